@@ -1,0 +1,145 @@
+/* Bump allocation in chunks; a request larger than a chunk gets one of its own.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ARENA_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_ASAN 1
+#endif
+#endif
+#ifdef ARENA_ASAN
+#include <sanitizer/asan_interface.h>
+#define POISON(p, n)   ASAN_POISON_MEMORY_REGION((p), (n))
+#define UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION((p), (n))
+#else
+#define POISON(p, n)   ((void)(p), (void)(n))
+#define UNPOISON(p, n) ((void)(p), (void)(n))
+#endif
+
+#define CHUNK_BYTES 4096
+#define ALIGNMENT   _Alignof(max_align_t)
+
+struct arena_chunk {
+    struct arena_chunk *next;
+    size_t used, size;
+    _Alignas(max_align_t) char bytes[];
+};
+
+static struct arena_chunk *chunk_new(size_t size)
+{
+    struct arena_chunk *chunk = alloc_zero(1, sizeof(*chunk) + size);
+
+    chunk->size = size;
+    POISON(chunk->bytes, size);
+    return chunk;
+}
+
+static void chunk_free(struct arena_chunk *chunk)
+{
+    UNPOISON(chunk->bytes, chunk->size);
+    free(chunk);
+}
+
+void *arena_alloc(struct arena *arena, size_t n, size_t size)
+{
+    struct arena_chunk *chunk = arena->chunks;
+    size_t bytes;
+    char *p;
+
+    if (__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX / 2)
+        BUG("arena: %zu x %zu bytes", n, size);
+    bytes = (bytes + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+    if (!chunk || chunk->size - chunk->used < bytes) {
+        chunk = chunk_new(bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES);
+        chunk->next = arena->chunks;
+        arena->chunks = chunk;
+    }
+    p = chunk->bytes + chunk->used;
+    chunk->used += bytes;
+    arena->total += bytes;
+    UNPOISON(p, bytes);
+    memset(p, 0, bytes);
+    return p;
+}
+
+char *arena_copy(struct arena *arena, const char *text, size_t n)
+{
+    char *p = arena_alloc(arena, n + 1, 1);
+
+    if (n)
+        memcpy(p, text, n);
+    return p;
+}
+
+char *arena_text(struct arena *arena, const char *text)
+{
+    return arena_copy(arena, text, strlen(text));
+}
+
+struct str arena_str(struct arena *arena, struct str s)
+{
+    return str_of(arena_copy(arena, s.p, s.n), s.n);
+}
+
+char *arena_printf(struct arena *arena, const char *fmt, ...)
+{
+    va_list args, again;
+    char *p;
+    int n;
+
+    va_start(args, fmt);
+    va_copy(again, args);
+    n = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
+    if (n < 0)
+        BUG("bad format \"%s\"", fmt);
+    p = arena_alloc(arena, (size_t)n + 1, 1);
+    vsnprintf(p, (size_t)n + 1, fmt, args);
+    va_end(args);
+    return p;
+}
+
+void arena_reset(struct arena *arena)
+{
+    struct arena_chunk *keep = arena->chunks;
+
+    if (!keep)
+        return;
+    while (keep->next) {
+        struct arena_chunk *next = keep->next;
+
+        chunk_free(keep);
+        keep = next;
+    }
+    if (keep->size > CHUNK_BYTES) {
+        chunk_free(keep);
+        keep = NULL;
+    } else {
+        keep->used = 0;
+        POISON(keep->bytes, keep->size);
+    }
+    arena->chunks = keep;
+    arena->total = 0;
+}
+
+void arena_release(struct arena *arena)
+{
+    while (arena->chunks) {
+        struct arena_chunk *next = arena->chunks->next;
+
+        chunk_free(arena->chunks);
+        arena->chunks = next;
+    }
+    arena->total = 0;
+}

@@ -1,0 +1,59 @@
+/* Commands as a table: parsing, help, man page and completion are generated from it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_CLI_COMMAND_H
+#define DORMOUSE_CLI_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+/* Exit codes of every command. */
+enum cli_exit {
+    CLI_DONE = 0,
+    CLI_FAILED = 1,
+    CLI_USAGE = 2,
+    CLI_WAITING = 3, /* for a person */
+    CLI_DENIED = 4,  /* by policy */
+};
+
+struct cli_option {
+    const char *name;    /* "listen", without dashes */
+    const char *value;   /* "ADDRESS" when it takes one, else NULL */
+    const char *help;
+    bool repeats;
+};
+
+struct cli_args; /* what was typed, after parsing */
+
+struct cli_command {
+    const char *name;    /* "config check": words separated by a space */
+    const char *operands; /* "SCHEMA INSTANCE [FILE...]", or "" */
+    const char *summary; /* one line */
+    const char *details; /* paragraphs for `help` and the man page, or NULL */
+    const struct cli_option *options; /* ends with name NULL */
+    int operands_min, operands_max;   /* -1: any number */
+    int (*run)(const struct cli_args *args); /* a cli_exit */
+};
+
+/* Every command, ends with name NULL. */
+extern const struct cli_command *const cli_commands[];
+
+const char *cli_data_dir(const struct cli_args *args);
+bool cli_json(const struct cli_args *args);
+bool cli_has(const struct cli_args *args, const char *option);
+/* NULL when it was not given. */
+const char *cli_value(const struct cli_args *args, const char *option);
+/* The i-th value of an option that repeats, NULL past the last. */
+const char *cli_value_at(const struct cli_args *args, const char *option, size_t i);
+/* NULL past the last. */
+const char *cli_operand(const struct cli_args *args, size_t i);
+
+/* Prints err for people on stderr, or as {"error":{"code","message"}} on stdout with --json. */
+int cli_fail(const struct cli_args *args, const struct err *err);
+
+int cli_main(int argc, char **argv);
+
+#endif

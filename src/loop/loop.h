@@ -1,0 +1,102 @@
+/* The loop: one thread, one tick at a time; commit, then act.
+ *
+ * All that one turn of the loop writes to a domain goes into one transaction. Whatever would leave
+ * the process (a request, a child, a byte to a client) is queued with loop_after_commit() and runs
+ * only when the transaction that recorded it is durable. Within a tick each request or run step is
+ * a unit, a savepoint of its own: when it fails it rolls back alone, with the effects it queued.
+ *
+ * The same interface is driven by libuv (loop_new) or by a test (loop_new_fake), which never
+ * sleeps: time moves only with loop_fake_advance().
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_LOOP_LOOP_H
+#define DORMOUSE_LOOP_LOOP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "db/domain.h"
+
+struct loop;
+struct uv_loop_s;
+
+/* clock NULL: the system's. */
+int loop_new(struct clock *clock, struct loop **ret_loop, struct err *err);
+struct loop *loop_new_fake(struct clock_fake *clock);
+/* All timers, children and handles must have been stopped. Queued effects are dropped. */
+void loop_free(struct loop *loop);
+AUTO_DEFINE(loop)
+
+struct clock *loop_clock(struct loop *loop);
+/* NULL for a fake loop: only what speaks to the operating system needs it. */
+struct uv_loop_s *loop_uv(struct loop *loop);
+
+/* Runs until loop_stop(). 0 when stopped, -1 when a domain was lost (the process should end). */
+int loop_run(struct loop *loop, struct err *err);
+/* Finishes the tick under way, then loop_run() returns. */
+void loop_stop(struct loop *loop);
+/* Fake loop: moves the clock step by step through all timers that come due, a tick each. */
+void loop_fake_advance(struct loop *loop, int64_t ms);
+/* Fake loop: one tick now, without moving the clock. */
+void loop_fake_tick(struct loop *loop);
+
+/* ---- ticks ---- */
+
+/* The loop commits, rolls back and idles this domain from now on. At most LOOP_DOMAINS_MAX. */
+#define LOOP_DOMAINS_MAX 8
+void loop_attach(struct loop *loop, struct domain *domain);
+/* Called once a tick's transaction could not be committed, before its effects are dropped. */
+void loop_on_storage_failed(struct loop *loop,
+                            void (*fn)(struct domain *domain, const struct err *why, void *arg),
+                            void *arg);
+
+/* Begins a unit that may write to domain (opens the tick's transaction at the first one).
+ * Refused with storage_failed when the domain is not healthy. Units do not nest. */
+int loop_unit_begin(struct loop *loop, struct domain *domain, struct err *err);
+/* Ends it: keep false rolls its writes back and drops the effects queued since begin. */
+int loop_unit_end(struct loop *loop, bool keep, struct err *err);
+
+/* Something to do once what was written is durable. Embedded in the owner's struct; the owner
+ * keeps it alive until run or drop was called (exactly one of them, never before
+ * loop_after_commit() returned). */
+struct loop_effect {
+    void (*run)(struct loop_effect *effect);
+    /* The transaction was rolled back, or failed (why->code storage_failed: unknown). */
+    void (*drop)(struct loop_effect *effect, const struct err *why);
+    struct loop_effect *next;
+};
+/* Inside a unit: waits for the unit's domain. Outside: runs at the end of this tick. */
+void loop_after_commit(struct loop *loop, struct loop_effect *effect);
+
+/* Called at the end of every tick, after commit and effects, in registration order: the place
+ * where the HTTP server resumes connections. */
+struct loop_tick_hook {
+    void (*after_tick)(struct loop_tick_hook *hook);
+    struct loop_tick_hook *next;
+};
+void loop_add_tick_hook(struct loop *loop, struct loop_tick_hook *hook);
+/* There is more to do: the loop must not sleep before the next tick. Cheap, idempotent. */
+void loop_wake(struct loop *loop);
+
+/* ---- timers on the injected clock ---- */
+
+struct loop_timer {
+    void (*fire)(struct loop_timer *timer);
+    int64_t due_ms;    /* monotonic, or wall time for an alarm */
+    size_t heap_index; /* 0: not running */
+    bool alarm;
+};
+/* Fires once, delay_ms from now by the monotonic clock. Restarting moves it. */
+void loop_timer_start(struct loop *loop, struct loop_timer *timer, int64_t delay_ms);
+/* Fires once when the wall clock reaches wall_ms, also after a suspend or when somebody sets the
+ * clock. A time in the past fires in the next tick. */
+void loop_alarm_start(struct loop *loop, struct loop_timer *timer, int64_t wall_ms);
+/* Does nothing when it is not running. */
+void loop_timer_stop(struct loop *loop, struct loop_timer *timer);
+
+#endif

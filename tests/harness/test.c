@@ -1,0 +1,253 @@
+/* Runs registered tests, each in a child process, and counts.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "harness/test.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+#define EXIT_SKIPPED      77
+#define DEFAULT_TIMEOUT_S 60
+#define FILE_BYTES_MAX    (256u << 20)
+
+static struct test_case *tests_first, **tests_end = &tests_first;
+/* Shared with the children, for tests that count their own cases. */
+static struct tally {
+    unsigned passed, failed, skipped;
+} *tally;
+static char dir_path[64];
+
+void test_register(struct test_case *test)
+{
+    *tests_end = test;
+    tests_end = &test->next;
+}
+
+void test_case_passed(void)
+{
+    tally->passed++;
+}
+
+void test_case_failed(const char *fmt, ...)
+{
+    va_list args;
+
+    printf("  case failed: ");
+    va_start(args, fmt);
+    vprintf(fmt, args);
+    va_end(args);
+    putchar('\n');
+    tally->failed++;
+}
+
+void test_case_skipped(unsigned n)
+{
+    tally->skipped += n;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st, (void)type, (void)ftw;
+    return remove(path);
+}
+
+static void remove_dir(void)
+{
+    if (dir_path[0])
+        nftw(dir_path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    dir_path[0] = '\0';
+}
+
+_Noreturn void test_fail(const char *file, int line, const char *fmt, ...)
+{
+    va_list args;
+
+    printf("  %s:%d: ", file, line);
+    va_start(args, fmt);
+    vprintf(fmt, args);
+    va_end(args);
+    putchar('\n');
+    fflush(stdout);
+    remove_dir();
+    _exit(1);
+}
+
+_Noreturn void test_skip(const char *fmt, ...)
+{
+    va_list args;
+
+    printf("  skipped: ");
+    va_start(args, fmt);
+    vprintf(fmt, args);
+    va_end(args);
+    putchar('\n');
+    fflush(stdout);
+    remove_dir();
+    _exit(EXIT_SKIPPED);
+}
+
+const char *test_err_text(struct test *t)
+{
+    char *text = arena_alloc(&t->arena, ERR_TEXT_MAX + 64, 1);
+
+    return err_format(&t->err, text, ERR_TEXT_MAX + 64);
+}
+
+const char *test_dir(struct test *t)
+{
+    (void)t;
+    if (!dir_path[0]) {
+        snprintf(dir_path, sizeof(dir_path), "/tmp/dormouse-test-XXXXXX");
+        if (!mkdtemp(dir_path))
+            FAIL("mkdtemp: %s", strerror(errno));
+    }
+    return dir_path;
+}
+
+const char *test_path(struct test *t, const char *name)
+{
+    return arena_printf(&t->arena, "%s/%s", test_dir(t), name);
+}
+
+const char *test_source_root(void)
+{
+    return DORMOUSE_SOURCE_ROOT;
+}
+
+const char *test_data_dir(void)
+{
+    const char *path = getenv("DORMOUSE_TEST_DATA");
+
+    if (!path || !*path)
+        path = DORMOUSE_SOURCE_ROOT "/../shared/data";
+    return access(path, R_OK) == 0 ? path : NULL;
+}
+
+struct str test_read_file(struct test *t, const char *path)
+{
+    AUTO_BUF text = BUF_INIT(FILE_BYTES_MAX);
+    FILE *file = fopen(path, "rb");
+    size_t n;
+
+    if (!file)
+        FAIL("open %s: %s", path, strerror(errno));
+    while ((n = fread(buf_reserve(&text, 65536), 1, 65536, file)) > 0)
+        buf_grown(&text, n);
+    fclose(file);
+    return arena_str(&t->arena, buf_str(&text));
+}
+
+void test_write_file(const char *path, const char *bytes, size_t n)
+{
+    FILE *file = fopen(path, "wb");
+
+    if (!file || fwrite(bytes, 1, n, file) != n || fclose(file) != 0)
+        FAIL("write %s: %s", path, strerror(errno));
+}
+
+static void run_body(const struct test_case *test)
+{
+    struct test t = { .err = ERR_INIT, .arena = ARENA_INIT, .param = test->param };
+
+    test->run(&t);
+    arena_release(&t.arena);
+    remove_dir();
+}
+
+/* Children of a test that hangs or crashes must not outlive it: they share its process group. */
+static int run_child(const struct test_case *test)
+{
+    int status;
+    pid_t pid;
+
+    fflush(NULL);
+    pid = fork();
+    if (pid < 0) {
+        perror("fork");
+        exit(1);
+    }
+    if (pid == 0) {
+        setpgid(0, 0);
+        alarm((unsigned)(test->timeout_s ? test->timeout_s : DEFAULT_TIMEOUT_S));
+        run_body(test);
+        alarm(0);
+        exit(0);
+    }
+    setpgid(pid, pid);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    kill(-pid, SIGKILL);
+    return status;
+}
+
+static void count_result(const struct test_case *test, int status, struct tally before)
+{
+    bool counted = tally->passed + tally->failed + tally->skipped !=
+                   before.passed + before.failed + before.skipped;
+    const char *word = "ok";
+
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        if (!counted)
+            tally->passed++;
+        else if (tally->failed != before.failed)
+            word = "FAILED";
+    } else if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SKIPPED) {
+        word = "skipped";
+        if (!counted)
+            tally->skipped++;
+    } else {
+        word = "FAILED";
+        tally->failed++;
+        if (WIFSIGNALED(status))
+            printf("  ended by signal %d (%s)\n", WTERMSIG(status),
+                   WTERMSIG(status) == SIGALRM ? "time limit" : strsignal(WTERMSIG(status)));
+    }
+    printf("%-7s %s%s%s%s\n", word, test->name, test->variant ? "[" : "",
+           test->variant ? test->variant : "", test->variant ? "]" : "");
+}
+
+int main(int argc, char **argv)
+{
+    const char *wanted = NULL;
+    bool in_process = false, list = false;
+
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--no-fork") == 0)
+            in_process = true;
+        else if (strcmp(argv[i], "--list") == 0)
+            list = true;
+        else
+            wanted = argv[i];
+    }
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    tally = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (tally == MAP_FAILED)
+        return 1;
+    for (const struct test_case *test = tests_first; test; test = test->next) {
+        struct tally before = *tally;
+
+        if (wanted && !strstr(test->name, wanted) && !strstr(test->file, wanted))
+            continue;
+        if (list) {
+            puts(test->name);
+        } else if (in_process) {
+            run_body(test);
+            count_result(test, 0, before);
+        } else {
+            count_result(test, run_child(test), before);
+        }
+    }
+    if (list)
+        return 0;
+    printf("%u passed, %u failed, %u skipped\n", tally->passed, tally->failed, tally->skipped);
+    return tally->failed || tally->passed + tally->skipped == 0;
+}

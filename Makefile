@@ -10,6 +10,7 @@ SUITE        ?=
 FUZZ_SECONDS ?= 60
 ARGS         ?=
 export PATH  := $(PATH):/usr/sbin
+MAKEFLAGS    += --no-print-directory
 
 # A Meson build directory is set up once; ninja looks after the rest.
 setup = test -f $(1)/build.ninja || meson setup $(1) $(2) >$(1).setup.log 2>&1 || { cat $(1).setup.log; exit 1; }
@@ -40,13 +41,13 @@ comma := ,
 .PHONY: test
 test: ## install what tests need, build with sanitizers and run every suite
 	@tools/setup build test
-	@$(MAKE) --no-print-directory asan
+	@$(MAKE) asan
 	@tools/run-tests build-asan --suite "$(SUITE)"
 
 .PHONY: test-long
 test-long: ## the long sweeps that `make test` leaves out
 	@tools/setup build test
-	@$(MAKE) --no-print-directory asan
+	@$(MAKE) asan
 	@DORMOUSE_TEST_LONG=1 tools/run-tests build-asan --suite "$(SUITE)" --time-factor 20
 
 .PHONY: bench

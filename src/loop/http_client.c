@@ -146,7 +146,7 @@ static int open_multi(struct curl_client *client, struct err *err)
 
     if (http_lib_load(&lib, err) < 0)
         return -1;
-    client->multi = lib->multi_init();
+    client->multi = http_lib_multi(lib);
     if (!client->multi)
         return err_set(err, ERR_INTERNAL, "libcurl: no multi handle");
     client->lib = lib;

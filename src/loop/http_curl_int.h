@@ -36,6 +36,9 @@ struct http_lib {
 };
 /* Opens libcurl at the first call and keeps it. */
 int http_lib_load(const struct http_lib **ret_lib, struct err *err);
+/* A multi handle. libcurl gives it a pair of sockets to wake itself with, which nobody can reach
+ * and which children would inherit: they are made close-on-exec here. NULL when it fails. */
+CURLM *http_lib_multi(const struct http_lib *lib);
 
 /* ---- the client (http_client.c) ---- */
 

@@ -2,6 +2,10 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
 #include "base/dl.h"
 #include "loop/http_curl_int.h"
 
@@ -32,4 +36,51 @@ int http_lib_load(const struct http_lib **ret_lib, struct err *err)
     }
     *ret_lib = &opened;
     return 0;
+}
+
+#define BARE_MAX 256
+
+/* Descriptors that a child would inherit, but for the standard three; -1 when there are more than
+ * BARE_MAX or the system does not say. */
+static int list_bare(int fds[BARE_MAX])
+{
+    DIR *dir = opendir("/proc/self/fd");
+    int n = 0;
+
+    if (!dir)
+        return -1;
+    for (struct dirent *entry; n <= BARE_MAX && (entry = readdir(dir)) != NULL;) {
+        int fd = atoi(entry->d_name), flags = fd > 2 ? fcntl(fd, F_GETFD) : -1;
+
+        if (flags < 0 || (flags & FD_CLOEXEC))
+            continue;
+        if (n < BARE_MAX)
+            fds[n] = fd;
+        n++;
+    }
+    closedir(dir);
+    return n <= BARE_MAX ? n : -1;
+}
+
+static bool contains(const int *fds, int n, int fd)
+{
+    for (int i = 0; i < n; i++)
+        if (fds[i] == fd)
+            return true;
+    return false;
+}
+
+CURLM *http_lib_multi(const struct http_lib *lib)
+{
+    int before[BARE_MAX], after[BARE_MAX];
+    int n_before = list_bare(before), n_after;
+    CURLM *multi = lib->multi_init();
+
+    if (!multi || n_before < 0)
+        return multi;
+    n_after = list_bare(after);
+    for (int i = 0; i < n_after; i++)
+        if (!contains(before, n_before, after[i]))
+            fcntl(after[i], F_SETFD, FD_CLOEXEC);
+    return multi;
 }

@@ -11,6 +11,7 @@
 
 #define LIMIT_JSON_DEPTH          128
 #define LIMIT_JSON_BYTES          (16 * MIB)
+#define LIMIT_JSON_NUMBER_BYTES   1024 /* characters of one number */
 #define LIMIT_YAML_BYTES          (1 * MIB)
 #define LIMIT_CONFIG_BYTES        (256 * KIB)
 #define LIMIT_PATH_BYTES          4096

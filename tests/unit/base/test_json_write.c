@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/json_write.h"
+
+#include <math.h>
+
+#include "base/alloc.h"
+#include "base/json.h"
+#include "harness/test.h"
+
+TEST(json_writer_places_commas_and_colons)
+{
+    AUTO_BUF out = BUF_INIT(1024);
+    struct json_writer w = JSON_WRITER(&out);
+
+    json_write_object_begin(&w);
+    json_write_key(&w, "a");
+    json_write_array_begin(&w);
+    json_write_i64(&w, INT64_MIN);
+    json_write_u64(&w, UINT64_MAX);
+    json_write_double(&w, 0.1);
+    json_write_bool(&w, true);
+    json_write_bool(&w, false);
+    json_write_null(&w);
+    json_write_text(&w, NULL);
+    json_write_text(&w, "t");
+    json_write_array_begin(&w);
+    json_write_array_end(&w);
+    json_write_object_begin(&w);
+    json_write_object_end(&w);
+    json_write_array_end(&w);
+    json_write_key_str(&w, STR("b"));
+    json_write_raw(&w, STR("{\"x\":1}"));
+    json_write_object_end(&w);
+    ASSERT_OK(json_write_end(&w));
+    ASSERT_TEXT(buf_text(&out),
+                "{\"a\":[-9223372036854775808,18446744073709551615,0.1,true,false,null,null,\"t\","
+                "[],{}],\"b\":{\"x\":1}}");
+}
+
+TEST(json_writer_escapes_and_repairs_text)
+{
+    static const struct {
+        struct str text;
+        const char *expected;
+    } cases[] = {
+        { { "", 0 }, "\"\"" },
+        { { "a\"b\\c/d", 7 }, "\"a\\\"b\\\\c/d\"" },
+        { { "\b\f\n\r\t", 5 }, "\"\\b\\f\\n\\r\\t\"" },
+        { { "\0\x01\x1f\x7f", 4 }, "\"\\u0000\\u0001\\u001f\x7f\"" },
+        { { "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 9 },
+          "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"" },
+        { { "a\xff"
+            "b",
+            3 },
+          "\"a\xef\xbf\xbd"
+          "b\"" },
+        { { "\xe2\x82", 2 }, "\"\xef\xbf\xbd\xef\xbf\xbd\"" },
+        { { "\xed\xa0\x80", 3 }, "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_BUF out = BUF_INIT(256);
+        AUTO_JSON back = NULL;
+
+        json_quote(&out, cases[i].text);
+        ASSERT_TEXT(buf_text(&out), cases[i].expected);
+        ASSERT_OK(json_parse(buf_str(&out), &back, &t->err));
+    }
+}
+
+TEST(json_writer_writes_null_for_what_json_cannot_say)
+{
+    AUTO_BUF out = BUF_INIT(64);
+    struct json_writer w = JSON_WRITER(&out);
+
+    json_write_array_begin(&w);
+    json_write_double(&w, NAN);
+    json_write_double(&w, -INFINITY);
+    json_write_array_end(&w);
+    ASSERT_OK(json_write_end(&w));
+    ASSERT_TEXT(buf_text(&out), "[null,null]");
+}
+
+TEST(json_writer_says_when_the_buffer_was_too_small)
+{
+    AUTO_BUF out = BUF_INIT(8);
+    struct json_writer w = JSON_WRITER(&out);
+
+    json_write_array_begin(&w);
+    json_write_str(&w, STR("longer than eight"));
+    json_write_array_end(&w);
+    ASSERT_EQ(json_write_end(&w), -1);
+}
+
+TEST(json_writer_copies_parsed_values_with_their_numbers)
+{
+    static const char text[] = "{\"a\":[1,2.50,1E2,18446744073709551615,-5,true,null,\"\\u0000\"],"
+                               "\"\xc3\xa9\":{}}";
+    AUTO_BUF out = BUF_INIT(256);
+    AUTO_JSON doc = NULL;
+    struct json_writer w = JSON_WRITER(&out);
+
+    ASSERT_OK(json_parse(str_from(text), &doc, &t->err));
+    json_write_value(&w, doc);
+    ASSERT_OK(json_write_end(&w));
+    ASSERT_TEXT(buf_text(&out), text);
+}
+
+TEST(json_writer_formats_doubles_that_were_made_by_hand)
+{
+    AUTO_BUF out = BUF_INIT(256);
+    AUTO_JSON made = json_object_new_double(0.1);
+    struct json_writer w = JSON_WRITER(&out);
+
+    json_write_value(&w, made);
+    ASSERT_TEXT(buf_text(&out), "0.1");
+}

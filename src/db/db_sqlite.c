@@ -383,6 +383,8 @@ static int sqlite_script(struct db *db, const char *text, struct err *err)
     struct sqlite *sqlite = sqlite_of(db);
     int rc = sqlite3_exec(sqlite->handle, text, NULL, NULL, NULL);
 
+    if (rc == SQLITE_OK && sqlite3_get_autocommit(sqlite->handle))
+        BUG("a script ended its transaction: %.*s", STR_ARG(db_sql_name(text)));
     return rc == SQLITE_OK ? 0 : sqlite_fail(sqlite, rc, err);
 }
 
@@ -407,5 +409,15 @@ const struct db_ops db_sqlite_ops = {
     .column = sqlite_column,
     .control = sqlite_control,
     .script = sqlite_script,
+    .count_records = { "SELECT count(*) AS n FROM sqlite_master"
+                       " WHERE type = 'table' AND name = 'schema_migrations'" },
+    .count_tables = { "SELECT count(*) AS n FROM sqlite_master WHERE type = 'table'" },
+    .migration_start = "CREATE TABLE IF NOT EXISTS schema_migrations ("
+                       " number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL,"
+                       " applied_at INTEGER NOT NULL) STRICT",
     .migration_text = sqlite_migration_text,
+    .idle = sqlite_idle,
+    .backup = sqlite_backup,
+    .check = sqlite_check,
+    .save_before = sqlite_save_before,
 };

@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 
+struct clock;
 struct db;
 struct domain;
 
@@ -36,8 +37,9 @@ struct domain_config {
     const struct migration *migrations; /* may be NULL with migration_count 0 */
     size_t migration_count;
     enum db_sync sync;
-    bool read_only; /* never migrates, never creates */
-    int busy_ms;    /* how long to wait for another writer; 0: 5000 */
+    bool read_only;      /* never migrates, never creates */
+    int busy_ms;         /* how long to wait for another writer; 0: 5000 */
+    struct clock *clock; /* NULL: the system's */
 };
 
 /* Opens, creates where needed and migrates (inside a transaction, after a backup when there was

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
+#include "base/json_write.h"
 #include "base/limits.h"
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
@@ -101,16 +103,18 @@ const struct cli_command cli_cmd_config_check = {
 
 static void print_key(void *arg, const char *key, struct json_object *value, const char *origin)
 {
-    const char *text = "";
+    AUTO_BUF text = BUF_INIT(64 * KIB);
+    struct json_writer writer = JSON_WRITER(&text);
 
     (void)arg;
     if (json_object_is_type(value, json_type_string))
-        text = json_object_get_string(value);
+        buf_add_str(&text, json_str(value));
     else if (value)
-        text = json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN |
-                                                         JSON_C_TO_STRING_NOSLASHESCAPE);
-    printf("%-36s %-28s %s%s%s\n", key, value ? text : "(not set)", term_style(stdout, TERM_DIM),
-           origin, term_style(stdout, TERM_PLAIN));
+        json_write_value(&writer, value);
+    else
+        buf_add_text(&text, "(not set)");
+    printf("%-36s %-28s %s%s%s\n", key, buf_text(&text), term_style(stdout, TERM_DIM), origin,
+           term_style(stdout, TERM_PLAIN));
 }
 
 struct shown {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "db/db_fault.h"
 #include "db/db_int.h"
 #include "db/migrate.h"
 
@@ -33,8 +34,11 @@ int domain_open(const struct domain_config *config, struct domain **ret_domain, 
     domain->migrations = config->migrations;
     domain->migration_count = config->migration_count;
     domain->clock = config->clock ? config->clock : clock_system();
-    if (db_open(&how, &domain->db, err) < 0 ||
-        migrate(domain->db, config->migrations, config->migration_count, domain->clock, err) < 0)
+    if (db_open(&how, &domain->db, err) < 0)
+        return err_wrap(err, "open domain %s", config->name);
+    if (config->fault)
+        domain->db = db_fault_wrap(domain->db, config->fault);
+    if (migrate(domain->db, config->migrations, config->migration_count, domain->clock, err) < 0)
         return err_wrap(err, "open domain %s", config->name);
     *ret_domain = TAKE(domain);
     return 0;

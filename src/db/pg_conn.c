@@ -27,7 +27,7 @@ void pg_disconnect(struct pg *pg)
     pq.PQfinish(pg->conn);
     pg->conn = NULL;
     pg->first = pg->count = 0;
-    pg->queued_bytes = pg->writes = 0;
+    pg->queued_bytes = pg->writes = pg->garbage_count = 0;
     pg->epoch++;
 }
 
@@ -346,11 +346,40 @@ static bool has_ended(struct pg *pg)
     return !pq.PQconsumeInput(pg->conn) || pq.PQstatus(pg->conn) == CONNECTION_BAD;
 }
 
+void pg_name(uint64_t number, char name[PG_NAME_SIZE])
+{
+    snprintf(name, PG_NAME_SIZE, "s%llu", (unsigned long long)number);
+}
+
+void pg_discard_name(struct pg *pg, uint64_t name)
+{
+    if (pg->garbage_count < PG_GARBAGE_MAX)
+        pg->garbage[pg->garbage_count++] = name;
+}
+
+/* Costs a round trip, so only when it is worth one. A name that is not known there (its prepare
+ * was skipped after an error) is of no harm. */
+static void empty_garbage(struct pg *pg)
+{
+    AUTO_BUF text = BUF_INIT(PG_GARBAGE_MAX * 64);
+    struct err ignored = ERR_INIT;
+    char name[PG_NAME_SIZE];
+
+    while (pg->garbage_count) {
+        pg_name(pg->garbage[--pg->garbage_count], name);
+        buf_printf(&text, "DEALLOCATE %s;", name);
+    }
+    if (pg_simple(pg, buf_text(&text), &ignored) < 0)
+        pg->failed = false;
+}
+
 int pg_ready(struct pg *pg, struct err *err)
 {
-    if (pg->conn && !has_ended(pg))
-        return 0;
-    return pg_connect(pg, err);
+    if (!pg->conn || has_ended(pg))
+        return pg_connect(pg, err);
+    if (pg->garbage_count >= PG_GARBAGE_MAX / 2 && pg->count == 0)
+        empty_garbage(pg);
+    return pg->conn ? 0 : pg_connect(pg, err);
 }
 
 /* ---- scripts ---- */

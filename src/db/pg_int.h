@@ -17,8 +17,10 @@
 #define PG_QUEUE_MAX       256         /* sent and unanswered */
 #define PG_QUEUE_BYTES_MAX (4 * MIB)   /* values in them; then the answers are waited for */
 #define PG_HELD_ROWS_MAX   100000      /* rows of a result that had to make way for another */
+#define PG_GARBAGE_MAX     64          /* prepared statements to be forgotten by the server */
 #define PG_VARIANTS_MAX    4           /* prepared forms of one statement, by types of its values */
 #define PG_SILENCE_MS      (5 * 60000) /* a server that says nothing this long is gone */
+#define PG_NAME_SIZE       32
 #define PG_CONNECT_S       "10"
 
 enum pg_kind { PG_PREPARE = 1, PG_QUERY, PG_CONTROL, PG_SYNC };
@@ -42,6 +44,8 @@ struct pg {
     struct pg_sent queue[PG_QUEUE_MAX];
     size_t first, count;
     size_t queued_bytes;
+    uint64_t garbage[PG_GARBAGE_MAX]; /* names; forgotten at the next quiet moment */
+    size_t garbage_count;
     size_t writes; /* runs of this unit whose answer is still open */
     /* The first failure among the answers, until someone takes it. */
     bool failed;
@@ -79,6 +83,9 @@ struct pg_stmt {
     struct db_value values[DB_PARAMS_MAX];
 };
 
+/* What a prepared statement is called on the server. */
+void pg_name(uint64_t number, char name[PG_NAME_SIZE]);
+
 static inline struct pg *pg_of(struct db *db)
 {
     return (struct pg *)db;
@@ -99,6 +106,8 @@ void pg_note_sent(struct pg *pg, struct pg_sent sent);
 /* Sending failed: the connection is lost, or libpq has no memory. */
 int pg_send_failed(struct pg *pg, struct err *err);
 int pg_send_control(struct pg *pg, const char *text, struct err *err);
+/* The server may forget the prepared statement of this name. */
+void pg_discard_name(struct pg *pg, uint64_t name);
 int pg_send_sync(struct pg *pg, struct err *err);
 /* Reads answers until the run of stmt is the oldest one open (stmt NULL: all of them). */
 int pg_read_up_to(struct pg *pg, const struct pg_stmt *stmt, struct err *err);

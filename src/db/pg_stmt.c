@@ -27,8 +27,6 @@
 #define OID_FLOAT8  701
 #define OID_NUMERIC 1700
 
-#define NUMBER_SIZE 32
-
 static struct pg_stmt *pg_stmt_of(struct stmt *stmt)
 {
     return (struct pg_stmt *)stmt;
@@ -112,6 +110,9 @@ void pg_finalize(struct stmt *base)
         if (sent->stmt == stmt)
             sent->stmt = NULL;
     }
+    for (size_t i = 0; i < stmt->variant_count; i++)
+        if (stmt->variants[i].epoch == pg->epoch)
+            pg_discard_name(pg, stmt->variants[i].name);
     free(stmt->held.results);
     free(stmt->variants);
     free(stmt->translated);
@@ -145,49 +146,32 @@ static bool variant_fits(const struct pg_stmt *stmt, const struct pg_variant *va
     return true;
 }
 
-static void variant_name(const struct pg_variant *variant, char name[NUMBER_SIZE])
+/* The place for one more; when all are taken the oldest makes way. */
+static struct pg_variant *new_variant(struct pg *pg, struct pg_stmt *stmt)
 {
-    snprintf(name, NUMBER_SIZE, "s%llu", (unsigned long long)variant->name);
-}
-
-/* The place for one more. When all are taken the oldest makes way and is forgotten on the server
- * too. */
-static int new_variant(struct pg *pg, struct pg_stmt *stmt, struct pg_variant **ret_variant,
-                       struct err *err)
-{
-    char name[NUMBER_SIZE], text[NUMBER_SIZE + 16];
-
     if (!stmt->variants)
         stmt->variants = NEW_N(struct pg_variant, PG_VARIANTS_MAX);
     if (stmt->variant_count == PG_VARIANTS_MAX) {
-        if (stmt->variants[0].epoch == pg->epoch) {
-            variant_name(&stmt->variants[0], name);
-            snprintf(text, sizeof(text), "DEALLOCATE %s", name);
-            if (!pq.PQsendQueryParams(pg->conn, text, 0, NULL, NULL, NULL, NULL, 0))
-                return pg_send_failed(pg, err);
-            pg_note_sent(pg, (struct pg_sent){ .kind = PG_CONTROL, .text = "DEALLOCATE" });
-        }
+        if (stmt->variants[0].epoch == pg->epoch)
+            pg_discard_name(pg, stmt->variants[0].name);
         memmove(&stmt->variants[0], &stmt->variants[1],
                 (PG_VARIANTS_MAX - 1) * sizeof(stmt->variants[0]));
         stmt->variant_count--;
     }
-    *ret_variant = &stmt->variants[stmt->variant_count++];
-    return 0;
+    return &stmt->variants[stmt->variant_count++];
 }
 
 static int prepare_variant(struct pg *pg, struct pg_stmt *stmt, struct pg_variant **ret_variant,
                            struct err *err)
 {
-    struct pg_variant *variant;
-    char name[NUMBER_SIZE];
+    struct pg_variant *variant = new_variant(pg, stmt);
+    char name[PG_NAME_SIZE];
 
-    if (new_variant(pg, stmt, &variant, err) < 0)
-        return -1;
     variant->epoch = pg->epoch;
     variant->name = ++pg->names;
     for (int i = 0; i < stmt->stmt.params; i++)
         variant->types[i] = type_of(&stmt->values[i]);
-    variant_name(variant, name);
+    pg_name(variant->name, name);
     if (!pq.PQsendPrepare(pg->conn, name, stmt->translated, stmt->stmt.params, variant->types)) {
         stmt->variant_count--;
         return pg_send_failed(pg, err);
@@ -248,7 +232,7 @@ static int send_run(struct pg *pg, struct pg_stmt *stmt, struct err *err)
     int lengths[DB_PARAMS_MAX], formats[DB_PARAMS_MAX];
     AUTO_ARENA scratch = ARENA_INIT;
     struct pg_variant *variant;
-    char name[NUMBER_SIZE];
+    char name[PG_NAME_SIZE];
 
     if (!pg->db.in_transaction && pg_ready(pg, err) < 0)
         return -1;
@@ -260,7 +244,7 @@ static int send_run(struct pg *pg, struct pg_stmt *stmt, struct err *err)
     stmt->epoch = pg->epoch;
     stmt->answered = false;
     pg->queued_bytes += fill_params(stmt, &scratch, texts, lengths, formats);
-    variant_name(variant, name);
+    pg_name(variant->name, name);
     if (!pq.PQsendQueryPrepared(pg->conn, name, stmt->stmt.params, texts, lengths, formats, 0))
         return pg_send_failed(pg, err);
     stmt->sent = true;

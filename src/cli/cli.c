@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/json_write.h"
+#include "base/limits.h"
 #include "cli/args_int.h"
 #include "cli/cli_int.h"
 #include "cli/data_dir.h"
@@ -19,8 +22,13 @@ const char *cli_data_dir(const struct cli_args *args)
 
 void cli_print_json(struct json_object *object)
 {
-    puts(json_object_to_json_string_ext(object,
-                                        JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+    AUTO_BUF text = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer writer = JSON_WRITER(&text);
+
+    json_write_value(&writer, object);
+    if (json_write_end(&writer) < 0)
+        BUG("a result of more than %u bytes", LIMIT_JSON_BYTES);
+    puts(buf_text(&text));
     json_object_put(object);
 }
 

@@ -114,7 +114,7 @@ int data_dir_prepare(const char *path, struct err *err)
         return err_set(err, ERR_BAD_REQUEST,
                        "data directory %s: it belongs to another user (number %u)", path,
                        (unsigned)st.st_uid);
-    if (access(path, W_OK | X_OK) < 0)
+    if (faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) < 0)
         return err_set(err, ERR_BAD_REQUEST, "data directory %s: %s%s", path, strerror(errno),
                        errno == EACCES ? "; try: chmod 700 on it" : "");
     if ((st.st_mode & 077) != 0 && chmod(path, 0700) < 0)

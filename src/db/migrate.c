@@ -75,9 +75,10 @@ static int compare_step(struct stmt *q, const struct db_ops *ops, const struct m
     migration_checksum(ops->migration_text(step), checksum);
     if (!str_is(stmt_str(q, "checksum"), checksum))
         return err_set(err, ERR_INTEGRITY_FAILED,
-                       "migration %d (%s) was applied with checksum %.12s, but this program has"
+                       "migration %d (%s) was applied with checksum %.*s, but this program has"
                        " %.12s: the text of an applied migration must not change",
-                       step->number, step->name, stmt_str(q, "checksum").p, checksum);
+                       step->number, step->name, STR_ARG(str_take(stmt_str(q, "checksum"), 12)),
+                       checksum);
     return 0;
 }
 
@@ -111,8 +112,9 @@ int migrate_check(struct db *db, const struct migration *steps, size_t n, int *r
 {
     int64_t recorded, tables;
 
-    if (read_count(db, db->ops->count_records, &recorded, err) < 0 ||
-        read_count(db, db->ops->count_tables, &tables, err) < 0)
+    /* In this order: another process may be creating both, in one transaction. */
+    if (read_count(db, db->ops->count_tables, &tables, err) < 0 ||
+        read_count(db, db->ops->count_records, &recorded, err) < 0)
         return -1;
     if (recorded)
         return compare_applied(db, steps, n, ret_version, err);

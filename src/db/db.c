@@ -17,7 +17,7 @@
 #include "db/db_int.h"
 #include "db/text_check.h"
 
-static const struct db_ops *const db_engines[] = { &db_sqlite_ops };
+static const struct db_ops *const db_engines[] = { &db_sqlite_ops, &db_postgres_ops };
 
 static const struct db_ops *engine_of(const char *url)
 {

@@ -98,9 +98,13 @@ struct db_ops {
     /* Several statements, in the transaction that is open. */
     int (*script)(struct db *db, const char *text, struct err *err);
 
-    /* NULL: nothing to do, or not offered. */
-    int (*table_exists)(struct db *db, const char *table, struct err *err);
+    /* Column n: is schema_migrations there (0 or 1); how many tables are there. */
+    struct sql count_records, count_tables;
+    /* Run first inside a migration's transaction: keeps others out, makes schema_migrations. */
+    const char *migration_start;
     const char *(*migration_text)(const struct migration *migration);
+
+    /* NULL: nothing to do, or not offered. */
     void (*idle)(struct db *db);
     int (*backup)(struct db *db, const char *path, db_progress_fn *progress, void *arg,
                   struct err *err);

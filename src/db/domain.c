@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "db/db_fault.h"
 #include "db/db_int.h"
 #include "db/migrate.h"
 
@@ -15,6 +16,7 @@ struct domain {
     char *name;
     const struct migration *migrations;
     size_t migration_count;
+    struct clock *clock;
 };
 
 int domain_open(const struct domain_config *config, struct domain **ret_domain, struct err *err)
@@ -31,8 +33,12 @@ int domain_open(const struct domain_config *config, struct domain **ret_domain, 
     domain->name = alloc_text(config->name);
     domain->migrations = config->migrations;
     domain->migration_count = config->migration_count;
-    if (db_open(&how, &domain->db, err) < 0 ||
-        migrate(domain->db, config->migrations, config->migration_count, err) < 0)
+    domain->clock = config->clock ? config->clock : clock_system();
+    if (db_open(&how, &domain->db, err) < 0)
+        return err_wrap(err, "open domain %s", config->name);
+    if (config->fault)
+        domain->db = db_fault_wrap(domain->db, config->fault);
+    if (migrate(domain->db, config->migrations, config->migration_count, domain->clock, err) < 0)
         return err_wrap(err, "open domain %s", config->name);
     *ret_domain = TAKE(domain);
     return 0;
@@ -144,4 +150,32 @@ void domain_idle(struct domain *domain)
 {
     if (domain->db->ops->idle && !domain->db->in_transaction)
         domain->db->ops->idle(domain->db);
+}
+
+int domain_backup(struct domain *domain, const char *path,
+                  void (*progress)(int done_pages, int all_pages, void *arg), void *arg,
+                  struct err *err)
+{
+    /* The copy would hold what may still be rolled back. */
+    BUG_IF(domain->db->in_transaction);
+    if (domain->db->ops->backup(domain->db, path, progress, arg, err) < 0)
+        return err_wrap(err, "back up domain %s", domain->name);
+    return 0;
+}
+
+int domain_schema_version(struct domain *domain, int *ret_version, struct err *err)
+{
+    if (migrate_check(domain->db, domain->migrations, domain->migration_count, ret_version, err) <
+        0)
+        return err_wrap(err, "domain %s", domain->name);
+    return 0;
+}
+
+int domain_check(struct domain *domain, struct err *err)
+{
+    int version;
+
+    if (domain->db->ops->check(domain->db, err) < 0)
+        return err_wrap(err, "check domain %s", domain->name);
+    return domain_schema_version(domain, &version, err);
 }

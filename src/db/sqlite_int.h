@@ -17,7 +17,6 @@ struct sqlite {
     char *path;
     int busy_ms;
     sqlite3_stmt *controls[DB_ROLLBACK_TO + 1]; /* prepared at first use */
-    int idle_frames; /* frames of the log when the last idle checkpoint ended */
 };
 
 struct sqlite_stmt {

@@ -182,6 +182,22 @@ TEST(the_environment_is_what_was_given_and_nothing_more)
     ASSERT_TEXT(run->out, "LANG=C.UTF-8\nEMPTY=\n");
 }
 
+TEST(the_environment_means_nothing_to_the_launcher)
+{
+    AUTO(run) run = run_new(t);
+    const char *const env[] = { "LD_PRELOAD=/no/such/library.so", "+ODD=1", NULL };
+    const char *first;
+
+    /* A dynamic one, as the daemon itself is: each program that honours LD_PRELOAD complains once.
+     */
+    child_set_launcher(CHILD_HOST_PATH);
+    run->config.env = env;
+    play(t, run, "env", NULL, NULL);
+    ASSERT_TEXT(run->out, "LD_PRELOAD=/no/such/library.so\n+ODD=1\n");
+    first = strstr(run->error, "cannot be preloaded");
+    ASSERT(first && !strstr(first + 1, "cannot be preloaded"));
+}
+
 TEST(no_descriptor_leaks_into_it)
 {
     AUTO(run) run = run_new(t);

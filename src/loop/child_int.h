@@ -68,6 +68,11 @@ enum launch_arg {
     LAUNCH_ARGS
 };
 
+/* Before each variable of the environment on its way through the launcher, so that none of them
+ * (LD_PRELOAD, LD_LIBRARY_PATH) means anything to the launcher itself. Not in its arguments,
+ * because those can be read by everybody. */
+#define LAUNCH_ENV_MARK '+'
+
 enum launch_step { LAUNCH_OK = 0, LAUNCH_PREPARE, LAUNCH_LIMIT, LAUNCH_CHDIR, LAUNCH_EXEC };
 
 struct launch_failure {

@@ -134,6 +134,16 @@ static char **launcher_args(struct arena *arena, const struct child_config *conf
     return argv;
 }
 
+static char **marked_environment(struct arena *arena, const char *const *env)
+{
+    size_t count = child_count(env);
+    char **marked = ARENA_NEW_N(arena, char *, count + 1);
+
+    for (size_t i = 0; i < count; i++)
+        marked[i] = arena_printf(arena, "%c%s", LAUNCH_ENV_MARK, env[i]);
+    return marked;
+}
+
 /* A session of its own, all signals as a fresh process has them. */
 static int set_attributes(posix_spawnattr_t *attributes)
 {
@@ -157,8 +167,6 @@ static int set_attributes(posix_spawnattr_t *attributes)
 static int spawn_launcher(const struct child_config *config, const struct ends *ends,
                           pid_t *ret_pid)
 {
-    static const char *const no_env[] = { NULL };
-    const char *const *env = config->env ? config->env : no_env;
     AUTO_ARENA arena = ARENA_INIT;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -172,7 +180,7 @@ static int spawn_launcher(const struct child_config *config, const struct ends *
     if (!error)
         error = posix_spawn(ret_pid, launcher_path, &actions, &attributes,
                             launcher_args(&arena, config, ends->count - 1),
-                            (char *const *)(uintptr_t)env);
+                            marked_environment(&arena, config->env));
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     return error;

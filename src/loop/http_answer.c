@@ -77,18 +77,19 @@ static void begin_head(struct transfer *transfer, struct str line)
         transfer->status = (int)status;
 }
 
-static bool is_followed(const struct transfer *transfer, const struct http_head *head)
+static bool is_redirect(int status)
 {
-    switch (head->status) {
-    case 301:
-    case 302:
-    case 303:
-    case 307:
-    case 308:
-        return transfer->request.max_redirects > 0 && http_head_find(head, "Location").p;
-    default:
-        return false;
-    }
+    return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
+static void note_redirect(struct transfer *transfer, const struct http_head *head)
+{
+    struct str location = http_head_find(head, "Location");
+
+    transfer->redirect =
+        transfer->request.max_redirects > 0 && is_redirect(head->status) && location.p;
+    if (transfer->redirect)
+        transfer->location = arena_copy(&transfer->arena, location.p, location.n);
 }
 
 /* A body that says it will be too long need not be read. */
@@ -117,7 +118,7 @@ static void end_head(struct transfer *transfer)
     transfer->head_done = true;
     transfer->first_byte_ms = clock_mono_ms(loop_clock(loop)) - transfer->started_ms;
     http_transfer_enter(transfer, HTTP_PHASE_BODY);
-    transfer->redirect = is_followed(transfer, &head);
+    note_redirect(transfer, &head);
     if (transfer->redirect || check_length(transfer, &head) < 0)
         return;
     if (transfer->handler.on_headers)

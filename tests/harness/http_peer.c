@@ -177,7 +177,7 @@ static bool read_body(struct peer_conn *conn)
 static void serve_connection(struct peer_conn *conn, peer_fn *serve)
 {
     for (conn->nth = 1; read_head(conn); conn->nth++) {
-        conn->shared->requests++;
+        __atomic_fetch_add(&conn->shared->requests, 1, __ATOMIC_SEQ_CST);
         memcpy(conn->shared->last_head, conn->head, sizeof(conn->head));
         if (strncmp(conn->path, "/early", 6) != 0 && !read_body(conn))
             return;

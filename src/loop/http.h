@@ -174,7 +174,8 @@ struct http_options {
     unsigned max_kept;               /* idle connections, 0: 16 */
     const char *proxy_url, *no_proxy, *ca_file, *ca_path, *user_agent; /* for all requests */
 };
-/* Opens libcurl at the first request, not here. Never NULL. options may be NULL. */
+/* Opens libcurl at the first request, not here. Never NULL. options may be NULL. loop is a real
+ * one: a fake loop takes http_fake_new(). */
 struct http_client *http_client_new(struct loop *loop, const struct http_options *options);
 
 /* ---- for those who implement a client ---- */

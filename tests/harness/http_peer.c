@@ -198,6 +198,13 @@ static SSL_CTX *tls_context(const char *cert_file, const char *key_file)
     return context;
 }
 
+bool peer_upgrade(struct peer_conn *conn, const char *cert_file, const char *key_file)
+{
+    conn->tls = SSL_new(tls_context(cert_file, key_file));
+    SSL_set_fd(conn->tls, conn->fd);
+    return SSL_accept(conn->tls) == 1;
+}
+
 static void handle(struct peer_shared *shared, int fd, peer_fn *serve, const void *arg,
                    SSL_CTX *context)
 {

@@ -293,20 +293,24 @@ TEST(http_sockets_do_not_leak_into_children)
     rig_close(&rig);
 }
 
+static void never_done(struct http_exchange *x, const struct http_result *result, void *arg)
+{
+    (void)x, (void)result, (void)arg;
+    FAIL("a request that was not started has ended");
+}
+
 TEST(http_refuses_requests_past_its_limit)
 {
+    static const struct http_handler handler = { .on_done = never_done };
     struct rig rig;
     struct call calls[2] = { 0 };
     struct http_exchange *x;
-    static const struct http_handler handler = { .on_done = NULL };
-    struct http_handler quiet = handler;
 
     rig_open(&rig, t, serve_hello, NULL, &(struct http_options){ .max_active = 2 });
-    quiet.on_done = (void (*)(struct http_exchange *, const struct http_result *, void *))abort;
     for (size_t i = 0; i < 2; i++)
         call_start(&calls[i], &rig, &(struct http_request){ .url = rig_url(&rig, "/") });
-    ASSERT_FAILS(http_start(rig.client, &(struct http_request){ .url = rig_url(&rig, "/") }, &quiet,
-                            NULL, &x, &t->err),
+    ASSERT_FAILS(http_start(rig.client, &(struct http_request){ .url = rig_url(&rig, "/") },
+                            &handler, NULL, &x, &t->err),
                  ERR_RATE_LIMITED);
     rig_run(&rig);
     for (size_t i = 0; i < 2; i++) {
@@ -725,6 +729,11 @@ TEST(http_starts_requests_from_inside_callbacks)
     rig_close(&rig);
 }
 
+static void stop_loop(struct call *call)
+{
+    loop_stop(call->rig->loop);
+}
+
 TEST(http_free_ends_every_exchange_exactly_once)
 {
     static const struct table_name names[] = { { "slow.test", "127.0.0.1", -1 },
@@ -732,19 +741,16 @@ TEST(http_free_ends_every_exchange_exactly_once)
     struct table_resolver table;
     struct rig rig;
     struct call calls[6] = { 0 };
-    struct call trigger = { 0 };
+    struct call answered = { .at_done = stop_loop };
 
     table_resolver_init(&table, names, &rig.loop);
     rig_open(&rig, t, serve_stall, NULL, &(struct http_options){ .resolver = &table.resolver });
     for (size_t i = 0; i < 5; i++)
         call_start(&calls[i], &rig, &(struct http_request){ .url = rig_url(&rig, "/stall") });
     call_start(&calls[5], &rig, &(struct http_request){ .url = "http://slow.test/" });
-    rig.waiting = 1; /* stop when the one that is answered ends */
-    trigger.rig = &rig;
-    rig.waiting = 0;
-    call_get(&trigger, &rig, "/");
-    ASSERT_CALL_OK(&trigger, 200);
-    rig.waiting = 6;
+    call_start(&answered, &rig, &(struct http_request){ .url = rig_url(&rig, "/") });
+    ASSERT_OK(loop_run(rig.loop, &t->err)); /* until one was answered: the others are under way */
+    ASSERT_CALL_OK(&answered, 200);
     http_client_free(rig.client);
     rig.client = NULL;
     for (size_t i = 0; i < 6; i++) {
@@ -753,7 +759,7 @@ TEST(http_free_ends_every_exchange_exactly_once)
         call_release(&calls[i]);
     }
     ASSERT_EQ(table.cancelled, 1);
-    call_release(&trigger);
+    call_release(&answered);
     rig_close(&rig);
 }
 

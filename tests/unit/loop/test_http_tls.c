@@ -211,6 +211,49 @@ TEST(http_tls_a_kept_connection_does_not_lend_its_trust)
     rig_close(&r.rig);
 }
 
+/* A proxy and, inside the tunnel, the server behind it. */
+static bool serve_tunnel(struct peer_conn *conn)
+{
+    const char *const *files = conn->arg;
+
+    if (strcmp(conn->method, "CONNECT") != 0)
+        return peer_answer(conn, 200, "", conn->path);
+    conn->shared->counter++;
+    return peer_text(conn, "HTTP/1.1 200 Connected\r\nX-Proxy: 1\r\n\r\n") &&
+           peer_upgrade(conn, files[0], files[1]);
+}
+
+TEST(http_tls_goes_through_a_proxys_tunnel_and_is_verified_there)
+{
+    const char *files[2];
+    struct rig rig;
+    struct call good = { 0 }, bad = { 0 };
+    const char *proxy;
+
+    make_authority(t, "ca");
+    make_certificate(t, "far", "ca", "DNS:far.example", VALID);
+    files[0] = test_path(t, "far.crt");
+    files[1] = test_path(t, "far.key");
+    rig_open(&rig, t, serve_tunnel, files, NULL);
+    proxy = rig_url(&rig, "");
+    call_run(&good, &rig,
+             &(struct http_request){ .url = "https://far.example/path",
+                                     .proxy_url = proxy,
+                                     .ca_file = test_path(t, "ca.crt") });
+    ASSERT_CALL_OK(&good, 200);
+    ASSERT_STR(buf_str(&good.body), "/path");
+    ASSERT(!strstr(good.text, "X-Proxy"));
+    ASSERT_EQ(rig.peer.shared->counter, 1);
+    call_run(&bad, &rig,
+             &(struct http_request){ .url = "https://evil.example/path",
+                                     .proxy_url = proxy,
+                                     .ca_file = test_path(t, "ca.crt") });
+    ASSERT_CALL_FAILED(&bad, ERR_PROVIDER_FAILED, HTTP_PHASE_TLS);
+    call_release(&good);
+    call_release(&bad);
+    rig_close(&rig);
+}
+
 static bool serve_plain(struct peer_conn *conn)
 {
     return peer_answer(conn, 200, "", "plain");

@@ -255,7 +255,8 @@ size_t http_on_read(char *out, size_t size, size_t n, void *arg)
     return transfer->fail.code ? CURL_READFUNC_ABORT : used;
 }
 
-/* A kept connection turned out to be dead before anything came back: libcurl sends once more. */
+/* A kept connection closed before anything came back: libcurl wants to send once more. Whether the
+ * server saw the request is not known, so only what may be sent twice is. */
 int http_on_seek(void *arg, curl_off_t offset, int origin)
 {
     struct transfer *transfer = arg;
@@ -264,8 +265,16 @@ int http_on_seek(void *arg, curl_off_t offset, int origin)
 
     if (origin != SEEK_SET || offset != 0)
         return CURL_SEEKFUNC_CANTSEEK;
-    if (source && (!source->rewind || source->rewind(source, &err) < 0))
+    if (!http_may_repeat(&transfer->request) || (source && !source->rewind)) {
+        http_transfer_fail(transfer, ERR_PROVIDER_FAILED,
+                           "%s: the connection was closed; the request may have arrived",
+                           http_phase_name(transfer->phase));
         return CURL_SEEKFUNC_FAIL;
+    }
+    if (source && source->rewind(source, &err) < 0) {
+        fail_source(transfer, &err);
+        return CURL_SEEKFUNC_FAIL;
+    }
     transfer->body_at = 0;
     transfer->sent_bytes = 0;
     return CURL_SEEKFUNC_OK;

@@ -253,12 +253,71 @@ TEST(http_sends_again_when_a_kept_connection_was_dead)
 
         call_run(&call, &rig,
                  &(struct http_request){
-                     .method = "POST", .url = rig_url(&rig, "/"), .body = STR("again") });
+                     .method = "PUT", .url = rig_url(&rig, "/"), .body = STR("again") });
         ASSERT_CALL_OK(&call, 200);
         ASSERT_STR(buf_str(&call.body), "again");
         call_release(&call);
     }
     rig_close(&rig);
+}
+
+/* A connection's second request is read and then hung up on. */
+static bool serve_then_hang_up(struct peer_conn *conn)
+{
+    return conn->nth == 1 && serve_echo(conn);
+}
+
+static ssize_t word_read(struct http_source *source, char *out, size_t max, struct err *err)
+{
+    (void)err;
+    if (source->size != 4 || max < 4)
+        FAIL("no room");
+    memcpy(out, "word", 4);
+    return 4;
+}
+
+static int word_rewind(struct http_source *source, struct err *err)
+{
+    (void)source, (void)err;
+    return 0;
+}
+
+TEST(http_repeats_by_itself_only_what_may_be_sent_twice)
+{
+    struct http_source can = { 4, word_read, word_rewind }, can_not = { 4, word_read, NULL };
+    const struct {
+        struct http_request request;
+        bool works;
+        unsigned requests; /* that the peer saw, with the first */
+    } cases[] = {
+        { { .method = "GET" }, true, 3 },
+        { { .method = "PUT", .body = STR("x") }, true, 3 },
+        { { .method = "PUT", .source = &can }, true, 3 },
+        { { .method = "PUT", .source = &can_not }, false, 2 },
+        { { .method = "POST", .body = STR("x") }, false, 2 },
+        { { .method = "POST", .body = STR("x"), .safe = true }, true, 3 },
+        { { .method = "POST" }, true, 2 }, /* over a connection of its own */
+        { { .method = "POST", .safe = true }, true, 3 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct http_request request = cases[i].request;
+        struct rig rig;
+        struct call first = { 0 }, call = { 0 };
+
+        rig_open(&rig, t, serve_then_hang_up, NULL, NULL);
+        call_get(&first, &rig, "/");
+        request.url = rig_url(&rig, "/");
+        call_run(&call, &rig, &request);
+        if ((call.result.err.code == ERR_NONE) != cases[i].works ||
+            rig.peer.shared->requests != cases[i].requests)
+            FAIL("case %zu: %u requests, %s", i, rig.peer.shared->requests, call_error(&call));
+        if (!cases[i].works)
+            ASSERT_CALL_FAILED(&call, ERR_PROVIDER_FAILED, HTTP_PHASE_WAIT);
+        call_release(&first);
+        call_release(&call);
+        rig_close(&rig);
+    }
 }
 
 /* Inside on_headers every descriptor of the process must be close-on-exec. */

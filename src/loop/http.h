@@ -86,7 +86,9 @@ struct http_request {
     struct http_limits limits;
     unsigned max_redirects; /* 0: a redirect is an answer like others */
     bool decompress;        /* ask for gzip, deflate or br and undo it */
-    bool safe;              /* may be sent twice although its method is not idempotent */
+    /* May be sent twice although its method is not idempotent. Else a request of which it is not
+     * known whether it arrived fails: nothing sends it again. */
+    bool safe;
     /* NULL: the client's */
     const char *proxy_url; /* http://[user:password@]host:port, "" for none */
     const char *no_proxy;  /* "localhost,.example.org,10.0.0.1" or "*" */
@@ -174,7 +176,8 @@ struct http_options {
     unsigned max_kept;               /* idle connections, 0: 16 */
     const char *proxy_url, *no_proxy, *ca_file, *ca_path, *user_agent; /* for all requests */
 };
-/* Opens libcurl at the first request, not here. Never NULL. options may be NULL. */
+/* Opens libcurl at the first request, not here. Never NULL. options may be NULL. loop is a real
+ * one: a fake loop takes http_fake_new(). */
 struct http_client *http_client_new(struct loop *loop, const struct http_options *options);
 
 /* ---- for those who implement a client ---- */

@@ -77,18 +77,19 @@ static void begin_head(struct transfer *transfer, struct str line)
         transfer->status = (int)status;
 }
 
-static bool is_followed(const struct transfer *transfer, const struct http_head *head)
+static bool is_redirect(int status)
 {
-    switch (head->status) {
-    case 301:
-    case 302:
-    case 303:
-    case 307:
-    case 308:
-        return transfer->request.max_redirects > 0 && http_head_find(head, "Location").p;
-    default:
-        return false;
-    }
+    return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
+static void note_redirect(struct transfer *transfer, const struct http_head *head)
+{
+    struct str location = http_head_find(head, "Location");
+
+    transfer->redirect =
+        transfer->request.max_redirects > 0 && is_redirect(head->status) && location.p;
+    if (transfer->redirect)
+        transfer->location = arena_copy(&transfer->arena, location.p, location.n);
 }
 
 /* A body that says it will be too long need not be read. */
@@ -117,7 +118,7 @@ static void end_head(struct transfer *transfer)
     transfer->head_done = true;
     transfer->first_byte_ms = clock_mono_ms(loop_clock(loop)) - transfer->started_ms;
     http_transfer_enter(transfer, HTTP_PHASE_BODY);
-    transfer->redirect = is_followed(transfer, &head);
+    note_redirect(transfer, &head);
     if (transfer->redirect || check_length(transfer, &head) < 0)
         return;
     if (transfer->handler.on_headers)
@@ -254,7 +255,8 @@ size_t http_on_read(char *out, size_t size, size_t n, void *arg)
     return transfer->fail.code ? CURL_READFUNC_ABORT : used;
 }
 
-/* A kept connection turned out to be dead before anything came back: libcurl sends once more. */
+/* A kept connection closed before anything came back: libcurl wants to send once more. Whether the
+ * server saw the request is not known, so only what may be sent twice is. */
 int http_on_seek(void *arg, curl_off_t offset, int origin)
 {
     struct transfer *transfer = arg;
@@ -263,8 +265,16 @@ int http_on_seek(void *arg, curl_off_t offset, int origin)
 
     if (origin != SEEK_SET || offset != 0)
         return CURL_SEEKFUNC_CANTSEEK;
-    if (source && (!source->rewind || source->rewind(source, &err) < 0))
+    if (!http_may_repeat(&transfer->request) || (source && !source->rewind)) {
+        http_transfer_fail(transfer, ERR_PROVIDER_FAILED,
+                           "%s: the connection was closed; the request may have arrived",
+                           http_phase_name(transfer->phase));
         return CURL_SEEKFUNC_FAIL;
+    }
+    if (source && source->rewind(source, &err) < 0) {
+        fail_source(transfer, &err);
+        return CURL_SEEKFUNC_FAIL;
+    }
     transfer->body_at = 0;
     transfer->sent_bytes = 0;
     return CURL_SEEKFUNC_OK;

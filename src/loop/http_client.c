@@ -229,6 +229,7 @@ struct http_client *http_client_new(struct loop *loop, const struct http_options
     static const struct http_options none = { .policy = NULL };
     struct curl_client *client = NEW(struct curl_client);
 
+    BUG_IF(!loop_uv(loop)); /* a fake loop takes http_fake_new() */
     if (!options)
         options = &none;
     client->client.ops = &curl_ops;

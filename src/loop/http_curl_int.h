@@ -33,6 +33,11 @@ struct http_lib {
     const char *(*easy_strerror)(CURLcode code);
     struct curl_slist *(*slist_append)(struct curl_slist *list, const char *text);
     void (*slist_free_all)(struct curl_slist *list);
+    CURLU *(*url)(void);
+    void (*url_cleanup)(CURLU *url);
+    CURLUcode (*url_set)(CURLU *url, CURLUPart part, const char *text, unsigned flags);
+    CURLUcode (*url_get)(const CURLU *url, CURLUPart part, char **ret_text, unsigned flags);
+    void (*free)(void *text);
 };
 /* Opens libcurl at the first call and keeps it. */
 int http_lib_load(const struct http_lib **ret_lib, struct err *err);
@@ -95,8 +100,9 @@ struct transfer {
     size_t n_fields, cap_fields;
     int status;
     bool head_done;
-    bool redirect; /* this answer is a redirect that is followed */
-    bool drained;  /* its body was too long to read to the end */
+    bool redirect; /* this answer is a redirect that is followed, to location */
+    const char *location;
+    bool drained; /* its body was too long to read to the end */
 
     size_t body_at; /* of request.body */
     bool paused;    /* by the handler */

@@ -41,6 +41,7 @@ int http_request_check(const struct http_request *request, struct err *err);
 void http_request_copy(struct arena *arena, const struct http_request *request,
                        struct http_request *ret_request);
 bool http_is_secret(const struct http_header *header);
-bool http_method_idempotent(const char *method);
+/* An idempotent method, or the caller said it is safe. request has a method. */
+bool http_may_repeat(const struct http_request *request);
 
 #endif

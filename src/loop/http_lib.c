@@ -19,12 +19,29 @@ int http_lib_load(const struct http_lib **ret_lib, struct err *err)
     static struct http_lib opened;
     static bool ready;
     static const struct dl_symbol symbols[] = {
-        SYMBOL(global_init),         SYMBOL(multi_init),       SYMBOL(multi_cleanup),
-        SYMBOL(multi_setopt),        SYMBOL(multi_add_handle), SYMBOL(multi_remove_handle),
-        SYMBOL(multi_socket_action), SYMBOL(multi_assign),     SYMBOL(multi_info_read),
-        SYMBOL(easy_init),           SYMBOL(easy_cleanup),     SYMBOL(easy_reset),
-        SYMBOL(easy_setopt),         SYMBOL(easy_getinfo),     SYMBOL(easy_pause),
-        SYMBOL(easy_strerror),       SYMBOL(slist_append),     SYMBOL(slist_free_all),
+        SYMBOL(global_init),
+        SYMBOL(multi_init),
+        SYMBOL(multi_cleanup),
+        SYMBOL(multi_setopt),
+        SYMBOL(multi_add_handle),
+        SYMBOL(multi_remove_handle),
+        SYMBOL(multi_socket_action),
+        SYMBOL(multi_assign),
+        SYMBOL(multi_info_read),
+        SYMBOL(easy_init),
+        SYMBOL(easy_cleanup),
+        SYMBOL(easy_reset),
+        SYMBOL(easy_setopt),
+        SYMBOL(easy_getinfo),
+        SYMBOL(easy_pause),
+        SYMBOL(easy_strerror),
+        SYMBOL(slist_append),
+        SYMBOL(slist_free_all),
+        SYMBOL(url),
+        SYMBOL(url_cleanup),
+        SYMBOL(url_set),
+        SYMBOL(url_get),
+        SYMBOL(free),
     };
 
     if (!ready) {

@@ -50,22 +50,36 @@ static int prepare_body(struct transfer *transfer)
     return 0;
 }
 
+/* Location against the URL it came from, in the transfer's arena; NULL when it makes no URL. */
+static const char *resolve_location(struct transfer *transfer)
+{
+    const struct http_lib *lib = transfer->client->lib;
+    CURLU *url = lib->url();
+    const char *result = NULL;
+    char *text = NULL;
+
+    if (url && lib->url_set(url, CURLUPART_URL, transfer->url.text, 0) == CURLUE_OK &&
+        lib->url_set(url, CURLUPART_URL, transfer->location, CURLU_URLENCODE) == CURLUE_OK &&
+        lib->url_get(url, CURLUPART_URL, &text, 0) == CURLUE_OK)
+        result = arena_text(&transfer->arena, text);
+    lib->free(text);
+    lib->url_cleanup(url);
+    return result;
+}
+
 int http_redirect_take(struct transfer *transfer)
 {
-    const char *location = NULL;
+    unsigned max = transfer->request.max_redirects;
+    const char *location = resolve_location(transfer);
     struct http_url next;
     struct err err = ERR_INIT;
 
-    if (++transfer->redirects > transfer->request.max_redirects) {
-        transfer->redirects--;
+    if (transfer->redirects == max)
         return http_transfer_fail(transfer, ERR_PROVIDER_FAILED,
-                                  "redirect: more than the allowed %u",
-                                  transfer->request.max_redirects);
-    }
-    transfer->client->lib->easy_getinfo(transfer->easy, CURLINFO_REDIRECT_URL, &location);
+                                  "redirect: more than the allowed %u", max);
+    transfer->redirects++;
     if (!location)
         return http_transfer_fail(transfer, ERR_PROVIDER_FAILED, "redirect: Location is no URL");
-    location = arena_text(&transfer->arena, location);
     if (http_url_parse(location, &next, &err) < 0)
         return http_transfer_fail(transfer, ERR_PROVIDER_FAILED, "redirect: %s",
                                   err_message(&err, 0));

@@ -190,12 +190,12 @@ bool http_is_secret(const struct http_header *header)
            str_eq_nocase(header->name, STR("Proxy-Authorization"));
 }
 
-bool http_method_idempotent(const char *method)
+bool http_may_repeat(const struct http_request *request)
 {
     static const char *const idempotent[] = { "GET", "HEAD", "OPTIONS", "PUT", "DELETE" };
 
     for (size_t i = 0; i < ARRAY_LEN(idempotent); i++)
-        if (strcmp(method, idempotent[i]) == 0)
+        if (strcmp(request->method, idempotent[i]) == 0)
             return true;
-    return false;
+    return request->safe;
 }

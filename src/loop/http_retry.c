@@ -121,9 +121,7 @@ static bool may_repeat(const struct retry *retry)
     if (retry->cancelled || retry->delivered ||
         retry->attempts >= retry->client->policy.max_attempts)
         return false;
-    if (!request->safe && !http_method_idempotent(request->method))
-        return false;
-    return !request->source || request->source->rewind;
+    return http_may_repeat(request) && (!request->source || request->source->rewind);
 }
 
 /* The wait before the next attempt, at least least_ms; false when it would begin too late. */

@@ -151,6 +151,8 @@ static void set_body(struct options *o, const struct transfer *transfer)
         set_long(o, CURLOPT_POST, 1); /* says Content-Length: 0 */
         set_pointer(o, CURLOPT_POSTFIELDS, "");
         set_long(o, CURLOPT_POSTFIELDSIZE, 0);
+        /* Without a body libcurl asks nobody before it sends again over a closed connection. */
+        set_long(o, CURLOPT_FRESH_CONNECT, !http_may_repeat(request));
     } else {
         set_long(o, CURLOPT_HTTPGET, 1);
     }

@@ -290,10 +290,14 @@ static int begin_hop(struct transfer *transfer)
 
 static const char *certificate_fault(struct transfer *transfer)
 {
-    long verify = 0;
+    long verify = X509_V_OK;
 
     transfer->client->lib->easy_getinfo(transfer->easy, CURLINFO_SSL_VERIFYRESULT, &verify);
-    return verify ? X509_verify_cert_error_string(verify) : "it is not for this host";
+    /* libcurl compares names before it asks for the chain's result, which is unspecified till then.
+     */
+    if (verify == X509_V_OK || verify == X509_V_ERR_UNSPECIFIED)
+        return "it is not for this host";
+    return X509_verify_cert_error_string(verify);
 }
 
 static void fail_connect(struct transfer *transfer, CURLcode code)

@@ -177,7 +177,7 @@ static bool read_body(struct peer_conn *conn)
 static void serve_connection(struct peer_conn *conn, peer_fn *serve)
 {
     for (conn->nth = 1; read_head(conn); conn->nth++) {
-        conn->shared->requests++;
+        __atomic_fetch_add(&conn->shared->requests, 1, __ATOMIC_SEQ_CST);
         memcpy(conn->shared->last_head, conn->head, sizeof(conn->head));
         if (strncmp(conn->path, "/early", 6) != 0 && !read_body(conn))
             return;
@@ -196,6 +196,13 @@ static SSL_CTX *tls_context(const char *cert_file, const char *key_file)
         SSL_CTX_use_PrivateKey_file(context, key_file, SSL_FILETYPE_PEM) != 1)
         _exit(3);
     return context;
+}
+
+bool peer_upgrade(struct peer_conn *conn, const char *cert_file, const char *key_file)
+{
+    conn->tls = SSL_new(tls_context(cert_file, key_file));
+    SSL_set_fd(conn->tls, conn->fd);
+    return SSL_accept(conn->tls) == 1;
 }
 
 static void handle(struct peer_shared *shared, int fd, peer_fn *serve, const void *arg,

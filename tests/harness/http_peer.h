@@ -63,5 +63,7 @@ bool peer_stall(struct peer_conn *conn);
 /* RST instead of FIN. Returns false. */
 bool peer_reset(struct peer_conn *conn);
 void peer_nap(int ms);
+/* From now on this connection speaks TLS. False when the handshake fails. */
+bool peer_upgrade(struct peer_conn *conn, const char *cert_file, const char *key_file);
 
 #endif

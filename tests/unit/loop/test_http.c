@@ -204,17 +204,26 @@ static int count_sockets(void)
     return n;
 }
 
+/* Answers when all have asked, so that none can use another's connection. */
+static bool serve_together(struct peer_conn *conn)
+{
+    while (strcmp(conn->path, "/together") == 0 &&
+           __atomic_load_n(&conn->shared->requests, __ATOMIC_SEQ_CST) < 9)
+        peer_nap(1);
+    return serve_hello(conn);
+}
+
 TEST(http_keeps_no_more_connections_than_allowed)
 {
     struct rig rig;
     struct call calls[8] = { 0 }, first = { 0 };
     int before;
 
-    rig_open(&rig, t, serve_hello, NULL, &(struct http_options){ .max_kept = 2 });
+    rig_open(&rig, t, serve_together, NULL, &(struct http_options){ .max_kept = 2 });
     call_get(&first, &rig, "/");
     before = count_sockets(); /* one connection, and what libcurl has for itself */
     for (size_t i = 0; i < ARRAY_LEN(calls); i++)
-        call_start(&calls[i], &rig, &(struct http_request){ .url = rig_url(&rig, "/") });
+        call_start(&calls[i], &rig, &(struct http_request){ .url = rig_url(&rig, "/together") });
     rig_run(&rig);
     for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
         ASSERT_CALL_OK(&calls[i], 200);
@@ -244,12 +253,71 @@ TEST(http_sends_again_when_a_kept_connection_was_dead)
 
         call_run(&call, &rig,
                  &(struct http_request){
-                     .method = "POST", .url = rig_url(&rig, "/"), .body = STR("again") });
+                     .method = "PUT", .url = rig_url(&rig, "/"), .body = STR("again") });
         ASSERT_CALL_OK(&call, 200);
         ASSERT_STR(buf_str(&call.body), "again");
         call_release(&call);
     }
     rig_close(&rig);
+}
+
+/* A connection's second request is read and then hung up on. */
+static bool serve_then_hang_up(struct peer_conn *conn)
+{
+    return conn->nth == 1 && serve_echo(conn);
+}
+
+static ssize_t word_read(struct http_source *source, char *out, size_t max, struct err *err)
+{
+    (void)err;
+    if (source->size != 4 || max < 4)
+        FAIL("no room");
+    memcpy(out, "word", 4);
+    return 4;
+}
+
+static int word_rewind(struct http_source *source, struct err *err)
+{
+    (void)source, (void)err;
+    return 0;
+}
+
+TEST(http_repeats_by_itself_only_what_may_be_sent_twice)
+{
+    struct http_source can = { 4, word_read, word_rewind }, can_not = { 4, word_read, NULL };
+    const struct {
+        struct http_request request;
+        bool works;
+        unsigned requests; /* that the peer saw, with the first */
+    } cases[] = {
+        { { .method = "GET" }, true, 3 },
+        { { .method = "PUT", .body = STR("x") }, true, 3 },
+        { { .method = "PUT", .source = &can }, true, 3 },
+        { { .method = "PUT", .source = &can_not }, false, 2 },
+        { { .method = "POST", .body = STR("x") }, false, 2 },
+        { { .method = "POST", .body = STR("x"), .safe = true }, true, 3 },
+        { { .method = "POST" }, true, 2 }, /* over a connection of its own */
+        { { .method = "POST", .safe = true }, true, 3 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct http_request request = cases[i].request;
+        struct rig rig;
+        struct call first = { 0 }, call = { 0 };
+
+        rig_open(&rig, t, serve_then_hang_up, NULL, NULL);
+        call_get(&first, &rig, "/");
+        request.url = rig_url(&rig, "/");
+        call_run(&call, &rig, &request);
+        if ((call.result.err.code == ERR_NONE) != cases[i].works ||
+            rig.peer.shared->requests != cases[i].requests)
+            FAIL("case %zu: %u requests, %s", i, rig.peer.shared->requests, call_error(&call));
+        if (!cases[i].works)
+            ASSERT_CALL_FAILED(&call, ERR_PROVIDER_FAILED, HTTP_PHASE_WAIT);
+        call_release(&first);
+        call_release(&call);
+        rig_close(&rig);
+    }
 }
 
 /* Inside on_headers every descriptor of the process must be close-on-exec. */
@@ -284,20 +352,24 @@ TEST(http_sockets_do_not_leak_into_children)
     rig_close(&rig);
 }
 
+static void never_done(struct http_exchange *x, const struct http_result *result, void *arg)
+{
+    (void)x, (void)result, (void)arg;
+    FAIL("a request that was not started has ended");
+}
+
 TEST(http_refuses_requests_past_its_limit)
 {
+    static const struct http_handler handler = { .on_done = never_done };
     struct rig rig;
     struct call calls[2] = { 0 };
     struct http_exchange *x;
-    static const struct http_handler handler = { .on_done = NULL };
-    struct http_handler quiet = handler;
 
     rig_open(&rig, t, serve_hello, NULL, &(struct http_options){ .max_active = 2 });
-    quiet.on_done = (void (*)(struct http_exchange *, const struct http_result *, void *))abort;
     for (size_t i = 0; i < 2; i++)
         call_start(&calls[i], &rig, &(struct http_request){ .url = rig_url(&rig, "/") });
-    ASSERT_FAILS(http_start(rig.client, &(struct http_request){ .url = rig_url(&rig, "/") }, &quiet,
-                            NULL, &x, &t->err),
+    ASSERT_FAILS(http_start(rig.client, &(struct http_request){ .url = rig_url(&rig, "/") },
+                            &handler, NULL, &x, &t->err),
                  ERR_RATE_LIMITED);
     rig_run(&rig);
     for (size_t i = 0; i < 2; i++) {
@@ -716,6 +788,11 @@ TEST(http_starts_requests_from_inside_callbacks)
     rig_close(&rig);
 }
 
+static void stop_loop(struct call *call)
+{
+    loop_stop(call->rig->loop);
+}
+
 TEST(http_free_ends_every_exchange_exactly_once)
 {
     static const struct table_name names[] = { { "slow.test", "127.0.0.1", -1 },
@@ -723,19 +800,16 @@ TEST(http_free_ends_every_exchange_exactly_once)
     struct table_resolver table;
     struct rig rig;
     struct call calls[6] = { 0 };
-    struct call trigger = { 0 };
+    struct call answered = { .at_done = stop_loop };
 
     table_resolver_init(&table, names, &rig.loop);
     rig_open(&rig, t, serve_stall, NULL, &(struct http_options){ .resolver = &table.resolver });
     for (size_t i = 0; i < 5; i++)
         call_start(&calls[i], &rig, &(struct http_request){ .url = rig_url(&rig, "/stall") });
     call_start(&calls[5], &rig, &(struct http_request){ .url = "http://slow.test/" });
-    rig.waiting = 1; /* stop when the one that is answered ends */
-    trigger.rig = &rig;
-    rig.waiting = 0;
-    call_get(&trigger, &rig, "/");
-    ASSERT_CALL_OK(&trigger, 200);
-    rig.waiting = 6;
+    call_start(&answered, &rig, &(struct http_request){ .url = rig_url(&rig, "/") });
+    ASSERT_OK(loop_run(rig.loop, &t->err)); /* until one was answered: the others are under way */
+    ASSERT_CALL_OK(&answered, 200);
     http_client_free(rig.client);
     rig.client = NULL;
     for (size_t i = 0; i < 6; i++) {
@@ -744,7 +818,7 @@ TEST(http_free_ends_every_exchange_exactly_once)
         call_release(&calls[i]);
     }
     ASSERT_EQ(table.cancelled, 1);
-    call_release(&trigger);
+    call_release(&answered);
     rig_close(&rig);
 }
 

@@ -85,8 +85,12 @@ static bool serve_fault(struct peer_conn *conn)
     if (strcmp(path, "/says-big") == 0)
         return peer_text(conn, "HTTP/1.1 200 OK\r\nContent-Length: 5000000000\r\n\r\n") &&
                peer_stall(conn);
-    if (strcmp(path, "/early") == 0)
-        return peer_stall(conn); /* does not read the request's body */
+    if (strcmp(path, "/early-deaf") == 0) {
+        peer_nap(5000); /* does not read the request's body */
+        return false;
+    }
+    if (strcmp(path, "/early-no") == 0)
+        return peer_answer(conn, 413, "Connection: close\r\n", "no") && peer_stall(conn);
     return peer_answer(conn, 200, "", "fine");
 }
 
@@ -113,6 +117,7 @@ static const struct fault faults[] = {
     { "/open-chunk", { 0 }, ERR_PROVIDER_FAILED, HTTP_PHASE_BODY, "body", 3 },
     { "/http09", { 0 }, ERR_PROVIDER_FAILED, HTTP_PHASE_WAIT, "first byte", 0 },
     { "/garbage", { 0 }, ERR_PROVIDER_FAILED, HTTP_PHASE_WAIT, "first byte", 0 },
+    { "/bad-length", { 0 }, ERR_PROVIDER_FAILED, HTTP_PHASE_WAIT, "first byte", 0 },
     { "/many-headers", { 0 }, ERR_TOO_LARGE, HTTP_PHASE_WAIT, "head is longer", 0 },
     { "/many-headers",
       { .max_header_bytes = 1000 },
@@ -184,14 +189,32 @@ TEST(http_an_upload_that_nobody_reads_times_out_as_sending)
 
     memset(buf_reserve(&body, 32 * MIB), 'u', 32 * MIB);
     buf_grown(&body, 32 * MIB);
-    /* The peer stops reading: a stopped process does that best. */
     rig_open(&rig, t, serve_fault, NULL, NULL);
     call_run(&call, &rig,
              &(struct http_request){ .method = "PUT",
-                                     .url = rig_url(&rig, "/early-nothing"),
-                                     .body = STR("x"),
-                                     .limits = { .first_byte_ms = 1000 } });
-    ASSERT_CALL_OK(&call, 200);
+                                     .url = rig_url(&rig, "/early-deaf"),
+                                     .body = buf_str(&body),
+                                     .limits = { .idle_ms = 150 } });
+    ASSERT_CALL_FAILED(&call, ERR_TIMEOUT, HTTP_PHASE_SEND);
+    ASSERT(call.result.sent_bytes > 0 && call.result.sent_bytes < 32 * (int64_t)MIB);
+    call_release(&call);
+    rig_close(&rig);
+}
+
+TEST(http_takes_an_answer_that_comes_before_the_body_was_sent)
+{
+    AUTO_BUF body = BUF_INIT(32 * MIB);
+    struct rig rig;
+    struct call call = { 0 };
+
+    memset(buf_reserve(&body, 32 * MIB), 'u', 32 * MIB);
+    buf_grown(&body, 32 * MIB);
+    rig_open(&rig, t, serve_fault, NULL, NULL);
+    call_run(&call, &rig,
+             &(struct http_request){
+                 .method = "POST", .url = rig_url(&rig, "/early-no"), .body = buf_str(&body) });
+    ASSERT_CALL_OK(&call, 413);
+    ASSERT_STR(buf_str(&call.body), "no");
     call_release(&call);
     rig_close(&rig);
 }

@@ -493,6 +493,16 @@ unsigned serve_feed_clients(const struct serve_feed *feed)
     return feed->count;
 }
 
+size_t serve_feed_backlog(const struct serve_feed *feed)
+{
+    size_t most = 0;
+
+    for (const struct serve_client *client = feed->first; client; client = client->feed_next)
+        if (client->stream.queued > most)
+            most = client->stream.queued;
+    return most;
+}
+
 /* An event in the form a client reads: form 0 SSE chunked, 1 SSE plain, 2 WebSocket. */
 static struct chunk *encode(int form, uint64_t id, const char *event, struct str data)
 {

@@ -1,0 +1,336 @@
+/* Keywords about arrays, and the two that look at what no other keyword evaluated.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/linkhash.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "base/schema_int.h"
+
+#define PAIRWISE_MAX 8 /* items that are compared with each other directly */
+
+/* ---- prefixItems, items ---- */
+
+struct items_data {
+    const struct schema_list *prefix;
+    const struct schema_node *rest;
+};
+
+static int items_compile(struct schema_compiler *c, struct json_object *schema,
+                         const void **ret_data)
+{
+    struct items_data *data = ARENA_NEW(&c->schema->arena, struct items_data);
+    int prefix = schema_compile_list(c, schema, "prefixItems", &data->prefix);
+    int rest = prefix < 0 ? -1 : schema_compile_one(c, schema, "items", &data->rest);
+
+    *ret_data = data;
+    return prefix < 0 || rest < 0 ? -1 : prefix || rest;
+}
+
+static const struct schema_node *item_node(const struct items_data *data, size_t i)
+{
+    return data->prefix && i < data->prefix->n ? data->prefix->nodes[i] : data->rest;
+}
+
+static bool fail_too_many(struct schema_run *run, const struct items_data *data, size_t i,
+                          const struct schema_path *path)
+{
+    struct schema_path at = { path, NULL, i };
+
+    return schema_fail(run, "items", &at, "no item is allowed after the first %zu",
+                       data->prefix ? data->prefix->n : 0);
+}
+
+static bool items_check(struct schema_run *run, const struct schema_use *use,
+                        struct json_object *instance, const struct schema_path *path,
+                        struct schema_marks *marks)
+{
+    const struct items_data *data = use->data;
+    size_t n = json_object_array_length(instance);
+    bool valid = true;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct schema_node *node = item_node(data, i);
+
+        if (!node)
+            break;
+        schema_marks_add(marks, i);
+        if (node == data->rest && node->fixed == 0)
+            return fail_too_many(run, data, i, path);
+        if (!schema_descend(run, node, json_object_array_get_idx(instance, i), path, NULL, i)) {
+            valid = false;
+            if (!schema_wants_more(run))
+                return false;
+        }
+    }
+    return valid;
+}
+
+/* ---- contains, minContains, maxContains ---- */
+
+struct contains_data {
+    const struct schema_node *node;
+    int64_t min, max;
+};
+
+static int contains_compile(struct schema_compiler *c, struct json_object *schema,
+                            const void **ret_data)
+{
+    struct contains_data *data = ARENA_NEW(&c->schema->arena, struct contains_data);
+    int r = schema_compile_one(c, schema, "contains", &data->node);
+
+    data->min = 1;
+    data->max = INT64_MAX;
+    if (r <= 0)
+        return r;
+    /* The limits are of another vocabulary. */
+    if ((c->unit->vocabularies & SCHEMA_VALIDATION) &&
+        (schema_compile_count(c, schema, "minContains", &data->min) < 0 ||
+         schema_compile_count(c, schema, "maxContains", &data->max) < 0))
+        return -1;
+    *ret_data = data;
+    return 1;
+}
+
+static bool item_matches(struct schema_run *run, const struct schema_node *node,
+                         struct json_object *item, const struct schema_path *up, size_t i)
+{
+    struct schema_report *report = run->report;
+    bool valid;
+
+    run->report = NULL;
+    valid = schema_descend(run, node, item, up, NULL, i);
+    run->report = report;
+    return valid;
+}
+
+static bool contains_check(struct schema_run *run, const struct schema_use *use,
+                           struct json_object *instance, const struct schema_path *path,
+                           struct schema_marks *marks)
+{
+    const struct contains_data *data = use->data;
+    size_t n = json_object_array_length(instance);
+    int64_t found = 0;
+
+    for (size_t i = 0; i < n && !run->aborted; i++) {
+        if (!item_matches(run, data->node, json_object_array_get_idx(instance, i), path, i))
+            continue;
+        found++;
+        schema_marks_add(marks, i);
+    }
+    if (run->aborted)
+        return false;
+    if (found < data->min)
+        return schema_fail(run, data->min == 1 ? "contains" : "minContains", path,
+                           "must contain at least %lld items that match \"contains\", found %lld",
+                           (long long)data->min, (long long)found);
+    if (found > data->max)
+        return schema_fail(run, "maxContains", path,
+                           "must contain at most %lld items that match \"contains\", found %lld",
+                           (long long)data->max, (long long)found);
+    return true;
+}
+
+/* ---- minItems, maxItems, uniqueItems ---- */
+
+struct size_data {
+    int64_t min, max;
+};
+
+static int items_count_compile(struct schema_compiler *c, struct json_object *schema,
+                               const void **ret_data)
+{
+    struct size_data *data = ARENA_NEW(&c->schema->arena, struct size_data);
+    int min, max;
+
+    data->max = INT64_MAX;
+    min = schema_compile_count(c, schema, "minItems", &data->min);
+    max = schema_compile_count(c, schema, "maxItems", &data->max);
+    *ret_data = data;
+    return min < 0 || max < 0 ? -1 : min || max;
+}
+
+static bool items_count_check(struct schema_run *run, const struct schema_use *use,
+                              struct json_object *instance, const struct schema_path *path,
+                              struct schema_marks *marks)
+{
+    const struct size_data *data = use->data;
+    int64_t n = (int64_t)json_object_array_length(instance);
+
+    (void)marks;
+    if (n < data->min)
+        return schema_fail(run, "minItems", path, "must have at least %lld items, found %lld",
+                           (long long)data->min, (long long)n);
+    if (n > data->max)
+        return schema_fail(run, "maxItems", path, "must have at most %lld items, found %lld",
+                           (long long)data->max, (long long)n);
+    return true;
+}
+
+static int unique_compile(struct schema_compiler *c, struct json_object *schema,
+                          const void **ret_data)
+{
+    struct json_object *value;
+
+    if (!schema_member(schema, "uniqueItems", &value))
+        return 0;
+    if (json_object_get_type(value) != json_type_boolean)
+        return schema_refuse(c, "uniqueItems", "must be true or false");
+    *ret_data = value;
+    return json_object_get_boolean(value) ? 1 : 0;
+}
+
+struct hashed {
+    uint64_t hash;
+    size_t index;
+};
+
+static int hashed_cmp(const void *a, const void *b)
+{
+    const struct hashed *x = a, *y = b;
+
+    if (x->hash != y->hash)
+        return x->hash < y->hash ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static bool same_items(struct json_object *array, size_t i, size_t j)
+{
+    return json_equal(json_object_array_get_idx(array, i), json_object_array_get_idx(array, j));
+}
+
+/* Few items pairwise, many by sorted hashes. */
+static bool find_twins(struct json_object *array, size_t *ret_i, size_t *ret_j)
+{
+    size_t n = json_object_array_length(array);
+    struct hashed *items;
+    bool found = false;
+
+    if (n <= PAIRWISE_MAX) {
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = i + 1; j < n; j++)
+                if (same_items(array, i, j))
+                    return *ret_i = i, *ret_j = j, true;
+        return false;
+    }
+    items = NEW_N(struct hashed, n);
+    for (size_t i = 0; i < n; i++)
+        items[i] = (struct hashed){ json_hash(json_object_array_get_idx(array, i)), i };
+    qsort(items, n, sizeof(*items), hashed_cmp);
+    for (size_t i = 0; i < n && !found; i++)
+        for (size_t j = i + 1; j < n && items[j].hash == items[i].hash && !found; j++)
+            if (same_items(array, items[i].index, items[j].index))
+                *ret_i = items[i].index, *ret_j = items[j].index, found = true;
+    free(items);
+    return found;
+}
+
+static bool unique_check(struct schema_run *run, const struct schema_use *use,
+                         struct json_object *instance, const struct schema_path *path,
+                         struct schema_marks *marks)
+{
+    size_t i, j;
+
+    (void)use, (void)marks;
+    return !find_twins(instance, &i, &j) ||
+           schema_fail(run, "uniqueItems", path, "items must differ; %zu and %zu are the same", i,
+                       j);
+}
+
+/* ---- unevaluatedItems, unevaluatedProperties ---- */
+
+static int unevaluated_items_compile(struct schema_compiler *c, struct json_object *schema,
+                                     const void **ret_data)
+{
+    const struct schema_node *node;
+    int r = schema_compile_one(c, schema, "unevaluatedItems", &node);
+
+    if (r > 0)
+        *ret_data = node;
+    return r;
+}
+
+static int unevaluated_properties_compile(struct schema_compiler *c, struct json_object *schema,
+                                          const void **ret_data)
+{
+    const struct schema_node *node;
+    int r = schema_compile_one(c, schema, "unevaluatedProperties", &node);
+
+    if (r > 0)
+        *ret_data = node;
+    return r;
+}
+
+static bool check_unevaluated(struct schema_run *run, const struct schema_use *use,
+                              struct json_object *value, const struct schema_path *path,
+                              const char *key, size_t i)
+{
+    const struct schema_node *node = use->data;
+    struct schema_path at = { path, key, i };
+
+    if (node->fixed == 0)
+        return schema_fail(run, use->keyword->name, &at, "%s is not allowed here",
+                           key ? "this property" : "this item");
+    return schema_descend(run, node, value, path, key, i);
+}
+
+static bool unevaluated_items_check(struct schema_run *run, const struct schema_use *use,
+                                    struct json_object *instance, const struct schema_path *path,
+                                    struct schema_marks *marks)
+{
+    size_t n = json_object_array_length(instance);
+    bool valid = true;
+
+    for (size_t i = 0; i < n; i++) {
+        if (schema_marks_has(marks, i))
+            continue;
+        if (!check_unevaluated(run, use, json_object_array_get_idx(instance, i), path, NULL, i)) {
+            valid = false;
+            if (!schema_wants_more(run))
+                return false;
+        }
+    }
+    schema_marks_add_all(marks);
+    return valid;
+}
+
+static bool unevaluated_properties_check(struct schema_run *run, const struct schema_use *use,
+                                         struct json_object *instance,
+                                         const struct schema_path *path, struct schema_marks *marks)
+{
+    struct lh_entry *entry;
+    bool valid = true;
+    size_t i = 0;
+
+    lh_foreach(json_object_get_object(instance), entry)
+    {
+        if (!schema_marks_has(marks, i++) &&
+            !check_unevaluated(run, use, lh_entry_v(entry), path, lh_entry_k(entry), 0)) {
+            valid = false;
+            if (!schema_wants_more(run))
+                return false;
+        }
+    }
+    schema_marks_add_all(marks);
+    return valid;
+}
+
+#define VALUE SCHEMA_VALIDATION
+#define APPLY SCHEMA_APPLICATOR
+
+const struct schema_keyword schema_array_keywords[] = {
+    { "minItems", VALUE, SCHEMA_ARRAY, items_count_compile, items_count_check },
+    { "uniqueItems", VALUE, SCHEMA_ARRAY, unique_compile, unique_check },
+    { "items", APPLY, SCHEMA_ARRAY, items_compile, items_check },
+    { "contains", APPLY, SCHEMA_ARRAY, contains_compile, contains_check },
+    { NULL },
+};
+
+const struct schema_keyword schema_unevaluated_keywords[] = {
+    { "unevaluatedItems", SCHEMA_UNEVALUATED, SCHEMA_ARRAY, unevaluated_items_compile,
+      unevaluated_items_check },
+    { "unevaluatedProperties", SCHEMA_UNEVALUATED, SCHEMA_OBJECT, unevaluated_properties_compile,
+      unevaluated_properties_check },
+    { NULL },
+};

@@ -1,0 +1,485 @@
+/* From a schema document to nodes.
+ *
+ * Subschemas and targets of references are queued, not compiled by recursion, so neither depth nor
+ * cycles matter. When the queue is empty, the $dynamicAnchor's that a $dynamicRef could reach at
+ * run time are compiled too, until nothing new appears.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/linkhash.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "base/json_number.h"
+#include "base/limits.h"
+#include "base/schema_int.h"
+#include "base/uri.h"
+
+#define DIALECT           "https://json-schema.org/draft/2020-12/schema"
+#define VOCABULARY_PREFIX "https://json-schema.org/draft/2020-12/vocab/"
+#define DIALECT_VOCABULARIES                                                                       \
+    (SCHEMA_CORE | SCHEMA_APPLICATOR | SCHEMA_UNEVALUATED | SCHEMA_VALIDATION | SCHEMA_META_DATA | \
+     SCHEMA_FORMAT_ANNOTATION | SCHEMA_CONTENT)
+
+struct schema_pending {
+    struct schema_pending *next;
+    struct schema_node *node;
+    struct json_object *schema;
+    struct schema_unit *unit;
+};
+
+int schema_refuse(struct schema_compiler *c, const char *key, const char *fmt, ...)
+{
+    char message[512];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(message, sizeof(message), fmt, args);
+    va_end(args);
+    return err_set(c->err, ERR_BAD_REQUEST, "schema %.*s#%.*s/%s: %s", STR_ARG(c->resource->uri),
+                   STR_ARG(c->pointer), key, message);
+}
+
+bool schema_member(struct json_object *schema, const char *key, struct json_object **ret_value)
+{
+    return json_object_object_get_ex(schema, key, ret_value);
+}
+
+const char *schema_intern(struct schema_compiler *c, struct str name)
+{
+    char *known = map_find(&c->names, name);
+
+    if (!known) {
+        known = arena_copy(&c->schema->arena, name.p, name.n);
+        map_put(&c->names, name, known);
+    }
+    return known;
+}
+
+/* ---- dialects ---- */
+
+static const struct {
+    const char *name;
+    unsigned bit;
+} vocabulary_names[] = {
+    { "core", SCHEMA_CORE },
+    { "applicator", SCHEMA_APPLICATOR },
+    { "unevaluated", SCHEMA_UNEVALUATED },
+    { "validation", SCHEMA_VALIDATION },
+    { "meta-data", SCHEMA_META_DATA },
+    { "format-annotation", SCHEMA_FORMAT_ANNOTATION },
+    { "format-assertion", SCHEMA_FORMAT_ASSERTION },
+    { "content", SCHEMA_CONTENT },
+};
+
+static unsigned vocabulary_bit(struct str uri)
+{
+    if (!str_starts(uri, STR(VOCABULARY_PREFIX)))
+        return 0;
+    uri = str_skip(uri, sizeof(VOCABULARY_PREFIX) - 1);
+    for (size_t i = 0; i < ARRAY_LEN(vocabulary_names); i++)
+        if (str_is(uri, vocabulary_names[i].name))
+            return vocabulary_names[i].bit;
+    return 0;
+}
+
+static int read_vocabulary(struct schema_compiler *c, struct json_object *vocabulary,
+                           struct str dialect, unsigned *ret_bits)
+{
+    unsigned bits = SCHEMA_CORE;
+
+    if (json_object_get_type(vocabulary) != json_type_object)
+        return err_set(c->err, ERR_BAD_REQUEST, "meta-schema %.*s: $vocabulary must be an object",
+                       STR_ARG(dialect));
+    json_object_object_foreach(vocabulary, uri, required)
+    {
+        unsigned bit = vocabulary_bit(str_from(uri));
+
+        if (!bit && json_object_get_boolean(required))
+            return err_set(c->err, ERR_BAD_REQUEST,
+                           "meta-schema %.*s needs the vocabulary %s, which is not known",
+                           STR_ARG(dialect), uri);
+        bits |= bit;
+    }
+    *ret_bits = bits;
+    return 0;
+}
+
+/* Of the resource's own $schema, else of what it is embedded in, else those of the draft. */
+static int find_vocabularies(struct schema_compiler *c, const struct schema_resource *resource,
+                             unsigned *ret_bits)
+{
+    struct json_object *vocabulary;
+    struct str dialect = STR_NONE;
+    const struct schema_resource *meta;
+
+    for (; resource && !dialect.p; resource = resource->outer)
+        dialect = json_str(json_find(resource->root, "$schema"));
+    *ret_bits = DIALECT_VOCABULARIES;
+    if (!dialect.p)
+        return 0;
+    dialect = uri_without_fragment(dialect);
+    if (str_is(dialect, DIALECT) || str_starts(dialect, STR("http://json-schema.org/draft-0")) ||
+        str_is(dialect, "https://json-schema.org/draft/2019-09/schema"))
+        return 0;
+    meta = schema_registry_find(&c->local, dialect);
+    if (!meta)
+        return err_set(c->err, ERR_BAD_REQUEST,
+                       "$schema \"%.*s\" is not known; use " DIALECT
+                       " or add the meta-schema to the registry",
+                       STR_ARG(dialect));
+    vocabulary = json_find(meta->root, "$vocabulary");
+    return vocabulary ? read_vocabulary(c, vocabulary, dialect, ret_bits) : 0;
+}
+
+/* ---- nodes ---- */
+
+static struct schema_unit *unit_for(struct schema_compiler *c,
+                                    const struct schema_resource *resource)
+{
+    const void *address = resource;
+    struct str key = str_of((const char *)&address, sizeof(address));
+    struct schema_unit *unit = map_find(&c->units, key);
+
+    if (unit)
+        return unit;
+    unit = ARENA_NEW(&c->schema->arena, struct schema_unit);
+    if (find_vocabularies(c, resource, &unit->vocabularies) < 0)
+        return NULL;
+    unit->uri = arena_str(&c->schema->arena, resource->uri);
+    unit->source = resource;
+    map_put(&c->units, key, unit);
+    /* The nodes point into the document, which must outlive the registry. */
+    address = resource->root;
+    if (!map_put(&c->schema->documents, str_of((const char *)&address, sizeof(address)),
+                 resource->root))
+        json_object_get(resource->root);
+    return unit;
+}
+
+static struct schema_node *node_new(struct schema_compiler *c, const struct schema_place *place,
+                                    struct schema_unit *unit)
+{
+    struct schema_node *node = ARENA_NEW(&c->schema->arena, struct schema_node);
+
+    node->unit = unit;
+    node->pointer = arena_str(&c->schema->arena, place->pointer);
+    node->fixed = -1;
+    if (json_object_get_type(place->schema) == json_type_boolean) {
+        node->fixed = (int8_t)json_object_get_boolean(place->schema);
+    } else {
+        struct schema_pending *pending = ARENA_NEW(&c->local.arena, struct schema_pending);
+
+        *pending = (struct schema_pending){ NULL, node, place->schema, unit };
+        *c->pending_end = pending;
+        c->pending_end = &pending->next;
+    }
+    return node;
+}
+
+static const struct schema_node *node_for(struct schema_compiler *c, struct schema_place place,
+                                          const char *key)
+{
+    const struct schema_resource *own = schema_registry_root(place.resource->owner, place.schema);
+    enum json_type type = json_object_get_type(place.schema);
+    struct schema_node *node;
+    struct schema_unit *unit;
+
+    if (type != json_type_object && type != json_type_boolean) {
+        schema_refuse(c, key, "a schema must be an object or a boolean, found %s",
+                      json_type_name(place.schema));
+        return NULL;
+    }
+    if (own && own != place.resource) {
+        place.resource = own;
+        place.pointer = STR("");
+    }
+    const void *address[] = { place.schema, place.resource };
+
+    node = map_find(&c->nodes, str_of((const char *)address, sizeof(address)));
+    if (node)
+        return node;
+    unit = unit_for(c, place.resource);
+    if (!unit)
+        return NULL;
+    node = node_new(c, &place, unit);
+    map_put(&c->nodes, str_of((const char *)address, sizeof(address)), node);
+    return node;
+}
+
+static void add_part(struct buf *pointer, const char *part)
+{
+    buf_add_char(pointer, '/');
+    for (; *part; part++) {
+        if (*part == '~')
+            buf_add_text(pointer, "~0");
+        else if (*part == '/')
+            buf_add_text(pointer, "~1");
+        else
+            buf_add_char(pointer, *part);
+    }
+}
+
+const struct schema_node *schema_compile_sub(struct schema_compiler *c, struct json_object *value,
+                                             const char *key, const char *part)
+{
+    AUTO_BUF pointer = BUF_INIT(LIMIT_JSON_BYTES);
+
+    buf_add_str(&pointer, c->pointer);
+    add_part(&pointer, key);
+    if (part)
+        add_part(&pointer, part);
+    return node_for(c, (struct schema_place){ value, c->resource, buf_str(&pointer), NULL }, key);
+}
+
+const struct schema_node *schema_compile_ref(struct schema_compiler *c, struct str ref,
+                                             const struct schema_anchor **ret_anchor,
+                                             const char *key)
+{
+    struct schema_place place;
+    struct err why = ERR_INIT;
+
+    if (schema_resolve(&c->local, c->resource, ref, &c->local.arena, &place, &why) < 0) {
+        schema_refuse(c, key, "%s", err_message(&why, 0));
+        return NULL;
+    }
+    *ret_anchor = place.anchor;
+    return node_for(c, place, key);
+}
+
+const struct regex *schema_compile_regex(struct schema_compiler *c, struct str pattern,
+                                         const char *key)
+{
+    struct schema *schema = c->schema;
+    struct regex *regex = NULL;
+    struct err why = ERR_INIT;
+
+    if (regex_compile(pattern, &regex, &why) < 0) {
+        schema_refuse(c, key, "%s", err_message(&why, 0));
+        return NULL;
+    }
+    schema->regexes =
+        alloc_resize(schema->regexes, schema->regexes_count + 1, sizeof(*schema->regexes));
+    schema->regexes[schema->regexes_count++] = regex;
+    return regex;
+}
+
+int schema_compile_one(struct schema_compiler *c, struct json_object *schema, const char *key,
+                       const struct schema_node **ret_node)
+{
+    struct json_object *value;
+
+    if (!schema_member(schema, key, &value))
+        return 0;
+    *ret_node = schema_compile_sub(c, value, key, NULL);
+    return *ret_node ? 1 : -1;
+}
+
+int schema_compile_list(struct schema_compiler *c, struct json_object *schema, const char *key,
+                        const struct schema_list **ret_list)
+{
+    struct json_object *value;
+    struct schema_list *list;
+    size_t n;
+
+    if (!schema_member(schema, key, &value))
+        return 0;
+    if (json_object_get_type(value) != json_type_array || json_object_array_length(value) == 0)
+        return schema_refuse(c, key, "must be an array of at least one schema");
+    n = json_object_array_length(value);
+    list = arena_alloc(&c->schema->arena, 1, sizeof(*list) + n * sizeof(list->nodes[0]));
+    list->n = n;
+    for (size_t i = 0; i < n; i++) {
+        char index[24];
+
+        snprintf(index, sizeof(index), "%zu", i);
+        list->nodes[i] = schema_compile_sub(c, json_object_array_get_idx(value, i), key, index);
+        if (!list->nodes[i])
+            return -1;
+    }
+    *ret_list = list;
+    return 1;
+}
+
+int schema_compile_count(struct schema_compiler *c, struct json_object *schema, const char *key,
+                         int64_t *ret_count)
+{
+    struct json_object *value;
+
+    if (!schema_member(schema, key, &value))
+        return 0;
+    if (!json_number_is_integer(value) || json_number_double(value) < 0)
+        return schema_refuse(c, key, "must be an integer of at least 0");
+    /* More than anything can have. */
+    if (!json_number_i64(value, ret_count))
+        *ret_count = INT64_MAX;
+    return 1;
+}
+
+static const struct schema_keyword *const keyword_groups[] = {
+    schema_scalar_keywords, schema_logic_keywords,       schema_object_keywords,
+    schema_array_keywords,  schema_unevaluated_keywords,
+};
+
+/* More than there are keywords. */
+#define USES_MAX 64
+
+static int compile_keyword(struct schema_compiler *c, const struct schema_pending *pending,
+                           const struct schema_keyword *keyword, struct schema_use *uses)
+{
+    struct schema_node *node = pending->node;
+    const void *data = NULL;
+    int r;
+
+    if (!(keyword->vocabularies & c->unit->vocabularies))
+        return 0;
+    r = keyword->compile(c, pending->schema, &data);
+    if (r <= 0)
+        return r;
+    BUG_IF(node->uses_count == USES_MAX);
+    uses[node->uses_count++] = (struct schema_use){ keyword, data };
+    if (keyword->vocabularies == SCHEMA_UNEVALUATED)
+        node->marks = true;
+    return 0;
+}
+
+static int compile_node(struct schema_compiler *c, const struct schema_pending *pending)
+{
+    struct schema_node *node = pending->node;
+    struct schema_use uses[USES_MAX];
+
+    c->unit = pending->unit;
+    c->resource = pending->unit->source;
+    c->pointer = node->pointer;
+    for (size_t i = 0; i < ARRAY_LEN(keyword_groups); i++)
+        for (const struct schema_keyword *keyword = keyword_groups[i]; keyword->name; keyword++)
+            if (compile_keyword(c, pending, keyword, uses) < 0)
+                return -1;
+    node->uses = ARENA_NEW_N(&c->schema->arena, struct schema_use, node->uses_count);
+    memcpy(node->uses, uses, node->uses_count * sizeof(*uses));
+    return 0;
+}
+
+static int compile_pending(struct schema_compiler *c)
+{
+    while (c->pending) {
+        struct schema_pending *pending = c->pending;
+
+        c->pending = pending->next;
+        if (!c->pending)
+            c->pending_end = &c->pending;
+        if (compile_node(c, pending) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static bool has_dynamic(const struct schema_unit *unit, const char *name)
+{
+    for (size_t i = 0; i < unit->dynamic_count; i++)
+        if (unit->dynamic[i].name == name)
+            return true;
+    return false;
+}
+
+static int add_dynamic(struct schema_compiler *c, struct schema_unit *unit, const char *name,
+                       const struct schema_anchor *anchor)
+{
+    struct schema_dynamic *grown =
+        ARENA_NEW_N(&c->schema->arena, struct schema_dynamic, unit->dynamic_count + 1);
+    const struct schema_node *node;
+
+    c->resource = unit->source;
+    c->pointer = anchor->pointer;
+    node = node_for(c, (struct schema_place){ anchor->schema, unit->source, anchor->pointer, NULL },
+                    "$dynamicAnchor");
+    if (!node)
+        return -1;
+    if (unit->dynamic_count)
+        memcpy(grown, unit->dynamic, unit->dynamic_count * sizeof(*grown));
+    grown[unit->dynamic_count++] = (struct schema_dynamic){ name, node };
+    unit->dynamic = grown;
+    return 0;
+}
+
+/* 1 when something was added, which may have made new units and names. */
+static int add_dynamics(struct schema_compiler *c)
+{
+    int added = 0;
+
+    map_each (&c->units, unit_entry) {
+        struct schema_unit *unit = unit_entry->value;
+
+        map_each (&c->names, name_entry) {
+            const char *name = name_entry->value;
+            const struct schema_anchor *anchor = map_find(&unit->source->anchors, name_entry->key);
+
+            if (!anchor || !anchor->dynamic || has_dynamic(unit, name))
+                continue;
+            if (add_dynamic(c, unit, name, anchor) < 0)
+                return -1;
+            added = 1;
+        }
+    }
+    return added;
+}
+
+static int compile_all(struct schema_compiler *c, struct json_object *document)
+{
+    const struct schema_resource *resource = schema_registry_root(&c->local, document);
+    int r;
+
+    c->resource = resource;
+    c->pointer = STR("");
+    c->schema->root = node_for(c, (struct schema_place){ document, resource, STR(""), NULL }, "");
+    if (!c->schema->root)
+        return -1;
+    do {
+        if (compile_pending(c) < 0)
+            return -1;
+        r = add_dynamics(c);
+    } while (r > 0);
+    return r;
+}
+
+static void compiler_release(struct schema_compiler *c)
+{
+    map_release(&c->nodes);
+    map_release(&c->units);
+    map_release(&c->names);
+    schema_registry_release(&c->local);
+}
+
+int schema_compile(const struct schema_registry *registry, struct json_object *document,
+                   struct str base_uri, unsigned flags, struct schema **ret_schema, struct err *err)
+{
+    AUTO(schema) schema = NEW(struct schema);
+    struct schema_compiler c = { .schema = schema, .flags = flags, .err = err };
+    int r;
+
+    c.pending_end = &c.pending;
+    schema_registry_init(&c.local, registry ? registry : schema_meta_registry());
+    r = schema_registry_add(&c.local, base_uri, document, err);
+    if (r >= 0)
+        r = compile_all(&c, document);
+    compiler_release(&c);
+    if (r < 0)
+        return -1;
+    *ret_schema = TAKE(schema);
+    return 0;
+}
+
+void schema_free(struct schema *schema)
+{
+    if (!schema)
+        return;
+    for (size_t i = 0; i < schema->regexes_count; i++)
+        regex_free(schema->regexes[i]);
+    free(schema->regexes);
+    map_each (&schema->documents, entry)
+        json_object_put(entry->value);
+    map_release(&schema->documents);
+    arena_release(&schema->arena);
+    free(schema);
+}

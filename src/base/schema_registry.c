@@ -1,0 +1,432 @@
+/* Documents, the schema resources in them, and references between them.
+ *
+ * Only places where the draft puts schemas are searched for $id and anchors: an $id inside enum,
+ * const or an unknown keyword identifies nothing.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/linkhash.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/schema_int.h"
+#include "base/uri.h"
+
+const struct schema_holder schema_holders[] = {
+    { "$defs", SCHEMA_MAP },
+    { "properties", SCHEMA_MAP },
+    { "patternProperties", SCHEMA_MAP },
+    { "dependentSchemas", SCHEMA_MAP },
+    { "allOf", SCHEMA_LIST },
+    { "anyOf", SCHEMA_LIST },
+    { "oneOf", SCHEMA_LIST },
+    { "prefixItems", SCHEMA_LIST },
+    { "items", SCHEMA_ONE },
+    { "contains", SCHEMA_ONE },
+    { "additionalProperties", SCHEMA_ONE },
+    { "propertyNames", SCHEMA_ONE },
+    { "not", SCHEMA_ONE },
+    { "if", SCHEMA_ONE },
+    { "then", SCHEMA_ONE },
+    { "else", SCHEMA_ONE },
+    { "unevaluatedItems", SCHEMA_ONE },
+    { "unevaluatedProperties", SCHEMA_ONE },
+    { "contentSchema", SCHEMA_ONE },
+    { NULL },
+};
+
+/* One document being walked. */
+struct walk {
+    struct schema_registry *registry;
+    struct buf pointer; /* from the current resource's root */
+    unsigned depth;
+    struct err *err;
+};
+
+static int walk_schema(struct walk *w, struct schema_resource *resource,
+                       struct json_object *schema);
+
+static struct str address_key(const void *const *address)
+{
+    return str_of((const char *)address, sizeof(*address));
+}
+
+void schema_registry_init(struct schema_registry *registry, const struct schema_registry *up)
+{
+    *registry = (struct schema_registry){ .up = up, .arena = ARENA_INIT };
+}
+
+void schema_registry_release(struct schema_registry *registry)
+{
+    for (struct schema_resource *r = registry->resources; r; r = r->next)
+        map_release(&r->anchors);
+    map_each (&registry->documents, entry)
+        json_object_put(entry->value);
+    map_release(&registry->documents);
+    map_release(&registry->by_uri);
+    map_release(&registry->by_root);
+    arena_release(&registry->arena);
+}
+
+struct schema_registry *schema_registry_new(void)
+{
+    struct schema_registry *registry = NEW(struct schema_registry);
+
+    schema_registry_init(registry, schema_meta_registry());
+    return registry;
+}
+
+void schema_registry_free(struct schema_registry *registry)
+{
+    if (!registry)
+        return;
+    schema_registry_release(registry);
+    free(registry);
+}
+
+const struct schema_resource *schema_registry_find(const struct schema_registry *registry,
+                                                   struct str uri)
+{
+    for (; registry; registry = registry->up) {
+        const struct schema_resource *found = map_find(&registry->by_uri, uri);
+
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+const struct schema_resource *schema_registry_root(const struct schema_registry *registry,
+                                                   const struct json_object *root)
+{
+    const void *address = root;
+
+    return root ? map_find(&registry->by_root, address_key(&address)) : NULL;
+}
+
+/* ---- indexing ---- */
+
+static int publish(struct walk *w, struct str uri, struct schema_resource *resource)
+{
+    const struct schema_resource *other = map_find(&w->registry->by_uri, uri);
+
+    if (other && other != resource)
+        return err_set(w->err, ERR_CONFLICT, "two schemas have the identifier \"%.*s\"",
+                       STR_ARG(uri));
+    map_put(&w->registry->by_uri, uri, resource);
+    return 0;
+}
+
+static struct schema_resource *resource_new(struct walk *w, struct json_object *root,
+                                            const struct schema_resource *outer)
+{
+    struct schema_resource *resource = ARENA_NEW(&w->registry->arena, struct schema_resource);
+    const void *address = root;
+
+    resource->root = root;
+    resource->outer = outer;
+    resource->owner = w->registry;
+    resource->next = w->registry->resources;
+    w->registry->resources = resource;
+    map_put(&w->registry->by_root, address_key(&address), resource);
+    return resource;
+}
+
+/* The resource's URI, from its $id and what it is embedded in. */
+static int identify(struct walk *w, struct schema_resource *resource, struct str base,
+                    struct str id)
+{
+    AUTO_BUF uri = BUF_INIT(SCHEMA_URI_MAX);
+    ptrdiff_t hash = str_find_char(id, '#');
+
+    if (hash >= 0 && (size_t)hash + 1 != id.n)
+        return err_set(w->err, ERR_BAD_REQUEST,
+                       "schema $id \"%.*s\": no fragment is allowed; use $anchor", STR_ARG(id));
+    uri_resolve(base, uri_without_fragment(id), &uri);
+    if (uri.full)
+        return err_set(w->err, ERR_TOO_LARGE, "a schema's $id has more than %d bytes",
+                       SCHEMA_URI_MAX);
+    resource->uri = arena_str(&w->registry->arena, buf_str(&uri));
+    return publish(w, resource->uri, resource);
+}
+
+static bool is_anchor_name(struct str name)
+{
+    if (name.n == 0)
+        return false;
+    for (size_t i = 0; i < name.n; i++) {
+        char c = name.p[i];
+        bool letter = ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
+
+        if (!letter && (i == 0 || !((c >= '0' && c <= '9') || c == '-' || c == '.')))
+            return false;
+    }
+    return true;
+}
+
+static int add_anchor(struct walk *w, struct schema_resource *resource, struct json_object *schema,
+                      const char *keyword, bool dynamic)
+{
+    struct json_object *value = json_find(schema, keyword);
+    struct schema_anchor *anchor, *old;
+
+    if (!value)
+        return 0;
+    if (!is_anchor_name(json_str(value)))
+        return err_set(w->err, ERR_BAD_REQUEST,
+                       "schema #%s/%s: expected a name of letters, digits, '-', '_' and '.', "
+                       "beginning with a letter or '_'",
+                       buf_text(&w->pointer), keyword);
+    old = map_find(&resource->anchors, json_str(value));
+    if (old && old->schema != schema)
+        return err_set(
+            w->err, ERR_CONFLICT, "schema #%s/%s: \"%.*s\" is the anchor of #%.*s already",
+            buf_text(&w->pointer), keyword, STR_ARG(json_str(value)), STR_ARG(old->pointer));
+    anchor = ARENA_NEW(&w->registry->arena, struct schema_anchor);
+    *anchor = (struct schema_anchor){ schema, arena_str(&w->registry->arena, buf_str(&w->pointer)),
+                                      dynamic || (old && old->dynamic) };
+    map_put(&resource->anchors, json_str(value), anchor);
+    return 0;
+}
+
+static void enter(struct buf *pointer, struct str part)
+{
+    buf_add_char(pointer, '/');
+    for (size_t i = 0; i < part.n; i++) {
+        if (part.p[i] == '~')
+            buf_add_text(pointer, "~0");
+        else if (part.p[i] == '/')
+            buf_add_text(pointer, "~1");
+        else
+            buf_add_char(pointer, part.p[i]);
+    }
+}
+
+static void leave(struct buf *pointer, size_t n)
+{
+    pointer->n = n;
+    if (pointer->p)
+        pointer->p[n] = '\0';
+}
+
+static int walk_part(struct walk *w, struct schema_resource *resource, struct str part,
+                     struct json_object *schema)
+{
+    size_t before = w->pointer.n;
+    int r;
+
+    enter(&w->pointer, part);
+    r = walk_schema(w, resource, schema);
+    leave(&w->pointer, before);
+    return r;
+}
+
+static int walk_list(struct walk *w, struct schema_resource *resource, struct json_object *list)
+{
+    for (size_t i = 0; i < json_object_array_length(list); i++) {
+        char index[24];
+
+        snprintf(index, sizeof(index), "%zu", i);
+        if (walk_part(w, resource, str_from(index), json_object_array_get_idx(list, i)) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int walk_map(struct walk *w, struct schema_resource *resource, struct json_object *map)
+{
+    struct lh_entry *entry;
+
+    lh_foreach(json_object_get_object(map), entry)
+    {
+        if (walk_part(w, resource, str_from(lh_entry_k(entry)), lh_entry_v(entry)) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int walk_holder(struct walk *w, struct schema_resource *resource,
+                       const struct schema_holder *holder, struct json_object *value)
+{
+    enum json_type type = json_object_get_type(value);
+    size_t before = w->pointer.n;
+    int r = 0;
+
+    enter(&w->pointer, str_from(holder->name));
+    if (holder->shape == SCHEMA_ONE)
+        r = walk_schema(w, resource, value);
+    else if (holder->shape == SCHEMA_LIST && type == json_type_array)
+        r = walk_list(w, resource, value);
+    else if (holder->shape == SCHEMA_MAP && type == json_type_object)
+        r = walk_map(w, resource, value);
+    leave(&w->pointer, before);
+    return r;
+}
+
+static int walk_members(struct walk *w, struct schema_resource *resource,
+                        struct json_object *schema)
+{
+    if (add_anchor(w, resource, schema, "$anchor", false) < 0 ||
+        add_anchor(w, resource, schema, "$dynamicAnchor", true) < 0)
+        return -1;
+    for (const struct schema_holder *holder = schema_holders; holder->name; holder++) {
+        struct json_object *value = json_find(schema, holder->name);
+
+        if (value && walk_holder(w, resource, holder, value) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* A schema with an $id: its own resource, with pointers of its own. */
+static int walk_embedded(struct walk *w, struct schema_resource *outer, struct json_object *schema,
+                         struct str id)
+{
+    struct schema_resource *inner = resource_new(w, schema, outer);
+    struct buf pointer = w->pointer;
+    int r;
+
+    if (identify(w, inner, outer->uri, id) < 0)
+        return -1;
+    w->pointer = BUF_INIT(LIMIT_JSON_BYTES);
+    r = walk_members(w, inner, schema);
+    buf_release(&w->pointer);
+    w->pointer = pointer;
+    return r;
+}
+
+static int walk_schema(struct walk *w, struct schema_resource *resource, struct json_object *schema)
+{
+    struct str id;
+    int r;
+
+    if (json_object_get_type(schema) != json_type_object)
+        return 0;
+    if (w->depth >= LIMIT_JSON_DEPTH)
+        return err_set(w->err, ERR_BAD_REQUEST, "schema nested deeper than %d levels",
+                       LIMIT_JSON_DEPTH);
+    w->depth++;
+    id = json_str(json_find(schema, "$id"));
+    r = schema != resource->root && id.p ? walk_embedded(w, resource, schema, id)
+                                         : walk_members(w, resource, schema);
+    w->depth--;
+    return r;
+}
+
+static int walk_document(struct walk *w, struct str uri, struct json_object *document)
+{
+    struct schema_resource *resource = resource_new(w, document, NULL);
+    struct str id = json_str(json_find(document, "$id"));
+
+    resource->uri = arena_str(&w->registry->arena, uri);
+    if (publish(w, uri, resource) < 0)
+        return -1;
+    if (id.p && identify(w, resource, uri, id) < 0)
+        return -1;
+    return walk_schema(w, resource, document);
+}
+
+int schema_registry_add(struct schema_registry *registry, struct str uri,
+                        struct json_object *document, struct err *err)
+{
+    struct walk w = { .registry = registry, .pointer = BUF_INIT(LIMIT_JSON_BYTES), .err = err };
+    const void *address = document;
+    enum json_type type = json_object_get_type(document);
+    int r;
+
+    if (type != json_type_object && type != json_type_boolean)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "schema %.*s: expected an object or a boolean, found %s", STR_ARG(uri),
+                       json_type_name(document));
+    if (!map_put(&registry->documents, address_key(&address), document))
+        json_object_get(document);
+    r = walk_document(&w, uri_without_fragment(uri), document);
+    buf_release(&w.pointer);
+    return r;
+}
+
+/* ---- references ---- */
+
+static int step(struct json_object **value, struct str token)
+{
+    size_t index;
+
+    if (json_object_get_type(*value) == json_type_object)
+        return json_object_object_get_ex(*value, token.p, value) ? 0 : -1;
+    if (json_object_get_type(*value) != json_type_array || json_pointer_index(token, &index) < 0 ||
+        index >= json_object_array_length(*value))
+        return -1;
+    *value = json_object_array_get_idx(*value, index);
+    return 0;
+}
+
+/* Follows a JSON Pointer; an embedded resource on the way becomes the place's own. */
+static int follow(struct schema_place *place, struct str pointer, struct arena *arena)
+{
+    AUTO_BUF from_root = BUF_INIT(JSON_POINTER_MAX * 2);
+    char text[JSON_POINTER_MAX];
+    struct str token;
+    int r;
+
+    while ((r = json_pointer_next(&pointer, text, sizeof(text), &token)) > 0) {
+        const struct schema_resource *inner;
+
+        if (step(&place->schema, token) < 0)
+            return -1;
+        enter(&from_root, token);
+        inner = schema_registry_root(place->resource->owner, place->schema);
+        if (inner && inner != place->resource) {
+            place->resource = inner;
+            buf_clear(&from_root);
+        }
+    }
+    place->pointer = arena_str(arena, buf_str(&from_root));
+    return r;
+}
+
+static int find_fragment(struct schema_place *place, struct str fragment, struct arena *arena)
+{
+    AUTO_BUF decoded = BUF_INIT(SCHEMA_URI_MAX);
+
+    place->schema = place->resource->root;
+    place->pointer = STR("");
+    if (uri_decode(fragment, &decoded) < 0 || decoded.full)
+        return -1;
+    if (decoded.n == 0)
+        return 0;
+    if (decoded.p[0] == '/')
+        return follow(place, buf_str(&decoded), arena);
+    place->anchor = map_find(&place->resource->anchors, buf_str(&decoded));
+    if (!place->anchor)
+        return -1;
+    place->schema = place->anchor->schema;
+    place->pointer = place->anchor->pointer;
+    return 0;
+}
+
+int schema_resolve(const struct schema_registry *registry, const struct schema_resource *from,
+                   struct str ref, struct arena *arena, struct schema_place *ret_place,
+                   struct err *err)
+{
+    struct schema_place place = { .resource = from };
+    AUTO_BUF uri = BUF_INIT(SCHEMA_URI_MAX);
+
+    uri_resolve(from->uri, uri_without_fragment(ref), &uri);
+    if (uri.full)
+        return err_set(err, ERR_TOO_LARGE, "a reference has more than %d bytes", SCHEMA_URI_MAX);
+    if (uri_without_fragment(ref).n > 0)
+        place.resource = schema_registry_find(registry, buf_str(&uri));
+    if (!place.resource)
+        return err_set(
+            err, ERR_BAD_REQUEST,
+            "\"%.*s\" leads to %s, which is not known here; documents are never fetched, "
+            "add it to the registry",
+            STR_ARG(ref), buf_text(&uri));
+    if (find_fragment(&place, uri_split(ref).fragment, arena) < 0)
+        return err_set(err, ERR_BAD_REQUEST, "\"%.*s\": there is no such place in \"%.*s\"",
+                       STR_ARG(ref), STR_ARG(place.resource->uri));
+    *ret_place = place;
+    return 0;
+}

@@ -104,8 +104,11 @@ static int turn_wal_on(struct sqlite *sqlite, struct err *err)
         rc = sqlite3_prepare_v2(sqlite->handle, "PRAGMA journal_mode=WAL", -1, &q, NULL);
         if (rc == SQLITE_OK)
             rc = sqlite3_step(q);
-        if (rc == SQLITE_ROW && strcmp((const char *)sqlite3_column_text(q, 0), "wal") == 0)
-            wal = true;
+        if (rc == SQLITE_ROW) {
+            const char *mode = (const char *)sqlite3_column_text(q, 0);
+
+            wal = wal || (mode && strcmp(mode, "wal") == 0);
+        }
         sqlite3_finalize(q);
         if ((rc & 0xff) != SQLITE_BUSY || waited_ms >= sqlite->busy_ms)
             break;
@@ -293,17 +296,19 @@ static const char *sqlite_column_name(struct stmt *stmt, int at)
     return sqlite3_column_name(handle_of(stmt), at);
 }
 
-/* The pointer first, then the size: the other order may convert in between. An empty blob has no
- * pointer, but it is not NULL. */
-static struct str column_bytes(const void *p, int n)
+/* As a blob also for text: that needs no NUL at the end, and so no memory that might be missing.
+ * The pointer first, then the size. What is empty has no pointer, but it is not NULL. */
+static struct str column_bytes(sqlite3_stmt *handle, int at)
 {
-    return str_of(p ? p : "", (size_t)n);
+    const void *p = sqlite3_column_blob(handle, at);
+    int n = sqlite3_column_bytes(handle, at);
+
+    return p ? str_of(p, (size_t)n) : STR("");
 }
 
 static void sqlite_column(struct stmt *stmt, int at, struct db_value *ret_value)
 {
     sqlite3_stmt *handle = handle_of(stmt);
-    const void *p;
 
     switch (sqlite3_column_type(handle, at)) {
     case SQLITE_INTEGER:
@@ -313,16 +318,10 @@ static void sqlite_column(struct stmt *stmt, int at, struct db_value *ret_value)
         *ret_value = (struct db_value){ DB_F64, .f64 = sqlite3_column_double(handle, at) };
         break;
     case SQLITE_TEXT:
-        p = sqlite3_column_text(handle, at);
-        *ret_value =
-            (struct db_value){ DB_TEXT,
-                               .bytes = column_bytes(p, sqlite3_column_bytes(handle, at)) };
+        *ret_value = (struct db_value){ DB_TEXT, .bytes = column_bytes(handle, at) };
         break;
     case SQLITE_BLOB:
-        p = sqlite3_column_blob(handle, at);
-        *ret_value =
-            (struct db_value){ DB_BLOB,
-                               .bytes = column_bytes(p, sqlite3_column_bytes(handle, at)) };
+        *ret_value = (struct db_value){ DB_BLOB, .bytes = column_bytes(handle, at) };
         break;
     default:
         *ret_value = (struct db_value){ DB_NULL };

@@ -75,9 +75,10 @@ static int compare_step(struct stmt *q, const struct db_ops *ops, const struct m
     migration_checksum(ops->migration_text(step), checksum);
     if (!str_is(stmt_str(q, "checksum"), checksum))
         return err_set(err, ERR_INTEGRITY_FAILED,
-                       "migration %d (%s) was applied with checksum %.12s, but this program has"
+                       "migration %d (%s) was applied with checksum %.*s, but this program has"
                        " %.12s: the text of an applied migration must not change",
-                       step->number, step->name, stmt_str(q, "checksum").p, checksum);
+                       step->number, step->name, STR_ARG(str_take(stmt_str(q, "checksum"), 12)),
+                       checksum);
     return 0;
 }
 

@@ -42,16 +42,13 @@ static void take_layer(struct config *config, const struct config_layer *layer,
     for (size_t i = 0; i < config_field_count; i++) {
         struct json_object *value = config_tree_find(layer->tree, config_fields[i].path);
         struct config_origin *origin = &config->origins[i];
-        unsigned column;
 
         if (!value)
             continue;
         config_tree_set(config->tree, config_fields[i].path, json_object_get(value));
         config_pointer(config_fields[i].path, pointer, sizeof(pointer));
         origin->name = names ? arena_printf(&config->arena, "$%s", names[i]) : layer->name;
-        origin->line = 0;
-        if (!names)
-            config_layer_where(layer, pointer, &origin->line, &column);
+        origin->line = config_layer_line(layer, pointer);
     }
 }
 

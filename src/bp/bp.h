@@ -47,7 +47,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-#define BP_TYPES_MAX   64   /* type 0 means "none", so 63 are usable */
+#define BP_TYPES_MAX   64 /* type 0 means "none", so 63 are usable */
 #define BP_BITS_MAX    32
 #define BP_KEYS_MAX    4096
 #define BP_THREADS_MAX 2048
@@ -138,6 +138,7 @@ enum bp_flag {
     BP_RETIRE = 16, /* KEYED: ends its key, all threads of it included; the key may be born again */
     BP_COOP = 32,   /* EXT: progress may not depend on it (cancel, kill) */
     BP_FINAL = 64,  /* where progress leads to */
+    BP_OPEN = 128,  /* not EXT: guards of a user policy may request it */
 };
 
 /* A record is a set of attribute bits that requests inherit. It changes by BIRTH and LATCH events
@@ -168,14 +169,30 @@ struct bp_program {
     uint16_t limit_count;
 };
 
-#define BP_TYPE(t)              (UINT64_C(1) << (t))
-#define BP_ON(t, ...)           { .types = BP_TYPE(t), __VA_ARGS__ }
-#define BP_ON_MINE(t, ...)      { .types = BP_TYPE(t), .mine = true, __VA_ARGS__ }
-#define BP_ON_ANY(mask, ...)    { .types = (mask), __VA_ARGS__ }
-#define BP_ASK(t, ...)          { .type = (t), __VA_ARGS__ }
-#define BP_MINE(t, ...)         { .type = (t), .mine = true, __VA_ARGS__ }
-#define BP_TABLE(text, points)  .name = (text), .at = (points), .n = sizeof(points) / sizeof((points)[0])
-#define BP_COUNT(array)         (uint16_t)(sizeof(array) / sizeof((array)[0]))
+#define BP_TYPE(t) (UINT64_C(1) << (t))
+#define BP_ON(t, ...)                                                                              \
+    {                                                                                              \
+        .types = BP_TYPE(t), __VA_ARGS__                                                           \
+    }
+#define BP_ON_MINE(t, ...)                                                                         \
+    {                                                                                              \
+        .types = BP_TYPE(t), .mine = true, __VA_ARGS__                                             \
+    }
+#define BP_ON_ANY(mask, ...)                                                                       \
+    {                                                                                              \
+        .types = (mask), __VA_ARGS__                                                               \
+    }
+#define BP_ASK(t, ...)                                                                             \
+    {                                                                                              \
+        .type = (t), __VA_ARGS__                                                                   \
+    }
+#define BP_MINE(t, ...)                                                                            \
+    {                                                                                              \
+        .type = (t), .mine = true, __VA_ARGS__                                                     \
+    }
+#define BP_TABLE(text, points)                                                                     \
+    .name = (text), .at = (points), .n = sizeof(points) / sizeof((points)[0])
+#define BP_COUNT(array) (uint16_t)(sizeof(array) / sizeof((array)[0]))
 
 /* Refuses what can't be meant, with a message that names thread, point and what is allowed:
  * dangling go, a request of an EXT type, a keyed request without a key, selectors of unknown types

@@ -74,11 +74,11 @@ struct bp_trace {
 #define BP_PROGRESS "progress"
 
 struct bp_finding {
-    const char *name; /* of the property thread; the last finding is BP_PROGRESS */
+    const char *name;        /* of the property thread; the last finding is BP_PROGRESS */
     enum bp_verdict verdict; /* UNKNOWN for progress when no type is FINAL */
     struct bp_check_stats stats;
-    struct bp_trace trace;  /* when violated */
-    const char **rests_on;  /* when proved: threads that the proof needed, NULL for progress */
+    struct bp_trace trace; /* when violated */
+    const char **rests_on; /* when proved: threads that the proof needed, NULL for progress */
     unsigned rests_count;
 };
 

@@ -3,32 +3,31 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <openssl/evp.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/hash.h"
 #include "bp/bp.h"
 
 #define DIGEST_VERSION 1 /* of the form below */
 
-static void put_number(EVP_MD_CTX *md, uint64_t number)
+static void put_number(struct sha256 *md, uint64_t number)
 {
     uint8_t bytes[8];
 
     for (int i = 0; i < 8; i++)
         bytes[i] = (uint8_t)(number >> 8 * i);
-    EVP_DigestUpdate(md, bytes, sizeof(bytes));
+    sha256_add(md, str_of((const char *)bytes, sizeof(bytes)));
 }
 
-static void put_text(EVP_MD_CTX *md, const char *text)
+static void put_text(struct sha256 *md, const char *text)
 {
     size_t n = text ? strlen(text) : 0;
 
     put_number(md, n);
-    EVP_DigestUpdate(md, text ? text : "", n);
+    sha256_add(md, str_of(text ? text : "", n));
 }
 
-static void put_sels(EVP_MD_CTX *md, const struct bp_sel *sels, unsigned n)
+static void put_sels(struct sha256 *md, const struct bp_sel *sels, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
         put_number(md, sels[i].types);
@@ -37,19 +36,19 @@ static void put_sels(EVP_MD_CTX *md, const struct bp_sel *sels, unsigned n)
     }
 }
 
-static void put_point(EVP_MD_CTX *md, const struct bp_point *point)
+static void put_point(struct sha256 *md, const struct bp_point *point)
 {
     const struct bp_req *req = &point->request;
 
     put_text(md, point->name);
-    put_number(md, (uint64_t)req->set << 32 | (uint64_t)req->type << 16 |
-                       (uint64_t)req->mine << 8 | req->go);
+    put_number(md, (uint64_t)req->set << 32 | (uint64_t)req->type << 16 | (uint64_t)req->mine << 8 |
+                       req->go);
     put_sels(md, point->wait, BP_WAITS);
     put_sels(md, point->block, BP_BLOCKS);
     put_number(md, (uint64_t)point->times << 8 | point->bad);
 }
 
-static void put_thread(EVP_MD_CTX *md, const struct bp_thread *thread)
+static void put_thread(struct sha256 *md, const struct bp_thread *thread)
 {
     put_text(md, thread->name);
     put_number(md, (uint64_t)thread->n << 32 | (uint64_t)thread->kind << 16 | thread->max);
@@ -59,7 +58,7 @@ static void put_thread(EVP_MD_CTX *md, const struct bp_thread *thread)
         put_point(md, &thread->at[i]);
 }
 
-static void put_program(EVP_MD_CTX *md, const struct bp_program *program)
+static void put_program(struct sha256 *md, const struct bp_program *program)
 {
     put_number(md, DIGEST_VERSION);
     put_text(md, program->name);
@@ -81,10 +80,9 @@ static void put_program(EVP_MD_CTX *md, const struct bp_program *program)
 
 void bp_program_hash(const struct bp_program *program, uint8_t hash[BP_HASH_BYTES])
 {
-    EVP_MD_CTX *md = EVP_MD_CTX_new();
+    struct sha256 md;
 
-    BUG_IF(!md || EVP_DigestInit_ex(md, EVP_sha256(), NULL) != 1);
-    put_program(md, program);
-    BUG_IF(EVP_DigestFinal_ex(md, hash, NULL) != 1);
-    EVP_MD_CTX_free(md);
+    sha256_init(&md);
+    put_program(&md, program);
+    sha256_finish(&md, hash);
 }

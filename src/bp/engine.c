@@ -496,8 +496,8 @@ static const struct concern *full_thread(const struct bp_engine *e, const struct
     return NULL;
 }
 
-/* Is the event acceptable from outside, now that the program is quiet? */
-static int admit(struct bp_engine *e, const struct bp_event *event, struct bp_refusal *ret_refusal)
+int bp_admit(const struct bp_engine *e, const struct bp_event *event,
+             struct bp_refusal *ret_refusal)
 {
     struct bp_refusal refusal = { .reason = bp_event_reason(e, event) };
     const struct concern *full;
@@ -524,7 +524,7 @@ int bp_offer(struct bp_engine *e, const struct bp_event *event, struct bp_refusa
 {
     struct bp_place outside = { NULL };
 
-    if (bp_run(e, ret_refusal) < 0 || admit(e, event, ret_refusal) < 0)
+    if (bp_run(e, ret_refusal) < 0 || bp_admit(e, event, ret_refusal) < 0)
         return -1;
     take(e, event);
     tell(e, event, &outside);
@@ -538,7 +538,7 @@ int bp_force(struct bp_engine *e, const struct bp_event *event, struct bp_refusa
     if (e->busy)
         return refuse(ret_refusal, (struct bp_refusal){ .reason = BP_NOT_QUIET });
     if (!bp_next(e, &refusal.instead, &refusal.by)) {
-        if (admit(e, event, ret_refusal) < 0) {
+        if (bp_admit(e, event, ret_refusal) < 0) {
             if (ret_refusal && ret_refusal->reason == BP_NOT_FROM_OUTSIDE)
                 ret_refusal->reason = BP_NOT_REQUESTED;
             return -1;

@@ -15,9 +15,10 @@ struct bp_engine;
 
 /* Who asked for an event, or stands in its way. */
 struct bp_place {
-    const struct bp_thread *thread; /* NULL: nobody; an event from outside was asked for by nobody */
-    uint16_t index;                 /* of the thread in its program */
-    uint16_t key;                   /* of the instance, 0 when it has none */
+    const struct bp_thread
+        *thread;    /* NULL: nobody; an event from outside was asked for by nobody */
+    uint16_t index; /* of the thread in its program */
+    uint16_t key;   /* of the instance, 0 when it has none */
     uint8_t point;
 };
 
@@ -27,16 +28,16 @@ enum bp_reason {
     BP_NOT_FROM_OUTSIDE, /* offered, but its type is not EXT */
     BP_BAD_KEY,          /* above key_max, missing, or given to a type without one */
     BP_KEY_NOT_BORN,
-    BP_KEY_IN_USE,       /* a BIRTH of a key that lives */
-    BP_BAD_BITS,         /* attributes that the type may not carry */
-    BP_BLOCKED,          /* by .by */
-    BP_FULL,             /* .by has as many instances as it may */
-    BP_NOT_QUIET,        /* offered while a selection is under way */
-    BP_NOT_REQUESTED,    /* a thread would have to request it and none does */
-    BP_NOT_NEXT,         /* forced, but .instead, requested by .by, is what would be selected */
-    BP_ENDLESS,          /* a super-step longer than steps_max, .by goes on and on: a broken
-                            program. The only reason after which an offered event may have been
-                            selected; drop the engine */
+    BP_KEY_IN_USE,    /* a BIRTH of a key that lives */
+    BP_BAD_BITS,      /* attributes that the type may not carry */
+    BP_BLOCKED,       /* by .by */
+    BP_FULL,          /* .by has as many instances as it may */
+    BP_NOT_QUIET,     /* offered while a selection is under way */
+    BP_NOT_REQUESTED, /* a thread would have to request it and none does */
+    BP_NOT_NEXT,      /* forced, but .instead, requested by .by, is what would be selected */
+    BP_ENDLESS,       /* a super-step longer than steps_max, .by goes on and on: a broken
+                         program. The only reason after which an offered event may have been
+                         selected; drop the engine */
 };
 
 struct bp_refusal {
@@ -52,8 +53,9 @@ typedef void bp_selected_fn(void *ctx, const struct bp_event *event, const struc
 struct bp_options {
     bp_selected_fn *selected; /* may be NULL */
     void *ctx;
-    const uint16_t *limits; /* one a limit of the program; 0 keeps its value; NULL: all as declared */
-    uint32_t steps_max;     /* events in one super-step at most; 0: a million */
+    const uint16_t
+        *limits;        /* one a limit of the program; 0 keeps its value; NULL: all as declared */
+    uint32_t steps_max; /* events in one super-step at most; 0: a million */
 };
 
 /* program has passed bp_program_check() and outlives the engine. PROPERTY and ENVIRONMENT threads

@@ -105,4 +105,8 @@ struct bp_engine *bp_engine_build(const struct bp_program *program, uint16_t key
 /* Why this can't be offered, apart from threads that block it or are full. */
 enum bp_reason bp_event_reason(const struct bp_engine *engine, const struct bp_event *event);
 
+/* Is the event acceptable from outside, if the program is quiet? */
+int bp_admit(const struct bp_engine *engine, const struct bp_event *event,
+             struct bp_refusal *ret_refusal);
+
 #endif

@@ -23,10 +23,9 @@ static double now_s(void)
 
 void graph_init(struct graph *g, const struct model *model, bool by_priority, bool keep_edges)
 {
-    *g = (struct graph){ .model = model,
-                         .by_priority = by_priority,
-                         .keep_edges = keep_edges,
-                         .bad_node = NO_NODE };
+    *g = (struct graph){
+        .model = model, .by_priority = by_priority, .keep_edges = keep_edges, .bad_node = NO_NODE
+    };
     g->reached = NEW_N(uint64_t, (model->thread_count + 1) * POINT_WORDS);
 }
 
@@ -155,8 +154,8 @@ static void follow(struct graph *g, uint32_t node, const struct state *from,
     }
     model_canonical(g->model, &to, g->by_priority, order);
     model_pack(g->model, &to, packed);
-    next = intern(g, packed,
-                  (struct arrival){ node, event->bits, event->type, (uint8_t)event->key });
+    next =
+        intern(g, packed, (struct arrival){ node, event->bits, event->type, (uint8_t)event->key });
     if (g->keep_edges && !(flags & BP_COOP))
         add_edge(g, next);
 }

@@ -50,10 +50,9 @@ static void make_slots(struct bp_engine *e)
         if (e->first_slot[i] == NONE)
             continue;
         for (unsigned k = 0; k < (keyed ? e->key_max : 1u); k++)
-            e->slots[e->first_slot[i] + k] =
-                (struct slot){ .thread = (uint16_t)i,
-                               .key = (uint16_t)(keyed ? k + 1 : 0),
-                               .point = NOWHERE };
+            e->slots[e->first_slot[i] + k] = (struct slot){ .thread = (uint16_t)i,
+                                                            .key = (uint16_t)(keyed ? k + 1 : 0),
+                                                            .point = NOWHERE };
     }
 }
 

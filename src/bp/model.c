@@ -100,8 +100,8 @@ bool model_next(const struct model *m, const struct state *state, unsigned *at,
         req = &t->thread->at[point].request;
         if (!req->type)
             continue;
-        *ret_wish = (struct model_wish){ t, (uint16_t)key, (uint8_t)point,
-                                         request_of(state, req, key) };
+        *ret_wish =
+            (struct model_wish){ t, (uint16_t)key, (uint8_t)point, request_of(state, req, key) };
         if (model_blocked(m, state, &ret_wish->event))
             continue;
         (*at)++;

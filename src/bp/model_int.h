@@ -21,11 +21,11 @@
 
 struct model_thread {
     const struct bp_thread *thread;
-    uint16_t index;  /* in the program */
-    uint16_t offset; /* of its code: in the state, or in a key's block */
-    uint8_t *point_of, *count_of; /* by code - 1 */
-    uint8_t *code_of;             /* by point, with a count of 0 */
-    uint64_t *reacts, *blocks;    /* by point: types */
+    uint16_t index;                    /* in the program */
+    uint16_t offset;                   /* of its code: in the state, or in a key's block */
+    uint8_t *point_of, *count_of;      /* by code - 1 */
+    uint8_t *code_of;                  /* by point, with a count of 0 */
+    uint64_t *reacts, *blocks;         /* by point: types */
     uint64_t ever_reacts, ever_blocks; /* at any point; spawn counts as reacting */
     uint8_t codes;
     bool keyed;
@@ -42,8 +42,8 @@ struct model {
     uint8_t *widths; /* bits that a code takes packed: globals, then those of a block */
     struct model_free *free;
     unsigned free_count;
-    uint32_t looked[BP_TYPES_MAX]; /* attributes that some selector looks at, by type */
-    uint32_t vary[BP_TYPES_MAX];   /* those in which events from outside may differ */
+    uint32_t looked[BP_TYPES_MAX];   /* attributes that some selector looks at, by type */
+    uint32_t vary[BP_TYPES_MAX];     /* those in which events from outside may differ */
     uint32_t program_bits, key_bits; /* attributes of the records that anyone looks at */
     uint16_t limits[BP_LIMITS_MAX];
 };

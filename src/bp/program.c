@@ -57,6 +57,8 @@ static int check_type(struct spot *s, unsigned index)
         return complain(s, "type %s has BIRTH, which needs EXT and excludes RETIRE", name);
     if (flags & BP_COOP && !(flags & BP_EXT))
         return complain(s, "type %s has COOP, which needs EXT", name);
+    if (flags & BP_OPEN && flags & BP_EXT)
+        return complain(s, "type %s has OPEN and EXT, which exclude each other", name);
     if (flags & BP_COOP && flags & BP_FINAL)
         return complain(s, "type %s has COOP and FINAL, which exclude each other", name);
     if (type->bits && !(flags & (BP_EXT | BP_LATCH)))
@@ -215,8 +217,7 @@ static int check_point(const struct spot *s)
 {
     const struct bp_point *point = &s->thread->at[s->point];
 
-    if (check_request(s, &point->request) < 0 ||
-        check_sels(s, point->wait, BP_WAITS, "wait") < 0 ||
+    if (check_request(s, &point->request) < 0 || check_sels(s, point->wait, BP_WAITS, "wait") < 0 ||
         check_sels(s, point->block, BP_BLOCKS, "block") < 0 || check_times(s, point) < 0)
         return -1;
     return check_kind(s, point);

@@ -78,8 +78,8 @@ void graph_trace(const struct graph *g, uint32_t node, const struct bp_event *la
 
 /* The request in this state that the step may stand for: attributes that the model of the step did
  * not look at may differ. */
-static bool find_wish(const struct model *m, const struct state *state, const struct bp_event *event,
-                      uint32_t looked, struct model_wish *ret_wish)
+static bool find_wish(const struct model *m, const struct state *state,
+                      const struct bp_event *event, uint32_t looked, struct model_wish *ret_wish)
 {
     unsigned at = 0;
 

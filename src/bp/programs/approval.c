@@ -47,7 +47,7 @@ static const struct bp_type types[] = {
     [EV_EDIT] = { "edit", BP_EXT | BP_KEYED | BP_LATCH, RISKY | DANGEROUS },
     [EV_ACT] = { "act", BP_KEYED },
     [EV_ACTED] = { "acted", BP_EXT | BP_KEYED },
-    [EV_DENIED] = { "denied", BP_KEYED },
+    [EV_DENIED] = { "denied", BP_KEYED | BP_OPEN },
     [EV_SETTLED] = { "settled", BP_KEYED | BP_RETIRE },
     [EV_OBSERVE] = { "observe" },
     [EV_GIVE_UP] = { "give_up" },
@@ -60,7 +60,7 @@ static const struct bp_type types[] = {
 #define STARTS   (BP_TYPE(EV_THINK) | BP_TYPE(EV_ACT))
 #define ANYTHING ((BP_TYPE(EV_COUNT) - 1) & ~UINT64_C(1))
 /* A call in flight holds the turn: joining needs no counter. */
-#define JOIN     BP_ON_ANY(BP_TYPE(EV_OBSERVE) | BP_TYPE(EV_DONE))
+#define JOIN BP_ON_ANY(BP_TYPE(EV_OBSERVE) | BP_TYPE(EV_DONE))
 
 /* ---- the work ---- */
 
@@ -83,12 +83,8 @@ static const struct bp_point call[] = {
       .request = BP_MINE(EV_ACT),
       .wait = { BP_ON_MINE(EV_DENIED, .go = BP_GO(3)), BP_ON_ANY(STOP, .go = BP_GO(3)) },
       .block = { JOIN } },
-    { .name = "acts",
-      .wait = { BP_ON_MINE(EV_ACTED) },
-      .block = { JOIN, BP_ON_MINE(EV_EDIT) } },
-    { .name = "is over",
-      .request = BP_MINE(EV_SETTLED),
-      .block = { JOIN, BP_ON_MINE(EV_EDIT) } },
+    { .name = "acts", .wait = { BP_ON_MINE(EV_ACTED) }, .block = { JOIN, BP_ON_MINE(EV_EDIT) } },
+    { .name = "is over", .request = BP_MINE(EV_SETTLED), .block = { JOIN, BP_ON_MINE(EV_EDIT) } },
 };
 
 /* A model request is answered once, even when nobody wants the answer any more. */
@@ -106,8 +102,7 @@ static const struct bp_point ask_first[] = {
     { .name = "waits for the answer",
       .wait = { BP_ON_MINE(EV_ANSWER), BP_ON_MINE(EV_EDIT, .go = BP_GO(0)) },
       .block = { BP_ON_MINE(EV_ACT) } },
-    { .name = "has an answer to what was shown",
-      .wait = { BP_ON_MINE(EV_EDIT, .go = BP_GO(0)) } },
+    { .name = "has an answer to what was shown", .wait = { BP_ON_MINE(EV_EDIT, .go = BP_GO(0)) } },
 };
 
 static const struct bp_point a_no_stays_no[] = {
@@ -147,8 +142,7 @@ static const struct bp_point nothing_after_done[] = {
 /* ---- what may be assumed of the outside, for progress ---- */
 
 static const struct bp_point model_replies[] = {
-    { .wait = { BP_ON(EV_THINK) },
-      .block = { BP_ON_ANY(BP_TYPE(EV_THOUGHT) | BP_TYPE(EV_CALL)) } },
+    { .wait = { BP_ON(EV_THINK) }, .block = { BP_ON_ANY(BP_TYPE(EV_THOUGHT) | BP_TYPE(EV_CALL)) } },
     { .wait = { BP_ON(EV_THOUGHT, .go = BP_GO(0)) } },
 };
 
@@ -158,8 +152,7 @@ static const struct bp_point effects_complete_once[] = {
 };
 
 static const struct bp_point answers_need_questions[] = {
-    { .wait = { BP_ON_MINE(EV_ASK) },
-      .block = { BP_ON_MINE(EV_ANSWER), BP_ON_MINE(EV_EDIT) } },
+    { .wait = { BP_ON_MINE(EV_ASK) }, .block = { BP_ON_MINE(EV_ANSWER), BP_ON_MINE(EV_EDIT) } },
     { .wait = { BP_ON_MINE(EV_ANSWER, .go = BP_GO(0)), BP_ON_MINE(EV_EDIT, .go = BP_GO(0)) } },
 };
 
@@ -235,14 +228,12 @@ static const struct bp_point done_is_done[] = {
 #define EACH_CALL .spawn = BP_ON(EV_CALL)
 
 static const struct bp_thread threads[] = {
-    { BP_TABLE("ask_first", ask_first),
-      .kind = BP_GUARD,
+    { BP_TABLE("ask_first", ask_first), .kind = BP_GUARD,
       .spawn = BP_ON_ANY(BP_TYPE(EV_CALL) | BP_TYPE(EV_EDIT), .has = RISKY),
       .until = { BP_ON_MINE(EV_EDIT, .lacks = RISKY, .go = BP_END) } },
     { BP_TABLE("a_no_stays_no", a_no_stays_no), .kind = BP_GUARD, EACH_CALL },
     { BP_TABLE("no_danger", no_danger), .kind = BP_GUARD },
-    { BP_TABLE("refuse_danger", refuse_danger),
-      .kind = BP_GUARD,
+    { BP_TABLE("refuse_danger", refuse_danger), .kind = BP_GUARD,
       .spawn = BP_ON_ANY(BP_TYPE(EV_CALL) | BP_TYPE(EV_EDIT), .has = DANGEROUS),
       .until = { BP_ON_MINE(EV_EDIT, .lacks = DANGEROUS, .go = BP_END) } },
     { BP_TABLE("round_limit", round_limit), .kind = BP_GUARD },
@@ -251,13 +242,11 @@ static const struct bp_thread threads[] = {
     { BP_TABLE("nothing_after_done", nothing_after_done), .kind = BP_GUARD },
     { BP_TABLE("one_thought", one_thought), .kind = BP_GUARD },
     { BP_TABLE("call", call), EACH_CALL },
-    { BP_TABLE("loop", loop),
-      .until = { BP_ON_ANY(STOP | BP_TYPE(EV_GIVE_UP), .go = BP_GO(4)) } },
+    { BP_TABLE("loop", loop), .until = { BP_ON_ANY(STOP | BP_TYPE(EV_GIVE_UP), .go = BP_GO(4)) } },
 
     { BP_TABLE("model_replies", model_replies), .kind = BP_ENVIRONMENT },
     { BP_TABLE("effects_complete_once", effects_complete_once), .kind = BP_ENVIRONMENT, EACH_CALL },
-    { BP_TABLE("answers_need_questions", answers_need_questions),
-      .kind = BP_ENVIRONMENT,
+    { BP_TABLE("answers_need_questions", answers_need_questions), .kind = BP_ENVIRONMENT,
       EACH_CALL },
 
     { BP_TABLE("risky_needs_yes", risky_needs_yes), .kind = BP_PROPERTY, EACH_CALL },

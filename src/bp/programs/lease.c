@@ -2,8 +2,8 @@
  *
  * Nothing here is about agents. A worker (a key) asks for the lease, holds it, writes, and gives it
  * back. The lease may run out at any moment: the keeper of the lease knows at once, the worker
- * only later, so it may still try to write. The store compares the fencing number of each write with
- * the latest grant: a write by anyone but the latest holder is refused.
+ * only later, so it may still try to write. The store compares the fencing number of each write
+ * with the latest grant: a write by anyone but the latest holder is refused.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -117,14 +117,11 @@ static const struct bp_thread threads[] = {
     { BP_TABLE("worker", worker), EACH_WORKER },
     { BP_TABLE("store", store) },
 
-    { BP_TABLE("only_a_lease_expires", only_a_lease_expires),
-      .kind = BP_ENVIRONMENT,
-      EACH_WORKER },
+    { BP_TABLE("only_a_lease_expires", only_a_lease_expires), .kind = BP_ENVIRONMENT, EACH_WORKER },
 
     { BP_TABLE("no_stale_write", no_stale_write), .kind = BP_PROPERTY, EACH_WORKER },
     { BP_TABLE("no_second_grant", no_second_grant), .kind = BP_PROPERTY, EACH_WORKER },
-    { BP_TABLE("no_write_without_lease", no_write_without_lease),
-      .kind = BP_PROPERTY,
+    { BP_TABLE("no_write_without_lease", no_write_without_lease), .kind = BP_PROPERTY,
       EACH_WORKER },
 };
 

@@ -1,5 +1,5 @@
-/* modes: a run that a person may switch between a structured mode, where every call needs a yes, and
- * letting it cook, where none does, at any moment, while it thinks or acts too.
+/* modes: a run that a person may switch between a structured mode, where every call needs a yes,
+ * and letting it cook, where none does, at any moment, while it thinks or acts too.
  *
  * There is one act. The mode is an attribute of the program's record, changed by set_mode alone,
  * which comes from outside and which calls inherit when they act. So no guard has to know two
@@ -40,7 +40,7 @@ static const struct bp_type types[] = {
     [EV_ANSWER] = { "answer", BP_EXT | BP_KEYED, ALLOWED },
     [EV_ACT] = { "act", BP_KEYED },
     [EV_ACTED] = { "acted", BP_EXT | BP_KEYED },
-    [EV_DENIED] = { "denied", BP_KEYED },
+    [EV_DENIED] = { "denied", BP_KEYED | BP_OPEN },
     [EV_SETTLED] = { "settled", BP_KEYED | BP_RETIRE },
     [EV_OBSERVE] = { "observe" },
     [EV_DONE] = { "done", BP_FINAL },
@@ -120,8 +120,7 @@ static const struct bp_point nothing_after_done[] = {
 /* ---- what may be assumed of the outside ---- */
 
 static const struct bp_point model_replies[] = {
-    { .wait = { BP_ON(EV_THINK) },
-      .block = { BP_ON_ANY(BP_TYPE(EV_THOUGHT) | BP_TYPE(EV_CALL)) } },
+    { .wait = { BP_ON(EV_THINK) }, .block = { BP_ON_ANY(BP_TYPE(EV_THOUGHT) | BP_TYPE(EV_CALL)) } },
     { .wait = { BP_ON(EV_THOUGHT, .go = BP_GO(0)) } },
 };
 
@@ -193,8 +192,7 @@ static const struct bp_point done_is_done[] = {
 #define EACH_CALL .spawn = BP_ON(EV_CALL)
 
 static const struct bp_thread threads[] = {
-    { BP_TABLE("no_danger", no_danger),
-      .kind = BP_GUARD,
+    { BP_TABLE("no_danger", no_danger), .kind = BP_GUARD,
       .spawn = BP_ON(EV_CALL, .has = DANGEROUS) },
     { BP_TABLE("ask_unless_cooking", ask_unless_cooking), .kind = BP_GUARD, EACH_CALL },
     { BP_TABLE("one_thought", one_thought), .kind = BP_GUARD },
@@ -205,8 +203,7 @@ static const struct bp_thread threads[] = {
 
     { BP_TABLE("model_replies", model_replies), .kind = BP_ENVIRONMENT },
     { BP_TABLE("effects_complete_once", effects_complete_once), .kind = BP_ENVIRONMENT, EACH_CALL },
-    { BP_TABLE("answers_need_questions", answers_need_questions),
-      .kind = BP_ENVIRONMENT,
+    { BP_TABLE("answers_need_questions", answers_need_questions), .kind = BP_ENVIRONMENT,
       EACH_CALL },
 
     { BP_TABLE("structured_needs_yes", structured_needs_yes), .kind = BP_PROPERTY, EACH_CALL },

@@ -88,15 +88,17 @@ static int read_vocabulary(struct schema_compiler *c, struct json_object *vocabu
                            struct str dialect, unsigned *ret_bits)
 {
     unsigned bits = SCHEMA_CORE;
+    struct lh_entry *entry;
 
     if (json_object_get_type(vocabulary) != json_type_object)
         return err_set(c->err, ERR_BAD_REQUEST, "meta-schema %.*s: $vocabulary must be an object",
                        STR_ARG(dialect));
-    json_object_object_foreach(vocabulary, uri, required)
+    lh_foreach(json_object_get_object(vocabulary), entry)
     {
+        const char *uri = lh_entry_k(entry);
         unsigned bit = vocabulary_bit(str_from(uri));
 
-        if (!bit && json_object_get_boolean(required))
+        if (!bit && json_object_get_boolean(lh_entry_v(entry)))
             return err_set(c->err, ERR_BAD_REQUEST,
                            "meta-schema %.*s needs the vocabulary %s, which is not known",
                            STR_ARG(dialect), uri);

@@ -307,25 +307,33 @@ static bool has_member(struct json_object *instance, struct json_object *name)
     return strlen(key.p) == key.n && json_object_object_get_ex(instance, key.p, NULL);
 }
 
-static bool required_check(struct schema_run *run, const struct schema_use *use,
-                           struct json_object *instance, const struct schema_path *path,
-                           struct schema_marks *marks)
+/* with is the property that makes them required, or NULL. */
+static bool check_required(struct schema_run *run, const char *keyword,
+                           struct json_object *instance, struct json_object *names,
+                           const char *with, const struct schema_path *path)
 {
-    struct json_object *names = (struct json_object *)use->data;
     bool valid = true;
 
-    (void)marks;
     for (size_t i = 0; i < json_object_array_length(names); i++) {
         struct json_object *name = json_object_array_get_idx(names, i);
 
         if (has_member(instance, name))
             continue;
-        valid = schema_fail(run, "required", path, "the property \"%.*s\" is required",
-                            STR_ARG(json_str(name)));
+        valid = schema_fail(run, keyword, path, "the property \"%.*s\" is required%s%.100s%s",
+                            STR_ARG(json_str(name)), with ? " together with \"" : "",
+                            with ? with : "", with ? "\"" : "");
         if (!schema_wants_more(run))
             return false;
     }
     return valid;
+}
+
+static bool required_check(struct schema_run *run, const struct schema_use *use,
+                           struct json_object *instance, const struct schema_path *path,
+                           struct schema_marks *marks)
+{
+    (void)marks;
+    return check_required(run, "required", instance, (struct json_object *)use->data, NULL, path);
 }
 
 static int dependent_required_compile(struct schema_compiler *c, struct json_object *schema,
@@ -359,53 +367,52 @@ static bool dependent_required_check(struct schema_run *run, const struct schema
     (void)marks;
     lh_foreach(json_object_get_object(use->data), entry)
     {
-        struct json_object *names = lh_entry_v(entry);
-
         if (!json_object_object_get_ex(instance, lh_entry_k(entry), NULL))
             continue;
-        for (size_t i = 0; i < json_object_array_length(names); i++) {
-            struct json_object *name = json_object_array_get_idx(names, i);
-
-            if (has_member(instance, name))
-                continue;
-            valid = schema_fail(run, "dependentRequired", path,
-                                "the property \"%.*s\" is required together with \"%.100s\"",
-                                STR_ARG(json_str(name)), (const char *)lh_entry_k(entry));
-            if (!schema_wants_more(run))
-                return false;
-        }
+        valid = check_required(run, "dependentRequired", instance, lh_entry_v(entry),
+                               lh_entry_k(entry), path) &&
+                valid;
+        if (!valid && !schema_wants_more(run))
+            return false;
     }
     return valid;
 }
 
-/* ---- dependentSchemas, propertyNames ---- */
+/* ---- dependentSchemas, dependencies, propertyNames ---- */
 
 struct dependents_data {
     size_t n;
-    struct property list[];
+    struct dependent {
+        const char *name;
+        const struct schema_node *node; /* NULL: names */
+        struct json_object *names;
+    } list[];
 };
 
-static int dependent_schemas_compile(struct schema_compiler *c, struct json_object *schema,
-                                     const void **ret_data)
+/* In `dependencies`, which earlier drafts had for both, a list of names is allowed too. */
+static int dependents_compile(struct schema_compiler *c, struct json_object *schema,
+                              const char *key, bool names, const void **ret_data)
 {
     struct dependents_data *data;
     struct json_object *value;
     struct lh_entry *entry;
 
-    if (!schema_member(schema, "dependentSchemas", &value))
+    if (!schema_member(schema, key, &value))
         return 0;
     if (json_object_get_type(value) != json_type_object)
-        return schema_refuse(c, "dependentSchemas", "must be an object of schemas");
+        return schema_refuse(c, key, "must be an object of schemas");
     data = arena_alloc(&c->schema->arena, 1,
                        sizeof(*data) +
                            (size_t)json_object_object_length(value) * sizeof(data->list[0]));
     lh_foreach(json_object_get_object(value), entry)
     {
-        struct property *dependent = &data->list[data->n++];
+        struct dependent *dependent = &data->list[data->n++];
 
         dependent->name = lh_entry_k(entry);
-        dependent->node =
-            schema_compile_sub(c, lh_entry_v(entry), "dependentSchemas", dependent->name);
+        dependent->names = lh_entry_v(entry);
+        if (names && all_strings(dependent->names))
+            continue;
+        dependent->node = schema_compile_sub(c, lh_entry_v(entry), key, dependent->name);
         if (!dependent->node)
             return -1;
     }
@@ -413,21 +420,38 @@ static int dependent_schemas_compile(struct schema_compiler *c, struct json_obje
     return 1;
 }
 
-static bool dependent_schemas_check(struct schema_run *run, const struct schema_use *use,
-                                    struct json_object *instance, const struct schema_path *path,
-                                    struct schema_marks *marks)
+static int dependent_schemas_compile(struct schema_compiler *c, struct json_object *schema,
+                                     const void **ret_data)
+{
+    return dependents_compile(c, schema, "dependentSchemas", false, ret_data);
+}
+
+static int dependencies_compile(struct schema_compiler *c, struct json_object *schema,
+                                const void **ret_data)
+{
+    return dependents_compile(c, schema, "dependencies", true, ret_data);
+}
+
+static bool dependents_check(struct schema_run *run, const struct schema_use *use,
+                             struct json_object *instance, const struct schema_path *path,
+                             struct schema_marks *marks)
 {
     const struct dependents_data *data = use->data;
     bool valid = true;
 
     for (size_t i = 0; i < data->n; i++) {
-        if (!json_object_object_get_ex(instance, data->list[i].name, NULL))
+        const struct dependent *dependent = &data->list[i];
+
+        if (!json_object_object_get_ex(instance, dependent->name, NULL))
             continue;
-        if (!schema_apply(run, data->list[i].node, instance, path, marks)) {
-            valid = false;
-            if (!schema_wants_more(run))
-                return false;
-        }
+        if (dependent->node)
+            valid = schema_apply(run, dependent->node, instance, path, marks) && valid;
+        else
+            valid = check_required(run, use->keyword->name, instance, dependent->names,
+                                   dependent->name, path) &&
+                    valid;
+        if (!valid && !schema_wants_more(run))
+            return false;
     }
     return valid;
 }
@@ -513,7 +537,7 @@ const struct schema_keyword schema_object_keywords[] = {
       dependent_required_check },
     { "propertyNames", APPLY, SCHEMA_OBJECT, property_names_compile, property_names_check },
     { "properties", APPLY, SCHEMA_OBJECT, members_compile, members_check },
-    { "dependentSchemas", APPLY, SCHEMA_OBJECT, dependent_schemas_compile,
-      dependent_schemas_check },
+    { "dependentSchemas", APPLY, SCHEMA_OBJECT, dependent_schemas_compile, dependents_check },
+    { "dependencies", APPLY, SCHEMA_OBJECT, dependencies_compile, dependents_check },
     { NULL },
 };

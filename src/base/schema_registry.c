@@ -34,6 +34,9 @@ const struct schema_holder schema_holders[] = {
     { "unevaluatedItems", SCHEMA_ONE },
     { "unevaluatedProperties", SCHEMA_ONE },
     { "contentSchema", SCHEMA_ONE },
+    /* Of earlier drafts; the meta-schema still has them. */
+    { "definitions", SCHEMA_MAP },
+    { "dependencies", SCHEMA_MAP },
     { NULL },
 };
 

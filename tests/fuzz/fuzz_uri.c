@@ -1,0 +1,30 @@
+/* BASE, a newline, REF: the target of a reference resolves to itself, and a valid reference against
+ * a valid base is valid.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdint.h>
+
+#include "base/alloc.h"
+#include "base/uri.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+    struct str ref = str_of((const char *)bytes, n), base = STR_NONE;
+    AUTO_BUF once = BUF_INIT(1 << 20);
+    AUTO_BUF twice = BUF_INIT(1 << 20);
+    AUTO_BUF decoded = BUF_INIT(1 << 20);
+
+    if (n == 0)
+        return 0;
+    str_split(&ref, '\n', &base);
+    uri_resolve(base, ref, &once);
+    uri_decode(buf_str(&once), &decoded);
+    if (!uri_is_valid(base) || !uri_is_valid_reference(ref))
+        return 0;
+    uri_resolve(base, buf_str(&once), &twice);
+    BUG_IF(!str_eq(buf_str(&once), buf_str(&twice)));
+    return 0;
+}

@@ -182,7 +182,10 @@ int pg_send_sync(struct pg *pg, struct err *err)
 static void note_failure(struct pg *pg, const struct pg_sent *sent, enum db_trouble trouble,
                          const struct err *why)
 {
-    if (pg->failed)
+    /* Outside of a transaction nobody misses a read that was given up. */
+    bool given_up = sent->kind == PG_QUERY && !is_awaited(sent) && !pg->db.in_transaction;
+
+    if (pg->failed || given_up)
         return;
     pg->failed = true;
     pg->failed_trouble = trouble;
@@ -338,12 +341,18 @@ int pg_make_room(struct pg *pg, size_t n, struct err *err)
 static bool has_ended(struct pg *pg)
 {
     struct pollfd fd = { .fd = pq.PQsocket(pg->conn), .events = POLLIN };
+    struct err ignored = ERR_INIT;
 
+    /* The rest of results that were not read to their end. */
+    if (pg_read_up_to(pg, NULL, &ignored) < 0)
+        return true;
     if (pq.PQstatus(pg->conn) == CONNECTION_BAD)
         return true;
-    if (pg->count || poll(&fd, 1, 0) <= 0)
-        return false;
-    return !pq.PQconsumeInput(pg->conn) || pq.PQstatus(pg->conn) == CONNECTION_BAD;
+    /* First comes its last word, then the end of the stream. */
+    while (poll(&fd, 1, 0) > 0)
+        if (!pq.PQconsumeInput(pg->conn) || pq.PQstatus(pg->conn) == CONNECTION_BAD)
+            return true;
+    return false;
 }
 
 void pg_name(uint64_t number, char name[PG_NAME_SIZE])
@@ -377,7 +386,7 @@ int pg_ready(struct pg *pg, struct err *err)
 {
     if (!pg->conn || has_ended(pg))
         return pg_connect(pg, err);
-    if (pg->garbage_count >= PG_GARBAGE_MAX / 2 && pg->count == 0)
+    if (pg->garbage_count >= PG_GARBAGE_MAX / 2)
         empty_garbage(pg);
     return pg->conn ? 0 : pg_connect(pg, err);
 }

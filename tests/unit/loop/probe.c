@@ -115,6 +115,10 @@ static int leave(char **argv)
     if (pid == 0) {
         if (argv[2] && strcmp(argv[2], "escape") == 0)
             setsid();
+        if (argv[2] && strcmp(argv[2], "other-group") == 0)
+            setpgid(0, 0);
+        if (argv[2] && strcmp(argv[2], "silent") == 0)
+            close(1), close(2);
         (void)!write(fds[1], "x", 1);
         sleep_for_ever();
     }

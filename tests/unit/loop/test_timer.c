@@ -172,6 +172,21 @@ TEST(absurd_delays_neither_overflow_nor_fire)
     ASSERT_TEXT(buf_text(&w->trace), "c@5 ");
 }
 
+TEST(a_timer_started_within_a_millisecond_is_rounded_up)
+{
+    AUTO(tower) w = tower_new();
+    struct bell a = bell_of(w, "a");
+
+    w->clock.mono_now_ns = 900000;
+    loop_timer_start(w->loop, &a.timer, 1);
+    w->clock.mono_now_ns = 1899999;
+    loop_fake_tick(w->loop);
+    ASSERT_TEXT(buf_text(&w->trace), "");
+    w->clock.mono_now_ns = 2000000;
+    loop_fake_tick(w->loop);
+    ASSERT_TEXT(buf_text(&w->trace), "a@2 ");
+}
+
 TEST(freeing_the_loop_forgets_running_timers)
 {
     struct tower *w = tower_new();

@@ -65,6 +65,15 @@ struct config_layer {
     struct yaml yaml;         /* empty for the environment: it has no places */
 };
 
+/* The files' texts for who has no files; p NULL stands for an absent one. */
+struct config_texts {
+    struct str file, work;
+};
+/* As config_load(); texts NULL: reads the files. */
+int config_load_texts(const struct config_sources *sources, const struct config_texts *texts,
+                      struct config **ret_config, struct config_problems *problems,
+                      struct err *err);
+
 /* 1 read, 0 absent or empty, -1 after adding a problem. To be released in any case. */
 int config_layer_read(const char *path, struct config_layer *layer,
                       struct config_problems *problems);

@@ -724,6 +724,52 @@ def what_is_no_schema_or_no_json_is_an_error(box):
     box.error("schema", "check", one, code=2)
 
 
+# ---- verify ----
+
+
+@test
+def the_registered_programs_are_proved(box):
+    out, _ = box.run("verify")
+    expect(re.search(r"^  proved +\S+ +\d+ states", out, re.M), out)
+    expect("violated" not in out, out)
+    lines = [json.loads(line) for line in box.run("verify", "--json")[0].splitlines()]
+    expect(len(lines) > 5 and all(line["verdict"] == "proved" for line in lines), lines)
+
+
+@test
+def a_bound_that_is_too_small_proves_nothing(box):
+    expect_in("bound", box.run("verify", "--bound", "10", code=1)[0])
+    for bound in ("0", "-1", "many", "99999999999999999999"):
+        expect_in("--bound takes", box.error("verify", "--bound", bound, code=2)["message"])
+
+
+@test
+def a_policy_that_does_not_load_is_an_error(box):
+    expect_in("absent.yaml", box.error("verify", "--policy", "absent.yaml")["message"])
+    path = box.write("policy.yaml", "guards: 5\n")
+    expect_in("policy.yaml", box.error("verify", "--policy", path)["message"])
+    os.makedirs(box.data, mode=0o700)
+    shutil.copy(path, os.path.join(box.data, "policy.yaml"))
+    expect_in(f"{box.data}/policy.yaml", box.error("verify")["message"])
+
+
+# ---- what is installed ----
+
+
+@test
+def the_unit_file_starts_serve(box):
+    with open(os.path.join(ROOT, "share/systemd/dormouse.service.in")) as file:
+        unit = file.read()
+    expect_in("Type=notify\n", unit)
+    expect_in("ExecStart=@bindir@/dormouse serve\n", unit)
+    if not shutil.which("systemd-analyze"):
+        raise Skip("systemd is not installed")
+    path = box.write("dormouse.service", unit.replace("@bindir@/dormouse", BINARY))
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no", path], capture_output=True,
+                          text=True, timeout=WAIT_S)
+    expect("dormouse.service" not in done.stderr, done.stderr)
+
+
 # ---- running all ----
 
 

@@ -7,7 +7,6 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <json-c/json.h>
 #include <signal.h>
@@ -19,6 +18,7 @@
 #include <uv.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "cli/cli_int.h"
@@ -128,17 +128,12 @@ static void warn(void *arg, const char *text)
 static int place_token(struct daemon *daemon, struct err *err)
 {
     const char *dir = cli_data_dir(daemon->args), *token = daemon->config->server_token;
-    int fd;
 
     snprintf(daemon->token_path, sizeof(daemon->token_path), "%s/%s", dir,
              token ? "token.config" : "token");
     if (!token)
         return 0;
-    fd = open(daemon->token_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0 || dprintf(fd, "%s\n", token) < 0 || close(fd) < 0)
-        return err_set(err, ERR_STORAGE_FAILED, "write %s: %s", daemon->token_path,
-                       strerror(errno));
-    return 0;
+    return file_write_atomic(daemon->token_path, str_from(token), 0600, err);
 }
 
 static int open_data(struct daemon *daemon, struct err *err)

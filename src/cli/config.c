@@ -21,6 +21,7 @@
 struct loading {
     struct config *config;
     struct config_problems *problems;
+    const struct config_texts *texts;
     struct config_layer file, work; /* the two files */
 };
 
@@ -42,16 +43,13 @@ static void take_layer(struct config *config, const struct config_layer *layer,
     for (size_t i = 0; i < config_field_count; i++) {
         struct json_object *value = config_tree_find(layer->tree, config_fields[i].path);
         struct config_origin *origin = &config->origins[i];
-        unsigned column;
 
         if (!value)
             continue;
         config_tree_set(config->tree, config_fields[i].path, json_object_get(value));
         config_pointer(config_fields[i].path, pointer, sizeof(pointer));
         origin->name = names ? arena_printf(&config->arena, "$%s", names[i]) : layer->name;
-        origin->line = 0;
-        if (!names)
-            config_layer_where(layer, pointer, &origin->line, &column);
+        origin->line = config_layer_line(layer, pointer);
     }
 }
 
@@ -60,12 +58,21 @@ static const char *path_below(struct config *config, const char *dir, const char
     return arena_printf(&config->arena, "%s/%s", dir, name);
 }
 
+/* As config_layer_read(), from the given text if there is one. */
+static int read_layer(const char *path, const struct str *text, struct config_layer *layer,
+                      struct config_problems *problems)
+{
+    if (text)
+        return text->p ? config_layer_parse(*text, path, layer, problems) : 0;
+    return config_layer_read(path, layer, problems);
+}
+
 static void load_file(struct loading *load, const char *data_dir)
 {
     struct config *config = load->config;
     const char *path = path_below(config, data_dir, "config.yaml");
 
-    if (config_layer_read(path, &load->file, load->problems) <= 0)
+    if (read_layer(path, load->texts ? &load->texts->file : NULL, &load->file, load->problems) <= 0)
         return;
     config_validate(&load->file, load->problems);
     if (load->problems->n == 0)
@@ -77,7 +84,7 @@ static void load_work(struct loading *load, const char *work_dir)
     struct config *config = load->config;
     const char *path = path_below(config, work_dir, ".dormouse/config.yaml");
 
-    if (config_layer_read(path, &load->work, load->problems) <= 0)
+    if (read_layer(path, load->texts ? &load->texts->work : NULL, &load->work, load->problems) <= 0)
         return;
     config_validate(&load->work, load->problems);
     if (load->problems->n == 0 && config_fill(config, NULL) == 0)
@@ -146,9 +153,17 @@ static int load_all(struct loading *load, const struct config_sources *sources, 
 int config_load(const struct config_sources *sources, struct config **ret_config,
                 struct config_problems *problems, struct err *err)
 {
+    return config_load_texts(sources, NULL, ret_config, problems, err);
+}
+
+int config_load_texts(const struct config_sources *sources, const struct config_texts *texts,
+                      struct config **ret_config, struct config_problems *problems, struct err *err)
+{
     AUTO_CONFIG_PROBLEMS own = { .n = 0 };
     AUTO(config) config = NEW(struct config);
-    struct loading load = { .config = config, .problems = problems ? problems : &own };
+    struct loading load = { .config = config,
+                            .problems = problems ? problems : &own,
+                            .texts = texts };
     int r;
 
     config->tree = json_object_new_object();

@@ -8,6 +8,7 @@
 #include <json-c/json_object.h>
 
 #include "base/str.h"
+#include "base/yaml.h"
 #include "cli/config.h"
 
 enum config_kind {
@@ -60,13 +61,24 @@ extern const size_t config_field_count;
 /* A file that was read: its tree, and where each value stands. */
 struct config_layer {
     const char *name;
-    struct json_object *tree; /* NULL: nothing in it */
-    struct yaml_doc *doc;     /* NULL: a variable */
+    struct json_object *tree; /* borrowed; NULL: nothing in it */
+    struct yaml yaml;         /* empty for the environment: it has no places */
 };
+
+/* The files' texts for who has no files; p NULL stands for an absent one. */
+struct config_texts {
+    struct str file, work;
+};
+/* As config_load(); texts NULL: reads the files. */
+int config_load_texts(const struct config_sources *sources, const struct config_texts *texts,
+                      struct config **ret_config, struct config_problems *problems,
+                      struct err *err);
 
 /* 1 read, 0 absent or empty, -1 after adding a problem. To be released in any case. */
 int config_layer_read(const char *path, struct config_layer *layer,
                       struct config_problems *problems);
+int config_layer_parse(struct str text, const char *name, struct config_layer *layer,
+                       struct config_problems *problems);
 void config_layer_release(struct config_layer *layer);
 
 /* Checks a layer against the schema and adds what is wrong, with near names for unknown keys. */
@@ -110,10 +122,13 @@ void config_problem_add(struct config_problems *problems, const char *file, unsi
 void config_problem_at(struct config_problems *problems, const struct config_layer *layer,
                        const char *pointer, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+/* The same, where the key stands. */
+void config_problem_key(struct config_problems *problems, const struct config_layer *layer,
+                        const char *pointer, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 /* "/sandbox/limits" of "sandbox.limits" into out. */
 void config_pointer(const char *path, char *out, size_t size);
-/* 1 and a place, or 0 when the layer has none for it. */
-int config_layer_where(const struct config_layer *layer, const char *pointer, unsigned *ret_line,
-                       unsigned *ret_column);
+/* The line of the value at pointer, 0 when the layer has no lines. */
+unsigned config_layer_line(const struct config_layer *layer, const char *pointer);
 
 #endif

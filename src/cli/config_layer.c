@@ -2,16 +2,12 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "cli/config_int.h"
 
@@ -53,69 +49,80 @@ void config_problem_add(struct config_problems *problems, const char *file, unsi
 void config_problem_at(struct config_problems *problems, const struct config_layer *layer,
                        const char *pointer, const char *fmt, ...)
 {
-    unsigned line = 0, column = 0;
+    struct yaml_position at = { 0, 0 };
     va_list args;
 
-    config_layer_where(layer, pointer, &line, &column);
+    if (layer->yaml.places)
+        yaml_where(&layer->yaml, str_from(pointer), &at);
     va_start(args, fmt);
-    add_problem(problems, layer->name, line, column, fmt, args);
+    add_problem(problems, layer->name, at.line, at.column, fmt, args);
     va_end(args);
 }
 
-int config_layer_where(const struct config_layer *layer, const char *pointer, unsigned *ret_line,
-                       unsigned *ret_column)
+void config_problem_key(struct config_problems *problems, const struct config_layer *layer,
+                        const char *pointer, const char *fmt, ...)
 {
-    (void)layer, (void)pointer, (void)ret_line, (void)ret_column;
-    return 0;
+    struct yaml_position at = { 0, 0 };
+    va_list args;
+
+    if (layer->yaml.places)
+        yaml_where_key(&layer->yaml, str_from(pointer), &at);
+    va_start(args, fmt);
+    add_problem(problems, layer->name, at.line, at.column, fmt, args);
+    va_end(args);
 }
 
-/* 1 read, 0 absent, -1 with a problem. */
-static int read_text(const char *path, struct buf *text, struct config_problems *problems)
+unsigned config_layer_line(const struct config_layer *layer, const char *pointer)
 {
-    struct stat st;
-    ssize_t n;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct yaml_position at = { 0, 0 };
 
-    if (fd < 0) {
-        if (errno == ENOENT || errno == ENOTDIR)
-            return 0;
-        config_problem_add(problems, path, 0, 0, "can't be read: %s", strerror(errno));
+    if (layer->yaml.places)
+        yaml_where_key(&layer->yaml, str_from(pointer), &at);
+    return at.line;
+}
+
+/* "NAME:LINE:COLUMN: message", as the parser says it, or any other text. */
+static void add_parse_error(struct config_problems *problems, const char *name, const char *text)
+{
+    unsigned line = 0, column = 0;
+    int used = 0;
+    size_t n = strlen(name);
+
+    if (strncmp(text, name, n) == 0 && sscanf(text + n, ":%u:%u: %n", &line, &column, &used) == 2)
+        text += n + (size_t)used;
+    config_problem_add(problems, name, line, column, "%s", text);
+}
+
+int config_layer_parse(struct str text, const char *name, struct config_layer *layer,
+                       struct config_problems *problems)
+{
+    struct err err = ERR_INIT;
+
+    layer->name = name;
+    if (yaml_parse(text, name, &layer->yaml, &err) < 0) {
+        add_parse_error(problems, name, err_message(&err, 0));
         return -1;
     }
-    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-        config_problem_add(problems, path, 0, 0, "is not a file");
-        close(fd);
-        return -1;
-    }
-    while ((n = read(fd, buf_reserve(text, 4096), 4096)) > 0)
-        buf_grown(text, (size_t)n);
-    close(fd);
-    return 1;
+    layer->tree = layer->yaml.root;
+    return layer->tree ? 1 : 0;
 }
 
 int config_layer_read(const char *path, struct config_layer *layer,
                       struct config_problems *problems)
 {
-    AUTO_BUF text = BUF_INIT(LIMIT_CONFIG_BYTES + 4096);
+    AUTO_BUF text = BUF_INIT(LIMIT_CONFIG_BYTES);
     struct err err = ERR_INIT;
-    int r = read_text(path, &text, problems);
 
-    layer->name = path;
-    if (r <= 0)
-        return r;
-    if (text.n > LIMIT_CONFIG_BYTES) {
-        config_problem_add(problems, path, 0, 0, "is larger than %u KiB", LIMIT_CONFIG_BYTES / KIB);
-        return -1;
-    }
-    if (json_parse(buf_str(&text), &layer->tree, &err) < 0) {
-        config_problem_add(problems, path, 0, 0, "%s", err_message(&err, 0));
-        return -1;
-    }
-    return layer->tree ? 1 : 0;
+    if (file_read(path, &text, &err) == 0)
+        return config_layer_parse(buf_str(&text), path, layer, problems);
+    if (err.code == ERR_NOT_FOUND)
+        return 0;
+    config_problem_add(problems, path, 0, 0, "%s", err_message(&err, 0));
+    return -1;
 }
 
 void config_layer_release(struct config_layer *layer)
 {
-    json_object_put(layer->tree);
+    yaml_release(&layer->yaml);
     layer->tree = NULL;
 }

@@ -164,7 +164,6 @@ static void take_leaf(struct config *config, const struct config_field *field,
 {
     struct config_origin *origin = &config->origins[field - config_fields];
     char pointer[PATH_TEXT_MAX];
-    unsigned column;
 
     if (field->tighten == CONFIG_MORE)
         value = joined((const struct config_list *)(void *)((char *)config + field->offset), value);
@@ -173,7 +172,7 @@ static void take_leaf(struct config *config, const struct config_field *field,
     config_tree_set(config->tree, field->path, value);
     config_pointer(field->path, pointer, sizeof(pointer));
     origin->name = layer->name;
-    config_layer_where(layer, pointer, &origin->line, &column);
+    origin->line = config_layer_line(layer, pointer);
 }
 
 static void overlay_leaf(struct config *config, const struct config_field *field,
@@ -187,11 +186,11 @@ static void overlay_leaf(struct config *config, const struct config_field *field
 
     config_pointer(field->path, pointer, sizeof(pointer));
     if (field->tighten == CONFIG_NEVER) {
-        config_problem_at(problems, layer, pointer,
-                          "`%s` can't be set by a working directory, which may only tighten; "
-                          "anything else needs a person's approval of this file, which can't be "
-                          "given yet: move the key to DATA/config.yaml",
-                          field->path);
+        config_problem_key(problems, layer, pointer,
+                           "`%s` can't be set by a working directory, which may only tighten; "
+                           "anything else needs a person's approval of this file, which can't be "
+                           "given yet: move the key to DATA/config.yaml",
+                           field->path);
         return;
     }
     if (config_field_set(field, value, &after, &after.arena, &err) < 0)

@@ -11,10 +11,7 @@
 
 #include "base/embed.h"
 #include "base/json.h"
-#if __has_include("base/schema.h")
 #include "base/schema.h"
-#define HAVE_SCHEMA 1
-#endif
 #include "cli/args_int.h"
 #include "cli/config_int.h"
 
@@ -47,15 +44,32 @@ static void unknown_key(const struct config_layer *layer, const char *pointer, c
     }
     near = cli_nearest(key, names, n);
     if (near)
-        config_problem_at(problems, layer, pointer, "no key `%.64s`; did you mean `%s`?", key,
-                          near);
+        config_problem_key(problems, layer, pointer, "no key `%.64s`; did you mean `%s`?", key,
+                           near);
     else
-        config_problem_at(problems, layer, pointer, "no key `%.64s`; allowed here: %s", key, list);
+        config_problem_key(problems, layer, pointer, "no key `%.64s`; allowed here: %s", key, list);
 }
 
 static void look_for_unknown(const struct config_layer *layer, const char *pointer,
                              struct json_object *value, struct json_object *schema,
                              struct config_problems *problems);
+
+/* A key as a reference token: '~' and '/' are escaped (RFC 6901). */
+static void pointer_below(const char *pointer, const char *key, char *out, size_t size)
+{
+    size_t n = (size_t)snprintf(out, size, "%s/", pointer);
+
+    for (; *key && n + 3 < size; key++) {
+        if (*key == '~' || *key == '/') {
+            out[n++] = '~';
+            out[n++] = *key == '~' ? '0' : '1';
+        } else {
+            out[n++] = *key;
+        }
+    }
+    if (n < size)
+        out[n] = '\0';
+}
 
 static void look_in_object(const struct config_layer *layer, const char *pointer,
                            struct json_object *value, struct json_object *allowed,
@@ -67,7 +81,7 @@ static void look_in_object(const struct config_layer *layer, const char *pointer
     {
         struct json_object *schema = json_find(allowed, key);
 
-        snprintf(below, sizeof(below), "%s/%s", pointer, key);
+        pointer_below(pointer, key, below, sizeof(below));
         if (schema)
             look_for_unknown(layer, below, member, schema, problems);
         else
@@ -94,10 +108,26 @@ static void look_for_unknown(const struct config_layer *layer, const char *point
 }
 
 /* ---- all else ---- */
-#ifdef HAVE_SCHEMA
 
-static void add_errors(const struct config_layer *layer, const struct schema_report *report,
-                       struct config_problems *problems)
+/* Nobody wants to read a pattern: the schema says in words what it allows. */
+static const char *in_words(struct json_object *document, const struct schema_error *error)
+{
+    struct str keyword = str_from(error->keyword);
+    ptrdiff_t hash = str_find_char(keyword, '#');
+    struct json_object *node = NULL, *words;
+
+    if (hash < 0 || !str_ends(keyword, STR("/pattern")))
+        return error->message;
+    keyword = str_skip(keyword, (size_t)hash + 1);
+    keyword = str_take(keyword, keyword.n - strlen("/pattern"));
+    if (json_pointer_find(document, keyword, &node, NULL) < 0)
+        return error->message;
+    words = json_find(node, "errorMessage");
+    return words ? json_object_get_string(words) : error->message;
+}
+
+static void add_errors(const struct config_layer *layer, struct json_object *document,
+                       const struct schema_report *report, struct config_problems *problems)
 {
     for (size_t i = 0; i < report->n; i++) {
         const struct schema_error *error = &report->errors[i];
@@ -113,19 +143,16 @@ static void add_errors(const struct config_layer *layer, const struct schema_rep
             if (*p == '/')
                 *p = '.';
         config_problem_at(problems, layer, name, "%s%s%s%s", *path ? "`" : "", path,
-                          *path ? "` " : "", error->message);
+                          *path ? "` " : "", in_words(document, error));
     }
     problems->more += report->more;
 }
 
-#endif
 void config_validate(const struct config_layer *layer, struct config_problems *problems)
 {
     AUTO_JSON document = NULL;
-#ifdef HAVE_SCHEMA
     AUTO(schema) schema = NULL;
     AUTO_SCHEMA_REPORT report = SCHEMA_REPORT_INIT;
-#endif
     struct err err = ERR_INIT;
 
     if (!json_object_is_type(layer->tree, json_type_object)) {
@@ -133,15 +160,10 @@ void config_validate(const struct config_layer *layer, struct config_problems *p
                           json_type_name(layer->tree));
         return;
     }
-    if (json_parse(config_schema(), &document, &err) < 0
-#ifdef HAVE_SCHEMA
-        || schema_compile(NULL, document, STR(""), 0, &schema, &err) < 0
-#endif
-    )
+    if (json_parse(config_schema(), &document, &err) < 0 ||
+        schema_compile(NULL, document, STR(""), 0, &schema, &err) < 0)
         BUG("the schema of the configuration: %s", err_message(&err, 0));
     look_for_unknown(layer, "", layer->tree, document, problems);
-#ifdef HAVE_SCHEMA
     if (schema_validate(schema, layer->tree, &report, &err) < 0)
-        add_errors(layer, &report, problems);
-#endif
+        add_errors(layer, document, &report, problems);
 }

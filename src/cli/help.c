@@ -144,12 +144,15 @@ static void add_paragraph(struct buf *out, struct str text, enum help_kind kind)
 
 void help_command(struct buf *out, const struct cli_command *command)
 {
-    AUTO_BUF usage = BUF_INIT(4096);
+    AUTO_BUF text = BUF_INIT(4096);
 
-    help_usage(&usage, command);
+    help_usage(&text, command);
     buf_add_text(out, "usage: dormouse ");
-    add_wrapped(out, buf_str(&usage), 16, 16);
-    buf_printf(out, "\n%s.\n", command->summary);
+    add_wrapped(out, buf_str(&text), 16, 16);
+    buf_clear(&text);
+    buf_printf(&text, "%s.", command->summary);
+    buf_add_char(out, '\n');
+    add_wrapped(out, buf_str(&text), 0, 0);
     if (command->details)
         help_paragraphs(command->details, add_paragraph, out);
     add_options(out, "options:", command->options);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/hash.h"
 
 #define BLOCK      512
@@ -26,16 +27,8 @@ _Static_assert(sizeof(struct header) == BLOCK, "a tar header is one block");
 
 static int write_all(int fd, const char *bytes, size_t n, struct err *err)
 {
-    while (n > 0) {
-        ssize_t done = write(fd, bytes, n);
-
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return err_set(err, ERR_STORAGE_FAILED, "write: %s", strerror(errno));
-        bytes += done;
-        n -= (size_t)done;
-    }
+    if (file_write_all(fd, str_of(bytes, n)) < 0)
+        return err_set(err, ERR_STORAGE_FAILED, "write: %s", strerror(errno));
     return 0;
 }
 

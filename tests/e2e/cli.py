@@ -592,6 +592,184 @@ def a_backup_of_postgres_is_left_to_postgres(box):
     expect_in("pg_dump", box.error("backup", box.path("b.tar"))["message"])
 
 
+# ---- configuration ----
+
+
+@test
+def config_mistakes_are_named_by_file_and_line(box):
+    path = box.config("agent:\n  name: Ada\nserver:\n  listn: x\nfeatures: { spawn: 3 }\n")
+    out, _ = box.run("config", "check", code=1)
+    lines = out.splitlines()
+    expect_eq(len(lines), 2)
+    expect_in(f"{path}:4:3: no key `listn`; did you mean `listen`?", out)
+    expect_in(f"{path}:5:20: `features.spawn` must be", out)
+    answer = box.json("config", "check", code=1)
+    expect_eq(answer["valid"], False)
+    expect_eq([(p["line"], p["column"]) for p in answer["problems"]], [(4, 3), (5, 20)])
+    for words in (["serve", "--listen", "127.0.0.1:0"], ["config", "show"],
+                  ["backup", box.path("b.tar")]):
+        expect_in(f"{path}:4:3", box.error(*words)["message"])
+    expect_eq(sorted(os.listdir(box.data)), ["config.yaml"])
+
+
+@test
+def a_good_configuration_is_shown_with_its_origins(box):
+    box.config("agent:\n  name: Ada\nserver:\n  token: " + "x" * 43 + "\n")
+    box.write("work/.dormouse/config.yaml", "sandbox: { limits: { timeout: 5s } }\n")
+    expect_in("valid", box.run("config", "check")[0])
+    expect_eq(box.json("config", "check"), {"valid": True, "problems": []})
+    answer = box.json("config", "show", env={"DORMOUSE_RULES_ROOT": "/rules"})
+    expect_eq(answer["values"]["agent.name"], "Ada")
+    expect_eq(answer["origins"]["agent.name"], f"{box.data}/config.yaml:2")
+    expect_in(".dormouse/config.yaml:1", answer["origins"]["sandbox.limits.timeout"])
+    expect_eq(answer["origins"]["rules.root"], "$DORMOUSE_RULES_ROOT")
+    expect_eq(answer["origins"]["store.url"], "default")
+    out, _ = box.run("config", "show")
+    expect("xxxx" not in out + json.dumps(answer), "a secret was shown")
+    expect(re.search(r"^agent\.name +Ada +/", out, re.M), out)
+
+
+@test
+def a_working_directory_can_not_loosen(box):
+    box.write("work/.dormouse/config.yaml", "sandbox:\n  enabled: false\n")
+    expect_in("config.yaml:2:12: `sandbox.enabled` would loosen",
+              box.error("serve", "--listen", "127.0.0.1:0")["message"])
+    expect(not os.path.exists(box.data), "the data directory was created")
+
+
+@test
+def the_configured_address_and_token_are_used(box):
+    token = "t" * 43
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    box.config(f"server: {{ listen: 127.0.0.1:{port}, token: {token} }}\n")
+    process = subprocess.Popen([BINARY, "serve", "--json"], cwd=box.work, env=box.env, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        expect_eq(json.loads(process.stdout.readline())["url"], f"http://127.0.0.1:{port}")
+        for bearer, status in ((token, 200), ("u" * 43, 401)):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=WAIT_S)
+            connection.request("GET", "/api/v1/openapi.json",
+                               headers={"Authorization": f"Bearer {bearer}"})
+            expect_eq(connection.getresponse().status, status)
+            connection.close()
+    finally:
+        process.terminate()
+        process.communicate(timeout=WAIT_S)
+    expect_eq(process.returncode, 0)
+
+
+@test
+def documentation_and_example_are_what_the_schema_says(box):
+    done = subprocess.run([sys.executable, os.path.join(ROOT, "tools/config-docs"), "--check"],
+                          capture_output=True, text=True, timeout=WAIT_S)
+    expect_eq((done.returncode, done.stderr), (0, ""))
+
+
+# ---- schema check ----
+
+
+@test
+def a_schema_is_checked(box):
+    schema = box.write("s.json", json.dumps({
+        "type": "object", "required": ["id"], "additionalProperties": False,
+        "properties": {"id": {"type": "string", "format": "uuid"}, "n": {"maximum": 3}}}))
+    good = box.write("good.json", '{"id": "x"}')
+    bad = box.write("bad.json", '{"id": 1, "n": 4, "z": 0}')
+    box.write("good.yaml", "id: x\nn: 2\n")
+    expect_eq(box.run("schema", "check", schema, good)[0], "valid\n")
+    expect_eq(box.json("schema", "check", schema, good), {"valid": True, "errors": []})
+    out, _ = box.run("schema", "check", schema, bad, code=1)
+    expect_in("/id: must be a string", out)
+    expect_in("#/properties/id/type", out)
+    answer = box.json("schema", "check", schema, bad, code=1)
+    expect_eq(answer["valid"], False)
+    expect({"/id", "/n"} <= {e["instance"] for e in answer["errors"]}, answer)
+    expect(all({"instance", "schema", "message"} == set(e) for e in answer["errors"]), answer)
+    box.run("schema", "check", schema, box.path("good.yaml"))
+    box.run("schema", "check", schema, "-", stdin='{"id": "y"}')
+    box.run("schema", "check", "-", good, stdin="true")
+    box.run("schema", "check", "/dev/stdin", good, stdin="true")
+    expect_in("is larger than 16 MiB",
+              box.error("schema", "check", "-", good, stdin=" " * (17 << 20))["message"])
+    box.run("schema", "check", "-", good, stdin="false", code=1)
+    box.run("schema", "check", schema, good, "--assert-format", code=1)
+
+
+@test
+def a_schema_finds_its_references(box):
+    schema = box.write("s.json", '{"$ref": "https://example.org/a#/$defs/n"}')
+    other = box.write("o.json", '{"$defs": {"n": {"$ref": "urn:b"}}}')
+    third = box.write("t.yaml", "type: integer\n")
+    one = box.write("one.json", "1")
+    text = box.write("text.json", '"1"')
+    refs = ["--ref", f"https://example.org/a={other}", f"--ref=urn:b={third}"]
+    box.run("schema", "check", schema, one, *refs)
+    box.run("schema", "check", schema, text, *refs, code=1)
+    expect_in("https://example.org/a", box.error("schema", "check", schema, one)["message"])
+    expect_in("URI=FILE", box.error("schema", "check", schema, one, "--ref", "x")["message"])
+
+
+@test
+def what_is_no_schema_or_no_json_is_an_error(box):
+    one = box.write("one.json", "1")
+    expect_in("absent.json", box.error("schema", "check", "absent.json", one)["message"])
+    broken = box.write("broken.json", '{"a": 1,}')
+    expect_in("broken.json", box.error("schema", "check", broken, one)["message"])
+    anything = box.write("anything.json", "true")
+    expect_in("1:9", box.error("schema", "check", anything, broken)["message"])
+    wrong = box.write("wrong.json", '{"type": "nonsense"}')
+    box.error("schema", "check", wrong, one)
+    box.error("schema", "check", one, code=2)
+
+
+# ---- verify ----
+
+
+@test
+def the_registered_programs_are_proved(box):
+    out, _ = box.run("verify")
+    expect(re.search(r"^  proved +\S+ +\d+ states", out, re.M), out)
+    expect("violated" not in out, out)
+    lines = [json.loads(line) for line in box.run("verify", "--json")[0].splitlines()]
+    expect(len(lines) > 5 and all(line["verdict"] == "proved" for line in lines), lines)
+
+
+@test
+def a_bound_that_is_too_small_proves_nothing(box):
+    expect_in("bound", box.run("verify", "--bound", "10", code=1)[0])
+    for bound in ("0", "-1", "many", "99999999999999999999"):
+        expect_in("--bound takes", box.error("verify", "--bound", bound, code=2)["message"])
+
+
+@test
+def a_policy_that_does_not_load_is_an_error(box):
+    expect_in("absent.yaml", box.error("verify", "--policy", "absent.yaml")["message"])
+    path = box.write("policy.yaml", "guards: 5\n")
+    expect_in("policy.yaml", box.error("verify", "--policy", path)["message"])
+    os.makedirs(box.data, mode=0o700)
+    shutil.copy(path, os.path.join(box.data, "policy.yaml"))
+    expect_in(f"{box.data}/policy.yaml", box.error("verify")["message"])
+
+
+# ---- what is installed ----
+
+
+@test
+def the_unit_file_starts_serve(box):
+    with open(os.path.join(ROOT, "share/systemd/dormouse.service.in")) as file:
+        unit = file.read()
+    expect_in("Type=notify\n", unit)
+    expect_in("ExecStart=@bindir@/dormouse serve\n", unit)
+    if not shutil.which("systemd-analyze"):
+        raise Skip("systemd is not installed")
+    path = box.write("dormouse.service", unit.replace("@bindir@/dormouse", BINARY))
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no", path], capture_output=True,
+                          text=True, timeout=WAIT_S)
+    expect("dormouse.service" not in done.stderr, done.stderr)
+
+
 # ---- running all ----
 
 

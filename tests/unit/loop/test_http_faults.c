@@ -326,3 +326,49 @@ TEST(http_a_fault_of_one_exchange_leaves_others_alone)
     }
     rig_close(&rig);
 }
+
+/* Bytes and a reset that wait together when the loop looks: the bytes count. */
+static bool serve_reset_together(struct peer_conn *conn)
+{
+    static char block[50000];
+    unsigned *turn = &conn->shared->counter;
+
+    if (strcmp(conn->path, "/other") == 0)
+        return peer_answer(conn, 200, "", "other");
+    memset(block, 'x', sizeof(block));
+    while (__atomic_load_n(turn, __ATOMIC_SEQ_CST) != 1)
+        peer_nap(1);
+    peer_text(conn, "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n");
+    peer_send(conn, block, sizeof(block));
+    peer_reset(conn);
+    close(conn->fd);
+    __atomic_store_n(turn, 2, __ATOMIC_SEQ_CST);
+    return false;
+}
+
+static void hold_up_the_loop(struct call *call)
+{
+    unsigned *turn = &call->rig->peer.shared->counter;
+
+    __atomic_store_n(turn, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(turn, __ATOMIC_SEQ_CST) != 2)
+        peer_nap(1);
+}
+
+TEST(http_reads_what_came_before_a_reset)
+{
+    struct rig rig;
+    struct call call = { 0 }, other = { .at_headers = hold_up_the_loop };
+
+    rig_open(&rig, t, serve_reset_together, NULL, NULL);
+    call_start(&call, &rig, &(struct http_request){ .url = rig_url(&rig, "/") });
+    call_start(&other, &rig, &(struct http_request){ .url = rig_url(&rig, "/other") });
+    rig_run(&rig);
+    ASSERT_CALL_OK(&other, 200);
+    ASSERT_CALL_FAILED(&call, ERR_PROVIDER_FAILED, HTTP_PHASE_BODY);
+    ASSERT_EQ(call.bytes, 50000);
+    ASSERT_EQ(call.result.status, 200);
+    call_release(&call);
+    call_release(&other);
+    rig_close(&rig);
+}

@@ -50,6 +50,12 @@ uint64_t proc_stamp(pid_t pid);
 /* Kills every process of the session; returns how many. */
 int proc_kill_session(pid_t session);
 
+/* ---- launcher_find.c ---- */
+
+const char *launcher_path(void);
+/* Looks for the small launcher by the directory of our binary. */
+bool launcher_find(const char *dir, char *ret_path, size_t size);
+
 /* ---- launcher.c ---- */
 
 /* The launcher's arguments, in this order, before those of the program. Numbers are decimal. */

@@ -25,13 +25,6 @@
 #define FD_BASE (3 + CHILD_FDS_MAX + 1)
 #define UMASK   077
 
-static const char *launcher_path = "/proc/self/exe";
-
-void child_set_launcher(const char *path)
-{
-    launcher_path = path;
-}
-
 /* The child's ends, until it has them. */
 struct ends {
     int fds[3 + CHILD_FDS_MAX + 1]; /* as the child will number them; the last is the status */
@@ -178,7 +171,7 @@ static int spawn_launcher(const struct child_config *config, const struct ends *
     for (int i = 0; i < ends->count && !error; i++)
         error = posix_spawn_file_actions_adddup2(&actions, ends->fds[i], i);
     if (!error)
-        error = posix_spawn(ret_pid, launcher_path, &actions, &attributes,
+        error = posix_spawn(ret_pid, launcher_path(), &actions, &attributes,
                             launcher_args(&arena, config, ends->count - 1),
                             marked_environment(&arena, config->env));
     posix_spawn_file_actions_destroy(&actions);

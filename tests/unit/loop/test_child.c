@@ -17,7 +17,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "harness/test.h"
-#include "loop/child.h"
+#include "loop/child_int.h"
 
 /* One loop, and what the child of the moment said. */
 struct run {
@@ -128,6 +128,50 @@ static int count_fds(void)
         n++;
     closedir(dir);
     return n;
+}
+
+/* ---- the launcher ---- */
+
+static void make_launcher(struct test *t, const char *name, mode_t mode)
+{
+    const char *path = test_path(t, name);
+
+    test_write_file(path, "x", 1);
+    ASSERT(chmod(path, mode) == 0);
+}
+
+TEST(the_small_launcher_is_looked_for_by_our_binary_and_must_be_trustworthy)
+{
+    const char *bin = test_path(t, "bin");
+    char path[512];
+
+    ASSERT(mkdir(bin, 0700) == 0 && !launcher_find(bin, path, sizeof(path)));
+    make_launcher(t, "bin/" CHILD_LAUNCHER, 0600);
+    ASSERT(!launcher_find(bin, path, sizeof(path)));
+    make_launcher(t, "bin/" CHILD_LAUNCHER, 0775);
+    ASSERT(!launcher_find(bin, path, sizeof(path)));
+    make_launcher(t, "bin/" CHILD_LAUNCHER, 0755);
+    ASSERT(launcher_find(bin, path, sizeof(path)));
+    ASSERT_TEXT(path, test_path(t, "bin/" CHILD_LAUNCHER));
+    if (geteuid() == 0) {
+        ASSERT(chown(path, 12345, 12345) == 0);
+        ASSERT(!launcher_find(bin, path, sizeof(path)));
+    }
+    ASSERT(mkdir(test_path(t, "libexec"), 0700) == 0);
+    ASSERT(mkdir(test_path(t, "libexec/dormouse"), 0700) == 0);
+    make_launcher(t, "libexec/dormouse/" CHILD_LAUNCHER, 0755);
+    ASSERT(launcher_find(bin, path, sizeof(path)));
+    ASSERT_CONTAINS(path, "libexec/dormouse/");
+    /* A name that does not fit is not cut. */
+    ASSERT(!launcher_find(bin, path, strlen(path)));
+}
+
+TEST(without_a_small_launcher_our_own_binary_is_taken)
+{
+    child_set_launcher(NULL);
+    ASSERT_TEXT(launcher_path(), "/proc/self/exe");
+    child_set_launcher(LAUNCHER_PATH);
+    ASSERT_TEXT(launcher_path(), LAUNCHER_PATH);
 }
 
 /* ---- what comes back ---- */
@@ -738,6 +782,21 @@ TEST(a_paused_reader_does_not_keep_a_cancelled_child)
     finish(t, run);
     ASSERT(run->result.cancelled);
     ASSERT(run->seen.n < 3000000);
+}
+
+TEST(a_reader_that_resumes_late_is_not_kept_waiting_by_a_process_left_behind)
+{
+    AUTO(run) run = run_new(t);
+    struct alarm alarm = { { .fire = resume_late }, run };
+
+    run->config.on_output = on_output;
+    run->config.drain_ms = 10;
+    run->on_line = pause_at_once;
+    start(t, run, "leave", NULL, NULL);
+    ASSERT_OK(loop_run(run->loop, &t->err));
+    loop_timer_start(run->loop, &alarm.timer, 100);
+    finish(t, run);
+    ASSERT(run->result.duration_ms < 5000);
 }
 
 /* ---- nothing stays ---- */

@@ -632,6 +632,7 @@ TEST(schema_compile_names_what_is_wrong_in_a_schema)
         { "7", "expected an object or a boolean" },
         { "{'type':'strin'}", "schema #/type: must be null, boolean" },
         { "{'type':[1]}", "#/type" },
+        { "{'type':[]}", "#/type" },
         { "{'properties':{'a/b':{'minLength':-1}}}",
           "schema #/properties/a~1b/minLength: must be an" },
         { "{'minLength':1.5}", "#/minLength" },

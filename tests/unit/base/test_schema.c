@@ -950,3 +950,18 @@ TEST(schema_registry_prefers_where_a_document_lies)
     ASSERT(!is_valid(t, schema, "{'a':null}"));
     ASSERT_FAILS(schema_registry_add(registry, STR("http://x/one"), other, &t->err), ERR_CONFLICT);
 }
+
+/* Parsed text is never this deep; a value made by hand may be. */
+TEST(schema_depth_is_bounded)
+{
+    AUTO(schema) schema = compile(t, "{'items':{'$ref':'#'}}", 0);
+    AUTO_JSON deep = json_object_new_array();
+
+    for (int i = 0; i < 3000; i++) {
+        struct json_object *outer = json_object_new_array();
+
+        json_object_array_add(outer, deep);
+        deep = outer;
+    }
+    ASSERT_FAILS(schema_validate(schema, deep, NULL, &t->err), ERR_BAD_REQUEST);
+}

@@ -964,4 +964,5 @@ TEST(schema_depth_is_bounded)
         deep = outer;
     }
     ASSERT_FAILS(schema_validate(schema, deep, NULL, &t->err), ERR_BAD_REQUEST);
+    ASSERT_CONTAINS(t->err.text, "nested too deeply");
 }

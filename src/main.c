@@ -2,10 +2,9 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <stdio.h>
+#include "cli/command.h"
 
-int main(void)
+int main(int argc, char **argv)
 {
-    puts("dormouse");
-    return 0;
+    return cli_main(argc, argv);
 }

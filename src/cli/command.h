@@ -21,37 +21,46 @@ enum cli_exit {
 
 struct cli_option {
     const char *name;    /* "listen", without dashes */
-    const char *value;   /* "ADDRESS" when it takes one, else NULL */
-    const char *help;
+    const char *value;   /* "ADDRESS" when it takes one, else NULL; completion knows FILE and DIR */
+    const char *help;    /* a phrase without a full stop */
+    const char *choices; /* "bash": the only values allowed, separated by spaces; NULL: any */
     bool repeats;
 };
 
 struct cli_args; /* what was typed, after parsing */
 
 struct cli_command {
-    const char *name;    /* "config check": words separated by a space */
+    const char *name;     /* "config check": one word or two, separated by a space */
     const char *operands; /* "SCHEMA INSTANCE [FILE...]", or "" */
-    const char *summary; /* one line */
-    const char *details; /* paragraphs for `help` and the man page, or NULL */
-    const struct cli_option *options; /* ends with name NULL */
-    int operands_min, operands_max;   /* -1: any number */
+    const char *summary;  /* one line, a phrase without a full stop */
+    /* Paragraphs for `help` and the man page, separated by an empty line; a line that begins with
+     * two spaces is shown as it is. NULL: none. */
+    const char *details;
+    const struct cli_option *options;        /* ends with name NULL; NULL: none */
+    int operands_min, operands_max;          /* -1: any number */
     int (*run)(const struct cli_args *args); /* a cli_exit */
 };
 
-/* Every command, ends with name NULL. */
+/* Every command in the order of the help page, ends with NULL. */
 extern const struct cli_command *const cli_commands[];
 
+/* What every command takes: --data, --json, --help, --version. */
+extern const struct cli_option cli_global_options[];
+
+/* The data directory as resolved from --data and the environment; never NULL, maybe absent. */
 const char *cli_data_dir(const struct cli_args *args);
 bool cli_json(const struct cli_args *args);
 bool cli_has(const struct cli_args *args, const char *option);
-/* NULL when it was not given. */
+/* NULL when it was not given. Asking for an option that the command does not list is a BUG. */
 const char *cli_value(const struct cli_args *args, const char *option);
 /* The i-th value of an option that repeats, NULL past the last. */
 const char *cli_value_at(const struct cli_args *args, const char *option, size_t i);
 /* NULL past the last. */
 const char *cli_operand(const struct cli_args *args, size_t i);
+size_t cli_operand_count(const struct cli_args *args);
 
-/* Prints err for people on stderr, or as {"error":{"code","message"}} on stdout with --json. */
+/* Prints err for people on stderr, or as {"error":{"code","message"}} on stdout with --json.
+ * Returns the exit code that fits: denied for policy codes, failed otherwise. */
 int cli_fail(const struct cli_args *args, const struct err *err);
 
 int cli_main(int argc, char **argv);

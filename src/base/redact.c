@@ -1,0 +1,202 @@
+/* The walk over a text: at each place that may begin a secret the matching file is asked.
+ *
+ * Every matcher either takes what it looked at or looks at a bounded number of bytes, which
+ * keeps the walk linear. A mark found in the text is copied whole and acts like any other
+ * separator, in this walk and in the next, so a second redaction sees the same words.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "base/redact.h"
+
+#include <json-c/json.h>
+
+#include "base/limits.h"
+#include "base/redact_int.h"
+
+#define PEM_BEGIN "-----BEGIN "
+
+struct walk {
+    struct str text;
+    struct buf *out;
+    size_t at;
+    bool boundary;   /* a word may begin here */
+    bool line_start; /* see redact_pair() */
+};
+
+static struct str walk_rest(const struct walk *walk)
+{
+    return str_skip(walk->text, walk->at);
+}
+
+static void copy(struct walk *walk, size_t n)
+{
+    buf_add(walk->out, walk->text.p + walk->at, n);
+    walk->at += n;
+}
+
+static bool apply(struct walk *walk, struct redact_hit hit)
+{
+    if (hit.cut == 0)
+        return false;
+    copy(walk, hit.keep);
+    buf_add_text(walk->out, REDACT_MARK);
+    walk->at += hit.cut;
+    walk->boundary = true;
+    walk->line_start = false;
+    return true;
+}
+
+static void walk_word(struct walk *walk)
+{
+    struct str rest = walk_rest(walk);
+    size_t n = 1;
+
+    if (walk->boundary && apply(walk, redact_token(rest)))
+        return;
+    while (n < rest.n && redact_is_word(rest.p[n]) &&
+           !(rest.p[n] == '-' && str_starts(str_skip(rest, n), STR(PEM_BEGIN))))
+        n++;
+    if (walk->boundary && apply(walk, redact_pair(rest, str_take(rest, n), walk->line_start)))
+        return;
+    copy(walk, n);
+    walk->boundary = false;
+    walk->line_start = false;
+}
+
+/* Escapes end a word although they end in letters: \n, \u0041, %3D. */
+static size_t escape_length(struct str rest)
+{
+    if (rest.p[0] == '%' && rest.n >= 3)
+        return 3;
+    if (rest.p[0] == '\\' && rest.n >= 6 && rest.p[1] == 'u')
+        return 6;
+    if (rest.p[0] == '\\' && rest.n >= 2)
+        return 2;
+    return 1;
+}
+
+/* Steps over n bytes that are not of a word, unless a mark begins among them. */
+static void walk_other(struct walk *walk)
+{
+    struct str rest = walk_rest(walk);
+    char c = rest.p[0];
+
+    if (str_starts(rest, STR(REDACT_MARK))) {
+        copy(walk, sizeof(REDACT_MARK) - 1);
+        walk->line_start = false;
+    } else {
+        size_t n = escape_length(rest);
+        ptrdiff_t mark = str_find(str_take(str_skip(rest, 1), n + 13), STR(REDACT_MARK));
+
+        if (mark >= 0 && (size_t)mark + 1 < n)
+            n = (size_t)mark + 1;
+        copy(walk, n);
+        if (c == '\n' || (c == '\\' && n == 2 && rest.p[1] == 'n'))
+            walk->line_start = true;
+        else if (c != ' ' && c != '\t' && c != '"' && c != '\'')
+            walk->line_start = false;
+    }
+    walk->boundary = true;
+}
+
+static void walk_patterns(struct str text, struct buf *out)
+{
+    struct walk walk = { .text = text, .out = out, .boundary = true, .line_start = true };
+
+    while (walk.at < text.n && !out->full) {
+        struct str rest = walk_rest(&walk);
+        char c = rest.p[0];
+
+        if (c == '-' && str_starts(rest, STR(PEM_BEGIN)) && apply(&walk, redact_pem(rest)))
+            continue;
+        if (c == ':' && str_starts(rest, STR("://")) && apply(&walk, redact_url(rest)))
+            continue;
+        if (c == '-' && walk.line_start && rest.n > 1 && rest.p[1] == ' ')
+            copy(&walk, 1); /* a YAML list item begins a line, too */
+        else if (redact_is_word(c))
+            walk_word(&walk);
+        else
+            walk_other(&walk);
+    }
+}
+
+/* Patterns come before registered values, so that a password which merely begins with one goes as
+ * a whole, and after them, because a value taken out of a word may lay another one bare. */
+static void redact_both(struct str text, struct buf *out)
+{
+    AUTO_BUF first = BUF_INIT(4 * text.n + sizeof(REDACT_MARK));
+    AUTO_BUF second = BUF_INIT(4 * first.max);
+
+    walk_patterns(text, &first);
+    redact_registered(buf_str(&first), &second);
+    walk_patterns(buf_str(&second), out);
+}
+
+int redact(struct str text, struct buf *out)
+{
+    if (text.n && redact_has_registered())
+        redact_both(text, out);
+    else
+        walk_patterns(text, out);
+    return out->full ? -1 : 0;
+}
+
+static struct json_object *json_redacted(struct str text)
+{
+    AUTO_BUF out = BUF_INIT(4 * text.n + sizeof(REDACT_MARK));
+
+    redact(text, &out);
+    return json_object_new_string_len(buf_text(&out), (int)out.n);
+}
+
+static struct json_object *copy_json(struct json_object *value, bool secret, unsigned depth);
+
+static struct json_object *copy_object(struct json_object *value, unsigned depth)
+{
+    struct json_object *result = json_object_new_object();
+    struct json_object_iter member;
+
+    json_object_object_foreachC(value, member)
+    {
+        struct str name = str_from(member.key);
+        AUTO_BUF clean = BUF_INIT(4 * name.n + sizeof(REDACT_MARK));
+
+        redact_registered(name, &clean);
+        json_object_object_add(result, buf_text(&clean),
+                               copy_json(member.val, redact_key(name), depth + 1));
+    }
+    return result;
+}
+
+static struct json_object *copy_json(struct json_object *value, bool secret, unsigned depth)
+{
+    enum json_type type = json_object_get_type(value);
+    struct json_object *result;
+
+    if (type == json_type_null || (secret && type == json_type_boolean))
+        return json_object_get(value);
+    if (depth >= LIMIT_JSON_DEPTH)
+        return json_object_new_string(REDACT_MARK);
+    if (type == json_type_object)
+        return copy_object(value, depth);
+    if (type == json_type_array) {
+        result = json_object_new_array();
+        for (size_t i = 0; i < json_object_array_length(value); i++)
+            json_object_array_add(
+                result, copy_json(json_object_array_get_idx(value, i), secret, depth + 1));
+        return result;
+    }
+    if (secret && !(type == json_type_string && json_object_get_string_len(value) == 0))
+        return json_object_new_string(REDACT_MARK);
+    if (type == json_type_string)
+        return json_redacted(
+            str_of(json_object_get_string(value), (size_t)json_object_get_string_len(value)));
+    result = NULL;
+    json_object_deep_copy(value, &result, NULL);
+    return result;
+}
+
+struct json_object *redact_json(struct json_object *value)
+{
+    return copy_json(value, false, 0);
+}

@@ -1,0 +1,54 @@
+/* Between the files of redaction. A matcher looks at one place of the text and answers with a
+ * hit: how many bytes it takes, and which of them give way to the mark.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_BASE_REDACT_INT_H
+#define DORMOUSE_BASE_REDACT_INT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/redact.h"
+#include "base/str.h"
+
+/* text[0 .. keep) stays, text[keep .. keep + cut) becomes the mark; cut 0: no hit. */
+struct redact_hit {
+    size_t keep;
+    size_t cut;
+};
+
+#define REDACT_MISS ((struct redact_hit){ 0, 0 })
+
+static inline bool redact_is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+}
+
+static inline bool redact_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline bool redact_is_alnum(char c)
+{
+    return redact_is_word(c) && c != '_' && c != '-';
+}
+
+/* rest begins a word (the byte before it is not of one). */
+struct redact_hit redact_token(struct str rest);
+/* rest begins with "-----BEGIN ". */
+struct redact_hit redact_pem(struct str rest);
+/* rest begins with "://". */
+struct redact_hit redact_url(struct str rest);
+/* `word` begins rest and is followed by `rest.n - word.n` bytes; line_start: only blanks, quotes
+ * or a list dash stand before it on its line. */
+struct redact_hit redact_pair(struct str rest, struct str word, bool line_start);
+
+/* Copies text with registered secrets replaced; marks already there are kept whole. */
+void redact_registered(struct str text, struct buf *out);
+bool redact_has_registered(void);
+
+#endif

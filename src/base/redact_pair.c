@@ -1,0 +1,489 @@
+/* Secrets that are known by what stands before them: a telling name and a separator, a header,
+ * the word Bearer or Basic, a user name in a URL.
+ *
+ * How far an unquoted value reaches depends on where it stands: to the end of the line when the
+ * name begins a line and a colon follows (YAML, headers), otherwise to a blank or a delimiter.
+ * Values that plainly are no secrets (null, a type's name, ${VARIABLE}, a call) stay.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "base/alloc.h"
+#include "base/redact_int.h"
+
+#define BLANKS_MAX     16
+#define NAME_BYTES_MAX 64
+#define PLAIN_MAX      256 /* a longer value is not looked at for being harmless */
+#define URL_BYTES_MAX  512
+#define BASE64_MAX     4096
+
+/* What begins with a mark was redacted before; what follows was kept then and is kept now. */
+static bool is_done(struct str s)
+{
+    return str_starts(s, STR(REDACT_MARK));
+}
+
+/* Rules that go by a value's length leave one alone that a mark has made longer. */
+static bool has_mark(struct str s)
+{
+    return str_find(s, STR(REDACT_MARK)) >= 0;
+}
+
+static char char_at(struct str s, size_t at)
+{
+    return at < s.n ? s.p[at] : '\0';
+}
+
+static size_t skip_blanks(struct str s, size_t at)
+{
+    size_t end = at + BLANKS_MAX;
+
+    while (at < end && (char_at(s, at) == ' ' || char_at(s, at) == '\t'))
+        at++;
+    return at;
+}
+
+static size_t line_end(struct str s, size_t at)
+{
+    while (at < s.n && s.p[at] != '\n' && s.p[at] != '\r' &&
+           !(s.p[at] == '\\' && (char_at(s, at + 1) == 'n' || char_at(s, at + 1) == 'r')))
+        at++;
+    return at;
+}
+
+/* A quote, plain or itself escaped inside a quoted text; its length, 0 when there is none. */
+static size_t quote_at(struct str s, size_t at)
+{
+    char c = char_at(s, at);
+
+    if (c == '"' || c == '\'' || c == '`')
+        return 1;
+    if (c == '\\' && (char_at(s, at + 1) == '"' || char_at(s, at + 1) == '\''))
+        return 2;
+    return 0;
+}
+
+struct pair {
+    size_t value; /* where it begins */
+    size_t end;
+    size_t quote;   /* length of the opening quote, 0: none */
+    char separator; /* ':', '=' or ' ' after a --flag */
+    bool blank;     /* after the separator */
+};
+
+static size_t separator_at(struct str s, size_t at, char *ret_separator)
+{
+    char c = char_at(s, at), next = char_at(s, at + 1);
+
+    *ret_separator = c;
+    if (c == ':' && next == '=')
+        return 2;
+    if (c == '=' && next == '>')
+        return 2;
+    if (c == '=' && (next == '=' || next == '~'))
+        return 0;
+    if (c == ':' && (next == ':' || next == '/'))
+        return 0;
+    if (c == ':' || c == '=')
+        return 1;
+    if (c == '%' && next == '3' && (char_at(s, at + 2) | 32) == 'd') {
+        *ret_separator = '=';
+        return 3;
+    }
+    return 0;
+}
+
+static bool pair_open(struct str rest, struct str word, struct pair *ret_pair)
+{
+    size_t at = word.n, n;
+
+    if (str_starts(word, STR("--")) && char_at(rest, at) == ' ') {
+        at = skip_blanks(rest, at);
+        *ret_pair = (struct pair){ .separator = ' ', .quote = quote_at(rest, at), .blank = true };
+        ret_pair->value = at + ret_pair->quote;
+        return char_at(rest, at) != '-';
+    }
+    at += quote_at(rest, at);
+    at += char_at(rest, at) == ']';
+    at = skip_blanks(rest, at);
+    n = separator_at(rest, at, &ret_pair->separator);
+    if (n == 0)
+        return false;
+    ret_pair->value = skip_blanks(rest, at + n);
+    ret_pair->blank = ret_pair->value > at + n;
+    ret_pair->quote = quote_at(rest, ret_pair->value);
+    ret_pair->value += ret_pair->quote;
+    return true;
+}
+
+/* To the matching quote; to the end of the line when there is none. */
+static size_t quoted_end(struct str rest, const struct pair *pair)
+{
+    char quote = rest.p[pair->value - 1];
+    size_t at = pair->value;
+
+    for (; at < rest.n && rest.p[at] != '\n'; at++) {
+        if (pair->quote == 2 && rest.p[at] == '\\' && char_at(rest, at + 1) == quote)
+            break;
+        if (pair->quote == 1 && rest.p[at] == quote)
+            break;
+        if (rest.p[at] == '\\' && at + 1 < rest.n && rest.p[at + 1] != '\n')
+            at++;
+    }
+    return at;
+}
+
+/* The lines after `password: |` that are indented at least like the first of them. */
+static size_t block_end(struct str rest, size_t at)
+{
+    size_t indent = 0, end = at;
+
+    while (end < rest.n && rest.p[end] == '\n') {
+        size_t blanks = 0;
+
+        while (char_at(rest, end + 1 + blanks) == ' ')
+            blanks++;
+        if (indent == 0)
+            indent = blanks;
+        if (blanks == 0 || blanks < indent)
+            break;
+        end = line_end(rest, end + 1);
+    }
+    return end;
+}
+
+static size_t to_line_end(struct str rest, size_t at)
+{
+    size_t end = line_end(rest, at);
+    char c = char_at(rest, at);
+
+    if ((c == '|' || c == '>') && end - at <= 3)
+        return block_end(rest, end);
+    while (end > at && (rest.p[end - 1] == ' ' || rest.p[end - 1] == '\t'))
+        end--;
+    return end;
+}
+
+static size_t unquoted_end(struct str rest, size_t at, bool whole_line)
+{
+    const char *ends = whole_line ? " \t\r\n&\"'`\\" : " \t\r\n&\"'`\\,;)]}<>|";
+
+    while (at < rest.n && (rest.p[at] == '\0' || !strchr(ends, rest.p[at])))
+        at++;
+    return at;
+}
+
+static size_t value_end(struct str rest, const struct pair *pair, bool line_start)
+{
+    if (pair->quote)
+        return quoted_end(rest, pair);
+    if (line_start && pair->separator == ':' && pair->blank)
+        return to_line_end(rest, pair->value);
+    return unquoted_end(rest, pair->value, line_start);
+}
+
+/* A private key as the value reaches over blanks and lines. */
+static size_t pair_end(struct str rest, const struct pair *pair, bool line_start)
+{
+    struct str value = str_skip(rest, pair->value);
+    size_t end = value_end(rest, pair, line_start), pem = 0;
+
+    if (str_starts(value, STR("-----BEGIN ")))
+        pem = pair->value + redact_pem(value).cut;
+    return pem > end ? pem : end;
+}
+
+static bool is_identifier(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (!(redact_is_word(s.p[i]) && s.p[i] != '-') && s.p[i] != '.')
+            return false;
+    return s.n > 0 && !redact_is_digit(s.p[0]);
+}
+
+static bool is_harmless_word(struct str value)
+{
+    static const char *const words[] = { "null",      "none",   "nil",      "true",    "false",
+                                         "undefined", "string", "str",      "text",    "bool",
+                                         "boolean",   "number", "int",      "integer", "object",
+                                         "any",       "bytes",  "required", "optional" };
+
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (str_eq_nocase(value, str_from(words[i])))
+            return true;
+    return false;
+}
+
+/* ${NAME}, $NAME, $(command), {{ name }}, %s, {} and **** stand for a value. */
+static bool is_placeholder(struct str value)
+{
+    size_t i = 1;
+
+    if (str_starts(value, STR("$(")) || str_starts(value, STR("{{")) ||
+        (str_starts(value, STR("${")) && str_find_char(value, '}') == (ptrdiff_t)value.n - 1) ||
+        str_is(value, "%s") || str_is(value, "{}") || str_is(value, "{"))
+        return true;
+    if (value.p[0] == '*') {
+        while (i < value.n && value.p[i] == '*')
+            i++;
+        return i == value.n;
+    }
+    while (i < value.n && (value.p[i] == '_' || redact_is_digit(value.p[i]) ||
+                           (value.p[i] >= 'A' && value.p[i] <= 'Z')))
+        i++;
+    return value.p[0] == '$' && value.n > 1 && i == value.n;
+}
+
+/* `password=password`, `token: args.token`, `secret = load(`: code that passes it on. */
+static bool is_code(struct str value)
+{
+    ptrdiff_t call = str_find_char(value, '(');
+    ptrdiff_t dot = -1;
+
+    if (call > 0)
+        return is_identifier(str_take(value, (size_t)call));
+    for (size_t i = 0; i < value.n; i++)
+        if (value.p[i] == '.')
+            dot = (ptrdiff_t)i;
+    return is_identifier(value) && redact_key(str_skip(value, (size_t)(dot + 1)));
+}
+
+/* "token" is also a word of compilers and machines: its value must look the part. */
+static bool is_token_like(struct str value, bool quoted)
+{
+    bool digit = false, letter = false;
+
+    for (size_t i = 0; i < value.n; i++) {
+        digit |= redact_is_digit(value.p[i]);
+        letter |= redact_is_word(value.p[i]) && !redact_is_digit(value.p[i]);
+    }
+    if (value.n >= 20)
+        return true;
+    return value.n >= 6 && (digit ? letter || value.n > 6 : quoted && value.n >= 8);
+}
+
+static bool is_weak_name(struct str word)
+{
+    while (word.n && (word.p[0] == '-' || word.p[0] == '_'))
+        word = str_skip(word, 1);
+    return str_eq_nocase(word, STR("token"));
+}
+
+static bool is_secret_value(struct str word, struct str value, bool quoted)
+{
+    if (value.n == 0 || is_done(value))
+        return false;
+    if (value.n > PLAIN_MAX)
+        return true;
+    if (!quoted && (value.p[0] == '{' || value.p[0] == '['))
+        return false; /* a structure, whose members are looked at by themselves */
+    if (is_harmless_word(value) || is_placeholder(value) || (!quoted && is_code(value)))
+        return false;
+    return !is_weak_name(word) || (!has_mark(value) && is_token_like(value, quoted));
+}
+
+static struct redact_hit cut(size_t from, size_t to)
+{
+    return to > from ? (struct redact_hit){ from, to - from } : REDACT_MISS;
+}
+
+/* Authorization: Scheme credentials. The scheme stays. */
+static struct redact_hit authorization(struct str rest, struct pair pair)
+{
+    static const char *const schemes[] = { "Bearer",    "Basic",    "Digest",           "Token",
+                                           "Negotiate", "ApiKey",   "AWS4-HMAC-SHA256", "OAuth",
+                                           "SharedKey", "Signature" };
+    size_t end = pair.quote ? quoted_end(rest, &pair) : to_line_end(rest, pair.value);
+    struct str value = str_take(str_skip(rest, pair.value), end - pair.value);
+
+    for (size_t i = 0; i < ARRAY_LEN(schemes); i++) {
+        size_t n = strlen(schemes[i]);
+
+        if (value.n > n && value.p[n] == ' ' &&
+            str_eq_nocase(str_take(value, n), str_from(schemes[i]))) {
+            value = str_trim(str_skip(value, n));
+            break;
+        }
+    }
+    if (value.n == 0 || is_done(value) || is_placeholder(str_take(value, PLAIN_MAX)))
+        return REDACT_MISS;
+    return cut((size_t)(value.p - rest.p), end);
+}
+
+static struct redact_hit cookie(struct str rest, struct pair pair)
+{
+    if (str_find_char(str_take(str_skip(rest, pair.value), PLAIN_MAX), '=') < 0)
+        return REDACT_MISS;
+    return cut(pair.value, pair.quote ? quoted_end(rest, &pair) : to_line_end(rest, pair.value));
+}
+
+static bool is_base64(char c)
+{
+    return redact_is_alnum(c) || c == '+' || c == '/' || c == '=' || c == '-' || c == '_';
+}
+
+static size_t base64_span(struct str s)
+{
+    size_t n = 0;
+
+    while (n < s.n && n < BASE64_MAX && is_base64(s.p[n]))
+        n++;
+    return n;
+}
+
+static int base64_value(char c)
+{
+    static const char alphabet[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const char *hit = c ? strchr(alphabet, c) : NULL;
+
+    return hit ? (int)(hit - alphabet) : -1;
+}
+
+/* user:password in base64 holds a colon; "Basic authentication" does not. */
+static bool is_basic(struct str s)
+{
+    unsigned bits = 0, held = 0;
+
+    for (size_t i = 0; i < s.n && s.p[i] != '='; i++) {
+        int value = base64_value(s.p[i]);
+
+        if (value < 0)
+            return false;
+        bits = bits << 6 | (unsigned)value;
+        held += 6;
+        if (held >= 8) {
+            held -= 8;
+            if ((bits >> held & 0xFF) == ':')
+                return s.n >= 4;
+            if ((bits >> held & 0xFF) < 0x20)
+                return false;
+        }
+    }
+    return false;
+}
+
+static bool is_bearer(struct str s)
+{
+    bool digit = false;
+
+    for (size_t i = 0; i < s.n; i++)
+        digit |= redact_is_digit(s.p[i]);
+    return s.n >= 20 || (s.n >= 8 && digit);
+}
+
+/* "Bearer …" and "Basic …" without the header's name. */
+static struct redact_hit scheme(struct str rest, struct str word)
+{
+    bool bearer = str_eq_nocase(word, STR("Bearer"));
+    size_t at = skip_blanks(rest, word.n), n = 0;
+
+    if (at == word.n || (!bearer && !str_eq_nocase(word, STR("Basic"))))
+        return REDACT_MISS;
+    if (!bearer) {
+        struct str value = str_skip(rest, at);
+
+        n = base64_span(value);
+        return is_basic(str_take(value, n)) ? cut(at, at + n) : REDACT_MISS;
+    }
+    while (at + n < rest.n &&
+           (is_base64(rest.p[at + n]) || rest.p[at + n] == '.' || rest.p[at + n] == '~'))
+        n++;
+    return is_bearer(str_take(str_skip(rest, at), n)) ? cut(at, at + n) : REDACT_MISS;
+}
+
+/* A signature in a query string opens what the URL names (Azure, AWS, Google). */
+static struct redact_hit query_signature(struct str rest, struct str word, struct pair pair)
+{
+    static const char *const names[] = { "sig", "signature", "X-Amz-Signature", "X-Amz-Credential",
+                                         "X-Amz-Security-Token" };
+    size_t end;
+
+    if (pair.separator != '=' || pair.blank)
+        return REDACT_MISS;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (!str_eq_nocase(word, str_from(names[i])))
+            continue;
+        end = unquoted_end(rest, pair.value, false);
+        if (end - pair.value >= 20 &&
+            !has_mark(str_take(str_skip(rest, pair.value), end - pair.value)))
+            return cut(pair.value, end);
+    }
+    return REDACT_MISS;
+}
+
+struct redact_hit redact_pair(struct str rest, struct str word, bool line_start)
+{
+    struct redact_hit hit = scheme(rest, word);
+    struct str value;
+    struct pair pair;
+
+    if (hit.cut || word.n > NAME_BYTES_MAX || word.n < 3 || !pair_open(rest, word, &pair))
+        return hit;
+    if (str_eq_nocase(word, STR("authorization")) ||
+        str_eq_nocase(word, STR("proxy-authorization")))
+        return authorization(rest, pair);
+    if (str_eq_nocase(word, STR("cookie")) || str_eq_nocase(word, STR("set-cookie")))
+        return cookie(rest, pair);
+    if (redact_key(word)) {
+        pair.end = pair_end(rest, &pair, line_start);
+        value = str_take(str_skip(rest, pair.value), pair.end - pair.value);
+        return is_secret_value(word, value, pair.quote > 0) ? cut(pair.value, pair.end)
+                                                            : REDACT_MISS;
+    }
+    return query_signature(rest, word, pair);
+}
+
+static bool ends_url(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '"' || c == '\'' || c == '<' ||
+           c == '>' || c == '`' || c == '\0';
+}
+
+/* Path of a webhook whose last part is the secret. */
+static struct redact_hit webhook(struct str rest)
+{
+    static const char *const places[] = { "://hooks.slack.com/services/",
+                                          "://discord.com/api/webhooks/",
+                                          "://discordapp.com/api/webhooks/" };
+
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        size_t at = strlen(places[i]), end = at;
+
+        if (!str_starts(rest, str_from(places[i])))
+            continue;
+        while (end < rest.n && (redact_is_word(rest.p[end]) || rest.p[end] == '/'))
+            end++;
+        return cut(at, end);
+    }
+    return REDACT_MISS;
+}
+
+/* ://user:password@host, keeping user and host. A password may hold any byte but blanks and
+ * quotes: people forget to encode it. */
+struct redact_hit redact_url(struct str rest)
+{
+    size_t at = 3, colon, end = 0;
+    bool port = true;
+    struct redact_hit hit = webhook(rest);
+
+    if (hit.cut)
+        return hit;
+    rest = str_take(rest, URL_BYTES_MAX);
+    while (at < rest.n && !ends_url(rest.p[at]) && !strchr(":/?#@[", rest.p[at]))
+        at++;
+    if (char_at(rest, at) != ':')
+        return REDACT_MISS;
+    colon = at;
+    for (at++; at < rest.n && !ends_url(rest.p[at]) && !strchr("/?#", rest.p[at]); at++) {
+        port &= redact_is_digit(rest.p[at]);
+        if (rest.p[at] == '@')
+            end = at;
+    }
+    if (!end && !port)
+        for (; at < rest.n && !ends_url(rest.p[at]) && !end; at++)
+            if (rest.p[at] == '@')
+                end = at;
+    if (!end || is_done(str_take(str_skip(rest, colon + 1), end - colon - 1)))
+        return REDACT_MISS;
+    return cut(colon + 1, end);
+}

@@ -1,0 +1,254 @@
+/* Secrets that are known by how they look: prefixes of well-known services, JSON Web Tokens,
+ * private keys in PEM.
+ *
+ * Each prefix says which bytes follow and how many at least; a text that merely begins alike is
+ * left alone.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "base/alloc.h"
+#include "base/redact_int.h"
+
+enum alphabet {
+    ANY_WORD, /* letters, digits, _ and - */
+    WORD_AND_DOT,
+    ALNUM,
+    UPPER, /* capitals and digits */
+    HEX,
+    OPAQUE, /* ANY_WORD that does not read like words joined by hyphens */
+};
+
+static const struct prefix {
+    const char *text;
+    enum alphabet alphabet;
+    unsigned min, max; /* bytes after the prefix; max 0: no bound */
+} prefixes[] = {
+    { "AGE-SECRET-KEY-1", UPPER, 50, 0 },
+    { "AIza", ANY_WORD, 35, 40 },
+    { "AKIA", UPPER, 16, 16 },
+    { "ASIA", UPPER, 16, 16 },
+    { "ABIA", UPPER, 16, 16 },
+    { "ACCA", UPPER, 16, 16 },
+    { "AROA", UPPER, 16, 17 },
+    { "AIDA", UPPER, 16, 17 },
+    { "EAAC", ALNUM, 60, 0 },
+    { "GOCSPX-", ANY_WORD, 20, 0 },
+    { "SG.", WORD_AND_DOT, 50, 0 },
+    { "dckr_pat_", ANY_WORD, 20, 0 },
+    { "dop_v1_", HEX, 64, 64 },
+    { "doo_v1_", HEX, 64, 64 },
+    { "dor_v1_", HEX, 64, 64 },
+    { "dp.pt.", ALNUM, 40, 0 },
+    { "figd_", ANY_WORD, 30, 0 },
+    { "ghp_", ALNUM, 30, 0 },
+    { "gho_", ALNUM, 30, 0 },
+    { "ghu_", ALNUM, 30, 0 },
+    { "ghs_", ALNUM, 30, 0 },
+    { "ghr_", ALNUM, 30, 0 },
+    { "github_pat_", ANY_WORD, 22, 0 },
+    { "glpat-", ANY_WORD, 20, 0 },
+    { "gldt-", ANY_WORD, 20, 0 },
+    { "glptt-", ANY_WORD, 20, 0 },
+    { "glrt-", ANY_WORD, 20, 0 },
+    { "glcbt-", ANY_WORD, 20, 0 },
+    { "glsa_", ANY_WORD, 32, 0 },
+    { "gsk_", ALNUM, 30, 0 },
+    { "hf_", ALNUM, 30, 0 },
+    { "hvs.", ANY_WORD, 24, 0 },
+    { "lin_api_", ALNUM, 30, 0 },
+    { "npm_", ALNUM, 36, 0 },
+    { "ntn_", ALNUM, 40, 0 },
+    { "pplx-", ALNUM, 32, 0 },
+    { "pypi-", ANY_WORD, 50, 0 },
+    { "r8_", ALNUM, 37, 0 },
+    { "rubygems_", HEX, 48, 48 },
+    { "shpat_", HEX, 32, 0 },
+    { "shpca_", HEX, 32, 0 },
+    { "shppa_", HEX, 32, 0 },
+    { "shpss_", HEX, 32, 0 },
+    { "sk-ant-", ANY_WORD, 16, 0 },
+    { "sk-", OPAQUE, 16, 0 },
+    { "pk-", OPAQUE, 16, 0 },
+    { "rk-", OPAQUE, 16, 0 },
+    { "sk_", OPAQUE, 16, 0 },
+    { "pk_", OPAQUE, 16, 0 },
+    { "rk_", OPAQUE, 16, 0 },
+    { "sq0atp-", ANY_WORD, 20, 0 },
+    { "sq0csp-", ANY_WORD, 40, 0 },
+    { "tfp_", ALNUM, 40, 0 },
+    { "tvly-", ANY_WORD, 24, 0 },
+    { "whsec_", ALNUM, 24, 0 },
+    { "xai-", ALNUM, 40, 0 },
+    { "xapp-", ANY_WORD, 20, 0 },
+    { "xoxa-", ANY_WORD, 10, 0 },
+    { "xoxb-", ANY_WORD, 10, 0 },
+    { "xoxc-", ANY_WORD, 10, 0 },
+    { "xoxd-", ANY_WORD, 10, 0 },
+    { "xoxe-", ANY_WORD, 10, 0 },
+    { "xoxe.xoxp-", ANY_WORD, 10, 0 },
+    { "xoxe.xoxb-", ANY_WORD, 10, 0 },
+    { "xoxo-", ANY_WORD, 10, 0 },
+    { "xoxp-", ANY_WORD, 10, 0 },
+    { "xoxr-", ANY_WORD, 10, 0 },
+    { "xoxs-", ANY_WORD, 10, 0 },
+    { "ya29.", WORD_AND_DOT, 20, 0 },
+};
+
+static bool in_alphabet(char c, enum alphabet alphabet)
+{
+    switch (alphabet) {
+    case ALNUM:
+        return redact_is_alnum(c);
+    case UPPER:
+        return redact_is_digit(c) || (c >= 'A' && c <= 'Z');
+    case HEX:
+        return redact_is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'f');
+    case WORD_AND_DOT:
+        return redact_is_word(c) || c == '.';
+    default:
+        return redact_is_word(c);
+    }
+}
+
+static size_t span(struct str s, enum alphabet alphabet)
+{
+    size_t n = 0;
+
+    while (n < s.n && in_alphabet(s.p[n], alphabet))
+        n++;
+    return n;
+}
+
+/* "sk-learn-pipeline-tools" and "pk_orders_20240101" are names; a key has a long part that mixes
+ * letters and digits, or a very long one. */
+static bool opaque(struct str s)
+{
+    size_t run = 0, digits = 0;
+
+    for (size_t i = 0; i <= s.n; i++) {
+        if (i < s.n && redact_is_alnum(s.p[i])) {
+            run++;
+            digits += redact_is_digit(s.p[i]);
+            continue;
+        }
+        if (run >= 20 || (run >= 12 && digits > 0 && digits < run))
+            return true;
+        run = digits = 0;
+    }
+    return false;
+}
+
+static struct redact_hit by_prefix(struct str rest)
+{
+    for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
+        const struct prefix *prefix = &prefixes[i];
+        struct str after;
+        size_t n;
+
+        if (prefix->text[0] != rest.p[0] || !str_starts(rest, str_from(prefix->text)))
+            continue;
+        after = str_skip(rest, strlen(prefix->text));
+        n = span(after, prefix->alphabet);
+        if (n < prefix->min || (prefix->max && n > prefix->max) ||
+            (n < after.n && prefix->alphabet != WORD_AND_DOT && redact_is_word(after.p[n])) ||
+            (prefix->alphabet == OPAQUE && !opaque(str_take(after, n))))
+            continue;
+        return (struct redact_hit){ 0, rest.n - after.n + n };
+    }
+    return REDACT_MISS;
+}
+
+/* header.payload.signature in base64url, the header being an object: {" is eyJ. The five parts
+ * of an encrypted one are taken, too. */
+static struct redact_hit json_web_token(struct str rest)
+{
+    size_t n = span(rest, ANY_WORD);
+    unsigned parts = 1;
+
+    if (!str_starts(rest, STR("eyJ")) || n < 10)
+        return REDACT_MISS;
+    while (parts < 5 && n < rest.n && rest.p[n] == '.') {
+        size_t part = span(str_skip(rest, n + 1), ANY_WORD);
+
+        if (part == 0 && parts > 2)
+            break;
+        if (part < 4 && parts == 1)
+            return REDACT_MISS;
+        n += 1 + part;
+        parts++;
+    }
+    return parts >= 3 ? (struct redact_hit){ 0, n } : REDACT_MISS;
+}
+
+/* A bot token of Telegram: 8 to 10 digits, a colon, AA and 33 more. */
+static struct redact_hit telegram_token(struct str rest)
+{
+    size_t digits = 0;
+
+    while (digits < rest.n && digits <= 10 && redact_is_digit(rest.p[digits]))
+        digits++;
+    if (digits < 8 || digits > 10 || !str_starts(str_skip(rest, digits), STR(":AA")) ||
+        span(str_skip(rest, digits + 1), ANY_WORD) != 35)
+        return REDACT_MISS;
+    return (struct redact_hit){ digits + 1, 35 };
+}
+
+/* A client secret of Azure: three bytes, a digit, "Q~" and 31 to 34 more. */
+static struct redact_hit azure_secret(struct str rest)
+{
+    size_t n = 6;
+
+    if (rest.n < 37 || !redact_is_digit(rest.p[3]) || rest.p[4] != 'Q' || rest.p[5] != '~')
+        return REDACT_MISS;
+    while (n < rest.n && n <= 40 &&
+           (redact_is_word(rest.p[n]) || rest.p[n] == '~' || rest.p[n] == '.'))
+        n++;
+    return n >= 37 && n <= 40 ? (struct redact_hit){ 0, n } : REDACT_MISS;
+}
+
+struct redact_hit redact_token(struct str rest)
+{
+    struct redact_hit hit = by_prefix(rest);
+
+    if (!hit.cut && rest.p[0] == 'e')
+        hit = json_web_token(rest);
+    if (!hit.cut && redact_is_digit(rest.p[0]))
+        hit = telegram_token(rest);
+    if (!hit.cut)
+        hit = azure_secret(rest);
+    return hit;
+}
+
+static bool pem_body(char c)
+{
+    return redact_is_alnum(c) || c == '+' || c == '/' || c == '=' || c == ' ' || c == '\t' ||
+           c == '\r' || c == '\n' || c == '\\' || c == ':' || c == ',' || c == '-' || c == '.' ||
+           c == '>' || c == '|';
+}
+
+/* "-----BEGIN … PRIVATE KEY…-----", then to its END line, or as far as it looks like a key when
+ * that is missing. Also takes line ends written as \n. */
+struct redact_hit redact_pem(struct str rest)
+{
+    struct str first = str_take(rest, 80);
+    ptrdiff_t kind = str_find(first, STR("PRIVATE KEY"));
+    ptrdiff_t dashes = kind < 0 ? -1 : str_find(str_skip(first, (size_t)kind), STR("-----"));
+    size_t head, n;
+
+    if (dashes < 0)
+        return REDACT_MISS;
+    head = (size_t)kind + (size_t)dashes + 5;
+    for (size_t i = 0; i < (size_t)kind; i++)
+        if (rest.p[i] == '\n')
+            return REDACT_MISS;
+    for (n = head; n < rest.n && pem_body(rest.p[n]); n++) {
+        ptrdiff_t end;
+
+        if (rest.p[n] != '-' || !str_starts(str_skip(rest, n), STR("-----END ")))
+            continue;
+        end = str_find(str_take(str_skip(rest, n + 9), 80), STR("-----"));
+        n += 9 + (end < 0 ? 0 : (size_t)end + 5);
+        return (struct redact_hit){ 0, n };
+    }
+    return n > head ? (struct redact_hit){ 0, n } : REDACT_MISS;
+}

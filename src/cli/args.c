@@ -1,0 +1,329 @@
+/* The command line parser.
+ *
+ * Options and operands may be mixed; `--` ends the options. Global options may stand before the
+ * command. Nothing may be abbreviated: scripts that rely on it break when an option is added. A
+ * mistake is answered with the nearest name that exists.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "cli/args_int.h"
+
+#define NAMES_MAX 64
+
+const struct cli_option cli_global_options[] = {
+    { .name = "data", .value = "DIR", .help = "the data directory" },
+    { .name = "json", .help = "print JSON on standard output" },
+    { .name = "help", .help = "show help and do nothing else (also -h)" },
+    { .name = "version", .help = "show the version and do nothing else" },
+    { .name = NULL },
+};
+
+struct parser {
+    struct cli_args *args;
+    const struct cli_command *const *commands;
+    char *const *argv;
+    int argc, at;
+    struct err *err;
+};
+
+void cli_args_release(struct cli_args *args)
+{
+    free(args->data_dir);
+    arena_release(&args->arena);
+}
+
+/* ---- commands ---- */
+
+static bool is_first_word(const char *name, const char *word, size_t len)
+{
+    return strncmp(name, word, len) == 0 && name[len] == ' ';
+}
+
+bool cli_is_group(const struct cli_command *const *commands, const char *name)
+{
+    for (size_t i = 0; commands[i]; i++)
+        if (is_first_word(commands[i]->name, name, strlen(name)))
+            return true;
+    return false;
+}
+
+const struct cli_command *cli_find_command(const struct cli_command *const *commands, int n,
+                                           const char *const *words, int *ret_used)
+{
+    for (size_t i = 0; n > 0 && commands[i]; i++) {
+        const char *name = commands[i]->name;
+        size_t len = strlen(words[0]);
+
+        if (strcmp(name, words[0]) == 0) {
+            *ret_used = 1;
+            return commands[i];
+        }
+        if (n > 1 && is_first_word(name, words[0], len) && strcmp(name + len + 1, words[1]) == 0) {
+            *ret_used = 2;
+            return commands[i];
+        }
+    }
+    return NULL;
+}
+
+static int unknown_subcommand(struct parser *p, const char *group, const char *typed)
+{
+    const char *names[NAMES_MAX], *near;
+    size_t n = 0, len = strlen(group);
+    char allowed[256] = "";
+
+    for (size_t i = 0; p->commands[i] && n < NAMES_MAX; i++)
+        if (is_first_word(p->commands[i]->name, group, len))
+            names[n++] = p->commands[i]->name + len + 1;
+    for (size_t i = 0; i < n; i++) {
+        strncat(allowed, i ? ", " : "", sizeof(allowed) - strlen(allowed) - 1);
+        strncat(allowed, names[i], sizeof(allowed) - strlen(allowed) - 1);
+    }
+    if (!typed)
+        return err_set(p->err, ERR_BAD_REQUEST, "`%s` needs one of: %s", group, allowed);
+    near = cli_nearest(typed, names, n);
+    if (near)
+        return err_set(p->err, ERR_BAD_REQUEST, "no command `%s %.64s`; did you mean `%s %s`?",
+                       group, typed, group, near);
+    return err_set(p->err, ERR_BAD_REQUEST, "no command `%s %.64s`; there is: %s", group, typed,
+                   allowed);
+}
+
+static int unknown_command(struct parser *p, const char *typed)
+{
+    const char *names[NAMES_MAX], *near;
+    size_t n = 0;
+
+    for (size_t i = 0; p->commands[i] && n < NAMES_MAX; i++) {
+        size_t len = strcspn(p->commands[i]->name, " ");
+
+        names[n++] = arena_copy(&p->args->arena, p->commands[i]->name, len);
+    }
+    near = cli_nearest(typed, names, n);
+    if (near)
+        return err_set(p->err, ERR_BAD_REQUEST, "no command `%.64s`; did you mean `%s`?", typed,
+                       near);
+    return err_set(p->err, ERR_BAD_REQUEST, "no command `%.64s`; `dormouse help` lists them all",
+                   typed);
+}
+
+static int take_command(struct parser *p)
+{
+    const char *words[2] = { p->argv[p->at], NULL };
+    int n = 1, used = 0;
+
+    if (p->at + 1 < p->argc && p->argv[p->at + 1][0] != '-')
+        words[n++] = p->argv[p->at + 1];
+    p->args->command = cli_find_command(p->commands, n, words, &used);
+    p->at += used;
+    if (p->args->command)
+        return 0;
+    if (cli_is_group(p->commands, words[0])) {
+        bool help =
+            cli_has(p->args, "help") ||
+            (p->at + 1 < p->argc && n == 1 &&
+             (strcmp(p->argv[p->at + 1], "--help") == 0 || strcmp(p->argv[p->at + 1], "-h") == 0));
+        if (!help)
+            return unknown_subcommand(p, words[0], words[1]);
+        /* `dormouse config --help`: the page of the whole group. */
+        p->args->operands[p->args->operand_count++] = words[0];
+        p->at++;
+        return 0;
+    }
+    return unknown_command(p, words[0]);
+}
+
+/* ---- options ---- */
+
+static const struct cli_option *find_in(const struct cli_option *options, const char *name,
+                                        size_t len)
+{
+    for (; options && options->name; options++)
+        if (strlen(options->name) == len && memcmp(options->name, name, len) == 0)
+            return options;
+    return NULL;
+}
+
+static const struct cli_option *find_option(const struct cli_args *args, const char *name,
+                                            size_t len)
+{
+    const struct cli_option *option = NULL;
+
+    if (args->command)
+        option = find_in(args->command->options, name, len);
+    return option ? option : find_in(cli_global_options, name, len);
+}
+
+static int unknown_option(struct parser *p, const char *name, size_t len)
+{
+    const struct cli_command *command = p->args->command;
+    const char *typed = arena_copy(&p->args->arena, name, len), *names[NAMES_MAX], *near;
+    size_t n = 0;
+
+    for (const struct cli_option *o = command ? command->options : NULL; o && o->name; o++)
+        if (n < NAMES_MAX)
+            names[n++] = o->name;
+    for (const struct cli_option *o = cli_global_options; o->name; o++)
+        if (n < NAMES_MAX)
+            names[n++] = o->name;
+    near = cli_nearest(typed, names, n);
+    if (near)
+        return err_set(p->err, ERR_BAD_REQUEST, "no option --%.64s; did you mean --%s?", typed,
+                       near);
+    return err_set(p->err, ERR_BAD_REQUEST, "no option --%.64s; `dormouse help %s` lists them",
+                   typed, command ? command->name : "");
+}
+
+static bool is_choice(const char *choices, const char *value)
+{
+    size_t len = strlen(value);
+
+    for (const char *at = choices; *at;) {
+        size_t n = strcspn(at, " ");
+
+        if (n == len && memcmp(at, value, n) == 0)
+            return true;
+        at += n + strspn(at + n, " ");
+    }
+    return false;
+}
+
+static int keep_option(struct parser *p, const struct cli_option *option, const char *value)
+{
+    struct cli_args *args = p->args;
+
+    if (option->choices && !is_choice(option->choices, value))
+        return err_set(p->err, ERR_BAD_REQUEST, "--%s takes one of: %s; not `%.64s`", option->name,
+                       option->choices, value);
+    for (size_t i = 0; option->value && !option->repeats && i < args->typed_count; i++)
+        if (args->typed[i].option == option)
+            return err_set(p->err, ERR_BAD_REQUEST, "--%s may be given only once", option->name);
+    args->typed[args->typed_count++] = (struct cli_typed){ option, value };
+    return 0;
+}
+
+static int take_option(struct parser *p)
+{
+    const char *name = p->argv[p->at++] + 2;
+    size_t len = strcspn(name, "=");
+    const char *value = name[len] == '=' ? name + len + 1 : NULL;
+    const struct cli_option *option = find_option(p->args, name, len);
+
+    if (!option)
+        return unknown_option(p, name, len);
+    if (!option->value && value)
+        return err_set(p->err, ERR_BAD_REQUEST, "--%s takes no value", option->name);
+    if (option->value && !value) {
+        if (p->at == p->argc)
+            return err_set(p->err, ERR_BAD_REQUEST, "--%s needs a value: --%s %s", option->name,
+                           option->name, option->value);
+        value = p->argv[p->at++];
+    }
+    return keep_option(p, option, value);
+}
+
+/* ---- the whole line ---- */
+
+static int check_operands(struct parser *p)
+{
+    const struct cli_command *command = p->args->command;
+    size_t n = p->args->operand_count;
+
+    if (!command || cli_has(p->args, "help"))
+        return 0;
+    if (n < (size_t)command->operands_min)
+        return err_set(p->err, ERR_BAD_REQUEST, "`%s` needs %s", command->name, command->operands);
+    if (command->operands_max >= 0 && n > (size_t)command->operands_max)
+        return err_set(p->err, ERR_BAD_REQUEST, "`%s` does not take `%.64s`%s%s", command->name,
+                       p->args->operands[command->operands_max],
+                       *command->operands ? "; it takes " : "", command->operands);
+    return 0;
+}
+
+static int take_word(struct parser *p, bool options_ended)
+{
+    const char *word = p->argv[p->at];
+
+    if (!options_ended && strcmp(word, "-h") == 0) {
+        p->at++;
+        return keep_option(p, find_in(cli_global_options, "help", 4), NULL);
+    }
+    if (!options_ended && word[0] == '-' && word[1] == '-')
+        return take_option(p);
+    if (!options_ended && word[0] == '-' && word[1])
+        return err_set(p->err, ERR_BAD_REQUEST,
+                       "no option %.64s; options are written with two dashes", word);
+    if (!p->args->command && p->args->operand_count == 0)
+        return take_command(p);
+    p->args->operands[p->args->operand_count++] = word;
+    p->at++;
+    return 0;
+}
+
+int cli_parse(struct cli_args *args, const struct cli_command *const *commands, int argc,
+              char *const *argv, struct err *err)
+{
+    struct parser p = { args, commands, argv, argc, 1, err };
+    size_t room = argc > 0 ? (size_t)argc : 1;
+    bool options_ended = false;
+
+    args->typed = ARENA_NEW_N(&args->arena, struct cli_typed, room);
+    args->operands = ARENA_NEW_N(&args->arena, const char *, room);
+    while (p.at < argc) {
+        if (!options_ended && strcmp(argv[p.at], "--") == 0) {
+            options_ended = true;
+            p.at++;
+        } else if (take_word(&p, options_ended) < 0) {
+            return -1;
+        }
+    }
+    return check_operands(&p);
+}
+
+/* ---- what commands ask ---- */
+
+bool cli_has(const struct cli_args *args, const char *option)
+{
+    const struct cli_option *wanted = find_option(args, option, strlen(option));
+
+    for (size_t i = 0; i < args->typed_count; i++)
+        if (args->typed[i].option == wanted)
+            return true;
+    return false;
+}
+
+const char *cli_value(const struct cli_args *args, const char *option)
+{
+    return cli_value_at(args, option, 0);
+}
+
+const char *cli_value_at(const struct cli_args *args, const char *option, size_t i)
+{
+    const struct cli_option *wanted = find_option(args, option, strlen(option));
+
+    if (!wanted)
+        BUG("option --%s is not in the table of `%s`", option, args->command->name);
+    for (size_t at = 0; at < args->typed_count; at++)
+        if (args->typed[at].option == wanted && i-- == 0)
+            return args->typed[at].value;
+    return NULL;
+}
+
+const char *cli_operand(const struct cli_args *args, size_t i)
+{
+    return i < args->operand_count ? args->operands[i] : NULL;
+}
+
+size_t cli_operand_count(const struct cli_args *args)
+{
+    return args->operand_count;
+}
+
+bool cli_json(const struct cli_args *args)
+{
+    return cli_has(args, "json");
+}

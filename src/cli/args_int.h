@@ -1,0 +1,46 @@
+/* What was typed, and how it is parsed.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_CLI_ARGS_INT_H
+#define DORMOUSE_CLI_ARGS_INT_H
+
+#include "base/arena.h"
+#include "cli/command.h"
+
+struct cli_typed {
+    const struct cli_option *option;
+    const char *value; /* NULL for a flag */
+};
+
+struct cli_args {
+    const struct cli_command *command; /* NULL: only global options were typed */
+    struct cli_typed *typed;           /* in the order of the command line */
+    size_t typed_count;
+    const char **operands;
+    size_t operand_count;
+    char *data_dir;
+    struct arena arena;
+};
+
+void cli_args_release(struct cli_args *args);
+#define AUTO_ARGS __attribute__((cleanup(cli_args_release))) struct cli_args
+
+/* Parses argv[1..] against commands (ends with NULL). args was zeroed by the caller and keeps
+ * pointers into argv; it must be released on failure too: what was understood before the mistake
+ * (--json above all) stays in it. Errors are bad_request and name what is allowed. */
+int cli_parse(struct cli_args *args, const struct cli_command *const *commands, int argc,
+              char *const *argv, struct err *err);
+
+/* The command called by these words (a word may hold the space itself); NULL when none is.
+ * *ret_used says how many of them it took. */
+const struct cli_command *cli_find_command(const struct cli_command *const *commands, int n,
+                                           const char *const *words, int *ret_used);
+
+/* Is name the first word of some two-word command? */
+bool cli_is_group(const struct cli_command *const *commands, const char *name);
+
+/* What is near enough to typed to be meant by it, NULL when nothing is. */
+const char *cli_nearest(const char *typed, const char *const *names, size_t n);
+
+#endif

@@ -1,0 +1,124 @@
+/* From argv to an exit code.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/json_write.h"
+#include "base/limits.h"
+#include "cli/args_int.h"
+#include "cli/cli_int.h"
+#include "cli/data_dir.h"
+#include "cli/term.h"
+
+const char *cli_data_dir(const struct cli_args *args)
+{
+    return args->data_dir;
+}
+
+void cli_print_json(struct json_object *object)
+{
+    AUTO_BUF text = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer writer = JSON_WRITER(&text);
+
+    json_write_value(&writer, object);
+    if (json_write_end(&writer) < 0)
+        BUG("a result of more than %u bytes", LIMIT_JSON_BYTES);
+    puts(buf_text(&text));
+    json_object_put(object);
+}
+
+static void print_error_json(const struct err *err)
+{
+    char message[ERR_TEXT_MAX + 64];
+    struct json_object *outer = json_object_new_object(), *inner = json_object_new_object();
+
+    err_format(err, message, sizeof(message));
+    json_object_object_add(inner, "code", json_object_new_string(err_name(err->code)));
+    json_object_object_add(inner, "message", json_object_new_string(message));
+    json_object_object_add(outer, "error", inner);
+    cli_print_json(outer);
+}
+
+static void print_error(const struct err *err)
+{
+    char message[ERR_TEXT_MAX + 64];
+
+    fprintf(stderr, "%sdormouse:%s %s\n", term_style(stderr, TERM_RED),
+            term_style(stderr, TERM_PLAIN), err_format(err, message, sizeof(message)));
+}
+
+int cli_fail(const struct cli_args *args, const struct err *err)
+{
+    if (cli_json(args))
+        print_error_json(err);
+    else
+        print_error(err);
+    if (err->code == ERR_SECRET_UNAVAILABLE)
+        return CLI_FAILED;
+    return err_http_status(err->code) == 403 ? CLI_DENIED : CLI_FAILED;
+}
+
+/* --json counts even when the mistake stands before it. */
+static bool asked_for_json(int argc, char *const *argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--json") == 0)
+            return true;
+    return false;
+}
+
+static int wrong_usage(const struct cli_args *args, bool json, const struct err *err)
+{
+    if (json) {
+        print_error_json(err);
+        return CLI_USAGE;
+    }
+    print_error(err);
+    fprintf(stderr, "see `dormouse help%s%s`\n", args->command ? " " : "",
+            args->command ? args->command->name : "");
+    return CLI_USAGE;
+}
+
+static int run_command(struct cli_args *args)
+{
+    struct err err = ERR_INIT;
+
+    if (cli_has(args, "help")) {
+        const char *name = args->command ? args->command->name : cli_operand(args, 0);
+        char words[2][32];
+        int n = name ? sscanf(name, "%31s %31s", words[0], words[1]) : 0;
+
+        return cli_help_page(args, (const char *const[]){ words[0], words[1] }, n);
+    }
+    if (cli_has(args, "version"))
+        return cli_version_page(args);
+    if (!args->command) {
+        err_set(&err, ERR_BAD_REQUEST, "a command is missing; begin with `dormouse serve`");
+        return wrong_usage(args, cli_json(args), &err);
+    }
+    if (data_dir_resolve(cli_value(args, "data"), &args->data_dir, &err) < 0)
+        return wrong_usage(args, cli_json(args), &err);
+    return args->command->run(args);
+}
+
+int cli_main(int argc, char **argv)
+{
+    AUTO_ARGS args = { .command = NULL };
+    struct err err = ERR_INIT;
+    int code;
+
+    if (cli_parse(&args, cli_commands, argc, argv, &err) < 0)
+        return wrong_usage(&args, asked_for_json(argc, argv), &err);
+    code = run_command(&args);
+    /* What could not be written was not done: a full disk must not look like success. */
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "dormouse: write to standard output: %s\n", strerror(errno));
+        return CLI_FAILED;
+    }
+    return code;
+}

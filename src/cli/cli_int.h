@@ -1,0 +1,22 @@
+/* What the commands share.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_CLI_CLI_INT_H
+#define DORMOUSE_CLI_CLI_INT_H
+
+#include "cli/command.h"
+
+struct config;
+struct json_object;
+
+/* One line on stdout; takes the object. */
+void cli_print_json(struct json_object *object);
+/* The page of a command or of a group of commands, the overview when n is 0. */
+int cli_help_page(const struct cli_args *args, const char *const *words, int n);
+/* The configuration of this data directory, working directory and environment. */
+int cli_config(const struct cli_args *args, struct config **ret_config, struct err *err);
+/* What `version` prints. */
+int cli_version_page(const struct cli_args *args);
+
+#endif

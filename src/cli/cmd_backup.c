@@ -1,0 +1,272 @@
+/* dormouse backup FILE
+ *
+ * Each database is copied with the engine's online backup (consistent while the daemon writes)
+ * into a scratch file beside FILE, from there into a tar archive under a temporary name; then the
+ * archive is synced and gets its name. So FILE is either whole or not there.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <json-c/json.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/limits.h"
+#include "base/timefmt.h"
+#include "cli/cli_int.h"
+#include "cli/commands_int.h"
+#include "cli/config.h"
+#include "cli/domains.h"
+#include "cli/tar.h"
+#include "cli/term.h"
+
+/* What the owner wrote beside the databases. The token is left out: a restored directory makes a
+ * new one. */
+static const char *const plain_files[] = { "config.yaml", "policy.yaml" };
+
+struct backup {
+    const char *data_dir;
+    const char *path; /* FILE */
+    char partial[LIMIT_PATH_BYTES], scratch[LIMIT_PATH_BYTES];
+    int fd; /* of partial */
+    int64_t now_ms;
+    struct json_object *files; /* manifest rows */
+    struct term_progress progress;
+};
+
+static void backup_release(struct backup *backup)
+{
+    if (backup->fd >= 0)
+        close(backup->fd);
+    if (backup->partial[0])
+        unlink(backup->partial);
+    if (backup->scratch[0])
+        unlink(backup->scratch);
+    json_object_put(backup->files);
+    term_progress_end(&backup->progress);
+}
+
+static void show_pages(int done_pages, int all_pages, void *arg)
+{
+    term_progress_update(arg, done_pages, all_pages);
+}
+
+static int add_file(struct backup *backup, const char *name, const char *path, struct err *err)
+{
+    char hash[SHA256_TEXT_SIZE];
+    struct json_object *row;
+    struct stat st;
+
+    if (tar_add_file(backup->fd, name, path, backup->now_ms / 1000, hash, err) < 0)
+        return -1;
+    row = json_object_new_object();
+    json_object_object_add(row, "name", json_object_new_string(name));
+    if (stat(path, &st) == 0)
+        json_object_object_add(row, "bytes", json_object_new_int64(st.st_size));
+    json_object_object_add(row, "sha256", json_object_new_string(hash));
+    json_object_array_add(backup->files, row);
+    return 0;
+}
+
+static int add_domain(struct backup *backup, const struct config *config, size_t i, struct err *err)
+{
+    AUTO_TEXT path = domains_path(backup->data_dir, i);
+    AUTO(domain) domain = NULL;
+    char name[64];
+    int r;
+
+    if (access(path, F_OK) < 0)
+        return 0;
+    if (domains_open_one(config, backup->data_dir, i, true, &domain, err) < 0)
+        return -1;
+    backup->progress.label = domains_name(i);
+    if (domain_backup(domain, backup->scratch, show_pages, &backup->progress, err) < 0)
+        return -1;
+    snprintf(name, sizeof(name), "%s.sqlite", domains_name(i));
+    r = add_file(backup, name, backup->scratch, err);
+    unlink(backup->scratch);
+    return r < 0 ? -1 : 1;
+}
+
+static int add_domains(struct backup *backup, const struct config *config, struct err *err)
+{
+    int found = 0;
+
+    for (size_t i = 0; i < DOMAINS_COUNT; i++) {
+        int r = add_domain(backup, config, i, err);
+
+        if (r < 0)
+            return -1;
+        found += r;
+    }
+    if (found == 0)
+        return err_set(err, ERR_NOT_FOUND, "there is nothing to back up in %s", backup->data_dir);
+    return 0;
+}
+
+static int add_plain_files(struct backup *backup, struct err *err)
+{
+    char path[LIMIT_PATH_BYTES];
+
+    for (size_t i = 0; i < ARRAY_LEN(plain_files); i++) {
+        snprintf(path, sizeof(path), "%s/%s", backup->data_dir, plain_files[i]);
+        if (access(path, F_OK) == 0 && add_file(backup, plain_files[i], path, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int add_manifest(struct backup *backup, struct err *err)
+{
+    struct json_object *manifest = json_object_new_object();
+    char made[TIMEFMT_SIZE];
+    const char *text;
+    int r;
+
+    timefmt_rfc3339(backup->now_ms, made);
+    json_object_object_add(manifest, "format", json_object_new_int(1));
+    json_object_object_add(manifest, "version", json_object_new_string(DORMOUSE_VERSION));
+    json_object_object_add(manifest, "at", json_object_new_string(made));
+    json_object_object_add(manifest, "files", json_object_get(backup->files));
+    text = json_object_to_json_string_ext(manifest, JSON_C_TO_STRING_PRETTY);
+    r = tar_add_bytes(backup->fd, "manifest.json", str_from(text), backup->now_ms / 1000, err);
+    json_object_put(manifest);
+    return r;
+}
+
+static int sync_directory(const char *path, struct err *err)
+{
+    char copy[LIMIT_PATH_BYTES];
+    int fd, r;
+
+    snprintf(copy, sizeof(copy), "%s", path);
+    fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    r = fd < 0 ? -1 : fsync(fd);
+    if (fd >= 0)
+        close(fd);
+    return r < 0 ? err_set(err, ERR_STORAGE_FAILED, "sync the directory of %s: %s", path,
+                           strerror(errno))
+                 : 0;
+}
+
+static int already_there(const char *path, struct err *err)
+{
+    return err_set(err, ERR_CONFLICT, "%s is already there; a backup never overwrites", path);
+}
+
+static int begin(struct backup *backup, struct err *err)
+{
+    int n = snprintf(backup->partial, sizeof(backup->partial), "%s.partial-%d", backup->path,
+                     (int)getpid());
+
+    if (n < 0 || (size_t)n + 16 >= sizeof(backup->partial)) {
+        backup->partial[0] = '\0';
+        return err_set(err, ERR_BAD_REQUEST, "the path is too long");
+    }
+    if (access(backup->path, F_OK) == 0) {
+        backup->partial[0] = '\0';
+        return already_there(backup->path, err);
+    }
+    snprintf(backup->scratch, sizeof(backup->scratch), "%s.partial-%d.db", backup->path,
+             (int)getpid());
+    backup->fd = open(backup->partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (backup->fd < 0) {
+        int failure = errno;
+
+        backup->partial[0] = backup->scratch[0] = '\0';
+        return err_set(err, ERR_BAD_REQUEST, "create %s: %s", backup->path, strerror(failure));
+    }
+    return 0;
+}
+
+static int finish(struct backup *backup, struct err *err)
+{
+    if (add_manifest(backup, err) < 0 || tar_end(backup->fd, err) < 0)
+        return -1;
+    if (fsync(backup->fd) < 0)
+        return err_set(err, ERR_STORAGE_FAILED, "sync: %s", strerror(errno));
+    if (renameat2(AT_FDCWD, backup->partial, AT_FDCWD, backup->path, RENAME_NOREPLACE) < 0) {
+        if (errno == EEXIST)
+            return already_there(backup->path, err);
+        return err_set(err, ERR_STORAGE_FAILED, "name it %s: %s", backup->path, strerror(errno));
+    }
+    backup->partial[0] = '\0';
+    return sync_directory(backup->path, err);
+}
+
+/* Half a backup would be worse than none. */
+static int refuse_postgres(const struct config *config, struct err *err)
+{
+    if (strncmp(config->store_url, "postgres", 8) != 0)
+        return 0;
+    return err_set(err, ERR_BAD_REQUEST,
+                   "the records are on Postgres (store.url); back them up there: "
+                   "pg_dump --format=custom --schema=journal --schema=agent --file=FILE URL");
+}
+
+static void report(const struct cli_args *args, const struct backup *backup)
+{
+    struct json_object *out;
+    struct stat st = { .st_size = 0 };
+
+    stat(backup->path, &st);
+    if (!cli_json(args)) {
+        printf("%s: %zu files, %lld bytes\nrestore with: mkdir -m 700 DIR && tar -xf %s -C DIR\n",
+               backup->path, json_object_array_length(backup->files), (long long)st.st_size,
+               backup->path);
+        return;
+    }
+    out = json_object_new_object();
+    json_object_object_add(out, "file", json_object_new_string(backup->path));
+    json_object_object_add(out, "bytes", json_object_new_int64(st.st_size));
+    json_object_object_add(out, "files", json_object_get(backup->files));
+    cli_print_json(out);
+}
+
+static int run_backup(const struct cli_args *args)
+{
+    __attribute__((cleanup(backup_release))) struct backup backup = {
+        .data_dir = cli_data_dir(args),
+        .path = cli_operand(args, 0),
+        .fd = -1,
+        .now_ms = clock_wall_ms(clock_system()),
+        .files = json_object_new_array(),
+    };
+    AUTO(config) config = NULL;
+    struct err err = ERR_INIT;
+
+    term_progress_init(&backup.progress, "", stderr, false);
+    if (cli_config(args, &config, &err) < 0 || refuse_postgres(config, &err) < 0 ||
+        begin(&backup, &err) < 0 || add_domains(&backup, config, &err) < 0 ||
+        add_plain_files(&backup, &err) < 0 || finish(&backup, &err) < 0) {
+        err_wrap(&err, "backup");
+        return cli_fail(args, &err);
+    }
+    report(args, &backup);
+    return CLI_DONE;
+}
+
+const struct cli_command cli_cmd_backup = {
+    .name = "backup",
+    .operands = "FILE",
+    .summary = "Copies all databases and settings into one archive, also while the daemon runs",
+    .details =
+        "FILE becomes a tar archive with the databases (journal.sqlite, agent.sqlite, "
+        "index.sqlite), config.yaml and policy.yaml where they exist, and manifest.json with the "
+        "hash of each. It is readable by you alone, and never overwrites.\n\n"
+        "To restore, stop the daemon, unpack into an empty directory and start there:\n\n"
+        "  mkdir -m 700 NEW && tar -xf FILE -C NEW && dormouse serve --data NEW\n\n"
+        "The token of the HTTP interface is not in the archive; a new one is made. Records on "
+        "Postgres are backed up with pg_dump.",
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_backup,
+};

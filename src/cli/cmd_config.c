@@ -1,0 +1,160 @@
+/* dormouse config check, dormouse config show
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/json_write.h"
+#include "base/limits.h"
+#include "cli/cli_int.h"
+#include "cli/commands_int.h"
+#include "cli/config.h"
+#include "cli/term.h"
+
+extern char **environ;
+
+static int load(const struct cli_args *args, struct config **ret_config,
+                struct config_problems *problems, struct err *err)
+{
+    struct config_sources sources = { .data_dir = cli_data_dir(args), .environment = environ };
+    char work_dir[LIMIT_PATH_BYTES];
+
+    if (getcwd(work_dir, sizeof(work_dir)))
+        sources.work_dir = work_dir;
+    return config_load(&sources, ret_config, problems, err);
+}
+
+int cli_config(const struct cli_args *args, struct config **ret_config, struct err *err)
+{
+    return load(args, ret_config, NULL, err);
+}
+
+/* ---- check ---- */
+
+static struct json_object *problem_json(const struct config_problem *problem)
+{
+    struct json_object *row = json_object_new_object();
+
+    json_object_object_add(row, "file", json_object_new_string(problem->file));
+    if (problem->line) {
+        json_object_object_add(row, "line", json_object_new_int64(problem->line));
+        json_object_object_add(row, "column", json_object_new_int64(problem->column));
+    }
+    json_object_object_add(row, "message", json_object_new_string(problem->message));
+    return row;
+}
+
+static void print_problems_json(const struct config_problems *problems)
+{
+    struct json_object *out = json_object_new_object(), *rows = json_object_new_array();
+
+    for (size_t i = 0; i < problems->n; i++)
+        json_object_array_add(rows, problem_json(&problems->items[i]));
+    json_object_object_add(out, "valid", json_object_new_boolean(problems->n == 0));
+    json_object_object_add(out, "problems", rows);
+    if (problems->more)
+        json_object_object_add(out, "more", json_object_new_int64((int64_t)problems->more));
+    cli_print_json(out);
+}
+
+static void print_problems(const struct config_problems *problems)
+{
+    for (size_t i = 0; i < problems->n; i++) {
+        const struct config_problem *p = &problems->items[i];
+
+        if (p->line)
+            printf("%s:%u:%u: %s\n", p->file, p->line, p->column, p->message);
+        else
+            printf("%s: %s\n", p->file, p->message);
+    }
+    if (problems->more)
+        printf("and %zu more\n", problems->more);
+}
+
+static int run_check(const struct cli_args *args)
+{
+    AUTO_CONFIG_PROBLEMS problems = { .n = 0 };
+    AUTO(config) config = NULL;
+    int r = load(args, &config, &problems, NULL);
+
+    if (cli_json(args))
+        print_problems_json(&problems);
+    else if (r == 0)
+        puts("the configuration is valid");
+    else
+        print_problems(&problems);
+    return r == 0 ? CLI_DONE : CLI_FAILED;
+}
+
+const struct cli_command cli_cmd_config_check = {
+    .name = "config check",
+    .operands = "",
+    .summary = "Checks the configuration and names what is wrong by file, line and column",
+    .details = "Reads DATA/config.yaml, ./.dormouse/config.yaml and the variables, as `serve` "
+               "does. The exit code is 1 when something is wrong; the daemon would not start.",
+    .run = run_check,
+};
+
+/* ---- show ---- */
+
+static void print_key(void *arg, const char *key, struct json_object *value, const char *origin)
+{
+    AUTO_BUF text = BUF_INIT(64 * KIB);
+    struct json_writer writer = JSON_WRITER(&text);
+
+    (void)arg;
+    if (json_object_is_type(value, json_type_string))
+        buf_add_str(&text, json_str(value));
+    else if (value)
+        json_write_value(&writer, value);
+    else
+        buf_add_text(&text, "(not set)");
+    printf("%-36s %-28s %s%s%s\n", key, buf_text(&text), term_style(stdout, TERM_DIM), origin,
+           term_style(stdout, TERM_PLAIN));
+}
+
+struct shown {
+    struct json_object *values, *origins;
+};
+
+static void keep_key(void *arg, const char *key, struct json_object *value, const char *origin)
+{
+    struct shown *shown = arg;
+
+    json_object_object_add(shown->values, key, json_object_get(value));
+    json_object_object_add(shown->origins, key, json_object_new_string(origin));
+}
+
+static int run_show(const struct cli_args *args)
+{
+    AUTO(config) config = NULL;
+    struct err err = ERR_INIT;
+    struct shown shown;
+    struct json_object *out;
+
+    if (cli_config(args, &config, &err) < 0)
+        return cli_fail(args, &err);
+    if (!cli_json(args)) {
+        config_each(config, print_key, NULL);
+        return CLI_DONE;
+    }
+    shown = (struct shown){ json_object_new_object(), json_object_new_object() };
+    config_each(config, keep_key, &shown);
+    out = json_object_new_object();
+    json_object_object_add(out, "values", shown.values);
+    json_object_object_add(out, "origins", shown.origins);
+    cli_print_json(out);
+    return CLI_DONE;
+}
+
+const struct cli_command cli_cmd_config_show = {
+    .name = "config show",
+    .operands = "",
+    .summary = "Shows every setting with its value and where that came from",
+    .details = "Secrets are never shown. docs/configuration.md says what each key means.",
+    .run = run_show,
+};

@@ -1,0 +1,90 @@
+/* dormouse help
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/json.h>
+#include <stdio.h>
+
+#include "cli/args_int.h"
+#include "cli/cli_int.h"
+#include "cli/commands_int.h"
+#include "cli/help_int.h"
+
+static int print_page(const struct cli_args *args, const struct buf *page)
+{
+    struct json_object *out;
+
+    if (!cli_json(args)) {
+        fwrite(buf_text(page), 1, page->n, stdout);
+        return CLI_DONE;
+    }
+    out = json_object_new_object();
+    json_object_object_add(out, "text", json_object_new_string_len(buf_text(page), (int)page->n));
+    cli_print_json(out);
+    return CLI_DONE;
+}
+
+static int unknown(const struct cli_args *args, const char *word)
+{
+    struct err err = ERR_INIT;
+
+    err_set(&err, ERR_BAD_REQUEST, "no command `%.64s`; `dormouse help` lists them all", word);
+    cli_fail(args, &err);
+    return CLI_USAGE;
+}
+
+int cli_help_page(const struct cli_args *args, const char *const *words, int n)
+{
+    AUTO_BUF page = BUF_INIT(HELP_BYTES_MAX);
+    const struct cli_command *command;
+    int used = 0;
+
+    if (n == 0) {
+        help_overview(&page, cli_commands);
+        return print_page(args, &page);
+    }
+    command = cli_find_command(cli_commands, n, words, &used);
+    if (command && used == n)
+        help_command(&page, command);
+    else if (n == 1 && cli_is_group(cli_commands, words[0]))
+        help_group(&page, cli_commands, words[0]);
+    else
+        return unknown(args, words[n - 1]);
+    return print_page(args, &page);
+}
+
+static int run_help(const struct cli_args *args)
+{
+    AUTO_BUF page = BUF_INIT(HELP_BYTES_MAX);
+
+    if (cli_has(args, "man"))
+        help_man(&page, cli_commands);
+    else if (cli_has(args, "markdown"))
+        help_markdown(&page, cli_commands);
+    else if (cli_value(args, "completion"))
+        help_completion_bash(&page, cli_commands);
+    else
+        return cli_help_page(args, args->operands, (int)args->operand_count);
+    return print_page(args, &page);
+}
+
+static const struct cli_option options[] = {
+    { .name = "man", .help = "print the manual page as roff" },
+    { .name = "markdown", .help = "print the reference as Markdown" },
+    { .name = "completion",
+      .value = "SHELL",
+      .help = "print a completion script for bash",
+      .choices = "bash" },
+    { .name = NULL },
+};
+
+const struct cli_command cli_cmd_help = {
+    .name = "help",
+    .operands = "[COMMAND]",
+    .summary = "Says what a command does and takes",
+    .details = "To try completion in the current shell:\n\n"
+               "  source <(dormouse help --completion bash)",
+    .options = options,
+    .operands_max = 2,
+    .run = run_help,
+};

@@ -1,0 +1,287 @@
+/* dormouse serve: the daemon.
+ *
+ * Started in an order that leaves nothing behind when a step fails: configuration, data directory
+ * and its lock, databases, loop, server. Then one line with the link on standard output; the rest
+ * goes to the log. A signal asks the server to say goodbye, the loop ends after the tick under
+ * way, and everything is closed in the opposite order; the lock goes last.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <fcntl.h>
+#include <json-c/json.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "cli/cli_int.h"
+#include "cli/commands_int.h"
+#include "cli/config.h"
+#include "cli/data_dir.h"
+#include "cli/domains.h"
+#include "cli/notify.h"
+#include "loop/loop.h"
+#include "serve/address.h"
+#include "serve/serve.h"
+
+#define GOODBYE_MS 5000
+
+static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
+
+struct daemon {
+    const struct cli_args *args;
+    struct config *config;
+    struct log log;
+    int lock_fd;
+    struct domains domains;
+    struct loop *loop;
+    struct serve *serve;
+    uv_signal_t on_signal[ARRAY_LEN(signals)];
+    bool watching, stopping;
+    char token_path[LIMIT_PATH_BYTES], socket_path[LIMIT_PATH_BYTES];
+};
+
+/* ---- stopping ---- */
+
+static void goodbye_said(void *arg)
+{
+    struct daemon *daemon = arg;
+
+    loop_stop(daemon->loop);
+}
+
+static void got_signal(uv_signal_t *handle, int number)
+{
+    struct daemon *daemon = handle->data;
+
+    /* There is nothing to read again, and a terminal that closes must not end the daemon. */
+    if (number == SIGHUP)
+        return;
+    if (daemon->stopping) {
+        LOG_WARN("serve", "asked again to stop, not waiting for clients");
+        loop_stop(daemon->loop);
+        loop_wake(daemon->loop);
+        return;
+    }
+    daemon->stopping = true;
+    notify_send("STOPPING=1");
+    LOG_INFO("serve", "stopping", LOG_TEXT("signal", strsignal(number)));
+    serve_stop(daemon->serve, GOODBYE_MS, goodbye_said, daemon);
+}
+
+static void watch_signals(struct daemon *daemon)
+{
+    signal(SIGPIPE, SIG_IGN);
+    for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
+        uv_signal_init(loop_uv(daemon->loop), &daemon->on_signal[i]);
+        daemon->on_signal[i].data = daemon;
+        uv_signal_start(&daemon->on_signal[i], got_signal, signals[i]);
+    }
+    daemon->watching = true;
+}
+
+static void daemon_release(struct daemon *daemon)
+{
+    for (size_t i = 0; daemon->watching && i < ARRAY_LEN(signals); i++)
+        uv_close((uv_handle_t *)&daemon->on_signal[i], NULL);
+    serve_free(daemon->serve);
+    loop_free(daemon->loop);
+    domains_release(&daemon->domains);
+    config_free(daemon->config);
+    if (daemon->lock_fd >= 0)
+        close(daemon->lock_fd);
+    log_use(NULL);
+}
+
+/* ---- starting ---- */
+
+static size_t health(void *arg, struct serve_health *out, size_t max)
+{
+    static const char *const words[] = {
+        [DOMAIN_OK] = "ok", [DOMAIN_READ_ONLY] = "read_only", [DOMAIN_LOST] = "lost"
+    };
+    struct daemon *daemon = arg;
+    size_t n = 0;
+
+    for (; n < DOMAINS_COUNT && n < max; n++) {
+        snprintf(out[n].name, sizeof(out[n].name), "%s", domains_name(n));
+        snprintf(out[n].status, sizeof(out[n].status), "%s",
+                 words[domain_health(daemon->domains.at[n])]);
+    }
+    return n;
+}
+
+static void warn(void *arg, const char *text)
+{
+    (void)arg;
+    LOG_WARN("serve", text);
+}
+
+/* A token from the configuration gets a file of its own: DATA/token stays what it was. */
+static int place_token(struct daemon *daemon, struct err *err)
+{
+    const char *dir = cli_data_dir(daemon->args), *token = daemon->config->server_token;
+
+    snprintf(daemon->token_path, sizeof(daemon->token_path), "%s/%s", dir,
+             token ? "token.config" : "token");
+    if (!token)
+        return 0;
+    return file_write_atomic(daemon->token_path, str_from(token), 0600, err);
+}
+
+static int open_data(struct daemon *daemon, struct err *err)
+{
+    const char *dir = cli_data_dir(daemon->args);
+
+    if (data_dir_prepare(dir, err) < 0 || data_dir_lock(dir, &daemon->lock_fd, err) < 0)
+        return -1;
+    if (place_token(daemon, err) < 0)
+        return -1;
+    snprintf(daemon->socket_path, sizeof(daemon->socket_path), "%s/dormouse.sock", dir);
+    return domains_open(daemon->config, dir, &daemon->domains, err);
+}
+
+static int open_loop(struct daemon *daemon, struct err *err)
+{
+    if (loop_new(NULL, &daemon->loop, err) < 0)
+        return -1;
+    for (size_t i = 0; i < DOMAINS_COUNT; i++)
+        loop_attach(daemon->loop, daemon->domains.at[i]);
+    return 0;
+}
+
+static int start_server(struct daemon *daemon, struct err *err)
+{
+    const char *typed = cli_value(daemon->args, "listen");
+    const struct serve_config how = {
+        .listen = typed ? typed : daemon->config->server_listen,
+        .token_path = daemon->token_path,
+        .socket_path = daemon->socket_path,
+        .inherit = !typed,
+        .version = DORMOUSE_VERSION,
+        .health = health,
+        .warn = warn,
+        .arg = daemon,
+    };
+
+    return serve_start(daemon->loop, &how, &daemon->serve, err);
+}
+
+static int start(struct daemon *daemon, struct err *err)
+{
+    const struct log_config log = { .fd = STDERR_FILENO };
+
+    if (log_open(&daemon->log, &log, err) < 0)
+        return -1;
+    log_use(&daemon->log);
+    if (cli_config(daemon->args, &daemon->config, err) < 0 || open_data(daemon, err) < 0 ||
+        open_loop(daemon, err) < 0 || start_server(daemon, err) < 0)
+        return -1;
+    watch_signals(daemon);
+    return 0;
+}
+
+/* ---- telling ---- */
+
+/* The browser outlives us and nobody waits for it: a grandchild, which init collects. */
+static void open_browser(const char *url)
+{
+    pid_t pid = fork();
+    int null_fd;
+
+    if (pid < 0) {
+        LOG_WARN("serve", "no browser could be started");
+        return;
+    }
+    if (pid > 0) {
+        waitpid(pid, NULL, 0);
+        return;
+    }
+    setsid();
+    if (fork() != 0)
+        _exit(0);
+    null_fd = open("/dev/null", O_RDWR);
+    for (int fd = 0; fd <= 2; fd++)
+        dup2(null_fd, fd);
+    close_range(3, ~0u, 0);
+    execlp("xdg-open", "xdg-open", url, (char *)NULL);
+    _exit(127);
+}
+
+static void tell(struct daemon *daemon)
+{
+    AUTO_BUF login = BUF_INIT(1024);
+    struct json_object *out;
+
+    serve_login_url(daemon->serve, &login);
+    if (cli_json(daemon->args)) {
+        out = json_object_new_object();
+        json_object_object_add(out, "url", json_object_new_string(serve_url(daemon->serve)));
+        json_object_object_add(out, "login", json_object_new_string(buf_text(&login)));
+        json_object_object_add(out, "pid", json_object_new_int(getpid()));
+        cli_print_json(out);
+    } else {
+        puts(buf_text(&login));
+    }
+    fflush(stdout);
+    notify_send("READY=1");
+    if (cli_has(daemon->args, "open"))
+        open_browser(buf_text(&login));
+}
+
+static int check_listen(const struct cli_args *args, struct err *err)
+{
+    const char *typed = cli_value(args, "listen");
+    struct address address;
+
+    if (!typed || address_parse(str_from(typed), &address, err) == 0)
+        return 0;
+    return err_wrap(err, "--listen");
+}
+
+static int run_serve(const struct cli_args *args)
+{
+    __attribute__((cleanup(daemon_release))) struct daemon daemon = { .args = args, .lock_fd = -1 };
+    struct err err = ERR_INIT;
+
+    if (check_listen(args, &err) < 0) {
+        cli_fail(args, &err);
+        return CLI_USAGE;
+    }
+    if (start(&daemon, &err) < 0)
+        return cli_fail(args, &err);
+    tell(&daemon);
+    if (loop_run(daemon.loop, &err) < 0)
+        return cli_fail(args, &err);
+    LOG_INFO("serve", "stopped");
+    return CLI_DONE;
+}
+
+static const struct cli_option options[] = {
+    { .name = "listen",
+      .value = "ADDRESS",
+      .help = "where to listen, instead of server.listen (127.0.0.1:7117); port 0 takes any" },
+    { .name = "open", .help = "open the page in a browser" },
+    { .name = NULL },
+};
+
+const struct cli_command cli_cmd_serve = {
+    .name = "serve",
+    .operands = "",
+    .summary = "Runs the daemon with its HTTP interface and web page",
+    .details = "Prints one link, which logs a browser in once, and then works until SIGTERM or "
+               "SIGINT: it finishes what it is doing, tells its clients, and exits with 0. The "
+               "log goes to standard error, as JSON lines unless that is a terminal.\n\n"
+               "Only one daemon can use a data directory. Under systemd it tells when it is ready, "
+               "and takes over sockets that were opened for it:\n\n"
+               "  systemctl --user enable --now dormouse",
+    .options = options,
+    .run = run_serve,
+};

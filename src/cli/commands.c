@@ -1,0 +1,13 @@
+/* The one list of commands.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/commands_int.h"
+
+const struct cli_command *const cli_commands[] = {
+    &cli_cmd_serve,        &cli_cmd_doctor,
+    &cli_cmd_config_check, &cli_cmd_config_show,
+    &cli_cmd_backup,       &cli_cmd_schema_check,
+    &cli_cmd_verify,       &cli_cmd_version,
+    &cli_cmd_help,         NULL,
+};

@@ -1,0 +1,20 @@
+/* One row of the command table per file cmd_<name>.c.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_CLI_COMMANDS_INT_H
+#define DORMOUSE_CLI_COMMANDS_INT_H
+
+#include "cli/command.h"
+
+extern const struct cli_command cli_cmd_backup;
+extern const struct cli_command cli_cmd_config_check;
+extern const struct cli_command cli_cmd_config_show;
+extern const struct cli_command cli_cmd_doctor;
+extern const struct cli_command cli_cmd_help;
+extern const struct cli_command cli_cmd_schema_check;
+extern const struct cli_command cli_cmd_serve;
+extern const struct cli_command cli_cmd_verify;
+extern const struct cli_command cli_cmd_version;
+
+#endif

@@ -1,0 +1,169 @@
+/* A layer against the schema.
+ *
+ * Unknown keys are looked for by a walk of our own, because a near name can be offered then; all
+ * else is the validator's work.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/embed.h"
+#include "base/json.h"
+#include "base/schema.h"
+#include "cli/args_int.h"
+#include "cli/config_int.h"
+
+#define KEYS_MAX    64
+#define POINTER_MAX 1024
+
+extern const struct embed_file config_schema_files[];
+
+struct str config_schema(void)
+{
+    return config_schema_files[0].bytes;
+}
+
+/* ---- unknown keys ---- */
+
+static void unknown_key(const struct config_layer *layer, const char *pointer, const char *key,
+                        struct json_object *allowed, struct config_problems *problems)
+{
+    const char *names[KEYS_MAX], *near;
+    char list[512] = "";
+    size_t n = 0;
+
+    json_object_object_foreach(allowed, name, schema)
+    {
+        (void)schema;
+        if (n < KEYS_MAX)
+            names[n++] = name;
+        if (strlen(list) + strlen(name) + 3 < sizeof(list))
+            sprintf(list + strlen(list), "%s%s", *list ? ", " : "", name);
+    }
+    near = cli_nearest(key, names, n);
+    if (near)
+        config_problem_key(problems, layer, pointer, "no key `%.64s`; did you mean `%s`?", key,
+                           near);
+    else
+        config_problem_key(problems, layer, pointer, "no key `%.64s`; allowed here: %s", key, list);
+}
+
+static void look_for_unknown(const struct config_layer *layer, const char *pointer,
+                             struct json_object *value, struct json_object *schema,
+                             struct config_problems *problems);
+
+/* A key as a reference token: '~' and '/' are escaped (RFC 6901). */
+static void pointer_below(const char *pointer, const char *key, char *out, size_t size)
+{
+    size_t n = (size_t)snprintf(out, size, "%s/", pointer);
+
+    for (; *key && n + 3 < size; key++) {
+        if (*key == '~' || *key == '/') {
+            out[n++] = '~';
+            out[n++] = *key == '~' ? '0' : '1';
+        } else {
+            out[n++] = *key;
+        }
+    }
+    if (n < size)
+        out[n] = '\0';
+}
+
+static void look_in_object(const struct config_layer *layer, const char *pointer,
+                           struct json_object *value, struct json_object *allowed,
+                           struct config_problems *problems)
+{
+    char below[POINTER_MAX];
+
+    json_object_object_foreach(value, key, member)
+    {
+        struct json_object *schema = json_find(allowed, key);
+
+        pointer_below(pointer, key, below, sizeof(below));
+        if (schema)
+            look_for_unknown(layer, below, member, schema, problems);
+        else
+            unknown_key(layer, below, key, allowed, problems);
+    }
+}
+
+static void look_for_unknown(const struct config_layer *layer, const char *pointer,
+                             struct json_object *value, struct json_object *schema,
+                             struct config_problems *problems)
+{
+    struct json_object *allowed = json_find(schema, "properties"),
+                       *items = json_find(schema, "items");
+    char below[POINTER_MAX];
+
+    if (allowed && json_object_is_type(value, json_type_object))
+        look_in_object(layer, pointer, value, allowed, problems);
+    if (!items || !json_object_is_type(value, json_type_array))
+        return;
+    for (size_t i = 0; i < json_object_array_length(value); i++) {
+        snprintf(below, sizeof(below), "%s/%zu", pointer, i);
+        look_for_unknown(layer, below, json_object_array_get_idx(value, i), items, problems);
+    }
+}
+
+/* ---- all else ---- */
+
+/* Nobody wants to read a pattern: the schema says in words what it allows. */
+static const char *in_words(struct json_object *document, const struct schema_error *error)
+{
+    struct str keyword = str_from(error->keyword);
+    ptrdiff_t hash = str_find_char(keyword, '#');
+    struct json_object *node = NULL, *words;
+
+    if (hash < 0 || !str_ends(keyword, STR("/pattern")))
+        return error->message;
+    keyword = str_skip(keyword, (size_t)hash + 1);
+    keyword = str_take(keyword, keyword.n - strlen("/pattern"));
+    if (json_pointer_find(document, keyword, &node, NULL) < 0)
+        return error->message;
+    words = json_find(node, "errorMessage");
+    return words ? json_object_get_string(words) : error->message;
+}
+
+static void add_errors(const struct config_layer *layer, struct json_object *document,
+                       const struct schema_report *report, struct config_problems *problems)
+{
+    for (size_t i = 0; i < report->n; i++) {
+        const struct schema_error *error = &report->errors[i];
+        struct str keyword = str_from(error->keyword);
+        const char *name = error->instance;
+        char path[POINTER_MAX];
+
+        /* Said already, with a near name. */
+        if (str_ends(keyword, STR("/additionalProperties")))
+            continue;
+        snprintf(path, sizeof(path), "%s", *name == '/' ? name + 1 : name);
+        for (char *p = path; *p; p++)
+            if (*p == '/')
+                *p = '.';
+        config_problem_at(problems, layer, name, "%s%s%s%s", *path ? "`" : "", path,
+                          *path ? "` " : "", in_words(document, error));
+    }
+    problems->more += report->more;
+}
+
+void config_validate(const struct config_layer *layer, struct config_problems *problems)
+{
+    AUTO_JSON document = NULL;
+    AUTO(schema) schema = NULL;
+    AUTO_SCHEMA_REPORT report = SCHEMA_REPORT_INIT;
+    struct err err = ERR_INIT;
+
+    if (!json_object_is_type(layer->tree, json_type_object)) {
+        config_problem_at(problems, layer, "", "must be keys with values, not %s",
+                          json_type_name(layer->tree));
+        return;
+    }
+    if (json_parse(config_schema(), &document, &err) < 0 ||
+        schema_compile(NULL, document, STR(""), 0, &schema, &err) < 0)
+        BUG("the schema of the configuration: %s", err_message(&err, 0));
+    look_for_unknown(layer, "", layer->tree, document, problems);
+    if (schema_validate(schema, layer->tree, &report, &err) < 0)
+        add_errors(layer, document, &report, problems);
+}

@@ -1,0 +1,27 @@
+/* The data directory: where it is, whether it is fit for use, and who holds it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_CLI_DATA_DIR_H
+#define DORMOUSE_CLI_DATA_DIR_H
+
+#include <sys/types.h>
+
+#include "base/err.h"
+
+/* typed, else $DORMOUSE_DATA, else $XDG_DATA_HOME/dormouse, else ~/.local/share/dormouse; made
+ * absolute. *ret_path is to be freed. Nothing is looked at or created. */
+int data_dir_resolve(const char *typed, char **ret_path, struct err *err);
+
+/* Creates the directory (mode 0700, parents too) when it is absent, and refuses one that is not a
+ * directory, not writable, or belongs to someone else. One that others may enter is closed. */
+int data_dir_prepare(const char *path, struct err *err);
+
+/* The daemon's lock on DATA/lock: an open file description lock, held until the descriptor is
+ * closed. Fails with conflict, naming the process that holds it. */
+int data_dir_lock(const char *path, int *ret_fd, struct err *err);
+/* Who holds the lock: 0 nobody, -1 someone whose number is not known, else the process. Never
+ * creates anything. */
+pid_t data_dir_holder(const char *path);
+
+#endif

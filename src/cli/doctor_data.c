@@ -1,0 +1,163 @@
+/* doctor: the data directory, the configuration and the databases.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "cli/data_dir.h"
+#include "cli/doctor_int.h"
+#include "cli/domains.h"
+
+#define SPACE_FAIL_BYTES ((uint64_t)64 * MIB)
+#define SPACE_WARN_BYTES ((uint64_t)1024 * MIB)
+
+extern char **environ;
+
+struct config *doctor_config(struct doctor *doctor)
+{
+    AUTO_CONFIG_PROBLEMS problems = { .n = 0 };
+    struct config_sources sources = { .data_dir = doctor->data_dir, .environment = environ };
+    char work_dir[LIMIT_PATH_BYTES];
+    struct config *config = NULL;
+
+    if (getcwd(work_dir, sizeof(work_dir)))
+        sources.work_dir = work_dir;
+    if (config_load(&sources, &config, &problems, NULL) == 0) {
+        doctor_add(doctor, DOCTOR_OK, "configuration", NULL, "valid");
+        return config;
+    }
+    for (size_t i = 0; i < problems.n; i++) {
+        const struct config_problem *p = &problems.items[i];
+
+        if (p->line)
+            doctor_add(doctor, DOCTOR_FAIL, "configuration", NULL, "%s:%u:%u: %s", p->file, p->line,
+                       p->column, p->message);
+        else
+            doctor_add(doctor, DOCTOR_FAIL, "configuration", NULL, "%s: %s", p->file, p->message);
+    }
+    return NULL;
+}
+
+static void check_space(struct doctor *doctor, const char *path)
+{
+    struct statvfs fs;
+    uint64_t bytes;
+    enum doctor_status status = DOCTOR_OK;
+
+    if (statvfs(path, &fs) < 0)
+        return;
+    bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+    if (bytes < SPACE_FAIL_BYTES)
+        status = DOCTOR_FAIL;
+    else if (bytes < SPACE_WARN_BYTES)
+        status = DOCTOR_WARN;
+    doctor_add(doctor, status, "free space",
+               status == DOCTOR_OK
+                   ? NULL
+                   : arena_printf(&doctor->arena, "du -xh %s | sort -h | tail", path),
+               "%llu MiB", (unsigned long long)(bytes / MIB));
+}
+
+/* The nearest directory above path that exists. */
+static const char *existing_parent(struct doctor *doctor, const char *path)
+{
+    char *copy = arena_text(&doctor->arena, path), *slash;
+
+    while (access(copy, F_OK) < 0 && (slash = strrchr(copy, '/')) != NULL && slash != copy)
+        *slash = '\0';
+    return access(copy, F_OK) == 0 ? copy : "/";
+}
+
+static void check_absent(struct doctor *doctor)
+{
+    const char *parent = existing_parent(doctor, doctor->data_dir);
+
+    if (faccessat(AT_FDCWD, parent, W_OK | X_OK, AT_EACCESS) < 0)
+        doctor_add(doctor, DOCTOR_FAIL, "data directory", "dormouse doctor --data DIR",
+                   "%s can't be created: %s: %s", doctor->data_dir, parent, strerror(errno));
+    else
+        doctor_add(doctor, DOCTOR_OK, "data directory", NULL, "%s will be created at first use",
+                   doctor->data_dir);
+    check_space(doctor, parent);
+}
+
+static void check_lock(struct doctor *doctor)
+{
+    pid_t holder = data_dir_holder(doctor->data_dir);
+
+    if (holder > 0)
+        doctor_add(doctor, DOCTOR_OK, "daemon", NULL, "running as process %d", (int)holder);
+    else if (holder < 0)
+        doctor_add(doctor, DOCTOR_OK, "daemon", NULL, "running");
+    else
+        doctor_add(doctor, DOCTOR_OK, "daemon", NULL, "not running; start it with dormouse serve");
+}
+
+void doctor_data(struct doctor *doctor)
+{
+    const char *path = doctor->data_dir;
+    struct stat st;
+
+    if (stat(path, &st) < 0 && errno == ENOENT) {
+        check_absent(doctor);
+        return;
+    }
+    if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode)) {
+        doctor_add(doctor, DOCTOR_FAIL, "data directory", "dormouse doctor --data DIR", "%s: %s",
+                   path, S_ISREG(st.st_mode) ? "it is not a directory" : strerror(errno));
+        return;
+    }
+    if (faccessat(AT_FDCWD, path, R_OK | W_OK | X_OK, AT_EACCESS) < 0)
+        doctor_add(doctor, DOCTOR_FAIL, "data directory",
+                   arena_printf(&doctor->arena, "chmod 700 %s", path), "%s: %s", path,
+                   strerror(errno));
+    else if (st.st_mode & 077)
+        doctor_add(doctor, DOCTOR_WARN, "data directory",
+                   arena_printf(&doctor->arena, "chmod 700 %s", path),
+                   "%s is open to others (mode %04o)", path, (unsigned)st.st_mode & 07777);
+    else
+        doctor_add(doctor, DOCTOR_OK, "data directory", NULL, "%s (mode 0700)", path);
+    check_lock(doctor);
+    check_space(doctor, path);
+}
+
+static void check_database(struct doctor *doctor, size_t i)
+{
+    AUTO_TEXT path = domains_path(doctor->data_dir, i);
+    const char *name = arena_printf(&doctor->arena, "%s database", domains_name(i));
+    AUTO(domain) domain = NULL;
+    struct err err = ERR_INIT;
+    char text[ERR_TEXT_MAX];
+    int version = 0;
+
+    if (access(path, F_OK) < 0) {
+        doctor_add(doctor, DOCTOR_OK, name, NULL, "not there yet");
+        return;
+    }
+    if (domains_open_one(doctor->config, doctor->data_dir, i, true, &domain, &err) < 0 ||
+        domain_check(domain, &err) < 0 || domain_schema_version(domain, &version, &err) < 0)
+        doctor_add(doctor, DOCTOR_FAIL, name,
+                   arena_printf(&doctor->arena,
+                                i == DOMAIN_INDEX ? "stop the daemon and remove %s; it is rebuilt"
+                                                  : "restore a backup of %s (dormouse help backup)",
+                                path),
+                   "%s", err_format(&err, text, sizeof(text)));
+    else
+        doctor_add(doctor, DOCTOR_OK, name, NULL, "sound, schema version %d", version);
+}
+
+void doctor_databases(struct doctor *doctor)
+{
+    if (!doctor->config)
+        return;
+    for (size_t i = 0; i < DOMAINS_COUNT; i++)
+        if (i == DOMAIN_INDEX || strncmp(doctor->config->store_url, "postgres", 8) != 0)
+            check_database(doctor, i);
+}

@@ -1,0 +1,152 @@
+/* doctor: what this system has.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/dl.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "cli/doctor_int.h"
+
+#define LANDLOCK_VERSION_FLAG 1 /* LANDLOCK_CREATE_RULESET_VERSION, absent from older headers */
+
+const char *doctor_find_program(struct doctor *doctor, const char *name)
+{
+    const char *path = getenv("PATH");
+    struct str rest = str_from(path ? path : "/usr/local/bin:/usr/bin:/bin"), dir;
+    char file[LIMIT_PATH_BYTES];
+
+    while (str_split(&rest, ':', &dir)) {
+        snprintf(file, sizeof(file), "%.*s/%s", STR_ARG(dir), name);
+        if (dir.n > 0 && access(file, X_OK) == 0)
+            return arena_text(&doctor->arena, file);
+    }
+    return NULL;
+}
+
+void doctor_sqlite(struct doctor *doctor)
+{
+    bool fts5 = sqlite3_compileoption_used("ENABLE_FTS5");
+    bool threads = sqlite3_threadsafe();
+
+    if (sqlite3_libversion_number() < 3035000)
+        doctor_add(doctor, DOCTOR_FAIL, "SQLite", "apt install libsqlite3-0",
+                   "%s is older than 3.35", sqlite3_libversion());
+    else if (!fts5 || !threads)
+        doctor_add(doctor, DOCTOR_FAIL, "SQLite", "apt install libsqlite3-0",
+                   "%s was built without %s", sqlite3_libversion(),
+                   fts5 ? "threads" : "full-text search (FTS5)");
+    else
+        doctor_add(doctor, DOCTOR_OK, "SQLite", NULL, "%s with full-text search",
+                   sqlite3_libversion());
+}
+
+/* ---- isolation ---- */
+
+/* In a child, because there is no way back. */
+static bool can_unshare(void)
+{
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 ? 0 : 1);
+    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
+}
+
+static void check_namespaces(struct doctor *doctor)
+{
+    if (can_unshare())
+        doctor_add(doctor, DOCTOR_OK, "namespaces", NULL, "user namespaces work");
+    else
+        doctor_add(doctor, DOCTOR_WARN, "namespaces",
+                   "sysctl -w kernel.unprivileged_userns_clone=1 user.max_user_namespaces=10000",
+                   "this system refuses user namespaces: agents can't run commands");
+}
+
+static void check_landlock(struct doctor *doctor)
+{
+    long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_VERSION_FLAG);
+
+    if (abi >= 1)
+        doctor_add(doctor, DOCTOR_OK, "Landlock", NULL, "ABI %ld", abi);
+    else
+        doctor_add(doctor, DOCTOR_WARN, "Landlock", "add landlock to the kernel's lsm= parameter",
+                   "not offered by this kernel (%s): one wall of the sandbox is missing",
+                   strerror(errno));
+}
+
+static void check_seccomp(struct doctor *doctor)
+{
+    uint32_t action = SECCOMP_RET_KILL_PROCESS;
+
+    if (syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0)
+        doctor_add(doctor, DOCTOR_OK, "seccomp", NULL, "filters work");
+    else
+        doctor_add(doctor, DOCTOR_WARN, "seccomp", NULL,
+                   "no filters (%s): one wall of the sandbox is missing", strerror(errno));
+}
+
+void doctor_sandbox(struct doctor *doctor)
+{
+    const char *bwrap = doctor_find_program(doctor, "bwrap");
+
+    if (doctor->config && !doctor->config->sandbox_enabled)
+        doctor_add(doctor, DOCTOR_WARN, "sandbox", "remove sandbox.enabled from the configuration",
+                   "turned off: agents' commands can touch whatever you can touch");
+    if (bwrap)
+        doctor_add(doctor, DOCTOR_OK, "bubblewrap", NULL, "%s", bwrap);
+    else
+        doctor_add(doctor, DOCTOR_WARN, "bubblewrap", "apt install bubblewrap",
+                   "absent: agents can't run commands");
+    check_namespaces(doctor);
+    check_landlock(doctor);
+    check_seccomp(doctor);
+}
+
+/* ---- what is used when it is there ---- */
+
+static void check_library(struct doctor *doctor, const char *soname, const char *package,
+                          const char *lost)
+{
+    const char *name = arena_printf(&doctor->arena, "%s", soname);
+    struct err err = ERR_INIT;
+
+    if (dl_load(soname, NULL, 0, &err) == 0)
+        doctor_add(doctor, DOCTOR_OK, name, NULL, "loads");
+    else
+        doctor_add(doctor, DOCTOR_WARN, name,
+                   arena_printf(&doctor->arena, "apt install %s", package), "absent: %s", lost);
+}
+
+void doctor_optional(struct doctor *doctor)
+{
+    static const struct {
+        const char *program, *use;
+    } programs[] = {
+        { "llama-server", "a local language model" },
+        { "chromium", "browser stories" },
+        { "git", "history of agents' files" },
+    };
+
+    check_library(doctor, "libcurl.so.4", "libcurl4", "no model or web access");
+    check_library(doctor, "libpq.so.5", "libpq5", "no Postgres");
+    for (size_t i = 0; i < ARRAY_LEN(programs); i++) {
+        const char *path = doctor_find_program(doctor, programs[i].program);
+
+        doctor_add(doctor, DOCTOR_OK, programs[i].program, NULL, "%s%s",
+                   path ? path : "absent, needed only for ", path ? "" : programs[i].use);
+    }
+}

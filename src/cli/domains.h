@@ -1,0 +1,37 @@
+/* The three domains of a data directory, and where each of them lies.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_CLI_DOMAINS_H
+#define DORMOUSE_CLI_DOMAINS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "db/domain.h"
+
+struct config;
+
+enum { DOMAIN_JOURNAL = 0, DOMAIN_AGENT, DOMAIN_INDEX, DOMAINS_COUNT };
+
+struct domains {
+    struct domain *at[DOMAINS_COUNT];
+};
+
+/* "journal", "agent", "index". */
+const char *domains_name(size_t i);
+/* "sqlite:DATA/agent.sqlite", or the Postgres address of the configuration; the index is always
+ * local. Whether it was in the data directory: *ret_local. To be freed. */
+char *domains_url(const struct config *config, const char *data_dir, size_t i, bool *ret_local);
+/* DATA/agent.sqlite, to be freed. */
+char *domains_path(const char *data_dir, size_t i);
+
+/* One of them. read_only: nothing is created, migrated or changed. */
+int domains_open_one(const struct config *config, const char *data_dir, size_t i, bool read_only,
+                     struct domain **ret_domain, struct err *err);
+/* All of them, created and migrated where needed. On failure none stays open. */
+int domains_open(const struct config *config, const char *data_dir, struct domains *ret_domains,
+                 struct err *err);
+void domains_release(struct domains *domains);
+
+#endif

@@ -1,0 +1,136 @@
+/* The tar writer.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/tar.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/hash.h"
+
+#define BLOCK      512
+#define COPY_BYTES (64 * 1024)
+#define OCTAL_MAX  077777777777LL /* what eleven octal digits hold: 8 GiB */
+
+struct header {
+    char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], checksum[8], type, link[100];
+    char magic[6], version[2], user[32], group[32], major[8], minor[8], prefix[155], pad[12];
+};
+_Static_assert(sizeof(struct header) == BLOCK, "a tar header is one block");
+
+static int write_all(int fd, const char *bytes, size_t n, struct err *err)
+{
+    if (file_write_all(fd, str_of(bytes, n)) < 0)
+        return err_set(err, ERR_STORAGE_FAILED, "write: %s", strerror(errno));
+    return 0;
+}
+
+/* Octal, or where that does not suffice the binary form that GNU tar and libarchive read. */
+static void put_size(char out[12], int64_t size)
+{
+    if (size <= OCTAL_MAX) {
+        snprintf(out, 12, "%011llo", (long long)size);
+        return;
+    }
+    for (int i = 11; i > 0; i--, size >>= 8)
+        out[i] = (char)(size & 0xff);
+    out[0] = (char)0x80;
+}
+
+static int add_header(int fd, const char *name, int64_t size, int64_t mtime_s, struct err *err)
+{
+    struct header header = { .type = '0', .magic = "ustar", .version = { '0', '0' } };
+    const unsigned char *bytes = (const unsigned char *)&header;
+    unsigned sum = 0;
+
+    BUG_IF(strlen(name) > TAR_NAME_MAX);
+    memcpy(header.name, name, strlen(name));
+    memcpy(header.mode, "0000600", 7);
+    memcpy(header.uid, "0000000", 7);
+    memcpy(header.gid, "0000000", 7);
+    put_size(header.size, size);
+    snprintf(header.mtime, sizeof(header.mtime), "%011llo",
+             (long long)(mtime_s < 0 || mtime_s > OCTAL_MAX ? 0 : mtime_s));
+    /* The sum counts its own field as spaces. */
+    memset(header.checksum, ' ', sizeof(header.checksum));
+    for (size_t i = 0; i < BLOCK; i++)
+        sum += bytes[i];
+    snprintf(header.checksum, sizeof(header.checksum), "%06o", sum);
+    return write_all(fd, (const char *)&header, BLOCK, err);
+}
+
+static int pad(int fd, int64_t size, struct err *err)
+{
+    static const char zeros[BLOCK];
+    size_t over = (size_t)(size % BLOCK);
+
+    return over ? write_all(fd, zeros, BLOCK - over, err) : 0;
+}
+
+int tar_add_bytes(int fd, const char *name, struct str bytes, int64_t mtime_s, struct err *err)
+{
+    if (add_header(fd, name, (int64_t)bytes.n, mtime_s, err) < 0 ||
+        write_all(fd, bytes.p, bytes.n, err) < 0 || pad(fd, (int64_t)bytes.n, err) < 0)
+        return err_wrap(err, "archive %s", name);
+    return 0;
+}
+
+static int copy_bytes(int fd, int from, int64_t size, struct sha256 *hash, struct err *err)
+{
+    AUTO_TEXT chunk = alloc_zero(1, COPY_BYTES);
+
+    for (int64_t left = size; left > 0;) {
+        ssize_t n = read(from, chunk, left < COPY_BYTES ? (size_t)left : COPY_BYTES);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return err_set(err, ERR_STORAGE_FAILED, "read: %s",
+                           n < 0 ? strerror(errno) : "it became shorter meanwhile");
+        sha256_add(hash, str_of(chunk, (size_t)n));
+        if (write_all(fd, chunk, (size_t)n, err) < 0)
+            return -1;
+        left -= n;
+    }
+    return pad(fd, size, err);
+}
+
+int tar_add_file(int fd, const char *name, const char *path, int64_t mtime_s, char *sha256,
+                 struct err *err)
+{
+    uint8_t digest[SHA256_BYTES];
+    struct sha256 hash;
+    struct stat st;
+    int from = open(path, O_RDONLY | O_CLOEXEC), r;
+
+    if (from < 0)
+        return err_set(err, ERR_NOT_FOUND, "open %s: %s", path, strerror(errno));
+    sha256_init(&hash);
+    if (fstat(from, &st) < 0 || !S_ISREG(st.st_mode))
+        r = err_set(err, ERR_BAD_REQUEST, "%s is not a regular file", path);
+    else
+        r = add_header(fd, name, st.st_size, mtime_s, err) < 0
+                ? -1
+                : copy_bytes(fd, from, st.st_size, &hash, err);
+    close(from);
+    sha256_finish(&hash, digest);
+    if (r < 0)
+        return err_wrap(err, "archive %s", path);
+    if (sha256)
+        hex_encode(digest, sizeof(digest), sha256);
+    return 0;
+}
+
+int tar_end(int fd, struct err *err)
+{
+    static const char zeros[2 * BLOCK];
+
+    return write_all(fd, zeros, sizeof(zeros), err);
+}

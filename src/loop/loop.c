@@ -1,0 +1,194 @@
+/* What every loop does: the public functions over ticks and timers, and the decision when a tick
+ * is the last one. How time passes and what wakes the loop is in loop_uv.c and loop_fake.c.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "loop/loop.h"
+
+#include <stdlib.h>
+
+#include "loop/loop_int.h"
+
+#define CONTAINER(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
+
+/* Housekeeping waits until nothing was committed for a while. The timer is not moved by each
+ * commit: it looks at the time of the last one when it fires. */
+static void idle_fire(struct loop_timer *timer)
+{
+    struct loop *loop = CONTAINER(timer, struct loop, idle_timer);
+    int64_t quiet = clock_mono_ms(loop->clock) - loop->worked_ms;
+
+    if (quiet < LOOP_IDLE_MS || tick_pending(&loop->tick))
+        loop_timer_start(loop, timer, quiet < LOOP_IDLE_MS ? LOOP_IDLE_MS - quiet : LOOP_IDLE_MS);
+    else
+        tick_idle(&loop->tick);
+}
+
+void loop_init(struct loop *loop, const struct loop_ops *ops, struct clock *clock)
+{
+    *loop = (struct loop){ .ops = ops, .clock = clock };
+    loop->idle_timer.fire = idle_fire;
+    loop->waiting_end = &loop->waiting;
+    tick_init(&loop->tick);
+}
+
+void loop_release(struct loop *loop)
+{
+    struct err why = ERR_INIT;
+
+    err_set(&why, ERR_CANCELLED, "the loop ended");
+    tick_release(&loop->tick, &why);
+    timers_release(&loop->timers);
+    timers_release(&loop->alarms);
+    free(loop->child_arg);
+}
+
+void loop_free(struct loop *loop)
+{
+    if (loop)
+        loop->ops->free(loop);
+}
+
+struct clock *loop_clock(struct loop *loop)
+{
+    return loop->clock;
+}
+
+struct uv_loop_s *loop_uv(struct loop *loop)
+{
+    return loop->ops->uv ? loop->ops->uv(loop) : NULL;
+}
+
+int loop_run(struct loop *loop, struct err *err)
+{
+    return loop->ops->run(loop, err);
+}
+
+void loop_stop(struct loop *loop)
+{
+    loop->stopping = true;
+}
+
+void loop_wake(struct loop *loop)
+{
+    loop->woken = true;
+}
+
+/* ---- ticks ---- */
+
+void loop_attach_store(struct loop *loop, struct domain *domain, const struct tick_store_ops *ops)
+{
+    tick_attach(&loop->tick, domain, ops);
+}
+
+void loop_on_storage_failed(struct loop *loop,
+                            void (*fn)(struct domain *domain, const struct err *why, void *arg),
+                            void *arg)
+{
+    loop->tick.on_failed = fn;
+    loop->tick.on_failed_arg = arg;
+}
+
+int loop_unit_begin(struct loop *loop, struct domain *domain, struct err *err)
+{
+    return tick_unit_begin(&loop->tick, domain, err);
+}
+
+int loop_unit_end(struct loop *loop, bool keep, struct err *err)
+{
+    return tick_unit_end(&loop->tick, keep, err);
+}
+
+void loop_after_commit(struct loop *loop, struct loop_effect *effect)
+{
+    tick_after_commit(&loop->tick, effect);
+}
+
+void loop_add_tick_hook(struct loop *loop, struct loop_tick_hook *hook)
+{
+    tick_add_hook(&loop->tick, hook);
+}
+
+void loop_remove_tick_hook(struct loop *loop, struct loop_tick_hook *hook)
+{
+    tick_remove_hook(&loop->tick, hook);
+}
+
+struct arena *loop_arena(struct loop *loop)
+{
+    return tick_arena(&loop->tick);
+}
+
+void loop_end_tick(struct loop *loop)
+{
+    loop->woken = false;
+    if (loop->stopping || loop->tick.lost)
+        loop->last_ticks++;
+    if (!tick_end(&loop->tick))
+        return;
+    loop->worked_ms = clock_mono_ms(loop->clock);
+    if (loop->idle_timer.heap_index == 0)
+        loop_timer_start(loop, &loop->idle_timer, LOOP_IDLE_MS);
+}
+
+bool loop_pending(const struct loop *loop)
+{
+    return loop->woken || loop->stopping || loop->tick.lost || tick_pending(&loop->tick);
+}
+
+bool loop_finished(const struct loop *loop)
+{
+    if (!loop->stopping && !loop->tick.lost)
+        return false;
+    if (loop->last_ticks == 0)
+        return false;
+    return loop->last_ticks >= LOOP_LAST_TICKS || (!loop->woken && !tick_pending(&loop->tick));
+}
+
+int loop_result(const struct loop *loop, struct err *err)
+{
+    if (!loop->tick.lost)
+        return 0;
+    if (err)
+        *err = loop->tick.lost_why;
+    return err_wrap(err, "a database was lost; the next start recovers it");
+}
+
+/* ---- timers ---- */
+
+static int64_t add_saturated(int64_t a, int64_t b)
+{
+    int64_t sum;
+
+    return __builtin_add_overflow(a, b, &sum) ? TIMERS_NONE - 1 : sum;
+}
+
+void loop_timer_start(struct loop *loop, struct loop_timer *timer, int64_t delay_ms)
+{
+    /* Rounded up: a timer never fires early. */
+    int64_t now_ms = (clock_mono_ns(loop->clock) + 999999) / 1000000;
+
+    loop_timer_stop(loop, timer);
+    timer->alarm = false;
+    timers_start(&loop->timers, timer, add_saturated(now_ms, delay_ms > 0 ? delay_ms : 0));
+}
+
+void loop_alarm_start(struct loop *loop, struct loop_timer *timer, int64_t wall_ms)
+{
+    int64_t now_ms = clock_wall_ms(loop->clock);
+
+    loop_timer_stop(loop, timer);
+    timer->alarm = true;
+    timers_start(&loop->alarms, timer, wall_ms > now_ms ? wall_ms : now_ms);
+}
+
+void loop_timer_stop(struct loop *loop, struct loop_timer *timer)
+{
+    timers_stop(timer->alarm ? &loop->alarms : &loop->timers, timer);
+}
+
+void loop_fire_timers(struct loop *loop)
+{
+    timers_fire(&loop->timers, clock_mono_ms(loop->clock));
+    timers_fire(&loop->alarms, clock_wall_ms(loop->clock));
+}

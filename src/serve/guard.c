@@ -1,0 +1,329 @@
+/* Token, cookie, one-time codes, Host and Origin.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "serve/guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/map.h"
+#include "serve/address.h"
+
+#define MAC_BYTES    32
+#define MAC_TEXT     43
+#define FAILURE_SPAN MINUTES(1)
+
+static void random_bytes(void *out, size_t n)
+{
+    if (getrandom(out, n, 0) != (ssize_t)n)
+        BUG("getrandom: %s", strerror(errno));
+}
+
+static void base64url(const unsigned char *bytes, size_t n, char *out)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    uint32_t bits = 0;
+    unsigned have = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        bits = bits << 8 | bytes[i];
+        for (have += 8; have >= 6; have -= 6)
+            *out++ = digits[bits >> (have - 6) & 63];
+    }
+    if (have > 0)
+        *out++ = digits[bits << (6 - have) & 63];
+    *out = '\0';
+}
+
+static bool is_base64url(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (!(s.p[i] >= 'a' && s.p[i] <= 'z') && !(s.p[i] >= 'A' && s.p[i] <= 'Z') &&
+            !(s.p[i] >= '0' && s.p[i] <= '9') && s.p[i] != '-' && s.p[i] != '_')
+            return false;
+    return true;
+}
+
+static bool same_secret(struct str a, const char *b, size_t n)
+{
+    return a.n == n && CRYPTO_memcmp(a.p, b, n) == 0;
+}
+
+/* ---- the token file ---- */
+
+static int make_token(struct guard *guard, const char *path, struct err *err)
+{
+    unsigned char bytes[GUARD_TOKEN_BYTES];
+    char line[GUARD_TOKEN_TEXT + 2];
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    bool good;
+
+    if (fd < 0)
+        return err_set(err, ERR_INTERNAL, "make the token file %s: %s", path, strerror(errno));
+    random_bytes(bytes, sizeof(bytes));
+    base64url(bytes, sizeof(bytes), guard->token);
+    snprintf(line, sizeof(line), "%s\n", guard->token);
+    good = write(fd, line, GUARD_TOKEN_TEXT + 1) == GUARD_TOKEN_TEXT + 1 && fsync(fd) == 0;
+    if (close(fd) < 0 || !good) {
+        err_set(err, ERR_STORAGE_FAILED, "write the token file %s: %s", path, strerror(errno));
+        unlink(path); /* half a token must not be found at the next start */
+        return -1;
+    }
+    return 0;
+}
+
+static int read_token(struct guard *guard, int fd, const char *path, struct err *err)
+{
+    char text[128];
+    struct stat st;
+    struct str token;
+    ssize_t n;
+
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return err_set(err, ERR_BAD_REQUEST, "the token file %s is not a regular file", path);
+    if (st.st_mode & 077)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "the token file %s can be read by others; type: chmod 600 %s (and delete "
+                       "it to get a new token if it may have been seen)",
+                       path, path);
+    n = read(fd, text, sizeof(text));
+    if (n < 0)
+        return err_set(err, ERR_STORAGE_FAILED, "read the token file %s: %s", path,
+                       strerror(errno));
+    token = str_trim(str_of(text, (size_t)n));
+    if (token.n != GUARD_TOKEN_TEXT || !is_base64url(token))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "the token file %s does not hold a token (%d letters and digits); delete "
+                       "it to get a new one",
+                       path, GUARD_TOKEN_TEXT);
+    memcpy(guard->token, token.p, token.n);
+    guard->token[token.n] = '\0';
+    return 0;
+}
+
+int guard_init(struct guard *guard, const char *token_path, struct clock *clock, struct err *err)
+{
+    int fd, r;
+
+    *guard = (struct guard){ .clock = clock };
+    snprintf(guard->cookie_name, sizeof(guard->cookie_name), "dormouse");
+    fd = open(token_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0 && errno == ENOENT)
+        return make_token(guard, token_path, err);
+    if (fd < 0)
+        return err_set(err, ERR_STORAGE_FAILED, "open the token file %s: %s", token_path,
+                       strerror(errno));
+    r = read_token(guard, fd, token_path, err);
+    close(fd);
+    return r;
+}
+
+void guard_release(struct guard *guard)
+{
+    for (unsigned i = 0; i < guard->host_count; i++)
+        free(guard->hosts[i]);
+    OPENSSL_cleanse(guard->token, sizeof(guard->token));
+    guard->host_count = 0;
+}
+
+/* ---- Host and Origin ---- */
+
+/* Has it a port? The colons of an [IPv6] address are not one. */
+static bool has_port(struct str host)
+{
+    ptrdiff_t bracket = str_find_char(host, ']');
+
+    return str_find_char(bracket < 0 ? host : str_skip(host, (size_t)bracket), ':') >= 0;
+}
+
+static bool host_char_ok(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+           strchr(".-_[]:", c) != NULL;
+}
+
+int guard_allow_host(struct guard *guard, struct str host, uint16_t port, struct err *err)
+{
+    char text[280];
+
+    for (size_t i = 0; i < host.n; i++)
+        if (!host.p[i] || !host_char_ok(host.p[i]))
+            return err_set(err, ERR_BAD_REQUEST, "\"%.*s\" is not a host name",
+                           STR_ARG(str_take(host, 80)));
+    if (host.n == 0 || host.n > 255 || guard->host_count == GUARD_HOSTS_MAX)
+        return err_set(err, ERR_BAD_REQUEST, "at most %d host names of up to 255 characters",
+                       GUARD_HOSTS_MAX);
+    if (has_port(host) || port == 80)
+        snprintf(text, sizeof(text), "%.*s", STR_ARG(host));
+    else
+        snprintf(text, sizeof(text), "%.*s:%u", STR_ARG(host), port);
+    guard->hosts[guard->host_count++] = alloc_text(text);
+    return 0;
+}
+
+bool guard_host_ok(const struct guard *guard, struct str host)
+{
+    for (unsigned i = 0; i < guard->host_count; i++)
+        if (str_eq_nocase(host, str_from(guard->hosts[i])))
+            return true;
+    return false;
+}
+
+bool guard_origin_ok(const struct guard *guard, struct str origin)
+{
+    struct str scheme = STR("http://");
+
+    return str_starts(origin, scheme) && guard_host_ok(guard, str_skip(origin, scheme.n));
+}
+
+/* ---- credentials ---- */
+
+bool guard_parse_bearer(struct str header, struct str *ret_token)
+{
+    struct str token;
+
+    if (header.n < 8 || !str_eq_nocase(str_take(header, 7), STR("Bearer ")))
+        return false;
+    token = str_trim(str_skip(header, 7));
+    if (token.n == 0 || token.n > 256)
+        return false;
+    *ret_token = token;
+    return true;
+}
+
+bool guard_parse_cookie(struct str header, const char *name, struct str *ret_value)
+{
+    struct str pair;
+    unsigned found = 0;
+
+    if (!header.p)
+        return false;
+    while (str_split(&header, ';', &pair)) {
+        ptrdiff_t eq;
+
+        pair = str_trim(pair);
+        eq = str_find_char(pair, '=');
+        if (eq < 0 || !str_is(str_take(pair, (size_t)eq), name))
+            continue;
+        if (found++ == 0)
+            *ret_value = str_skip(pair, (size_t)eq + 1);
+    }
+    return found == 1;
+}
+
+bool guard_token_ok(const struct guard *guard, struct str token)
+{
+    return same_secret(token, guard->token, GUARD_TOKEN_TEXT);
+}
+
+static void cookie_mac(const struct guard *guard, int64_t until_ms, char out[MAC_TEXT + 1])
+{
+    unsigned char mac[MAC_BYTES];
+    char text[64];
+    unsigned n = 0;
+    int used = snprintf(text, sizeof(text), "cookie|v1|%lld", (long long)until_ms);
+
+    if (!HMAC(EVP_sha256(), guard->token, GUARD_TOKEN_TEXT, (const unsigned char *)text,
+              (size_t)used, mac, &n))
+        BUG("HMAC failed");
+    base64url(mac, sizeof(mac), out);
+}
+
+void guard_make_cookie(const struct guard *guard, struct buf *out)
+{
+    int64_t until_ms = clock_wall_ms(guard->clock) + GUARD_COOKIE_LIFE_MS;
+    char mac[MAC_TEXT + 1];
+
+    cookie_mac(guard, until_ms, mac);
+    buf_printf(out, "v1.%lld.%s", (long long)until_ms, mac);
+}
+
+bool guard_cookie_ok(const struct guard *guard, struct str value)
+{
+    struct str version, expiry;
+    char mac[MAC_TEXT + 1];
+    int64_t until_ms;
+
+    if (!str_split(&value, '.', &version) || !str_is(version, "v1") ||
+        !str_split(&value, '.', &expiry) || !value.p || str_to_i64(expiry, &until_ms) < 0)
+        return false;
+    cookie_mac(guard, until_ms, mac);
+    return same_secret(value, mac, MAC_TEXT) && clock_wall_ms(guard->clock) < until_ms;
+}
+
+/* ---- one-time codes ---- */
+
+void guard_make_code(struct guard *guard, char ret_code[GUARD_CODE_TEXT + 1])
+{
+    unsigned char bytes[16];
+    unsigned oldest = 0;
+
+    for (unsigned i = 1; i < GUARD_CODES_MAX; i++)
+        if (guard->codes[i].until_ms < guard->codes[oldest].until_ms)
+            oldest = i;
+    random_bytes(bytes, sizeof(bytes));
+    base64url(bytes, sizeof(bytes), guard->codes[oldest].text);
+    guard->codes[oldest].until_ms = clock_mono_ms(guard->clock) + GUARD_CODE_LIFE_MS;
+    memcpy(ret_code, guard->codes[oldest].text, GUARD_CODE_TEXT + 1);
+}
+
+bool guard_use_code(struct guard *guard, struct str code)
+{
+    int64_t now = clock_mono_ms(guard->clock);
+    bool good = false;
+
+    /* All are looked at, whichever fits: the time says nothing. */
+    for (unsigned i = 0; i < GUARD_CODES_MAX; i++) {
+        if (!same_secret(code, guard->codes[i].text, GUARD_CODE_TEXT))
+            continue;
+        good = now < guard->codes[i].until_ms;
+        guard->codes[i].until_ms = 0;
+        OPENSSL_cleanse(guard->codes[i].text, sizeof(guard->codes[i].text));
+    }
+    return good;
+}
+
+/* ---- too many wrong tokens ---- */
+
+/* An IPv6 customer holds at least a /64: its addresses count as one. */
+static uint64_t source_hash(const struct sockaddr *from)
+{
+    uint64_t hash = 0;
+
+    if (from->sa_family == AF_INET)
+        hash = map_hash(str_of((const char *)&((const struct sockaddr_in *)from)->sin_addr, 4));
+    else if (from->sa_family == AF_INET6)
+        hash = map_hash(str_of((const char *)&((const struct sockaddr_in6 *)from)->sin6_addr, 8));
+    return hash | 1;
+}
+
+void guard_failed(struct guard *guard, const struct sockaddr *from)
+{
+    uint64_t hash = source_hash(from);
+    struct guard_source *source = &guard->sources[hash % GUARD_SOURCES_MAX];
+    int64_t now = clock_mono_ms(guard->clock);
+
+    if (source->address != hash || now - source->since_ms > FAILURE_SPAN)
+        *source = (struct guard_source){ .address = hash, .since_ms = now };
+    source->failures++;
+}
+
+bool guard_blocked(const struct guard *guard, const struct sockaddr *from)
+{
+    uint64_t hash = source_hash(from);
+    const struct guard_source *source = &guard->sources[hash % GUARD_SOURCES_MAX];
+
+    return !address_is_loopback(from) && source->address == hash &&
+           source->failures >= GUARD_FAILURES_MAX &&
+           clock_mono_ms(guard->clock) - source->since_ms <= FAILURE_SPAN;
+}

@@ -1,0 +1,169 @@
+/* Embedded files: the page, its style and its script.
+ *
+ * They are part of the binary, compressed at build time. The response of each is made at its first
+ * use and then shared by all requests; it only points at the binary's own memory.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "serve/page_int.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "serve/serve_int.h"
+
+static const char policy[] =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'";
+
+enum form {
+    FORM_PLAIN = 0,
+    FORM_GZIP,
+    FORM_UNCHANGED, /* 304 for the plain one */
+    FORM_UNCHANGED_GZIP,
+    FORM_COUNT
+};
+
+void page_init(struct serve *serve)
+{
+    serve->pages = NEW_N(struct MHD_Response *, page_count * FORM_COUNT);
+}
+
+void page_release(struct serve *serve)
+{
+    for (size_t i = 0; i < page_count * FORM_COUNT; i++)
+        if (serve->pages[i])
+            MHD_destroy_response(serve->pages[i]);
+    free(serve->pages);
+}
+
+static void etag_of(const struct page *page, enum form form, char out[48])
+{
+    bool gzip = form == FORM_GZIP || form == FORM_UNCHANGED_GZIP;
+
+    snprintf(out, 48, "\"%s%s\"", page->hash, gzip ? "-gz" : "");
+}
+
+static struct MHD_Response *make_response(const struct page *page, enum form form)
+{
+    struct str bytes = form == FORM_PLAIN  ? str_of((const char *)page->bytes, page->n)
+                       : form == FORM_GZIP ? str_of((const char *)page->gzip, page->gzip_n)
+                                           : STR("");
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        bytes.n, (void *)(uintptr_t)bytes.p, MHD_RESPMEM_PERSISTENT);
+    bool html = strncmp(page->type, "text/html", 9) == 0;
+    char etag[48];
+
+    if (!response)
+        BUG("out of memory for a response");
+    etag_of(page, form, etag);
+    MHD_add_response_header(response, "ETag", etag);
+    MHD_add_response_header(response, "Vary", "Accept-Encoding");
+    MHD_add_response_header(response, "Cache-Control",
+                            page->hashed ? "public, max-age=31536000, immutable" : "no-cache");
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+    MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
+    if (form == FORM_PLAIN || form == FORM_GZIP)
+        MHD_add_response_header(response, "Content-Type", page->type);
+    if (form == FORM_GZIP)
+        MHD_add_response_header(response, "Content-Encoding", "gzip");
+    if (html) {
+        MHD_add_response_header(response, "Content-Security-Policy", policy);
+        MHD_add_response_header(response, "X-Frame-Options", "DENY");
+        MHD_add_response_header(response, "Cross-Origin-Opener-Policy", "same-origin");
+    }
+    return response;
+}
+
+bool page_accepts_gzip(struct str header)
+{
+    struct str word;
+
+    if (!header.p)
+        return false;
+    while (str_split(&header, ',', &word)) {
+        struct str name;
+
+        if (!str_split(&word, ';', &name) || !str_eq_nocase(str_trim(name), STR("gzip")))
+            continue;
+        word = str_trim(word);
+        return !(word.p && (str_is(word, "q=0") || str_starts(word, STR("q=0.0"))));
+    }
+    return false;
+}
+
+bool page_etag_listed(struct str header, const char *etag)
+{
+    struct str word;
+
+    if (!header.p)
+        return false;
+    while (str_split(&header, ',', &word)) {
+        word = str_trim(word);
+        if (str_starts(word, STR("W/")))
+            word = str_skip(word, 2);
+        if (str_is(word, etag) || str_is(word, "*"))
+            return true;
+    }
+    return false;
+}
+
+static const struct page *page_find(struct str name)
+{
+    for (size_t i = 0; i < page_count; i++)
+        if (str_is(name, pages[i].name))
+            return &pages[i];
+    return NULL;
+}
+
+static void reply_page(struct serve_request *request, const struct page *page, int status)
+{
+    struct serve *serve = serve_request_serve(request);
+    bool gzip =
+        page->gzip_n > 0 && page_accepts_gzip(serve_request_header(request, "Accept-Encoding"));
+    enum form form = gzip ? FORM_GZIP : FORM_PLAIN;
+    struct MHD_Response **slot;
+    char etag[48];
+
+    etag_of(page, form, etag);
+    if (status == 200 && page_etag_listed(serve_request_header(request, "If-None-Match"), etag)) {
+        form = gzip ? FORM_UNCHANGED_GZIP : FORM_UNCHANGED;
+        status = 304;
+    }
+    slot = &serve->pages[(size_t)(page - pages) * FORM_COUNT + form];
+    if (!*slot)
+        *slot = make_response(page, form);
+    reply_shared(request, status, *slot);
+}
+
+int page_reply(struct serve_request *request, const char *name)
+{
+    const struct page *page = page_find(str_from(name));
+
+    if (!page)
+        return -1;
+    reply_page(request, page, strcmp(name, "login-failed.html") == 0 ? 403 : 200);
+    return 0;
+}
+
+void page_home(struct serve_request *request)
+{
+    if (page_reply(request, "index.html") < 0)
+        BUG("the start page was not embedded");
+}
+
+void page_run(struct serve_request *request)
+{
+    struct str name = serve_request_param(request, "name");
+    const struct page *page = str_ends(name, STR(".html")) ? NULL : page_find(name);
+    struct err err = ERR_INIT;
+
+    if (page) {
+        reply_page(request, page, 200);
+        return;
+    }
+    err_set(&err, ERR_NOT_FOUND, "there is no file %.*s", STR_ARG(str_take(name, 100)));
+    serve_reply_error(request, &err);
+}

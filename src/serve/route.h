@@ -1,0 +1,76 @@
+/* Routes as a table: dispatch, 404 and 405, and the OpenAPI document are all made from it.
+ *
+ * A pattern is literal segments and {name} parameters; {name...} as the last segment takes the
+ * rest of the path, slashes included. The first route that fits wins, so literal ones stand
+ * before those with parameters.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_SERVE_ROUTE_H
+#define DORMOUSE_SERVE_ROUTE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "serve/target.h"
+
+struct serve_request;
+
+enum serve_access {
+    SERVE_TOKEN = 0, /* bearer token or the page's cookie, or the owner's Unix socket */
+    SERVE_PUBLIC,    /* anyone who passes the Host check */
+    SERVE_LOCAL,     /* anyone on this machine */
+};
+
+enum serve_answer {
+    SERVE_JSON = 0,
+    SERVE_TEXT,
+    SERVE_PAGE, /* static files */
+    SERVE_SSE,
+    SERVE_WEBSOCKET,
+};
+
+struct serve_route {
+    const char *method;  /* "GET" (answers HEAD too), "POST", "PUT", "PATCH", "DELETE" */
+    const char *pattern; /* "/api/v1/agents/{id}" */
+    void (*run)(struct serve_request *request);
+    enum serve_access access;
+    enum serve_answer answer;
+    uint32_t body_max;   /* bytes; 0: no body is accepted */
+    const char *summary; /* one sentence, for the OpenAPI document */
+};
+
+/* A room's routes and what its handlers get from serve_request_arg(). */
+struct serve_routes {
+    const struct serve_route *table;
+    size_t count;
+    void *arg;
+};
+
+#define ROUTE_PARAMS_MAX 8
+
+struct route_match {
+    const struct serve_route *route;
+    void *arg;
+    unsigned id; /* position over all tables, for counting */
+    struct param params[ROUTE_PARAMS_MAX];
+    unsigned param_count;
+};
+
+/* 1 found, 0 no such path, -1 bad path (err), -2 the path exists with other methods, which are in
+ * allow ("GET, HEAD, OPTIONS"). HEAD finds GET routes. */
+int route_find(const struct serve_routes *routes, size_t count, struct arena *arena,
+               struct str method, struct str path, struct route_match *ret_match, struct buf *allow,
+               struct err *err);
+/* A table that could never work (unknown method, bad pattern, too many parameters, the same
+ * route twice) is refused at start. */
+int route_check(const struct serve_routes *routes, size_t count, struct err *err);
+/* The OpenAPI 3.1 document of these routes as JSON text. */
+int route_openapi(const struct serve_routes *routes, size_t count, const char *version,
+                  struct buf *out, struct err *err);
+
+#endif

@@ -46,16 +46,22 @@ static bool apply(struct walk *walk, struct redact_hit hit)
     return true;
 }
 
+/* Most words are too short to be a token; those of several parts go on after the word. */
+static bool may_be_token(struct str rest, size_t word)
+{
+    return word >= REDACT_TOKEN_MIN || (word < rest.n && strchr(".~:", rest.p[word]));
+}
+
 static void walk_word(struct walk *walk)
 {
     struct str rest = walk_rest(walk);
     size_t n = 1;
 
-    if (walk->boundary && apply(walk, redact_token(rest)))
-        return;
     while (n < rest.n && redact_is_word(rest.p[n]) &&
            !(rest.p[n] == '-' && str_starts(str_skip(rest, n), STR(PEM_BEGIN))))
         n++;
+    if (walk->boundary && may_be_token(rest, n) && apply(walk, redact_token(rest)))
+        return;
     if (walk->boundary && apply(walk, redact_pair(rest, str_take(rest, n), walk->line_start)))
         return;
     copy(walk, n);

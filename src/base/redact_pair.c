@@ -469,6 +469,8 @@ struct redact_hit redact_url(struct str rest)
     if (hit.cut)
         return hit;
     rest = str_take(rest, URL_BYTES_MAX);
+    if (str_find_char(rest, '@') < 0)
+        return REDACT_MISS;
     while (at < rest.n && !ends_url(rest.p[at]) && !strchr(":/?#@[", rest.p[at]))
         at++;
     if (char_at(rest, at) != ':')

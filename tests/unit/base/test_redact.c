@@ -3,9 +3,9 @@
 
 #include <json-c/json.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "base/rand.h"
 #include "harness/test.h"
 
@@ -240,8 +240,8 @@ TEST(redact_leaves_ordinary_text_alone)
         "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
         "commit 9fceb02d0ae598e95dc970b74767f19372d61af8",
         "/home/ann/.config/app/tokens/file-2024-01-01_secret.txt",
-        "max_tokens=4096, token_count: 12, tokens: 7, next_token=abc123def, \"nextPageToken\": "
-        "\"x1y2z3a4\"",
+        "max_tokens=4096, token_count: 12, tokens: 7, next_token=abc123def",
+        "{\"nextPageToken\": \"x1y2z3a4\"}",
         "secret_ref: openai, password_policy: strict, secrets: inherit",
         "if (token == NULL) return token->kind; token = next_token(p); self.password = password",
         "password=${DB_PASSWORD} token=$GITHUB_TOKEN secret: {{ vault.secret }} key=$(cat key)",
@@ -405,15 +405,16 @@ TEST(redact_is_linear_on_hostile_input)
     for (size_t i = 0; i < ARRAY_LEN(pieces); i++) {
         AUTO_BUF text = BUF_INIT(2u << 20);
         AUTO_BUF out = BUF_INIT(16u << 20);
-        int64_t start = clock_mono_ms(clock_system());
+        clock_t start = clock();
 
         while (text.n < 1u << 20)
             buf_add_text(&text, pieces[i]);
         ASSERT_EQ(redact(buf_str(&text), &out), 0);
         ASSERT(out.n <= 4 * text.n + strlen(M));
-        if (clock_mono_ms(clock_system()) - start > 5000)
-            FAIL("1 MiB of \"%s\" took %d ms", pieces[i],
-                 (int)(clock_mono_ms(clock_system()) - start));
+        /* CPU time, under sanitizers; quadratic work would take minutes. */
+        if (clock() - start > 5 * CLOCKS_PER_SEC)
+            FAIL("1 MiB of \"%s\" took %ld ms", pieces[i],
+                 (clock() - start) / (CLOCKS_PER_SEC / 1000));
     }
 }
 

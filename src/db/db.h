@@ -26,7 +26,8 @@ struct sql {
 #define SQL(literal) ((struct sql){ "" literal "" })
 
 /* Gives a statement ready to be bound. Statements are cached by the literal's address: preparing
- * again is cheap, and stmt_free() hands it back to the cache. The same literal may be open twice. */
+ * again is cheap, and stmt_free() hands it back to the cache. The same literal may be open twice.
+ */
 int db_prepare(struct db *db, struct sql sql, struct stmt **ret_stmt, struct err *err);
 void stmt_free(struct stmt *stmt);
 AUTO_DEFINE(stmt)

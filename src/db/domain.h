@@ -14,14 +14,16 @@
 #include "base/alloc.h"
 #include "base/err.h"
 
+struct clock;
 struct db;
+struct db_fault;
 struct domain;
 
 /* A numbered step of a domain's schema; one text per engine, embedded in the binary. */
 struct migration {
-    int number;           /* 1, 2, 3 ... without gaps */
-    const char *name;     /* "runs" */
-    const char *sqlite;   /* several statements */
+    int number;         /* 1, 2, 3 ... without gaps */
+    const char *name;   /* "runs" */
+    const char *sqlite; /* several statements */
     const char *postgres;
 };
 
@@ -36,8 +38,10 @@ struct domain_config {
     const struct migration *migrations; /* may be NULL with migration_count 0 */
     size_t migration_count;
     enum db_sync sync;
-    bool read_only;                     /* never migrates, never creates */
-    int busy_ms;                        /* how long to wait for another writer; 0: 5000 */
+    bool read_only;         /* never migrates, never creates */
+    int busy_ms;            /* how long to wait for another writer; 0: 5000 */
+    struct clock *clock;    /* NULL: the system's */
+    struct db_fault *fault; /* for tests: fails on purpose (db/db_fault.h); else NULL */
 };
 
 /* Opens, creates where needed and migrates (inside a transaction, after a backup when there was

@@ -5,6 +5,8 @@
  */
 #include "loop/loop.h"
 
+#include <stdlib.h>
+
 #include "loop/loop_int.h"
 
 #define CONTAINER(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
@@ -38,6 +40,7 @@ void loop_release(struct loop *loop)
     tick_release(&loop->tick, &why);
     timers_release(&loop->timers);
     timers_release(&loop->alarms);
+    free(loop->child_arg);
 }
 
 void loop_free(struct loop *loop)

@@ -26,7 +26,7 @@
 struct loop;
 struct uv_loop_s;
 
-/* clock NULL: the system's. */
+/* clock NULL: the system's. SIGPIPE is ignored from now on. */
 int loop_new(struct clock *clock, struct loop **ret_loop, struct err *err);
 struct loop *loop_new_fake(struct clock_fake *clock);
 /* All children, jobs and foreign handles must have ended. An open transaction is rolled back and

@@ -101,7 +101,7 @@ static int fake_run(struct loop *loop, struct err *err)
 
 static void fake_free(struct loop *loop)
 {
-    BUG_IF(loop->work_running);
+    BUG_IF(loop->work_running || loop->children);
     loop_release(loop);
     free(loop);
 }

@@ -9,6 +9,8 @@
 #include "loop/tick_int.h"
 #include "loop/timer_int.h"
 
+struct child_ops;
+
 struct loop_ops {
     int (*run)(struct loop *loop, struct err *err);
     void (*free)(struct loop *loop);
@@ -36,6 +38,9 @@ struct loop {
     unsigned last_ticks; /* since stopping */
     struct loop_work_job *waiting, **waiting_end;
     unsigned work_running, work_waiting;
+    const struct child_ops *child_ops; /* NULL: real processes */
+    void *child_arg;                   /* owned */
+    unsigned children;
 };
 
 void loop_init(struct loop *loop, const struct loop_ops *ops, struct clock *clock);

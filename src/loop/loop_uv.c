@@ -15,6 +15,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/timerfd.h>
@@ -157,7 +158,7 @@ static void uv_loop_free(struct loop *loop)
 {
     struct loop_uv *l = uv_of(loop);
 
-    BUG_IF(loop->work_running);
+    BUG_IF(loop->work_running || loop->children);
     loop_release(loop);
     uv_close((uv_handle_t *)&l->prepare, NULL);
     uv_close((uv_handle_t *)&l->check, NULL);
@@ -213,6 +214,9 @@ int loop_new(struct clock *clock, struct loop **ret_loop, struct err *err)
 {
     struct loop_uv *l = NEW(struct loop_uv);
     int status = uv_loop_init(&l->uv);
+
+    /* A peer or child that no longer listens is an error of the write, not the end of us. */
+    signal(SIGPIPE, SIG_IGN);
 
     if (status < 0) {
         free(l);

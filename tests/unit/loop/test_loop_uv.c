@@ -3,11 +3,12 @@
  * SPDX-License-Identifier: MIT
  */
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <uv.h>
 
 #include "harness/test.h"
-#include "loop/loop.h"
+#include "store_fake.h"
 
 struct stopper {
     struct loop_timer timer; /* first */
@@ -23,14 +24,22 @@ static void stop_now(struct loop_timer *timer)
     loop_stop(stopper->loop);
 }
 
-TEST(a_timer_never_fires_early)
+static struct loop *new_loop(struct test *t)
 {
-    AUTO(loop) loop = NULL;
-    struct stopper stopper = { .timer.fire = stop_now };
-    int64_t before;
+    struct loop *loop = NULL;
 
     ASSERT_OK(loop_new(NULL, &loop, &t->err));
-    stopper.loop = loop;
+    return loop;
+}
+
+/* ---- time ---- */
+
+TEST(a_timer_never_fires_early)
+{
+    AUTO(loop) loop = new_loop(t);
+    struct stopper stopper = { .timer.fire = stop_now, .loop = loop };
+    int64_t before;
+
     for (int delay = 0; delay < 12; delay++) {
         before = clock_mono_ns(loop_clock(loop));
         loop_timer_start(loop, &stopper.timer, delay);
@@ -38,4 +47,260 @@ TEST(a_timer_never_fires_early)
         ASSERT(clock_mono_ns(loop_clock(loop)) - before >= delay * 1000000LL);
     }
     ASSERT_EQ(stopper.fired, 12);
+}
+
+TEST(an_alarm_never_rings_early)
+{
+    AUTO(loop) loop = new_loop(t);
+    struct stopper stopper = { .timer.fire = stop_now, .loop = loop };
+
+    for (int delay = -5; delay < 12; delay++) {
+        int64_t at = clock_wall_ms(loop_clock(loop)) + delay;
+
+        loop_alarm_start(loop, &stopper.timer, at);
+        ASSERT_OK(loop_run(loop, &t->err));
+        ASSERT(clock_wall_ms(loop_clock(loop)) >= at);
+    }
+    ASSERT_EQ(stopper.fired, 17);
+}
+
+TEST(an_alarm_that_was_moved_or_stopped_does_not_ring_at_the_old_time)
+{
+    AUTO(loop) loop = new_loop(t);
+    struct stopper end = { .timer.fire = stop_now, .loop = loop };
+    struct stopper moved = end, stopped = end;
+    int64_t now = clock_wall_ms(loop_clock(loop));
+
+    loop_alarm_start(loop, &moved.timer, now + 5);
+    loop_alarm_start(loop, &stopped.timer, now + 5);
+    loop_timer_start(loop, &end.timer, 40);
+    loop_alarm_start(loop, &moved.timer, now + HOURS(5));
+    loop_timer_stop(loop, &stopped.timer);
+    ASSERT_OK(loop_run(loop, &t->err));
+    ASSERT(end.fired == 1 && moved.fired == 0 && stopped.fired == 0);
+}
+
+/* The clock of a test, stood beside a real loop: an alarm rings by it and not by the system's. */
+TEST(alarms_ring_by_the_injected_clock)
+{
+    struct clock_fake clock;
+    AUTO(loop) loop = NULL;
+    struct stopper ring, end;
+
+    clock_fake_init(&clock, 5000);
+    ASSERT_OK(loop_new(&clock.clock, &loop, &t->err));
+    ring = end = (struct stopper){ .timer.fire = stop_now, .loop = loop };
+    loop_alarm_start(loop, &ring.timer, 5000);
+    ASSERT_OK(loop_run(loop, &t->err));
+    ASSERT_EQ(ring.fired, 1);
+    loop_alarm_start(loop, &ring.timer, 5001);
+    loop_timer_start(loop, &end.timer, 0);
+    ASSERT_OK(loop_run(loop, &t->err));
+    ASSERT(ring.fired == 1 && end.fired == 1);
+}
+
+struct counter {
+    struct loop_tick_hook hook; /* first */
+    int ticks;
+};
+
+static void count_tick(struct loop_tick_hook *hook)
+{
+    ((struct counter *)hook)->ticks++;
+}
+
+TEST(a_loop_with_nothing_to_do_sleeps)
+{
+    AUTO(loop) loop = new_loop(t);
+    struct stopper end = { .timer.fire = stop_now, .loop = loop }, far = end;
+    struct counter counter = { { count_tick }, 0 };
+
+    loop_add_tick_hook(loop, &counter.hook);
+    loop_timer_start(loop, &end.timer, 300);
+    loop_timer_start(loop, &far.timer, HOURS(9));
+    loop_alarm_start(loop, &(struct loop_timer){ .fire = stop_now },
+                     clock_wall_ms(loop_clock(loop)) + HOURS(9));
+    ASSERT_OK(loop_run(loop, &t->err));
+    /* A tick to begin with, one for the timer, one or two for the stop. */
+    ASSERT(counter.ticks >= 2 && counter.ticks <= 5);
+}
+
+static void wake_five_times(struct loop_tick_hook *hook)
+{
+    struct counter *counter = (struct counter *)hook;
+
+    if (++counter->ticks <= 5)
+        loop_wake(((struct stopper *)(counter + 1))->loop);
+    else
+        loop_stop(((struct stopper *)(counter + 1))->loop);
+}
+
+TEST(waking_ticks_again_without_sleeping)
+{
+    AUTO(loop) loop = new_loop(t);
+    struct {
+        struct counter counter;
+        struct stopper stopper;
+    } both = { { { wake_five_times }, 0 }, { .loop = loop } };
+    int64_t before = clock_mono_ms(loop_clock(loop));
+
+    loop_add_tick_hook(loop, &both.counter.hook);
+    loop_wake(loop);
+    ASSERT_OK(loop_run(loop, &t->err));
+    ASSERT(both.counter.ticks >= 6);
+    ASSERT(clock_mono_ms(loop_clock(loop)) - before < 2000);
+}
+
+/* ---- what wrote decides nothing: everything is committed before the loop sleeps ---- */
+
+struct writer {
+    struct loop_effect effect; /* first */
+    struct loop_timer timer;
+    struct loop *loop;
+    struct store_fake *store;
+    int row;
+};
+
+static void written(struct loop_effect *effect)
+{
+    struct writer *writer = (struct writer *)effect;
+
+    if (!store_has(writer->store, writer->row))
+        FAIL("let out before it was durable");
+    loop_stop(writer->loop);
+}
+
+static void not_written(struct loop_effect *effect, const struct err *why)
+{
+    (void)effect;
+    FAIL("dropped: %s", err_message(why, 0));
+}
+
+static void write_row(struct writer *writer)
+{
+    struct err err = ERR_INIT;
+
+    if (loop_unit_begin(writer->loop, store_domain(writer->store), &err) < 0)
+        FAIL("%s", err_message(&err, 0));
+    store_write(writer->store, ++writer->row);
+    loop_after_commit(writer->loop, &writer->effect);
+    if (loop_unit_end(writer->loop, true, &err) < 0)
+        FAIL("%s", err_message(&err, 0));
+}
+
+static void write_by_timer(struct loop_timer *timer)
+{
+    write_row((struct writer *)((char *)timer - offsetof(struct writer, timer)));
+}
+
+static void write_by_socket(uv_poll_t *poll, int status, int events)
+{
+    char byte;
+
+    (void)status, (void)events;
+    if (read(*(int *)((struct writer *)poll->data + 1), &byte, 1) == 1)
+        write_row(poll->data);
+}
+
+static void write_by_pool(uv_work_t *req, int status)
+{
+    (void)status;
+    write_row(req->data);
+}
+
+static void do_nothing(uv_work_t *req)
+{
+    (void)req;
+}
+
+TEST(what_timers_sockets_and_pool_results_write_is_committed_at_once)
+{
+    AUTO(loop) loop = new_loop(t);
+    struct store_fake *store = NEW(struct store_fake);
+    struct {
+        struct writer writer;
+        int fds[2];
+    } w = { .writer = { .effect = { written, not_written }, .loop = loop, .store = store } };
+    uv_poll_t poll = { .data = &w.writer };
+    uv_work_t work = { .data = &w.writer };
+
+    loop_attach_store(loop, store_domain(store), &store_fake_ops);
+    w.writer.timer.fire = write_by_timer;
+    loop_timer_start(loop, &w.writer.timer, 1);
+    ASSERT_OK(loop_run(loop, &t->err));
+    ASSERT_EQ(store->durable_count, 1);
+
+    ASSERT(pipe(w.fds) == 0 && write(w.fds[1], "x", 1) == 1);
+    uv_poll_init(loop_uv(loop), &poll, w.fds[0]);
+    uv_poll_start(&poll, UV_READABLE, write_by_socket);
+    ASSERT_OK(loop_run(loop, &t->err));
+    ASSERT_EQ(store->durable_count, 2);
+
+    uv_queue_work(loop_uv(loop), &work, do_nothing, write_by_pool);
+    ASSERT_OK(loop_run(loop, &t->err));
+    ASSERT_EQ(store->durable_count, 3);
+
+    uv_close((uv_handle_t *)&poll, NULL);
+    loop_free(TAKE(loop));
+    free(store);
+}
+
+static void write_and_stop(struct loop_timer *timer)
+{
+    struct writer *writer = (struct writer *)((char *)timer - offsetof(struct writer, timer));
+
+    loop_stop(writer->loop);
+    write_row(writer);
+}
+
+TEST(stopping_finishes_the_tick_under_way)
+{
+    AUTO(loop) loop = new_loop(t);
+    struct store_fake *store = NEW(struct store_fake);
+    struct writer writer = { .effect = { written, not_written }, .loop = loop, .store = store };
+
+    loop_attach_store(loop, store_domain(store), &store_fake_ops);
+    writer.timer.fire = write_and_stop;
+    loop_timer_start(loop, &writer.timer, 0);
+    ASSERT_OK(loop_run(loop, &t->err));
+    ASSERT_EQ(store->durable_count, 1);
+    loop_free(TAKE(loop));
+    free(store);
+}
+
+TEST(the_loop_can_run_again_after_it_was_stopped)
+{
+    AUTO(loop) loop = new_loop(t);
+    struct stopper stopper = { .timer.fire = stop_now, .loop = loop };
+
+    loop_stop(loop);
+    ASSERT_OK(loop_run(loop, &t->err));
+    loop_timer_start(loop, &stopper.timer, 2);
+    ASSERT_OK(loop_run(loop, &t->err));
+    ASSERT_EQ(stopper.fired, 1);
+}
+
+TEST(a_fake_loop_has_no_libuv)
+{
+    struct clock_fake clock;
+    AUTO(loop) loop = NULL;
+
+    clock_fake_init(&clock, 0);
+    loop = loop_new_fake(&clock);
+    ASSERT(loop_uv(loop) == NULL);
+    ASSERT(loop_clock(loop) == &clock.clock);
+    loop_free(NULL);
+}
+
+TEST(a_loop_that_cannot_be_made_says_why)
+{
+    struct rlimit files, none;
+    struct loop *loop = NULL;
+
+    getrlimit(RLIMIT_NOFILE, &files);
+    none = (struct rlimit){ 0, files.rlim_max };
+    setrlimit(RLIMIT_NOFILE, &none);
+    ASSERT_FAILS(loop_new(NULL, &loop, &t->err), ERR_INTERNAL);
+    setrlimit(RLIMIT_NOFILE, &files);
+    ASSERT(loop == NULL);
 }

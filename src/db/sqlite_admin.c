@@ -1,0 +1,286 @@
+/* Care of a SQLite file: checkpoints when idle, online backup, integrity check.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "db/sqlite_int.h"
+
+#define BACKUP_PAGES_PER_STEP 256
+#define BACKUP_WAIT_MS        20
+#define BACKUP_COPIES_KEPT    3
+#define CHECK_PROBLEMS_MAX    "1" /* the first is enough to say that it is damaged */
+
+/* ---- the write-ahead log ---- */
+
+/* PASSIVE never waits for anyone. Once everything is copied into the database and no reader needs
+ * the log, TRUNCATE gives its space back; it takes the writer's lock, so only then, and without
+ * waiting. While there is work the log is reused from its start instead (truncation at every
+ * checkpoint cost a third of the throughput). */
+void sqlite_idle(struct db *db)
+{
+    struct sqlite *sqlite = sqlite_of(db);
+    int frames = -1, copied = -1;
+
+    if (db->read_only || db->health != DOMAIN_OK)
+        return;
+    if (sqlite3_wal_checkpoint_v2(sqlite->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, &frames,
+                                  &copied) != SQLITE_OK ||
+        frames <= 0 || copied < frames)
+        return;
+    sqlite3_busy_timeout(sqlite->handle, 0);
+    sqlite3_wal_checkpoint_v2(sqlite->handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    sqlite3_busy_timeout(sqlite->handle, sqlite->busy_ms);
+}
+
+/* ---- backup ---- */
+
+static int sync_path(const char *path, int flags, struct err *err)
+{
+    int fd = open(path, flags | O_CLOEXEC);
+    int r = fd < 0 ? -1 : fsync(fd);
+
+    if (r < 0)
+        err_set(err, ERR_STORAGE_FAILED, "sync %s: %s", path, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return r;
+}
+
+static int sync_dir_of(const char *path, struct err *err)
+{
+    AUTO_TEXT copy = alloc_text(path);
+
+    return sync_path(dirname(copy), O_RDONLY | O_DIRECTORY, err);
+}
+
+/* A read transaction is open, so every step copies from the same state. */
+static int copy_pages(struct sqlite *sqlite, sqlite3 *to, db_progress_fn *progress, void *arg,
+                      struct err *err)
+{
+    sqlite3_backup *backup = sqlite3_backup_init(to, "main", sqlite->handle, "main");
+    int rc, waited_ms = 0;
+
+    if (!backup)
+        return sqlite_fail(sqlite, sqlite3_extended_errcode(to), err);
+    do {
+        rc = sqlite3_backup_step(backup, BACKUP_PAGES_PER_STEP);
+        if (progress) {
+            int all = sqlite3_backup_pagecount(backup);
+
+            progress(all - sqlite3_backup_remaining(backup), all, arg);
+        }
+        if ((rc & 0xff) == SQLITE_BUSY || (rc & 0xff) == SQLITE_LOCKED) {
+            if ((waited_ms += BACKUP_WAIT_MS) > sqlite->busy_ms)
+                break;
+            sqlite3_sleep(BACKUP_WAIT_MS);
+            rc = SQLITE_OK;
+        }
+    } while (rc == SQLITE_OK);
+    sqlite3_backup_finish(backup);
+    if (rc == SQLITE_DONE)
+        return 0;
+    return err_set(err, ERR_STORAGE_FAILED, "copy: %s (code %d)", sqlite3_errstr(rc), rc);
+}
+
+/* The copy is one plain file: no log beside it that somebody could forget to take along. */
+static int copy_into(struct sqlite *sqlite, const char *path, db_progress_fn *progress, void *arg,
+                     struct err *err)
+{
+    sqlite3 *to = NULL;
+    int rc = sqlite3_open_v2(
+        path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+    int r = -1;
+
+    if (rc == SQLITE_OK)
+        rc = sqlite3_exec(to, "PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL", NULL, NULL,
+                          NULL);
+    if (rc != SQLITE_OK)
+        err_set(err, ERR_STORAGE_FAILED, "create %s: %s", path, sqlite3_errstr(rc));
+    else
+        r = copy_pages(sqlite, to, progress, arg, err);
+    if (r == 0 &&
+        (rc = sqlite3_exec(to, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL)) != SQLITE_OK)
+        r = err_set(err, ERR_STORAGE_FAILED, "finish %s: %s", path, sqlite3_errstr(rc));
+    sqlite3_close(to);
+    return r;
+}
+
+/* The copy is one state, even while others write: a read transaction holds it still. Without it
+ * the copy would begin anew at every commit of another process. */
+static int copy_snapshot(struct sqlite *sqlite, const char *path, db_progress_fn *progress,
+                         void *arg, struct err *err)
+{
+    int rc =
+        sqlite3_exec(sqlite->handle, "BEGIN; SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
+    int r;
+
+    if (rc != SQLITE_OK)
+        r = sqlite_fail(sqlite, rc, err);
+    else
+        r = copy_into(sqlite, path, progress, arg, err);
+    if (!sqlite3_get_autocommit(sqlite->handle))
+        sqlite3_exec(sqlite->handle, "ROLLBACK", NULL, NULL, NULL);
+    return r;
+}
+
+static int make_temporary(const char *path, char *ret_path, size_t size, struct err *err)
+{
+    int fd;
+
+    if (snprintf(ret_path, size, "%s.part-XXXXXX", path) >= (int)size)
+        return err_set(err, ERR_BAD_REQUEST, "the name %.60s... is too long", path);
+    fd = mkostemp(ret_path, O_CLOEXEC);
+    if (fd < 0)
+        return err_set(err, ERR_STORAGE_FAILED, "create %s: %s", ret_path, strerror(errno));
+    close(fd);
+    return 0;
+}
+
+/* replace: rename() over what is there; otherwise link(), which refuses. */
+static int put_in_place(const char *from, const char *to, bool replace, struct err *err)
+{
+    if (replace ? rename(from, to) == 0 : link(from, to) == 0) {
+        if (!replace)
+            unlink(from);
+        return sync_dir_of(to, err);
+    }
+    if (errno == EEXIST)
+        return err_set(err, ERR_CONFLICT, "%s exists already", to);
+    return err_set(err, ERR_STORAGE_FAILED, "rename to %s: %s", to, strerror(errno));
+}
+
+static int backup_to(struct sqlite *sqlite, const char *path, bool replace,
+                     db_progress_fn *progress, void *arg, struct err *err)
+{
+    char part[PATH_MAX];
+
+    if (make_temporary(path, part, sizeof(part), err) < 0)
+        return -1;
+    if (copy_snapshot(sqlite, part, progress, arg, err) == 0 &&
+        sync_path(part, O_RDONLY, err) == 0 && put_in_place(part, path, replace, err) == 0)
+        return 0;
+    unlink(part);
+    return -1;
+}
+
+int sqlite_backup(struct db *db, const char *path, db_progress_fn *progress, void *arg,
+                  struct err *err)
+{
+    if (access(path, F_OK) == 0)
+        return err_set(err, ERR_CONFLICT, "%s exists already", path);
+    return backup_to(sqlite_of(db), path, false, progress, arg, err);
+}
+
+/* ---- copies before migrations ---- */
+
+/* The version in NAME.before-vN, or -1 when entry is something else. */
+static int64_t version_of(const char *entry, const char *prefix)
+{
+    int64_t version = -1;
+
+    if (!str_starts(str_from(entry), str_from(prefix)) ||
+        str_to_i64(str_skip(str_from(entry), strlen(prefix)), &version) < 0)
+        return -1;
+    return version;
+}
+
+/* The lowest version among them, and how many there are. */
+static int64_t lowest_copy(const char *dir_path, const char *prefix, int *ret_count)
+{
+    DIR *dir = opendir(dir_path);
+    int64_t lowest = INT64_MAX;
+
+    *ret_count = 0;
+    if (!dir)
+        return -1;
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        int64_t version = version_of(entry->d_name, prefix);
+
+        if (version < 0)
+            continue;
+        ++*ret_count;
+        if (version < lowest)
+            lowest = version;
+    }
+    closedir(dir);
+    return lowest;
+}
+
+static void drop_old_copies(const char *path)
+{
+    AUTO_TEXT dir_copy = alloc_text(path);
+    AUTO_TEXT name_copy = alloc_text(path);
+    const char *dir = dirname(dir_copy);
+    char prefix[NAME_MAX + 16], old[PATH_MAX + NAME_MAX];
+    int count;
+
+    snprintf(prefix, sizeof(prefix), "%s.before-v", basename(name_copy));
+    for (;;) {
+        int64_t lowest = lowest_copy(dir, prefix, &count);
+
+        if (count <= BACKUP_COPIES_KEPT)
+            return;
+        snprintf(old, sizeof(old), "%s/%s%lld", dir, prefix, (long long)lowest);
+        if (unlink(old) < 0)
+            return;
+    }
+}
+
+int sqlite_save_before(struct db *db, int version, struct err *err)
+{
+    struct sqlite *sqlite = sqlite_of(db);
+    char path[PATH_MAX];
+
+    if (strcmp(sqlite->path, ":memory:") == 0)
+        return 0;
+    if (snprintf(path, sizeof(path), "%s.before-v%d", sqlite->path, version) >= (int)sizeof(path))
+        return err_set(err, ERR_BAD_REQUEST, "the name %.60s... is too long", sqlite->path);
+    if (backup_to(sqlite, path, true, NULL, NULL, err) < 0)
+        return -1;
+    drop_old_copies(sqlite->path);
+    return 0;
+}
+
+/* ---- integrity ---- */
+
+static int expect(struct sqlite *sqlite, const char *sql, const char *wanted, struct err *err)
+{
+    sqlite3_stmt *q = NULL;
+    int rc = sqlite3_prepare_v2(sqlite->handle, sql, -1, &q, NULL);
+    int r = 0;
+
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(q);
+    if (rc == SQLITE_ROW) {
+        const char *found = (const char *)sqlite3_column_text(q, 0);
+
+        if (!wanted || !found || strcmp(found, wanted) != 0)
+            r = err_set(err, ERR_INTEGRITY_FAILED, "%s says: %s", sql, found ? found : "(null)");
+    } else if (rc != SQLITE_DONE || wanted) {
+        r = sqlite_fail(sqlite, rc, err);
+    }
+    sqlite3_finalize(q);
+    return r;
+}
+
+int sqlite_check(struct db *db, struct err *err)
+{
+    struct sqlite *sqlite = sqlite_of(db);
+
+    if (expect(sqlite, "PRAGMA integrity_check(" CHECK_PROBLEMS_MAX ")", "ok", err) < 0)
+        return -1;
+    return expect(sqlite,
+                  "SELECT 'table ' || \"table\" || ' row ' || coalesce(rowid, '?') || ' refers to"
+                  " nothing in ' || parent FROM pragma_foreign_key_check LIMIT 1",
+                  NULL, err);
+}

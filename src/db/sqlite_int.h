@@ -1,0 +1,43 @@
+/* What the files of the SQLite engine share.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_DB_SQLITE_INT_H
+#define DORMOUSE_DB_SQLITE_INT_H
+
+#include <sqlite3.h>
+
+#include "db/db_int.h"
+
+#define SQLITE_WAL_BYTES_MAX (8 * MIB) /* what the -wal file is cut to when it is reset */
+
+struct sqlite {
+    struct db db; /* first */
+    sqlite3 *handle;
+    char *path;
+    int busy_ms;
+    sqlite3_stmt *controls[DB_ROLLBACK_TO + 1]; /* prepared at first use */
+};
+
+struct sqlite_stmt {
+    struct stmt stmt; /* first */
+    sqlite3_stmt *handle;
+    int64_t changes;
+};
+
+static inline struct sqlite *sqlite_of(struct db *db)
+{
+    return (struct sqlite *)db;
+}
+
+/* Sets err and db->trouble from a result code. Returns -1. */
+int sqlite_fail(struct sqlite *sqlite, int rc, struct err *err);
+
+/* sqlite_admin.c */
+void sqlite_idle(struct db *db);
+int sqlite_backup(struct db *db, const char *path, db_progress_fn *progress, void *arg,
+                  struct err *err);
+int sqlite_check(struct db *db, struct err *err);
+int sqlite_save_before(struct db *db, int version, struct err *err);
+
+#endif

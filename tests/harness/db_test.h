@@ -1,0 +1,55 @@
+/* Tests that run on every database engine: DB_TEST(name) registers one case per engine.
+ *
+ * For SQLite each test has a file in its own directory. For Postgres one server is started by the
+ * first test that needs it, as an unprivileged user, on a socket in a temporary directory, and
+ * each test has a database of its own. The server ends with the suite, however that ends. When it
+ * can't be started the tests fail.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_TESTS_DB_TEST_H
+#define DORMOUSE_TESTS_DB_TEST_H
+
+#include "db/domain.h"
+#include "harness/test.h"
+
+struct db_test_engine {
+    const char *name;
+    bool postgres;
+};
+extern const struct db_test_engine db_test_sqlite, db_test_postgres;
+
+#define DB_TEST_CASE(name_, engine_, ...)                                                          \
+    static struct test_case name_##_##engine_##_case = { .name = #name_,                           \
+                                                         .file = __FILE__,                         \
+                                                         .run = (name_),                           \
+                                                         .variant = #engine_,                      \
+                                                         .param = &db_test_##engine_,              \
+                                                         __VA_ARGS__ };                            \
+    __attribute__((constructor)) static void name_##_##engine_##_register(void)                    \
+    {                                                                                              \
+        test_register(&name_##_##engine_##_case);                                                  \
+    }
+
+/* DB_TEST(sentence_about_behaviour) or DB_TEST(sentence, .timeout_s = 120) */
+#define DB_TEST(name_, ...)                                                                        \
+    static void name_(struct test *t);                                                             \
+    DB_TEST_CASE(name_, sqlite, __VA_ARGS__)                                                       \
+    DB_TEST_CASE(name_, postgres, __VA_ARGS__)                                                     \
+    static void name_(__attribute__((unused)) struct test *t)
+
+/* Only for engine-specific expectations. */
+bool db_test_is_postgres(const struct test *t);
+/* The address of this test's own, empty database; the same at every call of one test. */
+const char *db_test_url(struct test *t);
+/* Opens it as domain "agent"; fails the test when it can't. */
+struct domain *db_test_open(struct test *t, const struct migration *migrations, size_t n);
+
+/* ---- the server, for tests that end or restart connections ---- */
+
+/* Runs one statement on the test's database over a connection of its own, as the superuser. */
+void db_test_admin(struct test *t, const char *sql);
+/* An address of the server for a database by name; starts the server when it does not run. */
+const char *db_test_server_url(struct test *t, const char *database);
+
+#endif

@@ -1,0 +1,355 @@
+/* Migrations on both engines: order, checksums, refusals, copies, and old data.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "db/db.h"
+#include "db/db_int.h"
+#include "db/migrate.h"
+#include "db/migrations.h"
+#include "harness/db_test.h"
+
+#define SAME(text) .sqlite = text, .postgres = text
+
+static const struct migration steps[] = {
+    { .number = 1, .name = "one", SAME("CREATE TABLE one (id INT PRIMARY KEY);") },
+    { .number = 2,
+      .name = "two",
+      SAME("CREATE TABLE two (id INT);\nINSERT INTO two VALUES (22);") },
+    { .number = 3, .name = "three", SAME("ALTER TABLE one ADD COLUMN extra TEXT;") },
+    { .number = 4, .name = "four", SAME("CREATE TABLE four (id INT);") },
+    { .number = 5, .name = "five", SAME("CREATE TABLE five (id INT);") },
+    { .number = 6, .name = "six", SAME("CREATE TABLE six (id INT);") },
+};
+
+static int try_open(struct test *t, const struct migration *migrations, size_t n)
+{
+    const struct domain_config config = {
+        .name = "agent", .url = db_test_url(t), .migrations = migrations, .migration_count = n
+    };
+    AUTO(domain) domain = NULL;
+
+    return domain_open(&config, &domain, &t->err);
+}
+
+static int64_t count(struct test *t, struct domain *domain, struct sql sql)
+{
+    AUTO(stmt) q = NULL;
+
+    ASSERT_OK(db_prepare(domain_db(domain), sql, &q, &t->err));
+    ASSERT_EQ(stmt_step(q, &t->err), 1);
+    return stmt_i64(q, "n");
+}
+
+DB_TEST(steps_are_applied_once_and_recorded)
+{
+    struct clock_fake clock;
+    struct domain_config config = {
+        .name = "agent", .url = db_test_url(t), .migrations = steps, .migration_count = 2
+    };
+    char checksum[MIGRATION_CHECKSUM_SIZE];
+
+    clock_fake_init(&clock, 1700000000123);
+    config.clock = &clock.clock;
+    for (int i = 0; i < 3; i++) {
+        AUTO(domain) domain = NULL;
+        int version = -1;
+
+        ASSERT_OK(domain_open(&config, &domain, &t->err));
+        ASSERT_OK(domain_schema_version(domain, &version, &t->err));
+        ASSERT_EQ(version, 2);
+        ASSERT_EQ(count(t, domain, SQL("SELECT count(*) AS n FROM two")), 1);
+    }
+    AUTO(domain) domain = db_test_open(t, steps, 2);
+    AUTO(stmt) q = NULL;
+
+    ASSERT_OK(db_prepare(domain_db(domain), SQL("SELECT * FROM schema_migrations ORDER BY number"),
+                         &q, &t->err));
+    ASSERT_EQ(stmt_step(q, &t->err), 1);
+    ASSERT_EQ(stmt_i64(q, "number"), 1);
+    ASSERT_STR(stmt_str(q, "name"), "one");
+    ASSERT_EQ(stmt_i64(q, "applied_at"), 1700000000123);
+    migration_checksum(steps[0].sqlite, checksum);
+    ASSERT_STR(stmt_str(q, "checksum"), checksum);
+    ASSERT_EQ(stmt_step(q, &t->err), 1);
+    ASSERT_EQ(stmt_step(q, &t->err), 0);
+}
+
+DB_TEST(later_steps_are_added_to_data_that_is_there)
+{
+    for (size_t n = 1; n <= ARRAY_LEN(steps); n++) {
+        AUTO(domain) domain = db_test_open(t, steps, n);
+        int version;
+
+        if (n == 1)
+            ASSERT_OK(db_exec(domain_db(domain), SQL("INSERT INTO one (id) VALUES (11)"), &t->err));
+        ASSERT_OK(domain_schema_version(domain, &version, &t->err));
+        ASSERT_EQ(version, n);
+        ASSERT_EQ(count(t, domain, SQL("SELECT count(*) AS n FROM one WHERE id = 11")), 1);
+    }
+    AUTO(domain) domain = db_test_open(t, steps, ARRAY_LEN(steps));
+    ASSERT_EQ(count(t, domain, SQL("SELECT count(*) AS n FROM one WHERE extra IS NULL")), 1);
+    ASSERT_OK(domain_check(domain, &t->err));
+}
+
+DB_TEST(data_of_a_newer_program_is_refused)
+{
+    ASSERT_OK(try_open(t, steps, 3));
+    ASSERT_FAILS(try_open(t, steps, 2), ERR_CONFLICT);
+    ASSERT_CONTAINS(test_err_text(t), "schema version 3");
+    ASSERT_CONTAINS(test_err_text(t), "newer Dormouse");
+    ASSERT_OK(try_open(t, steps, 3));
+}
+
+DB_TEST(a_changed_text_of_an_applied_step_is_refused)
+{
+    struct migration changed[2] = { steps[0], steps[1] };
+
+    ASSERT_OK(try_open(t, steps, 2));
+    changed[0].sqlite = changed[0].postgres = "CREATE TABLE one (id INT PRIMARY KEY, more INT);";
+    ASSERT_FAILS(try_open(t, changed, 2), ERR_INTEGRITY_FAILED);
+    ASSERT_CONTAINS(test_err_text(t), "migration 1 (one)");
+    /* Comments, blank lines and white space at line ends may change. */
+    changed[0].sqlite = changed[0].postgres =
+        "-- the first table\r\n\n   -- really\nCREATE TABLE one (id INT PRIMARY KEY);  \r\n\n";
+    ASSERT_OK(try_open(t, changed, 2));
+}
+
+DB_TEST(a_failing_step_leaves_nothing_of_the_whole_migration)
+{
+    struct migration broken[3] = { steps[0], steps[1], steps[2] };
+
+    ASSERT_OK(try_open(t, steps, 1));
+    broken[2].sqlite = broken[2].postgres =
+        "CREATE TABLE half (id INT); CREATE TABLE half (id INT);";
+    ASSERT_FAILS(try_open(t, broken, 3), ERR_INTERNAL);
+    ASSERT_CONTAINS(test_err_text(t), "migration 3 (three)");
+    {
+        AUTO(domain) domain = db_test_open(t, steps, 1);
+        AUTO(stmt) q = NULL;
+        int r = db_prepare(domain_db(domain), SQL("SELECT count(*) AS n FROM two"), &q, &t->err);
+
+        ASSERT(r < 0 || stmt_step(q, &t->err) < 0);
+    }
+    ASSERT_OK(try_open(t, steps, 3));
+}
+
+DB_TEST(a_foreign_database_is_not_taken_over)
+{
+    static const struct migration other[] = {
+        { .number = 1,
+          .name = "x",
+          SAME("CREATE TABLE precious (id INT);"
+               "DROP TABLE schema_migrations;"
+               "CREATE TABLE schema_migrations (number INT, name TEXT,"
+               " checksum TEXT, applied_at BIGINT);") },
+    };
+
+    ASSERT_OK(try_open(t, other, 1));
+    {
+        AUTO(domain) domain = db_test_open(t, NULL, 0);
+
+        ASSERT_OK(db_exec(domain_db(domain), SQL("DROP TABLE schema_migrations"), &t->err));
+    }
+    ASSERT_FAILS(try_open(t, steps, 1), ERR_CONFLICT);
+    ASSERT_CONTAINS(test_err_text(t), "not a database of Dormouse");
+}
+
+DB_TEST(a_gap_in_the_records_is_damage)
+{
+    ASSERT_OK(try_open(t, steps, 3));
+    {
+        AUTO(domain) domain = db_test_open(t, NULL, 0);
+
+        ASSERT_OK(db_exec(domain_db(domain), SQL("DELETE FROM schema_migrations WHERE number = 2"),
+                          &t->err));
+    }
+    ASSERT_FAILS(try_open(t, steps, 3), ERR_INTEGRITY_FAILED);
+    ASSERT_CONTAINS(test_err_text(t), "lists step 3 where step 2 belongs");
+}
+
+DB_TEST(a_reader_does_not_migrate)
+{
+    const struct domain_config config = { .name = "agent",
+                                          .url = db_test_url(t),
+                                          .migrations = steps,
+                                          .migration_count = 2,
+                                          .read_only = true };
+    AUTO(domain) domain = NULL;
+
+    ASSERT_OK(try_open(t, steps, 1));
+    ASSERT_FAILS(domain_open(&config, &domain, &t->err), ERR_CONFLICT);
+    ASSERT_CONTAINS(test_err_text(t), "schema version 1 and needs 2");
+}
+
+DB_TEST(processes_that_start_together_migrate_once)
+{
+    pid_t pids[6];
+
+    db_test_url(t);
+    for (size_t i = 0; i < ARRAY_LEN(pids); i++) {
+        pids[i] = fork();
+        if (pids[i] == 0) {
+            int r = try_open(t, steps, ARRAY_LEN(steps));
+
+            if (r < 0)
+                fprintf(stderr, "%s\n", test_err_text(t));
+            _exit(r < 0);
+        }
+    }
+    for (size_t i = 0; i < ARRAY_LEN(pids); i++) {
+        int status;
+
+        ASSERT(waitpid(pids[i], &status, 0) == pids[i]);
+        ASSERT_EQ(status, 0);
+    }
+    AUTO(domain) domain = db_test_open(t, steps, ARRAY_LEN(steps));
+    ASSERT_EQ(count(t, domain, SQL("SELECT count(*) AS n FROM two")), 1);
+    ASSERT_EQ(count(t, domain, SQL("SELECT count(*) AS n FROM schema_migrations")), 6);
+}
+
+/* ---- the copy that is made first ---- */
+
+static bool is_there(struct test *t, const char *name)
+{
+    return access(test_path(t, name), F_OK) == 0;
+}
+
+TEST(the_data_is_copied_before_a_migration_and_three_copies_stay)
+{
+    struct domain_config config = {
+        .name = "agent",
+        .url = arena_printf(&t->arena, "sqlite:%s", test_path(t, "a.sqlite")),
+        .migrations = steps,
+    };
+
+    for (size_t n = 1; n <= ARRAY_LEN(steps); n++) {
+        AUTO(domain) domain = NULL;
+
+        config.migration_count = n;
+        ASSERT_OK(domain_open(&config, &domain, &t->err));
+        if (n == 1)
+            ASSERT(!is_there(t, "a.sqlite.before-v1"));
+        else
+            ASSERT(is_there(t, arena_printf(&t->arena, "a.sqlite.before-v%zu", n)));
+    }
+    ASSERT(!is_there(t, "a.sqlite.before-v2") && !is_there(t, "a.sqlite.before-v3"));
+    ASSERT(is_there(t, "a.sqlite.before-v4") && is_there(t, "a.sqlite.before-v5"));
+
+    AUTO(domain) old = NULL;
+    int version;
+
+    config.url = arena_printf(&t->arena, "sqlite:%s", test_path(t, "a.sqlite.before-v5"));
+    config.migration_count = 4;
+    ASSERT_OK(domain_open(&config, &old, &t->err));
+    ASSERT_OK(domain_schema_version(old, &version, &t->err));
+    ASSERT_EQ(version, 4);
+    ASSERT_OK(domain_check(old, &t->err));
+}
+
+TEST(database_files_are_for_their_owner_alone)
+{
+    struct domain_config config = {
+        .name = "agent",
+        .url = arena_printf(&t->arena, "sqlite:%s", test_path(t, "a.sqlite")),
+        .migrations = steps,
+        .migration_count = 1,
+    };
+    static const char *const names[] = { "a.sqlite", "a.sqlite-wal", "a.sqlite-shm" };
+    AUTO(domain) domain = NULL;
+    struct stat st;
+
+    umask(0);
+    ASSERT_OK(domain_open(&config, &domain, &t->err));
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        ASSERT_EQ(stat(test_path(t, names[i]), &st), 0);
+        ASSERT_EQ(st.st_mode & 0777, 0600);
+    }
+}
+
+/* ---- what was released ---- */
+
+/* Every released version lies in tests/fixtures/db as the SQL that a dump of it gives. It must
+ * come forward with its data. */
+static void load_fixture(struct test *t, const char *domain_name, int version)
+{
+    const char *path =
+        arena_printf(&t->arena, "%s/tests/fixtures/db/%s-v%d.%s.sql", test_source_root(),
+                     domain_name, version, db_test_is_postgres(t) ? "postgres" : "sqlite");
+    struct str text = test_read_file(t, path);
+    const char *copy = arena_copy(&t->arena, text.p, text.n);
+
+    if (db_test_is_postgres(t)) {
+        db_test_admin(t, copy);
+    } else {
+        const struct domain_config config = { .name = domain_name, .url = db_test_url(t) };
+        AUTO(domain) domain = NULL;
+
+        ASSERT_OK(domain_open(&config, &domain, &t->err));
+        ASSERT_OK(domain_begin(domain, &t->err));
+        ASSERT_OK(domain_db(domain)->ops->script(domain_db(domain), copy, &t->err));
+        ASSERT_OK(domain_commit(domain, &t->err));
+    }
+}
+
+static void migrate_fixture(struct test *t, const char *name, int version,
+                            const struct migration *migrations, size_t n)
+{
+    const struct domain_config config = {
+        .name = name, .url = db_test_url(t), .migrations = migrations, .migration_count = n
+    };
+    AUTO(domain) domain = NULL;
+    AUTO(stmt) q = NULL;
+    int now;
+
+    load_fixture(t, name, version);
+    ASSERT_OK(domain_open(&config, &domain, &t->err));
+    ASSERT_OK(domain_schema_version(domain, &now, &t->err));
+    ASSERT_EQ(now, n);
+    ASSERT_OK(domain_check(domain, &t->err));
+    ASSERT_OK(db_prepare(domain_db(domain), SQL("SELECT value FROM meta WHERE key = 'fixture'"), &q,
+                         &t->err));
+    ASSERT_EQ(stmt_step(q, &t->err), 1);
+    ASSERT_STR(stmt_str(q, "value"), "released");
+}
+
+DB_TEST(agent_data_of_version_1_comes_forward)
+{
+    migrate_fixture(t, "agent", 1, migrations_agent, migrations_agent_count);
+}
+
+DB_TEST(journal_data_of_version_1_comes_forward)
+{
+    migrate_fixture(t, "journal", 1, migrations_journal, migrations_journal_count);
+}
+
+TEST(the_index_domain_opens_on_sqlite)
+{
+    const struct domain_config config = {
+        .name = "index",
+        .url = arena_printf(&t->arena, "sqlite:%s", test_path(t, "index.sqlite")),
+        .migrations = migrations_index,
+        .migration_count = migrations_index_count,
+        .sync = DB_SYNC_NORMAL,
+    };
+    AUTO(domain) domain = NULL;
+
+    ASSERT_OK(domain_open(&config, &domain, &t->err));
+    ASSERT_OK(domain_check(domain, &t->err));
+}
+
+TEST(a_checksum_is_the_sha256_of_the_tidied_text)
+{
+    char a[MIGRATION_CHECKSUM_SIZE], b[MIGRATION_CHECKSUM_SIZE];
+
+    migration_checksum("SELECT 1;", a);
+    /* printf 'SELECT 1;\n' | sha256sum */
+    ASSERT_TEXT(a, "b4e0497804e46e0a0b0b8c31975b062152d551bac49c3c2e80932567b4085dcd");
+    migration_checksum("SELECT  1;", b);
+    ASSERT(strcmp(a, b) != 0);
+}

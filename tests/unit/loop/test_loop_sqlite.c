@@ -1,0 +1,305 @@
+/* Ticks over real SQLite files, with a disk that fails and a process that is killed.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "disk_fail.h"
+#include "harness/test.h"
+#include "loop/loop.h"
+#include "row_store.h"
+
+struct ack {
+    struct loop_effect effect; /* first */
+    int64_t id;
+    int ran, dropped;
+    enum err_code why;
+    const char *path; /* when set: another connection must see the row */
+};
+
+static void ack_run(struct loop_effect *effect)
+{
+    struct ack *ack = (struct ack *)effect;
+    AUTO(domain) other = NULL;
+    struct err err = ERR_INIT;
+    int64_t count = 0;
+
+    ack->ran++;
+    if (!ack->path)
+        return;
+    if (rows_open(ack->path, &other, &err) < 0 || rows_count(other, ack->id, &count, &err) < 0)
+        FAIL("%s", err_message(&err, 0));
+    ASSERT_EQ(count, 1);
+}
+
+static void ack_drop(struct loop_effect *effect, const struct err *why)
+{
+    struct ack *ack = (struct ack *)effect;
+
+    ack->dropped++;
+    ack->why = why->code;
+}
+
+static struct ack ack_of(int64_t id)
+{
+    return (struct ack){ .effect = { ack_run, ack_drop }, .id = id };
+}
+
+/* Adds the row and queues its acknowledgement; false when the unit could not be kept. */
+static bool add(struct loop *loop, struct domain *domain, struct ack *ack, struct err *err)
+{
+    bool kept;
+
+    if (loop_unit_begin(loop, domain, err) < 0)
+        return false;
+    loop_after_commit(loop, &ack->effect);
+    kept = rows_add(domain, ack->id, err) == 0;
+    return loop_unit_end(loop, kept, err) == 0 && kept;
+}
+
+static int told;
+
+static void count_failed(struct domain *domain, const struct err *why, void *arg)
+{
+    (void)domain, (void)arg;
+    if (why->code == ERR_STORAGE_FAILED)
+        told++;
+}
+
+TEST(an_effect_sees_its_row_from_another_connection)
+{
+    AUTO(domain) domain = NULL;
+    AUTO(loop) loop = NULL;
+    struct ack ack = ack_of(1);
+
+    ack.path = test_path(t, "agent.db");
+    ASSERT_OK(rows_open(ack.path, &domain, &t->err));
+    ASSERT_OK(loop_new(NULL, &loop, &t->err));
+    loop_attach(loop, domain);
+    ASSERT(add(loop, domain, &ack, &t->err));
+    ASSERT_EQ(ack.ran, 0);
+    loop_stop(loop);
+    ASSERT_OK(loop_run(loop, &t->err));
+    ASSERT_EQ(ack.ran, 1);
+}
+
+TEST(a_unit_that_breaks_a_constraint_rolls_back_alone)
+{
+    AUTO(domain) domain = NULL;
+    AUTO(loop) loop = NULL;
+    struct clock_fake clock;
+    struct ack before = ack_of(1), bad = ack_of(2), after = ack_of(3);
+    int64_t count;
+
+    clock_fake_init(&clock, 0);
+    loop = loop_new_fake(&clock);
+    ASSERT_OK(rows_open(test_path(t, "agent.db"), &domain, &t->err));
+    loop_attach(loop, domain);
+    ASSERT(add(loop, domain, &before, &t->err));
+    ASSERT_OK(loop_unit_begin(loop, domain, &t->err));
+    ASSERT_OK(rows_add(domain, 2, &t->err));
+    loop_after_commit(loop, &bad.effect);
+    ASSERT_FAILS(rows_collide(domain, &t->err), ERR_CONFLICT);
+    ASSERT_OK(loop_unit_end(loop, false, &t->err));
+    ASSERT(add(loop, domain, &after, &t->err));
+    loop_fake_tick(loop);
+    ASSERT(before.ran == 1 && bad.dropped == 1 && bad.ran == 0 && after.ran == 1);
+    ASSERT_OK(rows_count(domain, 2, &count, &t->err));
+    ASSERT_EQ(count, 0);
+    ASSERT_OK(rows_count(domain, 3, &count, &t->err));
+    ASSERT_EQ(count, 1);
+    loop_free(TAKE(loop));
+}
+
+TEST(a_failed_write_lets_nothing_out_and_reading_goes_on)
+{
+    AUTO(domain) domain = NULL;
+    AUTO(domain) other = NULL;
+    AUTO(loop) loop = NULL;
+    struct ack first = ack_of(1), lost = ack_of(2), elsewhere = ack_of(3), refused = ack_of(4);
+    int64_t count;
+
+    ASSERT_OK(rows_open(test_path(t, "agent.db"), &domain, &t->err));
+    ASSERT_OK(rows_open(test_path(t, "journal.db"), &other, &t->err));
+    ASSERT_OK(loop_new(NULL, &loop, &t->err));
+    loop_attach(loop, domain);
+    loop_attach(loop, other);
+    loop_on_storage_failed(loop, count_failed, NULL);
+    ASSERT(add(loop, domain, &first, &t->err));
+    loop_stop(loop);
+    ASSERT_OK(loop_run(loop, &t->err));
+    ASSERT(add(loop, domain, &lost, &t->err));
+    disk_fail(DISK_WRITE_FAILS, 1);
+    loop_stop(loop);
+    ASSERT_OK(loop_run(loop, &t->err));
+    ASSERT(disk_failed());
+    disk_fail(DISK_WELL, 0);
+    ASSERT(lost.ran == 0 && lost.dropped == 1 && lost.why == ERR_STORAGE_FAILED && told == 1);
+    ASSERT_EQ(domain_health(domain), DOMAIN_READ_ONLY);
+    ASSERT_FAILS(loop_unit_begin(loop, domain, &t->err), ERR_STORAGE_FAILED);
+    ASSERT(!add(loop, domain, &refused, &t->err) && refused.ran + refused.dropped == 0);
+    ASSERT_OK(rows_count(domain, 1, &count, &t->err));
+    ASSERT_EQ(count, 1);
+    ASSERT_OK(rows_count(domain, 2, &count, &t->err));
+    ASSERT_EQ(count, 0);
+    ASSERT(add(loop, other, &elsewhere, &t->err));
+    loop_stop(loop);
+    ASSERT_OK(loop_run(loop, &t->err));
+    ASSERT_EQ(elsewhere.ran, 1);
+    loop_free(TAKE(loop));
+}
+
+TEST(a_failed_sync_ends_the_loop_after_everybody_was_told)
+{
+    AUTO(domain) domain = NULL;
+    AUTO(domain) again = NULL;
+    AUTO(loop) loop = NULL;
+    struct ack first = ack_of(1), lost = ack_of(2);
+    int64_t count;
+
+    ASSERT_OK(rows_open(test_path(t, "agent.db"), &domain, &t->err));
+    ASSERT_OK(loop_new(NULL, &loop, &t->err));
+    loop_attach(loop, domain);
+    loop_on_storage_failed(loop, count_failed, NULL);
+    ASSERT(add(loop, domain, &first, &t->err));
+    loop_stop(loop);
+    ASSERT_OK(loop_run(loop, &t->err));
+    ASSERT(add(loop, domain, &lost, &t->err));
+    disk_fail(DISK_SYNC_FAILS, 1);
+    /* Nobody stops it: it ends by itself. */
+    ASSERT_FAILS(loop_run(loop, &t->err), ERR_STORAGE_FAILED);
+    ASSERT(disk_failed());
+    disk_fail(DISK_WELL, 0);
+    ASSERT(lost.ran == 0 && lost.dropped == 1 && lost.why == ERR_STORAGE_FAILED && told == 1);
+    ASSERT_EQ(domain_health(domain), DOMAIN_LOST);
+    loop_free(TAKE(loop));
+    domain_free(TAKE(domain));
+    /* The next start finds what was acknowledged; the other row is there whole or not at all. */
+    ASSERT_OK(rows_open(test_path(t, "agent.db"), &again, &t->err));
+    ASSERT_OK(rows_count(again, 1, &count, &t->err));
+    ASSERT_EQ(count, 1);
+    ASSERT_OK(rows_count(again, 2, &count, &t->err));
+    ASSERT(count == 0 || count == 1);
+}
+
+#define SWEEP_TICKS 6
+
+/* Ticks while the nth write or sync fails; then what a new start finds is compared with what was
+ * let out. Returns whether the fault was reached. */
+static bool sweep_once(struct test *t, enum disk_fault fault, int nth, unsigned *acknowledged)
+{
+    const char *path = test_path(t, arena_printf(&t->arena, "sweep-%d-%d.db", fault, nth));
+    struct domain *domain = NULL;
+    AUTO(domain) again = NULL;
+    struct clock_fake clock;
+    struct loop *loop;
+    struct ack acks[SWEEP_TICKS * 2];
+    int64_t count;
+    bool reached;
+
+    clock_fake_init(&clock, 0);
+    loop = loop_new_fake(&clock);
+    ASSERT_OK(rows_open(path, &domain, &t->err));
+    loop_attach(loop, domain);
+    disk_fail(fault, nth);
+    for (int i = 0; i < SWEEP_TICKS * 2; i++) {
+        acks[i] = ack_of(i + 1);
+        add(loop, domain, &acks[i], &t->err);
+        if (i % 2)
+            loop_fake_tick(loop);
+    }
+    reached = disk_failed() > 0;
+    loop_free(loop);
+    domain_free(domain);
+    disk_fail(DISK_WELL, 0);
+    ASSERT_OK(rows_open(path, &again, &t->err));
+    for (int i = 0; i < SWEEP_TICKS * 2; i++) {
+        ASSERT_OK(rows_count(again, i + 1, &count, &t->err));
+        ASSERT(acks[i].ran + acks[i].dropped <= 1);
+        ASSERT(count == 1 || (count == 0 && !acks[i].ran));
+        /* Only a failed sync leaves it open; whatever else was dropped is gone. */
+        if (fault == DISK_WRITE_FAILS)
+            ASSERT_EQ(count, acks[i].ran);
+        *acknowledged += (unsigned)acks[i].ran;
+    }
+    ASSERT_OK(rows_torn(again, 1, &count, &t->err));
+    ASSERT_EQ(count, 0);
+    return reached;
+}
+
+TEST(after_any_failing_write_or_sync_exactly_the_acknowledged_ticks_are_found)
+{
+    unsigned acknowledged = 0;
+    int nth[DISK_SYNC_FAILS + 1] = { 0 };
+
+    for (enum disk_fault fault = DISK_WRITE_FAILS; fault <= DISK_SYNC_FAILS; fault++)
+        for (nth[fault] = 1; sweep_once(t, fault, nth[fault], &acknowledged); nth[fault]++)
+            ;
+    /* A tick needs several writes and a sync; the sweep went through all of them. */
+    ASSERT(nth[DISK_WRITE_FAILS] > 2 * SWEEP_TICKS && nth[DISK_SYNC_FAILS] > SWEEP_TICKS);
+    ASSERT(acknowledged > 0);
+}
+
+/* ---- kill -9 ---- */
+
+#define KILLS      200
+#define GROUP_ROWS 3
+
+/* Starts the victim, reads `acks` acknowledgements, kills it, reads what was still on its way.
+ * Returns the last number it acknowledged, or before. */
+static int64_t kill_after(const char *path, unsigned acks, int64_t before)
+{
+    int fds[2];
+    int64_t id = before, next;
+    unsigned seen = 0;
+    pid_t pid;
+
+    if (pipe(fds) < 0)
+        FAIL("pipe: %s", strerror(errno));
+    pid = fork();
+    if (pid == 0) {
+        dup2(fds[1], 1);
+        close(fds[0]);
+        execl(VICTIM_PATH, "victim", path, (char *)NULL);
+        _exit(1);
+    }
+    close(fds[1]);
+    while (read(fds[0], &next, sizeof(next)) == sizeof(next)) {
+        /* In order, none left out, none twice. */
+        if (seen > 0)
+            ASSERT_EQ(next, id + 1);
+        ASSERT(next > before);
+        id = next;
+        if (seen++ == acks)
+            kill(pid, SIGKILL);
+    }
+    close(fds[0]);
+    kill(pid, SIGKILL);
+    if (waitpid(pid, NULL, 0) != pid)
+        FAIL("waitpid: %s", strerror(errno));
+    return id;
+}
+
+TEST(what_was_acknowledged_before_kill_9_is_there_once_and_whole, .timeout_s = 120)
+{
+    const char *path = test_path(t, "agent.db");
+    int64_t acknowledged = 0, max, torn;
+    uint64_t x = 99;
+
+    for (int i = 0; i < KILLS; i++) {
+        AUTO(domain) domain = NULL;
+
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        acknowledged = kill_after(path, (unsigned)(x >> 33) % 100, acknowledged);
+        ASSERT_OK(rows_open(path, &domain, &t->err));
+        ASSERT_OK(rows_max(domain, &max, &t->err));
+        ASSERT(max >= acknowledged);
+        ASSERT_OK(rows_torn(domain, GROUP_ROWS, &torn, &t->err));
+        ASSERT_EQ(torn, 0);
+    }
+    ASSERT(acknowledged > KILLS * 20);
+}

@@ -275,7 +275,7 @@ TEST(server_openapi_is_true_to_its_routes)
         /* The order of the document is that of the table. */
         ASSERT_EQ(strlen(answer_header(t, &options, "Allow")), allow.n);
     }
-    ASSERT_EQ(operations, 9 + 10);
+    ASSERT_EQ(operations, 9 + 12);
     json_object_put(root);
     server_stop(server, STOP_MS);
 }

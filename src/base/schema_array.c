@@ -17,14 +17,33 @@ struct items_data {
     const struct schema_node *rest;
 };
 
+/* Before 2020-12 a list under `items` was what prefixItems is now, and additionalItems the rest. */
+static int old_items_compile(struct schema_compiler *c, struct json_object *schema,
+                             struct items_data *data)
+{
+    struct json_object *value;
+
+    if (!schema_member(schema, "items", &value))
+        return 0;
+    if (json_object_get_type(value) != json_type_array)
+        return schema_compile_one(c, schema, "items", &data->rest);
+    if (json_object_array_length(value) > 0 &&
+        schema_compile_list(c, schema, "items", &data->prefix) < 0)
+        return -1;
+    return schema_compile_one(c, schema, "additionalItems", &data->rest) < 0 ? -1 : 1;
+}
+
 static int items_compile(struct schema_compiler *c, struct json_object *schema,
                          const void **ret_data)
 {
     struct items_data *data = ARENA_NEW(&c->schema->arena, struct items_data);
-    int prefix = schema_compile_list(c, schema, "prefixItems", &data->prefix);
-    int rest = prefix < 0 ? -1 : schema_compile_one(c, schema, "items", &data->rest);
+    int prefix, rest;
 
     *ret_data = data;
+    if (c->unit->draft < 2020)
+        return old_items_compile(c, schema, data);
+    prefix = schema_compile_list(c, schema, "prefixItems", &data->prefix);
+    rest = prefix < 0 ? -1 : schema_compile_one(c, schema, "items", &data->rest);
     return prefix < 0 || rest < 0 ? -1 : prefix || rest;
 }
 
@@ -71,6 +90,7 @@ static bool items_check(struct schema_run *run, const struct schema_use *use,
 
 struct contains_data {
     const struct schema_node *node;
+    bool marks; /* since 2020-12 */
     int64_t min, max;
 };
 
@@ -82,10 +102,11 @@ static int contains_compile(struct schema_compiler *c, struct json_object *schem
 
     data->min = 1;
     data->max = INT64_MAX;
+    data->marks = c->unit->draft >= 2020;
     if (r <= 0)
         return r;
     /* The limits are of another vocabulary. */
-    if ((c->unit->vocabularies & SCHEMA_VALIDATION) &&
+    if ((c->unit->vocabularies & SCHEMA_VALIDATION) && c->unit->draft >= 2019 &&
         (schema_compile_count(c, schema, "minContains", &data->min) < 0 ||
          schema_compile_count(c, schema, "maxContains", &data->max) < 0))
         return -1;
@@ -117,7 +138,8 @@ static bool contains_check(struct schema_run *run, const struct schema_use *use,
         if (!item_matches(run, data->node, json_object_array_get_idx(instance, i), path, i))
             continue;
         found++;
-        schema_marks_add(marks, i);
+        if (data->marks)
+            schema_marks_add(marks, i);
     }
     if (run->aborted)
         return false;
@@ -329,8 +351,8 @@ const struct schema_keyword schema_array_keywords[] = {
 
 const struct schema_keyword schema_unevaluated_keywords[] = {
     { "unevaluatedItems", SCHEMA_UNEVALUATED, SCHEMA_ARRAY, unevaluated_items_compile,
-      unevaluated_items_check },
+      unevaluated_items_check, 2019 },
     { "unevaluatedProperties", SCHEMA_UNEVALUATED, SCHEMA_OBJECT, unevaluated_properties_compile,
-      unevaluated_properties_check },
+      unevaluated_properties_check, 2019 },
     { NULL },
 };

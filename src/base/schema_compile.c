@@ -108,23 +108,37 @@ static int read_vocabulary(struct schema_compiler *c, struct json_object *vocabu
     return 0;
 }
 
+static const struct {
+    const char *uri;
+    unsigned draft;
+} drafts[] = {
+    { DIALECT, 2020 },
+    { "https://json-schema.org/draft/2019-09/schema", 2019 },
+    { "http://json-schema.org/draft-07/schema", 7 },
+    { "http://json-schema.org/draft-06/schema", 6 },
+    { "http://json-schema.org/draft-04/schema", 4 },
+};
+
 /* Of the resource's own $schema, else of what it is embedded in, else those of the draft. */
-static int find_vocabularies(struct schema_compiler *c, const struct schema_resource *resource,
-                             unsigned *ret_bits)
+static int find_dialect(struct schema_compiler *c, const struct schema_resource *resource,
+                        struct schema_unit *unit)
 {
     struct json_object *vocabulary;
     struct str dialect = STR_NONE;
     const struct schema_resource *meta;
 
     for (; resource && !dialect.p; resource = resource->outer)
-        dialect = json_str(json_find(resource->root, "$schema"));
-    *ret_bits = DIALECT_VOCABULARIES;
+        dialect = uri_without_fragment(json_str(json_find(resource->root, "$schema")));
+    unit->vocabularies = DIALECT_VOCABULARIES;
+    unit->draft = drafts[0].draft;
     if (!dialect.p)
         return 0;
-    dialect = uri_without_fragment(dialect);
-    if (str_is(dialect, DIALECT) || str_starts(dialect, STR("http://json-schema.org/draft-0")) ||
-        str_is(dialect, "https://json-schema.org/draft/2019-09/schema"))
-        return 0;
+    for (size_t i = 0; i < ARRAY_LEN(drafts); i++) {
+        if (str_is(dialect, drafts[i].uri)) {
+            unit->draft = drafts[i].draft;
+            return 0;
+        }
+    }
     meta = schema_registry_find(&c->local, dialect);
     if (!meta)
         return err_set(c->err, ERR_BAD_REQUEST,
@@ -132,7 +146,7 @@ static int find_vocabularies(struct schema_compiler *c, const struct schema_reso
                        " or add the meta-schema to the registry",
                        STR_ARG(dialect));
     vocabulary = json_find(meta->root, "$vocabulary");
-    return vocabulary ? read_vocabulary(c, vocabulary, dialect, ret_bits) : 0;
+    return vocabulary ? read_vocabulary(c, vocabulary, dialect, &unit->vocabularies) : 0;
 }
 
 /* ---- nodes ---- */
@@ -147,7 +161,7 @@ static struct schema_unit *unit_for(struct schema_compiler *c,
     if (unit)
         return unit;
     unit = ARENA_NEW(&c->schema->arena, struct schema_unit);
-    if (find_vocabularies(c, resource, &unit->vocabularies) < 0)
+    if (find_dialect(c, resource, unit) < 0)
         return NULL;
     unit->uri = arena_str(&c->schema->arena, resource->uri);
     unit->source = resource;
@@ -334,7 +348,11 @@ static int compile_keyword(struct schema_compiler *c, const struct schema_pendin
     const void *data = NULL;
     int r;
 
-    if (!(keyword->vocabularies & c->unit->vocabularies))
+    if (!(keyword->vocabularies & c->unit->vocabularies) || keyword->since > c->unit->draft)
+        return 0;
+    /* Up to draft 7 a reference stands alone. */
+    if (c->unit->draft <= 7 && strcmp(keyword->name, "$ref") != 0 &&
+        json_object_object_get_ex(pending->schema, "$ref", NULL))
         return 0;
     r = keyword->compile(c, pending->schema, &data);
     if (r <= 0)
@@ -461,7 +479,7 @@ int schema_compile(const struct schema_registry *registry, struct json_object *d
     int r;
 
     c.pending_end = &c.pending;
-    schema_registry_init(&c.local, registry ? registry : schema_meta_registry());
+    schema_registry_init(&c.local, registry);
     r = schema_registry_add(&c.local, base_uri, document, err);
     if (r >= 0)
         r = compile_all(&c, document);

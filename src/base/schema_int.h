@@ -37,10 +37,12 @@ struct schema_resource {
     const struct schema_registry *owner;
     struct map anchors;           /* name to struct schema_anchor */
     struct schema_resource *next; /* of its owner's */
+    const struct json_object *document;
+    bool by_place; /* its URI is where the document was said to lie */
 };
 
 struct schema_registry {
-    const struct schema_registry *up; /* asked next */
+    const struct schema_registry *up; /* asked next; the meta-schemas last of all */
     struct arena arena;
     struct schema_resource *resources;
     struct map by_uri;    /* to struct schema_resource */
@@ -103,6 +105,7 @@ struct schema_unit {
     struct str uri;
     const struct schema_resource *source; /* while compiling */
     unsigned vocabularies;
+    unsigned draft; /* 4, 6, 7, 2019, 2020 */
     struct schema_dynamic *dynamic;
     size_t dynamic_count;
 };
@@ -156,6 +159,7 @@ struct schema_keyword {
     bool (*check)(struct schema_run *run, const struct schema_use *use,
                   struct json_object *instance, const struct schema_path *path,
                   struct schema_marks *marks);
+    unsigned since; /* the first draft that has it; 0: all */
 };
 
 /* Each ends with name NULL. They run in this order: what needs the marks of others comes last. */

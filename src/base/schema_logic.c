@@ -78,6 +78,16 @@ static bool dynamic_ref_check(struct schema_run *run, const struct schema_use *u
                         marks);
 }
 
+/* Of 2019-09 only; ignoring it would make a schema laxer than its author meant. */
+static int recursive_ref_compile(struct schema_compiler *c, struct json_object *schema,
+                                 const void **ret_data)
+{
+    (void)ret_data;
+    if (c->unit->draft == 2019 && json_object_object_get_ex(schema, "$recursiveRef", NULL))
+        return schema_refuse(c, "$recursiveRef", "is not supported; use $dynamicRef of 2020-12");
+    return 0;
+}
+
 /* ---- allOf, anyOf, oneOf, not ---- */
 
 static int list_compile(struct schema_compiler *c, struct json_object *schema, const char *key,
@@ -262,7 +272,8 @@ static bool if_check(struct schema_run *run, const struct schema_use *use,
 
 const struct schema_keyword schema_logic_keywords[] = {
     { "$ref", SCHEMA_CORE, SCHEMA_ANY, ref_compile, ref_check },
-    { "$dynamicRef", SCHEMA_CORE, SCHEMA_ANY, dynamic_ref_compile, dynamic_ref_check },
+    { "$dynamicRef", SCHEMA_CORE, SCHEMA_ANY, dynamic_ref_compile, dynamic_ref_check, 2020 },
+    { "$recursiveRef", SCHEMA_CORE, 0, recursive_ref_compile, NULL, 2019 },
     { "allOf", SCHEMA_APPLICATOR, SCHEMA_ANY, all_of_compile, all_of_check },
     { "anyOf", SCHEMA_APPLICATOR, SCHEMA_ANY, any_of_compile, any_of_check },
     { "oneOf", SCHEMA_APPLICATOR, SCHEMA_ANY, one_of_compile, one_of_check },

@@ -534,10 +534,10 @@ const struct schema_keyword schema_object_keywords[] = {
     { "required", VALUE, SCHEMA_OBJECT, required_compile, required_check },
     { "minProperties", VALUE, SCHEMA_OBJECT, properties_count_compile, properties_count_check },
     { "dependentRequired", VALUE, SCHEMA_OBJECT, dependent_required_compile,
-      dependent_required_check },
+      dependent_required_check, 2019 },
     { "propertyNames", APPLY, SCHEMA_OBJECT, property_names_compile, property_names_check },
     { "properties", APPLY, SCHEMA_OBJECT, members_compile, members_check },
-    { "dependentSchemas", APPLY, SCHEMA_OBJECT, dependent_schemas_compile, dependents_check },
+    { "dependentSchemas", APPLY, SCHEMA_OBJECT, dependent_schemas_compile, dependents_check, 2019 },
     { "dependencies", APPLY, SCHEMA_OBJECT, dependencies_compile, dependents_check },
     { NULL },
 };

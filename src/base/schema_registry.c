@@ -37,12 +37,14 @@ const struct schema_holder schema_holders[] = {
     /* Of earlier drafts; the meta-schema still has them. */
     { "definitions", SCHEMA_MAP },
     { "dependencies", SCHEMA_MAP },
+    { "additionalItems", SCHEMA_ONE },
     { NULL },
 };
 
 /* One document being walked. */
 struct walk {
     struct schema_registry *registry;
+    const struct json_object *document;
     struct buf pointer; /* from the current resource's root */
     unsigned depth;
     struct err *err;
@@ -77,7 +79,7 @@ struct schema_registry *schema_registry_new(void)
 {
     struct schema_registry *registry = NEW(struct schema_registry);
 
-    schema_registry_init(registry, schema_meta_registry());
+    schema_registry_init(registry, NULL);
     return registry;
 }
 
@@ -98,7 +100,7 @@ const struct schema_resource *schema_registry_find(const struct schema_registry 
         if (found)
             return found;
     }
-    return NULL;
+    return map_find(&schema_meta_registry()->by_uri, uri);
 }
 
 const struct schema_resource *schema_registry_root(const struct schema_registry *registry,
@@ -111,13 +113,19 @@ const struct schema_resource *schema_registry_root(const struct schema_registry 
 
 /* ---- indexing ---- */
 
-static int publish(struct walk *w, struct str uri, struct schema_resource *resource)
+/* Where a document lies counts more than what identifiers in other documents claim; of two
+ * claims the first holds. In one document an identifier stands once. */
+static int publish(struct walk *w, struct str uri, struct schema_resource *resource, bool by_place)
 {
     const struct schema_resource *other = map_find(&w->registry->by_uri, uri);
 
-    if (other && other != resource)
-        return err_set(w->err, ERR_CONFLICT, "two schemas have the identifier \"%.*s\"",
-                       STR_ARG(uri));
+    if (other && other != resource) {
+        if (other->document == resource->document || (by_place && other->by_place))
+            return err_set(w->err, ERR_CONFLICT, "two schemas have the identifier \"%.*s\"",
+                           STR_ARG(uri));
+        if (!by_place)
+            return 0;
+    }
     map_put(&w->registry->by_uri, uri, resource);
     return 0;
 }
@@ -131,6 +139,7 @@ static struct schema_resource *resource_new(struct walk *w, struct json_object *
     resource->root = root;
     resource->outer = outer;
     resource->owner = w->registry;
+    resource->document = w->document;
     resource->next = w->registry->resources;
     w->registry->resources = resource;
     map_put(&w->registry->by_root, address_key(&address), resource);
@@ -152,7 +161,7 @@ static int identify(struct walk *w, struct schema_resource *resource, struct str
         return err_set(w->err, ERR_TOO_LARGE, "a schema's $id has more than %d bytes",
                        SCHEMA_URI_MAX);
     resource->uri = arena_str(&w->registry->arena, buf_str(&uri));
-    return publish(w, resource->uri, resource);
+    return publish(w, resource->uri, resource, false);
 }
 
 static bool is_anchor_name(struct str name)
@@ -170,28 +179,41 @@ static bool is_anchor_name(struct str name)
 }
 
 static int add_anchor(struct walk *w, struct schema_resource *resource, struct json_object *schema,
-                      const char *keyword, bool dynamic)
+                      const char *keyword, struct str name)
 {
-    struct json_object *value = json_find(schema, keyword);
     struct schema_anchor *anchor, *old;
 
-    if (!value)
-        return 0;
-    if (!is_anchor_name(json_str(value)))
+    if (!is_anchor_name(name))
         return err_set(w->err, ERR_BAD_REQUEST,
                        "schema #%s/%s: expected a name of letters, digits, '-', '_' and '.', "
                        "beginning with a letter or '_'",
                        buf_text(&w->pointer), keyword);
-    old = map_find(&resource->anchors, json_str(value));
+    old = map_find(&resource->anchors, name);
     if (old && old->schema != schema)
-        return err_set(
-            w->err, ERR_CONFLICT, "schema #%s/%s: \"%.*s\" is the anchor of #%.*s already",
-            buf_text(&w->pointer), keyword, STR_ARG(json_str(value)), STR_ARG(old->pointer));
+        return err_set(w->err, ERR_CONFLICT,
+                       "schema #%s/%s: \"%.*s\" is the anchor of #%.*s already",
+                       buf_text(&w->pointer), keyword, STR_ARG(name), STR_ARG(old->pointer));
     anchor = ARENA_NEW(&w->registry->arena, struct schema_anchor);
-    *anchor = (struct schema_anchor){ schema, arena_str(&w->registry->arena, buf_str(&w->pointer)),
-                                      dynamic || (old && old->dynamic) };
-    map_put(&resource->anchors, json_str(value), anchor);
+    *anchor =
+        (struct schema_anchor){ schema, arena_str(&w->registry->arena, buf_str(&w->pointer)),
+                                strcmp(keyword, "$dynamicAnchor") == 0 || (old && old->dynamic) };
+    map_put(&resource->anchors, name, anchor);
     return 0;
+}
+
+static int add_anchors(struct walk *w, struct schema_resource *resource, struct json_object *schema)
+{
+    static const char *const keywords[] = { "$anchor", "$dynamicAnchor" };
+    struct str id = json_str(json_find(schema, "$id"));
+
+    for (size_t i = 0; i < ARRAY_LEN(keywords); i++) {
+        struct json_object *value = json_find(schema, keywords[i]);
+
+        if (value && add_anchor(w, resource, schema, keywords[i], json_str(value)) < 0)
+            return -1;
+    }
+    /* How drafts 6 and 7 wrote $anchor. */
+    return id.n > 1 && id.p[0] == '#' ? add_anchor(w, resource, schema, "$id", str_skip(id, 1)) : 0;
 }
 
 static void enter(struct buf *pointer, struct str part)
@@ -258,10 +280,10 @@ static int walk_holder(struct walk *w, struct schema_resource *resource,
     int r = 0;
 
     enter(&w->pointer, str_from(holder->name));
-    if (holder->shape == SCHEMA_ONE)
+    if (holder->shape != SCHEMA_MAP && type == json_type_array)
+        r = walk_list(w, resource, value); /* also `items` of earlier drafts */
+    else if (holder->shape == SCHEMA_ONE)
         r = walk_schema(w, resource, value);
-    else if (holder->shape == SCHEMA_LIST && type == json_type_array)
-        r = walk_list(w, resource, value);
     else if (holder->shape == SCHEMA_MAP && type == json_type_object)
         r = walk_map(w, resource, value);
     leave(&w->pointer, before);
@@ -271,8 +293,7 @@ static int walk_holder(struct walk *w, struct schema_resource *resource,
 static int walk_members(struct walk *w, struct schema_resource *resource,
                         struct json_object *schema)
 {
-    if (add_anchor(w, resource, schema, "$anchor", false) < 0 ||
-        add_anchor(w, resource, schema, "$dynamicAnchor", true) < 0)
+    if (add_anchors(w, resource, schema) < 0)
         return -1;
     for (const struct schema_holder *holder = schema_holders; holder->name; holder++) {
         struct json_object *value = json_find(schema, holder->name);
@@ -312,8 +333,9 @@ static int walk_schema(struct walk *w, struct schema_resource *resource, struct 
                        LIMIT_JSON_DEPTH);
     w->depth++;
     id = json_str(json_find(schema, "$id"));
-    r = schema != resource->root && id.p ? walk_embedded(w, resource, schema, id)
-                                         : walk_members(w, resource, schema);
+    r = schema != resource->root && id.p && !str_starts(id, STR("#"))
+            ? walk_embedded(w, resource, schema, id)
+            : walk_members(w, resource, schema);
     w->depth--;
     return r;
 }
@@ -324,9 +346,10 @@ static int walk_document(struct walk *w, struct str uri, struct json_object *doc
     struct str id = json_str(json_find(document, "$id"));
 
     resource->uri = arena_str(&w->registry->arena, uri);
-    if (publish(w, uri, resource) < 0)
+    if (publish(w, uri, resource, true) < 0)
         return -1;
-    if (id.p && identify(w, resource, uri, id) < 0)
+    resource->by_place = true;
+    if (id.p && !str_starts(id, STR("#")) && identify(w, resource, uri, id) < 0)
         return -1;
     return walk_schema(w, resource, document);
 }
@@ -334,7 +357,10 @@ static int walk_document(struct walk *w, struct str uri, struct json_object *doc
 int schema_registry_add(struct schema_registry *registry, struct str uri,
                         struct json_object *document, struct err *err)
 {
-    struct walk w = { .registry = registry, .pointer = BUF_INIT(LIMIT_JSON_BYTES), .err = err };
+    struct walk w = { .registry = registry,
+                      .document = document,
+                      .pointer = BUF_INIT(LIMIT_JSON_BYTES),
+                      .err = err };
     const void *address = document;
     enum json_type type = json_object_get_type(document);
     int r;

@@ -791,8 +791,7 @@ TEST(schema_that_refers_to_itself_without_end_is_refused)
 {
     static const char *const loops[] = {
         "{'$ref':'#'}",
-        "{'allOf':[{'$ref':'#/$defs/a'}],'$defs':{'a':{'$ref':'#/$defs/b'},'b':{'$ref':'#/$defs/"
-        "a'}}}",
+        "{'$ref':'#/$defs/a','$defs':{'a':{'$ref':'#/$defs/b'},'b':{'$ref':'#/$defs/a'}}}",
         "{'anyOf':[{'type':'null'},{'not':{'$ref':'#'}}]}",
         "{'$dynamicAnchor':'x','if':{'$dynamicRef':'#x'}}",
     };
@@ -876,4 +875,77 @@ TEST(schema_booleans_and_null_are_values)
     };
 
     CHECK_ROWS(rows, 0);
+}
+
+TEST(schema_reads_older_drafts_by_their_rules)
+{
+    static const struct row rows[] = {
+        { "{'$schema':'http://json-schema.org/draft-07/schema#','items':[{'type':'string'}],"
+          "'additionalItems':{'type':'null'}}",
+          "['a',null]", true },
+        { "{'$schema':'http://json-schema.org/draft-07/schema#','items':[{'type':'string'}],"
+          "'additionalItems':{'type':'null'}}",
+          "['a',1]", false },
+        { "{'$schema':'http://json-schema.org/draft-07/schema#','items':{'type':'string'},"
+          "'additionalItems':false}",
+          "['a','b']", true },
+        { "{'$schema':'http://json-schema.org/draft-07/schema#','prefixItems':[{'type':'string'}]}",
+          "[1]", true },
+        { "{'$schema':'http://json-schema.org/draft-07/schema#','dependentRequired':{'a':['b']}}",
+          "{'a':1}", true },
+        { "{'$schema':'http://json-schema.org/draft-07/schema#','definitions':{'s':{'$id':'http://"
+          "x/s',"
+          "'type':'string'}},'properties':{'a':{'$ref':'http://x/s','maxLength':1}}}",
+          "{'a':'long'}", true },
+        { "{'$schema':'http://json-schema.org/draft-06/"
+          "schema#','$ref':'#s','definitions':{'x':{'$id':"
+          "'#s','type':'string'}}}",
+          "1", false },
+        { "{'$schema':'https://json-schema.org/draft/2019-09/schema','items':[{'type':'string'}],"
+          "'unevaluatedItems':false}",
+          "['a',1]", false },
+        { "{'$schema':'https://json-schema.org/draft/2019-09/"
+          "schema','dependentRequired':{'a':['b']}}",
+          "{'a':1}", false },
+        { "{'$schema':'https://json-schema.org/draft/2019-09/schema','contains':{'const':1},"
+          "'unevaluatedItems':false}",
+          "[1]", false },
+        { "{'$schema':'https://json-schema.org/draft/2019-09/"
+          "schema','prefixItems':[{'type':'string'}]}",
+          "[1]", true },
+        /* An embedded resource with a draft of its own. */
+        { "{'$ref':'http://x/old','$defs':{'o':{'$id':'http://x/old','$schema':"
+          "'http://json-schema.org/draft-07/schema#','prefixItems':[{'type':'string'}]}}}",
+          "[1]", true },
+    };
+    static const char *const refused[] = {
+        "{'$schema':'https://json-schema.org/draft/2019-09/schema','$recursiveRef':'#'}",
+        "{'$schema':'http://json-schema.org/draft-04/schema#','maximum':1,'exclusiveMaximum':true}",
+    };
+
+    CHECK_ROWS(rows, 0);
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+        AUTO_JSON doc = parse(t, refused[i]);
+        AUTO(schema) schema = NULL;
+
+        ASSERT_FAILS(schema_compile(NULL, doc, STR(""), 0, &schema, &t->err), ERR_BAD_REQUEST);
+    }
+}
+
+TEST(schema_registry_prefers_where_a_document_lies)
+{
+    AUTO(schema_registry) registry = schema_registry_new();
+    AUTO(schema) schema = NULL;
+    AUTO_JSON doc =
+        parse(t, "{'properties':{'a':{'$ref':'http://x/two'},'b':{'$ref':'http://x/id'}}}");
+    AUTO_JSON other = parse(t, "{}");
+
+    add(t, registry, "http://x/one",
+        "{'$id':'http://x/id','type':'null','$defs':{'y':{'$id':"
+        "'http://x/two','type':'null'}}}");
+    add(t, registry, "http://x/two", "{'$id':'http://x/id','type':'string'}");
+    ASSERT_OK(schema_compile(registry, doc, STR(""), 0, &schema, &t->err));
+    ASSERT(is_valid(t, schema, "{'a':'s','b':null}"));
+    ASSERT(!is_valid(t, schema, "{'a':null}"));
+    ASSERT_FAILS(schema_registry_add(registry, STR("http://x/one"), other, &t->err), ERR_CONFLICT);
 }

@@ -154,15 +154,16 @@ static struct json_object *copy_json(struct json_object *value, bool secret, uns
 static struct json_object *copy_object(struct json_object *value, unsigned depth)
 {
     struct json_object *result = json_object_new_object();
+    struct json_object_iter member;
 
-    json_object_object_foreach(value, key, member)
+    json_object_object_foreachC(value, member)
     {
-        struct str name = str_from(key);
+        struct str name = str_from(member.key);
         AUTO_BUF clean = BUF_INIT(4 * name.n + sizeof(REDACT_MARK));
 
         redact_registered(name, &clean);
         json_object_object_add(result, buf_text(&clean),
-                               copy_json(member, redact_key(name), depth + 1));
+                               copy_json(member.val, redact_key(name), depth + 1));
     }
     return result;
 }

@@ -163,10 +163,11 @@ static size_t count_json(struct json_object *value)
         for (size_t i = 0; i < json_object_array_length(value); i++)
             n += count_json(json_object_array_get_idx(value, i));
     if (json_object_is_type(value, json_type_object)) {
-        json_object_object_foreach(value, key, member)
+        struct json_object_iter member;
+
+        json_object_object_foreachC(value, member)
         {
-            (void)key;
-            n += count_json(member);
+            n += count_json(member.val);
         }
     }
     return n;

@@ -229,9 +229,11 @@ static void sqlite_finalize(struct stmt *stmt)
     free(stmt);
 }
 
+/* What ran to its end has been reset there. */
 static void sqlite_rewind(struct stmt *stmt)
 {
-    sqlite3_reset(handle_of(stmt));
+    if (!stmt->done)
+        sqlite3_reset(handle_of(stmt));
 }
 
 /* Can't fail: the place exists, the size is within the limit, nothing is copied and the statement

@@ -112,8 +112,9 @@ int migrate_check(struct db *db, const struct migration *steps, size_t n, int *r
 {
     int64_t recorded, tables;
 
-    if (read_count(db, db->ops->count_records, &recorded, err) < 0 ||
-        read_count(db, db->ops->count_tables, &tables, err) < 0)
+    /* In this order: another process may be creating both, in one transaction. */
+    if (read_count(db, db->ops->count_tables, &tables, err) < 0 ||
+        read_count(db, db->ops->count_records, &recorded, err) < 0)
         return -1;
     if (recorded)
         return compare_applied(db, steps, n, ret_version, err);

@@ -1,8 +1,8 @@
 /* Statements on Postgres: typed parameters, prepared on the server, rows one at a time.
  *
- * Values go as text but blobs, and come back as text. A parameter has the type of the value bound
- * to it (bigint, text, bytea), so that what does not fit its column is an error here as it is in
- * a STRICT table of SQLite; numbers with a fraction are left to the server, which would round
+ * Numbers go as text, and everything comes back as text. A parameter has the type of the value
+ * bound to it (bigint, text, bytea), so that what does not fit its column is an error here as it is
+ * in a STRICT table of SQLite; numbers with a fraction are left to the server, which would round
  * them silently if they were sent as double precision to a bigint column.
  *
  * SPDX-License-Identifier: MIT
@@ -161,8 +161,8 @@ static struct pg_variant *new_variant(struct pg *pg, struct pg_stmt *stmt)
     return &stmt->variants[stmt->variant_count++];
 }
 
-static int prepare_variant(struct pg *pg, struct pg_stmt *stmt, struct pg_variant **ret_variant,
-                           struct err *err)
+/* NULL when it can't be sent. */
+static struct pg_variant *prepare_variant(struct pg *pg, struct pg_stmt *stmt, struct err *err)
 {
     struct pg_variant *variant = new_variant(pg, stmt);
     char name[PG_NAME_SIZE];
@@ -174,52 +174,54 @@ static int prepare_variant(struct pg *pg, struct pg_stmt *stmt, struct pg_varian
     pg_name(variant->name, name);
     if (!pq.PQsendPrepare(pg->conn, name, stmt->translated, stmt->stmt.params, variant->types)) {
         stmt->variant_count--;
-        return pg_send_failed(pg, err);
+        pg_send_failed(pg, err);
+        return NULL;
     }
     pg_note_sent(pg, (struct pg_sent){ .kind = PG_PREPARE,
                                        .stmt = stmt,
                                        .serial = variant->name,
                                        .text = stmt->stmt.text });
-    *ret_variant = variant;
-    return 0;
+    return variant;
 }
 
-static int find_variant(struct pg *pg, struct pg_stmt *stmt, struct pg_variant **ret_variant,
-                        struct err *err)
+static struct pg_variant *find_variant(struct pg *pg, struct pg_stmt *stmt, struct err *err)
 {
     for (size_t i = stmt->variant_count; i > 0; i--) {
         struct pg_variant *variant = &stmt->variants[i - 1];
 
-        if (variant->epoch == pg->epoch && variant_fits(stmt, variant)) {
-            *ret_variant = variant;
-            return 0;
-        }
+        if (variant->epoch == pg->epoch && variant_fits(stmt, variant))
+            return variant;
     }
-    return prepare_variant(pg, stmt, ret_variant, err);
+    return prepare_variant(pg, stmt, err);
 }
 
-/* libpq wants NUL-terminated text where we have views; short values need no allocation. */
-static size_t fill_params(struct pg_stmt *stmt, struct arena *scratch, const char **texts,
-                          int *lengths, int *formats)
+/* The form that libpq wants values in. */
+struct params {
+    const char *values[DB_PARAMS_MAX];
+    int lengths[DB_PARAMS_MAX], binary[DB_PARAMS_MAX];
+    char numbers[DB_PARAMS_MAX][PG_NAME_SIZE];
+};
+
+/* Text and blobs go as they are: their binary form is their bytes. Returns how many. */
+static size_t fill_params(const struct pg_stmt *stmt, struct params *params)
 {
     size_t bytes = 0;
 
     for (int i = 0; i < stmt->stmt.params; i++) {
         const struct db_value *value = &stmt->values[i];
 
-        formats[i] = value->type == DB_BLOB;
-        lengths[i] = 0;
-        texts[i] = NULL;
-        if (value->type == DB_I64) {
-            texts[i] = arena_printf(scratch, "%lld", (long long)value->i64);
-        } else if (value->type == DB_F64) {
-            texts[i] = arena_printf(scratch, "%.17g", value->f64);
-        } else if (value->type == DB_TEXT) {
-            texts[i] = arena_copy(scratch, value->bytes.p, value->bytes.n);
-            bytes += value->bytes.n;
-        } else if (value->type == DB_BLOB) {
-            texts[i] = value->bytes.p;
-            lengths[i] = (int)value->bytes.n;
+        params->values[i] = NULL;
+        params->lengths[i] = params->binary[i] = 0;
+        if (value->type == DB_I64 || value->type == DB_F64)
+            params->values[i] = params->numbers[i];
+        if (value->type == DB_I64)
+            snprintf(params->numbers[i], PG_NAME_SIZE, "%lld", (long long)value->i64);
+        if (value->type == DB_F64)
+            snprintf(params->numbers[i], PG_NAME_SIZE, "%.17g", value->f64);
+        if (value->type == DB_TEXT || value->type == DB_BLOB) {
+            params->values[i] = value->bytes.p;
+            params->lengths[i] = (int)value->bytes.n;
+            params->binary[i] = 1;
             bytes += value->bytes.n;
         }
     }
@@ -228,9 +230,7 @@ static size_t fill_params(struct pg_stmt *stmt, struct arena *scratch, const cha
 
 static int send_run(struct pg *pg, struct pg_stmt *stmt, struct err *err)
 {
-    const char *texts[DB_PARAMS_MAX];
-    int lengths[DB_PARAMS_MAX], formats[DB_PARAMS_MAX];
-    AUTO_ARENA scratch = ARENA_INIT;
+    struct params params;
     struct pg_variant *variant;
     char name[PG_NAME_SIZE];
 
@@ -238,14 +238,18 @@ static int send_run(struct pg *pg, struct pg_stmt *stmt, struct err *err)
         return -1;
     if (!pg->conn)
         return err_set(err, ERR_STORAGE_FAILED, "the connection was lost in this transaction");
-    if (pg_make_room(pg, 4, err) < 0 || find_variant(pg, stmt, &variant, err) < 0)
+    if (pg_make_room(pg, 4, err) < 0)
+        return -1;
+    variant = find_variant(pg, stmt, err);
+    if (!variant)
         return -1;
     stmt->serial = ++pg->serial;
     stmt->epoch = pg->epoch;
     stmt->answered = false;
-    pg->queued_bytes += fill_params(stmt, &scratch, texts, lengths, formats);
+    pg->queued_bytes += fill_params(stmt, &params);
     pg_name(variant->name, name);
-    if (!pq.PQsendQueryPrepared(pg->conn, name, stmt->stmt.params, texts, lengths, formats, 0))
+    if (!pq.PQsendQueryPrepared(pg->conn, name, stmt->stmt.params, params.values, params.lengths,
+                                params.binary, 0))
         return pg_send_failed(pg, err);
     stmt->sent = true;
     pg_note_sent(

@@ -121,6 +121,11 @@ static void word(struct scan *scan)
         copy(scan, 1);
 }
 
+static bool joins(char c)
+{
+    return in_word(c) || c == '$';
+}
+
 static int placeholder(struct scan *scan, int max_params, int *params, struct err *err)
 {
     if (peek(scan, 1) >= '0' && peek(scan, 1) <= '9')
@@ -128,10 +133,12 @@ static int placeholder(struct scan *scan, int max_params, int *params, struct er
                        scan->at);
     if (*params >= max_params)
         return err_set(err, ERR_TOO_LARGE, "more than %d placeholders", max_params);
+    /* `a?b` must not become the name `a$1b`, nor `$?` the dollar quote `$$`. */
+    if (scan->out->n > 0 && joins(scan->out->p[scan->out->n - 1]))
+        buf_add_char(scan->out, ' ');
     scan->at++;
     buf_printf(scan->out, "$%d", ++*params);
-    /* `?and` would become `$1and`, which newer servers refuse. */
-    if (in_word(peek(scan, 0)))
+    if (joins(peek(scan, 0)))
         buf_add_char(scan->out, ' ');
     return 0;
 }

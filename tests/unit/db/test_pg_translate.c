@@ -34,6 +34,9 @@ static const struct {
     { "SELECT 1/?*2", "SELECT 1/$1*2", 1 },
     { "x=?AND y=?", "x=$1 AND y=$2", 2 },
     { "?::text", "$1::text", 1 },
+    { "a?b", "a $1 b", 1 },
+    { "$?$?", "$ $1 $ $2", 2 },
+    { "?$a$?$a$", "$1 $a$?$a$", 1 },
     { "SELECT '\xc3\xbc?', ?", "SELECT '\xc3\xbc?', $1", 1 },
 };
 

@@ -110,8 +110,10 @@ int child_reap(pid_t pid, uint64_t stamp);
 
 /* ---- the launcher ---- */
 
-/* posix_spawn() starts our own binary again under this name; it prepares itself (parent-death
- * signal, descriptors, limits, directory) and executes the program. So main() begins with:
+/* posix_spawn() starts the executable of this name that lies beside ours or in ../libexec/dormouse;
+ * it prepares itself (parent-death signal, descriptors, limits, directory) and executes the
+ * program. Where there is none, our own binary is started again under that name, which takes
+ * longer. So main() begins with:
  *
  *     if (child_launcher_asked(argc, argv))
  *         return child_launcher_main(argc, argv);
@@ -119,7 +121,7 @@ int child_reap(pid_t pid, uint64_t stamp);
 #define CHILD_LAUNCHER "dormouse-launch"
 bool child_launcher_asked(int argc, char **argv);
 int child_launcher_main(int argc, char **argv);
-/* Another executable that does the same, for programs without that main(); kept by pointer. */
+/* This one and no other, for programs without that main(); kept by pointer. NULL: look again. */
 void child_set_launcher(const char *path);
 
 /* ---- for tests ---- */

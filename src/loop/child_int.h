@@ -50,6 +50,12 @@ uint64_t proc_stamp(pid_t pid);
 /* Kills every process of the session; returns how many. */
 int proc_kill_session(pid_t session);
 
+/* ---- launcher_find.c ---- */
+
+const char *launcher_path(void);
+/* Looks for the small launcher by the directory of our binary. */
+bool launcher_find(const char *dir, char *ret_path, size_t size);
+
 /* ---- launcher.c ---- */
 
 /* The launcher's arguments, in this order, before those of the program. Numbers are decimal. */
@@ -67,6 +73,11 @@ enum launch_arg {
     LAUNCH_PATH,
     LAUNCH_ARGS
 };
+
+/* Before each variable of the environment on its way through the launcher, so that none of them
+ * (LD_PRELOAD, LD_LIBRARY_PATH) means anything to the launcher itself. Not in its arguments,
+ * because those can be read by everybody. */
+#define LAUNCH_ENV_MARK '+'
 
 enum launch_step { LAUNCH_OK = 0, LAUNCH_PREPARE, LAUNCH_LIMIT, LAUNCH_CHDIR, LAUNCH_EXEC };
 

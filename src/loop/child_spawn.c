@@ -25,13 +25,6 @@
 #define FD_BASE (3 + CHILD_FDS_MAX + 1)
 #define UMASK   077
 
-static const char *launcher_path = "/proc/self/exe";
-
-void child_set_launcher(const char *path)
-{
-    launcher_path = path;
-}
-
 /* The child's ends, until it has them. */
 struct ends {
     int fds[3 + CHILD_FDS_MAX + 1]; /* as the child will number them; the last is the status */
@@ -134,6 +127,16 @@ static char **launcher_args(struct arena *arena, const struct child_config *conf
     return argv;
 }
 
+static char **marked_environment(struct arena *arena, const char *const *env)
+{
+    size_t count = child_count(env);
+    char **marked = ARENA_NEW_N(arena, char *, count + 1);
+
+    for (size_t i = 0; i < count; i++)
+        marked[i] = arena_printf(arena, "%c%s", LAUNCH_ENV_MARK, env[i]);
+    return marked;
+}
+
 /* A session of its own, all signals as a fresh process has them. */
 static int set_attributes(posix_spawnattr_t *attributes)
 {
@@ -157,8 +160,6 @@ static int set_attributes(posix_spawnattr_t *attributes)
 static int spawn_launcher(const struct child_config *config, const struct ends *ends,
                           pid_t *ret_pid)
 {
-    static const char *const no_env[] = { NULL };
-    const char *const *env = config->env ? config->env : no_env;
     AUTO_ARENA arena = ARENA_INIT;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -170,9 +171,9 @@ static int spawn_launcher(const struct child_config *config, const struct ends *
     for (int i = 0; i < ends->count && !error; i++)
         error = posix_spawn_file_actions_adddup2(&actions, ends->fds[i], i);
     if (!error)
-        error = posix_spawn(ret_pid, launcher_path, &actions, &attributes,
+        error = posix_spawn(ret_pid, launcher_path(), &actions, &attributes,
                             launcher_args(&arena, config, ends->count - 1),
-                            (char *const *)(uintptr_t)env);
+                            marked_environment(&arena, config->env));
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     return error;

@@ -79,6 +79,13 @@ static int set_limits(char **argv)
     return set_limit(RLIMIT_NOFILE, argv[LAUNCH_FILES], 0);
 }
 
+static void unmark_environment(void)
+{
+    for (char **at = environ; *at; at++)
+        if (**at == LAUNCH_ENV_MARK)
+            ++*at;
+}
+
 int child_launcher_main(int argc, char **argv)
 {
     int status;
@@ -98,6 +105,7 @@ int child_launcher_main(int argc, char **argv)
         fail(status, LAUNCH_LIMIT);
     if (chdir(argv[LAUNCH_CWD]) < 0)
         fail(status, LAUNCH_CHDIR);
+    unmark_environment();
     execve(argv[LAUNCH_PATH], argv + LAUNCH_ARGS, environ);
     fail(status, LAUNCH_EXEC);
 }

@@ -7,8 +7,8 @@
 
 static const struct migration migrations[] = {
     { 1, "rows",
-      "CREATE TABLE IF NOT EXISTS rows (id INTEGER NOT NULL, body TEXT NOT NULL);"
-      "CREATE TABLE IF NOT EXISTS keys (key INTEGER PRIMARY KEY);",
+      "CREATE TABLE rows (id INTEGER NOT NULL, body TEXT NOT NULL);"
+      "CREATE TABLE keys (key INTEGER PRIMARY KEY);",
       "" },
 };
 

@@ -17,7 +17,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "harness/test.h"
-#include "loop/child.h"
+#include "loop/child_int.h"
 
 /* One loop, and what the child of the moment said. */
 struct run {
@@ -94,7 +94,8 @@ static void start(struct test *t, struct run *run, const char *act, const char *
 
 static void finish(struct test *t, struct run *run)
 {
-    ASSERT_OK(loop_run(run->loop, &t->err));
+    if (run->ended == 0)
+        ASSERT_OK(loop_run(run->loop, &t->err));
     ASSERT_EQ(run->ended, 1);
 }
 
@@ -127,6 +128,50 @@ static int count_fds(void)
         n++;
     closedir(dir);
     return n;
+}
+
+/* ---- the launcher ---- */
+
+static void make_launcher(struct test *t, const char *name, mode_t mode)
+{
+    const char *path = test_path(t, name);
+
+    test_write_file(path, "x", 1);
+    ASSERT(chmod(path, mode) == 0);
+}
+
+TEST(the_small_launcher_is_looked_for_by_our_binary_and_must_be_trustworthy)
+{
+    const char *bin = test_path(t, "bin");
+    char path[512];
+
+    ASSERT(mkdir(bin, 0700) == 0 && !launcher_find(bin, path, sizeof(path)));
+    make_launcher(t, "bin/" CHILD_LAUNCHER, 0600);
+    ASSERT(!launcher_find(bin, path, sizeof(path)));
+    make_launcher(t, "bin/" CHILD_LAUNCHER, 0775);
+    ASSERT(!launcher_find(bin, path, sizeof(path)));
+    make_launcher(t, "bin/" CHILD_LAUNCHER, 0755);
+    ASSERT(launcher_find(bin, path, sizeof(path)));
+    ASSERT_TEXT(path, test_path(t, "bin/" CHILD_LAUNCHER));
+    if (geteuid() == 0) {
+        ASSERT(chown(path, 12345, 12345) == 0);
+        ASSERT(!launcher_find(bin, path, sizeof(path)));
+    }
+    ASSERT(mkdir(test_path(t, "libexec"), 0700) == 0);
+    ASSERT(mkdir(test_path(t, "libexec/dormouse"), 0700) == 0);
+    make_launcher(t, "libexec/dormouse/" CHILD_LAUNCHER, 0755);
+    ASSERT(launcher_find(bin, path, sizeof(path)));
+    ASSERT_CONTAINS(path, "libexec/dormouse/");
+    /* A name that does not fit is not cut. */
+    ASSERT(!launcher_find(bin, path, strlen(path)));
+}
+
+TEST(without_a_small_launcher_our_own_binary_is_taken)
+{
+    child_set_launcher(NULL);
+    ASSERT_TEXT(launcher_path(), "/proc/self/exe");
+    child_set_launcher(LAUNCHER_PATH);
+    ASSERT_TEXT(launcher_path(), LAUNCHER_PATH);
 }
 
 /* ---- what comes back ---- */
@@ -179,6 +224,22 @@ TEST(the_environment_is_what_was_given_and_nothing_more)
     run->config.env = env;
     play(t, run, "env", NULL, NULL);
     ASSERT_TEXT(run->out, "LANG=C.UTF-8\nEMPTY=\n");
+}
+
+TEST(the_environment_means_nothing_to_the_launcher)
+{
+    AUTO(run) run = run_new(t);
+    const char *const env[] = { "LD_PRELOAD=/no/such/library.so", "+ODD=1", NULL };
+    const char *first;
+
+    /* A dynamic one, as the daemon itself is: each program that honours LD_PRELOAD complains once.
+     */
+    child_set_launcher(CHILD_HOST_PATH);
+    run->config.env = env;
+    play(t, run, "env", NULL, NULL);
+    ASSERT_TEXT(run->out, "LD_PRELOAD=/no/such/library.so\n+ODD=1\n");
+    first = strstr(run->error, "cannot be preloaded");
+    ASSERT(first && !strstr(first + 1, "cannot be preloaded"));
 }
 
 TEST(no_descriptor_leaks_into_it)

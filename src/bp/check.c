@@ -150,7 +150,7 @@ static int check_safety(struct bp_report *report, const char *property,
                         const struct bp_check_options *options, struct err *err)
 {
     struct proof p = { .report = report, .options = options, .property = property };
-    struct model_scope scope = { .property = property };
+    struct model_scope scope = { .property = property, .all_bits = true };
     int r;
 
     p.finding = &report->findings[report->finding_count++];
@@ -176,6 +176,7 @@ static int check_progress(struct bp_report *report, const struct bp_check_option
     struct model_scope scope = { .environment = true };
     AUTO_GRAPH g = { .model = NULL };
     AUTO_MODEL m = { .program = NULL };
+    AUTO_MODEL whole = { .program = NULL };
     struct state state;
     uint32_t stuck;
     bool bad;
@@ -194,11 +195,14 @@ static int check_progress(struct bp_report *report, const struct bp_check_option
         return 0;
     }
     stuck = graph_find_stuck(&g);
-    if (stuck != NO_NODE) {
-        finding->verdict = BP_VIOLATED;
-        graph_trace(&g, stuck, NULL, &report->arena, &finding->trace);
-        trace_complete(&m, NULL, &report->arena, &finding->trace, &state, &bad);
-    }
+    if (stuck == NO_NODE)
+        return 0;
+    finding->verdict = BP_VIOLATED;
+    graph_trace(&g, stuck, NULL, &report->arena, &finding->trace);
+    scope.all_bits = true;
+    if (model_init(&whole, report->program, report->keys, scope, options->limits, err) < 0)
+        return -1;
+    trace_complete(&whole, m.looked, &report->arena, &finding->trace, &state, &bad);
     return 0;
 }
 

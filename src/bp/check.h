@@ -43,7 +43,7 @@ struct bp_check_stats {
     double seconds;
 };
 
-/* Called every 65,536 states. */
+/* Called after every 8,192 states that were looked at. */
 typedef void bp_progress_fn(void *ctx, const char *what, const struct bp_check_stats *stats,
                             uint64_t queue);
 

@@ -472,10 +472,11 @@ static enum bp_reason key_reason(const struct bp_engine *e, const struct bp_even
 
 enum bp_reason bp_event_reason(const struct bp_engine *e, const struct bp_event *event)
 {
-    const struct bp_type *type = &e->program->types[event->type];
+    const struct bp_type *type;
 
     if (!event->type || event->type >= e->program->type_count)
         return BP_NO_SUCH_TYPE;
+    type = &e->program->types[event->type];
     if (!(type->flags & BP_EXT))
         return BP_NOT_FROM_OUTSIDE;
     if (event->bits & ~type->bits)

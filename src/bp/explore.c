@@ -11,7 +11,7 @@
 #include "bp/explore_int.h"
 
 #define FIRST_ROOM     1024
-#define PROGRESS_EVERY 65536
+#define PROGRESS_EVERY 8192
 
 static double now_s(void)
 {

@@ -111,7 +111,7 @@ static void find_inherited(struct model *m)
         inherit(m, m->free[i].type);
 }
 
-static void find_attributes(struct model *m)
+static void find_attributes(struct model *m, bool all)
 {
     uint32_t program_may = 0, key_may = 0;
 
@@ -126,10 +126,10 @@ static void find_attributes(struct model *m)
             matters |= type->flags & BP_KEYED ? m->key_bits : m->program_bits;
             *(type->flags & BP_KEYED ? &key_may : &program_may) |= type->bits;
         }
-        m->vary[t] = type->bits & matters;
+        m->vary[t] = all ? type->bits : type->bits & matters;
     }
-    m->program_bits &= program_may;
-    m->key_bits &= key_may;
+    m->program_bits = all ? program_may : m->program_bits & program_may;
+    m->key_bits = all ? key_may : m->key_bits & key_may;
 }
 
 /* ---- sizes ---- */
@@ -259,10 +259,10 @@ int model_init(struct model *m, const struct bp_program *program, unsigned keys,
             return -1;
         collect_types(m, &m->threads[i]);
     }
-    find_attributes(m);
+    find_attributes(m, scope.all_bits);
     if (lay_out(m, err) < 0)
         return -1;
-    return check_offers(m, err);
+    return scope.all_bits ? 0 : check_offers(m, err); /* all bits: walked, never explored */
 }
 
 void model_release(struct model *m)

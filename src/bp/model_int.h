@@ -62,6 +62,7 @@ struct model_scope {
     const char *property; /* this one, NULL: none */
     const bool *keep;     /* by thread, of program and guards; NULL: all */
     bool environment;
+    bool all_bits; /* keep attributes in records that nobody looks at, as the engine does */
 };
 
 /* Something that threads which were left out may do. */

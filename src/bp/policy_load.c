@@ -4,18 +4,16 @@
  */
 #include "base/file.h"
 #include "base/limits.h"
+#include "base/yaml.h"
 #include "bp/policy.h"
 
 int bp_policy_load(const char *path, struct bp_policy **ret_policy, struct err *err)
 {
     AUTO_BUF text = BUF_INIT(LIMIT_CONFIG_BYTES);
-    struct json_object *tree;
-    int r;
+    AUTO_YAML yaml = YAML_INIT;
 
-    if (file_read(path, &text, err) < 0)
+    if (file_read(path, &text, err) < 0 || yaml_parse(buf_str(&text), path, &yaml, err) < 0 ||
+        bp_policy_parse(yaml.root, ret_policy, err) < 0)
         return err_wrap(err, "load policy %s", path);
-    tree = json_tokener_parse(buf_text(&text));
-    r = bp_policy_parse(tree, ret_policy, err);
-    json_object_put(tree);
-    return r < 0 ? err_wrap(err, "load policy %s", path) : 0;
+    return 0;
 }

@@ -150,7 +150,9 @@ unsigned trace_complete(const struct model *m, const uint32_t *looked, struct ar
 unsigned bp_trace_replay(const struct bp_program *program, const struct bp_trace *trace,
                          const char *property, const uint16_t *limits)
 {
-    struct model_scope scope = { .property = property, .environment = !trace->any_order };
+    struct model_scope scope = { .property = property,
+                                 .environment = !trace->any_order,
+                                 .all_bits = true };
     struct bp_trace copy = *trace;
     AUTO_MODEL m = { .program = NULL };
     AUTO_ARENA arena = ARENA_INIT;

@@ -8,31 +8,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "bp/programs/approval_int.h"
 #include "bp/programs/programs_int.h"
-
-enum {
-    EV_NONE = 0,
-    EV_PROMPT,
-    EV_THINK,
-    EV_CALL,
-    EV_THOUGHT,
-    EV_ASK,
-    EV_ANSWER,
-    EV_EDIT,
-    EV_ACT,
-    EV_ACTED,
-    EV_DENIED,
-    EV_SETTLED,
-    EV_OBSERVE,
-    EV_GIVE_UP,
-    EV_DONE,
-    EV_CANCEL,
-    EV_KILL,
-    EV_COUNT
-};
-
-enum { RISKY = 1, DANGEROUS = 2, ALLOWED = 4, MORE = 8 };
-enum { LIMIT_ROUNDS = 0 };
 
 static const char *const bits[] = { "risky", "dangerous", "allowed", "more" };
 static const struct bp_limit limits[] = { [LIMIT_ROUNDS] = { "rounds", 100, 2 } };

@@ -7,27 +7,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "bp/programs/modes_int.h"
 #include "bp/programs/programs_int.h"
-
-enum {
-    EV_NONE = 0,
-    EV_SET_MODE,
-    EV_THINK,
-    EV_CALL,
-    EV_THOUGHT,
-    EV_ASK,
-    EV_ANSWER,
-    EV_ACT,
-    EV_ACTED,
-    EV_DENIED,
-    EV_SETTLED,
-    EV_OBSERVE,
-    EV_DONE,
-    EV_CANCEL,
-    EV_COUNT
-};
-
-enum { COOK = 1, DANGEROUS = 2, ALLOWED = 4, MORE = 8 };
 
 static const char *const bits[] = { "cook", "dangerous", "allowed", "more" };
 

@@ -2,7 +2,8 @@
  *
  * SSE: libmicrohttpd sends the head of the answer and asks for the body. From then on it is
  * suspended and the descriptor is ours: events are written to it in chunked coding, straight from
- * the queue. At the end it is resumed, asks again, is told that there is no more, and closes.
+ * the queue. At the end it is resumed, asks again, is told that there is no more, writes the last
+ * chunk and closes.
  *
  * WebSocket: libmicrohttpd hands the descriptor over after the handshake and takes it back with
  * the CLOSE action.
@@ -183,7 +184,9 @@ static void sse_closed(struct stream *stream)
 
     leave_feed(client);
     client->over = true;
-    shutdown(conn->fd, SHUT_WR);
+    if (!stream->flushed)
+        shutdown(conn->fd, SHUT_RDWR); /* what libmicrohttpd writes next fails, and it closes */
+    conn_set_state(conn, CONN_REPLY);
     conn->suspended = false;
     MHD_resume_connection(conn->mhd);
     conn->door->ready = true;
@@ -204,8 +207,11 @@ static void sse_begin(struct serve_client *client)
     client->begun = true;
     if (client_start(client, &sse_ops, conn->fd) < 0) {
         client->over = true;
-        MHD_resume_connection(conn->mhd);
+        conn_set_state(conn, CONN_REPLY);
         conn->suspended = false;
+        MHD_resume_connection(conn->mhd);
+        conn->door->ready = true;
+        serve_wake(client->serve);
         return;
     }
     sse_retry(&text, SSE_RETRY_MS);
@@ -219,8 +225,9 @@ static ssize_t sse_read(void *cls, uint64_t at, char *out, size_t n)
     struct serve_client *client = cls;
 
     (void)at, (void)out, (void)n;
+    /* Not END_WITH_ERROR: after it, 0.9.75 forgets a connection whose peer is gone already. */
     if (client->over)
-        return MHD_CONTENT_READER_END_WITH_ERROR;
+        return MHD_CONTENT_READER_END_OF_STREAM;
     if (!client->begun)
         sse_begin(client);
     return 0;
@@ -250,6 +257,7 @@ void serve_feed_open_sse(struct serve_feed *feed, struct serve_request *request)
     MHD_add_response_header(response, "Cache-Control", "no-store");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(response, "X-Accel-Buffering", "no");
+    MHD_add_response_header(response, "Connection", "close");
     reply_set(request, 200, response);
 }
 
@@ -456,8 +464,6 @@ static void say_goodbye(struct serve_client *client, const char *why)
     }
     buf_printf(&text, "event: goodbye\ndata: {\"reason\":\"%s\"}\n\n", why);
     sse_send(client, &text);
-    if (client->chunked)
-        push_bytes(client, STR("0\r\n\r\n"));
     finish_soon(client);
     stream_finish(&client->stream);
 }
@@ -485,6 +491,16 @@ void serve_feed_free(struct serve_feed *feed)
 unsigned serve_feed_clients(const struct serve_feed *feed)
 {
     return feed->count;
+}
+
+size_t serve_feed_backlog(const struct serve_feed *feed)
+{
+    size_t most = 0;
+
+    for (const struct serve_client *client = feed->first; client; client = client->feed_next)
+        if (client->stream.queued > most)
+            most = client->stream.queued;
+    return most;
 }
 
 /* An event in the form a client reads: form 0 SSE chunked, 1 SSE plain, 2 WebSocket. */

@@ -40,6 +40,8 @@ unsigned serve_feed_clients(const struct serve_feed *feed);
 /* data is one JSON text. id 0: none. A client whose queue is full is closed (1013): it comes back
  * with the last id it saw. */
 void serve_feed_publish(struct serve_feed *feed, uint64_t id, const char *event, struct str data);
+/* Unsent bytes of the slowest client: for a publisher that can wait. */
+size_t serve_feed_backlog(const struct serve_feed *feed);
 /* To one of them. -1 when it is going away. */
 int serve_client_send(struct serve_client *client, uint64_t id, const char *event, struct str data);
 

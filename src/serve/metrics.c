@@ -94,6 +94,15 @@ static void add_process(struct serve *serve, struct buf *out)
         (uint64_t)(clock_mono_ms(loop_clock(serve->loop)) - serve->started_ms) / 1000);
 }
 
+static uint64_t queued_bytes(const struct serve *serve)
+{
+    uint64_t all = 0;
+
+    for (const struct stream *stream = serve->streams.first; stream; stream = stream->next)
+        all += stream->queued;
+    return all;
+}
+
 void metrics_run(struct serve_request *request)
 {
     struct serve *serve = serve_request_serve(request);
@@ -110,6 +119,8 @@ void metrics_run(struct serve_request *request)
     one(&out, "streams", "gauge", "Open SSE and WebSocket streams.", serve->streams.count);
     one(&out, "stream_bytes_total", "counter", "Bytes written to streams.",
         serve->streams.bytes_sent);
+    one(&out, "stream_queued_bytes", "gauge", "Bytes that wait for slow readers.",
+        queued_bytes(serve));
     one(&out, "stream_overflows_total", "counter",
         "Streams closed because the client did not keep up.", serve->streams.overflows);
     add_requests(serve, &out);

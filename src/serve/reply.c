@@ -77,7 +77,7 @@ void reply_set(struct serve_request *request, int status, struct MHD_Response *r
 {
     for (unsigned i = 0; i < request->header_count; i++)
         MHD_add_response_header(response, request->headers[i].name, request->headers[i].value);
-    if (request->serve->stopping)
+    if (request->serve->stopping && status != 101)
         MHD_add_response_header(response, "Connection", "close");
     reply_drop(request);
     request->response = response;

@@ -146,9 +146,11 @@ static bool pattern_is_good(struct str pattern)
     while (str_split(&pattern, '/', &segment)) {
         if (is_rest(segment) && (pattern.p || param_name(segment).n == 0))
             return false;
-        if (is_param(segment))
+        if (is_param(segment)) {
             params++;
-        else if (str_find_char(segment, '{') >= 0 || str_find_char(segment, '}') >= 0)
+            segment = param_name(segment);
+        }
+        if (str_find_char(segment, '{') >= 0 || str_find_char(segment, '}') >= 0)
             return false;
     }
     return params <= ROUTE_PARAMS_MAX;

@@ -175,8 +175,10 @@ static void flush(struct stream *stream)
         }
     }
     watch(stream, base_events(stream));
-    if (stream->ending)
+    if (stream->ending && !stream->dead) {
+        stream->flushed = true;
         stream_close(stream);
+    }
 }
 
 static void read_input(struct stream *stream)

@@ -65,6 +65,7 @@ struct stream {
     size_t offset, queued;             /* into the first chunk; bytes in all */
     int64_t heard_ms, sent_ms, end_ms; /* for the owner's deadlines; end_ms 0: not ending */
     bool dirty, ending, over, dead;
+    bool flushed; /* closed because all was written */
 };
 
 /* Begins to watch fd, which stays the owner's. */

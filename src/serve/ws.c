@@ -15,6 +15,7 @@
 #include <wslay/wslay.h>
 
 #include "base/limits.h"
+#include "serve/target.h"
 
 #define KEY_TEXT   24 /* 16 bytes in base64 */
 #define REASON_MAX 123
@@ -26,6 +27,7 @@ struct ws {
     struct buf output;
     void (*message)(void *arg, bool text, struct str bytes);
     void *arg;
+    enum ws_code bad_code; /* to be said instead of wslay's answer */
     bool broken;
 };
 
@@ -117,15 +119,31 @@ static void on_message(wslay_event_context_ptr wslay, const struct wslay_event_o
 {
     struct ws *ws = arg;
 
+    /* wslay lets half a code pass, and checks the reason only when it comes in one piece. */
+    if (got->opcode == WSLAY_CONNECTION_CLOSE && got->msg_length == 1)
+        ws->bad_code = WS_PROTOCOL_ERROR;
+    if (got->opcode == WSLAY_CONNECTION_CLOSE && got->msg_length > 2 &&
+        !target_is_utf8(str_of((const char *)got->msg + 2, got->msg_length - 2)))
+        ws->bad_code = WS_BAD_DATA;
     if (wslay_is_ctrl_frame(got->opcode) || wslay_event_get_close_sent(wslay))
         return;
     ws->message(ws->arg, got->opcode == WSLAY_TEXT_FRAME,
                 str_of((const char *)got->msg, got->msg_length));
 }
 
+/* Errors within a frame's head end wslay's context without a word: the close is ours to say. */
+static void break_off(struct ws *ws, enum ws_code code)
+{
+    const unsigned char frame[] = { 0x88, 2, (unsigned char)(code >> 8), (unsigned char)code };
+
+    if (!ws->broken && !wslay_event_get_close_sent(ws->wslay))
+        buf_add(&ws->output, frame, sizeof(frame));
+    ws->broken = true;
+}
+
 static void push_output(struct ws *ws)
 {
-    if (wslay_event_send(ws->wslay) < 0)
+    if (!ws->broken && wslay_event_send(ws->wslay) < 0)
         ws->broken = true;
 }
 
@@ -164,7 +182,9 @@ void ws_feed(struct ws *ws, struct str bytes)
         size_t before = ws->input.n;
 
         if (wslay_event_recv(ws->wslay) < 0)
-            ws->broken = true;
+            break_off(ws, WS_PROTOCOL_ERROR);
+        else if (ws->bad_code)
+            break_off(ws, ws->bad_code);
         /* After a protocol error wslay stops reading: the rest does not matter any more. */
         if (ws->input.n == before)
             break;
@@ -190,6 +210,8 @@ void ws_close(struct ws *ws, uint16_t code, const char *reason)
 {
     size_t n = reason ? strlen(reason) : 0;
 
+    if (ws->broken)
+        return;
     if (wslay_event_queue_close(ws->wslay, code, (const uint8_t *)reason,
                                 n < REASON_MAX ? n : REASON_MAX) == 0)
         push_output(ws);
@@ -197,7 +219,7 @@ void ws_close(struct ws *ws, uint16_t code, const char *reason)
 
 bool ws_close_sent(const struct ws *ws)
 {
-    return wslay_event_get_close_sent(ws->wslay);
+    return ws->broken || wslay_event_get_close_sent(ws->wslay);
 }
 
 bool ws_done(const struct ws *ws)

@@ -18,6 +18,7 @@
 #define WS_ACCEPT_TEXT 28
 
 enum ws_code {
+    WS_NONE = 0,
     WS_NORMAL = 1000,
     WS_GOING_AWAY = 1001,
     WS_PROTOCOL_ERROR = 1002,

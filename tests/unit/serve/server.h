@@ -1,0 +1,65 @@
+/* A real server on loopback for tests, its loop in a thread of its own, and a raw-socket client
+ * that can misbehave.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_TESTS_SERVE_SERVER_H
+#define DORMOUSE_TESTS_SERVE_SERVER_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "harness/test.h"
+#include "serve/feed.h"
+#include "serve/serve.h"
+
+struct server;
+
+/* limits may be NULL. Every test route is under /api/v1/test. */
+struct server *server_start(struct test *t, const struct serve_limits *limits);
+/* Graceful stop within deadline_ms; fails the test when the loop does not end. */
+void server_stop(struct server *server, int64_t deadline_ms);
+/* Begins to stop and returns at once; server_join() waits. */
+void server_begin_stop(struct server *server, int64_t deadline_ms);
+void server_join(struct server *server);
+/* Runs fn in the loop's thread and waits for it. */
+void server_do(struct server *server, void (*fn)(struct server *server, void *arg), void *arg);
+struct serve *server_serve(struct server *server);
+struct serve_feed *server_feed(struct server *server);
+unsigned server_port(struct server *server);
+const char *server_token(struct server *server);
+/* Milliseconds since some start. */
+int64_t now_ms(void);
+/* Resident bytes of this process. */
+size_t resident_bytes(void);
+
+/* A blocking socket whose reads give up after 5 s. */
+int client_open(struct server *server);
+int client_open_unix(struct server *server);
+void client_send(int fd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void client_send_bytes(int fd, const void *bytes, size_t n);
+/* A request with Host and, when auth, the token. */
+void client_request(struct server *server, int fd, const char *method, const char *path, bool auth,
+                    const char *more_headers, const char *body);
+
+struct answer {
+    int status; /* 0: the connection ended without one */
+    struct str head, body;
+};
+/* One answer with Content-Length; NULL-terminated parts in t->arena. */
+struct answer client_answer(struct test *t, int fd);
+/* Reads until text was seen; all that was read. Fails the test when the connection ends. */
+struct str client_read_until(struct test *t, int fd, const char *text);
+/* Reads up to n bytes exactly; fewer when the connection ends. */
+size_t client_read(int fd, void *out, size_t n);
+/* True when the other side has closed (reads and drops what still comes). */
+bool client_closed(int fd);
+/* Connect, ask, close. */
+struct answer ask(struct test *t, struct server *server, const char *method, const char *path,
+                  bool auth, const char *more_headers, const char *body);
+/* Value of a header, "" when absent. */
+const char *answer_header(struct test *t, const struct answer *answer, const char *name);
+/* A counter from /metrics. */
+int64_t metric(struct test *t, struct server *server, const char *name);
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+#include "serve/guard.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/test.h"
+
+struct fixture {
+    struct clock_fake clock;
+    struct guard guard;
+};
+
+static void open_guard(struct test *t, struct fixture *f)
+{
+    clock_fake_init(&f->clock, 1700000000000);
+    ASSERT_OK(guard_init(&f->guard, test_path(t, "token"), &f->clock.clock, &t->err));
+}
+
+TEST(guard_makes_a_token_once_and_keeps_it_private)
+{
+    struct fixture a, b;
+    struct stat st;
+
+    open_guard(t, &a);
+    ASSERT_EQ(strlen(a.guard.token), GUARD_TOKEN_TEXT);
+    ASSERT_EQ(stat(test_path(t, "token"), &st), 0);
+    ASSERT_EQ(st.st_mode & 0777, 0600);
+    open_guard(t, &b);
+    ASSERT_TEXT(b.guard.token, a.guard.token);
+    unlink(test_path(t, "token"));
+    open_guard(t, &b);
+    ASSERT(strcmp(b.guard.token, a.guard.token) != 0);
+    guard_release(&a.guard);
+    ASSERT_EQ(a.guard.token[0], '\0');
+}
+
+TEST(guard_refuses_a_token_file_that_others_can_read)
+{
+    struct fixture f;
+
+    open_guard(t, &f);
+    chmod(test_path(t, "token"), 0640);
+    ASSERT_FAILS(guard_init(&f.guard, test_path(t, "token"), &f.clock.clock, &t->err),
+                 ERR_BAD_REQUEST);
+    ASSERT_CONTAINS(test_err_text(t), "chmod 600");
+}
+
+TEST(guard_refuses_files_that_hold_no_token)
+{
+    static const char *const bad[] = {
+        "", "short\n", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA!\n",
+        "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n"
+    };
+    const char *path = test_path(t, "token");
+    struct fixture f = { .clock = { .wall_now_ms = 0 } };
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        test_write_file(path, bad[i], strlen(bad[i]));
+        chmod(path, 0600);
+        ASSERT_FAILS(guard_init(&f.guard, path, &f.clock.clock, &t->err), ERR_BAD_REQUEST);
+    }
+    unlink(path);
+    ASSERT_EQ(symlink("/dev/zero", path), 0);
+    ASSERT_FAILS(guard_init(&f.guard, path, &f.clock.clock, &t->err), ERR_STORAGE_FAILED);
+    ASSERT_FAILS(guard_init(&f.guard, test_path(t, "no/such/dir"), &f.clock.clock, &t->err),
+                 ERR_INTERNAL);
+}
+
+TEST(guard_compares_hosts_with_their_port)
+{
+    struct fixture f;
+
+    open_guard(t, &f);
+    ASSERT_OK(guard_allow_host(&f.guard, STR("localhost"), 7117, &t->err));
+    ASSERT_OK(guard_allow_host(&f.guard, STR("[::1]"), 7117, &t->err));
+    ASSERT_OK(guard_allow_host(&f.guard, STR("mouse.example:8443"), 7117, &t->err));
+    ASSERT(guard_host_ok(&f.guard, STR("localhost:7117")));
+    ASSERT(guard_host_ok(&f.guard, STR("LOCALHOST:7117")));
+    ASSERT(guard_host_ok(&f.guard, STR("[::1]:7117")));
+    ASSERT(guard_host_ok(&f.guard, STR("mouse.example:8443")));
+    ASSERT(!guard_host_ok(&f.guard, STR("localhost")));
+    ASSERT(!guard_host_ok(&f.guard, STR("localhost:7118")));
+    ASSERT(!guard_host_ok(&f.guard, STR("localhost:7117.evil.example")));
+    ASSERT(!guard_host_ok(&f.guard, STR("evil.example:7117")));
+    ASSERT(!guard_host_ok(&f.guard, STR("")));
+    ASSERT(guard_origin_ok(&f.guard, STR("http://localhost:7117")));
+    ASSERT(!guard_origin_ok(&f.guard, STR("https://localhost:7117")));
+    ASSERT(!guard_origin_ok(&f.guard, STR("http://localhost:7117/")));
+    ASSERT(!guard_origin_ok(&f.guard, STR("null")));
+    ASSERT(!guard_origin_ok(&f.guard, STR("http://localhost:7117@evil.example")));
+    guard_release(&f.guard);
+}
+
+TEST(guard_refuses_host_names_that_are_none)
+{
+    struct fixture f;
+
+    open_guard(t, &f);
+    ASSERT_FAILS(guard_allow_host(&f.guard, STR(""), 1, &t->err), ERR_BAD_REQUEST);
+    ASSERT_FAILS(guard_allow_host(&f.guard, STR("a b"), 1, &t->err), ERR_BAD_REQUEST);
+    ASSERT_FAILS(guard_allow_host(&f.guard, STR("a\0b"), 1, &t->err), ERR_BAD_REQUEST);
+    for (int i = 0; i < GUARD_HOSTS_MAX; i++)
+        ASSERT_OK(guard_allow_host(&f.guard, STR("a"), 80, &t->err));
+    ASSERT(guard_host_ok(&f.guard, STR("a")));
+    ASSERT_FAILS(guard_allow_host(&f.guard, STR("b"), 80, &t->err), ERR_BAD_REQUEST);
+    guard_release(&f.guard);
+}
+
+TEST(guard_reads_bearer_and_cookie_headers)
+{
+    struct str value;
+
+    ASSERT(guard_parse_bearer(STR("Bearer abc"), &value));
+    ASSERT_STR(value, "abc");
+    ASSERT(guard_parse_bearer(STR("bearer  abc "), &value));
+    ASSERT_STR(value, "abc");
+    ASSERT(!guard_parse_bearer(STR("Bearer "), &value));
+    ASSERT(!guard_parse_bearer(STR("Basic abc"), &value));
+    ASSERT(!guard_parse_bearer(STR_NONE, &value));
+    ASSERT(guard_parse_cookie(STR("a=1; dormouse=x=y; b"), "dormouse", &value));
+    ASSERT_STR(value, "x=y");
+    ASSERT(!guard_parse_cookie(STR("dormouse=1; dormouse=2"), "dormouse", &value));
+    ASSERT(!guard_parse_cookie(STR("xdormouse=1; dormouse"), "dormouse", &value));
+    ASSERT(!guard_parse_cookie(STR_NONE, "dormouse", &value));
+}
+
+TEST(guard_accepts_the_whole_token_only)
+{
+    struct fixture f;
+
+    open_guard(t, &f);
+    ASSERT(guard_token_ok(&f.guard, str_from(f.guard.token)));
+    ASSERT(!guard_token_ok(&f.guard, str_of(f.guard.token, GUARD_TOKEN_TEXT - 1)));
+    ASSERT(!guard_token_ok(&f.guard, STR("")));
+    ASSERT(!guard_token_ok(&f.guard, STR_NONE));
+    f.guard.token[5] ^= 1;
+    char *other = arena_text(&t->arena, f.guard.token);
+    f.guard.token[5] ^= 1;
+    ASSERT(!guard_token_ok(&f.guard, str_from(other)));
+}
+
+TEST(guard_cookie_ends_by_itself_and_with_the_token)
+{
+    AUTO_BUF cookie = BUF_INIT(200);
+    AUTO_BUF forged = BUF_INIT(200);
+    struct fixture f;
+
+    open_guard(t, &f);
+    guard_make_cookie(&f.guard, &cookie);
+    ASSERT(guard_cookie_ok(&f.guard, buf_str(&cookie)));
+    clock_advance(&f.clock, GUARD_COOKIE_LIFE_MS - 1);
+    ASSERT(guard_cookie_ok(&f.guard, buf_str(&cookie)));
+    clock_advance(&f.clock, 1);
+    ASSERT(!guard_cookie_ok(&f.guard, buf_str(&cookie)));
+    /* A later expiry with the old proof. */
+    buf_printf(&forged, "v1.9999999999999%s", strrchr(buf_text(&cookie), '.'));
+    ASSERT(!guard_cookie_ok(&f.guard, buf_str(&forged)));
+    clock_set_wall(&f.clock, 1700000000000);
+    ASSERT(guard_cookie_ok(&f.guard, buf_str(&cookie)));
+    f.guard.token[0] ^= 1;
+    ASSERT(!guard_cookie_ok(&f.guard, buf_str(&cookie)));
+    ASSERT(!guard_cookie_ok(&f.guard, STR("")));
+    ASSERT(!guard_cookie_ok(&f.guard, STR("v1")));
+    ASSERT(!guard_cookie_ok(&f.guard, STR("v1.1")));
+    ASSERT(!guard_cookie_ok(&f.guard, STR("v2.1.x")));
+    ASSERT(!guard_cookie_ok(&f.guard, STR("v1.x.x")));
+}
+
+TEST(guard_code_is_good_once_and_for_an_hour)
+{
+    char code[GUARD_CODE_TEXT + 1], late[GUARD_CODE_TEXT + 1];
+    struct fixture f;
+
+    open_guard(t, &f);
+    ASSERT(!guard_use_code(&f.guard, STR("")));
+    ASSERT(!guard_use_code(&f.guard, str_of("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 22)));
+    guard_make_code(&f.guard, code);
+    guard_make_code(&f.guard, late);
+    ASSERT(guard_use_code(&f.guard, str_from(code)));
+    ASSERT(!guard_use_code(&f.guard, str_from(code)));
+    clock_advance(&f.clock, GUARD_CODE_LIFE_MS);
+    ASSERT(!guard_use_code(&f.guard, str_from(late)));
+}
+
+TEST(guard_keeps_a_few_codes_and_drops_the_oldest)
+{
+    char codes[GUARD_CODES_MAX + 1][GUARD_CODE_TEXT + 1];
+    struct fixture f;
+
+    open_guard(t, &f);
+    for (int i = 0; i <= GUARD_CODES_MAX; i++) {
+        guard_make_code(&f.guard, codes[i]);
+        clock_advance(&f.clock, 1);
+    }
+    ASSERT(!guard_use_code(&f.guard, str_from(codes[0])));
+    ASSERT(guard_use_code(&f.guard, str_from(codes[1])));
+    ASSERT(guard_use_code(&f.guard, str_from(codes[GUARD_CODES_MAX])));
+}
+
+TEST(guard_blocks_an_address_that_guesses_but_never_this_machine)
+{
+    struct sockaddr_in far = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(0xC0000201) };
+    struct sockaddr_in other = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(0xC0000299) };
+    struct sockaddr_in here = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    struct sockaddr_in6 a = { .sin6_family = AF_INET6 }, b = a;
+    struct fixture f;
+
+    open_guard(t, &f);
+    inet_pton(AF_INET6, "2001:db8:1:2::1", &a.sin6_addr);
+    inet_pton(AF_INET6, "2001:db8:1:2:ffff::9", &b.sin6_addr);
+    for (int i = 0; i < GUARD_FAILURES_MAX; i++) {
+        ASSERT(!guard_blocked(&f.guard, (struct sockaddr *)&far));
+        guard_failed(&f.guard, (struct sockaddr *)&far);
+        guard_failed(&f.guard, (struct sockaddr *)&here);
+        guard_failed(&f.guard, (struct sockaddr *)&a);
+    }
+    ASSERT(guard_blocked(&f.guard, (struct sockaddr *)&far));
+    ASSERT(!guard_blocked(&f.guard, (struct sockaddr *)&other));
+    ASSERT(!guard_blocked(&f.guard, (struct sockaddr *)&here));
+    ASSERT(guard_blocked(&f.guard, (struct sockaddr *)&b)); /* same /64 */
+    clock_advance(&f.clock, MINUTES(1) + 1);
+    ASSERT(!guard_blocked(&f.guard, (struct sockaddr *)&far));
+}

@@ -1,0 +1,470 @@
+/* The server with well-behaved clients.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/json.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "server.h"
+
+#define STOP_MS 2000
+
+TEST(server_tells_its_health_to_anyone)
+{
+    struct server *server = server_start(t, NULL);
+    struct answer answer = ask(t, server, "GET", "/healthz", false, NULL, NULL);
+    int length = (int)answer.body.n;
+
+    ASSERT_EQ(answer.status, 200);
+    ASSERT_STR(answer.body,
+               "{\"status\":\"ok\",\"version\":\"test\",\"domains\":{\"agent\":\"ok\"}}");
+    ASSERT_TEXT(answer_header(t, &answer, "Content-Type"), "application/json");
+    ASSERT_TEXT(answer_header(t, &answer, "X-Content-Type-Options"), "nosniff");
+    answer = ask(t, server, "HEAD", "/healthz", false, NULL, NULL);
+    ASSERT_EQ(answer.status, 200);
+    ASSERT_EQ(atoi(answer_header(t, &answer, "Content-Length")), length);
+    setenv("TEST_HEALTH", "read_only", 1);
+    answer = ask(t, server, "GET", "/healthz", false, NULL, NULL);
+    ASSERT_EQ(answer.status, 503);
+    ASSERT_CONTAINS(answer.body.p, "\"degraded\"");
+    server_stop(server, STOP_MS);
+}
+
+TEST(server_answers_404_405_and_options_from_its_table)
+{
+    struct server *server = server_start(t, NULL);
+    struct answer answer = ask(t, server, "GET", "/nowhere", false, NULL, NULL);
+
+    ASSERT_EQ(answer.status, 404);
+    ASSERT_CONTAINS(answer.body.p, "\"code\":\"not_found\"");
+    answer = ask(t, server, "DELETE", "/healthz", false, NULL, NULL);
+    ASSERT_EQ(answer.status, 405);
+    ASSERT_TEXT(answer_header(t, &answer, "Allow"), "OPTIONS, GET, HEAD");
+    answer = ask(t, server, "OPTIONS", "/api/v1/test/echo", true, NULL, NULL);
+    ASSERT_EQ(answer.status, 204);
+    ASSERT_TEXT(answer_header(t, &answer, "Allow"), "OPTIONS, POST");
+    answer = ask(t, server, "OPTIONS", "*", false, NULL, NULL);
+    ASSERT_EQ(answer.status, 204);
+    answer = ask(t, server, "BREW", "/healthz", false, NULL, NULL);
+    ASSERT_EQ(answer.status, 501);
+    server_stop(server, STOP_MS);
+}
+
+TEST(server_wants_the_token_for_every_api_path_even_those_that_do_not_exist)
+{
+    struct server *server = server_start(t, NULL);
+    static const char *const paths[] = { "/api/v1/openapi.json", "/api/v1/nothing",
+                                         "/api/v1/events", "/api/v1/test/things/1" };
+
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        struct answer answer = ask(t, server, "GET", paths[i], false, NULL, NULL);
+
+        ASSERT_EQ(answer.status, 401);
+        ASSERT_TEXT(answer_header(t, &answer, "WWW-Authenticate"), "Bearer");
+        answer = ask(t, server, "GET", paths[i], false, "Authorization: Bearer wrong\r\n", NULL);
+        ASSERT_EQ(answer.status, 401);
+    }
+    ASSERT_EQ(ask(t, server, "GET", "/api/v1/nothing", true, NULL, NULL).status, 404);
+    ASSERT_EQ(ask(t, server, "GET", "/api/v1/test/things/1", true, NULL, NULL).status, 200);
+    server_stop(server, STOP_MS);
+}
+
+TEST(server_gives_handlers_decoded_parameters)
+{
+    struct server *server = server_start(t, NULL);
+    struct answer answer =
+        ask(t, server, "GET", "/api/v1/test/things/a%20b?q=x%26y", true, NULL, NULL);
+
+    ASSERT_STR(answer.body, "a b|x&y");
+    ASSERT_EQ(ask(t, server, "GET", "/api/v1/test/things/1?r=1", true, NULL, NULL).status, 400);
+    ASSERT_EQ(ask(t, server, "GET", "/api/v1/test/things/1?q=%zz", true, NULL, NULL).status, 400);
+    ASSERT_EQ(ask(t, server, "GET", "/api/v1/test/things/%2e%2e", true, NULL, NULL).status, 400);
+    ASSERT_EQ(ask(t, server, "GET", "/api/v1/test/silent", true, NULL, NULL).status, 500);
+    server_stop(server, STOP_MS);
+}
+
+TEST(server_checks_the_host_of_every_request)
+{
+    static const struct {
+        const char *request;
+        int status;
+    } cases[] = {
+        { "GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n", 403 },
+        { "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", 403 },
+        { "GET / HTTP/1.1\r\nHost: localhost:1\r\n\r\n", 403 },
+        { "GET / HTTP/1.1\r\n\r\n", 400 },
+        { "GET / HTTP/1.0\r\n\r\n", 400 },
+        { "GET / HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nHost: 127.0.0.1:PORT\r\n\r\n", 400 },
+        { "GET / HTTP/1.1\r\nHost: LOCALHOST:PORT\r\n\r\n", 200 },
+        { "GET / HTTP/1.1\r\nHost: [::1]:PORT\r\n\r\n", 200 },
+        { "GET http://localhost:PORT/ HTTP/1.1\r\nHost: localhost:PORT\r\n\r\n", 200 },
+        { "GET http://evil.example/ HTTP/1.1\r\nHost: localhost:PORT\r\n\r\n", 403 },
+    };
+    struct server *server = server_start(t, NULL);
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        AUTO_BUF text = BUF_INIT(1000);
+        int fd = client_open(server);
+        struct answer answer;
+
+        for (const char *p = cases[i].request; *p; p++) {
+            if (strncmp(p, "PORT", 4) == 0) {
+                buf_printf(&text, "%u", server_port(server));
+                p += 3;
+            } else {
+                buf_add_char(&text, *p);
+            }
+        }
+        client_send_bytes(fd, buf_text(&text), text.n);
+        answer = client_answer(t, fd);
+        if (answer.status != cases[i].status)
+            test_case_failed("%s: %d", cases[i].request, answer.status);
+        else
+            test_case_passed();
+        close(fd);
+    }
+    server_stop(server, STOP_MS);
+}
+
+static const char *origin(struct test *t, struct server *server)
+{
+    return arena_printf(&t->arena, "Origin: http://127.0.0.1:%u\r\n", server_port(server));
+}
+
+TEST(server_keeps_pages_of_other_sites_out)
+{
+    struct server *server = server_start(t, NULL);
+    const char *foreign = "Origin: http://evil.example\r\n";
+
+    ASSERT_EQ(ask(t, server, "POST", "/api/v1/test/echo", true, foreign, "x").status, 403);
+    ASSERT_EQ(ask(t, server, "POST", "/api/v1/test/public", false, foreign, "x").status, 403);
+    ASSERT_EQ(ask(t, server, "GET", "/healthz", false, foreign, NULL).status, 403);
+    ASSERT_EQ(ask(t, server, "POST", "/api/v1/test/echo", true, "Origin: null\r\n", "x").status,
+              403);
+    ASSERT_EQ(ask(t, server, "POST", "/api/v1/test/echo", true, origin(t, server), "x").status,
+              200);
+    ASSERT_EQ(ask(t, server, "POST", "/api/v1/test/echo", true, NULL, "x").status, 200);
+    server_stop(server, STOP_MS);
+}
+
+static void make_login(struct server *server, void *arg)
+{
+    serve_login_url(server_serve(server), arg);
+}
+
+/* "Cookie: NAME=VALUE\r\n" after a login with a new one-time link. */
+static const char *log_in(struct test *t, struct server *server)
+{
+    AUTO_BUF url = BUF_INIT(300);
+    struct answer answer;
+    const char *set, *path;
+
+    server_do(server, make_login, &url);
+    path = strstr(buf_text(&url), "/login");
+    answer = ask(t, server, "HEAD", path, false, NULL, NULL); /* a preview */
+    ASSERT_EQ(answer.status, 204);
+    answer = ask(t, server, "GET", path, false, NULL, NULL);
+    ASSERT_EQ(answer.status, 303);
+    ASSERT_TEXT(answer_header(t, &answer, "Location"), "/");
+    set = answer_header(t, &answer, "Set-Cookie");
+    ASSERT_CONTAINS(set, "; HttpOnly; SameSite=Strict");
+    ASSERT_EQ(ask(t, server, "GET", path, false, NULL, NULL).status, 403); /* only once */
+    return arena_printf(&t->arena, "Cookie: %.*s\r\n", (int)strcspn(set, ";"), set);
+}
+
+TEST(server_logs_a_browser_in_by_a_one_time_link)
+{
+    struct server *server = server_start(t, NULL);
+    const char *cookie = log_in(t, server);
+    const char *both = arena_printf(&t->arena, "%s%s", cookie, origin(t, server));
+
+    ASSERT_EQ(ask(t, server, "GET", "/api/v1/openapi.json", false, cookie, NULL).status, 200);
+    ASSERT_EQ(ask(t, server, "POST", "/api/v1/test/echo", false, cookie, "x").status, 403);
+    ASSERT_EQ(ask(t, server, "POST", "/api/v1/test/echo", false, both, "x").status, 200);
+    ASSERT_EQ(
+        ask(t, server, "GET", "/api/v1/openapi.json", false, "Cookie: dormouse=v1.1.x\r\n", NULL)
+            .status,
+        401);
+    ASSERT_EQ(ask(t, server, "GET", "/login?code=guess", false, NULL, NULL).status, 403);
+    ASSERT_EQ(ask(t, server, "GET", "/login", false, NULL, NULL).status, 403);
+    server_stop(server, STOP_MS);
+}
+
+TEST(server_makes_login_links_for_those_who_have_the_token)
+{
+    struct server *server = server_start(t, NULL);
+    struct answer answer = ask(t, server, "POST", "/api/v1/login-codes", true, NULL, "");
+
+    ASSERT_EQ(answer.status, 201);
+    ASSERT_CONTAINS(answer.body.p, "/login?code=");
+    ASSERT_EQ(ask(t, server, "POST", "/api/v1/login-codes", false, NULL, "").status, 401);
+    server_stop(server, STOP_MS);
+}
+
+TEST(server_trusts_its_owner_on_the_unix_socket)
+{
+    struct server *server = server_start(t, NULL);
+    int fd = client_open_unix(server);
+
+    client_send(fd, "GET /api/v1/test/things/7 HTTP/1.1\r\nHost: dormouse\r\n\r\n");
+    ASSERT_STR(client_answer(t, fd).body, "7|");
+    client_send(fd, "POST /api/v1/test/echo HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi");
+    ASSERT_STR(client_answer(t, fd).body, "hi");
+    close(fd);
+    server_stop(server, STOP_MS);
+    ASSERT_EQ(access(test_path(t, "s.sock"), F_OK), -1);
+}
+
+TEST(server_page_is_compressed_cached_and_locked_down)
+{
+    struct server *server = server_start(t, NULL);
+    struct answer plain = ask(t, server, "GET", "/", false, NULL, NULL);
+    struct answer gzip = ask(t, server, "GET", "/", false, "Accept-Encoding: gzip\r\n", NULL);
+    const char *etag = answer_header(t, &plain, "ETag"), *style;
+    struct answer answer;
+
+    ASSERT_CONTAINS(answer_header(t, &plain, "Content-Security-Policy"), "default-src 'none'");
+    ASSERT_TEXT(answer_header(t, &plain, "X-Frame-Options"), "DENY");
+    ASSERT_TEXT(answer_header(t, &plain, "Referrer-Policy"), "no-referrer");
+    ASSERT_TEXT(answer_header(t, &plain, "Cache-Control"), "no-cache");
+    ASSERT_TEXT(answer_header(t, &gzip, "Content-Encoding"), "gzip");
+    ASSERT_TEXT(answer_header(t, &gzip, "Vary"), "Accept-Encoding");
+    ASSERT(gzip.body.n < plain.body.n && gzip.body.p[0] == 0x1f);
+    ASSERT(strcmp(etag, answer_header(t, &gzip, "ETag")) != 0);
+    answer = ask(t, server, "GET", "/", false,
+                 arena_printf(&t->arena, "If-None-Match: %s\r\n", etag), NULL);
+    ASSERT_EQ(answer.status, 304);
+    ASSERT_EQ(answer.body.n, 0);
+    style = strstr(plain.body.p, "/assets/style.");
+    ASSERT(style != NULL);
+    answer = ask(t, server, "GET", arena_copy(&t->arena, style, strcspn(style, "\"")), false, NULL,
+                 NULL);
+    ASSERT_EQ(answer.status, 200);
+    ASSERT_CONTAINS(answer_header(t, &answer, "Cache-Control"), "immutable");
+    ASSERT_EQ(ask(t, server, "GET", "/assets/style.css", false, NULL, NULL).status, 404);
+    ASSERT_EQ(ask(t, server, "GET", "/assets/index.html", false, NULL, NULL).status, 404);
+    server_stop(server, STOP_MS);
+}
+
+/* Every path and method of the document is answered, and nothing else exists. */
+TEST(server_openapi_is_true_to_its_routes)
+{
+    struct server *server = server_start(t, NULL);
+    struct answer answer = ask(t, server, "GET", "/api/v1/openapi.json", true, NULL, NULL);
+    struct json_object *root = json_tokener_parse(answer.body.p), *paths;
+    unsigned operations = 0;
+
+    ASSERT(root && json_object_object_get_ex(root, "paths", &paths));
+    json_object_object_foreach(paths, path, item)
+    {
+        struct answer options = ask(t, server, "OPTIONS", path, true, NULL, NULL);
+        AUTO_BUF allow = BUF_INIT(200);
+
+        buf_add_text(&allow, "OPTIONS");
+        json_object_object_foreach(item, method, operation)
+        {
+            operations++;
+            ASSERT(json_object_object_get_ex(operation, "summary", NULL));
+            buf_printf(&allow, ", %s", strcmp(method, "get") == 0 ? "GET, HEAD" : "POST");
+        }
+        ASSERT_EQ(options.status, 204);
+        /* The order of the document is that of the table. */
+        ASSERT_EQ(strlen(answer_header(t, &options, "Allow")), allow.n);
+    }
+    ASSERT_EQ(operations, 9 + 10);
+    json_object_put(root);
+    server_stop(server, STOP_MS);
+}
+
+TEST(server_keeps_connections_and_answers_pipelined_requests_in_order)
+{
+    struct server *server = server_start(t, NULL);
+    int fd = client_open(server);
+    AUTO_BUF text = BUF_INIT(100000);
+
+    for (int i = 0; i < 50; i++) {
+        buf_printf(&text,
+                   "GET /api/v1/test/things/%d HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
+                   "Authorization: Bearer %s\r\n\r\n",
+                   i, server_port(server), server_token(server));
+        buf_printf(&text,
+                   "POST /api/v1/test/echo HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
+                   "Authorization: Bearer %s\r\nContent-Length: 4\r\n\r\n%04d",
+                   server_port(server), server_token(server), i);
+    }
+    client_send_bytes(fd, buf_text(&text), text.n);
+    for (int i = 0; i < 50; i++) {
+        ASSERT_STR(client_answer(t, fd).body, arena_printf(&t->arena, "%d|", i));
+        ASSERT_STR(client_answer(t, fd).body, arena_printf(&t->arena, "%04d", i));
+    }
+    close(fd);
+    ASSERT_EQ(metric(t, server, "http_connections_total"), 2);
+    server_stop(server, STOP_MS);
+}
+
+TEST(server_answers_a_held_request_later_and_others_meanwhile)
+{
+    struct server *server = server_start(t, NULL);
+    int fd = client_open(server);
+
+    client_request(server, fd, "GET", "/api/v1/test/hold", true, NULL, NULL);
+    while (metric(t, server, "http_connections") < 2)
+        ;
+    /* The hold may still be on its way; releasing until it is answered is not a wait for time. */
+    for (;;) {
+        char c;
+
+        ASSERT_EQ(ask(t, server, "GET", "/api/v1/test/release", true, NULL, NULL).status, 204);
+        if (recv(fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) == 1)
+            break;
+    }
+    ASSERT_STR(client_answer(t, fd).body, "held");
+    client_request(server, fd, "GET", "/healthz", false, NULL, NULL);
+    ASSERT_EQ(client_answer(t, fd).status, 200);
+    close(fd);
+    server_stop(server, STOP_MS);
+}
+
+TEST(server_takes_chunked_bodies_and_expect_continue)
+{
+    struct server *server = server_start(t, NULL);
+    int fd = client_open(server);
+    char line[25];
+
+    client_request(server, fd, "POST", "/api/v1/test/echo", true, "Transfer-Encoding: chunked\r\n",
+                   NULL);
+    client_send(fd, "5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n");
+    ASSERT_STR(client_answer(t, fd).body, "hello world");
+    client_request(server, fd, "POST", "/api/v1/test/echo", true,
+                   "Expect: 100-continue\r\nContent-Length: 3\r\n", NULL);
+    ASSERT_EQ(client_read(fd, line, 25), 25);
+    ASSERT_EQ(memcmp(line, "HTTP/1.1 100 Continue\r\n\r\n", 25), 0);
+    client_send(fd, "abc");
+    ASSERT_STR(client_answer(t, fd).body, "abc");
+    close(fd);
+    server_stop(server, STOP_MS);
+}
+
+TEST(server_sends_big_answers_to_slow_readers)
+{
+    struct server *server = server_start(t, NULL);
+    int fd = client_open(server);
+    struct answer answer;
+
+    client_request(server, fd, "GET", "/api/v1/test/big", true, NULL, NULL);
+    ASSERT_EQ(ask(t, server, "GET", "/healthz", false, NULL, NULL).status, 200);
+    answer = client_answer(t, fd);
+    ASSERT_EQ(answer.body.n, 4u << 20);
+    ASSERT_EQ(answer.body.p[answer.body.n - 1], 'b');
+    close(fd);
+    server_stop(server, STOP_MS);
+}
+
+TEST(server_counts_what_it_does_without_naming_it)
+{
+    struct server *server = server_start(t, NULL);
+    struct answer answer;
+
+    ask(t, server, "GET", "/api/v1/test/things/secret-name?q=secret-query", true, NULL, NULL);
+    answer = ask(t, server, "GET", "/metrics", false, NULL, NULL);
+    ASSERT_CONTAINS(answer.body.p, "dormouse_http_requests_total{method=\"GET\",route=\"/api/v1/"
+                                   "test/things/{id}\",status=\"2xx\"} 1\n");
+    ASSERT(strstr(answer.body.p, "secret") == NULL);
+    ASSERT_CONTAINS(answer.body.p, "# TYPE dormouse_ticks_total counter\n");
+    server_stop(server, STOP_MS);
+}
+
+TEST(server_refuses_to_start_when_the_port_is_taken_and_cleans_up)
+{
+    struct server *server = server_start(t, NULL);
+    char listen[64];
+    struct serve_config config = { .listen = listen, .token_path = test_path(t, "token2") };
+    struct serve *second = NULL;
+    AUTO(loop) loop = NULL;
+
+    snprintf(listen, sizeof(listen), "127.0.0.1:%u", server_port(server));
+    ASSERT_OK(loop_new(NULL, &loop, &t->err));
+    ASSERT_FAILS(serve_start(loop, &config, &second, &t->err), ERR_CONFLICT);
+    ASSERT_CONTAINS(test_err_text(t), listen);
+    ASSERT_CONTAINS(test_err_text(t), "--listen");
+    /* The Unix socket fails after the first door is open: everything is undone. */
+    err_reset(&t->err);
+    config.listen = "127.0.0.1:0";
+    config.socket_path = test_path(t, "no-such-dir/s.sock");
+    ASSERT_FAILS(serve_start(loop, &config, &second, &t->err), ERR_INTERNAL);
+    server_stop(server, STOP_MS);
+}
+
+static void take_warning(void *arg, const char *text)
+{
+    buf_add_text(arg, text);
+}
+
+static void stop_loop(void *arg)
+{
+    loop_stop(arg);
+}
+
+TEST(server_warns_when_others_can_reach_it)
+{
+    AUTO_BUF said = BUF_INIT(1000);
+    static const char *const hosts[] = { "mouse.example", NULL };
+    struct serve_config config = { .listen = "0.0.0.0:0",
+                                   .token_path = test_path(t, "token"),
+                                   .hosts = hosts,
+                                   .warn = take_warning,
+                                   .arg = &said };
+    AUTO(serve) serve = NULL;
+    AUTO(loop) loop = NULL;
+
+    ASSERT_OK(loop_new(NULL, &loop, &t->err));
+    ASSERT_OK(serve_start(loop, &config, &serve, &t->err));
+    ASSERT_CONTAINS(buf_text(&said), "can be reached from other machines");
+    ASSERT_CONTAINS(buf_text(&said), config.token_path);
+    serve_stop(serve, 100, stop_loop, loop);
+    ASSERT_OK(loop_run(loop, &t->err));
+}
+
+TEST(server_finishes_what_is_under_way_when_it_stops)
+{
+    struct server *server = server_start(t, NULL);
+    int held = client_open(server), idle = client_open(server), half = client_open(server);
+    struct answer answer;
+
+    client_request(server, idle, "GET", "/healthz", false, NULL, NULL);
+    ASSERT_EQ(client_answer(t, idle).status, 200);
+    client_request(server, half, "POST", "/api/v1/test/echo", true, "Content-Length: 4\r\n", NULL);
+    client_request(server, held, "GET", "/api/v1/test/hold", true, NULL, NULL);
+    /* Both are there when an answer asked for later has come. */
+    ASSERT_EQ(ask(t, server, "GET", "/healthz", false, NULL, NULL).status, 200);
+    server_begin_stop(server, 300);
+    ASSERT(client_closed(idle));
+    client_send(half, "done");
+    answer = client_answer(t, half);
+    ASSERT_STR(answer.body, "done");
+    ASSERT_TEXT(answer_header(t, &answer, "Connection"), "close");
+    /* The held one is never answered: the deadline ends it. */
+    ASSERT_EQ(client_answer(t, held).status, 0);
+    server_join(server);
+    close(held), close(idle), close(half);
+}
+
+TEST(server_raises_the_descriptor_limit_and_remembers_the_old_one)
+{
+    struct rlimit limit, before;
+    struct server *server;
+
+    getrlimit(RLIMIT_NOFILE, &before);
+    limit = before;
+    limit.rlim_cur = 1024;
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    server = server_start(t, NULL);
+    getrlimit(RLIMIT_NOFILE, &limit);
+    ASSERT(limit.rlim_cur > 1024);
+    ASSERT_EQ(serve_nofile(server_serve(server)), 1024);
+    server_stop(server, STOP_MS);
+}

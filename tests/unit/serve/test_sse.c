@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "serve/sse_int.h"
+
+#include "harness/test.h"
+#include "serve/page_int.h"
+
+TEST(sse_event_has_id_name_and_data)
+{
+    AUTO_BUF out = BUF_INIT(1000);
+
+    ASSERT_EQ(sse_event(&out, 7, "status", STR("{}")), 0);
+    ASSERT_TEXT(buf_text(&out), "id: 7\nevent: status\ndata: {}\n\n");
+    buf_clear(&out);
+    sse_event(&out, 0, NULL, STR_NONE);
+    ASSERT_TEXT(buf_text(&out), "data: \n\n");
+}
+
+TEST(sse_data_can_not_end_its_event_early)
+{
+    AUTO_BUF out = BUF_INIT(1000);
+
+    sse_event(&out, 0, NULL, STR("a\n\nevent: fake\r\nb\rc\n"));
+    ASSERT_TEXT(buf_text(&out), "data: a\ndata: \ndata: event: fake\ndata: b\ndata: c\ndata: \n\n");
+}
+
+TEST(sse_small_lines)
+{
+    AUTO_BUF out = BUF_INIT(1000);
+
+    sse_comment(&out, "x");
+    sse_retry(&out, 2000);
+    ASSERT_TEXT(buf_text(&out), ": x\n\nretry: 2000\n\n");
+    buf_clear(&out);
+    sse_http_chunk(&out, STR("0123456789abcdef"));
+    ASSERT_TEXT(buf_text(&out), "10\r\n0123456789abcdef\r\n");
+}
+
+TEST(sse_reports_what_does_not_fit)
+{
+    AUTO_BUF out = BUF_INIT(10);
+
+    ASSERT_EQ(sse_event(&out, 1, "long", STR("too much data")), -1);
+}
+
+TEST(page_compression_is_used_when_asked_for)
+{
+    ASSERT(page_accepts_gzip(STR("gzip")));
+    ASSERT(page_accepts_gzip(STR("deflate, GZIP;q=0.5 , br")));
+    ASSERT(!page_accepts_gzip(STR("deflate")));
+    ASSERT(!page_accepts_gzip(STR("gzip;q=0")));
+    ASSERT(!page_accepts_gzip(STR("gzip; q=0.000")));
+    ASSERT(!page_accepts_gzip(STR("")));
+    ASSERT(!page_accepts_gzip(STR_NONE));
+}
+
+TEST(page_etag_is_found_in_lists)
+{
+    ASSERT(page_etag_listed(STR("\"a\", \"b\""), "\"b\""));
+    ASSERT(page_etag_listed(STR("W/\"b\""), "\"b\""));
+    ASSERT(page_etag_listed(STR("*"), "\"b\""));
+    ASSERT(!page_etag_listed(STR("\"ab\""), "\"b\""));
+    ASSERT(!page_etag_listed(STR_NONE, "\"b\""));
+}
+
+TEST(page_table_is_complete)
+{
+    bool home = false, style = false;
+
+    for (size_t i = 0; i < page_count; i++) {
+        ASSERT(pages[i].n > 0);
+        ASSERT(pages[i].gzip_n < pages[i].n);
+        ASSERT_EQ(strlen(pages[i].hash), 32);
+        home |= strcmp(pages[i].name, "index.html") == 0 && !pages[i].hashed;
+        style |= strncmp(pages[i].name, "style.", 6) == 0 && pages[i].hashed;
+    }
+    ASSERT(home && style);
+}

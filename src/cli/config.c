@@ -153,7 +153,10 @@ static int load_all(struct loading *load, const struct config_sources *sources, 
 int config_load(const struct config_sources *sources, struct config **ret_config,
                 struct config_problems *problems, struct err *err)
 {
-    return config_load_texts(sources, NULL, ret_config, problems, err);
+    int r = config_load_texts(sources, NULL, ret_config, problems, err);
+
+    config_validate_done();
+    return r;
 }
 
 int config_load_texts(const struct config_sources *sources, const struct config_texts *texts,

@@ -83,6 +83,8 @@ void config_layer_release(struct config_layer *layer);
 
 /* Checks a layer against the schema and adds what is wrong, with near names for unknown keys. */
 void config_validate(const struct config_layer *layer, struct config_problems *problems);
+/* Frees what config_validate() keeps between two files. */
+void config_validate_done(void);
 
 /* The JSON that a variable's text means for a field. Caller owns it. */
 int config_value_from_text(const struct config_field *field, struct str text,

@@ -208,13 +208,16 @@ static void overlay_leaf(struct config *config, const struct config_field *field
 static void overlay_object(struct config *config, const char *prefix, struct json_object *object,
                            const struct config_layer *layer, struct config_problems *problems)
 {
+    struct json_object_iterator at = json_object_iter_begin(object);
+    const struct json_object_iterator end = json_object_iter_end(object);
     char path[256];
 
-    json_object_object_foreach(object, key, value)
-    {
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        struct json_object *value = json_object_iter_peek_value(&at);
         const struct config_field *field;
 
-        snprintf(path, sizeof(path), "%s%s%s", prefix, *prefix ? "." : "", key);
+        snprintf(path, sizeof(path), "%s%s%s", prefix, *prefix ? "." : "",
+                 json_object_iter_peek_name(&at));
         field = find_field(path);
         if (field)
             overlay_leaf(config, field, layer, value, problems);

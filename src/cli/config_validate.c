@@ -30,13 +30,15 @@ struct str config_schema(void)
 static void unknown_key(const struct config_layer *layer, const char *pointer, const char *key,
                         struct json_object *allowed, struct config_problems *problems)
 {
+    struct json_object_iterator at = json_object_iter_begin(allowed);
+    const struct json_object_iterator end = json_object_iter_end(allowed);
     const char *names[KEYS_MAX], *near;
     char list[512] = "";
     size_t n = 0;
 
-    json_object_object_foreach(allowed, name, schema)
-    {
-        (void)schema;
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        const char *name = json_object_iter_peek_name(&at);
+
         if (n < KEYS_MAX)
             names[n++] = name;
         if (strlen(list) + strlen(name) + 3 < sizeof(list))
@@ -75,10 +77,13 @@ static void look_in_object(const struct config_layer *layer, const char *pointer
                            struct json_object *value, struct json_object *allowed,
                            struct config_problems *problems)
 {
+    struct json_object_iterator at = json_object_iter_begin(value);
+    const struct json_object_iterator end = json_object_iter_end(value);
     char below[POINTER_MAX];
 
-    json_object_object_foreach(value, key, member)
-    {
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        const char *key = json_object_iter_peek_name(&at);
+        struct json_object *member = json_object_iter_peek_value(&at);
         struct json_object *schema = json_find(allowed, key);
 
         pointer_below(pointer, key, below, sizeof(below));
@@ -148,10 +153,33 @@ static void add_errors(const struct config_layer *layer, struct json_object *doc
     problems->more += report->more;
 }
 
+/* Compiled at the first file that needs it, dropped when the configuration is loaded. */
+static struct {
+    struct json_object *document;
+    struct schema *schema;
+} compiled;
+
+static void compile_once(void)
+{
+    struct err err = ERR_INIT;
+
+    if (compiled.schema)
+        return;
+    if (json_parse(config_schema(), &compiled.document, &err) < 0 ||
+        schema_compile(NULL, compiled.document, STR(""), 0, &compiled.schema, &err) < 0)
+        BUG("the schema of the configuration: %s", err_message(&err, 0));
+}
+
+void config_validate_done(void)
+{
+    schema_free(compiled.schema);
+    json_object_put(compiled.document);
+    compiled.schema = NULL;
+    compiled.document = NULL;
+}
+
 void config_validate(const struct config_layer *layer, struct config_problems *problems)
 {
-    AUTO_JSON document = NULL;
-    AUTO(schema) schema = NULL;
     AUTO_SCHEMA_REPORT report = SCHEMA_REPORT_INIT;
     struct err err = ERR_INIT;
 
@@ -160,10 +188,12 @@ void config_validate(const struct config_layer *layer, struct config_problems *p
                           json_type_name(layer->tree));
         return;
     }
-    if (json_parse(config_schema(), &document, &err) < 0 ||
-        schema_compile(NULL, document, STR(""), 0, &schema, &err) < 0)
-        BUG("the schema of the configuration: %s", err_message(&err, 0));
-    look_for_unknown(layer, "", layer->tree, document, problems);
-    if (schema_validate(schema, layer->tree, &report, &err) < 0)
-        add_errors(layer, document, &report, problems);
+    compile_once();
+    look_for_unknown(layer, "", layer->tree, compiled.document, problems);
+    if (schema_validate(compiled.schema, layer->tree, &report, &err) == 0)
+        return;
+    if (err.code == ERR_SCHEMA_VIOLATION)
+        add_errors(layer, compiled.document, &report, problems);
+    else
+        config_problem_at(problems, layer, "", "could not be checked: %s", err_message(&err, 0));
 }

@@ -105,13 +105,17 @@ void doctor_data(struct doctor *doctor)
     const char *path = doctor->data_dir;
     struct stat st;
 
-    if (stat(path, &st) < 0 && errno == ENOENT) {
-        check_absent(doctor);
+    if (stat(path, &st) < 0) {
+        if (errno == ENOENT)
+            check_absent(doctor);
+        else
+            doctor_add(doctor, DOCTOR_FAIL, "data directory", "dormouse doctor --data DIR",
+                       "%s: %s", path, strerror(errno));
         return;
     }
-    if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode)) {
-        doctor_add(doctor, DOCTOR_FAIL, "data directory", "dormouse doctor --data DIR", "%s: %s",
-                   path, S_ISREG(st.st_mode) ? "it is not a directory" : strerror(errno));
+    if (!S_ISDIR(st.st_mode)) {
+        doctor_add(doctor, DOCTOR_FAIL, "data directory", "dormouse doctor --data DIR",
+                   "%s: it is not a directory", path);
         return;
     }
     if (faccessat(AT_FDCWD, path, R_OK | W_OK | X_OK, AT_EACCESS) < 0)

@@ -37,17 +37,17 @@ static struct json_object *schema_find(struct json_object *node, const char *pat
 static unsigned leaves(struct json_object *node)
 {
     struct json_object *properties = json_find(node, "properties");
+    struct json_object_iterator at, end;
     unsigned n = 0;
 
     if (json_find(node, "items") && json_find(json_find(node, "items"), "properties"))
         return leaves(json_find(node, "items"));
     if (!properties)
         return 1;
-    json_object_object_foreach(properties, key, member)
-    {
-        (void)key;
-        n += leaves(member);
-    }
+    at = json_object_iter_begin(properties);
+    end = json_object_iter_end(properties);
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at))
+        n += leaves(json_object_iter_peek_value(&at));
     return n;
 }
 

@@ -47,7 +47,8 @@ struct redact_hit redact_url(struct str rest)
         return REDACT_MISS;
     while (at < rest.n && !ends_url(rest.p[at]) && !strchr(":/?#@[", rest.p[at]))
         at++;
-    if (at >= rest.n || rest.p[at] != ':')
+    /* What a mark has made look like a user name was none before. */
+    if (at >= rest.n || rest.p[at] != ':' || str_find(str_take(rest, at), STR(REDACT_MARK)) >= 0)
         return REDACT_MISS;
     colon = at;
     for (at++; at < rest.n && !ends_url(rest.p[at]) && !strchr("/?#", rest.p[at]); at++) {
@@ -61,8 +62,5 @@ struct redact_hit redact_url(struct str rest)
                 end = at;
     if (!end || str_starts(str_skip(rest, colon + 1), STR(REDACT_MARK)))
         return REDACT_MISS;
-    /* A token given as the user name goes, too. */
-    if (redact_token(str_skip(rest, 3)).cut)
-        return (struct redact_hit){ 3, end - 3 };
     return (struct redact_hit){ colon + 1, end - colon - 1 };
 }

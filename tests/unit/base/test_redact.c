@@ -181,7 +181,7 @@ TEST(redact_hides_passwords_in_urls_and_keeps_user_and_host)
         { "redis://:pw@host:6379", "redis://:" M "@host:6379" },
         { "http://u:p@ss@h/", "http://u:" M "@h/" },
         { "https://ghp_abcdefghijklmnopqrstuvwxyz0123456789:x@github.com/a",
-          "https://" M "@github.com/a" },
+          "https://" M ":" M "@github.com/a" },
         { "https://ghp_abcdefghijklmnopqrstuvwxyz0123456789@github.com/a",
           "https://" M "@github.com/a" },
         { "amqp://u:pa/ss@h:5672/v", "amqp://u:" M "@h:5672/v" },

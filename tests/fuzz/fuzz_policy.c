@@ -6,11 +6,21 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "base/yaml.h"
 #include "bp/engine.h"
 #include "bp/policy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+static struct json_object *parse(const uint8_t *bytes, size_t n)
+{
+    struct json_tokener *tokener = json_tokener_new();
+    struct json_object *tree = NULL;
+
+    if (n && n < 65536)
+        tree = json_tokener_parse_ex(tokener, (const char *)bytes, (int)n);
+    json_tokener_free(tokener);
+    return tree;
+}
 
 static void run(const struct bp_program *program)
 {
@@ -30,10 +40,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
     struct expr_facts facts = { STR("bash"), STR("coach"), STR("structured"), NULL };
     AUTO(bp_policy) policy = NULL;
-    AUTO_YAML yaml = YAML_INIT;
+    struct json_object *tree = parse(bytes, n);
+    struct err err = ERR_INIT;
+    int r = bp_policy_parse(tree, &policy, &err);
 
-    if (yaml_parse(str_of((const char *)bytes, n), "fuzz", &yaml, NULL) < 0 ||
-        bp_policy_parse(yaml.root, &policy, NULL) < 0)
+    json_object_put(tree);
+    if (r < 0 && err.code == ERR_NONE)
+        abort(); /* refused without a reason */
+    if (r < 0)
         return 0;
     for (int i = 0; bp_programs[i]; i++) {
         AUTO_ARENA arena = ARENA_INIT;

@@ -364,7 +364,7 @@ TEST(server_sends_big_answers_to_slow_readers)
     client_request(server, fd, "GET", "/api/v1/test/big", true, NULL, NULL);
     ASSERT_EQ(ask(t, server, "GET", "/healthz", false, NULL, NULL).status, 200);
     answer = client_answer(t, fd);
-    ASSERT_EQ(answer.body.n, 4u << 20);
+    ASSERT_EQ(answer.body.n, 32u << 20);
     ASSERT_EQ(answer.body.p[answer.body.n - 1], 'b');
     close(fd);
     server_stop(server, STOP_MS);

@@ -18,7 +18,7 @@
 #include "../loop/store_fake.h"
 #include "base/limits.h"
 
-#define ANSWER_MAX (16 * MIB)
+#define ANSWER_MAX (64 * MIB)
 
 struct server {
     struct loop *loop;
@@ -88,7 +88,7 @@ static void run_silent(struct serve_request *request)
 
 static void run_big(struct serve_request *request)
 {
-    size_t n = 4 * MIB;
+    size_t n = 32 * MIB; /* more than the kernel buffers */
     char *big = arena_alloc(serve_request_arena(request), n, 1);
 
     memset(big, 'b', n);
@@ -177,7 +177,7 @@ static const struct serve_route routes[] = {
     { "GET", "/api/v1/test/hold", run_hold, SERVE_TOKEN, SERVE_TEXT, 0, "Answers later." },
     { "GET", "/api/v1/test/release", run_release, SERVE_TOKEN, SERVE_TEXT, 0, "Lets go." },
     { "GET", "/api/v1/test/silent", run_silent, SERVE_TOKEN, SERVE_TEXT, 0, "Forgets." },
-    { "GET", "/api/v1/test/big", run_big, SERVE_TOKEN, SERVE_TEXT, 0, "4 MB." },
+    { "GET", "/api/v1/test/big", run_big, SERVE_TOKEN, SERVE_TEXT, 0, "32 MB." },
     { "POST", "/api/v1/test/write", run_write, SERVE_TOKEN, SERVE_TEXT, 100, "Writes." },
     { "GET", "/api/v1/test/rows", run_rows, SERVE_TOKEN, SERVE_TEXT, 0, "Counts." },
     { "GET", "/api/v1/test/ws", run_ws, SERVE_TOKEN, SERVE_WEBSOCKET, 0, "Echo." },

@@ -1,8 +1,9 @@
 /* dormouse backup FILE
  *
  * Each database is copied with the engine's online backup (consistent while the daemon writes)
- * into a scratch file beside FILE, from there into a tar archive under a temporary name; then the
- * archive is synced and gets its name. So FILE is either whole or not there.
+ * into a directory beside FILE, from there into a tar archive in the same place; then the archive
+ * is synced and gets its name. So FILE is either whole or not there, and an interruption leaves
+ * nothing behind.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,10 +11,12 @@
 #include <fcntl.h>
 #include <json-c/json.h>
 #include <libgen.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -35,21 +38,69 @@ static const char *const plain_files[] = { "config.yaml", "policy.yaml" };
 struct backup {
     const char *data_dir;
     const char *path; /* FILE */
-    char partial[LIMIT_PATH_BYTES], scratch[LIMIT_PATH_BYTES];
+    /* A directory beside FILE, the archive in it that becomes FILE, and a database's copy. */
+    char work[LIMIT_PATH_BYTES], partial[LIMIT_PATH_BYTES], scratch[LIMIT_PATH_BYTES];
     int fd; /* of partial */
     int64_t now_ms;
     struct json_object *files; /* manifest rows */
     struct term_progress progress;
 };
 
+/* The backup that runs, for the handler. */
+static struct backup *running;
+
+/* Removes a directory with the files in it, by system calls alone: a signal may have interrupted
+ * anything. */
+static void remove_work(const char *path)
+{
+    struct entry {
+        uint64_t inode;
+        int64_t offset;
+        unsigned short length;
+        unsigned char type;
+        char name[];
+    };
+    _Alignas(struct entry) char bytes[2048];
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    long n;
+
+    while (fd >= 0 && (n = syscall(SYS_getdents64, fd, bytes, sizeof(bytes))) > 0)
+        for (long at = 0; at < n;) {
+            const struct entry *entry = (const struct entry *)(const void *)(bytes + at);
+
+            unlinkat(fd, entry->name, 0);
+            at += entry->length;
+        }
+    if (fd >= 0)
+        close(fd);
+    rmdir(path);
+}
+
+static void interrupted(int number)
+{
+    if (running && running->work[0])
+        remove_work(running->work);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void on_interruption(void (*handler)(int))
+{
+    static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+    struct sigaction action = { .sa_handler = handler };
+
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+        sigaction(numbers[i], &action, NULL);
+}
+
 static void backup_release(struct backup *backup)
 {
+    on_interruption(SIG_DFL);
+    running = NULL;
     if (backup->fd >= 0)
         close(backup->fd);
-    if (backup->partial[0])
-        unlink(backup->partial);
-    if (backup->scratch[0])
-        unlink(backup->scratch);
+    if (backup->work[0])
+        remove_work(backup->work);
     json_object_put(backup->files);
     term_progress_end(&backup->progress);
 }
@@ -164,26 +215,25 @@ static int already_there(const char *path, struct err *err)
 
 static int begin(struct backup *backup, struct err *err)
 {
-    int n = snprintf(backup->partial, sizeof(backup->partial), "%s.partial-%d", backup->path,
-                     (int)getpid());
+    int n = snprintf(backup->work, sizeof(backup->work), "%s.partial-XXXXXX", backup->path);
 
-    if (n < 0 || (size_t)n + 16 >= sizeof(backup->partial)) {
-        backup->partial[0] = '\0';
+    if (n < 0 || (size_t)n + 16 >= sizeof(backup->work)) {
+        backup->work[0] = '\0';
         return err_set(err, ERR_BAD_REQUEST, "the path is too long");
     }
-    if (access(backup->path, F_OK) == 0) {
-        backup->partial[0] = '\0';
-        return already_there(backup->path, err);
-    }
-    snprintf(backup->scratch, sizeof(backup->scratch), "%s.partial-%d.db", backup->path,
-             (int)getpid());
-    backup->fd = open(backup->partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (backup->fd < 0) {
+    if (access(backup->path, F_OK) == 0 || !mkdtemp(backup->work)) {
         int failure = errno;
 
-        backup->partial[0] = backup->scratch[0] = '\0';
+        backup->work[0] = '\0';
+        if (access(backup->path, F_OK) == 0)
+            return already_there(backup->path, err);
         return err_set(err, ERR_BAD_REQUEST, "create %s: %s", backup->path, strerror(failure));
     }
+    snprintf(backup->partial, sizeof(backup->partial), "%s/archive", backup->work);
+    snprintf(backup->scratch, sizeof(backup->scratch), "%s/database", backup->work);
+    backup->fd = open(backup->partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (backup->fd < 0)
+        return err_set(err, ERR_STORAGE_FAILED, "create %s: %s", backup->partial, strerror(errno));
     return 0;
 }
 
@@ -198,7 +248,6 @@ static int finish(struct backup *backup, struct err *err)
             return already_there(backup->path, err);
         return err_set(err, ERR_STORAGE_FAILED, "name it %s: %s", backup->path, strerror(errno));
     }
-    backup->partial[0] = '\0';
     return sync_directory(backup->path, err);
 }
 
@@ -244,6 +293,8 @@ static int run_backup(const struct cli_args *args)
     struct err err = ERR_INIT;
 
     term_progress_init(&backup.progress, "", stderr, false);
+    running = &backup;
+    on_interruption(interrupted);
     if (cli_config(args, &config, &err) < 0 || refuse_postgres(config, &err) < 0 ||
         begin(&backup, &err) < 0 || add_domains(&backup, config, &err) < 0 ||
         add_plain_files(&backup, &err) < 0 || finish(&backup, &err) < 0) {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/json.h"
@@ -79,11 +80,22 @@ static void load_file(struct loading *load, const char *data_dir)
         take_layer(config, &load->file, NULL);
 }
 
+static bool same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
 static void load_work(struct loading *load, const char *work_dir)
 {
     struct config *config = load->config;
     const char *path = path_below(config, work_dir, ".dormouse/config.yaml");
 
+    /* With `--data .dormouse` the owner's file stands there; it overlays nothing. */
+    if (!load->texts && load->file.name && same_file(path, load->file.name))
+        return;
     if (read_layer(path, load->texts ? &load->texts->work : NULL, &load->work, load->problems) <= 0)
         return;
     config_validate(&load->work, load->problems);

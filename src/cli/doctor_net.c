@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -82,6 +83,7 @@ void doctor_postgres(struct doctor *doctor)
                    "the client library is absent");
         return;
     }
+    setenv("PGCONNECT_TIMEOUT", "3", 0); /* a silent host must not hold doctor up for minutes */
     state = ping(doctor->config->store_url);
     doctor_add(doctor, state == 0 ? DOCTOR_OK : DOCTOR_FAIL, "Postgres",
                state == 0 ? NULL : "psql --command 'select 1' URL, with the URL of store.url", "%s",

@@ -587,6 +587,23 @@ def a_backup_never_overwrites_and_leaves_no_pieces(box):
 
 
 @test
+def an_interrupted_backup_leaves_no_pieces(box):
+    box.serve().stop()
+    with sqlite3.connect(os.path.join(box.data, "journal.sqlite")) as db:
+        db.execute("create table bulk (b blob)")
+        db.executemany("insert into bulk values (zeroblob(1000000))", [()] * 40)
+    pieces = lambda: [n for n in os.listdir(box.dir) if n.startswith("b.tar")]
+    with subprocess.Popen([BINARY, "backup", box.path("b.tar")], env=box.env, cwd=box.work,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        while not pieces() and process.poll() is None:
+            pass
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=WAIT_S)
+    # It was quicker than the signal, or nothing is left of it.
+    expect_eq(pieces(), ["b.tar"] if process.returncode == 0 else [])
+
+
+@test
 def a_backup_of_postgres_is_left_to_postgres(box):
     box.config("{ \"store\": { \"url\": \"postgresql://h/db\" } }")
     expect_in("pg_dump", box.error("backup", box.path("b.tar"))["message"])

@@ -421,6 +421,19 @@ TEST(a_working_directory_may_not_redirect_or_add)
     assert_refused(t, NULL, "agent:\n  model: x\n", "config.yaml:2:3: `agent.model` can't be set");
 }
 
+TEST(a_data_directory_called_dormouse_overlays_nothing)
+{
+    const char *text = "agent: { name: Owner }\n";
+    const struct config_sources sources = { .data_dir = test_path(t, ".dormouse"),
+                                            .work_dir = test_dir(t) };
+    AUTO(config) c = NULL;
+
+    ASSERT_EQ(mkdir(sources.data_dir, 0700), 0);
+    test_write_file(test_path(t, ".dormouse/config.yaml"), text, strlen(text));
+    ASSERT_OK(config_load(&sources, &c, NULL, &t->err));
+    ASSERT_TEXT(c->agent_name, "Owner");
+}
+
 TEST(variables_are_not_bound_by_the_working_directory)
 {
     AUTO_CONFIG_PROBLEMS problems = { .n = 0 };

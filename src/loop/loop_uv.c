@@ -54,18 +54,12 @@ static void on_timer(uv_timer_t *timer)
     timers_fire(&l->loop.timers, clock_mono_ms(l->loop.clock));
 }
 
-/* What is armed stays as it is while nothing comes earlier; but an injected clock may have been
- * moved, and then the distance is another. */
-static bool is_armed(const struct loop_uv *l, int64_t armed, int64_t due)
-{
-    return armed == due && (due == TIMERS_NONE || l->loop.clock == clock_system());
-}
-
 static void arm_timer(struct loop_uv *l)
 {
     int64_t due = timers_next(&l->loop.timers), wait;
 
-    if (is_armed(l, l->timer_due, due))
+    /* An injected clock may have been moved: then the distance is another. */
+    if (due == l->timer_due && (due == TIMERS_NONE || l->loop.clock == clock_system()))
         return;
     l->timer_due = due;
     if (due == TIMERS_NONE) {
@@ -105,7 +99,7 @@ static void arm_alarm(struct loop_uv *l)
     int64_t due = timers_next(&l->loop.alarms), now;
     struct itimerspec at = { 0 };
 
-    if (is_armed(l, l->alarm_due, due))
+    if (due == l->alarm_due)
         return;
     if (l->alarm_fd < 0)
         open_alarm(l);

@@ -9,8 +9,6 @@
 
 #include "loop/loop_int.h"
 
-#define CONTAINER(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
-
 /* Housekeeping waits until nothing was committed for a while. The timer is not moved by each
  * commit: it looks at the time of the last one when it fires. */
 static void idle_fire(struct loop_timer *timer)

@@ -14,8 +14,8 @@
 #include "base/alloc.h"
 #include "bp/check.h"
 
-#define ROUNDS       7
-#define ROUND_EVENTS 400000
+#define ROUNDS       100
+#define ROUND_EVENTS 20000 /* about a millisecond: short enough to find quiet moments */
 
 enum { EV_NONE, EV_PING, EV_PONG, EV_BIRTH, EV_OWN, EV_SOUGHT, EV_OTHER };
 
@@ -179,7 +179,7 @@ static void bench_check(void)
 /* Without leaving threads out, up to a bound: how fast states are explored. */
 static void bench_states(void)
 {
-    struct bp_check_options options = { .whole = true, .states_max = 100000 };
+    struct bp_check_options options = { .whole = true, .states_max = 30000 };
     uint64_t states = 0, transitions = 0;
     struct bp_report report;
     double seconds = 0;

@@ -3,8 +3,11 @@
  * SPDX-License-Identifier: MIT
  */
 #include "cli/command.h"
+#include "loop/child.h"
 
 int main(int argc, char **argv)
 {
+    if (child_launcher_asked(argc, argv))
+        return child_launcher_main(argc, argv);
     return cli_main(argc, argv);
 }

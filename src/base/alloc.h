@@ -20,13 +20,13 @@ void *alloc_resize(void *old, size_t n, size_t size);
 char *alloc_copy(const char *text, size_t n);
 char *alloc_text(const char *text);
 
-#define NEW(type)       ((type *)alloc_zero(1, sizeof(type)))
-#define NEW_N(type, n)  ((type *)alloc_zero((n), sizeof(type)))
+#define NEW(type)      ((type *)alloc_zero(1, sizeof(type)))
+#define NEW_N(type, n) ((type *)alloc_zero((n), sizeof(type)))
 
 /* Our own mistake: say where and abort. Never for input. */
 noreturn void bug_at(const char *file, int line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-#define BUG(...)        bug_at(__FILE__, __LINE__, __VA_ARGS__)
+#define BUG(...) bug_at(__FILE__, __LINE__, __VA_ARGS__)
 #define BUG_IF(cond)                                                                               \
     do {                                                                                           \
         if (__builtin_expect(!!(cond), 0))                                                         \
@@ -40,11 +40,11 @@ noreturn void bug_at(const char *file, int line, const char *fmt, ...)
     {                                                                                              \
         type##_free(*owned);                                                                       \
     }
-#define AUTO(type)      __attribute__((cleanup(type##_auto_free))) struct type *
+#define AUTO(type) __attribute__((cleanup(type##_auto_free))) struct type *
 
 void alloc_auto_free(void *owned);
 /* AUTO_TEXT s = NULL; frees a char * from alloc_*() at end of scope. */
-#define AUTO_TEXT       __attribute__((cleanup(alloc_auto_free))) char *
+#define AUTO_TEXT __attribute__((cleanup(alloc_auto_free))) char *
 
 /* The value of an owned pointer, which forgets it: *ret_x = TAKE(x). */
 #define TAKE(owned)                                                                                \
@@ -54,6 +54,6 @@ void alloc_auto_free(void *owned);
         taken_;                                                                                    \
     })
 
-#define ARRAY_LEN(a)    (sizeof(a) / sizeof((a)[0]))
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
 #endif

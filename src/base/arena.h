@@ -29,8 +29,7 @@ void *arena_alloc(struct arena *arena, size_t n, size_t size);
 char *arena_copy(struct arena *arena, const char *text, size_t n);
 char *arena_text(struct arena *arena, const char *text);
 struct str arena_str(struct arena *arena, struct str s);
-char *arena_printf(struct arena *arena, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+char *arena_printf(struct arena *arena, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Ends all allocations; keeps one chunk for the next round. */
 void arena_reset(struct arena *arena);
 

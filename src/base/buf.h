@@ -15,11 +15,11 @@
 #include "base/str.h"
 
 struct buf {
-    char *p;     /* NULL while empty and never grown: use buf_text() */
-    size_t n;    /* bytes used, without the NUL */
-    size_t cap;  /* bytes allocated */
-    size_t max;  /* most bytes allowed, without the NUL */
-    bool full;   /* something did not fit */
+    char *p;    /* NULL while empty and never grown: use buf_text() */
+    size_t n;   /* bytes used, without the NUL */
+    size_t cap; /* bytes allocated */
+    size_t max; /* most bytes allowed, without the NUL */
+    bool full;  /* something did not fit */
 };
 
 #define BUF_INIT(max_bytes) ((struct buf){ .max = (max_bytes) })

@@ -39,7 +39,7 @@ struct clock_fake {
     int64_t mono_now_ns;
 };
 
-#define SECONDS(n) ((int64_t)(n) * 1000)
+#define SECONDS(n) ((int64_t)(n)*1000)
 #define MINUTES(n) (SECONDS(n) * 60)
 #define HOURS(n)   (MINUTES(n) * 60)
 #define DAYS(n)    (HOURS(n) * 24)

@@ -11,10 +11,9 @@ static const struct {
     const char *name;
     const char *sentence;
     int status;
-} err_table[ERR_CODE_COUNT] = {
-    [ERR_NONE] = { "none", "Nothing went wrong.", 200 },
+} err_table[ERR_CODE_COUNT] = { [ERR_NONE] = { "none", "Nothing went wrong.", 200 },
 #define X(id, name_, status_, sentence_) [ERR_##id] = { name_, sentence_, status_ },
-    ERR_CODES(X)
+                                ERR_CODES(X)
 #undef X
 };
 

@@ -72,7 +72,7 @@ enum err_code {
 #define X(id, name, status, sentence) ERR_##id,
     ERR_CODES(X)
 #undef X
-    ERR_CODE_COUNT
+        ERR_CODE_COUNT
 };
 
 #define ERR_TEXT_MAX  960

@@ -28,13 +28,17 @@
 
 __extension__ typedef unsigned __int128 u128;
 
+static locale_t plain_locale;
+
+/* glibc's own "C" locale: nothing is allocated. */
+__attribute__((constructor)) static void plain_locale_init(void)
+{
+    plain_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
 double json_number_read(const char *text)
 {
-    static locale_t plain;
-
-    if (!plain)
-        plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    return strtod_l(text, NULL, plain);
+    return strtod_l(text, NULL, plain_locale);
 }
 
 /* ---- shortest digits ---- */

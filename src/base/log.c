@@ -129,26 +129,46 @@ static void add_escaped(struct buf *out, uint32_t code, enum quoting quoting)
     }
 }
 
-/* `text` redacted, made valid UTF-8, cut to LOG_VALUE_MAX and escaped. */
-static void add_value(struct buf *out, struct str text, enum quoting quoting)
+/* Bytes at the front that need no look: ASCII without controls, quotes and backslashes. */
+static size_t plain_run(struct str s)
 {
-    AUTO_BUF clean = BUF_INIT(4 * VALUE_READ_MAX + sizeof(REDACT_MARK));
-    size_t from = out->n;
-    struct str rest;
+    size_t n = 0;
 
-    redact(str_take(text, VALUE_READ_MAX), &clean);
-    for (rest = buf_str(&clean); rest.n && !out->full;) {
+    while (n < s.n && s.p[n] >= ' ' && s.p[n] < 0x7F && s.p[n] != '"' && s.p[n] != '\\')
+        n++;
+    return n;
+}
+
+/* Valid UTF-8, cut to LOG_VALUE_MAX and escaped. */
+static void add_clean(struct buf *out, struct str text, enum quoting quoting)
+{
+    size_t from = out->n;
+
+    while (text.n && !out->full) {
+        size_t left = LOG_VALUE_MAX - (out->n - from), run = plain_run(text);
         uint32_t code = UTF8_REPLACEMENT;
 
         if (out->n - from >= LOG_VALUE_MAX) {
             buf_add_text(out, "…");
             return;
         }
-        utf8_decode(&rest, &code);
+        if (run) {
+            run = run < left ? run : left;
+            buf_add(out, text.p, run);
+            text = str_skip(text, run);
+            continue;
+        }
+        utf8_decode(&text, &code);
         add_escaped(out, code, quoting);
     }
-    if (text.n > VALUE_READ_MAX)
-        buf_add_text(out, "…");
+}
+
+static void add_value(struct buf *out, struct str text, enum quoting quoting)
+{
+    AUTO_BUF clean = BUF_INIT(4 * VALUE_READ_MAX + sizeof(REDACT_MARK));
+
+    redact(str_take(text, VALUE_READ_MAX), &clean);
+    add_clean(out, buf_str(&clean), quoting);
 }
 
 static void add_number(struct buf *out, double value)
@@ -227,12 +247,12 @@ static void add_key(struct line *line, const char *key)
 {
     if (line->json) {
         buf_add_text(&line->text, ",\"");
-        add_value(&line->text, str_from(key), JSON);
+        add_clean(&line->text, str_from(key), JSON);
         buf_add_text(&line->text, "\":");
         return;
     }
     buf_add_text(&line->text, line->colour ? " \033[2m" : " ");
-    add_value(&line->text, str_from(key), UNQUOTED);
+    add_clean(&line->text, str_from(key), UNQUOTED);
     buf_add_text(&line->text, line->colour ? "=\033[0m" : "=");
 }
 

@@ -46,7 +46,7 @@ static inline size_t map_count(const struct map *map)
 struct map_entry *map_next(const struct map *map, size_t *at);
 #define map_each(map, entry)                                                                       \
     for (size_t at_##entry = 0, once_##entry = 1; once_##entry; once_##entry = 0)                  \
-        for (struct map_entry *entry; (entry = map_next((map), &at_##entry)) != NULL;)
+        for (struct map_entry * entry; (entry = map_next((map), &at_##entry)) != NULL;)
 
 uint64_t map_hash(struct str key);
 

@@ -96,6 +96,14 @@ static bool has_compatibility(struct str name)
     return false;
 }
 
+static bool is_ascii(struct str name)
+{
+    for (size_t i = 0; i < name.n; i++)
+        if ((unsigned char)name.p[i] >= 0x80)
+            return false;
+    return true;
+}
+
 /* NULL when the name is fine. */
 static const char *name_fault(struct str name)
 {
@@ -115,6 +123,8 @@ static const char *name_fault(struct str name)
             return "a name holds one of : * ? < > | \"";
     if (is_device(name))
         return "a name is that of a Windows device";
+    if (is_ascii(name))
+        return NULL;
     if (utf8_decode(&rest, &first) == 0 && path_is_mark(first))
         return "a name begins with a combining mark";
     if (has_compatibility(name))

@@ -21,6 +21,8 @@ struct walk {
     size_t at;
     bool boundary;   /* a word may begin here */
     bool line_start; /* see redact_pair() */
+    size_t cut_at;   /* the password of a URL that the walk is in … */
+    size_t cut_end;  /* … to here; 0: none */
 };
 
 static struct str walk_rest(const struct walk *walk)
@@ -46,16 +48,22 @@ static bool apply(struct walk *walk, struct redact_hit hit)
     return true;
 }
 
+/* Most words are too short to be a token; those of several parts go on after the word. */
+static bool may_be_token(struct str rest, size_t word)
+{
+    return word >= REDACT_TOKEN_MIN || (word < rest.n && strchr(".~:", rest.p[word]));
+}
+
 static void walk_word(struct walk *walk)
 {
     struct str rest = walk_rest(walk);
     size_t n = 1;
 
-    if (walk->boundary && apply(walk, redact_token(rest)))
-        return;
     while (n < rest.n && redact_is_word(rest.p[n]) &&
            !(rest.p[n] == '-' && str_starts(str_skip(rest, n), STR(PEM_BEGIN))))
         n++;
+    if (walk->boundary && may_be_token(rest, n) && apply(walk, redact_token(rest)))
+        return;
     if (walk->boundary && apply(walk, redact_pair(rest, str_take(rest, n), walk->line_start)))
         return;
     copy(walk, n);
@@ -90,6 +98,8 @@ static void walk_other(struct walk *walk)
 
         if (mark >= 0 && (size_t)mark + 1 < n)
             n = (size_t)mark + 1;
+        if (walk->cut_end && walk->at + n > walk->cut_at)
+            n = walk->cut_at - walk->at;
         copy(walk, n);
         if (c == '\n' || (c == '\\' && n == 2 && rest.p[1] == 'n'))
             walk->line_start = true;
@@ -97,6 +107,28 @@ static void walk_other(struct walk *walk)
             walk->line_start = false;
     }
     walk->boundary = true;
+}
+
+/* The user name before a URL's password is walked like any text: it may be a token itself. */
+static void note_url(struct walk *walk, struct str rest)
+{
+    struct redact_hit hit = walk->cut_end ? REDACT_MISS : redact_url(rest);
+
+    if (hit.cut) {
+        walk->cut_at = walk->at + hit.keep;
+        walk->cut_end = walk->cut_at + hit.cut;
+    }
+}
+
+/* True when the walk has come to the password that was noted. */
+static bool cut_url(struct walk *walk)
+{
+    size_t end = walk->cut_end;
+
+    if (end == 0 || walk->at < walk->cut_at)
+        return false;
+    walk->cut_end = 0;
+    return walk->at < end && apply(walk, (struct redact_hit){ 0, end - walk->at });
 }
 
 static void walk_patterns(struct str text, struct buf *out)
@@ -107,10 +139,12 @@ static void walk_patterns(struct str text, struct buf *out)
         struct str rest = walk_rest(&walk);
         char c = rest.p[0];
 
+        if (cut_url(&walk))
+            continue;
         if (c == '-' && str_starts(rest, STR(PEM_BEGIN)) && apply(&walk, redact_pem(rest)))
             continue;
-        if (c == ':' && str_starts(rest, STR("://")) && apply(&walk, redact_url(rest)))
-            continue;
+        if (c == ':' && str_starts(rest, STR("://")))
+            note_url(&walk, rest);
         if (c == '-' && walk.line_start && rest.n > 1 && rest.p[1] == ' ')
             copy(&walk, 1); /* a YAML list item begins a line, too */
         else if (redact_is_word(c))

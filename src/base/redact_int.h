@@ -37,6 +37,8 @@ static inline bool redact_is_alnum(char c)
     return redact_is_word(c) && c != '_' && c != '-';
 }
 
+/* No token is a single word shorter than this. */
+#define REDACT_TOKEN_MIN 15
 /* rest begins a word (the byte before it is not of one). */
 struct redact_hit redact_token(struct str rest);
 /* rest begins with "-----BEGIN ". */

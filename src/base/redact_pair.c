@@ -1,5 +1,5 @@
 /* Secrets that are known by what stands before them: a telling name and a separator, a header,
- * the word Bearer or Basic, a user name in a URL.
+ * the word Bearer or Basic.
  *
  * How far an unquoted value reaches depends on where it stands: to the end of the line when the
  * name begins a line and a colon follows (YAML, headers), otherwise to a blank or a delimiter.
@@ -13,7 +13,6 @@
 #define BLANKS_MAX     16
 #define NAME_BYTES_MAX 64
 #define PLAIN_MAX      256 /* a longer value is not looked at for being harmless */
-#define URL_BYTES_MAX  512
 #define BASE64_MAX     4096
 
 /* What begins with a mark was redacted before; what follows was kept then and is kept now. */
@@ -202,10 +201,16 @@ static bool is_identifier(struct str s)
 
 static bool is_harmless_word(struct str value)
 {
-    static const char *const words[] = { "null",      "none",   "nil",      "true",    "false",
-                                         "undefined", "string", "str",      "text",    "bool",
-                                         "boolean",   "number", "int",      "integer", "object",
-                                         "any",       "bytes",  "required", "optional" };
+    static const char *const words[] = { "null",      "none",   "nil",      "true",     "false",
+                                         "undefined", "string", "str",      "text",     "bool",
+                                         "boolean",   "number", "int",      "integer",  "object",
+                                         "any",       "bytes",  "required", "optional", "dict",
+                                         "list",      "map",    "array",    "char",     "const",
+                                         "float",     "double" };
+    ptrdiff_t bracket = str_find_char(value, '[');
+
+    if (bracket > 0) /* list[str] */
+        value = str_take(value, (size_t)bracket);
 
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         if (str_eq_nocase(value, str_from(words[i])))
@@ -239,8 +244,8 @@ static bool is_code(struct str value)
     ptrdiff_t call = str_find_char(value, '(');
     ptrdiff_t dot = -1;
 
-    if (call > 0)
-        return is_identifier(str_take(value, (size_t)call));
+    if (call >= 0)
+        return call == 0 || is_identifier(str_take(value, (size_t)call));
     for (size_t i = 0; i < value.n; i++)
         if (value.p[i] == '.')
             dot = (ptrdiff_t)i;
@@ -256,6 +261,8 @@ static bool is_token_like(struct str value, bool quoted)
         digit |= redact_is_digit(value.p[i]);
         letter |= redact_is_word(value.p[i]) && !redact_is_digit(value.p[i]);
     }
+    if (!quoted && !digit && is_identifier(value))
+        return false;
     if (value.n >= 20)
         return true;
     return value.n >= 6 && (digit ? letter || value.n > 6 : quoted && value.n >= 8);
@@ -266,6 +273,31 @@ static bool is_weak_name(struct str word)
     while (word.n && (word.p[0] == '-' || word.p[0] == '_'))
         word = str_skip(word, 1);
     return str_eq_nocase(word, STR("token"));
+}
+
+/* "A secret: never shown to …": an ordinary word within a sentence. */
+static bool is_prose(struct str rest, const struct pair *pair, bool line_start)
+{
+    struct str after = str_skip(rest, pair->end);
+
+    if (pair->quote || pair->separator != ':' || !pair->blank || line_start)
+        return false;
+    for (size_t i = pair->value; i < pair->end; i++) {
+        char c = i == pair->value ? (char)(rest.p[i] | 32) : rest.p[i];
+
+        if (c < 'a' || c > 'z')
+            return false;
+    }
+    return after.n > 1 && after.p[0] == ' ' && (after.p[1] | 32) >= 'a' && (after.p[1] | 32) <= 'z';
+}
+
+/* NAME = 1 in code. */
+static bool is_small_number(struct str value)
+{
+    for (size_t i = 0; i < value.n; i++)
+        if (!redact_is_digit(value.p[i]))
+            return false;
+    return value.n <= 2;
 }
 
 static bool is_secret_value(struct str word, struct str value, bool quoted)
@@ -304,14 +336,16 @@ static struct redact_hit authorization(struct str rest, struct pair pair)
             break;
         }
     }
-    if (value.n == 0 || is_done(value) || is_placeholder(str_take(value, PLAIN_MAX)))
-        return REDACT_MISS;
+    if (value.n == 0 || is_done(value) || is_placeholder(str_take(value, PLAIN_MAX)) ||
+        (pair.separator == '=' && !pair.quote && value.p == rest.p + pair.value))
+        return REDACT_MISS; /* the last: code that assigns a header */
     return cut((size_t)(value.p - rest.p), end);
 }
 
 static struct redact_hit cookie(struct str rest, struct pair pair)
 {
-    if (str_find_char(str_take(str_skip(rest, pair.value), PLAIN_MAX), '=') < 0)
+    if ((pair.separator == '=' && !pair.quote) ||
+        str_find_char(str_take(str_skip(rest, pair.value), PLAIN_MAX), '=') < 0)
         return REDACT_MISS;
     return cut(pair.value, pair.quote ? quoted_end(rest, &pair) : to_line_end(rest, pair.value));
 }
@@ -427,63 +461,10 @@ struct redact_hit redact_pair(struct str rest, struct str word, bool line_start)
     if (redact_key(word)) {
         pair.end = pair_end(rest, &pair, line_start);
         value = str_take(str_skip(rest, pair.value), pair.end - pair.value);
-        return is_secret_value(word, value, pair.quote > 0) ? cut(pair.value, pair.end)
-                                                            : REDACT_MISS;
+        if (is_prose(rest, &pair, line_start) || !is_secret_value(word, value, pair.quote > 0) ||
+            (pair.separator == '=' && pair.blank && !pair.quote && is_small_number(value)))
+            return REDACT_MISS;
+        return cut(pair.value, pair.end);
     }
     return query_signature(rest, word, pair);
-}
-
-static bool ends_url(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '"' || c == '\'' || c == '<' ||
-           c == '>' || c == '`' || c == '\0';
-}
-
-/* Path of a webhook whose last part is the secret. */
-static struct redact_hit webhook(struct str rest)
-{
-    static const char *const places[] = { "://hooks.slack.com/services/",
-                                          "://discord.com/api/webhooks/",
-                                          "://discordapp.com/api/webhooks/" };
-
-    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        size_t at = strlen(places[i]), end = at;
-
-        if (!str_starts(rest, str_from(places[i])))
-            continue;
-        while (end < rest.n && (redact_is_word(rest.p[end]) || rest.p[end] == '/'))
-            end++;
-        return cut(at, end);
-    }
-    return REDACT_MISS;
-}
-
-/* ://user:password@host, keeping user and host. A password may hold any byte but blanks and
- * quotes: people forget to encode it. */
-struct redact_hit redact_url(struct str rest)
-{
-    size_t at = 3, colon, end = 0;
-    bool port = true;
-    struct redact_hit hit = webhook(rest);
-
-    if (hit.cut)
-        return hit;
-    rest = str_take(rest, URL_BYTES_MAX);
-    while (at < rest.n && !ends_url(rest.p[at]) && !strchr(":/?#@[", rest.p[at]))
-        at++;
-    if (char_at(rest, at) != ':')
-        return REDACT_MISS;
-    colon = at;
-    for (at++; at < rest.n && !ends_url(rest.p[at]) && !strchr("/?#", rest.p[at]); at++) {
-        port &= redact_is_digit(rest.p[at]);
-        if (rest.p[at] == '@')
-            end = at;
-    }
-    if (!end && !port)
-        for (; at < rest.n && !ends_url(rest.p[at]) && !end; at++)
-            if (rest.p[at] == '@')
-                end = at;
-    if (!end || is_done(str_take(str_skip(rest, colon + 1), end - colon - 1)))
-        return REDACT_MISS;
-    return cut(colon + 1, end);
 }

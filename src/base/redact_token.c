@@ -70,9 +70,12 @@ static const struct prefix {
     { "sk-", OPAQUE, 16, 0 },
     { "pk-", OPAQUE, 16, 0 },
     { "rk-", OPAQUE, 16, 0 },
-    { "sk_", OPAQUE, 16, 0 },
-    { "pk_", OPAQUE, 16, 0 },
-    { "rk_", OPAQUE, 16, 0 },
+    { "sk_live_", ALNUM, 10, 0 },
+    { "sk_test_", ALNUM, 10, 0 },
+    { "pk_live_", ALNUM, 10, 0 },
+    { "pk_test_", ALNUM, 10, 0 },
+    { "rk_live_", ALNUM, 10, 0 },
+    { "rk_test_", ALNUM, 10, 0 },
     { "sq0atp-", ANY_WORD, 20, 0 },
     { "sq0csp-", ANY_WORD, 40, 0 },
     { "tfp_", ALNUM, 40, 0 },
@@ -119,7 +122,7 @@ static size_t span(struct str s, enum alphabet alphabet)
     return n;
 }
 
-/* "sk-learn-pipeline-tools" and "pk_orders_20240101" are names; a key has a long part that mixes
+/* "sk-learn-pipeline-tools" is a name; a key has a long part that mixes
  * letters and digits, or a very long one. */
 static bool opaque(struct str s)
 {

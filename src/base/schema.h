@@ -9,6 +9,9 @@
  * nothing is ever fetched. A compiled schema is constant and may be used by several threads at
  * once.
  *
+ * A schema whose $schema names draft 2019-09, 7 or 6 is read by the rules of that draft; what has
+ * no counterpart in 2020-12 is refused. Without $schema it is 2020-12.
+ *
  * SPDX-License-Identifier: MIT
  */
 #ifndef DORMOUSE_BASE_SCHEMA_H

@@ -166,6 +166,7 @@ struct schema_keyword {
 extern const struct schema_keyword schema_scalar_keywords[];
 extern const struct schema_keyword schema_logic_keywords[];
 extern const struct schema_keyword schema_object_keywords[];
+extern const struct schema_keyword schema_member_keywords[];
 extern const struct schema_keyword schema_array_keywords[];
 extern const struct schema_keyword schema_unevaluated_keywords[];
 
@@ -186,6 +187,10 @@ struct schema_compiler {
     struct err *err;
 };
 
+/* Sets draft and vocabularies by the resource's own $schema, else by that of what it is embedded
+ * in, else those of 2020-12 (schema_dialect.c). */
+int schema_find_dialect(struct schema_compiler *c, const struct schema_resource *resource,
+                        struct schema_unit *unit);
 /* The member, present even when null. */
 bool schema_member(struct json_object *schema, const char *key, struct json_object **ret_value);
 /* The node of the subschema at schema/key[/part]; part may be NULL. NULL when it is no schema: err.

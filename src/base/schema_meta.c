@@ -4,20 +4,22 @@
  */
 #include <pthread.h>
 
-#include "base/embedded.h"
+#include "base/embed.h"
 #include "base/json.h"
 #include "base/schema_int.h"
+
+extern const struct embed_file meta_schema_files[];
 
 static struct schema_registry meta;
 
 static void load(void)
 {
     schema_registry_init(&meta, NULL);
-    for (const struct embedded *file = embedded_meta_schemas; file->name; file++) {
+    for (const struct embed_file *file = meta_schema_files; file->name; file++) {
         struct err err = ERR_INIT;
         AUTO_JSON document = NULL;
 
-        if (json_parse(str_of(file->text, file->n), &document, &err) < 0 ||
+        if (json_parse(file->bytes, &document, &err) < 0 ||
             schema_registry_add(&meta, json_str(json_find(document, "$id")), document, &err) < 0)
             BUG("meta-schema %s: %s", file->name, err_message(&err, 0));
     }

@@ -58,11 +58,13 @@ static int type_compile(struct schema_compiler *c, struct json_object *schema,
     data = ARENA_NEW(&c->schema->arena, struct type_data);
     if (json_object_get_type(value) != json_type_array) {
         if (add_type(data, json_str(value)) < 0)
-            return schema_refuse(c, "type", allowed);
+            return schema_refuse(c, "type", "%s", allowed);
     } else {
+        if (json_object_array_length(value) == 0)
+            return schema_refuse(c, "type", "%s", allowed);
         for (size_t i = 0; i < json_object_array_length(value); i++)
             if (add_type(data, json_str(json_object_array_get_idx(value, i))) < 0)
-                return schema_refuse(c, "type", allowed);
+                return schema_refuse(c, "type", "%s", allowed);
     }
     *ret_data = data;
     return 1;

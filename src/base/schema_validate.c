@@ -170,8 +170,10 @@ bool schema_apply(struct schema_run *run, const struct schema_node *node,
         run->node = before;
         return valid;
     }
-    if (run->depth >= SCHEMA_DEPTH_MAX || run->in_place >= SCHEMA_IN_PLACE_MAX)
+    if (run->in_place >= SCHEMA_IN_PLACE_MAX)
         return schema_abort(run, ERR_BAD_REQUEST, "the schema refers to itself without end");
+    if (run->depth >= SCHEMA_DEPTH_MAX)
+        return schema_abort(run, ERR_BAD_REQUEST, "schema and value are nested too deeply");
     run->depth++;
     run->in_place++;
     valid = check_in_scope(run, node, instance, path, marks);

@@ -15,10 +15,10 @@ struct str {
     size_t n;
 };
 
-#define STR(literal)  ((struct str){ "" literal "", sizeof(literal) - 1 })
+#define STR(literal) ((struct str){ "" literal "", sizeof(literal) - 1 })
 /* printf("%.*s", STR_ARG(s)) */
-#define STR_ARG(s)    (int)(s).n, (s).p ? (s).p : ""
-#define STR_NONE      ((struct str){ NULL, 0 })
+#define STR_ARG(s) (int)(s).n, (s).p ? (s).p : ""
+#define STR_NONE   ((struct str){ NULL, 0 })
 
 static inline struct str str_from(const char *text)
 {

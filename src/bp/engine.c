@@ -23,239 +23,6 @@
 
 #define STEPS_MAX_DEFAULT 1000000
 
-/* ---- lists of slots at a point ---- */
-
-static void link_at_point(struct bp_engine *e, uint32_t slot)
-{
-    const struct slot *s = &e->slots[slot];
-    uint32_t *head = &e->heads[e->first_point[s->thread] + s->point];
-
-    e->links[slot] = (struct link){ .next = *head, .prev = NONE };
-    if (*head != NONE)
-        e->links[*head].prev = slot;
-    *head = slot;
-}
-
-static void unlink_at_point(struct bp_engine *e, uint32_t slot)
-{
-    const struct slot *s = &e->slots[slot];
-    struct link l = e->links[slot];
-
-    if (l.prev == NONE)
-        e->heads[e->first_point[s->thread] + s->point] = l.next;
-    else
-        e->links[l.prev].next = l.next;
-    if (l.next != NONE)
-        e->links[l.next].prev = l.prev;
-}
-
-/* ---- ready requests: a heap by priority that knows where each slot is ---- */
-
-static bool before(const struct bp_engine *e, uint32_t a, uint32_t b)
-{
-    return e->slots[a].priority < e->slots[b].priority;
-}
-
-static void heap_put(struct bp_engine *e, uint32_t i, uint32_t slot)
-{
-    e->heap[i] = slot;
-    e->slots[slot].heap_at = i;
-}
-
-static void heap_up(struct bp_engine *e, uint32_t i)
-{
-    uint32_t slot = e->heap[i];
-
-    for (; i && before(e, slot, e->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        heap_put(e, i, e->heap[(i - 1) / 2]);
-    heap_put(e, i, slot);
-}
-
-static void heap_down(struct bp_engine *e, uint32_t i)
-{
-    uint32_t slot = e->heap[i];
-
-    for (uint32_t child; (child = 2 * i + 1) < e->heap_count; i = child) {
-        if (child + 1 < e->heap_count && before(e, e->heap[child + 1], e->heap[child]))
-            child++;
-        if (!before(e, e->heap[child], slot))
-            break;
-        heap_put(e, i, e->heap[child]);
-    }
-    heap_put(e, i, slot);
-}
-
-static void make_ready(struct bp_engine *e, uint32_t slot)
-{
-    e->slots[slot].wish = WISH_READY;
-    heap_put(e, e->heap_count++, slot);
-    heap_up(e, e->slots[slot].heap_at);
-}
-
-static void heap_remove(struct bp_engine *e, uint32_t slot)
-{
-    uint32_t i = e->slots[slot].heap_at, last = e->heap[--e->heap_count];
-
-    if (last == slot)
-        return;
-    heap_put(e, i, last);
-    heap_down(e, i);
-    heap_up(e, e->slots[last].heap_at);
-}
-
-/* ---- parked requests ---- */
-
-static uint32_t *park_head(struct bp_engine *e, uint8_t type, uint16_t key)
-{
-    return &e->parked[e->park_row[type] + key];
-}
-
-static void park(struct bp_engine *e, uint32_t slot)
-{
-    struct slot *s = &e->slots[slot];
-    const struct bp_req *req = &e->program->threads[s->thread].at[s->point].request;
-    uint32_t *head = park_head(e, req->type, req->mine ? s->key : 0);
-
-    heap_remove(e, slot);
-    s->wish = WISH_PARKED;
-    e->park_links[slot] = (struct link){ .next = *head, .prev = NONE };
-    if (*head != NONE)
-        e->park_links[*head].prev = slot;
-    *head = slot;
-    e->parked_count[req->type]++;
-}
-
-static void unpark(struct bp_engine *e, uint32_t slot)
-{
-    struct slot *s = &e->slots[slot];
-    const struct bp_req *req = &e->program->threads[s->thread].at[s->point].request;
-    struct link l = e->park_links[slot];
-
-    if (l.prev == NONE)
-        *park_head(e, req->type, req->mine ? s->key : 0) = l.next;
-    else
-        e->park_links[l.prev].next = l.next;
-    if (l.next != NONE)
-        e->park_links[l.next].prev = l.prev;
-    e->parked_count[req->type]--;
-    s->wish = WISH_NONE;
-}
-
-static void wake(struct bp_engine *e, uint8_t type, uint16_t key)
-{
-    for (uint32_t slot; (slot = *park_head(e, type, key)) != NONE;) {
-        unpark(e, slot);
-        make_ready(e, slot);
-    }
-}
-
-static void wake_all(struct bp_engine *e, uint8_t type)
-{
-    if (!e->parked_count[type])
-        return;
-    if (!(e->program->types[type].flags & BP_KEYED)) {
-        wake(e, type, 0);
-        return;
-    }
-    for (uint16_t key = e->oldest; key && e->parked_count[type]; key = e->keys[key].younger)
-        wake(e, type, key);
-}
-
-static void wake_blocked_by(struct bp_engine *e, const struct slot *s)
-{
-    const struct bp_point *point = &e->program->threads[s->thread].at[s->point];
-
-    for (int i = 0; i < BP_BLOCKS && point->block[i].types; i++)
-        for (uint64_t left = point->block[i].types; left; left &= left - 1) {
-            uint8_t type = (uint8_t)__builtin_ctzll(left);
-
-            if (!e->parked_count[type])
-                continue;
-            if (point->block[i].mine)
-                wake(e, type, s->key);
-            else
-                wake_all(e, type);
-        }
-}
-
-/* ---- threads come, move and go ---- */
-
-static void enter(struct bp_engine *e, uint32_t slot, uint8_t point)
-{
-    struct slot *s = &e->slots[slot];
-
-    s->point = point;
-    s->count = 0;
-    s->wish = WISH_NONE;
-    link_at_point(e, slot);
-    if (e->program->threads[s->thread].at[point].request.type)
-        make_ready(e, slot);
-}
-
-/* The slot keeps its point, so that what it blocked can be told; it stands nowhere afterwards. */
-static void leave(struct bp_engine *e, uint32_t slot)
-{
-    struct slot *s = &e->slots[slot];
-
-    if (s->wish == WISH_READY)
-        heap_remove(e, slot);
-    else if (s->wish == WISH_PARKED)
-        unpark(e, slot);
-    s->wish = WISH_NONE;
-    unlink_at_point(e, slot);
-    wake_blocked_by(e, s);
-    s->point = NOWHERE;
-}
-
-static void begin(struct bp_engine *e, uint32_t slot)
-{
-    struct slot *s = &e->slots[slot];
-
-    s->priority = (uint64_t)s->thread << 48 | (s->key ? e->keys[s->key].born : 0);
-    e->instances[s->thread]++;
-    enter(e, slot, 0);
-}
-
-static void end(struct bp_engine *e, uint32_t slot)
-{
-    e->instances[e->slots[slot].thread]--;
-    leave(e, slot);
-}
-
-static void key_begin(struct bp_engine *e, uint16_t key)
-{
-    e->keys[key] =
-        (struct key){ .lives = true, .born = ++e->births, .older = e->youngest, .younger = 0 };
-    if (e->youngest)
-        e->keys[e->youngest].younger = key;
-    else
-        e->oldest = key;
-    e->youngest = key;
-    e->free_keys[key / 64] &= ~(UINT64_C(1) << key % 64);
-}
-
-static void key_end(struct bp_engine *e, uint16_t key)
-{
-    struct key k = e->keys[key];
-
-    for (unsigned i = 0; i < e->keyed_count; i++) {
-        uint32_t slot = e->first_slot[e->keyed[i]] + key - 1u;
-
-        if (e->slots[slot].point != NOWHERE)
-            end(e, slot);
-    }
-    if (k.older)
-        e->keys[k.older].younger = k.younger;
-    else
-        e->oldest = k.younger;
-    if (k.younger)
-        e->keys[k.younger].older = k.older;
-    else
-        e->youngest = k.older;
-    e->keys[key] = (struct key){ .lives = false };
-    e->free_keys[key / 64] |= UINT64_C(1) << key % 64;
-}
-
 /* ---- what an event meets ---- */
 
 static struct bp_event request_of(const struct bp_engine *e, const struct slot *s)
@@ -371,9 +138,9 @@ static void latch(struct bp_engine *e, const struct bp_event *event)
         e->keys[event->key].detail = event->detail;
     for (unsigned t = 1; t < e->program->type_count; t++)
         if (event->key && e->program->types[t].flags & BP_KEYED && e->parked_count[t])
-            wake(e, (uint8_t)t, event->key);
+            requests_wake(e, (uint8_t)t, event->key);
         else if (!event->key)
-            wake_all(e, (uint8_t)t);
+            requests_wake_all(e, (uint8_t)t);
 }
 
 /* The event is selected: all that it concerns move at once. */
@@ -391,12 +158,12 @@ static void take(struct bp_engine *e, const struct bp_event *event)
         struct move m = e->moves[i];
 
         if (m.to == STAYS) {
-            begin(e, m.slot);
+            slot_begin(e, m.slot);
         } else if (m.to < 0) {
-            end(e, m.slot);
+            slot_end(e, m.slot);
         } else {
-            leave(e, m.slot);
-            enter(e, m.slot, (uint8_t)m.to);
+            slot_leave(e, m.slot);
+            slot_enter(e, m.slot, (uint8_t)m.to);
         }
     }
     if (flags & BP_RETIRE)
@@ -412,7 +179,7 @@ int bp_next(struct bp_engine *e, struct bp_event *ret_event, struct bp_place *re
         struct bp_event event = request_of(e, &e->slots[slot]);
 
         if (blocker_of(e, &event) != NONE) {
-            park(e, slot);
+            request_park(e, slot);
             continue;
         }
         *ret_event = event;
@@ -617,6 +384,6 @@ struct bp_engine *bp_new(const struct bp_program *program, uint16_t key_max,
         e->steps_max = STEPS_MAX_DEFAULT;
     for (unsigned i = 0; i < program->thread_count; i++)
         if (!program->threads[i].spawn.types && e->first_slot[i] != NONE)
-            begin(e, e->first_slot[i]);
+            slot_begin(e, e->first_slot[i]);
     return e;
 }

@@ -102,6 +102,26 @@ static inline unsigned bp_times_of(const struct bp_engine *engine, const struct 
 struct bp_engine *bp_engine_build(const struct bp_program *program, uint16_t key_max,
                                   const uint16_t *limits);
 
+/* ---- slots.c ---- */
+
+/* An instance begins at point 0, stands at a point, moves (leave, then enter) and ends. */
+void slot_begin(struct bp_engine *engine, uint32_t slot);
+void slot_enter(struct bp_engine *engine, uint32_t slot, uint8_t point);
+void slot_leave(struct bp_engine *engine, uint32_t slot);
+void slot_end(struct bp_engine *engine, uint32_t slot);
+
+void key_begin(struct bp_engine *engine, uint16_t key);
+/* Ends its instances, too. */
+void key_end(struct bp_engine *engine, uint16_t key);
+
+/* A ready request was found blocked. */
+void request_park(struct bp_engine *engine, uint32_t slot);
+/* Parked requests of a type, with this key or all, are ready to be looked at again. */
+void requests_wake(struct bp_engine *engine, uint8_t type, uint16_t key);
+void requests_wake_all(struct bp_engine *engine, uint8_t type);
+
+/* ---- engine.c ---- */
+
 /* Why this can't be offered, apart from threads that block it or are full. */
 enum bp_reason bp_event_reason(const struct bp_engine *engine, const struct bp_event *event);
 

@@ -34,17 +34,18 @@ static int wrong(const struct reader *r, const char *fmt, ...)
 static int check_fields(struct reader *r, struct json_object *o, const char *const *allowed,
                         const char *list)
 {
+    struct json_object_iter at;
+
     if (!json_object_is_type(o, json_type_object))
         return wrong(r, "must be a map with %s", list);
-    json_object_object_foreach(o, name, value)
+    json_object_object_foreachC(o, at)
     {
         unsigned i = 0;
 
-        (void)value;
-        while (allowed[i] && strcmp(allowed[i], name) != 0)
+        while (allowed[i] && strcmp(allowed[i], at.key) != 0)
             i++;
         if (!allowed[i])
-            return wrong(r, "has \"%.40s\"; allowed are %s", name, list);
+            return wrong(r, "has \"%.40s\"; allowed are %s", at.key, list);
     }
     return 0;
 }
@@ -291,13 +292,15 @@ static int read_attribute(struct reader *r, const char *name, struct json_object
 
 static int read_attributes(struct reader *r, struct json_object *o)
 {
+    struct json_object_iter at;
+
     if (!o)
         return 0;
     if (!json_object_is_type(o, json_type_object))
         return wrong(r, "classify must be a map from attributes to expressions");
-    json_object_object_foreach(o, name, value)
+    json_object_object_foreachC(o, at)
     {
-        if (read_attribute(r, name, value) < 0)
+        if (read_attribute(r, at.key, at.val) < 0)
             return -1;
     }
     r->where[0] = '\0';

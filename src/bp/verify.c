@@ -227,11 +227,11 @@ static int verify_programs(const struct bp_verify_options *o, const struct bp_po
         verdict = worse(verdict, r);
         checked++;
     }
+    if (!checked && o->only)
+        return err_set(err, ERR_NOT_FOUND, "there is no program %s%s", o->only,
+                       policy ? " that the policy is for" : "");
     if (!checked)
-        return err_set(err, ERR_NOT_FOUND,
-                       o->only ? "there is no program %s%s"
-                               : "there is no program%s%s that the policy is for",
-                       o->only ? o->only : "", "");
+        return err_set(err, ERR_NOT_FOUND, "there is no program that the policy is for");
     return verdict;
 }
 

@@ -4,7 +4,6 @@
  */
 #include <json-c/json.h>
 #include <openssl/crypto.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <uv.h>
 #include <zlib.h>
@@ -19,12 +18,13 @@
 #include "base/str.h"
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
+#include "db/engine.h"
 
 #define VERSION_TEXT 64
 
 static void sqlite_version(char *out, size_t size)
 {
-    snprintf(out, size, "%s", sqlite3_libversion());
+    snprintf(out, size, "%s", db_sqlite_version());
 }
 
 static void uv_text(char *out, size_t size)

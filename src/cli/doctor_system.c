@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <sched.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "cli/doctor_int.h"
+#include "db/engine.h"
 
 #define LANDLOCK_VERSION_FLAG 1 /* LANDLOCK_CREATE_RULESET_VERSION, absent from older headers */
 
@@ -37,19 +37,14 @@ const char *doctor_find_program(struct doctor *doctor, const char *name)
 
 void doctor_sqlite(struct doctor *doctor)
 {
-    bool fts5 = sqlite3_compileoption_used("ENABLE_FTS5");
-    bool threads = sqlite3_threadsafe();
+    const char *lacks = db_sqlite_lacks();
 
-    if (sqlite3_libversion_number() < 3035000)
-        doctor_add(doctor, DOCTOR_FAIL, "SQLite", "apt install libsqlite3-0",
-                   "%s is older than 3.35", sqlite3_libversion());
-    else if (!fts5 || !threads)
-        doctor_add(doctor, DOCTOR_FAIL, "SQLite", "apt install libsqlite3-0",
-                   "%s was built without %s", sqlite3_libversion(),
-                   fts5 ? "threads" : "full-text search (FTS5)");
+    if (lacks)
+        doctor_add(doctor, DOCTOR_FAIL, "SQLite", "apt install libsqlite3-0", "%s lacks %s",
+                   db_sqlite_version(), lacks);
     else
         doctor_add(doctor, DOCTOR_OK, "SQLite", NULL, "%s with full-text search",
-                   sqlite3_libversion());
+                   db_sqlite_version());
 }
 
 /* ---- isolation ---- */

@@ -19,6 +19,7 @@ struct socket_watch {
     uv_poll_t poll; /* first */
     struct curl_client *client;
     curl_socket_t fd;
+    int events;
 };
 
 static void release(struct curl_client *client)
@@ -93,8 +94,12 @@ static void on_socket(uv_poll_t *poll, int status, int events)
     struct socket_watch *watch = (struct socket_watch *)poll;
     int bits = 0;
 
-    if (status < 0)
-        bits |= CURL_CSELECT_ERR;
+    if (status < 0) {
+        /* A reset, and libuv has stopped watching. Bytes that came before it are still there to be
+         * read, so libcurl shall go on until reading itself fails. */
+        events = UV_READABLE | UV_WRITABLE;
+        uv_poll_start(poll, watch->events, on_socket);
+    }
     if (events & UV_READABLE)
         bits |= CURL_CSELECT_IN;
     if (events & UV_WRITABLE)
@@ -137,6 +142,7 @@ static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void 
     }
     if (!watch && !(watch = watch_new(client, fd)))
         return -1;
+    watch->events = events;
     return uv_poll_start(&watch->poll, events, on_socket) < 0 ? -1 : 0;
 }
 

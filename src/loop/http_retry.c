@@ -46,8 +46,6 @@ struct retry {
     bool cancelled;
 };
 
-static int start_attempt(struct retry *retry, struct err *err);
-
 /* ---- Retry-After ---- */
 
 static int64_t date_ms(const char *text)

@@ -8,7 +8,7 @@
 
 #include "serve/serve_int.h"
 
-static struct serve_request *request_of(struct loop_effect *effect)
+struct serve_request *reply_request_of(struct loop_effect *effect)
 {
     return (struct serve_request *)((char *)effect - offsetof(struct serve_request, effect));
 }
@@ -31,16 +31,16 @@ void reply_resume(struct serve_request *request)
 
 static void on_committed(struct loop_effect *effect)
 {
-    struct serve_request *request = request_of(effect);
+    struct serve_request *request = reply_request_of(effect);
 
     request->waiting = false;
     reply_resume(request);
 }
 
 /* What was to be told did not happen: the reason is told instead. */
-static void on_dropped(struct loop_effect *effect, const struct err *why)
+void reply_dropped(struct loop_effect *effect, const struct err *why)
 {
-    struct serve_request *request = request_of(effect);
+    struct serve_request *request = reply_request_of(effect);
 
     request->waiting = false;
     request->refused = true; /* this answer waits for no commit */
@@ -58,7 +58,7 @@ void reply_drop(struct serve_request *request)
 /* Out now, or when the tick is committed. */
 static void release(struct serve_request *request)
 {
-    bool must_wait = !request->refused && (!request->safe || request->serve->writing);
+    bool must_wait = !request->refused && !request->safe;
 
     request->held = false;
     if (request->waiting)
@@ -68,8 +68,7 @@ static void release(struct serve_request *request)
         return;
     }
     request->waiting = true;
-    request->serve->writing = true;
-    request->effect = (struct loop_effect){ .run = on_committed, .drop = on_dropped };
+    request->effect = (struct loop_effect){ .run = on_committed, .drop = reply_dropped };
     loop_after_commit(request->serve->loop, &request->effect);
 }
 

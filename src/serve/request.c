@@ -361,6 +361,9 @@ static enum MHD_Result step_body(struct serve_request *request, const char *byte
 
 static void dispatch(struct serve_request *request)
 {
+    request->dispatched = true;
+    if (!request->safe)
+        request->serve->writing = true;
     request->match.route->run(request);
     if (!request->response && !request->held) {
         struct err err = ERR_INIT;
@@ -371,13 +374,32 @@ static void dispatch(struct serve_request *request)
     }
 }
 
+static void on_clean(struct loop_effect *effect)
+{
+    struct serve_request *request = reply_request_of(effect);
+
+    request->waiting = false;
+    if (request->conn)
+        dispatch(request);
+    else
+        request_free(request);
+}
+
+/* A handler that reads must not see what another one wrote in this tick: that is not yet safe, and
+ * may never be. It runs when the tick is committed. */
+static void postpone(struct serve_request *request)
+{
+    request->waiting = true;
+    request->effect = (struct loop_effect){ .run = on_clean, .drop = reply_dropped };
+    loop_after_commit(request->serve->loop, &request->effect);
+}
+
 enum MHD_Result request_step(void *cls, struct MHD_Connection *mhd, const char *url,
                              const char *method, const char *version, const char *bytes, size_t *n,
                              void **slot)
 {
     struct conn *conn = conn_of(mhd);
     struct serve_request *request = conn->request;
-    bool resumed;
 
     (void)cls, (void)url, (void)slot;
     if (!request || conn->cut)
@@ -386,9 +408,12 @@ enum MHD_Result request_step(void *cls, struct MHD_Connection *mhd, const char *
         return step_head(request, method, version);
     if (*n > 0)
         return step_body(request, bytes, n);
-    resumed = conn->state == CONN_HELD;
-    if (!resumed && !request->refused)
-        dispatch(request);
+    if (!request->refused && !request->dispatched) {
+        if (request->safe && request->serve->writing)
+            postpone(request);
+        else
+            dispatch(request);
+    }
     if (request->response && !request->waiting)
         return queue_reply(request);
     conn_set_state(conn, CONN_HELD);

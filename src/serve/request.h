@@ -4,8 +4,9 @@
  * may do so before it returns, or call serve_request_hold() and answer later.
  *
  * A reply to anything but GET waits for the tick's commit: when called inside a unit it belongs to
- * that unit, and if the unit or the commit fails the client gets that error instead. While such
- * replies wait, those to GET requests wait as well, so nobody is shown what was not yet saved.
+ * that unit, and if the unit or the commit fails the client gets that error instead. After such a
+ * handler, those of GET requests run only when the tick is committed, so nobody is shown what was
+ * not yet saved. A GET handler does not write.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -81,7 +81,7 @@ struct serve_request {
     unsigned header_count;
     struct serve_client *pending; /* a WebSocket that waits for its handshake */
     struct loop_effect effect;
-    bool started, refused, local, http_1_0, held, waiting, safe;
+    bool started, refused, dispatched, local, http_1_0, held, waiting, safe;
     bool shared; /* response is one of the pages, which stay */
     struct serve_request *spare_next;
 };
@@ -106,7 +106,7 @@ struct serve {
     struct map per_ip;
     struct serve_request *spare;
     unsigned spare_count;
-    bool writing; /* a reply to a write waits for its commit */
+    bool writing; /* a handler that may write ran in this tick */
     bool run_again, stopping, stopped;
     void (*stop_done)(void *arg);
     void *stop_arg;
@@ -166,6 +166,9 @@ struct MHD_Response *reply_response(struct str bytes, const char *type);
 void reply_shared(struct serve_request *request, int status, struct MHD_Response *response);
 /* Gives the response up. */
 void reply_drop(struct serve_request *request);
+struct serve_request *reply_request_of(struct loop_effect *effect);
+/* An effect's drop: the client is told why. */
+void reply_dropped(struct loop_effect *effect, const struct err *why);
 /* Lets libmicrohttpd call request_step() again. */
 void reply_resume(struct serve_request *request);
 void reply_raw(int fd, int status);

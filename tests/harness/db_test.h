@@ -2,7 +2,7 @@
  *
  * For SQLite each test has a file in its own directory. For Postgres one server is started by the
  * first test that needs it, as an unprivileged user, on a socket in a temporary directory, and
- * each test has a database of its own. The server ends with the suite, however that ends. When it
+ * each test finds an empty database. The server ends with the suite, however that ends. When it
  * can't be started the tests fail.
  *
  * SPDX-License-Identifier: MIT

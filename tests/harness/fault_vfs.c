@@ -136,14 +136,18 @@ static struct tracked *track(const char *path)
     return f;
 }
 
+static void release(struct tracked *f)
+{
+    drop_changes(f);
+    free(f->durable);
+    *f = (struct tracked){ .end = NULL };
+}
+
 static void forget(const char *path)
 {
     for (size_t i = 0; i < file_count; i++)
-        if (strcmp(files[i].path, path) == 0) {
-            drop_changes(&files[i]);
-            free(files[i].durable);
-            files[i] = (struct tracked){ .end = NULL };
-        }
+        if (strcmp(files[i].path, path) == 0)
+            release(&files[i]);
 }
 
 /* ---- the power fails ---- */
@@ -382,7 +386,10 @@ void fault_vfs_install(struct fault_plan *new_plan)
 {
     static sqlite3_vfs vfs;
 
+    while (file_count > 0) /* of an earlier life */
+        release(&files[--file_count]);
     plan = new_plan;
+    sqlite3_vfs_unregister(&vfs);
     real_vfs = sqlite3_vfs_find("unix");
     BUG_IF(!real_vfs);
     vfs = *real_vfs;

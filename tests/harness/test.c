@@ -23,7 +23,7 @@ static struct test_case *tests_first, **tests_end = &tests_first;
 /* Shared with the children, for tests that count their own cases. */
 static struct tally {
     unsigned passed, failed, skipped;
-} *tally;
+} * tally;
 static char dir_path[64];
 
 void test_register(struct test_case *test)

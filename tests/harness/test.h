@@ -29,18 +29,17 @@ struct test_case {
     const char *file;
     void (*run)(struct test *t);
     const void *param;
-    const char *variant;     /* appended to the name in brackets, NULL when there is none */
-    int timeout_s;           /* 0: 60 s */
+    const char *variant; /* appended to the name in brackets, NULL when there is none */
+    int timeout_s;       /* 0: 60 s */
     struct test_case *next;
 };
 
 void test_register(struct test_case *test);
 
 #define TEST_CASE(name_, function_, ...)                                                           \
-    static struct test_case name_##_case = { .name = #name_,                                       \
-                                             .file = __FILE__,                                     \
-                                             .run = (function_),                                   \
-                                             __VA_ARGS__ };                                        \
+    static struct test_case name_##_case = {                                                       \
+        .name = #name_, .file = __FILE__, .run = (function_), __VA_ARGS__                          \
+    };                                                                                             \
     __attribute__((constructor)) static void name_##_register(void)                                \
     {                                                                                              \
         test_register(&name_##_case);                                                              \

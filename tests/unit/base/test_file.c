@@ -97,14 +97,17 @@ TEST(file_write_atomic_replaces_a_link_instead_of_following_it)
 TEST(file_write_atomic_keeps_the_old_text_when_the_disk_is_full)
 {
     const char *path = test_path(t, "a");
-    struct rlimit limit = { 1000, 1000 };
+    struct rlimit limit, before;
     static char bytes[5000];
 
     signal(SIGXFSZ, SIG_IGN);
     ASSERT_OK(file_write_atomic(path, STR("old"), 0600, &t->err));
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = (struct rlimit){ 1000, before.rlim_max };
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
     ASSERT_FAILS(file_write_atomic(path, str_of(bytes, sizeof(bytes)), 0600, &t->err),
                  ERR_INTERNAL);
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
     ASSERT_STR(test_read_file(t, path), "old");
     ASSERT_EQ(count_entries(test_dir(t)), 1);
 }

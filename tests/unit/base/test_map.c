@@ -50,7 +50,7 @@ TEST(map_iterates_in_insertion_order)
         map_remove(&m, number_key(key, sizeof(key), i));
     for (int i = 20; i < 25; i++)
         map_put(&m, number_key(key, sizeof(key), i), &value);
-    map_each(&m, entry) {
+    map_each (&m, entry) {
         strcat(seen, entry->key.p + 4);
         strcat(seen, " ");
     }

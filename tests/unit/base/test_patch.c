@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "base/diff.h"
 #include "base/rand.h"
 #include "harness/test.h"
@@ -250,7 +250,7 @@ TEST(patch_search_is_bounded_on_hostile_input)
     AUTO_BUF old_text = BUF_INIT(1u << 20);
     AUTO_BUF text = BUF_INIT(1u << 20);
     AUTO_BUF out = BUF_INIT(2u << 20);
-    int64_t start = clock_mono_ms(clock_system());
+    clock_t start = clock();
 
     for (int i = 0; i < 100000; i++)
         buf_add_text(&old_text, "a\n");
@@ -259,7 +259,7 @@ TEST(patch_search_is_bounded_on_hostile_input)
         buf_add_text(&text, " a\n");
     buf_add_text(&text, "-b\n+c\n");
     ASSERT_FAILS(apply(t, buf_str(&text), buf_str(&old_text), &out, NULL), ERR_CONFLICT);
-    ASSERT(clock_mono_ms(clock_system()) - start < 10000);
+    ASSERT(clock() - start < 10 * CLOCKS_PER_SEC);
 }
 
 static int run(struct test *t, const char *fmt, const char *what)

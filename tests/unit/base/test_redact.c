@@ -3,9 +3,9 @@
 
 #include <json-c/json.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "base/rand.h"
 #include "harness/test.h"
 
@@ -180,6 +180,10 @@ TEST(redact_hides_passwords_in_urls_and_keeps_user_and_host)
         { "postgresql://ann:s3cret@db.example/x", "postgresql://ann:" M "@db.example/x" },
         { "redis://:pw@host:6379", "redis://:" M "@host:6379" },
         { "http://u:p@ss@h/", "http://u:" M "@h/" },
+        { "https://ghp_abcdefghijklmnopqrstuvwxyz0123456789:x@github.com/a",
+          "https://" M ":" M "@github.com/a" },
+        { "https://ghp_abcdefghijklmnopqrstuvwxyz0123456789@github.com/a",
+          "https://" M "@github.com/a" },
         { "amqp://u:pa/ss@h:5672/v", "amqp://u:" M "@h:5672/v" },
         { "\"mongodb+srv://u:p%40@c.net/?a=b\"", "\"mongodb+srv://u:" M "@c.net/?a=b\"" },
         { "https://hooks.slack.com/services/T00/B00/XXXX end",
@@ -240,8 +244,8 @@ TEST(redact_leaves_ordinary_text_alone)
         "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
         "commit 9fceb02d0ae598e95dc970b74767f19372d61af8",
         "/home/ann/.config/app/tokens/file-2024-01-01_secret.txt",
-        "max_tokens=4096, token_count: 12, tokens: 7, next_token=abc123def, \"nextPageToken\": "
-        "\"x1y2z3a4\"",
+        "max_tokens=4096, token_count: 12, tokens: 7, next_token=abc123def",
+        "{\"nextPageToken\": \"x1y2z3a4\"}",
         "secret_ref: openai, password_policy: strict, secrets: inherit",
         "if (token == NULL) return token->kind; token = next_token(p); self.password = password",
         "password=${DB_PASSWORD} token=$GITHUB_TOKEN secret: {{ vault.secret }} key=$(cat key)",
@@ -254,6 +258,10 @@ TEST(redact_leaves_ordinary_text_alone)
         "12:34:56 passed: 12, failed: 0; pass: 12",
         "apikey=load_key(\"name\") apiKey: process.env.OPENAI_API_KEY",
         "cookie: a small sweet biscuit",
+        "it is a secret: never shown to anyone; credentials: dict) -> list, tokens: list[str]",
+        "prep.headers[\"Authorization\"] = build(user); head->cookie = next; NULL_PASSWORD = 1,",
+        "*ret_token = (struct json_token){ 0 }; token = Name.Builtin.Pseudo.Long.One",
+        "#define sk_CMS_RevocationInfoChoiceLong_set(sk, i) pk_orders_20240101123456",
         "žluťoučký kůň 日本語 😀 \xff\xfe",
         "the quick-brown_fox-jumps-over-the-lazy-dog-1234567890",
         "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk",
@@ -405,15 +413,16 @@ TEST(redact_is_linear_on_hostile_input)
     for (size_t i = 0; i < ARRAY_LEN(pieces); i++) {
         AUTO_BUF text = BUF_INIT(2u << 20);
         AUTO_BUF out = BUF_INIT(16u << 20);
-        int64_t start = clock_mono_ms(clock_system());
+        clock_t start = clock();
 
         while (text.n < 1u << 20)
             buf_add_text(&text, pieces[i]);
         ASSERT_EQ(redact(buf_str(&text), &out), 0);
         ASSERT(out.n <= 4 * text.n + strlen(M));
-        if (clock_mono_ms(clock_system()) - start > 5000)
-            FAIL("1 MiB of \"%s\" took %d ms", pieces[i],
-                 (int)(clock_mono_ms(clock_system()) - start));
+        /* CPU time, under sanitizers; quadratic work would take minutes. */
+        if (clock() - start > 5 * CLOCKS_PER_SEC)
+            FAIL("1 MiB of \"%s\" took %ld ms", pieces[i],
+                 (clock() - start) / (CLOCKS_PER_SEC / 1000));
     }
 }
 

@@ -632,6 +632,7 @@ TEST(schema_compile_names_what_is_wrong_in_a_schema)
         { "7", "expected an object or a boolean" },
         { "{'type':'strin'}", "schema #/type: must be null, boolean" },
         { "{'type':[1]}", "#/type" },
+        { "{'type':[]}", "#/type" },
         { "{'properties':{'a/b':{'minLength':-1}}}",
           "schema #/properties/a~1b/minLength: must be an" },
         { "{'minLength':1.5}", "#/minLength" },
@@ -948,4 +949,20 @@ TEST(schema_registry_prefers_where_a_document_lies)
     ASSERT(is_valid(t, schema, "{'a':'s','b':null}"));
     ASSERT(!is_valid(t, schema, "{'a':null}"));
     ASSERT_FAILS(schema_registry_add(registry, STR("http://x/one"), other, &t->err), ERR_CONFLICT);
+}
+
+/* Parsed text is never this deep; a value made by hand may be. */
+TEST(schema_depth_is_bounded)
+{
+    AUTO(schema) schema = compile(t, "{'items':{'$ref':'#'}}", 0);
+    AUTO_JSON deep = json_object_new_array();
+
+    for (int i = 0; i < 3000; i++) {
+        struct json_object *outer = json_object_new_array();
+
+        json_object_array_add(outer, deep);
+        deep = outer;
+    }
+    ASSERT_FAILS(schema_validate(schema, deep, NULL, &t->err), ERR_BAD_REQUEST);
+    ASSERT_CONTAINS(t->err.text, "nested too deeply");
 }

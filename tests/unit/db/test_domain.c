@@ -459,3 +459,58 @@ TEST(a_file_that_is_no_database_is_left_alone)
     ASSERT_FAILS(domain_open(&config, &domain, &t->err), ERR_INTEGRITY_FAILED);
     ASSERT(str_eq(test_read_file(t, path), str_of(text, sizeof(text))));
 }
+
+static const struct migration more = { .number = 2,
+                                       .name = "more",
+                                       .sqlite = "CREATE TABLE more (id INTEGER) STRICT;",
+                                       .postgres = "CREATE TABLE more (id BIGINT);" };
+
+/* A database that fails on demand must otherwise be one like any other. */
+DB_TEST(a_wrapped_database_does_all_that_the_engine_does)
+{
+    struct db_fault fault = { .at = DB_FAULT_NEVER };
+    struct migration both[2] = { things[0], more };
+    struct domain_config config = { .name = "agent",
+                                    .url = db_test_url(t),
+                                    .migrations = both,
+                                    .migration_count = 1,
+                                    .fault = &fault };
+
+    for (size_t n = 1; n <= 2; n++) {
+        AUTO(domain) domain = NULL;
+        AUTO(stmt) q = NULL;
+        const char *path = test_path(t, n == 1 ? "copy1" : "copy2");
+        int r;
+
+        config.migration_count = n;
+        ASSERT_OK(domain_open(&config, &domain, &t->err));
+        ASSERT_OK(domain_begin(domain, &t->err));
+        ASSERT_OK(add_thing(domain, (int64_t)n, "x", &t->err));
+        ASSERT_OK(domain_commit(domain, &t->err));
+        domain_idle(domain);
+        ASSERT_OK(domain_check(domain, &t->err));
+        r = domain_backup(domain, path, NULL, NULL, &t->err);
+        ASSERT_EQ(r < 0, db_test_is_postgres(t));
+        ASSERT_EQ(access(path, F_OK) == 0, !db_test_is_postgres(t));
+        ASSERT_OK(db_prepare(domain_db(domain), SQL("UPDATE things SET number = 1"), &q, &t->err));
+        ASSERT_OK(stmt_run(q, &t->err));
+        ASSERT_EQ(stmt_changes(q), n);
+    }
+    ASSERT_EQ(fault.fired, 0);
+}
+
+DB_TEST(a_lost_connection_reported_by_the_wrapper_leaves_the_domain_usable)
+{
+    struct db_fault fault = { .at = DB_FAULT_COMMIT, .kind = DB_FAULT_GONE };
+    AUTO(domain) domain = open_failing(t, &fault);
+
+    ASSERT_OK(domain_begin(domain, &t->err));
+    ASSERT_OK(add_thing(domain, 1, "x", &t->err));
+    fault.nth = 1;
+    ASSERT_FAILS(domain_commit(domain, &t->err), ERR_STORAGE_FAILED);
+    ASSERT_EQ(domain_health(domain), DOMAIN_OK);
+    ASSERT_OK(domain_begin(domain, &t->err));
+    ASSERT_OK(add_thing(domain, 1, "x", &t->err));
+    ASSERT_OK(domain_commit(domain, &t->err));
+    ASSERT_EQ(count_things(t, domain), 1);
+}

@@ -63,7 +63,8 @@ static int fake_commit(struct domain *domain, struct err *err)
     if (!fail)
         return 0;
     store->health = store->health_then;
-    return err_set(err, ERR_STORAGE_FAILED, "commit of %s fails", store->name);
+    /* Not storage_failed: that the others must hear that is the tick's knowledge. */
+    return err_set(err, ERR_TIMEOUT, "commit of %s fails", store->name);
 }
 
 static void fake_rollback(struct domain *domain)

@@ -784,6 +784,21 @@ TEST(a_paused_reader_does_not_keep_a_cancelled_child)
     ASSERT(run->seen.n < 3000000);
 }
 
+TEST(a_reader_that_resumes_late_is_not_kept_waiting_by_a_process_left_behind)
+{
+    AUTO(run) run = run_new(t);
+    struct alarm alarm = { { .fire = resume_late }, run };
+
+    run->config.on_output = on_output;
+    run->config.drain_ms = 10;
+    run->on_line = pause_at_once;
+    start(t, run, "leave", NULL, NULL);
+    ASSERT_OK(loop_run(run->loop, &t->err));
+    loop_timer_start(run->loop, &alarm.timer, 100);
+    finish(t, run);
+    ASSERT(run->result.duration_ms < 5000);
+}
+
 /* ---- nothing stays ---- */
 
 struct many {

@@ -16,7 +16,6 @@ struct scene {
     struct child_result result;
     char out[64];
     int64_t ended_ms;
-    char streamed[64];
 };
 
 static void scene_play(const struct child_config *config, struct child_fake_act *act, void *arg)

@@ -294,12 +294,12 @@ TEST(what_was_acknowledged_before_kill_9_is_there_once_and_whole, .timeout_s = 1
         AUTO(domain) domain = NULL;
 
         x = x * 6364136223846793005u + 1442695040888963407u;
-        acknowledged = kill_after(path, (unsigned)(x >> 33) % 100, acknowledged);
+        acknowledged = kill_after(path, (unsigned)(x >> 33) % 24, acknowledged);
         ASSERT_OK(rows_open(path, &domain, &t->err));
         ASSERT_OK(rows_max(domain, &max, &t->err));
         ASSERT(max >= acknowledged);
         ASSERT_OK(rows_torn(domain, GROUP_ROWS, &torn, &t->err));
         ASSERT_EQ(torn, 0);
     }
-    ASSERT(acknowledged > KILLS * 20);
+    ASSERT(acknowledged > KILLS * 5);
 }

@@ -16,7 +16,6 @@ struct job {
     sem_t *gate;      /* waited for in the pool, when set */
     pthread_t thread; /* where it ran */
     int ran, done, cancelled;
-    bool in_tick;
 };
 
 static int inside, inside_most; /* jobs in the pool at a time */

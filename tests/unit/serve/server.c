@@ -15,9 +15,10 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "../loop/store_fake.h"
 #include "base/limits.h"
 
-#define ANSWER_MAX (16 * MIB)
+#define ANSWER_MAX (64 * MIB)
 
 struct server {
     struct loop *loop;
@@ -31,6 +32,7 @@ struct server {
     char *token, *socket_path;
     unsigned port;
     struct serve_request *held;
+    struct store_fake store;
 };
 
 /* ---- test routes ---- */
@@ -86,11 +88,42 @@ static void run_silent(struct serve_request *request)
 
 static void run_big(struct serve_request *request)
 {
-    size_t n = 4 * MIB;
+    size_t n = 32 * MIB; /* more than the kernel buffers */
     char *big = arena_alloc(serve_request_arena(request), n, 1);
 
     memset(big, 'b', n);
     serve_reply_text(request, 200, "text/plain", str_of(big, n));
+}
+
+/* Writes a row in a unit and answers from inside it. "undo" takes the unit back, "twice" answers
+ * again after that. */
+static void run_write(struct serve_request *request)
+{
+    struct server *server = serve_request_arg(request);
+    struct str how = serve_request_body(request);
+    struct err err = ERR_INIT;
+
+    if (loop_unit_begin(server->loop, store_domain(&server->store), &err) < 0) {
+        serve_reply_error(request, &err);
+        return;
+    }
+    store_write(&server->store, 7);
+    serve_reply_text(request, 201, "text/plain", STR("written"));
+    if (loop_unit_end(server->loop, str_is(how, "keep"), &err) < 0)
+        return; /* the answer is the reason by now */
+    if (str_is(how, "twice")) {
+        err_set(&err, ERR_CONFLICT, "thought better of it");
+        serve_reply_error(request, &err);
+    }
+}
+
+static void run_rows(struct serve_request *request)
+{
+    struct server *server = serve_request_arg(request);
+    char text[32];
+
+    snprintf(text, sizeof(text), "%zu", server->store.durable_count + server->store.pending_count);
+    serve_reply_text(request, 200, "text/plain", str_from(text));
 }
 
 static void on_ws_message(struct serve_ws *ws, bool text, struct str bytes, void *arg)
@@ -144,7 +177,9 @@ static const struct serve_route routes[] = {
     { "GET", "/api/v1/test/hold", run_hold, SERVE_TOKEN, SERVE_TEXT, 0, "Answers later." },
     { "GET", "/api/v1/test/release", run_release, SERVE_TOKEN, SERVE_TEXT, 0, "Lets go." },
     { "GET", "/api/v1/test/silent", run_silent, SERVE_TOKEN, SERVE_TEXT, 0, "Forgets." },
-    { "GET", "/api/v1/test/big", run_big, SERVE_TOKEN, SERVE_TEXT, 0, "4 MB." },
+    { "GET", "/api/v1/test/big", run_big, SERVE_TOKEN, SERVE_TEXT, 0, "32 MB." },
+    { "POST", "/api/v1/test/write", run_write, SERVE_TOKEN, SERVE_TEXT, 100, "Writes." },
+    { "GET", "/api/v1/test/rows", run_rows, SERVE_TOKEN, SERVE_TEXT, 0, "Counts." },
     { "GET", "/api/v1/test/ws", run_ws, SERVE_TOKEN, SERVE_WEBSOCKET, 0, "Echo." },
     { "GET", "/api/v1/test/feed", run_feed, SERVE_TOKEN, SERVE_SSE, 0, "A feed." },
     { "GET", "/api/v1/test/feed/ws", run_feed_ws, SERVE_TOKEN, SERVE_WEBSOCKET, 0, "A feed." },
@@ -206,6 +241,8 @@ struct server *server_start(struct test *t, const struct serve_limits *limits)
     if (limits)
         config.limits = *limits;
     ASSERT_OK(loop_new(NULL, &server->loop, &t->err));
+    server->store.name = "agent";
+    loop_attach_store(server->loop, store_domain(&server->store), &store_fake_ops);
     ASSERT_OK(serve_start(server->loop, &config, &server->serve, &t->err));
     server->feed = serve_feed_new(server->serve, "test", &feed_ops, server);
     server->port = serve_port(server->serve);
@@ -267,6 +304,11 @@ struct serve *server_serve(struct server *server)
 struct serve_feed *server_feed(struct server *server)
 {
     return server->feed;
+}
+
+struct store_fake *server_store(struct server *server)
+{
+    return &server->store;
 }
 
 unsigned server_port(struct server *server)

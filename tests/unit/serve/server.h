@@ -26,6 +26,9 @@ void server_join(struct server *server);
 void server_do(struct server *server, void (*fn)(struct server *server, void *arg), void *arg);
 struct serve *server_serve(struct server *server);
 struct serve_feed *server_feed(struct server *server);
+/* The domain that /api/v1/test/write writes to. Touched in the loop's thread only. */
+struct store_fake;
+struct store_fake *server_store(struct server *server);
 unsigned server_port(struct server *server);
 const char *server_token(struct server *server);
 /* Milliseconds since some start. */

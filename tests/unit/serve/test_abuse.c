@@ -95,8 +95,9 @@ TEST(readers_that_never_take_their_answer_are_cut)
 {
     struct serve_limits limits = { .header_ms = 200, .reply_ms = 300 };
     struct server *server = server_start(t, &limits);
-    int fd = client_open(server);
+    int fd = client_open(server), small = 4096;
 
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
     client_request(server, fd, "GET", "/api/v1/test/big", true, NULL, NULL);
     while (metric(t, server, "http_connections") > 1)
         ;

@@ -1,0 +1,111 @@
+"""The checks of tools/ must fail when the rule that they guard is broken."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+README = "| floor | room | what |\n|---|---|---|\n| 1 | `base` | x |\n| 1 | `db` | x |\n| 2 | `agent` | x |\n"
+
+
+def tree(files):
+    folder = tempfile.TemporaryDirectory()
+    for name, text in {"src/README.md": README, **files}.items():
+        path = pathlib.Path(folder.name, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+def run(tool, files):
+    with tree(files) as folder:
+        return subprocess.run([ROOT / "tools" / tool, folder], capture_output=True, text=True)
+
+
+class Layers(unittest.TestCase):
+    def test_a_room_may_use_rooms_before_it(self):
+        done = run("check-layers", {"src/base/a.h": "", "src/db/b.c": '#include "base/a.h"\n'})
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(done.stdout.splitlines()[-1], "2 passed, 0 failed, 0 skipped")
+
+    def test_a_lower_room_may_not_use_a_higher_one(self):
+        done = run("check-layers", {"src/agent/a.h": "", "src/db/b.c": '\n#include "agent/a.h"\n'})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("src/db/b.c:2: agent/a.h: `db` may not use `agent`", done.stdout)
+
+    def test_an_internal_header_stays_in_its_room(self):
+        done = run("check-layers", {"src/base/a_int.h": "", "src/db/b.c": '#include "base/a_int.h"\n'})
+        self.assertIn("stays inside `base`", done.stdout)
+        self.assertEqual(done.returncode, 1)
+
+    def test_an_unlisted_room_is_refused(self):
+        done = run("check-layers", {"src/attic/a.c": ""})
+        self.assertIn("src/attic: this room is not in src/README.md", done.stdout)
+        self.assertEqual(done.returncode, 1)
+
+    def test_an_include_names_its_room(self):
+        done = run("check-layers", {"src/base/a.h": "", "src/base/b.c": '#include "a.h"\n'})
+        self.assertIn('write it as "room/a.h"', done.stdout)
+        self.assertEqual(done.returncode, 1)
+
+
+class Sql(unittest.TestCase):
+    def test_store_files_and_db_may_hold_sql(self):
+        text = '#include "db/db.h"\nq = SQL("SELECT 1");\n'
+        done = run("check-sql", {"src/agent/agent_store.c": text, "src/db/x.c": text})
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_other_files_may_not(self):
+        for line in ['x = SQL("y");', 'x = "select a from b";', 'x = "INSERT INTO t VALUES";',
+                     'x = "Update t set a";', '#include "db/db.h"', "#include <sqlite3.h>"]:
+            done = run("check-sql", {"src/agent/agent.c": line + "\n"})
+            self.assertEqual(done.returncode, 1, line)
+            self.assertIn("src/agent/agent.c:1:", done.stdout)
+
+    def test_prose_is_not_sql(self):
+        done = run("check-sql", {"src/agent/a.c": 'x = "selected by the user"; y = "update available";\n'})
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+
+class RunTests(unittest.TestCase):
+    """run-tests against a build directory whose suites are small shell scripts."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def total(self, *suites):
+        root = pathlib.Path(self.folder.name)
+        lines = ["project('t', 'c')"]
+        for i, script in enumerate(suites):
+            (root / f"{i}.sh").write_text("#!/bin/sh\n" + script + "\n")
+            (root / f"{i}.sh").chmod(0o755)
+            lines.append(f"test('{i}', find_program('{i}.sh'), timeout: 1)")
+        (root / "meson.build").write_text("\n".join(lines))
+        subprocess.run(["meson", "setup", "--wipe" if (root / "b").exists() else "--buildtype=plain",
+                        root / "b", root], check=True, capture_output=True)
+        done = subprocess.run([ROOT / "tools" / "run-tests", root / "b"], capture_output=True, text=True)
+        return done.stdout.splitlines()[-1], done.returncode
+
+    def test_counts_are_added_over_suites(self):
+        self.assertEqual(self.total("echo '3 passed, 0 failed, 1 skipped'", "echo '2 passed, 0 failed, 0 skipped'"),
+                         ("5 passed, 0 failed, 1 skipped", 0))
+
+    def test_a_suite_without_its_closing_line_is_a_failure(self):
+        self.assertEqual(self.total("true"), ("0 passed, 1 failed, 0 skipped", 1))
+
+    def test_a_suite_that_crashes_after_counting_is_a_failure(self):
+        self.assertEqual(self.total("echo '3 passed, 0 failed, 0 skipped'; exit 3"),
+                         ("3 passed, 1 failed, 0 skipped", 1))
+
+    def test_a_suite_that_hangs_is_ended_and_is_a_failure(self):
+        self.assertEqual(self.total("sleep 60"), ("0 passed, 1 failed, 0 skipped", 1))
+
+
+if __name__ == "__main__":
+    result = unittest.main(exit=False).result
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - failed - len(result.skipped)} passed, {failed} failed, {len(result.skipped)} skipped",
+          flush=True)
+    sys.exit(1 if failed else 0)

@@ -298,11 +298,16 @@ static int walk_embedded(struct walk *w, struct schema_resource *outer, struct j
 static int walk_schema(struct walk *w, struct schema_resource *resource, struct json_object *schema,
                        const struct schema_path *at)
 {
+    struct json_object *value;
     struct str id;
     int r;
 
     if (json_object_get_type(schema) != json_type_object)
         return 0;
+    if (json_object_object_get_ex(schema, "$id", &value) && !json_str(value).p)
+        return err_set(w->err, ERR_BAD_REQUEST,
+                       "schema %.*s: an $id must be a URI reference in a string, found %s",
+                       STR_ARG(resource->uri), json_type_name(value));
     if (w->depth >= LIMIT_JSON_DEPTH)
         return err_set(w->err, ERR_BAD_REQUEST, "schema nested deeper than %d levels",
                        LIMIT_JSON_DEPTH);

@@ -189,10 +189,14 @@ int path_write_beneath(int root_fd, const char *path, struct str text, mode_t mo
 
     if (check(path, err) < 0)
         return -1;
+    buf_add(&parent, path, slash ? (size_t)(slash - path) : 0);
+    /* The root is opened again, too: one of O_PATH can't be synced. */
     if (!slash)
-        return file_write_atomic_at(root_fd, path, text, mode, err);
-    buf_add(&parent, path, (size_t)(slash - path));
-    if (path_open_beneath(root_fd, buf_text(&parent), O_RDONLY | O_DIRECTORY, 0, &dir_fd, err) < 0)
+        dir_fd = openat(root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    else if (path_open_beneath(root_fd, buf_text(&parent), O_RDONLY | O_DIRECTORY, 0, &dir_fd,
+                               err) < 0)
         return -1;
-    return file_write_atomic_at(dir_fd, slash + 1, text, mode, err);
+    if (dir_fd < 0)
+        return fail(err, "open the directory of", path);
+    return file_write_atomic_at(dir_fd, slash ? slash + 1 : path, text, mode, err);
 }

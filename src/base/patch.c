@@ -98,6 +98,11 @@ static int reject(const struct patch_file *file, size_t number, struct target *t
         why.found = target->lines[place + matched];
     if (ret_reject)
         *ret_reject = why;
+    if (!line)
+        return err_set(err, ERR_CONFLICT,
+                       "hunk %zu of %zu (line %zu of the patch) does not fit: line %zu has no "
+                       "newline, but text would follow it",
+                       why.hunk, file->hunk_count, hunk->line, why.line - 1);
     return err_set(err, ERR_CONFLICT,
                    "hunk %zu of %zu (line %zu of the patch) does not fit: line %zu should be "
                    "\"%.*s\", %s%.*s%s",

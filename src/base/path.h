@@ -30,8 +30,9 @@
  * place, for: empty, absolute, `..`, NUL, a backslash, invalid UTF-8, control, bidirectional and
  * hidden characters and unusual spaces, a name that ends in a dot or blank or begins with a
  * blank, what Windows takes for a device, a stream or a short alias (CON, NUL.txt, a:b, GIT~1, and
- * any of * ? < > | "), names longer than LIMIT_PATH_NAME_BYTES, paths longer than LIMIT_PATH_BYTES, a name that begins with a
- * combining mark, holds a compatibility form, or looks like `..` or a slash (fullwidth dots). */
+ * any of * ? < > | "), names longer than LIMIT_PATH_NAME_BYTES, paths longer than LIMIT_PATH_BYTES,
+ * a name that begins with a combining mark, holds a compatibility form, or looks like `..` or a
+ * slash (fullwidth dots). */
 int path_normalise(struct str path, struct buf *out, struct err *err);
 
 /* Appends the comparison key of a path or name. -1 when out is full or it is no valid UTF-8. */

@@ -1,8 +1,9 @@
 /* The comparison key of a path.
  *
  * Each code point becomes its case-folded, compatibility-decomposed form by a table that the
- * build makes (tools/make-path-fold), Hangul syllables by arithmetic. Marks that follow one letter are put in
- * order, because Unicode lets independent ones stand in any. What does not show is dropped.
+ * build makes (tools/make-path-fold), Hangul syllables by arithmetic. Marks that follow one letter
+ * are put in order, because Unicode lets independent ones stand in any. What does not show is
+ * dropped.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -36,7 +36,7 @@ static struct redact_hit webhook(struct str rest)
  * quotes: people forget to encode it. */
 struct redact_hit redact_url(struct str rest)
 {
-    size_t at = 3, colon, end = 0;
+    size_t at = rest.p[1] == '/' ? 3 : 5, colon, end = 0;
     bool port = true;
     struct redact_hit hit = webhook(rest);
 

@@ -272,17 +272,15 @@ static size_t pem_end(struct str rest, size_t at)
  * that is missing. Also takes line ends written as \n. */
 struct redact_hit redact_pem(struct str rest)
 {
-    struct str first = str_take(rest, 80);
-    ptrdiff_t kind = str_find(first, STR("PRIVATE KEY"));
-    ptrdiff_t dashes = kind < 0 ? -1 : str_find(str_skip(first, (size_t)kind), STR("-----"));
-    size_t head, n;
+    struct str label = str_take(str_skip(rest, sizeof("-----BEGIN ") - 1), 64);
+    size_t head, n = 0;
 
-    if (dashes < 0)
+    while (n < label.n && (label.p[n] == ' ' || in_alphabet(label.p[n], UPPER)))
+        n++;
+    if (str_find(str_take(label, n), STR("PRIVATE KEY")) < 0 ||
+        !str_starts(str_skip(label, n), STR("-----")))
         return REDACT_MISS;
-    head = (size_t)kind + (size_t)dashes + 5;
-    for (size_t i = 0; i < (size_t)kind; i++)
-        if (rest.p[i] == '\n')
-            return REDACT_MISS;
+    head = (size_t)(label.p - rest.p) + n + 5;
     n = pem_end(rest, head);
     if (n)
         return (struct redact_hit){ 0, n };

@@ -503,7 +503,7 @@ static struct redact_hit named_value(struct str rest, struct str word, struct pa
     if (!redact_names_value(word, name, str_take(next, 5)) ||
         !pair_open(next, STR("value"), &inner))
         return REDACT_MISS;
-    inner.end = value_end(next, &inner, true);
+    inner.end = value_end(next, &inner, quote_at(next, 5) == 0); /* without quotes: YAML */
     value = str_take(str_skip(next, inner.value), inner.end - inner.value);
     if (!is_secret_value(name, value, inner.quote > 0))
         return REDACT_MISS;

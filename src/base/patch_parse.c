@@ -109,7 +109,7 @@ static void *grow(struct reader *r, void *array, size_t n, size_t *cap, size_t s
         return array;
     *cap = 2 * *cap + 8;
     more = arena_alloc(&r->patch->arena, *cap, size);
-    if (n)
+    if (array)
         memcpy(more, array, n * size);
     return more;
 }

@@ -121,9 +121,10 @@ static struct yaml_place *add_place(struct builder *b, struct yaml_position at)
 {
     struct yaml_place *place = ARENA_NEW(&b->yaml->arena, struct yaml_place);
     struct frame *frame = b->depth ? &b->frames[b->depth - 1] : NULL;
+    struct yaml_place *parent = frame ? frame->place : NULL;
 
     place->value_at = place->key_at = at;
-    if (!frame) {
+    if (!parent) {
         b->yaml->places = place;
         return place;
     }
@@ -131,11 +132,11 @@ static struct yaml_place *add_place(struct builder *b, struct yaml_position at)
         place->key = frame->key;
         place->key_at = frame->key_at;
     }
-    if (frame->place->last)
-        frame->place->last->next = place;
+    if (parent->last)
+        parent->last->next = place;
     else
-        frame->place->first = place;
-    frame->place->last = place;
+        parent->first = place;
+    parent->last = place;
     return place;
 }
 
@@ -211,7 +212,7 @@ static int on_key(struct builder *b, struct fy_event *event, struct yaml_positio
     struct frame *frame = &b->frames[b->depth - 1];
     struct str text = scalar_text(b, event->scalar.value);
     struct json_object *value = NULL;
-    enum yaml_tag tag;
+    enum yaml_tag tag = YAML_TAG_NONE;
     const char *fault;
     bool is_text;
 
@@ -243,7 +244,7 @@ static int on_scalar(struct builder *b, struct fy_event *event, struct yaml_posi
     struct str text = scalar_text(b, event->scalar.value);
     struct json_object *value = NULL;
     const char *fault = NULL;
-    enum yaml_tag tag;
+    enum yaml_tag tag = YAML_TAG_NONE;
 
     if (key_is_due(b))
         return on_key(b, event, at);
@@ -292,7 +293,7 @@ static int on_alias(struct builder *b, struct fy_event *event, struct yaml_posit
 static int on_open(struct builder *b, struct fy_token *anchor, struct fy_token *tag_token,
                    enum yaml_tag kind, struct yaml_position at)
 {
-    enum yaml_tag tag;
+    enum yaml_tag tag = YAML_TAG_NONE;
     struct json_object *container;
     struct yaml_place *place;
 

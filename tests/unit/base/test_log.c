@@ -304,7 +304,6 @@ TEST(log_writes_json_that_a_strict_parser_takes_whatever_is_logged)
         char bytes[12][200];
         struct err err = ERR_INIT;
         struct json_object *line;
-        AUTO_BUF again = BUF_INIT(1u << 16);
 
         for (size_t k = 0; k < n; k++) {
             size_t length = rand_below(&rand.rand, sizeof(bytes[k]));

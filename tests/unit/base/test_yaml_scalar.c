@@ -177,6 +177,7 @@ TEST(yaml_unfolds_quoted_plain_and_block_texts)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         AUTO_YAML yaml = YAML_INIT;
         AUTO_YAML member = YAML_INIT;
+        struct json_object_iter pair;
 
         ASSERT_OK(yaml_parse(str_from(cases[i].yaml), "t", &yaml, &t->err));
         ASSERT_EQ(json_object_get_string_len(yaml.root), strlen(cases[i].text));
@@ -187,10 +188,10 @@ TEST(yaml_unfolds_quoted_plain_and_block_texts)
         ASSERT_OK(yaml_parse(
             str_from(arena_printf(&t->arena, "\uFEFF%s: %s", cases[i].yaml, cases[i].yaml)), "t",
             &member, &t->err));
-        json_object_object_foreach(member.root, key, value)
+        json_object_object_foreachC(member.root, pair)
         {
-            ASSERT_TEXT(key, cases[i].text);
-            ASSERT_TEXT(json_object_get_string(value), cases[i].text);
+            ASSERT_TEXT(pair.key, cases[i].text);
+            ASSERT_TEXT(json_object_get_string(pair.val), cases[i].text);
         }
     }
 }
@@ -205,7 +206,6 @@ TEST(yaml_takes_any_text_that_json_can_quote)
                                               "\\",   "\r",     "\u00E9", "\U0001F600", "#", ": ",
                                               "\x01", "\u2028", "-",      "/" };
         AUTO_BUF text = BUF_INIT(200);
-        AUTO_BUF single = BUF_INIT(400);
         AUTO_YAML yaml = YAML_INIT;
         struct json_object *value;
 

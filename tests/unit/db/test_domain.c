@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/rand.h"
 #include "db/db_fault.h"
 #include "things.h"
 
@@ -284,6 +286,56 @@ DB_TEST(a_retry_runs_again_while_others_are_in_the_way)
     ASSERT_EQ(stmt_i64(q, "number"), 1);
 }
 
+struct counted_rand {
+    struct rand rand; /* first */
+    unsigned draws;
+};
+
+static void draw_same(struct rand *rand, void *ret_bytes, size_t n)
+{
+    memset(ret_bytes, 0x5a, n);
+    ((struct counted_rand *)rand)->draws++;
+}
+
+struct slow_body {
+    struct clock_fake clock;
+    int calls;
+};
+
+/* Six seconds pass in it. */
+static int dawdle(struct db *db, void *arg, struct err *err)
+{
+    struct slow_body *slow = arg;
+
+    slow->calls++;
+    clock_advance(&slow->clock, SECONDS(6));
+    return db_exec(db, SQL("UPDATE things SET number = 1"), err);
+}
+
+DB_TEST(a_retry_pauses_by_the_given_chance_and_ends_by_the_given_clock)
+{
+    struct db_fault fault = { .at = DB_FAULT_COMMIT, .kind = DB_FAULT_BUSY };
+    struct counted_rand chance = { .rand.fill = draw_same };
+    struct slow_body slow = { .calls = 0 };
+    struct domain_config config = { .name = "agent",
+                                    .url = db_test_url(t),
+                                    .migrations = things,
+                                    .migration_count = ARRAY_LEN(things),
+                                    .clock = &slow.clock.clock,
+                                    .rand = &chance.rand,
+                                    .fault = &fault };
+    AUTO(domain) domain = NULL;
+
+    clock_fake_init(&slow.clock, 1700000000000);
+    ASSERT_OK(domain_open(&config, &domain, &t->err));
+    fault.nth = 1;
+    fault.times = 100;
+    ASSERT_FAILS(domain_retry(domain, dawdle, &slow, &t->err), ERR_TIMEOUT);
+    ASSERT_CONTAINS(test_err_text(t), "after 2 tries");
+    ASSERT_EQ(slow.calls, 2);
+    ASSERT_EQ(chance.draws, 1);
+}
+
 DB_TEST(a_retry_gives_up_within_its_budget)
 {
     struct db_fault fault = { .at = DB_FAULT_BEGIN, .kind = DB_FAULT_BUSY };
@@ -295,7 +347,7 @@ DB_TEST(a_retry_gives_up_within_its_budget)
     ASSERT_FAILS(domain_retry(domain, increment, &calls, &t->err), ERR_TIMEOUT);
     ASSERT_CONTAINS(test_err_text(t), "tries");
     ASSERT_EQ(calls, 0);
-    ASSERT(fault.fired > 1 && fault.fired < 20);
+    ASSERT_EQ(fault.fired, 8);
 }
 
 DB_TEST(a_retry_does_not_repeat_what_can_not_succeed)

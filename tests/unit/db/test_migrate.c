@@ -52,7 +52,7 @@ DB_TEST(steps_are_applied_once_and_recorded)
     struct domain_config config = {
         .name = "agent", .url = db_test_url(t), .migrations = steps, .migration_count = 2
     };
-    char checksum[MIGRATION_CHECKSUM_SIZE];
+    char checksum[SHA256_TEXT_SIZE];
 
     clock_fake_init(&clock, 1700000000123);
     config.clock = &clock.clock;
@@ -252,6 +252,39 @@ TEST(the_data_is_copied_before_a_migration_and_three_copies_stay)
     ASSERT_OK(domain_check(old, &t->err));
 }
 
+TEST(the_copy_is_of_the_old_data_when_several_processes_migrate)
+{
+    struct domain_config config = { .name = "agent", .migrations = steps };
+
+    for (int round = 0; round < 4; round++) {
+        const char *file = arena_printf(&t->arena, "%s/%d.sqlite", test_dir(t), round);
+        AUTO(domain) old = NULL;
+        AUTO(domain) copy = NULL;
+        pid_t pids[5];
+
+        config.url = arena_printf(&t->arena, "sqlite:%s", file);
+        config.migration_count = 1;
+        ASSERT_OK(domain_open(&config, &old, &t->err));
+        domain_free(TAKE(old));
+        config.migration_count = 2;
+        for (size_t i = 0; i < ARRAY_LEN(pids); i++)
+            if ((pids[i] = fork()) == 0) {
+                AUTO(domain) domain = NULL;
+
+                _exit(domain_open(&config, &domain, &t->err) < 0);
+            }
+        for (size_t i = 0; i < ARRAY_LEN(pids); i++) {
+            int status;
+
+            ASSERT(waitpid(pids[i], &status, 0) == pids[i]);
+            ASSERT_EQ(status, 0);
+        }
+        config.url = arena_printf(&t->arena, "sqlite:%s.before-v2", file);
+        config.migration_count = 1; /* the copy of version 2 would be refused */
+        ASSERT_OK(domain_open(&config, &copy, &t->err));
+    }
+}
+
 TEST(database_files_are_for_their_owner_alone)
 {
     struct domain_config config = {
@@ -345,7 +378,7 @@ TEST(the_index_domain_opens_on_sqlite)
 
 TEST(a_checksum_is_the_sha256_of_the_tidied_text)
 {
-    char a[MIGRATION_CHECKSUM_SIZE], b[MIGRATION_CHECKSUM_SIZE];
+    char a[SHA256_TEXT_SIZE], b[SHA256_TEXT_SIZE];
 
     migration_checksum("SELECT 1;", a);
     /* printf 'SELECT 1;\n' | sha256sum */

@@ -280,6 +280,31 @@ TEST(a_failed_sync_is_the_end_of_a_domain)
     ASSERT_EQ(count_rows(t, domain), 1);
 }
 
+TEST(a_failed_sync_of_a_checkpoint_is_the_end_of_a_domain)
+{
+    static struct fault_plan plan;
+    AUTO(domain) domain = open_with_fault(t, &plan);
+    const struct fault_plan failing = {
+        .how = FAULT_FAIL, .op = FAULT_SYNC, .nth = 1, .suffix = "a.sqlite"
+    };
+    int64_t id = 2;
+
+    plan = failing;
+    domain_idle(domain);
+    ASSERT_EQ(domain_health(domain), DOMAIN_LOST);
+    domain_free(TAKE(domain));
+
+    /* The same when it comes by itself, because the log is long: the commit holds all the same. */
+    plan = (struct fault_plan){ .how = FAULT_NONE };
+    ASSERT_OK(open_file(t, "a.sqlite", false, DB_SYNC_NORMAL, &domain));
+    plan = failing;
+    while (domain_health(domain) == DOMAIN_OK && id < 4000)
+        ASSERT_OK(tick(domain, id++, 1, 4000, &t->err));
+    ASSERT_EQ(domain_health(domain), DOMAIN_LOST);
+    ASSERT_FAILS(domain_begin(domain, &t->err), ERR_STORAGE_FAILED);
+    ASSERT_EQ(count_rows(t, domain), id - 1);
+}
+
 TEST(a_failed_write_in_the_middle_of_a_savepoint_is_not_forgotten)
 {
     static struct fault_plan plan;

@@ -331,7 +331,10 @@ static void load_fixture(struct test *t, const char *name, const char *url, size
     AUTO(domain) domain = NULL;
 
     if (db_test_is_postgres(t)) {
-        db_test_admin(t, arena_printf(&t->arena, "DROP SCHEMA IF EXISTS %s CASCADE", name));
+        db_test_admin(
+            t, arena_printf(&t->arena,
+                            "SET client_min_messages = warning; DROP SCHEMA IF EXISTS %s CASCADE",
+                            name));
         db_test_admin(t, copy);
         return;
     }

@@ -199,6 +199,28 @@ TEST(a_backup_is_one_state_while_others_write)
     ASSERT_EQ(count_rows(t, copy), 1000);
 }
 
+static void put_a_file_there(int done, int all, void *path)
+{
+    (void)done, (void)all;
+    test_write_file(path, "mine", 4);
+}
+
+TEST(a_backup_does_not_replace_a_file_that_came_meanwhile)
+{
+    AUTO(domain) domain = NULL;
+    char *path = arena_printf(&t->arena, "%s/precious", test_dir(t));
+    char *too_long = arena_alloc(&t->arena, 5000, 1);
+
+    ASSERT_OK(open_file(t, "a.sqlite", false, DB_SYNC_NORMAL, &domain));
+    ASSERT_FAILS(domain_backup(domain, path, put_a_file_there, path, &t->err), ERR_CONFLICT);
+    ASSERT_CONTAINS(test_err_text(t), "exists already");
+    ASSERT_STR(test_read_file(t, path), "mine");
+    memset(too_long, 'n', 4999);
+    too_long[4999] = '\0';
+    ASSERT_FAILS(domain_backup(domain, too_long, NULL, NULL, &t->err), ERR_BAD_REQUEST);
+    ASSERT_CONTAINS(test_err_text(t), "too long");
+}
+
 TEST(a_backup_does_not_replace_a_file)
 {
     AUTO(domain) domain = NULL;

@@ -278,11 +278,16 @@ TEST(a_trace_reads_as_a_story)
 
     ASSERT_OK(bp_check(p, NULL, &report, &t->err));
     bp_trace_text(p, &bp_finding_find(&report, "risky_needs_yes")->trace, &text);
-    ASSERT_CONTAINS(buf_text(&text), "   1. call(1, risky)  from outside\n");
-    ASSERT_CONTAINS(buf_text(&text),
-                    "   3. act(1, risky)  requested by call(1) at 1 (wants to act)\n");
-    ASSERT_CONTAINS(buf_text(&text), "risky_needs_yes(1) at 3 (a risky act without a yes to what it"
-                                     " does)  <- must not be reached");
+    ASSERT_TEXT(
+        buf_text(&text),
+        "     1. call(1, risky)                from outside\n"
+        "     2. thought                       from outside\n"
+        "     3. act(1, risky)                 requested by call(1) at 1 (wants to act)\n"
+        "     => risky_needs_yes(1) at 3 (a risky act without a yes to what it does) must not"
+        " be reached\n"
+        "    then:\n"
+        "        call(1) at 2 (acts)\n"
+        "        loop at 0 (waits for a prompt)\n");
 }
 
 TEST(what_is_too_large_for_the_checker_is_refused_with_the_number)

@@ -43,8 +43,14 @@ TEST(verify_prints_the_counterexample_of_a_broken_program)
     programs[0] = bp_program_without(&bp_program_approval, "refuse_danger", &t->arena);
     ASSERT_EQ(verify(t, &options, &text), BP_VIOLATED);
     ASSERT_CONTAINS(text, "  violated  progress ");
-    ASSERT_CONTAINS(text, "call(1, dangerous)  from outside");
-    ASSERT_CONTAINS(text, "From here no done can be reached without a person stepping in.");
+    ASSERT_CONTAINS(
+        text,
+        "     3. call(1, dangerous)            from outside\n"
+        "     => from here no done can be reached without a person stepping in\n"
+        "     4. thought                       from outside\n"
+        "    then:\n"
+        "        call(1) at 1 (wants to act): act(1, dangerous) is blocked by no_danger at 0\n"
+        "        loop at 4 (wants to be done): done is blocked by call(1) at 1 (wants to act)\n");
 }
 
 TEST(verify_reports_what_is_never_reached)
@@ -121,8 +127,8 @@ TEST(verify_says_when_there_is_nothing_to_verify_or_a_bound_is_reached)
     ASSERT_EQ(t->err.code, ERR_NOT_FOUND);
     ASSERT_EQ(verify(t,
                      &(struct bp_verify_options){
-                         .only = "approval", .states_max = 100, .show_progress = true },
+                         .only = "approval", .states_max = 100, .progress = NULL },
                      &text),
               BP_BOUND);
-    ASSERT_CONTAINS(text, "bound reached risky_needs_yes");
+    ASSERT_CONTAINS(text, "  bound     risky_needs_yes");
 }

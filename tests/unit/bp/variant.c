@@ -49,6 +49,7 @@ const char *counterexample(struct test *t, const struct bp_program *program, con
         replay_on_engine(program, &f->trace);
     for (unsigned i = 0; i < f->trace.step_count; i++) {
         buf_add_text(&text, i ? " " : "");
+        buf_add_text(&text, i == f->trace.closed_at ? "| " : "");
         bp_event_text(program, &f->trace.steps[i].event, &text);
     }
     return arena_text(&t->arena, buf_text(&text));

@@ -18,8 +18,7 @@ const struct bp_program *variant(struct test *t, const struct bp_program *progra
     return copy;
 }
 
-/* A progress trace runs by priority, so the engine itself must take every step of it. */
-static void replay_on_engine(const struct bp_program *program, const struct bp_trace *trace)
+void replay_on_engine(const struct bp_program *program, const struct bp_trace *trace)
 {
     uint16_t limits[BP_LIMITS_MAX] = { 0 };
     struct bp_engine *engine;

@@ -31,7 +31,7 @@ struct policy_point {
     struct yaml_position at;
     struct policy_name request; /* text NULL: none */
     struct policy_sel wait[BP_WAITS], block[BP_BLOCKS];
-    unsigned waits, blocks; /* interrupts are waits that go to the end */
+    unsigned waits, blocks; /* interrupts are the first waits, and go to the end */
 };
 
 struct policy_guard {

@@ -298,19 +298,17 @@ static int read_point(struct reader *r, struct json_object *o, unsigned points,
 {
     static const char *const allowed[] = { "request", "wait", "block", "interrupt", NULL };
     struct policy_point *p = ret_point;
-    unsigned waits;
 
     p->at = here(r);
     if (check_fields(r, o, allowed, "request, wait, block and interrupt") < 0 ||
         read_request(r, field(o, "request"), &p->request) < 0 ||
-        read_sels(r, o, "wait", points, p->wait, BP_WAITS, &p->waits) < 0 ||
-        read_sels(r, o, "block", 0, p->block, BP_BLOCKS, &p->blocks) < 0)
+        read_sels(r, o, "block", 0, p->block, BP_BLOCKS, &p->blocks) < 0 ||
+        read_sels(r, o, "interrupt", 0, p->wait, BP_WAITS, &p->waits) < 0)
         return -1;
-    waits = p->waits;
-    if (read_sels(r, o, "interrupt", 0, p->wait, BP_WAITS, &p->waits) < 0)
-        return -1;
-    for (unsigned i = waits; i < p->waits; i++)
+    for (unsigned i = 0; i < p->waits; i++)
         p->wait[i].go = BP_END;
+    if (read_sels(r, o, "wait", points, p->wait, BP_WAITS, &p->waits) < 0)
+        return -1;
     if (!p->request.text && !p->waits && !p->blocks)
         return wrong(r, "does nothing: it needs request, wait, block or interrupt");
     return 0;

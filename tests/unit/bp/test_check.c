@@ -117,6 +117,20 @@ TEST(leaving_no_thread_out_gives_the_same_verdicts)
     }
 }
 
+/* With this property alone. */
+static const struct bp_program *approval_with(struct test *t, const char *property)
+{
+    const struct bp_program *p = &bp_program_approval;
+
+    for (unsigned i = 0; i < bp_program_approval.thread_count; i++) {
+        const struct bp_thread *thread = &bp_program_approval.threads[i];
+
+        if (thread->kind == BP_PROPERTY && strcmp(thread->name, property) != 0)
+            p = bp_program_without(p, thread->name, &t->arena);
+    }
+    return p;
+}
+
 static unsigned progress_calls;
 static uint64_t progress_states;
 
@@ -135,16 +149,10 @@ TEST(a_bound_is_kept_and_reported_and_progress_is_shown_on_the_way)
     struct bp_check_options options = {
         .whole = true, .states_max = 70000, .progress = on_progress, .ctx = &progress_calls
     };
-    const struct bp_program *p = &bp_program_approval;
+    const struct bp_program *p = approval_with(t, "never_dangerous");
     AUTO_REPORT report = { .program = NULL };
     const struct bp_finding *f;
 
-    for (unsigned i = 0; i < bp_program_approval.thread_count; i++) {
-        const struct bp_thread *thread = &bp_program_approval.threads[i];
-
-        if (thread->kind == BP_PROPERTY && strcmp(thread->name, "never_dangerous") != 0)
-            p = bp_program_without(p, thread->name, &t->arena);
-    }
     ASSERT_OK(bp_check(p, &options, &report, &t->err));
     f = bp_finding_find(&report, "never_dangerous");
     ASSERT_EQ(f->verdict, BP_BOUND);
@@ -155,6 +163,26 @@ TEST(a_bound_is_kept_and_reported_and_progress_is_shown_on_the_way)
     ASSERT_EQ(bp_report_verdict(&report), BP_BOUND);
     ASSERT(progress_calls > 0);
     ASSERT(progress_states > 0);
+}
+
+TEST(a_proof_that_needs_more_memory_than_it_may_have_is_given_up)
+{
+    static const uint64_t bounds[] = { 1 << 20, 2 << 20, 4 << 20 };
+    const struct bp_program *p = approval_with(t, "never_dangerous");
+    uint64_t before = 0;
+
+    for (unsigned i = 0; i < BP_COUNT(bounds); i++) {
+        struct bp_check_options options = { .whole = true, .bytes_max = bounds[i] };
+        AUTO_REPORT report = { .program = NULL };
+
+        ASSERT_OK(bp_check(p, &options, &report, &t->err));
+        ASSERT_EQ(report.findings[0].verdict, BP_BOUND);
+        ASSERT(report.findings[0].stats.full);
+        ASSERT(report.findings[0].stats.bytes <= bounds[i]);
+        ASSERT(report.findings[0].stats.states > before);
+        before = report.findings[0].stats.states;
+    }
+    ASSERT(before > 10000);
 }
 
 /* ---- small programs ---- */

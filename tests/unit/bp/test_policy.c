@@ -195,7 +195,7 @@ static const struct {
     { GUARD("      - block: [a, b, c, d]"),
       "5:16: guard mine, point 0: block has too many selectors: a point takes 3" },
     { EACH("      - { wait: [a, b, c], interrupt: [d, e] }"),
-      "6:39: guard mine, point 0: interrupt has too many selectors: a point takes 4" },
+      "6:17: guard mine, point 0: wait has too many selectors: a point takes 4" },
     { GUARD("      - block: [ask, fly]"),
       "5:22: guard mine, point 0: there is no event fly in approval; there are prompt, think, call,"
       " thought, ask, answer, edit, act, acted, denied, settled, observe, give_up, done, cancel,"
@@ -252,6 +252,26 @@ TEST(a_policy_has_no_room_for_more_attributes_than_there_are_bits)
     for (int i = 0; i < POLICY_ATTRIBUTES_MAX + 1; i++)
         buf_printf(&text, "  a%d: 'true'\n", i);
     ASSERT_CONTAINS(refusal(t, buf_text(&text)), "more than 24 attributes");
+}
+
+/* plaited: what interrupts comes before what is waited for. */
+TEST(an_event_that_is_waited_for_and_interrupts_ends_the_guard)
+{
+    AUTO(bp_policy)
+    policy = parse(t, EACH("      - { wait: thought, interrupt: thought }\n"
+                           "      - { block: act }\n"));
+    const struct bp_program *p;
+    struct bp_engine *engine;
+
+    ASSERT_OK(bp_policy_apply(&bp_program_approval, policy, &t->arena, &p, &t->err));
+    engine = bp_new(p, 1, NULL);
+    bp_offer(engine, &(struct bp_event){ .type = EV_PROMPT }, NULL);
+    bp_offer(engine, &(struct bp_event){ .type = EV_CALL, .key = 1 }, NULL);
+    ASSERT_EQ(bp_point_of(engine, (unsigned)bp_thread_find(p, "mine"), 1), 0);
+    bp_offer(engine, &(struct bp_event){ .type = EV_THOUGHT }, NULL);
+    ASSERT_EQ(bp_point_of(engine, (unsigned)bp_thread_find(p, "mine"), 1), -1);
+    ASSERT_EQ(bp_point_of(engine, (unsigned)bp_thread_find(p, "call"), 1), 2);
+    bp_free(engine);
 }
 
 TEST(guards_that_are_commented_out_leave_an_empty_policy)

@@ -388,7 +388,12 @@ static void put_bits(struct bits *b, uint64_t value, unsigned width)
     b->at += width;
 }
 
-static uint64_t get_bits(struct bits *b, unsigned width)
+struct packed {
+    const uint64_t *words;
+    unsigned at;
+};
+
+static uint64_t get_bits(struct packed *b, unsigned width)
 {
     unsigned word = b->at / 64, shift = b->at % 64;
     uint64_t value = b->words[word] >> shift;
@@ -405,7 +410,7 @@ static void put_masked(struct bits *b, uint32_t value, uint32_t mask)
         put_bits(b, value >> __builtin_ctz(mask) & 1, 1);
 }
 
-static uint32_t get_masked(struct bits *b, uint32_t mask)
+static uint32_t get_masked(struct packed *b, uint32_t mask)
 {
     uint32_t value = 0;
 
@@ -434,7 +439,7 @@ void model_pack(const struct model *m, const struct state *state, uint64_t *word
 
 void model_unpack(const struct model *m, const uint64_t *words, struct state *state)
 {
-    struct bits b = { (uint64_t *)(uintptr_t)words, 0 };
+    struct packed b = { words, 0 };
 
     state->record[0] = get_masked(&b, m->program_bits);
     state->alive = (uint32_t)get_bits(&b, m->keys + 1);

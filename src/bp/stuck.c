@@ -14,7 +14,7 @@
 
 /* Edges out of node n lead to to[first[n]] .. to[first[n + 1]]. */
 struct edges {
-    const uint32_t *first, *to;
+    uint32_t *first, *to;
 };
 
 static void reverse_edges(const struct graph *g, struct edges *ret_edges)
@@ -34,8 +34,8 @@ static void reverse_edges(const struct graph *g, struct edges *ret_edges)
 
 static void release_edges(struct edges *edges)
 {
-    free((void *)(uintptr_t)edges->first);
-    free((void *)(uintptr_t)edges->to);
+    free(edges->first);
+    free(edges->to);
 }
 
 /* Nodes in the order in which they were found, and from where; NO_NODE: not found. */

@@ -102,6 +102,53 @@ TEST(a_proof_says_which_threads_it_rests_on_and_removing_another_keeps_it)
     }
 }
 
+/* What a proof rests on is what a reader takes from it: no more threads than needed. */
+static const struct {
+    const struct bp_program *program;
+    const char *property, *rests_on;
+} resting[] = {
+    { &bp_program_approval, "risky_needs_yes", "ask_first a_no_stays_no call" },
+    { &bp_program_approval, "no_means_no", "a_no_stays_no call" },
+    { &bp_program_approval, "never_dangerous", "no_danger" },
+    { &bp_program_approval, "one_act_a_call", "call" },
+    { &bp_program_approval, "rounds_are_limited", "round_limit loop" },
+    { &bp_program_approval, "cancel_stops", "cancelled" },
+    { &bp_program_approval, "kill_stops", "killed" },
+    { &bp_program_approval, "calls_are_joined", "call" },
+    { &bp_program_approval, "one_model_request", "one_thought loop" },
+    { &bp_program_approval, "done_is_done", "nothing_after_done loop" },
+    { &bp_program_modes, "structured_needs_yes", "ask_unless_cooking call" },
+    { &bp_program_modes, "mode_is_the_persons", "" },
+    { &bp_program_modes, "no_means_no", "ask_unless_cooking call" },
+    { &bp_program_lease, "no_stale_write", "fence" },
+    { &bp_program_lease, "no_second_grant", "one_holder" },
+    { &bp_program_lease, "no_write_without_lease", "worker" },
+};
+
+static void compare_support(const struct bp_finding *f, const char *expected)
+{
+    AUTO_BUF names = BUF_INIT(4096);
+
+    for (unsigned k = 0; k < f->rests_count; k++)
+        buf_printf(&names, "%s%s", k ? " " : "", f->rests_on[k]);
+    if (strcmp(buf_text(&names), expected) == 0)
+        test_case_passed();
+    else
+        test_case_failed("%s rests on %s", f->name, buf_text(&names));
+}
+
+TEST(proofs_rest_on_few_threads)
+{
+    for (unsigned p = 0; bp_programs[p]; p++) {
+        AUTO_REPORT report = { .program = NULL };
+
+        ASSERT_OK(bp_check(bp_programs[p], NULL, &report, &t->err));
+        for (unsigned i = 0; i < BP_COUNT(resting); i++)
+            if (resting[i].program == bp_programs[p])
+                compare_support(bp_finding_find(&report, resting[i].property), resting[i].rests_on);
+    }
+}
+
 TEST(leaving_no_thread_out_gives_the_same_verdicts)
 {
     struct bp_check_options options = { .keys = 2, .whole = true };

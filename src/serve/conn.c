@@ -76,6 +76,22 @@ void conn_set_state(struct conn *conn, enum conn_state state)
     enter(conn, state);
 }
 
+void conn_suspend(struct conn *conn)
+{
+    conn->suspended = true;
+    MHD_suspend_connection(conn->mhd);
+}
+
+void conn_resume(struct conn *conn)
+{
+    if (!conn->suspended)
+        return;
+    conn->suspended = false;
+    MHD_resume_connection(conn->mhd);
+    conn->door->ready = true;
+    serve_wake(conn->door->serve);
+}
+
 void conn_cut(struct conn *conn, int status)
 {
     if (conn->cut)

@@ -417,8 +417,7 @@ enum MHD_Result request_step(void *cls, struct MHD_Connection *mhd, const char *
     if (request->response && !request->waiting)
         return queue_reply(request);
     conn_set_state(conn, CONN_HELD);
-    conn->suspended = true;
-    MHD_suspend_connection(mhd);
+    conn_suspend(conn);
     return MHD_YES;
 }
 

@@ -31,8 +31,9 @@ TEST(sse_small_lines)
     sse_retry(&out, 2000);
     ASSERT_TEXT(buf_text(&out), ": x\n\nretry: 2000\n\n");
     buf_clear(&out);
-    sse_http_chunk(&out, STR("0123456789abcdef"));
-    ASSERT_TEXT(buf_text(&out), "10\r\n0123456789abcdef\r\n");
+    sse_wire(&out, STR("0123456789abcdef"), true);
+    sse_wire(&out, STR("plain"), false);
+    ASSERT_TEXT(buf_text(&out), "10\r\n0123456789abcdef\r\nplain");
 }
 
 TEST(sse_reports_what_does_not_fit)

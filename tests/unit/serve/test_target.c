@@ -88,33 +88,3 @@ TEST(target_decodes_segments_but_no_dots)
     ASSERT_FAILS(target_decode_segment(&t->arena, STR("%2e%2E"), &text, &t->err), ERR_BAD_REQUEST);
     ASSERT_FAILS(target_decode_segment(&t->arena, STR("%7f"), &text, &t->err), ERR_BAD_REQUEST);
 }
-
-TEST(target_utf8_check_knows_every_border)
-{
-    static const struct {
-        const char *text;
-        bool good;
-    } cases[] = {
-        { "", true },
-        { "plain", true },
-        { "\xC2\x80", true },
-        { "\xDF\xBF", true },
-        { "\xE0\xA0\x80", true },
-        { "\xED\x9F\xBF", true },
-        { "\xEE\x80\x80", true },
-        { "\xF0\x90\x80\x80", true },
-        { "\xF4\x8F\xBF\xBF", true },
-        { "\x80", false },
-        { "\xC1\xBF", false },
-        { "\xE0\x9F\xBF", false },
-        { "\xED\xA0\x80", false },
-        { "\xF0\x8F\xBF\xBF", false },
-        { "\xF4\x90\x80\x80", false },
-        { "\xF5\x80\x80\x80", false },
-        { "\xC2", false },
-        { "\xE2\x82x", false },
-    };
-
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        ASSERT_EQ(target_is_utf8(str_from(cases[i].text)), cases[i].good);
-}

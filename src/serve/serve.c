@@ -102,6 +102,7 @@ void serve_stop(struct serve *serve, int64_t deadline_ms, void (*done)(void *arg
         door_quiesce(&serve->doors[i]);
     client_goodbye(serve);
     cut_list(&serve->conns[CONN_NEW]);
+    cut_list(&serve->conns[CONN_ANSWERED]);
     cut_list(&serve->conns[CONN_IDLE]);
     loop_timer_start(serve->loop, &serve->sweep, STOP_CHECK_MS);
     serve_wake(serve);

@@ -29,6 +29,7 @@
 #define SERVE_TABLES_MAX    16
 #define SERVE_SPARE_MAX     64    /* request structs kept for reuse */
 #define SERVE_POOL_BYTES    8192  /* libmicrohttpd's memory for one connection */
+#define SERVE_ANSWERED_MS   1000  /* until it is looked whether the client is still there */
 #define SERVE_SWALLOW_BYTES 65536 /* body of a refused request that is read and dropped */
 
 struct door {
@@ -40,9 +41,10 @@ struct door {
 };
 
 enum conn_state {
-    CONN_NEW = 0, /* nothing was asked yet */
-    CONN_IDLE,    /* waiting for another request */
-    CONN_HEAD,    /* its first line is there */
+    CONN_NEW = 0,  /* nothing was asked yet */
+    CONN_ANSWERED, /* just now: many ask again at once, some have gone */
+    CONN_IDLE,     /* waiting for another request */
+    CONN_HEAD,     /* its first line is there */
     CONN_BODY,
     CONN_HELD,  /* the handler or the commit has it */
     CONN_REPLY, /* the answer is being sent */
@@ -64,6 +66,7 @@ struct conn {
 struct head {
     struct str host, origin, authorization, cookie, length, coding;
     unsigned hosts, lengths, codings;
+    bool forwarded, malformed;
 };
 
 struct serve_request {
@@ -83,7 +86,8 @@ struct serve_request {
     struct serve_client *pending; /* a WebSocket that waits for its handshake */
     struct loop_effect effect;
     bool started, refused, dispatched, local, http_1_0, held, waiting, safe;
-    bool shared; /* response is one of the pages, which stay */
+    bool unframed; /* nobody knows where it ends */
+    bool shared;   /* response is one of the pages, which stay */
     struct serve_request *spare_next;
 };
 
@@ -150,7 +154,6 @@ void conn_resume(struct conn *conn);
 /* Ends the connection from our side; libmicrohttpd notices and closes it. status 0: silently. */
 void conn_cut(struct conn *conn, int status);
 void conn_sweep(struct serve *serve);
-bool conn_any_deadline(const struct serve *serve);
 
 /* request.c */
 void *request_begin(void *cls, const char *uri, struct MHD_Connection *mhd);

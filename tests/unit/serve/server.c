@@ -19,6 +19,7 @@
 #include "base/limits.h"
 
 #define ANSWER_MAX (64 * MIB)
+#define PATIENCE_S 20 /* far more than anything takes, on the busiest machine */
 
 struct server {
     struct loop *loop;
@@ -29,7 +30,7 @@ struct server {
     sem_t done;
     void (*fn)(struct server *server, void *arg);
     void *arg;
-    char *token, *socket_path;
+    char *token, *socket_path, *here;
     unsigned port;
     struct serve_request *held;
     struct store_fake store;
@@ -246,6 +247,7 @@ struct server *server_start(struct test *t, const struct serve_limits *limits)
     ASSERT_OK(serve_start(server->loop, &config, &server->serve, &t->err));
     server->feed = serve_feed_new(server->serve, "test", &feed_ops, server);
     server->port = serve_port(server->serve);
+    server->here = arena_printf(&t->arena, "127.0.0.1:%u", server->port);
     server->token = arena_text(&t->arena, str_trim(test_read_file(t, config.token_path)).p);
     server->token[43] = '\0';
     server->socket_path = arena_text(&t->arena, config.socket_path);
@@ -339,9 +341,9 @@ size_t resident_bytes(void)
 
 /* ---- the client ---- */
 
-static void set_patience(int fd)
+void client_be_patient(int fd, int seconds)
 {
-    struct timeval patience = { .tv_sec = 5 };
+    struct timeval patience = { .tv_sec = seconds };
 
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
@@ -354,7 +356,7 @@ int client_open(struct server *server)
                               .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
 
-    set_patience(fd);
+    client_be_patient(fd, PATIENCE_S);
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     if (fd < 0 || connect(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0)
         FAIL("connect: %s", strerror(errno));
@@ -366,7 +368,7 @@ int client_open_unix(struct server *server)
     struct sockaddr_un sa = { .sun_family = AF_UNIX };
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
-    set_patience(fd);
+    client_be_patient(fd, PATIENCE_S);
     snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", server->socket_path);
     if (connect(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0)
         FAIL("connect %s: %s", server->socket_path, strerror(errno));
@@ -394,6 +396,30 @@ void client_send(int fd, const char *fmt, ...)
     buf_vprintf(&text, fmt, args);
     va_end(args);
     client_send_bytes(fd, buf_text(&text), text.n);
+}
+
+void client_send_template(struct server *server, int fd, const char *text)
+{
+    const struct {
+        const char *word, *value;
+    } words[] = { { "HERE", server->here },
+                  { "PORT", server->here + strlen("127.0.0.1:") },
+                  { "TOKEN", server->token } };
+    AUTO_BUF out = BUF_INIT(ANSWER_MAX);
+
+    while (*text) {
+        size_t i = 0;
+
+        while (i < ARRAY_LEN(words) && strncmp(text, words[i].word, strlen(words[i].word)) != 0)
+            i++;
+        if (i < ARRAY_LEN(words)) {
+            buf_add_text(&out, words[i].value);
+            text += strlen(words[i].word);
+        } else {
+            buf_add_char(&out, *text++);
+        }
+    }
+    client_send_bytes(fd, buf_text(&out), out.n);
 }
 
 void client_request(struct server *server, int fd, const char *method, const char *path, bool auth,

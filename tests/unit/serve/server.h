@@ -36,11 +36,15 @@ int64_t now_ms(void);
 /* Resident bytes of this process. */
 size_t resident_bytes(void);
 
-/* A blocking socket whose reads give up after 5 s. */
+/* A blocking socket whose reads give up after 20 s. */
 int client_open(struct server *server);
 int client_open_unix(struct server *server);
 void client_send(int fd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void client_send_bytes(int fd, const void *bytes, size_t n);
+/* text with HERE replaced by 127.0.0.1:PORT, PORT by the port and TOKEN by the token. */
+void client_send_template(struct server *server, int fd, const char *text);
+/* Reads give up after so long. */
+void client_be_patient(int fd, int seconds);
 /* A request with Host and, when auth, the token. */
 void client_request(struct server *server, int fd, const char *method, const char *path, bool auth,
                     const char *more_headers, const char *body);

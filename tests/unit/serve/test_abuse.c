@@ -240,44 +240,38 @@ TEST(oversized_bodies_are_refused_before_they_are_taken)
     server_stop(server, STOP_MS);
 }
 
-TEST(malformed_requests_are_refused_and_nobody_else_suffers)
+/* Whether or not they get an answer, they get no good one. test_framing.c has those that matter. */
+TEST(rubbish_is_refused_and_nobody_else_suffers)
 {
     static const char *const bad[] = {
         "\r\n\r\n\r\n\r\nrubbish\r\n\r\n",
         "GET\r\n\r\n",
         "GET /\r\n\r\n",
-        "GET / HTTP/9.9\r\nHost: x\r\n\r\n",
+        "GET / HTTP/9.9\r\nHost: HERE\r\n\r\n",
+        "GET\t/\tHTTP/1.1\r\nHost: HERE\r\n\r\n",
+        "GET /a b HTTP/1.1\r\nHost: HERE\r\n\r\n",
         "GET / HTTP/1.1\r\nHost\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: HERE\r\n folded: x\r\n\r\n",
         "G\1T / HTTP/1.1\r\nHost: HERE\r\n\r\n",
         "GET relative HTTP/1.1\r\nHost: HERE\r\n\r\n",
-        "POST /api/v1/test/public HTTP/1.1\r\nHost: HERE\r\nContent-Length: -1\r\n\r\n",
-        "POST /api/v1/test/public HTTP/1.1\r\nHost: HERE\r\nContent-Length: 1x\r\n\r\n",
-        "POST /api/v1/test/public HTTP/1.1\r\nHost: HERE\r\nContent-Length: 3\r\nContent-Length: "
-        "4\r\n\r\nabcd",
-        "POST /api/v1/test/public HTTP/1.1\r\nHost: HERE\r\nContent-Length: "
-        "3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-        "POST /api/v1/test/public HTTP/1.1\r\nHost: HERE\r\nTransfer-Encoding: gzip\r\n\r\n",
+        "GET https://HERE/ HTTP/1.1\r\nHost: HERE\r\n\r\n",
+        "CONNECT HERE HTTP/1.1\r\nHost: HERE\r\n\r\n",
+        "TRACE /healthz HTTP/1.1\r\nHost: HERE\r\n\r\n",
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        "\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03", /* TLS */
+        "POST /api/v1/test/public HTTP/1.1\r\nHost: HERE\r\nContent-Length: 5\r\n\r\nhalf",
         "POST /api/v1/test/public HTTP/1.1\r\nHost: HERE\r\nTransfer-Encoding: "
-        "chunked\r\n\r\nzz\r\nabc\r\n0\r\n\r\n",
-        "POST /api/v1/test/public HTTP/1.1\r\nHost: HERE\r\nTransfer-Encoding: "
-        "chunked\r\n\r\nffffffffffffffffff\r\nabc\r\n",
+        "chunked\r\n\r\n5\r\nha",
     };
     struct serve_limits limits = { .header_ms = 300, .body_ms = 300 };
     struct server *server = server_start(t, &limits);
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        AUTO_BUF text = BUF_INIT(2000);
-        const char *here = strstr(bad[i], "HERE");
         int fd = client_open(server);
         struct answer answer;
 
-        buf_add(&text, bad[i], here ? (size_t)(here - bad[i]) : strlen(bad[i]));
-        if (here)
-            buf_printf(&text, "127.0.0.1:%u%s", server_port(server), here + 4);
-        client_send_bytes(fd, buf_text(&text), text.n);
+        client_send_template(server, fd, bad[i]);
         answer = client_answer(t, fd);
-        /* 200 would mean that it was understood. */
         if (answer.status >= 200 && answer.status < 400)
             test_case_failed("%s: %d %.*s", bad[i], answer.status, STR_ARG(answer.body));
         else

@@ -90,43 +90,81 @@ TEST(server_gives_handlers_decoded_parameters)
 TEST(server_checks_the_host_of_every_request)
 {
     static const struct {
-        const char *request;
+        const char *line, *headers;
         int status;
     } cases[] = {
-        { "GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n", 403 },
-        { "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", 403 },
-        { "GET / HTTP/1.1\r\nHost: localhost:1\r\n\r\n", 403 },
-        { "GET / HTTP/1.1\r\n\r\n", 400 },
-        { "GET / HTTP/1.0\r\n\r\n", 400 },
-        { "GET / HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nHost: 127.0.0.1:PORT\r\n\r\n", 400 },
-        { "GET / HTTP/1.1\r\nHost: LOCALHOST:PORT\r\n\r\n", 200 },
-        { "GET / HTTP/1.1\r\nHost: [::1]:PORT\r\n\r\n", 200 },
-        { "GET http://localhost:PORT/ HTTP/1.1\r\nHost: localhost:PORT\r\n\r\n", 200 },
-        { "GET http://evil.example/ HTTP/1.1\r\nHost: localhost:PORT\r\n\r\n", 403 },
+        { "GET / HTTP/1.1", "Host: localhost:PORT\r\n", 200 },
+        { "GET / HTTP/1.1", "HOST: LOCALHOST:PORT\r\n", 200 },
+        { "GET / HTTP/1.1", "Host: [::1]:PORT\r\n", 200 },
+        { "GET / HTTP/1.0", "Host: HERE\r\n", 200 },
+        { "GET http://HERE/ HTTP/1.1", "Host: HERE\r\n", 200 },
+        { "GET HTTP://LOCALHOST:PORT HTTP/1.1", "Host: localhost:PORT\r\n", 200 },
+        { "GET / HTTP/1.1", "", 400 },
+        { "GET / HTTP/1.0", "", 400 },
+        { "GET / HTTP/1.1", "Host:\r\n", 400 },
+        { "GET / HTTP/1.1", "Host: HERE\r\nHost: HERE\r\n", 400 },
+        { "GET / HTTP/1.1", "Host: HERE\r\nhost: evil.example\r\n", 400 },
+        { "GET http://HERE/ HTTP/1.1", "", 400 },
+        { "GET http://HERE/ HTTP/1.0", "", 400 },
+        { "GET http://HERE/ HTTP/1.1", "Host: evil.example\r\n", 400 },
+        { "GET http://evil.example/ HTTP/1.1", "Host: HERE\r\n", 400 },
+        { "GET http://x@HERE/ HTTP/1.1", "Host: HERE\r\n", 400 },
+        { "GET http://evil.example/ HTTP/1.1", "Host: evil.example\r\n", 403 },
+        { "GET / HTTP/1.1", "Host: evil.example\r\n", 403 },
+        { "GET / HTTP/1.1", "Host: evil.example:PORT\r\n", 403 },
+        { "GET / HTTP/1.1", "Host: 127.0.0.1.nip.io:PORT\r\n", 403 },
+        { "GET / HTTP/1.1", "Host: localhost\r\n", 403 },
+        { "GET / HTTP/1.1", "Host: localhost:1\r\n", 403 },
+        { "GET / HTTP/1.1", "Host: localhost.:PORT\r\n", 403 },
+        { "GET / HTTP/1.1", "Host: 0.0.0.0:PORT\r\n", 403 },
+        { "GET / HTTP/1.1", "Host: [0:0:0:0:0:0:0:1]:PORT\r\n", 403 },
+        { "GET / HTTP/1.1", "Host: HERE, evil.example\r\n", 403 },
+        { "GET / HTTP/1.1", "X-Forwarded-Host: HERE\r\nHost: evil.example\r\n", 403 },
+        /* Before anything else is told, whatever is asked for. */
+        { "GET /nowhere HTTP/1.1", "Host: evil.example\r\n", 403 },
+        { "OPTIONS * HTTP/1.1", "Host: evil.example\r\n", 403 },
+        { "GET /metrics HTTP/1.1", "Host: evil.example\r\n", 403 },
+        { "GET /api/v1/events HTTP/1.1", "Host: evil.example\r\nAuthorization: Bearer TOKEN\r\n",
+          403 },
     };
     struct server *server = server_start(t, NULL);
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        AUTO_BUF text = BUF_INIT(1000);
         int fd = client_open(server);
         struct answer answer;
 
-        for (const char *p = cases[i].request; *p; p++) {
-            if (strncmp(p, "PORT", 4) == 0) {
-                buf_printf(&text, "%u", server_port(server));
-                p += 3;
-            } else {
-                buf_add_char(&text, *p);
-            }
-        }
-        client_send_bytes(fd, buf_text(&text), text.n);
+        client_send_template(
+            server, fd, arena_printf(&t->arena, "%s\r\n%s\r\n", cases[i].line, cases[i].headers));
         answer = client_answer(t, fd);
         if (answer.status != cases[i].status)
-            test_case_failed("%s: %d", cases[i].request, answer.status);
+            test_case_failed("%s %s: %d", cases[i].line, cases[i].headers, answer.status);
         else
             test_case_passed();
         close(fd);
     }
+    server_stop(server, STOP_MS);
+}
+
+/* What /metrics tells is for this machine: not for what a proxy on it passes on. */
+TEST(server_tells_its_numbers_to_this_machine_only)
+{
+    static const struct {
+        const char *more;
+        int status;
+    } cases[] = {
+        { NULL, 200 },
+        { "X-Forwarded-Proto: https\r\n", 200 },
+        { "X-Forwarded-For: 203.0.113.9\r\n", 403 },
+        { "x-forwarded-for: 127.0.0.1\r\n", 403 },
+        { "Forwarded: for=203.0.113.9\r\n", 403 },
+        { "Origin: http://evil.example\r\n", 403 },
+    };
+    struct server *server = server_start(t, NULL);
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        ASSERT_EQ(ask(t, server, "GET", "/metrics", false, cases[i].more, NULL).status,
+                  cases[i].status);
+    ASSERT_EQ(ask(t, server, "GET", "/metrics", true, cases[2].more, NULL).status, 403);
     server_stop(server, STOP_MS);
 }
 

@@ -45,12 +45,35 @@ TEST(sse_reports_what_does_not_fit)
 
 TEST(page_compression_is_used_when_asked_for)
 {
-    ASSERT(page_accepts_gzip(STR("gzip")));
-    ASSERT(page_accepts_gzip(STR("deflate, GZIP;q=0.5 , br")));
-    ASSERT(!page_accepts_gzip(STR("deflate")));
-    ASSERT(!page_accepts_gzip(STR("gzip;q=0")));
-    ASSERT(!page_accepts_gzip(STR("gzip; q=0.000")));
-    ASSERT(!page_accepts_gzip(STR("")));
+    static const struct {
+        const char *header;
+        bool gzip;
+    } cases[] = {
+        { "gzip", true },
+        { "x-gzip", true },
+        { "deflate, GZIP;q=0.5 , br", true },
+        { "gzip;q=1.000", true },
+        { "gzip;q=0.001", true },
+        { "gzip;q=0.05, identity", true },
+        { "gzip ; x=1 ; q=0.1", true },
+        { "*", true },
+        { "br;q=1, *;q=0.1", true },
+        { "*;q=0, gzip", true },
+        { "gzip;q=0", false },
+        { "gzip; q=0.000", false },
+        { "gzip;Q=0.", false },
+        { "gzip;q=0, *", false },
+        { "*;q=0", false },
+        { "deflate", false },
+        { "gzipped", false },
+        { "identity", false },
+        { ",, ,", false },
+        { "", false },
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        if (page_accepts_gzip(str_from(cases[i].header)) != cases[i].gzip)
+            FAIL("Accept-Encoding: %s", cases[i].header);
     ASSERT(!page_accepts_gzip(STR_NONE));
 }
 

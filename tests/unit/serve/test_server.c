@@ -319,7 +319,7 @@ TEST(server_openapi_is_true_to_its_routes)
          !json_object_iter_equal(&at, &end); json_object_iter_next(&at))
         operations += check_path(t, server, json_object_iter_peek_name(&at),
                                  json_object_iter_peek_value(&at));
-    ASSERT_EQ(operations, 9 + 12);
+    ASSERT_EQ(operations, 9 + 14);
     json_object_put(root);
     server_stop(server, STOP_MS);
 }
@@ -441,36 +441,6 @@ TEST(server_refuses_to_start_when_the_port_is_taken_and_cleans_up)
     config.socket_path = test_path(t, "no-such-dir/s.sock");
     ASSERT_FAILS(serve_start(loop, &config, &second, &t->err), ERR_INTERNAL);
     server_stop(server, STOP_MS);
-}
-
-static void take_warning(void *arg, const char *text)
-{
-    buf_add_text(arg, text);
-}
-
-static void stop_loop(void *arg)
-{
-    loop_stop(arg);
-}
-
-TEST(server_warns_when_others_can_reach_it)
-{
-    AUTO_BUF said = BUF_INIT(1000);
-    static const char *const hosts[] = { "mouse.example", NULL };
-    struct serve_config config = { .listen = "0.0.0.0:0",
-                                   .token_path = test_path(t, "token"),
-                                   .hosts = hosts,
-                                   .warn = take_warning,
-                                   .arg = &said };
-    AUTO(serve) serve = NULL;
-    AUTO(loop) loop = NULL;
-
-    ASSERT_OK(loop_new(NULL, &loop, &t->err));
-    ASSERT_OK(serve_start(loop, &config, &serve, &t->err));
-    ASSERT_CONTAINS(buf_text(&said), "can be reached from other machines");
-    ASSERT_CONTAINS(buf_text(&said), config.token_path);
-    serve_stop(serve, 100, stop_loop, loop);
-    ASSERT_OK(loop_run(loop, &t->err));
 }
 
 TEST(server_finishes_what_is_under_way_when_it_stops)

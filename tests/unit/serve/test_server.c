@@ -288,6 +288,109 @@ TEST(server_page_is_compressed_cached_and_locked_down)
     server_stop(server, STOP_MS);
 }
 
+TEST(server_page_is_not_sent_again_when_the_browser_has_it)
+{
+    struct server *server = server_start(t, NULL);
+    struct answer plain = ask(t, server, "GET", "/", false, NULL, NULL);
+    struct answer gzip = ask(t, server, "GET", "/", false, "Accept-Encoding: gzip\r\n", NULL);
+    const char *p = answer_header(t, &plain, "ETag"), *z = answer_header(t, &gzip, "ETag");
+    const struct {
+        const char *method, *accept, *match;
+        int status;
+    } cases[] = {
+        { "GET", "identity", p, 304 },
+        { "HEAD", "identity", p, 304 },
+        { "GET", "gzip", z, 304 },
+        { "GET", "gzip", arena_printf(&t->arena, "W/%s", z), 304 },
+        { "GET", "identity", arena_printf(&t->arena, "\"x\", %s", p), 304 },
+        { "GET", "gzip;q=0", "*", 304 },
+        { "GET", "gzip", p, 200 }, /* another form of it */
+        { "GET", "identity", z, 200 },
+        { "GET", "identity", "\"x\"", 200 },
+        { "GET", "identity", "", 200 },
+        { "GET", "identity", arena_copy(&t->arena, p, strlen(p) - 1), 200 },
+        { "GET", "identity", arena_copy(&t->arena, p + 1, strlen(p) - 2), 200 },
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct answer answer =
+            ask(t, server, cases[i].method, "/", false,
+                arena_printf(&t->arena, "Accept-Encoding: %s\r\nIf-None-Match: %s\r\n",
+                             cases[i].accept, cases[i].match),
+                NULL);
+
+        if (answer.status != cases[i].status ||
+            (answer.status == 304 && (answer.body.n > 0 || !*answer_header(t, &answer, "ETag") ||
+                                      *answer_header(t, &answer, "Content-Encoding"))))
+            test_case_failed("%s %s with %s: %d", cases[i].method, cases[i].accept, cases[i].match,
+                             answer.status);
+        else
+            test_case_passed();
+        ASSERT_TEXT(answer_header(t, &answer, "Vary"), "Accept-Encoding");
+    }
+    server_stop(server, STOP_MS);
+}
+
+/* Two browsers with one link: one of them is logged in. */
+TEST(server_takes_a_link_once_even_from_two_at_once)
+{
+    struct server *server = server_start(t, NULL);
+
+    for (int round = 0; round < 20; round++) {
+        AUTO_BUF url = BUF_INIT(300);
+        int fds[4], good = 0;
+
+        server_do(server, make_login, &url);
+        for (int i = 0; i < 4; i++)
+            fds[i] = client_open(server);
+        for (int i = 0; i < 4; i++)
+            client_request(server, fds[i], "GET", strstr(buf_text(&url), "/login"), false, NULL,
+                           NULL);
+        for (int i = 0; i < 4; i++) {
+            struct answer answer = client_answer(t, fds[i]);
+
+            good += answer.status == 303;
+            ASSERT(answer.status == 303 || answer.status == 403);
+            ASSERT_EQ(*answer_header(t, &answer, "Set-Cookie") != '\0', answer.status == 303);
+            close(fds[i]);
+        }
+        ASSERT_EQ(good, 1);
+    }
+    server_stop(server, STOP_MS);
+}
+
+TEST(server_answers_pipelined_requests_in_order_though_the_first_takes_long)
+{
+    struct server *server = server_start(t, NULL);
+    int fd = client_open(server);
+    char c;
+
+    client_request(server, fd, "GET", "/api/v1/test/hold", true, NULL, NULL);
+    client_request(server, fd, "GET", "/healthz", false, NULL, NULL);
+    for (int i = 0; i < 5; i++)
+        ASSERT_EQ(ask(t, server, "GET", "/healthz", false, NULL, NULL).status, 200);
+    ASSERT_EQ(recv(fd, &c, 1, MSG_PEEK | MSG_DONTWAIT), -1);
+    ASSERT_EQ(ask(t, server, "GET", "/api/v1/test/release", true, NULL, NULL).status, 204);
+    ASSERT_STR(client_answer(t, fd).body, "held");
+    ASSERT_CONTAINS(client_answer(t, fd).body.p, "\"ok\"");
+    close(fd);
+    server_stop(server, STOP_MS);
+}
+
+TEST(server_survives_an_answer_to_a_client_that_has_left)
+{
+    struct server *server = server_start(t, NULL);
+    int fd = client_open(server);
+
+    client_request(server, fd, "GET", "/api/v1/test/hold", true, NULL, NULL);
+    ASSERT_EQ(ask(t, server, "GET", "/healthz", false, NULL, NULL).status, 200);
+    close(fd);
+    ASSERT_EQ(ask(t, server, "GET", "/api/v1/test/release", true, NULL, NULL).status, 204);
+    while (metric(t, server, "http_connections") > 1)
+        ;
+    server_stop(server, STOP_MS);
+}
+
 /* The methods that the document names are those that the server allows; how many. */
 static unsigned check_path(struct test *t, struct server *server, const char *path,
                            struct json_object *item)

@@ -2,6 +2,8 @@
 #include "serve/target.h"
 
 #include "base/buf.h"
+#include "base/rand.h"
+#include "base/utf8.h"
 #include "harness/test.h"
 
 TEST(target_splits_path_and_query)
@@ -87,4 +89,57 @@ TEST(target_decodes_segments_but_no_dots)
     ASSERT_FAILS(target_decode_segment(&t->arena, STR(".."), &text, &t->err), ERR_BAD_REQUEST);
     ASSERT_FAILS(target_decode_segment(&t->arena, STR("%2e%2E"), &text, &t->err), ERR_BAD_REQUEST);
     ASSERT_FAILS(target_decode_segment(&t->arena, STR("%7f"), &text, &t->err), ERR_BAD_REQUEST);
+}
+
+/* Every byte escaped or not, at random: the text comes back, or it was one that must not. */
+TEST(target_decoding_undoes_encoding)
+{
+    struct rand_fake rand;
+
+    rand_fake_init(&rand, 3);
+    for (int round = 0; round < 20000; round++) {
+        AUTO_BUF raw = BUF_INIT(200);
+        char bytes[12];
+        size_t n = (size_t)rand_below(&rand.rand, sizeof(bytes));
+        bool good = true;
+        struct str text;
+
+        for (size_t i = 0; i < n; i++) {
+            unsigned char c = (unsigned char)rand_below(&rand.rand, round % 2 ? 256 : 128);
+
+            bytes[i] = (char)c;
+            good = good && c >= 0x20 && c != 0x7F;
+            if (c == '%' || rand_below(&rand.rand, 2))
+                buf_printf(&raw, rand_below(&rand.rand, 2) ? "%%%02x" : "%%%02X", c);
+            else
+                buf_add_char(&raw, (char)c);
+        }
+        good = good && utf8_valid(str_of(bytes, n)) && !str_is(str_of(bytes, n), ".") &&
+               !str_is(str_of(bytes, n), "..");
+        ASSERT_EQ(target_decode_segment(&t->arena, buf_str(&raw), &text, &t->err), good ? 0 : -1);
+        if (good)
+            ASSERT(str_eq(text, str_of(bytes, n)));
+        err_reset(&t->err);
+    }
+}
+
+TEST(target_says_what_is_wrong_with_it)
+{
+    static const struct {
+        const char *raw, *why;
+    } cases[] = {
+        { "x", "must begin with /" },           { "/a#b", "fragment" },
+        { "/?a=%4", "two hexadecimal digits" }, { "/?a=%0a", "control character (0x0a)" },
+        { "/?a=%ff", "not valid UTF-8" },       { "/?a=1&b=2&a=3", "\"a\" is given twice" },
+        { "/?=1", "without a name" },
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct target target;
+
+        ASSERT_FAILS(target_parse(&t->arena, str_from(cases[i].raw), &target, &t->err),
+                     ERR_BAD_REQUEST);
+        ASSERT_CONTAINS(test_err_text(t), cases[i].why);
+        err_reset(&t->err);
+    }
 }

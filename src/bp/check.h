@@ -49,7 +49,7 @@ typedef void bp_progress_fn(void *ctx, const char *what, const struct bp_check_s
 
 struct bp_check_options {
     unsigned keys;          /* 0: BP_CHECK_KEYS; at most 8 */
-    uint64_t states_max;    /* a run, 0: BP_CHECK_STATES; also bounds memory */
+    uint64_t states_max;    /* a run, 0: BP_CHECK_STATES, at most 2^28; also bounds memory */
     const uint16_t *limits; /* one a limit of the program, 0 keeps its `checked`; may be NULL */
     bool whole;             /* leave no thread out: slower, and the same verdicts */
     bp_progress_fn *progress;

@@ -9,6 +9,7 @@
 #ifndef DORMOUSE_BP_ENGINE_H
 #define DORMOUSE_BP_ENGINE_H
 
+#include "base/alloc.h"
 #include "bp/bp.h"
 
 struct bp_engine;
@@ -99,9 +100,11 @@ const struct bp_program *bp_program_of(const struct bp_engine *engine);
 void bp_refusal_text(const struct bp_program *program, const struct bp_event *event,
                      const struct bp_refusal *refusal, struct buf *out);
 
+/* AUTO(bp_engine) e = bp_new(...); */
 static inline void bp_engine_free(struct bp_engine *engine)
 {
     bp_free(engine);
 }
+AUTO_DEFINE(bp_engine)
 
 #endif

@@ -12,6 +12,9 @@
 
 #define FIRST_ROOM     1024
 #define PROGRESS_EVERY 8192
+/* Nodes and edges are numbered in 32 bits. */
+#define STATES_CAP (UINT64_C(1) << 28)
+#define EDGES_CAP  (UINT64_C(1) << 31)
 
 static double now_s(void)
 {
@@ -216,9 +219,11 @@ static enum bp_verdict explore_all(struct graph *g, const struct bp_check_option
     struct bp_event *offers = NEW_N(struct bp_event, MODEL_EVENTS_MAX);
     enum bp_verdict verdict = BP_PROVED;
 
+    if (max > STATES_CAP)
+        max = STATES_CAP;
     while (g->expanded < g->count && g->bad_node == NO_NODE) {
         expand(g, g->expanded++, offers);
-        if (g->count > max && g->bad_node == NO_NODE) {
+        if ((g->count > max || g->edge_count > EDGES_CAP) && g->bad_node == NO_NODE) {
             verdict = BP_BOUND;
             break;
         }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "cli/args_int.h"
 
 #define NAMES_MAX 64
@@ -74,23 +75,21 @@ static int unknown_subcommand(struct parser *p, const char *group, const char *t
 {
     const char *names[NAMES_MAX], *near;
     size_t n = 0, len = strlen(group);
-    char allowed[256] = "";
+    AUTO_BUF allowed = BUF_INIT(256);
 
     for (size_t i = 0; p->commands[i] && n < NAMES_MAX; i++)
         if (is_first_word(p->commands[i]->name, group, len))
             names[n++] = p->commands[i]->name + len + 1;
-    for (size_t i = 0; i < n; i++) {
-        strncat(allowed, i ? ", " : "", sizeof(allowed) - strlen(allowed) - 1);
-        strncat(allowed, names[i], sizeof(allowed) - strlen(allowed) - 1);
-    }
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&allowed, "%s%s", i ? ", " : "", names[i]);
     if (!typed)
-        return err_set(p->err, ERR_BAD_REQUEST, "`%s` needs one of: %s", group, allowed);
+        return err_set(p->err, ERR_BAD_REQUEST, "`%s` needs one of: %s", group, buf_text(&allowed));
     near = cli_nearest(typed, names, n);
     if (near)
         return err_set(p->err, ERR_BAD_REQUEST, "no command `%s %.64s`; did you mean `%s %s`?",
                        group, typed, group, near);
     return err_set(p->err, ERR_BAD_REQUEST, "no command `%s %.64s`; there is: %s", group, typed,
-                   allowed);
+                   buf_text(&allowed));
 }
 
 static int unknown_command(struct parser *p, const char *typed)

@@ -66,11 +66,10 @@ static void got_signal(uv_signal_t *handle, int number)
     /* There is nothing to read again, and a terminal that closes must not end the daemon. */
     if (number == SIGHUP)
         return;
+    /* Asked twice: end as a crash would, which the next start is made for. */
     if (daemon->stopping) {
         LOG_WARN("serve", "asked again to stop, not waiting for clients");
-        loop_stop(daemon->loop);
-        loop_wake(daemon->loop);
-        return;
+        _exit(CLI_FAILED);
     }
     daemon->stopping = true;
     notify_send("STOPPING=1");
@@ -288,7 +287,8 @@ const struct cli_command cli_cmd_serve = {
     .operands = "",
     .summary = "Runs the daemon with its HTTP interface and web page",
     .details = "Prints one link, which logs a browser in once, and then works until SIGTERM or "
-               "SIGINT: it finishes what it is doing, tells its clients, and exits with 0. The "
+               "SIGINT: it finishes what it is doing, tells its clients, and exits with 0; asked "
+               "twice, it ends at once. The "
                "log goes to standard error, as JSON lines unless that is a terminal.\n\n"
                "Only one daemon can use a data directory. Under systemd it tells when it is ready, "
                "and takes over sockets that were opened for it:\n\n"

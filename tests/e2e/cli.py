@@ -417,6 +417,43 @@ def an_idle_connection_does_not_hold_up_the_end(box):
 
 
 @test
+def asking_twice_ends_at_once_and_harms_nothing(box):
+    daemon = box.serve()
+    with socket.create_connection(("127.0.0.1", daemon.port)) as slow:
+        slow.send(b"POST /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\nhalf")
+        expect_eq(daemon.get("/healthz")[0], 200)
+        daemon.process.send_signal(signal.SIGTERM)
+        expect_in("stopping", daemon.process.stderr.readline())
+        started = time.monotonic()
+        daemon.process.send_signal(signal.SIGTERM)
+        daemon.process.wait(timeout=WAIT_S)
+        expect(time.monotonic() - started < 4, "it still waited for the client")
+        # 0 when the clients were gone before the second signal came.
+        expect(daemon.process.returncode in (0, 1), daemon.process.returncode)
+    box.serve().stop()
+
+
+@test
+def the_page_is_opened_in_a_browser(box):
+    seen = box.path("seen")
+    os.mkfifo(seen)
+    browser = box.write("bin/xdg-open", f'#!/bin/sh\nprintf "%s" "$*" > {seen}\n')
+    os.chmod(browser, 0o755)
+    daemon = box.serve("--open", env={"PATH": f"{box.path('bin')}:{box.env['PATH']}"})
+    with open(seen) as file:
+        expect_eq(file.read(), daemon.hello["login"])
+    daemon.stop()
+
+
+@test
+def a_log_level_that_makes_no_sense_is_refused(box):
+    expect_in("DORMOUSE_LOG", box.error("serve", "--listen", "127.0.0.1:0",
+                                        env={"DORMOUSE_LOG": "loud"})["message"])
+    _, err = box.serve(env={"DORMOUSE_LOG": "error"}).stop()
+    expect_eq(err, "")
+
+
+@test
 def a_second_daemon_is_told_who_is_there(box):
     daemon = box.serve()
     for _ in range(2):

@@ -209,7 +209,7 @@ int migrate(struct db *db, const struct migration *steps, size_t n, struct clock
     if (version == (int)n)
         return 0;
     if (db->read_only)
-        return err_set(err, ERR_CONFLICT,
+        return err_set(err, ERR_VERSION_CONFLICT,
                        "the data has schema version %d and needs %zu: start the daemon once, it"
                        " migrates",
                        version, n);

@@ -320,6 +320,13 @@ TEST(it_begins_like_a_fresh_process)
     play(t, run, "state", NULL, NULL);
     ASSERT_TEXT(run->out,
                 "session 1 group 1 signals 0 files 1024 core 0 death 9 umask 077 cwd /\n");
+    child_set_files(300);
+    play(t, run, "state", NULL, NULL);
+    ASSERT_CONTAINS(run->out, " files 300 ");
+    child_set_files(UINT64_MAX);
+    play(t, run, "state", NULL, NULL);
+    ASSERT_CONTAINS(run->out,
+                    arena_printf(&t->arena, " files %llu ", (unsigned long long)files.rlim_max));
     run->config.umask = 022;
     run->config.cwd = "/proc";
     run->config.limits.files = 64;

@@ -82,7 +82,7 @@ lint: ## formatting, clang's warnings, clang-tidy
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror
 	@export CC=clang; $(call setup,build-lint,)
 	@ninja -C build-lint
-	@git ls-files 'src/*.c' | xargs -P $$(nproc) -n 4 clang-tidy -p build-lint --quiet 2>/dev/null
+	@git ls-files 'src/*.c' | xargs -P $$(nproc) -n 1 clang-tidy -p build-lint --quiet 2>/dev/null
 
 .PHONY: install
 install: build ## into DESTDIR/PREFIX: binary, man page, completion, systemd user unit

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <uv.h>
@@ -27,6 +28,7 @@
 #include "cli/data_dir.h"
 #include "cli/domains.h"
 #include "cli/notify.h"
+#include "loop/child.h"
 #include "loop/loop.h"
 #include "serve/address.h"
 #include "serve/serve.h"
@@ -64,11 +66,10 @@ static void got_signal(uv_signal_t *handle, int number)
     /* There is nothing to read again, and a terminal that closes must not end the daemon. */
     if (number == SIGHUP)
         return;
+    /* Asked twice: end as a crash would, which the next start is made for. */
     if (daemon->stopping) {
         LOG_WARN("serve", "asked again to stop, not waiting for clients");
-        loop_stop(daemon->loop);
-        loop_wake(daemon->loop);
-        return;
+        _exit(CLI_FAILED);
     }
     daemon->stopping = true;
     notify_send("STOPPING=1");
@@ -165,13 +166,17 @@ static int start_server(struct daemon *daemon, struct err *err)
         .token_path = daemon->token_path,
         .socket_path = daemon->socket_path,
         .inherit = !typed,
+        .hosts = daemon->config->server_hosts.items,
         .version = DORMOUSE_VERSION,
         .health = health,
         .warn = warn,
         .arg = daemon,
     };
 
-    return serve_start(daemon->loop, &how, &daemon->serve, err);
+    if (serve_start(daemon->loop, &how, &daemon->serve, err) < 0)
+        return -1;
+    child_set_files(serve_nofile(daemon->serve));
+    return 0;
 }
 
 static int start(struct daemon *daemon, struct err *err)
@@ -191,8 +196,9 @@ static int start(struct daemon *daemon, struct err *err)
 /* ---- telling ---- */
 
 /* The browser outlives us and nobody waits for it: a grandchild, which init collects. */
-static void open_browser(const char *url)
+static void open_browser(const struct daemon *daemon, const char *url)
 {
+    struct rlimit files;
     pid_t pid = fork();
     int null_fd;
 
@@ -211,6 +217,10 @@ static void open_browser(const char *url)
     for (int fd = 0; fd <= 2; fd++)
         dup2(null_fd, fd);
     close_range(3, ~0u, 0);
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = serve_nofile(daemon->serve);
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
     execlp("xdg-open", "xdg-open", url, (char *)NULL);
     _exit(127);
 }
@@ -233,7 +243,7 @@ static void tell(struct daemon *daemon)
     fflush(stdout);
     notify_send("READY=1");
     if (cli_has(daemon->args, "open"))
-        open_browser(buf_text(&login));
+        open_browser(daemon, buf_text(&login));
 }
 
 static int check_listen(const struct cli_args *args, struct err *err)
@@ -277,7 +287,8 @@ const struct cli_command cli_cmd_serve = {
     .operands = "",
     .summary = "Runs the daemon with its HTTP interface and web page",
     .details = "Prints one link, which logs a browser in once, and then works until SIGTERM or "
-               "SIGINT: it finishes what it is doing, tells its clients, and exits with 0. The "
+               "SIGINT: it finishes what it is doing, tells its clients, and exits with 0; asked "
+               "twice, it ends at once. The "
                "log goes to standard error, as JSON lines unless that is a terminal.\n\n"
                "Only one daemon can use a data directory. Under systemd it tells when it is ready, "
                "and takes over sockets that were opened for it:\n\n"

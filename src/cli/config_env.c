@@ -39,16 +39,14 @@ static const struct config_field *field_of(struct str name)
 
 static void unknown_variable(const char *name, struct config_problems *problems)
 {
-    static char variables[64][NAME_TEXT_MAX];
-    const char *names[64], *near;
-    size_t n = 0;
+    const char **names = ARENA_NEW_N(&problems->arena, const char *, config_field_count), *near;
+    char variable[NAME_TEXT_MAX];
 
-    for (const struct config_field *field = config_fields; field->path && n < 64; field++) {
-        variable_of(field->path, variables[n], NAME_TEXT_MAX);
-        names[n] = variables[n];
-        n++;
+    for (size_t i = 0; i < config_field_count; i++) {
+        variable_of(config_fields[i].path, variable, sizeof(variable));
+        names[i] = arena_text(&problems->arena, variable);
     }
-    near = cli_nearest(name, names, n);
+    near = cli_nearest(name, names, config_field_count);
     config_problem_add(problems, name, 0, 0, "stands for no configuration key%s%s%s",
                        near ? "; did you mean " : "; `dormouse config show` lists the keys",
                        near ? near : "", near ? "?" : "");

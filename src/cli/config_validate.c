@@ -33,7 +33,7 @@ static void unknown_key(const struct config_layer *layer, const char *pointer, c
     struct json_object_iterator at = json_object_iter_begin(allowed);
     const struct json_object_iterator end = json_object_iter_end(allowed);
     const char *names[KEYS_MAX], *near;
-    char list[512] = "";
+    AUTO_BUF list = BUF_INIT(512);
     size_t n = 0;
 
     for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
@@ -41,15 +41,15 @@ static void unknown_key(const struct config_layer *layer, const char *pointer, c
 
         if (n < KEYS_MAX)
             names[n++] = name;
-        if (strlen(list) + strlen(name) + 3 < sizeof(list))
-            sprintf(list + strlen(list), "%s%s", *list ? ", " : "", name);
+        buf_printf(&list, "%s%s", list.n ? ", " : "", name);
     }
     near = cli_nearest(key, names, n);
     if (near)
         config_problem_key(problems, layer, pointer, "no key `%.64s`; did you mean `%s`?", key,
                            near);
     else
-        config_problem_key(problems, layer, pointer, "no key `%.64s`; allowed here: %s", key, list);
+        config_problem_key(problems, layer, pointer, "no key `%.64s`; allowed here: %s", key,
+                           buf_text(&list));
 }
 
 static void look_for_unknown(const struct config_layer *layer, const char *pointer,

@@ -444,11 +444,14 @@ bool json_number_is_multiple(const struct json_object *value, const struct json_
     decimal_from(divisor, &b);
     if (a.n == 0)
         return true;
-    BUG_IF(b.n == 0);
     /* a ends in no zero, so it is no multiple of ten times anything. */
     if (a.exponent < b.exponent)
         return false;
-    if (b.n <= 18)
-        return small_divides(&a, a.exponent - b.exponent, small_digits(&b));
+    if (b.n <= 18) {
+        uint64_t by = small_digits(&b);
+
+        BUG_IF(by == 0);
+        return small_divides(&a, a.exponent - b.exponent, by);
+    }
     return big_divides(&a, a.exponent - b.exponent, &b);
 }

@@ -107,15 +107,15 @@ static int read_value(struct reader *r, struct json_object *value, const struct 
     case JSON_OBJECT:
         if (type != json_type_object)
             return fail_expected(r, at, "an object", value);
-        memcpy(to, &value, sizeof(value));
+        *(struct json_object **)to = value;
         return 0;
     case JSON_ARRAY:
         if (type != json_type_array)
             return fail_expected(r, at, "an array", value);
-        memcpy(to, &value, sizeof(value));
+        *(struct json_object **)to = value;
         return 0;
     case JSON_ANY:
-        memcpy(to, &value, sizeof(value));
+        *(struct json_object **)to = value;
         return 0;
     case JSON_STRUCT:
         return read_object(r, value, field->nested, at, to);

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/limits.h"
 #include "base/str.h"
 
@@ -62,7 +63,7 @@ static void nearest(double value, int n, struct shortest *s)
         if (*p >= '0' && *p <= '9' && s->n < n)
             s->digits[s->n++] = *p;
     s->digits[s->n] = '\0';
-    s->point = (*p ? atoi(p + 1) : 0) + 1;
+    s->point = (*p ? (int)strtol(p + 1, NULL, 10) : 0) + 1;
 }
 
 static bool reads_back(const struct shortest *s, double value)
@@ -446,7 +447,11 @@ bool json_number_is_multiple(const struct json_object *value, const struct json_
     /* a ends in no zero, so it is no multiple of ten times anything. */
     if (a.exponent < b.exponent)
         return false;
-    if (b.n <= 18)
-        return small_divides(&a, a.exponent - b.exponent, small_digits(&b));
+    if (b.n <= 18) {
+        uint64_t by = small_digits(&b);
+
+        BUG_IF(by == 0);
+        return small_divides(&a, a.exponent - b.exponent, by);
+    }
     return big_divides(&a, a.exponent - b.exponent, &b);
 }

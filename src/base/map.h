@@ -44,9 +44,11 @@ static inline size_t map_count(const struct map *map)
 }
 /* The first live entry at or after *at, which moves past it; NULL at the end. */
 struct map_entry *map_next(const struct map *map, size_t *at);
+/* NOLINTBEGIN(bugprone-macro-parentheses): entry is a name */
 #define map_each(map, entry)                                                                       \
     for (size_t at_##entry = 0, once_##entry = 1; once_##entry; once_##entry = 0)                  \
         for (struct map_entry * entry; (entry = map_next((map), &at_##entry)) != NULL;)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 uint64_t map_hash(struct str key);
 

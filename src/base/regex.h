@@ -16,7 +16,9 @@ struct regex;
 /* The pattern has ECMA-262's Unicode-mode syntax; as on the web, a lone '{', '}' or ']' and an
  * escaped punctuation character stand for themselves. \d and \w are ASCII, \s and '.' as ECMA-262
  * defines them, '$' is the very end. ERR_BAD_REQUEST with the position when it is malformed or
- * (look-behind of variable length) beyond what PCRE2 can do. May be shared between threads. */
+ * (look-behind of variable length, a count above 65535) beyond what PCRE2 can do. Unlike
+ * ECMA-262's, a group inside a repetition keeps what it captured in an earlier round. May be shared
+ * between threads. */
 int regex_compile(struct str pattern, struct regex **ret_regex, struct err *err);
 void regex_free(struct regex *regex);
 AUTO_DEFINE(regex)

@@ -388,7 +388,7 @@ static int escape(struct translator *x)
 {
     size_t start = x->at++;
     char c = peek(x, 0);
-    uint32_t value;
+    uint32_t value = 0;
     int r;
 
     if (c && strchr("dDwWsSpP", c)) {

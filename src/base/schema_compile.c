@@ -186,8 +186,7 @@ const struct regex *schema_compile_regex(struct schema_compiler *c, struct str p
         schema_refuse(c, key, "%s", err_message(&why, 0));
         return NULL;
     }
-    schema->regexes =
-        alloc_resize(schema->regexes, schema->regexes_count + 1, sizeof(*schema->regexes));
+    schema->regexes = alloc_resize(schema->regexes, schema->regexes_count + 1, sizeof(void *));
     schema->regexes[schema->regexes_count++] = regex;
     return regex;
 }
@@ -217,7 +216,7 @@ int schema_compile_list(struct schema_compiler *c, const char *key,
     if (json_object_get_type(value) != json_type_array || json_object_array_length(value) == 0)
         return schema_refuse(c, key, "must be an array of at least one schema");
     n = json_object_array_length(value);
-    list = arena_alloc(arena, 1, sizeof(*list) + n * sizeof(list->nodes[0]));
+    list = arena_alloc(arena, 1, sizeof(*list) + n * sizeof(void *));
     list->n = n;
     at = schema_path_new(arena, c->at, key, 0);
     for (size_t i = 0; i < n; i++) {

@@ -7,9 +7,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "base/alloc.h"
 #include "base/path.h"
-#include "base/path_fold_table.h"
 #include "base/path_int.h"
 #include "base/utf8.h"
 
@@ -34,17 +32,17 @@ static bool in_ranges(uint32_t code, const struct path_range *ranges, size_t n)
 
 bool path_is_mark(uint32_t code)
 {
-    return in_ranges(code, path_mark_ranges, ARRAY_LEN(path_mark_ranges));
+    return in_ranges(code, path_mark_ranges, path_mark_range_count);
 }
 
 bool path_is_compatibility(uint32_t code)
 {
-    return in_ranges(code, path_refused_ranges, ARRAY_LEN(path_refused_ranges));
+    return in_ranges(code, path_refused_ranges, path_refused_range_count);
 }
 
 static struct str fold_row(uint32_t code)
 {
-    size_t low = 0, high = ARRAY_LEN(path_fold_rows);
+    size_t low = 0, high = path_fold_row_count;
 
     while (low < high) {
         size_t middle = (low + high) / 2;

@@ -158,3 +158,41 @@ TEST(file_write_all_goes_on_after_short_writes)
     ASSERT(memcmp(bytes, back, sizeof(bytes)) == 0);
     ASSERT_EQ(file_write_all(-1, STR("x")), -1);
 }
+
+TEST(file_errors_tell_missing_rights_links_and_long_names_apart)
+{
+    const char *dir = test_dir(t), *path = test_path(t, "private");
+    AUTO_BUF out = BUF_INIT(100);
+    char name[300];
+
+    test_write_file(path, "x", 1);
+    ASSERT_EQ(symlink("loop", test_path(t, "loop")), 0);
+    memset(name, 'n', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    ASSERT_FAILS(file_read(test_path(t, "loop"), &out, &t->err), ERR_PATH_DENIED);
+    ASSERT_FAILS(file_read(test_path(t, "private/x"), &out, &t->err), ERR_NOT_FOUND);
+    ASSERT_FAILS(file_write_atomic(test_path(t, name), STR("x"), 0600, &t->err), ERR_INTERNAL);
+    ASSERT_CONTAINS(test_err_text(t), "File name too long");
+    ASSERT_EQ(chmod(path, 0), 0);
+    ASSERT_EQ(chmod(dir, 0555), 0);
+    if (geteuid() == 0 && setuid(65534) < 0)
+        SKIP("can't become an unprivileged user");
+    ASSERT_FAILS(file_read(path, &out, &t->err), ERR_PATH_DENIED);
+    ASSERT_CONTAINS(test_err_text(t), "Permission denied");
+    ASSERT_FAILS(file_write_atomic(path, STR("x"), 0600, &t->err), ERR_PATH_DENIED);
+    ASSERT_EQ(out.n, 0);
+}
+
+TEST(file_write_atomic_cuts_no_character_of_a_long_name)
+{
+    char name[256] = "";
+    AUTO_FD dir_fd = open(test_dir(t), O_RDONLY | O_DIRECTORY);
+
+    for (size_t i = 0; i < 127; i++)
+        strcat(name, "\u00E9");
+    ASSERT_OK(file_write_atomic_at(dir_fd, name, STR("x"), 0600, &t->err));
+    ASSERT_STR(test_read_file(t, test_path(t, name)), "x");
+    ASSERT_EQ(count_entries(test_dir(t)), 1);
+    ASSERT_FAILS(file_write_atomic_at(dir_fd, "..", STR("x"), 0600, &t->err), ERR_INTERNAL);
+    ASSERT_EQ(count_entries(test_dir(t)), 1);
+}

@@ -463,3 +463,72 @@ TEST(log_in_use_may_be_changed_while_threads_write)
     ASSERT_EQ(a.dropped + b.dropped, 0);
     close(fd);
 }
+
+TEST(log_words_for_level_and_format_are_a_closed_list)
+{
+    static const struct {
+        const char *word;
+        int level, format; /* -1: refused */
+    } cases[] = {
+        { "debug", LOG_LEVEL_DEBUG, -1 },
+        { "INFO", LOG_LEVEL_INFO, -1 },
+        { "warn", LOG_LEVEL_WARN, -1 },
+        { "Error", LOG_LEVEL_ERROR, -1 },
+        { "off", LOG_LEVEL_OFF, -1 },
+        { "auto", -1, LOG_FORMAT_AUTO },
+        { "TEXT", -1, LOG_FORMAT_TEXT },
+        { "json", -1, LOG_FORMAT_JSON },
+        { "", -1, -1 },
+        { "warning", -1, -1 },
+        { "debug ", -1, -1 },
+        { "unset", -1, -1 },
+        { "jsonl", -1, -1 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        enum log_level level = LOG_LEVEL_UNSET;
+        enum log_format format = LOG_FORMAT_AUTO;
+        struct str word = str_from(cases[i].word);
+
+        if (cases[i].level < 0)
+            ASSERT_FAILS(log_level_parse(word, &level, &t->err), ERR_BAD_REQUEST);
+        else
+            ASSERT_OK(log_level_parse(word, &level, &t->err));
+        ASSERT_EQ(level, cases[i].level < 0 ? LOG_LEVEL_UNSET : cases[i].level);
+        if (cases[i].level >= 0)
+            ASSERT(str_eq_nocase(word, str_from(log_level_name(level))));
+        if (cases[i].format < 0)
+            ASSERT_FAILS(log_format_parse(word, &format, &t->err), ERR_BAD_REQUEST);
+        else
+            ASSERT_OK(log_format_parse(word, &format, &t->err));
+        ASSERT_EQ(format, cases[i].format < 0 ? LOG_FORMAT_AUTO : cases[i].format);
+    }
+}
+
+/* A field that fits to the last byte stays, one byte more takes it out and nothing else. */
+TEST(log_fills_a_line_to_its_last_byte)
+{
+    struct sink sink;
+    unsigned whole = 0, cut = 0;
+    char filler[LOG_VALUE_MAX + 1];
+
+    memset(filler, 'f', LOG_VALUE_MAX);
+    sink_open(t, &sink, LOG_FORMAT_JSON);
+    for (size_t n = 600; n < LOG_VALUE_MAX; n++) {
+        struct json_object *line;
+        bool is_cut;
+
+        LOG_TO(&sink.log, LOG_LEVEL_INFO, "x", "m", LOG_STR("a", str_of(filler, LOG_VALUE_MAX)),
+               LOG_STR("b", str_of(filler, LOG_VALUE_MAX)),
+               LOG_STR("c", str_of(filler, LOG_VALUE_MAX)), LOG_STR("d", str_of(filler, n)));
+        ASSERT_OK(json_parse(str_from(sink_read(&sink)), &line, &t->err));
+        is_cut = json_object_object_get_ex(line, "cut", NULL);
+        ASSERT_EQ(json_object_object_get_ex(line, "d", NULL), !is_cut);
+        ASSERT(json_object_object_get_ex(line, "c", NULL) && strlen(sink.text) <= LOG_LINE_MAX);
+        ASSERT(!(cut && !is_cut)); /* once too long, always too long */
+        whole += !is_cut;
+        cut += is_cut;
+        json_object_put(line);
+    }
+    ASSERT(whole > 0 && cut > 0);
+}

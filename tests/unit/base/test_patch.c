@@ -266,3 +266,61 @@ TEST(patch_search_is_bounded_on_hostile_input)
     ASSERT_FAILS(apply(t, buf_str(&text), buf_str(&old_text), &out, NULL), ERR_CONFLICT);
     ASSERT(clock() - start < 10 * CLOCKS_PER_SEC);
 }
+
+TEST(patch_bounds_its_input_and_its_files)
+{
+    AUTO_BUF text = BUF_INIT(PATCH_BYTES_MAX + 100);
+    AUTO_BUF out = BUF_INIT(100);
+    AUTO_PATCH one = PATCH_INIT;
+    struct patch patch = PATCH_INIT;
+    size_t lines = DIFF_LINES_MAX + 1;
+    char *many = alloc_zero(lines, 1);
+
+    for (int i = 0; i < PATCH_FILES_MAX; i++)
+        buf_add_text(&text, HEAD "@@ -1 +1 @@\n-a\n+b\n");
+    ASSERT_OK(patch_parse(buf_str(&text), &patch, &t->err));
+    ASSERT_EQ(patch.file_count, PATCH_FILES_MAX);
+    patch_release(&patch);
+    buf_add_text(&text, HEAD "@@ -1 +1 @@\n-a\n+b\n");
+    ASSERT_FAILS(patch_parse(buf_str(&text), &patch, &t->err), ERR_BAD_REQUEST);
+    ASSERT_CONTAINS(test_err_text(t), "more than 10000 files");
+    buf_clear(&text);
+    buf_add(&text, buf_reserve(&text, PATCH_BYTES_MAX + 1), 0);
+    memset(text.p, ' ', PATCH_BYTES_MAX + 1);
+    ASSERT_FAILS(patch_parse(str_of(text.p, PATCH_BYTES_MAX + 1), &patch, &t->err), ERR_TOO_LARGE);
+    memset(many, '\n', lines);
+    ASSERT_OK(patch_parse(STR(HEAD "@@ -1 +1 @@\n-a\n+b\n"), &one, &t->err));
+    ASSERT_FAILS(patch_apply(one.files, str_of(many, lines), &out, NULL, &t->err), ERR_TOO_LARGE);
+    ASSERT_CONTAINS(test_err_text(t), "or 2000000 lines");
+    free(many);
+}
+
+TEST(patch_reads_names_as_they_are_written)
+{
+    static const struct {
+        const char *old_name, *new_name, *target;
+    } cases[] = {
+        { "a/x", "b/x", "x" },
+        { "a/x\t2026-11-15 20:14:47.000000000 +0000", "b/x\t2026", "x" },
+        { "\"a/caf\\303\\251\"", "\"b/caf\\303\\251\"", "caf\u00E9" },
+        { "\"a/t\\tq\\\"b\\\\n\\n\"", "\"b/t\\tq\\\"b\\\\n\\n\"", "t\tq\"b\\n\n" },
+        { "\"a/\\a\\b\\v\\f\\r\"", "\"b/\\a\\b\\v\\f\\r\"", "\a\b\v\f\r" },
+        { "with blank", "with blank", "with blank" },
+        { "/dev/null", "b/new", "new" },
+        { "a/gone", "/dev/null", "gone" },
+        { "/dev/null", "new", "new" },
+        { "a/x", "x", "x" },
+        { "x.orig\r", "x\r", "x" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_PATCH patch = PATCH_INIT;
+        const char *text = arena_printf(&t->arena, "--- %s\n+++ %s\n@@ -1 +1 @@\n-a\n+b\n",
+                                        cases[i].old_name, cases[i].new_name);
+
+        ASSERT_OK(patch_parse(str_from(text), &patch, &t->err));
+        ASSERT_STR(patch_target(patch.files), cases[i].target);
+        ASSERT_EQ(patch.files->creates, strcmp(cases[i].old_name, "/dev/null") == 0);
+        ASSERT_EQ(patch.files->deletes, strcmp(cases[i].new_name, "/dev/null") == 0);
+    }
+}

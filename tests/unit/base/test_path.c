@@ -346,3 +346,30 @@ TEST(path_write_beneath_writes_below_its_root_only)
     ASSERT_FAILS(path_write_beneath(root, "../x", STR("x"), 0600, &t->err), ERR_PATH_DENIED);
     close(root);
 }
+
+TEST(path_messages_show_the_path_and_spell_out_what_deceives)
+{
+    static const struct {
+        struct str path;
+        const char *message;
+    } cases[] = {
+        { { "caf\u00E9/../x y", 12 }, "path \"caf\u00E9/../x y\": \"..\" is not allowed" },
+        { { "a\u202Eb\x1b", 6 },
+          "path \"a\\u202eb\\u001b\": text direction character U+202E at byte 1" },
+        { { "a\0b", 3 }, "path \"a\\u0000b\": NUL at byte 1" },
+        { { "a\xffz", 3 }, "path \"a\uFFFDz\": invalid UTF-8 at byte 1" },
+        { { "GIT~1", 5 }, "path \"GIT~1\": a name looks like a short alias of Windows (NAME~1)" },
+    };
+    char many[200];
+    AUTO_BUF none = BUF_INIT(100);
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_BUF out = BUF_INIT(100);
+
+        ASSERT_FAILS(path_normalise(cases[i].path, &out, &t->err), ERR_PATH_DENIED);
+        ASSERT_TEXT(test_err_text(t), cases[i].message);
+    }
+    memset(many, '.', sizeof(many));
+    ASSERT_FAILS(path_normalise(str_of(many, sizeof(many)), &none, &t->err), ERR_PATH_DENIED);
+    ASSERT_CONTAINS(test_err_text(t), "..\u2026\": a name ends in a dot");
+}

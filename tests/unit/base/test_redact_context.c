@@ -214,6 +214,28 @@ TEST(redact_json_sees_pairs_numbers_and_names)
     redact_forget_all();
 }
 
+/* Texts in which the first redaction takes out what had kept a rule from matching. */
+TEST(redact_again_finds_nothing_that_the_first_time_laid_bare)
+{
+    static const struct str texts[] = {
+        { "://user9:&token=a1b2c3\0d4e5/x:@y", 33 },
+        { "://user9:x-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----@host", 73 },
+        { "-----BEGIN RSA PR sk-1234567890abcdefghijklmnopqrstuvwxyz0123456789 A PRIVATE "
+          "KEY-----\nMII",
+          90 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        AUTO_BUF once = BUF_INIT(1000);
+        AUTO_BUF twice = BUF_INIT(1000);
+
+        ASSERT_EQ(redact(texts[i], &once), 0);
+        ASSERT_EQ(redact(buf_str(&once), &twice), 0);
+        ASSERT(str_find(buf_str(&once), STR(M)) >= 0);
+        ASSERT_TEXT(buf_text(&twice), buf_text(&once));
+    }
+}
+
 TEST(redact_json_of_a_wide_object_is_quick)
 {
     struct json_object *value = json_object_new_object(), *clean;

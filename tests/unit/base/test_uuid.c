@@ -130,3 +130,28 @@ TEST(uuids_of_two_sources_do_not_meet)
         ASSERT(memcmp(x.b, y.b, 16) != 0);
     }
 }
+
+static void fill_zeros(struct rand *rand, void *ret_bytes, size_t n)
+{
+    (void)rand;
+    memset(ret_bytes, 0, n);
+}
+
+TEST(uuids_differ_even_when_randomness_only_gives_zeros)
+{
+    struct rand zeros = { fill_zeros };
+    struct uuid_source source;
+    struct clock_fake clock;
+    struct uuid last;
+
+    clock_fake_init(&clock, 1700000000000);
+    uuid_source_init(&source, &clock.clock, &zeros);
+    last = uuid_next(&source);
+    for (int i = 0; i < 1000; i++) {
+        struct uuid next = uuid_next(&source);
+
+        ASSERT(memcmp(next.b, last.b, sizeof(last.b)) > 0);
+        ASSERT_EQ(uuid_ms(next), 1700000000000);
+        last = next;
+    }
+}

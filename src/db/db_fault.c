@@ -203,6 +203,13 @@ static int fault_check(struct db *db, struct err *err)
     return inner->ops->check(inner, err);
 }
 
+static int fault_relax(struct db *db, bool on, struct err *err)
+{
+    struct db *inner = fault_of(db)->inner;
+
+    return inner->ops->relax(inner, on, err);
+}
+
 static int fault_save_before(struct db *db, int version, struct err *err)
 {
     struct db *inner = fault_of(db)->inner;
@@ -235,6 +242,7 @@ struct db *db_fault_wrap(struct db *inner, struct db_fault *plan)
     ops->backup = fault_backup;
     ops->check = fault_check;
     ops->save_before = ops->save_before ? fault_save_before : NULL;
+    ops->relax = ops->relax ? fault_relax : NULL;
     fault->db.ops = ops;
     fault->db.read_only = inner->read_only;
     return &fault->db;

@@ -111,6 +111,9 @@ struct db_ops {
     int (*check)(struct db *db, struct err *err);
     /* A copy of the data as it is before a migration to `version`, under the writer's lock. */
     int (*save_before)(struct db *db, int version, struct err *err);
+    /* While on, a commit need not last by itself: the first one after it makes it last. Between
+     * transactions. */
+    int (*relax)(struct db *db, bool on, struct err *err);
 };
 
 struct db {

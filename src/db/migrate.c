@@ -187,6 +187,23 @@ static int apply_in_transaction(struct db *db, const struct migration *steps, si
     return -1;
 }
 
+/* A domain that holds nothing yet has nothing to lose: its first tables last when the first record
+ * does. A power cut before that leaves a domain that holds nothing. */
+static int apply_first(struct db *db, const struct migration *steps, size_t n, struct clock *clock,
+                       struct err *err)
+{
+    int r;
+
+    if (!db->ops->relax)
+        return apply_in_transaction(db, steps, n, clock, err);
+    if (db->ops->relax(db, true, err) < 0)
+        return -1;
+    r = apply_in_transaction(db, steps, n, clock, err);
+    if (r == 0)
+        r = db->ops->relax(db, false, err);
+    return r;
+}
+
 int migrate(struct db *db, const struct migration *steps, size_t n, struct clock *clock,
             struct err *err)
 {
@@ -201,9 +218,11 @@ int migrate(struct db *db, const struct migration *steps, size_t n, struct clock
     if (version == (int)n)
         return 0;
     if (db->read_only)
-        return err_set(err, ERR_CONFLICT,
+        return err_set(err, ERR_VERSION_CONFLICT,
                        "the data has schema version %d and needs %zu: start the daemon once, it"
                        " migrates",
                        version, n);
+    if (version == 0)
+        return apply_first(db, steps, n, clock, err);
     return apply_in_transaction(db, steps, n, clock, err);
 }

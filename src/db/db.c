@@ -121,8 +121,10 @@ int db_prepare(struct db *db, struct sql sql, struct stmt **ret_stmt, struct err
     struct stmt *stmt = take_idle(db, sql.text);
 
     if (!stmt) {
-        if (db->ops->prepare(db, sql.text, &stmt, err) < 0)
-            return err_wrap(err, "prepare \"%.*s\"", STR_ARG(db_sql_name(sql.text)));
+        if (db->ops->prepare(db, sql.text, &stmt, err) < 0) {
+            err_wrap(err, "prepare \"%.*s\"", STR_ARG(db_sql_name(sql.text)));
+            return -1;
+        }
         BUG_IF(stmt->params > DB_PARAMS_MAX);
         stmt->db = db;
         stmt->text = sql.text;

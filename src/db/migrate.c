@@ -148,7 +148,7 @@ static int record_step(struct db *db, const struct migration *step, struct clock
  * was there before. */
 static int copy_first(struct db *db, const struct migration *steps, size_t n, struct err *err)
 {
-    int version;
+    int version = 0;
 
     if (migrate_check(db, steps, n, &version, err) < 0)
         return -1;
@@ -158,7 +158,7 @@ static int copy_first(struct db *db, const struct migration *steps, size_t n, st
 static int apply_missing(struct db *db, const struct migration *steps, size_t n,
                          struct clock *clock, struct err *err)
 {
-    int version;
+    int version = 0;
 
     if (db->ops->save_before && copy_first(db, steps, n, err) < 0)
         return err_wrap(err, "copy the data before migrating");
@@ -207,7 +207,7 @@ static int apply_first(struct db *db, const struct migration *steps, size_t n, s
 int migrate(struct db *db, const struct migration *steps, size_t n, struct clock *clock,
             struct err *err)
 {
-    int version;
+    int version = 0;
 
     if (n == 0)
         return 0;

@@ -269,7 +269,7 @@ static int read_oldest(struct pg *pg, struct err *err)
 {
     for (;;) {
         struct pg_sent sent = *oldest(pg);
-        PGresult *result;
+        PGresult *result = NULL;
         bool synced;
 
         if (pg_next_result(pg, &result, err) < 0)
@@ -399,7 +399,7 @@ int pg_ready(struct pg *pg, struct err *err)
 int pg_simple(struct pg *pg, const char *text, struct err *err)
 {
     static const struct pg_sent script = { .kind = PG_CONTROL, .text = "script" };
-    PGresult *result;
+    PGresult *result = NULL;
 
     if (pg_settle(pg, err) < 0)
         return -1;

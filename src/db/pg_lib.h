@@ -52,7 +52,7 @@
 
 /* pq.PQclear(...) and so on; filled by pg_lib_load(). */
 struct pg_lib {
-#define X(name) __typeof__(name) *name;
+#define X(name) __typeof__(name) *(name);
     PG_FUNCTIONS(X)
 #undef X
 };

@@ -47,7 +47,7 @@ int pg_rows_add(struct pg_rows *rows, PGresult *result)
     rows->bytes += bytes;
     if (rows->first + rows->count == rows->cap) {
         rows->cap = rows->cap ? rows->cap * 2 : 16;
-        rows->results = alloc_resize(rows->results, rows->cap, sizeof(*rows->results));
+        rows->results = alloc_resize(rows->results, rows->cap, sizeof(void *));
     }
     rows->results[rows->first + rows->count++] = result;
     return 0;

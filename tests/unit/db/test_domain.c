@@ -427,6 +427,26 @@ DB_TEST(a_retry_does_not_repeat_what_can_not_succeed)
     ASSERT_EQ(calls, 1);
 }
 
+static int write_and_refuse(struct db *db, void *arg, struct err *err)
+{
+    ++*(int *)arg;
+    if (db_exec(db, SQL("INSERT INTO things (id) VALUES (1)"), err) < 0)
+        return -1;
+    return err_set(err, ERR_REJECTED, "no");
+}
+
+DB_TEST(a_retry_undoes_what_its_body_gave_up)
+{
+    AUTO(domain) domain = open_things(t);
+    int calls = 0;
+
+    ASSERT_FAILS(domain_retry(domain, write_and_refuse, &calls, &t->err), ERR_REJECTED);
+    ASSERT_TEXT(test_err_text(t), "no");
+    ASSERT_EQ(calls, 1);
+    ASSERT(!domain_in_transaction(domain));
+    ASSERT_EQ(count_from_outside(t), 0);
+}
+
 DB_TEST(another_writer_is_waited_for_and_then_reported)
 {
     const struct domain_config config = { .name = "agent",

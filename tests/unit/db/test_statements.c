@@ -321,6 +321,44 @@ DB_TEST(upsert_and_returning_belong_to_the_dialect)
     ASSERT(stmt_is_null(sum, "top"));
 }
 
+DB_TEST(expressions_have_the_same_types)
+{
+    AUTO(domain) domain = open_things(t);
+    AUTO(stmt)
+    q = prepare(
+        t, domain,
+        SQL("SELECT avg(number) AS mean, sum(number) AS total, sum(ratio) AS ratios,"
+            " count(*) AS n, max(name) AS last, length(max(name)) AS letters,"
+            " EXISTS (SELECT 1 FROM parts) AS any_part, min(number) < max(number) AS differ,"
+            " lower('ABC') || '?' AS word, CAST(2 AS SMALLINT) AS small,"
+            " CAST(0.5 AS REAL) AS half, CAST(NULL AS TEXT) AS absent FROM things"));
+
+    for (int64_t i = 1; i <= 2; i++) {
+        AUTO(stmt) in = prepare(t, domain, INSERT_ALL);
+
+        stmt_bind_i64(in, i);
+        stmt_bind_i64(in, i);
+        stmt_bind_f64(in, 0.25);
+        stmt_bind_text(in, i == 1 ? "b" : "\xc3\xa4");
+        stmt_bind_null(in);
+        ASSERT_OK(stmt_run(in, &t->err));
+    }
+    ASSERT_EQ(stmt_step(q, &t->err), 1);
+    ASSERT(stmt_f64(q, "mean") == 1.5);
+    ASSERT_EQ(stmt_i64(q, "total"), 3);
+    ASSERT(stmt_f64(q, "total") == 3.0);
+    ASSERT(stmt_f64(q, "ratios") == 0.5);
+    ASSERT_EQ(stmt_i64(q, "n"), 2);
+    ASSERT_STR(stmt_str(q, "last"), "\xc3\xa4"); /* by bytes, not by a language */
+    ASSERT_EQ(stmt_i64(q, "letters"), 1);
+    ASSERT(!stmt_bool(q, "any_part"));
+    ASSERT(stmt_bool(q, "differ"));
+    ASSERT_STR(stmt_str(q, "word"), "abc?");
+    ASSERT_EQ(stmt_i64(q, "small"), 2);
+    ASSERT(stmt_f64(q, "half") == 0.5);
+    ASSERT(stmt_str(q, "absent").p == NULL);
+}
+
 DB_TEST(changes_counts_rows_of_the_last_run)
 {
     AUTO(domain) domain = open_things(t);

@@ -174,7 +174,7 @@ struct plain_search {
 
 static void plain_add(struct plain_search *s, const struct state *state, unsigned depth)
 {
-    uint64_t words[MODEL_WORDS_MAX];
+    uint64_t words[MODEL_WORDS_MAX] = { 0 };
     struct str key = str_of((const char *)words, s->model->words * sizeof(words[0]));
 
     model_pack(s->model, state, words);

@@ -110,30 +110,26 @@ static int unknown_command(struct parser *p, const char *typed)
                    typed);
 }
 
+/* The words of a command may have options between them. */
 static int take_command(struct parser *p)
 {
-    const char *words[2] = { p->argv[p->at], NULL };
-    int n = 1, used = 0;
+    struct cli_args *args = p->args;
+    const char *word = p->argv[p->at++], *words[2] = { word, NULL };
+    int n = 1, used;
 
-    if (p->at + 1 < p->argc && p->argv[p->at + 1][0] != '-')
-        words[n++] = p->argv[p->at + 1];
-    p->args->command = cli_find_command(p->commands, n, words, &used);
-    p->at += used;
-    if (p->args->command)
-        return 0;
-    if (cli_is_group(p->commands, words[0])) {
-        bool help =
-            cli_has(p->args, "help") ||
-            (p->at + 1 < p->argc && n == 1 &&
-             (strcmp(p->argv[p->at + 1], "--help") == 0 || strcmp(p->argv[p->at + 1], "-h") == 0));
-        if (!help)
-            return unknown_subcommand(p, words[0], words[1]);
-        /* `dormouse config --help`: the page of the whole group. */
-        p->args->operands[p->args->operand_count++] = words[0];
-        p->at++;
-        return 0;
+    if (args->group) {
+        words[0] = args->group;
+        words[n++] = word;
     }
-    return unknown_command(p, words[0]);
+    args->command = cli_find_command(p->commands, n, words, &used);
+    if (args->command)
+        return 0;
+    if (args->group)
+        return unknown_subcommand(p, args->group, word);
+    if (!cli_is_group(p->commands, word))
+        return unknown_command(p, word);
+    args->group = word;
+    return 0;
 }
 
 /* ---- options ---- */
@@ -232,8 +228,10 @@ static int check_operands(struct parser *p)
     const struct cli_command *command = p->args->command;
     size_t n = p->args->operand_count;
 
-    if (!command || cli_has(p->args, "help"))
+    if (cli_has(p->args, "help"))
         return 0;
+    if (!command)
+        return p->args->group ? unknown_subcommand(p, p->args->group, NULL) : 0;
     if (n < (size_t)command->operands_min)
         return err_set(p->err, ERR_BAD_REQUEST, "`%s` needs %s", command->name, command->operands);
     if (command->operands_max >= 0 && n > (size_t)command->operands_max)
@@ -256,7 +254,7 @@ static int take_word(struct parser *p, bool options_ended)
     if (!options_ended && word[0] == '-' && word[1])
         return err_set(p->err, ERR_BAD_REQUEST,
                        "no option %.64s; options are written with two dashes", word);
-    if (!p->args->command && p->args->operand_count == 0)
+    if (!p->args->command)
         return take_command(p);
     p->args->operands[p->args->operand_count++] = word;
     p->at++;

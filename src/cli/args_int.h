@@ -14,7 +14,8 @@ struct cli_typed {
 };
 
 struct cli_args {
-    const struct cli_command *command; /* NULL: only global options were typed */
+    const struct cli_command *command; /* NULL: only global options were typed, or a group */
+    const char *group;                 /* the first word of two, "config" */
     struct cli_typed *typed;           /* in the order of the command line */
     size_t typed_count;
     const char **operands;

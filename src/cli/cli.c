@@ -48,8 +48,9 @@ static void print_error(const struct err *err)
 {
     char message[ERR_TEXT_MAX + 64];
 
-    fprintf(stderr, "%sdormouse:%s %s\n", term_style(stderr, TERM_RED),
-            term_style(stderr, TERM_PLAIN), err_format(err, message, sizeof(message)));
+    fprintf(stderr, "%sdormouse:%s ", term_style(stderr, TERM_RED), term_style(stderr, TERM_PLAIN));
+    term_text(stderr, err_format(err, message, sizeof(message)));
+    fputc('\n', stderr);
 }
 
 int cli_fail(const struct cli_args *args, const struct err *err)
@@ -74,13 +75,14 @@ static bool asked_for_json(int argc, char *const *argv)
 
 static int wrong_usage(const struct cli_args *args, bool json, const struct err *err)
 {
+    const char *page = args->command ? args->command->name : args->group;
+
     if (json) {
         print_error_json(err);
         return CLI_USAGE;
     }
     print_error(err);
-    fprintf(stderr, "see `dormouse help%s%s`\n", args->command ? " " : "",
-            args->command ? args->command->name : "");
+    fprintf(stderr, "see `dormouse help%s%s`\n", page ? " " : "", page ? page : "");
     return CLI_USAGE;
 }
 
@@ -89,7 +91,7 @@ static int run_command(struct cli_args *args)
     struct err err = ERR_INIT;
 
     if (cli_has(args, "help")) {
-        const char *name = args->command ? args->command->name : cli_operand(args, 0);
+        const char *name = args->command ? args->command->name : args->group;
         char words[2][32];
         int n = name ? sscanf(name, "%31s %31s", words[0], words[1]) : 0;
 

@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/hash.h"
@@ -40,10 +41,10 @@ struct backup {
     const char *path; /* FILE */
     /* A directory beside FILE, the archive in it that becomes FILE, and a database's copy. */
     char work[LIMIT_PATH_BYTES], partial[LIMIT_PATH_BYTES], scratch[LIMIT_PATH_BYTES];
-    int fd; /* of partial */
-    int64_t now_ms;
+    struct tar tar;            /* of partial */
     struct json_object *files; /* manifest rows */
     struct term_progress progress;
+    struct arena arena; /* of its labels */
 };
 
 /* The backup that runs, for the handler. */
@@ -97,17 +98,23 @@ static void backup_release(struct backup *backup)
 {
     on_interruption(SIG_DFL);
     running = NULL;
-    if (backup->fd >= 0)
-        close(backup->fd);
+    if (backup->tar.fd >= 0)
+        close(backup->tar.fd);
     if (backup->work[0])
         remove_work(backup->work);
     json_object_put(backup->files);
     term_progress_end(&backup->progress);
+    arena_release(&backup->arena);
 }
 
 static void show_pages(int done_pages, int all_pages, void *arg)
 {
     term_progress_update(arg, done_pages, all_pages);
+}
+
+static void show_bytes(int64_t done, int64_t all, void *arg)
+{
+    term_progress_update(arg, done, all);
 }
 
 static int add_file(struct backup *backup, const char *name, const char *path, struct err *err)
@@ -116,7 +123,7 @@ static int add_file(struct backup *backup, const char *name, const char *path, s
     struct json_object *row;
     struct stat st;
 
-    if (tar_add_file(backup->fd, name, path, backup->now_ms / 1000, hash, err) < 0)
+    if (tar_add_file(&backup->tar, name, path, hash, err) < 0)
         return -1;
     row = json_object_new_object();
     json_object_object_add(row, "name", json_object_new_string(name));
@@ -138,9 +145,10 @@ static int add_domain(struct backup *backup, const struct config *config, size_t
         return 0;
     if (domains_open_one(config, backup->data_dir, i, true, &domain, err) < 0)
         return -1;
-    backup->progress.label = domains_name(i);
+    backup->progress.label = arena_printf(&backup->arena, "copying %s", domains_name(i));
     if (domain_backup(domain, backup->scratch, show_pages, &backup->progress, err) < 0)
         return -1;
+    backup->progress.label = arena_printf(&backup->arena, "packing %s", domains_name(i));
     snprintf(name, sizeof(name), "%s.sqlite", domains_name(i));
     r = add_file(backup, name, backup->scratch, err);
     unlink(backup->scratch);
@@ -182,13 +190,13 @@ static int add_manifest(struct backup *backup, struct err *err)
     const char *text;
     int r;
 
-    timefmt_rfc3339(backup->now_ms, made);
+    timefmt_rfc3339(backup->tar.mtime_s * 1000, made);
     json_object_object_add(manifest, "format", json_object_new_int(1));
     json_object_object_add(manifest, "version", json_object_new_string(DORMOUSE_VERSION));
     json_object_object_add(manifest, "at", json_object_new_string(made));
     json_object_object_add(manifest, "files", json_object_get(backup->files));
     text = json_object_to_json_string_ext(manifest, JSON_C_TO_STRING_PRETTY);
-    r = tar_add_bytes(backup->fd, "manifest.json", str_from(text), backup->now_ms / 1000, err);
+    r = tar_add_bytes(&backup->tar, "manifest.json", str_from(text), err);
     json_object_put(manifest);
     return r;
 }
@@ -231,17 +239,17 @@ static int begin(struct backup *backup, struct err *err)
     }
     snprintf(backup->partial, sizeof(backup->partial), "%s/archive", backup->work);
     snprintf(backup->scratch, sizeof(backup->scratch), "%s/database", backup->work);
-    backup->fd = open(backup->partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (backup->fd < 0)
+    backup->tar.fd = open(backup->partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (backup->tar.fd < 0)
         return err_set(err, ERR_STORAGE_FAILED, "create %s: %s", backup->partial, strerror(errno));
     return 0;
 }
 
 static int finish(struct backup *backup, struct err *err)
 {
-    if (add_manifest(backup, err) < 0 || tar_end(backup->fd, err) < 0)
+    if (add_manifest(backup, err) < 0 || tar_end(&backup->tar, err) < 0)
         return -1;
-    if (fsync(backup->fd) < 0)
+    if (fsync(backup->tar.fd) < 0)
         return err_set(err, ERR_STORAGE_FAILED, "sync: %s", strerror(errno));
     if (renameat2(AT_FDCWD, backup->partial, AT_FDCWD, backup->path, RENAME_NOREPLACE) < 0) {
         if (errno == EEXIST)
@@ -285,8 +293,10 @@ static int run_backup(const struct cli_args *args)
     __attribute__((cleanup(backup_release))) struct backup backup = {
         .data_dir = cli_data_dir(args),
         .path = cli_operand(args, 0),
-        .fd = -1,
-        .now_ms = clock_wall_ms(clock_system()),
+        .tar = { .fd = -1,
+                 .mtime_s = clock_wall_ms(clock_system()) / 1000,
+                 .progress = show_bytes,
+                 .arg = &backup.progress },
         .files = json_object_new_array(),
     };
     AUTO(config) config = NULL;

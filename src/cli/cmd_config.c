@@ -66,10 +66,12 @@ static void print_problems(const struct config_problems *problems)
     for (size_t i = 0; i < problems->n; i++) {
         const struct config_problem *p = &problems->items[i];
 
+        term_text(stdout, p->file);
         if (p->line)
-            printf("%s:%u:%u: %s\n", p->file, p->line, p->column, p->message);
-        else
-            printf("%s: %s\n", p->file, p->message);
+            printf(":%u:%u", p->line, p->column);
+        fputs(": ", stdout);
+        term_text(stdout, p->message);
+        putchar('\n');
     }
     if (problems->more)
         printf("and %zu more\n", problems->more);
@@ -101,20 +103,61 @@ const struct cli_command cli_cmd_config_check = {
 
 /* ---- show ---- */
 
-static void print_key(void *arg, const char *key, struct json_object *value, const char *origin)
-{
-    AUTO_BUF text = BUF_INIT(64 * KIB);
-    struct json_writer writer = JSON_WRITER(&text);
+/* Values are aligned; a long one moves its origin alone, or on a narrow terminal to a line below.
+ */
+#define VALUE_COLUMNS 28
 
-    (void)arg;
+struct table {
+    int key, value; /* widths */
+    int terminal;   /* 0: none */
+    struct buf text;
+};
+
+static const char *value_text(struct table *table, struct json_object *value)
+{
+    struct json_writer writer = JSON_WRITER(&table->text);
+
+    buf_clear(&table->text);
     if (json_object_is_type(value, json_type_string))
-        buf_add_str(&text, json_str(value));
+        buf_add_str(&table->text, json_str(value));
     else if (value)
         json_write_value(&writer, value);
     else
-        buf_add_text(&text, "(not set)");
-    printf("%-36s %-28s %s%s%s\n", key, buf_text(&text), term_style(stdout, TERM_DIM), origin,
-           term_style(stdout, TERM_PLAIN));
+        buf_add_text(&table->text, "(not set)");
+    return buf_text(&table->text);
+}
+
+static int wider(int a, size_t b)
+{
+    return b > (size_t)a ? (int)b : a;
+}
+
+static void measure_key(void *arg, const char *key, struct json_object *value, const char *origin)
+{
+    struct table *table = arg;
+    size_t n = strlen(value_text(table, value));
+
+    (void)origin;
+    table->key = wider(table->key, strlen(key));
+    if (n <= VALUE_COLUMNS)
+        table->value = wider(table->value, n);
+}
+
+static void print_key(void *arg, const char *key, struct json_object *value, const char *origin)
+{
+    struct table *table = arg;
+    const char *text = value_text(table, value);
+    int n = (int)strlen(text), column = wider(table->value, (size_t)n);
+
+    printf("%-*s  ", table->key, key);
+    term_text(stdout, text);
+    if (table->terminal && table->key + 2 + column + 2 + (int)strlen(origin) > table->terminal)
+        printf("\n%*s", table->key + 4, "");
+    else
+        printf("%*s  ", column - n, "");
+    fputs(term_style(stdout, TERM_DIM), stdout);
+    term_text(stdout, origin);
+    printf("%s\n", term_style(stdout, TERM_PLAIN));
 }
 
 struct shown {
@@ -133,13 +176,16 @@ static int run_show(const struct cli_args *args)
 {
     AUTO(config) config = NULL;
     struct err err = ERR_INIT;
+    struct table table = { .terminal = term_width(stdout), .text = BUF_INIT(64 * KIB) };
     struct shown shown;
     struct json_object *out;
 
     if (cli_config(args, &config, &err) < 0)
         return cli_fail(args, &err);
     if (!cli_json(args)) {
-        config_each(config, print_key, NULL);
+        config_each(config, measure_key, &table);
+        config_each(config, print_key, &table);
+        buf_release(&table.text);
         return CLI_DONE;
     }
     shown = (struct shown){ json_object_new_object(), json_object_new_object() };

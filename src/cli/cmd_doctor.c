@@ -14,6 +14,7 @@
 #include "cli/term.h"
 
 #define MESSAGE_MAX 2048
+#define MESSAGE_AT  23 /* column */
 
 static const struct {
     const char *word;
@@ -45,10 +46,15 @@ void doctor_add(struct doctor *doctor, enum doctor_status status, const char *na
 
 static void print_line(const struct doctor_line *line)
 {
-    printf("%s%-5s%s %-16s %s\n", term_style(stdout, looks[line->status].style),
-           looks[line->status].word, term_style(stdout, TERM_PLAIN), line->name, line->message);
+    AUTO_BUF text = BUF_INIT(2 * MESSAGE_MAX);
+
+    printf("%s%-5s%s %-16s ", term_style(stdout, looks[line->status].style),
+           looks[line->status].word, term_style(stdout, TERM_PLAIN), line->name);
+    term_wrap(&text, str_from(line->message), MESSAGE_AT, MESSAGE_AT, term_width(stdout));
+    /* What to type stays one line: it is copied. */
     if (line->fix)
-        printf("%-23stry: %s\n", "", line->fix);
+        buf_printf(&text, "%*stry: %s\n", MESSAGE_AT, "", line->fix);
+    term_text(stdout, buf_text(&text));
 }
 
 static void print_json(const struct doctor *doctor, bool well)
@@ -83,8 +89,7 @@ static unsigned count(const struct doctor *doctor, enum doctor_status status)
 static int run_doctor(const struct cli_args *args)
 {
     static void (*const checks[])(struct doctor * doctor) = {
-        doctor_data, doctor_databases, doctor_sqlite,   doctor_postgres,
-        doctor_port, doctor_sandbox,   doctor_optional,
+        doctor_data, doctor_databases, doctor_sqlite, doctor_port, doctor_sandbox, doctor_optional,
     };
     struct doctor doctor = { .data_dir = cli_data_dir(args) };
     AUTO(config) config = doctor_config(&doctor);

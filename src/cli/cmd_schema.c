@@ -16,6 +16,7 @@
 #include "base/yaml.h"
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
+#include "cli/term.h"
 
 static bool is_yaml(const char *path)
 {
@@ -127,7 +128,7 @@ static int tell(const struct cli_args *args, bool valid, const struct schema_rep
         puts("valid");
     } else {
         schema_report_text(report, &text);
-        fputs(buf_text(&text), stdout);
+        term_text(stdout, buf_text(&text));
         if (report->more)
             puts("and more");
     }

@@ -14,6 +14,7 @@
 #include "cli/data_dir.h"
 #include "cli/doctor_int.h"
 #include "cli/domains.h"
+#include "cli/term.h"
 
 #define SPACE_FAIL_BYTES ((uint64_t)64 * MIB)
 #define SPACE_WARN_BYTES ((uint64_t)1024 * MIB)
@@ -62,7 +63,7 @@ static void check_space(struct doctor *doctor, const char *path)
                status == DOCTOR_OK
                    ? NULL
                    : arena_printf(&doctor->arena, "du -xh %s | sort -h | tail", path),
-               "%llu MiB", (unsigned long long)(bytes / MIB));
+               "%.1f GiB", (double)bytes / (1024.0 * MIB));
 }
 
 /* The nearest directory above path that exists. */
@@ -132,36 +133,62 @@ void doctor_data(struct doctor *doctor)
     check_space(doctor, path);
 }
 
-static void check_database(struct doctor *doctor, size_t i)
+/* What to type for a database that does not open or is not sound. */
+static const char *cure(struct doctor *doctor, size_t i, const char *path, enum err_code code)
 {
-    AUTO_TEXT path = domains_path(doctor->data_dir, i);
+    if (code == ERR_VERSION_CONFLICT)
+        return "dormouse serve";
+    if (code == ERR_CONFLICT)
+        return "install the Dormouse that wrote it";
+    if (!path)
+        return "psql URL (the URL of store.url)";
+    return arena_printf(&doctor->arena,
+                        i == DOMAIN_INDEX ? "stop the daemon and remove %s; it is rebuilt"
+                                          : "restore a backup of %s (dormouse help backup)",
+                        path);
+}
+
+/* path: NULL on Postgres. Returns -1 when it can't be opened. */
+static int check_database(struct doctor *doctor, size_t i, const char *path)
+{
     const char *name = arena_printf(&doctor->arena, "%s database", domains_name(i));
+    const char *where = path ? "" : " (Postgres)";
     AUTO(domain) domain = NULL;
     struct err err = ERR_INIT;
     char text[ERR_TEXT_MAX];
-    int version = 0;
+    int version = 0, opened;
 
-    if (access(path, F_OK) < 0) {
+    if (path && access(path, F_OK) < 0) {
         doctor_add(doctor, DOCTOR_OK, name, NULL, "not there yet");
-        return;
+        return 0;
     }
-    if (domains_open_one(doctor->config, doctor->data_dir, i, true, &domain, &err) < 0 ||
-        domain_check(domain, &err) < 0 || domain_schema_version(domain, &version, &err) < 0)
-        doctor_add(doctor, DOCTOR_FAIL, name,
-                   arena_printf(&doctor->arena,
-                                i == DOMAIN_INDEX ? "stop the daemon and remove %s; it is rebuilt"
-                                                  : "restore a backup of %s (dormouse help backup)",
-                                path),
-                   "%s", err_format(&err, text, sizeof(text)));
+    term_note(stderr, name);
+    opened = domains_open_one(doctor->config, doctor->data_dir, i, true, &domain, &err);
+    if (opened < 0 && !path && err.code == ERR_NOT_FOUND)
+        doctor_add(doctor, DOCTOR_OK, name, NULL, "not there yet%s", where);
+    else if (opened < 0 || domain_check(domain, &err) < 0 ||
+             domain_schema_version(domain, &version, &err) < 0)
+        doctor_add(doctor, err.code == ERR_VERSION_CONFLICT ? DOCTOR_WARN : DOCTOR_FAIL, name,
+                   cure(doctor, i, path, err.code), "%s", err_format(&err, text, sizeof(text)));
     else
-        doctor_add(doctor, DOCTOR_OK, name, NULL, "sound, schema version %d", version);
+        doctor_add(doctor, DOCTOR_OK, name, NULL, "sound, schema version %d%s", version, where);
+    term_note(stderr, NULL);
+    return opened;
 }
 
 void doctor_databases(struct doctor *doctor)
 {
+    bool reachable = true;
+
     if (!doctor->config)
         return;
-    for (size_t i = 0; i < DOMAINS_COUNT; i++)
-        if (i == DOMAIN_INDEX || strncmp(doctor->config->store_url, "postgres", 8) != 0)
-            check_database(doctor, i);
+    for (size_t i = 0; i < DOMAINS_COUNT; i++) {
+        bool local;
+        AUTO_TEXT url = domains_url(doctor->config, doctor->data_dir, i, &local);
+        AUTO_TEXT path = local ? domains_path(doctor->data_dir, i) : NULL;
+
+        /* The same server gives the same answer. */
+        if (local || reachable)
+            reachable = check_database(doctor, i, path) == 0 || local;
+    }
 }

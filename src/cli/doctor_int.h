@@ -38,7 +38,6 @@ void doctor_add(struct doctor *doctor, enum doctor_status status, const char *na
 void doctor_data(struct doctor *doctor);      /* directory, lock, free space */
 void doctor_databases(struct doctor *doctor); /* structure and schema version */
 void doctor_sqlite(struct doctor *doctor);
-void doctor_postgres(struct doctor *doctor);
 void doctor_port(struct doctor *doctor);
 void doctor_sandbox(struct doctor *doctor);
 void doctor_optional(struct doctor *doctor); /* programs and libraries used when present */

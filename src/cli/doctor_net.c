@@ -1,16 +1,14 @@
-/* doctor: the address to listen on, and Postgres.
+/* doctor: the address to listen on.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/dl.h"
 #include "cli/data_dir.h"
 #include "cli/doctor_int.h"
 #include "serve/address.h"
@@ -65,27 +63,4 @@ void doctor_port(struct doctor *doctor)
     else
         doctor_add(doctor, DOCTOR_FAIL, "address", "dormouse serve --listen 127.0.0.1:0",
                    "%s is taken by another program", listen);
-}
-
-void doctor_postgres(struct doctor *doctor)
-{
-    static const char *const states[] = { "reachable", "starting or stopping", "not reachable",
-                                          "the address is wrong" };
-    int (*ping)(const char *url) = NULL;
-    struct dl_symbol symbols[] = { { "PQping", (void **)&ping } };
-    struct err err = ERR_INIT;
-    int state;
-
-    if (!doctor->config || strncmp(doctor->config->store_url, "postgres", 8) != 0)
-        return;
-    if (dl_load("libpq.so.5", symbols, ARRAY_LEN(symbols), &err) < 0) {
-        doctor_add(doctor, DOCTOR_FAIL, "Postgres", "apt install libpq5",
-                   "the client library is absent");
-        return;
-    }
-    setenv("PGCONNECT_TIMEOUT", "3", 0); /* a silent host must not hold doctor up for minutes */
-    state = ping(doctor->config->store_url);
-    doctor_add(doctor, state == 0 ? DOCTOR_OK : DOCTOR_FAIL, "Postgres",
-               state == 0 ? NULL : "psql --command 'select 1' URL, with the URL of store.url", "%s",
-               state >= 0 && state < (int)ARRAY_LEN(states) ? states[state] : "unknown");
 }

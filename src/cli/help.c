@@ -6,6 +6,7 @@
 
 #include "cli/args_int.h"
 #include "cli/help_int.h"
+#include "cli/term.h"
 
 #define WIDTH   80
 #define TERM_AT 2
@@ -68,29 +69,6 @@ void help_paragraphs(const char *details,
         fn(out, str_of(start, (size_t)(end - start)), HELP_TEXT);
 }
 
-/* Text broken at spaces, every line after the first indented. */
-static void add_wrapped(struct buf *out, struct str text, int indent, int at)
-{
-    struct str word, rest = text;
-    bool first = true;
-
-    while (str_split(&rest, ' ', &word)) {
-        if (word.n == 0)
-            continue;
-        if (!first && at + 1 + (int)word.n > WIDTH) {
-            buf_printf(out, "\n%*s", indent, "");
-            at = indent;
-        } else if (!first) {
-            buf_add_char(out, ' ');
-            at++;
-        }
-        buf_add_str(out, word);
-        at += (int)word.n;
-        first = false;
-    }
-    buf_add_char(out, '\n');
-}
-
 static void add_term(struct buf *out, const char *term, const char *text, int column)
 {
     int len = (int)strlen(term);
@@ -100,7 +78,7 @@ static void add_term(struct buf *out, const char *term, const char *text, int co
         buf_printf(out, "\n%*s", column, "");
     else
         buf_printf(out, "%*s", column - TERM_AT - len, "");
-    add_wrapped(out, str_from(text), column, column);
+    term_wrap(out, str_from(text), column, column, WIDTH);
 }
 
 static void option_term(const struct cli_option *option, char *out, size_t size)
@@ -137,7 +115,7 @@ static void add_paragraph(struct buf *out, struct str text, enum help_kind kind)
     if (kind != HELP_CODE_MORE)
         buf_add_char(out, '\n');
     if (kind == HELP_TEXT)
-        add_wrapped(out, text, 0, 0);
+        term_wrap(out, text, 0, 0, WIDTH);
     else
         buf_printf(out, "    %.*s\n", STR_ARG(text));
 }
@@ -148,11 +126,11 @@ void help_command(struct buf *out, const struct cli_command *command)
 
     help_usage(&text, command);
     buf_add_text(out, "usage: dormouse ");
-    add_wrapped(out, buf_str(&text), 16, 16);
+    term_wrap(out, buf_str(&text), 16, 16, WIDTH);
     buf_clear(&text);
     buf_printf(&text, "%s.", command->summary);
     buf_add_char(out, '\n');
-    add_wrapped(out, buf_str(&text), 0, 0);
+    term_wrap(out, buf_str(&text), 0, 0, WIDTH);
     if (command->details)
         help_paragraphs(command->details, add_paragraph, out);
     add_options(out, "options:", command->options);

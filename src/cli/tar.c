@@ -25,9 +25,9 @@ struct header {
 };
 _Static_assert(sizeof(struct header) == BLOCK, "a tar header is one block");
 
-static int write_all(int fd, const char *bytes, size_t n, struct err *err)
+static int write_all(const struct tar *tar, const char *bytes, size_t n, struct err *err)
 {
-    if (file_write_all(fd, str_of(bytes, n)) < 0)
+    if (file_write_all(tar->fd, str_of(bytes, n)) < 0)
         return err_set(err, ERR_STORAGE_FAILED, "write: %s", strerror(errno));
     return 0;
 }
@@ -44,7 +44,7 @@ static void put_size(char out[12], int64_t size)
     out[0] = (char)0x80;
 }
 
-static int add_header(int fd, const char *name, int64_t size, int64_t mtime_s, struct err *err)
+static int add_header(const struct tar *tar, const char *name, int64_t size, struct err *err)
 {
     struct header header = { .type = '0', .magic = "ustar", .version = { '0', '0' } };
     const unsigned char *bytes = (const unsigned char *)&header;
@@ -57,32 +57,33 @@ static int add_header(int fd, const char *name, int64_t size, int64_t mtime_s, s
     memcpy(header.gid, "0000000", 7);
     put_size(header.size, size);
     snprintf(header.mtime, sizeof(header.mtime), "%011llo",
-             (long long)(mtime_s < 0 || mtime_s > OCTAL_MAX ? 0 : mtime_s));
+             (long long)(tar->mtime_s < 0 || tar->mtime_s > OCTAL_MAX ? 0 : tar->mtime_s));
     /* The sum counts its own field as spaces. */
     memset(header.checksum, ' ', sizeof(header.checksum));
     for (size_t i = 0; i < BLOCK; i++)
         sum += bytes[i];
     snprintf(header.checksum, sizeof(header.checksum), "%06o", sum);
-    return write_all(fd, (const char *)&header, BLOCK, err);
+    return write_all(tar, (const char *)&header, BLOCK, err);
 }
 
-static int pad(int fd, int64_t size, struct err *err)
+static int pad(const struct tar *tar, int64_t size, struct err *err)
 {
     static const char zeros[BLOCK];
     size_t over = (size_t)(size % BLOCK);
 
-    return over ? write_all(fd, zeros, BLOCK - over, err) : 0;
+    return over ? write_all(tar, zeros, BLOCK - over, err) : 0;
 }
 
-int tar_add_bytes(int fd, const char *name, struct str bytes, int64_t mtime_s, struct err *err)
+int tar_add_bytes(const struct tar *tar, const char *name, struct str bytes, struct err *err)
 {
-    if (add_header(fd, name, (int64_t)bytes.n, mtime_s, err) < 0 ||
-        write_all(fd, bytes.p, bytes.n, err) < 0 || pad(fd, (int64_t)bytes.n, err) < 0)
+    if (add_header(tar, name, (int64_t)bytes.n, err) < 0 ||
+        write_all(tar, bytes.p, bytes.n, err) < 0 || pad(tar, (int64_t)bytes.n, err) < 0)
         return err_wrap(err, "archive %s", name);
     return 0;
 }
 
-static int copy_bytes(int fd, int from, int64_t size, struct sha256 *hash, struct err *err)
+static int copy_bytes(const struct tar *tar, int from, int64_t size, struct sha256 *hash,
+                      struct err *err)
 {
     AUTO_TEXT chunk = alloc_zero(1, COPY_BYTES);
 
@@ -95,14 +96,16 @@ static int copy_bytes(int fd, int from, int64_t size, struct sha256 *hash, struc
             return err_set(err, ERR_STORAGE_FAILED, "read: %s",
                            n < 0 ? strerror(errno) : "it became shorter meanwhile");
         sha256_add(hash, str_of(chunk, (size_t)n));
-        if (write_all(fd, chunk, (size_t)n, err) < 0)
+        if (write_all(tar, chunk, (size_t)n, err) < 0)
             return -1;
         left -= n;
+        if (tar->progress)
+            tar->progress(size - left, size, tar->arg);
     }
-    return pad(fd, size, err);
+    return pad(tar, size, err);
 }
 
-int tar_add_file(int fd, const char *name, const char *path, int64_t mtime_s, char *sha256,
+int tar_add_file(const struct tar *tar, const char *name, const char *path, char *sha256,
                  struct err *err)
 {
     uint8_t digest[SHA256_BYTES];
@@ -116,9 +119,9 @@ int tar_add_file(int fd, const char *name, const char *path, int64_t mtime_s, ch
     if (fstat(from, &st) < 0 || !S_ISREG(st.st_mode))
         r = err_set(err, ERR_BAD_REQUEST, "%s is not a regular file", path);
     else
-        r = add_header(fd, name, st.st_size, mtime_s, err) < 0
+        r = add_header(tar, name, st.st_size, err) < 0
                 ? -1
-                : copy_bytes(fd, from, st.st_size, &hash, err);
+                : copy_bytes(tar, from, st.st_size, &hash, err);
     close(from);
     sha256_finish(&hash, digest);
     if (r < 0)
@@ -128,9 +131,9 @@ int tar_add_file(int fd, const char *name, const char *path, int64_t mtime_s, ch
     return 0;
 }
 
-int tar_end(int fd, struct err *err)
+int tar_end(const struct tar *tar, struct err *err)
 {
     static const char zeros[2 * BLOCK];
 
-    return write_all(fd, zeros, sizeof(zeros), err);
+    return write_all(tar, zeros, sizeof(zeros), err);
 }

@@ -12,13 +12,20 @@
 
 #define TAR_NAME_MAX 99
 
+struct tar {
+    int fd;
+    int64_t mtime_s;                                        /* of every file */
+    void (*progress)(int64_t done, int64_t all, void *arg); /* of a file's bytes; may be NULL */
+    void *arg;
+};
+
 /* A regular file with mode 0600. name is at most TAR_NAME_MAX bytes. */
-int tar_add_bytes(int fd, const char *name, struct str bytes, int64_t mtime_s, struct err *err);
+int tar_add_bytes(const struct tar *tar, const char *name, struct str bytes, struct err *err);
 /* The bytes of a file, as many as it has when it is opened; one that shrinks meanwhile is an
  * error. When sha256 is not NULL it gets the hash of what was
  * written (SHA256_TEXT_SIZE bytes). */
-int tar_add_file(int fd, const char *name, const char *path, int64_t mtime_s, char *sha256,
+int tar_add_file(const struct tar *tar, const char *name, const char *path, char *sha256,
                  struct err *err);
-int tar_end(int fd, struct err *err);
+int tar_end(const struct tar *tar, struct err *err);
 
 #endif

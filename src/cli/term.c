@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -13,6 +14,7 @@
 #define BAR_WIDTH  30
 #define QUIET_MS   400 /* quicker work shows no bar */
 #define BETWEEN_MS 80
+#define NARROWEST  40 /* what is narrower gets long lines */
 
 bool term_colours(FILE *stream)
 {
@@ -31,6 +33,60 @@ const char *term_style(FILE *stream, enum term_style style)
     };
 
     return term_colours(stream) ? codes[style] : "";
+}
+
+int term_width(FILE *stream)
+{
+    struct winsize size;
+
+    if (!isatty(fileno(stream)) || ioctl(fileno(stream), TIOCGWINSZ, &size) < 0)
+        return 0;
+    return size.ws_col >= NARROWEST ? size.ws_col : 0;
+}
+
+/* Also C1 controls, which are two bytes in UTF-8: some terminals obey them. */
+static size_t control_at(const char *text)
+{
+    unsigned char c = (unsigned char)text[0], next = c ? (unsigned char)text[1] : 0;
+
+    if (c == '\n' || c == '\t')
+        return 0;
+    if (c < 0x20 || c == 0x7f)
+        return 1;
+    return c == 0xc2 && next >= 0x80 && next < 0xa0 ? 2 : 0;
+}
+
+void term_text(FILE *stream, const char *text)
+{
+    for (size_t n; *text; text += n ? n : 1) {
+        n = control_at(text);
+        if (n)
+            fprintf(stream, "\\x%02x", (unsigned char)text[n - 1]);
+        else
+            fputc(*text, stream);
+    }
+}
+
+void term_wrap(struct buf *out, struct str text, int indent, int at, int width)
+{
+    struct str word, rest = text;
+    bool first = true;
+
+    while (str_split(&rest, ' ', &word)) {
+        if (word.n == 0)
+            continue;
+        if (!first && width && at + 1 + (int)word.n > width) {
+            buf_printf(out, "\n%*s", indent, "");
+            at = indent;
+        } else if (!first) {
+            buf_add_char(out, ' ');
+            at++;
+        }
+        buf_add_str(out, word);
+        at += (int)word.n;
+        first = false;
+    }
+    buf_add_char(out, '\n');
 }
 
 void term_progress_init(struct term_progress *progress, const char *label, FILE *stream, bool force)
@@ -66,4 +122,17 @@ void term_progress_end(struct term_progress *progress)
         return;
     fprintf(progress->stream, "\r%*s\r", (int)strlen(progress->label) + BAR_WIDTH + 10, "");
     fflush(progress->stream);
+}
+
+void term_note(FILE *stream, const char *what)
+{
+    static int drawn;
+
+    if (!isatty(fileno(stream)))
+        return;
+    if (what)
+        drawn = fprintf(stream, "%s ...", what);
+    else
+        fprintf(stream, "\r%*s\r", drawn, "");
+    fflush(stream);
 }

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/buf.h"
+
 enum term_style { TERM_PLAIN = 0, TERM_BOLD, TERM_DIM, TERM_RED, TERM_GREEN, TERM_YELLOW };
 
 /* True when stream is a terminal that understands colours and NO_COLOR is not set. */
@@ -16,6 +18,18 @@ bool term_colours(FILE *stream);
 /* The escape sequence that begins a style on this stream, "" where colours are off; TERM_PLAIN
  * ends every style. */
 const char *term_style(FILE *stream, enum term_style style);
+
+/* Columns of the terminal behind stream; 0: it is none, lines may have any length. */
+int term_width(FILE *stream);
+/* Prints text that may come from anywhere (a file in somebody's directory, a server's answer):
+ * control characters other than newline and tab appear as \x1b, so none reaches the terminal. */
+void term_text(FILE *stream, const char *text);
+/* Appends text broken at spaces to fit width columns (0: unbroken); every line after the first is
+ * indented. at: the column where it begins. Ends with a newline. */
+void term_wrap(struct buf *out, struct str text, int indent, int at, int width);
+
+/* Says on a terminal what is being looked at, until it is called with NULL. */
+void term_note(FILE *stream, const char *what);
 
 /* A bar on stderr, for what may take over a second. Shows nothing for the first moments and
  * nothing at all when stderr is not a terminal. */

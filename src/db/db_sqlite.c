@@ -123,6 +123,18 @@ static int turn_wal_on(struct sqlite *sqlite, struct err *err)
     return 0;
 }
 
+static int sqlite_relax(struct db *db, bool on, struct err *err)
+{
+    struct sqlite *sqlite = sqlite_of(db);
+
+    if (on)
+        return pragma(sqlite, "PRAGMA synchronous=OFF", err);
+    return pragma(sqlite,
+                  sqlite->sync == DB_SYNC_NORMAL ? "PRAGMA synchronous=NORMAL"
+                                                 : "PRAGMA synchronous=FULL",
+                  err);
+}
+
 static int set_up(struct sqlite *sqlite, const struct db_open *how, struct err *err)
 {
     char limit[80];
@@ -136,27 +148,12 @@ static int set_up(struct sqlite *sqlite, const struct db_open *how, struct err *
         return pragma(sqlite, "PRAGMA query_only=ON; SELECT 1 FROM sqlite_master LIMIT 1", err);
     if (turn_wal_on(sqlite, err) < 0)
         return -1;
+    sqlite3_wal_hook(sqlite->handle, sqlite_after_commit, sqlite);
     snprintf(limit, sizeof(limit), "PRAGMA journal_size_limit=%u", SQLITE_WAL_BYTES_MAX);
     if (pragma(sqlite, limit, err) < 0)
         return -1;
-    return pragma(
-        sqlite,
-        how->sync == DB_SYNC_NORMAL ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=FULL", err);
-}
-
-/* A new file is for its owner alone; -wal and -shm take its mode. With O_EXCL nobody in this
- * process can have had it open, so closing it drops no lock of SQLite's. */
-static int create_private(const char *path, struct err *err)
-{
-    int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-
-    if (fd >= 0) {
-        close(fd);
-        return 0;
-    }
-    if (errno == EEXIST)
-        return 0;
-    return err_set(err, ERR_INTERNAL, "create %s: %s", path, strerror(errno));
+    sqlite->sync = how->sync;
+    return sqlite_relax(&sqlite->db, false, err);
 }
 
 static int open_handle(struct sqlite *sqlite, const struct db_open *how, struct err *err)
@@ -169,7 +166,7 @@ static int open_handle(struct sqlite *sqlite, const struct db_open *how, struct 
         flags |= SQLITE_OPEN_MEMORY;
     else if (how->read_only && access(sqlite->path, F_OK) != 0)
         return err_set(err, ERR_NOT_FOUND, "there is no database %s", sqlite->path);
-    else if (!how->read_only && create_private(sqlite->path, err) < 0)
+    else if (!how->read_only && sqlite_create(sqlite->path, err) < 0)
         return -1;
     rc = sqlite3_open_v2(sqlite->path, &sqlite->handle, flags, NULL);
     return rc == SQLITE_OK ? 0 : sqlite_fail(sqlite, rc, err);
@@ -421,4 +418,5 @@ const struct db_ops db_sqlite_ops = {
     .backup = sqlite_backup,
     .check = sqlite_check,
     .save_before = sqlite_save_before,
+    .relax = sqlite_relax,
 };

@@ -16,6 +16,7 @@ struct sqlite {
     sqlite3 *handle;
     char *path;
     int busy_ms;
+    enum db_sync sync;
     sqlite3_stmt *controls[DB_ROLLBACK_TO + 1]; /* prepared at first use */
 };
 
@@ -33,8 +34,14 @@ static inline struct sqlite *sqlite_of(struct db *db)
 /* Sets err and db->trouble from a result code. Returns -1. */
 int sqlite_fail(struct sqlite *sqlite, int rc, struct err *err);
 
+/* Makes an empty database for its owner alone (-wal and -shm take its mode), unless there is a file
+ * already. */
+int sqlite_create(const char *path, struct err *err);
+
 /* sqlite_admin.c */
 void sqlite_idle(struct db *db);
+/* For sqlite3_wal_hook(): checkpoints when the log has grown. */
+int sqlite_after_commit(void *sqlite, sqlite3 *handle, const char *name, int frames);
 int sqlite_backup(struct db *db, const char *path, db_progress_fn *progress, void *arg,
                   struct err *err);
 int sqlite_check(struct db *db, struct err *err);

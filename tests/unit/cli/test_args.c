@@ -204,10 +204,10 @@ TEST(help_is_possible_for_an_incomplete_line)
     cli_args_release(&args);
     ASSERT_OK(PARSE("tree", "-h"));
     ASSERT(args.command == NULL);
-    ASSERT_TEXT(cli_operand(&args, 0), "tree");
+    ASSERT_TEXT(args.group, "tree");
     cli_args_release(&args);
     ASSERT_OK(PARSE("--help", "tree"));
-    ASSERT_TEXT(cli_operand(&args, 0), "tree");
+    ASSERT_TEXT(args.group, "tree");
 }
 
 TEST(an_empty_line_is_no_mistake_of_the_parser)

@@ -153,8 +153,8 @@ TEST(config_show_tells_values_and_origins)
 
     write_config(t, "budget:\n  warn_at: 0.7\n");
     ran = RUN("config", "show");
-    ASSERT_CONTAINS(ran.out, "budget.warn_at                       0.7  ");
-    ASSERT_CONTAINS(ran.out, "server.token                         (not set)");
+    ASSERT_CONTAINS(ran.out, "\nbudget.warn_at                      0.7             ");
+    ASSERT_CONTAINS(ran.out, "\nserver.token                        (not set)");
     ran = RUN("config", "show", "--json");
     ASSERT_TEXT(member(t, ran.out, "/values/budget.warn_at"), "0.7");
     ASSERT_CONTAINS(member(t, ran.out, "/origins/budget.warn_at"), "config.yaml:2");

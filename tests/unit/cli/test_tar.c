@@ -10,13 +10,13 @@
 #include "cli/tar.h"
 #include "harness/test.h"
 
-static int create(struct test *t, const char *name)
+static struct tar create(struct test *t, const char *name)
 {
     int fd = open(test_path(t, name), O_WRONLY | O_CREAT | O_EXCL, 0600);
 
     if (fd < 0)
         FAIL("create %s", name);
-    return fd;
+    return (struct tar){ .fd = fd, .mtime_s = 1700000000 };
 }
 
 static const char *shell(struct test *t, const char *command)
@@ -35,18 +35,39 @@ static const char *shell(struct test *t, const char *command)
     return out;
 }
 
+struct seen {
+    int calls;
+    int64_t last;
+};
+
+static void note_progress(int64_t done, int64_t all, void *arg)
+{
+    struct seen *seen = arg;
+
+    if (done <= seen->last || done > all)
+        FAIL("%lld of %lld after %lld", (long long)done, (long long)all, (long long)seen->last);
+    seen->calls++;
+    seen->last = done;
+}
+
 TEST(the_systems_tar_unpacks_what_was_written)
 {
-    int fd = create(t, "a.tar");
+    struct tar tar = create(t, "a.tar");
     char *big = arena_alloc(&t->arena, 200001, 1), hash[SHA256_TEXT_SIZE], again[SHA256_TEXT_SIZE];
 
+    struct seen seen = { 0 };
+
+    tar.progress = note_progress;
+    tar.arg = &seen;
     memset(big, 'x', 200001);
     test_write_file(test_path(t, "big"), big, 200001);
-    ASSERT_OK(tar_add_bytes(fd, "empty", STR(""), 0, &t->err));
-    ASSERT_OK(tar_add_bytes(fd, "block", str_of(big, 512), 1700000000, &t->err));
-    ASSERT_OK(tar_add_file(fd, "copy", test_path(t, "big"), 1700000000, hash, &t->err));
-    ASSERT_OK(tar_end(fd, &t->err));
-    close(fd);
+    ASSERT_OK(tar_add_bytes(&tar, "empty", STR(""), &t->err));
+    ASSERT_OK(tar_add_bytes(&tar, "block", str_of(big, 512), &t->err));
+    ASSERT_OK(tar_add_file(&tar, "copy", test_path(t, "big"), hash, &t->err));
+    ASSERT_OK(tar_end(&tar, &t->err));
+    close(tar.fd);
+    ASSERT_EQ(seen.calls, 4); /* 64 KiB each */
+    ASSERT_EQ(seen.last, 200001);
     ASSERT_TEXT(shell(t, "mkdir out && tar -xf a.tar -C out && cmp big out/copy && ls out"),
                 "block\ncopy\nempty\n");
     ASSERT_TEXT(shell(t, "stat -c '%a %s %Y' out/block"), "600 512 1700000000\n");
@@ -64,7 +85,7 @@ static void read_header(struct test *t, const char *path, char block[512])
     pid = fork();
     if (pid == 0) {
         close(ends[0]);
-        tar_add_file(ends[1], "sparse", path, 0, NULL, &t->err);
+        tar_add_file(&(struct tar){ .fd = ends[1] }, "sparse", path, NULL, &t->err);
         _exit(0);
     }
     close(ends[1]);
@@ -74,11 +95,11 @@ static void read_header(struct test *t, const char *path, char block[512])
 
 TEST(a_file_beyond_eight_gibibytes_has_its_size_in_binary)
 {
-    int fd = create(t, "sparse");
+    struct tar tar = create(t, "sparse");
     char block[512];
 
-    ASSERT_EQ(ftruncate(fd, (off_t)9 << 30), 0); /* 0x240000000 */
-    close(fd);
+    ASSERT_EQ(ftruncate(tar.fd, (off_t)9 << 30), 0); /* 0x240000000 */
+    close(tar.fd);
     read_header(t, test_path(t, "sparse"), block);
     ASSERT_EQ((unsigned char)block[124], 0x80);
     ASSERT_EQ(block[124 + 7], 2);
@@ -88,13 +109,13 @@ TEST(a_file_beyond_eight_gibibytes_has_its_size_in_binary)
 
 TEST(what_can_not_be_read_or_written_is_an_error)
 {
-    int fd = create(t, "a.tar"), full = open("/dev/full", O_WRONLY);
+    struct tar tar = create(t, "a.tar"), full = { .fd = open("/dev/full", O_WRONLY) };
 
-    ASSERT_FAILS(tar_add_file(fd, "x", test_path(t, "absent"), 0, NULL, &t->err), ERR_NOT_FOUND);
+    ASSERT_FAILS(tar_add_file(&tar, "x", test_path(t, "absent"), NULL, &t->err), ERR_NOT_FOUND);
     err_reset(&t->err);
-    ASSERT_FAILS(tar_add_file(fd, "x", test_dir(t), 0, NULL, &t->err), ERR_BAD_REQUEST);
+    ASSERT_FAILS(tar_add_file(&tar, "x", test_dir(t), NULL, &t->err), ERR_BAD_REQUEST);
     err_reset(&t->err);
-    ASSERT_FAILS(tar_add_bytes(full, "x", STR("y"), 0, &t->err), ERR_STORAGE_FAILED);
+    ASSERT_FAILS(tar_add_bytes(&full, "x", STR("y"), &t->err), ERR_STORAGE_FAILED);
     err_reset(&t->err);
-    ASSERT_FAILS(tar_end(full, &t->err), ERR_STORAGE_FAILED);
+    ASSERT_FAILS(tar_end(&full, &t->err), ERR_STORAGE_FAILED);
 }

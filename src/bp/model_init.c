@@ -162,7 +162,7 @@ static int lay_out(struct model *m, struct err *err)
         *(t->keyed ? &block : &bits) += width;
     }
     bits += block * m->keys;
-    m->words = bits / 64 + 1;
+    m->words = (bits + 63) / 64;
     if (m->words > MODEL_WORDS_MAX)
         return err_set(err, ERR_TOO_LARGE,
                        "a state of program %s takes %u bits with %u keys; the checker takes %d",

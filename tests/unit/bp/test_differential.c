@@ -159,7 +159,7 @@ TEST(engine_and_model_agree_on_20000_random_event_sequences, .timeout_s = 300)
 
 /* ---- the checker ---- */
 
-#define STATES_MAX 6000
+#define STATES_MAX 5000
 
 /* The length of a shortest way to a bad point, 0 when there is none, -1 past the bound. Keeps keys
  * as they are, leaves no thread out, looks at every key that may be born, and tells all attributes
@@ -174,7 +174,7 @@ struct plain_search {
 
 static void plain_add(struct plain_search *s, const struct state *state, unsigned depth)
 {
-    uint64_t words[MODEL_WORDS_MAX];
+    uint64_t words[MODEL_WORDS_MAX] = { 0 };
     struct str key = str_of((const char *)words, s->model->words * sizeof(words[0]));
 
     model_pack(s->model, state, words);
@@ -270,7 +270,7 @@ TEST(the_checker_finds_the_same_shortest_ways_as_a_search_without_shortcuts, .ti
     unsigned proved = 0, violated = 0, together = 0;
     struct dice d = { 42 };
 
-    for (int i = 0; i < 400; i++) {
+    for (int i = 0; i < 300; i++) {
         AUTO_ARENA arena = ARENA_INIT;
         const struct bp_program *program = random_program(&d, BP_PROPERTY, &arena);
         struct model_scope scope = { .property = "property", .all_bits = true };
@@ -292,5 +292,5 @@ TEST(the_checker_finds_the_same_shortest_ways_as_a_search_without_shortcuts, .ti
     /* Both verdicts must have been tested many times. */
     printf("  %u proved, %u violated, %u compared with the plain search\n", proved, violated,
            together);
-    ASSERT(proved > 20 && violated > 100 && together > 200);
+    ASSERT(proved > 100 && violated > 60 && together > 200);
 }

@@ -134,6 +134,20 @@ TEST(an_expression_is_bounded_in_length_depth_and_parts)
         memcpy(text + 4 * i, "not ", 4);
     err_reset(&t->err);
     ASSERT_FAILS(expr_parse(str_of(text, 4000), &t->arena, &e, &t->err), ERR_TOO_LARGE);
+    strcpy(text, "args");
+    for (int i = 0; i < 33; i++)
+        strcat(text, ".a");
+    err_reset(&t->err);
+    ASSERT_FAILS(expr_parse(str_from(strcat(text, " exists")), &t->arena, &e, &t->err),
+                 ERR_SCHEMA_VIOLATION);
+    ASSERT_CONTAINS(test_err_text(t), "stands where a shorter path is allowed");
+    strcpy(text, "tool in [1");
+    for (int i = 0; i < EXPR_LIST_MAX; i++)
+        strcat(text, ", 1");
+    err_reset(&t->err);
+    ASSERT_FAILS(expr_parse(str_from(strcat(text, "]")), &t->arena, &e, &t->err),
+                 ERR_SCHEMA_VIOLATION);
+    ASSERT_CONTAINS(test_err_text(t), "stands where a list of at most 128 values is allowed");
     strcpy(text, "true");
     for (int i = 0; i < 400; i++)
         strcat(text, " or true");

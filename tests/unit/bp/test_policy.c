@@ -318,6 +318,21 @@ TEST(a_policy_that_would_guard_nothing_is_refused_with_the_name_that_nobody_know
     }
 }
 
+TEST(attributes_of_a_policy_that_the_program_has_no_bit_for_are_refused)
+{
+    AUTO(bp_policy) policy = parse(t, V "classify: { last: 'true', one_more: 'true' }\n");
+    struct bp_program full = bp_program_approval;
+    const struct bp_program *p;
+    const char *names[BP_BITS_MAX];
+
+    for (unsigned i = 0; i < BP_BITS_MAX; i++)
+        names[i] = i < full.bit_count ? full.bits[i] : arena_printf(&t->arena, "bit_%u", i);
+    full.bits = names;
+    full.bit_count = BP_BITS_MAX - 1;
+    ASSERT_FAILS(bp_policy_apply(&full, policy, &t->arena, &p, &t->err), ERR_TOO_LARGE);
+    ASSERT_TEXT(test_err_text(t), "policy: no bit is left for attribute one_more: 32 are allowed");
+}
+
 TEST(a_policy_is_loaded_from_yaml_and_a_missing_file_is_said)
 {
     AUTO(bp_policy) policy = NULL;

@@ -36,7 +36,7 @@ struct plain {
 /* Index + 1 of the state, or 0 when there is no room. */
 static unsigned plain_find(struct plain *p, const struct known *k, unsigned depth)
 {
-    uint64_t words[MODEL_WORDS_MAX + 1];
+    uint64_t words[MODEL_WORDS_MAX + 1] = { 0 };
     struct str key = str_of((const char *)words, (p->model->words + 1) * sizeof(words[0]));
     void *found;
 

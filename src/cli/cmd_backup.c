@@ -225,9 +225,10 @@ static int begin(struct backup *backup, struct err *err)
 {
     int n = snprintf(backup->work, sizeof(backup->work), "%s.partial-XXXXXX", backup->path);
 
-    if (n < 0 || (size_t)n + 16 >= sizeof(backup->work)) {
+    if (!*backup->path || n < 0 || (size_t)n + 16 >= sizeof(backup->work)) {
         backup->work[0] = '\0';
-        return err_set(err, ERR_BAD_REQUEST, "the path is too long");
+        return err_set(err, ERR_BAD_REQUEST, "the name of FILE is %s",
+                       *backup->path ? "too long" : "empty");
     }
     if (access(backup->path, F_OK) == 0 || !mkdtemp(backup->work)) {
         int failure = errno;

@@ -112,12 +112,16 @@ int config_layer_read(const char *path, struct config_layer *layer,
 {
     AUTO_BUF text = BUF_INIT(LIMIT_CONFIG_BYTES);
     struct err err = ERR_INIT;
+    const char *why;
 
     if (file_read(path, &text, &err) == 0)
         return config_layer_parse(buf_str(&text), path, layer, problems);
     if (err.code == ERR_NOT_FOUND)
         return 0;
-    config_problem_add(problems, path, 0, 0, "%s", err_message(&err, 0));
+    /* "open PATH: why": the path is said already. */
+    why = strstr(err_message(&err, 0), path);
+    why = why ? strchr(why + strlen(path), ' ') : NULL;
+    config_problem_add(problems, path, 0, 0, "%s", why ? why + 1 : err_message(&err, 0));
     return -1;
 }
 

@@ -67,7 +67,7 @@ fuzz: ## every fuzz target for FUZZ_SECONDS
 .PHONY: coverage
 coverage: ## lines of src/ that the tests reach
 	@tools/setup build test coverage
-	@$(call setup,build-coverage,-Db_coverage=true -Doptimization=0)
+	@$(call setup,build-coverage,-Db_coverage=true -Doptimization=0 -Dwerror=false -Dc_args=-fprofile-update=atomic)
 	@ninja -C build-coverage
 	@tools/coverage build-coverage
 

@@ -31,7 +31,7 @@ char *buf_reserve(struct buf *buf, size_t n)
 
         while (cap < need)
             cap += cap / 2 + 1;
-        if (cap > buf->max + 1)
+        if (cap - 1 > buf->max)
             cap = buf->max + 1;
         buf->p = alloc_resize(buf->p, cap, 1);
         buf->cap = cap;

@@ -237,17 +237,27 @@ static void add_hunk(const struct diff *diff, const struct diff_hunk *hunk, stru
         add_line(out, ' ', diff->a[a]);
 }
 
+static bool is_plain(char c)
+{
+    return (unsigned char)c >= 0x20 && c != 0x7F && c != '"' && c != '\\';
+}
+
 static void add_name(struct buf *out, const char *prefix, const char *name)
 {
-    bool blank = name && strchr(name, ' ');
+    struct str rest = str_from(name ? name : "/dev/null");
+    bool plain = true, blank = str_find_char(rest, ' ') >= 0;
 
+    for (size_t i = 0; i < rest.n; i++)
+        plain = plain && is_plain(rest.p[i]);
     buf_add_text(out, prefix);
-    if (!name)
-        buf_add_text(out, "/dev/null");
-    for (; name && *name; name++)
-        buf_add_char(out, (unsigned char)*name < 0x20 || *name == 0x7F ? '?' : *name);
-    /* A tab ends the name, so that a blank in it is not taken for its end. */
-    buf_add_text(out, blank ? "\t\n" : "\n");
+    buf_add_text(out, plain ? "" : "\"");
+    for (; rest.n; rest = str_skip(rest, 1))
+        if (is_plain(rest.p[0]))
+            buf_add_char(out, rest.p[0]);
+        else
+            buf_printf(out, "\\%03o", (unsigned char)rest.p[0]);
+    /* A tab ends a plain name, so that a blank in it is not taken for its end. */
+    buf_add_text(out, !plain ? "\"\n" : blank ? "\t\n" : "\n");
 }
 
 int diff_unified(const struct diff *diff, const char *old_name, const char *new_name,

@@ -53,8 +53,8 @@ bool diff_next_hunk(const struct diff *diff, size_t context, size_t *at,
                     struct diff_hunk *ret_hunk);
 
 /* Appends what `diff -u` prints; nothing when the texts are equal. NULL as a name means that side
- * does not exist (/dev/null). Control characters in names are written as `?`. -1 when out is
- * full. */
+ * does not exist (/dev/null). Names with control characters, quotes or backslashes are quoted as
+ * git quotes them. -1 when out is full. */
 int diff_unified(const struct diff *diff, const char *old_name, const char *new_name,
                  size_t context, struct buf *out);
 

@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/rand.h"
+#include "base/utf8.h"
 
 #define READ_STEP  (64 * KIB)
 #define TEMP_TRIES 16
@@ -108,7 +109,8 @@ static int open_temp(int dir_fd, const char *name, mode_t mode,
         int fd;
 
         hex_encode(&value, sizeof(value), random);
-        snprintf(temp, LIMIT_PATH_NAME_BYTES + 1, ".%.200s.%s.tmp", name, random);
+        snprintf(temp, LIMIT_PATH_NAME_BYTES + 1, ".%.*s.%s.tmp",
+                 STR_ARG(utf8_truncate(str_from(name), 200)), random);
         fd = openat(dir_fd, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
         if (fd >= 0 || errno != EEXIST)
             return fd;

@@ -21,7 +21,8 @@ int file_read(const char *path, struct buf *buf, struct err *err);
 int file_read_fd(int fd, const char *name, struct buf *buf, struct err *err);
 
 /* Replaces path by text: a temporary file beside it is written, synced and renamed over it, then
- * the directory is synced. On failure the old file is as it was and no temporary is left. The
+ * the directory is synced. On failure the old file is as it was and no temporary is left, unless
+ * it is that last sync which fails: then the new text is in place, but may not outlive a crash. The
  * last component of path is never followed when it is a symbolic link: the link is replaced. */
 int file_write_atomic(const char *path, struct str text, mode_t mode, struct err *err);
 /* The same for a name (no slash) in an open directory. */

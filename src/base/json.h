@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 
@@ -119,7 +120,9 @@ int json_pointer_find(struct json_object *value, struct str pointer, struct json
 /* Splits off the first reference token, unescaped into out. 1: done, 0: pointer is exhausted,
  * -1: malformed (no leading '/', bad '~') or longer than size - 1. */
 int json_pointer_next(struct str *rest, char *out, size_t size, struct str *ret_token);
-/* An array index as RFC 6901 has it ("0" or digits without leading zero), or -1. */
-int json_pointer_index(struct str token, size_t *ret_index);
+/* *value becomes its member or item named by token; -1 when there is none. */
+int json_pointer_step(struct json_object **value, struct str token);
+/* Appends "/token", escaped. */
+void json_pointer_add(struct buf *out, struct str token);
 
 #endif

@@ -14,9 +14,9 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "base/json_number.h"
-#include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/limits.h"
+#include "base/utf8.h"
 
 struct canon {
     struct buf *out;
@@ -57,17 +57,12 @@ static int member_cmp(const void *a, const void *b)
 
 static int add_string(struct canon *c, struct str text)
 {
-    const char *p = text.p, *end = text.n ? text.p + text.n : text.p;
+    size_t good = utf8_valid_prefix(text);
 
-    while (p < end) {
-        unsigned n = json_utf8_length(p, end);
-
-        if (n == 0)
-            return err_set(c->err, ERR_BAD_REQUEST,
-                           "canonical JSON: a string is not UTF-8 (byte 0x%02x)",
-                           (unsigned char)*p);
-        p += n;
-    }
+    if (good < text.n)
+        return err_set(c->err, ERR_BAD_REQUEST,
+                       "canonical JSON: a string is not UTF-8 (byte 0x%02x)",
+                       (unsigned char)text.p[good]);
     json_quote(c->out, text);
     return 0;
 }
@@ -130,27 +125,19 @@ static int add_nested(struct canon *c, struct json_object *value)
     return r;
 }
 
-/* The digits of a number that was written as an integer, or NULL. */
-static const char *integer_text(struct json_object *value)
-{
-    const char *text = json_object_to_json_string(value);
-
-    return text[strspn(text, "-0123456789")] == '\0' ? text : NULL;
-}
-
 /* RFC 8785 knows doubles only and prints their shortest digits. An integer that this would change
  * is refused, or the digests of different integers would be the same. */
 static int add_number(struct canon *c, struct json_object *value)
 {
     double d = json_number_double(value);
-    char text[JSON_NUMBER_MAX];
-    const char *digits;
+    char text[JSON_NUMBER_MAX], plain[JSON_NUMBER_MAX];
+    const char *digits = json_number_text(value, plain);
     size_t n;
 
     if (!isfinite(d))
         return err_set(c->err, ERR_BAD_REQUEST, "canonical JSON: a number is not finite");
     n = json_number_format(d, text);
-    if (fabs(d) >= 0x1p53 && (digits = integer_text(value)) && strcmp(digits, text) != 0)
+    if (fabs(d) >= 0x1p53 && !strpbrk(digits, ".eE") && strcmp(digits, text) != 0)
         return err_set(
             c->err, ERR_BAD_REQUEST,
             "canonical JSON: the integer %.40s does not survive as a double; send it as a "

@@ -8,69 +8,73 @@
 #include "base/json.h"
 #include "base/json_number.h"
 
-/* Where we are, for errors: the JSON Pointer of the object being read. */
+#define POINTER_MAX 400
+
 struct reader {
-    char at[512];
-    size_t n;
     unsigned flags;
     struct err *err;
 };
 
+/* Where we are, from the inside out; NULL is the whole. */
+struct place {
+    const struct place *up;
+    const char *name;
+};
+
 static int read_object(struct reader *r, const struct json_object *object,
-                       const struct json_field *fields, char *record);
+                       const struct json_field *fields, const struct place *at, char *record);
 
-/* Appends "/name" with ~ and / escaped; a pointer that is too long is cut. */
-static size_t enter(struct reader *r, const char *name)
+static void add_place(struct buf *out, const struct place *at)
 {
-    size_t before = r->n;
-
-    if (r->n + 1 < sizeof(r->at))
-        r->at[r->n++] = '/';
-    for (const char *p = name; *p && r->n + 2 < sizeof(r->at); p++) {
-        if (*p == '~' || *p == '/') {
-            r->at[r->n++] = '~';
-            r->at[r->n++] = *p == '~' ? '0' : '1';
-        } else {
-            r->at[r->n++] = *p;
-        }
-    }
-    r->at[r->n] = '\0';
-    return before;
+    if (!at)
+        return;
+    add_place(out, at->up);
+    json_pointer_add(out, str_from(at->name));
 }
 
-static void leave(struct reader *r, size_t before)
+static int fail(struct reader *r, const struct place *at, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* "/a/b: what"; a pointer that is too long is cut. */
+static int fail(struct reader *r, const struct place *at, const char *fmt, ...)
 {
-    r->n = before;
-    r->at[before] = '\0';
+    AUTO_BUF pointer = BUF_INIT(POINTER_MAX);
+    char what[400];
+    va_list args;
+
+    add_place(&pointer, at);
+    va_start(args, fmt);
+    vsnprintf(what, sizeof(what), fmt, args);
+    va_end(args);
+    return err_set(r->err, ERR_SCHEMA_VIOLATION, "%s: %s", at ? buf_text(&pointer) : "/", what);
 }
 
-static int fail_expected(struct reader *r, const char *expected, const struct json_object *value)
+static int fail_expected(struct reader *r, const struct place *at, const char *expected,
+                         const struct json_object *value)
 {
-    return err_set(r->err, ERR_SCHEMA_VIOLATION, "%s: expected %s, found %s", r->n ? r->at : "/",
-                   expected, json_type_name(value));
+    return fail(r, at, "expected %s, found %s", expected, json_type_name(value));
 }
 
 static int read_number(struct reader *r, const struct json_object *value, enum json_kind kind,
-                       char *to)
+                       const struct place *at, char *to)
 {
     int64_t i;
     double d;
 
     if (kind == JSON_DOUBLE) {
         if (!json_is_number(value))
-            return fail_expected(r, "a number", value);
+            return fail_expected(r, at, "a number", value);
         d = json_number_double(value);
         memcpy(to, &d, sizeof(d));
         return 0;
     }
     if (!json_number_i64(value, &i))
-        return fail_expected(r, "an integer", value);
+        return fail_expected(r, at, "an integer", value);
     if (kind == JSON_U32) {
         uint32_t u = (uint32_t)i;
 
         if (i < 0 || i > UINT32_MAX)
-            return err_set(r->err, ERR_SCHEMA_VIOLATION, "%s: expected 0 to 4294967295, found %lld",
-                           r->at, (long long)i);
+            return fail(r, at, "expected 0 to 4294967295, found %lld", (long long)i);
         memcpy(to, &u, sizeof(u));
     } else {
         memcpy(to, &i, sizeof(i));
@@ -79,93 +83,85 @@ static int read_number(struct reader *r, const struct json_object *value, enum j
 }
 
 static int read_value(struct reader *r, struct json_object *value, const struct json_field *field,
-                      char *to)
+                      const struct place *at, char *to)
 {
     enum json_type type = json_object_get_type(value);
+    struct str text;
 
     switch (field->kind) {
     case JSON_STR:
         if (type != json_type_string)
-            return fail_expected(r, "a string", value);
-        memcpy(to, &(struct str){ json_str(value).p, json_str(value).n }, sizeof(struct str));
+            return fail_expected(r, at, "a string", value);
+        text = json_str(value);
+        memcpy(to, &text, sizeof(text));
         return 0;
     case JSON_I64:
     case JSON_U32:
     case JSON_DOUBLE:
-        return read_number(r, value, field->kind, to);
+        return read_number(r, value, field->kind, at, to);
     case JSON_BOOL:
         if (type != json_type_boolean)
-            return fail_expected(r, "true or false", value);
+            return fail_expected(r, at, "true or false", value);
         *(bool *)to = json_object_get_boolean(value);
         return 0;
     case JSON_OBJECT:
         if (type != json_type_object)
-            return fail_expected(r, "an object", value);
+            return fail_expected(r, at, "an object", value);
         memcpy(to, &value, sizeof(value));
         return 0;
     case JSON_ARRAY:
         if (type != json_type_array)
-            return fail_expected(r, "an array", value);
+            return fail_expected(r, at, "an array", value);
         memcpy(to, &value, sizeof(value));
         return 0;
     case JSON_ANY:
         memcpy(to, &value, sizeof(value));
         return 0;
     case JSON_STRUCT:
-        return read_object(r, value, field->nested, to);
+        return read_object(r, value, field->nested, at, to);
     case JSON_KIND_NONE:
         break;
     }
     return err_set(r->err, ERR_INTERNAL, "field \"%s\" has no kind", field->name);
 }
 
-static void list_names(const struct json_field *fields, char *out, size_t size)
-{
-    size_t n = 0;
-
-    out[0] = '\0';
-    for (; fields->name && n + 1 < size; fields++)
-        n += (size_t)snprintf(out + n, size - n, "%s%s", n ? ", " : "", fields->name);
-}
-
 static int refuse_unknown(struct reader *r, const struct json_object *object,
-                          const struct json_field *fields)
+                          const struct json_field *fields, const struct place *at)
 {
     struct lh_entry *entry;
 
     lh_foreach(json_object_get_object(object), entry)
     {
         const struct json_field *field = fields;
-        char known[256];
+        AUTO_BUF known = BUF_INIT(255);
 
         while (field->name && strcmp(field->name, lh_entry_k(entry)) != 0)
             field++;
         if (field->name)
             continue;
-        list_names(fields, known, sizeof(known));
-        enter(r, lh_entry_k(entry));
-        return err_set(r->err, ERR_SCHEMA_VIOLATION, "%s: unknown key; allowed are %s", r->at,
-                       known);
+        for (field = fields; field->name; field++)
+            buf_printf(&known, "%s%s", known.n ? ", " : "", field->name);
+        return fail(r, &(struct place){ at, lh_entry_k(entry) }, "unknown key; allowed are %s",
+                    buf_text(&known));
     }
     return 0;
 }
 
 static int read_object(struct reader *r, const struct json_object *object,
-                       const struct json_field *fields, char *record)
+                       const struct json_field *fields, const struct place *at, char *record)
 {
     if (json_object_get_type(object) != json_type_object)
-        return fail_expected(r, "an object", object);
-    if ((r->flags & JSON_REFUSE_UNKNOWN) && refuse_unknown(r, object, fields) < 0)
+        return fail_expected(r, at, "an object", object);
+    if ((r->flags & JSON_REFUSE_UNKNOWN) && refuse_unknown(r, object, fields, at) < 0)
         return -1;
     for (; fields->name; fields++) {
         struct json_object *value = json_find(object, fields->name);
-        size_t before = enter(r, fields->name);
+        struct place field_at = { at, fields->name };
 
         if (!value && fields->required)
-            return err_set(r->err, ERR_SCHEMA_VIOLATION, "%s: required but absent", r->at);
-        if (value && read_value(r, value, fields, record + fields->offset) < 0)
+            return fail(r, &field_at, "required but absent");
+        if (value && read_value(r, value, fields, &field_at, record + fields->offset) < 0)
             return -1;
-        leave(r, before);
     }
     return 0;
 }
@@ -175,5 +171,5 @@ int json_read(const struct json_object *object, const struct json_field *fields,
 {
     struct reader r = { .flags = flags, .err = err };
 
-    return read_object(&r, object, fields, record);
+    return read_object(&r, object, fields, NULL, record);
 }

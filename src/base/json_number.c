@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "base/str.h"
 
 #define DIGITS_MAX   LIMIT_JSON_NUMBER_BYTES
 #define EXPONENT_MAX 1000000000 /* beyond this all exponents are alike: the double is 0 */
@@ -213,21 +214,26 @@ static bool is_unsigned_big(const struct json_object *value)
            json_object_get_int64(value) == INT64_MAX && json_object_get_uint64(value) > INT64_MAX;
 }
 
-static void decimal_from(const struct json_object *value, struct decimal *d)
+const char *json_number_text(const struct json_object *value, char out[JSON_NUMBER_MAX])
 {
     const char *text = number_text(value);
-    char out[JSON_NUMBER_MAX];
 
-    if (!text) {
-        text = out;
-        if (json_object_get_type(value) == json_type_double)
-            json_number_format(json_object_get_double(value), out);
-        else if (is_unsigned_big(value))
-            snprintf(out, sizeof(out), "%llu", (unsigned long long)json_object_get_uint64(value));
-        else
-            snprintf(out, sizeof(out), "%lld", (long long)json_object_get_int64(value));
-    }
-    decimal_read(text, d);
+    if (text)
+        return text;
+    if (json_object_get_type(value) == json_type_double)
+        json_number_format(json_object_get_double(value), out);
+    else if (is_unsigned_big(value))
+        snprintf(out, JSON_NUMBER_MAX, "%llu", (unsigned long long)json_object_get_uint64(value));
+    else
+        snprintf(out, JSON_NUMBER_MAX, "%lld", (long long)json_object_get_int64(value));
+    return out;
+}
+
+static void decimal_from(const struct json_object *value, struct decimal *d)
+{
+    char text[JSON_NUMBER_MAX];
+
+    decimal_read(json_number_text(value, text), d);
 }
 
 static int magnitude_cmp(const struct decimal *a, const struct decimal *b)
@@ -360,7 +366,8 @@ static bool is_long(const struct json_object *value)
 
         return i > (INT64_C(1) << 53) || i < -(INT64_C(1) << 53);
     }
-    return text && (strlen(text) > DBL_DIG || json_object_get_double(value) == 0);
+    /* Below the normal range a double has fewer digits than even a short text. */
+    return text && (strlen(text) > DBL_DIG || fabs(json_object_get_double(value)) < DBL_MIN);
 }
 
 bool json_number_is_integer(const struct json_object *value)
@@ -390,7 +397,8 @@ double json_number_double(const struct json_object *value)
 
 bool json_number_i64(const struct json_object *value, int64_t *ret_value)
 {
-    double d;
+    char digits[24];
+    struct decimal d;
 
     if (json_object_get_type(value) == json_type_int) {
         if (is_unsigned_big(value))
@@ -400,11 +408,12 @@ bool json_number_i64(const struct json_object *value, int64_t *ret_value)
     }
     if (!json_number_is_integer(value))
         return false;
-    d = json_object_get_double(value);
-    if (!(d >= -0x1p63 && d < 0x1p63))
+    decimal_from(value, &d);
+    if (d.n + d.exponent > 19)
         return false;
-    *ret_value = (int64_t)d;
-    return true;
+    snprintf(digits, sizeof(digits), "%s%.*s%.*s", d.negative ? "-" : "", d.n, d.digits,
+             (int)d.exponent, "0000000000000000000");
+    return str_to_i64(d.n ? str_from(digits) : STR("0"), ret_value) == 0;
 }
 
 int json_number_cmp(const struct json_object *a, const struct json_object *b)

@@ -25,7 +25,9 @@ bool json_is_number(const struct json_object *value);
 /* No fraction: 1, 1.0, 1e3. */
 bool json_number_is_integer(const struct json_object *value);
 double json_number_double(const struct json_object *value);
-/* The value when it is an integer within int64. */
+/* The text as it was parsed, else the shortest (in out). The value is finite. */
+const char *json_number_text(const struct json_object *value, char out[JSON_NUMBER_MAX]);
+/* The value when it is an integer within int64, exact. */
 bool json_number_i64(const struct json_object *value, int64_t *ret_value);
 /* < 0, 0, > 0, exact. */
 int json_number_cmp(const struct json_object *a, const struct json_object *b);

@@ -31,7 +31,21 @@ int json_pointer_next(struct str *rest, char *out, size_t size, struct str *ret_
     return 1;
 }
 
-int json_pointer_index(struct str token, size_t *ret_index)
+void json_pointer_add(struct buf *out, struct str token)
+{
+    buf_add_char(out, '/');
+    for (size_t i = 0; i < token.n; i++) {
+        if (token.p[i] == '~')
+            buf_add_text(out, "~0");
+        else if (token.p[i] == '/')
+            buf_add_text(out, "~1");
+        else
+            buf_add_char(out, token.p[i]);
+    }
+}
+
+/* As RFC 6901 has it: "0" or digits without leading zero. */
+static int array_index(struct str token, size_t *ret_index)
 {
     uint64_t index;
 
@@ -42,7 +56,7 @@ int json_pointer_index(struct str token, size_t *ret_index)
     return 0;
 }
 
-static int step(struct json_object **value, struct str token)
+int json_pointer_step(struct json_object **value, struct str token)
 {
     size_t index;
 
@@ -55,7 +69,7 @@ static int step(struct json_object **value, struct str token)
         *value = member;
         return 0;
     }
-    if (json_object_get_type(*value) != json_type_array || json_pointer_index(token, &index) < 0 ||
+    if (json_object_get_type(*value) != json_type_array || array_index(token, &index) < 0 ||
         index >= json_object_array_length(*value))
         return -1;
     *value = json_object_array_get_idx(*value, index);
@@ -70,7 +84,7 @@ int json_pointer_find(struct json_object *value, struct str pointer, struct json
     int r;
 
     while ((r = json_pointer_next(&rest, text, sizeof(text), &token)) > 0)
-        if (step(&value, token) < 0)
+        if (json_pointer_step(&value, token) < 0)
             return err_set(err, ERR_NOT_FOUND, "JSON pointer \"%.*s\": there is no \"%.60s\" in %s",
                            STR_ARG(pointer), token.p, value ? json_type_name(value) : "null");
     if (r < 0)

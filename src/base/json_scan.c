@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/limits.h"
+#include "base/utf8.h"
 
 static int scan_number(struct json_scan *scan, struct json_token *token, struct err *err);
 static int scan_string(struct json_scan *scan, struct json_token *token, struct err *err);
@@ -44,56 +45,6 @@ int json_scan_fail(const struct json_scan *scan, const char *at, struct err *err
     vsnprintf(message, sizeof(message), fmt, args);
     va_end(args);
     return err_set(err, ERR_BAD_REQUEST, "%zu:%zu: %s", line, column, message);
-}
-
-unsigned json_utf8_length(const char *p, const char *end)
-{
-    const unsigned char *u = (const unsigned char *)p;
-    unsigned char low = 0x80, high = 0xbf;
-    unsigned n;
-
-    if (p >= end)
-        return 0;
-    if (u[0] < 0x80)
-        return 1;
-    if (u[0] < 0xc2 || u[0] > 0xf4)
-        return 0;
-    n = u[0] < 0xe0 ? 2 : u[0] < 0xf0 ? 3 : 4;
-    if ((size_t)(end - p) < n)
-        return 0;
-    if (u[0] == 0xe0)
-        low = 0xa0; /* overlong below */
-    else if (u[0] == 0xed)
-        high = 0x9f; /* surrogates above */
-    else if (u[0] == 0xf0)
-        low = 0x90;
-    else if (u[0] == 0xf4)
-        high = 0x8f;
-    if (u[1] < low || u[1] > high)
-        return 0;
-    for (unsigned i = 2; i < n; i++)
-        if ((u[i] & 0xc0) != 0x80)
-            return 0;
-    return n;
-}
-
-void json_utf8_add(struct buf *buf, uint32_t c)
-{
-    if (c < 0x80) {
-        buf_add_char(buf, (char)c);
-    } else if (c < 0x800) {
-        buf_add_char(buf, (char)(0xc0 | c >> 6));
-        buf_add_char(buf, (char)(0x80 | (c & 0x3f)));
-    } else if (c < 0x10000) {
-        buf_add_char(buf, (char)(0xe0 | c >> 12));
-        buf_add_char(buf, (char)(0x80 | (c >> 6 & 0x3f)));
-        buf_add_char(buf, (char)(0x80 | (c & 0x3f)));
-    } else {
-        buf_add_char(buf, (char)(0xf0 | c >> 18));
-        buf_add_char(buf, (char)(0x80 | (c >> 12 & 0x3f)));
-        buf_add_char(buf, (char)(0x80 | (c >> 6 & 0x3f)));
-        buf_add_char(buf, (char)(0x80 | (c & 0x3f)));
-    }
 }
 
 static int fail_unexpected(const struct json_scan *scan, const char *at, struct err *err)
@@ -284,7 +235,7 @@ static int scan_unicode_escape(struct json_scan *scan, struct err *err)
         scan->p += 6;
         c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
     }
-    json_utf8_add(&scan->unescaped, (uint32_t)c);
+    buf_add_utf8(&scan->unescaped, (uint32_t)c);
     return 0;
 }
 
@@ -311,8 +262,9 @@ static int scan_escape(struct json_scan *scan, struct err *err)
 static int skip_plain(struct json_scan *scan, struct err *err)
 {
     while (scan->p < scan->end) {
+        struct str rest = str_of(scan->p, (size_t)(scan->end - scan->p));
         unsigned char c = (unsigned char)*scan->p;
-        unsigned n;
+        uint32_t code;
 
         if (c == '"' || c == '\\')
             return 0;
@@ -321,10 +273,13 @@ static int skip_plain(struct json_scan *scan, struct err *err)
                                   c == '\n' ? "the string has no end on its line"
                                             : "control character 0x%02x in a string: escape it",
                                   c);
-        n = c < 0x80 ? 1 : json_utf8_length(scan->p, scan->end);
-        if (n == 0)
+        if (c < 0x80) {
+            scan->p++;
+            continue;
+        }
+        if (utf8_decode(&rest, &code) < 0)
             return json_scan_fail(scan, scan->p, err, "invalid UTF-8 (byte 0x%02x)", c);
-        scan->p += n;
+        scan->p = rest.p;
     }
     return json_scan_fail(scan, scan->p, err, "the string has no end");
 }

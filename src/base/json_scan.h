@@ -52,10 +52,4 @@ int json_scan_next(struct json_scan *scan, struct json_token *ret_token, struct 
 int json_scan_fail(const struct json_scan *scan, const char *at, struct err *err, const char *fmt,
                    ...) __attribute__((format(printf, 4, 5)));
 
-/* Length of the UTF-8 sequence at p (1 to 4), or 0 when it is none: overlong, surrogate, beyond
- * U+10FFFF, cut off. */
-unsigned json_utf8_length(const char *p, const char *end);
-/* Appends code point c, which is no surrogate and at most U+10FFFF. */
-void json_utf8_add(struct buf *buf, uint32_t c);
-
 #endif

@@ -162,17 +162,28 @@ static int fail_type(const char *key, const char *expected, const struct json_ob
                    json_type_name(value));
 }
 
-int json_get_str(const struct json_object *object, const char *key, struct str *ret_value,
-                 struct err *err)
+static int find_typed(const struct json_object *object, const char *key, enum json_type type,
+                      const char *expected, struct json_object **ret_value, struct err *err)
 {
     struct json_object *value = json_find(object, key);
 
     if (!value)
         return 0;
-    if (json_object_get_type(value) != json_type_string)
-        return fail_type(key, "a string", value, err);
-    *ret_value = json_str(value);
+    if (json_object_get_type(value) != type)
+        return fail_type(key, expected, value, err);
+    *ret_value = value;
     return 1;
+}
+
+int json_get_str(const struct json_object *object, const char *key, struct str *ret_value,
+                 struct err *err)
+{
+    struct json_object *value;
+    int r = find_typed(object, key, json_type_string, "a string", &value, err);
+
+    if (r > 0)
+        *ret_value = json_str(value);
+    return r;
 }
 
 int json_get_i64(const struct json_object *object, const char *key, int64_t *ret_value,
@@ -203,38 +214,22 @@ int json_get_double(const struct json_object *object, const char *key, double *r
 int json_get_bool(const struct json_object *object, const char *key, bool *ret_value,
                   struct err *err)
 {
-    struct json_object *value = json_find(object, key);
+    struct json_object *value;
+    int r = find_typed(object, key, json_type_boolean, "true or false", &value, err);
 
-    if (!value)
-        return 0;
-    if (json_object_get_type(value) != json_type_boolean)
-        return fail_type(key, "true or false", value, err);
-    *ret_value = json_object_get_boolean(value);
-    return 1;
+    if (r > 0)
+        *ret_value = json_object_get_boolean(value);
+    return r;
 }
 
 int json_get_object(const struct json_object *object, const char *key,
                     struct json_object **ret_value, struct err *err)
 {
-    struct json_object *value = json_find(object, key);
-
-    if (!value)
-        return 0;
-    if (json_object_get_type(value) != json_type_object)
-        return fail_type(key, "an object", value, err);
-    *ret_value = value;
-    return 1;
+    return find_typed(object, key, json_type_object, "an object", ret_value, err);
 }
 
 int json_get_array(const struct json_object *object, const char *key,
                    struct json_object **ret_value, struct err *err)
 {
-    struct json_object *value = json_find(object, key);
-
-    if (!value)
-        return 0;
-    if (json_object_get_type(value) != json_type_array)
-        return fail_type(key, "an array", value, err);
-    *ret_value = value;
-    return 1;
+    return find_typed(object, key, json_type_array, "an array", ret_value, err);
 }

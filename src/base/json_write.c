@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "base/json_number.h"
-#include "base/json_scan.h"
+#include "base/utf8.h"
 
 /* A comma where one is due. */
 static void before_value(struct json_writer *w)
@@ -96,25 +96,25 @@ static void add_escape(struct buf *out, unsigned char c)
 
 void json_quote(struct buf *out, struct str text)
 {
-    const char *p = text.p, *end_ = text.n ? text.p + text.n : text.p, *plain = p;
+    const char *plain = text.p;
+    struct str rest = text;
 
     buf_add_char(out, '"');
-    while (p < end_) {
-        unsigned char c = (unsigned char)*p;
-        unsigned n = json_utf8_length(p, end_);
+    while (rest.n > 0) {
+        const char *at = rest.p;
+        uint32_t code = 0;
+        bool valid = utf8_decode(&rest, &code) == 0;
 
-        if (n > 0 && c >= 0x20 && c != '"' && c != '\\') {
-            p += n;
+        if (valid && code >= 0x20 && code != '"' && code != '\\')
             continue;
-        }
-        buf_add(out, plain, (size_t)(p - plain));
-        if (n == 0)
-            buf_add_text(out, "\xef\xbf\xbd");
+        buf_add(out, plain, (size_t)(at - plain));
+        if (valid)
+            add_escape(out, (unsigned char)code);
         else
-            add_escape(out, c);
-        plain = ++p;
+            buf_add_utf8(out, UTF8_REPLACEMENT);
+        plain = rest.p;
     }
-    buf_add(out, plain, (size_t)(p - plain));
+    buf_add(out, plain, (size_t)(rest.p - plain));
     buf_add_char(out, '"');
 }
 
@@ -186,20 +186,12 @@ static void write_object(struct json_writer *w, struct json_object *object)
 
 static void write_number(struct json_writer *w, struct json_object *value)
 {
-    const char *text;
+    char text[JSON_NUMBER_MAX];
 
-    if (json_object_get_type(value) == json_type_int) {
-        if (json_object_get_int64(value) == INT64_MAX)
-            json_write_u64(w, json_object_get_uint64(value));
-        else
-            json_write_i64(w, json_object_get_int64(value));
-        return;
-    }
-    text = json_object_get_userdata(value);
-    if (text && isfinite(json_object_get_double(value)))
-        json_write_raw(w, str_from(text));
+    if (isfinite(json_number_double(value)))
+        json_write_raw(w, str_from(json_number_text(value, text)));
     else
-        json_write_double(w, json_object_get_double(value));
+        json_write_null(w);
 }
 
 void json_write_value(struct json_writer *w, struct json_object *value)

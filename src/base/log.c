@@ -16,11 +16,12 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "base/redact.h"
+#include "base/redact_int.h"
 #include "base/timefmt.h"
 #include "base/utf8.h"
 
-#define TAIL_ROOM      64            /* for "cut" and "dropped" at the end of a line */
+#define TAIL_ROOM      64 /* for "cut" and "dropped" at the end of a line */
+#define FIELDS_MAX     64 /* of a line; further ones are left out like those that don't fit */
 #define VALUE_READ_MAX (64u * 1024u) /* bytes of a value that are looked at */
 
 static struct log log_stderr = {
@@ -171,20 +172,22 @@ static void add_value(struct buf *out, struct str text, enum quoting quoting)
     add_clean(out, buf_str(&clean), quoting);
 }
 
-static void add_number(struct buf *out, double value)
-{
-    char text[40];
+#define NUMBER_SIZE 40
 
+static void format_double(double value, char text[NUMBER_SIZE])
+{
     if (!isfinite(value)) {
-        buf_add_text(out, isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"");
+        snprintf(text, NUMBER_SIZE, "%s",
+                 isnan(value) ? "\"nan\""
+                 : value > 0  ? "\"inf\""
+                              : "\"-inf\"");
         return;
     }
     for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof(text), "%.*g", digits, value);
+        snprintf(text, NUMBER_SIZE, "%.*g", digits, value);
         if (strtod(text, NULL) == value)
             break;
     }
-    buf_add_text(out, text);
 }
 
 static bool needs_quotes(struct str s)
@@ -210,74 +213,119 @@ static void add_string(struct buf *out, struct str value, bool json)
 
 static void add_field_value(struct buf *out, const struct log_field *field, bool json)
 {
-    if (redact_key(str_from(field->key)) && field->type != LOG_TYPE_BOOL) {
-        add_string(out, STR(REDACT_MARK), json);
+    AUTO_BUF clean = BUF_INIT(4 * NUMBER_SIZE + sizeof(REDACT_MARK));
+    char number[NUMBER_SIZE];
+
+    if (field->type == LOG_TYPE_STR) {
+        add_string(out, field->s, json);
         return;
     }
-    switch (field->type) {
-    case LOG_TYPE_STR:
-        add_string(out, field->s, json);
-        break;
-    case LOG_TYPE_I64:
-        buf_printf(out, "%lld", (long long)field->i);
-        break;
-    case LOG_TYPE_U64:
-        buf_printf(out, "%llu", (unsigned long long)field->u);
-        break;
-    case LOG_TYPE_F64:
-        add_number(out, field->f);
-        break;
-    case LOG_TYPE_BOOL:
+    if (field->type == LOG_TYPE_BOOL) {
         buf_add_text(out, field->b ? "true" : "false");
-        break;
-    case LOG_TYPE_ERR:
-    case LOG_TYPE_NONE:
-        break;
+        return;
     }
+    if (field->type == LOG_TYPE_I64)
+        snprintf(number, sizeof(number), "%lld", (long long)field->i);
+    else if (field->type == LOG_TYPE_U64)
+        snprintf(number, sizeof(number), "%llu", (unsigned long long)field->u);
+    else
+        format_double(field->f, number);
+    /* The digits may be a registered secret. */
+    redact(str_from(number), &clean);
+    if (str_is(buf_str(&clean), number))
+        buf_add_text(out, number);
+    else
+        add_string(out, STR(REDACT_MARK), json);
 }
 
 struct line {
     struct buf text;
+    const char *keys[FIELDS_MAX]; /* written so far */
+    size_t key_count;
     bool json;
     bool colour;
     bool cut;
 };
 
+/* A name that the line has already, of itself or by an earlier field, would make two members of
+ * one name: parsers refuse that or drop one. */
+static bool is_taken(const struct line *line, const char *key)
+{
+    static const char *const own[] = { "at", "level", "component", "message", "cut", "dropped" };
+
+    for (size_t i = 0; i < ARRAY_LEN(own); i++)
+        if (strcmp(key, own[i]) == 0)
+            return true;
+    for (size_t i = 0; i < line->key_count; i++)
+        if (strcmp(key, line->keys[i]) == 0)
+            return true;
+    return false;
+}
+
 static void add_key(struct line *line, const char *key)
 {
-    if (line->json) {
-        buf_add_text(&line->text, ",\"");
-        add_clean(&line->text, str_from(key), JSON);
-        buf_add_text(&line->text, "\":");
-        return;
-    }
-    buf_add_text(&line->text, line->colour ? " \033[2m" : " ");
-    add_clean(&line->text, str_from(key), UNQUOTED);
-    buf_add_text(&line->text, line->colour ? "=\033[0m" : "=");
+    buf_add_text(&line->text, line->json ? ",\"" : line->colour ? " \033[2m" : " ");
+    add_value(&line->text, str_from(key), line->json ? JSON : UNQUOTED);
+    if (is_taken(line, key))
+        buf_printf(&line->text, "_%zu", line->key_count + 1);
+    buf_add_text(&line->text, line->json ? "\":" : line->colour ? "=\033[0m" : "=");
+    line->keys[line->key_count++] = key;
 }
 
 /* Undone when it does not fit. */
-static void add_field(struct line *line, const struct log_field *field)
+static void add_field(struct line *line, const struct log_field *field, bool secret)
 {
     size_t before = line->text.n;
 
-    if (field->type == LOG_TYPE_ERR) {
-        char text[ERR_TEXT_MAX + 64];
-        struct log_field code = LOG_TEXT("code", err_name(field->err->code));
-        struct log_field chain = LOG_TEXT("error", err_format(field->err, text, sizeof(text)));
-
-        add_field(line, &code);
-        add_field(line, &chain);
+    if (line->key_count == FIELDS_MAX) {
+        line->cut = true;
         return;
     }
-    if (field->type == LOG_TYPE_NONE)
-        return;
     add_key(line, field->key);
-    add_field_value(&line->text, field, line->json);
+    if ((secret || redact_key(str_from(field->key))) && field->type != LOG_TYPE_BOOL)
+        add_string(&line->text, STR(REDACT_MARK), line->json);
+    else
+        add_field_value(&line->text, field, line->json);
     if (line->text.full) {
         line->text.full = false;
         line->text.n = before;
         line->cut = true;
+    }
+}
+
+/* The last word of a message that did not fit into the error may be the front of a secret, which
+ * is not recognised as one any more. */
+static void add_error(struct line *line, const struct err *err)
+{
+    struct log_field code = LOG_TEXT("code", err_name(err->code));
+    AUTO_BUF chain = BUF_INIT(2 * ERR_TEXT_MAX);
+
+    for (unsigned i = 0; i < err->depth; i++) {
+        struct str message = str_from(err_message(err, i));
+        bool cut = i == 0 && err->cut && err->used == sizeof(err->text);
+
+        while (cut && message.n && message.p[message.n - 1] != ' ')
+            message.n--;
+        buf_add_text(&chain, i ? ": " : "");
+        buf_add_str(&chain, message);
+        buf_add_text(&chain, cut ? "…" : "");
+    }
+    add_field(line, &code, false);
+    add_field(line, &(struct log_field)LOG_STR("error", buf_str(&chain)), false);
+}
+
+static void add_fields(struct line *line, const struct log_field *fields, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct log_field *before = i ? &fields[i - 1] : NULL;
+
+        if (fields[i].type == LOG_TYPE_ERR)
+            add_error(line, fields[i].err);
+        else if (fields[i].type != LOG_TYPE_NONE)
+            add_field(
+                line, &fields[i],
+                before && before->type == LOG_TYPE_STR &&
+                    redact_names_value(str_from(before->key), before->s, str_from(fields[i].key)));
     }
 }
 
@@ -318,19 +366,24 @@ static void add_tail(struct line *line, uint64_t dropped)
     buf_add_text(&line->text, line->json ? "}\n" : "\n");
 }
 
-/* A part that did not go out is tried again only after an interrupt: waiting for a slow reader
- * would stop the loop. */
+/* A line that did not go out is tried again only after an interrupt: waiting for a slow reader
+ * would stop the loop. text begins with a newline, which goes out when the line before did so only
+ * in part (a socket, a full disk). */
 static void send_line(struct log *log, struct str text)
 {
     ssize_t n;
 
+    text = str_skip(text, log->torn ? 0 : 1);
     do
         n = write(log->fd, text.p, text.n);
     while (n < 0 && errno == EINTR);
-    if (n < 0)
-        log->dropped++;
-    else
+    if (n == (ssize_t)text.n) {
         log->dropped = 0;
+        log->torn = false;
+    } else {
+        log->dropped++;
+        log->torn |= n > 0;
+    }
 }
 
 void log_write(struct log *log, enum log_level level, const char *component, const char *message,
@@ -343,9 +396,9 @@ void log_write(struct log *log, enum log_level level, const char *component, con
     if (level < log->level || level == LOG_LEVEL_OFF)
         return;
     line.text = BUF_INIT(LOG_LINE_MAX - TAIL_ROOM);
+    buf_add_char(&line.text, '\n'); /* see send_line() */
     add_head(&line, clock_wall_ms(clock), level, component, message);
-    for (size_t i = 0; i < n; i++)
-        add_field(&line, &fields[i]);
+    add_fields(&line, fields, n);
     pthread_mutex_lock(&log->lock);
     add_tail(&line, log->dropped);
     send_line(log, buf_str(&line.text));

@@ -4,9 +4,10 @@
  *
  * A terminal gets readable text, in colour unless NO_COLOR is set; anything else gets JSON lines.
  * Every message, string and error passes redaction, and a field with a telling name (`token`)
- * never shows its value. A line is one write(2) of at most LOG_LINE_MAX bytes, which pipes take
- * whole, so lines of several threads or processes do not mix. When the reader is slow and the
- * descriptor does not block, lines are dropped and counted, and the next line says how many.
+ * never shows its value. A field whose name the line has already gets a number: `port_2`. A line is
+ * one write(2) of at most LOG_LINE_MAX bytes, which pipes take whole, so lines of several threads
+ * or processes do not mix. When the reader is slow and the descriptor does not block, lines are
+ * dropped and counted, and the next line says how many.
  *
  * Either log or return an error, never both.
  *
@@ -49,6 +50,7 @@ struct log {
     bool colour;
     struct clock *clock;
     uint64_t dropped; /* lines since the last one written */
+    bool torn;        /* the last line went out in part */
     pthread_mutex_t lock;
 };
 

@@ -50,13 +50,15 @@ static bool find_place(struct target *target, const struct patch_hunk *hunk, siz
     if (hunk->old_count > target->n)
         return false;
     last = target->n - hunk->old_count;
+    if (expected > last)
+        expected = last; /* a start far past the end must not be walked to */
     for (size_t offset = 0; target->tries < PATCH_TRIES_MAX; offset++) {
         bool up = offset <= expected && expected - offset >= target->done;
-        bool down = expected <= last && offset <= last - expected;
+        bool down = offset <= last - expected;
 
         if (!up && !down)
             return false;
-        if (up && expected - offset <= last && fits(target, hunk, expected - offset, &ignored)) {
+        if (up && fits(target, hunk, expected - offset, &ignored)) {
             *ret_place = expected - offset;
             return true;
         }
@@ -96,6 +98,11 @@ static int reject(const struct patch_file *file, size_t number, struct target *t
         why.found = target->lines[place + matched];
     if (ret_reject)
         *ret_reject = why;
+    if (!line)
+        return err_set(err, ERR_CONFLICT,
+                       "hunk %zu of %zu (line %zu of the patch) does not fit: line %zu has no "
+                       "newline, but text would follow it",
+                       why.hunk, file->hunk_count, hunk->line, why.line - 1);
     return err_set(err, ERR_CONFLICT,
                    "hunk %zu of %zu (line %zu of the patch) does not fit: line %zu should be "
                    "\"%.*s\", %s%.*s%s",

@@ -109,7 +109,7 @@ static void *grow(struct reader *r, void *array, size_t n, size_t *cap, size_t s
         return array;
     *cap = 2 * *cap + 8;
     more = arena_alloc(&r->patch->arena, *cap, size);
-    if (n)
+    if (array)
         memcpy(more, array, n * size);
     return more;
 }
@@ -197,6 +197,48 @@ static int read_hunks(struct reader *r, struct patch_file *file)
     return file->hunk_count ? 0 : fail(r, "a hunk (@@ …) must follow the file names");
 }
 
+static bool is_octal(char c, char most)
+{
+    return c >= '0' && c <= most;
+}
+
+/* What a backslash and `c` stand for in a quoted name; 0: nothing. */
+static char unescape(char c)
+{
+    static const char named[] = "a\ab\bt\tn\nv\vf\fr\r\"\"\\\\";
+
+    for (size_t i = 0; i < sizeof(named) - 1; i += 2)
+        if (named[i] == c)
+            return named[i + 1];
+    return 0;
+}
+
+/* "caf\303\251": as git and diff write names that hold unusual bytes. s begins after the quote; the
+ * name is copied into the arena. */
+static bool read_quoted(struct reader *r, struct str s, struct str *ret_name)
+{
+    char *name = arena_alloc(&r->patch->arena, s.n + 1, 1);
+    size_t n = 0;
+
+    for (; s.n && s.p[0] != '"'; s = str_skip(s, 1)) {
+        unsigned char c = (unsigned char)s.p[0];
+
+        if (c == '\\' && s.n > 3 && is_octal(s.p[1], '3') && is_octal(s.p[2], '7') &&
+            is_octal(s.p[3], '7')) {
+            c = (unsigned char)((s.p[1] - '0') << 6 | (s.p[2] - '0') << 3 | (s.p[3] - '0'));
+            s = str_skip(s, 3);
+        } else if (c == '\\') {
+            s = str_skip(s, 1);
+            c = (unsigned char)(s.n ? unescape(s.p[0]) : 0);
+        }
+        if (c == 0)
+            return false;
+        name[n++] = (char)c;
+    }
+    *ret_name = str_of(name, n);
+    return s.n > 0 && n > 0;
+}
+
 /* Up to a tab, where a time stamp begins. */
 static int read_name(struct reader *r, struct str line, struct str *ret_name)
 {
@@ -206,8 +248,9 @@ static int read_name(struct reader *r, struct str line, struct str *ret_name)
     name = str_trim(tab < 0 ? name : str_take(name, (size_t)tab));
     if (name.n == 0)
         return fail(r, "a file name is missing");
-    if (name.p[0] == '"')
-        return fail(r, "quoted file names are not supported");
+    if (name.p[0] == '"' && !read_quoted(r, str_skip(name, 1), &name))
+        return fail(r,
+                    "a quoted file name is broken; expected \"…\" with \\n, \\\" or \\303 inside");
     *ret_name = str_is(name, "/dev/null") ? STR_NONE : name;
     return 0;
 }

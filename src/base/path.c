@@ -71,18 +71,43 @@ static bool is_device(struct str name)
            str_is(port, "²") || str_is(port, "³");
 }
 
+/* GIT~1, PROGRA~2.TXT: by such a name FAT and NTFS also find a file of another, longer one. */
+static bool is_short_alias(struct str name)
+{
+    ptrdiff_t dot = str_find_char(name, '.');
+    struct str stem = dot < 0 ? name : str_take(name, (size_t)dot);
+    ptrdiff_t tilde = str_find_char(stem, '~');
+    uint64_t number;
+
+    if (tilde < 1 || stem.n > 8 || (dot >= 0 && name.n - stem.n > 4))
+        return false;
+    return str_to_u64(str_skip(stem, (size_t)tilde + 1), &number) == 0;
+}
+
+/* Slashes of mathematics, which some systems turn into plain ones. */
+static bool has_odd_slash(struct str name)
+{
+    static const char *const slashes[] = { "\u2044", "\u2215", "\u2216",
+                                           "\u29F5", "\u29F8", "\u29F9" };
+
+    for (size_t i = 0; i < ARRAY_LEN(slashes); i++)
+        if (str_find(name, str_from(slashes[i])) >= 0)
+            return true;
+    return false;
+}
+
 /* Fullwidth dots and slashes are plain ones to some systems. */
 static bool folds_to_structure(struct str name)
 {
     AUTO_BUF folded = BUF_INIT(4 * LIMIT_PATH_BYTES);
     struct str s;
 
-    if (path_fold(name, &folded) < 0)
+    if (has_odd_slash(name) || path_fold(name, &folded) < 0)
         return true;
     s = buf_str(&folded);
     return str_is(s, ".") || str_is(s, "..") || str_find_char(s, '/') >= 0 ||
            str_find_char(s, '\\') >= 0 || str_ends(s, STR(".")) != str_ends(name, STR(".")) ||
-           is_device(s);
+           is_device(s) || is_short_alias(s);
 }
 
 static bool has_compatibility(struct str name)
@@ -123,6 +148,8 @@ static const char *name_fault(struct str name)
             return "a name holds one of : * ? < > | \"";
     if (is_device(name))
         return "a name is that of a Windows device";
+    if (is_short_alias(name))
+        return "a name looks like a short alias of Windows (NAME~1)";
     if (is_ascii(name))
         return NULL;
     if (utf8_decode(&rest, &first) == 0 && path_is_mark(first))
@@ -130,7 +157,7 @@ static const char *name_fault(struct str name)
     if (has_compatibility(name))
         return "a name holds a compatibility form; write the plain characters";
     if (folds_to_structure(name))
-        return "a name looks like a dot, a slash or a device";
+        return "a name looks like a dot, a slash, a device or a short alias";
     return NULL;
 }
 

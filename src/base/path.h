@@ -9,8 +9,9 @@
  * one have the same path_fold(): Unicode case folding and compatibility decomposition, marks on one
  * letter in a fixed order, invisible characters dropped. Blocks that are second forms of other
  * characters (presentation forms, squared words, mathematical letters, doubled ideographs) are
- * refused in names instead. Limits: the tables are of Unicode 14, and look-alikes of different
- * scripts (Cyrillic а, Latin a) stay different. Don't store the key: a later Unicode may change it.
+ * refused in names instead. Limits: look-alikes of different scripts (Cyrillic а, Latin a) stay
+ * different, and the tables are of the Unicode that the building Python knows (14 on Debian 12), so
+ * the key is for comparing and never for storing.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -28,9 +29,10 @@
  * slashes, without `.`, leading `./` or trailing slash. ERR_PATH_DENIED, naming the reason and the
  * place, for: empty, absolute, `..`, NUL, a backslash, invalid UTF-8, control, bidirectional and
  * hidden characters and unusual spaces, a name that ends in a dot or blank or begins with a
- * blank, what Windows takes for a device or a stream (CON, NUL.txt, a:b, * ? < > | "), names
- * longer than LIMIT_PATH_NAME_BYTES, paths longer than LIMIT_PATH_BYTES, a name that begins with a
- * combining mark, holds a compatibility form, or looks like `..` or a slash (fullwidth dots). */
+ * blank, what Windows takes for a device, a stream or a short alias (CON, NUL.txt, a:b, GIT~1, and
+ * any of * ? < > | "), names longer than LIMIT_PATH_NAME_BYTES, paths longer than LIMIT_PATH_BYTES,
+ * a name that begins with a combining mark, holds a compatibility form, or looks like `..` or a
+ * slash (fullwidth dots). */
 int path_normalise(struct str path, struct buf *out, struct err *err);
 
 /* Appends the comparison key of a path or name. -1 when out is full or it is no valid UTF-8. */

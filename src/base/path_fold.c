@@ -1,8 +1,9 @@
 /* The comparison key of a path.
  *
- * Each code point becomes its case-folded, compatibility-decomposed form by the table of
- * path_fold_table.h, Hangul syllables by arithmetic. Marks that follow one letter are put in
- * order, because Unicode lets independent ones stand in any. What does not show is dropped.
+ * Each code point becomes its case-folded, compatibility-decomposed form by a table that the
+ * build makes (tools/make-path-fold), Hangul syllables by arithmetic. Marks that follow one letter
+ * are put in order, because Unicode lets independent ones stand in any. What does not show is
+ * dropped.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,18 +15,16 @@
 
 #define MARKS_MAX 32 /* on one letter; more are compared in the order they stand */
 
-bool path_is_mark(uint32_t code)
+static bool in_ranges(uint32_t code, const struct path_range *ranges, size_t n)
 {
-    size_t low = 0, high = ARRAY_LEN(path_mark_ranges);
+    size_t low = 0, high = n;
 
-    if (code < path_mark_ranges[0].first)
-        return false;
     while (low < high) {
         size_t middle = (low + high) / 2;
 
-        if (code > path_mark_ranges[middle].last)
+        if (code > ranges[middle].last)
             low = middle + 1;
-        else if (code < path_mark_ranges[middle].first)
+        else if (code < ranges[middle].first)
             high = middle;
         else
             return true;
@@ -33,21 +32,14 @@ bool path_is_mark(uint32_t code)
     return false;
 }
 
-/* The same list as in tools/make-path-fold. */
+bool path_is_mark(uint32_t code)
+{
+    return in_ranges(code, path_mark_ranges, ARRAY_LEN(path_mark_ranges));
+}
+
 bool path_is_compatibility(uint32_t code)
 {
-    static const struct {
-        uint32_t first, last;
-    } blocks[] = {
-        { 0x2F00, 0x2FDF },   { 0x3200, 0x33FF },   { 0xF900, 0xFAFF },   { 0xFB1D, 0xFDFF },
-        { 0xFE30, 0xFE4F },   { 0xFE70, 0xFEFF },   { 0x1D400, 0x1D7FF }, { 0x1EE00, 0x1EEFF },
-        { 0x1F100, 0x1F2FF }, { 0x1FBF0, 0x1FBF9 }, { 0x2F800, 0x2FA1F },
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(blocks); i++)
-        if (code >= blocks[i].first && code <= blocks[i].last)
-            return true;
-    return false;
+    return in_ranges(code, path_refused_ranges, ARRAY_LEN(path_refused_ranges));
 }
 
 static struct str fold_row(uint32_t code)

@@ -47,32 +47,34 @@ static int check(const char *path, struct err *err)
     return 0;
 }
 
-/* With O_PATH | O_NOFOLLOW the kernel would hand out the link itself. */
-static int refuse_link(int fd)
+/* Whether fd, which may be that of a link, is what flags ask for; errno tells why not. */
+static bool is_wanted(int fd, int flags)
 {
     struct stat st;
 
-    if (fstat(fd, &st) == 0 && !S_ISLNK(st.st_mode))
-        return fd;
-    close(fd);
-    errno = ELOOP;
-    return -1;
+    if (fstat(fd, &st) < 0)
+        return false;
+    errno = S_ISLNK(st.st_mode) ? ELOOP : ENOTDIR;
+    return !S_ISLNK(st.st_mode) && (!(flags & O_DIRECTORY) || S_ISDIR(st.st_mode));
 }
 
+/* A directory is looked at before it is opened: O_DIRECTORY alone says ENOTDIR of a link, too, and
+ * to ask afterwards what stands there would be a race. */
 static int open_one(int dir_fd, const char *name, int flags, mode_t mode)
 {
-    int fd = openat(dir_fd, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, mode);
+    int fd, opened;
 
-    if (fd < 0 && errno == ENOTDIR) {
-        struct stat st;
-
-        /* O_DIRECTORY hides that it is a link. */
-        if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
-            errno = ELOOP;
-        else
-            errno = ENOTDIR;
-    }
-    return fd < 0 || !(flags & O_PATH) ? fd : refuse_link(fd);
+    flags |= O_NOFOLLOW | O_CLOEXEC | O_NOCTTY;
+    if (!(flags & (O_DIRECTORY | O_PATH)))
+        return openat(dir_fd, name, flags, mode);
+    fd = openat(dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || !is_wanted(fd, flags))
+        opened = -1;
+    else
+        opened = flags & O_PATH ? fd : openat(fd, ".", flags, mode);
+    if (opened != fd)
+        file_close_auto(&fd);
+    return opened;
 }
 
 /* Opens the directory that holds the last name of path, which *ret_name is set to. */
@@ -117,8 +119,9 @@ int path_open_walking(int root_fd, const char *path, int flags, mode_t mode, int
 static int open_in_kernel(int root_fd, const char *path, int flags, mode_t mode)
 {
     /* Without O_NOFOLLOW: with it a last link would be ENOTDIR, or be opened by O_PATH. */
+    int plain = (flags & ~O_NOFOLLOW) | O_CLOEXEC | (flags & O_PATH ? 0 : O_NOCTTY);
     struct open_how how = {
-        .flags = (uint64_t)(unsigned)(flags | O_CLOEXEC | (flags & O_PATH ? 0 : O_NOCTTY)),
+        .flags = (uint64_t)(unsigned)plain,
         .mode = flags & O_CREAT ? mode & 07777 : 0,
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
     };
@@ -189,10 +192,14 @@ int path_write_beneath(int root_fd, const char *path, struct str text, mode_t mo
 
     if (check(path, err) < 0)
         return -1;
+    buf_add(&parent, path, slash ? (size_t)(slash - path) : 0);
+    /* The root is opened again, too: one of O_PATH can't be synced. */
     if (!slash)
-        return file_write_atomic_at(root_fd, path, text, mode, err);
-    buf_add(&parent, path, (size_t)(slash - path));
-    if (path_open_beneath(root_fd, buf_text(&parent), O_RDONLY | O_DIRECTORY, 0, &dir_fd, err) < 0)
+        dir_fd = openat(root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    else if (path_open_beneath(root_fd, buf_text(&parent), O_RDONLY | O_DIRECTORY, 0, &dir_fd,
+                               err) < 0)
         return -1;
-    return file_write_atomic_at(dir_fd, slash + 1, text, mode, err);
+    if (dir_fd < 0)
+        return fail(err, "open the directory of", path);
+    return file_write_atomic_at(dir_fd, slash ? slash + 1 : path, text, mode, err);
 }

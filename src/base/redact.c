@@ -64,7 +64,8 @@ static void walk_word(struct walk *walk)
         n++;
     if (walk->boundary && may_be_token(rest, n) && apply(walk, redact_token(rest)))
         return;
-    if (walk->boundary && apply(walk, redact_pair(rest, str_take(rest, n), walk->line_start)))
+    if (walk->boundary &&
+        apply(walk, redact_pair(walk->text, walk->at, str_take(rest, n), walk->line_start)))
         return;
     copy(walk, n);
     walk->boundary = false;
@@ -143,7 +144,7 @@ static void walk_patterns(struct str text, struct buf *out)
             continue;
         if (c == '-' && str_starts(rest, STR(PEM_BEGIN)) && apply(&walk, redact_pem(rest)))
             continue;
-        if (c == ':' && str_starts(rest, STR("://")))
+        if (c == ':' && (str_starts(rest, STR("://")) || str_starts(rest, STR(":\\/\\/"))))
             note_url(&walk, rest);
         if (c == '-' && walk.line_start && rest.n > 1 && rest.p[1] == ' ')
             copy(&walk, 1); /* a YAML list item begins a line, too */
@@ -175,15 +176,48 @@ int redact(struct str text, struct buf *out)
     return out->full ? -1 : 0;
 }
 
-static struct json_object *json_redacted(struct str text)
+static struct json_object *copy_string(struct json_object *value)
 {
+    struct str text =
+        str_of(json_object_get_string(value), (size_t)json_object_get_string_len(value));
     AUTO_BUF out = BUF_INIT(4 * text.n + sizeof(REDACT_MARK));
 
     redact(text, &out);
     return json_object_new_string_len(buf_text(&out), (int)out.n);
 }
 
+/* A number is kept unless its digits are a registered secret. */
+static struct json_object *copy_number(struct json_object *value)
+{
+    struct str text = str_from(json_object_get_string(value));
+    AUTO_BUF out = BUF_INIT(4 * text.n + sizeof(REDACT_MARK));
+    struct json_object *result = NULL;
+
+    redact(text, &out);
+    if (!str_eq(buf_str(&out), text))
+        return json_object_new_string(REDACT_MARK);
+    json_object_deep_copy(value, &result, NULL);
+    return result;
+}
+
 static struct json_object *copy_json(struct json_object *value, bool secret, unsigned depth);
+
+/* Whether another member names the one called `value_key` as a secret. */
+static bool is_named_secret(struct json_object *object, struct str value_key)
+{
+    struct json_object_iter member;
+
+    if (!str_eq_nocase(value_key, STR("value")))
+        return false; /* spares a walk over all members for each */
+    json_object_object_foreachC(object, member)
+    {
+        if (json_object_is_type(member.val, json_type_string) &&
+            redact_names_value(str_from(member.key), str_from(json_object_get_string(member.val)),
+                               value_key))
+            return true;
+    }
+    return false;
+}
 
 static struct json_object *copy_object(struct json_object *value, unsigned depth)
 {
@@ -195,9 +229,10 @@ static struct json_object *copy_object(struct json_object *value, unsigned depth
         struct str name = str_from(member.key);
         AUTO_BUF clean = BUF_INIT(4 * name.n + sizeof(REDACT_MARK));
 
-        redact_registered(name, &clean);
-        json_object_object_add(result, buf_text(&clean),
-                               copy_json(member.val, redact_key(name), depth + 1));
+        redact(name, &clean);
+        json_object_object_add(
+            result, buf_text(&clean),
+            copy_json(member.val, redact_key(name) || is_named_secret(value, name), depth + 1));
     }
     return result;
 }
@@ -222,12 +257,7 @@ static struct json_object *copy_json(struct json_object *value, bool secret, uns
     }
     if (secret && !(type == json_type_string && json_object_get_string_len(value) == 0))
         return json_object_new_string(REDACT_MARK);
-    if (type == json_type_string)
-        return json_redacted(
-            str_of(json_object_get_string(value), (size_t)json_object_get_string_len(value)));
-    result = NULL;
-    json_object_deep_copy(value, &result, NULL);
-    return result;
+    return type == json_type_string ? copy_string(value) : copy_number(value);
 }
 
 struct json_object *redact_json(struct json_object *value)

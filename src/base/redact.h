@@ -42,7 +42,8 @@ void redact_forget_all(void);
 bool redact_key(struct str key);
 
 /* A deep copy, for the caller to put: strings redacted, scalars under a telling key replaced,
- * member names kept unless they hold a registered secret. NULL for NULL. Stops descending at
+ * also a `value` beside a `name` that tells; member names redacted like any text. NULL for NULL.
+ * Stops descending at
  * LIMIT_JSON_DEPTH, where the rest becomes the mark. */
 struct json_object *redact_json(struct json_object *value);
 

@@ -43,11 +43,14 @@ static inline bool redact_is_alnum(char c)
 struct redact_hit redact_token(struct str rest);
 /* rest begins with "-----BEGIN ". */
 struct redact_hit redact_pem(struct str rest);
-/* rest begins with "://". */
+/* rest begins with "://", the slashes escaped or not. */
 struct redact_hit redact_url(struct str rest);
-/* `word` begins rest and is followed by `rest.n - word.n` bytes; line_start: only blanks, quotes
- * or a list dash stand before it on its line. */
-struct redact_hit redact_pair(struct str rest, struct str word, bool line_start);
+/* `word` begins text at `at`; line_start: only blanks, quotes or a list dash stand before it on its
+ * line. */
+struct redact_hit redact_pair(struct str text, size_t at, struct str word, bool line_start);
+/* Whether what stands under "value" beside "name": `name` is a secret; key is that "name", or "key"
+ * and the like. */
+bool redact_names_value(struct str key, struct str name, struct str value_key);
 
 /* Copies text with registered secrets replaced; marks already there are kept whole. */
 void redact_registered(struct str text, struct buf *out);

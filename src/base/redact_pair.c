@@ -61,12 +61,20 @@ static size_t quote_at(struct str s, size_t at)
     return 0;
 }
 
+/* The quote in which the pair as a whole stands, if any: -H 'Authorization: …', ["Cookie: …", 1].
+ * One after the word, as in "password": …, tells that it is the name that is quoted. */
+struct opener {
+    char quote;   /* '\0': none */
+    bool escaped; /* \" within a quoted text */
+};
+
 struct pair {
     size_t value; /* where it begins */
     size_t end;
     size_t quote;   /* length of the opening quote, 0: none */
     char separator; /* ':', '=' or ' ' after a --flag */
     bool blank;     /* after the separator */
+    struct opener opener;
 };
 
 static size_t separator_at(struct str s, size_t at, char *ret_separator)
@@ -150,9 +158,32 @@ static size_t block_end(struct str rest, size_t at)
     return end;
 }
 
-static size_t to_line_end(struct str rest, size_t at)
+static struct opener opener_of(struct str text, size_t at, struct str word)
 {
-    size_t end = line_end(rest, at);
+    char before = at ? text.p[at - 1] : '\0';
+
+    if ((before != '"' && before != '\'') || quote_at(str_skip(text, at), word.n))
+        return (struct opener){ '\0', false };
+    return (struct opener){ before, at > 1 && text.p[at - 2] == '\\' };
+}
+
+static size_t closing_at(struct str rest, size_t at, size_t end, struct opener opener)
+{
+    for (size_t i = at; opener.quote && i < end; i++) {
+        bool escape = rest.p[i] == '\\' && i + 1 < end;
+
+        if (rest.p[i] == opener.quote)
+            return i;
+        if (escape && opener.escaped && rest.p[i + 1] == opener.quote)
+            return i;
+        i += escape;
+    }
+    return end;
+}
+
+static size_t to_line_end(struct str rest, size_t at, struct opener opener)
+{
+    size_t end = closing_at(rest, at, line_end(rest, at), opener);
     char c = char_at(rest, at);
 
     if ((c == '|' || c == '>') && end - at <= 3)
@@ -176,7 +207,7 @@ static size_t value_end(struct str rest, const struct pair *pair, bool line_star
     if (pair->quote)
         return quoted_end(rest, pair);
     if (line_start && pair->separator == ':' && pair->blank)
-        return to_line_end(rest, pair->value);
+        return to_line_end(rest, pair->value, pair->opener);
     return unquoted_end(rest, pair->value, line_start);
 }
 
@@ -324,7 +355,7 @@ static struct redact_hit authorization(struct str rest, struct pair pair)
     static const char *const schemes[] = { "Bearer",    "Basic",    "Digest",           "Token",
                                            "Negotiate", "ApiKey",   "AWS4-HMAC-SHA256", "OAuth",
                                            "SharedKey", "Signature" };
-    size_t end = pair.quote ? quoted_end(rest, &pair) : to_line_end(rest, pair.value);
+    size_t end = pair.quote ? quoted_end(rest, &pair) : to_line_end(rest, pair.value, pair.opener);
     struct str value = str_take(str_skip(rest, pair.value), end - pair.value);
 
     for (size_t i = 0; i < ARRAY_LEN(schemes); i++) {
@@ -347,7 +378,8 @@ static struct redact_hit cookie(struct str rest, struct pair pair)
     if ((pair.separator == '=' && !pair.quote) ||
         str_find_char(str_take(str_skip(rest, pair.value), PLAIN_MAX), '=') < 0)
         return REDACT_MISS;
-    return cut(pair.value, pair.quote ? quoted_end(rest, &pair) : to_line_end(rest, pair.value));
+    return cut(pair.value,
+               pair.quote ? quoted_end(rest, &pair) : to_line_end(rest, pair.value, pair.opener));
 }
 
 static bool is_base64(char c)
@@ -445,14 +477,48 @@ static struct redact_hit query_signature(struct str rest, struct str word, struc
     return REDACT_MISS;
 }
 
-struct redact_hit redact_pair(struct str rest, struct str word, bool line_start)
+bool redact_names_value(struct str key, struct str name, struct str value_key)
 {
+    static const char *const keys[] = { "name", "key", "header", "variable" };
+
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        if (str_eq_nocase(key, str_from(keys[i])))
+            return str_eq_nocase(value_key, STR("value")) && redact_key(name);
+    return false;
+}
+
+/* {"name": "DB_PASSWORD", "value": "…"}, as environments and headers are listed; also in YAML. */
+static struct redact_hit named_value(struct str rest, struct str word, struct pair pair)
+{
+    struct str bounded = str_take(rest, pair.value + NAME_BYTES_MAX + 2), name, next, value;
+    size_t end = pair.quote ? quoted_end(bounded, &pair) : unquoted_end(bounded, pair.value, false);
+    size_t at = end;
+    struct pair inner = { .value = 0 };
+
+    while (at < rest.n && at < end + BLANKS_MAX && strchr(" \t\r\n,\"'\\", rest.p[at]) &&
+           rest.p[at])
+        at += rest.p[at] == '\\' && char_at(rest, at + 1) == 'n' ? 2 : 1;
+    name = str_take(str_skip(rest, pair.value), end - pair.value);
+    next = str_skip(rest, at);
+    if (!redact_names_value(word, name, str_take(next, 5)) ||
+        !pair_open(next, STR("value"), &inner))
+        return REDACT_MISS;
+    inner.end = value_end(next, &inner, quote_at(next, 5) == 0); /* without quotes: YAML */
+    value = str_take(str_skip(next, inner.value), inner.end - inner.value);
+    if (!is_secret_value(name, value, inner.quote > 0))
+        return REDACT_MISS;
+    return cut(at + inner.value, at + inner.end);
+}
+
+struct redact_hit redact_pair(struct str text, size_t at, struct str word, bool line_start)
+{
+    struct str rest = str_skip(text, at), value;
     struct redact_hit hit = scheme(rest, word);
-    struct str value;
-    struct pair pair;
+    struct pair pair = { .value = 0 };
 
     if (hit.cut || word.n > NAME_BYTES_MAX || word.n < 3 || !pair_open(rest, word, &pair))
         return hit;
+    pair.opener = opener_of(text, at, word);
     if (str_eq_nocase(word, STR("authorization")) ||
         str_eq_nocase(word, STR("proxy-authorization")))
         return authorization(rest, pair);
@@ -466,5 +532,6 @@ struct redact_hit redact_pair(struct str rest, struct str word, bool line_start)
             return REDACT_MISS;
         return cut(pair.value, pair.end);
     }
-    return query_signature(rest, word, pair);
+    hit = query_signature(rest, word, pair);
+    return hit.cut ? hit : named_value(rest, word, pair);
 }

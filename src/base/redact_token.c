@@ -24,6 +24,12 @@ static const struct prefix {
     unsigned min, max; /* bytes after the prefix; max 0: no bound */
 } prefixes[] = {
     { "AGE-SECRET-KEY-1", UPPER, 50, 0 },
+    { "ATATT3", ANY_WORD, 50, 0 },
+    { "HRKU-", ANY_WORD, 36, 0 },
+    { "LTAI", ALNUM, 16, 26 },
+    { "NRAK-", UPPER, 27, 27 },
+    { "PMAK-", ANY_WORD, 50, 0 },
+    { "SK", HEX, 32, 32 },
     { "AIza", ANY_WORD, 35, 40 },
     { "AKIA", UPPER, 16, 16 },
     { "ASIA", UPPER, 16, 16 },
@@ -34,11 +40,13 @@ static const struct prefix {
     { "EAAC", ALNUM, 60, 0 },
     { "GOCSPX-", ANY_WORD, 20, 0 },
     { "SG.", WORD_AND_DOT, 50, 0 },
+    { "dapi", HEX, 32, 32 },
     { "dckr_pat_", ANY_WORD, 20, 0 },
     { "dop_v1_", HEX, 64, 64 },
     { "doo_v1_", HEX, 64, 64 },
     { "dor_v1_", HEX, 64, 64 },
     { "dp.pt.", ALNUM, 40, 0 },
+    { "dp.st.", WORD_AND_DOT, 40, 0 },
     { "figd_", ANY_WORD, 30, 0 },
     { "ghp_", ALNUM, 30, 0 },
     { "gho_", ALNUM, 30, 0 },
@@ -51,17 +59,26 @@ static const struct prefix {
     { "glptt-", ANY_WORD, 20, 0 },
     { "glrt-", ANY_WORD, 20, 0 },
     { "glcbt-", ANY_WORD, 20, 0 },
+    { "glc_", ALNUM, 32, 0 },
     { "glsa_", ANY_WORD, 32, 0 },
     { "gsk_", ALNUM, 30, 0 },
     { "hf_", ALNUM, 30, 0 },
+    { "hvb.", ANY_WORD, 24, 0 },
     { "hvs.", ANY_WORD, 24, 0 },
+    { "key-", HEX, 32, 32 },
     { "lin_api_", ALNUM, 30, 0 },
+    { "nfp_", ALNUM, 36, 0 },
     { "npm_", ALNUM, 36, 0 },
     { "ntn_", ALNUM, 40, 0 },
     { "pplx-", ALNUM, 32, 0 },
+    { "pscale_pw_", ANY_WORD, 32, 0 },
+    { "pscale_tkn_", ANY_WORD, 32, 0 },
+    { "pul-", HEX, 40, 40 },
     { "pypi-", ANY_WORD, 50, 0 },
     { "r8_", ALNUM, 37, 0 },
     { "rubygems_", HEX, 48, 48 },
+    { "sb_secret_", ANY_WORD, 20, 0 },
+    { "sbp_", HEX, 40, 40 },
     { "shpat_", HEX, 32, 0 },
     { "shpca_", HEX, 32, 0 },
     { "shppa_", HEX, 32, 0 },
@@ -76,6 +93,8 @@ static const struct prefix {
     { "pk_test_", ALNUM, 10, 0 },
     { "rk_live_", ALNUM, 10, 0 },
     { "rk_test_", ALNUM, 10, 0 },
+    { "sntrys_", ANY_WORD, 40, 0 },
+    { "sntryu_", HEX, 64, 64 },
     { "sq0atp-", ANY_WORD, 20, 0 },
     { "sq0csp-", ANY_WORD, 40, 0 },
     { "tfp_", ALNUM, 40, 0 },
@@ -229,29 +248,43 @@ static bool pem_body(char c)
            c == '>' || c == '|';
 }
 
+/* Where the END line stops whose key's text begins at `at`; 0 when none comes before a quote or
+ * another BEGIN. Headers of a key ("Comment: …") may hold any other byte. */
+static size_t pem_end(struct str rest, size_t at)
+{
+    for (; at < rest.n && rest.p[at] != '"' && rest.p[at] != '\''; at++) {
+        struct str here = str_skip(rest, at);
+        ptrdiff_t dashes;
+
+        if (rest.p[at] != '-' || !str_starts(here, STR("-----")))
+            continue;
+        if (str_starts(here, STR("-----BEGIN ")))
+            return 0;
+        if (!str_starts(here, STR("-----END ")))
+            continue;
+        dashes = str_find(str_take(str_skip(here, 9), 80), STR("-----"));
+        return at + 9 + (dashes < 0 ? 0 : (size_t)dashes + 5);
+    }
+    return 0;
+}
+
 /* "-----BEGIN … PRIVATE KEY…-----", then to its END line, or as far as it looks like a key when
  * that is missing. Also takes line ends written as \n. */
 struct redact_hit redact_pem(struct str rest)
 {
-    struct str first = str_take(rest, 80);
-    ptrdiff_t kind = str_find(first, STR("PRIVATE KEY"));
-    ptrdiff_t dashes = kind < 0 ? -1 : str_find(str_skip(first, (size_t)kind), STR("-----"));
-    size_t head, n;
+    struct str label = str_take(str_skip(rest, sizeof("-----BEGIN ") - 1), 64);
+    size_t head, n = 0;
 
-    if (dashes < 0)
+    while (n < label.n && (label.p[n] == ' ' || in_alphabet(label.p[n], UPPER)))
+        n++;
+    if (str_find(str_take(label, n), STR("PRIVATE KEY")) < 0 ||
+        !str_starts(str_skip(label, n), STR("-----")))
         return REDACT_MISS;
-    head = (size_t)kind + (size_t)dashes + 5;
-    for (size_t i = 0; i < (size_t)kind; i++)
-        if (rest.p[i] == '\n')
-            return REDACT_MISS;
-    for (n = head; n < rest.n && pem_body(rest.p[n]); n++) {
-        ptrdiff_t end;
-
-        if (rest.p[n] != '-' || !str_starts(str_skip(rest, n), STR("-----END ")))
-            continue;
-        end = str_find(str_take(str_skip(rest, n + 9), 80), STR("-----"));
-        n += 9 + (end < 0 ? 0 : (size_t)end + 5);
+    head = (size_t)(label.p - rest.p) + n + 5;
+    n = pem_end(rest, head);
+    if (n)
         return (struct redact_hit){ 0, n };
-    }
+    for (n = head; n < rest.n && pem_body(rest.p[n]); n++)
+        ;
     return n > head ? (struct redact_hit){ 0, n } : REDACT_MISS;
 }

@@ -36,7 +36,7 @@ static struct redact_hit webhook(struct str rest)
  * quotes: people forget to encode it. */
 struct redact_hit redact_url(struct str rest)
 {
-    size_t at = 3, colon, end = 0;
+    size_t at = rest.p[1] == '/' ? 3 : 5, colon, end = 0;
     bool port = true;
     struct redact_hit hit = webhook(rest);
 
@@ -47,8 +47,7 @@ struct redact_hit redact_url(struct str rest)
         return REDACT_MISS;
     while (at < rest.n && !ends_url(rest.p[at]) && !strchr(":/?#@[", rest.p[at]))
         at++;
-    /* What a mark has made look like a user name was none before. */
-    if (at >= rest.n || rest.p[at] != ':' || str_find(str_take(rest, at), STR(REDACT_MARK)) >= 0)
+    if (at >= rest.n || rest.p[at] != ':')
         return REDACT_MISS;
     colon = at;
     for (at++; at < rest.n && !ends_url(rest.p[at]) && !strchr("/?#", rest.p[at]); at++) {
@@ -60,7 +59,8 @@ struct redact_hit redact_url(struct str rest)
         for (; at < rest.n && !ends_url(rest.p[at]) && !end; at++)
             if (rest.p[at] == '@')
                 end = at;
-    if (!end || str_starts(str_skip(rest, colon + 1), STR(REDACT_MARK)))
+    /* What a mark has made look like user name and password was none before. */
+    if (!end || str_find(str_take(rest, end), STR(REDACT_MARK)) >= 0)
         return REDACT_MISS;
     return (struct redact_hit){ colon + 1, end - colon - 1 };
 }

@@ -6,8 +6,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/alloc.h"
-#include "base/json_scan.h"
 #include "base/regex_int.h"
+#include "base/utf8.h"
 
 #define GROUPS_MAX 200 /* nesting */
 
@@ -21,10 +21,15 @@
     "\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}"                 \
     "\\x{3001}-\\x{fefe}\\x{ff00}-\\x{10ffff}"
 
+/* \D and \W, spelt out: in a negated class with \p PCRE2 forgets that they hold beyond U+00FF. */
+#define NOT_DIGITS "\\x00-\\x2f\\x3a-\\x{10ffff}"
+#define NOT_WORD   "\\x00-\\x2f\\x3a-\\x40\\x5b-\\x5e\\x60\\x7b-\\x{10ffff}"
+
 struct translator {
     struct str pattern;
     size_t at;
     unsigned depth;
+    bool behind[GROUPS_MAX]; /* of the open groups: it is a look-behind */
     struct buf *out;
     struct err *err;
 };
@@ -252,11 +257,14 @@ static int class_set(struct translator *x)
 
     switch (c) {
     case 'd':
-    case 'D':
     case 'w':
-    case 'W':
         x->at++;
         buf_printf(x->out, "\\%c", c);
+        return 1;
+    case 'D':
+    case 'W':
+        x->at++;
+        buf_add_text(x->out, c == 'D' ? NOT_DIGITS : NOT_WORD);
         return 1;
     case 's':
     case 'S':
@@ -275,7 +283,7 @@ static int class_set(struct translator *x)
 /* One member of a class. 1: a character, 2: a set (written already), -1: error. */
 static int class_atom(struct translator *x, uint32_t *ret_c)
 {
-    unsigned n;
+    struct str rest;
     int r;
 
     if (peek(x, 0) == '\\') {
@@ -287,15 +295,10 @@ static int class_atom(struct translator *x, uint32_t *ret_c)
         r = character_escape(x, true, ret_c);
         return r == 0 ? fail(x, start, "unknown escape") : r;
     }
-    n = json_utf8_length(x->pattern.p + x->at, x->pattern.p + x->pattern.n);
-    if (n == 0)
+    rest = str_skip(x->pattern, x->at);
+    if (utf8_decode(&rest, ret_c) < 0)
         return fail(x, x->at, "invalid UTF-8");
-    *ret_c = (unsigned char)x->pattern.p[x->at];
-    if (n > 1)
-        *ret_c &= 0x3fu >> (n - 1);
-    for (unsigned i = 1; i < n; i++)
-        *ret_c = *ret_c << 6 | ((unsigned char)x->pattern.p[x->at + i] & 0x3f);
-    x->at += n;
+    x->at = x->pattern.n - rest.n;
     return 1;
 }
 
@@ -388,13 +391,10 @@ static int escape(struct translator *x)
     uint32_t value;
     int r;
 
-    if (c == 's' || c == 'S') {
-        x->at++;
-        return buf_printf(x->out, "[%s]", c == 's' ? SPACES : NOT_SPACES);
+    if (c && strchr("dDwWsSpP", c)) {
+        buf_add_char(x->out, '[');
+        return class_set(x) < 0 ? -1 : buf_add_char(x->out, ']');
     }
-    r = class_set(x);
-    if (r != 0)
-        return r;
     if (c == 'b' || c == 'B') {
         x->at++;
         return buf_printf(x->out, "\\%c", c);
@@ -421,14 +421,16 @@ static int escape(struct translator *x)
     return 0;
 }
 
-/* At '('. Sets *ret_lookahead when a quantifier may not follow. */
+/* At '('. */
 static int open_group(struct translator *x)
 {
     static const char *const kinds[] = { "?:", "?=", "?!", "?<=", "?<!" };
 
-    if (++x->depth > GROUPS_MAX)
+    if (x->depth == GROUPS_MAX)
         return fail(x, x->at, "groups nested too deeply");
     x->at++;
+    x->behind[x->depth++] =
+        peek(x, 0) == '?' && peek(x, 1) == '<' && (peek(x, 2) == '=' || peek(x, 2) == '!');
     if (peek(x, 0) != '?')
         return buf_add_char(x->out, '(');
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
@@ -509,7 +511,7 @@ static int piece(struct translator *x, bool *repeatable)
     case ')':
         if (x->depth == 0)
             return fail(x, x->at, "')' without '('");
-        x->depth--;
+        *repeatable = !x->behind[--x->depth];
         x->at++;
         return buf_add_char(x->out, ')');
     case '|':

@@ -18,33 +18,28 @@ struct items_data {
 };
 
 /* Before 2020-12 a list under `items` was what prefixItems is now, and additionalItems the rest. */
-static int old_items_compile(struct schema_compiler *c, struct json_object *schema,
+static int old_items_compile(struct schema_compiler *c, struct json_object *value,
                              struct items_data *data)
 {
-    struct json_object *value;
-
-    if (!schema_member(schema, "items", &value))
-        return 0;
     if (json_object_get_type(value) != json_type_array)
-        return schema_compile_one(c, schema, "items", &data->rest);
-    if (json_object_array_length(value) > 0 &&
-        schema_compile_list(c, schema, "items", &data->prefix) < 0)
+        return schema_compile_one(c, "items", &data->rest);
+    if (json_object_array_length(value) > 0 && schema_compile_list(c, "items", &data->prefix) < 0)
         return -1;
-    return schema_compile_one(c, schema, "additionalItems", &data->rest) < 0 ? -1 : 1;
+    return schema_compile_one(c, "additionalItems", &data->rest) < 0 ? -1 : 1;
 }
 
-static int items_compile(struct schema_compiler *c, struct json_object *schema,
+static int items_compile(struct schema_compiler *c, struct json_object *value,
                          const void **ret_data)
 {
     struct items_data *data = ARENA_NEW(&c->schema->arena, struct items_data);
-    int prefix, rest;
 
     *ret_data = data;
     if (c->unit->draft < 2020)
-        return old_items_compile(c, schema, data);
-    prefix = schema_compile_list(c, schema, "prefixItems", &data->prefix);
-    rest = prefix < 0 ? -1 : schema_compile_one(c, schema, "items", &data->rest);
-    return prefix < 0 || rest < 0 ? -1 : prefix || rest;
+        return old_items_compile(c, value, data);
+    return schema_compile_list(c, "prefixItems", &data->prefix) < 0 ||
+                   schema_compile_one(c, "items", &data->rest) < 0
+               ? -1
+               : 1;
 }
 
 static const struct schema_node *item_node(const struct items_data *data, size_t i)
@@ -62,26 +57,23 @@ static bool fail_too_many(struct schema_run *run, const struct items_data *data,
 }
 
 static bool items_check(struct schema_run *run, const struct schema_use *use,
-                        struct json_object *instance, const struct schema_path *path,
-                        struct schema_marks *marks)
+                        const struct schema_value *v)
 {
     const struct items_data *data = use->data;
-    size_t n = json_object_array_length(instance);
+    size_t n = json_object_array_length(v->json);
     bool valid = true;
 
     for (size_t i = 0; i < n; i++) {
         const struct schema_node *node = item_node(data, i);
+        struct json_object *item = json_object_array_get_idx(v->json, i);
 
         if (!node)
             break;
-        schema_marks_add(marks, i);
+        schema_marks_add(v->marks, i);
         if (node == data->rest && node->fixed == 0)
-            return fail_too_many(run, data, i, path);
-        if (!schema_descend(run, node, json_object_array_get_idx(instance, i), path, NULL, i)) {
-            valid = false;
-            if (!schema_wants_more(run))
-                return false;
-        }
+            return fail_too_many(run, data, i, v->path);
+        if (!schema_go_on(run, schema_descend(run, node, item, v->path, NULL, i), &valid))
+            return false;
     }
     return valid;
 }
@@ -94,23 +86,21 @@ struct contains_data {
     int64_t min, max;
 };
 
-static int contains_compile(struct schema_compiler *c, struct json_object *schema,
+static int contains_compile(struct schema_compiler *c, struct json_object *value,
                             const void **ret_data)
 {
     struct contains_data *data = ARENA_NEW(&c->schema->arena, struct contains_data);
-    int r = schema_compile_one(c, schema, "contains", &data->node);
 
-    data->min = 1;
-    data->max = INT64_MAX;
-    data->marks = c->unit->draft >= 2020;
-    if (r <= 0)
-        return r;
+    *data = (struct contains_data){ schema_compile_sub(c, value, "contains"),
+                                    c->unit->draft >= 2020, 1, INT64_MAX };
+    *ret_data = data;
+    if (!data->node)
+        return -1;
     /* The limits are of another vocabulary. */
     if ((c->unit->vocabularies & SCHEMA_VALIDATION) && c->unit->draft >= 2019 &&
-        (schema_compile_count(c, schema, "minContains", &data->min) < 0 ||
-         schema_compile_count(c, schema, "maxContains", &data->max) < 0))
+        (schema_compile_count(c, "minContains", &data->min) < 0 ||
+         schema_compile_count(c, "maxContains", &data->max) < 0))
         return -1;
-    *ret_data = data;
     return 1;
 }
 
@@ -127,80 +117,41 @@ static bool item_matches(struct schema_run *run, const struct schema_node *node,
 }
 
 static bool contains_check(struct schema_run *run, const struct schema_use *use,
-                           struct json_object *instance, const struct schema_path *path,
-                           struct schema_marks *marks)
+                           const struct schema_value *v)
 {
     const struct contains_data *data = use->data;
-    size_t n = json_object_array_length(instance);
+    size_t n = json_object_array_length(v->json);
     int64_t found = 0;
 
     for (size_t i = 0; i < n && !run->aborted; i++) {
-        if (!item_matches(run, data->node, json_object_array_get_idx(instance, i), path, i))
+        if (!item_matches(run, data->node, json_object_array_get_idx(v->json, i), v->path, i))
             continue;
         found++;
         if (data->marks)
-            schema_marks_add(marks, i);
+            schema_marks_add(v->marks, i);
     }
     if (run->aborted)
         return false;
     if (found < data->min)
-        return schema_fail(run, data->min == 1 ? "contains" : "minContains", path,
+        return schema_fail(run, data->min == 1 ? "contains" : "minContains", v->path,
                            "must contain at least %lld items that match \"contains\", found %lld",
                            (long long)data->min, (long long)found);
     if (found > data->max)
-        return schema_fail(run, "maxContains", path,
+        return schema_fail(run, "maxContains", v->path,
                            "must contain at most %lld items that match \"contains\", found %lld",
                            (long long)data->max, (long long)found);
     return true;
 }
 
-/* ---- minItems, maxItems, uniqueItems ---- */
+/* ---- uniqueItems ---- */
 
-struct size_data {
-    int64_t min, max;
-};
-
-static int items_count_compile(struct schema_compiler *c, struct json_object *schema,
-                               const void **ret_data)
-{
-    struct size_data *data = ARENA_NEW(&c->schema->arena, struct size_data);
-    int min, max;
-
-    data->max = INT64_MAX;
-    min = schema_compile_count(c, schema, "minItems", &data->min);
-    max = schema_compile_count(c, schema, "maxItems", &data->max);
-    *ret_data = data;
-    return min < 0 || max < 0 ? -1 : min || max;
-}
-
-static bool items_count_check(struct schema_run *run, const struct schema_use *use,
-                              struct json_object *instance, const struct schema_path *path,
-                              struct schema_marks *marks)
-{
-    const struct size_data *data = use->data;
-    int64_t n = (int64_t)json_object_array_length(instance);
-
-    (void)marks;
-    if (n < data->min)
-        return schema_fail(run, "minItems", path, "must have at least %lld items, found %lld",
-                           (long long)data->min, (long long)n);
-    if (n > data->max)
-        return schema_fail(run, "maxItems", path, "must have at most %lld items, found %lld",
-                           (long long)data->max, (long long)n);
-    return true;
-}
-
-static int unique_compile(struct schema_compiler *c, struct json_object *schema,
+static int unique_compile(struct schema_compiler *c, struct json_object *value,
                           const void **ret_data)
 {
-    struct json_object *value;
-
-    if (!schema_member(schema, "uniqueItems", &value))
-        return 0;
+    (void)ret_data;
     if (json_object_get_type(value) != json_type_boolean)
-        return schema_refuse(c, "uniqueItems", "must be true or false");
-    *ret_data = value;
-    return json_object_get_boolean(value) ? 1 : 0;
+        return schema_refuse(c, NULL, "must be true or false");
+    return json_object_get_boolean(value);
 }
 
 struct hashed {
@@ -249,40 +200,17 @@ static bool find_twins(struct json_object *array, size_t *ret_i, size_t *ret_j)
 }
 
 static bool unique_check(struct schema_run *run, const struct schema_use *use,
-                         struct json_object *instance, const struct schema_path *path,
-                         struct schema_marks *marks)
+                         const struct schema_value *v)
 {
     size_t i, j;
 
-    (void)use, (void)marks;
-    return !find_twins(instance, &i, &j) ||
-           schema_fail(run, "uniqueItems", path, "items must differ; %zu and %zu are the same", i,
-                       j);
+    (void)use;
+    return !find_twins(v->json, &i, &j) ||
+           schema_fail(run, "uniqueItems", v->path, "items must differ; %zu and %zu are the same",
+                       i, j);
 }
 
 /* ---- unevaluatedItems, unevaluatedProperties ---- */
-
-static int unevaluated_items_compile(struct schema_compiler *c, struct json_object *schema,
-                                     const void **ret_data)
-{
-    const struct schema_node *node;
-    int r = schema_compile_one(c, schema, "unevaluatedItems", &node);
-
-    if (r > 0)
-        *ret_data = node;
-    return r;
-}
-
-static int unevaluated_properties_compile(struct schema_compiler *c, struct json_object *schema,
-                                          const void **ret_data)
-{
-    const struct schema_node *node;
-    int r = schema_compile_one(c, schema, "unevaluatedProperties", &node);
-
-    if (r > 0)
-        *ret_data = node;
-    return r;
-}
 
 static bool check_unevaluated(struct schema_run *run, const struct schema_use *use,
                               struct json_object *value, const struct schema_path *path,
@@ -298,43 +226,38 @@ static bool check_unevaluated(struct schema_run *run, const struct schema_use *u
 }
 
 static bool unevaluated_items_check(struct schema_run *run, const struct schema_use *use,
-                                    struct json_object *instance, const struct schema_path *path,
-                                    struct schema_marks *marks)
+                                    const struct schema_value *v)
 {
-    size_t n = json_object_array_length(instance);
+    size_t n = json_object_array_length(v->json);
     bool valid = true;
 
     for (size_t i = 0; i < n; i++) {
-        if (schema_marks_has(marks, i))
-            continue;
-        if (!check_unevaluated(run, use, json_object_array_get_idx(instance, i), path, NULL, i)) {
-            valid = false;
-            if (!schema_wants_more(run))
-                return false;
-        }
+        struct json_object *item = json_object_array_get_idx(v->json, i);
+
+        if (!schema_marks_has(v->marks, i) &&
+            !schema_go_on(run, check_unevaluated(run, use, item, v->path, NULL, i), &valid))
+            return false;
     }
-    schema_marks_add_all(marks);
+    schema_marks_add_all(v->marks);
     return valid;
 }
 
 static bool unevaluated_properties_check(struct schema_run *run, const struct schema_use *use,
-                                         struct json_object *instance,
-                                         const struct schema_path *path, struct schema_marks *marks)
+                                         const struct schema_value *v)
 {
     struct lh_entry *entry;
     bool valid = true;
     size_t i = 0;
 
-    lh_foreach(json_object_get_object(instance), entry)
+    lh_foreach(json_object_get_object(v->json), entry)
     {
-        if (!schema_marks_has(marks, i++) &&
-            !check_unevaluated(run, use, lh_entry_v(entry), path, lh_entry_k(entry), 0)) {
-            valid = false;
-            if (!schema_wants_more(run))
-                return false;
-        }
+        if (!schema_marks_has(v->marks, i++) &&
+            !schema_go_on(
+                run, check_unevaluated(run, use, lh_entry_v(entry), v->path, lh_entry_k(entry), 0),
+                &valid))
+            return false;
     }
-    schema_marks_add_all(marks);
+    schema_marks_add_all(v->marks);
     return valid;
 }
 
@@ -342,17 +265,16 @@ static bool unevaluated_properties_check(struct schema_run *run, const struct sc
 #define APPLY SCHEMA_APPLICATOR
 
 const struct schema_keyword schema_array_keywords[] = {
-    { "minItems", VALUE, SCHEMA_ARRAY, items_count_compile, items_count_check },
     { "uniqueItems", VALUE, SCHEMA_ARRAY, unique_compile, unique_check },
-    { "items", APPLY, SCHEMA_ARRAY, items_compile, items_check },
-    { "contains", APPLY, SCHEMA_ARRAY, contains_compile, contains_check },
+    { "items", APPLY, SCHEMA_ARRAY, items_compile, items_check, .also = { "prefixItems" } },
+    { "contains", APPLY, SCHEMA_ARRAY, contains_compile, contains_check, 6 },
     { NULL },
 };
 
 const struct schema_keyword schema_unevaluated_keywords[] = {
-    { "unevaluatedItems", SCHEMA_UNEVALUATED, SCHEMA_ARRAY, unevaluated_items_compile,
+    { "unevaluatedItems", SCHEMA_UNEVALUATED, SCHEMA_ARRAY, schema_keyword_one,
       unevaluated_items_check, 2019 },
-    { "unevaluatedProperties", SCHEMA_UNEVALUATED, SCHEMA_OBJECT, unevaluated_properties_compile,
+    { "unevaluatedProperties", SCHEMA_UNEVALUATED, SCHEMA_OBJECT, schema_keyword_one,
       unevaluated_properties_check, 2019 },
     { NULL },
 };

@@ -11,7 +11,6 @@
 
 #include "base/json.h"
 #include "base/json_number.h"
-#include "base/limits.h"
 #include "base/schema_int.h"
 
 struct schema_pending {
@@ -23,19 +22,16 @@ struct schema_pending {
 
 int schema_refuse(struct schema_compiler *c, const char *key, const char *fmt, ...)
 {
+    AUTO_BUF pointer = BUF_INIT(SCHEMA_URI_MAX);
     char message[512];
     va_list args;
 
+    schema_path_add(c->at, &pointer);
     va_start(args, fmt);
     vsnprintf(message, sizeof(message), fmt, args);
     va_end(args);
-    return err_set(c->err, ERR_BAD_REQUEST, "schema %.*s#%.*s/%s: %s", STR_ARG(c->resource->uri),
-                   STR_ARG(c->pointer), key, message);
-}
-
-bool schema_member(struct json_object *schema, const char *key, struct json_object **ret_value)
-{
-    return json_object_object_get_ex(schema, key, ret_value);
+    return err_set(c->err, ERR_BAD_REQUEST, "schema %.*s#%s/%s: %s", STR_ARG(c->resource->uri),
+                   buf_text(&pointer), key ? key : c->keyword->name, message);
 }
 
 const char *schema_intern(struct schema_compiler *c, struct str name)
@@ -74,31 +70,50 @@ static struct schema_unit *unit_for(struct schema_compiler *c,
     return unit;
 }
 
-static struct schema_node *node_new(struct schema_compiler *c, const struct schema_place *place,
+const struct schema_path *schema_path_new(struct arena *arena, const struct schema_path *up,
+                                          const char *key, size_t index)
+{
+    struct schema_path *path = ARENA_NEW(arena, struct schema_path);
+
+    *path = (struct schema_path){ up, key, index };
+    return path;
+}
+
+/* Where a reference led: the path there belongs to the registry. */
+static const struct schema_path *path_copy(struct arena *arena, const struct schema_path *path)
+{
+    if (!path)
+        return NULL;
+    return schema_path_new(arena, path_copy(arena, path->up),
+                           path->key ? arena_text(arena, path->key) : NULL, path->index);
+}
+
+static struct schema_node *node_new(struct schema_compiler *c, struct json_object *schema,
                                     struct schema_unit *unit)
 {
     struct schema_node *node = ARENA_NEW(&c->schema->arena, struct schema_node);
 
     node->unit = unit;
-    node->pointer = arena_str(&c->schema->arena, place->pointer);
     node->fixed = -1;
-    if (json_object_get_type(place->schema) == json_type_boolean) {
-        node->fixed = (int8_t)json_object_get_boolean(place->schema);
+    if (json_object_get_type(schema) == json_type_boolean) {
+        node->fixed = (int8_t)json_object_get_boolean(schema);
     } else {
         struct schema_pending *pending = ARENA_NEW(&c->local.arena, struct schema_pending);
 
-        *pending = (struct schema_pending){ NULL, node, place->schema, unit };
+        *pending = (struct schema_pending){ NULL, node, schema, unit };
         *c->pending_end = pending;
         c->pending_end = &pending->next;
     }
     return node;
 }
 
+/* passing: place.at does not last. */
 static const struct schema_node *node_for(struct schema_compiler *c, struct schema_place place,
-                                          const char *key)
+                                          bool passing, const char *key)
 {
     const struct schema_resource *own = schema_registry_root(place.resource->owner, place.schema);
     enum json_type type = json_object_get_type(place.schema);
+    const void *address[2];
     struct schema_node *node;
     struct schema_unit *unit;
 
@@ -109,59 +124,55 @@ static const struct schema_node *node_for(struct schema_compiler *c, struct sche
     }
     if (own && own != place.resource) {
         place.resource = own;
-        place.pointer = STR("");
+        place.at = NULL;
     }
-    const void *address[] = { place.schema, place.resource };
-
+    address[0] = place.schema;
+    address[1] = place.resource;
     node = map_find(&c->nodes, str_of((const char *)address, sizeof(address)));
     if (node)
         return node;
     unit = unit_for(c, place.resource);
     if (!unit)
         return NULL;
-    node = node_new(c, &place, unit);
+    node = node_new(c, place.schema, unit);
+    node->at = passing ? path_copy(&c->schema->arena, place.at) : place.at;
     map_put(&c->nodes, str_of((const char *)address, sizeof(address)), node);
     return node;
 }
 
-static void add_part(struct buf *pointer, const char *part)
+static const struct schema_node *node_at(struct schema_compiler *c, struct json_object *value,
+                                         const char *key, const struct schema_path *at)
 {
-    buf_add_char(pointer, '/');
-    for (; *part; part++) {
-        if (*part == '~')
-            buf_add_text(pointer, "~0");
-        else if (*part == '/')
-            buf_add_text(pointer, "~1");
-        else
-            buf_add_char(pointer, *part);
-    }
+    return node_for(c, (struct schema_place){ value, c->resource, at, NULL }, false, key);
 }
 
 const struct schema_node *schema_compile_sub(struct schema_compiler *c, struct json_object *value,
-                                             const char *key, const char *part)
+                                             const char *key)
 {
-    AUTO_BUF pointer = BUF_INIT(LIMIT_JSON_BYTES);
+    return node_at(c, value, key, schema_path_new(&c->schema->arena, c->at, key, 0));
+}
 
-    buf_add_str(&pointer, c->pointer);
-    add_part(&pointer, key);
-    if (part)
-        add_part(&pointer, part);
-    return node_for(c, (struct schema_place){ value, c->resource, buf_str(&pointer), NULL }, key);
+const struct schema_node *schema_compile_member(struct schema_compiler *c,
+                                                struct json_object *value, const char *key,
+                                                const char *name)
+{
+    const struct schema_path *holder = schema_path_new(&c->schema->arena, c->at, key, 0);
+
+    return node_at(c, value, key, schema_path_new(&c->schema->arena, holder, name, 0));
 }
 
 const struct schema_node *schema_compile_ref(struct schema_compiler *c, struct str ref,
-                                             const struct schema_anchor **ret_anchor,
-                                             const char *key)
+                                             const struct schema_anchor **ret_anchor)
 {
     struct schema_place place;
     struct err why = ERR_INIT;
 
     if (schema_resolve(&c->local, c->resource, ref, &c->local.arena, &place, &why) < 0) {
-        schema_refuse(c, key, "%s", err_message(&why, 0));
+        schema_refuse(c, NULL, "%s", err_message(&why, 0));
         return NULL;
     }
     *ret_anchor = place.anchor;
-    return node_for(c, place, key);
+    return node_for(c, place, true, NULL);
 }
 
 const struct regex *schema_compile_regex(struct schema_compiler *c, struct str pattern,
@@ -181,36 +192,37 @@ const struct regex *schema_compile_regex(struct schema_compiler *c, struct str p
     return regex;
 }
 
-int schema_compile_one(struct schema_compiler *c, struct json_object *schema, const char *key,
+int schema_compile_one(struct schema_compiler *c, const char *key,
                        const struct schema_node **ret_node)
 {
     struct json_object *value;
 
-    if (!schema_member(schema, key, &value))
+    if (!json_object_object_get_ex(c->object, key, &value))
         return 0;
-    *ret_node = schema_compile_sub(c, value, key, NULL);
+    *ret_node = schema_compile_sub(c, value, key);
     return *ret_node ? 1 : -1;
 }
 
-int schema_compile_list(struct schema_compiler *c, struct json_object *schema, const char *key,
+int schema_compile_list(struct schema_compiler *c, const char *key,
                         const struct schema_list **ret_list)
 {
+    struct arena *arena = &c->schema->arena;
+    const struct schema_path *at;
     struct json_object *value;
     struct schema_list *list;
     size_t n;
 
-    if (!schema_member(schema, key, &value))
+    if (!json_object_object_get_ex(c->object, key, &value))
         return 0;
     if (json_object_get_type(value) != json_type_array || json_object_array_length(value) == 0)
         return schema_refuse(c, key, "must be an array of at least one schema");
     n = json_object_array_length(value);
-    list = arena_alloc(&c->schema->arena, 1, sizeof(*list) + n * sizeof(list->nodes[0]));
+    list = arena_alloc(arena, 1, sizeof(*list) + n * sizeof(list->nodes[0]));
     list->n = n;
+    at = schema_path_new(arena, c->at, key, 0);
     for (size_t i = 0; i < n; i++) {
-        char index[24];
-
-        snprintf(index, sizeof(index), "%zu", i);
-        list->nodes[i] = schema_compile_sub(c, json_object_array_get_idx(value, i), key, index);
+        list->nodes[i] = node_at(c, json_object_array_get_idx(value, i), key,
+                                 schema_path_new(arena, at, NULL, i));
         if (!list->nodes[i])
             return -1;
     }
@@ -218,12 +230,11 @@ int schema_compile_list(struct schema_compiler *c, struct json_object *schema, c
     return 1;
 }
 
-int schema_compile_count(struct schema_compiler *c, struct json_object *schema, const char *key,
-                         int64_t *ret_count)
+int schema_compile_count(struct schema_compiler *c, const char *key, int64_t *ret_count)
 {
     struct json_object *value;
 
-    if (!schema_member(schema, key, &value))
+    if (!json_object_object_get_ex(c->object, key, &value))
         return 0;
     if (!json_number_is_integer(value) || json_number_double(value) < 0)
         return schema_refuse(c, key, "must be an integer of at least 0");
@@ -233,6 +244,34 @@ int schema_compile_count(struct schema_compiler *c, struct json_object *schema, 
     return 1;
 }
 
+int schema_keyword_one(struct schema_compiler *c, struct json_object *value, const void **ret_data)
+{
+    *ret_data = schema_compile_sub(c, value, c->keyword->name);
+    return *ret_data ? 1 : -1;
+}
+
+int schema_keyword_list(struct schema_compiler *c, struct json_object *value, const void **ret_data)
+{
+    const struct schema_list *list = NULL;
+    int r = schema_compile_list(c, c->keyword->name, &list);
+
+    (void)value;
+    *ret_data = list;
+    return r;
+}
+
+int schema_keyword_count(struct schema_compiler *c, struct json_object *value,
+                         const void **ret_data)
+{
+    int64_t *count = ARENA_NEW(&c->schema->arena, int64_t);
+
+    (void)value;
+    *ret_data = count;
+    return schema_compile_count(c, c->keyword->name, count);
+}
+
+/* ---- keywords ---- */
+
 static const struct schema_keyword *const keyword_groups[] = {
     schema_scalar_keywords, schema_logic_keywords, schema_object_keywords,
     schema_member_keywords, schema_array_keywords, schema_unevaluated_keywords,
@@ -241,20 +280,35 @@ static const struct schema_keyword *const keyword_groups[] = {
 /* More than there are keywords. */
 #define USES_MAX 64
 
-static int compile_keyword(struct schema_compiler *c, const struct schema_pending *pending,
+/* The keyword's own member, or NULL when it is there for the sake of another. */
+static bool find_member(struct json_object *schema, const struct schema_keyword *keyword,
+                        struct json_object **ret_value)
+{
+    if (json_object_object_get_ex(schema, keyword->name, ret_value))
+        return true;
+    *ret_value = NULL;
+    for (size_t i = 0; i < ARRAY_LEN(keyword->also) && keyword->also[i]; i++)
+        if (json_object_object_get_ex(schema, keyword->also[i], NULL))
+            return true;
+    return false;
+}
+
+static int compile_keyword(struct schema_compiler *c, struct schema_node *node,
                            const struct schema_keyword *keyword, struct schema_use *uses)
 {
-    struct schema_node *node = pending->node;
+    struct json_object *value;
     const void *data = NULL;
     int r;
 
-    if (!(keyword->vocabularies & c->unit->vocabularies) || keyword->since > c->unit->draft)
+    if (!(keyword->vocabularies & c->unit->vocabularies) || keyword->since > c->unit->draft ||
+        !find_member(c->object, keyword, &value))
         return 0;
     /* Up to draft 7 a reference stands alone. */
     if (c->unit->draft <= 7 && strcmp(keyword->name, "$ref") != 0 &&
-        json_object_object_get_ex(pending->schema, "$ref", NULL))
+        json_object_object_get_ex(c->object, "$ref", NULL))
         return 0;
-    r = keyword->compile(c, pending->schema, &data);
+    c->keyword = keyword;
+    r = keyword->compile(c, value, &data);
     if (r <= 0)
         return r;
     BUG_IF(node->uses_count == USES_MAX);
@@ -271,10 +325,11 @@ static int compile_node(struct schema_compiler *c, const struct schema_pending *
 
     c->unit = pending->unit;
     c->resource = pending->unit->source;
-    c->pointer = node->pointer;
+    c->object = pending->schema;
+    c->at = node->at;
     for (size_t i = 0; i < ARRAY_LEN(keyword_groups); i++)
         for (const struct schema_keyword *keyword = keyword_groups[i]; keyword->name; keyword++)
-            if (compile_keyword(c, pending, keyword, uses) < 0)
+            if (compile_keyword(c, node, keyword, uses) < 0)
                 return -1;
     node->uses = ARENA_NEW_N(&c->schema->arena, struct schema_use, node->uses_count);
     memcpy(node->uses, uses, node->uses_count * sizeof(*uses));
@@ -311,9 +366,9 @@ static int add_dynamic(struct schema_compiler *c, struct schema_unit *unit, cons
     const struct schema_node *node;
 
     c->resource = unit->source;
-    c->pointer = anchor->pointer;
-    node = node_for(c, (struct schema_place){ anchor->schema, unit->source, anchor->pointer, NULL },
-                    "$dynamicAnchor");
+    c->at = anchor->at;
+    node = node_for(c, (struct schema_place){ anchor->schema, unit->source, anchor->at, NULL },
+                    true, "$dynamicAnchor");
     if (!node)
         return -1;
     if (unit->dynamic_count)
@@ -351,8 +406,7 @@ static int compile_all(struct schema_compiler *c, struct json_object *document)
     int r;
 
     c->resource = resource;
-    c->pointer = STR("");
-    c->schema->root = node_for(c, (struct schema_place){ document, resource, STR(""), NULL }, "");
+    c->schema->root = node_at(c, document, "", NULL);
     if (!c->schema->root)
         return -1;
     do {

@@ -9,6 +9,7 @@
 #include "base/uri.h"
 
 #define DIALECT           "https://json-schema.org/draft/2020-12/schema"
+#define META_CHAIN_MAX    8
 #define VOCABULARY_PREFIX "https://json-schema.org/draft/2020-12/vocab/"
 #define DIALECT_VOCABULARIES                                                                       \
     (SCHEMA_CORE | SCHEMA_APPLICATOR | SCHEMA_UNEVALUATED | SCHEMA_VALIDATION | SCHEMA_META_DATA | \
@@ -64,41 +65,74 @@ static int read_vocabulary(struct schema_compiler *c, struct json_object *vocabu
 }
 
 static const struct {
-    const char *uri;
+    const char *uri; /* after http:// or https://: people write either */
     unsigned draft;
 } drafts[] = {
-    { DIALECT, 2020 },
-    { "https://json-schema.org/draft/2019-09/schema", 2019 },
-    { "http://json-schema.org/draft-07/schema", 7 },
-    { "http://json-schema.org/draft-06/schema", 6 },
-    { "http://json-schema.org/draft-04/schema", 4 },
+    { "json-schema.org/draft/2020-12/schema", 2020 },
+    { "json-schema.org/draft/2019-09/schema", 2019 },
+    { "json-schema.org/draft-07/schema", 7 },
+    { "json-schema.org/draft-06/schema", 6 },
+    { "json-schema.org/draft-04/schema", 4 },
 };
 
-int schema_find_dialect(struct schema_compiler *c, const struct schema_resource *resource,
-                        struct schema_unit *unit)
+/* 0 when it is none of them. */
+static unsigned known_draft(struct str dialect)
 {
-    struct json_object *vocabulary;
-    struct str dialect = STR_NONE;
-    const struct schema_resource *meta;
+    if (str_starts(dialect, STR("http://")))
+        dialect = str_skip(dialect, 7);
+    else if (str_starts(dialect, STR("https://")))
+        dialect = str_skip(dialect, 8);
+    for (size_t i = 0; i < ARRAY_LEN(drafts); i++)
+        if (str_is(dialect, drafts[i].uri))
+            return drafts[i].draft;
+    return 0;
+}
 
-    for (; resource && !dialect.p; resource = resource->outer)
-        dialect = uri_without_fragment(json_str(json_find(resource->root, "$schema")));
-    unit->vocabularies = DIALECT_VOCABULARIES;
-    unit->draft = drafts[0].draft;
-    if (!dialect.p)
-        return 0;
-    for (size_t i = 0; i < ARRAY_LEN(drafts); i++) {
-        if (str_is(dialect, drafts[i].uri)) {
-            unit->draft = drafts[i].draft;
-            return 0;
-        }
+/* The draft of a meta-schema is that of its own $schema, or of that one's, and so on. */
+static unsigned draft_of_meta(struct schema_compiler *c, const struct schema_resource *meta)
+{
+    for (int i = 0; meta && i < META_CHAIN_MAX; i++) {
+        struct str dialect = uri_without_fragment(json_str(json_find(meta->root, "$schema")));
+        unsigned draft = known_draft(dialect);
+
+        if (draft)
+            return draft;
+        meta = schema_registry_find(&c->local, dialect);
     }
-    meta = schema_registry_find(&c->local, dialect);
+    return drafts[0].draft;
+}
+
+static int read_meta(struct schema_compiler *c, struct str dialect, struct schema_unit *unit)
+{
+    const struct schema_resource *meta = schema_registry_find(&c->local, dialect);
+    struct json_object *vocabulary;
+
     if (!meta)
         return err_set(c->err, ERR_BAD_REQUEST,
                        "$schema \"%.*s\" is not known; use " DIALECT
                        " or add the meta-schema to the registry",
                        STR_ARG(dialect));
-    vocabulary = json_find(meta->root, "$vocabulary");
+    unit->draft = draft_of_meta(c, meta);
+    vocabulary = unit->draft >= 2019 ? json_find(meta->root, "$vocabulary") : NULL;
     return vocabulary ? read_vocabulary(c, vocabulary, dialect, &unit->vocabularies) : 0;
+}
+
+int schema_find_dialect(struct schema_compiler *c, const struct schema_resource *resource,
+                        struct schema_unit *unit)
+{
+    struct json_object *value = NULL;
+    struct str dialect;
+
+    while (resource && !(value = json_find(resource->root, "$schema")))
+        resource = resource->outer;
+    unit->vocabularies = DIALECT_VOCABULARIES;
+    unit->draft = drafts[0].draft;
+    if (!value)
+        return 0;
+    dialect = uri_without_fragment(json_str(value));
+    if (!dialect.p)
+        return err_set(c->err, ERR_BAD_REQUEST, "$schema must be a URI in a string, found %s",
+                       json_type_name(value));
+    unit->draft = known_draft(dialect);
+    return unit->draft ? 0 : read_meta(c, dialect, unit);
 }

@@ -21,11 +21,25 @@
 #define SCHEMA_IN_PLACE_MAX 250      /* of these, on the same part of the instance */
 #define SCHEMA_WORK_MAX     20000000 /* nodes visited by one validation */
 
+/* A place in a value or in a schema resource, from the inside out; NULL is the whole. Names belong
+ * to the document. */
+struct schema_path {
+    const struct schema_path *up;
+    const char *key; /* NULL: an item */
+    size_t index;
+};
+
+const struct schema_path *schema_path_new(struct arena *arena, const struct schema_path *up,
+                                          const char *key, size_t index);
+/* Appends it as a JSON Pointer (schema_report.c). */
+void schema_path_add(const struct schema_path *path, struct buf *out);
+
 /* ---- resources (schema_registry.c) ---- */
 
 struct schema_anchor {
+    struct str name;
     struct json_object *schema;
-    struct str pointer; /* from the resource's root */
+    const struct schema_path *at; /* from the resource's root */
     bool dynamic;
 };
 
@@ -54,7 +68,7 @@ struct schema_registry {
 struct schema_place {
     struct json_object *schema;
     const struct schema_resource *resource;
-    struct str pointer;                 /* in the arena given to schema_resolve() */
+    const struct schema_path *at;       /* lasts as long as registry and arena of the resolver */
     const struct schema_anchor *anchor; /* when it was found by name */
 };
 
@@ -71,14 +85,6 @@ int schema_resolve(const struct schema_registry *registry, const struct schema_r
                    struct err *err);
 /* The meta-schemas of draft 2020-12 (schema_meta.c). */
 const struct schema_registry *schema_meta_registry(void);
-
-/* The keywords of the draft that hold subschemas, for walking. */
-enum schema_shape { SCHEMA_SHAPE_NONE = 0, SCHEMA_ONE, SCHEMA_LIST, SCHEMA_MAP };
-struct schema_holder {
-    const char *name;
-    enum schema_shape shape;
-};
-extern const struct schema_holder schema_holders[]; /* ends with name NULL */
 
 /* ---- compiled form ---- */
 
@@ -117,9 +123,9 @@ struct schema_use {
 
 struct schema_node {
     const struct schema_unit *unit;
-    struct str pointer; /* of the schema, from its resource's root */
-    int8_t fixed;       /* 1: true, 0: false, -1: has keywords */
-    bool marks;         /* has an unevaluated keyword: needs to know what others evaluated */
+    const struct schema_path *at; /* of the schema, from its resource's root */
+    int8_t fixed;                 /* 1: true, 0: false, -1: has keywords */
+    bool marks; /* has an unevaluated keyword: needs to know what others evaluated */
     uint16_t uses_count;
     struct schema_use *uses;
 };
@@ -134,8 +140,7 @@ struct schema {
 
 struct schema_compiler;
 struct schema_run;
-struct schema_marks;
-struct schema_path;
+struct schema_value;
 
 /* Types of an instance, as bits. */
 enum schema_type {
@@ -153,13 +158,14 @@ struct schema_keyword {
     const char *name; /* of the keyword that errors speak of */
     unsigned vocabularies;
     unsigned types; /* of instances that it looks at */
-    /* Reads what it needs from the schema. 1: use it, *ret_data is its data; 0: not there, or says
-     * nothing; -1: malformed. */
-    int (*compile)(struct schema_compiler *c, struct json_object *schema, const void **ret_data);
+    /* Reads value, the member of the schema that has the keyword's name, and what it needs of the
+     * others in c->object. 1: use it, *ret_data is its data; 0: it says nothing; -1: malformed. */
+    int (*compile)(struct schema_compiler *c, struct json_object *value, const void **ret_data);
     bool (*check)(struct schema_run *run, const struct schema_use *use,
-                  struct json_object *instance, const struct schema_path *path,
-                  struct schema_marks *marks);
+                  const struct schema_value *v);
     unsigned since; /* the first draft that has it; 0: all */
+    /* It is also compiled (with value NULL when its own is absent) for these. */
+    const char *also[2];
 };
 
 /* Each ends with name NULL. They run in this order: what needs the marks of others comes last. */
@@ -183,7 +189,9 @@ struct schema_compiler {
     /* The schema being compiled. */
     const struct schema_resource *resource;
     struct schema_unit *unit;
-    struct str pointer;
+    struct json_object *object;
+    const struct schema_path *at;
+    const struct schema_keyword *keyword;
     struct err *err;
 };
 
@@ -191,43 +199,43 @@ struct schema_compiler {
  * in, else those of 2020-12 (schema_dialect.c). */
 int schema_find_dialect(struct schema_compiler *c, const struct schema_resource *resource,
                         struct schema_unit *unit);
-/* The member, present even when null. */
-bool schema_member(struct json_object *schema, const char *key, struct json_object **ret_value);
-/* The node of the subschema at schema/key[/part]; part may be NULL. NULL when it is no schema: err.
- */
+/* The node of the subschema value, which stands at c->at/key, or at c->at/key/name or an item of
+ * it. NULL when it is no schema: err. */
 const struct schema_node *schema_compile_sub(struct schema_compiler *c, struct json_object *value,
-                                             const char *key, const char *part);
-const struct schema_node *schema_compile_ref(struct schema_compiler *c, struct str ref,
-                                             const struct schema_anchor **ret_anchor,
                                              const char *key);
-/* A count such as minLength: 1 found, 0 absent, -1 malformed. */
-int schema_compile_count(struct schema_compiler *c, struct json_object *schema, const char *key,
-                         int64_t *ret_count);
-/* The member `key` as a node. 1 found, 0 absent, -1 malformed. */
-int schema_compile_one(struct schema_compiler *c, struct json_object *schema, const char *key,
-                       const struct schema_node **ret_node);
+const struct schema_node *schema_compile_member(struct schema_compiler *c,
+                                                struct json_object *value, const char *key,
+                                                const char *name);
+const struct schema_node *schema_compile_ref(struct schema_compiler *c, struct str ref,
+                                             const struct schema_anchor **ret_anchor);
+const struct regex *schema_compile_regex(struct schema_compiler *c, struct str pattern,
+                                         const char *key);
 
+/* Of an optional member of the schema. 1 found, 0 absent, -1 malformed. */
+int schema_compile_count(struct schema_compiler *c, const char *key, int64_t *ret_count);
+int schema_compile_one(struct schema_compiler *c, const char *key,
+                       const struct schema_node **ret_node);
 /* A list of nodes. */
 struct schema_list {
     size_t n;
     const struct schema_node *nodes[];
 };
-int schema_compile_list(struct schema_compiler *c, struct json_object *schema, const char *key,
+int schema_compile_list(struct schema_compiler *c, const char *key,
                         const struct schema_list **ret_list);
+
+/* Compile functions of keywords whose data is that alone: a schema, a list, a count (int64_t). */
+int schema_keyword_one(struct schema_compiler *c, struct json_object *value, const void **ret_data);
+int schema_keyword_list(struct schema_compiler *c, struct json_object *value,
+                        const void **ret_data);
+int schema_keyword_count(struct schema_compiler *c, struct json_object *value,
+                         const void **ret_data);
+
 const char *schema_intern(struct schema_compiler *c, struct str name);
-const struct regex *schema_compile_regex(struct schema_compiler *c, struct str pattern,
-                                         const char *key);
+/* -1, with a message about the member `key` of the schema, or the keyword when it is NULL. */
 int schema_refuse(struct schema_compiler *c, const char *key, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* ---- validating (schema_validate.c) ---- */
-
-/* Where in the instance we are, from the inside out. */
-struct schema_path {
-    const struct schema_path *up;
-    const char *key; /* NULL: an item */
-    size_t index;
-};
 
 /* Which members or items were evaluated, for unevaluatedProperties and unevaluatedItems. Members
  * are numbered in the order of the object. */
@@ -235,6 +243,13 @@ struct schema_marks {
     size_t n;
     uint64_t small;
     uint64_t *big; /* when n > 64 */
+};
+
+/* A part of the instance. */
+struct schema_value {
+    struct json_object *json;
+    const struct schema_path *path;
+    struct schema_marks *marks; /* NULL: nobody asks */
 };
 
 struct schema_scope {
@@ -260,24 +275,30 @@ void schema_marks_add_all(struct schema_marks *marks);
 bool schema_marks_has(const struct schema_marks *marks, size_t i);
 void schema_marks_merge(struct schema_marks *marks, const struct schema_marks *more);
 
-/* On the same part of the instance. What it evaluates is added to marks (which may be NULL). */
+/* On the same part of the instance. What it evaluates is added to v->marks. */
 bool schema_apply(struct schema_run *run, const struct schema_node *node,
-                  struct json_object *instance, const struct schema_path *path,
-                  struct schema_marks *marks);
-/* The same, but reports nothing, and adds to marks only when valid. */
+                  const struct schema_value *v);
+/* The same, but reports nothing, and adds to the marks only when valid. */
 bool schema_try(struct schema_run *run, const struct schema_node *node,
-                struct json_object *instance, const struct schema_path *path,
-                struct schema_marks *marks);
+                const struct schema_value *v);
 /* On a member or item. */
 bool schema_descend(struct schema_run *run, const struct schema_node *node,
                     struct json_object *value, const struct schema_path *up, const char *key,
                     size_t index);
+/* OBJECT … NULL; a number is NUMBER. */
+unsigned schema_type_bit(struct json_object *instance);
 /* Returns false, so that a check can end with it. */
 bool schema_abort(struct schema_run *run, enum err_code code, const char *message);
 /* Whether checks should go on after a failure, to find more. */
 static inline bool schema_wants_more(const struct schema_run *run)
 {
     return run->report && !run->aborted;
+}
+/* Notes one result among several; false when the rest need not be looked at. */
+static inline bool schema_go_on(const struct schema_run *run, bool result, bool *valid)
+{
+    *valid = *valid && result;
+    return result || schema_wants_more(run);
 }
 
 /* ---- reporting (schema_report.c) ---- */

@@ -48,8 +48,7 @@ static struct property *find_slot(const struct members_data *data, const char *n
     }
 }
 
-static int compile_properties(struct schema_compiler *c, struct json_object *schema,
-                              struct members_data *data)
+static int compile_properties(struct schema_compiler *c, struct members_data *data)
 {
     struct json_object *value;
     struct lh_entry *entry;
@@ -57,7 +56,7 @@ static int compile_properties(struct schema_compiler *c, struct json_object *sch
 
     data->mask = 0;
     data->slots = ARENA_NEW(&c->schema->arena, struct property);
-    if (!schema_member(schema, "properties", &value))
+    if (!json_object_object_get_ex(c->object, "properties", &value))
         return 0;
     if (json_object_get_type(value) != json_type_object)
         return schema_refuse(c, "properties", "must be an object of schemas");
@@ -70,7 +69,7 @@ static int compile_properties(struct schema_compiler *c, struct json_object *sch
     {
         const char *name = lh_entry_k(entry);
         const struct schema_node *node =
-            schema_compile_sub(c, lh_entry_v(entry), "properties", name);
+            schema_compile_member(c, lh_entry_v(entry), "properties", name);
 
         if (!node)
             return -1;
@@ -79,13 +78,12 @@ static int compile_properties(struct schema_compiler *c, struct json_object *sch
     return 1;
 }
 
-static int compile_patterns(struct schema_compiler *c, struct json_object *schema,
-                            struct members_data *data)
+static int compile_patterns(struct schema_compiler *c, struct members_data *data)
 {
     struct json_object *value;
     struct lh_entry *entry;
 
-    if (!schema_member(schema, "patternProperties", &value))
+    if (!json_object_object_get_ex(c->object, "patternProperties", &value))
         return 0;
     if (json_object_get_type(value) != json_type_object)
         return schema_refuse(c, "patternProperties", "must be an object of schemas");
@@ -99,31 +97,24 @@ static int compile_patterns(struct schema_compiler *c, struct json_object *schem
         property->regex = schema_compile_regex(c, str_from(pattern), "patternProperties");
         if (!property->regex)
             return -1;
-        property->node = schema_compile_sub(c, lh_entry_v(entry), "patternProperties", pattern);
+        property->node = schema_compile_member(c, lh_entry_v(entry), "patternProperties", pattern);
         if (!property->node)
             return -1;
     }
     return 1;
 }
 
-static int members_compile(struct schema_compiler *c, struct json_object *schema,
+static int members_compile(struct schema_compiler *c, struct json_object *value,
                            const void **ret_data)
 {
-    struct members_data *data;
-    int properties, patterns, additional;
+    struct members_data *data = ARENA_NEW(&c->schema->arena, struct members_data);
 
-    if (!json_object_object_get_ex(schema, "properties", NULL) &&
-        !json_object_object_get_ex(schema, "patternProperties", NULL) &&
-        !json_object_object_get_ex(schema, "additionalProperties", NULL))
-        return 0;
-    data = ARENA_NEW(&c->schema->arena, struct members_data);
-    properties = compile_properties(c, schema, data);
-    patterns = compile_patterns(c, schema, data);
-    additional = schema_compile_one(c, schema, "additionalProperties", &data->additional);
-    if (properties < 0 || patterns < 0 || additional < 0)
-        return -1;
+    (void)value;
     *ret_data = data;
-    return 1;
+    return compile_properties(c, data) < 0 || compile_patterns(c, data) < 0 ||
+                   schema_compile_one(c, "additionalProperties", &data->additional) < 0
+               ? -1
+               : 1;
 }
 
 /* Changes needed to turn a into b, for short names. */
@@ -245,31 +236,29 @@ static bool check_member(struct schema_run *run, const struct members_data *data
 }
 
 static bool members_check(struct schema_run *run, const struct schema_use *use,
-                          struct json_object *instance, const struct schema_path *path,
-                          struct schema_marks *marks)
+                          const struct schema_value *v)
 {
     const struct members_data *data = use->data;
     struct lh_entry *entry;
     bool valid = true;
     size_t i = 0;
 
-    lh_foreach(json_object_get_object(instance), entry)
+    lh_foreach(json_object_get_object(v->json), entry)
     {
-        bool known = false;
+        bool known = false, member = check_member(run, data, lh_entry_k(entry), lh_entry_v(entry),
+                                                  v->path, &known);
 
-        if (!check_member(run, data, lh_entry_k(entry), lh_entry_v(entry), path, &known)) {
-            valid = false;
-            if (!schema_wants_more(run))
-                return false;
-        }
+        if (!schema_go_on(run, member, &valid))
+            return false;
         if (known)
-            schema_marks_add(marks, i);
+            schema_marks_add(v->marks, i);
         i++;
     }
     return valid;
 }
 
 const struct schema_keyword schema_member_keywords[] = {
-    { "properties", SCHEMA_APPLICATOR, SCHEMA_OBJECT, members_compile, members_check },
+    { "properties", SCHEMA_APPLICATOR, SCHEMA_OBJECT, members_compile, members_check,
+      .also = { "patternProperties", "additionalProperties" } },
     { NULL },
 };

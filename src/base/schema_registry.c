@@ -6,7 +6,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include <json-c/linkhash.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/json.h"
@@ -14,44 +13,50 @@
 #include "base/schema_int.h"
 #include "base/uri.h"
 
-const struct schema_holder schema_holders[] = {
-    { "$defs", SCHEMA_MAP },
-    { "properties", SCHEMA_MAP },
-    { "patternProperties", SCHEMA_MAP },
-    { "dependentSchemas", SCHEMA_MAP },
-    { "allOf", SCHEMA_LIST },
-    { "anyOf", SCHEMA_LIST },
-    { "oneOf", SCHEMA_LIST },
-    { "prefixItems", SCHEMA_LIST },
-    { "items", SCHEMA_ONE },
-    { "contains", SCHEMA_ONE },
-    { "additionalProperties", SCHEMA_ONE },
-    { "propertyNames", SCHEMA_ONE },
-    { "not", SCHEMA_ONE },
-    { "if", SCHEMA_ONE },
-    { "then", SCHEMA_ONE },
-    { "else", SCHEMA_ONE },
-    { "unevaluatedItems", SCHEMA_ONE },
-    { "unevaluatedProperties", SCHEMA_ONE },
-    { "contentSchema", SCHEMA_ONE },
+/* The keywords that hold subschemas. */
+enum shape { SHAPE_NONE = 0, SHAPE_ONE, SHAPE_LIST, SHAPE_MAP };
+struct holder {
+    const char *name;
+    enum shape shape;
+};
+
+static const struct holder holders[] = {
+    { "$defs", SHAPE_MAP },
+    { "properties", SHAPE_MAP },
+    { "patternProperties", SHAPE_MAP },
+    { "dependentSchemas", SHAPE_MAP },
+    { "allOf", SHAPE_LIST },
+    { "anyOf", SHAPE_LIST },
+    { "oneOf", SHAPE_LIST },
+    { "prefixItems", SHAPE_LIST },
+    { "items", SHAPE_ONE },
+    { "contains", SHAPE_ONE },
+    { "additionalProperties", SHAPE_ONE },
+    { "propertyNames", SHAPE_ONE },
+    { "not", SHAPE_ONE },
+    { "if", SHAPE_ONE },
+    { "then", SHAPE_ONE },
+    { "else", SHAPE_ONE },
+    { "unevaluatedItems", SHAPE_ONE },
+    { "unevaluatedProperties", SHAPE_ONE },
+    { "contentSchema", SHAPE_ONE },
     /* Of earlier drafts; the meta-schema still has them. */
-    { "definitions", SCHEMA_MAP },
-    { "dependencies", SCHEMA_MAP },
-    { "additionalItems", SCHEMA_ONE },
-    { NULL },
+    { "definitions", SHAPE_MAP },
+    { "dependencies", SHAPE_MAP },
+    { "additionalItems", SHAPE_ONE },
 };
 
 /* One document being walked. */
 struct walk {
     struct schema_registry *registry;
     const struct json_object *document;
-    struct buf pointer; /* from the current resource's root */
     unsigned depth;
     struct err *err;
 };
 
-static int walk_schema(struct walk *w, struct schema_resource *resource,
-                       struct json_object *schema);
+/* at: from the resource's root. */
+static int walk_schema(struct walk *w, struct schema_resource *resource, struct json_object *schema,
+                       const struct schema_path *at);
 
 static struct str address_key(const void *const *address)
 {
@@ -179,29 +184,37 @@ static bool is_anchor_name(struct str name)
 }
 
 static int add_anchor(struct walk *w, struct schema_resource *resource, struct json_object *schema,
-                      const char *keyword, struct str name)
+                      const struct schema_path *at, const char *keyword, struct str name)
 {
-    struct schema_anchor *anchor, *old;
+    AUTO_BUF here = BUF_INIT(SCHEMA_URI_MAX), there = BUF_INIT(SCHEMA_URI_MAX);
+    struct schema_anchor *anchor, *old = map_find(&resource->anchors, name);
 
-    if (!is_anchor_name(name))
+    if (!is_anchor_name(name)) {
+        schema_path_add(at, &here);
         return err_set(w->err, ERR_BAD_REQUEST,
                        "schema #%s/%s: expected a name of letters, digits, '-', '_' and '.', "
                        "beginning with a letter or '_'",
-                       buf_text(&w->pointer), keyword);
-    old = map_find(&resource->anchors, name);
-    if (old && old->schema != schema)
-        return err_set(w->err, ERR_CONFLICT,
-                       "schema #%s/%s: \"%.*s\" is the anchor of #%.*s already",
-                       buf_text(&w->pointer), keyword, STR_ARG(name), STR_ARG(old->pointer));
+                       buf_text(&here), keyword);
+    }
+    if (old && old->schema != schema) {
+        schema_path_add(at, &here);
+        schema_path_add(old->at, &there);
+        return err_set(w->err, ERR_CONFLICT, "schema #%s/%s: \"%.*s\" is the anchor of #%s already",
+                       buf_text(&here), keyword, STR_ARG(name), buf_text(&there));
+    }
     anchor = ARENA_NEW(&w->registry->arena, struct schema_anchor);
-    *anchor =
-        (struct schema_anchor){ schema, arena_str(&w->registry->arena, buf_str(&w->pointer)),
-                                strcmp(keyword, "$dynamicAnchor") == 0 || (old && old->dynamic) };
+    *anchor = (struct schema_anchor){
+        .name = arena_str(&w->registry->arena, name),
+        .schema = schema,
+        .at = at,
+        .dynamic = strcmp(keyword, "$dynamicAnchor") == 0 || (old && old->dynamic),
+    };
     map_put(&resource->anchors, name, anchor);
     return 0;
 }
 
-static int add_anchors(struct walk *w, struct schema_resource *resource, struct json_object *schema)
+static int add_anchors(struct walk *w, struct schema_resource *resource, struct json_object *schema,
+                       const struct schema_path *at)
 {
     static const char *const keywords[] = { "$anchor", "$dynamicAnchor" };
     struct str id = json_str(json_find(schema, "$id"));
@@ -209,96 +222,63 @@ static int add_anchors(struct walk *w, struct schema_resource *resource, struct 
     for (size_t i = 0; i < ARRAY_LEN(keywords); i++) {
         struct json_object *value = json_find(schema, keywords[i]);
 
-        if (value && add_anchor(w, resource, schema, keywords[i], json_str(value)) < 0)
+        if (value && add_anchor(w, resource, schema, at, keywords[i], json_str(value)) < 0)
             return -1;
     }
     /* How drafts 6 and 7 wrote $anchor. */
-    return id.n > 1 && id.p[0] == '#' ? add_anchor(w, resource, schema, "$id", str_skip(id, 1)) : 0;
+    return id.n > 1 && id.p[0] == '#' ? add_anchor(w, resource, schema, at, "$id", str_skip(id, 1))
+                                      : 0;
 }
 
-static void enter(struct buf *pointer, struct str part)
+static int walk_list(struct walk *w, struct schema_resource *resource, struct json_object *list,
+                     const struct schema_path *at)
 {
-    buf_add_char(pointer, '/');
-    for (size_t i = 0; i < part.n; i++) {
-        if (part.p[i] == '~')
-            buf_add_text(pointer, "~0");
-        else if (part.p[i] == '/')
-            buf_add_text(pointer, "~1");
-        else
-            buf_add_char(pointer, part.p[i]);
-    }
-}
-
-static void leave(struct buf *pointer, size_t n)
-{
-    pointer->n = n;
-    if (pointer->p)
-        pointer->p[n] = '\0';
-}
-
-static int walk_part(struct walk *w, struct schema_resource *resource, struct str part,
-                     struct json_object *schema)
-{
-    size_t before = w->pointer.n;
-    int r;
-
-    enter(&w->pointer, part);
-    r = walk_schema(w, resource, schema);
-    leave(&w->pointer, before);
-    return r;
-}
-
-static int walk_list(struct walk *w, struct schema_resource *resource, struct json_object *list)
-{
-    for (size_t i = 0; i < json_object_array_length(list); i++) {
-        char index[24];
-
-        snprintf(index, sizeof(index), "%zu", i);
-        if (walk_part(w, resource, str_from(index), json_object_array_get_idx(list, i)) < 0)
+    for (size_t i = 0; i < json_object_array_length(list); i++)
+        if (walk_schema(w, resource, json_object_array_get_idx(list, i),
+                        schema_path_new(&w->registry->arena, at, NULL, i)) < 0)
             return -1;
-    }
     return 0;
 }
 
-static int walk_map(struct walk *w, struct schema_resource *resource, struct json_object *map)
+static int walk_map(struct walk *w, struct schema_resource *resource, struct json_object *map,
+                    const struct schema_path *at)
 {
     struct lh_entry *entry;
 
     lh_foreach(json_object_get_object(map), entry)
     {
-        if (walk_part(w, resource, str_from(lh_entry_k(entry)), lh_entry_v(entry)) < 0)
+        if (walk_schema(w, resource, lh_entry_v(entry),
+                        schema_path_new(&w->registry->arena, at, lh_entry_k(entry), 0)) < 0)
             return -1;
     }
     return 0;
 }
 
 static int walk_holder(struct walk *w, struct schema_resource *resource,
-                       const struct schema_holder *holder, struct json_object *value)
+                       const struct holder *holder, struct json_object *value,
+                       const struct schema_path *up)
 {
+    const struct schema_path *at = schema_path_new(&w->registry->arena, up, holder->name, 0);
     enum json_type type = json_object_get_type(value);
-    size_t before = w->pointer.n;
-    int r = 0;
 
-    enter(&w->pointer, str_from(holder->name));
-    if (holder->shape != SCHEMA_MAP && type == json_type_array)
-        r = walk_list(w, resource, value); /* also `items` of earlier drafts */
-    else if (holder->shape == SCHEMA_ONE)
-        r = walk_schema(w, resource, value);
-    else if (holder->shape == SCHEMA_MAP && type == json_type_object)
-        r = walk_map(w, resource, value);
-    leave(&w->pointer, before);
-    return r;
+    if (holder->shape != SHAPE_MAP && type == json_type_array)
+        return walk_list(w, resource, value, at); /* also `items` of earlier drafts */
+    if (holder->shape == SHAPE_ONE)
+        return walk_schema(w, resource, value, at);
+    if (holder->shape == SHAPE_MAP && type == json_type_object)
+        return walk_map(w, resource, value, at);
+    return 0;
 }
 
 static int walk_members(struct walk *w, struct schema_resource *resource,
-                        struct json_object *schema)
+                        struct json_object *schema, const struct schema_path *at)
 {
-    if (add_anchors(w, resource, schema) < 0)
+    if (add_anchors(w, resource, schema, at) < 0)
         return -1;
-    for (const struct schema_holder *holder = schema_holders; holder->name; holder++) {
-        struct json_object *value = json_find(schema, holder->name);
+    for (size_t i = 0; i < ARRAY_LEN(holders); i++) {
+        struct json_object *value = json_find(schema, holders[i].name);
 
-        if (value && walk_holder(w, resource, holder, value) < 0)
+        if (value && walk_holder(w, resource, &holders[i], value, at) < 0)
             return -1;
     }
     return 0;
@@ -309,25 +289,25 @@ static int walk_embedded(struct walk *w, struct schema_resource *outer, struct j
                          struct str id)
 {
     struct schema_resource *inner = resource_new(w, schema, outer);
-    struct buf pointer = w->pointer;
-    int r;
 
     if (identify(w, inner, outer->uri, id) < 0)
         return -1;
-    w->pointer = BUF_INIT(LIMIT_JSON_BYTES);
-    r = walk_members(w, inner, schema);
-    buf_release(&w->pointer);
-    w->pointer = pointer;
-    return r;
+    return walk_members(w, inner, schema, NULL);
 }
 
-static int walk_schema(struct walk *w, struct schema_resource *resource, struct json_object *schema)
+static int walk_schema(struct walk *w, struct schema_resource *resource, struct json_object *schema,
+                       const struct schema_path *at)
 {
+    struct json_object *value;
     struct str id;
     int r;
 
     if (json_object_get_type(schema) != json_type_object)
         return 0;
+    if (json_object_object_get_ex(schema, "$id", &value) && !json_str(value).p)
+        return err_set(w->err, ERR_BAD_REQUEST,
+                       "schema %.*s: an $id must be a URI reference in a string, found %s",
+                       STR_ARG(resource->uri), json_type_name(value));
     if (w->depth >= LIMIT_JSON_DEPTH)
         return err_set(w->err, ERR_BAD_REQUEST, "schema nested deeper than %d levels",
                        LIMIT_JSON_DEPTH);
@@ -335,7 +315,7 @@ static int walk_schema(struct walk *w, struct schema_resource *resource, struct 
     id = json_str(json_find(schema, "$id"));
     r = schema != resource->root && id.p && !str_starts(id, STR("#"))
             ? walk_embedded(w, resource, schema, id)
-            : walk_members(w, resource, schema);
+            : walk_members(w, resource, schema, at);
     w->depth--;
     return r;
 }
@@ -351,19 +331,15 @@ static int walk_document(struct walk *w, struct str uri, struct json_object *doc
     resource->by_place = true;
     if (id.p && !str_starts(id, STR("#")) && identify(w, resource, uri, id) < 0)
         return -1;
-    return walk_schema(w, resource, document);
+    return walk_schema(w, resource, document, NULL);
 }
 
 int schema_registry_add(struct schema_registry *registry, struct str uri,
                         struct json_object *document, struct err *err)
 {
-    struct walk w = { .registry = registry,
-                      .document = document,
-                      .pointer = BUF_INIT(LIMIT_JSON_BYTES),
-                      .err = err };
+    struct walk w = { .registry = registry, .document = document, .err = err };
     const void *address = document;
     enum json_type type = json_object_get_type(document);
-    int r;
 
     if (type != json_type_object && type != json_type_boolean)
         return err_set(err, ERR_BAD_REQUEST,
@@ -371,30 +347,14 @@ int schema_registry_add(struct schema_registry *registry, struct str uri,
                        json_type_name(document));
     if (!map_put(&registry->documents, address_key(&address), document))
         json_object_get(document);
-    r = walk_document(&w, uri_without_fragment(uri), document);
-    buf_release(&w.pointer);
-    return r;
+    return walk_document(&w, uri_without_fragment(uri), document);
 }
 
 /* ---- references ---- */
 
-static int step(struct json_object **value, struct str token)
-{
-    size_t index;
-
-    if (json_object_get_type(*value) == json_type_object)
-        return json_object_object_get_ex(*value, token.p, value) ? 0 : -1;
-    if (json_object_get_type(*value) != json_type_array || json_pointer_index(token, &index) < 0 ||
-        index >= json_object_array_length(*value))
-        return -1;
-    *value = json_object_array_get_idx(*value, index);
-    return 0;
-}
-
 /* Follows a JSON Pointer; an embedded resource on the way becomes the place's own. */
 static int follow(struct schema_place *place, struct str pointer, struct arena *arena)
 {
-    AUTO_BUF from_root = BUF_INIT(JSON_POINTER_MAX * 2);
     char text[JSON_POINTER_MAX];
     struct str token;
     int r;
@@ -402,16 +362,15 @@ static int follow(struct schema_place *place, struct str pointer, struct arena *
     while ((r = json_pointer_next(&pointer, text, sizeof(text), &token)) > 0) {
         const struct schema_resource *inner;
 
-        if (step(&place->schema, token) < 0)
+        if (json_pointer_step(&place->schema, token) < 0)
             return -1;
-        enter(&from_root, token);
+        place->at = schema_path_new(arena, place->at, arena_text(arena, text), 0);
         inner = schema_registry_root(place->resource->owner, place->schema);
         if (inner && inner != place->resource) {
             place->resource = inner;
-            buf_clear(&from_root);
+            place->at = NULL;
         }
     }
-    place->pointer = arena_str(arena, buf_str(&from_root));
     return r;
 }
 
@@ -420,7 +379,7 @@ static int find_fragment(struct schema_place *place, struct str fragment, struct
     AUTO_BUF decoded = BUF_INIT(SCHEMA_URI_MAX);
 
     place->schema = place->resource->root;
-    place->pointer = STR("");
+    place->at = NULL;
     if (uri_decode(fragment, &decoded) < 0 || decoded.full)
         return -1;
     if (decoded.n == 0)
@@ -431,7 +390,7 @@ static int find_fragment(struct schema_place *place, struct str fragment, struct
     if (!place->anchor)
         return -1;
     place->schema = place->anchor->schema;
-    place->pointer = place->anchor->pointer;
+    place->at = place->anchor->at;
     return 0;
 }
 

@@ -6,11 +6,9 @@
 
 #include "base/json.h"
 #include "base/json_write.h"
-#include "base/limits.h"
 #include "base/schema_int.h"
 
 #define POINTER_TEXT_MAX 2048
-#define PATH_PARTS_MAX   (LIMIT_JSON_DEPTH + 8)
 
 void schema_report_release(struct schema_report *report)
 {
@@ -18,33 +16,23 @@ void schema_report_release(struct schema_report *report)
     *report = SCHEMA_REPORT_INIT;
 }
 
-static void add_part(struct buf *out, const struct schema_path *part)
+void schema_path_add(const struct schema_path *path, struct buf *out)
 {
-    if (!part->key) {
-        buf_printf(out, "/%zu", part->index);
+    if (!path)
         return;
-    }
-    buf_add_char(out, '/');
-    for (const char *p = part->key; *p; p++) {
-        if (*p == '~')
-            buf_add_text(out, "~0");
-        else if (*p == '/')
-            buf_add_text(out, "~1");
-        else
-            buf_add_char(out, *p);
-    }
+    schema_path_add(path->up, out);
+    if (path->key)
+        json_pointer_add(out, str_from(path->key));
+    else
+        buf_printf(out, "/%zu", path->index);
 }
 
-static char *instance_pointer(struct arena *arena, const struct schema_path *path)
+/* Too long ones are cut. */
+static const char *pointer_text(struct arena *arena, const struct schema_path *path)
 {
-    const struct schema_path *parts[PATH_PARTS_MAX];
     AUTO_BUF out = BUF_INIT(POINTER_TEXT_MAX);
-    size_t n = 0;
 
-    for (; path && n < ARRAY_LEN(parts); path = path->up)
-        parts[n++] = path;
-    while (n > 0)
-        add_part(&out, parts[--n]);
+    schema_path_add(path, &out);
     return arena_text(arena, buf_text(&out));
 }
 
@@ -78,11 +66,11 @@ bool schema_fail(struct schema_run *run, const char *keyword, const struct schem
     vsnprintf(message, sizeof(message), fmt, args);
     va_end(args);
     error = &report->errors[report->n++];
-    error->instance = instance_pointer(&report->arena, path);
+    error->instance = pointer_text(&report->arena, path);
     error->message = arena_text(&report->arena, message);
-    error->keyword =
-        arena_printf(&report->arena, "%.*s#%.*s%s%s", STR_ARG(node->unit->uri),
-                     STR_ARG(node->pointer), keyword ? "/" : "", keyword ? keyword : "");
+    error->keyword = arena_printf(&report->arena, "%.*s#%s%s%s", STR_ARG(node->unit->uri),
+                                  pointer_text(&report->arena, node->at), keyword ? "/" : "",
+                                  keyword ? keyword : "");
     return false;
 }
 
@@ -97,12 +85,8 @@ const char *schema_show(struct json_object *value, char *out, size_t size)
         buf_add_text(&text, "an array");
     else
         json_write_value(&w, value);
-    if (text.full)
-        snprintf(out, size, "%s", json_type_name(value));
-    else if (text.n < size)
-        snprintf(out, size, "%s", buf_text(&text));
-    else
-        snprintf(out, size, "%s", json_type_name(value));
+    snprintf(out, size, "%s",
+             text.full || text.n >= size ? json_type_name(value) : buf_text(&text));
     return out;
 }
 

@@ -69,16 +69,18 @@ void schema_marks_merge(struct schema_marks *marks, const struct schema_marks *m
 
 bool schema_abort(struct schema_run *run, enum err_code code, const char *message)
 {
-    const struct schema_node *node = run->node;
+    AUTO_BUF pointer = BUF_INIT(SCHEMA_URI_MAX);
 
-    if (!run->aborted)
-        err_set(run->err, code, "schema %.*s#%.*s: %s", STR_ARG(node->unit->uri),
-                STR_ARG(node->pointer), message);
+    if (run->aborted)
+        return false;
+    schema_path_add(run->node->at, &pointer);
+    err_set(run->err, code, "schema %.*s#%s: %s", STR_ARG(run->node->unit->uri), buf_text(&pointer),
+            message);
     run->aborted = true;
     return false;
 }
 
-static unsigned type_bit(struct json_object *instance)
+unsigned schema_type_bit(struct json_object *instance)
 {
     switch (json_object_get_type(instance)) {
     case json_type_object:
@@ -99,10 +101,9 @@ static unsigned type_bit(struct json_object *instance)
 }
 
 static bool check_uses(struct schema_run *run, const struct schema_node *node,
-                       struct json_object *instance, const struct schema_path *path,
-                       struct schema_marks *marks)
+                       const struct schema_value *v)
 {
-    unsigned type = type_bit(instance);
+    unsigned type = schema_type_bit(v->json);
     bool valid = true;
 
     for (unsigned i = 0; i < node->uses_count; i++) {
@@ -114,50 +115,47 @@ static bool check_uses(struct schema_run *run, const struct schema_node *node,
         if (!valid && use->keyword->vocabularies == SCHEMA_UNEVALUATED)
             break;
         run->node = node;
-        if (!use->keyword->check(run, use, instance, path, marks)) {
-            valid = false;
-            if (!schema_wants_more(run))
-                return false;
-        }
+        if (!schema_go_on(run, use->keyword->check(run, use, v), &valid))
+            return false;
     }
     return valid && !run->aborted;
 }
 
-static bool check_with_own_marks(struct schema_run *run, const struct schema_node *node,
-                                 struct json_object *instance, const struct schema_path *path,
-                                 struct schema_marks *marks)
+typedef bool check_fn(struct schema_run *run, const struct schema_node *node,
+                      const struct schema_value *v);
+
+/* Marks of its own, which are handed on when it is valid. */
+static bool with_own_marks(struct schema_run *run, const struct schema_node *node,
+                           const struct schema_value *v, check_fn *check)
 {
     struct schema_marks own;
     bool valid;
 
-    schema_marks_init(&own, instance);
-    valid = check_uses(run, node, instance, path, &own);
-    if (valid && marks)
-        schema_marks_merge(marks, &own);
+    schema_marks_init(&own, v->json);
+    valid = check(run, node, &(struct schema_value){ v->json, v->path, &own });
+    if (valid && v->marks)
+        schema_marks_merge(v->marks, &own);
     schema_marks_release(&own);
     return valid;
 }
 
 /* The dynamic scope is the chain of resources that were entered on the way here. */
 static bool check_in_scope(struct schema_run *run, const struct schema_node *node,
-                           struct json_object *instance, const struct schema_path *path,
-                           struct schema_marks *marks)
+                           const struct schema_value *v)
 {
     struct schema_scope scope = { run->scope, node->unit };
     bool entered = !run->scope || run->scope->unit != node->unit, valid;
 
     if (entered)
         run->scope = &scope;
-    valid = node->marks ? check_with_own_marks(run, node, instance, path, marks)
-                        : check_uses(run, node, instance, path, marks);
+    valid = node->marks ? with_own_marks(run, node, v, check_uses) : check_uses(run, node, v);
     if (entered)
         run->scope = scope.up;
     return valid;
 }
 
 bool schema_apply(struct schema_run *run, const struct schema_node *node,
-                  struct json_object *instance, const struct schema_path *path,
-                  struct schema_marks *marks)
+                  const struct schema_value *v)
 {
     const struct schema_node *before = run->node;
     bool valid;
@@ -166,7 +164,7 @@ bool schema_apply(struct schema_run *run, const struct schema_node *node,
     if (++run->work > SCHEMA_WORK_MAX)
         return schema_abort(run, ERR_TOO_LARGE, "validating takes too much work");
     if (node->fixed >= 0) {
-        valid = node->fixed || schema_fail(run, NULL, path, "nothing is allowed here");
+        valid = node->fixed || schema_fail(run, NULL, v->path, "nothing is allowed here");
         run->node = before;
         return valid;
     }
@@ -176,7 +174,7 @@ bool schema_apply(struct schema_run *run, const struct schema_node *node,
         return schema_abort(run, ERR_BAD_REQUEST, "schema and value are nested too deeply");
     run->depth++;
     run->in_place++;
-    valid = check_in_scope(run, node, instance, path, marks);
+    valid = check_in_scope(run, node, v);
     run->in_place--;
     run->depth--;
     run->node = before;
@@ -184,24 +182,14 @@ bool schema_apply(struct schema_run *run, const struct schema_node *node,
 }
 
 bool schema_try(struct schema_run *run, const struct schema_node *node,
-                struct json_object *instance, const struct schema_path *path,
-                struct schema_marks *marks)
+                const struct schema_value *v)
 {
     struct schema_report *report = run->report;
-    struct schema_marks own;
     bool valid;
 
     run->report = NULL;
     run->fail_rank = 0;
-    if (marks) {
-        schema_marks_init(&own, instance);
-        valid = schema_apply(run, node, instance, path, &own);
-        if (valid)
-            schema_marks_merge(marks, &own);
-        schema_marks_release(&own);
-    } else {
-        valid = schema_apply(run, node, instance, path, NULL);
-    }
+    valid = v->marks ? with_own_marks(run, node, v, schema_apply) : schema_apply(run, node, v);
     run->report = report;
     return valid;
 }
@@ -217,7 +205,7 @@ bool schema_descend(struct schema_run *run, const struct schema_node *node,
     if (node->fixed > 0)
         return true;
     run->in_place = 0;
-    valid = schema_apply(run, node, value, &path, NULL);
+    valid = schema_apply(run, node, &(struct schema_value){ value, &path, NULL });
     run->in_place = in_place;
     return valid;
 }
@@ -237,14 +225,15 @@ int schema_validate(const struct schema *schema, struct json_object *instance,
                     struct schema_report *report, struct err *err)
 {
     struct schema_run run = { .err = err, .node = schema->root };
+    struct schema_value whole = { .json = instance };
     AUTO_SCHEMA_REPORT own = SCHEMA_REPORT_INIT;
 
-    if (schema_apply(&run, schema->root, instance, NULL, NULL))
+    if (schema_apply(&run, schema->root, &whole))
         return 0;
     if (run.aborted)
         return -1;
     /* Invalid: once more, for people. */
     run = (struct schema_run){ .err = err, .node = schema->root, .report = report ? report : &own };
-    schema_apply(&run, schema->root, instance, NULL, NULL);
+    schema_apply(&run, schema->root, &whole);
     return fail_with_first(run.report, err);
 }

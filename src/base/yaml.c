@@ -28,6 +28,7 @@ struct frame {
 
 struct builder {
     const char *name;
+    struct str text;
     struct fy_parser *parser;
     struct yaml *yaml;
     struct frame frames[LIMIT_JSON_DEPTH];
@@ -60,6 +61,21 @@ static struct str token_text(struct fy_token *token)
     const char *p = token ? fy_token_get_text(token, &n) : NULL;
 
     return str_of(p ? p : "", p ? n : 0);
+}
+
+static struct str scalar_text(struct builder *b, struct fy_token *token)
+{
+    enum fy_scalar_style style = fy_token_scalar_style(token);
+    AUTO_BUF text = BUF_INIT(4 * LIMIT_YAML_BYTES);
+    size_t from, to;
+
+    if (style != FYSS_SINGLE_QUOTED && style != FYSS_DOUBLE_QUOTED)
+        return token_text(token);
+    from = fy_token_start_mark(token)->input_pos;
+    to = fy_token_end_mark(token)->input_pos;
+    yaml_unquote(str_take(str_skip(b->text, from), to - from),
+                 style == FYSS_SINGLE_QUOTED ? '\'' : '"', &text);
+    return arena_str(&b->yaml->arena, buf_str(&text));
 }
 
 static enum yaml_tag tag_of(struct fy_token *token)
@@ -105,9 +121,10 @@ static struct yaml_place *add_place(struct builder *b, struct yaml_position at)
 {
     struct yaml_place *place = ARENA_NEW(&b->yaml->arena, struct yaml_place);
     struct frame *frame = b->depth ? &b->frames[b->depth - 1] : NULL;
+    struct yaml_place *parent = frame ? frame->place : NULL;
 
     place->value_at = place->key_at = at;
-    if (!frame) {
+    if (!parent) {
         b->yaml->places = place;
         return place;
     }
@@ -115,11 +132,11 @@ static struct yaml_place *add_place(struct builder *b, struct yaml_position at)
         place->key = frame->key;
         place->key_at = frame->key_at;
     }
-    if (frame->place->last)
-        frame->place->last->next = place;
+    if (parent->last)
+        parent->last->next = place;
     else
-        frame->place->first = place;
-    frame->place->last = place;
+        parent->first = place;
+    parent->last = place;
     return place;
 }
 
@@ -193,9 +210,9 @@ static struct str anchor_name(struct builder *b, struct fy_token *token)
 static int on_key(struct builder *b, struct fy_event *event, struct yaml_position at)
 {
     struct frame *frame = &b->frames[b->depth - 1];
-    struct str text = token_text(event->scalar.value);
+    struct str text = scalar_text(b, event->scalar.value);
     struct json_object *value = NULL;
-    enum yaml_tag tag;
+    enum yaml_tag tag = YAML_TAG_NONE;
     const char *fault;
     bool is_text;
 
@@ -224,10 +241,10 @@ static int on_key(struct builder *b, struct fy_event *event, struct yaml_positio
 
 static int on_scalar(struct builder *b, struct fy_event *event, struct yaml_position at)
 {
-    struct str text = token_text(event->scalar.value);
+    struct str text = scalar_text(b, event->scalar.value);
     struct json_object *value = NULL;
     const char *fault = NULL;
-    enum yaml_tag tag;
+    enum yaml_tag tag = YAML_TAG_NONE;
 
     if (key_is_due(b))
         return on_key(b, event, at);
@@ -237,6 +254,10 @@ static int on_scalar(struct builder *b, struct fy_event *event, struct yaml_posi
         tag = YAML_TAG_STR;
     if (!utf8_valid(text))
         return fail_at(b, at, "a string is not valid UTF-8");
+    /* libfyaml 0.7 miscounts block scalars that begin with blank lines of tabs. */
+    if (fy_token_scalar_style(event->scalar.value) != FYSS_DOUBLE_QUOTED && text.n &&
+        memchr(text.p, '\0', text.n))
+        return fail_at(b, at, "a text can't be read; put it in quotes");
     if (yaml_scalar(text, tag, &value, &fault) < 0)
         return fail_at(b, at, "\"%.*s\": %s", STR_ARG(str_take(text, 60)), fault);
     add_place(b, at);
@@ -272,7 +293,7 @@ static int on_alias(struct builder *b, struct fy_event *event, struct yaml_posit
 static int on_open(struct builder *b, struct fy_token *anchor, struct fy_token *tag_token,
                    enum yaml_tag kind, struct yaml_position at)
 {
-    enum yaml_tag tag;
+    enum yaml_tag tag = YAML_TAG_NONE;
     struct json_object *container;
     struct yaml_place *place;
 
@@ -401,7 +422,7 @@ int yaml_parse(struct str text, const char *name, struct yaml *ret_yaml, struct 
     if (check_text(text, name, err) < 0)
         return -1;
     b = NEW(struct builder);
-    *b = (struct builder){ .name = name, .yaml = &yaml, .err = err };
+    *b = (struct builder){ .name = name, .text = text, .yaml = &yaml, .err = err };
     cfg.diag = new_diag();
     b->parser = fy_parser_create(&cfg);
     BUG_IF(!b->parser);

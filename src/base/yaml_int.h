@@ -5,6 +5,7 @@
 #ifndef DORMOUSE_BASE_YAML_INT_H
 #define DORMOUSE_BASE_YAML_INT_H
 
+#include "base/buf.h"
 #include "base/yaml.h"
 
 enum yaml_tag {
@@ -23,6 +24,10 @@ enum yaml_tag {
  * reason for people, when the text does not fit its tag or JSON can't hold it. NULL is null. */
 int yaml_scalar(struct str text, enum yaml_tag tag, struct json_object **ret_value,
                 const char **ret_fault);
+
+/* Appends what a quoted scalar says, given the bytes between its quotes; invalid UTF-8 when an escape
+ * is no character. */
+void yaml_unquote(struct str raw, char quote, struct buf *out);
 
 /* A tree of places beside the tree of values. */
 struct yaml_place {

@@ -99,9 +99,11 @@ static bool is_float(struct str text)
 
 static bool is_not_finite(struct str text)
 {
-    static const char *const words[] = { ".inf", ".Inf", ".INF", ".nan", ".NaN", ".NAN" };
+    static const char *const infinities[] = { ".inf", ".Inf", ".INF" };
+    static const char *const nans[] = { ".nan", ".NaN", ".NAN" }; /* without a sign */
 
-    return one_of(unsigned_part(text), words, ARRAY_LEN(words));
+    return one_of(unsigned_part(text), infinities, ARRAY_LEN(infinities)) ||
+           one_of(text, nans, ARRAY_LEN(nans));
 }
 
 static int integer(struct str text, int base, struct json_object **ret_value,

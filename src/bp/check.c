@@ -52,12 +52,14 @@ struct proof {
     const char *property;
     struct model whole;
     bool *keep;
+    bool all; /* keep is true for every thread */
 };
 
 static void keep_all(struct proof *p)
 {
     for (unsigned i = 0; i < p->report->program->thread_count; i++)
         p->keep[i] = true;
+    p->all = true;
 }
 
 static bool keep_one(struct proof *p, unsigned thread)
@@ -99,10 +101,11 @@ static bool confirm(struct proof *p, const struct graph *g, struct bp_trace *tra
     unsigned at;
     bool bad;
 
-    graph_trace(g, g->bad_node, &g->bad_event, arena, trace);
+    graph_trace(g, g->bad_node, &g->bad_event, 1, arena, trace);
     at = trace_complete(&p->whole, g->model->looked, arena, trace, &state, &bad);
     if (!at && bad)
         return true;
+    BUG_IF(p->all); /* with nothing left out, what is found is possible */
     if (at)
         refine(p, &state, &trace->steps[at - 1].event);
     else
@@ -177,8 +180,10 @@ static int check_progress(struct bp_report *report, const struct bp_check_option
     AUTO_GRAPH g = { .model = NULL };
     AUTO_MODEL m = { .program = NULL };
     AUTO_MODEL whole = { .program = NULL };
+    struct bp_event *more;
     struct state state;
     uint32_t stuck;
+    unsigned more_count;
     bool bad;
 
     if (model_init(&m, report->program, report->keys, scope, options->limits, err) < 0)
@@ -198,7 +203,9 @@ static int check_progress(struct bp_report *report, const struct bp_check_option
     if (stuck == NO_NODE)
         return 0;
     finding->verdict = BP_VIOLATED;
-    graph_trace(&g, stuck, NULL, &report->arena, &finding->trace);
+    more_count = graph_dead_end(&g, stuck, &report->arena, &more);
+    graph_trace(&g, stuck, more, more_count, &report->arena, &finding->trace);
+    finding->trace.closed_at = finding->trace.step_count - more_count;
     scope.all_bits = true;
     if (model_init(&whole, report->program, report->keys, scope, options->limits, err) < 0)
         return -1;
@@ -266,7 +273,7 @@ const struct bp_finding *bp_finding_find(const struct bp_report *report, const c
 
 const char *bp_verdict_name(enum bp_verdict verdict)
 {
-    static const char *const names[] = { "unknown", "proved", "violated", "bound reached" };
+    static const char *const names[] = { "unknown", "proved", "violated", "bound" };
 
     return (unsigned)verdict < sizeof(names) / sizeof(names[0]) ? names[verdict] : "unknown";
 }

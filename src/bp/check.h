@@ -29,16 +29,19 @@ enum bp_verdict {
     BP_UNKNOWN = 0, /* not looked at */
     BP_PROVED,
     BP_VIOLATED,
-    BP_BOUND, /* more states than states_max: nothing is known of the rest */
+    BP_BOUND, /* more states or memory than allowed: nothing is known of the rest */
 };
 
-#define BP_CHECK_KEYS   3
-#define BP_CHECK_STATES (8u * 1000 * 1000)
+#define BP_CHECK_KEYS       3
+#define BP_CHECK_STATES     (8u * 1000 * 1000)
+#define BP_CHECK_STATES_MAX (UINT64_C(1) << 28)
+#define BP_CHECK_BYTES      (UINT64_C(1) << 30)
 
 struct bp_check_stats {
     uint64_t states, transitions;
     uint64_t queue_max;
     uint64_t bytes; /* memory held at the end */
+    bool full;      /* BOUND because of bytes_max, not of states_max */
     uint32_t depth; /* of the farthest state, in events */
     double seconds;
 };
@@ -49,9 +52,11 @@ typedef void bp_progress_fn(void *ctx, const char *what, const struct bp_check_s
 
 struct bp_check_options {
     unsigned keys;          /* 0: BP_CHECK_KEYS; at most 8 */
-    uint64_t states_max;    /* a run, 0: BP_CHECK_STATES, at most 2^28; also bounds memory */
+    uint64_t states_max;    /* a run, 0: BP_CHECK_STATES, at most BP_CHECK_STATES_MAX */
+    uint64_t bytes_max;     /* memory of a run, 0: BP_CHECK_BYTES */
     const uint16_t *limits; /* one a limit of the program, 0 keeps its `checked`; may be NULL */
-    bool whole;             /* leave no thread out: slower, and the same verdicts */
+    bool whole;             /* leave no thread out: slower; the same verdicts, but for BOUND */
+    struct clock *clock;    /* what seconds are measured with; NULL: the system's */
     bp_progress_fn *progress;
     void *ctx;
 };
@@ -61,11 +66,21 @@ struct bp_step {
     struct bp_place by; /* thread NULL: from outside */
 };
 
-/* A shortest way from the start to what is wrong. Keys are those of one concrete run. */
+/* Where an instance stands, what it requests there, and who keeps that from happening. */
+struct bp_stand {
+    struct bp_place place;
+    struct bp_event wish;       /* type 0: none */
+    struct bp_place blocked_by; /* thread NULL: nobody */
+};
+
+/* A shortest way from the start to what is wrong. Keys are those of one concrete run. For progress
+ * that is the first state from which FINAL can't be reached, and then on to where it ends: in a
+ * state that no step but COOP leaves, or in a circle. */
 struct bp_trace {
     struct bp_step *steps;
     unsigned step_count;
-    struct bp_place *ends; /* where every instance stands afterwards */
+    unsigned closed_at;    /* steps after which what is wrong has happened */
+    struct bp_stand *ends; /* every instance afterwards */
     unsigned end_count;
     unsigned keys;
     bool any_order; /* safety: selection was free; progress: by priority, as the engine does */
@@ -112,7 +127,8 @@ const struct bp_finding *bp_finding_find(const struct bp_report *report, const c
 unsigned bp_trace_replay(const struct bp_program *program, const struct bp_trace *trace,
                          const char *property, const uint16_t *limits);
 
-/* One line an event, then where the threads stand. */
+/* One line an event, then what is wrong, then threads that want something or have a name for what
+ * they do. */
 void bp_trace_text(const struct bp_program *program, const struct bp_trace *trace, struct buf *out);
 const char *bp_verdict_name(enum bp_verdict verdict);
 

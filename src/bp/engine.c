@@ -16,6 +16,7 @@
  */
 #include "bp/engine.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -382,6 +383,8 @@ struct bp_engine *bp_new(const struct bp_program *program, uint16_t key_max,
     }
     if (!e->steps_max)
         e->steps_max = STEPS_MAX_DEFAULT;
+    if (e->steps_max > INT_MAX)
+        e->steps_max = INT_MAX; /* what bp_run() can count */
     for (unsigned i = 0; i < program->thread_count; i++)
         if (!program->threads[i].spawn.types && e->first_slot[i] != NONE)
             slot_begin(e, e->first_slot[i]);

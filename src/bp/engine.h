@@ -96,6 +96,8 @@ int bp_point_of(const struct bp_engine *engine, unsigned thread, uint16_t key);
 unsigned bp_count_of(const struct bp_engine *engine, unsigned thread, uint16_t key);
 const struct bp_program *bp_program_of(const struct bp_engine *engine);
 
+/* "ask_first(1) at 1 (waits for the answer)" */
+void bp_place_text(const struct bp_place *place, struct buf *out);
 /* "act(1) is blocked by ask_first(1) at 1 (waits for the answer)" */
 void bp_refusal_text(const struct bp_program *program, const struct bp_event *event,
                      const struct bp_refusal *refusal, struct buf *out);

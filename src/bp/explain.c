@@ -111,11 +111,8 @@ static void places_text(const char *word, const struct bp_place *places, unsigne
                         struct buf *out)
 {
     for (unsigned i = 0; i < n; i++) {
-        buf_printf(out, "  %s by %s", word, places[i].thread->name);
-        if (places[i].key)
-            buf_printf(out, "(%u)", places[i].key);
-        buf_add_text(out, " at ");
-        bp_point_text(places[i].thread, places[i].point, out);
+        buf_printf(out, "  %s by ", word);
+        bp_place_text(&places[i], out);
         buf_add_char(out, '\n');
     }
 }
@@ -212,11 +209,7 @@ static void draw_text(void *ctx, const struct bp_place *place)
     const struct bp_point *at = &place->thread->at[place->point];
     const struct bp_program *program = d->engine->program;
 
-    buf_add_text(d->out, place->thread->name);
-    if (place->key)
-        buf_printf(d->out, "(%u)", place->key);
-    buf_add_text(d->out, " at ");
-    bp_point_text(place->thread, place->point, d->out);
+    bp_place_text(place, d->out);
     if (at->request.type) {
         struct bp_event wish = wish_at(d->engine, place);
 

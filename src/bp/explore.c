@@ -5,23 +5,23 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "bp/explore_int.h"
 
 #define FIRST_ROOM     1024
 #define PROGRESS_EVERY 8192
-/* Nodes and edges are numbered in 32 bits. */
-#define STATES_CAP (UINT64_C(1) << 28)
-#define EDGES_CAP  (UINT64_C(1) << 31)
+/* Edges are numbered in 32 bits. */
+#define EDGES_CAP (UINT64_C(1) << 31)
+/* One state leads to no more than so many others. */
+#define STEPS_MAX (MODEL_EVENTS_MAX + MODEL_SLOTS_MAX)
 
-static double now_s(void)
+static double now_s(const struct bp_check_options *options)
 {
-    struct timespec ts;
+    struct clock *clock = options->clock ? options->clock : clock_system();
 
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+    return (double)clock_mono_ns(clock) / 1e9;
 }
 
 void graph_init(struct graph *g, const struct model *model, bool by_priority, bool keep_edges)
@@ -134,66 +134,105 @@ static void add_edge(struct graph *g, uint32_t to)
     g->edges[g->edge_count++] = to;
 }
 
-static void follow(struct graph *g, uint32_t node, const struct state *from,
-                   const struct bp_event *event)
+bool graph_step(const struct graph *g, const struct state *from, const struct bp_event *event,
+                uint64_t *packed, const struct model_thread **ret_bad)
 {
-    unsigned flags = g->model->program->types[event->type].flags;
-    uint64_t packed[MODEL_WORDS_MAX];
     uint8_t order[MODEL_KEYS_MAX + 1];
-    const struct model_thread *bad = NULL;
     struct state to;
-    uint32_t next;
+    bool bad = model_apply(g->model, from, event, &to, ret_bad);
 
-    g->stats.transitions++;
-    g->selected |= BP_TYPE(event->type);
-    if (model_apply(g->model, from, event, &to, &bad) && g->bad_node == NO_NODE) {
-        g->bad_node = node;
-        g->bad_event = *event;
-        g->bad_thread = bad;
-    }
-    if (g->keep_edges && flags & BP_FINAL) {
-        g->finals[node] = true;
+    if (g->keep_edges && g->model->program->types[event->type].flags & BP_FINAL)
         to.alive |= STATE_OVER;
-    }
     model_canonical(g->model, &to, g->by_priority, order);
     model_pack(g->model, &to, packed);
-    next =
-        intern(g, packed, (struct arrival){ node, event->bits, event->type, (uint8_t)event->key });
-    if (g->keep_edges && !(flags & BP_COOP))
-        add_edge(g, next);
+    return bad;
 }
 
-static void expand(struct graph *g, uint32_t node, struct bp_event *offers)
+void graph_state(const struct graph *g, uint32_t node, struct state *ret_state)
 {
-    const struct model *m = g->model;
+    model_unpack(g->model, g->words + (size_t)node * g->model->words, ret_state);
+}
+
+void graph_events(const struct graph *g, const struct state *state, struct bp_event *offers,
+                  graph_event_fn *fn, void *ctx)
+{
     struct model_wish wish;
-    struct state state;
     unsigned at = 0, n;
 
-    if (g->keep_edges)
-        g->edge_first[node] = (uint32_t)g->edge_count;
-    model_unpack(m, g->words + (size_t)node * m->words, &state);
-    if (g->keep_edges && state.alive & STATE_OVER)
-        g->finals[node] = true; /* what comes after is explored, but owes no progress */
-    note_reached(g, &state);
-    while (model_next(m, &state, &at, &wish)) {
-        follow(g, node, &state, &wish.event);
+    while (model_next(g->model, state, &at, &wish)) {
+        fn(ctx, state, &wish.event);
         if (g->by_priority)
             return;
     }
-    n = model_offers(m, &state, g->by_priority, offers);
+    n = model_offers(g->model, state, g->by_priority, offers);
     for (unsigned i = 0; i < n; i++)
-        follow(g, node, &state, &offers[i]);
+        fn(ctx, state, &offers[i]);
 }
 
-static uint64_t graph_bytes(const struct graph *g)
+/* From the node that is being expanded. */
+static void follow(void *ctx, const struct state *from, const struct bp_event *event)
+{
+    struct graph *g = ctx;
+    unsigned flags = g->model->program->types[event->type].flags;
+    uint32_t node = g->expanded, next;
+    uint64_t packed[MODEL_WORDS_MAX];
+    const struct model_thread *bad;
+
+    g->stats.transitions++;
+    g->selected |= BP_TYPE(event->type);
+    if (graph_step(g, from, event, packed, &bad) && g->bad_node == NO_NODE) {
+        g->bad_node = node;
+        g->bad_event = *event;
+    }
+    next =
+        intern(g, packed, (struct arrival){ node, event->bits, event->type, (uint8_t)event->key });
+    if (!g->keep_edges)
+        return;
+    if (flags & BP_FINAL)
+        g->finals[node] = true;
+    if (!(flags & BP_COOP))
+        add_edge(g, next);
+}
+
+static void expand(struct graph *g, struct bp_event *offers)
+{
+    uint32_t node = g->expanded;
+    struct state state;
+
+    graph_state(g, node, &state);
+    note_reached(g, &state);
+    if (g->keep_edges) {
+        g->edge_first[node] = (uint32_t)g->edge_count;
+        if (state.alive & STATE_OVER)
+            g->finals[node] = true; /* what comes after is explored, but owes no progress */
+    }
+    graph_events(g, &state, offers, follow, g);
+    g->expanded++;
+}
+
+/* What this many nodes, places in the table and edges take, and then the search for stuck states.
+ */
+static uint64_t bytes_of(const struct graph *g, uint64_t room, uint64_t table, uint64_t edges)
 {
     uint64_t node = g->model->words * sizeof(uint64_t) + sizeof(struct arrival);
 
     if (g->keep_edges)
-        node += sizeof(uint32_t) + 1;
-    return g->room * node + (uint64_t)g->table_size * sizeof(uint32_t) +
-           g->edge_room * sizeof(uint32_t);
+        node += 8 * sizeof(uint32_t) + 1;
+    return room * node + table * sizeof(uint32_t) + edges * 2 * sizeof(uint32_t);
+}
+
+/* Would memory pass its bound if the next state leads to as many others as can be? */
+static bool is_full(const struct graph *g)
+{
+    uint64_t room = g->room, table = g->table_size, edges = g->edge_room;
+
+    while (room < (uint64_t)g->count + STEPS_MAX)
+        room = room ? room * 2 : FIRST_ROOM;
+    while (table <= ((uint64_t)g->count + STEPS_MAX) * 2)
+        table = table ? table * 2 : FIRST_ROOM;
+    while (g->keep_edges && edges < g->edge_count + STEPS_MAX)
+        edges = edges ? edges * 2 : FIRST_ROOM;
+    return bytes_of(g, room, table, edges) > g->bytes_max;
 }
 
 static void count_node(struct graph *g, const struct bp_check_options *options, const char *what,
@@ -207,7 +246,7 @@ static void count_node(struct graph *g, const struct bp_check_options *options, 
         g->stats.queue_max = g->count - g->expanded;
     if (options->progress && g->expanded % PROGRESS_EVERY == 0) {
         g->stats.states = g->count;
-        g->stats.seconds = now_s() - start;
+        g->stats.seconds = now_s(options) - start;
         options->progress(options->ctx, what, &g->stats, g->count - g->expanded);
     }
 }
@@ -217,31 +256,27 @@ static enum bp_verdict explore_all(struct graph *g, const struct bp_check_option
 {
     uint64_t max = options->states_max ? options->states_max : BP_CHECK_STATES;
     struct bp_event *offers = NEW_N(struct bp_event, MODEL_EVENTS_MAX);
-    enum bp_verdict verdict = BP_PROVED;
 
-    if (max > STATES_CAP)
-        max = STATES_CAP;
-    while (g->expanded < g->count && g->bad_node == NO_NODE) {
-        expand(g, g->expanded++, offers);
-        if ((g->count > max || g->edge_count > EDGES_CAP) && g->bad_node == NO_NODE) {
-            verdict = BP_BOUND;
-            break;
-        }
+    if (max > BP_CHECK_STATES_MAX)
+        max = BP_CHECK_STATES_MAX;
+    while (g->expanded < g->count && g->bad_node == NO_NODE && g->count <= max &&
+           g->edge_count <= EDGES_CAP && !(g->stats.full = is_full(g))) {
+        expand(g, offers);
         if (g->expanded < g->count)
             count_node(g, options, what, start);
     }
-    if (g->bad_node != NO_NODE)
-        verdict = BP_VIOLATED;
     if (g->keep_edges)
         g->edge_first[g->expanded] = (uint32_t)g->edge_count;
     free(offers);
-    return verdict;
+    if (g->bad_node != NO_NODE)
+        return BP_VIOLATED;
+    return g->expanded < g->count ? BP_BOUND : BP_PROVED;
 }
 
 enum bp_verdict graph_explore(struct graph *g, const struct bp_check_options *options,
                               const char *what)
 {
-    double start = now_s();
+    double start = now_s(options);
     uint64_t packed[MODEL_WORDS_MAX];
     enum bp_verdict verdict;
     struct state first;
@@ -250,60 +285,10 @@ enum bp_verdict graph_explore(struct graph *g, const struct bp_check_options *op
     model_pack(g->model, &first, packed);
     intern(g, packed, (struct arrival){ .parent = NO_NODE });
     g->depth_end = 1;
+    g->bytes_max = options->bytes_max ? options->bytes_max : BP_CHECK_BYTES;
     verdict = explore_all(g, options, what, start);
     g->stats.states = g->count;
-    g->stats.seconds = now_s() - start;
-    g->stats.bytes = graph_bytes(g);
+    g->stats.seconds = now_s(options) - start;
+    g->stats.bytes = bytes_of(g, g->room, g->table_size, g->edge_room);
     return verdict;
-}
-
-/* ---- progress: which nodes have a way to a FINAL event ---- */
-
-/* Edges turned around: sources of the edges into node n are from[first[n]] .. from[first[n+1]]. */
-struct reverse {
-    uint32_t *first, *from;
-};
-
-static void reverse_edges(const struct graph *g, struct reverse *r)
-{
-    r->first = NEW_N(uint32_t, g->count + 2u);
-    r->from = NEW_N(uint32_t, g->edge_count + 1);
-    for (uint64_t i = 0; i < g->edge_count; i++)
-        r->first[g->edges[i] + 2]++;
-    for (uint32_t node = 2; node <= g->count; node++)
-        r->first[node] += r->first[node - 1];
-    for (uint32_t node = 0; node < g->expanded; node++)
-        for (uint32_t i = g->edge_first[node]; i < g->edge_first[node + 1]; i++)
-            r->from[r->first[g->edges[i] + 1]++] = node;
-}
-
-uint32_t graph_find_stuck(const struct graph *g)
-{
-    uint32_t *queue = NEW_N(uint32_t, g->count + 1u), head = 0, tail = 0, stuck = NO_NODE;
-    uint8_t *good = NEW_N(uint8_t, g->count + 1u);
-    struct reverse r;
-
-    reverse_edges(g, &r);
-    for (uint32_t node = 0; node < g->count; node++)
-        if (g->finals[node]) {
-            good[node] = true;
-            queue[tail++] = node;
-        }
-    while (head < tail) {
-        uint32_t node = queue[head++];
-
-        for (uint32_t i = r.first[node]; i < r.first[node + 1]; i++)
-            if (!good[r.from[i]]) {
-                good[r.from[i]] = true;
-                queue[tail++] = r.from[i];
-            }
-    }
-    for (uint32_t node = 0; node < g->count && stuck == NO_NODE; node++)
-        if (!good[node])
-            stuck = node;
-    free(queue);
-    free(good);
-    free(r.first);
-    free(r.from);
-    return stuck;
 }

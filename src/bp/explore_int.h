@@ -37,8 +37,8 @@ struct graph {
     uint64_t selected; /* types */
     uint32_t bad_node; /* expanded when a bad point was entered, or NO_NODE */
     struct bp_event bad_event;
-    const struct model_thread *bad_thread;
     struct bp_check_stats stats;
+    uint64_t bytes_max;
 };
 
 #define POINT_WORDS 4 /* 256 points a thread */
@@ -50,13 +50,29 @@ void graph_release(struct graph *graph);
 /* Explores to the end, to the first bad point, or to the bound. */
 enum bp_verdict graph_explore(struct graph *graph, const struct bp_check_options *options,
                               const char *what);
-/* After an exploration with edges: the first state from which no FINAL event can be reached, or
- * NO_NODE. */
-uint32_t graph_find_stuck(const struct graph *graph);
+void graph_state(const struct graph *graph, uint32_t node, struct state *ret_state);
+/* Calls fn for every event that can happen in the state. offers: room for MODEL_EVENTS_MAX. */
+typedef void graph_event_fn(void *ctx, const struct state *from, const struct bp_event *event);
+void graph_events(const struct graph *graph, const struct state *state, struct bp_event *offers,
+                  graph_event_fn *fn, void *ctx);
+/* The state after the event, renamed and packed as nodes are. */
+bool graph_step(const struct graph *graph, const struct state *from, const struct bp_event *event,
+                uint64_t *packed, const struct model_thread **ret_bad);
 
-/* The events that lead to a node, and with last one further; who asks for them is not known yet. */
-void graph_trace(const struct graph *graph, uint32_t node, const struct bp_event *last,
-                 struct arena *arena, struct bp_trace *ret_trace);
+/* ---- stuck.c: after an exploration with edges ---- */
+
+/* The first state from which no FINAL event can be reached, or NO_NODE. */
+uint32_t graph_find_stuck(const struct graph *graph);
+/* A shortest way from there on to a state that is never left for good but by COOP events: the
+ * events, in arena; returns how many. */
+unsigned graph_dead_end(const struct graph *graph, uint32_t stuck, struct arena *arena,
+                        struct bp_event **ret_events);
+
+/* ---- trace.c ---- */
+
+/* The events that lead to a node, and then these; who asks for them is not known yet. */
+void graph_trace(const struct graph *graph, uint32_t node, const struct bp_event *more,
+                 unsigned more_count, struct arena *arena, struct bp_trace *ret_trace);
 
 /* Walks the trace through a model of the whole program and fills in who asks for each event and
  * where all stand in the end. looked: attributes that the steps tell apart, by type; NULL: all.

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/alloc.h"
 #include "bp/model_int.h"
 
 void model_copy(const struct model *m, struct state *to, const struct state *from)
@@ -39,7 +40,7 @@ unsigned model_count(const struct model *m, const struct state *state,
 
 /* ---- which events are possible ---- */
 
-static struct bp_event request_of(const struct state *state, const struct bp_req *req, unsigned key)
+struct bp_event model_request(const struct state *state, const struct bp_req *req, unsigned key)
 {
     struct bp_event event = { .type = req->type, .bits = state->record[0] | req->set };
 
@@ -66,8 +67,8 @@ static bool blocks(const struct model_thread *t, uint8_t code, const struct bp_e
     return false;
 }
 
-static const struct model_thread *blocker_of(const struct model *m, const struct state *state,
-                                             const struct bp_event *event)
+const struct model_thread *model_blocker(const struct model *m, const struct state *state,
+                                         const struct bp_event *event, unsigned *ret_key)
 {
     for (unsigned i = 0; i < m->thread_count; i++) {
         const struct model_thread *t = &m->threads[i];
@@ -75,15 +76,20 @@ static const struct model_thread *blocker_of(const struct model *m, const struct
         if (!(t->ever_blocks >> event->type & 1))
             continue;
         for (unsigned key = t->keyed; key <= (t->keyed ? m->keys : 0); key++)
-            if (blocks(t, state->code[model_slot(m, t, key)], event, key))
+            if (blocks(t, state->code[model_slot(m, t, key)], event, key)) {
+                *ret_key = key;
                 return t;
+            }
     }
     return NULL;
 }
 
-bool model_blocked(const struct model *m, const struct state *state, const struct bp_event *event)
+static bool is_blocked(const struct model *m, const struct state *state,
+                       const struct bp_event *event)
 {
-    return blocker_of(m, state, event) != NULL;
+    unsigned key;
+
+    return model_blocker(m, state, event, &key) != NULL;
 }
 
 bool model_next(const struct model *m, const struct state *state, unsigned *at,
@@ -101,8 +107,8 @@ bool model_next(const struct model *m, const struct state *state, unsigned *at,
         if (!req->type)
             continue;
         *ret_wish =
-            (struct model_wish){ t, (uint16_t)key, (uint8_t)point, request_of(state, req, key) };
-        if (model_blocked(m, state, &ret_wish->event))
+            (struct model_wish){ t, (uint16_t)key, (uint8_t)point, model_request(state, req, key) };
+        if (is_blocked(m, state, &ret_wish->event))
             continue;
         (*at)++;
         return true;
@@ -132,7 +138,8 @@ static const struct model_thread *full_thread(const struct model *m, const struc
 const struct model_thread *model_obstacle(const struct model *m, const struct state *state,
                                           const struct bp_event *event)
 {
-    const struct model_thread *t = blocker_of(m, state, event);
+    unsigned key;
+    const struct model_thread *t = model_blocker(m, state, event, &key);
 
     return t ? t : full_thread(m, state, event);
 }
@@ -157,6 +164,13 @@ static unsigned free_key(const struct model *m, const struct state *state, bool 
     return found;
 }
 
+/* model_init() has refused programs for which there is no room: none is ever left out. */
+static void add_event(struct bp_event *events, unsigned *n, struct bp_event event)
+{
+    BUG_IF(*n == MODEL_EVENTS_MAX);
+    events[(*n)++] = event;
+}
+
 static unsigned add_offers(const struct model *m, const struct state *state, unsigned type,
                            unsigned key, struct bp_event *events, unsigned n)
 {
@@ -165,8 +179,8 @@ static unsigned add_offers(const struct model *m, const struct state *state, uns
     do {
         struct bp_event event = { .type = (uint8_t)type, .key = (uint16_t)key, .bits = bits };
 
-        if (n < MODEL_EVENTS_MAX && model_admits(m, state, &event))
-            events[n++] = event;
+        if (model_admits(m, state, &event))
+            add_event(events, &n, event);
         bits = (bits - vary) & vary; /* the next subset of vary */
     } while (bits);
     return n;
@@ -183,8 +197,8 @@ static unsigned add_free(const struct model *m, const struct state *state,
         if (keyed && !(state->alive >> key & 1))
             continue;
         event.bits = state->record[0] | state->record[key] | f->set;
-        if (n < MODEL_EVENTS_MAX && !model_blocked(m, state, &event))
-            events[n++] = event;
+        if (!is_blocked(m, state, &event))
+            add_event(events, &n, event);
     }
     return n;
 }
@@ -236,7 +250,7 @@ static uint8_t react(const struct model_thread *t, const struct state *state, un
         if (bp_sel_matches(&t->thread->until[i], event, (uint16_t)key))
             return code_at(t, point, t->thread->until[i].go);
     if (at->request.type == event->type) {
-        struct bp_event wish = request_of(state, &at->request, key);
+        struct bp_event wish = model_request(state, &at->request, key);
 
         if (wish.key == event->key && wish.bits == event->bits)
             return code_at(t, point, at->request.go);
@@ -374,7 +388,12 @@ static void put_bits(struct bits *b, uint64_t value, unsigned width)
     b->at += width;
 }
 
-static uint64_t get_bits(struct bits *b, unsigned width)
+struct packed {
+    const uint64_t *words;
+    unsigned at;
+};
+
+static uint64_t get_bits(struct packed *b, unsigned width)
 {
     unsigned word = b->at / 64, shift = b->at % 64;
     uint64_t value = b->words[word] >> shift;
@@ -391,7 +410,7 @@ static void put_masked(struct bits *b, uint32_t value, uint32_t mask)
         put_bits(b, value >> __builtin_ctz(mask) & 1, 1);
 }
 
-static uint32_t get_masked(struct bits *b, uint32_t mask)
+static uint32_t get_masked(struct packed *b, uint32_t mask)
 {
     uint32_t value = 0;
 
@@ -420,7 +439,7 @@ void model_pack(const struct model *m, const struct state *state, uint64_t *word
 
 void model_unpack(const struct model *m, const uint64_t *words, struct state *state)
 {
-    struct bits b = { (uint64_t *)(uintptr_t)words, 0 };
+    struct packed b = { words, 0 };
 
     state->record[0] = get_masked(&b, m->program_bits);
     state->alive = (uint32_t)get_bits(&b, m->keys + 1);

@@ -80,6 +80,9 @@ void model_release(struct model *model);
 void model_start(const struct model *model, struct state *state);
 void model_copy(const struct model *model, struct state *to, const struct state *from);
 
+/* The event that a request asks for in this state, made with this key. */
+struct bp_event model_request(const struct state *state, const struct bp_req *req, unsigned key);
+
 struct model_wish {
     const struct model_thread *thread;
     uint16_t key;
@@ -98,8 +101,9 @@ unsigned model_offers(const struct model *model, const struct state *state, bool
                       struct bp_event *ret_events);
 bool model_admits(const struct model *model, const struct state *state,
                   const struct bp_event *event);
-bool model_blocked(const struct model *model, const struct state *state,
-                   const struct bp_event *event);
+/* A thread that blocks the event, with the key of its instance, or NULL. */
+const struct model_thread *model_blocker(const struct model *model, const struct state *state,
+                                         const struct bp_event *event, unsigned *ret_key);
 /* A thread that blocks the event or has no room for one more instance, or NULL. */
 const struct model_thread *model_obstacle(const struct model *model, const struct state *state,
                                           const struct bp_event *event);

@@ -1,4 +1,4 @@
-/* User policy: guards as data. The form is share/schema/policy.schema.json.
+/* User policy: guards as data.
  *
  *     version: 1
  *     classify:                           # attribute: expression (expr.h)
@@ -22,8 +22,6 @@
 #ifndef DORMOUSE_BP_POLICY_H
 #define DORMOUSE_BP_POLICY_H
 
-#include <json-c/json.h>
-
 #include "base/alloc.h"
 #include "bp/bp.h"
 #include "bp/expr.h"
@@ -33,10 +31,13 @@
 #define POLICY_ATTRIBUTES_MAX 24
 
 struct bp_policy;
+struct yaml;
 
 /* Checks form and expressions; names of events and attributes are looked up by bp_policy_apply().
- * tree is not kept. Errors name guard, point and what is allowed. */
-int bp_policy_parse(struct json_object *tree, struct bp_policy **ret_policy, struct err *err);
+ * yaml is not kept. Errors begin "NAME:LINE:COLUMN: " and say guard, point and what is allowed,
+ * those of bp_policy_apply() too. */
+int bp_policy_parse(const struct yaml *yaml, const char *name, struct bp_policy **ret_policy,
+                    struct err *err);
 /* From a file, YAML or JSON. */
 int bp_policy_load(const char *path, struct bp_policy **ret_policy, struct err *err);
 void bp_policy_free(struct bp_policy *policy);
@@ -45,6 +46,10 @@ AUTO_DEFINE(bp_policy)
 /* Is the program one of those named under `for`? Without `for`: does it know every event that
  * the guards name? */
 bool bp_policy_is_for(const struct bp_policy *policy, const struct bp_program *program);
+/* Refuses a policy that guards nothing: a name under `for` that is no program's (programs ends with
+ * NULL), or events of which no program knows all. */
+int bp_policy_fits(const struct bp_policy *policy, const struct bp_program *const *programs,
+                   struct err *err);
 
 /* The program with the policy's guards at the end and its attributes added: BIRTH and LATCH types
  * of keys may carry them. Lies in arena, and refers to program and policy. Checked. */

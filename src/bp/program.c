@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "bp/bp.h"
+#include "bp/program_int.h"
 
 /* Where the check is, for messages. */
 struct spot {
@@ -70,6 +70,15 @@ static int check_type(struct spot *s, unsigned index)
     return 0;
 }
 
+static unsigned first_named(const char *const *names, const char *name)
+{
+    unsigned i = 0;
+
+    while (strcmp(names[i], name) != 0)
+        i++;
+    return i;
+}
+
 static int check_vocabulary(struct spot *s)
 {
     const struct bp_program *p = s->program;
@@ -84,6 +93,8 @@ static int check_vocabulary(struct spot *s)
     for (unsigned i = 0; i < p->bit_count; i++)
         if (!p->bits[i] || !*p->bits[i])
             return complain(s, "attribute %u has no name", i);
+        else if (first_named(p->bits, p->bits[i]) != i)
+            return complain(s, "two attributes are named %s", p->bits[i]);
     if (p->limit_count > BP_LIMITS_MAX)
         return complain(s, "%u limits; %d are allowed", p->limit_count, BP_LIMITS_MAX);
     for (unsigned i = 0; i < p->limit_count; i++)
@@ -304,29 +315,46 @@ static int check_thread(struct spot *s)
     return check_reachable(s);
 }
 
-int bp_program_check(const struct bp_program *program, struct err *err)
+static int check_threads(struct spot *s)
 {
-    struct spot s = { .program = program, .point = -1, .err = err };
+    const struct bp_program *program = s->program;
 
-    if (!program->name || !*program->name)
-        return err_set(err, ERR_SCHEMA_VIOLATION, "a program has no name");
-    if (check_vocabulary(&s) < 0)
-        return -1;
-    if (program->thread_count > BP_THREADS_MAX)
-        return complain(&s, "%u threads; %d are allowed", program->thread_count, BP_THREADS_MAX);
     for (unsigned i = 0; i < program->thread_count; i++) {
         const char *name = program->threads[i].name;
 
-        s.thread = NULL;
+        s->thread = NULL;
         if (!name || !*name)
-            return complain(&s, "thread %u has no name", i);
+            return complain(s, "thread %u has no name", i);
         if (bp_thread_find(program, name) != (int)i)
-            return complain(&s, "two threads are named %s", name);
-        s.thread = &program->threads[i];
-        if (check_thread(&s) < 0)
+            return complain(s, "two threads are named %s", name);
+        s->thread = &program->threads[i];
+        if (check_thread(s) < 0)
             return -1;
     }
     return 0;
+}
+
+int program_check(const struct bp_program *program, struct program_spot *ret_spot, struct err *err)
+{
+    struct spot s = { .program = program, .point = -1, .err = err };
+    int r;
+
+    *ret_spot = (struct program_spot){ -1, -1 };
+    if (!program->name || !*program->name)
+        return err_set(err, ERR_SCHEMA_VIOLATION, "a program has no name");
+    if (program->thread_count > BP_THREADS_MAX)
+        return complain(&s, "%u threads; %d are allowed", program->thread_count, BP_THREADS_MAX);
+    r = check_vocabulary(&s) < 0 ? -1 : check_threads(&s);
+    *ret_spot =
+        (struct program_spot){ s.thread ? (int)(s.thread - program->threads) : -1, s.point };
+    return r;
+}
+
+int bp_program_check(const struct bp_program *program, struct err *err)
+{
+    struct program_spot ignored;
+
+    return program_check(program, &ignored, err);
 }
 
 /* ---- programs from programs ---- */

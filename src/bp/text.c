@@ -43,6 +43,15 @@ void bp_point_text(const struct bp_thread *thread, unsigned point, struct buf *o
         buf_printf(out, " (%s)", thread->at[point].name);
 }
 
+void bp_place_text(const struct bp_place *place, struct buf *out)
+{
+    buf_add_text(out, place->thread->name);
+    if (place->key)
+        buf_printf(out, "(%u)", place->key);
+    buf_add_text(out, " at ");
+    bp_point_text(place->thread, place->point, out);
+}
+
 static void bits_text(const struct bp_program *program, uint32_t bits, const char *before,
                       const char **between, struct buf *out)
 {
@@ -92,13 +101,8 @@ void bp_refusal_text(const struct bp_program *program, const struct bp_event *ev
         bp_event_text(program, &refusal->instead, out);
         buf_add_text(out, ", requested by ");
     }
-    if (!refusal->by.thread)
-        return;
-    buf_add_text(out, refusal->by.thread->name);
-    if (refusal->by.key)
-        buf_printf(out, "(%u)", refusal->by.key);
     if (refusal->reason == BP_FULL)
-        return;
-    buf_add_text(out, " at ");
-    bp_point_text(refusal->by.thread, refusal->by.point, out);
+        buf_add_text(out, refusal->by.thread ? refusal->by.thread->name : "a thread");
+    else if (refusal->by.thread)
+        bp_place_text(&refusal->by, out);
 }

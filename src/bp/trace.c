@@ -49,26 +49,27 @@ static void walk_step(struct walk *w, struct bp_event event, struct bp_event *re
     model_copy(m, &w->state, &to);
 }
 
-void graph_trace(const struct graph *g, uint32_t node, const struct bp_event *last,
-                 struct arena *arena, struct bp_trace *trace)
+void graph_trace(const struct graph *g, uint32_t node, const struct bp_event *more,
+                 unsigned more_count, struct arena *arena, struct bp_trace *trace)
 {
     struct walk w = { .graph = g };
     unsigned n = 0, at;
 
     for (uint32_t up = node; g->arrivals[up].parent != NO_NODE; up = g->arrivals[up].parent)
         n++;
-    *trace = (struct bp_trace){ .step_count = n + (last != NULL),
+    *trace = (struct bp_trace){ .step_count = n + more_count,
+                                .closed_at = n + more_count,
                                 .keys = g->model->keys,
                                 .any_order = !g->by_priority };
-    trace->steps = ARENA_NEW_N(arena, struct bp_step, n + 2);
+    trace->steps = ARENA_NEW_N(arena, struct bp_step, trace->step_count + 1);
     at = n;
     for (uint32_t up = node; at; up = g->arrivals[up].parent) {
         const struct arrival *a = &g->arrivals[up];
 
         trace->steps[--at].event = (struct bp_event){ a->type, a->key, a->bits, 0 };
     }
-    if (last)
-        trace->steps[n].event = *last;
+    for (unsigned i = 0; i < more_count; i++)
+        trace->steps[n + i].event = more[i];
     model_start(g->model, &w.state);
     for (unsigned i = 0; i < trace->step_count; i++)
         walk_step(&w, trace->steps[i].event, &trace->steps[i].event);
@@ -109,11 +110,28 @@ static bool step_fits(const struct model *m, const struct state *state, uint32_t
     return true;
 }
 
+static struct bp_stand stand_of(const struct model *m, const struct state *state,
+                                const struct model_thread *t, unsigned key, unsigned point)
+{
+    struct bp_stand stand = { .place = { t->thread, t->index, (uint16_t)key, (uint8_t)point } };
+    const struct model_thread *blocker;
+    unsigned by;
+
+    if (!t->thread->at[point].request.type)
+        return stand;
+    stand.wish = model_request(state, &t->thread->at[point].request, key);
+    blocker = model_blocker(m, state, &stand.wish, &by);
+    if (blocker)
+        stand.blocked_by = (struct bp_place){ blocker->thread, blocker->index, (uint16_t)by,
+                                              (uint8_t)model_point(m, state, blocker, by) };
+    return stand;
+}
+
 static void note_ends(const struct model *m, const struct state *state, struct arena *arena,
                       struct bp_trace *trace)
 {
     trace->end_count = 0;
-    trace->ends = ARENA_NEW_N(arena, struct bp_place, m->slots + 1);
+    trace->ends = ARENA_NEW_N(arena, struct bp_stand, m->slots + 1);
     for (unsigned i = 0; i < m->thread_count; i++) {
         const struct model_thread *t = &m->threads[i];
 
@@ -121,8 +139,7 @@ static void note_ends(const struct model *m, const struct state *state, struct a
             int point = model_point(m, state, t, key);
 
             if (point >= 0)
-                trace->ends[trace->end_count++] =
-                    (struct bp_place){ t->thread, t->index, (uint16_t)key, (uint8_t)point };
+                trace->ends[trace->end_count++] = stand_of(m, state, t, key, (unsigned)point);
         }
     }
 }
@@ -172,36 +189,78 @@ unsigned bp_trace_replay(const struct bp_program *program, const struct bp_trace
 
 /* ---- text ---- */
 
-static void place_text(const struct bp_place *place, struct buf *out)
+#define EVENT_WIDTH 28
+
+static void step_text(const struct bp_program *program, const struct bp_step *step, unsigned number,
+                      struct buf *out)
 {
-    buf_add_text(out, place->thread->name);
-    if (place->key)
-        buf_printf(out, "(%u)", place->key);
-    buf_add_text(out, " at ");
-    bp_point_text(place->thread, place->point, out);
+    size_t begin;
+
+    buf_printf(out, "    %2u. ", number);
+    begin = out->n;
+    bp_event_text(program, &step->event, out);
+    while (out->n - begin < EVENT_WIDTH && buf_add_char(out, ' ') >= 0)
+        ;
+    if (step->by.thread) {
+        buf_add_text(out, "  requested by ");
+        bp_place_text(&step->by, out);
+        buf_add_char(out, '\n');
+    } else {
+        buf_add_text(out, "  from outside\n");
+    }
+}
+
+/* What is wrong, once it has happened: a bad point was entered, or no way leads to the end. */
+static void wrong_text(const struct bp_program *program, const struct bp_trace *trace,
+                       struct buf *out)
+{
+    const char *before = "from here no ";
+
+    buf_add_text(out, "     => ");
+    for (unsigned i = 0; trace->any_order && i < trace->end_count; i++)
+        if (trace->ends[i].place.thread->at[trace->ends[i].place.point].bad) {
+            bp_place_text(&trace->ends[i].place, out);
+            buf_add_text(out, " must not be reached\n");
+            return;
+        }
+    for (unsigned t = 1; t < program->type_count; t++)
+        if (program->types[t].flags & BP_FINAL) {
+            buf_printf(out, "%s%s", before, program->types[t].name);
+            before = " or ";
+        }
+    buf_add_text(out, " can be reached without a person stepping in\n");
+}
+
+/* Threads that only watch, at a point without a name, are left out. */
+static void stand_text(const struct bp_program *program, const struct bp_stand *stand,
+                       struct buf *out)
+{
+    const struct bp_point *at = &stand->place.thread->at[stand->place.point];
+
+    if (at->bad || (!at->name && !stand->wish.type))
+        return;
+    buf_add_text(out, "        ");
+    bp_place_text(&stand->place, out);
+    if (stand->wish.type) {
+        buf_add_text(out, ": ");
+        bp_event_text(program, &stand->wish, out);
+        buf_add_text(out, stand->blocked_by.thread ? " is blocked by " : " is possible");
+    }
+    if (stand->blocked_by.thread)
+        bp_place_text(&stand->blocked_by, out);
+    buf_add_char(out, '\n');
 }
 
 void bp_trace_text(const struct bp_program *program, const struct bp_trace *trace, struct buf *out)
 {
     for (unsigned i = 0; i < trace->step_count; i++) {
-        const struct bp_step *step = &trace->steps[i];
-
-        buf_printf(out, "  %2u. ", i + 1);
-        bp_event_text(program, &step->event, out);
-        if (step->by.thread) {
-            buf_add_text(out, "  requested by ");
-            place_text(&step->by, out);
-        } else {
-            buf_add_text(out, "  from outside");
-        }
-        buf_add_char(out, '\n');
+        if (i == trace->closed_at)
+            wrong_text(program, trace, out);
+        step_text(program, &trace->steps[i], i + 1, out);
     }
-    buf_add_text(out, "  then:\n");
-    for (unsigned i = 0; i < trace->end_count; i++) {
-        buf_add_text(out, "      ");
-        place_text(&trace->ends[i], out);
-        if (trace->ends[i].thread->at[trace->ends[i].point].bad)
-            buf_add_text(out, "  <- must not be reached");
-        buf_add_char(out, '\n');
-    }
+    if (trace->closed_at == trace->step_count)
+        wrong_text(program, trace, out);
+    buf_add_text(out, "    then:\n");
+    for (unsigned i = 0; i < trace->end_count; i++)
+        stand_text(program, &trace->ends[i], out);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "bp/explain.h"
 #include "bp/policy.h"
 
@@ -27,30 +28,34 @@ static void print_support(const struct bp_finding *f, FILE *out)
     fputc('\n', out);
 }
 
-static void print_way_out(const struct bp_program *program, FILE *out)
+static void print_bound(const struct bp_finding *f, FILE *out)
 {
-    fputs("    From here no", out);
-    for (unsigned t = 1; t < program->type_count; t++)
-        if (program->types[t].flags & BP_FINAL)
-            fprintf(out, " %s", program->types[t].name);
-    fputs(" can be reached without a person stepping in.\n", out);
+    if (f->stats.full)
+        fprintf(out, "; gave up at %llu MB of memory: the rest is unknown\n",
+                (unsigned long long)(f->stats.bytes >> 20));
+    else
+        fputs("; gave up, a larger --bound goes on: the rest is unknown\n", out);
 }
 
 static void print_finding(const struct bp_program *program, const struct bp_finding *f, FILE *out)
 {
     AUTO_BUF text = BUF_INIT(TEXT_MAX);
 
-    if (f->verdict == BP_UNKNOWN)
+    if (f->verdict == BP_UNKNOWN) {
+        fprintf(out, "  %-9s %-28s no event is FINAL; %llu state%s\n", "skipped", f->name,
+                (unsigned long long)f->stats.states, plural(f->stats.states));
         return;
+    }
     fprintf(out, "  %-9s %-28s %llu state%s, %.0f ms", bp_verdict_name(f->verdict), f->name,
             (unsigned long long)f->stats.states, plural(f->stats.states), f->stats.seconds * 1e3);
-    print_support(f, out);
+    if (f->verdict == BP_BOUND)
+        print_bound(f, out);
+    else
+        print_support(f, out);
     if (f->verdict != BP_VIOLATED)
         return;
     bp_trace_text(program, &f->trace, &text);
     fputs(buf_text(&text), out);
-    if (strcmp(f->name, BP_PROGRESS) == 0)
-        print_way_out(program, out);
 }
 
 static void print_unreached(const struct bp_report *report, FILE *out)
@@ -83,6 +88,27 @@ static void add_text(struct json_object *to, const char *key, const char *text)
     json_object_object_add(to, key, json_object_new_string(text));
 }
 
+static void add_event(struct json_object *to, const char *key, const struct bp_program *program,
+                      const struct bp_event *event)
+{
+    AUTO_BUF text = BUF_INIT(4096);
+
+    bp_event_text(program, event, &text);
+    add_text(to, key, buf_text(&text));
+}
+
+static struct json_object *stand_json(const struct bp_program *program,
+                                      const struct bp_stand *stand)
+{
+    struct json_object *o = bp_place_json(&stand->place);
+
+    if (stand->wish.type)
+        add_event(o, "requests", program, &stand->wish);
+    if (stand->blocked_by.thread)
+        json_object_object_add(o, "blockedBy", bp_place_json(&stand->blocked_by));
+    return o;
+}
+
 static struct json_object *trace_json(const struct bp_program *program,
                                       const struct bp_trace *trace)
 {
@@ -91,17 +117,16 @@ static struct json_object *trace_json(const struct bp_program *program,
 
     for (unsigned i = 0; i < trace->step_count; i++) {
         struct json_object *step = json_object_new_object();
-        AUTO_BUF text = BUF_INIT(4096);
 
-        bp_event_text(program, &trace->steps[i].event, &text);
-        add_text(step, "event", buf_text(&text));
+        add_event(step, "event", program, &trace->steps[i].event);
         if (trace->steps[i].by.thread)
             json_object_object_add(step, "by", bp_place_json(&trace->steps[i].by));
         json_object_array_add(steps, step);
     }
     for (unsigned i = 0; i < trace->end_count; i++)
-        json_object_array_add(ends, bp_place_json(&trace->ends[i]));
+        json_object_array_add(ends, stand_json(program, &trace->ends[i]));
     json_object_object_add(o, "steps", steps);
+    json_object_object_add(o, "closedAt", json_object_new_int64(trace->closed_at));
     json_object_object_add(o, "then", ends);
     return o;
 }
@@ -163,27 +188,65 @@ static void write_report(const struct bp_report *report, FILE *out)
 
 /* ---- all of it ---- */
 
-static void show_progress(void *ctx, const char *what, const struct bp_check_stats *stats,
+#define QUIET_MS   400 /* quicker proofs show nothing */
+#define BETWEEN_MS 100
+
+struct display {
+    FILE *out;
+    struct clock *clock;
+    const char *program;
+    uint64_t bound;
+    int64_t begun_ms, drawn_ms;
+    bool drawn;
+};
+
+static void draw_progress(void *ctx, const char *what, const struct bp_check_stats *stats,
                           uint64_t queue)
 {
-    const char *program = ctx;
+    struct display *d = ctx;
+    int64_t now = clock_mono_ms(d->clock);
 
-    fprintf(stderr, "%s, %s: %llu states, %llu to look at, %.0f a second\n", program, what,
-            (unsigned long long)stats->states, (unsigned long long)queue,
+    if (now - d->begun_ms < QUIET_MS || (d->drawn && now - d->drawn_ms < BETWEEN_MS))
+        return;
+    fprintf(d->out,
+            "\r\033[K%s, %s: %llu states (%llu %% of the bound), %llu to look at, %.0f a second",
+            d->program, what, (unsigned long long)stats->states,
+            (unsigned long long)(stats->states * 100 / d->bound), (unsigned long long)queue,
             stats->seconds > 0 ? (double)stats->states / stats->seconds : 0.0);
+    fflush(d->out);
+    d->drawn_ms = now;
+    d->drawn = true;
+}
+
+static void clear_progress(const struct display *d)
+{
+    if (!d->drawn)
+        return;
+    fputs("\r\033[K", d->out);
+    fflush(d->out);
 }
 
 static int verify_one(const struct bp_program *program, const struct bp_verify_options *o,
                       FILE *out, struct err *err)
 {
-    struct bp_check_options options = { .keys = o->keys, .states_max = o->states_max };
+    struct bp_check_options options = { .keys = o->keys,
+                                        .states_max = o->states_max,
+                                        .clock = o->clock };
+    struct display display = { .out = o->progress,
+                               .clock = o->clock ? o->clock : clock_system(),
+                               .program = program->name,
+                               .bound = o->states_max ? o->states_max : BP_CHECK_STATES };
     AUTO_REPORT report = { .program = NULL };
+    int r;
 
-    if (o->show_progress) {
-        options.progress = show_progress;
-        options.ctx = (void *)(uintptr_t)program->name;
+    display.begun_ms = clock_mono_ms(display.clock);
+    if (o->progress) {
+        options.progress = draw_progress;
+        options.ctx = &display;
     }
-    if (bp_check(program, &options, &report, err) < 0)
+    r = bp_check(program, &options, &report, err);
+    clear_progress(&display);
+    if (r < 0)
         return -1;
     if (o->json)
         write_report(&report, out);
@@ -208,6 +271,8 @@ static int verify_programs(const struct bp_verify_options *o, const struct bp_po
     unsigned checked = 0;
     int verdict = BP_PROVED;
 
+    if (policy && bp_policy_fits(policy, programs, err) < 0)
+        return -1;
     for (unsigned i = 0; programs[i]; i++) {
         const struct bp_program *program = programs[i];
         AUTO_ARENA arena = ARENA_INIT;
@@ -227,11 +292,9 @@ static int verify_programs(const struct bp_verify_options *o, const struct bp_po
         verdict = worse(verdict, r);
         checked++;
     }
-    if (!checked && o->only)
-        return err_set(err, ERR_NOT_FOUND, "there is no program %s%s", o->only,
-                       policy ? " that the policy is for" : "");
     if (!checked)
-        return err_set(err, ERR_NOT_FOUND, "there is no program that the policy is for");
+        return err_set(err, ERR_NOT_FOUND, "there is no program %s%s", o->only ? o->only : "at all",
+                       policy ? " that the policy is for" : "");
     return verdict;
 }
 

@@ -18,7 +18,8 @@ struct bp_verify_options {
     uint64_t states_max;     /* a proof, 0: BP_CHECK_STATES */
     unsigned keys;           /* 0: BP_CHECK_KEYS */
     bool json;               /* one JSON object a line instead of text */
-    bool show_progress;      /* a line on stderr while a proof is long */
+    FILE *progress;          /* a terminal: one line that changes while a proof is long; or NULL */
+    struct clock *clock;     /* NULL: the system's */
 };
 
 /* Writes to out and returns a bp_verdict: PROVED when everything holds, VIOLATED with a

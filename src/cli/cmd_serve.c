@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <uv.h>
@@ -27,6 +28,7 @@
 #include "cli/data_dir.h"
 #include "cli/domains.h"
 #include "cli/notify.h"
+#include "loop/child.h"
 #include "loop/loop.h"
 #include "serve/address.h"
 #include "serve/serve.h"
@@ -164,13 +166,17 @@ static int start_server(struct daemon *daemon, struct err *err)
         .token_path = daemon->token_path,
         .socket_path = daemon->socket_path,
         .inherit = !typed,
+        .hosts = daemon->config->server_hosts.items,
         .version = DORMOUSE_VERSION,
         .health = health,
         .warn = warn,
         .arg = daemon,
     };
 
-    return serve_start(daemon->loop, &how, &daemon->serve, err);
+    if (serve_start(daemon->loop, &how, &daemon->serve, err) < 0)
+        return -1;
+    child_set_files(serve_nofile(daemon->serve));
+    return 0;
 }
 
 static int start(struct daemon *daemon, struct err *err)
@@ -190,8 +196,9 @@ static int start(struct daemon *daemon, struct err *err)
 /* ---- telling ---- */
 
 /* The browser outlives us and nobody waits for it: a grandchild, which init collects. */
-static void open_browser(const char *url)
+static void open_browser(const struct daemon *daemon, const char *url)
 {
+    struct rlimit files;
     pid_t pid = fork();
     int null_fd;
 
@@ -210,6 +217,10 @@ static void open_browser(const char *url)
     for (int fd = 0; fd <= 2; fd++)
         dup2(null_fd, fd);
     close_range(3, ~0u, 0);
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = serve_nofile(daemon->serve);
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
     execlp("xdg-open", "xdg-open", url, (char *)NULL);
     _exit(127);
 }
@@ -232,7 +243,7 @@ static void tell(struct daemon *daemon)
     fflush(stdout);
     notify_send("READY=1");
     if (cli_has(daemon->args, "open"))
-        open_browser(buf_text(&login));
+        open_browser(daemon, buf_text(&login));
 }
 
 static int check_listen(const struct cli_args *args, struct err *err)

@@ -11,17 +11,16 @@
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
 
-#define BOUND_MAX UINT64_C(1000000000)
-
 static int parse_bound(const struct cli_args *args, uint64_t *ret_bound, struct err *err)
 {
     const char *typed = cli_value(args, "bound");
 
     if (!typed)
         return 0;
-    if (str_to_u64(str_from(typed), ret_bound) < 0 || *ret_bound == 0 || *ret_bound > BOUND_MAX)
+    if (str_to_u64(str_from(typed), ret_bound) < 0 || *ret_bound == 0 ||
+        *ret_bound > BP_CHECK_STATES_MAX)
         return err_set(err, ERR_BAD_REQUEST, "--bound takes a number of states from 1 to %llu",
-                       (unsigned long long)BOUND_MAX);
+                       (unsigned long long)BP_CHECK_STATES_MAX);
     return 0;
 }
 
@@ -40,7 +39,7 @@ static int run_verify(const struct cli_args *args)
     struct bp_verify_options how = {
         .policy_path = policy_path(args, path, sizeof(path)),
         .json = cli_json(args),
-        .show_progress = isatty(STDERR_FILENO),
+        .progress = isatty(STDERR_FILENO) ? stderr : NULL,
     };
     struct err err = ERR_INIT;
     int verdict;

@@ -70,6 +70,7 @@ struct config {
     struct config_list sandbox_allow_write, sandbox_deny_read, sandbox_allowed_domains;
     int64_t sandbox_timeout_ms, sandbox_memory_bytes, sandbox_processes;
     const char *server_listen;
+    struct config_list server_hosts;
     const char *server_token; /* NULL: the one in DATA/token */
     const char *store_url;    /* "sqlite:" or postgresql://... */
     /* 0: no limit */

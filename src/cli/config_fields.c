@@ -58,6 +58,7 @@ const struct config_field config_fields[] = {
     { "sandbox.limits.processes", CONFIG_INT, AT(config, sandbox_processes), .initial = "64",
       .tighten = CONFIG_LOWER },
     { "server.listen", CONFIG_TEXT, AT(config, server_listen), .initial = "127.0.0.1:7117" },
+    { "server.hosts", CONFIG_LIST, AT(config, server_hosts), .initial = "" },
     { "server.token", CONFIG_TEXT, AT(config, server_token), .secret = true },
     { "store.url", CONFIG_TEXT, AT(config, store_url), .initial = "sqlite:" },
     { "budget.tokens_per_day", CONFIG_INT, AT(config, budget_tokens_per_day),

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 #include "db/db_int.h"
-#include "db/text_check.h"
 
 static const struct db_ops *const db_engines[] = { &db_sqlite_ops, &db_postgres_ops };
 
@@ -185,6 +185,12 @@ static void bind_refused(struct stmt *stmt, const char *why)
     stmt_bind_null(stmt);
 }
 
+/* What Postgres can hold as text. */
+static bool text_is_clean(struct str text)
+{
+    return !memchr(text.p, '\0', text.n) && utf8_valid(text);
+}
+
 static void bind_bytes(struct stmt *stmt, enum db_type type, struct str bytes)
 {
     if (!bytes.p)
@@ -204,8 +210,9 @@ void stmt_bind_i64(struct stmt *stmt, int64_t value)
 
 void stmt_bind_f64(struct stmt *stmt, double value)
 {
+    /* SQLite keeps no minus before a zero, so nobody does. */
     if (isfinite(value))
-        bind_value(stmt, &(struct db_value){ .type = DB_F64, .f64 = value });
+        bind_value(stmt, &(struct db_value){ .type = DB_F64, .f64 = value == 0 ? 0 : value });
     else
         bind_refused(stmt, refused_number);
 }

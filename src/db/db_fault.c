@@ -66,9 +66,11 @@ static int fail(struct fault_db *fault, struct err *err)
     return err_set(err, kinds[kind].code, "%s (on purpose)", kinds[kind].text);
 }
 
-/* What failed inside fails outside. */
+/* What failed inside fails outside; also what only the health shows. */
 static int passed_on(struct fault_db *fault, int r)
 {
+    if (fault->inner->health > fault->db.health)
+        fault->db.health = fault->inner->health;
     return r < 0 ? db_fail(&fault->db, fault->inner->trouble) : r;
 }
 
@@ -164,8 +166,8 @@ static int fault_control(struct db *db, enum db_control what, struct err *err)
         return fail(fault, err);
     if (what == DB_ROLLBACK && !fault->inner->in_transaction)
         return 0;
-    if (db_control(fault->inner, what, err) < 0)
-        return passed_on(fault, -1);
+    if (passed_on(fault, db_control(fault->inner, what, err)) < 0)
+        return -1;
     if (what == DB_COMMIT && due(fault, DB_FAULT_COMMIT_AFTER))
         return fail(fault, err);
     return 0;
@@ -183,6 +185,7 @@ static void fault_idle(struct db *db)
     struct db *inner = fault_of(db)->inner;
 
     inner->ops->idle(inner);
+    passed_on(fault_of(db), 0);
 }
 
 static int fault_backup(struct db *db, const char *path, db_progress_fn *progress, void *arg,

@@ -109,7 +109,7 @@ struct db_ops {
     int (*backup)(struct db *db, const char *path, db_progress_fn *progress, void *arg,
                   struct err *err);
     int (*check)(struct db *db, struct err *err);
-    /* A copy of the data as it is before a migration to `version`. */
+    /* A copy of the data as it is before a migration to `version`, under the writer's lock. */
     int (*save_before)(struct db *db, int version, struct err *err);
     /* While on, a commit need not last by itself: the first one after it makes it last. Between
      * transactions. */
@@ -160,6 +160,15 @@ void db_abandon(struct db *db);
 struct str db_sql_name(const char *text);
 
 /* ---- domain.c ---- */
+
+struct domain {
+    struct db *db;
+    char *name;
+    const struct migration *migrations;
+    size_t migration_count;
+    struct clock *clock;
+    struct rand *rand;
+};
 
 /* For transactions that are tried again when they collide: the strictest isolation. */
 int domain_begin_serializable(struct domain *domain, struct err *err);

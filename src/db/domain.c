@@ -7,17 +7,10 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/rand.h"
 #include "db/db_fault.h"
 #include "db/db_int.h"
 #include "db/migrate.h"
-
-struct domain {
-    struct db *db;
-    char *name;
-    const struct migration *migrations;
-    size_t migration_count;
-    struct clock *clock;
-};
 
 int domain_open(const struct domain_config *config, struct domain **ret_domain, struct err *err)
 {
@@ -34,6 +27,7 @@ int domain_open(const struct domain_config *config, struct domain **ret_domain, 
     domain->migrations = config->migrations;
     domain->migration_count = config->migration_count;
     domain->clock = config->clock ? config->clock : clock_system();
+    domain->rand = config->rand ? config->rand : rand_system();
     if (db_open(&how, &domain->db, err) < 0)
         return err_wrap(err, "open domain %s", config->name);
     if (config->fault)

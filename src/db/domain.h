@@ -18,6 +18,7 @@ struct clock;
 struct db;
 struct db_fault;
 struct domain;
+struct rand;
 
 /* A numbered step of a domain's schema; one text per engine, embedded in the binary. */
 struct migration {
@@ -41,6 +42,7 @@ struct domain_config {
     bool read_only;         /* never migrates, never creates */
     int busy_ms;            /* how long to wait for another writer; 0: 5000 */
     struct clock *clock;    /* NULL: the system's */
+    struct rand *rand;      /* for pauses between tries; NULL: the system's */
     struct db_fault *fault; /* for tests: fails on purpose (db/db_fault.h); else NULL */
 };
 

@@ -8,8 +8,6 @@
  */
 #include "db/migrate.h"
 
-#include <openssl/evp.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- checksums ---- */
@@ -26,24 +24,22 @@ static struct str trim_end(struct str line)
     return line;
 }
 
-void migration_checksum(const char *text, char ret_checksum[MIGRATION_CHECKSUM_SIZE])
+void migration_checksum(const char *text, char ret_checksum[SHA256_TEXT_SIZE])
 {
-    EVP_MD_CTX *context = EVP_MD_CTX_new();
-    unsigned char digest[32];
     struct str rest = str_from(text), line;
+    uint8_t digest[SHA256_BYTES];
+    struct sha256 hash;
 
-    BUG_IF(!context || EVP_DigestInit_ex(context, EVP_sha256(), NULL) != 1);
+    sha256_init(&hash);
     while (str_split(&rest, '\n', &line)) {
         line = trim_end(line);
         if (!says_something(str_trim(line)))
             continue;
-        BUG_IF(EVP_DigestUpdate(context, line.p, line.n) != 1);
-        BUG_IF(EVP_DigestUpdate(context, "\n", 1) != 1);
+        sha256_add(&hash, line);
+        sha256_add(&hash, STR("\n"));
     }
-    BUG_IF(EVP_DigestFinal_ex(context, digest, NULL) != 1);
-    EVP_MD_CTX_free(context);
-    for (size_t i = 0; i < sizeof(digest); i++)
-        snprintf(ret_checksum + 2 * i, 3, "%02x", digest[i]);
+    sha256_finish(&hash, digest);
+    hex_encode(digest, sizeof(digest), ret_checksum);
 }
 
 /* ---- what was applied ---- */
@@ -66,7 +62,7 @@ static int read_count(struct db *db, struct sql sql, int64_t *ret_count, struct 
 static int compare_step(struct stmt *q, const struct db_ops *ops, const struct migration *step,
                         struct err *err)
 {
-    char checksum[MIGRATION_CHECKSUM_SIZE];
+    char checksum[SHA256_TEXT_SIZE];
 
     if (stmt_i64(q, "number") != step->number)
         return err_set(err, ERR_INTEGRITY_FAILED,
@@ -132,7 +128,7 @@ int migrate_check(struct db *db, const struct migration *steps, size_t n, int *r
 static int record_step(struct db *db, const struct migration *step, struct clock *clock,
                        struct err *err)
 {
-    char checksum[MIGRATION_CHECKSUM_SIZE];
+    char checksum[SHA256_TEXT_SIZE];
     AUTO(stmt) q = NULL;
 
     migration_checksum(db->ops->migration_text(step), checksum);
@@ -148,11 +144,24 @@ static int record_step(struct db *db, const struct migration *step, struct clock
     return stmt_run(q, err);
 }
 
+/* Under the lock: what another process has migrated meanwhile must not replace the copy of what
+ * was there before. */
+static int copy_first(struct db *db, const struct migration *steps, size_t n, struct err *err)
+{
+    int version;
+
+    if (migrate_check(db, steps, n, &version, err) < 0)
+        return -1;
+    return version > 0 && version < (int)n ? db->ops->save_before(db, (int)n, err) : 0;
+}
+
 static int apply_missing(struct db *db, const struct migration *steps, size_t n,
                          struct clock *clock, struct err *err)
 {
     int version;
 
+    if (db->ops->save_before && copy_first(db, steps, n, err) < 0)
+        return err_wrap(err, "copy the data before migrating");
     if (db->ops->script(db, db->ops->migration_start, err) < 0)
         return -1;
     if (compare_applied(db, steps, n, &version, err) < 0)
@@ -215,7 +224,5 @@ int migrate(struct db *db, const struct migration *steps, size_t n, struct clock
                        version, n);
     if (version == 0)
         return apply_first(db, steps, n, clock, err);
-    if (db->ops->save_before && db->ops->save_before(db, (int)n, err) < 0)
-        return err_wrap(err, "copy the data before migrating");
     return apply_in_transaction(db, steps, n, clock, err);
 }

@@ -8,13 +8,12 @@
 #include <stddef.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "db/db_int.h"
-
-#define MIGRATION_CHECKSUM_SIZE 65 /* lower-case hex SHA-256 and its NUL */
 
 /* Over the text without comment lines, blank lines, carriage returns and white space at line
  * ends: what a reader may tidy up without changing what was applied. */
-void migration_checksum(const char *text, char ret_checksum[MIGRATION_CHECKSUM_SIZE]);
+void migration_checksum(const char *text, char ret_checksum[SHA256_TEXT_SIZE]);
 
 /* Applies what is missing, in one transaction, after a copy of the old data where the engine
  * makes one. With a read-only connection it only checks. */

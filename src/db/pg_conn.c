@@ -203,7 +203,8 @@ static void keep_rows(struct pg *pg, const struct pg_sent *sent, PGresult *resul
         pq.PQclear(result);
     } else if (pg_rows_add(&stmt->held, result) < 0) {
         err_set(&why, ERR_TOO_LARGE,
-                "more than %d rows were left unread when another statement ran", PG_HELD_ROWS_MAX);
+                "more than %u MiB of rows were left unread when another statement ran",
+                PG_HELD_BYTES_MAX / MIB);
         note_failure(pg, sent, DB_REFUSED, &why);
     }
 }
@@ -235,8 +236,10 @@ void pg_digest(struct pg *pg, const struct pg_sent *sent, PGresult *result)
 {
     struct err why = ERR_INIT;
 
-    if (sent->kind == PG_PREPARE && sent->stmt && pq.PQresultStatus(result) != PGRES_COMMAND_OK)
-        pg_forget_variant(sent->stmt, sent->serial);
+    if (sent->kind == PG_PREPARE && sent->stmt)
+        pg_prepared(sent->stmt, sent->serial, result);
+    if (sent->kind == PG_DESCRIBE && sent->stmt)
+        pg_described(sent->stmt, sent->serial, result);
     switch (pq.PQresultStatus(result)) {
     case PGRES_COMMAND_OK:
         finish_run(sent, result);

@@ -16,19 +16,19 @@
 
 #define PG_QUEUE_MAX       256         /* sent and unanswered */
 #define PG_QUEUE_BYTES_MAX (4 * MIB)   /* values in them; then the answers are waited for */
-#define PG_HELD_ROWS_MAX   100000      /* rows of a result that had to make way for another */
+#define PG_HELD_BYTES_MAX  (64 * MIB)  /* rows of a result that had to make way for another */
 #define PG_GARBAGE_MAX     64          /* prepared statements to be forgotten by the server */
 #define PG_VARIANTS_MAX    4           /* prepared forms of one statement, by types of its values */
 #define PG_SILENCE_MS      (5 * 60000) /* a server that says nothing this long is gone */
 #define PG_NAME_SIZE       32
 #define PG_CONNECT_S       "10"
 
-enum pg_kind { PG_PREPARE = 1, PG_QUERY, PG_CONTROL, PG_SYNC };
+enum pg_kind { PG_PREPARE = 1, PG_DESCRIBE, PG_QUERY, PG_CONTROL, PG_SYNC };
 
 struct pg_sent {
     enum pg_kind kind;
-    struct pg_stmt *stmt; /* of PG_PREPARE and PG_QUERY; NULL once it was finalized */
-    uint64_t serial;      /* PG_QUERY: which run of it; PG_PREPARE: the name of the variant */
+    struct pg_stmt *stmt; /* if it belongs to one; NULL once that was finalized */
+    uint64_t serial;      /* PG_QUERY: which run of it; else the name of the variant */
     const char *text;     /* for messages; static or of the statement */
 };
 
@@ -62,7 +62,7 @@ struct pg_variant {
 /* Results that wait to be read; each holds one row or more. */
 struct pg_rows {
     PGresult **results;
-    size_t first, count, cap;
+    size_t first, count, cap, bytes;
 };
 
 struct pg_stmt {
@@ -136,8 +136,9 @@ int64_t pg_changes(struct stmt *stmt);
 int pg_column_count(struct stmt *stmt);
 const char *pg_column_name(struct stmt *stmt, int at);
 void pg_column(struct stmt *stmt, int at, struct db_value *ret_value);
-/* A prepare did not succeed: the variant of this name is not on the server. */
-void pg_forget_variant(struct pg_stmt *stmt, uint64_t name);
+/* The answer to PG_PREPARE or PG_DESCRIBE of the variant with this name. */
+void pg_prepared(struct pg_stmt *stmt, uint64_t name, const PGresult *result);
+void pg_described(struct pg_stmt *stmt, uint64_t name, const PGresult *result);
 /* Keeps a result for a statement whose rows can't be read now. Takes it over. */
 int pg_rows_add(struct pg_rows *rows, PGresult *result);
 

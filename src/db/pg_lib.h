@@ -32,10 +32,13 @@
     X(PQisBusy)                                                                                    \
     X(PQnfields)                                                                                   \
     X(PQntuples)                                                                                   \
+    X(PQparamtype)                                                                                 \
     X(PQpipelineSync)                                                                              \
     X(PQresultErrorField)                                                                          \
     X(PQresultErrorMessage)                                                                        \
+    X(PQresultMemorySize)                                                                          \
     X(PQresultStatus)                                                                              \
+    X(PQsendDescribePrepared)                                                                      \
     X(PQsendPrepare)                                                                               \
     X(PQsendQuery)                                                                                 \
     X(PQsendQueryParams)                                                                           \

@@ -2,8 +2,10 @@
  *
  * Numbers go as text, and everything comes back as text. A parameter has the type of the value
  * bound to it (bigint, text, bytea), so that what does not fit its column is an error here as it is
- * in a STRICT table of SQLite; numbers with a fraction are left to the server, which would round
- * them silently if they were sent as double precision to a bigint column.
+ * in a STRICT table of SQLite. Two are left to the server: numbers with a fraction, which it would
+ * round silently if they were sent as double precision to a bigint column, and blobs, which it
+ * would write as "\x..." into a text column. Whether it took these for blobs is asked before the
+ * first run.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -36,10 +38,13 @@ static struct pg_stmt *pg_stmt_of(struct stmt *stmt)
 
 int pg_rows_add(struct pg_rows *rows, PGresult *result)
 {
-    if (rows->count >= PG_HELD_ROWS_MAX) {
+    size_t bytes = pq.PQresultMemorySize(result);
+
+    if (rows->bytes + bytes > PG_HELD_BYTES_MAX) {
         pq.PQclear(result);
         return -1;
     }
+    rows->bytes += bytes;
     if (rows->first + rows->count == rows->cap) {
         rows->cap = rows->cap ? rows->cap * 2 : 16;
         rows->results = alloc_resize(rows->results, rows->cap, sizeof(*rows->results));
@@ -55,6 +60,7 @@ static PGresult *rows_take(struct pg_rows *rows)
     if (rows->count == 0)
         return NULL;
     result = rows->results[rows->first++];
+    rows->bytes -= pq.PQresultMemorySize(result);
     if (--rows->count == 0)
         rows->first = 0;
     return result;
@@ -161,27 +167,63 @@ static struct pg_variant *new_variant(struct pg *pg, struct pg_stmt *stmt)
     return &stmt->variants[stmt->variant_count++];
 }
 
-/* NULL when it can't be sent. */
+static void note_variant_sent(struct pg *pg, enum pg_kind kind, struct pg_stmt *stmt, uint64_t name)
+{
+    pg_note_sent(pg, (struct pg_sent){
+                         .kind = kind, .stmt = stmt, .serial = name, .text = stmt->stmt.text });
+}
+
+/* Returns how many blobs there are, -1 when it can't be sent. */
+static int send_prepare(struct pg *pg, struct pg_stmt *stmt, struct pg_variant *variant,
+                        const char *name, struct err *err)
+{
+    Oid types[DB_PARAMS_MAX];
+    int blobs = 0;
+
+    for (int i = 0; i < stmt->stmt.params; i++) {
+        variant->types[i] = type_of(&stmt->values[i]);
+        types[i] = variant->types[i] == OID_BYTEA ? OID_UNKNOWN : variant->types[i];
+        blobs += variant->types[i] == OID_BYTEA;
+    }
+    if (!pq.PQsendPrepare(pg->conn, name, stmt->translated, stmt->stmt.params, types))
+        return pg_send_failed(pg, err);
+    note_variant_sent(pg, PG_PREPARE, stmt, variant->name);
+    return blobs;
+}
+
+static int check_blobs(struct pg *pg, struct pg_stmt *stmt, const struct pg_variant *variant,
+                       const char *name, struct err *err)
+{
+    if (!pq.PQsendDescribePrepared(pg->conn, name))
+        return pg_send_failed(pg, err);
+    note_variant_sent(pg, PG_DESCRIBE, stmt, variant->name);
+    if (pg_settle(pg, err) < 0)
+        return -1;
+    for (int i = 0; i < stmt->stmt.params; i++)
+        if (stmt->values[i].type == DB_BLOB && variant->types[i] != OID_BYTEA) {
+            db_fail(&pg->db, DB_REFUSED);
+            return err_set(err, ERR_SCHEMA_VIOLATION, "value %d is a blob where none belongs",
+                           i + 1);
+        }
+    return 0;
+}
+
+/* NULL when it can't be. */
 static struct pg_variant *prepare_variant(struct pg *pg, struct pg_stmt *stmt, struct err *err)
 {
     struct pg_variant *variant = new_variant(pg, stmt);
     char name[PG_NAME_SIZE];
+    int blobs;
 
     variant->epoch = pg->epoch;
     variant->name = ++pg->names;
-    for (int i = 0; i < stmt->stmt.params; i++)
-        variant->types[i] = type_of(&stmt->values[i]);
     pg_name(variant->name, name);
-    if (!pq.PQsendPrepare(pg->conn, name, stmt->translated, stmt->stmt.params, variant->types)) {
-        stmt->variant_count--;
-        pg_send_failed(pg, err);
-        return NULL;
-    }
-    pg_note_sent(pg, (struct pg_sent){ .kind = PG_PREPARE,
-                                       .stmt = stmt,
-                                       .serial = variant->name,
-                                       .text = stmt->stmt.text });
-    return variant;
+    blobs = send_prepare(pg, stmt, variant, name, err);
+    if (blobs == 0 || (blobs > 0 && check_blobs(pg, stmt, variant, name, err) == 0))
+        return variant;
+    pg_discard_name(pg, variant->name);
+    stmt->variant_count--;
+    return NULL;
 }
 
 static struct pg_variant *find_variant(struct pg *pg, struct pg_stmt *stmt, struct err *err)
@@ -258,11 +300,29 @@ static int send_run(struct pg *pg, struct pg_stmt *stmt, struct err *err)
     return 0;
 }
 
-void pg_forget_variant(struct pg_stmt *stmt, uint64_t name)
+static struct pg_variant *variant_named(struct pg_stmt *stmt, uint64_t name)
 {
     for (size_t i = 0; i < stmt->variant_count; i++)
         if (stmt->variants[i].name == name)
-            stmt->variants[i].epoch = 0; /* no connection has this number */
+            return &stmt->variants[i];
+    return NULL;
+}
+
+void pg_prepared(struct pg_stmt *stmt, uint64_t name, const PGresult *result)
+{
+    struct pg_variant *variant = variant_named(stmt, name);
+
+    if (variant && pq.PQresultStatus(result) != PGRES_COMMAND_OK)
+        variant->epoch = 0; /* no connection has this number */
+}
+
+void pg_described(struct pg_stmt *stmt, uint64_t name, const PGresult *result)
+{
+    struct pg_variant *variant = variant_named(stmt, name);
+
+    for (int i = 0; variant && i < stmt->stmt.params; i++)
+        if (variant->types[i] == OID_BYTEA)
+            variant->types[i] = pq.PQparamtype(result, i);
 }
 
 int pg_run(struct stmt *base, struct err *err)

@@ -15,12 +15,24 @@
 #include "base/alloc.h"
 #include "db/sqlite_int.h"
 
+#define CHECKPOINT_FRAMES     1000 /* as SQLite's own */
 #define BACKUP_PAGES_PER_STEP 256
 #define BACKUP_WAIT_MS        20
 #define BACKUP_COPIES_KEPT    3
 #define CHECK_PROBLEMS_MAX    "1" /* the first is enough to say that it is damaged */
 
 /* ---- the write-ahead log ---- */
+
+/* What can't be copied now stays in the log and is copied later. But a failed sync means the same
+ * here as in a commit; SQLite's own automatic checkpoint would keep it to itself. */
+static int checkpoint(struct sqlite *sqlite, int mode, int *ret_frames, int *ret_copied)
+{
+    int rc = sqlite3_wal_checkpoint_v2(sqlite->handle, NULL, mode, ret_frames, ret_copied);
+
+    if (rc == SQLITE_IOERR_FSYNC)
+        db_fail(&sqlite->db, DB_LOST);
+    return rc;
+}
 
 /* PASSIVE never waits for anyone. Once everything is copied into the database and no reader needs
  * the log, TRUNCATE gives its space back; it takes the writer's lock, so only then, and without
@@ -33,13 +45,22 @@ void sqlite_idle(struct db *db)
 
     if (db->read_only || db->health != DOMAIN_OK)
         return;
-    if (sqlite3_wal_checkpoint_v2(sqlite->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, &frames,
-                                  &copied) != SQLITE_OK ||
+    if (checkpoint(sqlite, SQLITE_CHECKPOINT_PASSIVE, &frames, &copied) != SQLITE_OK ||
         frames <= 0 || copied < frames)
         return;
     sqlite3_busy_timeout(sqlite->handle, 0);
-    sqlite3_wal_checkpoint_v2(sqlite->handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    checkpoint(sqlite, SQLITE_CHECKPOINT_TRUNCATE, &frames, &copied);
     sqlite3_busy_timeout(sqlite->handle, sqlite->busy_ms);
+}
+
+int sqlite_after_commit(void *arg, sqlite3 *handle, const char *name, int frames)
+{
+    int copied;
+
+    (void)handle, (void)name;
+    if (frames >= CHECKPOINT_FRAMES)
+        checkpoint(arg, SQLITE_CHECKPOINT_PASSIVE, &frames, &copied);
+    return SQLITE_OK;
 }
 
 /* ---- backup ---- */
@@ -71,7 +92,7 @@ static int copy_pages(struct sqlite *sqlite, sqlite3 *to, db_progress_fn *progre
     int rc, waited_ms = 0;
 
     if (!backup)
-        return sqlite_fail(sqlite, sqlite3_extended_errcode(to), err);
+        return err_set(err, ERR_STORAGE_FAILED, "%s", sqlite3_errmsg(to));
     do {
         rc = sqlite3_backup_step(backup, BACKUP_PAGES_PER_STEP);
         if (progress) {
@@ -89,7 +110,7 @@ static int copy_pages(struct sqlite *sqlite, sqlite3 *to, db_progress_fn *progre
     sqlite3_backup_finish(backup);
     if (rc == SQLITE_DONE)
         return 0;
-    return err_set(err, ERR_STORAGE_FAILED, "copy: %s (code %d)", sqlite3_errstr(rc), rc);
+    return err_set(err, ERR_STORAGE_FAILED, "%s (code %d)", sqlite3_errstr(rc), rc);
 }
 
 /* The copy is one plain file: no log beside it that somebody could forget to take along. */
@@ -146,14 +167,21 @@ static int make_temporary(const char *path, char *ret_path, size_t size, struct 
     return 0;
 }
 
-/* replace: rename() over what is there; otherwise link(), which refuses. */
+/* Refuses when `to` exists. A stick's file system knows no link(), a network's no RENAME_NOREPLACE.
+ */
+static int rename_new(const char *from, const char *to)
+{
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL || link(from, to) < 0)
+        return -1;
+    return unlink(from);
+}
+
 static int put_in_place(const char *from, const char *to, bool replace, struct err *err)
 {
-    if (replace ? rename(from, to) == 0 : link(from, to) == 0) {
-        if (!replace)
-            unlink(from);
+    if ((replace ? rename(from, to) : rename_new(from, to)) == 0)
         return sync_dir_of(to, err);
-    }
     if (errno == EEXIST)
         return err_set(err, ERR_CONFLICT, "%s exists already", to);
     return err_set(err, ERR_STORAGE_FAILED, "rename to %s: %s", to, strerror(errno));
@@ -170,7 +198,7 @@ static int backup_to(struct sqlite *sqlite, const char *path, bool replace,
         sync_path(part, O_RDONLY, err) == 0 && put_in_place(part, path, replace, err) == 0)
         return 0;
     unlink(part);
-    return -1;
+    return err_wrap(err, "copy to %s", path);
 }
 
 int sqlite_backup(struct db *db, const char *path, db_progress_fn *progress, void *arg,
@@ -236,6 +264,20 @@ static void drop_old_copies(const char *path)
     }
 }
 
+/* By a connection of its own, because SQLite copies from none that is about to write. */
+static int copy_by_reader(const struct sqlite *writer, const char *path, struct err *err)
+{
+    struct sqlite reader = { .path = writer->path, .busy_ms = writer->busy_ms };
+    int rc =
+        sqlite3_open_v2(reader.path, &reader.handle,
+                        SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+    int r = rc == SQLITE_OK ? backup_to(&reader, path, true, NULL, NULL, err)
+                            : sqlite_fail(&reader, rc, err);
+
+    sqlite3_close(reader.handle);
+    return r;
+}
+
 int sqlite_save_before(struct db *db, int version, struct err *err)
 {
     struct sqlite *sqlite = sqlite_of(db);
@@ -245,7 +287,7 @@ int sqlite_save_before(struct db *db, int version, struct err *err)
         return 0;
     if (snprintf(path, sizeof(path), "%s.before-v%d", sqlite->path, version) >= (int)sizeof(path))
         return err_set(err, ERR_BAD_REQUEST, "the name %.60s... is too long", sqlite->path);
-    if (backup_to(sqlite, path, true, NULL, NULL, err) < 0)
+    if (copy_by_reader(sqlite, path, err) < 0)
         return -1;
     drop_old_copies(sqlite->path);
     return 0;

@@ -40,6 +40,8 @@ int sqlite_create(const char *path, struct err *err);
 
 /* sqlite_admin.c */
 void sqlite_idle(struct db *db);
+/* For sqlite3_wal_hook(): checkpoints when the log has grown. */
+int sqlite_after_commit(void *sqlite, sqlite3 *handle, const char *name, int frames);
 int sqlite_backup(struct db *db, const char *path, db_progress_fn *progress, void *arg,
                   struct err *err);
 int sqlite_check(struct db *db, struct err *err);

@@ -36,7 +36,7 @@ struct child;
 
 enum child_stream { CHILD_OUT = 0, CHILD_ERR };
 
-/* 0: not limited, except files, which are reset to 1024 (the daemon's own limit is higher). */
+/* 0: not limited, except files: their soft limit becomes what child_set_files() said. */
 struct child_limits {
     uint64_t cpu_s;
     uint64_t memory_bytes; /* address space of each process */
@@ -123,6 +123,11 @@ bool child_launcher_asked(int argc, char **argv);
 int child_launcher_main(int argc, char **argv);
 /* This one and no other, for programs without that main(); kept by pointer. NULL: look again. */
 void child_set_launcher(const char *path);
+
+/* The soft limit of open files for children that name none: what this process had before it raised
+ * its own. 1024 until this is called; programs that walk all descriptors or use select() count on
+ * a small one. */
+void child_set_files(uint64_t soft);
 
 /* ---- for tests ---- */
 

@@ -43,8 +43,7 @@ static void say(struct child_scripted *s, enum child_stream stream)
 
 static void on_end(struct loop_timer *timer)
 {
-    struct child_scripted *s =
-        (struct child_scripted *)((char *)timer - offsetof(struct child_scripted, end));
+    struct child_scripted *s = CONTAINER(timer, struct child_scripted, end);
 
     if (s->child.result.err.code == ERR_NONE) {
         s->child.result.signal = s->signal;

@@ -78,6 +78,8 @@ enum launch_arg {
  * (LD_PRELOAD, LD_LIBRARY_PATH) means anything to the launcher itself. Not in its arguments,
  * because those can be read by everybody. */
 #define LAUNCH_ENV_MARK '+'
+/* Before a number in LAUNCH_FILES: the soft limit only. */
+#define LAUNCH_SOFT_MARK '~'
 
 enum launch_step { LAUNCH_OK = 0, LAUNCH_PREPARE, LAUNCH_LIMIT, LAUNCH_CHDIR, LAUNCH_EXEC };
 

@@ -30,8 +30,6 @@
 #define READS_AT_ONCE 8 /* then the others have their turn */
 #define DRAIN_READS   64
 
-#define CONTAINER(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
-
 enum { WATCH_EXIT = 0, WATCH_INPUT, WATCH_OUT, WATCH_ERR, WATCHES };
 
 struct watch {

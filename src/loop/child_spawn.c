@@ -101,6 +101,13 @@ static int make_ends(const struct child_config *config, struct ends *ends, struc
     return give_pipe(ends, true, &spawned->status);
 }
 
+static uint64_t files_soft = 1024;
+
+void child_set_files(uint64_t soft)
+{
+    files_soft = soft;
+}
+
 static char *number(struct arena *arena, uint64_t n)
 {
     return arena_printf(arena, "%llu", (unsigned long long)n);
@@ -119,7 +126,9 @@ static char **launcher_args(struct arena *arena, const struct child_config *conf
     argv[LAUNCH_MEMORY] = number(arena, config->limits.memory_bytes);
     argv[LAUNCH_PROCESSES] = number(arena, config->limits.processes);
     argv[LAUNCH_FILE_BYTES] = number(arena, config->limits.file_bytes);
-    argv[LAUNCH_FILES] = number(arena, config->limits.files);
+    argv[LAUNCH_FILES] = config->limits.files ? number(arena, config->limits.files)
+                                              : arena_printf(arena, "%c%llu", LAUNCH_SOFT_MARK,
+                                                             (unsigned long long)files_soft);
     argv[LAUNCH_CWD] = arena_text(arena, config->cwd ? config->cwd : "/");
     argv[LAUNCH_PATH] = arena_text(arena, config->path);
     for (size_t i = 0; i < count; i++)

@@ -90,6 +90,7 @@ struct transfer {
     bool in_multi;
     bool begun; /* the first lookup, or connection, is under way */
 
+    bool overdue; /* the phase's limit has passed; one more look at the socket is due */
     struct loop_timer phase_timer, total_timer;
     struct loop_timer later; /* what must not happen inside a caller's call */
     enum http_phase phase;

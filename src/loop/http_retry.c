@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/rand.h"
 #include "loop/http_int.h"
 #include "loop/loop.h"
 
@@ -66,8 +67,8 @@ static int64_t date_ms(const char *text)
     }
     found = strlen(month) == 3 ? strstr(months, month) : NULL;
     if (!found || (found - months) % 3 != 0 || tm.tm_year < 1970 || tm.tm_mday < 1 ||
-        tm.tm_mday > 31 || tm.tm_hour > 23 || tm.tm_min > 59 || tm.tm_sec > 60 ||
-        (zone[0] && strcmp(zone, "GMT") != 0))
+        tm.tm_mday > 31 || tm.tm_hour < 0 || tm.tm_hour > 23 || tm.tm_min < 0 || tm.tm_min > 59 ||
+        tm.tm_sec < 0 || tm.tm_sec > 60 || (zone[0] && strcmp(zone, "GMT") != 0))
         return -1;
     tm.tm_mon = (int)(found - months) / 3;
     tm.tm_year -= 1900;
@@ -109,7 +110,7 @@ static int64_t backoff_ms(const struct retry *retry)
     int64_t bound =
         policy->base_ms > policy->cap_ms >> shift ? policy->cap_ms : policy->base_ms << shift;
 
-    return (int64_t)policy->random_below(policy->random_arg, (uint64_t)bound + 1);
+    return (int64_t)rand_below(policy->rand, (uint64_t)bound + 1);
 }
 
 static bool may_repeat(const struct retry *retry)
@@ -231,8 +232,11 @@ static void on_headers(struct http_exchange *x, const struct http_head *head, vo
     if (!retry->client || retry->cancelled)
         return;
     retry->discard = repeats_answer(retry, head);
-    if (retry->discard)
+    if (retry->discard) {
+        /* From now on, so that a body that drips in can't put the next attempt off. */
+        loop_timer_start(retry->client->loop, &retry->timer, retry->wait_ms);
         return;
+    }
     retry->delivered = true;
     if (retry->handler.on_headers)
         retry->handler.on_headers(&retry->exchange, head, retry->arg);
@@ -254,49 +258,66 @@ static enum http_flow on_data(struct http_exchange *x, struct str chunk, void *a
                                   : HTTP_GO;
 }
 
+static void on_done(struct http_exchange *x, const struct http_result *result, void *arg);
+
+static const struct http_handler attempt_handler = {
+    .on_headers = on_headers,
+    .on_data = on_data,
+    .on_done = on_done,
+};
+
+static int start_attempt(struct retry *retry, struct err *err)
+{
+    retry->attempts++;
+    retry->discard = false;
+    retry->discarded = 0;
+    return http_start(retry->client->inner, &retry->request, &attempt_handler, retry, &retry->inner,
+                      err);
+}
+
+static void try_again(struct retry *retry)
+{
+    struct http_source *source = retry->request.source;
+    struct http_result result = { .phase = HTTP_PHASE_NONE };
+
+    if ((source && source->rewind(source, &result.err) < 0) ||
+        start_attempt(retry, &result.err) < 0)
+        deliver(retry, &result);
+}
+
 static void on_done(struct http_exchange *x, const struct http_result *result, void *arg)
 {
     struct retry *retry = arg;
 
     (void)x;
     retry->inner = NULL;
-    if (!retry->client)
+    if (!retry->client) {
         retry_free(retry);
-    else if (retry->cancelled && !result->err.code)
-        deliver_cancelled(retry, "the request was cancelled");
-    else if (!retry->cancelled && (retry->discard || repeats_failure(retry, result)))
+    } else if (retry->cancelled) {
+        if (result->err.code)
+            deliver(retry, result);
+        else
+            deliver_cancelled(retry, "the request was cancelled");
+    } else if (retry->discard) {
+        if (retry->timer.heap_index == 0)
+            try_again(retry);
+    } else if (repeats_failure(retry, result)) {
         loop_timer_start(retry->client->loop, &retry->timer, retry->wait_ms);
-    else
+    } else {
         deliver(retry, result);
-}
-
-static int start_attempt(struct retry *retry, struct err *err)
-{
-    static const struct http_handler handler = {
-        .on_headers = on_headers,
-        .on_data = on_data,
-        .on_done = on_done,
-    };
-
-    retry->attempts++;
-    retry->discard = false;
-    retry->discarded = 0;
-    return http_start(retry->client->inner, &retry->request, &handler, retry, &retry->inner, err);
+    }
 }
 
 static void on_timer(struct loop_timer *timer)
 {
     struct retry *retry = (struct retry *)(void *)((char *)timer - offsetof(struct retry, timer));
-    struct http_source *source = retry->request.source;
-    struct http_result result = { .phase = HTTP_PHASE_NONE };
 
-    if (retry->cancelled) {
+    if (retry->cancelled)
         deliver_cancelled(retry, "the request was cancelled");
-        return;
-    }
-    if ((source && source->rewind(source, &result.err) < 0) ||
-        start_attempt(retry, &result.err) < 0)
-        deliver(retry, &result);
+    else if (retry->inner)
+        http_cancel(retry->inner); /* its body takes longer than the wait */
+    else
+        try_again(retry);
 }
 
 /* ---- struct http_ops ---- */
@@ -387,7 +408,7 @@ struct http_client *http_retry_new(struct loop *loop, struct http_client *inner,
     const int *list = policy->statuses ? policy->statuses : statuses;
     size_t n = policy->statuses ? policy->n_statuses : ARRAY_LEN(statuses);
 
-    BUG_IF(!policy->random_below || n > STATUSES_MAX);
+    BUG_IF(n > STATUSES_MAX);
     memcpy(client->statuses, list, n * sizeof(*list));
     client->client.ops = &retry_ops;
     client->loop = loop;
@@ -400,8 +421,7 @@ struct http_client *http_retry_new(struct loop *loop, struct http_client *inner,
         .budget_ms = or_default(policy->budget_ms, 120000),
         .statuses = client->statuses,
         .n_statuses = n,
-        .random_below = policy->random_below,
-        .random_arg = policy->random_arg,
+        .rand = policy->rand ? policy->rand : rand_system(),
     };
     return &client->client;
 }

@@ -4,7 +4,8 @@
  * request says safe. It happens when the connection failed or broke before an answer, and on the
  * listed statuses; never once a head was handed to the caller, and never for refused certificates
  * or addresses, which would only be refused again. Between attempts it waits a random time up to a
- * bound that doubles ("full jitter"), or longer when the server says Retry-After.
+ * bound that doubles ("full jitter"), or longer when the server says Retry-After. The wait counts
+ * from the head of an answer; what is left of its body by then is given up.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,6 +13,8 @@
 #define DORMOUSE_LOOP_HTTP_RETRY_H
 
 #include "loop/http.h"
+
+struct rand;
 
 /* 0 or NULL takes the default. */
 struct http_retry_policy {
@@ -22,9 +25,7 @@ struct http_retry_policy {
     int64_t budget_ms;          /* no attempt begins later than this; 120 s */
     const int *statuses;        /* 408, 425, 429, 500, 502, 503, 504, 529 */
     size_t n_statuses;
-    /* 0 .. limit - 1; must be given. */
-    uint64_t (*random_below)(void *arg, uint64_t limit);
-    void *random_arg;
+    struct rand *rand; /* the system's */
 };
 
 /* inner is not owned and must outlive this client; policy is copied, statuses too. An answer that

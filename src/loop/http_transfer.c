@@ -65,6 +65,7 @@ void http_transfer_moved(struct transfer *transfer)
 {
     int64_t limit = phase_limit(transfer);
 
+    transfer->overdue = false;
     if (limit < 0)
         loop_timer_stop(loop_of(transfer), &transfer->phase_timer);
     else
@@ -81,6 +82,12 @@ static void on_phase_timer(struct loop_timer *timer)
 {
     struct transfer *transfer = OF(phase_timer, timer);
 
+    /* When the loop itself was held up, what the peer sent in time may wait in the socket. */
+    if (!transfer->overdue) {
+        transfer->overdue = true;
+        loop_timer_start(loop_of(transfer), timer, 0);
+        return;
+    }
     http_transfer_fail(transfer, ERR_TIMEOUT, "%s: nothing happened for %lld ms",
                        http_phase_name(transfer->phase), (long long)phase_limit(transfer));
     http_transfer_abort(transfer);

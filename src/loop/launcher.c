@@ -20,8 +20,7 @@
 
 #include "loop/child_int.h"
 
-#define DEFAULT_FILES 1024
-#define EXIT_LAUNCH   127
+#define EXIT_LAUNCH 127
 
 bool child_launcher_asked(int argc, char **argv)
 {
@@ -53,13 +52,15 @@ static int set_limit(__rlimit_resource_t what, const char *text, rlim_t slack)
     return setrlimit(what, &limit);
 }
 
-static int reset_files(void)
+/* The soft limit alone: the program may raise it again. */
+static int set_soft_files(const char *text)
 {
+    rlim_t wanted = strtoull(text, NULL, 10);
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
         return -1;
-    limit.rlim_cur = limit.rlim_max < DEFAULT_FILES ? limit.rlim_max : DEFAULT_FILES;
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
     return setrlimit(RLIMIT_NOFILE, &limit);
 }
 
@@ -74,8 +75,8 @@ static int set_limits(char **argv)
         set_limit(RLIMIT_FSIZE, argv[LAUNCH_FILE_BYTES], 0) < 0 ||
         setrlimit(RLIMIT_CORE, &no_core) < 0)
         return -1;
-    if (strcmp(argv[LAUNCH_FILES], "0") == 0)
-        return reset_files();
+    if (argv[LAUNCH_FILES][0] == LAUNCH_SOFT_MARK)
+        return set_soft_files(argv[LAUNCH_FILES] + 1);
     return set_limit(RLIMIT_NOFILE, argv[LAUNCH_FILES], 0);
 }
 

@@ -9,8 +9,6 @@
 
 #include "loop/loop_int.h"
 
-#define CONTAINER(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
-
 /* Housekeeping waits until nothing was committed for a while. The timer is not moved by each
  * commit: it looks at the time of the last one when it fires. */
 static void idle_fire(struct loop_timer *timer)
@@ -18,10 +16,10 @@ static void idle_fire(struct loop_timer *timer)
     struct loop *loop = CONTAINER(timer, struct loop, idle_timer);
     int64_t quiet = clock_mono_ms(loop->clock) - loop->worked_ms;
 
-    if (quiet < LOOP_IDLE_MS || tick_pending(&loop->tick))
-        loop_timer_start(loop, timer, quiet < LOOP_IDLE_MS ? LOOP_IDLE_MS - quiet : LOOP_IDLE_MS);
+    if (quiet < LOOP_IDLE_MS)
+        loop_timer_start(loop, timer, LOOP_IDLE_MS - quiet);
     else
-        tick_idle(&loop->tick);
+        tick_idle(&loop->tick); /* what is open now is committed soon and starts the timer again */
 }
 
 void loop_init(struct loop *loop, const struct loop_ops *ops, struct clock *clock)

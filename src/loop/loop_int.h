@@ -9,6 +9,9 @@
 #include "loop/tick_int.h"
 #include "loop/timer_int.h"
 
+/* The struct that has ptr as its member. */
+#define CONTAINER(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
+
 struct child_ops;
 
 struct loop_ops {

@@ -58,7 +58,8 @@ static void arm_timer(struct loop_uv *l)
 {
     int64_t due = timers_next(&l->loop.timers), wait;
 
-    if (due == l->timer_due)
+    /* An injected clock may have been moved: then the distance is another. */
+    if (due == l->timer_due && (due == TIMERS_NONE || l->loop.clock == clock_system()))
         return;
     l->timer_due = due;
     if (due == TIMERS_NONE) {

@@ -2,52 +2,55 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <json-c/json.h>
 #include <stdio.h>
 #include <time.h>
 
+#include "base/json_write.h"
 #include "base/limits.h"
 #include "serve/serve_int.h"
 
-#define HEALTH_MAX 16
+#define HEALTH_MAX   16
+#define STATUS_BYTES (8 * KIB)
 
-static struct json_object *text_of(const char *text)
-{
-    return json_object_new_string(text);
-}
-
-struct json_object *builtin_health(struct serve *serve, bool *ret_good)
+/* Members of an object that is open; true when all is well. */
+static bool write_health(struct serve *serve, struct json_writer *w)
 {
     struct serve_health parts[HEALTH_MAX];
     size_t n = serve->health ? serve->health(serve->arg, parts, HEALTH_MAX) : 0;
-    struct json_object *root = json_object_new_object(), *domains = json_object_new_object();
-    const char *status = serve->stopping ? "stopping" : "ok";
+    bool well = true;
 
-    *ret_good = !serve->stopping;
-    for (size_t i = 0; i < n && i < HEALTH_MAX; i++) {
-        json_object_object_add(domains, parts[i].name, text_of(parts[i].status));
-        if (strcmp(parts[i].status, "ok") == 0)
-            continue;
-        status = "degraded";
-        *ret_good = false;
+    for (size_t i = 0; i < n; i++)
+        well = well && strcmp(parts[i].status, "ok") == 0;
+    json_write_key(w, "status");
+    json_write_text(w, !well ? "degraded" : serve->stopping ? "stopping" : "ok");
+    json_write_key(w, "version");
+    json_write_text(w, serve->version);
+    json_write_key(w, "domains");
+    json_write_object_begin(w);
+    for (size_t i = 0; i < n; i++) {
+        json_write_key(w, parts[i].name);
+        json_write_text(w, parts[i].status);
     }
-    json_object_object_add(root, "status", text_of(status));
-    json_object_object_add(root, "version", text_of(serve->version));
-    json_object_object_add(root, "domains", domains);
-    return root;
+    json_write_object_end(w);
+    return well && !serve->stopping;
 }
 
 static void healthz_run(struct serve_request *request)
 {
+    AUTO_BUF json = BUF_INIT(STATUS_BYTES);
+    struct json_writer w = JSON_WRITER(&json);
     bool good;
-    struct json_object *health = builtin_health(serve_request_serve(request), &good);
 
-    serve_reply_json(request, good ? 200 : 503, health);
+    json_write_object_begin(&w);
+    good = write_health(serve_request_serve(request), &w);
+    json_write_object_end(&w);
+    BUG_IF(json_write_end(&w) < 0);
+    serve_reply_json(request, good ? 200 : 503, buf_str(&json));
 }
 
 /* ---- status feed ---- */
 
-static void add_time(struct json_object *to, const char *key, int64_t wall_ms)
+static void write_time(struct json_writer *w, const char *key, int64_t wall_ms)
 {
     time_t seconds = (time_t)(wall_ms / 1000);
     struct tm utc;
@@ -56,48 +59,47 @@ static void add_time(struct json_object *to, const char *key, int64_t wall_ms)
     gmtime_r(&seconds, &utc);
     strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &utc);
     snprintf(text, sizeof(text), "%s.%03dZ", day, (int)(wall_ms % 1000));
-    json_object_object_add(to, key, text_of(text));
+    json_write_key(w, key);
+    json_write_text(w, text);
 }
 
-static struct json_object *status_object(struct serve *serve)
+static void write_number(struct json_writer *w, const char *key, int64_t number)
+{
+    json_write_key(w, key);
+    json_write_i64(w, number);
+}
+
+static void write_status(struct serve *serve, struct buf *out)
 {
     struct clock *clock = loop_clock(serve->loop);
-    bool good;
-    struct json_object *root = builtin_health(serve, &good);
+    struct json_writer w = JSON_WRITER(out);
 
-    json_object_object_add(root, "type", text_of("status"));
-    json_object_object_add(root, "seq", json_object_new_int64((int64_t)serve->status_seq));
-    add_time(root, "at", clock_wall_ms(clock));
-    json_object_object_add(root, "uptimeMs",
-                           json_object_new_int64(clock_mono_ms(clock) - serve->started_ms));
-    json_object_object_add(root, "connections", json_object_new_int64(serve->conn_count));
-    json_object_object_add(root, "streams", json_object_new_int64(serve->streams.count));
-    json_object_object_add(root, "intervalMs", json_object_new_int64(serve->limits.status_ms));
-    return root;
-}
-
-static struct str plain(struct json_object *object)
-{
-    size_t n;
-    const char *text = json_object_to_json_string_length(
-        object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &n);
-
-    return str_of(text, n);
+    json_write_object_begin(&w);
+    write_health(serve, &w);
+    json_write_key(&w, "type");
+    json_write_text(&w, "status");
+    write_number(&w, "seq", (int64_t)serve->status_seq);
+    write_time(&w, "at", clock_wall_ms(clock));
+    write_number(&w, "uptimeMs", clock_mono_ms(clock) - serve->started_ms);
+    write_number(&w, "connections", serve->conn_count);
+    write_number(&w, "streams", serve->streams.count);
+    write_number(&w, "intervalMs", serve->limits.status_ms);
+    json_write_object_end(&w);
+    BUG_IF(json_write_end(&w) < 0);
 }
 
 void builtin_status_joined(struct serve_feed *feed, struct serve_client *client, uint64_t after,
                            void *arg)
 {
+    AUTO_BUF status = BUF_INIT(STATUS_BYTES);
     struct serve *serve = arg;
-    struct json_object *status;
 
     /* Only the present counts: nothing that was missed needs to be sent again. */
     (void)feed, (void)after;
     if (serve->status_seq == 0)
         serve->status_seq = 1;
-    status = status_object(serve);
-    serve_client_send(client, serve->status_seq, "status", plain(status));
-    json_object_put(status);
+    write_status(serve, &status);
+    serve_client_send(client, serve->status_seq, "status", buf_str(&status));
     if (serve->status_timer.heap_index == 0)
         loop_timer_start(serve->loop, &serve->status_timer, serve->limits.status_ms);
 }
@@ -105,14 +107,13 @@ void builtin_status_joined(struct serve_feed *feed, struct serve_client *client,
 void builtin_status_tick(struct loop_timer *timer)
 {
     struct serve *serve = (struct serve *)((char *)timer - offsetof(struct serve, status_timer));
-    struct json_object *status;
+    AUTO_BUF status = BUF_INIT(STATUS_BYTES);
 
     if (serve_feed_clients(serve->status) == 0 || serve->stopping)
         return; /* nobody reads: the daemon sleeps */
     serve->status_seq++;
-    status = status_object(serve);
-    serve_feed_publish(serve->status, serve->status_seq, "status", plain(status));
-    json_object_put(status);
+    write_status(serve, &status);
+    serve_feed_publish(serve->status, serve->status_seq, "status", buf_str(&status));
     loop_timer_start(serve->loop, &serve->status_timer, serve->limits.status_ms);
 }
 
@@ -156,14 +157,18 @@ static void login_run(struct serve_request *request)
 
 static void login_codes_run(struct serve_request *request)
 {
-    struct serve *serve = serve_request_serve(request);
-    struct json_object *root = json_object_new_object();
     AUTO_BUF url = BUF_INIT(512);
+    AUTO_BUF json = BUF_INIT(1024);
+    struct json_writer w = JSON_WRITER(&json);
 
-    serve_login_url(serve, &url);
-    json_object_object_add(root, "url", text_of(buf_text(&url)));
-    json_object_object_add(root, "expiresInMs", json_object_new_int64(GUARD_CODE_LIFE_MS));
-    serve_reply_json(request, 201, root);
+    serve_login_url(serve_request_serve(request), &url);
+    json_write_object_begin(&w);
+    json_write_key(&w, "url");
+    json_write_str(&w, buf_str(&url));
+    write_number(&w, "expiresInMs", GUARD_CODE_LIFE_MS);
+    json_write_object_end(&w);
+    BUG_IF(json_write_end(&w) < 0);
+    serve_reply_json(request, 201, buf_str(&json));
 }
 
 /* ---- what there is ---- */
@@ -177,12 +182,12 @@ static void openapi_run(struct serve_request *request)
     if (route_openapi(serve->tables, serve->table_count, serve->version, &text, &err) < 0)
         serve_reply_error(request, &err);
     else
-        serve_reply_text(request, 200, "application/json", buf_str(&text));
+        serve_reply_json(request, 200, buf_str(&text));
 }
 
 const struct serve_route builtin_routes[] = {
     { "GET", "/", page_home, SERVE_PUBLIC, SERVE_PAGE, 0, "The start page." },
-    { "GET", "/assets/{name}", page_run, SERVE_PUBLIC, SERVE_PAGE, 0, "Files of the page." },
+    { "GET", "/assets/{name}", page_run, SERVE_PUBLIC, SERVE_FILE, 0, "Files of the page." },
     { "GET", "/login", login_run, SERVE_PUBLIC, SERVE_PAGE, 0,
       "Trades a one-time code for the page's cookie." },
     { "GET", "/healthz", healthz_run, SERVE_PUBLIC, SERVE_JSON, 0,

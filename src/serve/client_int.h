@@ -49,4 +49,32 @@ struct serve_feed {
     uint64_t published;
 };
 
+/* client.c */
+struct serve_client *client_of(struct stream *stream);
+struct serve_client *client_new(struct serve_request *request, enum client_kind kind);
+/* Refuses the request when there are too many streams, or the server stops. */
+bool client_too_many(struct serve_request *request);
+/* The request has become a stream: what was needed to answer it ends here. */
+void client_detach_request(struct conn *conn);
+int client_start(struct serve_client *client, const struct stream_ops *ops, int fd);
+int client_push(struct serve_client *client, struct str bytes);
+/* A deadline for what was said last. */
+void client_finish_soon(struct serve_client *client);
+void client_say_goodbye(struct serve_client *client, const char *why);
+int64_t client_now_ms(const struct serve_client *client);
+
+/* client_sse.c */
+void client_sse_heartbeat(struct serve_client *client);
+void client_sse_goodbye(struct serve_client *client, const char *why);
+
+/* client_ws.c */
+/* Pings, or gives up a peer that was not heard for too long. */
+void client_ws_heartbeat(struct serve_client *client, int64_t now);
+void client_ws_goodbye(struct serve_client *client, const char *why);
+
+/* feed.c */
+/* Says goodbye instead when the feed has ended meanwhile. */
+void feed_join(struct serve_client *client, struct serve_feed *feed, uint64_t after);
+void feed_leave(struct serve_client *client);
+
 #endif

@@ -31,6 +31,9 @@ static void list_append(struct conn_list *list, struct conn *conn)
 static int64_t limit_of(const struct serve *serve, enum conn_state state)
 {
     switch (state) {
+    case CONN_ANSWERED:
+        return serve->limits.idle_ms < SERVE_ANSWERED_MS ? serve->limits.idle_ms
+                                                         : SERVE_ANSWERED_MS;
     case CONN_IDLE:
         return serve->limits.idle_ms;
     case CONN_NEW:
@@ -76,6 +79,22 @@ void conn_set_state(struct conn *conn, enum conn_state state)
     enter(conn, state);
 }
 
+void conn_suspend(struct conn *conn)
+{
+    conn->suspended = true;
+    MHD_suspend_connection(conn->mhd);
+}
+
+void conn_resume(struct conn *conn)
+{
+    if (!conn->suspended)
+        return;
+    conn->suspended = false;
+    MHD_resume_connection(conn->mhd);
+    conn->door->ready = true;
+    serve_wake(conn->door->serve);
+}
+
 void conn_cut(struct conn *conn, int status)
 {
     if (conn->cut)
@@ -86,7 +105,7 @@ void conn_cut(struct conn *conn, int status)
     shutdown(conn->fd, SHUT_RDWR);
 }
 
-bool conn_any_deadline(const struct serve *serve)
+static bool any_deadline(const struct serve *serve)
 {
     for (int state = 0; state <= CONN_STREAM; state++)
         if (state != CONN_HELD && serve->conns[state].first)
@@ -108,17 +127,41 @@ static void sweep_list(struct serve *serve, struct conn_list *list, int64_t now)
     }
 }
 
+/* libmicrohttpd reads what came before the end of a half-closed connection, but not the end, and
+ * would keep it. By now nothing of it waits to be answered. */
+static bool peer_has_gone(const struct conn *conn)
+{
+    char c;
+
+    return recv(conn->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+static void sweep_answered(struct serve *serve, int64_t now)
+{
+    struct conn *next;
+
+    for (struct conn *conn = serve->conns[CONN_ANSWERED].first; conn && conn->deadline_ms <= now;
+         conn = next) {
+        next = conn->next;
+        if (peer_has_gone(conn))
+            conn_cut(conn, 0);
+        else
+            conn_set_state(conn, CONN_IDLE);
+    }
+}
+
 void conn_sweep(struct serve *serve)
 {
     int64_t now = clock_mono_ms(loop_clock(serve->loop));
 
+    sweep_answered(serve, now);
     sweep_list(serve, &serve->conns[CONN_NEW], now);
     sweep_list(serve, &serve->conns[CONN_IDLE], now);
     sweep_list(serve, &serve->conns[CONN_HEAD], now);
     sweep_list(serve, &serve->conns[CONN_BODY], now);
     sweep_list(serve, &serve->conns[CONN_REPLY], now);
     client_heartbeats(serve, now);
-    if (conn_any_deadline(serve) || serve->streams.count > 0)
+    if (any_deadline(serve) || serve->streams.count > 0)
         sweep_later(serve);
 }
 
@@ -147,7 +190,7 @@ static void count_ip(struct serve *serve, const struct sockaddr *sa, int change)
 /* Near the cap the connection that has been idle longest makes room. */
 static void make_room(struct serve *serve)
 {
-    static const enum conn_state victims[] = { CONN_NEW, CONN_IDLE };
+    static const enum conn_state victims[] = { CONN_NEW, CONN_IDLE, CONN_ANSWERED };
 
     for (size_t i = 0; i < ARRAY_LEN(victims); i++) {
         struct conn *oldest = serve->conns[victims[i]].first;

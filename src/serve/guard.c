@@ -7,27 +7,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <stdio.h>
-#include <sys/random.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
+#include "base/hash.h"
 #include "base/map.h"
+#include "base/rand.h"
 #include "serve/address.h"
 
-#define MAC_BYTES    32
 #define MAC_TEXT     43
 #define FAILURE_SPAN MINUTES(1)
-
-static void random_bytes(void *out, size_t n)
-{
-    if (getrandom(out, n, 0) != (ssize_t)n)
-        BUG("getrandom: %s", strerror(errno));
-}
 
 static void base64url(const unsigned char *bytes, size_t n, char *out)
 {
@@ -54,11 +47,6 @@ static bool is_base64url(struct str s)
     return true;
 }
 
-static bool same_secret(struct str a, const char *b, size_t n)
-{
-    return a.n == n && CRYPTO_memcmp(a.p, b, n) == 0;
-}
-
 /* ---- the token file ---- */
 
 static int make_token(struct guard *guard, const char *path, struct err *err)
@@ -70,10 +58,10 @@ static int make_token(struct guard *guard, const char *path, struct err *err)
 
     if (fd < 0)
         return err_set(err, ERR_INTERNAL, "make the token file %s: %s", path, strerror(errno));
-    random_bytes(bytes, sizeof(bytes));
+    rand_fill(rand_system(), bytes, sizeof(bytes));
     base64url(bytes, sizeof(bytes), guard->token);
     snprintf(line, sizeof(line), "%s\n", guard->token);
-    good = write(fd, line, GUARD_TOKEN_TEXT + 1) == GUARD_TOKEN_TEXT + 1 && fsync(fd) == 0;
+    good = file_write_all(fd, str_from(line)) == 0 && fsync(fd) == 0;
     if (close(fd) < 0 || !good) {
         err_set(err, ERR_STORAGE_FAILED, "write the token file %s: %s", path, strerror(errno));
         unlink(path); /* half a token must not be found at the next start */
@@ -132,7 +120,7 @@ void guard_release(struct guard *guard)
 {
     for (unsigned i = 0; i < guard->host_count; i++)
         free(guard->hosts[i]);
-    OPENSSL_cleanse(guard->token, sizeof(guard->token));
+    explicit_bzero(guard->token, sizeof(guard->token));
     guard->host_count = 0;
 }
 
@@ -152,23 +140,35 @@ static bool host_char_ok(char c)
            strchr(".-_[]:", c) != NULL;
 }
 
-int guard_allow_host(struct guard *guard, struct str host, uint16_t port, struct err *err)
+static int add_host(struct guard *guard, struct str host, uint16_t port, struct err *err)
 {
-    char text[280];
+    char text[GUARD_HOST_BYTES + sizeof(":65535")];
 
+    if (guard->host_count == GUARD_HOSTS_MAX)
+        return err_set(err, ERR_BAD_REQUEST, "these are too many host names");
+    if (port)
+        snprintf(text, sizeof(text), "%.*s:%u", STR_ARG(host), port);
+    else
+        snprintf(text, sizeof(text), "%.*s", STR_ARG(host));
+    guard->hosts[guard->host_count++] = alloc_text(text);
+    return 0;
+}
+
+int guard_allow_host(struct guard *guard, struct str host, uint16_t port, bool bare,
+                     struct err *err)
+{
+    if (host.n == 0 || host.n > GUARD_HOST_BYTES)
+        return err_set(err, ERR_BAD_REQUEST, "a host name has 1 to %d characters",
+                       GUARD_HOST_BYTES);
     for (size_t i = 0; i < host.n; i++)
         if (!host.p[i] || !host_char_ok(host.p[i]))
             return err_set(err, ERR_BAD_REQUEST, "\"%.*s\" is not a host name",
                            STR_ARG(str_take(host, 80)));
-    if (host.n == 0 || host.n > 255 || guard->host_count == GUARD_HOSTS_MAX)
-        return err_set(err, ERR_BAD_REQUEST, "at most %d host names of up to 255 characters",
-                       GUARD_HOSTS_MAX);
-    if (has_port(host) || port == 80)
-        snprintf(text, sizeof(text), "%.*s", STR_ARG(host));
-    else
-        snprintf(text, sizeof(text), "%.*s:%u", STR_ARG(host), port);
-    guard->hosts[guard->host_count++] = alloc_text(text);
-    return 0;
+    if (has_port(host))
+        return add_host(guard, host, 0, err);
+    if (bare && add_host(guard, host, 0, err) < 0)
+        return -1;
+    return add_host(guard, host, port, err);
 }
 
 bool guard_host_ok(const struct guard *guard, struct str host)
@@ -181,9 +181,12 @@ bool guard_host_ok(const struct guard *guard, struct str host)
 
 bool guard_origin_ok(const struct guard *guard, struct str origin)
 {
-    struct str scheme = STR("http://");
+    static const char *const schemes[] = { "http://", "https://" };
 
-    return str_starts(origin, scheme) && guard_host_ok(guard, str_skip(origin, scheme.n));
+    for (size_t i = 0; i < ARRAY_LEN(schemes); i++)
+        if (str_starts(origin, str_from(schemes[i])))
+            return guard_host_ok(guard, str_skip(origin, strlen(schemes[i])));
+    return false;
 }
 
 /* ---- credentials ---- */
@@ -223,19 +226,16 @@ bool guard_parse_cookie(struct str header, const char *name, struct str *ret_val
 
 bool guard_token_ok(const struct guard *guard, struct str token)
 {
-    return same_secret(token, guard->token, GUARD_TOKEN_TEXT);
+    return secret_eq(token, str_of(guard->token, GUARD_TOKEN_TEXT));
 }
 
 static void cookie_mac(const struct guard *guard, int64_t until_ms, char out[MAC_TEXT + 1])
 {
-    unsigned char mac[MAC_BYTES];
+    uint8_t mac[SHA256_BYTES];
     char text[64];
-    unsigned n = 0;
-    int used = snprintf(text, sizeof(text), "cookie|v1|%lld", (long long)until_ms);
 
-    if (!HMAC(EVP_sha256(), guard->token, GUARD_TOKEN_TEXT, (const unsigned char *)text,
-              (size_t)used, mac, &n))
-        BUG("HMAC failed");
+    snprintf(text, sizeof(text), "cookie|v1|%lld", (long long)until_ms);
+    hmac_sha256(str_of(guard->token, GUARD_TOKEN_TEXT), str_from(text), mac);
     base64url(mac, sizeof(mac), out);
 }
 
@@ -258,7 +258,7 @@ bool guard_cookie_ok(const struct guard *guard, struct str value)
         !str_split(&value, '.', &expiry) || !value.p || str_to_i64(expiry, &until_ms) < 0)
         return false;
     cookie_mac(guard, until_ms, mac);
-    return same_secret(value, mac, MAC_TEXT) && clock_wall_ms(guard->clock) < until_ms;
+    return secret_eq(value, str_of(mac, MAC_TEXT)) && clock_wall_ms(guard->clock) < until_ms;
 }
 
 /* ---- one-time codes ---- */
@@ -271,7 +271,7 @@ void guard_make_code(struct guard *guard, char ret_code[GUARD_CODE_TEXT + 1])
     for (unsigned i = 1; i < GUARD_CODES_MAX; i++)
         if (guard->codes[i].until_ms < guard->codes[oldest].until_ms)
             oldest = i;
-    random_bytes(bytes, sizeof(bytes));
+    rand_fill(rand_system(), bytes, sizeof(bytes));
     base64url(bytes, sizeof(bytes), guard->codes[oldest].text);
     guard->codes[oldest].until_ms = clock_mono_ms(guard->clock) + GUARD_CODE_LIFE_MS;
     memcpy(ret_code, guard->codes[oldest].text, GUARD_CODE_TEXT + 1);
@@ -284,11 +284,11 @@ bool guard_use_code(struct guard *guard, struct str code)
 
     /* All are looked at, whichever fits: the time says nothing. */
     for (unsigned i = 0; i < GUARD_CODES_MAX; i++) {
-        if (!same_secret(code, guard->codes[i].text, GUARD_CODE_TEXT))
+        if (!secret_eq(code, str_of(guard->codes[i].text, GUARD_CODE_TEXT)))
             continue;
         good = now < guard->codes[i].until_ms;
         guard->codes[i].until_ms = 0;
-        OPENSSL_cleanse(guard->codes[i].text, sizeof(guard->codes[i].text));
+        explicit_bzero(guard->codes[i].text, sizeof(guard->codes[i].text));
     }
     return good;
 }

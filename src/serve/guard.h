@@ -22,8 +22,9 @@
 #include "base/str.h"
 
 #define GUARD_TOKEN_BYTES    32
-#define GUARD_TOKEN_TEXT     43 /* base64url without padding */
-#define GUARD_HOSTS_MAX      16
+#define GUARD_TOKEN_TEXT     43  /* base64url without padding */
+#define GUARD_HOSTS_MAX      128 /* a few for each socket listened on */
+#define GUARD_HOST_BYTES     255
 #define GUARD_CODES_MAX      8
 #define GUARD_CODE_TEXT      22 /* 16 bytes */
 #define GUARD_CODE_LIFE_MS   HOURS(1)
@@ -45,7 +46,7 @@ struct guard {
         char text[GUARD_CODE_TEXT + 1];
         int64_t until_ms; /* monotonic; 0: free */
     } codes[GUARD_CODES_MAX];
-    char *hosts[GUARD_HOSTS_MAX]; /* lower case, "name:port" */
+    char *hosts[GUARD_HOSTS_MAX]; /* "name:port", or "name" as a proxy sends it */
     unsigned host_count;
     struct guard_source sources[GUARD_SOURCES_MAX];
 };
@@ -55,10 +56,14 @@ struct guard {
 int guard_init(struct guard *guard, const char *token_path, struct clock *clock, struct err *err);
 void guard_release(struct guard *guard);
 
-/* host is "name" or "name:port" or "[::1]:port"; port is added when it is not 80 and absent. */
-int guard_allow_host(struct guard *guard, struct str host, uint16_t port, struct err *err);
+/* host is "name" or "[::1]", which allows it with port, and when bare also without any, as it is on
+ * the usual ports 80 and 443; or "name:port", which allows just that. */
+int guard_allow_host(struct guard *guard, struct str host, uint16_t port, bool bare,
+                     struct err *err);
+/* Whole names only, upper and lower case alike: a trailing dot makes another name. */
 bool guard_host_ok(const struct guard *guard, struct str host);
-/* An Origin that is one of ours: "http://" and an allowed host. */
+/* An Origin that is one of ours: "http://" or (from a TLS proxy) "https://", and an allowed
+ * host. */
 bool guard_origin_ok(const struct guard *guard, struct str origin);
 
 /* The token of "Bearer TOKEN"; false when the header is something else. */

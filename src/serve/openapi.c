@@ -1,32 +1,23 @@
-/* The OpenAPI document, generated from the route tables.
+/* The OpenAPI document, written from the route tables.
  *
  * SPDX-License-Identifier: MIT
  */
-#include <json-c/json.h>
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "base/json_write.h"
 #include "serve/route.h"
 
-static void add_text(struct json_object *to, const char *key, const char *text)
+static void write_pair(struct json_writer *w, const char *key, const char *text)
 {
-    json_object_object_add(to, key, json_object_new_string(text));
+    json_write_key(w, key);
+    json_write_text(w, text);
 }
 
-static struct json_object *add_object(struct json_object *to, const char *key)
+static void open_object(struct json_writer *w, const char *key)
 {
-    struct json_object *made = json_object_new_object();
-
-    json_object_object_add(to, key, made);
-    return made;
-}
-
-static struct json_object *error_reference(void)
-{
-    struct json_object *reference = json_object_new_object();
-
-    add_text(reference, "$ref", "#/components/responses/Error");
-    return reference;
+    json_write_key(w, key);
+    json_write_object_begin(w);
 }
 
 static const char *media_type(enum serve_answer answer)
@@ -36,6 +27,8 @@ static const char *media_type(enum serve_answer answer)
         return "text/plain";
     case SERVE_PAGE:
         return "text/html";
+    case SERVE_FILE:
+        return "*/*";
     case SERVE_SSE:
         return "text/event-stream";
     default:
@@ -43,128 +36,168 @@ static const char *media_type(enum serve_answer answer)
     }
 }
 
-static void add_responses(struct json_object *operation, const struct serve_route *route)
+/* "content": one media type whose form is not described. */
+static void write_content(struct json_writer *w, const char *type)
 {
-    struct json_object *responses = add_object(operation, "responses");
+    open_object(w, "content");
+    open_object(w, type);
+    json_write_object_end(w);
+    json_write_object_end(w);
+}
+
+static void write_responses(struct json_writer *w, const struct serve_route *route)
+{
     bool upgrade = route->answer == SERVE_WEBSOCKET;
-    struct json_object *good = add_object(responses, upgrade ? "101" : "200");
 
-    add_text(good, "description",
-             upgrade ? "The connection speaks WebSocket from here on." : "Done.");
+    open_object(w, "responses");
+    open_object(w, upgrade ? "101" : "2XX");
+    write_pair(w, "description",
+               upgrade ? "The connection speaks WebSocket from here on." : "Done.");
     if (!upgrade)
-        add_object(add_object(good, "content"), media_type(route->answer));
-    json_object_object_add(responses, "default", error_reference());
+        write_content(w, media_type(route->answer));
+    json_write_object_end(w);
+    open_object(w, "default");
+    write_pair(w, "$ref", "#/components/responses/Error");
+    json_write_object_end(w);
+    json_write_object_end(w);
 }
 
-static void add_parameters(struct json_object *operation, const char *pattern)
+static void write_parameter(struct json_writer *w, struct str name)
 {
-    struct json_object *list = NULL;
-
-    for (const char *open = strchr(pattern, '{'); open; open = strchr(open + 1, '{')) {
-        struct json_object *parameter = json_object_new_object();
-        size_t n = strcspn(open + 1, ".}");
-
-        json_object_object_add(parameter, "name", json_object_new_string_len(open + 1, (int)n));
-        add_text(parameter, "in", "path");
-        json_object_object_add(parameter, "required", json_object_new_boolean(1));
-        add_text(add_object(parameter, "schema"), "type", "string");
-        if (!list)
-            json_object_object_add(operation, "parameters", list = json_object_new_array());
-        json_object_array_add(list, parameter);
-    }
+    json_write_object_begin(w);
+    json_write_key(w, "name");
+    json_write_str(w, name);
+    write_pair(w, "in", "path");
+    json_write_key(w, "required");
+    json_write_bool(w, true);
+    open_object(w, "schema");
+    write_pair(w, "type", "string");
+    json_write_object_end(w);
+    json_write_object_end(w);
 }
 
-static void add_body(struct json_object *operation, uint32_t max)
+static void write_parameters(struct json_writer *w, const char *pattern)
 {
-    struct json_object *body = add_object(operation, "requestBody");
+    const char *open = strchr(pattern, '{');
+
+    if (!open)
+        return;
+    json_write_key(w, "parameters");
+    json_write_array_begin(w);
+    for (; open; open = strchr(open + 1, '{'))
+        write_parameter(w, str_of(open + 1, strcspn(open + 1, ".}")));
+    json_write_array_end(w);
+}
+
+static void write_body(struct json_writer *w, uint32_t max)
+{
     char text[64];
 
     snprintf(text, sizeof(text), "At most %u bytes.", max);
-    add_text(body, "description", text);
-    add_object(add_object(body, "content"), "application/json");
+    open_object(w, "requestBody");
+    write_pair(w, "description", text);
+    write_content(w, "application/json");
+    json_write_object_end(w);
 }
 
-static struct json_object *operation_of(const struct serve_route *route)
+static void write_operation(struct json_writer *w, const struct serve_route *route)
 {
-    struct json_object *operation = json_object_new_object();
+    char method[8] = "";
 
-    add_text(operation, "summary", route->summary);
-    add_parameters(operation, route->pattern);
+    for (size_t i = 0; route->method[i] && i + 1 < sizeof(method); i++)
+        method[i] = (char)(route->method[i] | 0x20);
+    open_object(w, method);
+    write_pair(w, "summary", route->summary);
+    write_parameters(w, route->pattern);
     if (route->body_max > 0)
-        add_body(operation, route->body_max);
-    add_responses(operation, route);
-    if (route->access != SERVE_TOKEN)
-        json_object_object_add(operation, "security", json_object_new_array());
-    return operation;
+        write_body(w, route->body_max);
+    write_responses(w, route);
+    if (route->access != SERVE_TOKEN) {
+        json_write_key(w, "security");
+        json_write_array_begin(w);
+        json_write_array_end(w);
+    }
+    json_write_object_end(w);
 }
 
 /* {path...} is written {path}: OpenAPI has no word for "the rest". */
-static void path_of(const char *pattern, struct buf *out)
+static struct str path_of(const struct serve_route *route, char out[ROUTE_PATTERN_BYTES])
 {
-    const char *dots = strstr(pattern, "...}");
+    const char *dots = strstr(route->pattern, "...}");
+    size_t n = dots ? (size_t)(dots - route->pattern) : strlen(route->pattern);
 
-    buf_clear(out);
-    buf_add(out, pattern, dots ? (size_t)(dots - pattern) : strlen(pattern));
-    if (dots)
-        buf_add_char(out, '}');
+    return str_of(out, (size_t)snprintf(out, ROUTE_PATTERN_BYTES, "%.*s%s", (int)n, route->pattern,
+                                        dots ? "}" : ""));
 }
 
-static void add_route(struct json_object *paths, const struct serve_route *route)
-{
-    AUTO_BUF path = BUF_INIT(1024);
-    struct json_object *item;
-    char method[8] = "";
+struct walk {
+    const struct serve_routes *routes;
+    size_t count, table, at;
+};
 
-    path_of(route->pattern, &path);
-    if (!json_object_object_get_ex(paths, buf_text(&path), &item))
-        item = add_object(paths, buf_text(&path));
-    for (size_t i = 0; route->method[i] && i + 1 < sizeof(method); i++)
-        method[i] = (char)(route->method[i] | 0x20);
-    json_object_object_add(item, method, operation_of(route));
+static const struct serve_route *next_route(struct walk *walk)
+{
+    while (walk->table < walk->count && walk->at == walk->routes[walk->table].count) {
+        walk->table++;
+        walk->at = 0;
+    }
+    return walk->table < walk->count ? &walk->routes[walk->table].table[walk->at++] : NULL;
 }
 
-static void add_components(struct json_object *root)
+/* All methods of a path stand together, where the first of them stands. */
+static void write_path(struct json_writer *w, const struct serve_route *first, struct walk walk)
 {
-    struct json_object *components = add_object(root, "components");
-    struct json_object *schemes = add_object(components, "securitySchemes");
-    struct json_object *bearer = add_object(schemes, "token");
-    struct json_object *error = add_object(add_object(components, "responses"), "Error");
-    struct json_object *need = json_object_new_object(), *security = json_object_new_array();
-    static const char schema[] =
-        "{\"type\":\"object\",\"required\":[\"error\"],\"properties\":{\"error\":{\"type\":"
-        "\"object\",\"required\":[\"code\",\"message\"],\"properties\":{\"code\":{\"type\":"
-        "\"string\"},\"message\":{\"type\":\"string\"},\"details\":{}}}}}";
+    char text[ROUTE_PATTERN_BYTES], other[ROUTE_PATTERN_BYTES];
+    struct str path = path_of(first, text);
+    const struct serve_route *route;
 
-    add_text(bearer, "type", "http");
-    add_text(bearer, "scheme", "bearer");
-    add_text(error, "description", "What went wrong, for programs and for people.");
-    json_object_object_add(add_object(add_object(error, "content"), "application/json"), "schema",
-                           json_tokener_parse(schema));
-    json_object_object_add(need, "token", json_object_new_array());
-    json_object_array_add(security, need);
-    json_object_object_add(root, "security", security);
+    while ((route = next_route(&walk)) != first)
+        if (str_eq(path_of(route, other), path))
+            return; /* it was written there */
+    json_write_key_str(w, path);
+    json_write_object_begin(w);
+    for (; route; route = next_route(&walk))
+        if (str_eq(path_of(route, other), path))
+            write_operation(w, route);
+    json_write_object_end(w);
+}
+
+static void write_components(struct json_writer *w)
+{
+    static const char components[] =
+        "{\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\"}},"
+        "\"responses\":{\"Error\":{"
+        "\"description\":\"What went wrong, for programs and for people.\","
+        "\"content\":{\"application/json\":{\"schema\":{"
+        "\"type\":\"object\",\"required\":[\"error\"],\"properties\":{\"error\":{"
+        "\"type\":\"object\",\"required\":[\"code\",\"message\"],\"properties\":{"
+        "\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"details\":{}}}}}}}}}}";
+
+    json_write_key(w, "components");
+    json_write_raw(w, str_from(components));
+    json_write_key(w, "security");
+    json_write_raw(w, STR("[{\"token\":[]}]"));
 }
 
 int route_openapi(const struct serve_routes *routes, size_t count, const char *version,
                   struct buf *out, struct err *err)
 {
-    struct json_object *root = json_object_new_object(), *info, *paths;
-    const char *text;
-    size_t n;
-    int r;
+    struct walk walk = { .routes = routes, .count = count };
+    const struct serve_route *route;
+    struct json_writer w = JSON_WRITER(out);
 
-    add_text(root, "openapi", "3.1.0");
-    info = add_object(root, "info");
-    add_text(info, "title", "Dormouse");
-    add_text(info, "version", version);
-    paths = add_object(root, "paths");
-    for (size_t t = 0; t < count; t++)
-        for (size_t i = 0; i < routes[t].count; i++)
-            add_route(paths, &routes[t].table[i]);
-    add_components(root);
-    text = json_object_to_json_string_length(
-        root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &n);
-    r = buf_add(out, text, n);
-    json_object_put(root);
-    return r < 0 ? err_set(err, ERR_TOO_LARGE, "the OpenAPI document does not fit") : 0;
+    json_write_object_begin(&w);
+    write_pair(&w, "openapi", "3.1.0");
+    open_object(&w, "info");
+    write_pair(&w, "title", "Dormouse");
+    write_pair(&w, "version", version);
+    json_write_object_end(&w);
+    open_object(&w, "paths");
+    while ((route = next_route(&walk)))
+        write_path(&w, route, (struct walk){ .routes = routes, .count = count });
+    json_write_object_end(&w);
+    write_components(&w);
+    json_write_object_end(&w);
+    return json_write_end(&w) < 0 ? err_set(err, ERR_TOO_LARGE, "the OpenAPI document does not fit")
+                                  : 0;
 }

@@ -77,21 +77,38 @@ static struct MHD_Response *make_response(const struct page *page, enum form for
     return response;
 }
 
-bool page_accepts_gzip(struct str header)
+/* "q=0", "Q=0.000": not wanted at all. */
+static bool is_refused(struct str params)
 {
-    struct str word;
+    struct str param;
 
-    if (!header.p)
-        return false;
-    while (str_split(&header, ',', &word)) {
-        struct str name;
-
-        if (!str_split(&word, ';', &name) || !str_eq_nocase(str_trim(name), STR("gzip")))
+    while (params.p && str_split(&params, ';', &param)) {
+        param = str_trim(param);
+        if (!str_eq_nocase(str_take(param, 2), STR("q=")))
             continue;
-        word = str_trim(word);
-        return !(word.p && (str_is(word, "q=0") || str_starts(word, STR("q=0.0"))));
+        param = str_skip(param, 2);
+        while (param.n > 0 && (param.p[0] == '0' || param.p[0] == '.'))
+            param = str_skip(param, 1);
+        return param.n == 0;
     }
     return false;
+}
+
+bool page_accepts_gzip(struct str header)
+{
+    bool any = false;
+    struct str word, name;
+
+    while (header.p && str_split(&header, ',', &word)) {
+        if (!str_split(&word, ';', &name))
+            continue;
+        name = str_trim(name);
+        if (str_eq_nocase(name, STR("gzip")) || str_eq_nocase(name, STR("x-gzip")))
+            return !is_refused(word);
+        if (str_is(name, "*"))
+            any = !is_refused(word);
+    }
+    return any;
 }
 
 bool page_etag_listed(struct str header, const char *etag)

@@ -2,10 +2,10 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <json-c/json.h>
 #include <stdio.h>
 #include <sys/socket.h>
 
+#include "base/json_write.h"
 #include "serve/serve_int.h"
 
 struct serve_request *reply_request_of(struct loop_effect *effect)
@@ -15,18 +15,10 @@ struct serve_request *reply_request_of(struct loop_effect *effect)
 
 void reply_resume(struct serve_request *request)
 {
-    struct conn *conn = request->conn;
-
-    if (!conn) { /* the client left meanwhile, or the server stopped */
+    if (request->conn)
+        conn_resume(request->conn);
+    else /* the client left meanwhile, or the server stopped */
         request_free(request);
-        return;
-    }
-    if (!conn->suspended)
-        return;
-    conn->suspended = false;
-    MHD_resume_connection(conn->mhd);
-    conn->door->ready = true;
-    serve_wake(request->serve);
 }
 
 static void on_committed(struct loop_effect *effect)
@@ -125,30 +117,34 @@ void serve_reply_empty(struct serve_request *request, int status)
     reply_set(request, status, reply_response(STR(""), NULL));
 }
 
-void serve_reply_json(struct serve_request *request, int status, struct json_object *object)
+void serve_reply_json(struct serve_request *request, int status, struct str json)
 {
-    size_t n;
-    const char *text = json_object_to_json_string_length(
-        object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &n);
+    serve_reply_text(request, status, "application/json", json);
+}
 
-    serve_reply_text(request, status, "application/json", str_of(text, n));
-    json_object_put(object);
+static void write_error(struct buf *out, const char *code, const char *message)
+{
+    struct json_writer w = JSON_WRITER(out);
+
+    json_write_object_begin(&w);
+    json_write_key(&w, "error");
+    json_write_object_begin(&w);
+    json_write_key(&w, "code");
+    json_write_text(&w, code);
+    json_write_key(&w, "message");
+    json_write_text(&w, message);
+    json_write_object_end(&w);
+    json_write_object_end(&w);
+    BUG_IF(json_write_end(&w) < 0);
 }
 
 void serve_reply_error_status(struct serve_request *request, int status, const struct err *err)
 {
-    struct json_object *root = json_object_new_object(), *error = json_object_new_object();
+    AUTO_BUF json = BUF_INIT(8 * ERR_TEXT_MAX);
     char text[ERR_TEXT_MAX + 64];
 
-    err_format(err, text, sizeof(text));
-    if (!target_is_utf8(str_from(text))) /* what was sent is quoted in it */
-        for (char *c = text; *c; c++)
-            if ((unsigned char)*c >= 0x80)
-                *c = '?';
-    json_object_object_add(error, "code", json_object_new_string(err_name(err->code)));
-    json_object_object_add(error, "message", json_object_new_string(text));
-    json_object_object_add(root, "error", error);
-    serve_reply_json(request, status, root);
+    write_error(&json, err_name(err->code), err_format(err, text, sizeof(text)));
+    serve_reply_json(request, status, buf_str(&json));
 }
 
 void serve_reply_error(struct serve_request *request, const struct err *err)
@@ -159,18 +155,17 @@ void serve_reply_error(struct serve_request *request, const struct err *err)
 /* For connections whose request can't be answered in the ordinary way. */
 void reply_raw(int fd, int status)
 {
-    const char *phrase = status == 408 ? "Request Timeout" : "Content Too Large";
-    const char *code = status == 408 ? "timeout" : "too_large";
-    const char *said = status == 408 ? "the request took too long to arrive"
-                                     : "the body is larger than allowed here";
-    char body[160], text[400];
-    int n = snprintf(body, sizeof(body), "{\"error\":{\"code\":\"%s\",\"message\":\"%s\"}}", code,
-                     said);
+    bool late = status == 408;
+    AUTO_BUF body = BUF_INIT(256);
+    AUTO_BUF text = BUF_INIT(512);
 
-    n = snprintf(text, sizeof(text),
-                 "HTTP/1.1 %d %s\r\nConnection: close\r\nContent-Type: application/json\r\n"
-                 "Content-Length: %d\r\n\r\n%s",
-                 status, phrase, n, body);
-    if (send(fd, text, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+    write_error(&body, late ? "timeout" : "too_large",
+                late ? "the request took too long to arrive"
+                     : "the body is larger than allowed here");
+    buf_printf(&text,
+               "HTTP/1.1 %d %s\r\nConnection: close\r\nContent-Type: application/json\r\n"
+               "Content-Length: %zu\r\n\r\n%s",
+               status, late ? "Request Timeout" : "Content Too Large", body.n, buf_text(&body));
+    if (send(fd, buf_text(&text), text.n, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
         return; /* nobody there to be told */
 }

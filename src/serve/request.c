@@ -78,10 +78,43 @@ void request_completed(void *cls, struct MHD_Connection *mhd, void **slot,
     else
         request_free(conn->request);
     conn->request = NULL;
-    conn_set_state(conn, CONN_IDLE);
+    conn_set_state(conn, CONN_ANSWERED);
 }
 
 /* ---- the head ---- */
+
+static bool is_token(struct str name)
+{
+    for (size_t i = 0; i < name.n; i++) {
+        char c = name.p[i], letter = (char)(c | 0x20);
+
+        if (!(letter >= 'a' && letter <= 'z') && !(c >= '0' && c <= '9') &&
+            (c == '\0' || !strchr("-_!#$%&'*+.^`|~", c)))
+            return false;
+    }
+    return name.n > 0;
+}
+
+static bool has_control(struct str value)
+{
+    for (size_t i = 0; i < value.n; i++)
+        if (((unsigned char)value.p[i] < 0x20 && value.p[i] != '\t') || value.p[i] == 0x7F)
+            return true;
+    return false;
+}
+
+/* libmicrohttpd 0.9.75 keeps names with a blank before their colon, and adds what stands on a
+ * folded line to the name. Others read these as the header itself, so none may begin like one that
+ * says where the request ends. */
+static bool is_twisted(struct str name)
+{
+    static const char *const ends[] = { "Content-Length", "Transfer-Encoding" };
+
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+        if (str_eq_nocase(str_take(name, strlen(ends[i])), str_from(ends[i])))
+            return name.n > strlen(ends[i]);
+    return false;
+}
 
 static enum MHD_Result take_header(void *cls, enum MHD_ValueKind kind, const char *name,
                                    size_t name_n, const char *value, size_t value_n)
@@ -90,6 +123,8 @@ static enum MHD_Result take_header(void *cls, enum MHD_ValueKind kind, const cha
     struct str key = str_of(name, name_n), text = str_of(value ? value : "", value_n);
 
     (void)kind;
+    if (!is_token(key) || has_control(text) || is_twisted(key))
+        head->malformed = true;
     if (str_eq_nocase(key, STR("Host"))) {
         head->host = text;
         head->hosts++;
@@ -105,19 +140,25 @@ static enum MHD_Result take_header(void *cls, enum MHD_ValueKind kind, const cha
     } else if (str_eq_nocase(key, STR("Transfer-Encoding"))) {
         head->coding = text;
         head->codings++;
+    } else if (str_eq_nocase(key, STR("Forwarded")) || str_eq_nocase(key, STR("X-Forwarded-For"))) {
+        head->forwarded = true;
     }
     return MHD_YES;
 }
 
 /* Two readings of where a request ends are how requests are smuggled. */
-static int check_framing(const struct head *head, uint64_t *ret_length, struct err *err)
+static int check_framing(const struct serve_request *request, const struct head *head,
+                         uint64_t *ret_length, struct err *err)
 {
-    *ret_length = 0;
+    if (head->malformed)
+        return err_set(err, ERR_BAD_REQUEST, "a header is malformed");
     if (head->lengths > 1 || head->codings > 1 || (head->lengths && head->codings))
         return err_set(err, ERR_BAD_REQUEST,
                        "send one Content-Length or one Transfer-Encoding, not several");
     if (head->lengths && str_to_u64(head->length, ret_length) < 0)
         return err_set(err, ERR_BAD_REQUEST, "Content-Length must be a decimal number");
+    if (head->codings && request->http_1_0)
+        return err_set(err, ERR_BAD_REQUEST, "HTTP/1.0 has no Transfer-Encoding");
     if (head->codings && !str_eq_nocase(head->coding, STR("chunked")))
         return err_set(err, ERR_BAD_REQUEST, "the only Transfer-Encoding understood is chunked");
     return 0;
@@ -125,12 +166,15 @@ static int check_framing(const struct head *head, uint64_t *ret_length, struct e
 
 static int check_host(struct serve_request *request, const struct head *head, struct err *err)
 {
-    struct str host = request->target.authority.n ? request->target.authority : head->host;
+    struct str host = head->host, authority = request->target.authority;
 
     if (request->conn->door->is_unix)
         return 0;
-    if (head->hosts > 1 || host.n == 0)
+    if (head->hosts != 1 || host.n == 0)
         return err_set(err, ERR_BAD_REQUEST, "one Host header is needed");
+    if (authority.n > 0 && !str_eq_nocase(authority, host))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "the Host header and the request target name different hosts");
     if (!guard_host_ok(&request->serve->guard, host))
         return err_set(err, ERR_NETWORK_DENIED,
                        "this server does not go by the name \"%.*s\"; open %s, or add the name to "
@@ -283,8 +327,13 @@ static void judge(struct serve_request *request, const struct head *head, uint64
 
     request->refused = true;
     *ret_length = 0;
-    if (check_framing(head, ret_length, &err) < 0 ||
-        target_parse(&request->arena, request->raw_target, &request->target, &err) < 0 ||
+    if (check_framing(request, head, ret_length, &err) < 0) {
+        request->unframed = true;
+        serve_reply_header(request, "Connection", "close");
+        serve_reply_error(request, &err);
+        return;
+    }
+    if (target_parse(&request->arena, request->raw_target, &request->target, &err) < 0 ||
         check_host(request, head, &err) < 0) {
         serve_reply_error(request, &err);
         return;
@@ -334,12 +383,13 @@ static enum MHD_Result step_head(struct serve_request *request, const char *meth
     request->safe = str_is(request->method, "GET") || str_is(request->method, "HEAD") ||
                     str_is(request->method, "OPTIONS");
     request->http_1_0 = strcmp(version, "HTTP/1.1") != 0;
-    request->local = !request->conn->remote;
     MHD_get_connection_values_n(request->conn->mhd, MHD_HEADER_KIND, take_header, &head);
+    /* What a proxy on this machine passes on comes from somewhere else. */
+    request->local = !request->conn->remote && !head.forwarded;
     judge(request, &head, &length);
-    /* A small body is read and dropped, so that the connection lives on; for a big one the answer
-     * comes at once and the connection ends. */
-    if (request->refused && (length > SERVE_SWALLOW_BYTES || head.codings))
+    /* A small body is read and dropped, so that the connection lives on; for a big one, or one
+     * whose end is not sure, the answer comes at once and the connection ends. */
+    if (request->refused && (request->unframed || length > SERVE_SWALLOW_BYTES || head.codings))
         return queue_reply(request);
     if (length > 0 || head.codings)
         conn_set_state(request->conn, CONN_BODY);
@@ -417,8 +467,7 @@ enum MHD_Result request_step(void *cls, struct MHD_Connection *mhd, const char *
     if (request->response && !request->waiting)
         return queue_reply(request);
     conn_set_state(conn, CONN_HELD);
-    conn->suspended = true;
-    MHD_suspend_connection(mhd);
+    conn_suspend(conn);
     return MHD_YES;
 }
 

@@ -23,7 +23,6 @@
 struct serve;
 struct serve_feed;
 struct serve_ws;
-struct json_object;
 
 struct serve *serve_request_serve(struct serve_request *request);
 /* Of the route's table. */
@@ -49,8 +48,8 @@ void serve_request_hold(struct serve_request *request);
 /* An extra header of the reply, before the reply. */
 void serve_reply_header(struct serve_request *request, const char *name, const char *value);
 void serve_reply_text(struct serve_request *request, int status, const char *type, struct str text);
-/* Takes over object. */
-void serve_reply_json(struct serve_request *request, int status, struct json_object *object);
+/* json is one whole JSON text (see base/json_write.h). */
+void serve_reply_json(struct serve_request *request, int status, struct str json);
 /* {"error":{"code","message"}} with the code's status. */
 void serve_reply_error(struct serve_request *request, const struct err *err);
 void serve_reply_error_status(struct serve_request *request, int status, const struct err *err);

@@ -140,7 +140,7 @@ static bool pattern_is_good(struct str pattern)
     struct str segment;
     unsigned params = 0;
 
-    if (!str_starts(pattern, STR("/")))
+    if (!str_starts(pattern, STR("/")) || pattern.n >= ROUTE_PATTERN_BYTES)
         return false;
     pattern = str_skip(pattern, 1);
     while (str_split(&pattern, '/', &segment)) {
@@ -156,9 +156,32 @@ static bool pattern_is_good(struct str pattern)
     return params <= ROUTE_PARAMS_MAX;
 }
 
-static bool same_route(const struct serve_route *a, const struct serve_route *b)
+static bool ends_in_rest(struct str pattern)
 {
-    return strcmp(a->method, b->method) == 0 && strcmp(a->pattern, b->pattern) == 0;
+    return str_ends(pattern, STR("...}"));
+}
+
+/* Does every path that fits b fit a? A parameter of b is to a like any other text. */
+static bool covers(struct str a, struct str b)
+{
+    return fits(a, b) && (ends_in_rest(a) || !ends_in_rest(b));
+}
+
+/* route against one that stands before it */
+static int check_pair(const struct serve_route *before, const struct serve_route *route,
+                      struct err *err)
+{
+    struct str a = str_from(before->pattern), b = str_from(route->pattern);
+
+    if (!covers(a, b))
+        return 0;
+    if (strcmp(before->method, route->method) == 0)
+        return err_set(err, ERR_INTERNAL, "route %s %s is hidden by %s before it", route->method,
+                       route->pattern, before->pattern);
+    if (covers(b, a) && !str_eq(a, b))
+        return err_set(err, ERR_INTERNAL, "routes %s and %s are one path: name its parts alike",
+                       before->pattern, route->pattern);
+    return 0;
 }
 
 static int check_route(const struct serve_routes *routes, size_t t, size_t i, struct err *err)
@@ -173,9 +196,8 @@ static int check_route(const struct serve_routes *routes, size_t t, size_t i, st
                        route->pattern);
     for (size_t other = 0; other <= t; other++)
         for (size_t k = 0; k < (other == t ? i : routes[other].count); k++)
-            if (same_route(route, &routes[other].table[k]))
-                return err_set(err, ERR_INTERNAL, "route %s %s is there twice", route->method,
-                               route->pattern);
+            if (check_pair(&routes[other].table[k], route, err) < 0)
+                return -1;
     return 0;
 }
 

@@ -29,7 +29,8 @@ enum serve_access {
 enum serve_answer {
     SERVE_JSON = 0,
     SERVE_TEXT,
-    SERVE_PAGE, /* static files */
+    SERVE_PAGE, /* HTML */
+    SERVE_FILE, /* a file of any type */
     SERVE_SSE,
     SERVE_WEBSOCKET,
 };
@@ -51,7 +52,8 @@ struct serve_routes {
     void *arg;
 };
 
-#define ROUTE_PARAMS_MAX 8
+#define ROUTE_PARAMS_MAX    8
+#define ROUTE_PATTERN_BYTES 256
 
 struct route_match {
     const struct serve_route *route;
@@ -66,8 +68,8 @@ struct route_match {
 int route_find(const struct serve_routes *routes, size_t count, struct arena *arena,
                struct str method, struct str path, struct route_match *ret_match, struct buf *allow,
                struct err *err);
-/* A table that could never work (unknown method, bad pattern, too many parameters, the same
- * route twice) is refused at start. */
+/* A table that could never work (unknown method, bad pattern, too many parameters, a route that
+ * another one before it hides, one path with two sets of names) is refused at start. */
 int route_check(const struct serve_routes *routes, size_t count, struct err *err);
 /* The OpenAPI 3.1 document of these routes as JSON text. */
 int route_openapi(const struct serve_routes *routes, size_t count, const char *version,

@@ -49,10 +49,7 @@ static void abandon_held(struct serve *serve)
     for (struct conn *conn = serve->conns[CONN_HELD].first; conn; conn = next) {
         next = conn->next;
         conn_cut(conn, 0);
-        if (!conn->suspended)
-            continue;
-        conn->suspended = false;
-        MHD_resume_connection(conn->mhd);
+        conn_resume(conn);
     }
     for (unsigned i = 0; i < serve->door_count; i++)
         door_run(&serve->doors[i]);
@@ -105,6 +102,7 @@ void serve_stop(struct serve *serve, int64_t deadline_ms, void (*done)(void *arg
         door_quiesce(&serve->doors[i]);
     client_goodbye(serve);
     cut_list(&serve->conns[CONN_NEW]);
+    cut_list(&serve->conns[CONN_ANSWERED]);
     cut_list(&serve->conns[CONN_IDLE]);
     loop_timer_start(serve->loop, &serve->sweep, STOP_CHECK_MS);
     serve_wake(serve);
@@ -196,33 +194,36 @@ static void warn(struct serve *serve, const char *text)
         fprintf(stderr, "dormouse: %s\n", text);
 }
 
-static int allow_names(struct serve *serve, const struct sockaddr *sa, const char *const *more,
+/* The names that clients may use: ours, and those the configuration adds. Those are likely to stand
+ * for a proxy in front, which passes them on without our port. */
+static int allow_names(struct serve *serve, const char *own, const char *const *more,
                        struct err *err)
 {
-    static const char *const always[] = { "localhost", "127.0.0.1", "[::1]", NULL };
-    const char *const *lists[] = { always, more };
-    char text[ADDRESS_TEXT_MAX];
+    const char *const always[] = { "localhost", "127.0.0.1", "[::1]", own };
+    struct guard *guard = &serve->guard;
 
-    address_format(sa, text);
-    for (size_t l = 0; l < ARRAY_LEN(lists); l++)
-        for (size_t i = 0; lists[l] && lists[l][i]; i++)
-            if (guard_allow_host(&serve->guard, str_from(lists[l][i]), serve->port, err) < 0)
-                return err_wrap(err, "server.hosts");
-    return guard_allow_host(&serve->guard, str_from(text), serve->port, err);
+    for (size_t i = 0; i < ARRAY_LEN(always); i++)
+        if (guard_allow_host(guard, str_from(always[i]), serve->port, serve->port == 80, err) < 0)
+            return -1;
+    for (; more && *more; more++)
+        if (guard_allow_host(guard, str_from(*more), serve->port, true, err) < 0)
+            return err_wrap(err, "server.hosts");
+    return 0;
 }
 
 static int open_tcp(struct serve *serve, int fd, const struct serve_config *config, struct err *err)
 {
     struct sockaddr_storage sa = { .ss_family = AF_UNSPEC };
     socklen_t n = sizeof(sa);
-    char text[ADDRESS_TEXT_MAX], said[300];
+    char text[ADDRESS_TEXT_MAX], own[ADDRESS_TEXT_MAX], said[300];
 
     getsockname(fd, (struct sockaddr *)&sa, &n);
-    address_format((struct sockaddr *)&sa, text);
     if (sa.ss_family == AF_UNIX)
         return door_open(serve, fd, true, err);
+    address_format((struct sockaddr *)&sa, text);
+    snprintf(own, sizeof(own), "%.*s", (int)(strrchr(text, ':') - text), text);
     serve->port = address_port((struct sockaddr *)&sa);
-    if (allow_names(serve, (struct sockaddr *)&sa, config->hosts, err) < 0)
+    if (allow_names(serve, own, config->hosts, err) < 0)
         return -1;
     if (serve->url[0] == '\0')
         snprintf(serve->url, sizeof(serve->url), "http://%s", text);

@@ -5,7 +5,8 @@
  *   conn.c     every connection, its deadline and its place in the order of idleness
  *   request.c  a request from its first line to its dispatch
  *   reply.c    answers, and the wait for the commit
- *   client.c   connections that became streams: SSE, WebSocket, feeds
+ *   client.c   connections that became streams, with client_sse.c and client_ws.c
+ *   feed.c     what many of them read at once
  *   builtin.c  the server's own routes;  page.c the embedded files;  metrics.c  /metrics
  *
  * SPDX-License-Identifier: MIT
@@ -28,6 +29,7 @@
 #define SERVE_TABLES_MAX    16
 #define SERVE_SPARE_MAX     64    /* request structs kept for reuse */
 #define SERVE_POOL_BYTES    8192  /* libmicrohttpd's memory for one connection */
+#define SERVE_ANSWERED_MS   1000  /* until it is looked whether the client is still there */
 #define SERVE_SWALLOW_BYTES 65536 /* body of a refused request that is read and dropped */
 
 struct door {
@@ -39,9 +41,10 @@ struct door {
 };
 
 enum conn_state {
-    CONN_NEW = 0, /* nothing was asked yet */
-    CONN_IDLE,    /* waiting for another request */
-    CONN_HEAD,    /* its first line is there */
+    CONN_NEW = 0,  /* nothing was asked yet */
+    CONN_ANSWERED, /* just now: many ask again at once, some have gone */
+    CONN_IDLE,     /* waiting for another request */
+    CONN_HEAD,     /* its first line is there */
     CONN_BODY,
     CONN_HELD,  /* the handler or the commit has it */
     CONN_REPLY, /* the answer is being sent */
@@ -63,6 +66,7 @@ struct conn {
 struct head {
     struct str host, origin, authorization, cookie, length, coding;
     unsigned hosts, lengths, codings;
+    bool forwarded, malformed;
 };
 
 struct serve_request {
@@ -82,7 +86,8 @@ struct serve_request {
     struct serve_client *pending; /* a WebSocket that waits for its handshake */
     struct loop_effect effect;
     bool started, refused, dispatched, local, http_1_0, held, waiting, safe;
-    bool shared; /* response is one of the pages, which stay */
+    bool unframed; /* nobody knows where it ends */
+    bool shared;   /* response is one of the pages, which stay */
     struct serve_request *spare_next;
 };
 
@@ -102,12 +107,12 @@ struct serve {
     struct loop_timer sweep, status_timer;
     struct stream_set streams;
     struct conn_list conns[CONN_STREAM + 1];
-    unsigned conn_count, held_count, reply_count;
+    unsigned conn_count;
     struct map per_ip;
     struct serve_request *spare;
     unsigned spare_count;
     bool writing; /* a handler that may write ran in this tick */
-    bool run_again, stopping, stopped;
+    bool stopping, stopped;
     void (*stop_done)(void *arg);
     void *stop_arg;
     int64_t stop_deadline_ms;
@@ -122,7 +127,7 @@ struct serve {
     size_t (*health)(void *arg, struct serve_health *out, size_t max);
     void (*warn)(void *arg, const char *text);
     void *arg;
-    struct MHD_Response **pages; /* two for each embedded file: plain and gzip */
+    struct MHD_Response **pages; /* of each embedded file, by form */
     uint64_t *route_counts;      /* [route id + 1][status class] */
     unsigned route_count;
     uint64_t accepted, refused_connections, timeouts, ticks;
@@ -143,10 +148,12 @@ void conn_notify(void *cls, struct MHD_Connection *mhd, void **slot,
                  enum MHD_ConnectionNotificationCode what);
 enum MHD_Result conn_admit(void *cls, const struct sockaddr *sa, socklen_t n);
 void conn_set_state(struct conn *conn, enum conn_state state);
+/* libmicrohttpd leaves a suspended one alone; resumed, it calls again. */
+void conn_suspend(struct conn *conn);
+void conn_resume(struct conn *conn);
 /* Ends the connection from our side; libmicrohttpd notices and closes it. status 0: silently. */
 void conn_cut(struct conn *conn, int status);
 void conn_sweep(struct serve *serve);
-bool conn_any_deadline(const struct serve *serve);
 
 /* request.c */
 void *request_begin(void *cls, const char *uri, struct MHD_Connection *mhd);
@@ -181,7 +188,6 @@ void client_free(struct serve_client *client);
 /* builtin.c */
 extern const struct serve_route builtin_routes[];
 extern const size_t builtin_route_count;
-struct json_object *builtin_health(struct serve *serve, bool *ret_good);
 void builtin_status_joined(struct serve_feed *feed, struct serve_client *client, uint64_t after,
                            void *arg);
 void builtin_status_tick(struct loop_timer *timer);

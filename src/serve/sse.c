@@ -52,9 +52,11 @@ int sse_retry(struct buf *out, unsigned ms)
     return buf_printf(out, "retry: %u\n\n", ms);
 }
 
-int sse_http_chunk(struct buf *out, struct str body)
+int sse_wire(struct buf *out, struct str text, bool chunked)
 {
-    buf_printf(out, "%zx\r\n", body.n);
-    buf_add_str(out, body);
+    if (!chunked)
+        return buf_add_str(out, text);
+    buf_printf(out, "%zx\r\n", text.n);
+    buf_add_str(out, text);
     return buf_add_text(out, "\r\n");
 }

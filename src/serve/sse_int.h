@@ -5,6 +5,7 @@
 #ifndef DORMOUSE_SERVE_SSE_INT_H
 #define DORMOUSE_SERVE_SSE_INT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/buf.h"
@@ -16,7 +17,7 @@ int sse_event(struct buf *out, uint64_t id, const char *event, struct str data);
 /* A line that readers ignore: keeps proxies and dead-peer detection awake. */
 int sse_comment(struct buf *out, const char *text);
 int sse_retry(struct buf *out, unsigned ms);
-/* Bytes of HTTP chunked coding around body. */
-int sse_http_chunk(struct buf *out, struct str body);
+/* text as it goes over the wire: in HTTP's chunked coding, or (HTTP/1.0) as it is. */
+int sse_wire(struct buf *out, struct str text, bool chunked);
 
 #endif

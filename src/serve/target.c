@@ -4,31 +4,7 @@
  */
 #include "serve/target.h"
 
-bool target_is_utf8(struct str s)
-{
-    const unsigned char *p = (const unsigned char *)s.p, *end = p + s.n;
-
-    while (p < end) {
-        unsigned char lead = *p++;
-        int more = lead < 0x80 ? 0 : lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
-        uint32_t code = lead;
-
-        if (more == 0)
-            continue;
-        if (lead < 0xC2 || lead > 0xF4 || end - p < more)
-            return false;
-        code = lead & (0x3Fu >> more);
-        for (int i = 0; i < more; i++, p++) {
-            if ((*p & 0xC0) != 0x80)
-                return false;
-            code = code << 6 | (*p & 0x3Fu);
-        }
-        if ((more == 2 && code < 0x800) || (more == 3 && (code < 0x10000 || code > 0x10FFFF)) ||
-            (code >= 0xD800 && code <= 0xDFFF))
-            return false;
-    }
-    return true;
-}
+#include "base/utf8.h"
 
 static int hex_value(char c)
 {
@@ -67,7 +43,7 @@ static int decode(struct arena *arena, struct str raw, bool plus_is_space, const
                            (unsigned char)c);
         out[n++] = c;
     }
-    if (!target_is_utf8(str_of(out, n)))
+    if (!utf8_valid(str_of(out, n)))
         return err_set(err, ERR_BAD_REQUEST, "%s is not valid UTF-8", what);
     *ret_text = str_of(out, n);
     return 0;

@@ -32,6 +32,5 @@ int target_decode_segment(struct arena *arena, struct str raw, struct str *ret_t
                           struct err *err);
 /* NULL p when absent. */
 struct str target_query(const struct target *target, const char *name);
-bool target_is_utf8(struct str s);
 
 #endif

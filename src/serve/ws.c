@@ -15,7 +15,7 @@
 #include <wslay/wslay.h>
 
 #include "base/limits.h"
-#include "serve/target.h"
+#include "base/utf8.h"
 
 #define KEY_TEXT   24 /* 16 bytes in base64 */
 #define REASON_MAX 123
@@ -123,7 +123,7 @@ static void on_message(wslay_event_context_ptr wslay, const struct wslay_event_o
     if (got->opcode == WSLAY_CONNECTION_CLOSE && got->msg_length == 1)
         ws->bad_code = WS_PROTOCOL_ERROR;
     if (got->opcode == WSLAY_CONNECTION_CLOSE && got->msg_length > 2 &&
-        !target_is_utf8(str_of((const char *)got->msg + 2, got->msg_length - 2)))
+        !utf8_valid(str_of((const char *)got->msg + 2, got->msg_length - 2)))
         ws->bad_code = WS_BAD_DATA;
     if (wslay_is_ctrl_frame(got->opcode) || wslay_event_get_close_sent(wslay))
         return;
@@ -208,12 +208,11 @@ void ws_ping(struct ws *ws)
 
 void ws_close(struct ws *ws, uint16_t code, const char *reason)
 {
-    size_t n = reason ? strlen(reason) : 0;
+    struct str said = utf8_truncate(str_from(reason), REASON_MAX);
 
     if (ws->broken)
         return;
-    if (wslay_event_queue_close(ws->wslay, code, (const uint8_t *)reason,
-                                n < REASON_MAX ? n : REASON_MAX) == 0)
+    if (wslay_event_queue_close(ws->wslay, code, (const uint8_t *)said.p, said.n) == 0)
         push_output(ws);
 }
 

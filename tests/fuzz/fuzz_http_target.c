@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 #include "serve/address.h"
 #include "serve/route.h"
 
@@ -24,7 +25,7 @@ static const struct serve_route table[] = {
 
 static void check_value(struct str value)
 {
-    if (!target_is_utf8(value) || str_is(value, "..") || str_is(value, "."))
+    if (!utf8_valid(value) || str_is(value, "..") || str_is(value, "."))
         abort();
     for (size_t i = 0; i < value.n; i++)
         if ((unsigned char)value.p[i] < 0x20 || value.p[i] == 0x7F)

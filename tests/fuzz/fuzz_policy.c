@@ -1,11 +1,13 @@
-/* Policies from YAML: any text loads or is refused; what loads is applied to every program, and
- * what can be applied is sound and runs.
+/* Policies from JSON trees: any tree loads or is refused; what loads is applied to every program,
+ * and what can be applied is sound and runs.
  *
  * SPDX-License-Identifier: MIT
  */
+#include <json-c/json.h>
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/yaml.h"
 #include "bp/engine.h"
 #include "bp/policy.h"
 
@@ -42,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     AUTO(bp_policy) policy = NULL;
     struct json_object *tree = parse(bytes, n);
     struct err err = ERR_INIT;
-    int r = bp_policy_parse(tree, &policy, &err);
+    int r = bp_policy_parse(&(struct yaml){ .root = tree }, "policy", &policy, &err);
 
     json_object_put(tree);
     if (r < 0 && err.code == ERR_NONE)

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "serve/target.h"
+#include "base/utf8.h"
 #include "serve/ws_int.h"
 
 #define MESSAGE_MAX 4096
@@ -22,7 +22,7 @@ static void on_message(void *arg, bool text, struct str message)
 {
     struct seen *seen = arg;
 
-    if (message.n > MESSAGE_MAX || (text && !target_is_utf8(message)) || ws_close_sent(seen->ws))
+    if (message.n > MESSAGE_MAX || (text && !utf8_valid(message)) || ws_close_sent(seen->ws))
         abort();
     seen->count++;
     seen->total += message.n;

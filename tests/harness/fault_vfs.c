@@ -17,7 +17,7 @@
 #include "base/str.h"
 
 #define SECTOR    512
-#define FILES_MAX 32
+#define FILES_MAX 256
 #define PATH_SIZE 512
 
 /* A write or truncation that has not been synced. */
@@ -32,7 +32,7 @@ struct change {
 struct tracked {
     char path[PATH_SIZE];
     unsigned char *durable;
-    sqlite3_int64 size;
+    sqlite3_int64 size, cap;
     struct change *first, **end;
 };
 
@@ -51,10 +51,12 @@ static size_t file_count;
 
 static void resize(struct tracked *f, sqlite3_int64 size)
 {
-    if (size > f->size) {
-        f->durable = alloc_resize(f->durable, (size_t)size, 1);
-        memset(f->durable + f->size, 0, (size_t)(size - f->size));
+    if (size > f->cap) {
+        f->cap = size * 2;
+        f->durable = alloc_resize(f->durable, (size_t)f->cap, 1);
     }
+    if (size > f->size)
+        memset(f->durable + f->size, 0, (size_t)(size - f->size));
     f->size = size;
 }
 

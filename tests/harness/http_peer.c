@@ -78,6 +78,7 @@ bool peer_stall(struct peer_conn *conn)
 {
     char drop[4096];
 
+    __atomic_fetch_add(&conn->shared->stalled, 1, __ATOMIC_SEQ_CST);
     while (get_bytes(conn, drop, sizeof(drop)) > 0)
         ;
     return false;

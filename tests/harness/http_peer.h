@@ -20,6 +20,7 @@
 
 struct peer_shared {
     unsigned connections, requests, counter;
+    unsigned stalled;   /* connections in peer_stall(), or that were */
     int64_t body_bytes; /* of requests */
     char last_head[PEER_HEAD_MAX];
     char last_body[4096];

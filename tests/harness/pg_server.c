@@ -84,8 +84,9 @@ static bool find_tool(const char *tool, char *path, size_t size)
     return ok;
 }
 
-/* Exit status of the tool, run as the unprivileged user with its output in the log. */
-static int run_tool(const char *tool, const char *const argv[])
+/* Exit status of the tool, run as the unprivileged user with its output in the log. Fills
+ * argv[0] with the whole path: Postgres looks there for its other programs. */
+static int run_tool(const char *tool, const char *argv[])
 {
     char path[256], log[128];
     int status;
@@ -93,6 +94,7 @@ static int run_tool(const char *tool, const char *const argv[])
 
     if (!find_tool(tool, path, sizeof(path)))
         return -1;
+    argv[0] = path;
     snprintf(log, sizeof(log), "%s/log", server->dir);
     pid = fork();
     if (pid == 0) {
@@ -115,10 +117,10 @@ static int run_tool(const char *tool, const char *const argv[])
 static void start_server(void)
 {
     char data[96], options[256], log[96];
-    const char *const initdb[] = { "initdb",     "-A", "trust", "-U", "dormouse", "--no-sync",
-                                   "--locale=C", "-E", "UTF8",  "-D", data,       NULL };
-    const char *const start[] = { "pg_ctl", "-D", data, "-w",    "-t",    "60",
-                                  "-l",     log,  "-o", options, "start", NULL };
+    const char *initdb[] = { NULL,         "-A", "trust", "-U", "dormouse", "--no-sync",
+                             "--locale=C", "-E", "UTF8",  "-D", data,       NULL };
+    const char *start[] = { NULL, "-D", data, "-w",    "-t",    "60",
+                            "-l", log,  "-o", options, "start", NULL };
     char text[32];
     int r;
 
@@ -146,7 +148,7 @@ static void start_server(void)
 static void stop_server(void)
 {
     char data[96];
-    const char *const stop[] = { "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop", NULL };
+    const char *stop[] = { NULL, "-D", data, "-m", "immediate", "-w", "stop", NULL };
 
     snprintf(data, sizeof(data), "%s/data", server->dir);
     run_tool("pg_ctl", stop);

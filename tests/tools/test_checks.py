@@ -75,7 +75,7 @@ class RunTests(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
 
-    def total(self, *suites):
+    def total(self, *suites, prepare=lambda root: None):
         root = pathlib.Path(self.folder.name)
         lines = ["project('t', 'c')"]
         for i, script in enumerate(suites):
@@ -85,6 +85,7 @@ class RunTests(unittest.TestCase):
         (root / "meson.build").write_text("\n".join(lines))
         subprocess.run(["meson", "setup", "--wipe" if (root / "b").exists() else "--buildtype=plain",
                         root / "b", root], check=True, capture_output=True)
+        prepare(root)
         done = subprocess.run([ROOT / "tools" / "run-tests", root / "b"], capture_output=True, text=True)
         return done.stdout.splitlines()[-1], done.returncode
 
@@ -94,6 +95,10 @@ class RunTests(unittest.TestCase):
 
     def test_a_suite_without_its_closing_line_is_a_failure(self):
         self.assertEqual(self.total("true"), ("0 passed, 1 failed, 0 skipped", 1))
+
+    def test_a_suite_that_can_not_start_is_a_failure(self):
+        self.assertEqual(self.total("#", prepare=lambda root: (root / "0.sh").chmod(0o644)),
+                         ("0 passed, 1 failed, 0 skipped", 1))
 
     def test_a_suite_that_crashes_after_counting_is_a_failure(self):
         self.assertEqual(self.total("echo '3 passed, 0 failed, 0 skipped'; exit 3"),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/arena.h"
 
-#include "harness/test.h"
+#include "base/alloc.h"
+#include "dies.h"
 
 TEST(arena_memory_is_zeroed_and_aligned)
 {
@@ -39,4 +40,83 @@ TEST(arena_copies_and_formats_text)
     ASSERT_TEXT(arena_text(&a, "abc"), "abc");
     ASSERT_STR(arena_str(&a, STR("view")), "view");
     ASSERT_TEXT(arena_copy(&a, NULL, 0), "");
+}
+
+TEST(arena_allocations_never_overlap)
+{
+    AUTO_ARENA a = ARENA_INIT;
+    char *all[300];
+    size_t sizes[300], sum = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        sizes[i] = (i * 7919) % 6000;
+        all[i] = arena_alloc(&a, sizes[i], 1);
+        memset(all[i], (int)(i & 0x7f), sizes[i]);
+        sum += sizes[i];
+    }
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        for (size_t j = 0; j < sizes[i]; j++)
+            ASSERT_EQ(all[i][j], i & 0x7f);
+    ASSERT(a.total >= sum && a.total < sum + ARRAY_LEN(all) * _Alignof(max_align_t));
+}
+
+TEST(arena_reset_keeps_one_chunk_and_reuses_it)
+{
+    AUTO_ARENA a = ARENA_INIT;
+    void *first;
+
+    arena_reset(&a);
+    ASSERT(a.chunks == NULL);
+    first = arena_alloc(&a, 10, 1);
+    arena_alloc(&a, 4000, 1);
+    arena_alloc(&a, 4000, 1);
+    arena_reset(&a);
+    ASSERT(arena_alloc(&a, 10, 1) == first);
+    arena_release(&a);
+    /* A chunk that was made for one big request is not kept. */
+    arena_alloc(&a, 1 << 20, 1);
+    arena_reset(&a);
+    ASSERT(a.chunks == NULL);
+    arena_release(&a);
+    ASSERT_EQ(a.total, 0);
+}
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+
+TEST(arena_poisons_what_was_not_handed_out_or_has_ended)
+{
+    AUTO_ARENA a = ARENA_INIT;
+    char *p = arena_alloc(&a, 32, 1);
+
+    ASSERT(!__asan_address_is_poisoned(p + 31));
+    ASSERT(__asan_address_is_poisoned(p + 32));
+    arena_reset(&a);
+    ASSERT(__asan_address_is_poisoned(p));
+    ASSERT(arena_alloc(&a, 16, 1) == p);
+    ASSERT(!__asan_address_is_poisoned(p));
+    ASSERT(__asan_address_is_poisoned(p + 16));
+}
+#endif
+
+static volatile size_t huge = SIZE_MAX;
+
+static void overflow(void)
+{
+    AUTO_ARENA a = ARENA_INIT;
+
+    arena_alloc(&a, huge / 2, 3);
+}
+
+static void too_much(void)
+{
+    AUTO_ARENA a = ARENA_INIT;
+
+    arena_alloc(&a, huge / 2 + 1, 1);
+}
+
+TEST(arena_refuses_sizes_that_overflow)
+{
+    assert_dies(t, overflow, "arena: ");
+    assert_dies(t, too_much, "arena: ");
 }

@@ -2,7 +2,7 @@
 #include "base/buf.h"
 
 #include "base/alloc.h"
-#include "harness/test.h"
+#include "dies.h"
 
 TEST(buf_grows_and_stays_terminated)
 {
@@ -52,4 +52,100 @@ TEST(buf_take_hands_over_even_when_empty)
     second = buf_take(&b);
     ASSERT_TEXT(first, "text");
     ASSERT_TEXT(second, "");
+}
+
+TEST(buf_without_a_cap_grows)
+{
+    AUTO_BUF b = BUF_INIT(SIZE_MAX);
+
+    for (int i = 0; i < 1000; i++)
+        ASSERT_EQ(buf_add_text(&b, "0123456789"), 0);
+    ASSERT_EQ(b.n, 10000);
+    ASSERT(buf_reserve(&b, SIZE_MAX) == NULL);
+}
+
+/* The allocation never passes the cap and its NUL, whatever the steps. */
+TEST(buf_fills_to_the_last_byte_of_its_cap)
+{
+    for (size_t cap = 0; cap < 300; cap++) {
+        AUTO_BUF b = BUF_INIT(cap);
+
+        for (size_t i = 0; i < cap; i++)
+            ASSERT_EQ(buf_add_char(&b, (char)('a' + i % 26)), 0);
+        ASSERT(!b.full && b.n == cap && b.cap <= cap + 1);
+        ASSERT_EQ(buf_add(&b, "", 0), 0);
+        ASSERT_EQ(strlen(buf_text(&b)), cap);
+        ASSERT_EQ(buf_add_char(&b, 'x'), -1);
+        ASSERT(b.full && b.n == cap);
+    }
+}
+
+TEST(buf_full_is_for_good_until_cleared)
+{
+    AUTO_BUF b = BUF_INIT(4);
+
+    ASSERT_EQ(buf_printf(&b, "%d", 12345), -1);
+    ASSERT_EQ(b.n, 0);
+    ASSERT_EQ(buf_add(&b, "", 0), -1);
+    ASSERT_EQ(buf_add_str(&b, STR("a")), -1);
+    ASSERT_TEXT(buf_text(&b), "");
+    buf_clear(&b);
+    ASSERT_EQ(buf_printf(&b, "%d", 1234), 0);
+    ASSERT_STR(buf_str(&b), "1234");
+    buf_release(&b);
+    ASSERT(!b.full && b.n == 0);
+    ASSERT_EQ(buf_add_text(&b, "again"), -1);
+    buf_clear(&b);
+    ASSERT_EQ(buf_add_text(&b, "more"), 0);
+}
+
+TEST(buf_reserve_lets_the_caller_write)
+{
+    AUTO_BUF b = BUF_INIT(64);
+    char *end;
+
+    buf_add_text(&b, "ab");
+    end = buf_reserve(&b, 10);
+    memcpy(end, "cdef", 4);
+    buf_grown(&b, 3);
+    ASSERT_TEXT(buf_text(&b), "abcde");
+    buf_consume(&b, 0);
+    ASSERT_TEXT(buf_text(&b), "abcde");
+    buf_consume(&b, 2);
+    ASSERT_STR(buf_str(&b), "cde");
+    buf_add_text(&b, "!");
+    ASSERT_TEXT(buf_text(&b), "cde!");
+}
+
+TEST(buf_take_leaves_the_cap)
+{
+    AUTO_BUF b = BUF_INIT(3);
+    AUTO_TEXT taken = NULL;
+
+    buf_add_text(&b, "abc");
+    taken = buf_take(&b);
+    ASSERT_EQ(buf_add_text(&b, "wxyz"), -1);
+    ASSERT_EQ(b.max, 3);
+}
+
+static void grow_past_what_was_reserved(void)
+{
+    AUTO_BUF b = BUF_INIT(64);
+
+    buf_reserve(&b, 4);
+    buf_grown(&b, 64);
+}
+
+static void consume_more_than_there_is(void)
+{
+    AUTO_BUF b = BUF_INIT(64);
+
+    buf_add_text(&b, "ab");
+    buf_consume(&b, 3);
+}
+
+TEST(buf_mistakes_of_its_caller_are_bugs)
+{
+    assert_dies(t, grow_past_what_was_reserved, "buf.c");
+    assert_dies(t, consume_more_than_there_is, "buf.c");
 }

@@ -68,7 +68,7 @@ TEST(diff_names_are_made_safe)
 
     ASSERT_OK(diff_make(STR("a\n"), STR("b\n"), &diff, &t->err));
     ASSERT_EQ(diff_unified(&diff, NULL, "x\n+++ y z", 3, &out), 0);
-    ASSERT_TEXT(buf_text(&out), "--- /dev/null\n+++ x?+++ y z\t\n@@ -1 +1 @@\n-a\n+b\n");
+    ASSERT_TEXT(buf_text(&out), "--- /dev/null\n+++ \"x\\012+++ y z\"\n@@ -1 +1 @@\n-a\n+b\n");
     ASSERT_EQ(diff_unified(&diff, "a", "b", 3, &small), -1);
 }
 

@@ -71,3 +71,76 @@ TEST(err_names_lead_back_to_their_codes)
     }
     ASSERT_EQ(err_from_name("no_such_code"), ERR_NONE);
 }
+
+TEST(err_codes_have_names_and_sentences_of_their_own)
+{
+    ASSERT_TEXT(err_name(ERR_NONE), "none");
+    ASSERT_TEXT(err_name(ERR_SCHEMA_VIOLATION), "schema_violation");
+    ASSERT_EQ(err_http_status(ERR_NONE), 200);
+    ASSERT_EQ(err_http_status(ERR_TOO_LARGE), 413);
+    for (int a = ERR_NONE; a < ERR_CODE_COUNT; a++) {
+        const char *sentence = err_sentence((enum err_code)a);
+
+        ASSERT_EQ(sentence[strlen(sentence) - 1], '.');
+        for (int b = ERR_NONE; b < a; b++) {
+            ASSERT(strcmp(err_name((enum err_code)a), err_name((enum err_code)b)) != 0);
+            ASSERT(strcmp(sentence, err_sentence((enum err_code)b)) != 0);
+        }
+    }
+    /* "none" is no code that anybody may send. */
+    ASSERT_EQ(err_from_name("none"), ERR_NONE);
+    ASSERT_EQ(err_from_name(""), ERR_NONE);
+    ASSERT_EQ(err_from_name("Timeout"), ERR_NONE);
+}
+
+/* A code from elsewhere is treated as one that we do not know. */
+TEST(err_code_that_is_none_of_ours_is_internal)
+{
+    enum err_code strange = ERR_CODE_COUNT;
+
+    ASSERT_TEXT(err_name(strange), "internal");
+    ASSERT_TEXT(err_sentence(strange), err_sentence(ERR_INTERNAL));
+    ASSERT_EQ(err_http_status(strange), 500);
+}
+
+TEST(err_format_fits_any_size)
+{
+    struct err err = ERR_INIT;
+    char text[32], full[] = "load policy: no file";
+
+    err_set(&err, ERR_NOT_FOUND, "no file");
+    err_wrap(&err, "load policy");
+    for (unsigned size = 1; size <= sizeof(text); size++) {
+        memset(text, '#', sizeof(text));
+        ASSERT(err_format(&err, text, size) == text);
+        ASSERT_EQ(strlen(text), size <= strlen(full) ? size - 1 : strlen(full));
+        ASSERT(strncmp(text, full, strlen(text)) == 0);
+        if (size < sizeof(text))
+            ASSERT_EQ(text[size], '#');
+    }
+    text[0] = '#';
+    err_format(&err, text, 0);
+    ASSERT_EQ(text[0], '#');
+    err_reset(&err);
+    ASSERT_TEXT(err_format(&err, text, sizeof(text)), "");
+    ASSERT(err_message(&err, 0) == NULL);
+    ASSERT_EQ(err.code, ERR_NONE);
+}
+
+TEST(err_text_is_used_to_the_last_byte)
+{
+    struct err err = ERR_INIT;
+    char fits[ERR_TEXT_MAX];
+
+    memset(fits, 'x', sizeof(fits));
+    fits[ERR_TEXT_MAX - 1] = '\0';
+    err_set(&err, ERR_INTERNAL, "%s", fits);
+    ASSERT_EQ(err.cut, 0);
+    fits[ERR_TEXT_MAX - 4] = '\0';
+    err_set(&err, ERR_INTERNAL, "%s", fits);
+    ASSERT_EQ(err.cut, 0);
+    err_wrap(&err, "abc");
+    ASSERT_EQ(err.cut, 1);
+    ASSERT_TEXT(err_message(&err, 0), "ab");
+    ASSERT_EQ(err.depth, 2);
+}

@@ -433,3 +433,107 @@ TEST(json_type_names_are_those_of_json_schema)
         ASSERT_TEXT(json_type_name(v), cases[i][1]);
     }
 }
+
+TEST(json_pointer_tokens_are_escaped_and_stepped_by)
+{
+    AUTO_JSON doc = parse(t, "{\"a/b\":{\"m~n\":[10,{\"\":\"deep\"}]}}");
+    static const char *const tokens[] = { "a/b", "m~n", "1", "" };
+    struct json_object *value = doc, *found = NULL;
+    AUTO_BUF pointer = BUF_INIT(64);
+
+    for (size_t i = 0; i < ARRAY_LEN(tokens); i++) {
+        json_pointer_add(&pointer, str_from(tokens[i]));
+        ASSERT_EQ(json_pointer_step(&value, str_from(tokens[i])), 0);
+    }
+    ASSERT_TEXT(buf_text(&pointer), "/a~1b/m~0n/1/");
+    ASSERT_STR(json_str(value), "deep");
+    ASSERT_OK(json_pointer_find(doc, buf_str(&pointer), &found, &t->err));
+    ASSERT(found == value);
+    ASSERT_EQ(json_pointer_step(&value, STR("0")), -1);
+    ASSERT(found == value);
+}
+
+TEST(json_pointer_tokens_have_a_limit)
+{
+    AUTO_JSON doc = parse(t, "{}");
+    AUTO_BUF pointer = BUF_INIT(2 * JSON_POINTER_MAX);
+    struct json_object *found;
+    struct str rest = STR("/abc/d"), token;
+    char small[4];
+
+    ASSERT_EQ(json_pointer_next(&rest, small, sizeof(small), &token), 1);
+    ASSERT_STR(token, "abc");
+    ASSERT_STR(rest, "/d");
+    rest = STR("/abcd");
+    ASSERT_EQ(json_pointer_next(&rest, small, sizeof(small), &token), -1);
+    buf_add_char(&pointer, '/');
+    while (pointer.n < JSON_POINTER_MAX + 1)
+        buf_add_char(&pointer, 'x');
+    ASSERT_FAILS(json_pointer_find(doc, buf_str(&pointer), &found, &t->err), ERR_BAD_REQUEST);
+    pointer.p[--pointer.n] = '\0';
+    ASSERT_FAILS(json_pointer_find(doc, buf_str(&pointer), &found, &t->err), ERR_NOT_FOUND);
+}
+
+/* A table with a long name: the message is cut, the rest of it stays. */
+TEST(json_read_bounds_its_messages)
+{
+    AUTO_BUF text = BUF_INIT(4096);
+    AUTO_JSON doc = NULL;
+    struct record r = { .on = false };
+
+    buf_add_text(&text, "{\"name\":\"x\",\"");
+    for (int i = 0; i < 2000; i++)
+        buf_add_char(&text, 'k');
+    buf_add_text(&text, "\":1}");
+    doc = parse(t, buf_text(&text));
+    ASSERT_FAILS(json_read(doc, record_fields, JSON_REFUSE_UNKNOWN, &r, &t->err),
+                 ERR_SCHEMA_VIOLATION);
+    ASSERT_CONTAINS(t->err.text, "unknown key; allowed are name, weight, on, tags, a/b~c, any");
+}
+
+TEST(json_read_takes_a_table_without_kind_for_our_mistake)
+{
+    static const struct json_field fields[] = { { .name = "x" }, { NULL } };
+    AUTO_JSON doc = parse(t, "{\"x\":1}");
+    int record = 0;
+
+    ASSERT_FAILS(json_read(doc, fields, 0, &record, &t->err), ERR_INTERNAL);
+}
+
+/* Equal values have equal hashes; values that differ a little have others. */
+TEST(json_hash_follows_json_equal)
+{
+    static const char *const same[][2] = {
+        { "1", "1.0" },
+        { "0", "-0.0" },
+        { "100", "1e2" },
+        { "{\"a\":1,\"b\":[2]}", "{\"b\":[2.0],\"a\":1}" },
+        { "18446744073709551615", "18446744073709551615.0" },
+        { "9007199254740993", "9007199254740993.0" },
+        { "\"\\u00e9\"", "\"\xc3\xa9\"" },
+    };
+    static const char *const different[] = {
+        "null",  "false",   "true",      "0",         "1",           "\"\"",
+        "\"0\"", "[]",      "{}",        "[0]",       "[[]]",        "[null]",
+        "[0,1]", "[1,0]",   "{\"a\":1}", "{\"a\":2}", "{\"b\":1}",   "{\"a\":null}",
+        "\"a\"", "[\"a\"]", "{\"\":1}",  "[1,[0]]",   "{\"a\":[1]}", "{\"1\":\"a\"}",
+        "0.5",   "-1",      "\"null\"",  "[true]",    "[false]",     "[{}]",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(same); i++) {
+        AUTO_JSON a = parse(t, same[i][0]);
+        AUTO_JSON b = parse(t, same[i][1]);
+
+        ASSERT(json_equal(a, b) && json_equal(b, a));
+        ASSERT(json_hash(a) == json_hash(b));
+    }
+    for (size_t i = 0; i < ARRAY_LEN(different); i++) {
+        for (size_t j = 0; j < i; j++) {
+            AUTO_JSON a = parse(t, different[i]);
+            AUTO_JSON b = parse(t, different[j]);
+
+            if (json_equal(a, b) || json_equal(b, a) || json_hash(a) == json_hash(b))
+                FAIL("%s and %s", different[i], different[j]);
+        }
+    }
+}

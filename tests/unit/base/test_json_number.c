@@ -146,6 +146,9 @@ TEST(json_number_compares_exactly)
         "0",
         "1e-400",
         "4.9e-324",
+        "5e-324",
+        "1.1e-310",
+        "1.10000000000001e-310",
         "0.1",
         "0.1000000000000000055511151231257827",
         "1",
@@ -244,4 +247,72 @@ TEST(json_number_knows_integers_by_value)
             FAIL("%s", cases[i].text);
     }
     ASSERT(!json_number_is_integer(NULL));
+}
+
+TEST(json_number_gives_int64_exactly_or_not_at_all)
+{
+    static const struct {
+        const char *text, *value; /* NULL: it is none */
+    } cases[] = {
+        { "0", "0" },
+        { "-0.0", "0" },
+        { "0e99", "0" },
+        { "-1.0", "-1" },
+        { "12e2", "1200" },
+        { "1200e-2", "12" },
+        { "1.5e1", "15" },
+        { "9007199254740993.0", "9007199254740993" },
+        { "-9007199254740993.0", "-9007199254740993" },
+        { "9223372036854775807", "9223372036854775807" },
+        { "9223372036854775807.0", "9223372036854775807" },
+        { "9223372036854775807000e-3", "9223372036854775807" },
+        { "-9223372036854775808.0", "-9223372036854775808" },
+        { "1e18", "1000000000000000000" },
+        { "9223372036854775808.0", NULL },
+        { "9223372036854775808", NULL },
+        { "-9223372036854775809", NULL },
+        { "-9223372036854775809.0", NULL },
+        { "18446744073709551615", NULL },
+        { "1e19", NULL },
+        { "1e300", NULL },
+        { "1e-300", NULL },
+        { "0.5", NULL },
+        { "9007199254740993.5", NULL },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_JSON value = number(t, cases[i].text);
+        int64_t got = 77;
+        bool found = json_number_i64(value, &got);
+
+        if (found != (cases[i].value != NULL))
+            FAIL("%s", cases[i].text);
+        ASSERT_TEXT(arena_printf(&t->arena, "%lld", (long long)got), found ? cases[i].value : "77");
+    }
+}
+
+/* Made by code, numbers have no text of their own. */
+TEST(json_number_text_is_what_was_parsed_or_the_shortest)
+{
+    static const char *const kept[] = { "1.50",
+                                        "1E5",
+                                        "-0.0",
+                                        "123456789012345678901234567890",
+                                        "18446744073709551615",
+                                        "-9223372036854775808" };
+    AUTO_JSON half = json_object_new_double(0.5);
+    AUTO_JSON big = json_object_new_uint64(UINT64_MAX);
+    AUTO_JSON least = json_object_new_int64(INT64_MIN);
+    char out[JSON_NUMBER_MAX];
+
+    for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
+        AUTO_JSON value = number(t, kept[i]);
+
+        ASSERT_TEXT(json_number_text(value, out), kept[i]);
+    }
+    ASSERT_TEXT(json_number_text(half, out), "0.5");
+    ASSERT_TEXT(json_number_text(big, out), "18446744073709551615");
+    ASSERT_TEXT(json_number_text(least, out), "-9223372036854775808");
+    ASSERT(!json_number_is_integer(half));
+    ASSERT_EQ(json_number_cmp(big, half), 1);
 }

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/json.h"
-#include "harness/test.h"
+#include "dies.h"
 
 TEST(json_writer_places_commas_and_colons)
 {
@@ -54,7 +54,8 @@ TEST(json_writer_escapes_and_repairs_text)
             3 },
           "\"a\xef\xbf\xbd"
           "b\"" },
-        { { "\xe2\x82", 2 }, "\"\xef\xbf\xbd\xef\xbf\xbd\"" },
+        /* One replacement for each ill-formed part, as utf8_sanitise() does. */
+        { { "\xe2\x82", 2 }, "\"\xef\xbf\xbd\"" },
         { { "\xed\xa0\x80", 3 }, "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"" },
     };
 
@@ -114,4 +115,86 @@ TEST(json_writer_formats_doubles_that_were_made_by_hand)
 
     json_write_value(&w, made);
     ASSERT_TEXT(buf_text(&out), "0.1");
+}
+
+/* One writer for all mistakes below; each runs in a process of its own. */
+static struct buf mistaken = { .max = 4096 };
+static struct json_writer mistake = { .out = &mistaken };
+
+static void value_without_key(void)
+{
+    json_write_object_begin(&mistake);
+    json_write_i64(&mistake, 1);
+}
+
+static void key_in_an_array(void)
+{
+    json_write_array_begin(&mistake);
+    json_write_key(&mistake, "k");
+}
+
+static void key_after_key(void)
+{
+    json_write_object_begin(&mistake);
+    json_write_key(&mistake, "a");
+    json_write_key(&mistake, "b");
+}
+
+static void end_after_key(void)
+{
+    json_write_object_begin(&mistake);
+    json_write_key(&mistake, "a");
+    json_write_object_end(&mistake);
+}
+
+static void wrong_end(void)
+{
+    json_write_array_begin(&mistake);
+    json_write_object_end(&mistake);
+}
+
+static void end_of_nothing(void)
+{
+    json_write_array_end(&mistake);
+}
+
+static void two_values(void)
+{
+    json_write_null(&mistake);
+    json_write_null(&mistake);
+}
+
+static void not_closed(void)
+{
+    json_write_array_begin(&mistake);
+    json_write_end(&mistake);
+}
+
+static void too_deep(void)
+{
+    for (int i = 0; i < JSON_WRITER_DEPTH; i++)
+        json_write_array_begin(&mistake);
+}
+
+TEST(json_writer_takes_calls_out_of_order_for_bugs)
+{
+    void (*const mistakes[])(void) = { value_without_key, key_in_an_array, key_after_key,
+                                       end_after_key,     wrong_end,       end_of_nothing,
+                                       two_values,        not_closed,      too_deep };
+
+    for (size_t i = 0; i < ARRAY_LEN(mistakes); i++)
+        assert_dies(t, mistakes[i], "bug at ");
+}
+
+TEST(json_writer_goes_as_deep_as_it_says)
+{
+    AUTO_BUF out = BUF_INIT(4096);
+    struct json_writer w = JSON_WRITER(&out);
+
+    for (int i = 1; i < JSON_WRITER_DEPTH; i++)
+        json_write_array_begin(&w);
+    for (int i = 1; i < JSON_WRITER_DEPTH; i++)
+        json_write_array_end(&w);
+    ASSERT_EQ(json_write_end(&w), 0);
+    ASSERT_EQ(out.n, 2 * (JSON_WRITER_DEPTH - 1));
 }

@@ -5,12 +5,16 @@
 #include <fcntl.h>
 #include <json-c/json.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/json.h"
+#include "base/rand.h"
 #include "base/redact.h"
 #include "harness/test.h"
 
@@ -280,4 +284,182 @@ TEST(log_macros_write_to_the_log_in_use)
     ASSERT_CONTAINS(sink.text, "\"four\"");
     ASSERT(strstr(sink.text, "\"one\"") == NULL);
     ASSERT_TEXT(log_level_name(LOG_LEVEL_UNSET), "unset");
+}
+
+/* Whatever is logged: one line, bounded, that a strict parser takes, without the secret. */
+TEST(log_writes_json_that_a_strict_parser_takes_whatever_is_logged)
+{
+    static const char *const keys[] = { "a",       "level", "at",      "message", "cut",
+                                        "dropped", "code",  "k\"\n\\", "é",       "password",
+                                        "\xff",    "name",  "value",   "" };
+    struct rand_fake rand;
+    struct sink sink;
+
+    ASSERT_EQ(redact_register(STR("plumtree")), 0);
+    rand_fake_init(&rand, 41);
+    sink_open(t, &sink, LOG_FORMAT_JSON);
+    for (int i = 0; i < 3000; i++) {
+        struct log_field fields[12] = { { .key = NULL } };
+        size_t n = rand_below(&rand.rand, ARRAY_LEN(fields) + 1);
+        char bytes[12][200];
+        struct err err = ERR_INIT;
+        struct json_object *line;
+
+        for (size_t k = 0; k < n; k++) {
+            size_t length = rand_below(&rand.rand, sizeof(bytes[k]));
+
+            rand_fill(&rand.rand, bytes[k], length);
+            if (length > 40)
+                memcpy(bytes[k] + rand_below(&rand.rand, length - 8), "plumtree", 8);
+            fields[k].key = keys[rand_below(&rand.rand, ARRAY_LEN(keys))];
+            fields[k].type = (enum log_type)rand_below(&rand.rand, LOG_TYPE_ERR + 1);
+            if (fields[k].type == LOG_TYPE_STR)
+                fields[k].s = str_of(bytes[k], length);
+            else if (fields[k].type == LOG_TYPE_ERR)
+                fields[k].err = &err;
+            else
+                rand_fill(&rand.rand, &fields[k].u, fields[k].type == LOG_TYPE_BOOL ? 0 : 8);
+        }
+        err_set(&err, ERR_INTERNAL, "%.*s", (int)sizeof(bytes[0]) - 1, n ? bytes[0] : "x");
+        log_write(&sink.log, LOG_LEVEL_INFO, i % 7 ? "x" : "plumtree", i % 5 ? "m" : bytes[0],
+                  fields, n);
+        sink_read(&sink);
+        ASSERT(strlen(sink.text) <= LOG_LINE_MAX);
+        ASSERT(strchr(sink.text, '\n') == sink.text + strlen(sink.text) - 1);
+        ASSERT(strstr(sink.text, "plumtree") == NULL);
+        if (json_parse(str_from(sink.text), &line, &t->err) < 0)
+            FAIL("%s: %s", test_err_text(t), sink.text);
+        json_object_put(line);
+    }
+    redact_forget_all();
+}
+
+TEST(log_gives_a_name_that_is_taken_a_number)
+{
+    struct err err = ERR_INIT;
+    struct sink sink;
+
+    err_set(&err, ERR_TIMEOUT, "late");
+    sink_open(t, &sink, LOG_FORMAT_JSON);
+    LOG_TO(&sink.log, LOG_LEVEL_INFO, "x", "m", LOG_I64("port", 1), LOG_I64("port", 2),
+           LOG_TEXT("level", "3"), LOG_ERR(&err), LOG_ERR(&err));
+    ASSERT_CONTAINS(
+        sink_read(&sink),
+        "\"message\":\"m\",\"port\":1,\"port_2\":2,\"level_3\":\"3\",\"code\":\"timeout\","
+        "\"error\":\"late\",\"code_6\":\"timeout\",\"error_7\":\"late\"}\n");
+}
+
+TEST(log_leaves_out_fields_past_its_cap_and_says_so)
+{
+    struct log_field fields[200];
+    struct sink sink;
+
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+        fields[i] = (struct log_field)LOG_BOOL(i % 2 ? "a" : "b", true);
+    sink_open(t, &sink, LOG_FORMAT_JSON);
+    log_write(&sink.log, LOG_LEVEL_INFO, "x", "m", fields, ARRAY_LEN(fields));
+    ASSERT_CONTAINS(sink_read(&sink), "\"a_64\":true,\"cut\":true}\n");
+}
+
+TEST(log_hides_what_two_fields_or_a_number_give_away)
+{
+    struct sink sink;
+
+    ASSERT_EQ(redact_register(STR("482913")), 0);
+    sink_open(t, &sink, LOG_FORMAT_JSON);
+    LOG_TO(&sink.log, LOG_LEVEL_INFO, "env", "set", LOG_TEXT("name", "DB_PASSWORD"),
+           LOG_TEXT("value", "hunter2"), LOG_TEXT("key", "HOME"), LOG_TEXT("value", "/home"),
+           LOG_I64("pin", 482913), LOG_U64("n", 1482913), LOG_F64("f", 482913.25),
+           LOG_I64("ok", 48291));
+    ASSERT_CONTAINS(sink_read(&sink),
+                    "\"name\":\"DB_PASSWORD\",\"value\":\"***REDACTED***\",\"key\":\"HOME\","
+                    "\"value_4\":\"/home\",\"pin\":\"***REDACTED***\",\"n\":\"***REDACTED***\","
+                    "\"f\":\"***REDACTED***\",\"ok\":48291}");
+    redact_forget_all();
+}
+
+/* What is cut off in the middle of a secret is not recognised any more. */
+TEST(log_leaves_out_the_last_word_of_an_error_that_was_cut_off)
+{
+    struct err err = ERR_INIT, deep = ERR_INIT;
+    struct sink sink;
+    char filler[ERR_TEXT_MAX];
+
+    memset(filler, 'x', sizeof(filler));
+    filler[sizeof(err.text) - 30] = '\0';
+    err_set(&err, ERR_INTERNAL, "%s postgresql://ann:hunter2hunter2hunter2@db/x", filler);
+    ASSERT(err.cut);
+    sink_open(t, &sink, LOG_FORMAT_JSON);
+    LOG_TO(&sink.log, LOG_LEVEL_ERROR, "db", "failed", LOG_ERR(&err));
+    ASSERT(strstr(sink_read(&sink), "postgresql") == NULL);
+    ASSERT(strstr(sink.text, "hunter") == NULL);
+    err_set(&deep, ERR_INTERNAL, "innermost cause");
+    for (int i = 0; i < 2 * ERR_DEPTH_MAX; i++)
+        err_wrap(&deep, "step %d", i);
+    LOG_TO(&sink.log, LOG_LEVEL_ERROR, "db", "failed", LOG_ERR(&deep));
+    ASSERT_CONTAINS(sink_read(&sink), "step 0: innermost cause\"");
+}
+
+TEST(log_begins_a_new_line_after_one_that_went_out_in_part)
+{
+    struct rlimit before, limit;
+    const char *path = test_path(t, "log");
+    int fd = open(path, O_CREAT | O_WRONLY | O_APPEND, 0600);
+    struct str rest, line;
+    struct log log;
+
+    signal(SIGXFSZ, SIG_IGN);
+    ASSERT_OK(log_open(
+        &log, &(struct log_config){ .fd = fd, .level = LOG_LEVEL_INFO, .format = LOG_FORMAT_JSON },
+        &t->err));
+    LOG_TO(&log, LOG_LEVEL_INFO, "x", "whole");
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = (struct rlimit){ (rlim_t)lseek(fd, 0, SEEK_END) + 20, before.rlim_max };
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    LOG_TO(&log, LOG_LEVEL_INFO, "x", "torn");
+    LOG_TO(&log, LOG_LEVEL_INFO, "x", "refused");
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+    LOG_TO(&log, LOG_LEVEL_INFO, "x", "next");
+    LOG_TO(&log, LOG_LEVEL_INFO, "x", "last");
+    rest = test_read_file(t, path);
+    ASSERT(str_split(&rest, '\n', &line) && str_ends(line, STR("\"whole\"}")));
+    ASSERT(str_split(&rest, '\n', &line));
+    ASSERT_EQ(line.n, 20);
+    ASSERT(str_split(&rest, '\n', &line) && str_ends(line, STR("\"next\",\"dropped\":2}")));
+    ASSERT(str_starts(line, STR("{\"at\"")));
+    ASSERT(str_split(&rest, '\n', &line) && str_ends(line, STR("\"last\"}")));
+    close(fd);
+}
+
+static void *switch_logs(void *arg)
+{
+    struct log **logs = arg;
+
+    for (int i = 0; i < 2000; i++)
+        log_use(logs[i % 2]);
+    return NULL;
+}
+
+/* Also run under ThreadSanitizer. */
+TEST(log_in_use_may_be_changed_while_threads_write)
+{
+    int fd = open("/dev/null", O_WRONLY);
+    struct log a, b, *logs[] = { &a, &b };
+    struct log_config config = { .fd = fd, .level = LOG_LEVEL_INFO, .format = LOG_FORMAT_JSON };
+    pthread_t switcher, writers[3];
+
+    ASSERT_OK(log_open(&a, &config, &t->err));
+    ASSERT_OK(log_open(&b, &config, &t->err));
+    log_use(&a);
+    ASSERT_EQ(pthread_create(&switcher, NULL, switch_logs, logs), 0);
+    for (size_t i = 0; i < ARRAY_LEN(writers); i++)
+        ASSERT_EQ(pthread_create(&writers[i], NULL, write_many, log_current()), 0);
+    for (int i = 0; i < 500; i++)
+        LOG_INFO("x", "password=hunter2", LOG_I64("i", i));
+    for (size_t i = 0; i < ARRAY_LEN(writers); i++)
+        pthread_join(writers[i], NULL);
+    pthread_join(switcher, NULL);
+    log_use(NULL);
+    ASSERT_EQ(a.dropped + b.dropped, 0);
+    close(fd);
 }

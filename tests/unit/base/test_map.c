@@ -3,7 +3,9 @@
 
 #include <stdio.h>
 
-#include "harness/test.h"
+#include "base/alloc.h"
+#include "base/rand.h"
+#include "dies.h"
 
 static struct str number_key(char *text, size_t size, int i)
 {
@@ -81,4 +83,107 @@ TEST(map_distinguishes_keys_with_nul_bytes)
     ASSERT(map_find(&m, STR("a\0b")) == &a);
     ASSERT(map_find(&m, STR("a\0c")) == &b);
     ASSERT(map_find(&m, STR("a")) == NULL);
+}
+
+/* Against an array that is searched from end to end. */
+TEST(map_behaves_as_a_plain_list_does)
+{
+    enum { KEYS = 200 };
+    AUTO_MAP m = MAP_INIT;
+    static int values[KEYS * 2];
+    int *model[KEYS] = { NULL };
+    struct rand_fake rand;
+    size_t live = 0;
+
+    rand_fake_init(&rand, 7);
+    for (int round = 0; round < 20000; round++) {
+        int k = (int)rand_below(&rand.rand, KEYS);
+        int *value = &values[rand_below(&rand.rand, ARRAY_LEN(values))];
+        char text[32];
+        struct str key = number_key(text, sizeof(text), k);
+
+        switch (rand_below(&rand.rand, 3)) {
+        case 0:
+            live += !model[k];
+            ASSERT(map_put(&m, key, value) == model[k]);
+            model[k] = value;
+            break;
+        case 1:
+            live -= model[k] != NULL;
+            ASSERT(map_remove(&m, key) == model[k]);
+            model[k] = NULL;
+            break;
+        default:
+            ASSERT(map_find(&m, key) == model[k]);
+        }
+        ASSERT_EQ(map_count(&m), live);
+    }
+    map_each (&m, entry) {
+        ASSERT(model[atoi(entry->key.p + 4)] == entry->value);
+        live--;
+    }
+    ASSERT_EQ(live, 0);
+}
+
+TEST(map_takes_the_empty_key_and_keys_of_every_length)
+{
+    AUTO_MAP m = MAP_INIT;
+    char text[70];
+    int values[70];
+
+    memset(text, 'x', sizeof(text));
+    for (size_t n = 0; n < sizeof(text); n++)
+        ASSERT(map_put(&m, str_of(text, n), &values[n]) == NULL);
+    for (size_t n = 0; n < sizeof(text); n++)
+        ASSERT(map_find(&m, str_of(text, n)) == &values[n]);
+    ASSERT(map_find(&m, STR_NONE) == &values[0]);
+    ASSERT(map_remove(&m, STR("")) == &values[0]);
+    ASSERT(map_find(&m, STR("")) == NULL);
+    ASSERT_EQ(map_count(&m), sizeof(text) - 1);
+}
+
+TEST(map_that_is_empty_has_nothing_to_find_or_remove)
+{
+    AUTO_MAP m = MAP_INIT;
+    size_t at = 0;
+
+    ASSERT(map_find(&m, STR("a")) == NULL);
+    ASSERT(map_remove(&m, STR("a")) == NULL);
+    ASSERT(map_next(&m, &at) == NULL);
+    map_release(&m);
+    map_put(&m, STR("a"), &at);
+    map_release(&m);
+    ASSERT_EQ(map_count(&m), 0);
+    ASSERT(map_put(&m, STR("a"), &at) == NULL);
+}
+
+/* One bit of the key changes about half of the hash, in every word of it. */
+TEST(map_hash_depends_on_every_byte)
+{
+    for (size_t n = 1; n <= 40; n++) {
+        char key[40] = { 0 };
+        uint64_t zero = map_hash(str_of(key, n));
+
+        for (size_t i = 0; i < n; i++) {
+            int bits;
+
+            key[i] ^= 1;
+            bits = __builtin_popcountll(zero ^ map_hash(str_of(key, n)));
+            ASSERT(bits > 6 && bits < 58);
+            key[i] ^= 1;
+        }
+        ASSERT(map_hash(str_of(key, n - 1)) != zero);
+    }
+}
+
+static void put_nothing(void)
+{
+    AUTO_MAP m = MAP_INIT;
+
+    map_put(&m, STR("a"), NULL);
+}
+
+TEST(map_holds_no_null)
+{
+    assert_dies(t, put_nothing, "!value");
 }

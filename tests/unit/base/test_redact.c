@@ -160,7 +160,7 @@ TEST(redact_hides_headers_and_cookies)
         { "Proxy-Authorization: Digest username=\"u\", response=\"r\"",
           "Proxy-Authorization: Digest " M },
         { "curl -H 'Authorization: token abcdef' https://a",
-          "curl -H 'Authorization: token " M "" },
+          "curl -H 'Authorization: token " M "' https://a" },
         { "{\"Authorization\": \"Bearer abc\", \"a\": 1}",
           "{\"Authorization\": \"Bearer " M "\", \"a\": 1}" },
         { "Cookie: sid=abc; theme=dark\r\nAccept: */*", "Cookie: " M "\r\nAccept: */*" },

@@ -66,3 +66,93 @@ TEST(str_reads_whole_numbers_and_refuses_the_rest)
     ASSERT_EQ(str_to_i64(STR("1x"), &i), -1);
     ASSERT_EQ(str_to_u64(STR("-1"), &u), -1);
 }
+
+TEST(str_parts_of_nothing_are_nothing)
+{
+    struct str rest = STR_NONE, field = STR("kept");
+
+    ASSERT(str_from(NULL).p == NULL && str_from(NULL).n == 0);
+    ASSERT(str_skip(STR_NONE, 3).p == NULL);
+    ASSERT_EQ(str_take(STR_NONE, 3).n, 0);
+    ASSERT_EQ(str_trim(STR_NONE).n, 0);
+    ASSERT_EQ(str_find(STR_NONE, STR("a")), -1);
+    ASSERT_EQ(str_find(STR_NONE, STR_NONE), 0);
+    ASSERT_EQ(str_find_char(STR_NONE, 'a'), -1);
+    ASSERT(str_starts(STR_NONE, STR_NONE) && str_ends(STR("a"), STR_NONE));
+    ASSERT(!str_split(&rest, ',', &field));
+    ASSERT_STR(field, "kept");
+    rest = STR("");
+    ASSERT(str_split(&rest, ',', &field));
+    ASSERT_STR(field, "");
+    ASSERT(!str_split(&rest, ',', &field));
+}
+
+TEST(str_compare_is_by_unsigned_bytes)
+{
+    static const char *const ascending[] = { "",   "\x01", "A",    "a",    "aa",
+                                             "ab", "b",    "\x7f", "\x80", "\xff" };
+
+    for (size_t i = 0; i < sizeof(ascending) / sizeof(*ascending); i++) {
+        for (size_t j = 0; j < sizeof(ascending) / sizeof(*ascending); j++) {
+            int r = str_cmp(str_from(ascending[i]), str_from(ascending[j]));
+
+            ASSERT_EQ((r > 0) - (r < 0), (i > j) - (i < j));
+            ASSERT_EQ(str_eq(str_from(ascending[i]), str_from(ascending[j])), i == j);
+        }
+    }
+    ASSERT(str_cmp(STR("a\0a"), STR("a\0b")) < 0);
+}
+
+TEST(str_nocase_knows_ascii_letters_only)
+{
+    for (int c = 0; c < 256; c++) {
+        char a[1] = { (char)c }, b[1] = { (char)(c ^ 0x20) };
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+
+        ASSERT(str_eq_nocase(str_of(a, 1), str_of(a, 1)));
+        ASSERT_EQ(str_eq_nocase(str_of(a, 1), str_of(b, 1)), letter);
+    }
+    ASSERT(!str_eq_nocase(STR("a"), STR("ab")));
+}
+
+TEST(str_trim_takes_ascii_white_space_only)
+{
+    for (int c = 0; c < 256; c++) {
+        char text[3] = { (char)c, 'x', (char)c };
+        bool space = c == ' ' || (c >= '\t' && c <= '\r');
+
+        ASSERT_EQ(str_trim(str_of(text, 3)).n, space ? 1 : 3);
+    }
+    ASSERT_STR(str_trim(STR("a b")), "a b");
+}
+
+TEST(str_finds_at_the_edges)
+{
+    ASSERT_EQ(str_find(STR("abc"), STR("abc")), 0);
+    ASSERT_EQ(str_find(STR("abc"), STR("c")), 2);
+    ASSERT_EQ(str_find(STR("ab"), STR("abc")), -1);
+    ASSERT_EQ(str_find(STR("a\0b"), STR("\0b")), 1);
+    ASSERT_EQ(str_find_char(STR("a\0b"), '\0'), 1);
+    ASSERT_EQ(str_find_char(STR("abc"), 'c'), 2);
+    ASSERT(str_ends(STR("abc"), STR("abc")) && !str_ends(STR("bc"), STR("abc")));
+    ASSERT(!str_starts(STR("abc"), STR("abd")) && !str_ends(STR("abc"), STR("bbc")));
+}
+
+TEST(str_numbers_leave_the_result_alone_when_refused)
+{
+    static const char *const bad[] = {
+        "", "-", "+1", "1 ", "0x1", "1e3", "1.0", "--1", "/", ":", "99999999999999999999"
+    };
+    int64_t i = 7;
+    uint64_t u = 7;
+
+    for (size_t n = 0; n < sizeof(bad) / sizeof(*bad); n++) {
+        ASSERT_EQ(str_to_i64(str_from(bad[n]), &i), -1);
+        ASSERT_EQ(str_to_u64(str_from(bad[n]), &u), -1);
+        ASSERT(i == 7 && u == 7);
+    }
+    ASSERT_EQ(str_to_i64(STR("-0"), &i), 0);
+    ASSERT_EQ(i, 0);
+    ASSERT_EQ(str_to_u64(STR("007"), &u), 0);
+    ASSERT_EQ(u, 7);
+}

@@ -13,7 +13,8 @@ struct dice {
 
 uint32_t dice_roll(struct dice *dice, uint32_t below);
 
-/* In arena; with_property adds a thread "property" that only waits and marks a bad point. */
-const struct bp_program *random_program(struct dice *dice, bool with_property, struct arena *arena);
+/* In arena. last: PROPERTY adds a thread "property" that only waits and marks a bad point,
+ * ENVIRONMENT one that blocks events from outside, PROGRAM none. */
+const struct bp_program *random_program(struct dice *dice, enum bp_kind last, struct arena *arena);
 
 #endif

@@ -16,6 +16,8 @@ const struct bp_type small_types[SMALL_TYPES] = {
     [E] = { "e", BP_EXT | BP_KEYED, RED },
     [OVER] = { "over", BP_KEYED | BP_RETIRE },
     [GONE] = { "gone", BP_EXT | BP_KEYED | BP_RETIRE },
+    [TUNE] = { "tune", BP_LATCH, RED },
+    [KEEP] = { "keep", BP_KEYED | BP_LATCH, BLUE | GREEN },
     [STOP] = { "stop", BP_EXT | BP_COOP },
     [FIN] = { "fin", BP_FINAL },
 };

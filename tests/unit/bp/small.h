@@ -1,5 +1,4 @@
-/* Small programs for tests: five types of each sort, and an engine that writes down what it
- * selected.
+/* Small programs for tests: types of every sort, and an engine that writes down what it selected.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -27,6 +26,8 @@ enum {
     E,    /* of a key, from outside */
     OVER, /* ends a key, requested */
     GONE, /* ends a key, from outside */
+    TUNE, /* requested, latches the program's record */
+    KEEP, /* of a key, requested, latches its record */
     STOP, /* COOP */
     FIN,  /* FINAL */
     SMALL_TYPES

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "small.h"
+#include "random_program.h"
 
 #define THREADS(...)                                                                               \
     static const struct bp_thread threads[] = { __VA_ARGS__ };                                     \
@@ -286,6 +286,53 @@ TEST(a_birth_beyond_the_cap_of_a_template_is_refused)
     ASSERT(play_offer(&p, BORN, 3, 0));
     ASSERT(play_offer(&p, GONE, 1, 0));
     ASSERT(play_offer(&p, BORN, 1, RED));
+}
+
+/* Thousands of keys, some gone again and born anew: requests come by age, however the heap and
+ * the lists inside were stirred. */
+TEST(the_largest_engine_orders_its_requests_by_the_age_of_their_keys)
+{
+    static const struct bp_point eager[] = { { .wait = { BP_ON(X) } },
+                                             { .request = BP_MINE(K, .go = BP_GO(0)) } };
+    static const struct bp_point gate[] = {
+        { .wait = { BP_ON(Y, .go = BP_GO(1)) }, .block = { BP_ON(K) } },
+        { .wait = { BP_ON(Y, .go = BP_GO(0)) } },
+    };
+    static const struct bp_thread threads[] = { { BP_TABLE("eager", eager), .spawn = BP_ON(BORN) },
+                                                { BP_TABLE("gate", gate) } };
+    static uint16_t born[3 * BP_KEYS_MAX];
+    struct bp_program program = SMALL(threads);
+    AUTO(bp_engine) e = bp_new(&program, BP_KEYS_MAX, NULL);
+    struct dice d = { 5 };
+    unsigned births = 0;
+    struct bp_event next;
+
+    while (births < BP_COUNT(born)) {
+        uint16_t key = bp_free_key(e);
+
+        if (!key || (births > 100 && dice_roll(&d, 4) == 0)) {
+            key = born[dice_roll(&d, births)];
+            if (bp_offer(e, &(struct bp_event){ .type = GONE, .key = key }, NULL) == 0)
+                for (unsigned i = 0; i < births; i++)
+                    born[i] = born[i] == key ? 0 : born[i];
+            continue;
+        }
+        ASSERT(!bp_key_lives(e, key));
+        ASSERT_EQ(bp_offer(e, &(struct bp_event){ .type = BORN, .key = key }, NULL), 0);
+        born[births++] = key;
+    }
+    /* All wish, and are parked at the gate; then it opens. */
+    ASSERT_EQ(bp_force(e, &(struct bp_event){ .type = X }, NULL), 0);
+    ASSERT_EQ(bp_next(e, &next, NULL), 0);
+    ASSERT_EQ(bp_force(e, &(struct bp_event){ .type = Y }, NULL), 0);
+    for (unsigned i = 0; i < births; i++) {
+        if (!born[i])
+            continue;
+        ASSERT_EQ(bp_next(e, &next, NULL), 1);
+        ASSERT_EQ(next.key, born[i]);
+        ASSERT_EQ(bp_force(e, &next, NULL), 0);
+    }
+    ASSERT_EQ(bp_next(e, &next, NULL), 0);
 }
 
 /* ---- records ---- */

@@ -128,41 +128,57 @@ TEST(a_type_that_can_not_be_meant_is_refused)
     }
 }
 
+static const char *refusal(struct test *t, const struct bp_program *p)
+{
+    err_reset(&t->err);
+    ASSERT_FAILS(bp_program_check(p, &t->err), ERR_SCHEMA_VIOLATION);
+    return test_err_text(t);
+}
+
 TEST(counts_and_names_of_a_program_are_checked)
 {
     static const struct bp_thread threads[] = { { BP_TABLE("first", plain) } };
-    static const struct bp_limit no_value[] = { { "rounds", 0, 1 } };
+    static const struct bp_limit wrong_limits[][1] = { { { "rounds", 0, 1 } },
+                                                       { { "rounds", 1, 0 } },
+                                                       { { NULL, 1, 1 } } };
     static const char *const unnamed[] = { "red", NULL, "green" };
+    static const char *const twice[] = { "red", "blue", "red" };
     struct bp_type zero[SMALL_TYPES];
     struct bp_program p = SMALL(threads);
 
     p.name = NULL;
-    ASSERT_FAILS(bp_program_check(&p, &t->err), ERR_SCHEMA_VIOLATION);
+    ASSERT_TEXT(refusal(t, &p), "a program has no name");
     p = SMALL(threads);
     p.type_count = 65;
-    ASSERT_FAILS(bp_program_check(&p, &t->err), ERR_SCHEMA_VIOLATION);
+    ASSERT_TEXT(refusal(t, &p),
+                "program small: 65 types; 2 to 64 are allowed, the first being reserved");
     p.type_count = 1;
-    ASSERT_FAILS(bp_program_check(&p, &t->err), ERR_SCHEMA_VIOLATION);
+    ASSERT_CONTAINS(refusal(t, &p), ": 1 types; 2 to 64");
     p = SMALL(threads);
     memcpy(zero, small_types, sizeof(zero));
     zero[0].name = "zero";
     p.types = zero;
-    ASSERT_FAILS(bp_program_check(&p, &t->err), ERR_SCHEMA_VIOLATION);
+    ASSERT_CONTAINS(refusal(t, &p), "type 0 is named zero, but 0 means none");
     p = SMALL(threads);
     p.bit_count = 33;
-    ASSERT_FAILS(bp_program_check(&p, &t->err), ERR_SCHEMA_VIOLATION);
+    ASSERT_CONTAINS(refusal(t, &p), "33 attributes; 32 are allowed");
     p = SMALL(threads);
     p.bits = unnamed;
-    ASSERT_FAILS(bp_program_check(&p, &t->err), ERR_SCHEMA_VIOLATION);
+    ASSERT_CONTAINS(refusal(t, &p), "attribute 1 has no name");
+    p.bits = twice;
+    ASSERT_CONTAINS(refusal(t, &p), "two attributes are named red");
     p = SMALL(threads);
-    p.limits = no_value;
-    p.limit_count = 1;
-    ASSERT_FAILS(bp_program_check(&p, &t->err), ERR_SCHEMA_VIOLATION);
+    for (unsigned i = 0; i < BP_COUNT(wrong_limits); i++) {
+        p.limits = wrong_limits[i];
+        p.limit_count = 1;
+        ASSERT_CONTAINS(refusal(t, &p),
+                        "limit 0 needs a name, a value and a checked value above 0");
+    }
     p.limit_count = 17;
-    ASSERT_FAILS(bp_program_check(&p, &t->err), ERR_SCHEMA_VIOLATION);
+    ASSERT_CONTAINS(refusal(t, &p), "17 limits; 16 are allowed");
     p = SMALL(threads);
     p.thread_count = BP_THREADS_MAX + 1;
-    ASSERT_FAILS(bp_program_check(&p, &t->err), ERR_SCHEMA_VIOLATION);
+    ASSERT_CONTAINS(refusal(t, &p), "2049 threads; 2048 are allowed");
 }
 
 /* ---- digest, without ---- */

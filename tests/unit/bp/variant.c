@@ -18,8 +18,7 @@ const struct bp_program *variant(struct test *t, const struct bp_program *progra
     return copy;
 }
 
-/* A progress trace runs by priority, so the engine itself must take every step of it. */
-static void replay_on_engine(const struct bp_program *program, const struct bp_trace *trace)
+void replay_on_engine(const struct bp_program *program, const struct bp_trace *trace)
 {
     uint16_t limits[BP_LIMITS_MAX] = { 0 };
     struct bp_engine *engine;
@@ -49,6 +48,7 @@ const char *counterexample(struct test *t, const struct bp_program *program, con
         replay_on_engine(program, &f->trace);
     for (unsigned i = 0; i < f->trace.step_count; i++) {
         buf_add_text(&text, i ? " " : "");
+        buf_add_text(&text, i == f->trace.closed_at ? "| " : "");
         bp_event_text(program, &f->trace.steps[i].event, &text);
     }
     return arena_text(&t->arena, buf_text(&text));

@@ -52,7 +52,7 @@ DB_TEST(steps_are_applied_once_and_recorded)
     struct domain_config config = {
         .name = "agent", .url = db_test_url(t), .migrations = steps, .migration_count = 2
     };
-    char checksum[MIGRATION_CHECKSUM_SIZE];
+    char checksum[SHA256_TEXT_SIZE];
 
     clock_fake_init(&clock, 1700000000123);
     config.clock = &clock.clock;
@@ -252,6 +252,39 @@ TEST(the_data_is_copied_before_a_migration_and_three_copies_stay)
     ASSERT_OK(domain_check(old, &t->err));
 }
 
+TEST(the_copy_is_of_the_old_data_when_several_processes_migrate)
+{
+    struct domain_config config = { .name = "agent", .migrations = steps };
+
+    for (int round = 0; round < 4; round++) {
+        const char *file = arena_printf(&t->arena, "%s/%d.sqlite", test_dir(t), round);
+        AUTO(domain) old = NULL;
+        AUTO(domain) copy = NULL;
+        pid_t pids[5];
+
+        config.url = arena_printf(&t->arena, "sqlite:%s", file);
+        config.migration_count = 1;
+        ASSERT_OK(domain_open(&config, &old, &t->err));
+        domain_free(TAKE(old));
+        config.migration_count = 2;
+        for (size_t i = 0; i < ARRAY_LEN(pids); i++)
+            if ((pids[i] = fork()) == 0) {
+                AUTO(domain) domain = NULL;
+
+                _exit(domain_open(&config, &domain, &t->err) < 0);
+            }
+        for (size_t i = 0; i < ARRAY_LEN(pids); i++) {
+            int status;
+
+            ASSERT(waitpid(pids[i], &status, 0) == pids[i]);
+            ASSERT_EQ(status, 0);
+        }
+        config.url = arena_printf(&t->arena, "sqlite:%s.before-v2", file);
+        config.migration_count = 1; /* the copy of version 2 would be refused */
+        ASSERT_OK(domain_open(&config, &copy, &t->err));
+    }
+}
+
 TEST(database_files_are_for_their_owner_alone)
 {
     struct domain_config config = {
@@ -274,43 +307,59 @@ TEST(database_files_are_for_their_owner_alone)
 
 /* ---- what was released ---- */
 
-/* Every released version lies in tests/fixtures/db as the SQL that a dump of it gives. It must
- * come forward with its data. */
-static void load_fixture(struct test *t, const char *domain_name, int version)
+/* Every released version of every domain lies in tests/fixtures/db as the SQL that a dump of it
+ * gives. It must come forward with its data; a version without a fixture fails here. */
+static const struct released {
+    const char *name;
+    const struct migration *migrations;
+    const size_t *count;
+    bool only_sqlite;
+} released[] = {
+    { "agent", migrations_agent, &migrations_agent_count, false },
+    { "journal", migrations_journal, &migrations_journal_count, false },
+    { "index", migrations_index, &migrations_index_count, true },
+};
+
+static void load_fixture(struct test *t, const char *name, const char *url, size_t version)
 {
+    const struct domain_config config = { .name = name, .url = url };
     const char *path =
-        arena_printf(&t->arena, "%s/tests/fixtures/db/%s-v%d.%s.sql", test_source_root(),
-                     domain_name, version, db_test_is_postgres(t) ? "postgres" : "sqlite");
+        arena_printf(&t->arena, "%s/tests/fixtures/db/%s-v%zu.%s.sql", test_source_root(), name,
+                     version, db_test_is_postgres(t) ? "postgres" : "sqlite");
     struct str text = test_read_file(t, path);
     const char *copy = arena_copy(&t->arena, text.p, text.n);
+    AUTO(domain) domain = NULL;
 
     if (db_test_is_postgres(t)) {
+        db_test_admin(
+            t, arena_printf(&t->arena,
+                            "SET client_min_messages = warning; DROP SCHEMA IF EXISTS %s CASCADE",
+                            name));
         db_test_admin(t, copy);
-    } else {
-        const struct domain_config config = { .name = domain_name, .url = db_test_url(t) };
-        AUTO(domain) domain = NULL;
-
-        ASSERT_OK(domain_open(&config, &domain, &t->err));
-        ASSERT_OK(domain_begin(domain, &t->err));
-        ASSERT_OK(domain_db(domain)->ops->script(domain_db(domain), copy, &t->err));
-        ASSERT_OK(domain_commit(domain, &t->err));
+        return;
     }
+    ASSERT_OK(domain_open(&config, &domain, &t->err));
+    ASSERT_OK(domain_begin(domain, &t->err));
+    ASSERT_OK(domain_db(domain)->ops->script(domain_db(domain), copy, &t->err));
+    ASSERT_OK(domain_commit(domain, &t->err));
 }
 
-static void migrate_fixture(struct test *t, const char *name, int version,
-                            const struct migration *migrations, size_t n)
+static void bring_forward(struct test *t, const struct released *of, size_t from)
 {
+    const char *url = db_test_is_postgres(t) ? db_test_url(t)
+                                             : arena_printf(&t->arena, "sqlite:%s/%s-%zu.sqlite",
+                                                            test_dir(t), of->name, from);
     const struct domain_config config = {
-        .name = name, .url = db_test_url(t), .migrations = migrations, .migration_count = n
+        .name = of->name, .url = url, .migrations = of->migrations, .migration_count = *of->count
     };
     AUTO(domain) domain = NULL;
     AUTO(stmt) q = NULL;
     int now;
 
-    load_fixture(t, name, version);
+    load_fixture(t, of->name, url, from);
     ASSERT_OK(domain_open(&config, &domain, &t->err));
     ASSERT_OK(domain_schema_version(domain, &now, &t->err));
-    ASSERT_EQ(now, n);
+    ASSERT_EQ(now, *of->count);
     ASSERT_OK(domain_check(domain, &t->err));
     ASSERT_OK(db_prepare(domain_db(domain), SQL("SELECT value FROM meta WHERE key = 'fixture'"), &q,
                          &t->err));
@@ -318,34 +367,17 @@ static void migrate_fixture(struct test *t, const char *name, int version,
     ASSERT_STR(stmt_str(q, "value"), "released");
 }
 
-DB_TEST(agent_data_of_version_1_comes_forward)
+DB_TEST(data_of_every_released_version_comes_forward)
 {
-    migrate_fixture(t, "agent", 1, migrations_agent, migrations_agent_count);
-}
-
-DB_TEST(journal_data_of_version_1_comes_forward)
-{
-    migrate_fixture(t, "journal", 1, migrations_journal, migrations_journal_count);
-}
-
-TEST(the_index_domain_opens_on_sqlite)
-{
-    const struct domain_config config = {
-        .name = "index",
-        .url = arena_printf(&t->arena, "sqlite:%s", test_path(t, "index.sqlite")),
-        .migrations = migrations_index,
-        .migration_count = migrations_index_count,
-        .sync = DB_SYNC_NORMAL,
-    };
-    AUTO(domain) domain = NULL;
-
-    ASSERT_OK(domain_open(&config, &domain, &t->err));
-    ASSERT_OK(domain_check(domain, &t->err));
+    for (size_t i = 0; i < ARRAY_LEN(released); i++)
+        for (size_t version = 1; version <= *released[i].count; version++)
+            if (!released[i].only_sqlite || !db_test_is_postgres(t))
+                bring_forward(t, &released[i], version);
 }
 
 TEST(a_checksum_is_the_sha256_of_the_tidied_text)
 {
-    char a[MIGRATION_CHECKSUM_SIZE], b[MIGRATION_CHECKSUM_SIZE];
+    char a[SHA256_TEXT_SIZE], b[SHA256_TEXT_SIZE];
 
     migration_checksum("SELECT 1;", a);
     /* printf 'SELECT 1;\n' | sha256sum */

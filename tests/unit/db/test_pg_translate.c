@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include "db/pg_translate.h"
-#include "db/text_check.h"
 #include "harness/test.h"
 
 static const struct {
@@ -88,49 +87,4 @@ TEST(a_statement_that_grows_too_long_is_refused)
 
     ASSERT_FAILS(pg_translate(STR("SELECT ?,?,?,?,?,?,?"), 10, &out, &params, &t->err),
                  ERR_TOO_LARGE);
-}
-
-/* Against a second, slower reading of the same table of the standard. */
-static bool clean_slowly(const unsigned char *p, size_t n)
-{
-    for (size_t i = 0; i < n;) {
-        uint32_t c = p[i];
-        size_t more = c < 0x80 ? 0 : c >> 5 == 6 ? 1 : c >> 4 == 14 ? 2 : c >> 3 == 30 ? 3 : 9;
-        uint32_t smallest[] = { 1, 0x80, 0x800, 0x10000 };
-
-        if (more == 9 || i + more >= n)
-            return false;
-        c = more == 0 ? c : c & (0x3fu >> more);
-        for (size_t k = 1; k <= more; k++) {
-            if (p[i + k] >> 6 != 2)
-                return false;
-            c = c << 6 | (p[i + k] & 0x3f);
-        }
-        if (c < smallest[more] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-            return false;
-        i += more + 1;
-    }
-    return true;
-}
-
-TEST(text_is_checked_as_the_standard_says)
-{
-    static const unsigned char bytes[] = { 0x00, 0x01, 'a',  0x7f, 0x80, 0x8f, 0x90, 0x9f,
-                                           0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1,
-                                           0xed, 0xef, 0xf0, 0xf1, 0xf4, 0xf5, 0xff };
-    enum { KINDS = sizeof(bytes) };
-    unsigned clean = 0;
-
-    for (unsigned n = 0; n < KINDS * KINDS * KINDS * KINDS; n++) {
-        unsigned char text[12] = "01234567";
-
-        /* At the end of a word of eight, and alone. */
-        for (unsigned i = 0, left = n; i < 4; i++, left /= KINDS)
-            text[8 + i] = bytes[left % KINDS];
-        ASSERT_EQ(text_is_clean(str_of((char *)text + 8, 4)), clean_slowly(text + 8, 4));
-        ASSERT_EQ(text_is_clean(str_of((char *)text + 2, 10)), clean_slowly(text + 2, 10));
-        clean += clean_slowly(text + 8, 4);
-    }
-    ASSERT(clean > 100);
-    ASSERT(text_is_clean(STR("")));
 }

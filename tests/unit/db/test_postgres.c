@@ -2,9 +2,12 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <signal.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "db/pg_int.h"
 #include "things.h"
 
 #define PG_TEST(name_, ...)                                                                        \
@@ -232,4 +235,202 @@ PG_TEST(a_server_that_refuses_is_named_without_its_password)
     ASSERT_CONTAINS(test_err_text(t), "no_such_database");
     if (strstr(test_err_text(t), "hunter2"))
         FAIL("the message shows the password");
+}
+
+/* ---- what the server's words mean ---- */
+
+PG_TEST(every_kind_of_failure_has_its_meaning)
+{
+    static const struct {
+        const char *state;
+        enum err_code code;
+        enum domain_health health;
+    } kinds[] = {
+        { "40001", ERR_VERSION_CONFLICT, DOMAIN_OK },
+        { "40P01", ERR_VERSION_CONFLICT, DOMAIN_OK },
+        { "55P03", ERR_TIMEOUT, DOMAIN_OK },
+        { "22021", ERR_BAD_REQUEST, DOMAIN_OK },
+        { "22003", ERR_SCHEMA_VIOLATION, DOMAIN_OK },
+        { "42804", ERR_SCHEMA_VIOLATION, DOMAIN_OK },
+        { "23514", ERR_CONFLICT, DOMAIN_OK },
+        { "53100", ERR_STORAGE_FAILED, DOMAIN_READ_ONLY },
+        { "58030", ERR_STORAGE_FAILED, DOMAIN_READ_ONLY },
+        { "53200", ERR_STORAGE_FAILED, DOMAIN_OK },
+        { "54000", ERR_TOO_LARGE, DOMAIN_OK },
+        { "57014", ERR_CANCELLED, DOMAIN_OK },
+        { "57P03", ERR_STORAGE_FAILED, DOMAIN_OK },
+        { "XX001", ERR_INTEGRITY_FAILED, DOMAIN_OK },
+        { "XX002", ERR_INTEGRITY_FAILED, DOMAIN_OK },
+        { "XX000", ERR_INTERNAL, DOMAIN_OK },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        const char *text = arena_printf(
+            &t->arena, "DO $$ BEGIN RAISE EXCEPTION 'why' USING ERRCODE = '%s'; END $$",
+            kinds[i].state);
+        AUTO(domain) domain = open_things(t);
+
+        if (db_exec(domain_db(domain), (struct sql){ text }, &t->err) == 0 ||
+            t->err.code != kinds[i].code || domain_health(domain) != kinds[i].health)
+            FAIL("%s: %s, health %d", kinds[i].state, test_err_text(t), domain_health(domain));
+        ASSERT_CONTAINS(test_err_text(t), kinds[i].state);
+        ASSERT_CONTAINS(test_err_text(t), "why");
+        ASSERT_EQ(count_things(t, domain), 0);
+    }
+}
+
+/* ---- retries ---- */
+
+struct skew {
+    struct domain *other;
+    int calls;
+};
+
+/* Reads all, writes one; so does the other, in between, at the first try. */
+static int count_and_add(struct db *db, void *arg, struct err *err)
+{
+    struct skew *skew = arg;
+    AUTO(stmt) count = NULL;
+    AUTO(stmt) add = NULL;
+    int64_t n;
+
+    if (db_prepare(db, SQL("SELECT count(*) AS n FROM things"), &count, err) < 0 ||
+        stmt_step(count, err) != 1)
+        return -1;
+    n = stmt_i64(count, "n");
+    if (++skew->calls == 1) {
+        struct skew inner = { .calls = 1 };
+
+        if (domain_retry(skew->other, count_and_add, &inner, err) < 0)
+            return -1;
+    }
+    if (db_prepare(db, SQL("INSERT INTO things (id, number) VALUES (?, ?)"), &add, err) < 0)
+        return -1;
+    stmt_bind_i64(add, 100 + n);
+    stmt_bind_i64(add, n);
+    return stmt_run(add, err);
+}
+
+PG_TEST(what_was_read_and_then_changed_by_another_is_done_again)
+{
+    AUTO(domain) first = open_things(t);
+    AUTO(domain) second = open_things(t);
+    struct skew skew = { .other = second };
+    AUTO(stmt) q = NULL;
+
+    ASSERT_OK(domain_retry(first, count_and_add, &skew, &t->err));
+    ASSERT_EQ(skew.calls, 2);
+    ASSERT_OK(db_prepare(domain_db(first), SQL("SELECT number FROM things ORDER BY number"), &q,
+                         &t->err));
+    for (int64_t n = 0; n < 2; n++) {
+        ASSERT_EQ(stmt_step(q, &t->err), 1);
+        ASSERT_EQ(stmt_i64(q, "number"), n);
+    }
+}
+
+/* ---- a migration that is cut off ---- */
+
+static const struct migration hanging[] = {
+    { .number = 1, .name = "one", .postgres = "CREATE TABLE one (id BIGINT);" },
+    { .number = 2,
+      .name = "two",
+      .postgres = "CREATE TABLE two (id BIGINT); SELECT pg_sleep(60) AS hanging_step;" },
+};
+static const struct migration mended[] = {
+    { .number = 1, .name = "one", .postgres = "CREATE TABLE one (id BIGINT);" },
+    { .number = 2, .name = "two", .postgres = "CREATE TABLE two (id BIGINT);" },
+};
+
+static void wait_until_it_hangs(struct test *t, struct domain *domain)
+{
+    for (int i = 0; i < 3000; i++) {
+        AUTO(stmt) q = NULL;
+
+        ASSERT_OK(db_prepare(domain_db(domain),
+                             SQL("SELECT count(*) AS n FROM pg_stat_activity WHERE"
+                                 " query LIKE '%hanging_step%' AND wait_event = 'PgSleep'"),
+                             &q, &t->err));
+        ASSERT_EQ(stmt_step(q, &t->err), 1);
+        if (stmt_i64(q, "n") == 1)
+            return;
+        usleep(10000);
+    }
+    FAIL("the migration does not come to its last step");
+}
+
+PG_TEST(a_migration_whose_process_and_server_die_leaves_nothing_half_done)
+{
+    AUTO(domain) old = db_test_open(t, hanging, 1);
+    struct domain_config config = {
+        .name = "agent", .url = db_test_url(t), .migrations = hanging, .migration_count = 2
+    };
+    int status, version;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        struct domain *domain;
+
+        domain_open(&config, &domain, &t->err);
+        _exit(0);
+    }
+    wait_until_it_hangs(t, old);
+    kill(pid, SIGKILL);
+    ASSERT(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
+    end_connections(t);
+    ASSERT_OK(domain_schema_version(old, &version, &t->err));
+    ASSERT_EQ(version, 1);
+    domain_free(TAKE(old));
+    old = db_test_open(t, mended, 2);
+    ASSERT_OK(domain_check(old, &t->err));
+}
+
+/* ---- bounds ---- */
+
+PG_TEST(rows_left_unread_are_held_up_to_a_bound)
+{
+    AUTO(domain) domain = open_things(t);
+    AUTO(stmt) a = NULL;
+
+    ASSERT_OK(domain_begin(domain, &t->err));
+    ASSERT_OK(db_prepare(domain_db(domain),
+                         SQL("SELECT n, repeat('x', 100000) AS filler FROM"
+                             " generate_series(1, 1000) AS n"),
+                         &a, &t->err));
+    ASSERT_EQ(stmt_step(a, &t->err), 1);
+    ASSERT_FAILS(db_exec(domain_db(domain), SQL("DELETE FROM things"), &t->err) < 0
+                     ? -1
+                     : domain_commit(domain, &t->err),
+                 ERR_TOO_LARGE);
+    ASSERT_CONTAINS(test_err_text(t), "64 MiB");
+    if (domain_in_transaction(domain))
+        domain_rollback(domain);
+    stmt_free(TAKE(a));
+    ASSERT_EQ(count_things(t, domain), 0);
+}
+
+PG_TEST(a_blob_is_taken_wherever_its_column_shows)
+{
+    const struct sql fits[] = {
+        SQL("INSERT INTO things (id, bytes) VALUES (1, ?), (2, ?)"),
+        SQL("UPDATE things SET bytes = ? WHERE bytes = ?"),
+        SQL("INSERT INTO things (id, bytes) SELECT id + 10, coalesce(bytes, ?) FROM things"
+            " WHERE bytes <> ?"),
+        SQL("INSERT INTO things (id, bytes) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET bytes = "
+            "?"),
+    };
+    AUTO(domain) domain = open_things(t);
+
+    for (size_t i = 0; i < ARRAY_LEN(fits); i++) {
+        AUTO(stmt) q = NULL;
+
+        ASSERT_OK(db_prepare(domain_db(domain), fits[i], &q, &t->err));
+        stmt_bind_blob(q, STR("a"));
+        stmt_bind_blob(q, STR("a"));
+        ASSERT_OK(stmt_run(q, &t->err));
+    }
+    AUTO(stmt) q = NULL;
+    ASSERT_OK(db_prepare(domain_db(domain), SQL("SELECT ? AS what"), &q, &t->err));
+    stmt_bind_blob(q, STR("a"));
+    ASSERT_FAILS(stmt_step(q, &t->err), ERR_SCHEMA_VIOLATION);
+    ASSERT_CONTAINS(test_err_text(t), "value 1 is a blob");
 }

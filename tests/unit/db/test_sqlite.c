@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -15,6 +16,8 @@
 #include "db/db.h"
 #include "db/db_int.h"
 #include "db/domain.h"
+#include "db/engine.h"
+#include "db/sqlite_int.h"
 #include "harness/fault_vfs.h"
 #include "harness/test.h"
 
@@ -196,6 +199,28 @@ TEST(a_backup_is_one_state_while_others_write)
     ASSERT_EQ(count_rows(t, copy), 1000);
 }
 
+static void put_a_file_there(int done, int all, void *path)
+{
+    (void)done, (void)all;
+    test_write_file(path, "mine", 4);
+}
+
+TEST(a_backup_does_not_replace_a_file_that_came_meanwhile)
+{
+    AUTO(domain) domain = NULL;
+    char *path = arena_printf(&t->arena, "%s/precious", test_dir(t));
+    char *too_long = arena_alloc(&t->arena, 5000, 1);
+
+    ASSERT_OK(open_file(t, "a.sqlite", false, DB_SYNC_NORMAL, &domain));
+    ASSERT_FAILS(domain_backup(domain, path, put_a_file_there, path, &t->err), ERR_CONFLICT);
+    ASSERT_CONTAINS(test_err_text(t), "exists already");
+    ASSERT_STR(test_read_file(t, path), "mine");
+    memset(too_long, 'n', 4999);
+    too_long[4999] = '\0';
+    ASSERT_FAILS(domain_backup(domain, too_long, NULL, NULL, &t->err), ERR_BAD_REQUEST);
+    ASSERT_CONTAINS(test_err_text(t), "too long");
+}
+
 TEST(a_backup_does_not_replace_a_file)
 {
     AUTO(domain) domain = NULL;
@@ -210,22 +235,47 @@ TEST(a_backup_does_not_replace_a_file)
                  ERR_STORAGE_FAILED);
 }
 
-TEST(a_backup_that_fails_leaves_nothing_behind)
+static int count_files(struct test *t)
+{
+    DIR *dir = opendir(test_dir(t));
+    int n = 0;
+
+    ASSERT(dir);
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
+        n += entry->d_name[0] != '.';
+    closedir(dir);
+    return n;
+}
+
+TEST(a_backup_that_fails_anywhere_leaves_nothing_behind)
 {
     static struct fault_plan plan = { .how = FAULT_NONE };
     AUTO(domain) domain = NULL;
+    unsigned failures = 0;
 
     fault_vfs_install(&plan);
     ASSERT_OK(open_file(t, "a.sqlite", false, DB_SYNC_NORMAL, &domain));
     ASSERT_OK(tick(domain, 1, 20, 4000, &t->err));
-    plan = (struct fault_plan){ .how = FAULT_FULL, .op = FAULT_WRITE, .nth = 5 };
-    ASSERT_FAILS(domain_backup(domain, test_path(t, "copy"), NULL, NULL, &t->err),
-                 ERR_STORAGE_FAILED);
-    ASSERT(plan.fired);
-    ASSERT(access(test_path(t, "copy"), F_OK) != 0);
-    /* The domain itself is none the worse. */
-    ASSERT_EQ(domain_health(domain), DOMAIN_OK);
-    ASSERT_OK(domain_backup(domain, test_path(t, "copy"), NULL, NULL, &t->err));
+    for (unsigned op = FAULT_WRITE; op <= FAULT_SYNC; op++)
+        for (unsigned nth = 1;; nth++) {
+            int files = count_files(t);
+
+            plan = (struct fault_plan){ .how = FAULT_FULL, .op = op, .nth = nth };
+            if (domain_backup(domain, test_path(t, "copy"), NULL, NULL, &t->err) == 0) {
+                ASSERT_EQ(unlink(test_path(t, "copy")), 0);
+                if (!plan.fired)
+                    break;
+                continue; /* the journal of a new file matters to nobody */
+            }
+            ASSERT(plan.fired);
+            ASSERT_EQ(t->err.code, ERR_STORAGE_FAILED);
+            ASSERT_CONTAINS(test_err_text(t), test_path(t, "copy"));
+            ASSERT_EQ(count_files(t), files);
+            /* The domain itself is none the worse. */
+            ASSERT_EQ(domain_health(domain), DOMAIN_OK);
+            failures++;
+        }
+    ASSERT(failures > 20);
 }
 
 /* ---- health ---- */
@@ -280,6 +330,31 @@ TEST(a_failed_sync_is_the_end_of_a_domain)
     ASSERT_EQ(count_rows(t, domain), 1);
 }
 
+TEST(a_failed_sync_of_a_checkpoint_is_the_end_of_a_domain)
+{
+    static struct fault_plan plan;
+    AUTO(domain) domain = open_with_fault(t, &plan);
+    const struct fault_plan failing = {
+        .how = FAULT_FAIL, .op = FAULT_SYNC, .nth = 1, .suffix = "a.sqlite"
+    };
+    int64_t id = 2;
+
+    plan = failing;
+    domain_idle(domain);
+    ASSERT_EQ(domain_health(domain), DOMAIN_LOST);
+    domain_free(TAKE(domain));
+
+    /* The same when it comes by itself, because the log is long: the commit holds all the same. */
+    plan = (struct fault_plan){ .how = FAULT_NONE };
+    ASSERT_OK(open_file(t, "a.sqlite", false, DB_SYNC_NORMAL, &domain));
+    plan = failing;
+    while (domain_health(domain) == DOMAIN_OK && id < 4000)
+        ASSERT_OK(tick(domain, id++, 1, 4000, &t->err));
+    ASSERT_EQ(domain_health(domain), DOMAIN_LOST);
+    ASSERT_FAILS(domain_begin(domain, &t->err), ERR_STORAGE_FAILED);
+    ASSERT_EQ(count_rows(t, domain), id - 1);
+}
+
 TEST(a_failed_write_in_the_middle_of_a_savepoint_is_not_forgotten)
 {
     static struct fault_plan plan;
@@ -298,6 +373,54 @@ TEST(a_failed_write_in_the_middle_of_a_savepoint_is_not_forgotten)
     ASSERT(!domain_in_transaction(domain));
     ASSERT_EQ(domain_health(domain), DOMAIN_READ_ONLY);
     ASSERT_EQ(count_rows(t, domain), 1);
+}
+
+TEST(every_result_code_has_its_meaning)
+{
+    static const struct {
+        int rc;
+        enum err_code code;
+        enum domain_health health;
+    } kinds[] = {
+        { SQLITE_IOERR_FSYNC, ERR_STORAGE_FAILED, DOMAIN_LOST },
+        { SQLITE_IOERR_DIR_FSYNC, ERR_STORAGE_FAILED, DOMAIN_LOST },
+        { SQLITE_IOERR_READ, ERR_STORAGE_FAILED, DOMAIN_OK },
+        { SQLITE_IOERR_SHORT_READ, ERR_INTEGRITY_FAILED, DOMAIN_OK },
+        { SQLITE_IOERR_CORRUPTFS, ERR_INTEGRITY_FAILED, DOMAIN_OK },
+        { SQLITE_IOERR_NOMEM, ERR_STORAGE_FAILED, DOMAIN_OK },
+        { SQLITE_IOERR_WRITE, ERR_STORAGE_FAILED, DOMAIN_READ_ONLY },
+        { SQLITE_IOERR_TRUNCATE, ERR_STORAGE_FAILED, DOMAIN_READ_ONLY },
+        { SQLITE_FULL, ERR_STORAGE_FAILED, DOMAIN_READ_ONLY },
+        { SQLITE_BUSY, ERR_TIMEOUT, DOMAIN_OK },
+        { SQLITE_BUSY_SNAPSHOT, ERR_TIMEOUT, DOMAIN_OK },
+        { SQLITE_LOCKED, ERR_TIMEOUT, DOMAIN_OK },
+        { SQLITE_CONSTRAINT_UNIQUE, ERR_CONFLICT, DOMAIN_OK },
+        { SQLITE_CONSTRAINT_DATATYPE, ERR_SCHEMA_VIOLATION, DOMAIN_OK },
+        { SQLITE_MISMATCH, ERR_SCHEMA_VIOLATION, DOMAIN_OK },
+        { SQLITE_NOMEM, ERR_STORAGE_FAILED, DOMAIN_OK },
+        { SQLITE_CORRUPT_INDEX, ERR_INTEGRITY_FAILED, DOMAIN_OK },
+        { SQLITE_NOTADB, ERR_INTEGRITY_FAILED, DOMAIN_OK },
+        { SQLITE_TOOBIG, ERR_TOO_LARGE, DOMAIN_OK },
+        { SQLITE_INTERRUPT, ERR_CANCELLED, DOMAIN_OK },
+        { SQLITE_ERROR, ERR_INTERNAL, DOMAIN_OK },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        struct sqlite sqlite = { .path = (char[]){ "x.sqlite" } };
+
+        ASSERT_FAILS(sqlite_fail(&sqlite, kinds[i].rc, &t->err), kinds[i].code);
+        ASSERT_EQ(sqlite.db.health, kinds[i].health);
+        /* What is worse stays. */
+        sqlite_fail(&sqlite, SQLITE_IOERR_FSYNC, &t->err);
+        sqlite_fail(&sqlite, kinds[i].rc, &t->err);
+        ASSERT_EQ(sqlite.db.health, DOMAIN_LOST);
+    }
+}
+
+TEST(the_library_that_runs_is_named_and_lacks_nothing)
+{
+    ASSERT_TEXT(db_sqlite_version(), sqlite3_libversion());
+    ASSERT(db_sqlite_lacks() == NULL);
 }
 
 /* ---- damage ---- */

@@ -3,12 +3,15 @@
  * SPDX-License-Identifier: MIT
  */
 #include <float.h>
+#include <malloc.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/rand.h"
+#include "base/utf8.h"
 #include "things.h"
 
 static struct stmt *prepare(struct test *t, struct domain *domain, struct sql sql)
@@ -70,6 +73,7 @@ DB_TEST(numbers_at_their_limits_survive)
     for (i = 0; stmt_step(q, &t->err) == 1; i++) {
         ASSERT(stmt_i64(q, "number") == numbers[i]);
         ASSERT(stmt_f64(q, "ratio") == ratios[i]);
+        ASSERT_EQ(signbit(stmt_f64(q, "ratio")) != 0, ratios[i] < 0); /* zero has no sign */
     }
     ASSERT_EQ(i, ARRAY_LEN(ratios));
 }
@@ -106,6 +110,45 @@ DB_TEST(null_is_not_empty)
     ASSERT(stmt_bool(out, "number"));
     ASSERT(stmt_str(out, "name").p != NULL && stmt_str(out, "name").n == 0);
     ASSERT(stmt_blob(out, "bytes").p != NULL && stmt_blob(out, "bytes").n == 0);
+}
+
+static void add_code_points(struct buf *text, struct rand *rand, unsigned n)
+{
+    static const uint32_t edges[] = { 1,      0x7f,   0x80,   0x7ff,   0x800,   0xd7ff,
+                                      0xe000, 0xfffd, 0xffff, 0x10000, 0x10ffff };
+
+    while (n-- > 0) {
+        uint32_t code = rand_below(rand, 2) ? edges[rand_below(rand, ARRAY_LEN(edges))]
+                                            : (uint32_t)rand_below(rand, 0x110000);
+
+        if (code > 0 && (code < 0xd800 || code > 0xdfff))
+            buf_add_utf8(text, code);
+    }
+}
+
+DB_TEST(text_of_any_characters_comes_back_byte_for_byte)
+{
+    AUTO(domain) domain = open_things(t);
+    struct rand_fake rand;
+
+    rand_fake_init(&rand, 20261115);
+    for (int64_t i = 0; i < 60; i++) {
+        AUTO(stmt) in = prepare(t, domain, SQL("INSERT INTO things (id, name) VALUES (?, ?)"));
+        AUTO(stmt)
+        out = prepare(t, domain, SQL("SELECT id, name FROM things WHERE id = ? AND name = ?"));
+        AUTO_BUF text = BUF_INIT(64 * 1024);
+
+        buf_add_text(&text, "{\"\\u0000 '?$1\\\\\":\"");
+        add_code_points(&text, &rand.rand, 1u << rand_below(&rand.rand, 12));
+        buf_add_text(&text, "\"}");
+        stmt_bind_i64(in, i);
+        stmt_bind_str(in, buf_str(&text));
+        ASSERT_OK(stmt_run(in, &t->err));
+        stmt_bind_i64(out, i);
+        stmt_bind_str(out, buf_str(&text));
+        ASSERT_EQ(stmt_step(out, &t->err), 1);
+        ASSERT(str_eq(stmt_str(out, "name"), buf_str(&text)));
+    }
 }
 
 DB_TEST(text_that_one_engine_could_not_hold_is_refused_on_both)
@@ -214,8 +257,7 @@ DB_TEST(a_value_of_the_wrong_type_is_refused)
     ASSERT_FAILS(
         insert_as(domain, SQL("INSERT INTO things (id, ratio) VALUES (4, ?)"), 't', &t->err),
         ERR_SCHEMA_VIOLATION);
-    /* Postgres has a silent cast for this one (docs/design/0003-one-sql-surface.md). */
-    if (!db_test_is_postgres(t))
+    for (int i = 0; i < 3; i++) /* prepared or not */
         ASSERT_FAILS(
             insert_as(domain, SQL("INSERT INTO things (id, name) VALUES (5, ?)"), 'b', &t->err),
             ERR_SCHEMA_VIOLATION);
@@ -239,9 +281,17 @@ DB_TEST(constraints_are_conflicts)
     ASSERT_FAILS(db_exec(domain_db(domain), SQL("INSERT INTO parts (thing, part) VALUES (1, NULL)"),
                          &t->err),
                  ERR_CONFLICT);
+    ASSERT_CONTAINS(test_err_text(t), "part");
     ASSERT_FAILS(db_exec(domain_db(domain), SQL("INSERT INTO parts (thing, part) VALUES (99, 'x')"),
                          &t->err),
                  ERR_CONFLICT);
+    ASSERT_CONTAINS(test_err_text(t), db_test_is_postgres(t) ? "parts_thing_fkey" : "FOREIGN KEY");
+    for (int i = 0; i < 2; i++) {
+        int r = db_exec(domain_db(domain), SQL("INSERT INTO parts (thing, part) VALUES (1, 'leg')"),
+                        &t->err);
+        ASSERT_EQ(r < 0, i);
+    }
+    ASSERT_CONTAINS(test_err_text(t), db_test_is_postgres(t) ? "parts_part_key" : "parts.part");
     ASSERT_EQ(count_things(t, domain), 1);
 }
 
@@ -328,6 +378,40 @@ DB_TEST(a_big_result_is_streamed_in_order)
         next++;
     }
     ASSERT_EQ(next, ROWS);
+}
+
+#ifdef __SANITIZE_ADDRESS__
+size_t __sanitizer_get_current_allocated_bytes(void);
+#define allocated_bytes() __sanitizer_get_current_allocated_bytes()
+#else
+#define allocated_bytes() (mallinfo2().uordblks + mallinfo2().hblkhd)
+#endif
+
+DB_TEST(a_result_larger_than_memory_needs_little_of_it)
+{
+    enum { ROWS = 30000, BYTES = 4096 }; /* 120 MB */
+    char *filler = arena_alloc(&t->arena, BYTES, 1);
+    AUTO(domain) domain = open_things(t);
+    AUTO(stmt)
+    q = prepare(t, domain,
+                SQL("WITH RECURSIVE n(i) AS (SELECT CAST(1 AS BIGINT) UNION ALL"
+                    " SELECT i + 1 FROM n WHERE i < 30000)"
+                    " SELECT i, CAST(? AS TEXT) AS filler FROM n"));
+    size_t before, most = 0;
+    int64_t rows = 0;
+
+    memset(filler, 'f', BYTES);
+    stmt_bind_str(q, str_of(filler, BYTES));
+    before = allocated_bytes();
+    while (stmt_step(q, &t->err) == 1) {
+        ASSERT_EQ(stmt_i64(q, "i"), ++rows);
+        ASSERT_EQ(stmt_str(q, "filler").n, BYTES);
+        if (rows % 100 == 0 && allocated_bytes() > most)
+            most = allocated_bytes();
+    }
+    ASSERT_EQ(rows, ROWS);
+    if (most > before + 2 * 1024 * 1024)
+        FAIL("%zu bytes were allocated before, %zu while reading", before, most);
 }
 
 DB_TEST(rows_may_be_read_while_others_are_written_and_read)
@@ -497,62 +581,76 @@ DB_TEST(many_statements_do_not_pile_up)
 
 /* ---- our own mistakes end the process, with a word about where ---- */
 
-static void read_wrong_type(struct domain *domain)
+static struct stmt *one_row(struct domain *domain)
 {
     struct err err = ERR_INIT;
     struct stmt *q = NULL;
 
-    if (db_prepare(domain_db(domain), SQL("SELECT 'a' AS n"), &q, &err) < 0 ||
+    if (db_prepare(domain_db(domain),
+                   SQL("SELECT CAST('a' AS TEXT) AS word, CAST(1 AS BIGINT) AS number"), &q,
+                   &err) < 0 ||
         stmt_step(q, &err) != 1)
         _exit(0);
-    stmt_i64(q, "n");
+    return q;
 }
 
-static void read_missing_column(struct domain *domain)
+static struct stmt *unrun(struct domain *domain, struct sql sql)
 {
     struct err err = ERR_INIT;
     struct stmt *q = NULL;
 
-    if (db_prepare(domain_db(domain), SQL("SELECT 1 AS n"), &q, &err) < 0 ||
-        stmt_step(q, &err) != 1)
+    if (db_prepare(domain_db(domain), sql, &q, &err) < 0)
         _exit(0);
-    stmt_i64(q, "m");
+    return q;
 }
 
-static void read_without_row(struct domain *domain)
-{
-    struct err err = ERR_INIT;
-    struct stmt *q = NULL;
-
-    if (db_prepare(domain_db(domain), SQL("SELECT 1 AS n"), &q, &err) < 0)
-        _exit(0);
-    stmt_i64(q, "n");
-}
-
-static void bind_too_many(struct domain *domain)
-{
-    struct err err = ERR_INIT;
-    struct stmt *q = NULL;
-
-    if (db_prepare(domain_db(domain), SQL("SELECT 1 AS n"), &q, &err) < 0)
-        _exit(0);
-    stmt_bind_i64(q, 1);
-}
-
-static void bind_too_few(struct domain *domain)
-{
-    struct err err = ERR_INIT;
-    struct stmt *q = NULL;
-
-    if (db_prepare(domain_db(domain), SQL("SELECT CAST(? AS TEXT) AS n"), &q, &err) < 0)
-        _exit(0);
-    stmt_step(q, &err);
-}
+#define MISTAKE(name_, ...)                                                                        \
+    static void name_(struct domain *domain)                                                       \
+    {                                                                                              \
+        struct err err = ERR_INIT;                                                                 \
+                                                                                                   \
+        (void)domain, (void)err;                                                                   \
+        __VA_ARGS__;                                                                               \
+    }
+MISTAKE(read_text_as_integer, stmt_i64(one_row(domain), "word"))
+MISTAKE(read_text_as_number, stmt_f64(one_row(domain), "word"))
+MISTAKE(read_text_as_blob, stmt_blob(one_row(domain), "word"))
+MISTAKE(read_integer_as_text, stmt_str(one_row(domain), "number"))
+MISTAKE(read_missing_column, stmt_i64(one_row(domain), "numbe"))
+MISTAKE(read_without_row, stmt_i64(unrun(domain, SQL("SELECT 1 AS n")), "n"))
+MISTAKE(bind_too_many, stmt_bind_i64(unrun(domain, SQL("SELECT 1 AS n")), 1))
+MISTAKE(bind_too_few, stmt_step(unrun(domain, SQL("SELECT CAST(? AS TEXT) AS n")), &err))
+MISTAKE(bind_while_it_runs, stmt_bind_i64(one_row(domain), 1))
+MISTAKE(run_while_it_runs, stmt_run(one_row(domain), &err))
+MISTAKE(close_with_an_open_statement, one_row(domain); domain_free(domain))
+MISTAKE(begin_twice, domain_begin(domain, &err); domain_begin(domain, &err))
+MISTAKE(commit_without_begin, domain_commit(domain, &err))
+MISTAKE(release_without_savepoint, domain_begin(domain, &err); domain_release(domain, &err))
+MISTAKE(undo_without_savepoint, domain_begin(domain, &err); domain_rollback_to(domain))
+MISTAKE(savepoint_without_begin, domain_savepoint(domain, &err))
+MISTAKE(backup_in_a_transaction, domain_begin(domain, &err);
+        domain_backup(domain, "/nonexistent/x", NULL, NULL, &err))
 
 DB_TEST(misuse_is_a_bug_and_not_undefined)
 {
     static void (*const mistakes[])(struct domain *) = {
-        read_wrong_type, read_missing_column, read_without_row, bind_too_many, bind_too_few,
+        read_text_as_integer,
+        read_text_as_number,
+        read_text_as_blob,
+        read_integer_as_text,
+        read_missing_column,
+        read_without_row,
+        bind_too_many,
+        bind_too_few,
+        bind_while_it_runs,
+        run_while_it_runs,
+        close_with_an_open_statement,
+        begin_twice,
+        commit_without_begin,
+        release_without_savepoint,
+        undo_without_savepoint,
+        savepoint_without_begin,
+        backup_in_a_transaction,
     };
 
     for (size_t i = 0; i < ARRAY_LEN(mistakes); i++) {

@@ -1,6 +1,8 @@
 /* The rig of the HTTP client's tests. SPDX-License-Identifier: MIT */
 #include "http_rig.h"
 
+#include <uv.h>
+
 #include "base/limits.h"
 
 void rig_open(struct rig *rig, struct test *t, peer_fn *serve, const void *arg,
@@ -13,10 +15,39 @@ void rig_open(struct rig *rig, struct test *t, peer_fn *serve, const void *arg,
     rig->client = http_client_new(rig->loop, options);
 }
 
+static void on_pulse(uv_timer_t *pulse)
+{
+    (void)pulse;
+}
+
+static void on_tick(struct loop_tick_hook *hook)
+{
+    struct rig *rig = (struct rig *)(void *)((char *)hook - offsetof(struct rig, hook));
+
+    rig->after_tick(rig);
+}
+
+void rig_open_still(struct rig *rig, struct test *t, peer_fn *serve, const void *arg,
+                    void (*after_tick)(struct rig *rig))
+{
+    *rig = (struct rig){ .t = t, .hook.after_tick = on_tick, .after_tick = after_tick };
+    peer_start(&rig->peer, serve, arg);
+    clock_fake_init(&rig->clock, 0);
+    ASSERT_OK(loop_new(&rig->clock.clock, &rig->loop, &t->err));
+    loop_add_tick_hook(rig->loop, &rig->hook);
+    rig->pulse = NEW(uv_timer_t);
+    uv_timer_init(loop_uv(rig->loop), rig->pulse);
+    uv_timer_start(rig->pulse, on_pulse, 1, 1);
+    rig->client = http_client_new(rig->loop, NULL);
+}
+
 void rig_close(struct rig *rig)
 {
     http_client_free(rig->client);
+    if (rig->pulse)
+        uv_close((uv_handle_t *)rig->pulse, NULL);
     loop_free(rig->loop);
+    free(rig->pulse);
     if (rig->peer.pid)
         peer_stop(&rig->peer);
 }
@@ -52,6 +83,7 @@ static enum http_flow on_data(struct http_exchange *x, struct str chunk, void *a
         FAIL("data at the wrong time");
     call->chunks++;
     call->bytes += (int64_t)chunk.n;
+    call->rig->bytes += (int64_t)chunk.n;
     buf_add_str(&call->body, chunk);
     return call->at_data ? call->at_data(call, chunk) : HTTP_GO;
 }

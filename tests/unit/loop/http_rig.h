@@ -18,6 +18,12 @@ struct rig {
     struct http_client *client;
     struct http_peer peer;
     unsigned waiting; /* calls that are not done */
+    int64_t bytes;    /* of bodies, over all calls */
+    /* Of a still rig. */
+    struct clock_fake clock;
+    struct loop_tick_hook hook;
+    struct uv_timer_s *pulse; /* a tick each millisecond, whatever the still clock says */
+    void (*after_tick)(struct rig *rig);
 };
 
 struct call {
@@ -39,6 +45,10 @@ struct call {
 /* options may be NULL. The peer serves plain HTTP. */
 void rig_open(struct rig *rig, struct test *t, peer_fn *serve, const void *arg,
               const struct http_options *options);
+/* As above, on a clock that only after_tick() moves, which is called after every tick: no limit
+ * passes because the machine is busy. */
+void rig_open_still(struct rig *rig, struct test *t, peer_fn *serve, const void *arg,
+                    void (*after_tick)(struct rig *rig));
 /* Frees client and loop, stops the peer. */
 void rig_close(struct rig *rig);
 /* "http://127.0.0.1:PORT/path" */

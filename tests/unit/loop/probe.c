@@ -144,6 +144,26 @@ static int flood(char **argv)
     return 0;
 }
 
+/* As many processes as it may; says how many. All end when it closes the pipe. */
+static int multiply(char **argv)
+{
+    int most = atoi(argv[2]), n = 0, fds[2];
+    char byte;
+
+    if (pipe(fds) < 0)
+        return 1;
+    for (pid_t pid; n < most && (pid = fork()) >= 0; n++)
+        if (pid == 0) {
+            close(fds[1]);
+            _exit((int)read(fds[0], &byte, 1));
+        }
+    close(fds[1]);
+    while (wait(NULL) > 0)
+        ;
+    printf("%d\n", n);
+    return 0;
+}
+
 static int echo(char **argv)
 {
     char block[65536];
@@ -226,11 +246,12 @@ static const struct {
     const char *name;
     int (*run)(char **argv);
 } acts[] = {
-    { "fds", list_fds },      { "env", list_env },    { "state", tell_state },
-    { "stubborn", stubborn }, { "polite", polite },   { "leave", leave },
-    { "flood", flood },       { "echo", echo },       { "deaf", deaf },
-    { "burn", burn },         { "swallow", swallow }, { "write-file", write_file },
-    { "read-fds", read_fds }, { "both", both },       { "die", die },
+    { "fds", list_fds },      { "env", list_env },      { "state", tell_state },
+    { "stubborn", stubborn }, { "polite", polite },     { "leave", leave },
+    { "flood", flood },       { "echo", echo },         { "deaf", deaf },
+    { "burn", burn },         { "swallow", swallow },   { "write-file", write_file },
+    { "multiply", multiply }, { "read-fds", read_fds }, { "both", both },
+    { "die", die },
 };
 
 int main(int argc, char **argv)

@@ -21,6 +21,7 @@
 
 /* One loop, and what the child of the moment said. */
 struct run {
+    struct clock_fake clock; /* of a still one */
     struct loop *loop;
     struct child *child;
     struct child_config config;
@@ -32,14 +33,26 @@ struct run {
     struct buf seen; /* with on_output */
 };
 
+static struct run *run_new_by(struct test *t, struct run *run, struct clock *clock)
+{
+    child_set_launcher(LAUNCHER_PATH);
+    ASSERT_OK(loop_new(clock, &run->loop, &t->err));
+    run->seen = BUF_INIT(64 << 20);
+    return run;
+}
+
 static struct run *run_new(struct test *t)
+{
+    return run_new_by(t, NEW(struct run), NULL);
+}
+
+/* Time passes only when the test says so, however busy the machine is. */
+static struct run *run_new_still(struct test *t)
 {
     struct run *run = NEW(struct run);
 
-    child_set_launcher(LAUNCHER_PATH);
-    ASSERT_OK(loop_new(NULL, &run->loop, &t->err));
-    run->seen = BUF_INIT(64 << 20);
-    return run;
+    clock_fake_init(&run->clock, 0);
+    return run_new_by(t, run, &run->clock.clock);
 }
 
 static void run_free(struct run *run)
@@ -307,6 +320,13 @@ TEST(it_begins_like_a_fresh_process)
     play(t, run, "state", NULL, NULL);
     ASSERT_TEXT(run->out,
                 "session 1 group 1 signals 0 files 1024 core 0 death 9 umask 077 cwd /\n");
+    child_set_files(300);
+    play(t, run, "state", NULL, NULL);
+    ASSERT_CONTAINS(run->out, " files 300 ");
+    child_set_files(UINT64_MAX);
+    play(t, run, "state", NULL, NULL);
+    ASSERT_CONTAINS(run->out,
+                    arena_printf(&t->arena, " files %llu ", (unsigned long long)files.rlim_max));
     run->config.umask = 022;
     run->config.cwd = "/proc";
     run->config.limits.files = 64;
@@ -460,6 +480,53 @@ TEST(the_size_of_files_is_limited)
     ASSERT_EQ(run->result.signal, SIGXFSZ);
     ASSERT(stat(path, &st) == 0);
     ASSERT_EQ(st.st_size, 100000);
+}
+
+static const char *copy_program(struct test *t, const char *from, const char *name)
+{
+    const char *to = test_path(t, name);
+    struct str bytes = test_read_file(t, from);
+
+    test_write_file(to, bytes.p, bytes.n);
+    ASSERT(chmod(to, 0755) == 0);
+    return to;
+}
+
+static void multiply_as(struct test *t, uid_t lonely, const char *launcher, const char *probe)
+{
+    AUTO(run) run = run_new(t);
+
+    ASSERT(setgid(lonely) == 0 && setuid(lonely) == 0);
+    child_set_launcher(launcher);
+    run->config.path = probe;
+    play(t, run, "multiply", "6", NULL);
+    ASSERT_TEXT(run->out, "6\n");
+    /* We, the probe, and three more. */
+    run->config.limits.processes = 5;
+    play(t, run, "multiply", "6", NULL);
+    ASSERT_TEXT(run->out, "3\n");
+}
+
+TEST(the_number_of_processes_is_limited)
+{
+    /* A user nobody else is: the limit counts all processes of a user, and none of root's. */
+    uid_t lonely = 20000 + (uid_t)getpid() % 40000;
+    const char *launcher, *probe;
+    int status = -1;
+    pid_t pid;
+
+    if (geteuid() != 0)
+        SKIP("only root can become another user");
+    launcher = copy_program(t, LAUNCHER_PATH, "launcher");
+    probe = copy_program(t, PROBE_PATH, "probe");
+    ASSERT(chmod(test_dir(t), 0755) == 0);
+    pid = fork();
+    if (pid == 0) {
+        multiply_as(t, lonely, launcher, probe);
+        _exit(0);
+    }
+    ASSERT_EQ(waitpid(pid, &status, 0), pid);
+    ASSERT_EQ(status, 0);
 }
 
 TEST(a_limit_above_our_own_hard_limit_is_lowered)
@@ -659,41 +726,53 @@ static pid_t start_and_read_pid(struct test *t, struct run *run, const char *act
 
 TEST(at_the_time_limit_it_is_asked_to_end)
 {
-    AUTO(run) run = run_new(t);
+    AUTO(run) run = run_new_still(t);
 
     run->config.time_limit_ms = 300;
-    play(t, run, "polite", NULL, NULL);
+    start_and_read_pid(t, run, "polite", NULL);
+    clock_advance(&run->clock, 300);
+    finish(t, run);
     ASSERT(run->result.timed_out && !run->result.cancelled);
     ASSERT_EQ(run->result.exit_code, 3);
-    ASSERT_TEXT(run->out, "ready\nbye");
-    ASSERT(run->result.duration_ms >= 300 && run->result.duration_ms < CHILD_GRACE_MS);
+    ASSERT_TEXT(buf_text(&run->seen), "ready\nbye");
+    ASSERT_EQ(run->result.duration_ms, 300);
+}
+
+static void pass_the_grace(struct loop_timer *timer)
+{
+    struct run *run = ((struct alarm *)timer)->run;
+
+    clock_advance(&run->clock, run->config.grace_ms);
+}
+
+/* Both ignore SIGTERM. */
+static void outlive_the_limit(struct test *t, const char *group)
+{
+    AUTO(run) run = run_new_still(t);
+    struct alarm alarm = { { .fire = pass_the_grace }, run };
+    pid_t grandchild;
+
+    run->config.time_limit_ms = 300;
+    run->config.grace_ms = 50;
+    grandchild = start_and_read_pid(t, run, "stubborn", group);
+    ASSERT(grandchild > 1 && kill(grandchild, 0) == 0);
+    clock_advance(&run->clock, 300);
+    loop_timer_start(run->loop, &alarm.timer, 0);
+    finish(t, run);
+    ASSERT(run->result.timed_out);
+    ASSERT_EQ(run->result.signal, SIGKILL);
+    ASSERT_EQ(run->result.duration_ms, 350);
+    ASSERT(ends_within(grandchild, 5000));
 }
 
 TEST(after_the_grace_the_whole_group_is_killed)
 {
-    AUTO(run) run = run_new(t);
-    pid_t grandchild;
-
-    run->config.time_limit_ms = 300;
-    run->config.grace_ms = 50;
-    grandchild = start_and_read_pid(t, run, "stubborn", NULL);
-    ASSERT(grandchild > 1 && kill(grandchild, 0) == 0);
-    finish(t, run);
-    ASSERT(run->result.timed_out);
-    ASSERT_EQ(run->result.signal, SIGKILL);
-    ASSERT(ends_within(grandchild, 5000));
+    outlive_the_limit(t, NULL);
 }
 
 TEST(a_grandchild_in_another_group_of_the_session_is_killed_too)
 {
-    AUTO(run) run = run_new(t);
-    pid_t grandchild;
-
-    run->config.time_limit_ms = 300;
-    run->config.grace_ms = 50;
-    grandchild = start_and_read_pid(t, run, "stubborn", "other-group");
-    finish(t, run);
-    ASSERT(ends_within(grandchild, 5000));
+    outlive_the_limit(t, "other-group");
 }
 
 TEST(a_process_left_behind_neither_delays_the_end_nor_outlives_it)

@@ -202,7 +202,7 @@ TEST(http_streams_50_MB_through_pauses_in_bounded_memory)
 static enum http_flow pause_at_once(struct call *call, struct str chunk)
 {
     (void)chunk;
-    loop_timer_start(call->rig->loop, call->arg, 700);
+    loop_timer_start(call->rig->loop, call->arg, 300);
     return HTTP_PAUSE;
 }
 
@@ -234,7 +234,7 @@ TEST(http_a_paused_reader_stops_the_sender)
     loop_add_tick_hook(rig.loop, &hook);
     call_run(&call, &rig,
              &(struct http_request){ .url = rig_url(&rig, "/"),
-                                     .limits = { .max_body_bytes = BIG_BYTES, .idle_ms = 50 } });
+                                     .limits = { .max_body_bytes = BIG_BYTES } });
     ASSERT_CALL_FAILED(&call, ERR_CANCELLED, HTTP_PHASE_BODY);
     ASSERT_EQ(call.chunks, 1);
     /* No more than what fits into the sockets' buffers. */
@@ -245,21 +245,65 @@ TEST(http_a_paused_reader_stops_the_sender)
     rig_close(&rig);
 }
 
-TEST(http_reports_success_only_after_the_reader_goes_on)
+static bool serve_in_halves(struct peer_conn *conn)
+{
+    if (strcmp(conn->path, "/whole") == 0)
+        return serve_hello(conn);
+    if (!peer_text(conn, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello"))
+        return false;
+    while (__atomic_load_n(&conn->shared->counter, __ATOMIC_SEQ_CST) == 0)
+        peer_nap(1);
+    return peer_text(conn, "again");
+}
+
+static struct call *paused_call;
+
+/* A few ticks, an hour, a few ticks: whatever could go wrong has. */
+static void resume_after_an_hour(struct rig *rig)
+{
+    static int turns;
+
+    if (rig->bytes != 5 || paused_call->dones)
+        return;
+    turns++;
+    if (turns == 3)
+        clock_advance(&rig->clock, HOURS(1));
+    if (turns != 6)
+        return;
+    __atomic_store_n(&rig->peer.shared->counter, 1, __ATOMIC_SEQ_CST);
+    http_resume(paused_call->x);
+}
+
+static enum http_flow pause_first(struct call *call, struct str chunk)
+{
+    (void)chunk;
+    return call->chunks == 1 ? HTTP_PAUSE : HTTP_GO;
+}
+
+static void run_paused(struct test *t, const char *path, struct http_limits limits,
+                       const char *body)
 {
     struct rig rig;
-    struct call call = { .at_data = pause_at_once };
-    struct slow_reader reader = { .timer = { .fire = read_on }, .call = &call };
-    int64_t before = clock_mono_ms(clock_system());
+    struct call call = { .at_data = pause_first };
 
-    rig_open(&rig, t, serve_hello, NULL, NULL);
-    call.arg = &reader;
-    call_run(&call, &rig,
-             &(struct http_request){ .url = rig_url(&rig, "/"), .limits = { .total_ms = 600 } });
+    paused_call = &call;
+    rig_open_still(&rig, t, serve_in_halves, NULL, resume_after_an_hour);
+    call_run(&call, &rig, &(struct http_request){ .url = rig_url(&rig, path), .limits = limits });
     ASSERT_CALL_OK(&call, 200);
-    ASSERT(clock_mono_ms(clock_system()) - before >= 700);
+    ASSERT_STR(buf_str(&call.body), body);
+    ASSERT(call.result.total_ms >= HOURS(1));
     call_release(&call);
     rig_close(&rig);
+}
+
+TEST(http_a_reader_that_pauses_is_not_a_peer_that_is_silent)
+{
+    run_paused(t, "/", (struct http_limits){ .idle_ms = 30, .total_ms = HTTP_NEVER }, "helloagain");
+}
+
+TEST(http_reports_success_only_after_the_reader_goes_on)
+{
+    run_paused(t, "/whole", (struct http_limits){ .idle_ms = 30, .total_ms = 60 }, "hello");
 }
 
 /* ---- compression ---- */
@@ -580,7 +624,7 @@ static void start_in_storm(struct storm *storm, struct rig *rig, struct call *ca
                &(struct http_request){
                    .url = rig_url(rig, arena_printf(&rig->t->arena, "/%u", storm->started++)),
                    .max_redirects = 3,
-                   .limits = { .first_byte_ms = 400, .total_ms = 3000, .idle_ms = 1000 } });
+                   .limits = { .first_byte_ms = 200, .total_ms = 3000, .idle_ms = 1000 } });
 }
 
 TEST(http_every_exchange_of_a_storm_ends_once)

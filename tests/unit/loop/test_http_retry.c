@@ -5,6 +5,7 @@
 #include "loop/http_retry.h"
 
 #include "base/buf.h"
+#include "base/rand.h"
 #include "harness/http_peer.h"
 #include "harness/test.h"
 #include "http_rig.h"
@@ -12,6 +13,8 @@
 #include "loop/loop.h"
 
 #define WALL_NOW INT64_C(1700000000000) /* Tue, 14 Nov 2023 22:13:20 GMT */
+
+#define SEED 42
 
 struct retry_rig {
     struct clock_fake clock;
@@ -22,26 +25,9 @@ struct retry_rig {
     struct buf body;
     unsigned heads, dones;
     int status;
-    uint64_t limits[32]; /* that random was asked for */
-    unsigned asked;
+    struct rand_fake rand;
     bool cancel_in_data;
 };
-
-/* Always the longest wait. */
-static uint64_t random_most(void *arg, uint64_t limit)
-{
-    struct retry_rig *r = arg;
-
-    r->limits[r->asked++] = limit;
-    return limit - 1;
-}
-
-static uint64_t random_zero(void *arg, uint64_t limit)
-{
-    (void)limit;
-    ((struct retry_rig *)arg)->asked++;
-    return 0;
-}
 
 static void on_headers(struct http_exchange *x, const struct http_head *head, void *arg)
 {
@@ -86,9 +72,8 @@ static void open_rig(struct retry_rig *r, const struct http_fake_answer *answers
     clock_fake_init(&r->clock, WALL_NOW);
     r->loop = loop_new_fake(&r->clock);
     r->fake = http_fake_new(r->loop, answers, n);
-    if (!policy.random_below)
-        policy.random_below = random_most;
-    policy.random_arg = r;
+    rand_fake_init(&r->rand, SEED);
+    policy.rand = &r->rand.rand;
     r->client = http_retry_new(r->loop, r->fake, &policy);
 }
 
@@ -136,28 +121,42 @@ TEST(retry_tries_until_it_works)
     ASSERT_EQ(r.result.attempts, 3);
     ASSERT_EQ(r.heads, 1);
     ASSERT_STR(buf_str(&r.body), "hello");
-    /* Bounds of 500 and 1000 ms, and random gave the most of each. */
-    ASSERT_EQ(r.limits[0], 501);
-    ASSERT_EQ(r.limits[1], 1001);
-    ASSERT(r.result.total_ms >= 1500 && r.result.total_ms < 1600);
     close_rig(&r);
 }
 
-TEST(retry_waits_double_up_to_the_cap)
+/* The same random numbers below the same bounds give the same waits. */
+TEST(retry_waits_a_random_time_below_a_bound_that_doubles_up_to_the_cap)
 {
     static const struct http_fake_answer script[] = { REFUSED, REFUSED, REFUSED,  REFUSED,
                                                       REFUSED, REFUSED, ANSWER_OK };
     static const uint64_t bounds[] = { 100, 200, 400, 800, 1000, 1000 };
+    struct rand_fake twin;
     struct retry_rig r;
+    int64_t waits = 0;
 
+    rand_fake_init(&twin, SEED);
     open_rig(&r, script, 7,
              (struct http_retry_policy){
                  .max_attempts = 10, .base_ms = 100, .cap_ms = 1000, .budget_ms = 100000 });
     run(&r, t, (struct http_request){ 0 });
+    for (unsigned i = 0; i < ARRAY_LEN(bounds); i++)
+        waits += (int64_t)rand_below(&twin.rand, bounds[i] + 1);
     ASSERT_EQ(r.result.attempts, 7);
-    ASSERT_EQ(r.asked, 6);
-    for (unsigned i = 0; i < 6; i++)
-        ASSERT_EQ(r.limits[i], bounds[i] + 1);
+    ASSERT_EQ(r.result.total_ms, waits);
+    close_rig(&r);
+}
+
+TEST(retry_without_a_policy_takes_its_defaults)
+{
+    static const struct http_fake_answer script[] = { REFUSED, REFUSED, REFUSED, REFUSED };
+    struct retry_rig r;
+
+    open_rig(&r, script, 4, (struct http_retry_policy){ 0 });
+    http_client_free(r.client);
+    r.client = http_retry_new(r.loop, r.fake, &(struct http_retry_policy){ 0 });
+    run(&r, t, (struct http_request){ 0 });
+    ASSERT_EQ(r.result.attempts, 4);
+    ASSERT(r.result.total_ms <= 500 + 1000 + 2000 + 4);
     close_rig(&r);
 }
 
@@ -303,7 +302,7 @@ static int64_t took_with(struct test *t, const char *value, unsigned *ret_attemp
     struct retry_rig r;
     int64_t took;
 
-    open_rig(&r, script, 2, (struct http_retry_policy){ .random_below = random_zero });
+    open_rig(&r, script, 2, (struct http_retry_policy){ .base_ms = 1 });
     run(&r, t, (struct http_request){ 0 });
     *ret_attempts = r.result.attempts;
     took = r.result.total_ms;
@@ -322,7 +321,7 @@ TEST(retry_waits_as_long_as_the_server_asks)
         { "60", 60000, 2 },
         { "Tue, 14 Nov 2023 22:13:25 GMT", 5000, 2 },
         { "Tue, 14 Nov 2023 22:00:00 GMT", 0, 2 }, /* past */
-        { "nonsense", 0, 2 },                      /* the usual wait: random gives 0 */
+        { "nonsense", 0, 2 },                      /* the usual wait: up to 1 ms */
         { "61", 0, 1 },                            /* more than the cap: not asked again */
         { "Wed, 15 Nov 2023 22:13:20 GMT", 0, 1 },
         { "99999999999999999999", 0, 2 }, /* no number that fits: nonsense */
@@ -362,6 +361,9 @@ TEST(retry_reads_all_forms_of_retry_after)
         { "Tue, 99 Nov 2023 22:13:30 GMT", -1 },
         { "Tue, 14 Nov 2023 25:13:30 GMT", -1 },
         { "Tue, 14 Nov 2023", -1 },
+        { "Tue, 14 Nov 2023 -2:13:30 GMT", -1 },
+        { "Tue, 14 Nov 2023 22:-1:30 GMT", -1 },
+        { "Tue, 14 Nov 2023 22:13:-1 GMT", -1 },
         { "Tue, 14 Nov 2023 22:13:30 GMT, and a very long tail that does not fit anywhere", -1 },
     };
 
@@ -372,6 +374,45 @@ TEST(retry_reads_all_forms_of_retry_after)
             FAIL("\"%s\" is %lld", cases[i].value, (long long)ms);
     }
     ASSERT_EQ(http_retry_after_ms(STR("1\0"), 0), -1);
+}
+
+/* The answer says "busy" and then drips for an hour. */
+TEST(retry_does_not_wait_for_the_body_of_an_answer_nobody_sees)
+{
+    static const struct str drops[] = { { "b", 1 }, { "u", 1 }, { "s", 1 }, { "y", 1 } };
+    static const struct http_fake_answer script[] = {
+        { .status = 503, .chunks = drops, .n_chunks = 4, .chunk_delay_ms = MINUTES(15) },
+        ANSWER_OK,
+    };
+    struct retry_rig r;
+
+    open_rig(&r, script, 2, (struct http_retry_policy){ .base_ms = 100 });
+    run(&r, t, (struct http_request){ 0 });
+    ASSERT_EQ(r.result.err.code, ERR_NONE);
+    ASSERT_EQ(r.result.attempts, 2);
+    ASSERT_STR(buf_str(&r.body), "hello");
+    ASSERT(r.result.total_ms <= 110);
+    close_rig(&r);
+}
+
+TEST(retry_is_cancelled_while_it_throws_a_body_away)
+{
+    static const struct str drops[] = { { "b", 1 }, { "u", 1 } };
+    static const struct http_fake_answer script[] = {
+        { .status = 503, .chunks = drops, .n_chunks = 2, .chunk_delay_ms = MINUTES(15) },
+        ANSWER_OK,
+    };
+    struct retry_rig r;
+
+    open_rig(&r, script, 2, (struct http_retry_policy){ .base_ms = 5000 });
+    start(&r, t, (struct http_request){ 0 });
+    loop_fake_advance(r.loop, 2);
+    http_cancel(r.x);
+    loop_fake_advance(r.loop, HOURS(1));
+    ASSERT_EQ(r.dones, 1);
+    ASSERT_EQ(r.result.err.code, ERR_CANCELLED);
+    ASSERT_EQ(http_fake_count(r.fake), 1);
+    close_rig(&r);
 }
 
 TEST(retry_starts_nothing_past_its_budget)
@@ -588,12 +629,6 @@ static bool serve_third_time(struct peer_conn *conn)
     return peer_answer(conn, 200, "", "third");
 }
 
-static uint64_t random_small(void *arg, uint64_t limit)
-{
-    (void)arg;
-    return limit > 5 ? 5 : limit - 1;
-}
-
 TEST(retry_works_over_the_real_client)
 {
     struct rig rig;
@@ -602,8 +637,7 @@ TEST(retry_works_over_the_real_client)
 
     rig_open(&rig, t, serve_third_time, NULL, NULL);
     plain = rig.client;
-    rig.client = http_retry_new(rig.loop, plain,
-                                &(struct http_retry_policy){ .random_below = random_small });
+    rig.client = http_retry_new(rig.loop, plain, &(struct http_retry_policy){ .base_ms = 5 });
     call_get(&call, &rig, "/");
     ASSERT_CALL_OK(&call, 200);
     ASSERT_EQ(call.result.attempts, 3);

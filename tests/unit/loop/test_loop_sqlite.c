@@ -8,10 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "disk_fail.h"
+#include "harness/fault_vfs.h"
 #include "harness/test.h"
 #include "loop/loop.h"
 #include "row_store.h"
+#include "victim.h"
 
 struct ack {
     struct loop_effect effect; /* first */
@@ -61,7 +62,19 @@ static bool add(struct loop *loop, struct domain *domain, struct ack *ack, struc
     return loop_unit_end(loop, kept, err) == 0 && kept;
 }
 
+static struct fault_plan disk;
 static int told;
+
+/* Before the databases are opened; later the plan alone changes. */
+static void disk_install(void)
+{
+    fault_vfs_install(&disk);
+}
+
+static void disk_fail(enum fault_op op, enum fault_how how, unsigned nth)
+{
+    disk = (struct fault_plan){ .how = how, .op = op, .nth = nth };
+}
 
 static void count_failed(struct domain *domain, const struct err *why, void *arg)
 {
@@ -123,6 +136,7 @@ TEST(a_failed_write_lets_nothing_out_and_reading_goes_on)
     struct ack first = ack_of(1), lost = ack_of(2), elsewhere = ack_of(3), refused = ack_of(4);
     int64_t count;
 
+    disk_install();
     ASSERT_OK(rows_open(test_path(t, "agent.db"), &domain, &t->err));
     ASSERT_OK(rows_open(test_path(t, "journal.db"), &other, &t->err));
     ASSERT_OK(loop_new(NULL, &loop, &t->err));
@@ -133,11 +147,10 @@ TEST(a_failed_write_lets_nothing_out_and_reading_goes_on)
     loop_stop(loop);
     ASSERT_OK(loop_run(loop, &t->err));
     ASSERT(add(loop, domain, &lost, &t->err));
-    disk_fail(DISK_WRITE_FAILS, 1);
+    disk_fail(FAULT_WRITE, FAULT_FULL, 1);
     loop_stop(loop);
     ASSERT_OK(loop_run(loop, &t->err));
-    ASSERT(disk_failed());
-    disk_fail(DISK_WELL, 0);
+    ASSERT_EQ(disk.fired, 1);
     ASSERT(lost.ran == 0 && lost.dropped == 1 && lost.why == ERR_STORAGE_FAILED && told == 1);
     ASSERT_EQ(domain_health(domain), DOMAIN_READ_ONLY);
     ASSERT_FAILS(loop_unit_begin(loop, domain, &t->err), ERR_STORAGE_FAILED);
@@ -161,6 +174,7 @@ TEST(a_failed_sync_ends_the_loop_after_everybody_was_told)
     struct ack first = ack_of(1), lost = ack_of(2);
     int64_t count;
 
+    disk_install();
     ASSERT_OK(rows_open(test_path(t, "agent.db"), &domain, &t->err));
     ASSERT_OK(loop_new(NULL, &loop, &t->err));
     loop_attach(loop, domain);
@@ -169,11 +183,10 @@ TEST(a_failed_sync_ends_the_loop_after_everybody_was_told)
     loop_stop(loop);
     ASSERT_OK(loop_run(loop, &t->err));
     ASSERT(add(loop, domain, &lost, &t->err));
-    disk_fail(DISK_SYNC_FAILS, 1);
+    disk_fail(FAULT_SYNC, FAULT_FAIL, 1);
     /* Nobody stops it: it ends by itself. */
     ASSERT_FAILS(loop_run(loop, &t->err), ERR_STORAGE_FAILED);
-    ASSERT(disk_failed());
-    disk_fail(DISK_WELL, 0);
+    ASSERT_EQ(disk.fired, 1);
     ASSERT(lost.ran == 0 && lost.dropped == 1 && lost.why == ERR_STORAGE_FAILED && told == 1);
     ASSERT_EQ(domain_health(domain), DOMAIN_LOST);
     loop_free(TAKE(loop));
@@ -188,11 +201,19 @@ TEST(a_failed_sync_ends_the_loop_after_everybody_was_told)
 
 #define SWEEP_TICKS 6
 
+struct sweep {
+    enum fault_op op;
+    enum fault_how how;
+    unsigned least; /* faults there must be room for: a tick needs several writes and a sync */
+};
+
 /* Ticks while the nth write or sync fails; then what a new start finds is compared with what was
  * let out. Returns whether the fault was reached. */
-static bool sweep_once(struct test *t, enum disk_fault fault, int nth, unsigned *acknowledged)
+static bool sweep_once(struct test *t, const struct sweep *sweep, unsigned nth,
+                       unsigned *acknowledged)
 {
-    const char *path = test_path(t, arena_printf(&t->arena, "sweep-%d-%d.db", fault, nth));
+    const char *path =
+        test_path(t, arena_printf(&t->arena, "%d-%d-%u.db", sweep->op, sweep->how, nth));
     struct domain *domain = NULL;
     AUTO(domain) again = NULL;
     struct clock_fake clock;
@@ -203,26 +224,27 @@ static bool sweep_once(struct test *t, enum disk_fault fault, int nth, unsigned 
 
     clock_fake_init(&clock, 0);
     loop = loop_new_fake(&clock);
+    disk_install();
     ASSERT_OK(rows_open(path, &domain, &t->err));
     loop_attach(loop, domain);
-    disk_fail(fault, nth);
+    disk_fail(sweep->op, sweep->how, nth);
     for (int i = 0; i < SWEEP_TICKS * 2; i++) {
         acks[i] = ack_of(i + 1);
         add(loop, domain, &acks[i], &t->err);
         if (i % 2)
             loop_fake_tick(loop);
     }
-    reached = disk_failed() > 0;
+    reached = disk.fired > 0;
     loop_free(loop);
+    disk_fail(FAULT_ANY, FAULT_NONE, 0);
     domain_free(domain);
-    disk_fail(DISK_WELL, 0);
     ASSERT_OK(rows_open(path, &again, &t->err));
     for (int i = 0; i < SWEEP_TICKS * 2; i++) {
         ASSERT_OK(rows_count(again, i + 1, &count, &t->err));
         ASSERT(acks[i].ran + acks[i].dropped <= 1);
         ASSERT(count == 1 || (count == 0 && !acks[i].ran));
         /* Only a failed sync leaves it open; whatever else was dropped is gone. */
-        if (fault == DISK_WRITE_FAILS)
+        if (sweep->op == FAULT_WRITE)
             ASSERT_EQ(count, acks[i].ran);
         *acknowledged += (unsigned)acks[i].ran;
     }
@@ -233,23 +255,28 @@ static bool sweep_once(struct test *t, enum disk_fault fault, int nth, unsigned 
 
 TEST(after_any_failing_write_or_sync_exactly_the_acknowledged_ticks_are_found)
 {
-    unsigned acknowledged = 0;
-    int nth[DISK_SYNC_FAILS + 1] = { 0 };
+    static const struct sweep sweeps[] = {
+        { FAULT_WRITE, FAULT_FAIL, 2 * SWEEP_TICKS },
+        { FAULT_WRITE, FAULT_FULL, 2 * SWEEP_TICKS },
+        { FAULT_WRITE, FAULT_TEAR, 2 * SWEEP_TICKS },
+        { FAULT_SYNC, FAULT_FAIL, SWEEP_TICKS },
+    };
+    unsigned acknowledged = 0, nth;
 
-    for (enum disk_fault fault = DISK_WRITE_FAILS; fault <= DISK_SYNC_FAILS; fault++)
-        for (nth[fault] = 1; sweep_once(t, fault, nth[fault], &acknowledged); nth[fault]++)
+    for (size_t i = 0; i < ARRAY_LEN(sweeps); i++) {
+        for (nth = 1; sweep_once(t, &sweeps[i], nth, &acknowledged); nth++)
             ;
-    /* A tick needs several writes and a sync; the sweep went through all of them. */
-    ASSERT(nth[DISK_WRITE_FAILS] > 2 * SWEEP_TICKS && nth[DISK_SYNC_FAILS] > SWEEP_TICKS);
+        ASSERT(nth > sweeps[i].least);
+    }
     ASSERT(acknowledged > 0);
 }
 
 /* ---- kill -9 ---- */
 
-#define KILLS      200
-#define GROUP_ROWS 3
+#define KILLS 200
 
-/* Starts the victim, reads `acks` acknowledgements, kills it, reads what was still on its way.
+/* A kill takes nothing from the kernel's memory, so the suite runs without real syncs. Starts the
+ * victim, reads `acks` acknowledgements, kills it, reads what was still on its way.
  * Returns the last number it acknowledged, or before. */
 static int64_t kill_after(const char *path, unsigned acks, int64_t before)
 {
@@ -262,10 +289,8 @@ static int64_t kill_after(const char *path, unsigned acks, int64_t before)
         FAIL("pipe: %s", strerror(errno));
     pid = fork();
     if (pid == 0) {
-        dup2(fds[1], 1);
         close(fds[0]);
-        execl(VICTIM_PATH, "victim", path, (char *)NULL);
-        _exit(1);
+        victim_run(path, fds[1]);
     }
     close(fds[1]);
     while (read(fds[0], &next, sizeof(next)) == sizeof(next)) {
@@ -298,7 +323,7 @@ TEST(what_was_acknowledged_before_kill_9_is_there_once_and_whole, .timeout_s = 1
         ASSERT_OK(rows_open(path, &domain, &t->err));
         ASSERT_OK(rows_max(domain, &max, &t->err));
         ASSERT(max >= acknowledged);
-        ASSERT_OK(rows_torn(domain, GROUP_ROWS, &torn, &t->err));
+        ASSERT_OK(rows_torn(domain, VICTIM_ROWS, &torn, &t->err));
         ASSERT_EQ(torn, 0);
     }
     ASSERT(acknowledged > KILLS * 5);

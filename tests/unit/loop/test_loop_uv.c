@@ -2,8 +2,10 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <errno.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -97,6 +99,89 @@ TEST(alarms_ring_by_the_injected_clock)
     loop_timer_start(loop, &end.timer, 0);
     ASSERT_OK(loop_run(loop, &t->err));
     ASSERT(ring.fired == 1 && end.fired == 1);
+}
+
+/* ---- somebody sets the clock ----
+ *
+ * The kernel then makes the timer's descriptor readable and reading it fails with ECANCELED. The
+ * machine's clock is not ours to set, so the linker puts these in front of the C library's. */
+
+static int alarm_fd = -1, armed;
+static bool clock_was_set;
+static struct itimerspec armed_for;
+
+int __real_timerfd_settime(int fd, int flags, const struct itimerspec *at, struct itimerspec *old);
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *at, struct itimerspec *old);
+ssize_t __real_read(int fd, void *bytes, size_t n);
+ssize_t __wrap_read(int fd, void *bytes, size_t n);
+
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *at, struct itimerspec *old)
+{
+    if (flags != (TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET))
+        FAIL("an alarm that nobody would wake when the clock is set");
+    alarm_fd = fd;
+    armed_for = *at;
+    armed++;
+    return __real_timerfd_settime(fd, flags, at, old);
+}
+
+ssize_t __wrap_read(int fd, void *bytes, size_t n)
+{
+    ssize_t got = __real_read(fd, bytes, n);
+
+    if (fd != alarm_fd || !clock_was_set)
+        return got;
+    clock_was_set = false;
+    errno = ECANCELED;
+    return -1;
+}
+
+struct setter {
+    struct loop_timer timer; /* first */
+    struct clock_fake *clock;
+    int64_t wall_ms;
+};
+
+static void set_clock(struct loop_timer *timer)
+{
+    static const struct itimerspec now = { .it_value.tv_nsec = 1 };
+    struct setter *setter = (struct setter *)timer;
+
+    clock_set_wall(setter->clock, setter->wall_ms);
+    clock_was_set = true;
+    __real_timerfd_settime(alarm_fd, 0, &now, NULL);
+}
+
+TEST(an_alarm_rings_when_the_clock_is_set_past_it_and_not_when_it_is_set_back)
+{
+    struct clock_fake clock;
+    AUTO(loop) loop = NULL;
+    struct stopper ring;
+    struct setter setter = { { .fire = set_clock }, &clock, DAYS(100) - HOURS(1) };
+    int64_t left_s;
+
+    clock_fake_init(&clock, DAYS(100));
+    ASSERT_OK(loop_new(&clock.clock, &loop, &t->err));
+    ring = (struct stopper){ .timer.fire = stop_now, .loop = loop };
+    loop_alarm_start(loop, &ring.timer, DAYS(100) + HOURS(2));
+    loop_stop(loop);
+    ASSERT_OK(loop_run(loop, &t->err));
+    ASSERT(armed >= 1 && ring.fired == 0);
+
+    /* Back by an hour: three are left now. */
+    loop_timer_start(loop, &setter.timer, 0);
+    while (clock_was_set || setter.timer.heap_index)
+        ASSERT_OK((loop_stop(loop), loop_run(loop, &t->err)));
+    ASSERT_OK((loop_stop(loop), loop_run(loop, &t->err)));
+    ASSERT_EQ(ring.fired, 0);
+    left_s = armed_for.it_value.tv_sec - clock_wall_ms(clock_system()) / 1000;
+    ASSERT(left_s > 3 * 3600 - 60 && left_s <= 3 * 3600 + 1);
+
+    /* Forward, past it. */
+    setter.wall_ms = DAYS(100) + HOURS(3);
+    loop_timer_start(loop, &setter.timer, 0);
+    ASSERT_OK(loop_run(loop, &t->err));
+    ASSERT_EQ(ring.fired, 1);
 }
 
 struct counter {

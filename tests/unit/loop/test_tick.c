@@ -403,6 +403,21 @@ TEST(a_stopped_loop_does_its_last_ticks_and_no_more_than_those)
     ASSERT_EQ((1 << 30) - hook.wakes, LOOP_LAST_TICKS);
 }
 
+TEST(what_was_kept_in_an_earlier_tick_does_not_commit_a_later_one)
+{
+    AUTO(room) r = room_new();
+
+    for (int tick = 0; tick < 2; tick++) {
+        ASSERT_OK(loop_unit_begin(r->loop, store_domain(&r->a), &t->err));
+        store_write(&r->a, tick);
+        ASSERT_OK(loop_unit_end(r->loop, tick == 0, &t->err));
+        buf_clear(&r->trace);
+        loop_fake_tick(r->loop);
+        ASSERT_TEXT(buf_text(&r->trace), tick == 0 ? "commit a\n" : "rollback a\n");
+    }
+    ASSERT_EQ(r->a.durable_count, 1);
+}
+
 /* ---- arena ---- */
 
 struct keeper {

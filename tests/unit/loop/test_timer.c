@@ -120,6 +120,31 @@ TEST(a_timer_that_restarts_itself_does_not_starve_others)
     ASSERT_TEXT(buf_text(&w->trace), "a@0 b@0 a@0 ");
 }
 
+static void ring_in_the_past(struct loop_timer *timer)
+{
+    struct bell *bell = (struct bell *)timer;
+
+    ring(timer);
+    loop_alarm_start(bell->loop, timer, 5);
+}
+
+TEST(an_alarm_that_is_set_to_the_past_does_not_starve_others)
+{
+    AUTO(tower) tower = tower_new();
+    struct bell hasty = bell_of(tower, "hasty"), other = bell_of(tower, "other");
+    int64_t now = clock_wall_ms(loop_clock(tower->loop));
+
+    hasty.timer.fire = ring_in_the_past;
+    loop_alarm_start(tower->loop, &hasty.timer, now);
+    loop_alarm_start(tower->loop, &other.timer, now);
+    loop_fake_tick(tower->loop);
+    loop_fake_tick(tower->loop);
+    ASSERT_EQ(strncmp(buf_text(&tower->trace), "hasty@", 6), 0);
+    ASSERT_CONTAINS(buf_text(&tower->trace), " other@");
+    ASSERT(strstr(buf_text(&tower->trace), "other@") <
+           strstr(buf_text(&tower->trace) + 1, "hasty@"));
+}
+
 TEST(a_timer_may_stop_one_that_is_due_with_it)
 {
     AUTO(tower) w = tower_new();

@@ -1,21 +1,18 @@
-/* Ticks as fast as it can until it is killed: each tick writes a group of rows and, once that is
- * committed, says the group's number on stdout.
- *
- * SPDX-License-Identifier: MIT
- */
+/* SPDX-License-Identifier: MIT */
+#include "victim.h"
+
 #include <stdio.h>
 #include <unistd.h>
 
 #include "loop/loop.h"
 #include "row_store.h"
 
-#define GROUP_ROWS 3
-
 struct victim {
     struct loop_tick_hook hook; /* first */
     struct loop *loop;
     struct domain *domain;
     int64_t id;
+    int fd;
 };
 
 static struct victim victim;
@@ -23,7 +20,7 @@ static struct victim victim;
 static void say(struct loop_effect *effect)
 {
     (void)effect;
-    if (write(1, &victim.id, sizeof(victim.id)) != sizeof(victim.id))
+    if (write(victim.fd, &victim.id, sizeof(victim.id)) != sizeof(victim.id))
         _exit(2);
 }
 
@@ -43,7 +40,7 @@ static void next_group(struct loop_tick_hook *hook)
     victim.id++;
     if (loop_unit_begin(victim.loop, victim.domain, &err) < 0)
         _exit(4);
-    for (int i = 0; i < GROUP_ROWS; i++)
+    for (int i = 0; i < VICTIM_ROWS; i++)
         if (rows_add(victim.domain, victim.id, &err) < 0)
             _exit(5);
     loop_after_commit(victim.loop, &effect);
@@ -51,18 +48,20 @@ static void next_group(struct loop_tick_hook *hook)
         _exit(6);
 }
 
-int main(int argc, char **argv)
+_Noreturn void victim_run(const char *path, int fd)
 {
     struct err err = ERR_INIT;
 
-    if (argc != 2 || rows_open(argv[1], &victim.domain, &err) < 0 ||
+    victim.fd = fd;
+    if (rows_open(path, &victim.domain, &err) < 0 ||
         rows_max(victim.domain, &victim.id, &err) < 0 || loop_new(NULL, &victim.loop, &err) < 0) {
         fprintf(stderr, "%s\n", err_message(&err, 0));
-        return 1;
+        _exit(1);
     }
     loop_attach(victim.loop, victim.domain);
     victim.hook.after_tick = next_group;
     loop_add_tick_hook(victim.loop, &victim.hook);
     loop_wake(victim.loop);
-    return loop_run(victim.loop, &err);
+    loop_run(victim.loop, &err);
+    _exit(7);
 }

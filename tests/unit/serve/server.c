@@ -7,6 +7,7 @@
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -19,17 +20,21 @@
 #include "base/limits.h"
 
 #define ANSWER_MAX (64 * MIB)
+#define PATIENCE_S 20 /* far more than anything takes, on the busiest machine */
 
 struct server {
     struct loop *loop;
     struct serve *serve;
-    struct serve_feed *feed;
+    struct serve_feed *feed, *talk;
     pthread_t thread;
     uv_async_t async;
     sem_t done;
     void (*fn)(struct server *server, void *arg);
     void *arg;
-    char *token, *socket_path;
+    char *token, *socket_path, *here;
+    struct buf *said;
+    unsigned ws_opened;
+    atomic_uint ws_closed;
     unsigned port;
     struct serve_request *held;
     struct store_fake store;
@@ -126,6 +131,23 @@ static void run_rows(struct serve_request *request)
     serve_reply_text(request, 200, "text/plain", str_from(text));
 }
 
+static void on_ws_opened(struct serve_ws *ws, void *arg)
+{
+    (void)ws;
+    ((struct server *)arg)->ws_opened++;
+}
+
+static void on_ws_closed(struct serve_ws *ws, unsigned code, void *arg)
+{
+    (void)ws;
+    atomic_store(&((struct server *)arg)->ws_closed, code);
+}
+
+unsigned server_ws_closed(struct server *server)
+{
+    return atomic_load(&server->ws_closed);
+}
+
 static void on_ws_message(struct serve_ws *ws, bool text, struct str bytes, void *arg)
 {
     (void)arg;
@@ -138,6 +160,7 @@ static void on_ws_message(struct serve_ws *ws, bool text, struct str bytes, void
                 return;
     } else if (str_is(bytes, "close")) {
         serve_ws_close(ws, 1000, "as you wish");
+        ASSERT_EQ(serve_ws_send(ws, true, STR("too late")), -1);
     } else {
         serve_ws_send(ws, text, bytes);
     }
@@ -145,9 +168,11 @@ static void on_ws_message(struct serve_ws *ws, bool text, struct str bytes, void
 
 static void run_ws(struct serve_request *request)
 {
-    static const struct serve_ws_ops ops = { .message = on_ws_message };
+    static const struct serve_ws_ops ops = { .opened = on_ws_opened,
+                                             .message = on_ws_message,
+                                             .closed = on_ws_closed };
 
-    serve_ws_accept(request, &ops, NULL);
+    serve_ws_accept(request, &ops, serve_request_arg(request));
 }
 
 static void run_feed(struct serve_request *request)
@@ -170,6 +195,38 @@ static void feed_joined(struct serve_feed *feed, struct serve_client *client, ui
     serve_client_send(client, after + 1, "joined", str_from(text));
 }
 
+/* Says what it hears to everybody, and who left to the others. */
+static void feed_message(struct serve_feed *feed, struct serve_client *client, struct str text,
+                         void *arg)
+{
+    (void)arg;
+    if (str_is(text, "\"private\""))
+        serve_client_send(client, 0, "word", STR("\"for you alone\""));
+    else
+        serve_feed_publish(feed, 0, "word", text);
+}
+
+static void feed_left(struct serve_feed *feed, struct serve_client *client, void *arg)
+{
+    (void)arg, (void)client;
+    serve_feed_publish(feed, 0, "left", STR("\"left\""));
+}
+
+static void run_talk(struct serve_request *request)
+{
+    serve_feed_open_ws(((struct server *)serve_request_arg(request))->talk, request);
+}
+
+/* A feed that ends between the answer and the client's joining. */
+static void run_gone(struct serve_request *request)
+{
+    struct server *server = serve_request_arg(request);
+    struct serve_feed *feed = serve_feed_new(server->serve, "gone", NULL, NULL);
+
+    serve_feed_open_sse(feed, request);
+    serve_feed_free(feed);
+}
+
 static const struct serve_route routes[] = {
     { "POST", "/api/v1/test/echo", run_echo, SERVE_TOKEN, SERVE_TEXT, 1 * MIB, "Echo." },
     { "POST", "/api/v1/test/public", run_echo, SERVE_PUBLIC, SERVE_TEXT, 1000, "Echo." },
@@ -182,6 +239,8 @@ static const struct serve_route routes[] = {
     { "GET", "/api/v1/test/rows", run_rows, SERVE_TOKEN, SERVE_TEXT, 0, "Counts." },
     { "GET", "/api/v1/test/ws", run_ws, SERVE_TOKEN, SERVE_WEBSOCKET, 0, "Echo." },
     { "GET", "/api/v1/test/feed", run_feed, SERVE_TOKEN, SERVE_SSE, 0, "A feed." },
+    { "GET", "/api/v1/test/talk", run_talk, SERVE_TOKEN, SERVE_WEBSOCKET, 0, "A feed that hears." },
+    { "GET", "/api/v1/test/gone", run_gone, SERVE_TOKEN, SERVE_SSE, 0, "A feed that ended." },
     { "GET", "/api/v1/test/feed/ws", run_feed_ws, SERVE_TOKEN, SERVE_WEBSOCKET, 0, "A feed." },
 };
 
@@ -207,6 +266,7 @@ static void *run_loop(void *arg)
 
     loop_run(server->loop, &err);
     serve_feed_free(server->feed);
+    serve_feed_free(server->talk);
     serve_free(server->serve);
     loop_free(server->loop);
     return NULL;
@@ -221,22 +281,41 @@ static size_t health(void *arg, struct serve_health *out, size_t max)
     return 1;
 }
 
+static void take_warning(void *arg, const char *text)
+{
+    struct server *server = arg;
+
+    if (server->said)
+        buf_add_text(server->said, text);
+}
+
 struct server *server_start(struct test *t, const struct serve_limits *limits)
 {
+    return server_start_at(t, limits, "127.0.0.1:0", NULL, NULL);
+}
+
+struct server *server_start_at(struct test *t, const struct serve_limits *limits,
+                               const char *listen, const char *const *hosts, struct buf *said)
+{
     static const struct serve_feed_ops feed_ops = { .joined = feed_joined };
+    static const struct serve_feed_ops talk_ops = { .message = feed_message, .left = feed_left };
     static struct serve_routes table;
     struct server *server = ARENA_NEW(&t->arena, struct server);
     struct serve_config config = {
-        .listen = "127.0.0.1:0",
+        .listen = listen,
+        .inherit = !listen,
+        .hosts = hosts,
         .token_path = test_path(t, "token"),
         .socket_path = test_path(t, "s.sock"),
         .version = "test",
         .routes = &table,
         .route_tables = 1,
         .health = health,
+        .warn = take_warning,
         .arg = server,
     };
 
+    server->said = said;
     table = (struct serve_routes){ routes, ARRAY_LEN(routes), server };
     if (limits)
         config.limits = *limits;
@@ -245,7 +324,9 @@ struct server *server_start(struct test *t, const struct serve_limits *limits)
     loop_attach_store(server->loop, store_domain(&server->store), &store_fake_ops);
     ASSERT_OK(serve_start(server->loop, &config, &server->serve, &t->err));
     server->feed = serve_feed_new(server->serve, "test", &feed_ops, server);
+    server->talk = serve_feed_new(server->serve, "talk", &talk_ops, server);
     server->port = serve_port(server->serve);
+    server->here = arena_printf(&t->arena, "127.0.0.1:%u", server->port);
     server->token = arena_text(&t->arena, str_trim(test_read_file(t, config.token_path)).p);
     server->token[43] = '\0';
     server->socket_path = arena_text(&t->arena, config.socket_path);
@@ -306,6 +387,16 @@ struct serve_feed *server_feed(struct server *server)
     return server->feed;
 }
 
+struct serve_feed *server_talk(struct server *server)
+{
+    return server->talk;
+}
+
+void server_end_talk(struct server *server)
+{
+    serve_feed_free(TAKE(server->talk));
+}
+
 struct store_fake *server_store(struct server *server)
 {
     return &server->store;
@@ -339,9 +430,9 @@ size_t resident_bytes(void)
 
 /* ---- the client ---- */
 
-static void set_patience(int fd)
+void client_be_patient(int fd, int seconds)
 {
-    struct timeval patience = { .tv_sec = 5 };
+    struct timeval patience = { .tv_sec = seconds };
 
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
@@ -349,12 +440,16 @@ static void set_patience(int fd)
 
 int client_open(struct server *server)
 {
-    struct sockaddr_in sa = { .sin_family = AF_INET,
-                              .sin_port = htons((uint16_t)server->port),
-                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    return client_open_to(server, "127.0.0.1");
+}
+
+int client_open_to(struct server *server, const char *ip)
+{
+    struct sockaddr_in sa = { .sin_family = AF_INET, .sin_port = htons((uint16_t)server->port) };
     int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
 
-    set_patience(fd);
+    ASSERT_EQ(inet_pton(AF_INET, ip, &sa.sin_addr), 1);
+    client_be_patient(fd, PATIENCE_S);
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     if (fd < 0 || connect(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0)
         FAIL("connect: %s", strerror(errno));
@@ -366,7 +461,7 @@ int client_open_unix(struct server *server)
     struct sockaddr_un sa = { .sun_family = AF_UNIX };
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
-    set_patience(fd);
+    client_be_patient(fd, PATIENCE_S);
     snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", server->socket_path);
     if (connect(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0)
         FAIL("connect %s: %s", server->socket_path, strerror(errno));
@@ -394,6 +489,30 @@ void client_send(int fd, const char *fmt, ...)
     buf_vprintf(&text, fmt, args);
     va_end(args);
     client_send_bytes(fd, buf_text(&text), text.n);
+}
+
+void client_send_template(struct server *server, int fd, const char *text)
+{
+    const struct {
+        const char *word, *value;
+    } words[] = { { "HERE", server->here },
+                  { "PORT", server->here + strlen("127.0.0.1:") },
+                  { "TOKEN", server->token } };
+    AUTO_BUF out = BUF_INIT(ANSWER_MAX);
+
+    while (*text) {
+        size_t i = 0;
+
+        while (i < ARRAY_LEN(words) && strncmp(text, words[i].word, strlen(words[i].word)) != 0)
+            i++;
+        if (i < ARRAY_LEN(words)) {
+            buf_add_text(&out, words[i].value);
+            text += strlen(words[i].word);
+        } else {
+            buf_add_char(&out, *text++);
+        }
+    }
+    client_send_bytes(fd, buf_text(&out), out.n);
 }
 
 void client_request(struct server *server, int fd, const char *method, const char *path, bool auth,

@@ -17,6 +17,10 @@ struct server;
 
 /* limits may be NULL. Every test route is under /api/v1/test. */
 struct server *server_start(struct test *t, const struct serve_limits *limits);
+/* Listening on another address (NULL: on sockets that are inherited), by further names; warnings go
+ * to said, unless it is NULL. */
+struct server *server_start_at(struct test *t, const struct serve_limits *limits,
+                               const char *listen, const char *const *hosts, struct buf *said);
 /* Graceful stop within deadline_ms; fails the test when the loop does not end. */
 void server_stop(struct server *server, int64_t deadline_ms);
 /* Begins to stop and returns at once; server_join() waits. */
@@ -26,6 +30,11 @@ void server_join(struct server *server);
 void server_do(struct server *server, void (*fn)(struct server *server, void *arg), void *arg);
 struct serve *server_serve(struct server *server);
 struct serve_feed *server_feed(struct server *server);
+struct serve_feed *server_talk(struct server *server);
+/* In the loop's thread. */
+void server_end_talk(struct server *server);
+/* What the last WebSocket of /api/v1/test/ws ended with, 0 before. */
+unsigned server_ws_closed(struct server *server);
 /* The domain that /api/v1/test/write writes to. Touched in the loop's thread only. */
 struct store_fake;
 struct store_fake *server_store(struct server *server);
@@ -36,11 +45,17 @@ int64_t now_ms(void);
 /* Resident bytes of this process. */
 size_t resident_bytes(void);
 
-/* A blocking socket whose reads give up after 5 s. */
+/* A blocking socket whose reads give up after 20 s. */
 int client_open(struct server *server);
+/* To this IPv4 address of the server's. */
+int client_open_to(struct server *server, const char *ip);
 int client_open_unix(struct server *server);
 void client_send(int fd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void client_send_bytes(int fd, const void *bytes, size_t n);
+/* text with HERE replaced by 127.0.0.1:PORT, PORT by the port and TOKEN by the token. */
+void client_send_template(struct server *server, int fd, const char *text);
+/* Reads give up after so long. */
+void client_be_patient(int fd, int seconds);
 /* A request with Host and, when auth, the token. */
 void client_request(struct server *server, int fd, const char *method, const char *path, bool auth,
                     const char *more_headers, const char *body);

@@ -9,29 +9,33 @@
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/limits.h"
 #include "server.h"
 
-#define STOP_MS   2000
-#define ANSWER_MS 50
-#define IDLE_WANT 10000
+#define STOP_MS      2000
+#define ANSWER_MS    50
+#define ANSWER_TRIES 20
+#define IDLE_WANT    10000
+#define BROKEN_OFF   "POST /api/v1/test/public HTTP/1.1\r\nHost: HERE\r\n"
 
-/* The best of three: another process may have had the processor, the server may not. */
+/* One of many within the time: another process may have had the processor, the server may not. One
+ * that is held up by the abuse is late every time. */
 static void assert_quick(struct test *t, struct server *server)
 {
     int64_t best = INT64_MAX;
 
-    for (int i = 0; i < 3; i++) {
-        int64_t began = now_ms();
+    for (int i = 0; i < ANSWER_TRIES && best > ANSWER_MS; i++) {
+        int64_t began = now_ms(), took;
 
         ASSERT_EQ(ask(t, server, "GET", "/healthz", false, NULL, NULL).status, 200);
-        if (now_ms() - began < best)
-            best = now_ms() - began;
+        took = now_ms() - began;
+        best = took < best ? took : best;
     }
     if (best > ANSWER_MS)
-        FAIL("an ordinary request took %lld ms", (long long)best);
+        FAIL("the best of %d ordinary requests took %lld ms", ANSWER_TRIES, (long long)best);
 }
 
 TEST(slow_heads_are_cut_however_steadily_they_drip)
@@ -58,7 +62,7 @@ TEST(slow_heads_are_cut_however_steadily_they_drip)
         ASSERT(answer.status == 408 || answer.status == 0);
         close(fds[i]);
     }
-    ASSERT(now_ms() - began < 3000);
+    ASSERT(now_ms() - began < 10000);
     ASSERT(metric(t, server, "http_timeouts_total") >= 50);
     server_stop(server, STOP_MS);
 }
@@ -106,51 +110,100 @@ TEST(readers_that_never_take_their_answer_are_cut)
     server_stop(server, STOP_MS);
 }
 
-static int connect_quietly(struct server *server)
+/* In a process of its own, so that descriptors suffice for both ends: connects count times to the
+ * port that it reads, says so, and stays until it is told to go. */
+static void crowd_main(int orders, int news, unsigned count)
 {
-    struct sockaddr_in sa = { .sin_family = AF_INET,
-                              .sin_port = htons((uint16_t)server_port(server)),
-                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    struct sockaddr_in sa = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    unsigned port = 0, made = 0;
 
-    if (fd >= 0 && connect(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0) {
-        close(fd);
-        return -1;
+    if (read(orders, &port, sizeof(port)) != sizeof(port))
+        _exit(1);
+    sa.sin_port = htons((uint16_t)port);
+    for (; made < count; made++) {
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+        if (fd < 0 || connect(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0)
+            break;
     }
-    return fd;
+    if (write(news, &made, sizeof(made)) != sizeof(made))
+        _exit(1);
+    while (read(orders, &port, sizeof(port)) < 0)
+        ;
+    _exit(0);
 }
 
-/* Server and clients share this process, so each connection takes two descriptors. */
-TEST(ten_thousand_idle_connections_leave_room_for_others, .timeout_s = 120)
+struct crowd {
+    pid_t pid;
+    int orders, news;
+};
+
+/* To be called before there are threads. */
+static struct crowd crowd_start(unsigned count)
+{
+    int orders[2], news[2];
+    struct crowd crowd;
+
+    ASSERT(pipe(orders) == 0 && pipe(news) == 0);
+    crowd.pid = fork();
+    ASSERT(crowd.pid >= 0);
+    if (crowd.pid == 0) {
+        close(orders[1]);
+        crowd_main(orders[0], news[1], count);
+    }
+    close(orders[0]);
+    close(news[1]);
+    crowd.orders = orders[1];
+    crowd.news = news[0];
+    return crowd;
+}
+
+static void crowd_go(struct crowd *crowd)
+{
+    close(crowd->orders);
+    ASSERT_EQ(waitpid(crowd->pid, NULL, 0), crowd->pid);
+    close(crowd->news);
+}
+
+/* How many connections one process can have, up to IDLE_WANT. */
+static unsigned descriptors(void)
 {
     struct rlimit limit;
-    struct serve_limits limits = { .connections = 11000 };
-    struct server *server;
-    static int fds[IDLE_WANT];
-    unsigned count = IDLE_WANT;
-    size_t before, grown;
 
     getrlimit(RLIMIT_NOFILE, &limit);
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
-    if (limit.rlim_max < 2 * IDLE_WANT + 500) {
-        count = (unsigned)(limit.rlim_max - 500) / 2;
-        printf("  only %u connections: the system allows %llu descriptors\n", count,
-               (unsigned long long)limit.rlim_max);
-    }
-    server = server_start(t, &limits);
+    if (limit.rlim_max >= IDLE_WANT + 500)
+        return IDLE_WANT;
+    printf("  fewer connections: the system allows %llu descriptors\n",
+           (unsigned long long)limit.rlim_max);
+    return (unsigned)limit.rlim_max - 500;
+}
+
+TEST(ten_thousand_idle_connections_leave_room_for_others, .timeout_s = 240)
+{
+    unsigned count = descriptors(), port, made = 0;
+    struct crowd crowd = crowd_start(count);
+    struct serve_limits limits = { .connections = count + 300, .header_ms = MINUTES(10) };
+    struct server *server = server_start(t, &limits);
+    size_t before, grown;
+
+    assert_quick(t, server);
     before = resident_bytes();
-    for (unsigned i = 0; i < count; i++)
-        if ((fds[i] = connect_quietly(server)) < 0)
-            FAIL("connection %u: %s", i, strerror(errno));
-    while (metric(t, server, "http_connections") < (int64_t)count)
+    port = server_port(server);
+    ASSERT_EQ(write(crowd.orders, &port, sizeof(port)), sizeof(port));
+    for (int i = 0; i < 20; i++)
+        assert_quick(t, server); /* while they come */
+    ASSERT_EQ(read(crowd.news, &made, sizeof(made)), sizeof(made));
+    ASSERT_EQ(made, count);
+    while (metric(t, server, "http_connections") <= (int64_t)count)
         ;
     assert_quick(t, server);
     grown = resident_bytes() - before;
     printf("  %u idle connections: %zu MB, %zu bytes each\n", count, grown >> 20, grown / count);
     ASSERT(grown < (size_t)count * 16 * KIB);
-    for (unsigned i = 0; i < count; i++)
-        close(fds[i]);
+    crowd_go(&crowd);
+    assert_quick(t, server);
     while (metric(t, server, "http_connections") > 1)
         ;
     server_stop(server, STOP_MS);
@@ -240,44 +293,37 @@ TEST(oversized_bodies_are_refused_before_they_are_taken)
     server_stop(server, STOP_MS);
 }
 
-TEST(malformed_requests_are_refused_and_nobody_else_suffers)
+/* Whether or not they get an answer, they get no good one. test_framing.c has those that matter. */
+TEST(rubbish_is_refused_and_nobody_else_suffers)
 {
     static const char *const bad[] = {
         "\r\n\r\n\r\n\r\nrubbish\r\n\r\n",
         "GET\r\n\r\n",
         "GET /\r\n\r\n",
-        "GET / HTTP/9.9\r\nHost: x\r\n\r\n",
+        "GET / HTTP/9.9\r\nHost: HERE\r\n\r\n",
+        "GET\t/\tHTTP/1.1\r\nHost: HERE\r\n\r\n",
+        "GET /a b HTTP/1.1\r\nHost: HERE\r\n\r\n",
         "GET / HTTP/1.1\r\nHost\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: HERE\r\n folded: x\r\n\r\n",
         "G\1T / HTTP/1.1\r\nHost: HERE\r\n\r\n",
         "GET relative HTTP/1.1\r\nHost: HERE\r\n\r\n",
-        "POST /api/v1/test/public HTTP/1.1\r\nHost: HERE\r\nContent-Length: -1\r\n\r\n",
-        "POST /api/v1/test/public HTTP/1.1\r\nHost: HERE\r\nContent-Length: 1x\r\n\r\n",
-        "POST /api/v1/test/public HTTP/1.1\r\nHost: HERE\r\nContent-Length: 3\r\nContent-Length: "
-        "4\r\n\r\nabcd",
-        "POST /api/v1/test/public HTTP/1.1\r\nHost: HERE\r\nContent-Length: "
-        "3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-        "POST /api/v1/test/public HTTP/1.1\r\nHost: HERE\r\nTransfer-Encoding: gzip\r\n\r\n",
-        "POST /api/v1/test/public HTTP/1.1\r\nHost: HERE\r\nTransfer-Encoding: "
-        "chunked\r\n\r\nzz\r\nabc\r\n0\r\n\r\n",
-        "POST /api/v1/test/public HTTP/1.1\r\nHost: HERE\r\nTransfer-Encoding: "
-        "chunked\r\n\r\nffffffffffffffffff\r\nabc\r\n",
+        "GET https://HERE/ HTTP/1.1\r\nHost: HERE\r\n\r\n",
+        "CONNECT HERE HTTP/1.1\r\nHost: HERE\r\n\r\n",
+        "TRACE /healthz HTTP/1.1\r\nHost: HERE\r\n\r\n",
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        "\x16\x03\x01\x02\x01\x01\xfc\x03\x03", /* TLS */
+        BROKEN_OFF "Content-Length: 5\r\n\r\nhalf",
+        BROKEN_OFF "Transfer-Encoding: chunked\r\n\r\n5\r\nha",
     };
     struct serve_limits limits = { .header_ms = 300, .body_ms = 300 };
     struct server *server = server_start(t, &limits);
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        AUTO_BUF text = BUF_INIT(2000);
-        const char *here = strstr(bad[i], "HERE");
         int fd = client_open(server);
         struct answer answer;
 
-        buf_add(&text, bad[i], here ? (size_t)(here - bad[i]) : strlen(bad[i]));
-        if (here)
-            buf_printf(&text, "127.0.0.1:%u%s", server_port(server), here + 4);
-        client_send_bytes(fd, buf_text(&text), text.n);
+        client_send_template(server, fd, bad[i]);
         answer = client_answer(t, fd);
-        /* 200 would mean that it was understood. */
         if (answer.status >= 200 && answer.status < 400)
             test_case_failed("%s: %d %.*s", bad[i], answer.status, STR_ARG(answer.body));
         else

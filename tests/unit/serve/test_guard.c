@@ -69,43 +69,127 @@ TEST(guard_refuses_files_that_hold_no_token)
                  ERR_INTERNAL);
 }
 
-TEST(guard_compares_hosts_with_their_port)
+TEST(guard_lets_in_names_that_it_knows_and_no_others)
 {
+    static const struct {
+        const char *host;
+        bool good;
+    } cases[] = {
+        { "localhost:7117", true },
+        { "LocalHost:7117", true },
+        { "127.0.0.1:7117", true },
+        { "[::1]:7117", true },
+        { "mouse.example", true },      /* a proxy on 80 or 443 */
+        { "MOUSE.example:7117", true }, /* or straight */
+        { "exact.example:8443", true },
+        { "", false },
+        { "localhost", false },
+        { "localhost:", false },
+        { "localhost:7118", false },
+        { "localhost:07117", false },
+        { "localhost:71170", false },
+        { "localhost.:7117", false },
+        { "localhost:7117.", false },
+        { " localhost:7117", false },
+        { "localhost:7117 ", false },
+        { "localhost:7117.evil.example", false },
+        { "localhost.evil.example:7117", false },
+        { "evil.example:7117", false },
+        { "localhost:7117@evil.example", false },
+        { "evil.example@localhost:7117", false },
+        { "127.0.0.1.nip.io:7117", false },
+        { "127.1:7117", false },
+        { "2130706433:7117", false },
+        { "0x7f.1:7117", false },
+        { "0.0.0.0:7117", false },
+        { "::1:7117", false },
+        { "[::1]", false },
+        { "[0:0:0:0:0:0:0:1]:7117", false },
+        { "[::ffff:127.0.0.1]:7117", false },
+        { "[::1%25lo]:7117", false },
+        { "mouse.example.", false },
+        { "mouse.example:80", false },
+        { "mouse.example:443", false },
+        { "sub.mouse.example", false },
+        { "exact.example", false },
+        { "exact.example:7117", false },
+    };
     struct fixture f;
 
     open_guard(t, &f);
-    ASSERT_OK(guard_allow_host(&f.guard, STR("localhost"), 7117, &t->err));
-    ASSERT_OK(guard_allow_host(&f.guard, STR("[::1]"), 7117, &t->err));
-    ASSERT_OK(guard_allow_host(&f.guard, STR("mouse.example:8443"), 7117, &t->err));
-    ASSERT(guard_host_ok(&f.guard, STR("localhost:7117")));
-    ASSERT(guard_host_ok(&f.guard, STR("LOCALHOST:7117")));
-    ASSERT(guard_host_ok(&f.guard, STR("[::1]:7117")));
-    ASSERT(guard_host_ok(&f.guard, STR("mouse.example:8443")));
-    ASSERT(!guard_host_ok(&f.guard, STR("localhost")));
-    ASSERT(!guard_host_ok(&f.guard, STR("localhost:7118")));
-    ASSERT(!guard_host_ok(&f.guard, STR("localhost:7117.evil.example")));
-    ASSERT(!guard_host_ok(&f.guard, STR("evil.example:7117")));
-    ASSERT(!guard_host_ok(&f.guard, STR("")));
-    ASSERT(guard_origin_ok(&f.guard, STR("http://localhost:7117")));
-    ASSERT(!guard_origin_ok(&f.guard, STR("https://localhost:7117")));
-    ASSERT(!guard_origin_ok(&f.guard, STR("http://localhost:7117/")));
-    ASSERT(!guard_origin_ok(&f.guard, STR("null")));
-    ASSERT(!guard_origin_ok(&f.guard, STR("http://localhost:7117@evil.example")));
+    ASSERT_OK(guard_allow_host(&f.guard, STR("localhost"), 7117, false, &t->err));
+    ASSERT_OK(guard_allow_host(&f.guard, STR("127.0.0.1"), 7117, false, &t->err));
+    ASSERT_OK(guard_allow_host(&f.guard, STR("[::1]"), 7117, false, &t->err));
+    ASSERT_OK(guard_allow_host(&f.guard, STR("Mouse.Example"), 7117, true, &t->err));
+    ASSERT_OK(guard_allow_host(&f.guard, STR("exact.example:8443"), 7117, true, &t->err));
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const char *plain = arena_printf(&t->arena, "http://%s", cases[i].host);
+        const char *tls = arena_printf(&t->arena, "https://%s", cases[i].host);
+
+        if (guard_host_ok(&f.guard, str_from(cases[i].host)) != cases[i].good ||
+            guard_origin_ok(&f.guard, str_from(plain)) != cases[i].good ||
+            guard_origin_ok(&f.guard, str_from(tls)) != cases[i].good)
+            test_case_failed("%s", cases[i].host);
+        else
+            test_case_passed();
+    }
+    guard_release(&f.guard);
+}
+
+TEST(guard_takes_an_origin_for_what_it_is)
+{
+    static const char *const foreign[] = {
+        "",
+        "null",
+        "localhost:7117",
+        "//localhost:7117",
+        "http:localhost:7117",
+        "http:/localhost:7117",
+        "http://",
+        "http:///localhost:7117",
+        "http://localhost:7117/",
+        "http://localhost:7117/x",
+        "http://localhost:7117#",
+        "http://localhost:7117 http://evil.example",
+        "http://user@localhost:7117",
+        "http://evil.example#localhost:7117",
+        "ftp://localhost:7117",
+        "ws://localhost:7117",
+        "file://localhost:7117",
+        "chrome-extension://localhost:7117",
+        "xhttp://localhost:7117",
+    };
+    struct fixture f;
+
+    open_guard(t, &f);
+    ASSERT_OK(guard_allow_host(&f.guard, STR("localhost"), 7117, false, &t->err));
+    for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
+        if (guard_origin_ok(&f.guard, str_from(foreign[i])))
+            FAIL("the origin \"%s\" was let in", foreign[i]);
     guard_release(&f.guard);
 }
 
 TEST(guard_refuses_host_names_that_are_none)
 {
+    static const char *const bad[] = { "", "a b", "a/b", "a@b", "http://a", "a\r\n", "\xC3\xA4" };
+    char *big = memset(arena_alloc(&t->arena, GUARD_HOST_BYTES + 2, 1), 'a', GUARD_HOST_BYTES);
     struct fixture f;
 
     open_guard(t, &f);
-    ASSERT_FAILS(guard_allow_host(&f.guard, STR(""), 1, &t->err), ERR_BAD_REQUEST);
-    ASSERT_FAILS(guard_allow_host(&f.guard, STR("a b"), 1, &t->err), ERR_BAD_REQUEST);
-    ASSERT_FAILS(guard_allow_host(&f.guard, STR("a\0b"), 1, &t->err), ERR_BAD_REQUEST);
-    for (int i = 0; i < GUARD_HOSTS_MAX; i++)
-        ASSERT_OK(guard_allow_host(&f.guard, STR("a"), 80, &t->err));
-    ASSERT(guard_host_ok(&f.guard, STR("a")));
-    ASSERT_FAILS(guard_allow_host(&f.guard, STR("b"), 80, &t->err), ERR_BAD_REQUEST);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        ASSERT_FAILS(guard_allow_host(&f.guard, str_from(bad[i]), 1, true, &t->err),
+                     ERR_BAD_REQUEST);
+    ASSERT_CONTAINS(test_err_text(t), "is not a host name");
+    ASSERT_FAILS(guard_allow_host(&f.guard, STR("a\0b"), 1, true, &t->err), ERR_BAD_REQUEST);
+    ASSERT_OK(guard_allow_host(&f.guard, str_from(big), 65535, true, &t->err));
+    ASSERT(guard_host_ok(&f.guard, str_from(arena_printf(&t->arena, "%s:65535", big))));
+    big[GUARD_HOST_BYTES] = 'a';
+    ASSERT_FAILS(guard_allow_host(&f.guard, str_from(big), 1, true, &t->err), ERR_BAD_REQUEST);
+    ASSERT_CONTAINS(test_err_text(t), "255");
+    for (int i = 1; i < GUARD_HOSTS_MAX / 2; i++)
+        ASSERT_OK(guard_allow_host(&f.guard, STR("a"), 80, true, &t->err));
+    ASSERT_FAILS(guard_allow_host(&f.guard, STR("b"), 80, true, &t->err), ERR_BAD_REQUEST);
+    ASSERT_CONTAINS(test_err_text(t), "too many");
     guard_release(&f.guard);
 }
 

@@ -90,43 +90,81 @@ TEST(server_gives_handlers_decoded_parameters)
 TEST(server_checks_the_host_of_every_request)
 {
     static const struct {
-        const char *request;
+        const char *line, *headers;
         int status;
     } cases[] = {
-        { "GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n", 403 },
-        { "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", 403 },
-        { "GET / HTTP/1.1\r\nHost: localhost:1\r\n\r\n", 403 },
-        { "GET / HTTP/1.1\r\n\r\n", 400 },
-        { "GET / HTTP/1.0\r\n\r\n", 400 },
-        { "GET / HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nHost: 127.0.0.1:PORT\r\n\r\n", 400 },
-        { "GET / HTTP/1.1\r\nHost: LOCALHOST:PORT\r\n\r\n", 200 },
-        { "GET / HTTP/1.1\r\nHost: [::1]:PORT\r\n\r\n", 200 },
-        { "GET http://localhost:PORT/ HTTP/1.1\r\nHost: localhost:PORT\r\n\r\n", 200 },
-        { "GET http://evil.example/ HTTP/1.1\r\nHost: localhost:PORT\r\n\r\n", 403 },
+        { "GET / HTTP/1.1", "Host: localhost:PORT\r\n", 200 },
+        { "GET / HTTP/1.1", "HOST: LOCALHOST:PORT\r\n", 200 },
+        { "GET / HTTP/1.1", "Host: [::1]:PORT\r\n", 200 },
+        { "GET / HTTP/1.0", "Host: HERE\r\n", 200 },
+        { "GET http://HERE/ HTTP/1.1", "Host: HERE\r\n", 200 },
+        { "GET HTTP://LOCALHOST:PORT HTTP/1.1", "Host: localhost:PORT\r\n", 200 },
+        { "GET / HTTP/1.1", "", 400 },
+        { "GET / HTTP/1.0", "", 400 },
+        { "GET / HTTP/1.1", "Host:\r\n", 400 },
+        { "GET / HTTP/1.1", "Host: HERE\r\nHost: HERE\r\n", 400 },
+        { "GET / HTTP/1.1", "Host: HERE\r\nhost: evil.example\r\n", 400 },
+        { "GET http://HERE/ HTTP/1.1", "", 400 },
+        { "GET http://HERE/ HTTP/1.0", "", 400 },
+        { "GET http://HERE/ HTTP/1.1", "Host: evil.example\r\n", 400 },
+        { "GET http://evil.example/ HTTP/1.1", "Host: HERE\r\n", 400 },
+        { "GET http://x@HERE/ HTTP/1.1", "Host: HERE\r\n", 400 },
+        { "GET http://evil.example/ HTTP/1.1", "Host: evil.example\r\n", 403 },
+        { "GET / HTTP/1.1", "Host: evil.example\r\n", 403 },
+        { "GET / HTTP/1.1", "Host: evil.example:PORT\r\n", 403 },
+        { "GET / HTTP/1.1", "Host: 127.0.0.1.nip.io:PORT\r\n", 403 },
+        { "GET / HTTP/1.1", "Host: localhost\r\n", 403 },
+        { "GET / HTTP/1.1", "Host: localhost:1\r\n", 403 },
+        { "GET / HTTP/1.1", "Host: localhost.:PORT\r\n", 403 },
+        { "GET / HTTP/1.1", "Host: 0.0.0.0:PORT\r\n", 403 },
+        { "GET / HTTP/1.1", "Host: [0:0:0:0:0:0:0:1]:PORT\r\n", 403 },
+        { "GET / HTTP/1.1", "Host: HERE, evil.example\r\n", 403 },
+        { "GET / HTTP/1.1", "X-Forwarded-Host: HERE\r\nHost: evil.example\r\n", 403 },
+        /* Before anything else is told, whatever is asked for. */
+        { "GET /nowhere HTTP/1.1", "Host: evil.example\r\n", 403 },
+        { "OPTIONS * HTTP/1.1", "Host: evil.example\r\n", 403 },
+        { "GET /metrics HTTP/1.1", "Host: evil.example\r\n", 403 },
+        { "GET /api/v1/events HTTP/1.1", "Host: evil.example\r\nAuthorization: Bearer TOKEN\r\n",
+          403 },
     };
     struct server *server = server_start(t, NULL);
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        AUTO_BUF text = BUF_INIT(1000);
         int fd = client_open(server);
         struct answer answer;
 
-        for (const char *p = cases[i].request; *p; p++) {
-            if (strncmp(p, "PORT", 4) == 0) {
-                buf_printf(&text, "%u", server_port(server));
-                p += 3;
-            } else {
-                buf_add_char(&text, *p);
-            }
-        }
-        client_send_bytes(fd, buf_text(&text), text.n);
+        client_send_template(
+            server, fd, arena_printf(&t->arena, "%s\r\n%s\r\n", cases[i].line, cases[i].headers));
         answer = client_answer(t, fd);
         if (answer.status != cases[i].status)
-            test_case_failed("%s: %d", cases[i].request, answer.status);
+            test_case_failed("%s %s: %d", cases[i].line, cases[i].headers, answer.status);
         else
             test_case_passed();
         close(fd);
     }
+    server_stop(server, STOP_MS);
+}
+
+/* What /metrics tells is for this machine: not for what a proxy on it passes on. */
+TEST(server_tells_its_numbers_to_this_machine_only)
+{
+    static const struct {
+        const char *more;
+        int status;
+    } cases[] = {
+        { NULL, 200 },
+        { "X-Forwarded-Proto: https\r\n", 200 },
+        { "X-Forwarded-For: 203.0.113.9\r\n", 403 },
+        { "x-forwarded-for: 127.0.0.1\r\n", 403 },
+        { "Forwarded: for=203.0.113.9\r\n", 403 },
+        { "Origin: http://evil.example\r\n", 403 },
+    };
+    struct server *server = server_start(t, NULL);
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        ASSERT_EQ(ask(t, server, "GET", "/metrics", false, cases[i].more, NULL).status,
+                  cases[i].status);
+    ASSERT_EQ(ask(t, server, "GET", "/metrics", true, cases[2].more, NULL).status, 403);
     server_stop(server, STOP_MS);
 }
 
@@ -250,6 +288,109 @@ TEST(server_page_is_compressed_cached_and_locked_down)
     server_stop(server, STOP_MS);
 }
 
+TEST(server_page_is_not_sent_again_when_the_browser_has_it)
+{
+    struct server *server = server_start(t, NULL);
+    struct answer plain = ask(t, server, "GET", "/", false, NULL, NULL);
+    struct answer gzip = ask(t, server, "GET", "/", false, "Accept-Encoding: gzip\r\n", NULL);
+    const char *p = answer_header(t, &plain, "ETag"), *z = answer_header(t, &gzip, "ETag");
+    const struct {
+        const char *method, *accept, *match;
+        int status;
+    } cases[] = {
+        { "GET", "identity", p, 304 },
+        { "HEAD", "identity", p, 304 },
+        { "GET", "gzip", z, 304 },
+        { "GET", "gzip", arena_printf(&t->arena, "W/%s", z), 304 },
+        { "GET", "identity", arena_printf(&t->arena, "\"x\", %s", p), 304 },
+        { "GET", "gzip;q=0", "*", 304 },
+        { "GET", "gzip", p, 200 }, /* another form of it */
+        { "GET", "identity", z, 200 },
+        { "GET", "identity", "\"x\"", 200 },
+        { "GET", "identity", "", 200 },
+        { "GET", "identity", arena_copy(&t->arena, p, strlen(p) - 1), 200 },
+        { "GET", "identity", arena_copy(&t->arena, p + 1, strlen(p) - 2), 200 },
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct answer answer =
+            ask(t, server, cases[i].method, "/", false,
+                arena_printf(&t->arena, "Accept-Encoding: %s\r\nIf-None-Match: %s\r\n",
+                             cases[i].accept, cases[i].match),
+                NULL);
+
+        if (answer.status != cases[i].status ||
+            (answer.status == 304 && (answer.body.n > 0 || !*answer_header(t, &answer, "ETag") ||
+                                      *answer_header(t, &answer, "Content-Encoding"))))
+            test_case_failed("%s %s with %s: %d", cases[i].method, cases[i].accept, cases[i].match,
+                             answer.status);
+        else
+            test_case_passed();
+        ASSERT_TEXT(answer_header(t, &answer, "Vary"), "Accept-Encoding");
+    }
+    server_stop(server, STOP_MS);
+}
+
+/* Two browsers with one link: one of them is logged in. */
+TEST(server_takes_a_link_once_even_from_two_at_once)
+{
+    struct server *server = server_start(t, NULL);
+
+    for (int round = 0; round < 20; round++) {
+        AUTO_BUF url = BUF_INIT(300);
+        int fds[4], good = 0;
+
+        server_do(server, make_login, &url);
+        for (int i = 0; i < 4; i++)
+            fds[i] = client_open(server);
+        for (int i = 0; i < 4; i++)
+            client_request(server, fds[i], "GET", strstr(buf_text(&url), "/login"), false, NULL,
+                           NULL);
+        for (int i = 0; i < 4; i++) {
+            struct answer answer = client_answer(t, fds[i]);
+
+            good += answer.status == 303;
+            ASSERT(answer.status == 303 || answer.status == 403);
+            ASSERT_EQ(*answer_header(t, &answer, "Set-Cookie") != '\0', answer.status == 303);
+            close(fds[i]);
+        }
+        ASSERT_EQ(good, 1);
+    }
+    server_stop(server, STOP_MS);
+}
+
+TEST(server_answers_pipelined_requests_in_order_though_the_first_takes_long)
+{
+    struct server *server = server_start(t, NULL);
+    int fd = client_open(server);
+    char c;
+
+    client_request(server, fd, "GET", "/api/v1/test/hold", true, NULL, NULL);
+    client_request(server, fd, "GET", "/healthz", false, NULL, NULL);
+    for (int i = 0; i < 5; i++)
+        ASSERT_EQ(ask(t, server, "GET", "/healthz", false, NULL, NULL).status, 200);
+    ASSERT_EQ(recv(fd, &c, 1, MSG_PEEK | MSG_DONTWAIT), -1);
+    ASSERT_EQ(ask(t, server, "GET", "/api/v1/test/release", true, NULL, NULL).status, 204);
+    ASSERT_STR(client_answer(t, fd).body, "held");
+    ASSERT_CONTAINS(client_answer(t, fd).body.p, "\"ok\"");
+    close(fd);
+    server_stop(server, STOP_MS);
+}
+
+TEST(server_survives_an_answer_to_a_client_that_has_left)
+{
+    struct server *server = server_start(t, NULL);
+    int fd = client_open(server);
+
+    client_request(server, fd, "GET", "/api/v1/test/hold", true, NULL, NULL);
+    ASSERT_EQ(ask(t, server, "GET", "/healthz", false, NULL, NULL).status, 200);
+    close(fd);
+    ASSERT_EQ(ask(t, server, "GET", "/api/v1/test/release", true, NULL, NULL).status, 204);
+    while (metric(t, server, "http_connections") > 1)
+        ;
+    server_stop(server, STOP_MS);
+}
+
 /* The methods that the document names are those that the server allows; how many. */
 static unsigned check_path(struct test *t, struct server *server, const char *path,
                            struct json_object *item)
@@ -281,7 +422,7 @@ TEST(server_openapi_is_true_to_its_routes)
          !json_object_iter_equal(&at, &end); json_object_iter_next(&at))
         operations += check_path(t, server, json_object_iter_peek_name(&at),
                                  json_object_iter_peek_value(&at));
-    ASSERT_EQ(operations, 9 + 12);
+    ASSERT_EQ(operations, 9 + 14);
     json_object_put(root);
     server_stop(server, STOP_MS);
 }
@@ -403,36 +544,6 @@ TEST(server_refuses_to_start_when_the_port_is_taken_and_cleans_up)
     config.socket_path = test_path(t, "no-such-dir/s.sock");
     ASSERT_FAILS(serve_start(loop, &config, &second, &t->err), ERR_INTERNAL);
     server_stop(server, STOP_MS);
-}
-
-static void take_warning(void *arg, const char *text)
-{
-    buf_add_text(arg, text);
-}
-
-static void stop_loop(void *arg)
-{
-    loop_stop(arg);
-}
-
-TEST(server_warns_when_others_can_reach_it)
-{
-    AUTO_BUF said = BUF_INIT(1000);
-    static const char *const hosts[] = { "mouse.example", NULL };
-    struct serve_config config = { .listen = "0.0.0.0:0",
-                                   .token_path = test_path(t, "token"),
-                                   .hosts = hosts,
-                                   .warn = take_warning,
-                                   .arg = &said };
-    AUTO(serve) serve = NULL;
-    AUTO(loop) loop = NULL;
-
-    ASSERT_OK(loop_new(NULL, &loop, &t->err));
-    ASSERT_OK(serve_start(loop, &config, &serve, &t->err));
-    ASSERT_CONTAINS(buf_text(&said), "can be reached from other machines");
-    ASSERT_CONTAINS(buf_text(&said), config.token_path);
-    serve_stop(serve, 100, stop_loop, loop);
-    ASSERT_OK(loop_run(loop, &t->err));
 }
 
 TEST(server_finishes_what_is_under_way_when_it_stops)

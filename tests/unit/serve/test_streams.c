@@ -6,81 +6,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "peer.h"
 #include "server.h"
 
 #define STOP_MS 2000
-
-static int open_sse(struct test *t, struct server *server, const char *path, const char *more)
-{
-    int fd = client_open(server);
-
-    client_request(server, fd, "GET", path, true, more, NULL);
-    ASSERT_CONTAINS(client_read_until(t, fd, "\r\n\r\n").p, "text/event-stream");
-    return fd;
-}
-
-static int open_ws(struct test *t, struct server *server, const char *path)
-{
-    int fd = client_open(server);
-    struct str head;
-
-    client_request(server, fd, "GET", path, true,
-                   "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
-                   "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n",
-                   NULL);
-    head = client_read_until(t, fd, "\r\n\r\n");
-    ASSERT_CONTAINS(head.p, "HTTP/1.1 101 ");
-    ASSERT_CONTAINS(head.p, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
-    return fd;
-}
-
-/* A masked frame of less than 126 bytes; the mask is zero, which is allowed. */
-static void send_frame(int fd, unsigned first, const char *payload, size_t n)
-{
-    char frame[140] = { (char)first, (char)(0x80 | n) };
-
-    memcpy(frame + 6, payload, n);
-    client_send_bytes(fd, frame, n + 6);
-}
-
-/* Reads a frame; its opcode, the payload in t->arena. -1 when the connection ended. */
-static int read_frame(struct test *t, int fd, struct str *ret_payload)
-{
-    unsigned char head[2], more[8];
-    size_t n;
-    char *bytes;
-
-    if (client_read(fd, head, 2) != 2)
-        return -1;
-    ASSERT_EQ(head[1] & 0x80, 0);
-    n = head[1];
-    if (n >= 126) {
-        size_t wide = n == 126 ? 2 : 8;
-
-        if (client_read(fd, more, wide) != wide)
-            return -1;
-        n = 0;
-        for (size_t i = 0; i < wide; i++)
-            n = n << 8 | more[i];
-    }
-    bytes = arena_alloc(&t->arena, n + 1, 1);
-    if (client_read(fd, bytes, n) != n)
-        return -1;
-    *ret_payload = str_of(bytes, n);
-    return head[0] & 0x0F;
-}
-
-static unsigned read_close(struct test *t, int fd)
-{
-    struct str payload;
-    int opcode;
-
-    while ((opcode = read_frame(t, fd, &payload)) >= 0 && opcode != 8)
-        ;
-    return opcode == 8 && payload.n >= 2
-               ? (unsigned)(unsigned char)payload.p[0] << 8 | (unsigned char)payload.p[1]
-               : 0;
-}
 
 static void publish(struct server *server, void *arg)
 {
@@ -92,13 +21,13 @@ static void publish(struct server *server, void *arg)
 TEST(sse_begins_with_where_the_client_left_off)
 {
     struct server *server = server_start(t, NULL);
-    int fd = open_sse(t, server, "/api/v1/test/feed", "Last-Event-ID: 41\r\n");
+    int fd = peer_open_sse(t, server, "/api/v1/test/feed", "Last-Event-ID: 41\r\n");
     struct str text = client_read_until(t, fd, "{\"after\":41}\n\n");
 
     ASSERT_CONTAINS(text.p, "retry: 2000\n\n");
     ASSERT_CONTAINS(text.p, "id: 42\nevent: joined\n");
     close(fd);
-    fd = open_sse(t, server, "/api/v1/test/feed", "Last-Event-ID: rubbish\r\n");
+    fd = peer_open_sse(t, server, "/api/v1/test/feed", "Last-Event-ID: rubbish\r\n");
     client_read_until(t, fd, "{\"after\":0}");
     close(fd);
     server_stop(server, STOP_MS);
@@ -107,8 +36,8 @@ TEST(sse_begins_with_where_the_client_left_off)
 TEST(feed_reaches_sse_and_websocket_clients_alike)
 {
     struct server *server = server_start(t, NULL);
-    int sse = open_sse(t, server, "/api/v1/test/feed", NULL);
-    int ws = open_ws(t, server, "/api/v1/test/feed/ws");
+    int sse = peer_open_sse(t, server, "/api/v1/test/feed", NULL);
+    int ws = peer_open_ws(t, server, "/api/v1/test/feed/ws");
     int old = client_open(server);
     struct str payload;
 
@@ -118,20 +47,20 @@ TEST(feed_reaches_sse_and_websocket_clients_alike)
         server_port(server), server_token(server));
     client_read_until(t, sse, "joined");
     client_read_until(t, old, "joined");
-    ASSERT_EQ(read_frame(t, ws, &payload), 1);
+    ASSERT_EQ(peer_read_frame(t, ws, &payload), 1);
     ASSERT_STR(payload, "{\"after\":0}");
     server_do(server, publish, (char[]){ "\"one\"" });
     server_do(server, publish, (char[]){ "\"two\"" });
     client_read_until(t, sse, "event: word\ndata: \"one\"\n\n");
     client_read_until(t, sse, "event: word\ndata: \"two\"\n\n");
     client_read_until(t, old, "event: word\ndata: \"two\"\n\n");
-    ASSERT_EQ(read_frame(t, ws, &payload), 1);
+    ASSERT_EQ(peer_read_frame(t, ws, &payload), 1);
     ASSERT_STR(payload, "\"one\"");
-    ASSERT_EQ(read_frame(t, ws, &payload), 1);
+    ASSERT_EQ(peer_read_frame(t, ws, &payload), 1);
     ASSERT_STR(payload, "\"two\"");
     /* Nothing is read from the clients of this feed. */
-    send_frame(ws, 0x81, "hi", 2);
-    ASSERT_EQ(read_close(t, ws), 1003);
+    peer_send_frame(ws, 0x81, "hi", 2);
+    ASSERT_EQ(peer_read_close(t, ws), 1003);
     close(sse), close(ws), close(old);
     server_stop(server, STOP_MS);
 }
@@ -140,13 +69,13 @@ TEST(status_feed_speaks_again_by_itself_and_only_while_read)
 {
     struct serve_limits limits = { .status_ms = 30 };
     struct server *server = server_start(t, &limits);
-    int sse = open_sse(t, server, "/api/v1/events", NULL);
-    int ws = open_ws(t, server, "/api/v1/events/ws");
+    int sse = peer_open_sse(t, server, "/api/v1/events", NULL);
+    int ws = peer_open_ws(t, server, "/api/v1/events/ws");
     struct str payload;
     int64_t count;
 
     client_read_until(t, sse, "\"seq\":3,");
-    ASSERT_EQ(read_frame(t, ws, &payload), 1);
+    ASSERT_EQ(peer_read_frame(t, ws, &payload), 1);
     ASSERT_CONTAINS(payload.p, "\"type\":\"status\"");
     close(sse), close(ws);
     while (metric(t, server, "streams") > 0)
@@ -160,7 +89,7 @@ TEST(status_feed_speaks_again_by_itself_and_only_while_read)
 TEST(sse_client_that_leaves_is_noticed_without_traffic)
 {
     struct server *server = server_start(t, NULL);
-    int fd = open_sse(t, server, "/api/v1/test/feed", NULL);
+    int fd = peer_open_sse(t, server, "/api/v1/test/feed", NULL);
 
     client_read_until(t, fd, "joined");
     ASSERT_EQ(metric(t, server, "streams"), 1);
@@ -176,7 +105,7 @@ TEST(sse_heartbeats_keep_a_silent_feed_alive)
 {
     struct serve_limits limits = { .heartbeat_ms = 50, .header_ms = 100 };
     struct server *server = server_start(t, &limits);
-    int fd = open_sse(t, server, "/api/v1/test/feed", NULL);
+    int fd = peer_open_sse(t, server, "/api/v1/test/feed", NULL);
 
     client_read_until(t, fd, ": still here\n\n");
     client_read_until(t, fd, ": still here\n\n");
@@ -197,17 +126,17 @@ static void publish_much(struct server *server, void *arg)
 TEST(client_that_does_not_read_is_dropped_and_the_others_are_not)
 {
     struct server *server = server_start(t, NULL);
-    int slow = open_sse(t, server, "/api/v1/test/feed", NULL);
-    int slow_ws = open_ws(t, server, "/api/v1/test/feed/ws"), late;
+    int slow = peer_open_sse(t, server, "/api/v1/test/feed", NULL);
+    int slow_ws = peer_open_ws(t, server, "/api/v1/test/feed/ws"), late;
 
     for (int i = 0; i < 3; i++) {
         server_do(server, publish_much, NULL);
         ASSERT(metric(t, server, "stream_queued_bytes") <= 2 << 20);
     }
     ASSERT_EQ(metric(t, server, "stream_overflows_total"), 2);
-    ASSERT_EQ(read_close(t, slow_ws), 1013);
+    ASSERT_EQ(peer_read_close(t, slow_ws), 1013);
     ASSERT(client_closed(slow));
-    late = open_sse(t, server, "/api/v1/test/feed", NULL);
+    late = peer_open_sse(t, server, "/api/v1/test/feed", NULL);
     server_do(server, publish, (char[]){ "\"fine\"" });
     client_read_until(t, late, "\"fine\"");
     close(slow), close(slow_ws), close(late);
@@ -217,18 +146,18 @@ TEST(client_that_does_not_read_is_dropped_and_the_others_are_not)
 TEST(websocket_echoes_pings_and_closes)
 {
     struct server *server = server_start(t, NULL);
-    int fd = open_ws(t, server, "/api/v1/test/ws");
+    int fd = peer_open_ws(t, server, "/api/v1/test/ws");
     struct str payload;
 
-    send_frame(fd, 0x81, "hello", 5);
-    ASSERT_EQ(read_frame(t, fd, &payload), 1);
+    peer_send_frame(fd, 0x81, "hello", 5);
+    ASSERT_EQ(peer_read_frame(t, fd, &payload), 1);
     ASSERT_STR(payload, "hello");
-    send_frame(fd, 0x89, "p", 1);
-    ASSERT_EQ(read_frame(t, fd, &payload), 10);
+    peer_send_frame(fd, 0x89, "p", 1);
+    ASSERT_EQ(peer_read_frame(t, fd, &payload), 10);
     ASSERT_STR(payload, "p");
-    send_frame(fd, 0x81, "close", 5);
-    ASSERT_EQ(read_close(t, fd), 1000);
-    send_frame(fd, 0x88, "\x03\xe8", 2);
+    peer_send_frame(fd, 0x81, "close", 5);
+    ASSERT_EQ(peer_read_close(t, fd), 1000);
+    peer_send_frame(fd, 0x88, "\x03\xe8", 2);
     ASSERT(client_closed(fd));
     close(fd);
     while (metric(t, server, "http_connections") > 1)
@@ -251,7 +180,7 @@ TEST(websocket_frames_that_came_with_the_handshake_are_not_lost)
     buf_add(&text, "\x81\x82\0\0\0\0hi", 8);
     client_send_bytes(fd, text.p, text.n);
     client_read_until(t, fd, "\r\n\r\n");
-    ASSERT_EQ(read_frame(t, fd, &payload), 1);
+    ASSERT_EQ(peer_read_frame(t, fd, &payload), 1);
     ASSERT_STR(payload, "hi");
     close(fd);
     server_stop(server, STOP_MS);
@@ -289,10 +218,10 @@ TEST(websocket_handshakes_are_checked)
 TEST(websocket_that_floods_itself_is_told_to_come_back)
 {
     struct server *server = server_start(t, NULL);
-    int fd = open_ws(t, server, "/api/v1/test/ws");
+    int fd = peer_open_ws(t, server, "/api/v1/test/ws");
 
-    send_frame(fd, 0x81, "flood", 5);
-    ASSERT_EQ(read_close(t, fd), 1013);
+    peer_send_frame(fd, 0x81, "flood", 5);
+    ASSERT_EQ(peer_read_close(t, fd), 1013);
     close(fd);
     server_stop(server, STOP_MS);
 }
@@ -301,12 +230,12 @@ TEST(websocket_peer_that_never_answers_is_given_up)
 {
     struct serve_limits limits = { .heartbeat_ms = 40, .header_ms = 100 };
     struct server *server = server_start(t, &limits);
-    int fd = open_ws(t, server, "/api/v1/test/ws");
+    int fd = peer_open_ws(t, server, "/api/v1/test/ws");
     struct str payload;
     unsigned pings = 0;
     int opcode;
 
-    while ((opcode = read_frame(t, fd, &payload)) >= 0)
+    while ((opcode = peer_read_frame(t, fd, &payload)) >= 0)
         pings += opcode == 9;
     ASSERT(pings >= 1);
     close(fd);
@@ -332,10 +261,10 @@ TEST(broken_frames_close_the_connection_with_a_code)
     struct server *server = server_start(t, NULL);
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        int fd = open_ws(t, server, "/api/v1/test/ws");
+        int fd = peer_open_ws(t, server, "/api/v1/test/ws");
 
         client_send_bytes(fd, cases[i].bytes.p, cases[i].bytes.n);
-        ASSERT_EQ(read_close(t, fd), cases[i].code);
+        ASSERT_EQ(peer_read_close(t, fd), cases[i].code);
         ASSERT(client_closed(fd));
         close(fd);
     }
@@ -346,15 +275,15 @@ TEST(broken_frames_close_the_connection_with_a_code)
 TEST(streams_are_told_why_they_end)
 {
     struct server *server = server_start(t, NULL);
-    int sse = open_sse(t, server, "/api/v1/test/feed", NULL);
-    int ws = open_ws(t, server, "/api/v1/test/ws");
+    int sse = peer_open_sse(t, server, "/api/v1/test/feed", NULL);
+    int ws = peer_open_ws(t, server, "/api/v1/test/ws");
 
     client_read_until(t, sse, "joined");
     server_begin_stop(server, STOP_MS);
     client_read_until(
         t, sse, "event: goodbye\ndata: {\"reason\":\"the server is stopping\"}\n\n\r\n0\r\n\r\n");
-    ASSERT_EQ(read_close(t, ws), 1001);
-    send_frame(ws, 0x88, "\x03\xe9", 2);
+    ASSERT_EQ(peer_read_close(t, ws), 1001);
+    peer_send_frame(ws, 0x88, "\x03\xe9", 2);
     ASSERT(client_closed(sse) && client_closed(ws));
     server_join(server);
     close(sse), close(ws);
@@ -363,7 +292,7 @@ TEST(streams_are_told_why_they_end)
 TEST(stop_does_not_wait_for_streams_that_do_not_listen)
 {
     struct server *server = server_start(t, NULL);
-    int ws = open_ws(t, server, "/api/v1/test/ws");
+    int ws = peer_open_ws(t, server, "/api/v1/test/ws");
     int64_t began = now_ms();
 
     server_stop(server, 200);
@@ -375,8 +304,8 @@ TEST(streams_have_a_cap)
 {
     struct serve_limits limits = { .streams = 2 };
     struct server *server = server_start(t, &limits);
-    int a = open_sse(t, server, "/api/v1/test/feed", NULL);
-    int b = open_sse(t, server, "/api/v1/test/feed", NULL);
+    int a = peer_open_sse(t, server, "/api/v1/test/feed", NULL);
+    int b = peer_open_sse(t, server, "/api/v1/test/feed", NULL);
 
     client_read_until(t, a, "joined");
     client_read_until(t, b, "joined");
@@ -388,8 +317,8 @@ TEST(streams_have_a_cap)
 TEST(half_closed_sockets_end_their_streams)
 {
     struct server *server = server_start(t, NULL);
-    int sse = open_sse(t, server, "/api/v1/test/feed", NULL);
-    int ws = open_ws(t, server, "/api/v1/test/ws");
+    int sse = peer_open_sse(t, server, "/api/v1/test/feed", NULL);
+    int ws = peer_open_ws(t, server, "/api/v1/test/ws");
 
     shutdown(sse, SHUT_WR);
     shutdown(ws, SHUT_WR);

@@ -1,0 +1,161 @@
+/* Feeds: who reads them, and what is sent to all of them at once.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "serve/feed.h"
+
+#include <stdlib.h>
+
+#include "serve/client_int.h"
+#include "serve/serve_int.h"
+#include "serve/sse_int.h"
+#include "serve/ws_int.h"
+
+#define ENCODED_EXTRA 4096 /* around the data of an event */
+
+void feed_leave(struct serve_client *client)
+{
+    struct serve_feed *feed = client->feed;
+
+    if (!feed)
+        return;
+    client->feed = NULL;
+    *client->feed_link = client->feed_next;
+    if (client->feed_next)
+        client->feed_next->feed_link = client->feed_link;
+    feed->count--;
+    if (feed->ops && feed->ops->left)
+        feed->ops->left(feed, client, feed->arg);
+}
+
+/* It may have ended between the request and now. */
+static bool feed_lives(const struct serve *serve, const struct serve_feed *feed)
+{
+    const struct serve_feed *at = serve->feeds;
+
+    while (at && at != feed)
+        at = at->next;
+    return at != NULL;
+}
+
+void feed_join(struct serve_client *client, struct serve_feed *feed, uint64_t after)
+{
+    if (!feed_lives(client->serve, feed)) {
+        client_say_goodbye(client, "this feed has ended");
+        return;
+    }
+    client->feed = feed;
+    client->feed_next = feed->first;
+    client->feed_link = &feed->first;
+    if (feed->first)
+        feed->first->feed_link = &client->feed_next;
+    feed->first = client;
+    feed->count++;
+    if (feed->ops && feed->ops->joined)
+        feed->ops->joined(feed, client, after, feed->arg);
+}
+
+struct serve_feed *serve_feed_new(struct serve *serve, const char *name,
+                                  const struct serve_feed_ops *ops, void *arg)
+{
+    struct serve_feed *feed = NEW(struct serve_feed);
+
+    feed->serve = serve;
+    feed->name = name;
+    feed->ops = ops;
+    feed->arg = arg;
+    feed->next = serve->feeds;
+    serve->feeds = feed;
+    return feed;
+}
+
+void serve_feed_free(struct serve_feed *feed)
+{
+    if (!feed)
+        return;
+    feed->ops = NULL;
+    while (feed->first) {
+        struct serve_client *client = feed->first;
+
+        feed_leave(client);
+        client_say_goodbye(client, "this feed has ended");
+    }
+    for (struct serve_feed **at = &feed->serve->feeds; *at; at = &(*at)->next) {
+        if (*at == feed) {
+            *at = feed->next;
+            break;
+        }
+    }
+    free(feed);
+}
+
+unsigned serve_feed_clients(const struct serve_feed *feed)
+{
+    return feed->count;
+}
+
+size_t serve_feed_backlog(const struct serve_feed *feed)
+{
+    size_t most = 0;
+
+    for (const struct serve_client *client = feed->first; client; client = client->feed_next)
+        if (client->stream.queued > most)
+            most = client->stream.queued;
+    return most;
+}
+
+/* How a client reads an event. */
+enum form { FORM_SSE = 0, FORM_SSE_CHUNKED, FORM_WS, FORM_COUNT };
+
+static struct chunk *encode(enum form form, uint64_t id, const char *event, struct str data)
+{
+    AUTO_BUF text = BUF_INIT(2 * data.n + ENCODED_EXTRA);
+    AUTO_BUF wire = BUF_INIT(2 * data.n + 2 * ENCODED_EXTRA);
+
+    if (form == FORM_WS) {
+        ws_frame(&wire, true, data);
+    } else {
+        sse_event(&text, id, event, data);
+        sse_wire(&wire, buf_str(&text), form == FORM_SSE_CHUNKED);
+    }
+    return chunk_copy(buf_str(&wire));
+}
+
+static enum form form_of(const struct serve_client *client)
+{
+    return client->kind == CLIENT_WS ? FORM_WS : client->chunked ? FORM_SSE_CHUNKED : FORM_SSE;
+}
+
+static int send_chunk(struct serve_client *client, struct chunk *chunk)
+{
+    if (client->kind == CLIENT_WS && ws_close_sent(client->ws))
+        return -1;
+    return stream_push(&client->stream, chunk);
+}
+
+void serve_feed_publish(struct serve_feed *feed, uint64_t id, const char *event, struct str data)
+{
+    struct chunk *encoded[FORM_COUNT] = { NULL };
+    struct serve_client *next;
+
+    feed->published++;
+    for (struct serve_client *client = feed->first; client; client = next) {
+        enum form form = form_of(client);
+
+        next = client->feed_next;
+        if (!encoded[form])
+            encoded[form] = encode(form, id, event, data);
+        send_chunk(client, encoded[form]);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(encoded); i++)
+        chunk_unref(encoded[i]);
+}
+
+int serve_client_send(struct serve_client *client, uint64_t id, const char *event, struct str data)
+{
+    struct chunk *chunk = encode(form_of(client), id, event, data);
+    int r = send_chunk(client, chunk);
+
+    chunk_unref(chunk);
+    return r;
+}

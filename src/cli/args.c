@@ -192,7 +192,7 @@ static int keep_option(struct parser *p, const struct cli_option *option, const 
 {
     struct cli_args *args = p->args;
 
-    if (option->choices && !is_choice(option->choices, value))
+    if (option->choices && value && !is_choice(option->choices, value))
         return err_set(p->err, ERR_BAD_REQUEST, "--%s takes one of: %s; not `%.64s`", option->name,
                        option->choices, value);
     for (size_t i = 0; option->value && !option->repeats && i < args->typed_count; i++)

@@ -263,7 +263,7 @@ static int finish(struct backup *backup, struct err *err)
 /* Half a backup would be worse than none. */
 static int refuse_postgres(const struct config *config, struct err *err)
 {
-    if (strncmp(config->store_url, "postgres", 8) != 0)
+    if (domains_is_local(config, DOMAIN_JOURNAL))
         return 0;
     return err_set(err, ERR_BAD_REQUEST,
                    "the records are on Postgres (store.url); back them up there: "

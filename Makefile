@@ -41,7 +41,7 @@ comma := ,
 .PHONY: test
 test: ## install what tests need, build with sanitizers and run every suite
 	@tools/setup build test
-	@$(MAKE) asan
+	@$(MAKE) build asan
 	@tools/run-tests build-asan --suite "$(SUITE)"
 
 .PHONY: test-long

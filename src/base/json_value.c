@@ -178,7 +178,7 @@ static int find_typed(const struct json_object *object, const char *key, enum js
 int json_get_str(const struct json_object *object, const char *key, struct str *ret_value,
                  struct err *err)
 {
-    struct json_object *value;
+    struct json_object *value = NULL;
     int r = find_typed(object, key, json_type_string, "a string", &value, err);
 
     if (r > 0)
@@ -214,7 +214,7 @@ int json_get_double(const struct json_object *object, const char *key, double *r
 int json_get_bool(const struct json_object *object, const char *key, bool *ret_value,
                   struct err *err)
 {
-    struct json_object *value;
+    struct json_object *value = NULL;
     int r = find_typed(object, key, json_type_boolean, "true or false", &value, err);
 
     if (r > 0)

@@ -37,23 +37,34 @@ static int read_small(const char *path, char *out, size_t size)
     return 0;
 }
 
+/* Fields of /proc/PID/stat as proc(5) numbers them. */
+enum { STAT_STATE = 3, STAT_SESSION = 6, STAT_START = 22 };
+
 /* "pid (name) state ppid pgrp session ...": the name may hold anything, so the last ')' counts. */
 static int read_stat(pid_t pid, struct proc_stat *ret_stat)
 {
     char path[64], text[1024], *at;
-    unsigned long long start;
-    int session;
+    struct str rest, field;
+    int64_t value;
 
     snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
     if (read_small(path, text, sizeof(text)) < 0 || !(at = strrchr(text, ')')))
         return -1;
-    if (sscanf(at + 1,
-               " %c %*d %*d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-               &ret_stat->state, &session, &start) != 3)
-        return -1;
-    ret_stat->session = session;
-    ret_stat->start = start;
-    return 0;
+    rest = str_trim(str_from(at + 1));
+    for (int i = STAT_STATE; str_split(&rest, ' ', &field); i++) {
+        if (i == STAT_STATE)
+            ret_stat->state = field.p[0];
+        if (i != STAT_SESSION && i != STAT_START)
+            continue;
+        if (str_to_i64(field, &value) < 0)
+            return -1;
+        if (i == STAT_START) {
+            ret_stat->start = (uint64_t)value;
+            return 0;
+        }
+        ret_stat->session = (pid_t)value;
+    }
+    return -1;
 }
 
 /* 24 bits that differ from boot to boot. */

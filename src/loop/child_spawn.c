@@ -132,7 +132,7 @@ static char **launcher_args(struct arena *arena, const struct child_config *conf
     argv[LAUNCH_CWD] = arena_text(arena, config->cwd ? config->cwd : "/");
     argv[LAUNCH_PATH] = arena_text(arena, config->path);
     for (size_t i = 0; i < count; i++)
-        argv[LAUNCH_ARGS + i] = (char *)(uintptr_t)config->argv[i];
+        argv[LAUNCH_ARGS + i] = arena_text(arena, config->argv[i]);
     return argv;
 }
 

@@ -80,17 +80,17 @@ struct transfer {
     struct http_handler handler;
     void *arg;
     struct http_url url, proxy;
-    bool proxied;
 
     struct dns_lookup lookup;
     struct dns_addr pins[DNS_ADDRS_MAX]; /* the addresses that may be connected to */
     size_t n_pins;
     CURL *easy;
     struct curl_slist *headers, *resolve;
+    bool proxied;
+    bool overdue; /* the phase's limit has passed; one more look at the socket is due */
     bool in_multi;
     bool begun; /* the first lookup, or connection, is under way */
 
-    bool overdue; /* the phase's limit has passed; one more look at the socket is due */
     struct loop_timer phase_timer, total_timer;
     struct loop_timer later; /* what must not happen inside a caller's call */
     enum http_phase phase;
@@ -102,8 +102,8 @@ struct transfer {
     int status;
     bool head_done;
     bool redirect; /* this answer is a redirect that is followed, to location */
+    bool drained;  /* its body was too long to read to the end */
     const char *location;
-    bool drained; /* its body was too long to read to the end */
 
     size_t body_at; /* of request.body */
     bool paused;    /* by the handler */

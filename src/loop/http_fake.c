@@ -203,9 +203,10 @@ static void fake_free(struct http_client *client)
 
     fake->depth++;
     fake->freed = true;
-    while (fake->plays)
-        finish(fake->plays, ERR_CANCELLED,
-               fake->plays->head_sent ? HTTP_PHASE_BODY : HTTP_PHASE_WAIT);
+    for (struct play *first; (first = fake->plays);) {
+        finish(first, ERR_CANCELLED, first->head_sent ? HTTP_PHASE_BODY : HTTP_PHASE_WAIT);
+        BUG_IF(fake->plays == first);
+    }
     leave(fake);
 }
 

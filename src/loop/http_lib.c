@@ -67,7 +67,7 @@ static int list_bare(int fds[BARE_MAX])
     if (!dir)
         return -1;
     for (struct dirent *entry; n <= BARE_MAX && (entry = readdir(dir)) != NULL;) {
-        int fd = atoi(entry->d_name), flags = fd > 2 ? fcntl(fd, F_GETFD) : -1;
+        int fd = (int)strtol(entry->d_name, NULL, 10), flags = fd > 2 ? fcntl(fd, F_GETFD) : -1;
 
         if (flags < 0 || (flags & FD_CLOEXEC))
             continue;

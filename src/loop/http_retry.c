@@ -7,7 +7,6 @@
  */
 #include "loop/http_retry.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -51,28 +50,21 @@ struct retry {
 
 static int64_t date_ms(const char *text)
 {
-    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    struct tm tm = { 0 };
-    char month[4] = "", zone[4] = "";
-    const char *found;
+    /* Names of days and months are English: nothing here sets a locale. */
+    static const char *const forms[] = {
+        "%a, %d %b %Y %H:%M:%S GMT",
+        "%A, %d-%b-%y %H:%M:%S GMT",
+        "%a %b %e %H:%M:%S %Y",
+    };
 
-    if (sscanf(text, "%*3[A-Za-z], %2d %3[A-Za-z] %4d %2d:%2d:%2d %3s", &tm.tm_mday, month,
-               &tm.tm_year, &tm.tm_hour, &tm.tm_min, &tm.tm_sec, zone) != 7 &&
-        sscanf(text, "%*3[A-Za-z] %3[A-Za-z] %2d %2d:%2d:%2d %4d", month, &tm.tm_mday, &tm.tm_hour,
-               &tm.tm_min, &tm.tm_sec, &tm.tm_year) != 6) {
-        if (sscanf(text, "%*9[A-Za-z], %2d-%3[A-Za-z]-%2d %2d:%2d:%2d %3s", &tm.tm_mday, month,
-                   &tm.tm_year, &tm.tm_hour, &tm.tm_min, &tm.tm_sec, zone) != 7)
-            return -1;
-        tm.tm_year += tm.tm_year < 70 ? 2000 : 1900;
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        struct tm tm = { 0 };
+        const char *end = strptime(text, forms[i], &tm);
+
+        if (end && !*end && tm.tm_year >= 70)
+            return (int64_t)timegm(&tm) * 1000;
     }
-    found = strlen(month) == 3 ? strstr(months, month) : NULL;
-    if (!found || (found - months) % 3 != 0 || tm.tm_year < 1970 || tm.tm_mday < 1 ||
-        tm.tm_mday > 31 || tm.tm_hour < 0 || tm.tm_hour > 23 || tm.tm_min < 0 || tm.tm_min > 59 ||
-        tm.tm_sec < 0 || tm.tm_sec > 60 || (zone[0] && strcmp(zone, "GMT") != 0))
-        return -1;
-    tm.tm_mon = (int)(found - months) / 3;
-    tm.tm_year -= 1900;
-    return (int64_t)timegm(&tm) * 1000;
+    return -1;
 }
 
 int64_t http_retry_after_ms(struct str value, int64_t wall_ms)
@@ -382,8 +374,10 @@ static void op_free(struct http_client *base)
 
     client->depth++;
     client->freed = true;
-    while (client->retries)
-        deliver_cancelled(client->retries, "the HTTP client is closed");
+    for (struct retry *first; (first = client->retries);) {
+        deliver_cancelled(first, "the HTTP client is closed");
+        BUG_IF(client->retries == first);
+    }
     leave(client);
 }
 

@@ -36,10 +36,16 @@ static _Noreturn void fail(int status, enum launch_step step)
     _exit(EXIT_LAUNCH);
 }
 
+/* Our parent wrote it. */
+static unsigned long long number(const char *text)
+{
+    return strtoull(text, NULL, 10);
+}
+
 /* text "0" leaves it as it is. The hard limit may be lower than what is asked for. */
 static int set_limit(__rlimit_resource_t what, const char *text, rlim_t slack)
 {
-    rlim_t wanted = strtoull(text, NULL, 10);
+    rlim_t wanted = number(text);
     struct rlimit limit;
 
     if (wanted == 0)
@@ -93,15 +99,15 @@ int child_launcher_main(int argc, char **argv)
 
     if (argc <= LAUNCH_ARGS)
         return EXIT_LAUNCH;
-    status = atoi(argv[LAUNCH_STATUS]);
+    status = (int)number(argv[LAUNCH_STATUS]);
     if (status < 3 || fcntl(status, F_SETFD, FD_CLOEXEC) < 0)
         return EXIT_LAUNCH;
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || close_range((unsigned)status + 1, ~0u, 0) < 0)
         fail(status, LAUNCH_PREPARE);
     /* It may have died before the signal was asked for. */
-    if (getppid() != atoi(argv[LAUNCH_PARENT]))
+    if (getppid() != (pid_t)number(argv[LAUNCH_PARENT]))
         _exit(EXIT_LAUNCH);
-    umask((mode_t)atoi(argv[LAUNCH_UMASK]));
+    umask((mode_t)number(argv[LAUNCH_UMASK]));
     if (set_limits(argv) < 0)
         fail(status, LAUNCH_LIMIT);
     if (chdir(argv[LAUNCH_CWD]) < 0)

@@ -70,7 +70,7 @@ void timers_start(struct timers *timers, struct loop_timer *timer, int64_t due_m
     timers_stop(timers, timer);
     if (timers->count + 2 > timers->room) {
         timers->room = timers->room ? 2 * timers->room : 16;
-        timers->heap = alloc_resize(timers->heap, timers->room, sizeof(*timers->heap));
+        timers->heap = alloc_resize(timers->heap, timers->room, sizeof(void *));
     }
     timer->due_ms = due_ms;
     timer->order = ++timers->started;

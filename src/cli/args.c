@@ -156,7 +156,7 @@ static const struct cli_option *find_option(const struct cli_args *args, const c
 static int unknown_option(struct parser *p, const char *name, size_t len)
 {
     const struct cli_command *command = p->args->command;
-    const char *typed = arena_copy(&p->args->arena, name, len), *names[NAMES_MAX], *near;
+    const char *typed = arena_copy(&p->args->arena, name, len), *names[NAMES_MAX], *near, *page;
     size_t n = 0;
 
     for (const struct cli_option *o = command ? command->options : NULL; o && o->name; o++)
@@ -169,8 +169,9 @@ static int unknown_option(struct parser *p, const char *name, size_t len)
     if (near)
         return err_set(p->err, ERR_BAD_REQUEST, "no option --%.64s; did you mean --%s?", typed,
                        near);
-    return err_set(p->err, ERR_BAD_REQUEST, "no option --%.64s; `dormouse help %s` lists them",
-                   typed, command ? command->name : "");
+    page = command ? command->name : p->args->group;
+    return err_set(p->err, ERR_BAD_REQUEST, "no option --%.64s; `dormouse help%s%s` lists them",
+                   typed, page ? " " : "", page ? page : "");
 }
 
 static bool is_choice(const char *choices, const char *value)
@@ -191,7 +192,7 @@ static int keep_option(struct parser *p, const struct cli_option *option, const 
 {
     struct cli_args *args = p->args;
 
-    if (option->choices && !is_choice(option->choices, value))
+    if (option->choices && value && !is_choice(option->choices, value))
         return err_set(p->err, ERR_BAD_REQUEST, "--%s takes one of: %s; not `%.64s`", option->name,
                        option->choices, value);
     for (size_t i = 0; option->value && !option->repeats && i < args->typed_count; i++)

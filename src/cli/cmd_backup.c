@@ -225,9 +225,10 @@ static int begin(struct backup *backup, struct err *err)
 {
     int n = snprintf(backup->work, sizeof(backup->work), "%s.partial-XXXXXX", backup->path);
 
-    if (n < 0 || (size_t)n + 16 >= sizeof(backup->work)) {
+    if (!*backup->path || n < 0 || (size_t)n + 16 >= sizeof(backup->work)) {
         backup->work[0] = '\0';
-        return err_set(err, ERR_BAD_REQUEST, "the path is too long");
+        return err_set(err, ERR_BAD_REQUEST, "the name of FILE is %s",
+                       *backup->path ? "too long" : "empty");
     }
     if (access(backup->path, F_OK) == 0 || !mkdtemp(backup->work)) {
         int failure = errno;
@@ -262,7 +263,7 @@ static int finish(struct backup *backup, struct err *err)
 /* Half a backup would be worse than none. */
 static int refuse_postgres(const struct config *config, struct err *err)
 {
-    if (strncmp(config->store_url, "postgres", 8) != 0)
+    if (domains_is_local(config, DOMAIN_JOURNAL))
         return 0;
     return err_set(err, ERR_BAD_REQUEST,
                    "the records are on Postgres (store.url); back them up there: "

@@ -152,7 +152,7 @@ static void print_key(void *arg, const char *key, struct json_object *value, con
     printf("%-*s  ", table->key, key);
     term_text(stdout, text);
     if (table->terminal && table->key + 2 + column + 2 + (int)strlen(origin) > table->terminal)
-        printf("\n%*s", table->key + 4, "");
+        fputs("\n    ", stdout);
     else
         printf("%*s  ", column - n, "");
     fputs(term_style(stdout, TERM_DIM), stdout);

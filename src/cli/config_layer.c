@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -84,13 +83,17 @@ unsigned config_layer_line(const struct config_layer *layer, const char *pointer
 /* "NAME:LINE:COLUMN: message", as the parser says it, or any other text. */
 static void add_parse_error(struct config_problems *problems, const char *name, const char *text)
 {
-    unsigned line = 0, column = 0;
-    int used = 0;
     size_t n = strlen(name);
+    uint64_t line = 0, column = 0;
+    struct str rest, first, second;
 
-    if (strncmp(text, name, n) == 0 && sscanf(text + n, ":%u:%u: %n", &line, &column, &used) == 2)
-        text += n + (size_t)used;
-    config_problem_add(problems, name, line, column, "%s", text);
+    if (strncmp(text, name, n) == 0 && text[n] == ':') {
+        rest = str_from(text + n + 1);
+        if (str_split(&rest, ':', &first) && str_split(&rest, ':', &second) &&
+            str_to_u64(first, &line) == 0 && str_to_u64(second, &column) == 0 && rest.n > 0)
+            text = rest.p + (*rest.p == ' ');
+    }
+    config_problem_add(problems, name, (unsigned)line, (unsigned)column, "%s", text);
 }
 
 int config_layer_parse(struct str text, const char *name, struct config_layer *layer,
@@ -112,12 +115,16 @@ int config_layer_read(const char *path, struct config_layer *layer,
 {
     AUTO_BUF text = BUF_INIT(LIMIT_CONFIG_BYTES);
     struct err err = ERR_INIT;
+    const char *why;
 
     if (file_read(path, &text, &err) == 0)
         return config_layer_parse(buf_str(&text), path, layer, problems);
     if (err.code == ERR_NOT_FOUND)
         return 0;
-    config_problem_add(problems, path, 0, 0, "%s", err_message(&err, 0));
+    /* "open PATH: why": the path is said already. */
+    why = strstr(err_message(&err, 0), path);
+    why = why ? strchr(why + strlen(path), ' ') : NULL;
+    config_problem_add(problems, path, 0, 0, "%s", why ? why + 1 : err_message(&err, 0));
     return -1;
 }
 

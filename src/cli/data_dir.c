@@ -48,10 +48,11 @@ static int absolute(const char *path, const char *tail, char **ret_path, struct 
 
 static const char *home_dir(void)
 {
+    const char *home = env("HOME");
     struct passwd *user;
 
-    if (env("HOME") && getenv("HOME")[0] == '/')
-        return getenv("HOME");
+    if (home && home[0] == '/')
+        return home;
     user = getpwuid(geteuid());
     return user && user->pw_dir && user->pw_dir[0] == '/' ? user->pw_dir : NULL;
 }

@@ -183,8 +183,7 @@ void doctor_databases(struct doctor *doctor)
     if (!doctor->config)
         return;
     for (size_t i = 0; i < DOMAINS_COUNT; i++) {
-        bool local;
-        AUTO_TEXT url = domains_url(doctor->config, doctor->data_dir, i, &local);
+        bool local = domains_is_local(doctor->config, i);
         AUTO_TEXT path = local ? domains_path(doctor->data_dir, i) : NULL;
 
         /* The same server gives the same answer. */

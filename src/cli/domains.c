@@ -45,20 +45,18 @@ char *domains_path(const char *data_dir, size_t i)
     return path_text("", data_dir, i);
 }
 
-char *domains_url(const struct config *config, const char *data_dir, size_t i, bool *ret_local)
+bool domains_is_local(const struct config *config, size_t i)
 {
-    *ret_local = rows[i].always_local || strncmp(config->store_url, "postgres", 8) != 0;
-    return *ret_local ? path_text("sqlite:", data_dir, i) : alloc_text(config->store_url);
+    return rows[i].always_local || strncmp(config->store_url, "postgres", 8) != 0;
 }
 
 int domains_open_one(const struct config *config, const char *data_dir, size_t i, bool read_only,
                      struct domain **ret_domain, struct err *err)
 {
-    bool local;
-    AUTO_TEXT url = domains_url(config, data_dir, i, &local);
+    AUTO_TEXT path = path_text("sqlite:", data_dir, i);
     const struct domain_config how = {
         .name = rows[i].name,
-        .url = url,
+        .url = domains_is_local(config, i) ? path : config->store_url,
         .migrations = rows[i].migrations,
         .migration_count = *rows[i].migration_count,
         .sync = rows[i].sync,

@@ -20,9 +20,8 @@ struct domains {
 
 /* "journal", "agent", "index". */
 const char *domains_name(size_t i);
-/* "sqlite:DATA/agent.sqlite", or the Postgres address of the configuration; the index is always
- * local. Whether it was in the data directory: *ret_local. To be freed. */
-char *domains_url(const struct config *config, const char *data_dir, size_t i, bool *ret_local);
+/* Whether it lies in the data directory and not on Postgres; the index always does. */
+bool domains_is_local(const struct config *config, size_t i);
 /* DATA/agent.sqlite, to be freed. */
 char *domains_path(const char *data_dir, size_t i);
 

@@ -82,7 +82,7 @@ static const char script_head[] =
     "_dormouse()\n"
     "{\n"
     "    local cur=\"${COMP_WORDS[COMP_CWORD]}\" prev=\"\" first=\"\" second=\"\" word skip=\"\"\n"
-    "    local commands subs=\"\" opts kind=none words=\"\" i\n"
+    "    local commands group subs=\"\" opts kind=none words=\"\" i\n"
     "    COMPREPLY=()\n"
     "    [ \"$COMP_CWORD\" -gt 0 ] && prev=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"
     "    # bash splits --x=V into three words\n"
@@ -117,17 +117,21 @@ static void add_tables(struct buf *out, const struct cli_command *const *command
     add_first_words(out, commands);
     buf_add_text(out, "\"\n    opts=\"");
     add_option_words(out, cli_global_options);
-    buf_add_text(out, "\"\n    case \"$first\" in\n");
+    buf_add_text(out, "\"\n    group=\"$first\"\n"
+                      "    if [ \"$first\" = help ]; then group=\"$second\"; fi\n"
+                      "    case \"$group\" in\n");
     add_subcommands(out, commands);
     buf_add_text(out, "    esac\n"
-                      "    if [ -n \"$subs\" ]; then first=\"$first${second:+ $second}\"; fi\n"
+                      "    if [ -n \"$subs\" ] && [ \"$group\" = \"$first\" ]; then "
+                      "first=\"$first${second:+ $second}\"; fi\n"
                       "    case \"$first\" in\n"
                       "    \"\") kind=words; words=\"$commands\" ;;\n");
     for (size_t i = 0; commands[i]; i++)
         add_operand_kind(out, commands[i]);
     buf_add_text(out, "    *) if [ -n \"$subs\" ] && [ -z \"$second\" ]; then kind=words; "
                       "words=\"$subs\"; fi ;;\n    esac\n"
-                      "    if [ \"$kind\" = command ]; then kind=words; words=\"$commands\"; fi\n"
+                      "    if [ \"$kind\" = command ]; then kind=words; "
+                      "words=\"$subs\"; [ -z \"$second\" ] && words=\"$commands\"; fi\n"
                       "    case \"$cur\" in -*) kind=words; words=\"$opts\" ;; esac\n"
                       "    case \"$first $prev\" in\n");
     for (size_t i = 0; commands[i]; i++)

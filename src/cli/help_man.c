@@ -100,6 +100,7 @@ static void add_command(struct buf *out, const struct cli_command *command)
 void help_man(struct buf *out, const struct cli_command *const *commands)
 {
     buf_printf(out, ".TH DORMOUSE 1 \"\" \"dormouse %s\" \"User Commands\"\n", DORMOUSE_VERSION);
+    buf_add_text(out, ".nh\n.ad l\n"); /* names and options are copied: no hyphens of roff's */
     add_section(out, "NAME");
     buf_add_text(out, "dormouse \\- local\\-first agent runtime\n");
     add_section(out, "SYNOPSIS");

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """Every command as a user types it: help, completion, configuration, schemas, proofs, errors."""
+import fcntl
 import http.client
 import json
 import os
+import pty
 import re
 import shutil
 import socket
+import struct
 import subprocess
 import sys
+import termios
 
 from harness import BINARY, ROOT, WAIT_S, Skip, expect, expect_eq, expect_in, main, test
 
@@ -48,6 +52,7 @@ def wrong_usage_ends_with_two(box):
     expect_in("`config` needs one of", box.error("config", code=2)["message"])
     expect_in("a command is missing", box.error(code=2)["message"])
     expect_in("no command `nope`", box.error("help", "nope", code=2)["message"])
+    expect_in("see `dormouse help config`", box.run("config", "shwo", code=2)[1])
     expect_in("needs FILE", box.error("backup", code=2)["message"])
     expect_in("--data needs a directory", box.error("doctor", "--data", "", code=2)["message"])
     expect_in("see `dormouse help serve`", box.run("serve", "extra", code=2)[1])
@@ -67,6 +72,79 @@ def no_colours_in_a_pipe(box):
         done = subprocess.run([BINARY, *words], env=dict(box.env, TERM="xterm"),
                               capture_output=True, text=True, timeout=WAIT_S)
         expect("\033" not in done.stdout + done.stderr, done.stdout + done.stderr)
+
+
+def on_terminal(box, *words, columns=80, env=None):
+    """What a terminal of this width gets from a command, and its exit code."""
+    env = {**box.env, "TERM": "xterm", **(env or {})}
+    pid, terminal = pty.fork()
+    if pid == 0:
+        try:
+            os.chdir(box.work)
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+            os.execve(BINARY, [BINARY, *words], env)
+        finally:
+            os._exit(127)
+    text = b""
+    while True:
+        try:
+            part = os.read(terminal, 65536)
+        except OSError:  # the other end is closed
+            part = b""
+        if not part:
+            break
+        text += part
+    os.close(terminal)
+    return text.decode().replace("\r\n", "\n"), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def seen(text):
+    """The lines that stay on the screen."""
+    text = re.sub(r"\033\[\d*m", "", text)
+    return [line.rsplit("\r", 1)[-1] for line in text.split("\n")]
+
+
+@test
+def a_terminal_gets_colours_and_lines_that_fit(box):
+    free = {"DORMOUSE_SERVER_LISTEN": "127.0.0.1:0"}
+    box.config("agent: { name: Ada }\n")
+    for words in (["doctor"], ["help"], ["help", "backup"], ["config", "show"], ["config", "check"]):
+        for columns in (80, 120):
+            text, code = on_terminal(box, *words, columns=columns, env=free)
+            expect_eq(code, 0)
+            wide = [line for line in seen(text) if len(line) > columns and "try: " not in line]
+            expect_eq(wide, [])
+    text, _ = on_terminal(box, "doctor", env=free)
+    expect_in("\033[32mok   \033[0m configuration", text)
+    for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        expect("\033" not in on_terminal(box, "doctor", env=dict(free, **env))[0], env)
+    text, code = on_terminal(box, "verison")
+    expect_eq(code, 2)
+    expect_in("\033[31mdormouse:\033[0m no command", text)
+
+
+@test
+def a_long_value_moves_its_origin_below_on_a_narrow_terminal(box):
+    lines = seen(on_terminal(box, "config", "show")[0])
+    at = next(i for i, line in enumerate(lines) if line.startswith("sandbox.security.denyRead"))
+    expect_eq(lines[at + 1].strip(), "default")
+    expect_eq(len([line for line in lines if line.endswith("default")]), len(lines) - 2)
+    piped = box.run("config", "show")[0].splitlines()
+    expect(all(line.endswith("  default") for line in piped), piped)
+
+
+@test
+def escapes_in_files_do_not_reach_the_terminal(box):
+    evil = '"\\e]0;owned\\a\\x9b31m": 1\n'
+    box.config(evil)
+    instance = box.write("work/i.json", '{"\\u001b[31m": 1}')
+    schema = box.write("work/s.json", '{"additionalProperties": false}')
+    for words in (["config", "check"], ["config", "show"], ["doctor"], ["serve"],
+                  ["schema", "check", schema, instance]):
+        out, err = box.run(*words, code=1, env={"DORMOUSE_SERVER_LISTEN": "127.0.0.1:0"})
+        bad = re.findall(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", out + err)
+        expect_eq((words, bad), (words, []))
+        expect_in("\\x1b", out + err)
 
 
 @test
@@ -116,6 +194,10 @@ def bash_completes_commands_options_and_files(box):
     expect_eq(complete(box, "dormouse --data sub doc"), ["doctor"])
     expect_eq(complete(box, "dormouse doctor --data "), ["sub"])
     expect_eq(complete(box, "dormouse help conf"), ["config"])
+    expect_eq(complete(box, "dormouse help config "), ["check", "show"])
+    expect_eq(complete(box, "dormouse help config sh"), ["show"])
+    expect_eq(complete(box, "dormouse help serve "), [])
+    expect_eq(complete(box, "dormouse config --json sh"), ["show"])
     expect_eq(complete(box, "dormouse help --completion "), ["bash"])
     expect_eq(complete(box, "dormouse help --completion = b"), ["bash"])
     expect_eq(complete(box, "dormouse backup s"), ["schema.json", "sub"])
@@ -128,7 +210,8 @@ def bash_completes_commands_options_and_files(box):
 @test
 def the_data_directory_is_found_in_its_order(box):
     def where(*words, env):
-        checks = box.json("doctor", *words, env=env)["checks"]
+        checks = box.json("doctor", *words, env={"DORMOUSE_SERVER_LISTEN": "127.0.0.1:0", **env})
+        checks = checks["checks"]
         return next(c["message"] for c in checks if c["name"] == "data directory").split(" ")[0]
 
     expect_eq(where("--data", "here", env={}), os.path.join(os.path.realpath(box.work), "here"))

@@ -2,6 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "base/alloc.h"
+#include "base/buf.h"
 #include "cli/args_int.h"
 #include "harness/test.h"
 
@@ -280,5 +282,49 @@ TEST(every_command_of_the_product_is_well_formed)
         }
         for (size_t j = 0; j < i; j++)
             ASSERT(strcmp(command->name, cli_commands[j]->name) != 0);
+    }
+}
+
+/* One line each: what it means, as "command: operands" or the error's message. */
+TEST(the_words_of_a_command_may_have_options_between_them)
+{
+    static const struct {
+        const char *words[8];
+        const char *meaning;
+    } cases[] = {
+        { { "tree", "show" }, "tree show:" },
+        { { "tree show" }, "tree show:" },
+        { { "tree", "--json", "show" }, "tree show:" },
+        { { "--json", "tree", "--data", "show", "grow", "3" }, "tree grow: 3" },
+        { { "tree", "--", "grow", "--json" }, "tree grow: --json" },
+        { { "--", "tree", "grow", "x" }, "tree grow: x" },
+        { { "tree" }, "`tree` needs one of: show, grow" },
+        { { "tree", "--json" }, "`tree` needs one of: show, grow" },
+        { { "tree", "shwo", "--help" }, "no command `tree shwo`; did you mean `tree show`?" },
+        { { "tree", "zzz" }, "no command `tree zzz`; there is: show, grow" },
+        { { "tree", "copy" }, "no command `tree copy`; there is: show, grow" },
+        { { "tree", "" }, "no command `tree `; there is: show, grow" },
+        { { "tree", "--depth", "3", "show" },
+          "no option --depth; `dormouse help tree` lists them" },
+        { { "show" }, "no command `show`; `dormouse help` lists them all" },
+        { { "tre" }, "no command `tre`; did you mean `tree`?" },
+        { { "" }, "no command ``; `dormouse help` lists them all" },
+        { { "any", "tree", "show" }, "any: tree show" },
+        { { "tree", "show", "tree" }, "`tree show` does not take `tree`" },
+        { { "tree", "grow", "1", "2" }, "`tree grow` does not take `2`; it takes [BY]" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_ARGS args;
+        AUTO_BUF meaning = BUF_INIT(512);
+
+        err_reset(&t->err);
+        if (parse(t, &args, cases[i].words) < 0)
+            buf_add_text(&meaning, err_message(&t->err, 0));
+        else
+            buf_printf(&meaning, "%s:", args.command ? args.command->name : "");
+        for (size_t k = 0; t->err.code == ERR_NONE && cli_operand(&args, k); k++)
+            buf_printf(&meaning, " %s", cli_operand(&args, k));
+        ASSERT_TEXT(buf_text(&meaning), cases[i].meaning);
     }
 }

@@ -4,8 +4,10 @@
  */
 #include <pty.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "cli/term.h"
 #include "harness/test.h"
 
@@ -80,4 +82,95 @@ TEST(quick_work_draws_nothing_even_on_a_terminal)
     term_progress_update(&progress, 1, 2);
     ASSERT(!progress.drawn);
     term_progress_end(&progress);
+}
+
+TEST(a_terminal_has_a_width_and_a_pipe_has_none)
+{
+    static const struct {
+        unsigned short columns;
+        int width;
+    } cases[] = { { 0, 0 }, { 39, 0 }, { 40, 40 }, { 80, 80 }, { 500, 500 } };
+    FILE *pipe = tmpfile();
+
+    ASSERT_EQ(term_width(pipe), 0);
+    fclose(pipe);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct winsize size = { .ws_row = 24, .ws_col = cases[i].columns };
+        FILE *terminal = open_terminal();
+
+        ASSERT_EQ(ioctl(fileno(terminal), TIOCSWINSZ, &size), 0);
+        ASSERT_EQ(term_width(terminal), cases[i].width);
+    }
+}
+
+TEST(controls_are_shown_and_everything_else_passes)
+{
+    static const struct {
+        const char *text, *shown;
+    } cases[] = {
+        { "", "" },
+        { "plain\ttext\n", "plain\ttext\n" },
+        { "\033[31mred", "\\x1b[31mred" },
+        { "\a\b\r\177", "\\x07\\x08\\x0d\\x7f" },
+        { "\xc2\x9b\x31m", "\\x9b1m" },             /* CSI as one character */
+        { "\xc2\x80\xc2\x9f", "\\x80\\x9f" },       /* the ends of C1 */
+        { "\xc2\xa0\xc3\xa9", "\xc2\xa0\xc3\xa9" }, /* a space and a letter beyond them */
+        { "\xc2", "\xc2" },                         /* cut off */
+        { "\xe2\x82\xac \xf0\x9f\x90\xad", "\xe2\x82\xac \xf0\x9f\x90\xad" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        char *text = arena_alloc(&t->arena, 256, 1);
+        FILE *file = fmemopen(text, 255, "w");
+
+        term_text(file, cases[i].text);
+        fclose(file);
+        ASSERT_TEXT(text, cases[i].shown);
+    }
+}
+
+TEST(text_is_broken_at_spaces_to_fit)
+{
+    static const struct {
+        const char *text;
+        int indent, at, width;
+        const char *lines;
+    } cases[] = {
+        { "", 2, 2, 20, "\n" },
+        { "one two", 0, 0, 7, "one two\n" },
+        { "one two", 0, 0, 6, "one\ntwo\n" },
+        { "one two", 0, 1, 7, "one\ntwo\n" },
+        { "one two three", 2, 4, 9, "one\n  two\n  three\n" },
+        { "  many   spaces ", 0, 0, 20, "many spaces\n" },
+        { "a-word-that-is-longer than all", 1, 0, 8, "a-word-that-is-longer\n than\n all\n" },
+        { "one two three four five six seven", 4, 4, 0, "one two three four five six seven\n" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_BUF out = BUF_INIT(256);
+
+        term_wrap(&out, str_from(cases[i].text), cases[i].indent, cases[i].at, cases[i].width);
+        ASSERT_TEXT(buf_text(&out), cases[i].lines);
+    }
+}
+
+TEST(a_note_is_for_terminals_and_goes_away)
+{
+    FILE *file = tmpfile(), *terminal;
+    static const char wanted[] = "journal ...\r           \r";
+    char seen[64] = "";
+    int main_fd, other;
+
+    term_note(file, "journal");
+    term_note(file, NULL);
+    ASSERT_EQ(ftell(file), 0);
+    fclose(file);
+    if (openpty(&main_fd, &other, NULL, NULL, NULL) < 0)
+        SKIP("no pseudo terminal");
+    terminal = fdopen(other, "w");
+    term_note(terminal, "journal");
+    term_note(terminal, NULL);
+    for (size_t n = 0; n < strlen(wanted); n = strlen(seen))
+        ASSERT(read(main_fd, seen + n, sizeof(seen) - 1 - n) > 0);
+    ASSERT_TEXT(seen, wanted);
 }

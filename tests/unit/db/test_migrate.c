@@ -183,7 +183,7 @@ DB_TEST(a_reader_does_not_migrate)
     AUTO(domain) domain = NULL;
 
     ASSERT_OK(try_open(t, steps, 1));
-    ASSERT_FAILS(domain_open(&config, &domain, &t->err), ERR_CONFLICT);
+    ASSERT_FAILS(domain_open(&config, &domain, &t->err), ERR_VERSION_CONFLICT);
     ASSERT_CONTAINS(test_err_text(t), "schema version 1 and needs 2");
 }
 

@@ -25,8 +25,8 @@ enum yaml_tag {
 int yaml_scalar(struct str text, enum yaml_tag tag, struct json_object **ret_value,
                 const char **ret_fault);
 
-/* Appends what a quoted scalar says, given the bytes between its quotes; invalid UTF-8 when an escape
- * is no character. */
+/* Appends what a quoted scalar says, given the bytes between its quotes; invalid UTF-8 when an
+ * escape is no character. */
 void yaml_unquote(struct str raw, char quote, struct buf *out);
 
 /* A tree of places beside the tree of values. */

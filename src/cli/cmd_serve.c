@@ -146,7 +146,13 @@ static int open_data(struct daemon *daemon, struct err *err)
     if (place_token(daemon, err) < 0)
         return -1;
     snprintf(daemon->socket_path, sizeof(daemon->socket_path), "%s/dormouse.sock", dir);
-    return domains_open(daemon->config, dir, &daemon->domains, err);
+    if (domains_open(daemon->config, dir, &daemon->domains, err) == 0)
+        return 0;
+    if (err->code == ERR_INTEGRITY_FAILED)
+        err_wrap(err, "stored data is damaged (`dormouse doctor` says where and what to do)");
+    else if (err->code == ERR_STORAGE_FAILED)
+        err_wrap(err, "the data can't be written (`dormouse doctor` looks at disk and rights)");
+    return -1;
 }
 
 static int open_loop(struct daemon *daemon, struct err *err)
@@ -190,6 +196,9 @@ static int start(struct daemon *daemon, struct err *err)
         open_loop(daemon, err) < 0 || start_server(daemon, err) < 0)
         return -1;
     watch_signals(daemon);
+    LOG_INFO("serve", "started", LOG_TEXT("version", DORMOUSE_VERSION),
+             LOG_TEXT("url", serve_url(daemon->serve)),
+             LOG_TEXT("data", cli_data_dir(daemon->args)));
     return 0;
 }
 

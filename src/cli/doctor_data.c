@@ -15,6 +15,7 @@
 #include "cli/doctor_int.h"
 #include "cli/domains.h"
 #include "cli/term.h"
+#include "serve/guard.h"
 
 #define SPACE_FAIL_BYTES ((uint64_t)64 * MIB)
 #define SPACE_WARN_BYTES ((uint64_t)1024 * MIB)
@@ -101,6 +102,24 @@ static void check_lock(struct doctor *doctor)
         doctor_add(doctor, DOCTOR_OK, "daemon", NULL, "not running; start it with dormouse serve");
 }
 
+/* The daemon refuses a token that others can read, or that is none. */
+static void check_token(struct doctor *doctor)
+{
+    const char *path = arena_printf(&doctor->arena, "%s/token", doctor->data_dir);
+    struct err err = ERR_INIT;
+
+    if (guard_check_token(path, &err) < 0)
+        doctor_add(doctor, DOCTOR_FAIL, "token", NULL, "%s", err_message(&err, 0));
+}
+
+/* What to type depends on why: rights can be given, a read-only disk needs another directory. */
+static const char *access_cure(struct doctor *doctor, const struct stat *st, int why)
+{
+    if (why == EACCES && st->st_uid == geteuid())
+        return arena_printf(&doctor->arena, "chmod 700 %s", doctor->data_dir);
+    return "dormouse doctor --data DIR, a directory of your own";
+}
+
 void doctor_data(struct doctor *doctor)
 {
     const char *path = doctor->data_dir;
@@ -120,15 +139,15 @@ void doctor_data(struct doctor *doctor)
         return;
     }
     if (faccessat(AT_FDCWD, path, R_OK | W_OK | X_OK, AT_EACCESS) < 0)
-        doctor_add(doctor, DOCTOR_FAIL, "data directory",
-                   arena_printf(&doctor->arena, "chmod 700 %s", path), "%s: %s", path,
-                   strerror(errno));
+        doctor_add(doctor, DOCTOR_FAIL, "data directory", access_cure(doctor, &st, errno), "%s: %s",
+                   path, strerror(errno));
     else if (st.st_mode & 077)
         doctor_add(doctor, DOCTOR_WARN, "data directory",
                    arena_printf(&doctor->arena, "chmod 700 %s", path),
                    "%s is open to others (mode %04o)", path, (unsigned)st.st_mode & 07777);
     else
         doctor_add(doctor, DOCTOR_OK, "data directory", NULL, "%s (mode 0700)", path);
+    check_token(doctor);
     check_lock(doctor);
     check_space(doctor, path);
 }

@@ -28,6 +28,8 @@ int address_parse(struct str text, struct address *ret_address, struct err *err)
 const char *address_format(const struct sockaddr *sa, char out[ADDRESS_TEXT_MAX]);
 /* 127.0.0.0/8, ::1, its IPv4 form, and Unix sockets. */
 bool address_is_loopback(const struct sockaddr *sa);
+/* 0.0.0.0 or ::, which stand for every address of this machine. */
+bool address_is_any(const struct sockaddr *sa);
 uint16_t address_port(const struct sockaddr *sa);
 
 /* Bound and listening, non-blocking, close-on-exec. A taken port says who to ask and what to

@@ -4,6 +4,7 @@
  */
 #include "serve/guard.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -124,6 +125,15 @@ void guard_release(struct guard *guard)
     guard->host_count = 0;
 }
 
+int guard_check_token(const char *token_path, struct err *err)
+{
+    struct guard scratch;
+
+    if (access(token_path, F_OK) < 0 && errno == ENOENT)
+        return 0;
+    return guard_init(&scratch, token_path, NULL, err);
+}
+
 /* ---- Host and Origin ---- */
 
 /* Has it a port? The colons of an [IPv6] address are not one. */
@@ -171,8 +181,32 @@ int guard_allow_host(struct guard *guard, struct str host, uint16_t port, bool b
     return add_host(guard, host, port, err);
 }
 
+void guard_allow_addresses(struct guard *guard, uint16_t port)
+{
+    guard->literal_port = port;
+}
+
+static bool is_allowed_address(const struct guard *guard, struct str host)
+{
+    char port[sizeof(":65535")], text[INET6_ADDRSTRLEN];
+    unsigned char bytes[sizeof(struct in6_addr)];
+    bool six = str_starts(host, STR("["));
+
+    snprintf(port, sizeof(port), ":%u", guard->literal_port);
+    if (!guard->literal_port || !str_ends(host, str_from(port)))
+        return false;
+    host = str_take(host, host.n - strlen(port));
+    if (six && !str_ends(host, STR("]")))
+        return false;
+    host = six ? str_take(str_skip(host, 1), host.n - 2) : host;
+    snprintf(text, sizeof(text), "%.*s", STR_ARG(host));
+    return host.n < sizeof(text) && inet_pton(six ? AF_INET6 : AF_INET, text, bytes) == 1;
+}
+
 bool guard_host_ok(const struct guard *guard, struct str host)
 {
+    if (is_allowed_address(guard, host))
+        return true;
     for (unsigned i = 0; i < guard->host_count; i++)
         if (str_eq_nocase(host, str_from(guard->hosts[i])))
             return true;

@@ -48,6 +48,7 @@ struct guard {
     } codes[GUARD_CODES_MAX];
     char *hosts[GUARD_HOSTS_MAX]; /* "name:port", or "name" as a proxy sends it */
     unsigned host_count;
+    uint16_t literal_port; /* not 0: every IP address with this port is allowed as well */
     struct guard_source sources[GUARD_SOURCES_MAX];
 };
 
@@ -55,11 +56,16 @@ struct guard {
  * file or its content is not a token. */
 int guard_init(struct guard *guard, const char *token_path, struct clock *clock, struct err *err);
 void guard_release(struct guard *guard);
+/* Would guard_init() take the file at token_path? An absent one is fine. */
+int guard_check_token(const char *token_path, struct err *err);
 
 /* host is "name" or "[::1]", which allows it with port, and when bare also without any, as it is on
  * the usual ports 80 and 443; or "name:port", which allows just that. */
 int guard_allow_host(struct guard *guard, struct str host, uint16_t port, bool bare,
                      struct err *err);
+/* Allows every IP address with this port, for a server that listens on all of them. Unlike a name
+ * an address can't be pointed elsewhere by DNS, so a hostile page can't use it as its own. */
+void guard_allow_addresses(struct guard *guard, uint16_t port);
 /* Whole names only, upper and lower case alike: a trailing dot makes another name. */
 bool guard_host_ok(const struct guard *guard, struct str host);
 /* An Origin that is one of ours: "http://" or (from a TLS proxy) "https://", and an allowed

@@ -225,8 +225,12 @@ static int open_tcp(struct serve *serve, int fd, const struct serve_config *conf
     serve->port = address_port((struct sockaddr *)&sa);
     if (allow_names(serve, own, config->hosts, err) < 0)
         return -1;
+    if (address_is_any((struct sockaddr *)&sa)) {
+        guard_allow_addresses(&serve->guard, serve->port);
+        snprintf(own, sizeof(own), "127.0.0.1"); /* for a link that works here */
+    }
     if (serve->url[0] == '\0')
-        snprintf(serve->url, sizeof(serve->url), "http://%s", text);
+        snprintf(serve->url, sizeof(serve->url), "http://%s:%u", own, serve->port);
     snprintf(serve->guard.cookie_name, sizeof(serve->guard.cookie_name), "dormouse_%u",
              serve->port);
     if (!address_is_loopback((struct sockaddr *)&sa)) {

@@ -59,10 +59,23 @@ def doctor_finds_what_is_broken(box):
     checks = doctor(box, code=1, env=free)
     expect_eq(checks["agent database"]["status"], "fail")
     expect_eq(checks["journal database"]["status"], "ok")
+    expect_in("dormouse doctor", box.error("serve", "--listen", "127.0.0.1:0")["message"])
+    expect("token" not in checks, checks)
+    os.chmod(os.path.join(box.data, "token"), 0o644)
+    expect_in("chmod 600", doctor(box, code=1, env=free)["token"]["message"])
     os.chmod(box.data, 0o755)
     expect_eq(doctor(box, code=1, env=free)["data directory"]["fix"], f"chmod 700 {box.data}")
     box.config("{ \"nonsense\": 1 }")
     expect_in("nonsense", doctor(box, code=1, env=free)["configuration"]["message"])
+
+
+@test
+def a_daemon_on_all_addresses_answers_by_address_and_not_by_name(box):
+    daemon = box.serve("--listen", "0.0.0.0:0")
+    expect_eq(daemon.hello["url"], f"http://127.0.0.1:{daemon.port}")
+    expect_eq(daemon.get("/", {"Host": f"192.0.2.7:{daemon.port}"})[0], 200)
+    expect_eq(daemon.get("/", {"Host": f"evil.example:{daemon.port}"})[0], 403)
+    daemon.stop()
 
 
 @test

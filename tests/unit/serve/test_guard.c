@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "harness/test.h"
 
 struct fixture {
@@ -307,4 +308,57 @@ TEST(guard_blocks_an_address_that_guesses_but_never_this_machine)
     ASSERT(guard_blocked(&f.guard, (struct sockaddr *)&b)); /* same /64 */
     clock_advance(&f.clock, MINUTES(1) + 1);
     ASSERT(!guard_blocked(&f.guard, (struct sockaddr *)&far));
+}
+
+TEST(guard_looks_at_a_token_file_without_making_one)
+{
+    const char *path = test_path(t, "token");
+    struct fixture f;
+
+    ASSERT_OK(guard_check_token(path, &t->err));
+    ASSERT(access(path, F_OK) < 0);
+    open_guard(t, &f);
+    ASSERT_OK(guard_check_token(path, &t->err));
+    chmod(path, 0644);
+    ASSERT_FAILS(guard_check_token(path, &t->err), ERR_BAD_REQUEST);
+    guard_release(&f.guard);
+}
+
+TEST(guard_takes_every_address_when_it_listens_on_all)
+{
+    static const char *const addresses[] = { "192.0.2.7:7117", "10.0.0.1:7117", "127.0.0.2:7117",
+                                             "[2001:db8::1]:7117", "[::1]:7117" };
+    static const char *const others[] = {
+        "192.0.2.7",
+        "192.0.2.7:7118",
+        "192.0.2.7:17117",
+        "evil.example:7117",
+        "192.0.2.7.nip:7117",
+        "[192.0.2.7]:7117",
+        "2001:db8::1:7117",
+        "[2001:db8::1:7117",
+        "0x7f.1:7117",
+        "2130706433:7117",
+        "[]:7117",
+        ":7117",
+        "[::1%25lo]:7117",
+        "192.0.2.7:7117:7117",
+        "user@10.0.0.1:7117",
+        "",
+    };
+    struct fixture f;
+
+    open_guard(t, &f);
+    for (size_t i = 0; i < ARRAY_LEN(addresses); i++)
+        ASSERT(!guard_host_ok(&f.guard, str_from(addresses[i])));
+    guard_allow_addresses(&f.guard, 7117);
+    for (size_t i = 0; i < ARRAY_LEN(addresses); i++)
+        if (!guard_host_ok(&f.guard, str_from(addresses[i])))
+            FAIL("%s was refused", addresses[i]);
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        if (guard_host_ok(&f.guard, str_from(others[i])))
+            FAIL("%s was taken", others[i]);
+    ASSERT(guard_origin_ok(&f.guard, STR("http://192.0.2.7:7117")));
+    ASSERT(!guard_origin_ok(&f.guard, STR("http://evil.example:7117")));
+    guard_release(&f.guard);
 }

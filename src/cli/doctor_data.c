@@ -109,7 +109,8 @@ static void check_token(struct doctor *doctor)
     struct err err = ERR_INIT;
 
     if (guard_check_token(path, &err) < 0)
-        doctor_add(doctor, DOCTOR_FAIL, "token", NULL, "%s", err_message(&err, 0));
+        doctor_add(doctor, DOCTOR_FAIL, "token", arena_printf(&doctor->arena, "rm %s", path), "%s",
+                   err_message(&err, 0));
 }
 
 /* What to type depends on why: rights can be given, a read-only disk needs another directory. */

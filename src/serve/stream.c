@@ -159,6 +159,16 @@ static int base_events(const struct stream *stream)
     return UV_DISCONNECT | (stream->ops->input ? UV_READABLE : 0);
 }
 
+/* Closing with unread input would reset the connection, and the peer could lose our last words
+ * (a WebSocket's close code). So only our side is closed; what still comes is read and dropped
+ * until the peer's side closes too, or the owner's deadline ends it. */
+static void linger(struct stream *stream)
+{
+    stream->lingering = true;
+    if (shutdown(stream->fd, SHUT_WR) < 0)
+        stream_close(stream);
+}
+
 static void flush(struct stream *stream)
 {
     while (stream->used > 0 && !stream->dead) {
@@ -175,10 +185,13 @@ static void flush(struct stream *stream)
         }
     }
     watch(stream, base_events(stream));
-    if (stream->ending && !stream->dead) {
-        stream->flushed = true;
+    if (!stream->ending || stream->dead || stream->lingering)
+        return;
+    stream->flushed = true;
+    if (stream->ops->input && stream->end_ms)
+        linger(stream);
+    else
         stream_close(stream);
-    }
 }
 
 static void read_input(struct stream *stream)
@@ -186,9 +199,9 @@ static void read_input(struct stream *stream)
     char bytes[READ_BYTES];
     ssize_t n = recv(stream->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
 
-    if (n > 0)
+    if (n > 0 && !stream->lingering)
         stream->ops->input(stream, str_of(bytes, (size_t)n));
-    else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+    else if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
         stream_close(stream);
 }
 

@@ -65,7 +65,8 @@ struct stream {
     size_t offset, queued;             /* into the first chunk; bytes in all */
     int64_t heard_ms, sent_ms, end_ms; /* for the owner's deadlines; end_ms 0: not ending */
     bool dirty, ending, over, dead;
-    bool flushed; /* closed because all was written */
+    bool flushed;   /* all was written, the end included */
+    bool lingering; /* our side is closed, the peer's not yet */
 };
 
 /* Begins to watch fd, which stays the owner's. */

@@ -181,6 +181,7 @@ def asking_twice_ends_at_once_and_harms_nothing(box):
         slow.send(b"POST /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\nhalf")
         expect_eq(daemon.get("/healthz")[0], 200)
         daemon.process.send_signal(signal.SIGTERM)
+        expect_in("started", daemon.process.stderr.readline())
         expect_in("stopping", daemon.process.stderr.readline())
         started = time.monotonic()
         daemon.process.send_signal(signal.SIGTERM)

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "peer.h"
 #include "server.h"
 
@@ -269,6 +270,26 @@ TEST(broken_frames_close_the_connection_with_a_code)
         close(fd);
     }
     ASSERT_EQ(ask(t, server, "GET", "/healthz", false, NULL, NULL).status, 200);
+    server_stop(server, STOP_MS);
+}
+
+/* What the client was still sending must not reset the connection under the close frame. */
+TEST(a_client_that_goes_on_sending_still_learns_why_it_was_closed)
+{
+    enum { FRAME = 2 * LIMIT_WEBSOCKET_BYTES, PIECE = 65536 };
+    static const char head[] = "\x82\xff\0\0\0\0\0\x20\0\0\0\0\0\0"; /* FRAME bytes, no mask */
+    static char piece[PIECE];
+    struct server *server = server_start(t, NULL);
+    int fd = peer_open_ws(t, server, "/api/v1/test/ws");
+
+    client_send_bytes(fd, head, sizeof(head) - 1);
+    for (size_t sent = 0; sent < FRAME; sent += PIECE)
+        client_send_bytes(fd, piece, PIECE);
+    ASSERT_EQ(peer_read_close(t, fd), 1009);
+    for (int i = 0; i < 64; i++)
+        ASSERT(send(fd, piece, PIECE, MSG_NOSIGNAL) > 0);
+    ASSERT(client_closed(fd));
+    close(fd);
     server_stop(server, STOP_MS);
 }
 

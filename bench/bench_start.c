@@ -84,6 +84,7 @@ static pid_t start(char **argv, const char *data, unsigned port)
     if (pid == 0) {
         if (!freopen("/dev/null", "w", stdout))
             _exit(126);
+        setenv("DORMOUSE_LOG", "error", 1);
         execv(args[0], args);
         _exit(127);
     }

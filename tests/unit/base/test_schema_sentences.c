@@ -294,6 +294,8 @@ TEST(schema_identifiers_and_references_have_a_limit)
         enum err_code code;
     } cases[] = {
         { "{'$id':'http://h/", "a schema's $id has more than 4096 bytes", ERR_TOO_LARGE },
+        { "{'$id':'", "a schema's $id has more than 4096 bytes", ERR_TOO_LARGE },
+        { "{'$ref':'", "a reference has more than 4096 bytes", ERR_BAD_REQUEST },
         { "{'$ref':'http://h/", "a reference has more than 4096 bytes", ERR_BAD_REQUEST },
     };
 
@@ -307,7 +309,8 @@ TEST(schema_identifiers_and_references_have_a_limit)
             buf_add_char(&text, 'x');
         buf_add_text(&text, "'}");
         doc = parse(t, buf_text(&text));
-        ASSERT_FAILS(schema_compile(NULL, doc, STR(""), 0, &schema, &t->err), cases[i].code);
+        ASSERT_FAILS(schema_compile(NULL, doc, STR("http://h/s"), 0, &schema, &t->err),
+                     cases[i].code);
         ASSERT_CONTAINS(t->err.text, cases[i].message);
     }
 }

@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "base/json_write.h"
-#include "base/limits.h"
 #include "harness/test.h"
 
 static const char *unquoted(struct test *t, const char *quoted)

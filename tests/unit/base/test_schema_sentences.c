@@ -3,7 +3,6 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "base/limits.h"
 #include "schema_check.h"
 
 struct refusal {

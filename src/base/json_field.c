@@ -55,6 +55,15 @@ static int fail_expected(struct reader *r, const struct place *at, const char *e
     return fail(r, at, "expected %s, found %s", expected, json_type_name(value));
 }
 
+/* An integer, but not one of these. */
+static int fail_range(struct reader *r, const struct place *at, const char *range,
+                      const struct json_object *value)
+{
+    char text[JSON_NUMBER_MAX];
+
+    return fail(r, at, "expected %s, found %.60s", range, json_number_text(value, text));
+}
+
 static int read_number(struct reader *r, const struct json_object *value, enum json_kind kind,
                        const struct place *at, char *to)
 {
@@ -68,13 +77,16 @@ static int read_number(struct reader *r, const struct json_object *value, enum j
         memcpy(to, &d, sizeof(d));
         return 0;
     }
-    if (!json_number_i64(value, &i))
+    if (!json_number_is_integer(value))
         return fail_expected(r, at, "an integer", value);
+    if (!json_number_i64(value, &i) || (kind == JSON_U32 && (i < 0 || i > UINT32_MAX)))
+        return fail_range(r, at,
+                          kind == JSON_U32 ? "0 to 4294967295"
+                                           : "-9223372036854775808 to 9223372036854775807",
+                          value);
     if (kind == JSON_U32) {
         uint32_t u = (uint32_t)i;
 
-        if (i < 0 || i > UINT32_MAX)
-            return fail(r, at, "expected 0 to 4294967295, found %lld", (long long)i);
         memcpy(to, &u, sizeof(u));
     } else {
         memcpy(to, &i, sizeof(i));

@@ -157,13 +157,20 @@ void json_write_u64(struct json_writer *w, uint64_t value)
 
 void json_write_double(struct json_writer *w, double value)
 {
-    char text[JSON_NUMBER_MAX];
+    char text[JSON_NUMBER_MAX + 2];
+    size_t n;
 
     if (!isfinite(value)) {
         json_write_null(w);
         return;
     }
-    json_write_raw(w, str_of(text, json_number_format(value, text)));
+    n = json_number_format(value, text);
+    /* Bare digits would be an integer beyond 64 bits, which json_parse() refuses. */
+    if ((value <= -0x1p63 || value >= 0x1p64) && !memchr(text, 'e', n)) {
+        memcpy(text + n, ".0", 2);
+        n += 2;
+    }
+    json_write_raw(w, str_of(text, n));
 }
 
 void json_write_bool(struct json_writer *w, bool value)
@@ -186,12 +193,15 @@ static void write_object(struct json_writer *w, struct json_object *object)
 
 static void write_number(struct json_writer *w, struct json_object *value)
 {
+    bool made = json_object_get_type(value) == json_type_double;
+    double d = json_number_double(value);
     char text[JSON_NUMBER_MAX];
+    const char *shown = isfinite(d) ? json_number_text(value, text) : text;
 
-    if (isfinite(json_number_double(value)))
-        json_write_raw(w, str_from(json_number_text(value, text)));
+    if (made && shown == text)
+        json_write_double(w, d);
     else
-        json_write_null(w);
+        json_write_raw(w, str_from(shown));
 }
 
 void json_write_value(struct json_writer *w, struct json_object *value)

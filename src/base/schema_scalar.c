@@ -91,6 +91,8 @@ static bool fail_enum(struct schema_run *run, struct json_object *values,
     AUTO_BUF text = BUF_INIT(400);
     char shown[80];
 
+    if (n == 0)
+        return schema_fail(run, "enum", path, "nothing is allowed here");
     for (size_t i = 0; run->report && i < n && i < SHOWN_VALUES; i++) {
         struct json_object *value = json_object_array_get_idx(values, i);
 

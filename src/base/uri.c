@@ -118,7 +118,8 @@ static void add_without_dots(struct buf *out, struct str path)
 /* Section 5.2.3: the reference's path after the base's last '/'. */
 static void add_merged(struct buf *out, const struct uri *base, struct str path)
 {
-    AUTO_BUF merged = BUF_INIT(out->max);
+    /* Room for all of it: whether the result fits is for `out` to say. */
+    AUTO_BUF merged = BUF_INIT(base->path.n + path.n + 1);
     size_t n = base->path.n;
 
     if (base->authority.p && n == 0) {

@@ -2,6 +2,7 @@
 #include "base/arena.h"
 
 #include "base/alloc.h"
+#include "base/rand.h"
 #include "dies.h"
 
 TEST(arena_memory_is_zeroed_and_aligned)
@@ -119,4 +120,59 @@ TEST(arena_refuses_sizes_that_overflow)
 {
     assert_dies(t, overflow, "arena: ");
     assert_dies(t, too_much, "arena: ");
+}
+
+/* Every block keeps its own bytes, whatever is allocated around it, round after round. */
+TEST(arena_blocks_keep_what_was_written)
+{
+    enum { BLOCKS = 300 };
+    AUTO_ARENA a = ARENA_INIT;
+    unsigned char *blocks[BLOCKS];
+    size_t sizes[BLOCKS];
+    struct rand_fake rand;
+
+    rand_fake_init(&rand, 4);
+    for (int round = 0; round < 20; round++) {
+        size_t least = 0;
+
+        for (int i = 0; i < BLOCKS; i++) {
+            size_t n = rand_below(&rand.rand, 40), size = rand_below(&rand.rand, 64) + 1;
+
+            sizes[i] = n * size;
+            blocks[i] = arena_alloc(&a, n, size);
+            ASSERT(blocks[i] != NULL);
+            ASSERT_EQ((uintptr_t)blocks[i] % _Alignof(max_align_t), 0);
+            for (size_t j = 0; j < sizes[i]; j++)
+                ASSERT_EQ(blocks[i][j], 0);
+            if (sizes[i])
+                memset(blocks[i], i % 255 + 1, sizes[i]);
+            least += sizes[i];
+        }
+        for (int i = 0; i < BLOCKS; i++)
+            for (size_t j = 0; j < sizes[i]; j++)
+                ASSERT_EQ(blocks[i][j], i % 255 + 1);
+        ASSERT(a.total >= least);
+        arena_reset(&a);
+        ASSERT_EQ(a.total, 0);
+    }
+}
+
+TEST(arena_text_of_any_length_is_terminated_and_its_own)
+{
+    AUTO_ARENA a = ARENA_INIT;
+    char source[300];
+
+    memset(source, 'x', sizeof(source));
+    for (size_t n = 0; n < sizeof(source); n++) {
+        char *copy = arena_copy(&a, source, n);
+        struct str view = arena_str(&a, str_of(source, n));
+        char *printed = arena_printf(&a, "%.*s", (int)n, source);
+
+        ASSERT_EQ(strlen(copy), n);
+        ASSERT_EQ(strlen(printed), n);
+        ASSERT(str_eq(view, str_of(source, n)));
+        ASSERT(copy != source && (n == 0 || view.p != source));
+        copy[0] = n ? 'y' : '\0';
+        ASSERT(n == 0 || (printed[0] == 'x' && view.p[0] == 'x' && source[0] == 'x'));
+    }
 }

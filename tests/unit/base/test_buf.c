@@ -2,6 +2,7 @@
 #include "base/buf.h"
 
 #include "base/alloc.h"
+#include "base/rand.h"
 #include "dies.h"
 
 TEST(buf_grows_and_stays_terminated)
@@ -148,4 +149,71 @@ TEST(buf_mistakes_of_its_caller_are_bugs)
 {
     assert_dies(t, grow_past_what_was_reserved, "buf.c");
     assert_dies(t, consume_more_than_there_is, "buf.c");
+}
+
+/* A buffer of fixed size that is moved by hand. */
+struct buf_model {
+    char text[512];
+    size_t n;
+    bool full;
+};
+
+static int model_add(struct buf_model *model, size_t max, const char *bytes, size_t n)
+{
+    if (model->full || n > max || model->n > max - n) {
+        model->full = true;
+        return -1;
+    }
+    memcpy(model->text + model->n, bytes, n);
+    model->n += n;
+    return 0;
+}
+
+static void step_both(struct rand *rand, struct buf *b, struct buf_model *model)
+{
+    static const char source[] = "the quick brown fox jumps over the lazy dog";
+    size_t n = rand_below(rand, sizeof(source)), some;
+
+    switch (rand_below(rand, 8)) {
+    case 0:
+        some = rand_below(rand, b->n + 1);
+        buf_consume(b, some);
+        memmove(model->text, model->text + some, model->n - some);
+        model->n -= some;
+        break;
+    case 1:
+        if (rand_below(rand, 4) == 0) {
+            buf_clear(b);
+            model->n = 0;
+            model->full = false;
+        }
+        break;
+    case 2:
+        ASSERT_EQ(buf_printf(b, "%.*s", (int)n, source), model_add(model, b->max, source, n));
+        break;
+    case 3:
+        ASSERT_EQ(buf_add_char(b, source[0]), model_add(model, b->max, source, 1));
+        break;
+    default:
+        ASSERT_EQ(buf_add_str(b, str_of(source, n)), model_add(model, b->max, source, n));
+    }
+}
+
+TEST(buf_behaves_as_an_array_of_its_cap)
+{
+    struct rand_fake rand;
+
+    rand_fake_init(&rand, 3);
+    for (size_t max = 0; max <= 500; max += 25) {
+        AUTO_BUF b = BUF_INIT(max);
+        struct buf_model model = { .n = 0 };
+
+        for (int round = 0; round < 400; round++) {
+            step_both(&rand.rand, &b, &model);
+            ASSERT(str_eq(buf_str(&b), str_of(model.text, model.n)));
+            ASSERT_EQ(b.full, model.full);
+            ASSERT_EQ(buf_text(&b)[b.n], '\0');
+            ASSERT(b.cap <= max + 1);
+        }
+    }
 }

@@ -117,6 +117,40 @@ TEST(json_writer_formats_doubles_that_were_made_by_hand)
     ASSERT_TEXT(buf_text(&out), "0.1");
 }
 
+/* Digits alone would be an integer beyond 64 bits to whoever reads them. */
+TEST(json_writer_writes_big_doubles_so_that_they_are_read_back)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {
+        { 0x1p63, "9223372036854776000" },
+        { -0x1p63, "-9223372036854776000.0" },
+        { 0x1.fffffffffffffp63, "18446744073709550000" },
+        { 0x1p64, "18446744073709552000.0" },
+        { -0x1p64, "-18446744073709552000.0" },
+        { 123e18, "123000000000000000000.0" },
+        { 999999999999999900000.0, "999999999999999900000.0" },
+        { 1e21, "1e+21" },
+        { -1e21, "-1e+21" },
+        { 1e15, "1000000000000000" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_BUF direct = BUF_INIT(64), made = BUF_INIT(64);
+        AUTO_JSON value = json_object_new_double(cases[i].value);
+        AUTO_JSON back = NULL;
+        struct json_writer w = JSON_WRITER(&direct), w2 = JSON_WRITER(&made);
+
+        json_write_double(&w, cases[i].value);
+        json_write_value(&w2, value);
+        ASSERT_TEXT(buf_text(&direct), cases[i].text);
+        ASSERT_TEXT(buf_text(&made), cases[i].text);
+        ASSERT_OK(json_parse(buf_str(&direct), &back, &t->err));
+        ASSERT(json_object_get_double(back) == cases[i].value);
+    }
+}
+
 /* One writer for all mistakes below; each runs in a process of its own. */
 static struct buf mistaken = { .max = 4096 };
 static struct json_writer mistake = { .out = &mistaken };

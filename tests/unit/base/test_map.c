@@ -187,3 +187,41 @@ TEST(map_holds_no_null)
 {
     assert_dies(t, put_nothing, "!value");
 }
+
+/* Against a list that is kept in order of insertion: a value that is replaced keeps its place, one
+ * that was removed and put again goes to the end. */
+TEST(map_iterates_as_a_list_in_order_of_insertion)
+{
+    enum { KEYS = 40 };
+    AUTO_MAP m = MAP_INIT;
+    static int values[KEYS];
+    int order[KEYS];
+    size_t n = 0;
+    struct rand_fake rand;
+
+    rand_fake_init(&rand, 9);
+    for (int round = 0; round < 5000; round++) {
+        int k = (int)rand_below(&rand.rand, KEYS);
+        size_t at = 0, i = 0;
+        char text[32];
+        struct str key = number_key(text, sizeof(text), k);
+
+        while (at < n && order[at] != k)
+            at++;
+        if (rand_below(&rand.rand, 2) == 0) {
+            ASSERT(map_put(&m, key, &values[k]) == (at < n ? &values[k] : NULL));
+            if (at == n)
+                order[n++] = k;
+        } else {
+            ASSERT(map_remove(&m, key) == (at < n ? &values[k] : NULL));
+            if (at < n)
+                memmove(&order[at], &order[at + 1], (--n - at) * sizeof(order[0]));
+        }
+        map_each (&m, entry) {
+            ASSERT(i < n);
+            ASSERT(entry->value == &values[order[i]]);
+            i++;
+        }
+        ASSERT_EQ(i, n);
+    }
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/str.h"
 
+#include "base/rand.h"
 #include "harness/test.h"
 
 TEST(str_compares_bytes_and_lengths)
@@ -155,4 +156,76 @@ TEST(str_numbers_leave_the_result_alone_when_refused)
     ASSERT_EQ(i, 0);
     ASSERT_EQ(str_to_u64(STR("007"), &u), 0);
     ASSERT_EQ(u, 7);
+}
+
+/* Few letters, so that random texts often share parts. */
+static struct str random_text(struct rand *rand, char *out, size_t max)
+{
+    size_t n = rand_below(rand, max + 1);
+
+    for (size_t i = 0; i < n; i++)
+        out[i] = "ab,\0"[rand_below(rand, 4)];
+    return str_of(out, n);
+}
+
+static ptrdiff_t naive_find(struct str s, struct str needle)
+{
+    for (size_t i = 0; i + needle.n <= s.n; i++)
+        if (needle.n == 0 || memcmp(s.p + i, needle.p, needle.n) == 0)
+            return (ptrdiff_t)i;
+    return -1;
+}
+
+TEST(str_finds_what_a_plain_search_finds)
+{
+    struct rand_fake rand;
+    char a[24], b[4];
+
+    rand_fake_init(&rand, 1);
+    for (int round = 0; round < 50000; round++) {
+        struct str s = random_text(&rand.rand, a, sizeof(a));
+        struct str part = random_text(&rand.rand, b, sizeof(b));
+        ptrdiff_t at = naive_find(s, part);
+
+        ASSERT_EQ(str_find(s, part), at);
+        ASSERT_EQ(str_find_char(s, ','), naive_find(s, STR(",")));
+        ASSERT_EQ(str_starts(s, part), at == 0);
+        ASSERT_EQ(str_ends(s, part),
+                  part.n <= s.n && naive_find(str_skip(s, s.n - part.n), part) == 0);
+    }
+}
+
+TEST(str_split_and_joined_is_the_text)
+{
+    struct rand_fake rand;
+    char text[24];
+
+    rand_fake_init(&rand, 2);
+    for (int round = 0; round < 20000; round++) {
+        struct str s = random_text(&rand.rand, text, sizeof(text)), rest = s, field;
+        char joined[64];
+        size_t n = 0, fields = 0;
+
+        while (str_split(&rest, ',', &field)) {
+            ASSERT_EQ(str_find_char(field, ','), -1);
+            if (fields++)
+                joined[n++] = ',';
+            memcpy(joined + n, field.p, field.n);
+            n += field.n;
+        }
+        ASSERT(str_eq(str_of(joined, n), s));
+    }
+}
+
+TEST(str_taken_and_skipped_are_the_whole)
+{
+    struct str s = STR("abcdef");
+
+    for (size_t n = 0; n < 10; n++) {
+        struct str head = str_take(s, n), tail = str_skip(s, n);
+
+        ASSERT_EQ(head.n, n < 6 ? n : 6);
+        ASSERT_EQ(head.n + tail.n, 6);
+        ASSERT(head.p == s.p && tail.p == s.p + head.n);
+    }
 }

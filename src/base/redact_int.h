@@ -48,6 +48,12 @@ struct redact_hit redact_url(struct str rest);
 /* `word` begins text at `at`; line_start: only blanks, quotes or a list dash stand before it on its
  * line. */
 struct redact_hit redact_pair(struct str text, size_t at, struct str word, bool line_start);
+/* rest begins with "%3A%2F%2F", in either case: a URL inside another. */
+struct redact_hit redact_encoded_url(struct str rest);
+/* `word` begins text at `at`; tool: the tool that its line calls, if any. */
+struct redact_hit redact_place(struct str text, size_t at, struct str word, struct str tool);
+/* Whether a flag of this tool holds a secret. */
+bool redact_is_tool(struct str word);
 /* Whether what stands under "value" beside "name": `name` is a secret; key is that "name", or "key"
  * and the like. */
 bool redact_names_value(struct str key, struct str name, struct str value_key);

@@ -104,10 +104,7 @@ TEST(yaml_places_of_what_is_missing_are_the_nearest_above)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct yaml_position at, key;
 
-        if (strcmp(cases[i].pointer, "/a/b/00000000000000000000001") != 0)
-            ASSERT(!yaml_where(&yaml, str_from(cases[i].pointer), &at));
-        else
-            yaml_where(&yaml, str_from(cases[i].pointer), &at);
+        ASSERT(!yaml_where(&yaml, str_from(cases[i].pointer), &at));
         if (at.line != cases[i].line || at.column != cases[i].column)
             FAIL("%s: %u:%u", cases[i].pointer, at.line, at.column);
         ASSERT(!yaml_where_key(&yaml, str_from(cases[i].pointer), &key));

@@ -21,7 +21,8 @@ struct walk {
     size_t at;
     bool boundary;   /* a word may begin here */
     bool line_start; /* see redact_pair() */
-    size_t cut_at;   /* the password of a URL that the walk is in … */
+    struct str tool; /* called on this line, see redact_place() */
+    size_t cut_at;   /* a secret ahead that was noted, such as a URL's password … */
     size_t cut_end;  /* … to here; 0: none */
 };
 
@@ -54,9 +55,18 @@ static bool may_be_token(struct str rest, size_t word)
     return word >= REDACT_TOKEN_MIN || (word < rest.n && strchr(".~:", rest.p[word]));
 }
 
+/* What stands before the secret is walked like any text: a URL's user may be a token itself. */
+static void note(struct walk *walk, struct redact_hit hit)
+{
+    if (walk->cut_end || !hit.cut)
+        return;
+    walk->cut_at = walk->at + hit.keep;
+    walk->cut_end = walk->cut_at + hit.cut;
+}
+
 static void walk_word(struct walk *walk)
 {
-    struct str rest = walk_rest(walk);
+    struct str rest = walk_rest(walk), word;
     size_t n = 1;
 
     while (n < rest.n && redact_is_word(rest.p[n]) &&
@@ -64,9 +74,15 @@ static void walk_word(struct walk *walk)
         n++;
     if (walk->boundary && may_be_token(rest, n) && apply(walk, redact_token(rest)))
         return;
-    if (walk->boundary &&
-        apply(walk, redact_pair(walk->text, walk->at, str_take(rest, n), walk->line_start)))
+    word = str_take(rest, n);
+    if (walk->boundary && apply(walk, redact_pair(walk->text, walk->at, word, walk->line_start)))
         return;
+    if (walk->boundary && !walk->cut_end)
+        note(walk, redact_place(walk->text, walk->at, word, walk->tool));
+    if (walk->boundary && redact_is_tool(word))
+        walk->tool = word;
+    if (walk->cut_end && walk->at < walk->cut_at && walk->at + n > walk->cut_at)
+        n = walk->cut_at - walk->at;
     copy(walk, n);
     walk->boundary = false;
     walk->line_start = false;
@@ -102,26 +118,17 @@ static void walk_other(struct walk *walk)
         if (walk->cut_end && walk->at + n > walk->cut_at)
             n = walk->cut_at - walk->at;
         copy(walk, n);
-        if (c == '\n' || (c == '\\' && n == 2 && rest.p[1] == 'n'))
+        if (c == '\n' || (c == '\\' && n == 2 && rest.p[1] == 'n')) {
             walk->line_start = true;
-        else if (c != ' ' && c != '\t' && c != '"' && c != '\'')
+            walk->tool = STR_NONE;
+        } else if (c != ' ' && c != '\t' && c != '"' && c != '\'') {
             walk->line_start = false;
+        }
     }
     walk->boundary = true;
 }
 
-/* The user name before a URL's password is walked like any text: it may be a token itself. */
-static void note_url(struct walk *walk, struct str rest)
-{
-    struct redact_hit hit = walk->cut_end ? REDACT_MISS : redact_url(rest);
-
-    if (hit.cut) {
-        walk->cut_at = walk->at + hit.keep;
-        walk->cut_end = walk->cut_at + hit.cut;
-    }
-}
-
-/* True when the walk has come to the password that was noted. */
+/* True when the walk has come to the secret that was noted. */
 static bool cut_url(struct walk *walk)
 {
     size_t end = walk->cut_end;
@@ -145,7 +152,9 @@ static void walk_patterns(struct str text, struct buf *out)
         if (c == '-' && str_starts(rest, STR(PEM_BEGIN)) && apply(&walk, redact_pem(rest)))
             continue;
         if (c == ':' && (str_starts(rest, STR("://")) || str_starts(rest, STR(":\\/\\/"))))
-            note_url(&walk, rest);
+            note(&walk, redact_url(rest));
+        if (c == '%' && !walk.cut_end)
+            note(&walk, redact_encoded_url(rest));
         if (c == '-' && walk.line_start && rest.n > 1 && rest.p[1] == ' ')
             copy(&walk, 1); /* a YAML list item begins a line, too */
         else if (redact_is_word(c))

@@ -3,8 +3,8 @@
  * Two things are looked for. Values that were registered, as they are and in the forms they take
  * inside other text (base64 in all three alignments, percent-encoded, JSON-escaped). And what
  * looks like a secret: keys of well-known services by their prefix, JSON Web Tokens, private
- * keys, credentials in headers, cookies and URLs, and the value of a key with a telling name
- * (`password=`, "api_key": "…", TOKEN=… and so on).
+ * keys, credentials in headers, cookies, URLs, .netrc and flags of tools, and the value of a key
+ * or element with a telling name (`password=`, "api_key": "…", TOKEN=… and so on).
  *
  * The work is linear in the text, the result is at most four times as long plus one mark, and
  * redacting it again changes nothing. All of it may be called from any thread.

@@ -48,9 +48,31 @@ struct redact_hit redact_url(struct str rest);
 /* `word` begins text at `at`; line_start: only blanks, quotes or a list dash stand before it on its
  * line. */
 struct redact_hit redact_pair(struct str text, size_t at, struct str word, bool line_start);
+/* rest begins with "%3A%2F%2F", in either case: a URL inside another. */
+struct redact_hit redact_encoded_url(struct str rest);
+/* `word` begins text at `at`; tool: the tool that its line calls, if any. */
+struct redact_hit redact_place(struct str text, size_t at, struct str word, struct str tool);
+/* Whether a flag of this tool holds a secret. */
+bool redact_is_tool(struct str word);
 /* Whether what stands under "value" beside "name": `name` is a secret; key is that "name", or "key"
  * and the like. */
 bool redact_names_value(struct str key, struct str name, struct str value_key);
+
+/* A longer value is not looked at for being harmless. */
+#define REDACT_PLAIN_MAX 256
+/* What begins with a mark was redacted before; what follows was kept then and is kept now. */
+bool redact_is_done(struct str value);
+/* Rules that go by a value's length leave one alone that a mark has made longer. */
+bool redact_has_mark(struct str value);
+/* ${NAME}, $NAME, $(command), {{ name }}, %s, {} and **** stand for a value, which is not empty. */
+bool redact_is_placeholder(struct str value);
+/* One or two digits: NAME = 1 in code. */
+bool redact_is_small_number(struct str value);
+/* Whether this value of the name `word` is a secret. */
+bool redact_is_secret_value(struct str word, struct str value, bool quoted);
+/* user:password in base64, and what may follow the word Bearer. */
+bool redact_is_basic(struct str value);
+bool redact_is_bearer(struct str value);
 
 /* Copies text with registered secrets replaced; marks already there are kept whole. */
 void redact_registered(struct str text, struct buf *out);

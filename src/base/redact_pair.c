@@ -3,7 +3,7 @@
  *
  * How far an unquoted value reaches depends on where it stands: to the end of the line when the
  * name begins a line and a colon follows (YAML, headers), otherwise to a blank or a delimiter.
- * Values that plainly are no secrets (null, a type's name, ${VARIABLE}, a call) stay.
+ * Values that plainly are no secrets stay, see redact_value.c.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,20 +12,7 @@
 
 #define BLANKS_MAX     16
 #define NAME_BYTES_MAX 64
-#define PLAIN_MAX      256 /* a longer value is not looked at for being harmless */
 #define BASE64_MAX     4096
-
-/* What begins with a mark was redacted before; what follows was kept then and is kept now. */
-static bool is_done(struct str s)
-{
-    return str_starts(s, STR(REDACT_MARK));
-}
-
-/* Rules that go by a value's length leave one alone that a mark has made longer. */
-static bool has_mark(struct str s)
-{
-    return str_find(s, STR(REDACT_MARK)) >= 0;
-}
 
 static char char_at(struct str s, size_t at)
 {
@@ -222,90 +209,6 @@ static size_t pair_end(struct str rest, const struct pair *pair, bool line_start
     return pem > end ? pem : end;
 }
 
-static bool is_identifier(struct str s)
-{
-    for (size_t i = 0; i < s.n; i++)
-        if (!(redact_is_word(s.p[i]) && s.p[i] != '-') && s.p[i] != '.')
-            return false;
-    return s.n > 0 && !redact_is_digit(s.p[0]);
-}
-
-static bool is_harmless_word(struct str value)
-{
-    static const char *const words[] = { "null",      "none",   "nil",      "true",     "false",
-                                         "undefined", "string", "str",      "text",     "bool",
-                                         "boolean",   "number", "int",      "integer",  "object",
-                                         "any",       "bytes",  "required", "optional", "dict",
-                                         "list",      "map",    "array",    "char",     "const",
-                                         "float",     "double" };
-    ptrdiff_t bracket = str_find_char(value, '[');
-
-    if (bracket > 0) /* list[str] */
-        value = str_take(value, (size_t)bracket);
-
-    for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (str_eq_nocase(value, str_from(words[i])))
-            return true;
-    return false;
-}
-
-/* ${NAME}, $NAME, $(command), {{ name }}, %s, {} and **** stand for a value. */
-static bool is_placeholder(struct str value)
-{
-    size_t i = 1;
-
-    if (str_starts(value, STR("$(")) || str_starts(value, STR("{{")) ||
-        (str_starts(value, STR("${")) && str_find_char(value, '}') == (ptrdiff_t)value.n - 1) ||
-        str_is(value, "%s") || str_is(value, "{}") || str_is(value, "{"))
-        return true;
-    if (value.p[0] == '*') {
-        while (i < value.n && value.p[i] == '*')
-            i++;
-        return i == value.n;
-    }
-    while (i < value.n && (value.p[i] == '_' || redact_is_digit(value.p[i]) ||
-                           (value.p[i] >= 'A' && value.p[i] <= 'Z')))
-        i++;
-    return value.p[0] == '$' && value.n > 1 && i == value.n;
-}
-
-/* `password=password`, `token: args.token`, `secret = load(`: code that passes it on. */
-static bool is_code(struct str value)
-{
-    ptrdiff_t call = str_find_char(value, '(');
-    ptrdiff_t dot = -1;
-
-    if (call >= 0)
-        return call == 0 || is_identifier(str_take(value, (size_t)call));
-    for (size_t i = 0; i < value.n; i++)
-        if (value.p[i] == '.')
-            dot = (ptrdiff_t)i;
-    return is_identifier(value) && redact_key(str_skip(value, (size_t)(dot + 1)));
-}
-
-/* "token" is also a word of compilers and machines: its value must look the part. */
-static bool is_token_like(struct str value, bool quoted)
-{
-    bool digit = false, letter = false;
-
-    for (size_t i = 0; i < value.n; i++) {
-        digit |= redact_is_digit(value.p[i]);
-        letter |= redact_is_word(value.p[i]) && !redact_is_digit(value.p[i]);
-    }
-    if (!quoted && !digit && is_identifier(value))
-        return false;
-    if (value.n >= 20)
-        return true;
-    return value.n >= 6 && (digit ? letter || value.n > 6 : quoted && value.n >= 8);
-}
-
-static bool is_weak_name(struct str word)
-{
-    while (word.n && (word.p[0] == '-' || word.p[0] == '_'))
-        word = str_skip(word, 1);
-    return str_eq_nocase(word, STR("token"));
-}
-
 /* "A secret: never shown to …": an ordinary word within a sentence. */
 static bool is_prose(struct str rest, const struct pair *pair, bool line_start)
 {
@@ -320,28 +223,6 @@ static bool is_prose(struct str rest, const struct pair *pair, bool line_start)
             return false;
     }
     return after.n > 1 && after.p[0] == ' ' && (after.p[1] | 32) >= 'a' && (after.p[1] | 32) <= 'z';
-}
-
-/* NAME = 1 in code. */
-static bool is_small_number(struct str value)
-{
-    for (size_t i = 0; i < value.n; i++)
-        if (!redact_is_digit(value.p[i]))
-            return false;
-    return value.n <= 2;
-}
-
-static bool is_secret_value(struct str word, struct str value, bool quoted)
-{
-    if (value.n == 0 || is_done(value))
-        return false;
-    if (value.n > PLAIN_MAX)
-        return true;
-    if (!quoted && (value.p[0] == '{' || value.p[0] == '['))
-        return false; /* a structure, whose members are looked at by themselves */
-    if (is_harmless_word(value) || is_placeholder(value) || (!quoted && is_code(value)))
-        return false;
-    return !is_weak_name(word) || (!has_mark(value) && is_token_like(value, quoted));
 }
 
 static struct redact_hit cut(size_t from, size_t to)
@@ -367,7 +248,8 @@ static struct redact_hit authorization(struct str rest, struct pair pair)
             break;
         }
     }
-    if (value.n == 0 || is_done(value) || is_placeholder(str_take(value, PLAIN_MAX)) ||
+    if (value.n == 0 || redact_is_done(value) ||
+        redact_is_placeholder(str_take(value, REDACT_PLAIN_MAX)) ||
         (pair.separator == '=' && !pair.quote && value.p == rest.p + pair.value))
         return REDACT_MISS; /* the last: code that assigns a header */
     return cut((size_t)(value.p - rest.p), end);
@@ -376,7 +258,7 @@ static struct redact_hit authorization(struct str rest, struct pair pair)
 static struct redact_hit cookie(struct str rest, struct pair pair)
 {
     if ((pair.separator == '=' && !pair.quote) ||
-        str_find_char(str_take(str_skip(rest, pair.value), PLAIN_MAX), '=') < 0)
+        str_find_char(str_take(str_skip(rest, pair.value), REDACT_PLAIN_MAX), '=') < 0)
         return REDACT_MISS;
     return cut(pair.value,
                pair.quote ? quoted_end(rest, &pair) : to_line_end(rest, pair.value, pair.opener));
@@ -396,47 +278,6 @@ static size_t base64_span(struct str s)
     return n;
 }
 
-static int base64_value(char c)
-{
-    static const char alphabet[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const char *hit = c ? strchr(alphabet, c) : NULL;
-
-    return hit ? (int)(hit - alphabet) : -1;
-}
-
-/* user:password in base64 holds a colon; "Basic authentication" does not. */
-static bool is_basic(struct str s)
-{
-    unsigned bits = 0, held = 0;
-
-    for (size_t i = 0; i < s.n && s.p[i] != '='; i++) {
-        int value = base64_value(s.p[i]);
-
-        if (value < 0)
-            return false;
-        bits = bits << 6 | (unsigned)value;
-        held += 6;
-        if (held >= 8) {
-            held -= 8;
-            if ((bits >> held & 0xFF) == ':')
-                return s.n >= 4;
-            if ((bits >> held & 0xFF) < 0x20)
-                return false;
-        }
-    }
-    return false;
-}
-
-static bool is_bearer(struct str s)
-{
-    bool digit = false;
-
-    for (size_t i = 0; i < s.n; i++)
-        digit |= redact_is_digit(s.p[i]);
-    return s.n >= 20 || (s.n >= 8 && digit);
-}
-
 /* "Bearer …" and "Basic …" without the header's name. */
 static struct redact_hit scheme(struct str rest, struct str word)
 {
@@ -449,12 +290,12 @@ static struct redact_hit scheme(struct str rest, struct str word)
         struct str value = str_skip(rest, at);
 
         n = base64_span(value);
-        return is_basic(str_take(value, n)) ? cut(at, at + n) : REDACT_MISS;
+        return redact_is_basic(str_take(value, n)) ? cut(at, at + n) : REDACT_MISS;
     }
     while (at + n < rest.n &&
            (is_base64(rest.p[at + n]) || rest.p[at + n] == '.' || rest.p[at + n] == '~'))
         n++;
-    return is_bearer(str_take(str_skip(rest, at), n)) ? cut(at, at + n) : REDACT_MISS;
+    return redact_is_bearer(str_take(str_skip(rest, at), n)) ? cut(at, at + n) : REDACT_MISS;
 }
 
 /* A signature in a query string opens what the URL names (Azure, AWS, Google). */
@@ -471,7 +312,7 @@ static struct redact_hit query_signature(struct str rest, struct str word, struc
             continue;
         end = unquoted_end(rest, pair.value, false);
         if (end - pair.value >= 20 &&
-            !has_mark(str_take(str_skip(rest, pair.value), end - pair.value)))
+            !redact_has_mark(str_take(str_skip(rest, pair.value), end - pair.value)))
             return cut(pair.value, end);
     }
     return REDACT_MISS;
@@ -505,7 +346,7 @@ static struct redact_hit named_value(struct str rest, struct str word, struct pa
         return REDACT_MISS;
     inner.end = value_end(next, &inner, quote_at(next, 5) == 0); /* without quotes: YAML */
     value = str_take(str_skip(next, inner.value), inner.end - inner.value);
-    if (!is_secret_value(name, value, inner.quote > 0))
+    if (!redact_is_secret_value(name, value, inner.quote > 0))
         return REDACT_MISS;
     return cut(at + inner.value, at + inner.end);
 }
@@ -527,8 +368,9 @@ struct redact_hit redact_pair(struct str text, size_t at, struct str word, bool 
     if (redact_key(word)) {
         pair.end = pair_end(rest, &pair, line_start);
         value = str_take(str_skip(rest, pair.value), pair.end - pair.value);
-        if (is_prose(rest, &pair, line_start) || !is_secret_value(word, value, pair.quote > 0) ||
-            (pair.separator == '=' && pair.blank && !pair.quote && is_small_number(value)))
+        if (is_prose(rest, &pair, line_start) ||
+            !redact_is_secret_value(word, value, pair.quote > 0) ||
+            (pair.separator == '=' && pair.blank && !pair.quote && redact_is_small_number(value)))
             return REDACT_MISS;
         return cut(pair.value, pair.end);
     }

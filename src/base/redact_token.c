@@ -67,6 +67,7 @@ static const struct prefix {
     { "hvs.", ANY_WORD, 24, 0 },
     { "key-", HEX, 32, 32 },
     { "lin_api_", ALNUM, 30, 0 },
+    { "mfa.", ANY_WORD, 80, 0 },
     { "nfp_", ALNUM, 36, 0 },
     { "npm_", ALNUM, 36, 0 },
     { "ntn_", ALNUM, 40, 0 },
@@ -215,6 +216,21 @@ static struct redact_hit telegram_token(struct str rest)
     return (struct redact_hit){ digits + 1, 35 };
 }
 
+/* A bot token of Discord: its number's digits in base64, a time of six bytes, a MAC. */
+static struct redact_hit discord_token(struct str rest)
+{
+    static const char *const digits[] = { "MNO", "DTjz", "AEIMQUYcgk", "wxyz012345" };
+    size_t id = 0, mac;
+
+    while (id < rest.n && id <= 28 && rest.p[id] && strchr(digits[id % 4], rest.p[id]))
+        id++;
+    if (id < 23 || id > 28 || rest.n < id + 8 || rest.p[id] != '.' ||
+        span(str_skip(rest, id + 1), ANY_WORD) != 6 || rest.p[id + 7] != '.')
+        return REDACT_MISS;
+    mac = span(str_skip(rest, id + 8), ANY_WORD);
+    return mac >= 27 ? (struct redact_hit){ 0, id + 8 + mac } : REDACT_MISS;
+}
+
 /* A client secret of Azure: three bytes, a digit, "Q~" and 31 to 34 more. */
 static struct redact_hit azure_secret(struct str rest)
 {
@@ -236,6 +252,12 @@ struct redact_hit redact_token(struct str rest)
         hit = json_web_token(rest);
     if (!hit.cut && redact_is_digit(rest.p[0]))
         hit = telegram_token(rest);
+    if (!hit.cut && str_starts(rest, STR("bot"))) { /* in the path of a call */
+        hit = telegram_token(str_skip(rest, 3));
+        hit.keep += hit.cut ? 3 : 0;
+    }
+    if (!hit.cut)
+        hit = discord_token(rest);
     if (!hit.cut)
         hit = azure_secret(rest);
     return hit;

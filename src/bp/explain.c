@@ -86,7 +86,9 @@ static enum bp_reason find_reason(struct bp_engine *e, struct bp_why *why)
         return BP_BLOCKED;
     if (reason == BP_NOT_FROM_OUTSIDE)
         return why->requested_count ? BP_FINE : BP_NOT_REQUESTED;
-    return bp_admit(e, &why->event, &refusal) < 0 ? refusal.reason : BP_FINE;
+    if (bp_admit(e, &why->event, &refusal) < 0 && refusal.reason == BP_FULL)
+        why->full = refusal.by.thread;
+    return refusal.reason;
 }
 
 void bp_explain(struct bp_engine *e, const struct bp_event *event, struct arena *arena,
@@ -117,12 +119,19 @@ static void places_text(const char *word, const struct bp_place *places, unsigne
     }
 }
 
-void bp_why_text(const struct bp_program *program, const struct bp_why *why, struct buf *out)
+static struct bp_refusal refusal_of(const struct bp_why *why)
 {
-    struct bp_refusal refusal = { .reason = why->reason };
+    struct bp_refusal refusal = { .reason = why->reason, .by.thread = why->full };
 
     if (why->reason == BP_BLOCKED)
         refusal.by = why->blocked[0];
+    return refusal;
+}
+
+void bp_why_text(const struct bp_program *program, const struct bp_why *why, struct buf *out)
+{
+    struct bp_refusal refusal = refusal_of(why);
+
     bp_refusal_text(program, &why->event, &refusal, out);
     buf_add_text(out, why->next ? ", and is next\n" : "\n");
     places_text("requested", why->requested, why->requested_count, out);
@@ -171,11 +180,9 @@ static void add_event(struct json_object *to, const char *key, const struct bp_p
 struct json_object *bp_why_json(const struct bp_program *program, const struct bp_why *why)
 {
     struct json_object *o = json_object_new_object();
-    struct bp_refusal refusal = { .reason = why->reason };
+    struct bp_refusal refusal = refusal_of(why);
     AUTO_BUF text = BUF_INIT(4096);
 
-    if (why->reason == BP_BLOCKED)
-        refusal.by = why->blocked[0];
     add_event(o, "event", program, &why->event);
     json_object_object_add(o, "possible", json_object_new_boolean(why->reason == BP_FINE));
     bp_refusal_text(program, &why->event, &refusal, &text);

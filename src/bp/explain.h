@@ -16,6 +16,7 @@ struct bp_why {
     bool next;                                     /* it is what would be selected next */
     struct bp_place *requested, *waited, *blocked; /* in arena, by priority */
     unsigned requested_count, waited_count, blocked_count;
+    const struct bp_thread *full; /* FULL: the one with as many instances as it may have */
 };
 
 /* Answers for any event, one that nobody has made yet included. The places lie in arena. For a

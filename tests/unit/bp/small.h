@@ -47,6 +47,14 @@ extern const char *const small_bits[3];
                           .thread_count = BP_COUNT(threads_),                                      \
                           .bit_count = 3 })
 
+/* A program with a vocabulary of its own, without attributes. */
+#define STORY(name_, types_, threads_)                                                             \
+    ((struct bp_program){ .name = (name_),                                                         \
+                          .types = (types_),                                                       \
+                          .threads = (threads_),                                                   \
+                          .type_count = BP_COUNT(types_),                                          \
+                          .thread_count = BP_COUNT(threads_) })
+
 /* An engine with 4 keys and what it selected, as "x a(1, red) b ". */
 struct play {
     struct bp_engine *engine;

@@ -178,11 +178,51 @@ void config_validate_done(void)
     compiled.document = NULL;
 }
 
-void config_validate(const struct config_layer *layer, struct config_problems *problems)
+static int validate_tree(const struct config_layer *layer, struct json_object *tree,
+                         struct config_problems *problems)
 {
     AUTO_SCHEMA_REPORT report = SCHEMA_REPORT_INIT;
     struct err err = ERR_INIT;
 
+    if (schema_validate(compiled.schema, tree, &report, &err) == 0)
+        return 0;
+    if (err.code == ERR_SCHEMA_VIOLATION)
+        add_errors(layer, compiled.document, &report, problems);
+    else
+        config_problem_at(problems, layer, "", "could not be checked: %s", err_message(&err, 0));
+    return -1;
+}
+
+static bool number_of(const struct config_field *field, struct json_object *value, int64_t *ret)
+{
+    if (!json_object_is_type(value, json_type_string))
+        return false;
+    if (field->kind == CONFIG_BYTES)
+        return config_parse_bytes(json_str(value), ret, NULL) == 0;
+    return field->kind == CONFIG_DURATION &&
+           config_parse_duration(json_str(value), ret, NULL) == 0 && *ret != CONFIG_FOREVER;
+}
+
+/* The schema's smallest and largest bind numbers only: "1B" must not pass where 1 does not. A copy
+ * with the numbers that such texts mean, NULL when there is none. */
+static struct json_object *with_numbers(struct json_object *tree)
+{
+    struct json_object *copy = NULL;
+
+    for (const struct config_field *field = config_fields; field->path; field++) {
+        int64_t number;
+
+        if (!number_of(field, config_tree_find(tree, field->path), &number))
+            continue;
+        if (!copy)
+            json_object_deep_copy(tree, &copy, NULL);
+        config_tree_set(copy, field->path, json_object_new_int64(number));
+    }
+    return copy;
+}
+
+void config_validate(const struct config_layer *layer, struct config_problems *problems)
+{
     if (!json_object_is_type(layer->tree, json_type_object)) {
         config_problem_at(problems, layer, "", "must be keys with values, not %s",
                           json_type_name(layer->tree));
@@ -190,10 +230,10 @@ void config_validate(const struct config_layer *layer, struct config_problems *p
     }
     compile_once();
     look_for_unknown(layer, "", layer->tree, compiled.document, problems);
-    if (schema_validate(compiled.schema, layer->tree, &report, &err) == 0)
-        return;
-    if (err.code == ERR_SCHEMA_VIOLATION)
-        add_errors(layer, compiled.document, &report, problems);
-    else
-        config_problem_at(problems, layer, "", "could not be checked: %s", err_message(&err, 0));
+    if (validate_tree(layer, layer->tree, problems) == 0) {
+        AUTO_JSON numbers = with_numbers(layer->tree);
+
+        if (numbers)
+            validate_tree(layer, numbers, problems);
+    }
 }

@@ -188,3 +188,49 @@ TEST(a_lock_that_is_a_link_is_refused)
     ASSERT_FAILS(data_dir_lock(test_dir(t), &fd, &t->err), ERR_BAD_REQUEST);
     ASSERT_STR(test_read_file(t, test_path(t, "elsewhere")), "precious");
 }
+
+TEST(a_directory_may_be_a_link_to_one_and_not_a_dangling_one)
+{
+    const char *link = test_path(t, "link");
+
+    ASSERT_EQ(mkdir(test_path(t, "real"), 0755), 0);
+    ASSERT_EQ(symlink(test_path(t, "real"), link), 0);
+    ASSERT_OK(data_dir_prepare(link, &t->err));
+    ASSERT_EQ(mode_of(test_path(t, "real")), 0700);
+    ASSERT_EQ(rmdir(test_path(t, "real")), 0);
+    ASSERT_FAILS(data_dir_prepare(link, &t->err), ERR_BAD_REQUEST);
+}
+
+TEST(of_many_processes_exactly_one_gets_the_lock)
+{
+    enum { N = 16 };
+    const char *dir = test_dir(t);
+    int go[2], held = 0, status;
+    pid_t pids[N];
+
+    ASSERT_EQ(pipe(go), 0);
+    for (int i = 0; i < N; i++) {
+        pids[i] = fork();
+        if (pids[i] == 0) {
+            int fd = -1, r;
+            char byte;
+
+            close(go[1]);
+            r = data_dir_lock(dir, &fd, NULL);
+            /* Whoever has it keeps it until all have tried. */
+            if (r == 0)
+                while (read(go[0], &byte, 1) > 0)
+                    ;
+            _exit(r == 0 ? 0 : 3);
+        }
+    }
+    for (int left = N - 1; left > 0; left--) {
+        ASSERT(wait(&status) > 0);
+        ASSERT_EQ(WEXITSTATUS(status), 3);
+    }
+    close(go[1]);
+    while (wait(&status) > 0)
+        held += WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    ASSERT_EQ(held, 1);
+    ASSERT_EQ(data_dir_holder(dir), 0);
+}

@@ -76,3 +76,25 @@ TEST(a_strange_socket_name_is_refused)
     setenv("NOTIFY_SOCKET", "/nowhere/at/all", 1);
     ASSERT_EQ(notify_send("READY=1"), -1);
 }
+
+TEST(each_state_is_a_datagram_of_its_own)
+{
+    int fd = listen_at(test_path(t, "notify"));
+
+    ASSERT_EQ(notify_send("READY=1"), 1);
+    ASSERT_EQ(notify_send("STATUS=busy\nWATCHDOG=1"), 1);
+    ASSERT_EQ(notify_send("STOPPING=1"), 1);
+    expect(fd, "READY=1");
+    expect(fd, "STATUS=busy\nWATCHDOG=1");
+    expect(fd, "STOPPING=1");
+    ASSERT(recv(fd, (char[1]){ 0 }, 1, MSG_DONTWAIT) < 0);
+}
+
+TEST(a_manager_that_went_away_is_an_error_and_no_signal)
+{
+    int fd = listen_at(test_path(t, "notify"));
+
+    close(fd);
+    ASSERT_EQ(notify_send("READY=1"), -1);
+    ASSERT_EQ(errno, ECONNREFUSED);
+}

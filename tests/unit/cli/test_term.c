@@ -174,3 +174,54 @@ TEST(a_note_is_for_terminals_and_goes_away)
         ASSERT(read(main_fd, seen + n, sizeof(seen) - 1 - n) > 0);
     ASSERT_TEXT(seen, wanted);
 }
+
+TEST(each_style_has_its_code_and_none_in_a_file)
+{
+    static const struct {
+        enum term_style style;
+        const char *code;
+    } cases[] = {
+        { TERM_PLAIN, "\033[0m" }, { TERM_BOLD, "\033[1m" },   { TERM_DIM, "\033[2m" },
+        { TERM_RED, "\033[31m" },  { TERM_GREEN, "\033[32m" }, { TERM_YELLOW, "\033[33m" },
+    };
+    FILE *terminal = open_terminal(), *file = tmpfile();
+
+    unsetenv("NO_COLOR");
+    setenv("TERM", "xterm", 1);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        ASSERT_TEXT(term_style(terminal, cases[i].style), cases[i].code);
+        ASSERT_TEXT(term_style(file, cases[i].style), "");
+    }
+    fclose(file);
+}
+
+TEST(no_control_character_reaches_the_terminal)
+{
+    for (int c = 1; c < 0x100; c++) {
+        char text[3] = { (char)c, '\0', '\0' }, shown[16] = "";
+        FILE *file = fmemopen(shown, sizeof(shown) - 1, "w");
+        bool control = (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
+
+        if (c >= 0x80 && c < 0xa0)
+            memcpy(text, (char[]){ (char)0xc2, (char)c }, 2), control = true;
+        term_text(file, text);
+        fclose(file);
+        ASSERT_TEXT(shown, control ? arena_printf(&t->arena, "\\x%02x", c) : text);
+    }
+}
+
+TEST(the_bar_is_as_long_at_every_percent)
+{
+    size_t length = strlen(drawn(t, true, 0, 100));
+
+    for (int percent = 0; percent <= 100; percent++) {
+        const char *bar = drawn(t, true, percent, 100);
+        size_t filled = 0;
+
+        for (const char *p = bar; *p; p++)
+            filled += *p == '#';
+        ASSERT_EQ(strlen(bar), length);
+        ASSERT_EQ(filled, percent * 30 / 100);
+        ASSERT_CONTAINS(bar, arena_printf(&t->arena, "] %3d %%", percent));
+    }
+}

@@ -1,0 +1,330 @@
+/* What each key of the configuration allows, and the place that a mistake is reported at.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "cli/config_int.h"
+#include "config_test.h"
+
+#define DURATION "` must be a number with ms, s, m, h or d, like 30s"
+#define KEEP     "` must be `forever` or a number with ms, s, m, h or d, like 90d"
+#define DOMAIN_NAME                                                                                \
+    ".0` must be a host name like example.org or *.example.org, without scheme, port or path"
+#define ADDRESS          "` must be an address and a port, like 127.0.0.1:7117 or [::1]:7117"
+#define HOST             ".0` must be a host name, with a port or without, like mouse.example.org"
+#define ID               "` must be letters, digits, dots, dashes or underscores and begin with a letter or digit"
+#define BYTES            "` must be a number with B, KiB, MiB or GiB, like 1GiB"
+#define TOKEN            "` must be 43 letters, digits, - or _"
+#define STORE            "` must be `sqlite:` or begin with postgresql://"
+#define BOOL_NOT_STRING  "` must be true or false, found string"
+#define BOOL_NOT_INTEGER "` must be true or false, found integer"
+#define YEAR             "` must be at most 31536000000"
+#define X42              "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+
+/* One value of one key. says: what follows "`the.key" in the message, NULL when it is valid; at:
+ * how far into the value the place lies (into a list, or past a quotation mark). */
+struct limit_case {
+    const char *path, *value, *says;
+    int at;
+};
+
+/* clang-format off: a row is a line */
+static const struct limit_case cases[] = {
+    { "agent.name", "Ada" },
+    { "agent.name", "\"\"", "` must have at least 1 characters, found 0", 1 },
+    { "agent.name", "5", "` must be a string, found integer" },
+    { "agent.name", "[a]", "` must be a string, found array" },
+    { "agent.name", "'é'" },
+    { "agent.model", "offline" },
+    { "agent.model", "-x", ID },
+    { "agent.model", "\"a b\"", ID, 1 },
+    { "agent.model", "true", "` must be a string, found boolean" },
+    { "skills.root", "/s" },
+    { "skills.root", "\"\"", "` must have at least 1 characters, found 0", 1 },
+    { "rules.root", "r/s" },
+    { "rules.root", "{}", "` must be a string, found object" },
+    { "sandbox.enabled", "true" },
+    { "sandbox.enabled", "no", BOOL_NOT_STRING },
+    { "sandbox.enabled", "\"true\"", BOOL_NOT_STRING, 1 },
+    { "sandbox.enabled", "1", BOOL_NOT_INTEGER },
+    { "sandbox.security.allowWrite", "[]" },
+    { "sandbox.security.allowWrite", "[a, b]" },
+    { "sandbox.security.allowWrite", "[a, a]", "` items must differ; 0 and 1 are the same" },
+    { "sandbox.security.allowWrite", ".", "` must be an array, found string" },
+    { "sandbox.security.allowWrite", "[a, \"\"]", ".1` must have at least 1 characters, found 0",
+      5 },
+    { "sandbox.security.allowWrite", "[a, 5]", ".1` must be a string, found integer", 4 },
+    { "sandbox.security.denyRead", "[/x]" },
+    { "sandbox.security.denyRead", "[x, x]", "` items must differ; 0 and 1 are the same" },
+    { "sandbox.security.denyRead", "null", "` must be an array, found null" },
+    { "sandbox.security.allowedDomains", "[a.org]" },
+    { "sandbox.security.allowedDomains", "['*.a.org']" },
+    { "sandbox.security.allowedDomains", "[\"https://a.org\"]", DOMAIN_NAME, 2 },
+    { "sandbox.security.allowedDomains", "[\"a.org:80\"]", DOMAIN_NAME, 2 },
+    { "sandbox.security.allowedDomains", "[\"*\"]", DOMAIN_NAME, 2 },
+    { "sandbox.security.allowedDomains", "[a.*.org]", DOMAIN_NAME, 1 },
+    { "sandbox.security.allowedDomains", "[-a.org]", DOMAIN_NAME, 1 },
+    { "sandbox.security.allowedDomains", "[a..org]", DOMAIN_NAME, 1 },
+    { "sandbox.limits.timeout", "1ms" },
+    { "sandbox.limits.timeout", "1" },
+    { "sandbox.limits.timeout", "0", "` must be at least 1" },
+    { "sandbox.limits.timeout", "0s", DURATION },
+    { "sandbox.limits.timeout", "-1s", DURATION },
+    { "sandbox.limits.timeout", "1.5s", DURATION },
+    { "sandbox.limits.timeout", "1w", DURATION },
+    { "sandbox.limits.timeout", "1S", DURATION },
+    { "sandbox.limits.timeout", "forever", DURATION },
+    { "sandbox.limits.timeout", "31536000000" },
+    { "sandbox.limits.timeout", "31536000001", "` must be at most 31536000000" },
+    { "sandbox.limits.timeout", "1.5", "` must be a string or an integer, found number" },
+    { "sandbox.limits.timeout", "01s", DURATION },
+    { "sandbox.limits.memory", "1MiB" },
+    { "sandbox.limits.memory", "1048576" },
+    { "sandbox.limits.memory", "1048575", "` must be at least 1048576" },
+    { "sandbox.limits.memory", "1B", "` must be at least 1048576" },
+    { "sandbox.limits.memory", "1023KiB", "` must be at least 1048576" },
+    { "sandbox.limits.memory", "1GB", BYTES },
+    { "sandbox.limits.memory", "0MiB", BYTES },
+    { "sandbox.limits.memory", "1TiB", BYTES },
+    { "sandbox.limits.processes", "1" },
+    { "sandbox.limits.processes", "4096" },
+    { "sandbox.limits.processes", "0", "` must be at least 1" },
+    { "sandbox.limits.processes", "4097", "` must be at most 4096" },
+    { "sandbox.limits.processes", "1.5", "` must be an integer, found number" },
+    { "sandbox.limits.processes", "\"4\"", "` must be an integer, found string", 1 },
+    { "sandbox.limits.processes", "4.0" },
+    { "server.listen", "127.0.0.1:0" },
+    { "server.listen", "\"[::1]:1\"" },
+    { "server.listen", "\":80\"", ADDRESS, 1 },
+    { "server.listen", "\"127.0.0.1:\"", ADDRESS, 1 },
+    { "server.listen", "\"127.0.0.1:65535\"" },
+    { "server.listen", "\"http://127.0.0.1:1\"", ADDRESS, 1 },
+    { "server.listen", "\"::1\"", ADDRESS, 1 },
+    { "server.listen", "\"[::g]:1\"", ADDRESS, 1 },
+    { "server.hosts", "[mouse.example.org]" },
+    { "server.hosts", "[\"m.org:80\"]" },
+    { "server.hosts", "[\"m org\"]", HOST, 2 },
+    { "server.hosts", "[\"http://m.org\"]", HOST, 2 },
+    { "server.hosts", "m.org", "` must be an array, found string" },
+    { "server.token", X42 "x" },
+    { "server.token", X42, TOKEN },
+    { "server.token", X42 "xx", TOKEN },
+    { "server.token", "\"" X42 "!\"", TOKEN, 1 },
+    { "store.url", "\"sqlite:\"" },
+    { "store.url", "postgres://h/d" },
+    { "store.url", "postgresql://h/d" },
+    { "store.url", "\"sqlite:/x\"", STORE, 1 },
+    { "store.url", "\"http://h\"", STORE, 1 },
+    { "store.url", "\"\"", STORE, 1 },
+    { "budget.tokens_per_day", "1" },
+    { "budget.tokens_per_day", "1000000000000" },
+    { "budget.tokens_per_day", "0", "` must be at least 1" },
+    { "budget.tokens_per_day", "1000000000001", "` must be at most 1000000000000" },
+    { "budget.tokens_per_day", "-5", "` must be at least 1" },
+    { "budget.cost_per_day", "0.01" },
+    { "budget.cost_per_day", "0", "` must be greater than 0" },
+    { "budget.cost_per_day", "1000000000" },
+    { "budget.cost_per_day", "1000000001", "` must be at most 1000000000" },
+    { "budget.cost_per_day", "five", "` must be a number, found string" },
+    { "budget.runtime_per_day", "1h" },
+    { "budget.runtime_per_day", "forever", DURATION },
+    { "budget.runtime_per_day", "0h", DURATION },
+    { "budget.tool_calls_per_day", "1" },
+    { "budget.tool_calls_per_day", "1000000000" },
+    { "budget.tool_calls_per_day", "1000000001", "` must be at most 1000000000" },
+    { "budget.tool_calls_per_day", "0", "` must be at least 1" },
+    { "budget.warn_at", "0.1" },
+    { "budget.warn_at", "1" },
+    { "budget.warn_at", "0.09", "` must be at least 0.1" },
+    { "budget.warn_at", "1.01", "` must be at most 1" },
+    { "budget.warn_at", "80%", "` must be a number, found string" },
+    { "retention.trace", "forever" },
+    { "retention.trace", "1d" },
+    { "retention.trace", "0d", KEEP },
+    { "retention.trace", "Forever", KEEP },
+    { "retention.trace", "0", "` must be at least 1" },
+    { "retention.tool_results", "forever" },
+    { "retention.tool_results", "1d" },
+    { "retention.tool_results", "0d", KEEP },
+    { "retention.tool_results", "Forever", KEEP },
+    { "retention.tool_results", "0", "` must be at least 1" },
+    { "retention.summaries", "forever" },
+    { "retention.summaries", "1d" },
+    { "retention.summaries", "0d", KEEP },
+    { "retention.summaries", "Forever", KEEP },
+    { "retention.summaries", "0", "` must be at least 1" },
+    { "retention.reports", "forever" },
+    { "retention.reports", "1d" },
+    { "retention.reports", "0d", KEEP },
+    { "retention.reports", "Forever", KEEP },
+    { "retention.reports", "0", "` must be at least 1" },
+    { "retention.attention", "forever" },
+    { "retention.attention", "1d" },
+    { "retention.attention", "0d", KEEP },
+    { "retention.attention", "Forever", KEEP },
+    { "retention.attention", "0", "` must be at least 1" },
+    { "retention.prompts", "forever" },
+    { "retention.prompts", "1d" },
+    { "retention.prompts", "0d", KEEP },
+    { "retention.prompts", "Forever", KEEP },
+    { "retention.prompts", "0", "` must be at least 1" },
+    { "retention.snapshots", "forever" },
+    { "retention.snapshots", "1d" },
+    { "retention.snapshots", "0d", KEEP },
+    { "retention.snapshots", "Forever", KEEP },
+    { "retention.snapshots", "0", "` must be at least 1" },
+    { "retention.idempotency", "forever" },
+    { "retention.idempotency", "1d" },
+    { "retention.idempotency", "0d", KEEP },
+    { "retention.idempotency", "Forever", KEEP },
+    { "retention.idempotency", "0", "` must be at least 1" },
+    { "scheduler.max_concurrent_runs", "1" },
+    { "scheduler.max_concurrent_runs", "256" },
+    { "scheduler.max_concurrent_runs", "0", "` must be at least 1" },
+    { "scheduler.max_concurrent_runs", "257", "` must be at most 256" },
+    { "scheduler.wakes_per_agent_per_hour", "1" },
+    { "scheduler.wakes_per_agent_per_hour", "3600" },
+    { "scheduler.wakes_per_agent_per_hour", "0", "` must be at least 1" },
+    { "scheduler.wakes_per_agent_per_hour", "3601", "` must be at most 3600" },
+    { "scheduler.cooldown", "0s" },
+    { "scheduler.cooldown", "0" },
+    { "scheduler.cooldown", "-1", "` must be at least 0" },
+    { "scheduler.cooldown", "forever", DURATION },
+    { "scheduler.discipline", "fifo" },
+    { "scheduler.discipline", "FIFO", "` must be one of fifo, priority" },
+    { "scheduler.discipline", "lifo", "` must be one of fifo, priority" },
+    { "scheduler.fairness", "none" },
+    { "scheduler.fairness", "fair", "` must be one of round_robin, none" },
+    { "scheduler.fairness", "null", "` must be one of round_robin, none" },
+    { "features.spawn", "true" },
+    { "features.spawn", "false" },
+    { "features.spawn", "1", BOOL_NOT_INTEGER },
+    { "features.spawn", "\"on\"", BOOL_NOT_STRING, 1 },
+    { "features.handoff", "true" },
+    { "features.handoff", "false" },
+    { "features.handoff", "1", BOOL_NOT_INTEGER },
+    { "features.handoff", "\"on\"", BOOL_NOT_STRING, 1 },
+    { "features.video", "true" },
+    { "features.video", "false" },
+    { "features.video", "1", BOOL_NOT_INTEGER },
+    { "features.video", "\"on\"", BOOL_NOT_STRING, 1 },
+    { "sandbox.limits.timeout", "365d" },
+    { "sandbox.limits.timeout", "366d", YEAR },
+    { "sandbox.limits.timeout", "999999999d", YEAR },
+    { "budget.runtime_per_day", "8761h", YEAR },
+    { "scheduler.cooldown", "365d" },
+    { "scheduler.cooldown", "999999999h", YEAR },
+};
+/* clang-format on */
+
+/* The file that sets one key, a line for each part of its name. Returns the last line's indent. */
+static int write_key(struct buf *out, const char *path, const char *value, int *ret_lines)
+{
+    struct str rest = str_from(path), name;
+    int indent = -2;
+
+    *ret_lines = 0;
+    while (str_split(&rest, '.', &name)) {
+        indent += 2;
+        buf_printf(out, "%s%*s%.*s:", *ret_lines ? "\n" : "", indent, "", STR_ARG(name));
+        ++*ret_lines;
+    }
+    buf_printf(out, " %s\n", value);
+    return indent;
+}
+
+static int column_of_value(const char *path, int indent)
+{
+    const char *name = strrchr(path, '.') ? strrchr(path, '.') + 1 : path;
+
+    return indent + (int)strlen(name) + 3;
+}
+
+TEST(every_key_has_its_limits_and_names_the_place_beyond_them)
+{
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct limit_case *c = &cases[i];
+        AUTO_BUF file = BUF_INIT(4096);
+        int lines, indent = write_key(&file, c->path, c->value, &lines);
+        const char *expected = "it is valid", *actual = config_wrong(t, buf_text(&file));
+
+        if (c->says)
+            expected = arena_printf(&t->arena, "config.yaml:%d:%d: `%s%s", lines,
+                                    column_of_value(c->path, indent) + c->at, c->path, c->says);
+        if (strcmp(actual, expected) != 0)
+            FAIL("%s: %s gives\n  \"%s\", expected\n  \"%s\"", c->path, c->value, actual, expected);
+    }
+}
+
+TEST(every_key_has_a_row_in_the_table_of_limits)
+{
+    for (const struct config_field *f = config_fields; f->path; f++) {
+        bool good = f->kind == CONFIG_RECORDS, bad = good;
+
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+            if (strcmp(cases[i].path, f->path) == 0)
+                *(cases[i].says ? &bad : &good) = true;
+        if (!good || !bad)
+            FAIL("%s has no %s value in the table", f->path, good ? "bad" : "good");
+    }
+}
+
+/* A text as long as a key allows, and one longer. */
+TEST(texts_have_a_longest_length)
+{
+    static const struct {
+        const char *path;
+        int longest;
+    } texts[] = {
+        { "agent.name", 64 },
+        { "skills.root", 4096 },
+        { "rules.root", 4096 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        for (int over = 0; over <= 1; over++) {
+            char *text = arena_alloc(&t->arena, (size_t)texts[i].longest + 2, 1);
+            AUTO_BUF file = BUF_INIT(8192);
+            int lines;
+
+            memset(text, 'x', (size_t)(texts[i].longest + over));
+            write_key(&file, texts[i].path, text, &lines);
+            ASSERT_CONTAINS(config_wrong(t, buf_text(&file)), over ? "must have at most" : "valid");
+        }
+}
+
+TEST(lists_have_a_longest_length)
+{
+    static const struct {
+        const char *path;
+        int most;
+    } lists[] = {
+        { "server.hosts", 16 },
+        { "sandbox.security.allowWrite", 256 },
+        { "sandbox.security.denyRead", 256 },
+        { "sandbox.security.allowedDomains", 256 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+        for (int over = 0; over <= 1; over++) {
+            AUTO_BUF file = BUF_INIT(16384), list = BUF_INIT(8192);
+            int lines;
+
+            for (int k = 0; k < lists[i].most + over; k++)
+                buf_printf(&list, "%sx%d", k ? ", " : "[", k);
+            buf_add_char(&list, ']');
+            write_key(&file, lists[i].path, buf_text(&list), &lines);
+            ASSERT_CONTAINS(config_wrong(t, buf_text(&file)), over ? "must have at most" : "valid");
+        }
+}
+
+TEST(numbers_that_are_none_are_refused_by_the_parser)
+{
+    ASSERT_CONTAINS(config_wrong(t, "budget:\n  cost_per_day: .inf\n"),
+                    "config.yaml:2:17: \".inf\": infinity and NaN are not allowed");
+    ASSERT_CONTAINS(config_wrong(t, "budget:\n  cost_per_day: .nan\n"), "infinity and NaN");
+    ASSERT_CONTAINS(config_wrong(t, "server:\n  listen: 127.0.0.1:65536\n"),
+                    "config.yaml:2:11: listen address \"127.0.0.1:65536\" is not understood");
+}

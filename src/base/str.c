@@ -60,7 +60,7 @@ struct str str_skip(struct str s, size_t n)
 {
     if (n > s.n)
         n = s.n;
-    return (struct str){ s.p ? s.p + n : NULL, s.n - n };
+    return n ? str_of(s.p + n, s.n - n) : s; /* no arithmetic on the NULL of an empty view */
 }
 
 struct str str_take(struct str s, size_t n)

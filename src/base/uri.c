@@ -90,9 +90,7 @@ static void add_without_dots(struct buf *out, struct str path)
     while (path.n > 0) {
         if (str_starts(path, STR("../"))) {
             path = str_skip(path, 3);
-        } else if (str_starts(path, STR("./"))) {
-            path = str_skip(path, 2);
-        } else if (str_starts(path, STR("/./"))) {
+        } else if (str_starts(path, STR("./")) || str_starts(path, STR("/./"))) {
             path = str_skip(path, 2);
         } else if (str_is(path, "/.")) {
             path = STR("/");

@@ -51,7 +51,7 @@ static struct value value_in_args(struct json_object *node, const struct step *p
 
 static struct value value_of(const struct operand *operand, const struct expr_facts *facts)
 {
-    struct str text = STR_NONE;
+    struct str text;
 
     switch (operand->source) {
     case FROM_LITERAL:

@@ -29,7 +29,7 @@ static int refuse(struct str text, struct err *err)
 /* host gets what stands before the port, without brackets. */
 static int split_port(struct str text, struct str *ret_host, uint16_t *ret_port, bool *ret_v6)
 {
-    struct str rest = text;
+    struct str rest;
     uint64_t port = SERVE_PORT_DEFAULT;
     ptrdiff_t end;
 

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/limits.h"
 #include "serve/client_int.h"
 #include "serve/serve_int.h"
@@ -69,15 +70,16 @@ static void add_feeds(struct serve *serve, struct buf *out)
 
 static uint64_t resident_bytes(void)
 {
-    FILE *file = fopen("/proc/self/statm", "re");
-    uint64_t all, resident = 0;
+    AUTO_BUF text = BUF_INIT(256); /* "SIZE RESIDENT SHARED ...", in pages */
+    struct str rest, field = STR_NONE;
+    uint64_t pages = 0;
 
-    if (!file)
+    if (file_read("/proc/self/statm", &text, NULL) < 0)
         return 0;
-    if (fscanf(file, "%" SCNu64 " %" SCNu64, &all, &resident) != 2)
-        resident = 0;
-    fclose(file);
-    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+    rest = buf_str(&text);
+    for (int i = 0; i < 2; i++)
+        str_split(&rest, ' ', &field);
+    return str_to_u64(field, &pages) < 0 ? 0 : pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 static void add_process(struct serve *serve, struct buf *out)

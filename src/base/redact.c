@@ -13,7 +13,8 @@
 #include "base/limits.h"
 #include "base/redact_int.h"
 
-#define PEM_BEGIN "-----BEGIN "
+#define PASSES_MAX 4
+#define PEM_BEGIN  "-----BEGIN "
 
 struct walk {
     struct str text;
@@ -176,12 +177,32 @@ static void redact_both(struct str text, struct buf *out)
     walk_patterns(buf_str(&second), out);
 }
 
-int redact(struct str text, struct buf *out)
+static void redact_once(struct str text, struct buf *out)
 {
     if (text.n && redact_has_registered())
         redact_both(text, out);
     else
         walk_patterns(text, out);
+}
+
+/* A mark may end what a quote had held open, and so bring the next secret to light. So a text that
+ * was changed is looked at again, until nothing changes. */
+int redact(struct str text, struct buf *out)
+{
+    AUTO_BUF before = BUF_INIT(out->max);
+    size_t start = out->n;
+
+    redact_once(text, out);
+    for (int pass = 1; pass < PASSES_MAX && !out->full; pass++) {
+        struct str now = str_skip(buf_str(out), start);
+
+        if (str_eq(now, pass == 1 ? text : buf_str(&before)))
+            break;
+        buf_clear(&before);
+        buf_add_str(&before, now);
+        out->n = start;
+        redact_once(buf_str(&before), out);
+    }
     return out->full ? -1 : 0;
 }
 

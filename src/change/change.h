@@ -1,0 +1,34 @@
+/* What every record that will be synced carries: which host wrote it, and that host's counter.
+ *
+ * The host's identity is made once per data directory; counters only grow and are handed out in
+ * memory, beginning after the highest that a table of the domain holds (one index look-up a table).
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_CHANGE_CHANGE_H
+#define DORMOUSE_CHANGE_CHANGE_H
+
+#include <stdint.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "db/domain.h"
+
+struct clock;
+struct change;
+struct rand;
+
+/* Reads or makes this host's row; opens a transaction of its own when none is open. NULL clock or
+ * rand: the system's. */
+int change_open(struct domain *agent_domain, struct clock *clock, struct rand *rand,
+                struct change **ret_change, struct err *err);
+void change_free(struct change *change);
+AUTO_DEFINE(change)
+
+const char *change_host_id(const struct change *change);
+/* The host as rows name it. */
+int64_t change_host(const struct change *change);
+/* The next counter. One that a rolled back unit took is not given again. */
+int64_t change_next(struct change *change);
+
+#endif

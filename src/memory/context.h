@@ -1,0 +1,33 @@
+/* The prompt of a turn: stable part first, newest messages within a budget, nothing silently lost.
+ *
+ * system   identity, instructions, rules (never the time: caches would break)
+ * tools    in canonical order
+ * messages the thread's newest that fit the token budget. What does not fit is named in the first
+ *          message ("N earlier messages are not shown"). A call and its result are never parted;
+ *          results longer than the per-message cap are shortened in the middle, and say so.
+ *
+ * Where the window begins moves in steps of a quarter of the budget, not with every message, so
+ * that two consecutive turns share their prefix byte for byte.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_MEMORY_CONTEXT_H
+#define DORMOUSE_MEMORY_CONTEXT_H
+
+#include "memory/message.h"
+
+#define CONTEXT_TOKENS_DEFAULT 16384
+#define CONTEXT_MESSAGES_MAX   1000
+
+struct context {
+    struct message *messages; /* oldest first; content shortened where needed */
+    size_t count;
+    int64_t left_out; /* earlier messages of the thread that are not in it */
+    int64_t tokens;   /* estimate of what is in it */
+};
+
+/* budget_tokens 0: the default. All of it lies in arena. */
+int context_load(struct domain *domain, const struct thread *thread, int64_t budget_tokens,
+                 struct arena *arena, struct context *ret_context, struct err *err);
+
+#endif

@@ -1,0 +1,90 @@
+/* Threads and their messages: an append-only chain, small content inline, large content once by
+ * its hash.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_MEMORY_MESSAGE_H
+#define DORMOUSE_MEMORY_MESSAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "change/change.h"
+#include "db/domain.h"
+
+#define MESSAGE_INLINE_BYTES 4096
+
+enum message_kind {
+    MESSAGE_KIND_NONE = 0,
+    MESSAGE_OBSERVATION,
+    MESSAGE_USER,
+    MESSAGE_THOUGHT,
+    MESSAGE_ACTION,
+    MESSAGE_TOOL_RESULT,
+    MESSAGE_SUMMARY,
+    MESSAGE_SYSTEM,
+};
+const char *message_kind_name(enum message_kind kind);
+
+/* A thread in memory while something is appended to it. */
+struct thread {
+    int64_t n, agent_n;
+    struct str id;
+    int64_t last_seq;       /* of its public events */
+    int64_t last_message_n; /* 0: none */
+    int64_t message_count;
+};
+/* By id, made when absent (inside a unit). The arena holds the id. */
+int thread_open(struct domain *domain, struct str id, int64_t agent_n, int64_t now_ms,
+                struct arena *arena, struct thread *ret_thread, struct err *err);
+/* 1 found, 0 absent. */
+int thread_find(struct domain *domain, struct str id, struct arena *arena,
+                struct thread *ret_thread, struct err *err);
+int thread_get_n(struct domain *domain, int64_t n, struct arena *arena, struct thread *ret_thread,
+                 struct err *err);
+/* Inside a unit: writes last_seq, last_message_n and message_count back. */
+int thread_save(struct domain *domain, const struct thread *thread, int64_t now_ms,
+                struct err *err);
+
+/* Content is JSON, one object:
+ *   user, system, observation, summary   {"text"}
+ *   thought      {"text","thinking"?,"opaque"?}  opaque: what the provider must see again, as text
+ *   action       {"arguments": <text as received>, "problem"?}
+ *   toolResult   {"output": any} or {"error": {"code","message"}} */
+struct message {
+    int64_t n;
+    struct str id;
+    int64_t agent_n, thread_n, run_n;
+    enum message_kind kind;
+    int64_t created_at;
+    int64_t prev_n;
+    struct str content;
+    int64_t tokens_approx;
+    struct str action_type, tool_name, call_id, arguments_hash, scope_snapshot;
+    int64_t operation_n, action_ref_n; /* 0: none */
+    struct str status, error_code, error_message;
+    struct str changed_entity_ids, changed_tokens; /* JSON lists, or empty */
+    struct str prompt_id, prompt_version, model_id;
+    struct str trigger_source_id;
+    struct str taint; /* "file", "command", "web", "mcp" ...; empty: none */
+};
+
+/* Inside a unit: appends to the thread and moves its head in memory (thread_save() stores it).
+ * Sets n, prev_n, tokens_approx (when 0). O(1) whatever the thread's length. */
+int message_append(struct domain *domain, struct change *change, struct thread *thread,
+                   struct message *message, struct err *err);
+int message_get_n(struct domain *domain, int64_t n, struct arena *arena,
+                  struct message *ret_message, struct err *err);
+/* The newest of a thread, newest first, until fn returns false. Content is loaded. before_n 0: from
+ * the end. Streamed, not held. */
+int message_each_back(struct domain *domain, int64_t thread_n, int64_t before_n,
+                      bool (*fn)(void *arg, const struct message *message), void *arg,
+                      struct err *err);
+/* Digest of everything that a message says (kind, content, metadata; not n): what a run's log
+ * refers to. */
+void message_digest(const struct message *message, uint8_t ret_digest[32]);
+
+#endif

@@ -1,0 +1,47 @@
+/* Kill switches: all, one agent, or one class of tools. While one is on no new effect of that kind
+ * starts. Set and lifted by people only; kept in kill_switches, known in memory.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_POLICY_KILL_H
+#define DORMOUSE_POLICY_KILL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "db/domain.h"
+
+enum kill_scope { KILL_NONE = 0, KILL_ALL, KILL_AGENT, KILL_TOOLS };
+
+struct kill_switch {
+    enum kill_scope scope;
+    const char *value;  /* agent id or tool class; "" for all */
+    const char *reason; /* may be "" */
+    int64_t since_ms;
+};
+
+struct kill_switches;
+
+/* Reads what is on. */
+int kill_open(struct domain *agent_domain, struct kill_switches **ret_kill, struct err *err);
+void kill_switches_free(struct kill_switches *kill);
+AUTO_DEFINE(kill_switches)
+
+/* Inside a unit on the agent domain; takes effect for kill_is_on() at once and is told to
+ * on_change listeners; when the unit is rolled back, call kill_reload(). Idempotent: 1 when it
+ * changed something, 0 when it was so already. */
+int kill_set(struct kill_switches *kill, enum kill_scope scope, const char *value,
+             const char *reason, int64_t now_ms, struct err *err);
+int kill_clear(struct kill_switches *kill, enum kill_scope scope, const char *value,
+               struct err *err);
+int kill_reload(struct kill_switches *kill, struct err *err);
+
+/* NULL when nothing stands in the way of this agent and, if given, this class; else the switch. */
+const struct kill_switch *kill_is_on(const struct kill_switches *kill, const char *agent_id,
+                                     const char *tool_class);
+void kill_each(const struct kill_switches *kill,
+               void (*fn)(void *arg, const struct kill_switch *on), void *arg);
+
+#endif

@@ -1,0 +1,82 @@
+/* The program of a run: events, attributes and limits of the one b-program that both modes are.
+ *
+ *   start -> think -> [musing] [said] call* thought
+ *         -> per call: [gate -> waiting -> answer] -> act -> acted | denied -> settled
+ *         -> observe -> (wiggum: check -> checked) -> think ... -> done
+ *
+ * Every selected event is a row of run_events. Types that clients see map to exactly one public
+ * event each.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_RUN_PROGRAM_H
+#define DORMOUSE_RUN_PROGRAM_H
+
+#include "bp/bp.h"
+
+/* Numbers are stored: append, never renumber. */
+enum run_event_type {
+    RUN_EV_NONE = 0,
+    RUN_EV_START,    /* EXT LATCH (WIGGUM): public init */
+    RUN_EV_THINK,    /* asks the model */
+    RUN_EV_MUSING,   /* EXT: public thinking */
+    RUN_EV_SAID,     /* EXT: public text */
+    RUN_EV_CALL,     /* EXT KEYED BIRTH: public tool_use */
+    RUN_EV_THOUGHT,  /* EXT: the answer is whole. MORE: it has calls. FAILED: public error. LATER:
+                        it may be asked again after a rest */
+    RUN_EV_GATE,     /* KEYED: a preview is wanted, an inbox item is made; public approval_gate */
+    RUN_EV_WAITING,  /* KEYED: public waiting */
+    RUN_EV_ANSWER,   /* EXT KEYED: a person (ALLOWED or not), a grant, or expiry */
+    RUN_EV_EDIT,     /* EXT KEYED LATCH: other arguments, judged anew */
+    RUN_EV_JUDGED,   /* EXT KEYED LATCH: the same arguments judged anew (policy, kill switch) */
+    RUN_EV_ACT,      /* KEYED: the one effect */
+    RUN_EV_ACTED,    /* EXT KEYED: its one completion. STALE: nothing was done, ask again. UNKNOWN:
+                        the process died in between and the tool is not keyed */
+    RUN_EV_ASKED,    /* EXT KEYED: the tool itself asks a person (ask_user) */
+    RUN_EV_TOLD,     /* EXT KEYED: what a person says of an unknown effect; AGAIN: do it again */
+    RUN_EV_DENIED,   /* KEYED OPEN: it will not act */
+    RUN_EV_SETTLED,  /* KEYED RETIRE: public tool_result */
+    RUN_EV_OBSERVE,  /* public iteration */
+    RUN_EV_CHECK,    /* wiggum: asks the model whether it is done */
+    RUN_EV_CHECKED,  /* EXT: FINISHED or not; FAILED as thought */
+    RUN_EV_RESUME,   /* EXT: the rest is over */
+    RUN_EV_SET_MODE, /* EXT LATCH (WIGGUM): a person's */
+    RUN_EV_SPENT,    /* EXT: tokens or time of the run are used up */
+    RUN_EV_KILL,     /* EXT COOP LATCH (KILLED): all or this agent */
+    RUN_EV_UNKILL,   /* EXT LATCH */
+    RUN_EV_CANCEL,   /* EXT COOP */
+    RUN_EV_GIVE_UP,  /* a limit or a kill switch ends the run; public error */
+    RUN_EV_DONE,     /* FINAL: public done */
+    RUN_EV_NOTE,     /* EXT: something for the trace (a denied host, a recovery); public none */
+    RUN_EV_COUNT,
+};
+
+enum run_bit {
+    RUN_RISKY = 1 << 0,     /* needs a yes */
+    RUN_WAIVABLE = 1 << 1,  /* ... but not in wiggum mode */
+    RUN_DANGEROUS = 1 << 2, /* never */
+    RUN_REFUSED = 1 << 3,   /* a stage before approval said no */
+    RUN_SERIAL = 1 << 4,    /* acts alone */
+    RUN_CLASS_KILLED = 1 << 5,
+    RUN_WIGGUM = 1 << 6,  /* of the program's record */
+    RUN_KILLED = 1 << 7,  /* of the program's record */
+    RUN_ALLOWED = 1 << 8, /* of answer */
+    RUN_MORE = 1 << 9,
+    RUN_FAILED = 1 << 10,
+    RUN_LATER = 1 << 11,
+    RUN_STALE = 1 << 12,
+    RUN_UNKNOWN = 1 << 13,
+    RUN_AGAIN = 1 << 14,
+    RUN_FINISHED = 1 << 15,
+    /* The bits above are the program's own, a user's policy numbers its attributes from 16 on. */
+};
+#define RUN_JUDGED_BITS                                                                            \
+    (RUN_RISKY | RUN_WAIVABLE | RUN_DANGEROUS | RUN_REFUSED | RUN_SERIAL | RUN_CLASS_KILLED)
+
+enum run_limit { RUN_LIMIT_ITERATIONS = 0, RUN_LIMIT_TOOL_CALLS, RUN_LIMIT_COUNT };
+
+#define RUN_CALLS_MAX 32 /* in one thought */
+
+extern const struct bp_program run_program;
+
+#endif

@@ -1,0 +1,162 @@
+/* Runs: started, spoken to, resumed and told about. Every door goes through here.
+ *
+ * A run is the program of run/program.h plus its log. What is in memory is a cache: at any moment
+ * it can be dropped and built again by feeding the log to the program, which is what happens after
+ * a crash, and after a wait. Model requests and tools are effects of selected events: they start
+ * after the commit that recorded them and come back as events.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_RUN_RUN_H
+#define DORMOUSE_RUN_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/inbox.h"
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "bp/bp.h"
+#include "change/change.h"
+#include "loop/loop.h"
+#include "model/model.h"
+#include "policy/kill.h"
+#include "sandbox/sandbox.h"
+#include "tool/tool.h"
+
+struct bp_policy;
+struct runner;
+
+enum run_mode { RUN_STRUCTURED = 0, RUN_COOK /* wiggum */ };
+
+/* ---- the stream ---- */
+
+/* An event as clients see it (CONTRACTS §3). Valid during the call. Recorded events come once each,
+ * after their commit, in order of seq; partial ones (text and thinking deltas, seq of the event
+ * that they will become, offset in bytes) may come between and are not kept. */
+struct run_public {
+    struct str thread_id, run_id;
+    int64_t seq;
+    bool partial;
+    const char *type; /* "text" */
+    struct str json;  /* the whole event, one line */
+};
+struct run_listener {
+    void (*event)(struct run_listener *listener, const struct run_public *event);
+    struct run_listener *next;
+};
+void runner_listen(struct runner *runner, struct run_listener *listener);
+void runner_unlisten(struct runner *runner, struct run_listener *listener);
+
+/* Recorded public events of a thread after a seq, oldest first, until fn returns false. run_id
+ * empty: of all its runs. */
+int run_events_after(struct runner *runner, struct str thread_id, struct str run_id, int64_t after,
+                     bool (*fn)(void *arg, const struct run_public *event), void *arg,
+                     struct err *err);
+
+/* ---- starting and steering ---- */
+
+/* Empty or 0: the default. */
+struct run_request {
+    struct str agent_id; /* the agent that greets */
+    struct str prompt;
+    struct str session_id; /* thread agentId:session:S; empty: a thread of its own */
+    struct str thread_id;  /* an existing thread instead */
+    struct str turn_id;    /* the same turn sent again starts nothing new; empty: a new one */
+    struct str model_id;
+    struct str cwd; /* absolute; the runner's */
+    enum run_mode mode;
+    int64_t max_iterations, max_tokens, max_tool_calls, max_ms;
+    struct str wake_reason; /* "userInitiated" */
+    struct str rerun_of;    /* run id */
+    struct str override_code;
+};
+
+struct run_info {
+    int64_t n;
+    struct str run_id, thread_id, agent_id;
+    struct str status, mode, model_id, wait_kind, wait_item; /* wait_item: the oldest pending */
+    struct str stop_reason, error_code, error_message, result, prompt;
+    int64_t created_at, updated_at, ended_at, iterations, tool_calls, input_tokens, output_tokens,
+        cached_tokens, last_seq;
+    double cost;
+};
+
+/* Opens a unit of its own; the run begins when it is committed. Repeating a turn_id gives the same
+ * run. Texts of ret_info lie in arena. Refused: agent_destroyed, agent_paused, kill_switch_active,
+ * not_found, model_not_allowed, too_large, conflict (the thread has a run under way). */
+int run_start(struct runner *runner, const struct run_request *request, struct arena *arena,
+              struct run_info *ret_info, struct err *err);
+/* Like a person pressing stop. 0 also when it had ended already. */
+int run_cancel(struct runner *runner, struct str run_id, struct err *err);
+int run_set_mode(struct runner *runner, struct str run_id, enum run_mode mode, struct err *err);
+/* A person's word on an inbox item of a run, applied once however often it is sent: 1 now, 0 had
+ * been. edit: decision->answer holds the arguments. Units are opened inside. */
+int run_decide(struct runner *runner, struct str item_id, const struct inbox_decision *decision,
+               struct err *err);
+/* kill_set() or kill_clear() through here, so that runs under way hear of it. */
+int run_kill(struct runner *runner, enum kill_scope scope, const char *value, const char *reason,
+             bool on, struct err *err);
+
+int run_get(struct runner *runner, struct str run_id, struct arena *arena,
+            struct run_info *ret_info, struct err *err);
+/* By a unique beginning of at least 4 characters: what people type. */
+int run_find(struct runner *runner, struct str prefix, struct arena *arena,
+             struct run_info *ret_info, struct err *err);
+/* Newest first, before the run `before` (0: all), at most limit (0: 50). agent_id may be empty. */
+int run_list(struct runner *runner, struct str agent_id, int64_t before, int limit,
+             struct arena *arena, struct run_info **ret_infos, size_t *ret_count, struct err *err);
+
+/* ---- the runner ---- */
+
+struct runner_config {
+    struct loop *loop;
+    struct domain *agent_domain;
+    struct change *change;
+    struct model_gateway *models;
+    struct tool_bed *tools;
+    struct kill_switches *kill;
+    const struct bp_policy *policy; /* NULL: none */
+    struct sandbox_spec sandbox;    /* of every run; cwd is the run's own; outlives the runner */
+    const char *default_agent_name; /* "Planner" */
+    const char *default_model;      /* "offline" */
+    const char *default_cwd;
+    int64_t context_tokens; /* 0: CONTEXT_TOKENS_DEFAULT */
+    int64_t approval_ms;    /* until an item expires; 0: 7 days */
+    unsigned max_active;    /* runs with an effect under way; 0: 256. More are queued */
+};
+/* Also the start-up path: every run that was under way goes on or ends with a stated reason, in
+ * the first ticks. Work is bounded by what is open, not by what is stored. */
+int runner_new(const struct runner_config *config, struct runner **ret_runner, struct err *err);
+/* Effects under way are cancelled without a record: the next start recovers them. */
+void runner_free(struct runner *runner);
+AUTO_DEFINE(runner)
+/* Runs in memory, and those of them with an effect under way. */
+size_t runner_loaded(const struct runner *runner);
+size_t runner_active(const struct runner *runner);
+
+/* ---- reading the log ---- */
+
+/* One row, as stored. */
+struct run_row {
+    int64_t n, seq; /* seq 0: internal */
+    struct bp_event event;
+    int64_t ref, at;
+    struct str data;
+    uint8_t chain[16];
+};
+int run_log_each(struct domain *agent_domain, int64_t run_n,
+                 bool (*fn)(void *arg, const struct run_row *row), void *arg, struct err *err);
+
+/* Re-executes the program from the log with nothing outside: 0 when every selected event, every
+ * link of the chain and every content is as recorded. -1 with integrity_failed: the first row that
+ * differs and how; resume_conflict: the program or policy is another than the one recorded. */
+struct run_replay_report {
+    int64_t rows, selected; /* selected: not from outside */
+};
+int run_replay_check(struct domain *agent_domain, int64_t run_n, const struct bp_program *program,
+                     struct run_replay_report *ret_report, struct err *err);
+
+#endif

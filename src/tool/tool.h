@@ -1,0 +1,169 @@
+/* Tools: one contract each, one pipeline for every call.
+ *
+ * The contract (share/tools/agent_tool_contract_spec.yaml, embedded) is the only source of a tool's
+ * name, schemas, class, risk and rules; a handler binds to it by name. A call is judged when it is
+ * born (and again after an approval, an edit or a policy change), previewed when a person is asked,
+ * and started when the run's program selected `act` and the intent is durable.
+ *
+ *   schema -> kill switch -> life cycle -> wake reason -> capability -> scope -> budget
+ *          -> risk and approval -> ledger intent -> handler -> result
+ *
+ * tool_judge() is everything up to risk; the program's guards are the approval; the runner writes
+ * the ledger; tool_start() judges once more from the kill switch on and runs the handler.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_TOOL_TOOL_H
+#define DORMOUSE_TOOL_TOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/agent.h"
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "loop/loop.h"
+#include "sandbox/sandbox.h"
+
+struct bp_policy;
+struct hand;
+struct kill_switches;
+struct schema;
+
+/* ---- contracts ---- */
+
+enum tool_risk { TOOL_RISK_NONE = 0, TOOL_RISK_LOW, TOOL_RISK_MEDIUM, TOOL_RISK_HIGH };
+enum tool_keyed { TOOL_UNKEYED = 0, TOOL_KEYED, TOOL_READ_ONLY };
+enum tool_approval { TOOL_ASK_NONE = 0, TOOL_ASK_ALWAYS, TOOL_ASK_BY_RISK, TOOL_ASK_NEVER };
+
+struct tool_contract {
+    const char *name; /* "bash", "fs.list" */
+    const char *wire; /* for providers: "fs__list" */
+    const char *version, *description;
+    const char *tool_class;          /* "shell", "files", "people", ... what a kill switch names */
+    const char *const *capabilities; /* ends with NULL */
+    const char *const *wake_reasons; /* ends with NULL */
+    const char *input_schema;        /* JSON text */
+    const struct schema *input, *output;
+    enum tool_risk risk;
+    enum tool_keyed keyed; /* idempotencyStrategy */
+    enum tool_approval approval;
+    bool mutating, parallel_safe;
+    int64_t timeout_ms;
+    const char *const *egress_hosts;
+    const char *output_taint; /* NULL: what it returns is trusted */
+};
+
+/* All of them in canonical (byte) order of names. Loaded and checked at the first call; a broken
+ * file is a BUG, the build's tests read it. */
+const struct tool_contract *tool_contracts(size_t *ret_count);
+/* By name or wire name; NULL when there is none. */
+const struct tool_contract *tool_contract_find(struct str name);
+
+/* ---- a call ---- */
+
+/* Everything a stage may look at. Borrowed. */
+struct tool_call {
+    const struct agent *agent;
+    struct str thread_id, run_id;
+    int64_t run_n;
+    struct str wake_reason;
+    struct str name;      /* as the model wrote it */
+    struct str arguments; /* JSON text, kept and hashed as received */
+    struct str problem;   /* the model's call could not be read */
+    uint32_t occurrence;  /* how many equal intents this run had before */
+    bool wiggum;
+    struct sandbox_spec sandbox;
+};
+
+/* Attributes that the program's guards look at (run/program.h maps them to bits). */
+enum tool_attribute {
+    TOOL_RISKY = 1,     /* needs a person's yes */
+    TOOL_WAIVABLE = 2,  /* ... unless the run is in wiggum mode */
+    TOOL_DANGEROUS = 4, /* never, whoever says yes */
+    TOOL_REFUSED = 8,   /* a stage before approval said no: code and message */
+    TOOL_SERIAL = 16,   /* not beside another */
+    TOOL_KILLED = 32,   /* a kill switch of its class is on */
+};
+
+struct tool_verdict {
+    const struct tool_contract *contract; /* NULL: no such tool */
+    uint32_t attributes;
+    uint32_t policy_bits; /* attributes that the user's policy adds, by its own numbering */
+    enum err_code code;   /* of REFUSED, DANGEROUS or KILLED */
+    const char *message;  /* for the model and for people */
+    char arguments_hash[65], action_stable_id[65], operation_id[65];
+    struct str pattern; /* canonical JSON of tool and arguments: what a grant covers */
+};
+
+struct tool_bed; /* registry of handlers plus what stages need */
+
+struct tool_bed_config {
+    struct loop *loop;
+    struct domain *agent_domain;
+    struct kill_switches *kill;
+    const struct bp_policy *policy; /* NULL: none */
+    const char *policy_text_hash;   /* "" without policy; part of approval digests */
+};
+int tool_bed_new(const struct tool_bed_config *config, struct tool_bed **ret_bed, struct err *err);
+void tool_bed_free(struct tool_bed *bed);
+AUTO_DEFINE(tool_bed)
+
+/* Pure but for reading kill switches: the same call gives the same verdict. Never fails: what is
+ * wrong with a call is in the verdict. Texts lie in arena. */
+void tool_judge(struct tool_bed *bed, const struct tool_call *call, struct arena *arena,
+                struct tool_verdict *ret_verdict);
+
+/* What a person is shown before deciding; digest binds the answer to it (tool, arguments, version
+ * of the target, policy). Asynchronous: a diff needs the hand. done comes once, in a later tick. */
+struct tool_preview {
+    struct err err;        /* ERR_NONE; else there is no preview, and why (shown instead) */
+    struct str title;      /* "Run a command", "Change src/main.c" */
+    struct str kind, text; /* diff, command, text */
+    char digest[65];
+};
+struct tool_job;
+typedef void tool_preview_fn(void *arg, const struct tool_preview *preview);
+int tool_preview(struct tool_bed *bed, const struct tool_call *call, struct hand *hand,
+                 tool_preview_fn *done, void *arg, struct tool_job **ret_job, struct err *err);
+
+/* Runs the handler. approved_digest: what was shown (empty: nobody was asked); when the target is
+ * another by now the result is stale and nothing was done. done comes once, in a later tick. */
+struct tool_result {
+    struct err err; /* ERR_NONE: success */
+    bool stale;     /* nothing done: ask again */
+    bool waits;     /* nothing more will come by itself: an inbox item is asked (ask_user);
+                       question holds its body */
+    struct str question;
+    struct str output; /* JSON value as text; for bash also when it failed */
+    struct str changed_entity_ids, changed_tokens; /* JSON lists or empty */
+    struct str taint;
+};
+typedef void tool_done_fn(void *arg, const struct tool_result *result);
+int tool_start(struct tool_bed *bed, const struct tool_call *call, struct str operation_id,
+               struct str approved_digest, struct hand *hand, tool_done_fn *done, void *arg,
+               struct tool_job **ret_job, struct err *err);
+/* done(cancelled) follows. Previews too (err cancelled). */
+void tool_cancel(struct tool_job *job);
+
+/* ---- handlers ---- */
+
+/* Data plus functions; the array of all is in builtin.c. Tests and embedders add their own with a
+ * contract at run time. */
+struct tool_impl {
+    const char *name;
+    /* Ends with tool_job_finish(), in a later tick, exactly once. */
+    int (*start)(struct tool_job *job, struct err *err);
+    void (*cancel)(struct tool_job *job);                  /* NULL: the hand's job is cancelled */
+    int (*preview)(struct tool_job *job, struct err *err); /* NULL: the arguments as text */
+};
+/* contract_json: one entry of the contract file. Both outlive the bed. */
+int tool_bed_add(struct tool_bed *bed, const char *contract_json, const struct tool_impl *impl,
+                 void *impl_arg, struct err *err);
+/* All contracts of this bed, those added too, in canonical order. */
+const struct tool_contract *const *tool_bed_contracts(struct tool_bed *bed, size_t *ret_count);
+
+#endif

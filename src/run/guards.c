@@ -24,12 +24,12 @@ const struct bp_point run_nothing_after_done[] = {
 
 const struct bp_point run_cancelled[] = {
     { .wait = { BP_ON(RUN_EV_CANCEL) } },
-    { .name = "holds", .block = { BP_ON_ANY(STARTS | T(CALL) | T(GIVE_UP)) } },
+    { .name = "holds", .block = { BP_ON_ANY(ENDED) } },
 };
 
 const struct bp_point run_given_up[] = {
     { .wait = { BP_ON(RUN_EV_GIVE_UP) } },
-    { .name = "holds", .block = { BP_ON_ANY(STARTS | T(CALL) | T(GIVE_UP)) } },
+    { .name = "holds", .block = { BP_ON_ANY(ENDED) } },
 };
 
 /* ---- the model ---- */
@@ -142,7 +142,7 @@ const struct bp_point run_over_tool_limit[] = {
     { .name = "wants to act",
       .request = BP_ASK(RUN_EV_GIVE_UP, .set = RUN_WHY_TOOL_CALLS, .go = BP_END),
       .wait = { BP_ON_MINE(RUN_EV_ACT) } },
-    { .wait = { BP_ON_MINE(RUN_EV_ACTED, .has = RUN_STALE, .go = BP_GO(1)),
+    { .wait = { BP_ON_MINE(RUN_EV_ACTED, .has = RUN_STALE, .lacks = RUN_UNKNOWN, .go = BP_GO(1)),
                 BP_ON_MINE(RUN_EV_TOLD, .has = RUN_AGAIN, .go = BP_GO(1)) } },
 };
 

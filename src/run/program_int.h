@@ -17,7 +17,9 @@
 /* What says how a call is judged. */
 #define JUDGES (T(CALL) | T(EDIT) | T(JUDGED))
 #define ANEW   (T(EDIT) | T(JUDGED))
-#define STOPS  (T(CANCEL) | T(GIVE_UP))
+/* What makes no sense any more in a run that is to end. */
+#define ENDED (STARTS | T(CALL) | T(GIVE_UP) | T(SPENT) | T(SET_MODE) | T(RESUME))
+#define STOPS (T(CANCEL) | T(GIVE_UP))
 /* What goes on only when no call is open: joining needs no counter. */
 #define GOES_ON (ASKS | T(OBSERVE) | T(DONE))
 /* Both must hold of an act that needs a yes and does without. */

@@ -136,7 +136,7 @@ const struct bp_point run_mode_is_the_persons[] = {
 const struct bp_point run_one_act_a_call[] = {
     { .wait = { BP_ON_MINE(RUN_EV_ACT) } },
     { .name = "has acted",
-      .wait = { BP_ON_MINE(RUN_EV_ACTED, .has = RUN_STALE, .go = BP_GO(0)),
+      .wait = { BP_ON_MINE(RUN_EV_ACTED, .has = RUN_STALE, .lacks = RUN_UNKNOWN, .go = BP_GO(0)),
                 BP_ON_MINE(RUN_EV_TOLD, .has = RUN_AGAIN, .go = BP_GO(0)),
                 BP_ON_MINE(RUN_EV_ACT) } },
     { .name = "a call that acts twice", .bad = true },
@@ -149,7 +149,7 @@ const struct bp_point run_one_completion_an_act[] = {
 };
 
 const struct bp_point run_unknown_waits[] = {
-    { .wait = { BP_ON_MINE(RUN_EV_ACTED, .has = RUN_UNKNOWN, .lacks = RUN_STALE),
+    { .wait = { BP_ON_MINE(RUN_EV_ACTED, .has = RUN_UNKNOWN),
                 BP_ON_MINE(RUN_EV_TOLD, .go = BP_GO(3)) } },
     { .name = "nobody knows whether it acted",
       .wait = { BP_ON_MINE(RUN_EV_TOLD, .go = BP_GO(0)), BP_ON_MINE(RUN_EV_ACT) } },

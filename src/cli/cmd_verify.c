@@ -10,6 +10,7 @@
 #include "bp/verify.h"
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
+#include "run/program.h"
 
 static int parse_bound(const struct cli_args *args, uint64_t *ret_bound, struct err *err)
 {
@@ -33,10 +34,27 @@ static const char *policy_path(const struct cli_args *args, char *out, size_t si
     return access(out, F_OK) == 0 ? out : NULL;
 }
 
+/* The program of every run, and the examples that bp knows. */
+static const struct bp_program **all_programs(struct arena *arena)
+{
+    const struct bp_program **list;
+    size_t n = 0;
+
+    while (bp_programs[n])
+        n++;
+    list = ARENA_NEW_N(arena, const struct bp_program *, n + 2);
+    list[0] = &run_program;
+    for (size_t i = 0; i <= n; i++)
+        list[i + 1] = bp_programs[i];
+    return list;
+}
+
 static int run_verify(const struct cli_args *args)
 {
+    AUTO_ARENA arena = ARENA_INIT;
     char path[LIMIT_PATH_BYTES];
     struct bp_verify_options how = {
+        .programs = all_programs(&arena),
         .policy_path = policy_path(args, path, sizeof(path)),
         .json = cli_json(args),
         .progress = isatty(STDERR_FILENO) ? stderr : NULL,

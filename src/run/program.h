@@ -70,12 +70,34 @@ enum run_bit {
     RUN_FINISHED = 1 << 15,
     /* The bits above are the program's own, a user's policy numbers its attributes from 16 on. */
 };
+/* What give_up carries says why. */
+#define RUN_WHY_ITERATIONS RUN_AGAIN
+#define RUN_WHY_TOOL_CALLS RUN_MORE
+#define RUN_WHY_SPENT      RUN_FINISHED
+#define RUN_WHY_KILLED     RUN_LATER
+
+/* How a call is judged: attributes of call, edit and judged. */
 #define RUN_JUDGED_BITS                                                                            \
     (RUN_RISKY | RUN_WAIVABLE | RUN_DANGEROUS | RUN_REFUSED | RUN_SERIAL | RUN_CLASS_KILLED)
 
 enum run_limit { RUN_LIMIT_ITERATIONS = 0, RUN_LIMIT_TOOL_CALLS, RUN_LIMIT_COUNT };
 
 #define RUN_CALLS_MAX 32 /* in one thought */
+
+/* A judgement in the one form that progress is proved for: what will never act has that one reason
+ * and no other attribute, and only what is risky is waivable. Attributes of a policy are kept. */
+static inline uint32_t run_judgement(uint32_t bits)
+{
+    uint32_t rest = bits & ~(uint32_t)RUN_JUDGED_BITS;
+
+    if (bits & RUN_DANGEROUS)
+        return rest | RUN_DANGEROUS;
+    if (bits & RUN_REFUSED)
+        return rest | RUN_REFUSED;
+    if (bits & RUN_CLASS_KILLED)
+        return rest | RUN_CLASS_KILLED;
+    return bits & RUN_RISKY ? bits : bits & ~(uint32_t)RUN_WAIVABLE;
+}
 
 extern const struct bp_program run_program;
 

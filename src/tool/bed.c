@@ -35,14 +35,14 @@ static void bind(struct tool_bed *bed, struct tool_binding *binding)
     bed->count++;
 }
 
-int tool_bed_new(const struct tool_bed_config *config, struct tool_bed **ret_bed, struct err *err)
+/* At the first use: contracts are not read when a daemon starts. */
+static void fill(struct tool_bed *bed)
 {
-    struct tool_bed *bed = NEW(struct tool_bed);
     const struct tool_entry *entries;
     size_t count;
 
-    (void)err;
-    bed->config = *config;
+    if (bed->count)
+        return;
     entries = tool_entries(&count);
     for (size_t i = 0; i < count; i++) {
         struct tool_binding *binding = ARENA_NEW(&bed->arena, struct tool_binding);
@@ -54,6 +54,14 @@ int tool_bed_new(const struct tool_bed_config *config, struct tool_bed **ret_bed
         binding->impl = &binding->builtin->impl;
         bind(bed, binding);
     }
+}
+
+int tool_bed_new(const struct tool_bed_config *config, struct tool_bed **ret_bed, struct err *err)
+{
+    struct tool_bed *bed = NEW(struct tool_bed);
+
+    (void)err;
+    bed->config = *config;
     *ret_bed = bed;
     return 0;
 }
@@ -84,8 +92,9 @@ void tool_bed_set_policy(struct tool_bed *bed, const struct bp_policy *policy,
     bed->config.policy_text_hash = policy_text_hash;
 }
 
-struct tool_binding *bed_find(const struct tool_bed *bed, struct str name)
+struct tool_binding *bed_find(struct tool_bed *bed, struct str name)
 {
+    fill(bed);
     for (size_t i = 0; i < bed->count; i++)
         if (str_is(name, bed->contracts[i]->name) || str_is(name, bed->contracts[i]->wire))
             return bed->bindings[i];
@@ -117,6 +126,7 @@ int tool_bed_add(struct tool_bed *bed, const char *contract_json, const struct t
 
 const struct tool_contract *const *tool_bed_contracts(struct tool_bed *bed, size_t *ret_count)
 {
+    fill(bed);
     *ret_count = bed->count;
     return bed->contracts;
 }

@@ -6,9 +6,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <stdlib.h>
-
 #include <json-c/json.h>
+#include <stdlib.h>
 
 #include "base/json.h"
 #include "base/json_write.h"

@@ -78,7 +78,7 @@ struct tool_bed {
     struct tool_job *jobs;
 };
 
-struct tool_binding *bed_find(const struct tool_bed *bed, struct str name);
+struct tool_binding *bed_find(struct tool_bed *bed, struct str name);
 
 /* ---- judging: judge.c, risk.c, ids.c, digest.c ---- */
 

@@ -4,6 +4,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <stdlib.h>
+
 #include "base/clock.h"
 #include "base/tokens.h"
 #include "base/utf8.h"
@@ -127,7 +129,7 @@ static void finish(struct model_exchange *x, struct speech *speech)
         const struct model_call *call = &speech->turn.calls[i];
 
         if (exchange_call(x, call->id, call->name, call->arguments, STR_NONE) < 0)
-            return;
+            break;
     }
     exchange_model(x, STR("offline rules"));
     exchange_usage(x, request_tokens(&x->request), tokens_estimate(buf_str(&speech->turn.say)), 0);
@@ -143,7 +145,7 @@ static void speak(struct model_exchange *x)
 
         speech->said += part.n;
         if (exchange_delta(x, MODEL_DELTA_TEXT, part) < 0)
-            return;
+            break;
     }
     if (speech->said < speech->turn.say.n)
         exchange_soon(x, speak, 0);
@@ -163,14 +165,6 @@ static int offline_start(struct model_exchange *x, struct err *err)
     return 0;
 }
 
-static void offline_cancel(struct model_exchange *x)
-{
-    struct err err = ERR_INIT;
-
-    err_set(&err, ERR_CANCELLED, "cancelled");
-    exchange_fail(x, &err, -1);
-}
-
 static void offline_release(struct model_exchange *x)
 {
     struct speech *speech = x->state;
@@ -186,6 +180,5 @@ static void offline_release(struct model_exchange *x)
 const struct model_provider model_provider_offline = {
     .name = "offline",
     .start = offline_start,
-    .cancel = offline_cancel,
     .release = offline_release,
 };

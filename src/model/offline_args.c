@@ -20,8 +20,8 @@ NAMES(pattern) = { "pattern", "regex", "query", "grep", "text", NULL };
 NAMES(glob) = { "glob", "include", "files", "globs", NULL };
 NAMES(content) = { "content", "contents", "text", "body", NULL };
 NAMES(old) = { "old_string", "oldString", "old_text", "oldText", "old", "find", "search", NULL };
-NAMES(new) = { "new_string", "newString", "new_text", "newText", "new", "replace", "replacement",
-               NULL };
+NAMES(new) = { "new_string", "newString", "new_text",    "newText",
+               "new",        "replace",   "replacement", NULL };
 NAMES(title) = { "title", "newTaskTitle", "name", "summary", NULL };
 NAMES(reason) = { "reason", "rationale", "why", NULL };
 NAMES(task) = { "taskId", "task_id", "targetTaskId", "id", NULL };
@@ -174,8 +174,9 @@ bool offline_call(struct offline_turn *turn, const struct model_tool *tool,
         return false;
     lacks = missing(schema, written);
     if (lacks) {
-        offline_say(turn, "I can't use the tool %.*s for this: it also needs \"%s\", which I don't "
-                          "know how to fill. I am rules, not a language model.",
+        offline_say(turn,
+                    "I can't use the tool %.*s for this: it also needs \"%s\", which I don't "
+                    "know how to fill. I am rules, not a language model.",
                     STR_ARG(tool->name), lacks);
         return false;
     }
@@ -189,8 +190,8 @@ void offline_call_json(struct offline_turn *turn, const struct model_tool *tool,
 
     BUG_IF(turn->call_count == OFFLINE_CALLS_MAX);
     call = &turn->calls[turn->call_count];
-    call->id = str_from(arena_printf(turn->arena, "offline-%zu-%zu",
-                                     turn->request->message_count, turn->call_count + 1));
+    call->id = str_from(arena_printf(turn->arena, "offline-%zu-%zu", turn->request->message_count,
+                                     turn->call_count + 1));
     call->name = arena_str(turn->arena, tool->name);
     call->arguments = arena_str(turn->arena, json);
     call->problem = STR_NONE;

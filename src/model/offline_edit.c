@@ -20,7 +20,7 @@ static struct str capture(const struct offline_turn *turn, int i)
 void offline_write(struct offline_turn *turn)
 {
     const struct model_tool *tool = offline_tool(turn, "write_file");
-    struct str path = offline_place(capture(turn, 1)), text = capture(turn, 0);
+    struct str path = offline_place(turn, 1), text = capture(turn, 0);
     struct offline_arg args[] = {
         { .names = offline_name_path, .text = path },
         { .names = offline_name_content,
@@ -42,7 +42,7 @@ void offline_write(struct offline_turn *turn)
 /* a: text, b: file */
 void offline_append(struct offline_turn *turn)
 {
-    struct str path = offline_place(capture(turn, 1));
+    struct str path = offline_place(turn, 1);
     const struct offline_result *last;
 
     if (turn->round == 0) {
@@ -113,8 +113,10 @@ static void ask_edit(struct offline_turn *turn, const struct model_tool *tool, s
         return;
     }
     if (!call_edits(turn, tool, path, capture(turn, 0), capture(turn, 1)) && !turn->say.n)
-        offline_say(turn, "I can't use the tool %.*s: I don't know what it calls the old and the "
-                          "new text.", STR_ARG(tool->name));
+        offline_say(turn,
+                    "I can't use the tool %.*s: I don't know what it calls the old and the "
+                    "new text.",
+                    STR_ARG(tool->name));
 }
 
 /* a: old, b: new, c: file */
@@ -122,7 +124,7 @@ void offline_replace(struct offline_turn *turn)
 {
     const struct model_tool *read = offline_tool(turn, "read_file");
     const struct model_tool *edit = offline_tool(turn, "edit_file");
-    struct str path = offline_place(capture(turn, 2));
+    struct str path = offline_place(turn, 2);
     const struct offline_arg args[] = { { .names = offline_name_path, .text = path } };
     bool edited = offline_result_of(turn, "edit_file") != NULL;
 
@@ -164,13 +166,14 @@ static void run_then_say(struct offline_turn *turn, const char *command, const c
 
 static void two_paths(struct offline_turn *turn, const char *program, const char *done)
 {
-    struct str from = offline_place(capture(turn, 0)), to = offline_place(capture(turn, 1));
+    struct str from = offline_place(turn, 0), to = offline_place(turn, 1);
 
     run_then_say(turn,
-                 arena_printf(turn->arena, "%s -- %s %s", program,
-                              offline_quote(turn->arena, from), offline_quote(turn->arena, to)),
-                 arena_printf(turn->arena, "The command to %s %.*s to %.*s ended well. It does not "
-                                           "overwrite: had there been such a file, it stayed.",
+                 arena_printf(turn->arena, "%s -- %s %s", program, offline_quote(turn->arena, from),
+                              offline_quote(turn->arena, to)),
+                 arena_printf(turn->arena,
+                              "The command to %s %.*s to %.*s ended well. It does not "
+                              "overwrite: had there been such a file, it stayed.",
                               done, STR_ARG(from), STR_ARG(to)));
 }
 
@@ -186,11 +189,12 @@ void offline_copy(struct offline_turn *turn)
 
 void offline_delete(struct offline_turn *turn)
 {
-    struct str path = offline_place(capture(turn, 0));
+    struct str path = offline_place(turn, 0);
 
     if (str_is(path, ".") || str_is(path, "/") || str_is(path, "..")) {
-        offline_say(turn, "I delete single files by name, for example \"delete notes.txt\", never a "
-                          "whole folder.");
+        offline_say(turn,
+                    "I delete single files by name, for example \"delete notes.txt\", never a "
+                    "whole folder.");
         return;
     }
     run_then_say(turn, arena_printf(turn->arena, "rm -- %s", offline_quote(turn->arena, path)),
@@ -199,7 +203,7 @@ void offline_delete(struct offline_turn *turn)
 
 void offline_make_folder(struct offline_turn *turn)
 {
-    struct str path = offline_place(capture(turn, 0));
+    struct str path = offline_place(turn, 0);
 
     run_then_say(turn,
                  arena_printf(turn->arena, "mkdir -p -- %s", offline_quote(turn->arena, path)),

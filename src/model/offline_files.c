@@ -6,6 +6,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <stdlib.h>
+
 #include "model/offline_files_int.h"
 #include "model/offline_int.h"
 
@@ -36,17 +38,19 @@ static struct str drop_last_word(struct str text, const char *const *words)
     return text;
 }
 
-struct str offline_place(struct str words)
+static struct str place_of(struct str words)
 {
-    static const char *const front[] = { "the",  "this",   "that",      "my",     "our", "a",
-                                         "file", "folder", "directory", "called", "named",
-                                         "current", "working", "whole", "all", "of", NULL };
-    static const char *const back[] = { "folder", "directory", "dir", "file", "here", "contents",
-                                        "again", "too", NULL };
-    static const char *const here[] = { "folder", "directory", "dir",    "here", "this", "there",
-                                        "it",     "place",     "project", "repo", "repository",
-                                        "codebase", "code", "workspace", "desk", "mess", "files",
-                                        "everything", "tree", NULL };
+    static const char *const front[] = { "the",   "this",    "that",    "my",        "our",
+                                         "a",     "file",    "folder",  "directory", "called",
+                                         "named", "current", "working", "whole",     "all",
+                                         "of",    NULL };
+    static const char *const back[] = { "folder",   "directory", "dir", "file", "here",
+                                        "contents", "again",     "too", NULL };
+    static const char *const here[] = {
+        "folder",  "directory",  "dir",        "here",     "this",    "there",     "it",   "place",
+        "project", "repo",       "repository", "codebase", "code",    "workspace", "desk", "mess",
+        "files",   "everything", "tree",       "current",  "working", NULL
+    };
     struct str text = str_trim(words), before;
 
     do {
@@ -60,10 +64,17 @@ struct str offline_place(struct str words)
     return text.n ? text : STR(".");
 }
 
+struct str offline_place(const struct offline_turn *turn, int i)
+{
+    if (!turn->match.cap[i].p)
+        return STR(".");
+    return turn->match.quoted[i] ? turn->match.cap[i] : place_of(turn->match.cap[i]);
+}
+
 bool offline_is_file(struct str name)
 {
-    static const char *const known[] = { "makefile", "dockerfile", "license", "licence", "readme",
-                                         "changelog", "authors", "todo", "notes", NULL };
+    static const char *const known[] = { "makefile",  "dockerfile", "license", "licence", "readme",
+                                         "changelog", "authors",    "todo",    "notes",   NULL };
     ptrdiff_t dot = -1;
 
     if (!name.n || name.p[name.n - 1] == '/')
@@ -108,8 +119,8 @@ bool offline_ask_listing(struct offline_turn *turn, struct str place)
     if (search && offline_takes(search, offline_name_glob))
         return call_glob(turn, search, under(turn, place, "*")) &&
                call_glob(turn, search, under(turn, place, "*/*"));
-    return offline_bash(turn, arena_printf(turn->arena, "ls -A -p -- %s",
-                                           offline_quote(turn->arena, place)));
+    return offline_bash(
+        turn, arena_printf(turn->arena, "ls -A -p -- %s", offline_quote(turn->arena, place)));
 }
 
 /* A line of a listing, relative to place: "a.c", "src/" or "src/b.c". */
@@ -179,7 +190,8 @@ static void say_listing(struct offline_turn *turn, struct str place,
                         const struct offline_listing *list)
 {
     size_t files = list->n - list->folders;
-    const char *where = str_is(place, ".") ? "This folder" : arena_copy(turn->arena, place.p, place.n);
+    const char *where =
+        str_is(place, ".") ? "This folder" : arena_copy(turn->arena, place.p, place.n);
 
     if (!list->n) {
         offline_say(turn, "%s has nothing in it that I can see.", where);
@@ -212,7 +224,7 @@ static void list_place(struct offline_turn *turn, struct str place)
 
 void offline_list(struct offline_turn *turn)
 {
-    list_place(turn, turn->match.cap[0].p ? offline_place(turn->match.cap[0]) : STR("."));
+    list_place(turn, offline_place(turn, 0));
 }
 
 /* ---- reading ---- */
@@ -228,8 +240,8 @@ static void read_place(struct offline_turn *turn, struct str path)
         return;
     }
     if (turn->round == 0) {
-        offline_bash(turn, arena_printf(turn->arena, "cat -- %s",
-                                        offline_quote(turn->arena, path)));
+        offline_bash(turn,
+                     arena_printf(turn->arena, "cat -- %s", offline_quote(turn->arena, path)));
         return;
     }
     if (offline_failed(turn))
@@ -245,13 +257,13 @@ static void read_place(struct offline_turn *turn, struct str path)
 
 void offline_read(struct offline_turn *turn)
 {
-    read_place(turn, offline_place(turn->match.cap[0]));
+    read_place(turn, offline_place(turn, 0));
 }
 
 /* "what is in X": a file or a folder, by its looks. */
 void offline_look(struct offline_turn *turn)
 {
-    struct str place = offline_place(turn->match.cap[0]);
+    struct str place = offline_place(turn, 0);
 
     if (offline_is_file(place))
         read_place(turn, place);
@@ -288,13 +300,13 @@ static bool ask_search(struct offline_turn *turn, struct str what, struct str pl
         return offline_bash(turn, arena_printf(turn->arena, "grep -rnI%s -F -e %s -- %s",
                                                word ? "w" : "", offline_quote(turn->arena, what),
                                                offline_quote(turn->arena, place)));
-    args[n++] = (struct offline_arg){ .names = offline_name_pattern,
-                                      .text = literal ? what
-                                                      : regex_escaped(turn, what,
-                                                                      word ? "word" : "text") };
+    args[n++] =
+        (struct offline_arg){ .names = offline_name_pattern,
+                              .text = literal ? what
+                                              : regex_escaped(turn, what, word ? "word" : "text") };
     if (literal)
-        args[n++] = (struct offline_arg){ .names = offline_name_literal, .number = 1,
-                                          .is_bool = true };
+        args[n++] =
+            (struct offline_arg){ .names = offline_name_literal, .number = 1, .is_bool = true };
     if (!here)
         args[n++] = (struct offline_arg){ .names = offline_name_glob, .text = glob };
     return offline_call(turn, search, args, n);
@@ -326,27 +338,22 @@ static void search_place(struct offline_turn *turn, struct str what, struct str 
     offline_report_lines(turn, last);
 }
 
-static struct str second_place(const struct offline_turn *turn)
-{
-    return turn->match.cap[1].p ? offline_place(turn->match.cap[1]) : STR(".");
-}
-
 void offline_search(struct offline_turn *turn)
 {
-    search_place(turn, turn->match.cap[0], second_place(turn), false);
+    search_place(turn, turn->match.cap[0], offline_place(turn, 1), false);
 }
 
 void offline_defined(struct offline_turn *turn)
 {
-    static const char *const front[] = { "the", "function", "struct", "class", "variable", "type",
-                                         "method", "macro", "constant", NULL };
+    static const char *const front[] = { "the",  "function", "struct", "class",    "variable",
+                                         "type", "method",   "macro",  "constant", NULL };
     struct str what = turn->match.cap[0], before;
 
     do {
         before = what;
         what = drop_first_word(what, front);
     } while (what.n < before.n);
-    search_place(turn, what, second_place(turn), str_find_char(what, ' ') < 0);
+    search_place(turn, what, offline_place(turn, 1), str_find_char(what, ' ') < 0);
 }
 
 /* ---- files by name ---- */
@@ -375,14 +382,14 @@ static void find_glob(struct offline_turn *turn, const char *glob)
         offline_say(turn, "I found no file named %s here.", glob);
         return;
     }
-    offline_say(turn, "%zu file%s named %s:\n", last->line_count,
-                last->line_count == 1 ? "" : "s", glob);
+    offline_say(turn, "%zu file%s named %s:\n", last->line_count, last->line_count == 1 ? "" : "s",
+                glob);
     offline_report_lines(turn, last);
 }
 
 void offline_find_file(struct offline_turn *turn)
 {
-    struct str name = offline_place(turn->match.cap[0]);
+    struct str name = offline_place(turn, 0);
 
     find_glob(turn, arena_printf(turn->arena, "%.*s", STR_ARG(name)));
 }

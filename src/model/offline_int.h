@@ -62,6 +62,7 @@ void offline_words_unpolite(struct offline_words *words);
 
 struct offline_match {
     struct str cap[OFFLINE_CAPTURES]; /* a, b, c, d; p NULL: not captured */
+    bool quoted[OFFLINE_CAPTURES];    /* it stood in quotes: to be taken literally */
 };
 
 /* pattern: elements between spaces, anchored at both ends:
@@ -72,15 +73,15 @@ bool offline_match(const char *pattern, const struct offline_words *words,
 /* ---- a turn ---- */
 
 struct offline_result {
-    unsigned round;      /* of the calls that it answers, from 0 */
-    struct str tool;     /* name on the wire */
-    struct str command;  /* of the call's arguments, when it has one */
-    bool failed;         /* the call was refused or did not work */
-    struct str output;   /* what a person would want to see */
-    struct str error;    /* why it failed, or what went to stderr */
-    int64_t exit_code;   /* -1: there was none */
-    bool cut;            /* the tool says that there is more */
-    struct str *lines;   /* output as lines; of matches "path:line: text" */
+    unsigned round;     /* of the calls that it answers, from 0 */
+    struct str tool;    /* name on the wire */
+    struct str command; /* of the call's arguments, when it has one */
+    bool failed;        /* the call was refused or did not work */
+    struct str output;  /* what a person would want to see */
+    struct str error;   /* why it failed, or what went to stderr */
+    int64_t exit_code;  /* -1: there was none */
+    bool cut;           /* the tool says that there is more */
+    struct str *lines;  /* output as lines; of matches "path:line: text" */
     size_t line_count;
     struct json_object *json; /* NULL when the answer is none */
 };
@@ -133,11 +134,19 @@ struct offline_arg {
     bool optional;  /* left out when the schema has no name for it */
 };
 
-extern const char *const offline_name_command[], *const offline_name_path[],
-    *const offline_name_pattern[], *const offline_name_glob[], *const offline_name_content[],
-    *const offline_name_old[], *const offline_name_new[], *const offline_name_title[],
-    *const offline_name_reason[], *const offline_name_task[], *const offline_name_query[],
-    *const offline_name_literal[], *const offline_name_directory[];
+extern const char *const offline_name_command[],
+    *const offline_name_path[],
+        *const offline_name_pattern[],
+            *const offline_name_glob[],
+                *const offline_name_content[],
+                    *const offline_name_old[],
+                        *const offline_name_new[],
+                            *const offline_name_title[],
+                                *const offline_name_reason[],
+                                    *const offline_name_task[],
+                                        *const offline_name_query[],
+                                            *const offline_name_literal[],
+                                                *const offline_name_directory[];
 
 /* Has the tool's schema one of these names? */
 bool offline_takes(const struct model_tool *tool, const char *const *names);
@@ -179,8 +188,9 @@ bool offline_failed(struct offline_turn *turn);
 
 /* ---- paths ---- */
 
-/* "the src folder" is src, "this folder" is ".". */
-struct str offline_place(struct str words);
+/* The path that the i-th capture means: "the src folder" is src, "this folder" and no capture are
+ * ".", what stands in quotes is taken as it is. */
+struct str offline_place(const struct offline_turn *turn, int i);
 /* README.md, src/main.c, Makefile: rather a file than a folder. */
 bool offline_is_file(struct str name);
 

@@ -34,7 +34,8 @@ const struct offline_intent offline_intents[] = {
     { "bye|goodbye|ciao ...", offline_answer, "Goodbye." },
     { "good night ...", offline_answer, "Good night." },
     { "yes|yep|yeah|sure|no|nope|ok|okay|great|cool|nice|good|fine|perfect [then|so]",
-      offline_answer, "All right. Nothing is waiting for that on my side; tell me what to do next." },
+      offline_answer,
+      "All right. Nothing is waiting for that on my side; tell me what to do next." },
 
     /* memory */
     { "remember|note|memorise|memorize that {a}", offline_remember, NULL },
@@ -143,11 +144,13 @@ const struct offline_intent offline_intents[] = {
     { "delete|remove [the] [file] {a}", offline_delete, NULL },
 
     /* looking for something */
-    { "find|search [for] [all] [the] files|file named|called|matching {a}", offline_find_file, NULL },
+    { "find|search [for] [all] [the] files|file named|called|matching {a}", offline_find_file,
+      NULL },
     { "find|search [for] [all] [the] <a> files ...", offline_find_kind, NULL },
     { "where is|are [the] file|files [named|called] {a}", offline_find_file, NULL },
     { "find [me] [the] file|files {a}", offline_find_file, NULL },
-    { "where|which [file] [is|are] {a} defined|declared|implemented|used|mentioned|called|set in|under {b}",
+    { "where|which [file] [is|are] {a} defined|declared|implemented|used|mentioned|called|set "
+      "in|under {b}",
       offline_defined, NULL },
     { "where is|are [the] {a} defined|declared|implemented|used|mentioned|called|set",
       offline_defined, NULL },

@@ -43,8 +43,10 @@ static struct str span(const struct offline_words *words, size_t from, size_t to
 static bool match_many(struct matcher *m, struct str rest, size_t at, size_t least, int capture)
 {
     for (size_t to = at + least; to <= m->words->n; to++) {
-        if (capture >= 0)
+        if (capture >= 0) {
             m->match->cap[capture] = span(m->words, at, to);
+            m->match->quoted[capture] = to - at == 1 && m->words->word[at].quoted;
+        }
         if (match_from(m, rest, to))
             return true;
     }
@@ -71,6 +73,7 @@ static bool match_element(struct matcher *m, struct str element, struct str rest
         return false;
     if (element.p[0] == '<') {
         m->match->cap[element.p[1] - 'a'] = word->raw;
+        m->match->quoted[element.p[1] - 'a'] = word->quoted;
         return match_from(m, rest, at + 1);
     }
     return word_is_one_of(word, element) && match_from(m, rest, at + 1);

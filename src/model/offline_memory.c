@@ -101,7 +101,8 @@ void offline_remember(struct offline_turn *turn)
 }
 
 /* Lines about cap[0], or all of them. */
-static void say_notes(struct offline_turn *turn, const struct offline_result *notes, struct str what)
+static void say_notes(struct offline_turn *turn, const struct offline_result *notes,
+                      struct str what)
 {
     size_t n = 0;
 

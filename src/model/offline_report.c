@@ -21,7 +21,8 @@ void offline_say(struct offline_turn *turn, const char *fmt, ...)
 
 void offline_lacks(struct offline_turn *turn, const char *what, const char *tool)
 {
-    offline_say(turn, "I can't do that here: to %s I need the tool \"%s\", and I was not given it. ",
+    offline_say(turn,
+                "I can't do that here: to %s I need the tool \"%s\", and I was not given it. ",
                 what, tool);
     if (turn->request->tool_count) {
         offline_say(turn, "What I have:");

@@ -82,8 +82,8 @@ static void read_error(struct offline_result *result)
 {
     static const char *const names[] = { "message", "error", "reason", "stderr", NULL };
     struct json_object *error = json_find(result->json, "error");
-    struct str text = text_of(json_object_is_type(error, json_type_object) ? error : result->json,
-                              names);
+    struct str text =
+        text_of(json_object_is_type(error, json_type_object) ? error : result->json, names);
 
     if (text.n)
         result->error = text;
@@ -91,11 +91,11 @@ static void read_error(struct offline_result *result)
 
 static void read_json(struct offline_result *result, struct arena *arena)
 {
-    static const char *const texts[] = { "output", "stdout", "content", "text", "result",
-                                         "message", "diff", "value", NULL };
-    static const char *const lists[] = { "matches", "files", "paths", "entries", "results",
-                                         "tasks", "candidates", "items", "output", "categories",
-                                         NULL };
+    static const char *const texts[] = { "output",  "stdout", "content", "text", "result",
+                                         "message", "diff",   "value",   NULL };
+    static const char *const lists[] = { "matches", "files",      "paths",      "entries",
+                                         "results", "tasks",      "candidates", "items",
+                                         "output",  "categories", NULL };
     struct json_object *list = json_object_is_type(result->json, json_type_array)
                                    ? result->json
                                    : first_of(result->json, lists);

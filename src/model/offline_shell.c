@@ -42,14 +42,16 @@ void offline_run_direct(struct offline_turn *turn)
 bool offline_is_command(const struct offline_words *words)
 {
     static const char *const programs[] = {
-        "git",  "make", "ls",   "pwd",   "npm",  "npx",    "cargo", "go",    "python", "python3",
-        "pip",  "node", "gcc",  "clang", "cmake", "meson", "ninja", "pytest", "docker", "date",
-        "uname", "whoami", "df", "du",   "wc",   "rg",     "sed",   "awk",   "tree",  "ps",
-        "curl", "wget", "tar",  "unzip", "chmod", "mkdir", "touch", "mv",    "cp",    "rm",
-        "echo", "diff", "stat", "file",  "env",  "id",     "uptime", "free", "jq",    "sort",
+        "git",     "make",   "ls",    "pwd",    "npm",   "npx",   "cargo", "go",    "python",
+        "python3", "pip",    "node",  "gcc",    "clang", "cmake", "meson", "ninja", "pytest",
+        "docker",  "date",   "uname", "whoami", "df",    "du",    "wc",    "rg",    "sed",
+        "awk",     "tree",   "ps",    "curl",   "wget",  "tar",   "unzip", "chmod", "mkdir",
+        "touch",   "mv",     "cp",    "rm",     "echo",  "diff",  "stat",  "file",  "env",
+        "id",      "uptime", "free",  "jq",     "sort",
     };
-    static const char *const english[] = { "a",  "an", "the", "me", "my",  "it", "sure", "this",
-                                           "that", "to", "is", "for", "some", "these", "and" };
+    static const char *const english[] = { "a",  "an",   "the",  "me",    "my",
+                                           "it", "sure", "this", "that",  "to",
+                                           "is", "for",  "some", "these", "and" };
     struct str first;
 
     if (!words->n || words->word[0].quoted)
@@ -112,15 +114,16 @@ void offline_project(struct offline_turn *turn)
     if (command)
         offline_bash(turn, command);
     else
-        offline_say(turn, "I don't see how this project is %s: there is no Makefile, package.json, "
-                          "Cargo.toml or the like. Name the command: \"run ...\".",
+        offline_say(turn,
+                    "I don't see how this project is %s: there is no Makefile, package.json, "
+                    "Cargo.toml or the like. Name the command: \"run ...\".",
                     test ? "tested" : "built");
 }
 
 /* a: file */
 void offline_count_lines(struct offline_turn *turn)
 {
-    struct str path = offline_place(turn->match.cap[0]);
+    struct str path = offline_place(turn, 0);
 
     run(turn, arena_printf(turn->arena, "wc -l -- %s", offline_quote(turn->arena, path)));
 }

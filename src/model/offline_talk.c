@@ -39,8 +39,9 @@ static void say_examples(struct offline_turn *turn)
 
 static void say_what_i_am(struct offline_turn *turn)
 {
-    offline_say(turn, "I am Dormouse's built-in offline model: a set of rules, not a language model. "
-                      "I understand simple requests in English and use the tools I am given. ");
+    offline_say(turn,
+                "I am Dormouse's built-in offline model: a set of rules, not a language model. "
+                "I understand simple requests in English and use the tools I am given. ");
 }
 
 void offline_greet(struct offline_turn *turn)
@@ -53,8 +54,9 @@ void offline_greet(struct offline_turn *turn)
 void offline_who(struct offline_turn *turn)
 {
     say_what_i_am(turn);
-    offline_say(turn, "Nothing you write to me leaves this machine. For real conversation configure "
-                      "a model (dormouse model add).");
+    offline_say(turn,
+                "Nothing you write to me leaves this machine. For real conversation configure "
+                "a model (dormouse model add).");
 }
 
 void offline_help(struct offline_turn *turn)

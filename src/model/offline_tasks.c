@@ -213,7 +213,8 @@ static bool with_task(struct offline_turn *turn, struct str words, const char *n
 void offline_task_finish(struct offline_turn *turn)
 {
     struct str words = task_words(turn->match.cap[0]);
-    struct offline_arg args[] = { { .names = NULL }, { .names = name_status, .text = STR("DONE") } };
+    struct offline_arg args[] = { { .names = NULL },
+                                  { .names = name_status, .text = STR("DONE") } };
 
     if (with_task(turn, words, "update_task_fields", args, ARRAY_LEN(args)))
         offline_say(turn, "The task \"%.*s\" is done.", STR_ARG(words));
@@ -315,8 +316,10 @@ void offline_time_log(struct offline_turn *turn)
     struct offline_arg args[4];
 
     if (minutes <= 0 || minutes > (int64_t)24 * 60) {
-        offline_say(turn, "I did not understand how long \"%.*s\" is. Say for example \"log 90 "
-                          "minutes on the tax report\".", STR_ARG(turn->match.cap[0]));
+        offline_say(turn,
+                    "I did not understand how long \"%.*s\" is. Say for example \"log 90 "
+                    "minutes on the tax report\".",
+                    STR_ARG(turn->match.cap[0]));
         return;
     }
     timefmt_rfc3339(turn->now_ms - minutes * 60000, start);

@@ -24,10 +24,10 @@ static const struct {
 };
 
 /* Files that tell that the others are where they are for a reason. */
-static const char *const project_marks[] = { "Makefile",       "CMakeLists.txt", "meson.build",
-                                             "package.json",   "Cargo.toml",     "pyproject.toml",
-                                             "go.mod",         "setup.py",       "pom.xml",
-                                             "build.gradle",   ".git",           "Gemfile" };
+static const char *const project_marks[] = { "Makefile",     "CMakeLists.txt", "meson.build",
+                                             "package.json", "Cargo.toml",     "pyproject.toml",
+                                             "go.mod",       "setup.py",       "pom.xml",
+                                             "build.gradle", ".git",           "Gemfile" };
 
 static struct str extension(struct str name)
 {
@@ -96,16 +96,19 @@ static void propose(struct offline_turn *turn, struct str place, const struct of
     size_t n = 0;
 
     if (mark) {
-        offline_say(turn, "I left everything where it is: %s says that this is a project, and its "
-                          "files may be needed where they are. Ask me for a folder inside it, for "
-                          "example \"tidy docs\", or say which file goes where.", mark);
+        offline_say(turn,
+                    "I left everything where it is: %s says that this is a project, and its "
+                    "files may be needed where they are. Ask me for a folder inside it, for "
+                    "example \"tidy docs\", or say which file goes where.",
+                    mark);
         return;
     }
     for (size_t kind = 0; kind < ARRAY_LEN(kinds); kind++)
         n += add_moves(turn, list, (int)kind, MOVES_MAX - n, &folders, &moves);
     if (!n) {
-        offline_say(turn, "There is nothing to tidy: of %zu file%s none is of a kind that I sort "
-                          "(images, documents, tables, slides, archives, audio, video).",
+        offline_say(turn,
+                    "There is nothing to tidy: of %zu file%s none is of a kind that I sort "
+                    "(images, documents, tables, slides, archives, audio, video).",
                     list->n - list->folders, list->n - list->folders == 1 ? "" : "s");
         return;
     }
@@ -115,13 +118,12 @@ static void propose(struct offline_turn *turn, struct str place, const struct of
     }
     offline_say(turn, "I would like to sort %zu file%s by kind into:%s.\n", n, n == 1 ? "" : "s",
                 buf_text(&folders));
-    offline_bash(turn, arena_printf(turn->arena, "%s%smkdir -p%s%s",
-                                    str_is(place, ".") ? "" : "cd -- ",
-                                    str_is(place, ".")
-                                        ? ""
-                                        : arena_printf(turn->arena, "%s && ",
-                                                       offline_quote(turn->arena, place)),
-                                    buf_text(&folders), buf_text(&moves)));
+    offline_bash(turn,
+                 arena_printf(turn->arena, "%s%smkdir -p%s%s", str_is(place, ".") ? "" : "cd -- ",
+                              str_is(place, ".") ? ""
+                                                 : arena_printf(turn->arena, "%s && ",
+                                                                offline_quote(turn->arena, place)),
+                              buf_text(&folders), buf_text(&moves)));
 }
 
 static void report(struct offline_turn *turn)
@@ -144,13 +146,14 @@ static void report(struct offline_turn *turn)
     offline_report_lines(turn, last);
     if (last->error.n)
         offline_say(turn, "%.*s\n", STR_ARG(str_take(last->error, 400)));
-    offline_say(turn, "Files of kinds that I don't know, hidden files and folders stayed where they "
-                      "were; nothing was overwritten.");
+    offline_say(turn,
+                "Files of kinds that I don't know, hidden files and folders stayed where they "
+                "were; nothing was overwritten.");
 }
 
 void offline_tidy(struct offline_turn *turn)
 {
-    struct str place = turn->match.cap[0].p ? offline_place(turn->match.cap[0]) : STR(".");
+    struct str place = offline_place(turn, 0);
     struct offline_listing list;
 
     if (turn->round == 0)

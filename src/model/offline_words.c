@@ -32,17 +32,16 @@ static struct str lower(struct arena *arena, struct str s)
 static size_t quote_at(struct str text, size_t at, struct str *ret_close)
 {
     static const struct {
-        struct str open, close;
+        const char *open, *close;
     } marks[] = {
-        { STR("```"), STR("```") },   { STR("\""), STR("\"") },
-        { STR("'"), STR("'") },       { STR("`"), STR("`") },
-        { STR("\u201c"), STR("\u201d") }, { STR("\u2018"), STR("\u2019") },
+        { "```", "```" }, { "\"", "\"" },         { "'", "'" },
+        { "`", "`" },     { "\u201c", "\u201d" }, { "\u2018", "\u2019" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
-        if (str_starts(str_skip(text, at), marks[i].open)) {
-            *ret_close = marks[i].close;
-            return marks[i].open.n;
+        if (str_starts(str_skip(text, at), str_from(marks[i].open))) {
+            *ret_close = str_from(marks[i].close);
+            return strlen(marks[i].open);
         }
     }
     return 0;
@@ -89,9 +88,9 @@ static bool add_short_form(struct offline_words *words, struct arena *arena, str
     static const struct {
         const char *form, *first, *second;
     } forms[] = {
-        { "what's", "what", "is" },   { "whats", "what", "is" },     { "where's", "where", "is" },
-        { "who's", "who", "is" },     { "i'd", "i", "would" },       { "let's", "let", "us" },
-        { "i've", "i", "have" },      { "i'm", "i", "am" },          { "don't", "do", "not" },
+        { "what's", "what", "is" }, { "whats", "what", "is" }, { "where's", "where", "is" },
+        { "who's", "who", "is" },   { "i'd", "i", "would" },   { "let's", "let", "us" },
+        { "i've", "i", "have" },    { "i'm", "i", "am" },      { "don't", "do", "not" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
@@ -153,7 +152,8 @@ void offline_words_split(struct str text, struct arena *arena, struct offline_wo
 
 /* ---- politeness ---- */
 
-static bool phrase_at(const struct offline_words *words, size_t at, struct str phrase, size_t *ret_n)
+static bool phrase_at(const struct offline_words *words, size_t at, struct str phrase,
+                      size_t *ret_n)
 {
     struct str word;
     size_t n = 0;
@@ -171,12 +171,35 @@ static bool phrase_at(const struct offline_words *words, size_t at, struct str p
 static bool drop_front(struct offline_words *words)
 {
     static const char *const phrases[] = {
-        "please",      "kindly",        "can you",      "could you",   "would you",
-        "will you",    "can i",         "may i",        "i want you to", "i would like you to",
-        "i would like to", "i want to", "i would like", "let us",      "hey dormouse",
-        "hi dormouse", "hello dormouse", "dormouse",    "hey",         "now",
-        "just",        "ok",            "okay",         "so",          "then",
-        "and",         "also",          "quickly",      "go ahead and",
+        "please",
+        "kindly",
+        "can you",
+        "could you",
+        "would you",
+        "will you",
+        "can i",
+        "may i",
+        "i want you to",
+        "i would like you to",
+        "i would like to",
+        "i want to",
+        "i would like",
+        "let us",
+        "hey dormouse",
+        "hi dormouse",
+        "hello dormouse",
+        "dormouse",
+        "hey",
+        "now",
+        "just",
+        "ok",
+        "okay",
+        "so",
+        "then",
+        "and",
+        "also",
+        "quickly",
+        "go ahead and",
     };
     size_t n;
 
@@ -193,8 +216,9 @@ static bool drop_front(struct offline_words *words)
 static bool drop_end(struct offline_words *words)
 {
     static const char *const phrases[] = {
-        "please", "thanks", "thank you", "for me", "right now", "now", "if you can", "would you",
-        "will you", "cheers", "thank you very much", "many thanks", "dormouse",
+        "please",     "thanks",    "thank you", "for me", "right now",           "now",
+        "if you can", "would you", "will you",  "cheers", "thank you very much", "many thanks",
+        "dormouse",
     };
     size_t n;
 

@@ -17,6 +17,7 @@ static const struct model_provider *const providers[] = {
     &model_provider_openai,
     &model_provider_anthropic,
     &model_provider_call,
+    &model_provider_offline,
 };
 
 static const struct model_spec offline_spec = { .id = "offline", .provider = "offline" };

@@ -71,10 +71,9 @@ static int ask_consent(void *arg, const struct model_spec *spec, struct err *err
 
 static int open_models(struct house *house, struct err *err)
 {
-    struct model_gateway_config how = { .loop = house->loop,
-                                        .secret = find_secret,
-                                        .consent = ask_consent,
-                                        .arg = house };
+    struct model_gateway_config how = {
+        .loop = house->loop, .secret = find_secret, .consent = ask_consent, .arg = house
+    };
 
     how.models = models_specs(house->config, house->data_dir, &house->arena, &how.model_count);
     return model_gateway_new(&how, &house->models, err);
@@ -134,8 +133,7 @@ static int open_runner(struct house *house, struct err *err)
         .default_cwd = getcwd(NULL, 0),
     };
 
-    if (house->policy &&
-        run_program_with_policy(house->policy, &house->arena, &program, err) < 0)
+    if (house->policy && run_program_with_policy(house->policy, &house->arena, &program, err) < 0)
         return -1;
     bed.program = house->policy ? program : NULL;
     runner.program = program;

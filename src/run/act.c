@@ -25,7 +25,8 @@ int run_hand_take(struct run_call *call, struct hand **ret_hand, struct err *err
     struct sandbox_spec spec = run->runner->config.sandbox;
 
     *ret_hand = NULL;
-    if (!call->verdict.contract || !tool_uses_hand(call->verdict.contract))
+    if (!call->verdict.contract ||
+        !tool_bed_uses_hand(run->runner->config.tools, call->verdict.contract))
         return 0;
     spec.cwd = run->cwd;
     if (hands_take(run->runner->hands, run->row.run_key, &spec, run->row.hand_state, ret_hand,
@@ -77,7 +78,7 @@ uint32_t run_call_bits(const struct tool_verdict *verdict)
         if (verdict->attributes & map[i].attribute)
             bits |= map[i].bit;
     }
-    return bits;
+    return run_judgement(bits);
 }
 
 uint32_t run_occurrence(struct run *run, struct str name, struct str arguments)
@@ -146,8 +147,8 @@ int run_call_refuse(struct run_call *call, struct run_said *said, struct message
 
     if (!code)
         code = ERR_CANCELLED;
-    err_set(&why, code, "%.*s", STR_ARG(call->no_message.n ? call->no_message
-                                                          : str_from(err_sentence(code))));
+    err_set(&why, code, "%.*s",
+            STR_ARG(call->no_message.n ? call->no_message : str_from(err_sentence(code))));
     run_message_init(run, message, MESSAGE_TOOL_RESULT, id);
     if (append_result(call, message, id, &why, STR_NONE, err) < 0)
         return -1;
@@ -176,7 +177,6 @@ static void keep_hand(struct run *run)
     run->row.hand_stamp = (int64_t)stamp;
     run->dirty = true;
 }
-
 
 int run_call_result(struct run_call *call, const struct tool_result *result, struct err *err)
 {
@@ -209,8 +209,7 @@ int run_call_result(struct run_call *call, const struct tool_result *result, str
     return run_offer(run, RUN_EV_ACTED, call->key, 0, &said, err);
 }
 
-static int record_question(struct run_call *call, const struct tool_result *result,
-                           struct err *err)
+static int record_question(struct run_call *call, const struct tool_result *result, struct err *err)
 {
     struct inbox_item item = { .title = STR("A question"), .body = result->question };
     struct run_said said = { 0 };
@@ -289,8 +288,7 @@ void run_act_start(struct run *run, uint16_t key)
         err_set(&failed.err, ERR_CANCELLED, "stopped before it began");
     else if (run_hand_take(call, &hand, &failed.err) == 0 &&
              tool_start(run->runner->config.tools, &tool, str_from(call->operation_id),
-                        str_from(call->digest), hand, acted, call, &call->job,
-                        &failed.err) == 0)
+                        str_from(call->digest), hand, acted, call, &call->job, &failed.err) == 0)
         return;
     acted(call, &failed);
 }

@@ -45,8 +45,7 @@ static void add(struct sha256 *hash, struct str text)
 
 static bool is_answer(const struct bp_event *event)
 {
-    return event->type == RUN_EV_ANSWER || event->type == RUN_EV_EDIT ||
-           event->type == RUN_EV_TOLD;
+    return event->type == RUN_EV_ANSWER || event->type == RUN_EV_EDIT || event->type == RUN_EV_TOLD;
 }
 
 static void item_digest(const struct bp_event *event, const struct inbox_item *item,

@@ -11,7 +11,12 @@
 #include "bp/bp.h"
 #include "memory/message.h"
 
-enum run_content { RUN_CONTENT_NONE = 0, RUN_CONTENT_MESSAGE, RUN_CONTENT_INBOX, RUN_CONTENT_OPERATION };
+enum run_content {
+    RUN_CONTENT_NONE = 0,
+    RUN_CONTENT_MESSAGE,
+    RUN_CONTENT_INBOX,
+    RUN_CONTENT_OPERATION
+};
 
 /* What ref of a row of this type names. */
 enum run_content run_content_kind(const struct bp_event *event);

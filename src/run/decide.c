@@ -8,7 +8,8 @@
 
 static int refuse_verb(const struct inbox_item *item, const char *allowed, struct err *err)
 {
-    return err_set(err, ERR_BAD_REQUEST, "an item of kind %s can't be decided like this; it takes: %s",
+    return err_set(err, ERR_BAD_REQUEST,
+                   "an item of kind %s can't be decided like this; it takes: %s",
                    inbox_kind_name(item->kind), allowed);
 }
 

@@ -15,7 +15,9 @@ struct run *run_new(struct runner *runner)
 {
     struct run *run = NEW(struct run);
 
-    *run = (struct run){ .runner = runner, .arena = ARENA_INIT, .scratch = ARENA_INIT,
+    *run = (struct run){ .runner = runner,
+                         .arena = ARENA_INIT,
+                         .scratch = ARENA_INIT,
                          .hand_state = BUF_INIT(LIMIT_JSON_BYTES) };
     for (uint16_t key = 0; key <= RUN_CALLS_MAX; key++)
         run->calls[key] = (struct run_call){ .run = run, .key = key };
@@ -274,7 +276,8 @@ static int read_log(struct run *run, struct err *err)
     run->row.input_tokens = run->row.output_tokens = run->row.cached_tokens = 0;
     run->row.iterations = run->row.tool_calls = 0;
     run->row.cost = 0;
-    if (run_events_of_run(run->runner->config.agent_domain, run->row.n, read_row, &reading, err) < 0 ||
+    if (run_events_of_run(run->runner->config.agent_domain, run->row.n, read_row, &reading, err) <
+            0 ||
         reading.failed)
         return -1;
     for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {

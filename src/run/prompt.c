@@ -16,7 +16,7 @@ static struct str prompt_text(const char *name)
 {
     for (const struct embed_file *file = run_prompts; file->name; file++) {
         if (strcmp(file->name, name) == 0)
-            return str_trim(str_of(file->data, file->size));
+            return str_trim(file->bytes);
     }
     BUG("no prompt %s", name);
 }
@@ -29,47 +29,33 @@ static struct str system_text(const struct run *run, struct arena *arena)
     struct str text = prompt_text("run.md"), mark = STR("{name}");
     ptrdiff_t at = str_find(text, mark);
 
-    buf_add(&out, str_take(text, (size_t)at));
-    buf_add(&out, str_from(run->agent.display_name));
-    buf_add(&out, str_skip(text, (size_t)at + mark.n));
+    buf_add_str(&out, str_take(text, (size_t)at));
+    buf_add_text(&out, run->agent.display_name);
+    buf_add_str(&out, str_skip(text, (size_t)at + mark.n));
     if (bp_record(run->engine, 0) & RUN_WIGGUM) {
-        buf_add(&out, STR("\n\n"));
-        buf_add(&out, prompt_text("wiggum.md"));
+        buf_add_text(&out, "\n\n");
+        buf_add_str(&out, prompt_text("wiggum.md"));
     }
     if (run->agent.instructions[0]) {
-        buf_add(&out, STR("\n\nYour instructions:\n"));
-        buf_add(&out, str_from(run->agent.instructions));
+        buf_add_text(&out, "\n\nYour instructions:\n");
+        buf_add_text(&out, run->agent.instructions);
     }
     return arena_str(arena, buf_str(&out));
 }
 
 /* ---- tools ---- */
 
-static bool may_use(struct json_object *allowed, const char *name)
-{
-    if (!allowed)
-        return true;
-    for (size_t i = 0; i < json_object_array_length(allowed); i++) {
-        if (str_is(json_str(json_object_array_get_idx(allowed, i)), name))
-            return true;
-    }
-    return false;
-}
-
 static void add_tools(const struct run *run, struct arena *arena, struct model_request *request)
 {
-    AUTO_JSON allowed = NULL;
     size_t n;
     const struct tool_contract *const *contracts =
         tool_bed_contracts(run->runner->config.tools, &n);
     struct model_tool *tools = ARENA_NEW_N(arena, struct model_tool, n ? n : 1);
 
-    if (run->agent.tools)
-        json_parse(str_from(run->agent.tools), &allowed, NULL);
     request->tools = tools;
     request->tool_count = 0;
     for (size_t i = 0; i < n; i++) {
-        if (!may_use(allowed, contracts[i]->name))
+        if (!tool_offered(contracts[i], &run->agent, run->row.wake_reason))
             continue;
         tools[request->tool_count++] =
             (struct model_tool){ .name = str_from(contracts[i]->wire),
@@ -138,15 +124,15 @@ static struct str result_text(struct writing *w, struct json_object *content)
     AUTO_BUF out = BUF_INIT(LIMIT_JSON_BYTES);
 
     if (error)
-        buf_addf(&out, "%.*s: %.*s", STR_ARG(json_str(json_find(error, "code"))),
-                 STR_ARG(json_str(json_find(error, "message"))));
+        buf_printf(&out, "%.*s: %.*s", STR_ARG(json_str(json_find(error, "code"))),
+                   STR_ARG(json_str(json_find(error, "message"))));
     if (error && output)
-        buf_add(&out, STR("\n"));
+        buf_add_char(&out, '\n');
     if (output && json_object_is_type(output, json_type_string))
-        buf_add(&out, json_str(output));
+        buf_add_str(&out, json_str(output));
     else if (output)
-        buf_add(&out, str_from(json_object_to_json_string_ext(
-                          output, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)));
+        buf_add_text(&out, json_object_to_json_string_ext(
+                               output, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
     return arena_str(w->arena, buf_str(&out));
 }
 
@@ -195,9 +181,9 @@ static int add_messages(struct run *run, bool check, struct arena *arena,
         return -1;
     w.out = ARENA_NEW_N(arena, struct model_message, context.count + 2);
     if (context.left_out)
-        add(&w, MODEL_USER)->text = str_from(arena_printf(
-            arena, "[%lld earlier messages of this conversation are not shown.]",
-            (long long)context.left_out));
+        add(&w, MODEL_USER)->text = str_from(
+            arena_printf(arena, "[%lld earlier messages of this conversation are not shown.]",
+                         (long long)context.left_out));
     for (size_t i = 0; i < context.count; i++) {
         if (add_message(&w, &context.messages[i], err) < 0)
             return -1;

@@ -2,6 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <json-c/json_object_iterator.h>
+
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/timefmt.h"
@@ -134,10 +136,11 @@ static void write_error(struct json_writer *w, struct json_object *data, bool re
 
 static void write_members(struct json_writer *w, struct json_object *data)
 {
-    json_object_object_foreach(data, key, value)
-    {
-        json_write_key(w, key);
-        json_write_value(w, value);
+    struct json_object_iterator at = json_object_iter_begin(data), end = json_object_iter_end(data);
+
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        json_write_key(w, json_object_iter_peek_name(&at));
+        json_write_value(w, json_object_iter_peek_value(&at));
     }
 }
 

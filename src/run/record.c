@@ -132,20 +132,18 @@ static void write_code(struct making *making, enum err_code code, const char *me
     making->said.data = buf_str(&making->data);
 }
 
-/* The guard that gave up is known by what it counts. */
-static void on_give_up(struct run *run, const struct bp_place *by, struct making *making)
+static void on_give_up(struct run *run, const struct bp_event *event, struct making *making)
 {
-    const char *guard = by->thread ? by->thread->name : "";
     enum err_code code = ERR_BUDGET_EXCEEDED;
-    const char *message = "the run has used up what it may";
+    const char *message = "the run has used up its tokens or its time";
 
-    if (bp_record(run->engine, 0) & RUN_KILLED) {
+    if (event->bits & RUN_WHY_KILLED) {
         code = ERR_KILL_SWITCH_ACTIVE;
         message = err_sentence(code);
-    } else if (strstr(guard, "iteration")) {
+    } else if (event->bits & RUN_WHY_ITERATIONS) {
         code = ERR_ITERATIONS_EXCEEDED;
         message = err_sentence(code);
-    } else if (strstr(guard, "call")) {
+    } else if (event->bits & RUN_WHY_TOOL_CALLS) {
         message = "the run has made as many tool calls as it may";
     }
     run->row.error_code = str_from(err_name(code));
@@ -204,8 +202,8 @@ static void on_observe(struct run *run, const struct bp_event *event, struct mak
     making->said.data = buf_str(&making->data);
 }
 
-static int make_own(struct run *run, const struct bp_event *event, const struct bp_place *by,
-                    struct making *making, struct err *err)
+static int make_own(struct run *run, const struct bp_event *event, struct making *making,
+                    struct err *err)
 {
     struct run_call *call = call_of(run, event);
 
@@ -228,7 +226,7 @@ static int make_own(struct run *run, const struct bp_event *event, const struct 
         on_observe(run, event, making);
         return 0;
     case RUN_EV_GIVE_UP:
-        on_give_up(run, by, making);
+        on_give_up(run, event, making);
         return 0;
     case RUN_EV_DONE:
         return on_done(run, making, err);
@@ -263,8 +261,8 @@ static int append(struct run *run, const struct bp_event *event, struct making *
                                  .thread_n = run->thread.n,
                                  .event = *event,
                                  .ref = making->said.ref,
-                           .data = making->said.data,
-                           .at = run->unit.now };
+                                 .data = making->said.data,
+                                 .at = run->unit.now };
     struct run_link link;
 
     if (!making->hidden && run_event_is_public(event, call_of(run, event)))
@@ -298,7 +296,7 @@ void run_record_selected(void *ctx, const struct bp_event *event, const struct b
         making.said = run->unit.said;
         run->unit.said = (struct run_said){ 0 };
     } else {
-        r = make_own(run, event, by, &making, &run->unit.err);
+        r = make_own(run, event, &making, &run->unit.err);
     }
     if (r < 0 || append(run, event, &making, &run->unit.err) < 0)
         run->unit.failed = true;

@@ -217,8 +217,7 @@ static void resume_rested(struct runner *runner, int64_t n)
 
 static void expire(struct runner *runner, int64_t now)
 {
-    static const struct inbox_decision decision = { .state = INBOX_EXPIRED,
-                                                    .by = { "system", 6 } };
+    static const struct inbox_decision decision = { .state = INBOX_EXPIRED, .by = { "system", 6 } };
     AUTO_ARENA arena = ARENA_INIT;
     struct inbox_item *items;
     struct err err = ERR_INIT;

@@ -118,13 +118,13 @@ struct runner_config {
     struct tool_bed *tools;
     struct kill_switches *kill;
     const struct bp_program *program; /* run_program, or with a policy; NULL: run_program */
-    struct sandbox_spec sandbox;    /* of every run; cwd is the run's own; outlives the runner */
-    const char *default_agent_name; /* "Planner" */
-    const char *default_model;      /* "offline" */
+    struct sandbox_spec sandbox;      /* of every run; cwd is the run's own; outlives the runner */
+    const char *default_agent_name;   /* "Planner" */
+    const char *default_model;        /* "offline" */
     const char *default_cwd;
     int64_t context_tokens; /* 0: CONTEXT_TOKENS_DEFAULT */
     int64_t approval_ms;    /* until an item expires; 0: 7 days */
-    unsigned max_active;    /* runs with an effect under way; 0: 256. More are queued */
+    unsigned max_thinking;  /* model requests at a time; 0: 256. More wait for their turn */
 };
 /* Also the start-up path: every run that was under way goes on or ends with a stated reason, in
  * the first ticks. Work is bounded by what is open, not by what is stored. */

@@ -10,8 +10,12 @@
 #ifndef DORMOUSE_RUN_RUN_INT_H
 #define DORMOUSE_RUN_RUN_INT_H
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/arena.h"
 #include "base/hash.h"
+#include "base/limits.h"
 #include "base/map.h"
 #include "base/uuid.h"
 #include "bp/engine.h"
@@ -35,12 +39,12 @@ struct run_call {
     char operation_id[SHA256_TEXT_SIZE], inbox_id[SHA256_TEXT_SIZE];
     char digest[SHA256_TEXT_SIZE]; /* of what was shown; "" when nothing was */
     struct str title, preview_kind, preview;
-    struct str granted_by; /* the item whose answer covers this call too */
+    struct str granted_by;   /* the item whose answer covers this call too */
     enum err_code stop_code; /* why the call alone was stopped */
-    bool by_person; /* the arguments are a person's: showing them again asks nobody */
-    bool acting;    /* act was selected and acted has not come */
+    bool by_person;          /* the arguments are a person's: showing them again asks nobody */
+    bool acting;             /* act was selected and acted has not come */
     bool holds_hand;
-    bool asked;     /* the tool itself waits for a person */
+    bool asked;            /* the tool itself waits for a person */
     enum err_code no_code; /* why it was denied */
     struct str no_message;
     struct tool_job *job;
@@ -104,19 +108,19 @@ struct run {
         struct run_said said;
     } unit;
     struct model_exchange *exchange;
-    bool thinking, checking; /* a model request is wanted or under way */
+    bool thinking, checking;            /* a model request is wanted or under way */
     int64_t text_bytes, thinking_bytes; /* of the partial answer */
     struct map intents;                 /* tool and arguments -> how often, plus one */
-    unsigned busy; /* what will call back: outboxes, exchanges, jobs */
+    unsigned busy;                      /* what will call back: outboxes, exchanges, jobs */
     const char *cwd;
     bool spent;
     struct run *queue_next; /* waits for a place to think */
     bool queued;
-    bool dirty;    /* the row of the run must be written */
+    bool dirty; /* the row of the run must be written */
     bool ended, broken, cancelled;
     enum err_code stop_code; /* why effects were stopped: cancelled or kill_switch_active */
-    int64_t last_said_n; /* the message whose text is the result when it is done */
-    struct arena scratch; /* of the unit */
+    int64_t last_said_n;     /* the message whose text is the result when it is done */
+    struct arena scratch;    /* of the unit */
     struct buf hand_state;
 };
 
@@ -182,7 +186,8 @@ int run_prompt_build(struct run *run, bool check, struct arena *arena,
 
 /* ---- act.c ---- */
 void run_act_start(struct run *run, uint16_t key);
-/* The run's hand for this call; NULL for tools that need none. Rests when the call has come back. */
+/* The run's hand for this call; NULL for tools that need none. Rests when the call has come back.
+ */
 int run_hand_take(struct run_call *call, struct hand **ret_hand, struct err *err);
 void run_hand_rest(struct run_call *call);
 /* Inside a unit: the result of a call into the log, its operation settled. */

@@ -29,7 +29,7 @@ void runner_unlisten(struct runner *runner, struct run_listener *listener)
 
 void run_hold(struct run *run)
 {
-    run_hold(run);
+    run->busy++;
 }
 
 /* Nothing will call back any more: it has ended, or waits, or must be loaded again. */
@@ -77,8 +77,8 @@ int runner_new(const struct runner_config *config, struct runner **ret_runner, s
         runner->config.program = &run_program;
     bp_program_hash(runner->config.program, runner->program_hash);
     uuid_source_init(&runner->uuids, loop_clock(config->loop), NULL);
-    runner->hands = hands_new(&(struct hands_config){
-        .loop = config->loop, .notice = hand_noticed, .arg = runner });
+    runner->hands = hands_new(
+        &(struct hands_config){ .loop = config->loop, .notice = hand_noticed, .arg = runner });
     runner_recover(runner);
     *ret_runner = runner;
     return 0;
@@ -91,8 +91,7 @@ void runner_stop(struct runner *runner)
     runner->stopping = true;
     loop_timer_stop(runner->config.loop, &runner->waits);
     loop_timer_stop(runner->config.loop, &runner->recover);
-    map_each(&runner->runs, entry)
-    {
+    map_each (&runner->runs, entry) {
         struct run *run = entry->value;
 
         run_hold(run);
@@ -107,7 +106,8 @@ void runner_free(struct runner *runner)
 {
     if (!runner)
         return;
-    map_each(&runner->runs, entry) run_free(entry->value);
+    map_each (&runner->runs, entry)
+        run_free(entry->value);
     map_release(&runner->runs);
     free(runner);
 }
@@ -121,6 +121,7 @@ size_t runner_active(const struct runner *runner)
 {
     size_t n = 0;
 
-    map_each(&runner->runs, entry) n += ((struct run *)entry->value)->busy > 0;
+    map_each (&runner->runs, entry)
+        n += ((struct run *)entry->value)->busy > 0;
     return n;
 }

@@ -184,7 +184,7 @@ static int append_prompt(struct run *run, struct str prompt, struct message *mes
                           &run->thread, message, err);
 }
 
-int run_offer_start(struct run *run, const struct message *message, struct err *err)
+static int offer_start(struct run *run, const struct message *message, struct err *err)
 {
     AUTO_BUF data = BUF_INIT(1024);
     struct json_writer w = JSON_WRITER(&data);
@@ -214,10 +214,11 @@ static int refuse_second(struct run *run, struct err *err)
 
     if (r <= 0)
         return r;
-    return err_set(err, ERR_CONFLICT,
-                   "the conversation has a run that has not ended: %.12s is %s; decide what it waits "
-                   "for, or cancel it",
-                   other.run_key.p, run_status_name(other.status));
+    return err_set(
+        err, ERR_CONFLICT,
+        "the conversation has a run that has not ended: %.12s is %s; decide what it waits "
+        "for, or cancel it",
+        other.run_key.p, run_status_name(other.status));
 }
 
 static int find_agent(struct run *run, const struct run_request *request, struct err *err)
@@ -245,9 +246,8 @@ static int begin(struct run *run, const struct run_request *request, struct err 
     r = run_load(domain, run->row.run_key, &run->scratch, &earlier, err);
     if (r != 0)
         return r < 0 ? -1 : 0;
-    if (check_agent(run, err) < 0 ||
-        thread_open(domain, thread_name(run, request), run->agent.n, run->unit.now, &run->arena,
-                    &run->thread, err) < 0)
+    if (check_agent(run, err) < 0 || thread_open(domain, thread_name(run, request), run->agent.n,
+                                                 run->unit.now, &run->arena, &run->thread, err) < 0)
         return -1;
     if (run->thread.agent_n != run->agent.n)
         return err_set(err, ERR_CONFLICT, "the thread belongs to another agent");
@@ -265,7 +265,7 @@ static int begin(struct run *run, const struct run_request *request, struct err 
         return -1;
     run->row.prompt_n = message.n;
     run->dirty = true;
-    return run_offer_start(run, &message, err) < 0 ? -1 : 1;
+    return offer_start(run, &message, err) < 0 ? -1 : 1;
 }
 
 int run_start(struct runner *runner, const struct run_request *request, struct arena *arena,

@@ -111,9 +111,9 @@ int run_set_mode(struct runner *runner, struct str run_id, enum run_mode mode, s
     if (r == 0) {
         run->row.mode = mode == RUN_COOK ? STR("wiggum") : STR("structured");
         run->dirty = true;
-        kept = run_offer(run, RUN_EV_SET_MODE, 0, mode == RUN_COOK ? RUN_WIGGUM : 0, NULL, err) ==
-                   0 &&
-               run_withdraw_acting(run, err) == 0;
+        kept =
+            run_offer(run, RUN_EV_SET_MODE, 0, mode == RUN_COOK ? RUN_WIGGUM : 0, NULL, err) == 0 &&
+            run_withdraw_acting(run, err) == 0;
         r = run_unit_end(run, kept, err) < 0 || !kept ? -1 : 0;
     }
     run_unhold(run);
@@ -142,9 +142,9 @@ static int follow_class(struct run *run, struct run_call *call, struct err *err)
     if (!call->live)
         return 0;
     if (call->acting) {
-        if (call->job && kill_is_on(run->runner->config.kill, run->agent.id,
-                                    call->verdict.contract ? call->verdict.contract->tool_class
-                                                           : NULL)) {
+        if (call->job &&
+            kill_is_on(run->runner->config.kill, run->agent.id,
+                       call->verdict.contract ? call->verdict.contract->tool_class : NULL)) {
             call->stop_code = ERR_KILL_SWITCH_ACTIVE;
             tool_cancel(call->job);
         }
@@ -219,8 +219,7 @@ int run_kill(struct runner *runner, enum kill_scope scope, const char *value, co
 
     if (r <= 0)
         return r;
-    map_each(&runner->runs, entry)
-    {
+    map_each (&runner->runs, entry) {
         struct run *run = entry->value;
         struct err ignored = ERR_INIT;
 

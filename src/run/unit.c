@@ -161,10 +161,10 @@ static void set_status(struct run *run)
 {
     bool waits = !has_effect(run);
     enum run_status status = waits ? RUN_WAITING : RUN_RUNNING;
-    struct str kind = !waits                    ? STR_NONE
-                      : run->row.wait_until     ? STR("rate_limit")
-                      : waits_for_person(run)   ? STR("inbox")
-                                                : STR("nothing");
+    struct str kind = !waits                  ? STR_NONE
+                      : run->row.wait_until   ? STR("rate_limit")
+                      : waits_for_person(run) ? STR("inbox")
+                                              : STR("nothing");
 
     if (run->ended || (run->row.status == status && str_eq(run->row.wait_kind, kind)))
         return;

@@ -130,3 +130,17 @@ const struct tool_contract *const *tool_bed_contracts(struct tool_bed *bed, size
     *ret_count = bed->count;
     return bed->contracts;
 }
+
+const struct tool_contract *tool_bed_find(struct tool_bed *bed, struct str name)
+{
+    const struct tool_binding *binding = bed_find(bed, name);
+
+    return binding ? binding->entry->contract : NULL;
+}
+
+bool tool_bed_uses_hand(struct tool_bed *bed, const struct tool_contract *contract)
+{
+    const struct tool_binding *binding = bed_find(bed, str_from(contract->name));
+
+    return binding && binding->impl->start == hand_tool_start;
+}

@@ -211,6 +211,10 @@ void tool_job_shown(struct tool_job *job, const struct tool_preview *preview,
  * conflict when the name, or its form on the wire, is taken. */
 int tool_bed_add(struct tool_bed *bed, const char *contract_json, const struct tool_impl *impl,
                  void *impl_arg, struct err *err);
+/* By name or wire name; NULL when there is none. */
+const struct tool_contract *tool_bed_find(struct tool_bed *bed, struct str name);
+/* Does its handler work through the run's hand? */
+bool tool_bed_uses_hand(struct tool_bed *bed, const struct tool_contract *contract);
 /* All contracts of this bed, those added too, in canonical order. */
 const struct tool_contract *const *tool_bed_contracts(struct tool_bed *bed, size_t *ret_count);
 

@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "cli/args_int.h"
+#include "base/nearest.h"
 #include "cli/config_int.h"
 
 #define PREFIX        "DORMOUSE_"
@@ -47,7 +47,7 @@ static void unknown_variable(const char *name, struct config_problems *problems)
         variable_of(config_fields[i].path, variable, sizeof(variable));
         names[i] = arena_text(&problems->arena, variable);
     }
-    near = cli_nearest(name, names, config_field_count);
+    near = nearest_name(name, names, config_field_count);
     config_problem_add(problems, name, 0, 0, "stands for no configuration key%s%s%s",
                        near ? "; did you mean " : "; `dormouse config show` lists the keys",
                        near ? near : "", near ? "?" : "");

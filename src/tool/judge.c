@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/nearest.h"
 #include "base/schema.h"
 #include "base/utf8.h"
 #include "policy/kill.h"
@@ -36,19 +37,33 @@ static int refuse_err(struct judging *j, enum err_code code, const char *what,
 
 /* ---- is there such a tool, and can the call be read ---- */
 
+/* The tool that was meant, by the names that models know. */
+static const char *meant(const struct judging *j)
+{
+    struct tool_bed *bed = j->bed;
+    const char **names = ARENA_NEW_N(j->arena, const char *, bed->count);
+
+    for (size_t i = 0; i < bed->count; i++)
+        names[i] = bed->contracts[i]->wire;
+    return nearest_name(shown_word(j->call->name, TOOL_NAME_MAX, j->arena), names, bed->count);
+}
+
 static int stage_known(struct judging *j)
 {
     AUTO_BUF names = BUF_INIT(4096);
     struct tool_bed *bed = j->bed;
+    const char *near;
 
     if (j->binding)
         return 0;
+    near = meant(j);
     for (size_t i = 0; i < bed->count && i < TOOL_NAMES_SHOWN; i++)
         buf_printf(&names, "%s%s", i ? ", " : "", bed->contracts[i]->wire);
     return refuse(j, ERR_NOT_FOUND,
-                  arena_printf(j->arena, "There is no tool \"%s\". There are: %s%s.",
-                               shown_word(j->call->name, 80, j->arena), buf_text(&names),
-                               bed->count > TOOL_NAMES_SHOWN ? " and more" : ""));
+                  arena_printf(j->arena, "There is no tool \"%s\"%s%s%s There are: %s%s.",
+                               shown_word(j->call->name, 80, j->arena),
+                               near ? ", did you mean " : "", near ? near : "", near ? "?" : ".",
+                               buf_text(&names), bed->count > TOOL_NAMES_SHOWN ? " and more" : ""));
 }
 
 static int stage_readable(struct judging *j)

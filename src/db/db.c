@@ -355,11 +355,16 @@ static void read_column(struct stmt *stmt, const char *column, struct db_value *
         BUG("column %s without a row: %.*s", column, STR_ARG(db_sql_name(stmt->text)));
     if (!stmt->columns)
         load_columns(stmt);
-    for (int i = 0; i < stmt->column_count; i++)
+    /* Columns are read in the order they were asked for, mostly. */
+    for (int tried = 0; tried < stmt->column_count; tried++) {
+        int i = stmt->next_column < stmt->column_count ? stmt->next_column : 0;
+
+        stmt->next_column = i + 1;
         if (strcmp(stmt->columns[i], column) == 0) {
             stmt->db->ops->column(stmt, i, ret_value);
             return;
         }
+    }
     BUG("no column %s: %.*s", column, STR_ARG(db_sql_name(stmt->text)));
 }
 

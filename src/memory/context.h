@@ -20,7 +20,10 @@
 #define CONTEXT_MESSAGES_MAX   1000
 
 struct context {
-    struct message *messages; /* oldest first; content shortened where needed */
+    /* Oldest first; content shortened where needed. Filled: n, run_n, kind, created_at, prev_n,
+     * content, tokens_approx, ordinal, tokens_total, tool_name, call_id, action_ref_n, status,
+     * error_code, error_message, model_id, taint. */
+    struct message *messages;
     size_t count;
     int64_t left_out; /* earlier messages of the thread that are not in it */
     int64_t tokens;   /* estimate of what is in it */

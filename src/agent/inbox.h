@@ -95,8 +95,10 @@ struct inbox_decision {
     struct str reason; /* may be empty */
     struct str answer; /* JSON: edited arguments or the answer */
 };
-/* Inside a unit. 1: decided now. 0: it had been decided in exactly this way before. -1: conflict,
- * naming the state that it has (decided otherwise), or not_found. */
+/* Inside a unit. 1: decided now. 0: it had been decided in exactly this way before (state, scope,
+ * reason, answer). -1: conflict, naming the state that it has (decided otherwise); expired, when a
+ * person comes too late, though nobody has marked it yet; unauthorized, when `by` is nobody or an
+ * agent ("agent:..."); not_found. ret_item may be NULL. */
 int inbox_decide(struct domain *domain, struct change *change, struct str id,
                  const struct inbox_decision *decision, int64_t now_ms, struct inbox_item *ret_item,
                  struct arena *arena, struct err *err);
@@ -114,12 +116,15 @@ struct approval_grant {
     struct str tool_name, pattern, inbox_id, granted_by;
     int64_t created_at;
 };
+/* Inside a unit, as revoking. Adding the same id again changes nothing. */
 int grant_add(struct domain *domain, const struct approval_grant *grant, struct err *err);
 /* 1 and its inbox_id when one covers this call, else 0. */
 int grant_find(struct domain *domain, int64_t agent_n, int64_t run_n, struct str tool_name,
                struct str pattern, struct arena *arena, struct str *ret_inbox_id, struct err *err);
+/* Those in force, oldest first. The grant is valid during the call. */
 int grant_each(struct domain *domain, bool (*fn)(void *arg, const struct approval_grant *grant),
                void *arg, struct err *err);
+/* 1 revoked now, 0 it was before, -1 not_found. */
 int grant_revoke(struct domain *domain, struct str id, int64_t now_ms, struct err *err);
 
 #endif

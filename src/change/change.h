@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/uuid.h"
 #include "db/domain.h"
 
 struct clock;
@@ -22,6 +23,10 @@ struct rand;
  * rand: the system's. */
 int change_open(struct domain *agent_domain, struct clock *clock, struct rand *rand,
                 struct change **ret_change, struct err *err);
+/* As another host than the one the database belongs to: for a daemon that shares a database with
+ * others, and so needs an identity (a UUID) and counters of its own. NULL: as change_open(). */
+int change_open_as(struct domain *agent_domain, const char *host_id, struct clock *clock,
+                   struct rand *rand, struct change **ret_change, struct err *err);
 void change_free(struct change *change);
 AUTO_DEFINE(change)
 
@@ -30,5 +35,7 @@ const char *change_host_id(const struct change *change);
 int64_t change_host(const struct change *change);
 /* The next counter. One that a rolled back unit took is not given again. */
 int64_t change_next(struct change *change);
+/* A new id for a record that has no derived one: UUIDv7. */
+void change_new_id(struct change *change, char ret_id[UUID_TEXT_SIZE]);
 
 #endif

@@ -11,11 +11,17 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "change/change.h"
 #include "db/domain.h"
 
-#define MESSAGE_INLINE_BYTES 4096
+#define MESSAGE_INLINE_BYTES  4096
+#define MESSAGE_CONTENT_BYTES (16 * MIB)
+/* What one message counts for at most in a thread's running total: more of it is never shown. */
+#define MESSAGE_TOKENS_MAX 4096
+/* What every message costs beside its text. */
+#define MESSAGE_TOKENS_EACH 4
 
 enum message_kind {
     MESSAGE_KIND_NONE = 0,
@@ -36,6 +42,7 @@ struct thread {
     int64_t last_seq;       /* of its public events */
     int64_t last_message_n; /* 0: none */
     int64_t message_count;
+    int64_t tokens_total; /* of its messages, each as it counts in a prompt */
 };
 /* By id, made when absent (inside a unit). The arena holds the id. */
 int thread_open(struct domain *domain, struct str id, int64_t agent_n, int64_t now_ms,
@@ -43,9 +50,10 @@ int thread_open(struct domain *domain, struct str id, int64_t agent_n, int64_t n
 /* 1 found, 0 absent. */
 int thread_find(struct domain *domain, struct str id, struct arena *arena,
                 struct thread *ret_thread, struct err *err);
+/* By row; integrity_failed when absent. */
 int thread_get_n(struct domain *domain, int64_t n, struct arena *arena, struct thread *ret_thread,
                  struct err *err);
-/* Inside a unit: writes last_seq, last_message_n and message_count back. */
+/* Inside a unit: writes back what appending moved. */
 int thread_save(struct domain *domain, const struct thread *thread, int64_t now_ms,
                 struct err *err);
 
@@ -63,6 +71,8 @@ struct message {
     int64_t prev_n;
     struct str content;
     int64_t tokens_approx;
+    int64_t ordinal;      /* 1, 2, 3 ... in its thread; set by append */
+    int64_t tokens_total; /* of the thread up to and with this one; set by append */
     struct str action_type, tool_name, call_id, arguments_hash, scope_snapshot;
     int64_t operation_n, action_ref_n; /* 0: none */
     struct str status, error_code, error_message;
@@ -73,9 +83,11 @@ struct message {
 };
 
 /* Inside a unit: appends to the thread and moves its head in memory (thread_save() stores it).
- * Sets n, prev_n, tokens_approx (when 0). O(1) whatever the thread's length. */
+ * Sets n, agent_n, thread_n, prev_n, ordinal, tokens_total, and tokens_approx (when 0). O(1)
+ * whatever the thread's length. too_large beyond MESSAGE_CONTENT_BYTES. */
 int message_append(struct domain *domain, struct change *change, struct thread *thread,
                    struct message *message, struct err *err);
+/* By row; integrity_failed when absent: something refers to it. */
 int message_get_n(struct domain *domain, int64_t n, struct arena *arena,
                   struct message *ret_message, struct err *err);
 /* The newest of a thread, newest first, until fn returns false. Content is loaded. before_n 0: from
@@ -83,8 +95,8 @@ int message_get_n(struct domain *domain, int64_t n, struct arena *arena,
 int message_each_back(struct domain *domain, int64_t thread_n, int64_t before_n,
                       bool (*fn)(void *arg, const struct message *message), void *arg,
                       struct err *err);
-/* Digest of everything that a message says (kind, content, metadata; not n): what a run's log
- * refers to. */
+/* Digest of everything that a message is (who, where, kind, content, metadata; not n): what a run's
+ * log refers to. Of a message that was appended or read: append fills fields in. */
 void message_digest(const struct message *message, uint8_t ret_digest[32]);
 
 #endif

@@ -4,6 +4,11 @@
 -- them. What is synced later carries (host_n, counter). Messages and events are appended in the
 -- order they happen and never rewritten.
 
+-- Rows name a host by its number.
+ALTER TABLE hosts ADD COLUMN n INTEGER;
+UPDATE hosts SET n = (SELECT count(*) FROM hosts AS h WHERE h.id <= hosts.id);
+CREATE UNIQUE INDEX idx_hosts_n ON hosts (n);
+
 CREATE TABLE agents (
     n INTEGER NOT NULL PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -66,6 +71,7 @@ CREATE TABLE threads (
     last_seq INTEGER NOT NULL DEFAULT 0,           -- of public events
     last_message_n INTEGER,
     message_count INTEGER NOT NULL DEFAULT 0,
+    tokens_total INTEGER NOT NULL DEFAULT 0,           -- of its messages, each as it counts in a prompt
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     deleted_at INTEGER
@@ -89,13 +95,15 @@ CREATE TABLE agent_messages (
     kind TEXT NOT NULL,                            -- observation user thought action toolResult summary system
     created_at INTEGER NOT NULL,
     prev_n INTEGER,                                -- prevMessageId
+    tokens_approx INTEGER NOT NULL DEFAULT 0,
+    ordinal INTEGER NOT NULL,                          -- 1, 2, 3 ... in the thread
+    tokens_total INTEGER NOT NULL,                     -- of the thread up to and with this one
     content TEXT,                                  -- inline below 4 KB
     content_entry_n INTEGER,                       -- contentEntryId: else in agent_message_payloads
     trigger_source_id TEXT,
     summary_start_message_id TEXT,
     summary_end_message_id TEXT,
     summary_depth INTEGER NOT NULL DEFAULT 0,
-    tokens_approx INTEGER NOT NULL DEFAULT 0,
     -- metadata
     action_type TEXT,                              -- tool_call propose_plan ask_user lifecycle_transition
     tool_name TEXT,
@@ -147,6 +155,7 @@ CREATE TABLE agent_links (
 ) STRICT;
 CREATE INDEX idx_agent_links_type_from_hidden_created ON agent_links (type, from_id, hidden, created_at DESC);
 CREATE INDEX idx_agent_links_type_to_hidden_created ON agent_links (type, to_id, hidden, created_at DESC);
+CREATE INDEX idx_agent_links_host_counter ON agent_links (host_n, counter);
 
 CREATE TABLE runs (
     n INTEGER NOT NULL PRIMARY KEY,
@@ -181,7 +190,8 @@ CREATE TABLE runs (
     updated_at INTEGER NOT NULL,
     ended_at INTEGER
 ) STRICT;
-CREATE INDEX idx_runs_open ON runs (status) WHERE status IN ('queued', 'running', 'waiting');
+CREATE INDEX idx_runs_open ON runs (created_at, n) WHERE status IN ('queued', 'running', 'waiting');
+CREATE INDEX idx_runs_wait ON runs (wait_until) WHERE wait_until IS NOT NULL;
 CREATE INDEX idx_runs_thread ON runs (thread_n);
 CREATE INDEX idx_runs_agent ON runs (agent_n);
 
@@ -218,7 +228,6 @@ CREATE TABLE operations (
     updated_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX idx_operations_run ON operations (run_n);
-CREATE INDEX idx_operations_open ON operations (status) WHERE status <> 'settled';
 
 CREATE TABLE action_plans (
     run_n INTEGER NOT NULL,
@@ -256,7 +265,7 @@ CREATE TABLE inbox (
     host_n INTEGER NOT NULL,
     counter INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX idx_inbox_pending ON inbox (created_at) WHERE state = 'pending';
+CREATE INDEX idx_inbox_pending ON inbox (created_at, n) WHERE state = 'pending';
 CREATE INDEX idx_inbox_expiry ON inbox (expires_at) WHERE state = 'pending' AND expires_at IS NOT NULL;
 CREATE INDEX idx_inbox_run ON inbox (run_n);
 CREATE INDEX idx_inbox_host_counter ON inbox (host_n, counter);
@@ -273,7 +282,7 @@ CREATE TABLE approval_grants (
     created_at INTEGER NOT NULL,
     revoked_at INTEGER
 ) STRICT;
-CREATE INDEX idx_approval_grants_agent_tool ON approval_grants (agent_n, tool_name);
+CREATE INDEX idx_approval_grants_agent_tool_run ON approval_grants (agent_n, tool_name, run_n);
 
 CREATE TABLE kill_switches (
     scope TEXT NOT NULL,                           -- all agent tools

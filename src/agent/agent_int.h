@@ -1,0 +1,23 @@
+/* Inside the room: names to numbers.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_AGENT_AGENT_INT_H
+#define DORMOUSE_AGENT_AGENT_INT_H
+
+#include "agent/agent.h"
+#include "agent/inbox.h"
+
+#define AGENT_ID_MAX 64
+
+/* NONE for a name that is none. */
+enum agent_lifecycle agent_lifecycle_of(struct str name);
+enum inbox_kind inbox_kind_of(struct str name);
+enum inbox_state inbox_state_of(struct str name);
+enum inbox_scope inbox_scope_of(struct str name);
+const char *inbox_scope_name(enum inbox_scope scope);
+
+/* Empty when the name holds no letter. */
+void agent_id_of_name(const char *name, char ret_id[AGENT_ID_MAX + 1]);
+
+#endif

@@ -1,0 +1,270 @@
+/* Rows of agents.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "agent/agent_int.h"
+#include "db/db.h"
+
+#define AGENT_SELECT                                                                               \
+    "SELECT n, id, kind, display_name, lifecycle, paused, mode, allowed_category_ids, model_id,"   \
+    " prompt_id, instructions, tools, created_at, updated_at FROM agents "
+
+/* NULL when it is NULL in the row. */
+static const char *text_of(struct stmt *q, const char *column, struct arena *arena)
+{
+    struct str text = stmt_str(q, column);
+
+    return text.p ? arena_copy(arena, text.p, text.n) : NULL;
+}
+
+static void read_row(struct stmt *q, struct arena *arena, struct agent *ret_agent)
+{
+    *ret_agent = (struct agent){
+        .n = stmt_i64(q, "n"),
+        .id = text_of(q, "id", arena),
+        .kind = text_of(q, "kind", arena),
+        .display_name = text_of(q, "display_name", arena),
+        .lifecycle = agent_lifecycle_of(stmt_str(q, "lifecycle")),
+        .paused = stmt_bool(q, "paused"),
+        .mode = text_of(q, "mode", arena),
+        .allowed_category_ids = text_of(q, "allowed_category_ids", arena),
+        .model_id = text_of(q, "model_id", arena),
+        .prompt_id = text_of(q, "prompt_id", arena),
+        .instructions = text_of(q, "instructions", arena),
+        .tools = text_of(q, "tools", arena),
+        .created_at = stmt_i64(q, "created_at"),
+        .updated_at = stmt_i64(q, "updated_at"),
+    };
+}
+
+static int find(struct domain *domain, struct str id, struct arena *arena, struct agent *ret_agent,
+                struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (db_prepare(domain_db(domain), SQL(AGENT_SELECT "WHERE id = ?"), &q, err) < 0)
+        return -1;
+    stmt_bind_str(q, id);
+    r = stmt_step(q, err);
+    if (r == 1)
+        read_row(q, arena, ret_agent);
+    return r;
+}
+
+static int not_found(struct str id, struct err *err)
+{
+    return err_set(err, ERR_NOT_FOUND,
+                   "there is no agent \"%.*s\"; `dormouse agent list` shows those there are",
+                   STR_ARG(id));
+}
+
+int agent_get(struct domain *domain, struct str id, struct arena *arena, struct agent *ret_agent,
+              struct err *err)
+{
+    int r;
+
+    if (agent_id_check(id, err) < 0)
+        return -1;
+    r = find(domain, id, arena, ret_agent, err);
+    return r == 0 ? not_found(id, err) : r < 0 ? -1 : 0;
+}
+
+int agent_get_n(struct domain *domain, int64_t n, struct arena *arena, struct agent *ret_agent,
+                struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (db_prepare(domain_db(domain), SQL(AGENT_SELECT "WHERE n = ?"), &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, n);
+    r = stmt_step(q, err);
+    if (r < 0)
+        return -1;
+    BUG_IF(r == 0);
+    read_row(q, arena, ret_agent);
+    return 0;
+}
+
+int agent_each(struct domain *domain, bool (*fn)(void *arg, const struct agent *agent), void *arg,
+               struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    AUTO_ARENA arena = ARENA_INIT;
+    int r;
+
+    if (db_prepare(domain_db(domain), SQL(AGENT_SELECT "ORDER BY id"), &q, err) < 0)
+        return -1;
+    while ((r = stmt_step(q, err)) == 1) {
+        struct agent agent;
+
+        arena_reset(&arena);
+        read_row(q, &arena, &agent);
+        if (!fn(arg, &agent))
+            return 0;
+    }
+    return r;
+}
+
+/* ---- writing ---- */
+
+static int check(const struct agent *agent, struct err *err)
+{
+    static const char *const modes[] = { "autonomous", "interactive", "hybrid" };
+
+    if (agent_id_check(str_from(agent->id), err) < 0)
+        return -1;
+    if (!agent->kind || !agent->kind[0])
+        return err_set(err, ERR_BAD_REQUEST, "agent %s: its kind is missing", agent->id);
+    if (!agent->display_name || !agent->display_name[0])
+        return err_set(err, ERR_BAD_REQUEST, "agent %s: its display name is missing", agent->id);
+    for (size_t i = 0; i < ARRAY_LEN(modes); i++)
+        if (!agent->mode || strcmp(agent->mode, modes[i]) == 0)
+            return 0;
+    return err_set(err, ERR_BAD_REQUEST,
+                   "agent %s: mode \"%.40s\" is none of autonomous, interactive, hybrid", agent->id,
+                   agent->mode);
+}
+
+static void fill_defaults(struct agent *agent, int64_t now_ms)
+{
+    if (!agent->lifecycle)
+        agent->lifecycle = AGENT_ACTIVE;
+    if (!agent->mode)
+        agent->mode = "interactive";
+    if (!agent->allowed_category_ids)
+        agent->allowed_category_ids = "[]";
+    if (!agent->instructions)
+        agent->instructions = "";
+    agent->created_at = agent->updated_at = now_ms;
+}
+
+/* 1 stored, 0 the id is taken. */
+static int insert(struct db *db, struct change *change, struct agent *agent, const char *state_id,
+                  struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (db_prepare(db,
+                   SQL("INSERT INTO agents (id, kind, display_name, lifecycle, paused, mode,"
+                       " allowed_category_ids, current_state_id, model_id, prompt_id, instructions,"
+                       " tools, created_at, updated_at, host_n, counter)"
+                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                       " ON CONFLICT (id) DO NOTHING RETURNING n"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_text(q, agent->id);
+    stmt_bind_text(q, agent->kind);
+    stmt_bind_text(q, agent->display_name);
+    stmt_bind_text(q, agent_lifecycle_name(agent->lifecycle));
+    stmt_bind_bool(q, agent->paused);
+    stmt_bind_text(q, agent->mode);
+    stmt_bind_text(q, agent->allowed_category_ids);
+    stmt_bind_text(q, state_id);
+    stmt_bind_text(q, agent->model_id);
+    stmt_bind_text(q, agent->prompt_id);
+    stmt_bind_text(q, agent->instructions);
+    stmt_bind_text(q, agent->tools);
+    stmt_bind_i64(q, agent->created_at);
+    stmt_bind_i64(q, agent->updated_at);
+    stmt_bind_i64(q, change_host(change));
+    stmt_bind_i64(q, change_next(change));
+    r = stmt_step(q, err);
+    if (r == 1)
+        agent->n = stmt_i64(q, "n");
+    return r;
+}
+
+static int insert_state(struct db *db, struct change *change, const struct agent *agent,
+                        const char *state_id, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(db,
+                   SQL("INSERT INTO agent_states (id, agent_n, updated_at, host_n, counter)"
+                       " VALUES (?, ?, ?, ?, ?)"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_text(q, state_id);
+    stmt_bind_i64(q, agent->n);
+    stmt_bind_i64(q, agent->created_at);
+    stmt_bind_i64(q, change_host(change));
+    stmt_bind_i64(q, change_next(change));
+    return stmt_run(q, err);
+}
+
+static int add(struct domain *domain, struct change *change, struct agent *agent, int64_t now_ms,
+               struct err *err)
+{
+    char state_id[UUID_TEXT_SIZE];
+    int r;
+
+    if (check(agent, err) < 0)
+        return -1;
+    fill_defaults(agent, now_ms);
+    change_new_id(change, state_id);
+    r = insert(domain_db(domain), change, agent, state_id, err);
+    if (r == 1 && insert_state(domain_db(domain), change, agent, state_id, err) < 0)
+        return -1;
+    return r;
+}
+
+int agent_add(struct domain *domain, struct change *change, struct agent *agent, int64_t now_ms,
+              struct err *err)
+{
+    int r = add(domain, change, agent, now_ms, err);
+
+    if (r == 0)
+        return err_set(err, ERR_CONFLICT, "there is an agent \"%s\" already", agent->id);
+    return r < 0 ? -1 : 0;
+}
+
+int agent_ensure_default(struct domain *domain, struct change *change, const char *display_name,
+                         int64_t now_ms, struct arena *arena, struct agent *ret_agent,
+                         struct err *err)
+{
+    char id[AGENT_ID_MAX + 1];
+    struct agent agent = { .id = id, .kind = "planner", .display_name = display_name };
+    int r;
+
+    agent_id_of_name(display_name, id);
+    if (!id[0])
+        memcpy(id, "planner", sizeof("planner"));
+    r = find(domain, str_from(id), arena, ret_agent, err);
+    if (r != 0)
+        return r < 0 ? -1 : 0;
+    if (add(domain, change, &agent, now_ms, err) < 0)
+        return -1;
+    return agent_get(domain, str_from(id), arena, ret_agent, err);
+}
+
+int agent_set_paused(struct domain *domain, struct change *change, struct str id, bool paused,
+                     int64_t now_ms, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    AUTO_ARENA arena = ARENA_INIT;
+    struct agent agent;
+    int r;
+
+    if (agent_id_check(id, err) < 0)
+        return -1;
+    if (db_prepare(domain_db(domain),
+                   SQL("UPDATE agents SET paused = ?, updated_at = ?, host_n = ?, counter = ?"
+                       " WHERE id = ? AND paused <> ? RETURNING n"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_bool(q, paused);
+    stmt_bind_i64(q, now_ms);
+    stmt_bind_i64(q, change_host(change));
+    stmt_bind_i64(q, change_next(change));
+    stmt_bind_str(q, id);
+    stmt_bind_bool(q, paused);
+    r = stmt_step(q, err);
+    if (r != 0)
+        return r;
+    return agent_get(domain, id, &arena, &agent, err);
+}

@@ -1,0 +1,126 @@
+/* Grants: what a person allowed beyond one call.
+ *
+ * A grant covers a call when agent, tool and pattern are the same, byte for byte. Grants of one run
+ * pile up over the years; the run is part of the index, so they cost other runs nothing.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "agent/inbox.h"
+#include "db/db.h"
+
+static void bind_number(struct stmt *q, int64_t n)
+{
+    if (n)
+        stmt_bind_i64(q, n);
+    else
+        stmt_bind_null(q);
+}
+
+int grant_add(struct domain *domain, const struct approval_grant *grant, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("INSERT INTO approval_grants (id, agent_n, run_n, tool_name, pattern,"
+                       " inbox_id, granted_by, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+                       " ON CONFLICT (id) DO NOTHING"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_str(q, grant->id);
+    stmt_bind_i64(q, grant->agent_n);
+    bind_number(q, grant->run_n);
+    stmt_bind_str(q, grant->tool_name);
+    stmt_bind_str(q, grant->pattern);
+    stmt_bind_str(q, grant->inbox_id);
+    stmt_bind_str(q, grant->granted_by);
+    stmt_bind_i64(q, grant->created_at);
+    return stmt_run(q, err);
+}
+
+int grant_find(struct domain *domain, int64_t agent_n, int64_t run_n, struct str tool_name,
+               struct str pattern, struct arena *arena, struct str *ret_inbox_id, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("SELECT inbox_id FROM approval_grants WHERE agent_n = ? AND tool_name = ?"
+                       " AND run_n IS NULL AND pattern = ? AND revoked_at IS NULL"
+                       " UNION ALL "
+                       "SELECT inbox_id FROM approval_grants WHERE agent_n = ? AND tool_name = ?"
+                       " AND run_n = ? AND pattern = ? AND revoked_at IS NULL LIMIT 1"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, agent_n);
+    stmt_bind_str(q, tool_name);
+    stmt_bind_str(q, pattern);
+    stmt_bind_i64(q, agent_n);
+    stmt_bind_str(q, tool_name);
+    stmt_bind_i64(q, run_n);
+    stmt_bind_str(q, pattern);
+    r = stmt_step(q, err);
+    if (r == 1)
+        *ret_inbox_id = arena_str(arena, stmt_str(q, "inbox_id"));
+    return r;
+}
+
+int grant_each(struct domain *domain, bool (*fn)(void *arg, const struct approval_grant *grant),
+               void *arg, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("SELECT id, agent_n, run_n, tool_name, pattern, inbox_id, granted_by,"
+                       " created_at FROM approval_grants WHERE revoked_at IS NULL"
+                       " ORDER BY created_at, id"),
+                   &q, err) < 0)
+        return -1;
+    while ((r = stmt_step(q, err)) == 1) {
+        const struct approval_grant grant = {
+            .id = stmt_str(q, "id"),
+            .agent_n = stmt_i64(q, "agent_n"),
+            .run_n = stmt_i64(q, "run_n"),
+            .tool_name = stmt_str(q, "tool_name"),
+            .pattern = stmt_str(q, "pattern"),
+            .inbox_id = stmt_str(q, "inbox_id"),
+            .granted_by = stmt_str(q, "granted_by"),
+            .created_at = stmt_i64(q, "created_at"),
+        };
+
+        if (!fn(arg, &grant))
+            return 0;
+    }
+    return r;
+}
+
+/* 0 when the id is known, revoked now or before. */
+static int known(struct db *db, struct str id, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (db_prepare(db, SQL("SELECT 1 AS one FROM approval_grants WHERE id = ?"), &q, err) < 0)
+        return -1;
+    stmt_bind_str(q, id);
+    r = stmt_step(q, err);
+    if (r == 0)
+        return err_set(err, ERR_NOT_FOUND, "there is no grant \"%.*s\"", STR_ARG(id));
+    return r < 0 ? -1 : 0;
+}
+
+int grant_revoke(struct domain *domain, struct str id, int64_t now_ms, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("UPDATE approval_grants SET revoked_at = ?"
+                       " WHERE id = ? AND revoked_at IS NULL RETURNING id"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, now_ms);
+    stmt_bind_str(q, id);
+    r = stmt_step(q, err);
+    return r != 0 ? r : known(domain_db(domain), id, err);
+}

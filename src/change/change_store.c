@@ -1,0 +1,200 @@
+/* This host's row, and its counter.
+ *
+ * The id stands in hosts; meta names the host that the database belongs to. Rows carry the host's
+ * number, which is given here: the next free one. Two daemons that come at the same moment collide
+ * on the number, one of them then takes the next.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/rand.h"
+#include "base/utf8.h"
+#include "base/uuid.h"
+#include "change/change.h"
+#include "db/db.h"
+
+#define NUMBER_TRIES 16
+
+struct change {
+    char *host_id;
+    int64_t host, counter;
+    struct uuid_source ids;
+};
+
+void change_free(struct change *change)
+{
+    if (!change)
+        return;
+    free(change->host_id);
+    free(change);
+}
+
+const char *change_host_id(const struct change *change)
+{
+    return change->host_id;
+}
+
+int64_t change_host(const struct change *change)
+{
+    return change->host;
+}
+
+int64_t change_next(struct change *change)
+{
+    return ++change->counter;
+}
+
+void change_new_id(struct change *change, char ret_id[UUID_TEXT_SIZE])
+{
+    uuid_next_text(&change->ids, ret_id);
+}
+
+/* ---- the row ---- */
+
+/* Writes down an id for the database when it has none; which one it has is what counts. */
+static int own_host_id(struct db *db, struct change *change, struct err *err)
+{
+    AUTO(stmt) in = NULL;
+    AUTO(stmt) out = NULL;
+    char fresh[UUID_TEXT_SIZE];
+
+    change_new_id(change, fresh);
+    if (db_prepare(db,
+                   SQL("INSERT INTO meta (key, value) VALUES ('host_id', ?)"
+                       " ON CONFLICT (key) DO NOTHING"),
+                   &in, err) < 0 ||
+        db_prepare(db, SQL("SELECT value FROM meta WHERE key = 'host_id'"), &out, err) < 0)
+        return -1;
+    stmt_bind_text(in, fresh);
+    if (stmt_run(in, err) < 0)
+        return -1;
+    if (stmt_step(out, err) != 1)
+        return -1;
+    change->host_id = alloc_copy(stmt_str(out, "value").p, stmt_str(out, "value").n);
+    return 0;
+}
+
+static int find_number(struct db *db, struct change *change, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (db_prepare(db, SQL("SELECT n FROM hosts WHERE id = ?"), &q, err) < 0)
+        return -1;
+    stmt_bind_text(q, change->host_id);
+    r = stmt_step(q, err);
+    if (r == 1)
+        change->host = stmt_i64(q, "n");
+    return r;
+}
+
+static void host_name(char *ret_name, size_t size)
+{
+    if (gethostname(ret_name, size) < 0)
+        ret_name[0] = 0;
+    ret_name[size - 1] = 0;
+    if (!ret_name[0] || !utf8_valid(str_from(ret_name)))
+        ret_name[0] = '?', ret_name[1] = 0;
+}
+
+static int add_row(struct db *db, struct change *change, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    char name[256];
+
+    host_name(name, sizeof(name));
+    if (db_prepare(db,
+                   SQL("INSERT INTO hosts (id, name, created_at, n)"
+                       " SELECT ?, ?, ?, coalesce(max(n), 0) + 1 FROM hosts WHERE true"
+                       " ON CONFLICT DO NOTHING"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_text(q, change->host_id);
+    stmt_bind_text(q, name);
+    stmt_bind_i64(q, clock_wall_ms(change->ids.clock));
+    return stmt_run(q, err);
+}
+
+static int number_host(struct db *db, struct change *change, struct err *err)
+{
+    for (int i = 0; i < NUMBER_TRIES; i++) {
+        int r = find_number(db, change, err);
+
+        if (r != 0)
+            return r < 0 ? -1 : 0;
+        if (add_row(db, change, err) < 0)
+            return -1;
+    }
+    return err_set(err, ERR_CONFLICT, "host %s: other hosts took %d numbers in a row",
+                   change->host_id, NUMBER_TRIES);
+}
+
+static int load_counter(struct db *db, struct change *change, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(db,
+                   SQL("SELECT coalesce(max(c), 0) AS counter FROM ("
+                       "SELECT max(counter) AS c FROM agents WHERE host_n = ? UNION ALL "
+                       "SELECT max(counter) FROM agent_states WHERE host_n = ? UNION ALL "
+                       "SELECT max(counter) FROM agent_messages WHERE host_n = ? UNION ALL "
+                       "SELECT max(counter) FROM agent_message_payloads WHERE host_n = ? UNION ALL "
+                       "SELECT max(counter) FROM agent_links WHERE host_n = ? UNION ALL "
+                       "SELECT max(counter) FROM inbox WHERE host_n = ?) AS highest"),
+                   &q, err) < 0)
+        return -1;
+    for (int i = 0; i < 6; i++)
+        stmt_bind_i64(q, change->host);
+    if (stmt_step(q, err) != 1)
+        return -1;
+    change->counter = stmt_i64(q, "counter");
+    return 0;
+}
+
+static int load(struct db *db, struct change *change, struct err *err)
+{
+    if (!change->host_id && own_host_id(db, change, err) < 0)
+        return -1;
+    if (number_host(db, change, err) < 0)
+        return -1;
+    return load_counter(db, change, err);
+}
+
+static int load_in_transaction(struct domain *domain, struct change *change, struct err *err)
+{
+    if (domain_in_transaction(domain))
+        return load(domain_db(domain), change, err);
+    if (domain_begin(domain, err) < 0)
+        return -1;
+    if (load(domain_db(domain), change, err) < 0) {
+        domain_rollback(domain);
+        return -1;
+    }
+    return domain_commit(domain, err);
+}
+
+int change_open_as(struct domain *agent_domain, const char *host_id, struct clock *clock,
+                   struct rand *rand, struct change **ret_change, struct err *err)
+{
+    AUTO(change) change = NEW(struct change);
+
+    uuid_source_init(&change->ids, clock ? clock : clock_system(), rand ? rand : rand_system());
+    if (host_id) {
+        if (!uuid_valid(str_from(host_id)))
+            return err_set(err, ERR_BAD_REQUEST, "host id \"%.60s\" is not a UUID", host_id);
+        change->host_id = alloc_text(host_id);
+    }
+    if (load_in_transaction(agent_domain, change, err) < 0)
+        return err_wrap(err, "read this host's row");
+    *ret_change = TAKE(change);
+    return 0;
+}
+
+int change_open(struct domain *agent_domain, struct clock *clock, struct rand *rand,
+                struct change **ret_change, struct err *err)
+{
+    return change_open_as(agent_domain, NULL, clock, rand, ret_change, err);
+}

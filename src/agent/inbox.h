@@ -86,6 +86,9 @@ int inbox_find(struct domain *domain, struct str prefix, struct arena *arena,
 int inbox_list(struct domain *domain, enum inbox_state state, int64_t after, int limit,
                struct arena *arena, struct inbox_item **ret_items, size_t *ret_count,
                struct err *err);
+/* The oldest that a run waits for: 1 and its id, else 0. */
+int inbox_pending_of_run(struct domain *domain, int64_t run_n, struct arena *arena,
+                         struct str *ret_id, struct err *err);
 int inbox_count_pending(struct domain *domain, int64_t *ret_count, struct err *err);
 
 struct inbox_decision {

@@ -232,6 +232,24 @@ int inbox_list(struct domain *domain, enum inbox_state state, int64_t after, int
     return read_all(q, (size_t)limit, arena, ret_items, ret_count, err);
 }
 
+int inbox_pending_of_run(struct domain *domain, int64_t run_n, struct arena *arena,
+                         struct str *ret_id, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("SELECT id FROM inbox WHERE run_n = ? AND state = 'pending'"
+                       " ORDER BY n LIMIT 1"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, run_n);
+    r = stmt_step(q, err);
+    if (r == 1)
+        *ret_id = arena_str(arena, stmt_str(q, "id"));
+    return r;
+}
+
 int inbox_count_pending(struct domain *domain, int64_t *ret_count, struct err *err)
 {
     AUTO(stmt) q = NULL;

@@ -55,5 +55,8 @@ void alloc_auto_free(void *owned);
     })
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+/* The struct that holds this member. */
+#define CONTAINER_OF(member_ptr, type, member)                                                     \
+    ((type *)((char *)(member_ptr)-offsetof(type, member)))
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/nearest.h"
 #include "cli/args_int.h"
 
 #define NAMES_MAX 64
@@ -84,7 +85,7 @@ static int unknown_subcommand(struct parser *p, const char *group, const char *t
         buf_printf(&allowed, "%s%s", i ? ", " : "", names[i]);
     if (!typed)
         return err_set(p->err, ERR_BAD_REQUEST, "`%s` needs one of: %s", group, buf_text(&allowed));
-    near = cli_nearest(typed, names, n);
+    near = nearest_name(typed, names, n);
     if (near)
         return err_set(p->err, ERR_BAD_REQUEST, "no command `%s %.64s`; did you mean `%s %s`?",
                        group, typed, group, near);
@@ -102,7 +103,7 @@ static int unknown_command(struct parser *p, const char *typed)
 
         names[n++] = arena_copy(&p->args->arena, p->commands[i]->name, len);
     }
-    near = cli_nearest(typed, names, n);
+    near = nearest_name(typed, names, n);
     if (near)
         return err_set(p->err, ERR_BAD_REQUEST, "no command `%.64s`; did you mean `%s`?", typed,
                        near);
@@ -165,7 +166,7 @@ static int unknown_option(struct parser *p, const char *name, size_t len)
     for (const struct cli_option *o = cli_global_options; o->name; o++)
         if (n < NAMES_MAX)
             names[n++] = o->name;
-    near = cli_nearest(typed, names, n);
+    near = nearest_name(typed, names, n);
     if (near)
         return err_set(p->err, ERR_BAD_REQUEST, "no option --%.64s; did you mean --%s?", typed,
                        near);

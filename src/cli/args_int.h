@@ -41,7 +41,4 @@ const struct cli_command *cli_find_command(const struct cli_command *const *comm
 /* Is name the first word of some two-word command? */
 bool cli_is_group(const struct cli_command *const *commands, const char *name);
 
-/* What is near enough to typed to be meant by it, NULL when nothing is. */
-const char *cli_nearest(const char *typed, const char *const *names, size_t n);
-
 #endif

@@ -26,7 +26,7 @@
 #include "cli/commands_int.h"
 #include "cli/config.h"
 #include "cli/data_dir.h"
-#include "cli/domains.h"
+#include "cli/house.h"
 #include "cli/notify.h"
 #include "loop/child.h"
 #include "loop/loop.h"
@@ -41,9 +41,7 @@ struct daemon {
     const struct cli_args *args;
     struct config *config;
     struct log log;
-    int lock_fd;
-    struct domains domains;
-    struct loop *loop;
+    struct house house;
     struct serve *serve;
     uv_signal_t on_signal[ARRAY_LEN(signals)];
     bool watching, stopping;
@@ -56,7 +54,7 @@ static void goodbye_said(void *arg)
 {
     struct daemon *daemon = arg;
 
-    loop_stop(daemon->loop);
+    loop_stop(daemon->house.loop);
 }
 
 static void got_signal(uv_signal_t *handle, int number)
@@ -81,7 +79,7 @@ static void watch_signals(struct daemon *daemon)
 {
     signal(SIGPIPE, SIG_IGN);
     for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
-        uv_signal_init(loop_uv(daemon->loop), &daemon->on_signal[i]);
+        uv_signal_init(loop_uv(daemon->house.loop), &daemon->on_signal[i]);
         daemon->on_signal[i].data = daemon;
         uv_signal_start(&daemon->on_signal[i], got_signal, signals[i]);
     }
@@ -92,12 +90,10 @@ static void daemon_release(struct daemon *daemon)
 {
     for (size_t i = 0; daemon->watching && i < ARRAY_LEN(signals); i++)
         uv_close((uv_handle_t *)&daemon->on_signal[i], NULL);
+    house_sleep(&daemon->house);
     serve_free(daemon->serve);
-    loop_free(daemon->loop);
-    domains_release(&daemon->domains);
+    house_release(&daemon->house);
     config_free(daemon->config);
-    if (daemon->lock_fd >= 0)
-        close(daemon->lock_fd);
     log_use(NULL);
 }
 
@@ -114,7 +110,7 @@ static size_t health(void *arg, struct serve_health *out, size_t max)
     for (; n < DOMAINS_COUNT && n < max; n++) {
         snprintf(out[n].name, sizeof(out[n].name), "%s", domains_name(n));
         snprintf(out[n].status, sizeof(out[n].status), "%s",
-                 words[domain_health(daemon->domains.at[n])]);
+                 words[domain_health(daemon->house.domains.at[n])]);
     }
     return n;
 }
@@ -137,31 +133,14 @@ static int place_token(struct daemon *daemon, struct err *err)
     return file_write_atomic(daemon->token_path, str_from(token), 0600, err);
 }
 
-static int open_data(struct daemon *daemon, struct err *err)
+static int open_house(struct daemon *daemon, struct err *err)
 {
     const char *dir = cli_data_dir(daemon->args);
 
-    if (data_dir_prepare(dir, err) < 0 || data_dir_lock(dir, &daemon->lock_fd, err) < 0)
-        return -1;
-    if (place_token(daemon, err) < 0)
+    if (house_open(&daemon->house, daemon->config, dir, err) < 0 || place_token(daemon, err) < 0)
         return -1;
     snprintf(daemon->socket_path, sizeof(daemon->socket_path), "%s/dormouse.sock", dir);
-    if (domains_open(daemon->config, dir, &daemon->domains, err) == 0)
-        return 0;
-    if (err->code == ERR_INTEGRITY_FAILED)
-        err_wrap(err, "stored data is damaged (`dormouse doctor` says where and what to do)");
-    else if (err->code == ERR_STORAGE_FAILED)
-        err_wrap(err, "the data can't be written (`dormouse doctor` looks at disk and rights)");
-    return -1;
-}
-
-static int open_loop(struct daemon *daemon, struct err *err)
-{
-    if (loop_new(NULL, &daemon->loop, err) < 0)
-        return -1;
-    for (size_t i = 0; i < DOMAINS_COUNT; i++)
-        loop_attach(daemon->loop, daemon->domains.at[i]);
-    return 0;
+    return house_wake(&daemon->house, err);
 }
 
 static int start_server(struct daemon *daemon, struct err *err)
@@ -179,7 +158,7 @@ static int start_server(struct daemon *daemon, struct err *err)
         .arg = daemon,
     };
 
-    if (serve_start(daemon->loop, &how, &daemon->serve, err) < 0)
+    if (serve_start(daemon->house.loop, &how, &daemon->serve, err) < 0)
         return -1;
     child_set_files(serve_nofile(daemon->serve));
     return 0;
@@ -192,8 +171,8 @@ static int start(struct daemon *daemon, struct err *err)
     if (log_open(&daemon->log, &log, err) < 0)
         return -1;
     log_use(&daemon->log);
-    if (cli_config(daemon->args, &daemon->config, err) < 0 || open_data(daemon, err) < 0 ||
-        open_loop(daemon, err) < 0 || start_server(daemon, err) < 0)
+    if (cli_config(daemon->args, &daemon->config, err) < 0 || open_house(daemon, err) < 0 ||
+        start_server(daemon, err) < 0)
         return -1;
     watch_signals(daemon);
     LOG_INFO("serve", "started", LOG_TEXT("version", DORMOUSE_VERSION),
@@ -267,7 +246,8 @@ static int check_listen(const struct cli_args *args, struct err *err)
 
 static int run_serve(const struct cli_args *args)
 {
-    __attribute__((cleanup(daemon_release))) struct daemon daemon = { .args = args, .lock_fd = -1 };
+    __attribute__((cleanup(daemon_release))) struct daemon daemon = { .args = args,
+                                                                      .house = HOUSE_INIT };
     struct err err = ERR_INIT;
 
     if (check_listen(args, &err) < 0) {
@@ -277,7 +257,7 @@ static int run_serve(const struct cli_args *args)
     if (start(&daemon, &err) < 0)
         return cli_fail(args, &err);
     tell(&daemon);
-    if (loop_run(daemon.loop, &err) < 0)
+    if (loop_run(daemon.house.loop, &err) < 0)
         return cli_fail(args, &err);
     LOG_INFO("serve", "stopped");
     return CLI_DONE;

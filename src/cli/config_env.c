@@ -6,14 +6,15 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "cli/args_int.h"
+#include "base/nearest.h"
 #include "cli/config_int.h"
 
 #define PREFIX        "DORMOUSE_"
 #define NAME_TEXT_MAX 96
 
 /* Ours, but not configuration. */
-static const char *const other_names[] = { "DORMOUSE_DATA", "DORMOUSE_LOG", "DORMOUSE_LOG_FORMAT" };
+static const char *const other_names[] = { "DORMOUSE_DATA", "DORMOUSE_LOG", "DORMOUSE_LOG_FORMAT",
+                                           "DORMOUSE_MASTER_KEY_FILE" };
 
 static void variable_of(const char *path, char *out, size_t size)
 {
@@ -46,7 +47,7 @@ static void unknown_variable(const char *name, struct config_problems *problems)
         variable_of(config_fields[i].path, variable, sizeof(variable));
         names[i] = arena_text(&problems->arena, variable);
     }
-    near = cli_nearest(name, names, config_field_count);
+    near = nearest_name(name, names, config_field_count);
     config_problem_add(problems, name, 0, 0, "stands for no configuration key%s%s%s",
                        near ? "; did you mean " : "; `dormouse config show` lists the keys",
                        near ? near : "", near ? "?" : "");

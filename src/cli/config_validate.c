@@ -11,6 +11,7 @@
 
 #include "base/embed.h"
 #include "base/json.h"
+#include "base/nearest.h"
 #include "base/schema.h"
 #include "cli/args_int.h"
 #include "cli/config_int.h"
@@ -43,7 +44,7 @@ static void unknown_key(const struct config_layer *layer, const char *pointer, c
             names[n++] = name;
         buf_printf(&list, "%s%s", list.n ? ", " : "", name);
     }
-    near = cli_nearest(key, names, n);
+    near = nearest_name(key, names, n);
     if (near)
         config_problem_key(problems, layer, pointer, "no key `%.64s`; did you mean `%s`?", key,
                            near);

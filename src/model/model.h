@@ -21,9 +21,10 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "loop/http.h"
 #include "loop/loop.h"
 
-struct http_client;
+struct http_retry_policy;
 struct model_exchange;
 struct model_gateway;
 struct rand;
@@ -111,13 +112,25 @@ struct model_sink {
                     int64_t retry_after_ms);
 };
 
+/* -1: nothing was sent and no callback comes. So end what is known without asking anybody: no such
+ * model (model_not_allowed), no consent (privacy_confirmation_required), no key
+ * (secret_unavailable), a request that can't be (bad_request), too many under way (rate_limited).
+ */
 int model_start(struct model_gateway *gateway, const struct model_request *request,
                 const struct model_sink *sink, void *arg, struct model_exchange **ret_exchange,
                 struct err *err);
-/* on_done(cancelled) follows in a later tick. */
+/* on_done(cancelled) follows in a later tick, and no delta before it. */
 void model_cancel(struct model_exchange *exchange);
 
 /* ---- the gateway ---- */
+
+/* A big model on a small machine reads a long prompt for minutes before its first byte. */
+#define MODEL_FIRST_BYTE_MS (10 * 60 * 1000)
+#define MODEL_IDLE_MS       (2 * 60 * 1000)
+#define MODEL_TOTAL_MS      (30 * 60 * 1000)
+/* Of a reply's text, of its thinking, of its calls' arguments together: too_large past it. */
+#define MODEL_TEXT_MAX  (4u << 20)
+#define MODEL_CALLS_MAX 128
 
 /* A configured model; texts outlive the gateway. NULL where not set. */
 struct model_spec {
@@ -142,6 +155,10 @@ struct model_gateway_config {
     size_t model_count;
     struct http_client *http; /* NULL: one of its own, that reaches public and loopback addresses */
     struct rand *rand;        /* NULL: the system's */
+    /* NULL: four attempts within 30 s; a server that asks for more than 10 s is not asked again
+     * and the exchange ends as rate_limited. */
+    const struct http_retry_policy *retry;
+    struct http_limits limits; /* 0 where the gateway's own hold: MODEL_*_MS */
     /* The secret named by ref into *out (cleared by the gateway after use), or -1 with
      * secret_unavailable. NULL: there are none. */
     int (*secret)(void *arg, const char *ref, struct buf *out, struct err *err);
@@ -163,5 +180,9 @@ AUTO_DEFINE(model_gateway)
 const struct model_spec *model_spec_find(const struct model_gateway *gateway, const char *id);
 /* Does text sent to it stay on this machine: offline, script, call, or a loopback base_url. */
 bool model_spec_is_local(const struct model_spec *spec);
+/* The host of a URL without user, port and brackets' port; empty when it has none. A view. */
+struct str model_url_host(const char *url);
+/* Where requests go when base_url is not set; NULL when the provider needs none, or needs one. */
+const char *model_default_url(const char *provider);
 
 #endif

@@ -12,15 +12,19 @@
 #include "base/buf.h"
 #include "model/model.h"
 
+#define MODEL_SECRET_MAX 8192
+
 struct model_exchange;
 
 struct model_provider {
     const char *name;
+    const char *default_url; /* where requests go without a base_url; NULL: one must be set */
     /* request is the exchange's own copy and lives as long as it. Nothing is handed over before
      * start has returned: use exchange_soon() when the answer is there at once. */
     int (*start)(struct model_exchange *x, struct err *err);
-    void (*cancel)(
-        struct model_exchange *x); /* exchange_fail(cancelled) must follow or have come */
+    /* exchange_fail() must follow in a later tick. NULL: nothing needs to be told; the gateway ends
+     * the exchange in the next tick. */
+    void (*cancel)(struct model_exchange *x);
     void (*release)(struct model_exchange *x); /* frees x->state; may be NULL */
     /* Something that lives with the gateway (a supervised server, a loaded script); may be NULL. */
     int (*open)(struct model_gateway *gateway, const struct model_spec *spec, void **ret_shared,
@@ -45,28 +49,33 @@ struct model_exchange {
 };
 
 struct loop *exchange_loop(struct model_exchange *x);
+/* Tries again what may be (requests that are marked safe): see loop/http_retry.h. */
 struct http_client *exchange_http(struct model_exchange *x);
 struct rand *exchange_rand(struct model_exchange *x);
 /* The provider's key, or -1 (secret_unavailable). Clear it after use. With no secret_ref: 0 and
- * nothing is appended. */
+ * nothing is appended. Until the exchange ends redact() knows it. */
 int exchange_secret(struct model_exchange *x, struct buf *out, struct err *err);
-/* fn runs in the next tick, unless the exchange ended before. */
+/* fn runs in a later tick, unless the exchange ended before. One at a time: a later call takes the
+ * place of one that waits. */
 void exchange_soon(struct model_exchange *x, void (*fn)(struct model_exchange *x),
                    int64_t delay_ms);
 
 /* Text is collected for the reply and handed to the client; invalid UTF-8 is mended, characters
- * that are cut between two deltas included. too_large past the gateway's cap: the exchange has
- * failed then, -1. */
+ * that are cut between two deltas included. -1 past MODEL_TEXT_MAX: stop and end the exchange;
+ * whatever it is ended with, it is too_large then. */
 int exchange_delta(struct model_exchange *x, enum model_delta kind, struct str text);
-/* A call of the reply. Ids that are missing or used twice are replaced; arguments that are no JSON
- * object get a problem. */
+/* What was collected so far; valid until the next delta. */
+struct str exchange_text(struct model_exchange *x, enum model_delta kind);
+/* A call of the reply, in order; -1 as above. Ids that are missing or used twice are replaced;
+ * arguments that are no JSON object get a problem. */
 int exchange_call(struct model_exchange *x, struct str id, struct str name, struct str arguments,
                   struct str problem);
 void exchange_opaque(struct model_exchange *x, struct str json);
 /* -1 for numbers that the provider did not say. */
 void exchange_usage(struct model_exchange *x, int64_t input, int64_t output, int64_t cached);
 void exchange_model(struct model_exchange *x, struct str name);
-/* Exactly one of these two, once; x is gone when it returns. */
+/* Exactly one of these two, once; x is gone when it returns. END with calls is CALLS and the other
+ * way round. err may be anything but NULL; after model_cancel() it is cancelled. */
 void exchange_finish(struct model_exchange *x, enum model_stop stop);
 void exchange_fail(struct model_exchange *x, const struct err *err, int64_t retry_after_ms);
 

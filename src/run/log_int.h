@@ -42,12 +42,14 @@ struct run_record {
     enum run_status status;
     struct str mode; /* "structured", "wiggum" */
     struct str model_id, cwd;
-    struct str program_hash; /* bytes */
-    struct str settings;     /* JSON */
+    struct str program_hash;    /* bytes */
+    struct str settings;        /* JSON */
+    int64_t prompt_n, result_n; /* messages that it began and ended with */
     struct str wait_kind;
     int64_t wait_until;
     struct str hand_state;
     int64_t hand_pid, hand_stamp;
+    int64_t active_ms; /* without waiting */
     int64_t iterations, tool_calls, input_tokens, output_tokens, cached_tokens;
     double cost;
     struct str stop_reason, error_code, error_message;

@@ -16,7 +16,8 @@
 
 #define RUN_SELECT                                                                                 \
     "SELECT n, run_key, agent_n, thread_n, wake_reason, status, mode, model_id, cwd,"              \
-    " program_hash, settings, wait_kind, wait_until, hand_state, hand_pid, hand_stamp,"            \
+    " program_hash, settings, prompt_n, result_n, active_ms, wait_kind, wait_until, hand_state, "  \
+    "hand_pid, hand_stamp,"                                                                        \
     " iterations, tool_calls, input_tokens, output_tokens, cached_tokens, cost, stop_reason,"      \
     " error_code, error_message, rerun_of_n, override_code, host_n, created_at, updated_at,"       \
     " ended_at FROM runs "
@@ -127,13 +128,17 @@ int run_update(struct domain *domain, const struct run_record *record, struct er
     AUTO(stmt) q = NULL;
 
     if (db_prepare(domain_db(domain),
-                   SQL("UPDATE runs SET status = ?, mode = ?, wait_kind = ?, wait_until = ?,"
+                   SQL("UPDATE runs SET prompt_n = ?, result_n = ?, active_ms = ?,"
+                       " status = ?, mode = ?, wait_kind = ?, wait_until = ?,"
                        " hand_state = ?, hand_pid = ?, hand_stamp = ?, iterations = ?,"
                        " tool_calls = ?, input_tokens = ?, output_tokens = ?, cached_tokens = ?,"
                        " cost = ?, stop_reason = ?, error_code = ?, error_message = ?,"
                        " updated_at = ?, ended_at = ? WHERE n = ?"),
                    &q, err) < 0)
         return -1;
+    bind_number(q, record->prompt_n);
+    bind_number(q, record->result_n);
+    stmt_bind_i64(q, record->active_ms);
     stmt_bind_text(q, run_status_name(record->status));
     bind_some(q, record->mode, "structured");
     bind_text(q, record->wait_kind);
@@ -177,6 +182,9 @@ static void read_row(struct stmt *q, struct arena *arena, struct run_record *ret
         .cwd = copy(arena, stmt_str(q, "cwd")),
         .program_hash = copy(arena, stmt_blob(q, "program_hash")),
         .settings = copy(arena, stmt_str(q, "settings")),
+        .prompt_n = stmt_i64(q, "prompt_n"),
+        .result_n = stmt_i64(q, "result_n"),
+        .active_ms = stmt_i64(q, "active_ms"),
         .wait_kind = copy(arena, stmt_str(q, "wait_kind")),
         .wait_until = stmt_i64(q, "wait_until"),
         .hand_state = copy(arena, stmt_str(q, "hand_state")),

@@ -26,7 +26,6 @@
 #include "sandbox/sandbox.h"
 #include "tool/tool.h"
 
-struct bp_policy;
 struct runner;
 
 enum run_mode { RUN_STRUCTURED = 0, RUN_COOK /* wiggum */ };
@@ -118,24 +117,35 @@ struct runner_config {
     struct model_gateway *models;
     struct tool_bed *tools;
     struct kill_switches *kill;
-    const struct bp_policy *policy; /* NULL: none */
-    struct sandbox_spec sandbox;    /* of every run; cwd is the run's own; outlives the runner */
-    const char *default_agent_name; /* "Planner" */
-    const char *default_model;      /* "offline" */
+    const struct bp_program *program; /* run_program, or with a policy; NULL: run_program */
+    struct sandbox_spec sandbox;      /* of every run; cwd is the run's own; outlives the runner */
+    const char *default_agent_name;   /* "Planner" */
+    const char *default_model;        /* "offline" */
     const char *default_cwd;
     int64_t context_tokens; /* 0: CONTEXT_TOKENS_DEFAULT */
     int64_t approval_ms;    /* until an item expires; 0: 7 days */
-    unsigned max_active;    /* runs with an effect under way; 0: 256. More are queued */
+    unsigned max_thinking;  /* model requests at a time; 0: 256. More wait for their turn */
 };
 /* Also the start-up path: every run that was under way goes on or ends with a stated reason, in
  * the first ticks. Work is bounded by what is open, not by what is stored. */
 int runner_new(const struct runner_config *config, struct runner **ret_runner, struct err *err);
-/* Effects under way are cancelled without a record: the next start recovers them. */
+/* Cancels effects without a record: the next start recovers them. Free the gateway and the tool bed
+ * after this, then the loop, then the runner. */
+void runner_stop(struct runner *runner);
 void runner_free(struct runner *runner);
 AUTO_DEFINE(runner)
 /* Runs in memory, and those of them with an effect under way. */
 size_t runner_loaded(const struct runner *runner);
 size_t runner_active(const struct runner *runner);
+
+/* The same of a domain that no runner has open. */
+int run_info_get(struct domain *agent_domain, struct str run_id, struct arena *arena,
+                 struct run_info *ret_info, struct err *err);
+int run_info_find(struct domain *agent_domain, struct str prefix, struct arena *arena,
+                  struct run_info *ret_info, struct err *err);
+int run_info_list(struct domain *agent_domain, struct str agent_id, int64_t before, int limit,
+                  struct arena *arena, struct run_info **ret_infos, size_t *ret_count,
+                  struct err *err);
 
 /* ---- reading the log ---- */
 

@@ -29,7 +29,9 @@
 #include "sandbox/sandbox.h"
 
 struct bp_policy;
+struct bp_program;
 struct hand;
+struct json_object;
 struct kill_switches;
 struct schema;
 
@@ -63,6 +65,12 @@ const struct tool_contract *tool_contracts(size_t *ret_count);
 /* By name or wire name; NULL when there is none. */
 const struct tool_contract *tool_contract_find(struct str name);
 
+/* Providers take names of [a-zA-Z0-9_-]{1,64}, so '.' travels as "__". To be turned back without
+ * doubt a name must not have "__", nor '_' at either end of a part: bad_request says so. */
+#define TOOL_NAME_MAX 64
+int tool_wire_name(struct str name, char ret_wire[TOOL_NAME_MAX + 1], struct err *err);
+int tool_name_of_wire(struct str wire, char ret_name[TOOL_NAME_MAX + 1], struct err *err);
+
 /* ---- a call ---- */
 
 /* Everything a stage may look at. Borrowed. */
@@ -95,8 +103,13 @@ struct tool_verdict {
     uint32_t policy_bits; /* attributes that the user's policy adds, by its own numbering */
     enum err_code code;   /* of REFUSED, DANGEROUS or KILLED */
     const char *message;  /* for the model and for people */
-    char arguments_hash[65], action_stable_id[65], operation_id[65];
-    struct str pattern; /* canonical JSON of tool and arguments: what a grant covers */
+    /* arguments_hash is of the text as received. The ids take the canonical form where there is
+     * one, so that the same intent written in another way is the same action. intent_id is the
+     * action_stable_id of occurrence 0: equal for equal intents, which is what `occurrence` counts.
+     */
+    char arguments_hash[65], intent_id[65], action_stable_id[65], operation_id[65];
+    struct str pattern;        /* canonical JSON of tool, arguments and cwd: what a grant covers */
+    struct str scope_snapshot; /* canonical JSON of what the agent may touch */
 };
 
 struct tool_bed; /* registry of handlers plus what stages need */
@@ -105,12 +118,23 @@ struct tool_bed_config {
     struct loop *loop;
     struct domain *agent_domain;
     struct kill_switches *kill;
-    const struct bp_policy *policy; /* NULL: none */
-    const char *policy_text_hash;   /* "" without policy; part of approval digests */
+    const struct bp_policy *policy;   /* NULL: none */
+    const struct bp_program *program; /* the run's program with that policy applied: it numbers the
+                                         policy's attributes; NULL without policy */
+    const char *policy_text_hash;     /* "" without policy; part of approval digests */
 };
 int tool_bed_new(const struct tool_bed_config *config, struct tool_bed **ret_bed, struct err *err);
+/* Jobs under way get their completion (cancelled) before this returns. */
 void tool_bed_free(struct tool_bed *bed);
 AUTO_DEFINE(tool_bed)
+/* Another policy from now on; calls that wait have to be judged anew. All three are kept by
+ * pointer. */
+void tool_bed_set_policy(struct tool_bed *bed, const struct bp_policy *policy,
+                         const struct bp_program *program, const char *policy_text_hash);
+/* May this agent be offered this tool for such a wake? What a model is shown; the stages say the
+ * same when it is called. */
+bool tool_offered(const struct tool_contract *contract, const struct agent *agent,
+                  struct str wake_reason);
 
 /* Pure but for reading kill switches: the same call gives the same verdict. Never fails: what is
  * wrong with a call is in the verdict. Texts lie in arena. */
@@ -155,14 +179,42 @@ void tool_cancel(struct tool_job *job);
  * contract at run time. */
 struct tool_impl {
     const char *name;
-    /* Ends with tool_job_finish(), in a later tick, exactly once. */
+    /* Ends with tool_job_finish(), exactly once; when that is called from inside start(), the
+     * caller hears of it in a later tick all the same. */
     int (*start)(struct tool_job *job, struct err *err);
-    void (*cancel)(struct tool_job *job);                  /* NULL: the hand's job is cancelled */
-    int (*preview)(struct tool_job *job, struct err *err); /* NULL: the arguments as text */
+    /* NULL: the hand's job is cancelled, or without one the job is finished as cancelled. Else it
+     * has to see to it that tool_job_finish() comes soon. */
+    void (*cancel)(struct tool_job *job);
+    /* Ends with tool_job_shown(), as above. NULL: the arguments as text. */
+    int (*preview)(struct tool_job *job, struct err *err);
 };
-/* contract_json: one entry of the contract file. Both outlive the bed. */
+
+/* What a handler works with; all of it lives as long as the job. */
+const struct tool_call *tool_job_call(const struct tool_job *job);
+struct json_object *tool_job_arguments(const struct tool_job *job);
+struct str tool_job_operation_id(const struct tool_job *job);
+void *tool_job_impl_arg(const struct tool_job *job);
+struct loop *tool_job_loop(const struct tool_job *job);
+struct hand *tool_job_hand(const struct tool_job *job); /* may be NULL */
+struct arena *tool_job_arena(struct tool_job *job);
+/* The handler's own. */
+void tool_job_set_data(struct tool_job *job, void *data);
+void *tool_job_data(const struct tool_job *job);
+/* The job ends with it. output is checked against the contract, redacted and bounded here; texts
+ * are copied. */
+void tool_job_finish(struct tool_job *job, const struct tool_result *result);
+/* What is shown; target_version goes into the digest ("": it has none). */
+void tool_job_shown(struct tool_job *job, const struct tool_preview *preview,
+                    struct str target_version);
+
+/* contract_json: one entry of the contract file, checked like those. impl outlives the bed.
+ * conflict when the name, or its form on the wire, is taken. */
 int tool_bed_add(struct tool_bed *bed, const char *contract_json, const struct tool_impl *impl,
                  void *impl_arg, struct err *err);
+/* By name or wire name; NULL when there is none. */
+const struct tool_contract *tool_bed_find(struct tool_bed *bed, struct str name);
+/* Does its handler work through the run's hand? */
+bool tool_bed_uses_hand(struct tool_bed *bed, const struct tool_contract *contract);
 /* All contracts of this bed, those added too, in canonical order. */
 const struct tool_contract *const *tool_bed_contracts(struct tool_bed *bed, size_t *ret_count);
 

@@ -4,6 +4,7 @@
  */
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/nearest.h"
 #include "cli/args_int.h"
 #include "harness/test.h"
 
@@ -252,14 +253,14 @@ TEST(the_nearest_name_is_near)
 {
     static const char *const names[] = { "serve", "schema", "doctor", "v" };
 
-    ASSERT_TEXT(cli_nearest("srve", names, 4), "serve");
-    ASSERT_TEXT(cli_nearest("sevre", names, 4), "serve");
-    ASSERT_TEXT(cli_nearest("schem", names, 4), "schema");
-    ASSERT_TEXT(cli_nearest("doc", names, 4), "doctor");
-    ASSERT(cli_nearest("x", names, 4) == NULL);
-    ASSERT(cli_nearest("", names, 4) == NULL);
-    ASSERT(cli_nearest("banana", names, 4) == NULL);
-    ASSERT(cli_nearest("serve", names, 0) == NULL);
+    ASSERT_TEXT(nearest_name("srve", names, 4), "serve");
+    ASSERT_TEXT(nearest_name("sevre", names, 4), "serve");
+    ASSERT_TEXT(nearest_name("schem", names, 4), "schema");
+    ASSERT_TEXT(nearest_name("doc", names, 4), "doctor");
+    ASSERT(nearest_name("x", names, 4) == NULL);
+    ASSERT(nearest_name("", names, 4) == NULL);
+    ASSERT(nearest_name("banana", names, 4) == NULL);
+    ASSERT(nearest_name("serve", names, 0) == NULL);
 }
 
 TEST(every_command_of_the_product_is_well_formed)

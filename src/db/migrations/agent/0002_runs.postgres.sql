@@ -169,6 +169,8 @@ CREATE TABLE runs (
     cwd TEXT NOT NULL,
     program_hash BYTEA NOT NULL,
     settings TEXT NOT NULL DEFAULT '{}',           -- limits as given, sandbox, what a rerun needs
+    prompt_n BIGINT,                              -- the message that it began with
+    result_n BIGINT,                              -- the one that it ended with
     wait_kind TEXT,                                -- inbox, rate_limit, tool
     wait_until BIGINT,
     hand_state TEXT,                               -- what a new hand of this run must know
@@ -180,6 +182,7 @@ CREATE TABLE runs (
     output_tokens BIGINT NOT NULL DEFAULT 0,
     cached_tokens BIGINT NOT NULL DEFAULT 0,
     cost DOUBLE PRECISION NOT NULL DEFAULT 0,
+    active_ms BIGINT NOT NULL DEFAULT 0,          -- without waiting
     stop_reason TEXT,                              -- end_turn cancelled error
     error_code TEXT,
     error_message TEXT,

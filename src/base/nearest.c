@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <string.h>
+#include "base/nearest.h"
 
-#include "cli/args_int.h"
+#include <string.h>
 
 /* Longer words are not typing mistakes of our short names. */
 #define WORD_MAX 64
@@ -34,7 +34,7 @@ static size_t edits(const char *a, size_t a_len, const char *b, size_t b_len)
     return rows[a_len % 3][b_len];
 }
 
-const char *cli_nearest(const char *typed, const char *const *names, size_t n)
+const char *nearest_name(const char *typed, const char *const *names, size_t n)
 {
     size_t typed_len = strlen(typed), best = WORD_MAX;
     const char *found = NULL;

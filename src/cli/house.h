@@ -1,0 +1,52 @@
+/* Everything that runs under one data directory, wired together: databases, secrets, models, tools
+ * and the runner. The daemon opens it; commands reach it through the daemon's socket.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_CLI_HOUSE_H
+#define DORMOUSE_CLI_HOUSE_H
+
+#include "base/arena.h"
+#include "bp/policy.h"
+#include "change/change.h"
+#include "cli/domains.h"
+#include "loop/loop.h"
+#include "model/model.h"
+#include "policy/kill.h"
+#include "policy/secret.h"
+#include "run/run.h"
+#include "tool/tool.h"
+
+struct config;
+
+struct house {
+    const struct config *config;
+    const char *data_dir;
+    int lock_fd;
+    struct domains domains;
+    struct loop *loop;
+    struct change *change;
+    struct secrets *secrets;
+    struct kill_switches *kill;
+    struct bp_policy *policy;
+    struct model_gateway *models;
+    struct tool_bed *tools;
+    struct runner *runner;
+    struct arena arena;
+    char policy_hash[65];
+};
+
+#define HOUSE_INIT ((struct house){ .lock_fd = -1, .arena = ARENA_INIT })
+
+/* Takes the lock, opens the domains and makes the loop. config outlives the house. Fails with
+ * conflict when another process holds the data directory. */
+int house_open(struct house *house, const struct config *config, const char *data_dir,
+               struct err *err);
+/* Models, tools and the runner: runs that were under way go on with the loop's first ticks. */
+int house_wake(struct house *house, struct err *err);
+/* Ends effects without a record; nothing of the loop's is used after this but loop_free(). */
+void house_sleep(struct house *house);
+/* In the opposite order of opening; the lock goes last. Safe on a house that was never opened. */
+void house_release(struct house *house);
+
+#endif

@@ -1,0 +1,57 @@
+/* One exchange from the inside: what gateway.c, request.c and exchange.c share. Providers use
+ * provider_int.h only.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_MODEL_EXCHANGE_INT_H
+#define DORMOUSE_MODEL_EXCHANGE_INT_H
+
+#include "loop/http.h"
+#include "loop/http_retry.h"
+#include "model/provider_int.h"
+
+struct model_gateway {
+    struct model_gateway_config config;
+    struct model_spec *specs; /* the configured ones, then "offline" unless it is among them */
+    const struct model_provider **providers; /* of each */
+    void **shared;                           /* what their open() made */
+    size_t spec_count;
+    struct http_client *own_http, *retry; /* made when first needed */
+    struct model_exchange *exchanges;     /* under way, newest first */
+    bool closing;
+};
+
+/* Text of one kind, and the first bytes of a character whose rest has not come. */
+struct collected {
+    struct buf all;
+    char tail[4];
+    size_t tail_n;
+};
+
+struct model_exchange_core {
+    struct model_exchange *prev, *next;
+    struct model_sink sink;
+    void *arg;
+    struct loop_timer timer; /* exchange_soon() */
+    void (*soon)(struct model_exchange *x);
+    struct collected text, thinking;
+    struct buf opaque, model, mended;
+    struct model_call *calls;
+    size_t call_count, call_cap, call_bytes;
+    int64_t input, output, cached; /* -1: not said */
+    struct buf secret;             /* registered with redact until the end */
+    struct err failure;            /* too_large: whatever the provider ends it with */
+    struct model_exchange *self;
+    bool cancelled;
+};
+
+/* Deep copy into x->arena. What only its own model may see again is left out for others. */
+void exchange_copy_request(struct model_exchange *x, const struct model_request *request);
+/* Tokens of the request by rule of thumb. */
+int64_t exchange_estimate_input(const struct model_request *request);
+
+void exchange_init(struct model_exchange *x, const struct model_sink *sink, void *arg);
+/* Frees it without a word: for an exchange that did not start. */
+void exchange_free(struct model_exchange *x);
+
+#endif

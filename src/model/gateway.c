@@ -1,0 +1,254 @@
+/* The gateway: models by id, the table of providers, consent before anything leaves.
+ *
+ * model_start() decides everything that can be decided without the network, in this order: is
+ * there such a model, did a person agree where text would leave this machine, does its provider
+ * take the request. Only then does the provider hear of it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+
+#include "base/rand.h"
+#include "base/uri.h"
+#include "loop/dns.h"
+#include "model/exchange_int.h"
+
+static const struct model_provider *const providers[] = {
+    &model_provider_openai,
+    &model_provider_anthropic,
+    &model_provider_call,
+    &model_provider_offline,
+};
+
+static const struct model_spec offline_spec = { .id = "offline", .provider = "offline" };
+
+/* ---- specs ---- */
+
+static const struct model_provider *provider_find(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(providers); i++)
+        if (name && strcmp(providers[i]->name, name) == 0)
+            return providers[i];
+    return NULL;
+}
+
+const char *model_default_url(const char *provider)
+{
+    const struct model_provider *found = provider_find(provider);
+
+    return found ? found->default_url : NULL;
+}
+
+static ptrdiff_t spec_index(const struct model_gateway *gateway, const char *id)
+{
+    for (size_t i = 0; id && i < gateway->spec_count; i++)
+        if (strcmp(gateway->specs[i].id, id) == 0)
+            return (ptrdiff_t)i;
+    return -1;
+}
+
+const struct model_spec *model_spec_find(const struct model_gateway *gateway, const char *id)
+{
+    ptrdiff_t i = spec_index(gateway, id);
+
+    return i < 0 ? NULL : &gateway->specs[i];
+}
+
+struct str model_url_host(const char *url)
+{
+    struct uri uri = uri_split(str_from(url));
+    struct str host = uri.authority;
+    ptrdiff_t at = str_find_char(host, '@'), end;
+
+    if (at >= 0)
+        host = str_skip(host, (size_t)at + 1);
+    end = host.n > 0 && host.p[0] == '[' ? str_find_char(host, ']') + 1 : str_find_char(host, ':');
+    return end > 0 ? str_take(host, (size_t)end) : host;
+}
+
+static bool is_loopback(struct str host)
+{
+    struct dns_addr addr;
+    int literal = dns_literal(host, &addr);
+
+    if (literal > 0)
+        return dns_class(&addr) == DNS_LOOPBACK;
+    return literal == 0 && str_eq_nocase(host, STR("localhost"));
+}
+
+bool model_spec_is_local(const struct model_spec *spec)
+{
+    static const char *const within[] = { "offline", "script", "call" };
+
+    for (size_t i = 0; i < ARRAY_LEN(within); i++)
+        if (strcmp(spec->provider, within[i]) == 0)
+            return true;
+    if (!spec->base_url)
+        return strcmp(spec->provider, "functiongemma") == 0;
+    return is_loopback(model_url_host(spec->base_url));
+}
+
+/* ---- opening and closing ---- */
+
+static int open_spec(struct model_gateway *gateway, size_t i, struct err *err)
+{
+    const struct model_spec *spec = &gateway->specs[i];
+    const struct model_provider *provider = provider_find(spec->provider);
+
+    if (!provider) /* the configuration's schema lists them; an embedder may err */
+        return err_set(err, ERR_BAD_REQUEST, "model %s: there is no provider \"%s\"", spec->id,
+                       spec->provider ? spec->provider : "");
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(gateway->specs[k].id, spec->id) == 0)
+            return err_set(err, ERR_BAD_REQUEST, "model %s: this id is used twice", spec->id);
+    gateway->providers[i] = provider;
+    if (provider->open && provider->open(gateway, spec, &gateway->shared[i], err) < 0)
+        return err_wrap(err, "model %s", spec->id);
+    return 0;
+}
+
+int model_gateway_new(const struct model_gateway_config *config, struct model_gateway **ret_gateway,
+                      struct err *err)
+{
+    AUTO(model_gateway) gateway = NEW(struct model_gateway);
+    size_t n = config->model_count;
+
+    gateway->config = *config;
+    gateway->specs = NEW_N(struct model_spec, n + 1);
+    gateway->providers = NEW_N(const struct model_provider *, n + 1);
+    gateway->shared = NEW_N(void *, n + 1);
+    if (n > 0)
+        memcpy(gateway->specs, config->models, n * sizeof(*config->models));
+    gateway->spec_count = n;
+    if (!model_spec_find(gateway, offline_spec.id) && provider_find(offline_spec.provider))
+        gateway->specs[gateway->spec_count++] = offline_spec;
+    for (size_t i = 0; i < gateway->spec_count; i++)
+        if (open_spec(gateway, i, err) < 0)
+            return -1;
+    *ret_gateway = TAKE(gateway);
+    return 0;
+}
+
+void model_gateway_free(struct model_gateway *gateway)
+{
+    struct err closed = ERR_INIT;
+
+    if (!gateway)
+        return;
+    gateway->closing = true;
+    err_set(&closed, ERR_CANCELLED, "the model gateway is closed");
+    for (struct model_exchange *x = gateway->exchanges; x; x = x->core->next)
+        x->core->cancelled = true;
+    http_client_free(TAKE(gateway->retry)); /* ends what waits for an answer */
+    while (gateway->exchanges)
+        exchange_fail(gateway->exchanges, &closed, -1);
+    for (size_t i = 0; i < gateway->spec_count; i++)
+        if (gateway->shared[i])
+            gateway->providers[i]->close(gateway->shared[i]);
+    http_client_free(gateway->own_http);
+    free(gateway->specs);
+    free(gateway->providers);
+    free(gateway->shared);
+    free(gateway);
+}
+
+/* Waits longer than these are the run's: it rests, and costs nothing meanwhile. */
+static const struct http_retry_policy retry_policy = {
+    .max_attempts = 4,
+    .base_ms = 500,
+    .cap_ms = 8000,
+    .retry_after_cap_ms = 10000,
+    .budget_ms = 30000,
+};
+
+struct http_client *exchange_http(struct model_exchange *x)
+{
+    struct model_gateway *gateway = x->gateway;
+
+    if (!gateway->retry) {
+        struct http_retry_policy policy =
+            gateway->config.retry ? *gateway->config.retry : retry_policy;
+        struct http_client *inner = gateway->config.http;
+
+        if (!inner)
+            inner = gateway->own_http = http_client_new(gateway->config.loop, NULL);
+        policy.rand = exchange_rand(x);
+        gateway->retry = http_retry_new(gateway->config.loop, inner, &policy);
+    }
+    return gateway->retry;
+}
+
+/* ---- one exchange ---- */
+
+static int check_consent(const struct model_gateway *gateway, const struct model_spec *spec,
+                         struct err *err)
+{
+    if (model_spec_is_local(spec))
+        return 0;
+    if (!gateway->config.consent)
+        return err_set(err, ERR_PRIVACY_CONFIRMATION_REQUIRED,
+                       "text would leave this machine for model %s, and nobody has agreed to that:"
+                       " dormouse model consent %s",
+                       spec->id, spec->id);
+    return gateway->config.consent(gateway->config.arg, spec, err);
+}
+
+static int check_request(const struct model_gateway *gateway, const struct model_request *request,
+                         struct err *err)
+{
+    if (gateway->closing)
+        return err_set(err, ERR_CANCELLED, "the model gateway is closed");
+    if (request->message_count == 0)
+        return err_set(err, ERR_BAD_REQUEST, "a request to a model needs at least one message");
+    return 0;
+}
+
+int model_start(struct model_gateway *gateway, const struct model_request *request,
+                const struct model_sink *sink, void *arg, struct model_exchange **ret_exchange,
+                struct err *err)
+{
+    ptrdiff_t i = spec_index(gateway, request->model_id);
+    struct model_exchange *x;
+
+    if (check_request(gateway, request, err) < 0)
+        return -1;
+    if (i < 0)
+        return err_set(err, ERR_MODEL_NOT_ALLOWED,
+                       "there is no model \"%s\" in the configuration: see dormouse model list",
+                       request->model_id ? request->model_id : "");
+    if (check_consent(gateway, &gateway->specs[i], err) < 0)
+        return -1;
+    x = NEW(struct model_exchange);
+    x->gateway = gateway;
+    x->spec = &gateway->specs[i];
+    x->provider = gateway->providers[i];
+    x->shared = gateway->shared[i];
+    exchange_init(x, sink, arg);
+    exchange_copy_request(x, request);
+    if (x->provider->start(x, err) < 0) {
+        exchange_free(x);
+        return -1;
+    }
+    x->core->next = gateway->exchanges;
+    if (x->core->next)
+        x->core->next->core->prev = x;
+    gateway->exchanges = x;
+    *ret_exchange = x;
+    return 0;
+}
+
+static void fail_cancelled(struct model_exchange *x)
+{
+    exchange_fail(x, &x->core->failure, -1);
+}
+
+void model_cancel(struct model_exchange *x)
+{
+    if (x->core->cancelled)
+        return;
+    x->core->cancelled = true;
+    if (x->provider->cancel)
+        x->provider->cancel(x);
+    else
+        exchange_soon(x, fail_cancelled, 0);
+}

@@ -1,0 +1,294 @@
+/* Acting: a tool is started, its result recorded, the ledger settled.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "base/json_write.h"
+#include "base/log.h"
+#include "run/run_int.h"
+#include "sandbox/hand.h"
+
+void run_call_release(struct run_call *call)
+{
+    struct run *run = call->run;
+
+    arena_release(&call->arena);
+    *call = (struct run_call){ .run = run, .key = call->key };
+}
+
+int run_hand_take(struct run_call *call, struct hand **ret_hand, struct err *err)
+{
+    struct run *run = call->run;
+    struct sandbox_spec spec = run->runner->config.sandbox;
+
+    *ret_hand = NULL;
+    if (!call->verdict.contract ||
+        !tool_bed_uses_hand(run->runner->config.tools, call->verdict.contract))
+        return 0;
+    spec.cwd = run->cwd;
+    if (hands_take(run->runner->hands, run->row.run_key, &spec, run->row.hand_state, ret_hand,
+                   err) < 0)
+        return -1;
+    call->holds_hand = true;
+    return 0;
+}
+
+void run_hand_rest(struct run_call *call)
+{
+    if (call->holds_hand && call->run->runner->hands)
+        hands_rest(call->run->runner->hands, call->run->row.run_key);
+    call->holds_hand = false;
+}
+
+void run_call_tool(const struct run_call *call, struct tool_call *ret_call)
+{
+    struct run *run = call->run;
+
+    *ret_call = (struct tool_call){
+        .agent = &run->agent,
+        .thread_id = run->thread.id,
+        .run_id = run->row.run_key,
+        .run_n = run->row.n,
+        .wake_reason = run->row.wake_reason,
+        .name = call->name,
+        .arguments = call->arguments,
+        .problem = call->problem,
+        .occurrence = call->occurrence,
+        .wiggum = bp_record(run->engine, 0) & RUN_WIGGUM,
+        .sandbox = run->runner->config.sandbox,
+    };
+    ret_call->sandbox.cwd = run->cwd;
+}
+
+uint32_t run_call_bits(const struct tool_verdict *verdict)
+{
+    static const struct {
+        uint32_t attribute, bit;
+    } map[] = {
+        { TOOL_RISKY, RUN_RISKY },         { TOOL_WAIVABLE, RUN_WAIVABLE },
+        { TOOL_DANGEROUS, RUN_DANGEROUS }, { TOOL_REFUSED, RUN_REFUSED },
+        { TOOL_SERIAL, RUN_SERIAL },       { TOOL_KILLED, RUN_CLASS_KILLED },
+    };
+    uint32_t bits = verdict->policy_bits;
+
+    for (size_t i = 0; i < ARRAY_LEN(map); i++) {
+        if (verdict->attributes & map[i].attribute)
+            bits |= map[i].bit;
+    }
+    return run_judgement(bits);
+}
+
+uint32_t run_occurrence(struct run *run, struct str name, struct str arguments)
+{
+    char key[SHA256_TEXT_SIZE + 128];
+    char hash[SHA256_TEXT_SIZE];
+    uintptr_t n;
+    int length;
+
+    sha256_text(arguments, hash);
+    length = snprintf(key, sizeof(key), "%s%.*s", hash, (int)(name.n < 100 ? name.n : 100), name.p);
+    n = (uintptr_t)map_find(&run->intents, str_of(key, (size_t)length));
+    map_put(&run->intents, str_of(key, (size_t)length), (void *)(n + 1));
+    return (uint32_t)n;
+}
+
+/* ---- results as messages ---- */
+
+static int append_result(struct run_call *call, struct message *message, char id[SHA256_TEXT_SIZE],
+                         const struct err *why, struct str output, struct err *err)
+{
+    struct run *run = call->run;
+    AUTO_BUF content = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&content);
+    char text[ERR_TEXT_MAX];
+
+    json_write_object_begin(&w);
+    if (output.n) {
+        json_write_key(&w, "output");
+        json_write_raw(&w, output);
+    }
+    if (why->code) {
+        message->status = STR("error");
+        message->error_code = str_from(err_name(why->code));
+        message->error_message =
+            str_from(arena_text(&run->scratch, err_format(why, text, sizeof(text))));
+        json_write_key(&w, "error");
+        json_write_object_begin(&w);
+        json_write_key(&w, "code");
+        json_write_str(&w, message->error_code);
+        json_write_key(&w, "message");
+        json_write_str(&w, message->error_message);
+        json_write_object_end(&w);
+    } else {
+        message->status = STR("success");
+    }
+    json_write_object_end(&w);
+    if (json_write_end(&w) < 0)
+        return err_set(err, ERR_TOO_LARGE, "the result is too long to keep");
+    message->content = arena_str(&run->scratch, buf_str(&content));
+    message->tool_name = call->name;
+    message->call_id = call->call_id;
+    message->action_ref_n = call->action_n;
+    message->operation_n = call->operation_n;
+    (void)id;
+    return message_append(run->runner->config.agent_domain, run->runner->config.change,
+                          &run->thread, message, err);
+}
+
+int run_call_refuse(struct run_call *call, struct run_said *said, struct message *message,
+                    char id[SHA256_TEXT_SIZE], struct err *err)
+{
+    struct run *run = call->run;
+    enum err_code code = call->no_code ? call->no_code : run->stop_code;
+    struct err why = ERR_INIT;
+
+    if (!code)
+        code = ERR_CANCELLED;
+    err_set(&why, code, "%.*s",
+            STR_ARG(call->no_message.n ? call->no_message : str_from(err_sentence(code))));
+    run_message_init(run, message, MESSAGE_TOOL_RESULT, id);
+    if (append_result(call, message, id, &why, STR_NONE, err) < 0)
+        return -1;
+    call->result_n = message->n;
+    said->ref = message->n;
+    said->message = message;
+    return 0;
+}
+
+/* ---- what came back ---- */
+
+/* So that a hand that takes over later knows what this one knew. */
+static void keep_hand(struct run *run)
+{
+    struct hand *hand = hands_find(run->runner->hands, run->row.run_key);
+    uint64_t stamp = 0;
+
+    if (!hand)
+        return;
+    if (!str_eq(hand_state(hand), buf_str(&run->hand_state))) {
+        buf_clear(&run->hand_state);
+        buf_add_str(&run->hand_state, hand_state(hand));
+        run->row.hand_state = buf_str(&run->hand_state);
+    }
+    run->row.hand_pid = hand_pid(hand, &stamp);
+    run->row.hand_stamp = (int64_t)stamp;
+    run->dirty = true;
+}
+
+int run_call_result(struct run_call *call, const struct tool_result *result, struct err *err)
+{
+    struct run *run = call->run;
+    char id[SHA256_TEXT_SIZE];
+    struct message message;
+    struct run_said said = { 0 };
+    struct err why = result->err;
+    enum err_code stop;
+
+    stop = call->stop_code ? call->stop_code : run->stop_code;
+    if (why.code == ERR_CANCELLED && stop) {
+        err_reset(&why);
+        err_set(&why, stop, "%s", err_sentence(stop));
+    }
+    run_message_init(run, &message, MESSAGE_TOOL_RESULT, id);
+    message.changed_entity_ids = result->changed_entity_ids;
+    message.changed_tokens = result->changed_tokens;
+    message.taint = result->taint;
+    if (append_result(call, &message, id, &why, result->output, err) < 0)
+        return -1;
+    if (operation_settle(run->runner->config.agent_domain, call->operation_n,
+                         str_from(why.code ? err_name(why.code) : NULL), run->unit.now, err) < 0)
+        return -1;
+    call->result_n = message.n;
+    call->acting = false;
+    said.ref = message.n;
+    said.message = &message;
+    keep_hand(run);
+    return run_offer(run, RUN_EV_ACTED, call->key, 0, &said, err);
+}
+
+static int record_question(struct run_call *call, const struct tool_result *result, struct err *err)
+{
+    struct inbox_item item = { .title = STR("A question"), .body = result->question };
+    struct run_said said = { 0 };
+
+    if (run_item_add(call->run, call, INBOX_QUESTION, &item, err) < 0)
+        return -1;
+    call->asked = true;
+    said.ref = item.n;
+    said.item = &item;
+    return run_offer(call->run, RUN_EV_ASKED, call->key, 0, &said, err);
+}
+
+static void take_result(struct run_call *call, const struct tool_result *result)
+{
+    struct run *run = call->run;
+    struct err err = ERR_INIT;
+    bool kept;
+
+    if (run_unit_begin(run, &err) < 0)
+        return;
+    kept = (result->waits ? record_question(call, result, &err)
+                          : run_call_result(call, result, &err)) == 0;
+    if (!kept)
+        LOG_WARN("run", "a result was not taken", LOG_STR("run", run->row.run_key), LOG_ERR(&err));
+    run_unit_end(run, kept, &err);
+}
+
+/* Nothing was done: the target is not what was shown. It is shown anew before it is asked again. */
+static void previewed_again(struct run_call *call)
+{
+    struct run *run = call->run;
+    struct run_said said = { 0 };
+    struct err err = ERR_INIT;
+    bool kept = false;
+
+    if (!run->broken && run_unit_begin(run, &err) == 0) {
+        call->acting = false;
+        kept = operation_settle(run->runner->config.agent_domain, call->operation_n, STR("stale"),
+                                run->unit.now, &err) == 0 &&
+               run_offer(run, RUN_EV_ACTED, call->key, RUN_STALE, &said, &err) == 0;
+        run_unit_end(run, kept, &err);
+    }
+    run_unhold(run);
+}
+
+static void acted(void *arg, const struct tool_result *result)
+{
+    struct run_call *call = arg;
+    struct run *run = call->run;
+
+    call->job = NULL;
+    run_hand_rest(call);
+    if (run->broken || run->runner->stopping) {
+        run_unhold(run);
+        return;
+    }
+    if (result->stale) {
+        call->by_person = false;
+        run_call_preview(call, previewed_again);
+        return;
+    }
+    take_result(call, result);
+    run_unhold(run);
+}
+
+void run_act_start(struct run *run, uint16_t key)
+{
+    struct run_call *call = &run->calls[key];
+    struct tool_result failed = { .err = ERR_INIT };
+    struct tool_call tool;
+    struct hand *hand;
+
+    run_hold(run);
+    run_call_tool(call, &tool);
+    if (run->stop_code)
+        err_set(&failed.err, ERR_CANCELLED, "stopped before it began");
+    else if (run_hand_take(call, &hand, &failed.err) == 0 &&
+             tool_start(run->runner->config.tools, &tool, str_from(call->operation_id),
+                        str_from(call->digest), hand, acted, call, &call->job, &failed.err) == 0)
+        return;
+    acted(call, &failed);
+}

@@ -1,0 +1,249 @@
+/* A person's word on an inbox item: stored and told to the run in one unit.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "base/json.h"
+#include "base/json_write.h"
+#include "run/run_int.h"
+
+static int refuse_verb(const struct inbox_item *item, const char *allowed, struct err *err)
+{
+    return err_set(err, ERR_BAD_REQUEST,
+                   "an item of kind %s can't be decided like this; it takes: %s",
+                   inbox_kind_name(item->kind), allowed);
+}
+
+static bool is_end(enum inbox_state state)
+{
+    return state == INBOX_REJECTED || state == INBOX_EXPIRED || state == INBOX_WITHDRAWN;
+}
+
+static int check_verb(const struct inbox_item *item, const struct inbox_decision *decision,
+                      struct err *err)
+{
+    enum inbox_state state = decision->state;
+
+    if (is_end(state))
+        return 0;
+    switch (item->kind) {
+    case INBOX_TOOL:
+        if (state == INBOX_APPROVED || state == INBOX_EDITED)
+            return 0;
+        return refuse_verb(item, "approve, reject, edit", err);
+    case INBOX_QUESTION:
+        if (state == INBOX_ANSWERED)
+            return 0;
+        return refuse_verb(item, "answer, reject", err);
+    case INBOX_UNKNOWN_EFFECT:
+        if (state == INBOX_APPROVED || state == INBOX_ANSWERED)
+            return 0;
+        return refuse_verb(item, "approve (do it again), reject (leave it), answer", err);
+    default:
+        return 0;
+    }
+}
+
+/* ---- what it means for the call ---- */
+
+static void remember_no(struct run_call *call, const struct inbox_item *item)
+{
+    call->no_code = item->state == INBOX_EXPIRED     ? ERR_EXPIRED
+                    : item->state == INBOX_WITHDRAWN ? ERR_WITHDRAWN
+                                                     : ERR_REJECTED;
+    call->no_message = item->reason.n ? arena_str(&call->arena, item->reason)
+                                      : str_from(err_sentence(call->no_code));
+}
+
+static int add_grant(struct run_call *call, const struct inbox_item *item, struct err *err)
+{
+    struct run *run = call->run;
+    char id[UUID_TEXT_SIZE];
+    struct approval_grant grant = {
+        .agent_n = run->agent.n,
+        .run_n = item->scope == INBOX_FOR_RUN ? run->row.n : 0,
+        .tool_name = call->name,
+        .pattern = item->scope == INBOX_FOR_RUN ? STR("*") : call->verdict.pattern,
+        .inbox_id = item->id,
+        .granted_by = item->decided_by,
+        .created_at = run->unit.now,
+    };
+
+    if (item->scope == INBOX_ONCE)
+        return 0;
+    uuid_next_text(&run->runner->uuids, id);
+    grant.id = str_from(id);
+    return grant_add(run->runner->config.agent_domain, &grant, err);
+}
+
+static int apply_edit(struct run_call *call, const struct inbox_item *item,
+                      const struct run_said *said, struct err *err)
+{
+    struct run *run = call->run;
+
+    if (run_offer(run, RUN_EV_EDIT, call->key, run_call_bits(&call->verdict), said, err) < 0)
+        return -1;
+    if (!call->live || !run_call_needs_preview(call))
+        return 0;
+    /* Who writes the arguments has said yes to them. */
+    (void)item;
+    return run_offer(run, RUN_EV_ANSWER, call->key, RUN_ALLOWED, said, err);
+}
+
+static int apply_tool(struct run_call *call, const struct inbox_item *item, struct err *err)
+{
+    const struct run_said said = { .ref = item->n, .item = item };
+
+    if (item->state == INBOX_EDITED)
+        return apply_edit(call, item, &said, err);
+    if (item->state == INBOX_APPROVED) {
+        if (add_grant(call, item, err) < 0)
+            return -1;
+        return run_offer(call->run, RUN_EV_ANSWER, call->key, RUN_ALLOWED, &said, err);
+    }
+    remember_no(call, item);
+    return run_offer(call->run, RUN_EV_ANSWER, call->key, 0, &said, err);
+}
+
+static int apply_question(struct run_call *call, const struct inbox_item *item, struct err *err)
+{
+    struct tool_result result = { .err = ERR_INIT };
+    AUTO_BUF output = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&output);
+
+    call->asked = false;
+    if (item->state != INBOX_ANSWERED) {
+        remember_no(call, item);
+        err_set(&result.err, call->no_code, "%.*s", STR_ARG(call->no_message));
+    } else {
+        json_write_object_begin(&w);
+        json_write_key(&w, "answer");
+        json_write_raw(&w, item->answer);
+        json_write_object_end(&w);
+        result.output = buf_str(&output);
+    }
+    return run_call_result(call, &result, err);
+}
+
+static int apply_unknown(struct run_call *call, const struct inbox_item *item, struct err *err)
+{
+    const struct run_said said = { .ref = item->n, .item = item };
+    bool again = item->state == INBOX_APPROVED;
+
+    call->acting = false;
+    if (!again) {
+        call->no_code = ERR_EFFECT_UNKNOWN;
+        call->no_message = str_from(arena_printf(
+            &call->arena, "It is not known whether this was done. The person says: %.*s",
+            STR_ARG(item->answer.n   ? item->answer
+                    : item->reason.n ? item->reason
+                                     : STR("do not repeat it"))));
+        if (operation_settle(call->run->runner->config.agent_domain, call->operation_n,
+                             STR("effect_unknown"), call->run->unit.now, err) < 0)
+            return -1;
+    }
+    return run_offer(call->run, RUN_EV_TOLD, call->key, again ? RUN_AGAIN : 0, &said, err);
+}
+
+static int apply(struct run *run, const struct inbox_item *item, struct err *err)
+{
+    struct run_call *call = &run->calls[item->call_key];
+
+    if (!call->live || call->inbox_n != item->n)
+        return err_set(err, ERR_CONFLICT, "the run no longer waits for this");
+    switch (item->kind) {
+    case INBOX_QUESTION:
+        return apply_question(call, item, err);
+    case INBOX_UNKNOWN_EFFECT:
+        return apply_unknown(call, item, err);
+    default:
+        return apply_tool(call, item, err);
+    }
+}
+
+/* ---- edited arguments ---- */
+
+/* Judged before anything is stored: a mistake in them is the person's to mend. */
+static int prepare_edit(struct run *run, const struct inbox_item *item,
+                        const struct inbox_decision *decision, struct err *err)
+{
+    struct run_call *call = &run->calls[item->call_key];
+    AUTO_JSON value = NULL;
+    struct str before = call->arguments;
+
+    if (json_parse(decision->answer, &value, err) < 0)
+        return err_wrap(err, "the edited arguments");
+    if (!json_object_is_type(value, json_type_object))
+        return err_set(err, ERR_BAD_REQUEST, "the edited arguments must be a JSON object");
+    call->arguments = arena_str(&call->arena, decision->answer);
+    call->occurrence = run_occurrence(run, call->name, call->arguments);
+    if (run_call_judge(call, err) < 0)
+        return -1;
+    if (call->verdict.attributes & (TOOL_REFUSED | TOOL_DANGEROUS)) {
+        err_set(err, call->verdict.code, "the edited arguments: %s", call->verdict.message);
+        call->arguments = before;
+        run_call_judge(call, NULL);
+        return -1;
+    }
+    call->by_person = true;
+    call->digest[0] = '\0';
+    return 0;
+}
+
+/* ---- deciding ---- */
+
+static int decide_alone(struct runner *runner, struct str id, const struct inbox_decision *decision,
+                        struct err *err)
+{
+    AUTO_ARENA arena = ARENA_INIT;
+    struct inbox_item item;
+    int r;
+
+    if (loop_unit_begin(runner->config.loop, runner->config.agent_domain, err) < 0)
+        return -1;
+    r = inbox_decide(runner->config.agent_domain, runner->config.change, id, decision,
+                     clock_wall_ms(loop_clock(runner->config.loop)), &item, &arena, err);
+    if (loop_unit_end(runner->config.loop, r >= 0, r >= 0 ? err : NULL) < 0)
+        return -1;
+    return r;
+}
+
+static int decide_in_run(struct run *run, const struct inbox_item *item,
+                         const struct inbox_decision *decision, struct err *err)
+{
+    struct inbox_item decided;
+    int r;
+
+    if (run_follow_kill(run, err) < 0)
+        return -1;
+    if (decision->state == INBOX_EDITED && prepare_edit(run, item, decision, err) < 0)
+        return -1;
+    if (run_unit_begin(run, err) < 0)
+        return -1;
+    r = inbox_decide(run->runner->config.agent_domain, run->runner->config.change, item->id,
+                     decision, run->unit.now, &decided, &run->scratch, err);
+    if (r > 0 && apply(run, &decided, err) < 0)
+        r = -1;
+    if (run_unit_end(run, r > 0, err) < 0)
+        return -1;
+    return r;
+}
+
+int run_decide(struct runner *runner, struct str item_id, const struct inbox_decision *decision,
+               struct err *err)
+{
+    AUTO_ARENA arena = ARENA_INIT;
+    struct inbox_item item;
+    struct run *run;
+    int r;
+
+    if (inbox_get(runner->config.agent_domain, item_id, &arena, &item, err) < 0 ||
+        check_verb(&item, decision, err) < 0)
+        return -1;
+    if (!item.run_n || item.state != INBOX_PENDING)
+        return decide_alone(runner, item_id, decision, err);
+    if (run_open(runner, item.run_id, &run, err) < 0)
+        return -1;
+    r = decide_in_run(run, &item, decision, err);
+    run_unhold(run);
+    return r;
+}

@@ -1,0 +1,133 @@
+/* Before a person: judging a call, what is shown of it, and the inbox item.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+
+#include "base/json_write.h"
+#include "run/run_int.h"
+
+#define APPROVAL_MS ((int64_t)7 * 24 * 60 * 60 * 1000)
+
+/* ---- judging ---- */
+
+static int look_for_grant(struct run_call *call, struct err *err)
+{
+    struct run *run = call->run;
+    struct str granted_by;
+    int r = grant_find(run->runner->config.agent_domain, run->agent.n, run->row.n, call->name,
+                       call->verdict.pattern, &call->arena, &granted_by, err);
+
+    if (r == 0)
+        r = grant_find(run->runner->config.agent_domain, run->agent.n, run->row.n, call->name,
+                       STR("*"), &call->arena, &granted_by, err);
+    if (r > 0) {
+        call->verdict.attributes &= ~(uint32_t)TOOL_RISKY;
+        call->granted_by = granted_by;
+    }
+    return r < 0 ? -1 : 0;
+}
+
+int run_call_judge(struct run_call *call, struct err *err)
+{
+    struct tool_call tool;
+
+    run_call_tool(call, &tool);
+    tool_judge(call->run->runner->config.tools, &tool, &call->arena, &call->verdict);
+    memcpy(call->operation_id, call->verdict.operation_id, sizeof(call->operation_id));
+    call->no_code = call->verdict.code;
+    call->no_message = str_from(call->verdict.message);
+    if (!(call->verdict.attributes & TOOL_RISKY))
+        return 0;
+    return look_for_grant(call, err);
+}
+
+bool run_call_needs_preview(const struct run_call *call)
+{
+    uint32_t attributes = call->verdict.attributes;
+    bool cooking = bp_record(call->run->engine, 0) & RUN_WIGGUM;
+
+    if (attributes & (TOOL_REFUSED | TOOL_DANGEROUS | TOOL_KILLED))
+        return false;
+    return attributes & TOOL_RISKY && !(cooking && attributes & TOOL_WAIVABLE);
+}
+
+/* ---- showing ---- */
+
+struct showing {
+    struct run_call *call;
+    void (*done)(struct run_call *call);
+};
+
+static void shown(void *arg, const struct tool_preview *preview)
+{
+    struct showing *showing = arg;
+    struct run_call *call = showing->call;
+    char text[ERR_TEXT_MAX];
+
+    call->job = NULL;
+    run_hand_rest(call);
+    call->title = arena_str(&call->arena, preview->title);
+    memcpy(call->digest, preview->digest, sizeof(call->digest));
+    if (preview->err.code) {
+        call->preview_kind = STR("text");
+        call->preview = str_from(arena_printf(&call->arena, "It can't be shown: %s",
+                                              err_format(&preview->err, text, sizeof(text))));
+    } else {
+        call->preview_kind = arena_str(&call->arena, preview->kind);
+        call->preview = arena_str(&call->arena, preview->text);
+    }
+    showing->done(call);
+    free(showing);
+}
+
+void run_call_preview(struct run_call *call, void (*done)(struct run_call *call))
+{
+    struct run *run = call->run;
+    struct showing *showing = NEW(struct showing);
+    struct tool_preview failed = { .err = ERR_INIT, .title = call->name };
+    struct tool_call tool;
+    struct hand *hand;
+
+    *showing = (struct showing){ .call = call, .done = done };
+    run_call_tool(call, &tool);
+    if (run_hand_take(call, &hand, &failed.err) < 0 ||
+        tool_preview(run->runner->config.tools, &tool, hand, shown, showing, &call->job,
+                     &failed.err) < 0)
+        shown(showing, &failed);
+}
+
+/* ---- asking ---- */
+
+int run_item_add(struct run *run, struct run_call *call, enum inbox_kind kind,
+                 struct inbox_item *item, struct err *err)
+{
+    int64_t wait = run->runner->config.approval_ms;
+
+    run_new_id(run, call->inbox_id);
+    item->id = str_from(call->inbox_id);
+    item->kind = kind;
+    item->state = INBOX_PENDING;
+    item->agent_n = run->agent.n;
+    item->thread_n = run->thread.n;
+    item->run_n = run->row.n;
+    item->call_key = call->key;
+    item->tool_name = call->name;
+    item->created_at = run->unit.now;
+    item->expires_at = run->unit.now + (wait ? wait : APPROVAL_MS);
+    if (inbox_add(run->runner->config.agent_domain, run->runner->config.change, item, err) < 0)
+        return -1;
+    call->inbox_n = item->n;
+    runner_wait_until(run->runner, item->expires_at);
+    return 0;
+}
+
+int run_gate_open(struct run_call *call, struct inbox_item *item, struct err *err)
+{
+    *item = (struct inbox_item){ .title = call->title.n ? call->title : call->name,
+                                 .body = call->arguments,
+                                 .preview_kind = call->preview_kind,
+                                 .preview = call->preview,
+                                 .digest = str_from(call->digest) };
+    return run_item_add(call->run, call, INBOX_TOOL, item, err);
+}

@@ -1,0 +1,237 @@
+/* Events as clients see them: which rows are shown, and how each is written.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/json_object_iterator.h>
+
+#include "base/json.h"
+#include "base/json_write.h"
+#include "base/timefmt.h"
+#include "run/run_int.h"
+
+const char *run_public_type(const struct bp_event *event)
+{
+    switch (event->type) {
+    case RUN_EV_START:
+        return "init";
+    case RUN_EV_MUSING:
+        return "thinking";
+    case RUN_EV_SAID:
+        return "text";
+    case RUN_EV_CALL:
+        return "tool_use";
+    case RUN_EV_GATE:
+        return "approval_gate";
+    case RUN_EV_WAITING:
+    case RUN_EV_ASKED:
+        return "waiting";
+    case RUN_EV_ACTED:
+        return event->bits & RUN_UNKNOWN ? "waiting" : NULL;
+    case RUN_EV_SETTLED:
+        return "tool_result";
+    case RUN_EV_OBSERVE:
+        return event->bits & RUN_WIGGUM ? "iteration" : NULL;
+    case RUN_EV_THOUGHT:
+    case RUN_EV_CHECKED:
+        return event->bits & RUN_FAILED ? "error" : NULL;
+    case RUN_EV_GIVE_UP:
+        return "error";
+    case RUN_EV_DONE:
+        return "done";
+    default:
+        return NULL;
+    }
+}
+
+bool run_event_is_public(const struct bp_event *event, const struct run_call *call)
+{
+    (void)call;
+    return run_public_type(event) != NULL;
+}
+
+/* ---- one writer for each kind ---- */
+
+static void key_str(struct json_writer *w, const char *key, struct str text)
+{
+    json_write_key(w, key);
+    json_write_str(w, text);
+}
+
+static void key_text(struct json_writer *w, const char *key, const char *text)
+{
+    json_write_key(w, key);
+    json_write_text(w, text);
+}
+
+static void write_text(struct json_writer *w, struct json_object *content, const char *member)
+{
+    key_str(w, "content", json_str(json_find(content, member)));
+}
+
+/* What a tool gets: the arguments as they came, when they are JSON. */
+static void write_input(struct json_writer *w, struct str arguments)
+{
+    AUTO_JSON value = NULL;
+
+    json_write_key(w, "input");
+    if (json_parse(arguments, &value, NULL) == 0)
+        json_write_value(w, value);
+    else
+        json_write_str(w, arguments);
+}
+
+static void write_call(struct json_writer *w, const struct message *message,
+                       struct json_object *content)
+{
+    key_str(w, "toolCallId", message->call_id);
+    key_str(w, "toolName", message->tool_name);
+    write_input(w, json_str(json_find(content, "arguments")));
+}
+
+static void write_result(struct json_writer *w, const struct message *message,
+                         struct json_object *content)
+{
+    struct json_object *output = json_find(content, "output");
+    struct json_object *error = json_find(content, "error");
+
+    key_str(w, "toolCallId", message->call_id);
+    key_str(w, "toolName", message->tool_name);
+    key_text(w, "status", str_is(message->status, "success") ? "completed" : "failed");
+    if (output) {
+        json_write_key(w, "output");
+        json_write_value(w, output);
+    }
+    if (error) {
+        json_write_key(w, "error");
+        json_write_value(w, error);
+    }
+}
+
+static void write_gate(struct json_writer *w, const struct inbox_item *item)
+{
+    key_str(w, "gateId", item->id);
+    key_str(w, "toolName", item->tool_name);
+    write_input(w, item->body);
+    key_str(w, "title", item->title);
+    if (item->preview.n) {
+        key_str(w, "previewKind", item->preview_kind);
+        key_str(w, "preview", item->preview);
+    }
+}
+
+static void write_waiting(struct json_writer *w, const struct inbox_item *item)
+{
+    key_str(w, "itemId", item->id);
+    key_text(w, "kind", inbox_kind_name(item->kind));
+    key_str(w, "title", item->title);
+}
+
+static void write_error(struct json_writer *w, struct json_object *data, bool recoverable)
+{
+    key_str(w, "code", json_str(json_find(data, "code")));
+    key_str(w, "message", json_str(json_find(data, "message")));
+    json_write_key(w, "recoverable");
+    json_write_bool(w, recoverable);
+}
+
+static void write_members(struct json_writer *w, struct json_object *data)
+{
+    struct json_object_iterator at = json_object_iter_begin(data), end = json_object_iter_end(data);
+
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        json_write_key(w, json_object_iter_peek_name(&at));
+        json_write_value(w, json_object_iter_peek_value(&at));
+    }
+}
+
+static void write_body(struct json_writer *w, const struct run_record *run,
+                       const struct run_event_row *row, const struct message *message,
+                       const struct inbox_item *item, struct json_object *content,
+                       struct json_object *data)
+{
+    switch (row->event.type) {
+    case RUN_EV_START:
+        key_str(w, "model", run->model_id);
+        key_str(w, "agentId", json_str(json_find(data, "agent")));
+        key_text(w, "mode", row->event.bits & RUN_WIGGUM ? "wiggum" : "structured");
+        break;
+    case RUN_EV_MUSING:
+        write_text(w, content, "thinking");
+        break;
+    case RUN_EV_SAID:
+        write_text(w, content, "text");
+        json_write_key(w, "isPartial");
+        json_write_bool(w, false);
+        break;
+    case RUN_EV_CALL:
+        if (message)
+            write_call(w, message, content);
+        break;
+    case RUN_EV_SETTLED:
+        if (message)
+            write_result(w, message, content);
+        break;
+    case RUN_EV_GATE:
+        if (item)
+            write_gate(w, item);
+        break;
+    case RUN_EV_WAITING:
+    case RUN_EV_ASKED:
+    case RUN_EV_ACTED:
+        if (item)
+            write_waiting(w, item);
+        break;
+    case RUN_EV_THOUGHT:
+    case RUN_EV_CHECKED:
+    case RUN_EV_GIVE_UP:
+        write_error(w, data, row->event.bits & RUN_LATER);
+        break;
+    case RUN_EV_DONE:
+        write_members(w, data);
+        if (content)
+            key_str(w, "result", json_str(json_find(content, "text")));
+        break;
+    default: /* iteration */
+        if (data)
+            write_members(w, data);
+        break;
+    }
+}
+
+int run_public_write(struct buf *out, const struct run_record *run, struct str thread_id,
+                     const struct run_event_row *row, const struct message *message,
+                     const struct inbox_item *item, struct err *err)
+{
+    struct json_writer w = JSON_WRITER(out);
+    AUTO_JSON content = NULL;
+    AUTO_JSON data = NULL;
+    char at[TIMEFMT_SIZE];
+
+    if (message && json_parse(message->content, &content, err) < 0)
+        return -1;
+    if (row->data.n && json_parse(row->data, &data, err) < 0)
+        return -1;
+    timefmt_rfc3339(row->at, at);
+    json_write_object_begin(&w);
+    key_text(&w, "type", run_public_type(&row->event));
+    json_write_key(&w, "seq");
+    json_write_i64(&w, row->seq);
+    key_str(&w, "runId", run->run_key);
+    key_str(&w, "threadId", thread_id);
+    key_text(&w, "at", at);
+    write_body(&w, run, row, message, item, content, data);
+    json_write_object_end(&w);
+    if (json_write_end(&w) < 0)
+        return err_set(err, ERR_TOO_LARGE, "the event is longer than %zu bytes", out->max);
+    return 0;
+}
+
+void run_publish(struct runner *runner, const struct run_public *event)
+{
+    struct run_listener *next;
+
+    for (struct run_listener *listener = runner->listeners; listener; listener = next) {
+        next = listener->next;
+        listener->event(listener, event);
+    }
+}

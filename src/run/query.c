@@ -1,0 +1,214 @@
+/* What is known about runs and their public events.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "run/content.h"
+#include "run/run_int.h"
+
+/* ---- one run, for people ---- */
+
+int run_record_get(struct domain *domain, struct str run_id, struct arena *arena,
+                   struct run_record *ret_record, struct err *err)
+{
+    int r = run_load(domain, run_id, arena, ret_record, err);
+
+    if (r == 0)
+        return err_set(err, ERR_NOT_FOUND, "there is no run %.*s (`dormouse runs` lists them)",
+                       STR_ARG(run_id));
+    return r < 0 ? -1 : 0;
+}
+
+static struct str text_of(struct domain *domain, int64_t message_n, struct arena *arena)
+{
+    AUTO_JSON content = NULL;
+    struct message message;
+    struct err err = ERR_INIT;
+
+    if (!message_n || message_get_n(domain, message_n, arena, &message, &err) < 0 ||
+        json_parse(message.content, &content, &err) < 0)
+        return STR_NONE;
+    return arena_str(arena, json_str(json_find(content, "text")));
+}
+
+static int fill(struct domain *domain, const struct run_record *row, struct arena *arena,
+                struct run_info *ret_info, struct err *err)
+{
+    struct agent agent;
+    struct thread thread;
+
+    if (agent_get_n(domain, row->agent_n, arena, &agent, err) < 0 ||
+        thread_get_n(domain, row->thread_n, arena, &thread, err) < 0)
+        return -1;
+    *ret_info = (struct run_info){
+        .n = row->n,
+        .run_id = row->run_key,
+        .thread_id = thread.id,
+        .agent_id = str_from(agent.id),
+        .status = str_from(run_status_name(row->status)),
+        .mode = row->mode,
+        .model_id = row->model_id,
+        .wait_kind = row->wait_kind,
+        .stop_reason = row->stop_reason,
+        .error_code = row->error_code,
+        .error_message = row->error_message,
+        .prompt = text_of(domain, row->prompt_n, arena),
+        .result = text_of(domain, row->result_n, arena),
+        .created_at = row->created_at,
+        .updated_at = row->updated_at,
+        .ended_at = row->ended_at,
+        .iterations = row->iterations,
+        .tool_calls = row->tool_calls,
+        .input_tokens = row->input_tokens,
+        .output_tokens = row->output_tokens,
+        .cached_tokens = row->cached_tokens,
+        .cost = row->cost,
+        .last_seq = thread.last_seq,
+    };
+    return inbox_pending_of_run(domain, row->n, arena, &ret_info->wait_item, err) < 0 ? -1 : 0;
+}
+
+int run_info_get(struct domain *domain, struct str run_id, struct arena *arena,
+                 struct run_info *ret_info, struct err *err)
+{
+    struct run_record row;
+
+    if (run_record_get(domain, run_id, arena, &row, err) < 0)
+        return -1;
+    return fill(domain, &row, arena, ret_info, err);
+}
+
+int run_get(struct runner *runner, struct str run_id, struct arena *arena,
+            struct run_info *ret_info, struct err *err)
+{
+    return run_info_get(runner->config.agent_domain, run_id, arena, ret_info, err);
+}
+
+int run_info_find(struct domain *domain, struct str prefix, struct arena *arena,
+                  struct run_info *ret_info, struct err *err)
+{
+    struct run_record row;
+
+    if (run_find_prefix(domain, prefix, arena, &row, err) < 0)
+        return -1;
+    return fill(domain, &row, arena, ret_info, err);
+}
+
+int run_find(struct runner *runner, struct str prefix, struct arena *arena,
+             struct run_info *ret_info, struct err *err)
+{
+    return run_info_find(runner->config.agent_domain, prefix, arena, ret_info, err);
+}
+
+int run_info_list(struct domain *domain, struct str agent_id, int64_t before, int limit,
+                  struct arena *arena, struct run_info **ret_infos, size_t *ret_count,
+                  struct err *err)
+{
+    struct agent agent = { .n = 0 };
+    struct run_record *rows;
+    size_t n;
+
+    if (agent_id.n && agent_get(domain, agent_id, arena, &agent, err) < 0)
+        return -1;
+    if (run_records(domain, agent.n, before, limit, arena, &rows, &n, err) < 0)
+        return -1;
+    *ret_infos = ARENA_NEW_N(arena, struct run_info, n ? n : 1);
+    *ret_count = n;
+    for (size_t i = 0; i < n; i++) {
+        if (fill(domain, &rows[i], arena, &(*ret_infos)[i], err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int run_list(struct runner *runner, struct str agent_id, int64_t before, int limit,
+             struct arena *arena, struct run_info **ret_infos, size_t *ret_count, struct err *err)
+{
+    return run_info_list(runner->config.agent_domain, agent_id, before, limit, arena, ret_infos,
+                         ret_count, err);
+}
+
+/* ---- public events again ---- */
+
+struct telling {
+    struct domain *domain;
+    struct str thread_id;
+    bool (*fn)(void *arg, const struct run_public *event);
+    void *arg;
+    struct arena arena;
+    struct run_record run; /* the one the last row belonged to */
+    struct err *err;
+    bool failed;
+};
+
+static int load_content(struct telling *t, const struct run_event_row *row, struct message *message,
+                        struct inbox_item *item, const struct message **ret_message,
+                        const struct inbox_item **ret_item)
+{
+    *ret_message = NULL;
+    *ret_item = NULL;
+    if (!row->ref)
+        return 0;
+    switch (run_content_kind(&row->event)) {
+    case RUN_CONTENT_MESSAGE:
+        *ret_message = message;
+        return message_get_n(t->domain, row->ref, &t->arena, message, t->err);
+    case RUN_CONTENT_INBOX:
+        *ret_item = item;
+        return inbox_get_n(t->domain, row->ref, &t->arena, item, t->err);
+    default:
+        return 0;
+    }
+}
+
+static bool tell(void *arg, const struct run_event_row *row)
+{
+    struct telling *t = arg;
+    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
+    const struct message *message;
+    const struct inbox_item *item;
+    struct message message_room;
+    struct inbox_item item_room;
+    struct run_public public;
+
+    if (t->run.n != row->run_n) {
+        arena_reset(&t->arena);
+        t->failed = run_load_n(t->domain, row->run_n, &t->arena, &t->run, t->err) <= 0;
+    }
+    if (t->failed || load_content(t, row, &message_room, &item_room, &message, &item) < 0 ||
+        run_public_write(&json, &t->run, t->thread_id, row, message, item, t->err) < 0) {
+        t->failed = true;
+        return false;
+    }
+    public = (struct run_public){ .thread_id = t->thread_id,
+                                  .run_id = t->run.run_key,
+                                  .seq = row->seq,
+                                  .type = run_public_type(&row->event),
+                                  .json = buf_str(&json) };
+    return t->fn(t->arg, &public);
+}
+
+int run_events_after(struct runner *runner, struct str thread_id, struct str run_id, int64_t after,
+                     bool (*fn)(void *arg, const struct run_public *event), void *arg,
+                     struct err *err)
+{
+    struct domain *domain = runner->config.agent_domain;
+    struct telling t = { .domain = domain, .fn = fn, .arg = arg, .arena = ARENA_INIT, .err = err };
+    AUTO_ARENA arena = ARENA_INIT;
+    struct thread thread;
+    struct run_record run = { .n = 0 };
+    int r;
+
+    if (run_id.n && run_record_get(domain, run_id, &arena, &run, err) < 0)
+        return -1;
+    r = thread_find(domain, thread_id, &arena, &thread, err);
+    if (r <= 0)
+        return r < 0 ? -1
+                     : err_set(err, ERR_NOT_FOUND, "there is no thread %.*s", STR_ARG(thread_id));
+    t.thread_id = thread.id;
+    r = run_events_public_after(domain, thread.n, run.n, after, 0, tell, &t, err);
+    arena_release(&t.arena);
+    return r < 0 || t.failed ? -1 : 0;
+}

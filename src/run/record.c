@@ -1,0 +1,306 @@
+/* Selected events become rows.
+ *
+ * Called by the engine for every event, inside a unit. An event from outside brings its content
+ * (run->unit.said); what the program selects itself gets it here: a gate its inbox item, an act its
+ * entry in the ledger, a settlement its result. Then the row is chained to those before it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/json_write.h"
+#include "run/content.h"
+#include "run/run_int.h"
+
+/* What the row will refer to, and room for it while it is made. */
+struct making {
+    struct run_said said;
+    struct message message;
+    struct inbox_item item;
+    char id[SHA256_TEXT_SIZE];
+    struct buf data;
+    bool hidden; /* not for clients */
+};
+
+void run_new_id(const struct run *run, char ret_id[SHA256_TEXT_SIZE])
+{
+    char text[160];
+    int n = snprintf(text, sizeof(text), "id|v1|%.*s|%lld", STR_ARG(run->row.run_key),
+                     (long long)run->rows + 1);
+
+    sha256_text(str_of(text, (size_t)n), ret_id);
+}
+
+void run_message_init(struct run *run, struct message *message, enum message_kind kind,
+                      char id[SHA256_TEXT_SIZE])
+{
+    run_new_id(run, id);
+    *message = (struct message){ .id = str_from(id),
+                                 .agent_n = run->agent.n,
+                                 .thread_n = run->thread.n,
+                                 .run_n = run->row.n,
+                                 .kind = kind,
+                                 .created_at = run->unit.now };
+}
+
+static struct run_call *call_of(struct run *run, const struct bp_event *event)
+{
+    return event->key ? &run->calls[event->key] : NULL;
+}
+
+/* ---- what the program selects itself ---- */
+
+static int on_gate(struct run *run, struct run_call *call, struct making *making, struct err *err)
+{
+    if (call->by_person) {
+        making->said.ref = call->inbox_n;
+        making->hidden = true;
+        return inbox_get_n(run->runner->config.agent_domain, call->inbox_n, &call->arena,
+                           &making->item, err) < 0
+                   ? -1
+                   : (making->said.item = &making->item, 0);
+    }
+    if (run_gate_open(call, &making->item, err) < 0)
+        return -1;
+    making->said.ref = making->item.n;
+    making->said.item = &making->item;
+    return 0;
+}
+
+static int on_waiting(struct run *run, struct run_call *call, struct making *making,
+                      struct err *err)
+{
+    making->hidden = call->by_person;
+    making->said.ref = call->inbox_n;
+    if (inbox_get_n(run->runner->config.agent_domain, call->inbox_n, &call->arena, &making->item,
+                    err) < 0)
+        return -1;
+    making->said.item = &making->item;
+    return 0;
+}
+
+static int on_act(struct run *run, struct run_call *call, struct making *making, struct err *err)
+{
+    struct domain *domain = run->runner->config.agent_domain;
+    struct operation operation = {
+        .operation_id = str_from(call->operation_id),
+        .run_n = run->row.n,
+        .action_stable_id = str_from(call->verdict.action_stable_id),
+        .tool_name = call->name,
+        .keyed = call->verdict.contract ? (enum operation_keyed)call->verdict.contract->keyed
+                                        : OPERATION_UNKEYED,
+        .created_at = run->unit.now,
+    };
+    int r = operation_prepare(domain, &operation, err);
+
+    if (r == 0)
+        r = operation_attempt(domain, operation.n, run->unit.now, err);
+    if (r < 0)
+        return -1;
+    call->operation_n = operation.n;
+    call->acting = true;
+    run->row.tool_calls++;
+    run->unit.out->acts |= UINT64_C(1) << call->key;
+    making->said.ref = call->operation_n;
+    return 0;
+}
+
+static int on_settled(struct run *run, struct run_call *call, struct making *making,
+                      struct err *err)
+{
+    if (!call->result_n)
+        return run_call_refuse(call, &making->said, &making->message, making->id, err);
+    making->said.ref = call->result_n;
+    if (message_get_n(run->runner->config.agent_domain, call->result_n, &call->arena,
+                      &making->message, err) < 0)
+        return -1;
+    making->said.message = &making->message;
+    return 0;
+}
+
+static void write_code(struct making *making, enum err_code code, const char *message)
+{
+    struct json_writer w = JSON_WRITER(&making->data);
+
+    json_write_object_begin(&w);
+    json_write_key(&w, "code");
+    json_write_text(&w, err_name(code));
+    json_write_key(&w, "message");
+    json_write_text(&w, message);
+    json_write_object_end(&w);
+    making->said.data = buf_str(&making->data);
+}
+
+static void on_give_up(struct run *run, const struct bp_event *event, struct making *making)
+{
+    enum err_code code = ERR_BUDGET_EXCEEDED;
+    const char *message = "the run has used up its tokens or its time";
+
+    if (event->bits & RUN_WHY_KILLED) {
+        code = ERR_KILL_SWITCH_ACTIVE;
+        message = err_sentence(code);
+    } else if (event->bits & RUN_WHY_ITERATIONS) {
+        code = ERR_ITERATIONS_EXCEEDED;
+        message = err_sentence(code);
+    } else if (event->bits & RUN_WHY_TOOL_CALLS) {
+        message = "the run has made as many tool calls as it may";
+    }
+    run->row.error_code = str_from(err_name(code));
+    run->row.error_message = str_from(message);
+    write_code(making, code, message);
+}
+
+static const char *stop_reason(const struct run *run)
+{
+    if (run->cancelled)
+        return "cancelled";
+    return run->row.error_code.n ? "error" : "end_turn";
+}
+
+static int on_done(struct run *run, struct making *making, struct err *err)
+{
+    const char *reason = stop_reason(run);
+    struct json_writer w = JSON_WRITER(&making->data);
+
+    run->row.stop_reason = str_from(reason);
+    run->row.status = run->cancelled          ? RUN_CANCELLED
+                      : run->row.error_code.n ? RUN_STATUS_FAILED
+                                              : RUN_DONE;
+    run->row.result_n = run->last_said_n;
+    run->row.ended_at = run->unit.now;
+    run->row.wait_kind = STR_NONE;
+    run->row.wait_until = 0;
+    run->ended = run->dirty = true;
+    run->unit.out->ended = true;
+    json_write_object_begin(&w);
+    json_write_key(&w, "stopReason");
+    json_write_text(&w, reason);
+    json_write_key(&w, "iterations");
+    json_write_i64(&w, run->row.iterations);
+    json_write_object_end(&w);
+    making->said.data = buf_str(&making->data);
+    if (!run->last_said_n)
+        return 0;
+    making->said.ref = run->last_said_n;
+    making->said.message = &making->message;
+    return message_get_n(run->runner->config.agent_domain, run->last_said_n, &run->scratch,
+                         &making->message, err);
+}
+
+static void on_observe(struct run *run, const struct bp_event *event, struct making *making)
+{
+    struct json_writer w = JSON_WRITER(&making->data);
+
+    run->row.iterations++;
+    if (!(event->bits & RUN_WIGGUM))
+        return;
+    json_write_object_begin(&w);
+    json_write_key(&w, "count");
+    json_write_i64(&w, run->row.iterations);
+    json_write_object_end(&w);
+    making->said.data = buf_str(&making->data);
+}
+
+static int make_own(struct run *run, const struct bp_event *event, struct making *making,
+                    struct err *err)
+{
+    struct run_call *call = call_of(run, event);
+
+    switch (event->type) {
+    case RUN_EV_THINK:
+        run->unit.out->think = true;
+        return 0;
+    case RUN_EV_CHECK:
+        run->unit.out->check = true;
+        return 0;
+    case RUN_EV_GATE:
+        return on_gate(run, call, making, err);
+    case RUN_EV_WAITING:
+        return on_waiting(run, call, making, err);
+    case RUN_EV_ACT:
+        return on_act(run, call, making, err);
+    case RUN_EV_SETTLED:
+        return on_settled(run, call, making, err);
+    case RUN_EV_OBSERVE:
+        on_observe(run, event, making);
+        return 0;
+    case RUN_EV_GIVE_UP:
+        on_give_up(run, event, making);
+        return 0;
+    case RUN_EV_DONE:
+        return on_done(run, making, err);
+    default:
+        return 0;
+    }
+}
+
+/* ---- the row ---- */
+
+static void hand_out(struct run *run, const struct run_event_row *row, const struct making *making)
+{
+    struct run_out_event *event;
+    struct err ignored = ERR_INIT;
+
+    if (!row->seq || !run->runner->listeners)
+        return;
+    event = NEW(struct run_out_event);
+    *event = (struct run_out_event){ .seq = row->seq,
+                                     .type = run_public_type(&row->event),
+                                     .json = BUF_INIT(LIMIT_JSON_BYTES) };
+    run_public_write(&event->json, &run->row, run->thread.id, row, making->said.message,
+                     making->said.item, &ignored);
+    *run->unit.out->last = event;
+    run->unit.out->last = &event->next;
+}
+
+static int append(struct run *run, const struct bp_event *event, struct making *making,
+                  struct err *err)
+{
+    struct run_event_row row = { .run_n = run->row.n,
+                                 .thread_n = run->thread.n,
+                                 .event = *event,
+                                 .ref = making->said.ref,
+                                 .data = making->said.data,
+                                 .at = run->unit.now };
+    struct run_link link;
+
+    if (!making->hidden && run_event_is_public(event, call_of(run, event)))
+        row.seq = ++run->thread.last_seq;
+    link = (struct run_link){ .type = event->type,
+                              .key = event->key,
+                              .bits = event->bits,
+                              .seq = row.seq,
+                              .data = row.data,
+                              .at = row.at };
+    run_content_digest(event, making->said.message, making->said.item, link.content);
+    run_chain_next(run->chain, &link, row.chain);
+    if (run_event_append(run->runner->config.agent_domain, &row, NULL, err) < 0)
+        return -1;
+    memcpy(run->chain, row.chain, sizeof(run->chain));
+    run->rows++;
+    run->unit.rows++;
+    hand_out(run, &row, making);
+    return 0;
+}
+
+void run_record_selected(void *ctx, const struct bp_event *event, const struct bp_place *by)
+{
+    struct run *run = ctx;
+    struct making making = { .data = BUF_INIT(LIMIT_JSON_BYTES) };
+    int r = 0;
+
+    if (run->unit.failed)
+        return;
+    if (!by->thread) {
+        making.said = run->unit.said;
+        run->unit.said = (struct run_said){ 0 };
+    } else {
+        r = make_own(run, event, &making, &run->unit.err);
+    }
+    if (r < 0 || append(run, event, &making, &run->unit.err) < 0)
+        run->unit.failed = true;
+    if (event->type == RUN_EV_SETTLED)
+        run_call_release(call_of(run, event));
+    buf_release(&making.data);
+}

@@ -1,0 +1,282 @@
+/* After a start: every run that was under way goes on, or ends with a stated reason. And what waits
+ * for a time: rests that are over, questions that expire.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "base/json_write.h"
+#include "base/log.h"
+#include "loop/child.h"
+#include "run/run_int.h"
+
+#define PAGE 32
+
+/* ---- going on ---- */
+
+/* The process died between the intent and its result, and the tool can't be repeated safely. */
+static int ask_about(struct run_call *call, struct err *err)
+{
+    struct run *run = call->run;
+    AUTO_BUF body = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&body);
+    struct inbox_item item = { .title = STR("It is not known whether this was done") };
+    struct run_said said = { 0 };
+
+    json_write_object_begin(&w);
+    json_write_key(&w, "tool");
+    json_write_str(&w, call->name);
+    json_write_key(&w, "arguments");
+    json_write_str(&w, call->arguments);
+    json_write_key(&w, "operationId");
+    json_write_text(&w, call->operation_id);
+    json_write_object_end(&w);
+    item.body = buf_str(&body);
+    item.preview_kind = STR("text");
+    item.preview = call->arguments;
+    if (operation_mark_unknown(run->runner->config.agent_domain, call->operation_n, run->unit.now,
+                               err) < 0 ||
+        run_item_add(run, call, INBOX_UNKNOWN_EFFECT, &item, err) < 0)
+        return -1;
+    said.ref = item.n;
+    said.item = &item;
+    call->acting = false;
+    return run_offer(run, RUN_EV_ACTED, call->key, RUN_UNKNOWN, &said, err);
+}
+
+static bool is_repeatable(const struct run_call *call)
+{
+    return call->verdict.contract && call->verdict.contract->keyed != TOOL_UNKEYED;
+}
+
+static int ask_about_all(struct run *run, struct err *err)
+{
+    for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
+        struct run_call *call = &run->calls[key];
+
+        if (call->live && call->acting && !call->asked && !is_repeatable(call) &&
+            ask_about(call, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int offer_note(struct run *run, const char *what, struct str detail, struct err *err)
+{
+    AUTO_BUF data = BUF_INIT(4096);
+    struct json_writer w = JSON_WRITER(&data);
+    struct run_said said = { 0 };
+
+    json_write_object_begin(&w);
+    json_write_key(&w, "note");
+    json_write_text(&w, what);
+    if (detail.n) {
+        json_write_key(&w, "detail");
+        json_write_str(&w, str_take(detail, 1024));
+    }
+    json_write_object_end(&w);
+    said.data = buf_str(&data);
+    return run_offer(run, RUN_EV_NOTE, 0, 0, &said, err);
+}
+
+void run_note(struct run *run, const char *what, struct str detail)
+{
+    struct err err = ERR_INIT;
+
+    if (run->ended || run->unit.open || run_unit_begin(run, &err) < 0)
+        return;
+    run_unit_end(run, offer_note(run, what, detail, &err) == 0, &err);
+}
+
+static int go_on(struct run *run, struct err *err)
+{
+    struct run_outbox *out = run->unit.out;
+
+    if (offer_note(run, "recovered", STR_NONE, err) < 0 || ask_about_all(run, err) < 0)
+        return -1;
+    out->think |= run->thinking;
+    out->check |= run->checking;
+    for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
+        const struct run_call *call = &run->calls[key];
+
+        if (call->live && call->acting && !call->asked && !(out->acts >> key & 1))
+            out->acts |= UINT64_C(1) << key;
+    }
+    return 0;
+}
+
+void run_continue(struct run *run)
+{
+    struct err err = ERR_INIT;
+    bool kept;
+
+    if (run->row.hand_pid)
+        child_reap((pid_t)run->row.hand_pid, (uint64_t)run->row.hand_stamp);
+    if (run_follow_kill(run, &err) < 0 || run_unit_begin(run, &err) < 0)
+        return;
+    kept = go_on(run, &err) == 0;
+    if (run_unit_end(run, kept, &err) < 0 || !kept)
+        LOG_ERROR("run", "a run could not go on", LOG_STR("run", run->row.run_key), LOG_ERR(&err));
+}
+
+/* ---- ending what can't go on ---- */
+
+static void end_with(struct runner *runner, struct str run_key, const struct err *why)
+{
+    int64_t now = clock_wall_ms(loop_clock(runner->config.loop));
+    AUTO_ARENA arena = ARENA_INIT;
+    struct run_record row;
+    char text[ERR_TEXT_MAX];
+    struct err err = ERR_INIT;
+    int r;
+
+    if (loop_unit_begin(runner->config.loop, runner->config.agent_domain, &err) < 0)
+        return;
+    r = run_record_get(runner->config.agent_domain, run_key, &arena, &row, &err);
+    row.status = RUN_STATUS_FAILED;
+    row.stop_reason = STR("error");
+    row.error_code = str_from(err_name(why->code));
+    row.error_message = str_from(err_format(why, text, sizeof(text)));
+    row.updated_at = row.ended_at = now;
+    row.wait_until = 0;
+    if (r == 0)
+        r = run_update(runner->config.agent_domain, &row, &err);
+    loop_unit_end(runner->config.loop, r == 0, &err);
+    LOG_WARN("run", "a run ended: it can't go on", LOG_STR("run", run_key), LOG_ERR(why));
+}
+
+static void recover_one(struct runner *runner, struct str run_key)
+{
+    struct err err = ERR_INIT;
+    struct run *run;
+
+    if (map_find(&runner->runs, run_key))
+        return; /* under way, or about to be let go and looked for again */
+    if (run_open(runner, run_key, &run, &err) < 0) {
+        if (err.code != ERR_STORAGE_FAILED)
+            end_with(runner, run_key, &err);
+        return;
+    }
+    run_continue(run);
+    run_unhold(run);
+}
+
+/* ---- all of them, a page a tick ---- */
+
+static void recover_page(struct loop_timer *timer)
+{
+    struct runner *runner = CONTAINER_OF(timer, struct runner, recover);
+    AUTO_ARENA arena = ARENA_INIT;
+    struct run_record *rows;
+    struct err err = ERR_INIT;
+    size_t n;
+
+    if (run_open_page(runner->config.agent_domain, runner->recover_at, runner->recover_after, PAGE,
+                      &arena, &rows, &n, &err) < 0) {
+        LOG_ERROR("run", "the open runs could not be read", LOG_ERR(&err));
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        runner->recover_at = rows[i].created_at;
+        runner->recover_after = rows[i].n;
+        if (rows[i].status != RUN_WAITING)
+            recover_one(runner, rows[i].run_key);
+    }
+    if (n == PAGE)
+        loop_timer_start(runner->config.loop, timer, 0);
+}
+
+/* The run is among the open ones again: look through them from the start, in the next tick. */
+void runner_reload(struct runner *runner)
+{
+    runner->recover_at = runner->recover_after = 0;
+    loop_timer_start(runner->config.loop, &runner->recover, 0);
+}
+
+/* ---- what waits for a time ---- */
+
+static void resume_rested(struct runner *runner, int64_t n)
+{
+    AUTO_ARENA arena = ARENA_INIT;
+    struct run_record row;
+    struct err err = ERR_INIT;
+    struct run *run;
+    bool kept;
+
+    if (run_load_n(runner->config.agent_domain, n, &arena, &row, &err) <= 0 ||
+        run_open(runner, row.run_key, &run, &err) < 0)
+        return;
+    if (run_follow_kill(run, &err) == 0 && run_unit_begin(run, &err) == 0) {
+        run->row.wait_until = 0;
+        run->dirty = true;
+        kept = run_offer(run, RUN_EV_RESUME, 0, 0, NULL, &err) == 0;
+        run_unit_end(run, kept, &err);
+    }
+    run_unhold(run);
+}
+
+static void expire(struct runner *runner, int64_t now)
+{
+    static const struct inbox_decision decision = { .state = INBOX_EXPIRED, .by = { "system", 6 } };
+    AUTO_ARENA arena = ARENA_INIT;
+    struct inbox_item *items;
+    struct err err = ERR_INIT;
+    size_t n;
+
+    if (inbox_due(runner->config.agent_domain, now, PAGE, &arena, &items, &n, &err) < 0)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        err_reset(&err);
+        if (run_decide(runner, items[i].id, &decision, &err) < 0)
+            LOG_WARN("run", "an item could not expire", LOG_STR("item", items[i].id),
+                     LOG_ERR(&err));
+    }
+}
+
+static void watch_waits(struct runner *runner);
+
+static void waits_due(struct loop_timer *timer)
+{
+    struct runner *runner = CONTAINER_OF(timer, struct runner, waits);
+    int64_t now = clock_wall_ms(loop_clock(runner->config.loop));
+    struct err err = ERR_INIT;
+    int64_t rested[PAGE];
+    size_t n = 0;
+
+    if (run_waits_due(runner->config.agent_domain, now, rested, PAGE, &n, &err) < 0)
+        LOG_ERROR("run", "rests could not be read", LOG_ERR(&err));
+    for (size_t i = 0; i < n; i++)
+        resume_rested(runner, rested[i]);
+    expire(runner, now);
+    watch_waits(runner);
+}
+
+void runner_wait_until(struct runner *runner, int64_t at)
+{
+    runner->waits.fire = waits_due;
+    if (!runner->waits.heap_index || at < runner->waits.due_ms)
+        loop_alarm_start(runner->config.loop, &runner->waits, at);
+}
+
+static void watch_waits(struct runner *runner)
+{
+    int64_t rest = 0, expiry = 0;
+    struct err err = ERR_INIT;
+
+    if (run_next_wait(runner->config.agent_domain, &rest, &err) < 0 ||
+        inbox_next_expiry(runner->config.agent_domain, &expiry, &err) < 0) {
+        LOG_ERROR("run", "what waits for a time could not be read", LOG_ERR(&err));
+        return;
+    }
+    if (rest)
+        runner_wait_until(runner, rest);
+    if (expiry)
+        runner_wait_until(runner, expiry);
+}
+
+void runner_recover(struct runner *runner)
+{
+    runner->recover.fire = recover_page;
+    runner_reload(runner);
+    watch_waits(runner);
+}

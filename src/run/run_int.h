@@ -1,0 +1,252 @@
+/* A run in memory, and how the files of this room share it.
+ *
+ * Whatever happens to a run happens in a unit (unit.c): events are offered to its engine, each
+ * selected one becomes a row (record.c), and what it asks of the outside is started once the unit
+ * is durable (think.c, act.c). When a unit can't be kept, the engine has run ahead of the log: the
+ * run is dropped from memory and loaded again from its rows (load.c).
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_RUN_RUN_INT_H
+#define DORMOUSE_RUN_RUN_INT_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/limits.h"
+#include "base/map.h"
+#include "base/uuid.h"
+#include "bp/engine.h"
+#include "memory/message.h"
+#include "run/chain.h"
+#include "run/log_int.h"
+#include "run/program.h"
+#include "run/run.h"
+#include "tool/hands.h"
+
+/* A tool call between its birth and its settlement. */
+struct run_call {
+    struct run *run;
+    uint16_t key;
+    bool live;
+    struct arena arena; /* holds the texts below */
+    struct str call_id, name, arguments, problem;
+    uint32_t occurrence;
+    struct tool_verdict verdict;
+    int64_t action_n, result_n, operation_n, inbox_n; /* rows; 0: none yet */
+    char operation_id[SHA256_TEXT_SIZE], inbox_id[SHA256_TEXT_SIZE];
+    char digest[SHA256_TEXT_SIZE]; /* of what was shown; "" when nothing was */
+    struct str title, preview_kind, preview;
+    struct str granted_by;   /* the item whose answer covers this call too */
+    enum err_code stop_code; /* why the call alone was stopped */
+    bool by_person;          /* the arguments are a person's: showing them again asks nobody */
+    bool acting;             /* act was selected and acted has not come */
+    bool holds_hand;
+    bool asked;            /* the tool itself waits for a person */
+    enum err_code no_code; /* why it was denied */
+    struct str no_message;
+    struct tool_job *job;
+};
+
+/* What the model answered, until it is recorded. */
+struct run_turn {
+    struct arena arena;
+    struct str text, thinking, opaque, model;
+    struct model_usage usage;
+    enum model_stop stop;
+    unsigned call_count, dropped_calls;
+    unsigned previews; /* still to come */
+    struct run_call *calls[RUN_CALLS_MAX];
+};
+
+/* What goes with an event from outside into its row. */
+struct run_said {
+    int64_t ref;
+    struct str data; /* small JSON, or empty */
+    const struct message *message;
+    const struct inbox_item *item;
+};
+
+/* A recorded event on its way to clients. */
+struct run_out_event {
+    struct run_out_event *next;
+    int64_t seq;
+    const char *type;
+    struct buf json;
+};
+
+/* What a unit lets out once it is durable. */
+struct run_outbox {
+    struct loop_effect effect;
+    struct run *run;
+    struct run_out_event *first, **last;
+    uint64_t acts; /* keys to start */
+    bool think, check, ended;
+};
+
+struct run {
+    struct runner *runner;
+    struct arena arena; /* holds the texts of row, agent and thread */
+    struct run_record row;
+    struct agent agent;
+    struct thread thread;
+    struct bp_engine *engine;
+    uint8_t chain[RUN_CHAIN_BYTES];
+    int64_t rows; /* of its log */
+    struct run_call calls[RUN_CALLS_MAX + 1];
+    struct run_turn *turn;
+    int64_t max_tokens, max_ms, active_since_ms;
+    unsigned rests; /* in a row */
+    struct loop_timer time_limit;
+    struct run_unit {
+        bool open, failed;
+        struct err err;
+        int64_t now, rows;
+        struct run_outbox *out;
+        struct run_said said;
+    } unit;
+    struct model_exchange *exchange;
+    bool thinking, checking;            /* a model request is wanted or under way */
+    int64_t text_bytes, thinking_bytes; /* of the partial answer */
+    struct map intents;                 /* tool and arguments -> how often, plus one */
+    unsigned busy;                      /* what will call back: outboxes, exchanges, jobs */
+    const char *cwd;
+    bool spent;
+    struct run *queue_next; /* waits for a place to think */
+    bool queued;
+    bool dirty; /* the row of the run must be written */
+    bool ended, broken, cancelled;
+    enum err_code stop_code; /* why effects were stopped: cancelled or kill_switch_active */
+    int64_t last_said_n;     /* the message whose text is the result when it is done */
+    struct arena scratch;    /* of the unit */
+    struct buf hand_state;
+};
+
+struct runner {
+    struct runner_config config;
+    uint8_t program_hash[BP_HASH_BYTES];
+    struct map runs; /* run_key -> struct run */
+    struct hands *hands;
+    struct run_listener *listeners;
+    struct uuid_source uuids;
+    struct loop_timer waits;   /* rests that are over, questions that expire */
+    struct loop_timer recover; /* goes through the open runs, a page a tick */
+    int64_t recover_at, recover_after;
+    size_t thinking; /* model requests under way */
+    struct run *queue_first, **queue_last;
+    bool stopping;
+};
+
+/* ---- unit.c ---- */
+int run_unit_begin(struct run *run, struct err *err);
+/* Offers an event; what is selected because of it goes into the log. -1 with conflict, or the code
+ * of the guard that stands in the way, when it is refused: then nothing has changed. */
+int run_offer(struct run *run, enum run_event_type type, uint16_t key, uint32_t bits,
+              const struct run_said *said, struct err *err);
+/* keep false, or a failure on the way: nothing of the unit stays. */
+int run_unit_end(struct run *run, bool keep, struct err *err);
+
+/* ---- runner.c ---- */
+/* Keeps the run in memory until run_unhold(), which may free it. */
+void run_hold(struct run *run);
+void run_unhold(struct run *run);
+
+/* ---- record.c ---- */
+bp_selected_fn run_record_selected;
+void run_new_id(const struct run *run, char ret_id[SHA256_TEXT_SIZE]);
+/* Fills what all messages of a run have in common. */
+void run_message_init(struct run *run, struct message *message, enum message_kind kind,
+                      char id[SHA256_TEXT_SIZE]);
+
+/* ---- public.c ---- */
+bool run_event_is_public(const struct bp_event *event, const struct run_call *call);
+const char *run_public_type(const struct bp_event *event);
+/* Appends the event as one line of JSON. */
+int run_public_write(struct buf *out, const struct run_record *row, struct str thread_id,
+                     const struct run_event_row *event, const struct message *message,
+                     const struct inbox_item *item, struct err *err);
+void run_publish(struct runner *runner, const struct run_public *event);
+
+/* ---- think.c ---- */
+void run_think_start(struct run *run);
+/* The answer's previews are all there: into the log with it. */
+void run_thought_ready(struct run *run);
+void run_turn_free(struct run *run);
+
+/* Starts who waits for a place. */
+void run_think_next(struct runner *runner);
+
+/* ---- prompt.c ---- */
+#define RUN_PROMPT_ID      "dormouse.run"
+#define RUN_PROMPT_VERSION "1"
+int run_prompt_build(struct run *run, bool check, struct arena *arena,
+                     struct model_request *ret_request, struct err *err);
+
+/* ---- act.c ---- */
+void run_act_start(struct run *run, uint16_t key);
+/* The run's hand for this call; NULL for tools that need none. Rests when the call has come back.
+ */
+int run_hand_take(struct run_call *call, struct hand **ret_hand, struct err *err);
+void run_hand_rest(struct run_call *call);
+/* Inside a unit: the result of a call into the log, its operation settled. */
+int run_call_result(struct run_call *call, const struct tool_result *result, struct err *err);
+void run_call_release(struct run_call *call);
+void run_call_tool(const struct run_call *call, struct tool_call *ret_call);
+uint32_t run_call_bits(const struct tool_verdict *verdict);
+/* Writes the result of a call that will not act. */
+int run_call_refuse(struct run_call *call, struct run_said *said, struct message *message,
+                    char id[SHA256_TEXT_SIZE], struct err *err);
+
+/* How many equal intents this run had before; counts this one. */
+uint32_t run_occurrence(struct run *run, struct str name, struct str arguments);
+
+/* ---- gate.c ---- */
+/* Judges the call anew, with grants. */
+int run_call_judge(struct run_call *call, struct err *err);
+bool run_call_needs_preview(const struct run_call *call);
+/* done(call) in a later tick; the call keeps what is to be shown. */
+void run_call_preview(struct run_call *call, void (*done)(struct run_call *call));
+int run_gate_open(struct run_call *call, struct inbox_item *item, struct err *err);
+int run_item_add(struct run *run, struct run_call *call, enum inbox_kind kind,
+                 struct inbox_item *item, struct err *err);
+
+/* ---- steer.c ---- */
+void run_stop_effects(struct run *run);
+int run_withdraw_items(struct run *run, struct err *err);
+/* Offers kill or unkill when the switches say something else than the engine knows. */
+int run_follow_kill(struct run *run, struct err *err);
+/* Offers spent when the run has used more tokens than it may. */
+int run_spend_check(struct run *run, struct err *err);
+
+/* Inside a unit: items of calls that act although they were asked about. */
+int run_withdraw_acting(struct run *run, struct err *err);
+int run_stop(struct run *run, struct err *err);
+void run_watch_time(struct run *run);
+
+/* ---- load.c ---- */
+int run_call_read(struct run_call *call, int64_t action_n, struct err *err);
+/* In memory, from its log when needed; conflict when it has ended. */
+int run_open(struct runner *runner, struct str run_key, struct run **ret_run, struct err *err);
+struct run *run_new(struct runner *runner);
+int run_engine_new(struct run *run, struct err *err);
+void run_free(struct run *run);
+/* Starts what the log says is under way and nobody is doing. */
+void run_continue(struct run *run);
+
+/* ---- query.c ---- */
+/* not_found when there is none. */
+int run_record_get(struct domain *domain, struct str run_id, struct arena *arena,
+                   struct run_record *ret_record, struct err *err);
+
+/* ---- recover.c ---- */
+void runner_recover(struct runner *runner);
+/* A run whose last unit was not stored, in a later tick. */
+void runner_reload(struct runner *runner);
+/* Something is due at this time. */
+void runner_wait_until(struct runner *runner, int64_t at);
+/* A note in the log, if the run takes one. */
+void run_note(struct run *run, const char *what, struct str detail);
+
+#endif

@@ -1,0 +1,127 @@
+/* The runner: all runs that are in memory, and those who listen.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "run/run_int.h"
+
+/* ---- listeners ---- */
+
+void runner_listen(struct runner *runner, struct run_listener *listener)
+{
+    listener->next = runner->listeners;
+    runner->listeners = listener;
+}
+
+void runner_unlisten(struct runner *runner, struct run_listener *listener)
+{
+    for (struct run_listener **at = &runner->listeners; *at; at = &(*at)->next) {
+        if (*at == listener) {
+            *at = listener->next;
+            return;
+        }
+    }
+}
+
+/* ---- in and out of memory ---- */
+
+void run_hold(struct run *run)
+{
+    run->busy++;
+}
+
+/* Nothing will call back any more: it has ended, or waits, or must be loaded again. */
+static void let_go(struct run *run)
+{
+    struct runner *runner = run->runner;
+    bool again = run->broken && !runner->stopping;
+
+    if (map_find(&runner->runs, run->row.run_key) == run)
+        map_remove(&runner->runs, run->row.run_key);
+    if (run->ended && runner->hands)
+        hands_end(runner->hands, run->row.run_key);
+    run_free(run);
+    if (again)
+        runner_reload(runner);
+}
+
+void run_unhold(struct run *run)
+{
+    if (--run->busy == 0)
+        let_go(run);
+}
+
+/* ---- hands ---- */
+
+static void hand_noticed(void *arg, struct str run_key, const struct hand_notice *notice)
+{
+    struct runner *runner = arg;
+    struct run *run = map_find(&runner->runs, run_key);
+
+    if (run)
+        run_note(run, notice->kind, notice->detail);
+}
+
+/* ---- the runner ---- */
+
+int runner_new(const struct runner_config *config, struct runner **ret_runner, struct err *err)
+{
+    struct runner *runner = NEW(struct runner);
+
+    (void)err;
+    *runner = (struct runner){ .config = *config, .runs = MAP_INIT };
+    runner->queue_last = &runner->queue_first;
+    if (!runner->config.program)
+        runner->config.program = &run_program;
+    bp_program_hash(runner->config.program, runner->program_hash);
+    uuid_source_init(&runner->uuids, loop_clock(config->loop), NULL);
+    runner->hands = hands_new(
+        &(struct hands_config){ .loop = config->loop, .notice = hand_noticed, .arg = runner });
+    runner_recover(runner);
+    *ret_runner = runner;
+    return 0;
+}
+
+void runner_stop(struct runner *runner)
+{
+    if (runner->stopping)
+        return;
+    runner->stopping = true;
+    loop_timer_stop(runner->config.loop, &runner->waits);
+    loop_timer_stop(runner->config.loop, &runner->recover);
+    map_each (&runner->runs, entry) {
+        struct run *run = entry->value;
+
+        run_hold(run);
+        loop_timer_stop(runner->config.loop, &run->time_limit);
+        run_stop_effects(run);
+    }
+    hands_free(runner->hands);
+    runner->hands = NULL;
+}
+
+void runner_free(struct runner *runner)
+{
+    if (!runner)
+        return;
+    map_each (&runner->runs, entry)
+        run_free(entry->value);
+    map_release(&runner->runs);
+    free(runner);
+}
+
+size_t runner_loaded(const struct runner *runner)
+{
+    return map_count(&runner->runs);
+}
+
+size_t runner_active(const struct runner *runner)
+{
+    size_t n = 0;
+
+    map_each (&runner->runs, entry)
+        n += ((struct run *)entry->value)->busy > 0;
+    return n;
+}

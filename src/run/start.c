@@ -1,0 +1,297 @@
+/* Starting a run: who, where, with what; then the user's message and the first event.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/hash.h"
+#include "base/json_write.h"
+#include "base/log.h"
+#include "base/utf8.h"
+#include "run/run_int.h"
+
+#define PROMPT_BYTES       (1 * MIB)
+#define ITERATIONS_DEFAULT 100
+#define TOOL_CALLS_DEFAULT 1000
+
+/* ---- checking ---- */
+
+static int check_prompt(struct str prompt, struct err *err)
+{
+    if (!str_trim(prompt).n)
+        return err_set(err, ERR_BAD_REQUEST, "the prompt is empty");
+    if (prompt.n > PROMPT_BYTES)
+        return err_set(err, ERR_TOO_LARGE, "the prompt has %zu bytes; at most %u are allowed",
+                       prompt.n, PROMPT_BYTES);
+    if (!utf8_valid(prompt))
+        return err_set(err, ERR_BAD_REQUEST, "the prompt is not valid UTF-8");
+    return 0;
+}
+
+static int check_limit(const char *name, int64_t value, int64_t max, struct err *err)
+{
+    if (value < 0 || value > max)
+        return err_set(err, ERR_BAD_REQUEST, "%s is %lld; it must be between 1 and %lld", name,
+                       (long long)value, (long long)max);
+    return 0;
+}
+
+static int check_cwd(struct str cwd, struct err *err)
+{
+    char path[LIMIT_PATH_BYTES];
+    struct stat st;
+
+    if (!cwd.n)
+        return 0;
+    if (cwd.p[0] != '/' || cwd.n >= sizeof(path) || memchr(cwd.p, '\0', cwd.n))
+        return err_set(err, ERR_BAD_REQUEST, "the working directory must be an absolute path");
+    snprintf(path, sizeof(path), "%.*s", STR_ARG(cwd));
+    if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode))
+        return err_set(err, ERR_BAD_REQUEST, "the working directory %s is not a directory", path);
+    return 0;
+}
+
+static int check_request(struct runner *runner, const struct run_request *request, struct err *err)
+{
+    char model[128];
+
+    if (check_prompt(request->prompt, err) < 0 || check_cwd(request->cwd, err) < 0 ||
+        check_limit("maxIterations", request->max_iterations, BP_TIMES_MAX, err) < 0 ||
+        check_limit("maxToolCalls", request->max_tool_calls, BP_TIMES_MAX, err) < 0 ||
+        check_limit("maxTokens", request->max_tokens, INT64_MAX, err) < 0 ||
+        check_limit("maxMs", request->max_ms, INT64_MAX, err) < 0)
+        return -1;
+    if (!request->model_id.n)
+        return 0;
+    snprintf(model, sizeof(model), "%.*s", STR_ARG(request->model_id));
+    if (!model_spec_find(runner->config.models, model))
+        return err_set(err, ERR_MODEL_NOT_ALLOWED,
+                       "there is no model %s (`dormouse model list` shows those there are)", model);
+    return 0;
+}
+
+static int check_agent(const struct run *run, struct err *err)
+{
+    const struct agent *agent = &run->agent;
+
+    if (agent->lifecycle == AGENT_DESTROYED)
+        return err_set(err, ERR_AGENT_DESTROYED, "the agent %s no longer exists", agent->id);
+    if (agent->paused)
+        return err_set(err, ERR_AGENT_PAUSED, "the agent %s is paused", agent->id);
+    if (kill_is_on(run->runner->config.kill, agent->id, NULL))
+        return err_set(err, ERR_KILL_SWITCH_ACTIVE,
+                       "the emergency stop is on (`dormouse unkill` lifts it)");
+    return 0;
+}
+
+/* ---- names ---- */
+
+static void name_run(struct run *run, const struct run_request *request)
+{
+    char turn[UUID_TEXT_SIZE];
+    AUTO_BUF text = BUF_INIT(4096);
+    char key[SHA256_TEXT_SIZE];
+    struct str session = request->session_id.n ? request->session_id : request->thread_id;
+    struct str turn_id = request->turn_id;
+
+    if (!turn_id.n) {
+        uuid_next_text(&run->runner->uuids, turn);
+        turn_id = str_from(turn);
+    }
+    if (session.n)
+        buf_printf(&text, "run|v1|user|%s|%.*s|%.*s", run->agent.id, STR_ARG(session),
+                   STR_ARG(turn_id));
+    else
+        buf_printf(&text, "run|v1|manual|%s|%.*s", run->agent.id, STR_ARG(turn_id));
+    sha256_text(buf_str(&text), key);
+    run->row.run_key = str_from(arena_text(&run->arena, key));
+}
+
+static struct str thread_name(struct run *run, const struct run_request *request)
+{
+    if (request->thread_id.n)
+        return request->thread_id;
+    if (request->session_id.n)
+        return str_from(arena_printf(&run->arena, "%s:session:%.*s", run->agent.id,
+                                     STR_ARG(request->session_id)));
+    return str_from(
+        arena_printf(&run->arena, "%s:run:%.*s", run->agent.id, STR_ARG(run->row.run_key)));
+}
+
+static void write_settings(struct run *run, const struct run_request *request)
+{
+    AUTO_BUF out = BUF_INIT(1024);
+    struct json_writer w = JSON_WRITER(&out);
+
+    json_write_object_begin(&w);
+    json_write_key(&w, "maxIterations");
+    json_write_i64(&w, request->max_iterations ? request->max_iterations : ITERATIONS_DEFAULT);
+    json_write_key(&w, "maxToolCalls");
+    json_write_i64(&w, request->max_tool_calls ? request->max_tool_calls : TOOL_CALLS_DEFAULT);
+    if (request->max_tokens) {
+        json_write_key(&w, "maxTokens");
+        json_write_i64(&w, request->max_tokens);
+    }
+    if (request->max_ms) {
+        json_write_key(&w, "maxMs");
+        json_write_i64(&w, request->max_ms);
+    }
+    json_write_object_end(&w);
+    run->row.settings = arena_str(&run->arena, buf_str(&out));
+}
+
+static struct str or_else(struct arena *arena, struct str given, const char *otherwise)
+{
+    return given.n ? arena_str(arena, given) : str_from(otherwise);
+}
+
+static void fill_row(struct run *run, const struct run_request *request)
+{
+    const struct runner_config *config = &run->runner->config;
+    const char *model = run->agent.model_id ? run->agent.model_id : config->default_model;
+    struct run_record *row = &run->row;
+
+    row->agent_n = run->agent.n;
+    row->wake_reason = or_else(&run->arena, request->wake_reason, "userInitiated");
+    row->status = RUN_RUNNING;
+    row->mode = request->mode == RUN_COOK ? STR("wiggum") : STR("structured");
+    row->model_id = or_else(&run->arena, request->model_id, model);
+    row->cwd = or_else(&run->arena, request->cwd, config->default_cwd);
+    row->override_code = arena_str(&run->arena, request->override_code);
+    row->program_hash = str_of((const char *)run->runner->program_hash, BP_HASH_BYTES);
+    row->host_n = change_host(config->change);
+    row->created_at = row->updated_at = run->unit.now;
+    run->cwd = arena_printf(&run->arena, "%.*s", STR_ARG(row->cwd));
+    write_settings(run, request);
+}
+
+/* ---- the first rows ---- */
+
+static int append_prompt(struct run *run, struct str prompt, struct message *message,
+                         char id[SHA256_TEXT_SIZE], struct err *err)
+{
+    AUTO_BUF content = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&content);
+
+    run_message_init(run, message, MESSAGE_USER, id);
+    json_write_object_begin(&w);
+    json_write_key(&w, "text");
+    json_write_str(&w, prompt);
+    json_write_object_end(&w);
+    message->content = arena_str(&run->scratch, buf_str(&content));
+    return message_append(run->runner->config.agent_domain, run->runner->config.change,
+                          &run->thread, message, err);
+}
+
+static int offer_start(struct run *run, const struct message *message, struct err *err)
+{
+    AUTO_BUF data = BUF_INIT(1024);
+    struct json_writer w = JSON_WRITER(&data);
+    struct run_said said = { .ref = message->n, .message = message };
+    char hash[2 * BP_HASH_BYTES + 1];
+
+    hex_encode(run->runner->program_hash, BP_HASH_BYTES, hash);
+    json_write_object_begin(&w);
+    json_write_key(&w, "agent");
+    json_write_text(&w, run->agent.id);
+    json_write_key(&w, "program");
+    json_write_text(&w, hash);
+    json_write_key(&w, "settings");
+    json_write_raw(&w, run->row.settings);
+    json_write_object_end(&w);
+    said.data = buf_str(&data);
+    return run_offer(run, RUN_EV_START, 0, str_is(run->row.mode, "wiggum") ? RUN_WIGGUM : 0, &said,
+                     err);
+}
+
+/* One run at a time in a thread: events have one order there. */
+static int refuse_second(struct run *run, struct err *err)
+{
+    struct run_record other;
+    int r = run_open_of_thread(run->runner->config.agent_domain, run->thread.n, &run->scratch,
+                               &other, err);
+
+    if (r <= 0)
+        return r;
+    return err_set(
+        err, ERR_CONFLICT,
+        "the conversation has a run that has not ended: %.12s is %s; decide what it waits "
+        "for, or cancel it",
+        other.run_key.p, run_status_name(other.status));
+}
+
+static int find_agent(struct run *run, const struct run_request *request, struct err *err)
+{
+    const struct runner_config *config = &run->runner->config;
+
+    if (request->agent_id.n)
+        return agent_get(config->agent_domain, request->agent_id, &run->arena, &run->agent, err);
+    return agent_ensure_default(config->agent_domain, config->change, config->default_agent_name,
+                                run->unit.now, &run->arena, &run->agent, err);
+}
+
+/* 1 begun, 0 the turn had been sent before. */
+static int begin(struct run *run, const struct run_request *request, struct err *err)
+{
+    struct domain *domain = run->runner->config.agent_domain;
+    char id[SHA256_TEXT_SIZE];
+    struct run_record earlier;
+    struct message message;
+    int r;
+
+    if (find_agent(run, request, err) < 0)
+        return -1;
+    name_run(run, request);
+    r = run_load(domain, run->row.run_key, &run->scratch, &earlier, err);
+    if (r != 0)
+        return r < 0 ? -1 : 0;
+    if (check_agent(run, err) < 0 || thread_open(domain, thread_name(run, request), run->agent.n,
+                                                 run->unit.now, &run->arena, &run->thread, err) < 0)
+        return -1;
+    if (run->thread.agent_n != run->agent.n)
+        return err_set(err, ERR_CONFLICT, "the thread belongs to another agent");
+    if (refuse_second(run, err) < 0)
+        return -1;
+    fill_row(run, request);
+    run->row.thread_n = run->thread.n;
+    if (request->rerun_of.n) {
+        if (run_record_get(domain, request->rerun_of, &run->scratch, &earlier, err) < 0)
+            return -1;
+        run->row.rerun_of_n = earlier.n;
+    }
+    if (run_insert(domain, &run->row, err) < 0 || run_engine_new(run, err) < 0 ||
+        append_prompt(run, request->prompt, &message, id, err) < 0)
+        return -1;
+    run->row.prompt_n = message.n;
+    run->dirty = true;
+    return offer_start(run, &message, err) < 0 ? -1 : 1;
+}
+
+int run_start(struct runner *runner, const struct run_request *request, struct arena *arena,
+              struct run_info *ret_info, struct err *err)
+{
+    struct run *run;
+    struct str key;
+    int r;
+
+    if (check_request(runner, request, err) < 0)
+        return -1;
+    run = run_new(runner);
+    run_hold(run);
+    r = run_unit_begin(run, err);
+    if (r == 0) {
+        r = begin(run, request, err);
+        key = arena_str(arena, run->row.run_key);
+        if (r > 0) {
+            map_put(&runner->runs, run->row.run_key, run);
+            run_watch_time(run);
+        }
+        if (run_unit_end(run, r > 0, err) < 0)
+            r = -1;
+        if (r >= 0)
+            r = run_get(runner, key, arena, ret_info, err);
+    }
+    run_unhold(run);
+    return r;
+}

@@ -1,0 +1,285 @@
+/* Steering from outside: cancel, mode, kill switches, limits.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "base/json_write.h"
+#include "base/log.h"
+#include "run/run_int.h"
+
+void run_stop_effects(struct run *run)
+{
+    if (run->exchange)
+        model_cancel(run->exchange);
+    for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
+        if (run->calls[key].job)
+            tool_cancel(run->calls[key].job);
+    }
+}
+
+/* A question that the tool itself asks has no job any more: it ends here. */
+static int end_questions(struct run *run, struct err *err)
+{
+    for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
+        struct run_call *call = &run->calls[key];
+        struct tool_result result = { .err = ERR_INIT };
+
+        if (!call->asked)
+            continue;
+        call->asked = false;
+        err_set(&result.err, ERR_CANCELLED, "%s", err_sentence(ERR_CANCELLED));
+        if (run_call_result(call, &result, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int withdraw(struct run *run, struct run_call *call, struct err *err)
+{
+    const struct inbox_decision decision = { .state = INBOX_WITHDRAWN, .by = STR("system") };
+    struct inbox_item item;
+
+    if (!call->live || !call->inbox_n)
+        return 0;
+    if (inbox_get_n(run->runner->config.agent_domain, call->inbox_n, &run->scratch, &item, err) < 0)
+        return -1;
+    if (item.state != INBOX_PENDING)
+        return 0;
+    return inbox_decide(run->runner->config.agent_domain, run->runner->config.change, item.id,
+                        &decision, run->unit.now, &item, &run->scratch, err) < 0
+               ? -1
+               : 0;
+}
+
+int run_withdraw_items(struct run *run, struct err *err)
+{
+    for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
+        if (withdraw(run, &run->calls[key], err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- cancel ---- */
+
+static int cancel(struct run *run, struct err *err)
+{
+    run->cancelled = true;
+    run->stop_code = run->stop_code ? run->stop_code : ERR_CANCELLED;
+    if (run_withdraw_items(run, err) < 0 || run_offer(run, RUN_EV_CANCEL, 0, 0, NULL, err) < 0)
+        return -1;
+    return end_questions(run, err);
+}
+
+int run_stop(struct run *run, struct err *err)
+{
+    bool kept;
+
+    if (run->cancelled)
+        return 0;
+    if (run_unit_begin(run, err) < 0)
+        return -1;
+    kept = cancel(run, err) == 0;
+    if (run_unit_end(run, kept, err) < 0 || !kept)
+        return -1;
+    run_stop_effects(run);
+    return 0;
+}
+
+int run_cancel(struct runner *runner, struct str run_id, struct err *err)
+{
+    struct run *run;
+    int r = run_open(runner, run_id, &run, err);
+
+    if (r < 0)
+        return err->code == ERR_CONFLICT ? (err_reset(err), 0) : -1;
+    r = run_stop(run, err);
+    run_unhold(run);
+    return r;
+}
+
+/* ---- mode ---- */
+
+int run_set_mode(struct runner *runner, struct str run_id, enum run_mode mode, struct err *err)
+{
+    struct run *run;
+    bool kept;
+    int r;
+
+    if (run_open(runner, run_id, &run, err) < 0)
+        return -1;
+    r = run_unit_begin(run, err);
+    if (r == 0) {
+        run->row.mode = mode == RUN_COOK ? STR("wiggum") : STR("structured");
+        run->dirty = true;
+        kept =
+            run_offer(run, RUN_EV_SET_MODE, 0, mode == RUN_COOK ? RUN_WIGGUM : 0, NULL, err) == 0 &&
+            run_withdraw_acting(run, err) == 0;
+        r = run_unit_end(run, kept, err) < 0 || !kept ? -1 : 0;
+    }
+    run_unhold(run);
+    return r;
+}
+
+/* Calls that act now although they were asked about: nobody needs to answer any more. */
+int run_withdraw_acting(struct run *run, struct err *err)
+{
+    for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
+        if (run->calls[key].acting && !run->calls[key].asked &&
+            withdraw(run, &run->calls[key], err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- kill switches ---- */
+
+static int follow_class(struct run *run, struct run_call *call, struct err *err)
+{
+    uint32_t before = bp_record(run->engine, call->key);
+    struct run_said said = { 0 };
+    uint32_t bits;
+
+    if (!call->live)
+        return 0;
+    if (call->acting) {
+        if (call->job &&
+            kill_is_on(run->runner->config.kill, run->agent.id,
+                       call->verdict.contract ? call->verdict.contract->tool_class : NULL)) {
+            call->stop_code = ERR_KILL_SWITCH_ACTIVE;
+            tool_cancel(call->job);
+        }
+        return 0;
+    }
+    if (run_call_judge(call, err) < 0)
+        return -1;
+    bits = run_call_bits(&call->verdict);
+    if ((bits & RUN_CLASS_KILLED) == (before & RUN_CLASS_KILLED))
+        return 0;
+    return run_offer(run, RUN_EV_JUDGED, call->key, bits, &said, err);
+}
+
+static int follow(struct run *run, struct err *err)
+{
+    const struct kill_switch *on = kill_is_on(run->runner->config.kill, run->agent.id, NULL);
+    bool known = bp_record(run->engine, 0) & RUN_KILLED;
+
+    if (on && !known) {
+        run->stop_code = ERR_KILL_SWITCH_ACTIVE;
+        return run_offer(run, RUN_EV_KILL, 0, RUN_KILLED, NULL, err);
+    }
+    if (!on && known) {
+        run->stop_code = run->cancelled ? ERR_CANCELLED : ERR_NONE;
+        if (run_offer(run, RUN_EV_UNKILL, 0, 0, NULL, err) < 0)
+            return -1;
+    }
+    for (uint16_t key = 1; !on && key <= RUN_CALLS_MAX; key++) {
+        if (follow_class(run, &run->calls[key], err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int run_follow_kill(struct run *run, struct err *err)
+{
+    bool kept;
+
+    if (run->ended || run->cancelled)
+        return 0;
+    if (run_unit_begin(run, err) < 0)
+        return -1;
+    kept = follow(run, err) == 0;
+    if (run_unit_end(run, kept, err) < 0 || !kept)
+        return -1;
+    if (run->stop_code)
+        run_stop_effects(run);
+    return 0;
+}
+
+static int store_kill(struct runner *runner, enum kill_scope scope, const char *value,
+                      const char *reason, bool on, struct err *err)
+{
+    int64_t now = clock_wall_ms(loop_clock(runner->config.loop));
+    int r;
+
+    if (loop_unit_begin(runner->config.loop, runner->config.agent_domain, err) < 0)
+        return -1;
+    r = on ? kill_set(runner->config.kill, scope, value, reason, now, err)
+           : kill_clear(runner->config.kill, scope, value, err);
+    if (loop_unit_end(runner->config.loop, r >= 0, r >= 0 ? err : NULL) < 0 || r < 0) {
+        kill_reload(runner->config.kill, NULL);
+        return -1;
+    }
+    return r;
+}
+
+int run_kill(struct runner *runner, enum kill_scope scope, const char *value, const char *reason,
+             bool on, struct err *err)
+{
+    int r = store_kill(runner, scope, value, reason, on, err);
+
+    if (r <= 0)
+        return r;
+    map_each (&runner->runs, entry) {
+        struct run *run = entry->value;
+        struct err ignored = ERR_INIT;
+
+        run_hold(run);
+        if (run_follow_kill(run, &ignored) < 0)
+            LOG_WARN("run", "a run did not hear of the kill switch",
+                     LOG_STR("run", run->row.run_key), LOG_ERR(&ignored));
+        run_unhold(run);
+    }
+    return r;
+}
+
+/* ---- limits ---- */
+
+static int spend(struct run *run, const char *what, struct err *err)
+{
+    AUTO_BUF data = BUF_INIT(256);
+    struct json_writer w = JSON_WRITER(&data);
+    struct run_said said = { 0 };
+
+    json_write_object_begin(&w);
+    json_write_key(&w, "what");
+    json_write_text(&w, what);
+    json_write_object_end(&w);
+    said.data = buf_str(&data);
+    run->spent = true;
+    return run_offer(run, RUN_EV_SPENT, 0, 0, &said, err);
+}
+
+int run_spend_check(struct run *run, struct err *err)
+{
+    if (run->spent || run->ended || !run->max_tokens ||
+        run->row.input_tokens + run->row.output_tokens < run->max_tokens)
+        return 0;
+    return spend(run, "tokens", err);
+}
+
+static void time_is_up(struct loop_timer *timer)
+{
+    struct run *run = CONTAINER_OF(timer, struct run, time_limit);
+    struct err err = ERR_INIT;
+    bool kept;
+
+    if (run->spent || run->ended)
+        return;
+    run_hold(run);
+    if (run_unit_begin(run, &err) == 0) {
+        kept = spend(run, "time", &err) == 0;
+        run_unit_end(run, kept, &err);
+        run->stop_code = ERR_BUDGET_EXCEEDED;
+        run_stop_effects(run);
+    }
+    run_unhold(run);
+}
+
+void run_watch_time(struct run *run)
+{
+    if (!run->max_ms)
+        return;
+    run->time_limit.fire = time_is_up;
+    loop_timer_start(run->runner->config.loop, &run->time_limit,
+                     run->max_ms > run->row.active_ms ? run->max_ms - run->row.active_ms : 0);
+}

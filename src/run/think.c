@@ -1,0 +1,550 @@
+/* Thinking: a request to the model, its deltas to clients, its answer into the log.
+ *
+ * An answer with calls that a person will be asked about is held until their previews are there,
+ * so that what goes into the inbox is complete when it appears.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "base/json_write.h"
+#include "base/log.h"
+#include "base/timefmt.h"
+#include "run/run_int.h"
+
+#define REST_MIN_MS  5000
+#define REST_MAX_MS  (15 * 60 * 1000)
+#define RESTS_MAX    20
+#define THINKING_MAX 256
+
+void run_turn_free(struct run *run)
+{
+    if (!run->turn)
+        return;
+    arena_release(&run->turn->arena);
+    free(run->turn);
+    run->turn = NULL;
+}
+
+/* ---- deltas ---- */
+
+static void publish_delta(struct run *run, enum model_delta kind, struct str text)
+{
+    bool musing = kind == MODEL_DELTA_THINKING;
+    int64_t *offset = musing ? &run->thinking_bytes : &run->text_bytes;
+    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&json);
+    struct run_public public = { .thread_id = run->thread.id,
+                                 .run_id = run->row.run_key,
+                                 .partial = true,
+                                 .type = musing ? "thinking" : "text" };
+    char at[TIMEFMT_SIZE];
+
+    /* The text's event comes after that of the thinking, if there is any. */
+    public.seq = run->thread.last_seq + 1 + (!musing && run->thinking_bytes ? 1 : 0);
+    timefmt_rfc3339(clock_wall_ms(loop_clock(run->runner->config.loop)), at);
+    json_write_object_begin(&w);
+    json_write_key(&w, "type");
+    json_write_text(&w, public.type);
+    json_write_key(&w, "seq");
+    json_write_i64(&w, public.seq);
+    json_write_key(&w, "runId");
+    json_write_str(&w, run->row.run_key);
+    json_write_key(&w, "threadId");
+    json_write_str(&w, run->thread.id);
+    json_write_key(&w, "at");
+    json_write_text(&w, at);
+    json_write_key(&w, "content");
+    json_write_str(&w, text);
+    json_write_key(&w, "isPartial");
+    json_write_bool(&w, true);
+    json_write_key(&w, "offset");
+    json_write_i64(&w, *offset);
+    json_write_object_end(&w);
+    *offset += (int64_t)text.n;
+    public.json = buf_str(&json);
+    run_publish(run->runner, &public);
+}
+
+static void on_delta(void *arg, enum model_delta kind, struct str text)
+{
+    struct run *run = arg;
+
+    if (!run->checking && run->runner->listeners && !run->broken)
+        publish_delta(run, kind, text);
+}
+
+/* ---- the answer ---- */
+
+static struct run_call *keep_call(struct run *run, uint16_t key, const struct model_call *from)
+{
+    struct run_call *call = &run->calls[key];
+    const struct tool_contract *contract;
+
+    run_call_release(call);
+    *call = (struct run_call){ .run = run, .key = key, .arena = ARENA_INIT };
+    call->call_id = arena_str(&call->arena, from->id);
+    contract = tool_bed_find(run->runner->config.tools, from->name);
+    call->name = contract ? str_from(contract->name) : arena_str(&call->arena, from->name);
+    call->arguments = arena_str(&call->arena, from->arguments);
+    call->problem = arena_str(&call->arena, from->problem);
+    return call;
+}
+
+static void previewed(struct run_call *call)
+{
+    struct run *run = call->run;
+
+    if (run->turn && --run->turn->previews == 0)
+        run_thought_ready(run);
+    run_unhold(run);
+}
+
+static void keep_calls(struct run *run, const struct model_reply *reply)
+{
+    struct run_turn *turn = run->turn;
+    size_t kept = reply->call_count < RUN_CALLS_MAX ? reply->call_count : RUN_CALLS_MAX;
+    struct err err = ERR_INIT;
+
+    turn->dropped_calls = (unsigned)(reply->call_count - kept);
+    for (uint16_t i = 0; i < kept; i++) {
+        struct run_call *call = keep_call(run, (uint16_t)(i + 1), &reply->calls[i]);
+
+        call->occurrence = run_occurrence(run, call->name, call->arguments);
+        turn->calls[turn->call_count++] = call;
+        if (run_call_judge(call, &err) < 0)
+            LOG_WARN("run", "a call could not be judged", LOG_ERR(&err));
+    }
+}
+
+static void take_reply(struct run *run, const struct model_reply *reply)
+{
+    struct run_turn *turn = NEW(struct run_turn);
+
+    run_turn_free(run);
+    *turn = (struct run_turn){ .arena = ARENA_INIT, .usage = reply->usage, .stop = reply->stop };
+    run->turn = turn;
+    turn->text = arena_str(&turn->arena, reply->text);
+    turn->thinking = arena_str(&turn->arena, reply->thinking);
+    turn->opaque = arena_str(&turn->arena, reply->opaque);
+    if (reply->stop != MODEL_STOP_FILTER)
+        keep_calls(run, reply);
+    turn->previews = 1; /* this function's own */
+    for (unsigned i = 0; i < turn->call_count; i++) {
+        if (run_call_needs_preview(turn->calls[i])) {
+            turn->previews++;
+            run_hold(run);
+            run_call_preview(turn->calls[i], previewed);
+        }
+    }
+    if (--turn->previews == 0)
+        run_thought_ready(run);
+}
+
+/* ---- into the log ---- */
+
+static int say(struct run *run, struct run_turn *turn, struct message *message,
+               char id[SHA256_TEXT_SIZE], struct err *err)
+{
+    AUTO_BUF content = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&content);
+
+    run_message_init(run, message, MESSAGE_THOUGHT, id);
+    json_write_object_begin(&w);
+    json_write_key(&w, "text");
+    json_write_str(&w, turn->text);
+    if (turn->thinking.n) {
+        json_write_key(&w, "thinking");
+        json_write_str(&w, turn->thinking);
+    }
+    if (turn->opaque.n) {
+        json_write_key(&w, "opaque");
+        json_write_str(&w, turn->opaque);
+    }
+    json_write_object_end(&w);
+    if (json_write_end(&w) < 0)
+        return err_set(err, ERR_TOO_LARGE, "the model's answer is too long to keep");
+    message->content = arena_str(&run->scratch, buf_str(&content));
+    message->model_id = run->row.model_id;
+    message->prompt_id = STR(RUN_PROMPT_ID);
+    message->prompt_version = STR(RUN_PROMPT_VERSION);
+    return message_append(run->runner->config.agent_domain, run->runner->config.change,
+                          &run->thread, message, err);
+}
+
+static int offer_said(struct run *run, struct run_turn *turn, int64_t *ret_said_n, struct err *err)
+{
+    char id[SHA256_TEXT_SIZE];
+    struct message message;
+    struct run_said said = { 0 };
+
+    *ret_said_n = 0;
+    if (!turn->text.n && !turn->thinking.n && !turn->opaque.n)
+        return 0;
+    if (say(run, turn, &message, id, err) < 0)
+        return -1;
+    said.ref = *ret_said_n = message.n;
+    said.message = &message;
+    if (turn->thinking.n && run_offer(run, RUN_EV_MUSING, 0, 0, &said, err) < 0)
+        return -1;
+    if (!turn->text.n)
+        return 0;
+    run->last_said_n = message.n;
+    return run_offer(run, RUN_EV_SAID, 0, 0, &said, err);
+}
+
+static int append_action(struct run *run, struct run_call *call, struct message *message,
+                         char id[SHA256_TEXT_SIZE], struct err *err)
+{
+    AUTO_BUF content = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&content);
+
+    run_message_init(run, message, MESSAGE_ACTION, id);
+    json_write_object_begin(&w);
+    json_write_key(&w, "arguments");
+    json_write_str(&w, call->arguments);
+    if (call->problem.n) {
+        json_write_key(&w, "problem");
+        json_write_str(&w, call->problem);
+    }
+    json_write_object_end(&w);
+    message->content = arena_str(&run->scratch, buf_str(&content));
+    message->action_type = str_is(call->name, "ask_user") ? STR("ask_user") : STR("tool_call");
+    message->tool_name = call->name;
+    message->call_id = call->call_id;
+    message->arguments_hash = str_from(call->verdict.arguments_hash);
+    message->scope_snapshot = str_from(run->agent.allowed_category_ids);
+    message->model_id = run->row.model_id;
+    message->prompt_id = STR(RUN_PROMPT_ID);
+    message->prompt_version = STR(RUN_PROMPT_VERSION);
+    return message_append(run->runner->config.agent_domain, run->runner->config.change,
+                          &run->thread, message, err);
+}
+
+static int offer_call(struct run *run, struct run_call *call, struct err *err)
+{
+    char id[SHA256_TEXT_SIZE];
+    struct message message;
+    struct run_said said = { 0 };
+
+    if (append_action(run, call, &message, id, err) < 0)
+        return -1;
+    call->live = true;
+    call->action_n = message.n;
+    said.ref = message.n;
+    said.message = &message;
+    return run_offer(run, RUN_EV_CALL, call->key, run_call_bits(&call->verdict), &said, err);
+}
+
+static void write_usage(struct json_writer *w, const struct run_turn *turn)
+{
+    json_write_key(w, "in");
+    json_write_i64(w, turn->usage.input_tokens);
+    json_write_key(w, "out");
+    json_write_i64(w, turn->usage.output_tokens);
+    if (turn->usage.cached_tokens) {
+        json_write_key(w, "cached");
+        json_write_i64(w, turn->usage.cached_tokens);
+    }
+    if (turn->usage.cost > 0) {
+        json_write_key(w, "cost");
+        json_write_double(w, turn->usage.cost);
+    }
+    if (turn->usage.estimated) {
+        json_write_key(w, "estimated");
+        json_write_bool(w, true);
+    }
+}
+
+static void count_usage(struct run *run, const struct run_turn *turn)
+{
+    run->row.input_tokens += turn->usage.input_tokens;
+    run->row.output_tokens += turn->usage.output_tokens;
+    run->row.cached_tokens += turn->usage.cached_tokens;
+    run->row.cost += turn->usage.cost;
+}
+
+static int tell_dropped(struct run *run, unsigned dropped, struct err *err)
+{
+    char id[SHA256_TEXT_SIZE], content[128];
+    struct message message;
+
+    if (!dropped)
+        return 0;
+    run_message_init(run, &message, MESSAGE_SYSTEM, id);
+    snprintf(content, sizeof(content),
+             "{\"text\":\"%u further tool calls were ignored: at most %d at a time.\"}", dropped,
+             RUN_CALLS_MAX);
+    message.content = str_from(content);
+    return message_append(run->runner->config.agent_domain, run->runner->config.change,
+                          &run->thread, &message, err);
+}
+
+static int offer_thought(struct run *run, struct run_turn *turn, int64_t said_n, struct err *err)
+{
+    bool filtered = turn->stop == MODEL_STOP_FILTER;
+    AUTO_BUF data = BUF_INIT(4096);
+    struct json_writer w = JSON_WRITER(&data);
+    struct run_said said = { 0 };
+
+    (void)said_n;
+    json_write_object_begin(&w);
+    write_usage(&w, turn);
+    if (turn->stop == MODEL_STOP_LENGTH) {
+        json_write_key(&w, "stop");
+        json_write_text(&w, "length");
+    }
+    if (filtered) {
+        run->row.error_code = STR("provider_failed");
+        run->row.error_message = STR("the provider's content filter stopped the answer");
+        json_write_key(&w, "code");
+        json_write_str(&w, run->row.error_code);
+        json_write_key(&w, "message");
+        json_write_str(&w, run->row.error_message);
+    }
+    json_write_object_end(&w);
+    said.data = buf_str(&data);
+    return run_offer(run, RUN_EV_THOUGHT, 0,
+                     filtered           ? RUN_FAILED
+                     : turn->call_count ? RUN_MORE
+                                        : 0,
+                     &said, err);
+}
+
+static int record_turn(struct run *run, struct err *err)
+{
+    struct run_turn *turn = run->turn;
+    int64_t said_n;
+
+    if (offer_said(run, turn, &said_n, err) < 0)
+        return -1;
+    for (unsigned i = 0; i < turn->call_count; i++) {
+        if (offer_call(run, turn->calls[i], err) < 0)
+            return -1;
+    }
+    count_usage(run, turn);
+    run->rests = 0;
+    if (tell_dropped(run, turn->dropped_calls, err) < 0 ||
+        offer_thought(run, turn, said_n, err) < 0)
+        return -1;
+    return run_spend_check(run, err);
+}
+
+void run_thought_ready(struct run *run)
+{
+    struct err err = ERR_INIT;
+    bool kept;
+
+    if (run_unit_begin(run, &err) < 0) {
+        run_turn_free(run);
+        return;
+    }
+    run->thinking = false;
+    kept = record_turn(run, &err) == 0;
+    if (!kept)
+        LOG_WARN("run", "an answer was not taken", LOG_STR("run", run->row.run_key), LOG_ERR(&err));
+    run_unit_end(run, kept, &err);
+    run_turn_free(run);
+}
+
+/* ---- when it fails ---- */
+
+static int64_t rest_ms(const struct run *run, int64_t retry_after_ms)
+{
+    int64_t ms = REST_MIN_MS;
+
+    for (unsigned i = 0; i < run->rests && ms < REST_MAX_MS; i++)
+        ms *= 2;
+    if (ms > REST_MAX_MS)
+        ms = REST_MAX_MS;
+    return retry_after_ms > ms ? retry_after_ms : ms;
+}
+
+static void write_failure(struct buf *out, const struct err *why, int64_t until)
+{
+    struct json_writer w = JSON_WRITER(out);
+    char text[ERR_TEXT_MAX];
+
+    json_write_object_begin(&w);
+    json_write_key(&w, "code");
+    json_write_text(&w, err_name(why->code));
+    json_write_key(&w, "message");
+    json_write_text(&w, err_format(why, text, sizeof(text)));
+    if (until) {
+        json_write_key(&w, "until");
+        json_write_i64(&w, until);
+    }
+    json_write_object_end(&w);
+}
+
+static int record_failure(struct run *run, const struct err *why, int64_t retry_after_ms,
+                          struct err *err)
+{
+    bool later = why->code == ERR_RATE_LIMITED && run->rests < RESTS_MAX && !run->cancelled;
+    int64_t until = later ? run->unit.now + rest_ms(run, retry_after_ms) : 0;
+    AUTO_BUF data = BUF_INIT(8192);
+    struct run_said said = { 0 };
+    char text[ERR_TEXT_MAX];
+
+    write_failure(&data, why, until);
+    said.data = buf_str(&data);
+    if (later) {
+        run->rests++;
+        run->row.wait_until = until;
+        run->dirty = true;
+        runner_wait_until(run->runner, until);
+    } else {
+        run->row.error_code = str_from(err_name(why->code));
+        run->row.error_message =
+            str_from(arena_text(&run->arena, err_format(why, text, sizeof(text))));
+    }
+    return run_offer(run, run->checking ? RUN_EV_CHECKED : RUN_EV_THOUGHT, 0,
+                     RUN_FAILED | (later ? RUN_LATER : 0), &said, err);
+}
+
+static void take_failure(struct run *run, const struct err *why, int64_t retry_after_ms)
+{
+    struct err err = ERR_INIT, stopped = ERR_INIT;
+    bool kept;
+
+    if (why->code == ERR_CANCELLED && run->stop_code) {
+        err_set(&stopped, run->stop_code, "%s", err_sentence(run->stop_code));
+        why = &stopped;
+    }
+    if (run_unit_begin(run, &err) < 0)
+        return;
+    kept = record_failure(run, why, retry_after_ms, &err) == 0;
+    run->thinking = run->checking = false;
+    run_unit_end(run, kept, &err);
+}
+
+/* ---- the check of wiggum mode ---- */
+
+/* {"done": true} anywhere in the answer; what is not understood counts as no. */
+static bool says_done(struct str text)
+{
+    ptrdiff_t at;
+
+    for (struct str rest = text; (at = str_find_char(rest, '{')) >= 0;
+         rest = str_skip(rest, (size_t)at + 1)) {
+        struct str from = str_skip(rest, (size_t)at);
+        ptrdiff_t end = str_find_char(from, '}');
+        AUTO_JSON value = NULL;
+        bool done = false;
+
+        if (end < 0)
+            break;
+        if (json_parse(str_take(from, (size_t)end + 1), &value, NULL) == 0 &&
+            json_get_bool(value, "done", &done, NULL) == 1)
+            return done;
+    }
+    return false;
+}
+
+static int record_checked(struct run *run, const struct model_reply *reply, struct err *err)
+{
+    const struct run_turn counted = { .usage = reply->usage };
+    AUTO_BUF data = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&data);
+    struct run_said said = { 0 };
+    bool done = says_done(reply->text);
+
+    json_write_object_begin(&w);
+    json_write_key(&w, "done");
+    json_write_bool(&w, done);
+    json_write_key(&w, "text");
+    json_write_str(&w, str_take(reply->text, 2048));
+    write_usage(&w, &counted);
+    json_write_object_end(&w);
+    said.data = buf_str(&data);
+    count_usage(run, &counted);
+    run->rests = 0;
+    if (run_offer(run, RUN_EV_CHECKED, 0, done ? RUN_FINISHED : 0, &said, err) < 0)
+        return -1;
+    return run_spend_check(run, err);
+}
+
+static void take_check(struct run *run, const struct model_reply *reply)
+{
+    struct err err = ERR_INIT;
+    bool kept;
+
+    if (run_unit_begin(run, &err) < 0)
+        return;
+    kept = record_checked(run, reply, &err) == 0;
+    run->checking = false;
+    run_unit_end(run, kept, &err);
+}
+
+/* ---- asking ---- */
+
+static void on_done(void *arg, const struct model_reply *reply, const struct err *why,
+                    int64_t retry_after_ms)
+{
+    struct run *run = arg;
+    struct runner *runner = run->runner;
+
+    run->exchange = NULL;
+    runner->thinking--;
+    if (!run->broken && !runner->stopping) {
+        if (!reply)
+            take_failure(run, why, retry_after_ms);
+        else if (run->checking)
+            take_check(run, reply);
+        else
+            take_reply(run, reply);
+    }
+    run_unhold(run);
+    run_think_next(runner);
+}
+
+static int ask(struct run *run, struct err *err)
+{
+    static const struct model_sink sink = { .on_delta = on_delta, .on_done = on_done };
+    AUTO_ARENA arena = ARENA_INIT;
+    struct model_request request;
+
+    if (run->stop_code)
+        return err_set(err, ERR_CANCELLED, "stopped before it began");
+    if (run_prompt_build(run, run->checking, &arena, &request, err) < 0)
+        return -1;
+    return model_start(run->runner->config.models, &request, &sink, run, &run->exchange, err);
+}
+
+static void start_now(struct run *run)
+{
+    struct err err = ERR_INIT;
+
+    run->text_bytes = run->thinking_bytes = 0;
+    if (ask(run, &err) == 0) {
+        run->runner->thinking++;
+        return;
+    }
+    take_failure(run, &err, -1);
+    run_unhold(run);
+}
+
+void run_think_next(struct runner *runner)
+{
+    unsigned max = runner->config.max_thinking ? runner->config.max_thinking : THINKING_MAX;
+    struct run *run = runner->queue_first;
+
+    if (!run || runner->thinking >= max || runner->stopping)
+        return;
+    runner->queue_first = run->queue_next;
+    if (!runner->queue_first)
+        runner->queue_last = &runner->queue_first;
+    run->queue_next = NULL;
+    start_now(run);
+}
+
+void run_think_start(struct run *run)
+{
+    struct runner *runner = run->runner;
+
+    run_hold(run);
+    *runner->queue_last = run;
+    runner->queue_last = &run->queue_next;
+    run_think_next(runner);
+}

@@ -1,0 +1,214 @@
+/* A unit of a run: events go in, rows are written, and what they ask for leaves when it is durable.
+ *
+ * A unit that is not kept after rows were written leaves the engine ahead of the log. The run is
+ * broken then: its effects are ended without a record, it goes from memory, and the next tick
+ * loads it again from what is stored.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "run/run_int.h"
+
+static struct loop *loop_of(const struct run *run)
+{
+    return run->runner->config.loop;
+}
+
+/* ---- letting out ---- */
+
+static void outbox_free(struct run_outbox *out)
+{
+    struct run_out_event *next;
+
+    if (!out)
+        return;
+    for (struct run_out_event *event = out->first; event; event = next) {
+        next = event->next;
+        buf_release(&event->json);
+        free(event);
+    }
+    free(out);
+}
+
+static void publish_all(struct run_outbox *out)
+{
+    struct run *run = out->run;
+
+    for (struct run_out_event *event = out->first; event; event = event->next) {
+        const struct run_public public = { .thread_id = run->thread.id,
+                                           .run_id = run->row.run_key,
+                                           .seq = event->seq,
+                                           .type = event->type,
+                                           .json = buf_str(&event->json) };
+
+        run_publish(run->runner, &public);
+    }
+}
+
+static void outbox_run(struct loop_effect *effect)
+{
+    struct run_outbox *out = (struct run_outbox *)effect;
+    struct run *run = out->run;
+
+    publish_all(out);
+    if (!run->runner->stopping && !run->broken) {
+        run->thinking |= out->think;
+        run->checking |= out->check;
+        if (out->think || out->check)
+            run_think_start(run);
+        for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
+            if (out->acts >> key & 1)
+                run_act_start(run, key);
+        }
+    }
+    outbox_free(out);
+    run_unhold(run);
+}
+
+static void break_run(struct run *run)
+{
+    run->broken = true;
+    run_stop_effects(run);
+}
+
+static void outbox_drop(struct loop_effect *effect, const struct err *why)
+{
+    struct run_outbox *out = (struct run_outbox *)effect;
+    struct run *run = out->run;
+
+    LOG_WARN("run", "not stored, the run is loaded again", LOG_STR("run", run->row.run_key),
+             LOG_ERR(why));
+    break_run(run);
+    outbox_free(out);
+    run_unhold(run);
+}
+
+static struct run_outbox *outbox_new(struct run *run)
+{
+    struct run_outbox *out = NEW(struct run_outbox);
+
+    *out = (struct run_outbox){ .effect = { .run = outbox_run, .drop = outbox_drop }, .run = run };
+    out->last = &out->first;
+    return out;
+}
+
+/* ---- the unit ---- */
+
+int run_unit_begin(struct run *run, struct err *err)
+{
+    if (run->broken || run->runner->stopping)
+        return err_set(err, ERR_STORAGE_FAILED, "the run is being loaded again");
+    if (loop_unit_begin(loop_of(run), run->runner->config.agent_domain, err) < 0)
+        return -1;
+    run->unit = (struct run_unit){ .open = true,
+                                   .err = ERR_INIT,
+                                   .now = clock_wall_ms(loop_clock(loop_of(run))),
+                                   .out = outbox_new(run) };
+    return 0;
+}
+
+static enum err_code refusal_code(const struct run *run)
+{
+    if (bp_record(run->engine, 0) & RUN_KILLED)
+        return ERR_KILL_SWITCH_ACTIVE;
+    return run->cancelled ? ERR_CANCELLED : ERR_CONFLICT;
+}
+
+int run_offer(struct run *run, enum run_event_type type, uint16_t key, uint32_t bits,
+              const struct run_said *said, struct err *err)
+{
+    const struct bp_event event = { .type = (uint8_t)type, .key = key, .bits = bits };
+    struct bp_refusal refusal;
+    AUTO_BUF why = BUF_INIT(512);
+
+    run->unit.said = said ? *said : (struct run_said){ 0 };
+    if (bp_offer(run->engine, &event, &refusal) < 0) {
+        bp_refusal_text(run->runner->config.program, &event, &refusal, &why);
+        return err_set(err, refusal_code(run), "%s", buf_text(&why));
+    }
+    if (!run->unit.failed)
+        return 0;
+    *err = run->unit.err;
+    return -1;
+}
+
+static bool waits_for_person(const struct run *run)
+{
+    for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
+        if (run->calls[key].live && run->calls[key].inbox_n && !run->calls[key].result_n)
+            return true;
+    }
+    return false;
+}
+
+/* Is something under way that will call back by itself? */
+static bool has_effect(const struct run *run)
+{
+    const struct run_outbox *out = run->unit.out;
+
+    if (out->think || out->check || out->acts || run->exchange || run->queue_next)
+        return true;
+    for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
+        if (run->calls[key].job || (run->calls[key].acting && !run->calls[key].asked))
+            return true;
+    }
+    return false;
+}
+
+static void set_status(struct run *run)
+{
+    bool waits = !has_effect(run);
+    enum run_status status = waits ? RUN_WAITING : RUN_RUNNING;
+    struct str kind = !waits                  ? STR_NONE
+                      : run->row.wait_until   ? STR("rate_limit")
+                      : waits_for_person(run) ? STR("inbox")
+                                              : STR("nothing");
+
+    if (run->ended || (run->row.status == status && str_eq(run->row.wait_kind, kind)))
+        return;
+    run->row.status = status;
+    run->row.wait_kind = kind;
+    run->dirty = true;
+}
+
+static int save(struct run *run, struct err *err)
+{
+    struct domain *domain = run->runner->config.agent_domain;
+
+    set_status(run);
+    if (run->unit.rows && thread_save(domain, &run->thread, run->unit.now, err) < 0)
+        return -1;
+    if (!run->dirty)
+        return 0;
+    run->row.updated_at = run->unit.now;
+    return run_update(domain, &run->row, err);
+}
+
+int run_unit_end(struct run *run, bool keep, struct err *err)
+{
+    struct run_outbox *out = run->unit.out;
+    bool moved = run->unit.rows > 0;
+    int r = 0;
+
+    keep = keep && !run->unit.failed;
+    if (keep && save(run, err) < 0) {
+        keep = false;
+        r = -1;
+    }
+    run->unit.open = false;
+    run->unit.out = NULL;
+    arena_reset(&run->scratch);
+    if (keep) {
+        run->dirty = false;
+        run_hold(run);
+        loop_after_commit(loop_of(run), &out->effect);
+        return loop_unit_end(loop_of(run), true, err);
+    }
+    loop_unit_end(loop_of(run), false, NULL);
+    outbox_free(out);
+    if (moved)
+        break_run(run);
+    return r;
+}

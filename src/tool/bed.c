@@ -1,0 +1,146 @@
+/* The bed: which handler does what contract says, for one daemon.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+
+#include "tool/tool_int.h"
+
+static const struct tool_builtin *builtin_find(const char *name)
+{
+    for (size_t i = 0; i < tool_builtin_count; i++)
+        if (strcmp(tool_builtins[i].impl.name, name) == 0)
+            return &tool_builtins[i];
+    return NULL;
+}
+
+/* Keeps the order of names. */
+static void bind(struct tool_bed *bed, struct tool_binding *binding)
+{
+    const char *name = binding->entry->contract->name;
+    size_t at = bed->count;
+
+    if (bed->count == bed->room) {
+        bed->room = bed->room ? 2 * bed->room : 16;
+        bed->bindings = alloc_resize(bed->bindings, bed->room, sizeof(*bed->bindings));
+        bed->contracts = alloc_resize(bed->contracts, bed->room, sizeof(*bed->contracts));
+    }
+    while (at > 0 && strcmp(bed->bindings[at - 1]->entry->contract->name, name) > 0) {
+        bed->bindings[at] = bed->bindings[at - 1];
+        bed->contracts[at] = bed->contracts[at - 1];
+        at--;
+    }
+    bed->bindings[at] = binding;
+    bed->contracts[at] = binding->entry->contract;
+    bed->count++;
+}
+
+/* At the first use: contracts are not read when a daemon starts. */
+static void fill(struct tool_bed *bed)
+{
+    const struct tool_entry *entries;
+    size_t count;
+
+    if (bed->count)
+        return;
+    entries = tool_entries(&count);
+    for (size_t i = 0; i < count; i++) {
+        struct tool_binding *binding = ARENA_NEW(&bed->arena, struct tool_binding);
+
+        binding->entry = &entries[i];
+        binding->builtin = builtin_find(entries[i].contract->name);
+        if (!binding->builtin)
+            BUG("tool %s has no handler", entries[i].contract->name);
+        binding->impl = &binding->builtin->impl;
+        bind(bed, binding);
+    }
+}
+
+int tool_bed_new(const struct tool_bed_config *config, struct tool_bed **ret_bed, struct err *err)
+{
+    struct tool_bed *bed = NEW(struct tool_bed);
+
+    (void)err;
+    bed->config = *config;
+    *ret_bed = bed;
+    return 0;
+}
+
+void tool_bed_free(struct tool_bed *bed)
+{
+    struct err ended = ERR_INIT;
+
+    if (!bed)
+        return;
+    err_set(&ended, ERR_CANCELLED, "the daemon ends");
+    while (bed->jobs)
+        job_drop(bed->jobs, &ended);
+    for (size_t i = 0; i < bed->count; i++)
+        if (!bed->bindings[i]->builtin)
+            contract_release((struct tool_entry *)bed->bindings[i]->entry);
+    free(bed->bindings);
+    free(bed->contracts);
+    arena_release(&bed->arena);
+    free(bed);
+}
+
+void tool_bed_set_policy(struct tool_bed *bed, const struct bp_policy *policy,
+                         const struct bp_program *program, const char *policy_text_hash)
+{
+    bed->config.policy = policy;
+    bed->config.program = program;
+    bed->config.policy_text_hash = policy_text_hash;
+}
+
+struct tool_binding *bed_find(struct tool_bed *bed, struct str name)
+{
+    fill(bed);
+    for (size_t i = 0; i < bed->count; i++)
+        if (str_is(name, bed->contracts[i]->name) || str_is(name, bed->contracts[i]->wire))
+            return bed->bindings[i];
+    return NULL;
+}
+
+int tool_bed_add(struct tool_bed *bed, const char *contract_json, const struct tool_impl *impl,
+                 void *impl_arg, struct err *err)
+{
+    struct tool_binding *binding = ARENA_NEW(&bed->arena, struct tool_binding);
+    struct tool_entry *entry = ARENA_NEW(&bed->arena, struct tool_entry);
+
+    entry->contract = ARENA_NEW(&bed->arena, struct tool_contract);
+    if (contract_add(contract_json, &bed->arena, entry, err) < 0)
+        return -1;
+    if (strcmp(entry->contract->name, impl->name) != 0) {
+        err_set(err, ERR_BAD_REQUEST, "the contract is of \"%s\" and the handler of \"%s\"",
+                entry->contract->name, impl->name);
+    } else if (bed_find(bed, str_from(entry->contract->wire))) {
+        err_set(err, ERR_CONFLICT, "there is a tool \"%s\" already", entry->contract->name);
+    } else {
+        *binding = (struct tool_binding){ .entry = entry, .impl = impl, .impl_arg = impl_arg };
+        bind(bed, binding);
+        return 0;
+    }
+    contract_release(entry);
+    return -1;
+}
+
+const struct tool_contract *const *tool_bed_contracts(struct tool_bed *bed, size_t *ret_count)
+{
+    fill(bed);
+    *ret_count = bed->count;
+    return bed->contracts;
+}
+
+const struct tool_contract *tool_bed_find(struct tool_bed *bed, struct str name)
+{
+    const struct tool_binding *binding = bed_find(bed, name);
+
+    return binding ? binding->entry->contract : NULL;
+}
+
+bool tool_bed_uses_hand(struct tool_bed *bed, const struct tool_contract *contract)
+{
+    const struct tool_binding *binding = bed_find(bed, str_from(contract->name));
+
+    return binding && binding->impl->start == hand_tool_start;
+}

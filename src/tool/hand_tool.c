@@ -1,0 +1,211 @@
+/* Tools that are operations of the hand: bash, read_file, write_file, edit_file, search.
+ *
+ * The arguments go to the hand as they were received. When a person approved a change of a file,
+ * the version of the target that the preview was made from goes along as expected_version, so that
+ * the hand compares and writes in one step: there is no time between.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/json.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "base/json_write.h"
+#include "tool/tool_int.h"
+
+#define REPLY_MAX (16u << 20)
+
+/* ---- calls of the hand ---- */
+
+static void on_reply(void *arg, const struct hand_reply *reply)
+{
+    struct hand_wait *wait = arg;
+    struct tool_job *job = wait->job;
+    void (*fn)(struct tool_job * job, const struct hand_reply *reply) = wait->reply;
+
+    free(wait);
+    if (!job)
+        return;
+    job->hand_wait = NULL;
+    fn(job, reply);
+}
+
+static int ask_hand(struct tool_job *job, const char *operation, struct str arguments,
+                    void (*fn)(struct tool_job *job, const struct hand_reply *reply),
+                    struct err *err)
+{
+    struct hand_wait *wait;
+
+    if (!job->hand)
+        return err_set(err, ERR_SANDBOX_UNAVAILABLE, "%s needs a hand, and this run has none",
+                       job->binding->entry->contract->name);
+    wait = NEW(struct hand_wait);
+    *wait = (struct hand_wait){ .job = job, .reply = fn };
+    if (hand_call(job->hand, operation, arguments, on_reply, wait, &wait->hand_job, err) < 0) {
+        free(wait);
+        return -1;
+    }
+    job->hand_wait = wait;
+    return 0;
+}
+
+void job_forget_hand(struct tool_job *job)
+{
+    struct hand_wait *wait = job->hand_wait;
+
+    if (!wait)
+        return;
+    wait->job = NULL;
+    job->hand_wait = NULL;
+    hand_cancel(wait->hand_job);
+}
+
+void job_cancel_hand(struct tool_job *job)
+{
+    hand_cancel(job->hand_wait->hand_job);
+}
+
+/* ---- acting ---- */
+
+static void fail_from(struct tool_job *job, const struct hand_reply *reply)
+{
+    struct err err = reply->err;
+
+    if (job->ending) {
+        err_reset(&err);
+        job_end_error(job, &err);
+    }
+    job_fail(job, &err);
+}
+
+/* A command that ran out of its own time has output all the same. */
+static void note_timeout(struct tool_job *job, struct tool_result *result)
+{
+    AUTO_JSON value = NULL;
+    struct err err = ERR_INIT;
+    bool timed_out = false;
+
+    if (!job->binding->builtin->tells_timeout || json_parse(result->output, &value, &err) < 0)
+        return;
+    json_get_bool(value, "timed_out", &timed_out, &err);
+    if (timed_out)
+        err_set(&result->err, ERR_TIMEOUT, "the command took longer than allowed and was ended");
+}
+
+static void on_acted(struct tool_job *job, const struct hand_reply *reply)
+{
+    struct tool_result result = { .err = ERR_INIT };
+
+    if (reply->err.code == ERR_VERSION_CONFLICT && job->version_known) {
+        job_stale(job);
+    } else if (reply->err.code != ERR_NONE) {
+        fail_from(job, reply);
+    } else if (!reply->result.n) {
+        err_set(&result.err, ERR_PROVIDER_FAILED, "the hand answered with nothing");
+        job_fail(job, &result.err);
+    } else {
+        result.output = reply->result;
+        note_timeout(job, &result);
+        tool_job_finish(job, &result);
+    }
+}
+
+/* The arguments with expected_version: the hash, or null for a file that must not be there. */
+static void add_version(const struct tool_job *job, struct buf *out)
+{
+    struct json_writer w = JSON_WRITER(out);
+
+    json_write_object_begin(&w);
+    json_object_object_foreach(job->arguments, key, value)
+    {
+        json_write_key(&w, key);
+        json_write_value(&w, value);
+    }
+    json_write_key(&w, "expected_version");
+    if (str_is(job->version, "absent"))
+        json_write_null(&w);
+    else
+        json_write_str(&w, job->version);
+    json_write_object_end(&w);
+}
+
+int hand_tool_start(struct tool_job *job, struct err *err)
+{
+    const struct tool_builtin *builtin = job->binding->builtin;
+    AUTO_BUF arguments = BUF_INIT(REPLY_MAX);
+
+    if (job->version_known && builtin->preview_operation) {
+        add_version(job, &arguments);
+        if (arguments.full)
+            return err_set(err, ERR_TOO_LARGE, "the arguments are too long");
+        return ask_hand(job, builtin->impl.name, buf_str(&arguments), on_acted, err);
+    }
+    return ask_hand(job, builtin->impl.name,
+                    job->call.arguments.n ? job->call.arguments : STR("{}"), on_acted, err);
+}
+
+/* ---- what a change of a file would do ---- */
+
+static bool is_hash(struct str text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if (!strchr("0123456789abcdef", text.p[i]))
+            return false;
+    return text.n == 2 * SHA256_BYTES;
+}
+
+/* Of the hand's reply, which is not trusted: a hash, or "absent" for null. */
+static int read_version(struct json_object *value, struct str *ret_version, struct err *err)
+{
+    struct json_object *version;
+
+    if (!json_object_is_type(value, json_type_object) ||
+        !json_object_object_get_ex(value, "target_version", &version))
+        return err_set(err, ERR_PROVIDER_FAILED, "the hand did not say which version it compared");
+    if (!version) {
+        *ret_version = STR("absent");
+        return 0;
+    }
+    *ret_version = json_str(version);
+    if (!is_hash(*ret_version))
+        return err_set(err, ERR_PROVIDER_FAILED, "the hand named a version that is no hash");
+    return 0;
+}
+
+static struct str file_title(const struct tool_job *job, bool exists)
+{
+    struct str path = json_str(json_find(job->arguments, job->binding->entry->path_argument));
+    struct arena *arena = tool_job_arena((struct tool_job *)job);
+
+    return str_from(
+        arena_printf(arena, "%s %s", exists ? "Change" : "Create", shown_word(path, 200, arena)));
+}
+
+static void on_previewed(struct tool_job *job, const struct hand_reply *reply)
+{
+    struct tool_preview preview = { .err = reply->err, .kind = STR("diff") };
+    AUTO_JSON value = NULL;
+    struct str version = STR("?");
+
+    preview.title = file_title(job, true);
+    if (job->ending) {
+        fail_from(job, reply);
+        return;
+    }
+    if (reply->err.code == ERR_NONE && json_parse(reply->result, &value, &preview.err) == 0 &&
+        read_version(value, &version, &preview.err) == 0) {
+        preview.title = file_title(job, !str_is(version, "absent"));
+        preview.text = json_str(json_find(value, "diff"));
+        if (!preview.text.n) {
+            preview.kind = STR("text");
+            preview.text = json_str(json_find(value, "diff_omitted"));
+        }
+    }
+    tool_job_shown(job, &preview, version);
+}
+
+int hand_tool_preview(struct tool_job *job, struct err *err)
+{
+    return ask_hand(job, job->binding->builtin->preview_operation,
+                    job->call.arguments.n ? job->call.arguments : STR("{}"), on_previewed, err);
+}

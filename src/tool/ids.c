@@ -1,0 +1,121 @@
+/* What a call is known by (CONTRACTS §5).
+ *
+ *   argumentsHash  = H(arguments as received)
+ *   actionStableId = H("act|v1|" tool "|" H(canonical arguments) "|" scope "|" targets "|"
+ * occurrence) operationId    = H("op|v1|" runKey "|" actionStableId)
+ *
+ * Arguments are kept and hashed as received: that hash is what approvals are bound to. The ids of
+ * an action are for finding the same intent again, after a crash or when a model writes it with
+ * other white space, so they take the canonical form. Arguments that have none (no JSON, integers
+ * that doubles can't hold) stand there as received. scope and targets are canonical JSON lists, so
+ * no two different sets of fields give the same text.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "base/json.h"
+#include "base/json_canonical.h"
+#include "base/json_write.h"
+#include "tool/tool_int.h"
+
+/* Appends the canonical form; false (and nothing appended) when there is none. */
+static bool add_canonical(struct json_object *value, struct buf *out)
+{
+    struct err err = ERR_INIT;
+    size_t before = out->n;
+
+    if (json_canonical(value, out, &err) == 0)
+        return true;
+    out->n = before;
+    return false;
+}
+
+static struct str scope_snapshot(const struct judging *j)
+{
+    AUTO_BUF text = BUF_INIT(1u << 20);
+    AUTO_JSON list = NULL;
+    const char *ids = j->call->agent->allowed_category_ids;
+    struct err err = ERR_INIT;
+
+    if (!ids || json_parse(str_from(ids), &list, &err) < 0 || !add_canonical(list, &text))
+        return STR("[]");
+    return arena_str(j->arena, buf_str(&text));
+}
+
+/* ["file:src/main.c"] for a call with a path, else []. */
+static void add_targets(const struct judging *j, struct buf *out)
+{
+    const char *argument = j->binding ? j->binding->entry->path_argument : NULL;
+    AUTO_JSON list = json_object_new_array();
+
+    if (argument && json_str(json_find(j->arguments, argument)).n) {
+        struct str path = json_str(json_find(j->arguments, argument));
+        AUTO_BUF ref = BUF_INIT(TOOL_ARGUMENTS_MAX);
+
+        buf_add_text(&ref, "file:");
+        buf_add_str(&ref, path);
+        json_object_array_add(list, json_object_new_string_len(ref.p, (int)ref.n));
+    }
+    add_canonical(list, out);
+}
+
+static void stable_id(struct str head, uint32_t occurrence, char ret_id[SHA256_TEXT_SIZE])
+{
+    AUTO_BUF text = BUF_INIT(2 * TOOL_ARGUMENTS_MAX);
+
+    buf_add_str(&text, head);
+    buf_printf(&text, "|%u", (unsigned)occurrence);
+    sha256_text(buf_str(&text), ret_id);
+}
+
+static void operation_id(struct str run_id, const char *action, char ret_id[SHA256_TEXT_SIZE])
+{
+    AUTO_BUF text = BUF_INIT(64u << 10);
+
+    buf_printf(&text, "op|v1|%.*s|%s", STR_ARG(run_id), action);
+    sha256_text(buf_str(&text), ret_id);
+}
+
+/* {"arguments":…,"cwd":…,"tool":…}; argumentsHash instead when they have no canonical form. */
+static struct str grant_pattern(const struct judging *j, struct str name, bool canonical)
+{
+    AUTO_BUF text = BUF_INIT(2 * TOOL_ARGUMENTS_MAX);
+    AUTO_JSON pattern = json_object_new_object();
+
+    json_object_object_add(pattern, "tool", json_object_new_string_len(name.p, (int)name.n));
+    json_object_object_add(
+        pattern, "cwd", json_object_new_string(j->call->sandbox.cwd ? j->call->sandbox.cwd : ""));
+    if (canonical)
+        json_object_object_add(pattern, "arguments", json_object_get(j->arguments));
+    else
+        json_object_object_add(pattern, "argumentsHash",
+                               json_object_new_string(j->verdict->arguments_hash));
+    if (add_canonical(pattern, &text))
+        return arena_str(j->arena, buf_str(&text));
+    /* A name or directory that is no UTF-8: still a pattern of its own. */
+    return str_from(arena_printf(j->arena, "intent:%s", j->verdict->intent_id));
+}
+
+void judge_ids(struct judging *j)
+{
+    struct tool_verdict *v = j->verdict;
+    struct str name = j->binding ? str_from(j->binding->entry->contract->name) : j->call->name;
+    AUTO_BUF canonical = BUF_INIT(2 * TOOL_ARGUMENTS_MAX);
+    AUTO_BUF head = BUF_INIT(2 * TOOL_ARGUMENTS_MAX);
+    bool is_canonical = j->arguments && add_canonical(j->arguments, &canonical);
+    char hash[SHA256_TEXT_SIZE];
+
+    sha256_text(j->call->arguments, v->arguments_hash);
+    if (is_canonical)
+        sha256_text(buf_str(&canonical), hash);
+    else
+        memcpy(hash, v->arguments_hash, sizeof(hash));
+    v->scope_snapshot = scope_snapshot(j);
+    buf_add_text(&head, "act|v1|");
+    buf_add_str(&head, name);
+    buf_printf(&head, "|%s|%.*s|", hash, STR_ARG(v->scope_snapshot));
+    add_targets(j, &head);
+    stable_id(buf_str(&head), 0, v->intent_id);
+    stable_id(buf_str(&head), j->call->occurrence, v->action_stable_id);
+    operation_id(j->call->run_id, v->action_stable_id, v->operation_id);
+    v->pattern = grant_pattern(j, name, is_canonical);
+}

@@ -1,0 +1,43 @@
+/* What most tests of this room begin with: a loop that never sleeps, a bed, a hand that does what
+ * the test says, and a call of an ordinary agent to change.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_TESTS_TOOL_BED_H
+#define DORMOUSE_TESTS_TOOL_BED_H
+
+#include "base/clock.h"
+#include "fake_hand.h"
+#include "harness/test.h"
+#include "tool/tool.h"
+
+struct bed {
+    struct clock_fake clock;
+    struct loop *loop;
+    struct tool_bed *tools;
+    struct hand *hand;
+    struct agent agent;
+    struct tool_call call;
+    struct tool_verdict verdict;
+    /* What came back; texts are copies in the test's arena. */
+    unsigned told, shown;
+    struct tool_result result;
+    struct tool_preview preview;
+    struct tool_job *job;
+    struct test *t;
+};
+
+struct bed *bed_new(struct test *t);
+void bed_free(struct bed *bed);
+AUTO_DEFINE(bed)
+
+/* Judges a call of this tool with these arguments. */
+const struct tool_verdict *bed_judge(struct bed *bed, const char *name, const char *arguments);
+/* Starts; the result is in bed->result when bed->told is 1. */
+int bed_start(struct bed *bed, const char *name, const char *arguments, const char *digest);
+int bed_preview(struct bed *bed, const char *name, const char *arguments);
+
+/* A contract that is valid, with members replaced: BED_CONTRACT("\"name\":\"a\""). */
+const char *bed_contract(struct test *t, const char *name, const char *more);
+
+#endif

@@ -17,6 +17,7 @@
 #include "run/content.h"
 #include "run/log_int.h"
 #include "run/program.h"
+#include "run/resume.h"
 #include "run/run.h"
 
 struct replay {
@@ -71,25 +72,6 @@ static int check_hash(const struct replay *r, struct json_object *data)
     return 0;
 }
 
-static uint16_t limit_of(struct json_object *settings, const char *key)
-{
-    int64_t value = 0;
-
-    json_get_i64(settings, key, &value, NULL);
-    return value > 0 && value <= BP_TIMES_MAX ? (uint16_t)value : 0;
-}
-
-static int make_engine(struct replay *r, struct json_object *settings)
-{
-    const uint16_t limits[RUN_LIMIT_COUNT] = {
-        [RUN_LIMIT_ITERATIONS] = limit_of(settings, "maxIterations"),
-        [RUN_LIMIT_TOOL_CALLS] = limit_of(settings, "maxToolCalls"),
-    };
-
-    r->engine = bp_new(r->program, RUN_CALLS_MAX, &(struct bp_options){ .limits = limits });
-    return 0;
-}
-
 /* The first row says with which rules and limits. */
 static int begin(struct replay *r, const struct run_event_row *row)
 {
@@ -105,7 +87,7 @@ static int begin(struct replay *r, const struct run_event_row *row)
                        "the settings of the run are not those it was started with");
     if (check_hash(r, data) < 0)
         return -1;
-    return make_engine(r, kept);
+    return run_engine(r->program, r->run.settings, NULL, NULL, &r->engine, r->err);
 }
 
 /* ---- what a row refers to ---- */

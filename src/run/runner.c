@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/rand.h"
 #include "run/run_int.h"
 
 /* ---- listeners ---- */
@@ -76,7 +77,7 @@ int runner_new(const struct runner_config *config, struct runner **ret_runner, s
     if (!runner->config.program)
         runner->config.program = &run_program;
     bp_program_hash(runner->config.program, runner->program_hash);
-    uuid_source_init(&runner->uuids, loop_clock(config->loop), NULL);
+    uuid_source_init(&runner->uuids, loop_clock(config->loop), rand_system());
     runner->hands = hands_new(
         &(struct hands_config){ .loop = config->loop, .notice = hand_noticed, .arg = runner });
     runner_recover(runner);

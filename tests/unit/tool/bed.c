@@ -5,7 +5,11 @@
 #include "bed.h"
 
 #include <json-c/json.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "db/migrations.h"
+#include "tool/tool_int.h"
 
 static const char *const allow_write[] = { ".", "/srv/shared", NULL };
 static const char *const deny_read[] = { "~/.ssh", ".env", NULL };
@@ -52,7 +56,56 @@ void bed_free(struct bed *bed)
     tool_bed_free(bed->tools);
     hand_free(bed->hand);
     loop_free(bed->loop);
+    kill_switches_free(bed->kill);
+    domain_free(bed->domain);
     free(bed);
+}
+
+static void open_kill(struct bed *bed)
+{
+    struct test *t = bed->t;
+    struct domain_config config = {
+        .name = "agent",
+        .url = arena_printf(&t->arena, "sqlite:%s", test_path(t, "agent.sqlite")),
+        .migrations = migrations_agent,
+        .migration_count = migrations_agent_count,
+        .sync = DB_SYNC_NORMAL,
+    };
+
+    ASSERT_OK(domain_open(&config, &bed->domain, &t->err));
+    ASSERT_OK(kill_open(bed->domain, &bed->kill, &t->err));
+    bed->tools->config.kill = bed->kill;
+}
+
+struct on {
+    enum kill_scope scope;
+    char value[64];
+};
+
+static void remember(void *arg, const struct kill_switch *kill)
+{
+    struct on *on = arg;
+
+    on->scope = kill->scope;
+    snprintf(on->value, sizeof(on->value), "%s", kill->value);
+}
+
+void bed_set_kill(struct bed *bed, enum kill_scope scope, const char *value)
+{
+    struct test *t = bed->t;
+    struct on on = { .scope = KILL_NONE };
+
+    if (!bed->domain)
+        open_kill(bed);
+    kill_each(bed->kill, remember, &on);
+    if (on.scope == scope && strcmp(on.value, value) == 0)
+        return;
+    ASSERT_OK(domain_begin(bed->domain, &t->err));
+    if (on.scope)
+        ASSERT_OK(kill_clear(bed->kill, on.scope, on.value, &t->err));
+    if (scope)
+        ASSERT_OK(kill_set(bed->kill, scope, value, "a test", 1, &t->err));
+    ASSERT_OK(domain_commit(bed->domain, &t->err));
 }
 
 const struct tool_verdict *bed_judge(struct bed *bed, const char *name, const char *arguments)

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "fake_hand.h"
 #include "harness/test.h"
+#include "policy/kill.h"
 #include "tool/tool.h"
 
 struct bed {
@@ -16,6 +17,8 @@ struct bed {
     struct loop *loop;
     struct tool_bed *tools;
     struct hand *hand;
+    struct domain *domain; /* opened by the first bed_set_kill() */
+    struct kill_switches *kill;
     struct agent agent;
     struct tool_call call;
     struct tool_verdict verdict;
@@ -37,7 +40,10 @@ const struct tool_verdict *bed_judge(struct bed *bed, const char *name, const ch
 int bed_start(struct bed *bed, const char *name, const char *arguments, const char *digest);
 int bed_preview(struct bed *bed, const char *name, const char *arguments);
 
-/* A contract that is valid, with members replaced: BED_CONTRACT("\"name\":\"a\""). */
+/* Switches off whatever is on, then this on (KILL_NONE: nothing), for the reason "a test". */
+void bed_set_kill(struct bed *bed, enum kill_scope scope, const char *value);
+
+/* A contract that is valid, with members replaced; null takes one away. */
 const char *bed_contract(struct test *t, const char *name, const char *more);
 
 #endif

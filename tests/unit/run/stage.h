@@ -1,0 +1,74 @@
+/* A stage for runs: a runner on a fake loop and a real database, a model that says what the test
+ * wrote down, tools that the test finishes when it likes.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_TESTS_RUN_STAGE_H
+#define DORMOUSE_TESTS_RUN_STAGE_H
+
+#include "base/map.h"
+#include "harness/db_test.h"
+#include "run/run.h"
+
+#define STAGE_EVENTS 512
+#define STAGE_JOBS   16
+
+struct stage {
+    struct test *t;
+    struct clock_fake clock;
+    struct loop *loop;
+    struct domain *domain;
+    struct change *change;
+    struct kill_switches *kill;
+    struct model_gateway *models;
+    struct tool_bed *tools;
+    struct runner *runner;
+    struct run_listener listener;
+    /* What clients were told, partial events left out. */
+    char *events[STAGE_EVENTS];
+    const char *types[STAGE_EVENTS];
+    int64_t seqs[STAGE_EVENTS];
+    size_t event_count, partial_count;
+    /* The model's answers, in order; see stage_says(). */
+    char *replies[64];
+    size_t reply_count, reply_next;
+    char *last_request; /* as JSON: system, tools, messages */
+    /* A request that the model has not answered: */
+    const struct model_sink *sink;
+    void *sink_arg;
+    /* Jobs of the tools `note` (keyed), `poke` (unkeyed), `slow` (keyed, by hand). */
+    struct tool_job *jobs[STAGE_JOBS];
+    char done_operations[64][65]; /* of handlers that ran, in order */
+    size_t done_count;
+    bool hold_tools; /* jobs wait for stage_finish() */
+    struct run_info info;
+    struct runner_config config;
+};
+
+struct stage *stage_new(struct test *t);
+void stage_free(struct stage *stage);
+/* As if the process had been killed and started again: nothing is said goodbye to. */
+void stage_crash(struct stage *stage);
+
+/* The model's next answer: text, or calls as "tool {json}" lines beginning with '!', or "?" for no
+ * answer until stage_answer(), or "#code message" for a failure. */
+void stage_says(struct stage *stage, const char *reply);
+void stage_answer(struct stage *stage, const char *reply);
+/* Starts a run and goes on until nothing moves. */
+struct str stage_run(struct stage *stage, const char *prompt);
+struct str stage_run_with(struct stage *stage, struct run_request *request);
+void stage_settle(struct stage *stage);
+/* Finishes the oldest held job. */
+void stage_finish(struct stage *stage);
+
+/* "init text done": types of public events since the last call of stage_forget(). */
+const char *stage_story(struct stage *stage);
+void stage_forget(struct stage *stage);
+/* The last event of this type, NULL: none. */
+const char *stage_last(struct stage *stage, const char *type);
+/* The oldest pending inbox item of the run; fails the test when there is none. */
+struct str stage_item(struct stage *stage);
+int stage_decide(struct stage *stage, enum inbox_state state, const char *answer);
+const char *stage_status(struct stage *stage, struct str run_id);
+
+#endif

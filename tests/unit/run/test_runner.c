@@ -1,0 +1,126 @@
+/* Runs from prompt to done on a stage: what clients are told, what is stored, what survives.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "stage.h"
+
+DB_TEST(run_says_what_the_model_says)
+{
+    struct stage *stage = stage_new(t);
+    struct str id;
+
+    stage_says(stage, "Hello there.");
+    id = stage_run(stage, "Hello");
+    ASSERT_TEXT(stage_story(stage), "init text done");
+    ASSERT(strstr(stage_last(stage, "done"), "\"result\":\"Hello there.\"") != NULL);
+    ASSERT_TEXT(stage_status(stage, id), "done");
+    ASSERT_EQ(runner_loaded(stage->runner), 0);
+    stage_free(stage);
+}
+
+DB_TEST(run_uses_a_tool_and_goes_on)
+{
+    struct stage *stage = stage_new(t);
+
+    stage_says(stage, "!note {\"text\":\"a\"}");
+    stage_says(stage, "Noted.");
+    stage_run(stage, "note a");
+    ASSERT_TEXT(stage_story(stage), "init tool_use tool_result text done");
+    ASSERT_EQ(stage->done_count, 1);
+    stage_free(stage);
+}
+
+DB_TEST(run_waits_for_a_person_and_costs_no_memory)
+{
+    struct stage *stage = stage_new(t);
+    struct str id;
+
+    stage_says(stage, "!send {\"to\":\"ada\"}");
+    stage_says(stage, "Sent.");
+    id = stage_run(stage, "send it");
+    ASSERT_TEXT(stage_story(stage), "init tool_use approval_gate waiting");
+    ASSERT_TEXT(stage_status(stage, id), "waiting");
+    ASSERT_EQ(runner_loaded(stage->runner), 0);
+    ASSERT_EQ(stage->done_count, 0);
+    stage_forget(stage);
+    ASSERT_EQ(stage_decide(stage, INBOX_APPROVED, NULL), 1);
+    ASSERT_TEXT(stage_story(stage), "tool_result text done");
+    ASSERT_EQ(stage->done_count, 1);
+    stage_free(stage);
+}
+
+DB_TEST(rejected_call_goes_back_to_the_model_with_the_reason)
+{
+    struct stage *stage = stage_new(t);
+
+    stage_says(stage, "!send {\"to\":\"ada\"}");
+    stage_says(stage, "I will not.");
+    stage_run(stage, "send it");
+    ASSERT_EQ(stage_decide(stage, INBOX_REJECTED, NULL), 1);
+    ASSERT(strstr(stage->last_request, "not today") != NULL);
+    ASSERT_EQ(stage->done_count, 0);
+    ASSERT(strstr(stage_last(stage, "tool_result"), "\"rejected\"") != NULL);
+    stage_free(stage);
+}
+
+DB_TEST(cancel_ends_a_run_that_thinks)
+{
+    struct stage *stage = stage_new(t);
+    struct str id = stage_run(stage, "think long");
+
+    ASSERT_OK(run_cancel(stage->runner, id, &t->err));
+    stage_settle(stage);
+    ASSERT(strstr(stage_last(stage, "done"), "\"cancelled\"") != NULL);
+    ASSERT_TEXT(stage_status(stage, id), "cancelled");
+    ASSERT_OK(run_cancel(stage->runner, id, &t->err));
+    stage_free(stage);
+}
+
+DB_TEST(crash_while_thinking_asks_the_model_again)
+{
+    struct stage *stage = stage_new(t);
+    struct str id = stage_run(stage, "think");
+
+    stage_crash(stage);
+    stage_says(stage, "Here again.");
+    stage_settle(stage);
+    ASSERT_TEXT(stage_status(stage, id), "done");
+    stage_free(stage);
+}
+
+DB_TEST(crash_in_a_keyed_tool_does_it_again_with_the_same_operation)
+{
+    struct stage *stage = stage_new(t);
+    struct str id;
+
+    stage->hold_tools = true;
+    stage_says(stage, "!note {}");
+    stage_says(stage, "ok");
+    id = stage_run(stage, "note");
+    stage->hold_tools = false;
+    stage_crash(stage);
+    stage_settle(stage);
+    ASSERT_TEXT(stage_status(stage, id), "done");
+    ASSERT_EQ(stage->done_count, 1);
+    stage_free(stage);
+}
+
+DB_TEST(crash_in_an_unkeyed_tool_asks_a_person)
+{
+    struct stage *stage = stage_new(t);
+    struct str id;
+
+    stage->hold_tools = true;
+    stage_says(stage, "!poke {}");
+    stage_says(stage, "ok");
+    id = stage_run(stage, "poke");
+    stage->hold_tools = false;
+    stage_crash(stage);
+    stage_settle(stage);
+    ASSERT_TEXT(stage_status(stage, id), "waiting");
+    ASSERT_EQ(stage->done_count, 0);
+    ASSERT_EQ(stage_decide(stage, INBOX_APPROVED, NULL), 1);
+    ASSERT_TEXT(stage_status(stage, id), "done");
+    ASSERT_EQ(stage->done_count, 1);
+    stage_free(stage);
+}

@@ -169,7 +169,7 @@ const struct bp_point run_killed[] = {
     { .wait = { BP_ON(RUN_EV_KILL) } },
     { .name = "holds",
       .wait = { BP_ON(RUN_EV_UNKILL, .go = BP_GO(0)) },
-      .block = { BP_ON_ANY(STARTS | T(EDIT)), BP_ON(RUN_EV_ANSWER, .has = RUN_ALLOWED),
+      .block = { BP_ON_ANY(STARTS | T(EDIT) | T(ASKED)), BP_ON(RUN_EV_ANSWER, .has = RUN_ALLOWED),
                  BP_ON(RUN_EV_TOLD, .has = RUN_AGAIN) } },
 };
 

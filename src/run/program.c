@@ -15,7 +15,7 @@ static const char *const bits[] = {
 };
 
 static const struct bp_limit limits[] = {
-    [RUN_LIMIT_ITERATIONS] = { "iterations", 50, 1 },
+    [RUN_LIMIT_ITERATIONS] = { "iterations", 100, 1 },
     [RUN_LIMIT_TOOL_CALLS] = { "tool_calls", 200, 2 },
 };
 

@@ -162,11 +162,17 @@ int run_log_each(struct domain *agent_domain, int64_t run_n,
 
 /* Re-executes the program from the log with nothing outside: 0 when every selected event, every
  * link of the chain and every content is as recorded. -1 with integrity_failed: the first row that
- * differs and how; resume_conflict: the program or policy is another than the one recorded. */
+ * differs and how; resume_conflict: the program or policy is another than the one recorded;
+ * not_found. Works while the run goes on. */
 struct run_replay_report {
     int64_t rows, selected; /* selected: not from outside */
+    bool ended;             /* the last row is done */
 };
 int run_replay_check(struct domain *agent_domain, int64_t run_n, const struct bp_program *program,
                      struct run_replay_report *ret_report, struct err *err);
+/* The same with another program than the one recorded: shows where that one would have gone
+ * another way. */
+int run_replay_with(struct domain *agent_domain, int64_t run_n, const struct bp_program *program,
+                    struct run_replay_report *ret_report, struct err *err);
 
 #endif

@@ -1,0 +1,307 @@
+/* Replay: the log against the program, the chain, and what its rows refer to.
+ *
+ * Rows are read one at a time. Each must be of this run's thread, refer to content that still has
+ * the digest it had, carry the link that follows from all rows before it, and be what the program
+ * does next: forced through the tables, an event from outside must be acceptable and any other must
+ * be exactly what they select. A unit is stored whole, so after the last row nothing may be left to
+ * select.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "agent/inbox.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "bp/engine.h"
+#include "memory/message.h"
+#include "run/chain.h"
+#include "run/content.h"
+#include "run/log_int.h"
+#include "run/program.h"
+#include "run/resume.h"
+#include "run/run.h"
+
+struct replay {
+    struct domain *domain;
+    const struct bp_program *program;
+    struct run_record run;
+    struct bp_engine *engine;
+    uint8_t chain[RUN_CHAIN_BYTES];
+    int64_t operation_of[RUN_CALLS_MAX + 1]; /* by key, the last one that acted */
+    struct arena arena;                      /* of a row */
+    struct run_replay_report report;
+    bool other_program; /* need not be the one recorded */
+    bool failed;
+    struct err *err;
+};
+
+/* "row 12 of run 3fa9c2d1, act(1, risky)" in front of what is in err. */
+static int at_row(const struct replay *r, const struct run_event_row *row)
+{
+    AUTO_BUF event = BUF_INIT(256);
+
+    if (row->event.type && row->event.type < run_program.type_count)
+        bp_event_text(r->program, &row->event, &event);
+    else
+        buf_printf(&event, "type %u", row->event.type);
+    return err_wrap(r->err, "row %lld of run %.*s, %s", (long long)r->report.rows + 1,
+                    STR_ARG(str_take(r->run.run_key, 8)), buf_text(&event));
+}
+
+/* ---- the start ---- */
+
+static int check_hash(const struct replay *r, struct json_object *data)
+{
+    uint8_t hash[BP_HASH_BYTES];
+    char now[2 * BP_HASH_BYTES + 1], then[2 * BP_HASH_BYTES + 1];
+    struct str recorded = json_str(json_find(data, "program"));
+
+    if (r->run.program_hash.n != BP_HASH_BYTES)
+        return err_set(r->err, ERR_INTEGRITY_FAILED, "the run has no hash of its program");
+    hex_encode(r->run.program_hash.p, BP_HASH_BYTES, then);
+    if (!str_is(recorded, then))
+        return err_set(r->err, ERR_INTEGRITY_FAILED,
+                       "the run's program is %.16s, its log began with %.*s", then,
+                       STR_ARG(str_take(recorded, 16)));
+    bp_program_hash(r->program, hash);
+    hex_encode(hash, BP_HASH_BYTES, now);
+    if (strcmp(now, then) != 0 && !r->other_program)
+        return err_set(r->err, ERR_RESUME_CONFLICT,
+                       "it was recorded with the program %.16s and this one is %.16s: "
+                       "its rules or the policy are others now",
+                       then, now);
+    return 0;
+}
+
+/* The first row says with which rules and limits. */
+static int begin(struct replay *r, const struct run_event_row *row)
+{
+    AUTO_JSON data = NULL;
+    AUTO_JSON kept = NULL;
+
+    if (row->event.type != RUN_EV_START)
+        return err_set(r->err, ERR_INTEGRITY_FAILED, "the log does not begin with a start");
+    if (json_parse(row->data, &data, r->err) < 0 || json_parse(r->run.settings, &kept, r->err) < 0)
+        return err_wrap(r->err, "how it was started");
+    if (!json_equal(json_find(data, "settings"), kept))
+        return err_set(r->err, ERR_INTEGRITY_FAILED,
+                       "the settings of the run are not those it was started with");
+    if (check_hash(r, data) < 0)
+        return -1;
+    return run_engine(r->program, r->run.settings, NULL, NULL, &r->engine, r->err);
+}
+
+/* ---- what a row refers to ---- */
+
+/* The ledger's entry of an act has no digest; but the result names it, and has one. */
+static int check_operation(struct replay *r, const struct run_event_row *row)
+{
+    struct operation operation;
+    int found = operation_load(r->domain, row->ref, &r->arena, &operation, r->err);
+
+    if (found < 0)
+        return -1;
+    if (found == 0 || operation.run_n != r->run.n)
+        return err_set(r->err, ERR_INTEGRITY_FAILED, "operation %lld is not one of this run",
+                       (long long)row->ref);
+    r->operation_of[row->event.key] = row->ref;
+    return 0;
+}
+
+static int check_result(const struct replay *r, const struct run_event_row *row,
+                        const struct message *message)
+{
+    if (row->event.type != RUN_EV_ACTED || message->operation_n == r->operation_of[row->event.key])
+        return 0;
+    return err_set(r->err, ERR_INTEGRITY_FAILED,
+                   "its result is of operation %lld, but operation %lld acted",
+                   (long long)message->operation_n, (long long)r->operation_of[row->event.key]);
+}
+
+static int digest_content(struct replay *r, const struct run_event_row *row,
+                          uint8_t ret_digest[RUN_DIGEST_BYTES])
+{
+    enum run_content kind = row->ref ? run_content_kind(&row->event) : RUN_CONTENT_NONE;
+    struct message message;
+    struct inbox_item item;
+
+    if (kind == RUN_CONTENT_MESSAGE) {
+        if (message_get_n(r->domain, row->ref, &r->arena, &message, r->err) < 0)
+            return -1;
+        run_content_digest(&row->event, &message, NULL, ret_digest);
+        return check_result(r, row, &message);
+    }
+    if (kind == RUN_CONTENT_INBOX) {
+        if (inbox_get_n(r->domain, row->ref, &r->arena, &item, r->err) < 0) {
+            if (r->err->code == ERR_NOT_FOUND)
+                r->err->code = ERR_INTEGRITY_FAILED;
+            return -1;
+        }
+        run_content_digest(&row->event, NULL, &item, ret_digest);
+        return 0;
+    }
+    run_content_digest(&row->event, NULL, NULL, ret_digest);
+    if (row->event.type == RUN_EV_ACT)
+        return check_operation(r, row);
+    if (row->ref)
+        return err_set(r->err, ERR_INTEGRITY_FAILED, "it refers to %lld, such events to nothing",
+                       (long long)row->ref);
+    return 0;
+}
+
+static int check_link(struct replay *r, const struct run_event_row *row)
+{
+    struct run_link link = { .type = row->event.type,
+                             .key = row->event.key,
+                             .bits = row->event.bits,
+                             .seq = row->seq,
+                             .data = row->data,
+                             .at = row->at };
+
+    if (digest_content(r, row, link.content) < 0)
+        return -1;
+    run_chain_next(r->chain, &link, r->chain);
+    if (memcmp(r->chain, row->chain, RUN_CHAIN_BYTES) != 0)
+        return err_set(r->err, ERR_INTEGRITY_FAILED,
+                       "the chain breaks here: this row, what it refers to, or the row before it "
+                       "is not as it was recorded");
+    return 0;
+}
+
+/* ---- the program ---- */
+
+static int check_selected(struct replay *r, const struct run_event_row *row)
+{
+    struct bp_refusal refusal;
+    AUTO_BUF why = BUF_INIT(512);
+
+    if (bp_force(r->engine, &row->event, &refusal) < 0) {
+        bp_refusal_text(r->program, &row->event, &refusal, &why);
+        return err_set(r->err, ERR_INTEGRITY_FAILED, "%s", buf_text(&why));
+    }
+    r->report.selected += !(run_program.types[row->event.type].flags & BP_EXT);
+    r->report.ended = row->event.type == RUN_EV_DONE;
+    return 0;
+}
+
+static int check_place(const struct replay *r, const struct run_event_row *row)
+{
+    if (!row->event.type || row->event.type >= run_program.type_count)
+        return err_set(r->err, ERR_INTEGRITY_FAILED, "there is no such event");
+    if (row->event.key > RUN_CALLS_MAX)
+        return err_set(r->err, ERR_INTEGRITY_FAILED, "there is no such call");
+    if (row->thread_n != r->run.thread_n)
+        return err_set(r->err, ERR_INTEGRITY_FAILED, "it is of thread %lld, the run is of %lld",
+                       (long long)row->thread_n, (long long)r->run.thread_n);
+    return 0;
+}
+
+static bool check_row(void *arg, const struct run_event_row *row)
+{
+    struct replay *r = arg;
+
+    if (check_place(r, row) < 0 || (!r->engine && begin(r, row) < 0) || check_link(r, row) < 0 ||
+        check_selected(r, row) < 0) {
+        at_row(r, row);
+        r->failed = true;
+    }
+    arena_reset(&r->arena);
+    r->report.rows++;
+    return !r->failed;
+}
+
+/* ---- the end ---- */
+
+static int check_end(struct replay *r)
+{
+    AUTO_BUF next = BUF_INIT(256);
+    struct bp_event event;
+    struct bp_place by;
+
+    if (!r->engine)
+        return r->run.ended_at ? err_set(r->err, ERR_INTEGRITY_FAILED,
+                                         "the run has ended, and its log is empty")
+                               : 0;
+    if (bp_next(r->engine, &event, &by)) {
+        bp_event_text(r->program, &event, &next);
+        return err_set(r->err, ERR_INTEGRITY_FAILED,
+                       "the log stops after %lld rows, before %s, which comes next",
+                       (long long)r->report.rows, buf_text(&next));
+    }
+    if (r->run.ended_at && !r->report.ended)
+        return err_set(r->err, ERR_INTEGRITY_FAILED,
+                       "the run has ended, and its log stops after %lld rows without a done",
+                       (long long)r->report.rows);
+    return 0;
+}
+
+static int replay(struct replay *r, int64_t run_n)
+{
+    AUTO_ARENA kept = ARENA_INIT;
+    int found = run_load_n(r->domain, run_n, &kept, &r->run, r->err);
+    int result = -1;
+
+    if (found == 0)
+        return err_set(r->err, ERR_NOT_FOUND, "there is no run %lld", (long long)run_n);
+    if (found == 1 && run_events_of_run(r->domain, run_n, check_row, r, r->err) == 0 && !r->failed)
+        result = check_end(r);
+    bp_free(r->engine);
+    arena_release(&r->arena);
+    return result;
+}
+
+int run_replay_check(struct domain *agent_domain, int64_t run_n, const struct bp_program *program,
+                     struct run_replay_report *ret_report, struct err *err)
+{
+    struct replay r = {
+        .domain = agent_domain, .program = program, .arena = ARENA_INIT, .err = err
+    };
+
+    if (replay(&r, run_n) < 0)
+        return -1;
+    *ret_report = r.report;
+    return 0;
+}
+
+int run_replay_with(struct domain *agent_domain, int64_t run_n, const struct bp_program *program,
+                    struct run_replay_report *ret_report, struct err *err)
+{
+    struct replay r = { .domain = agent_domain,
+                        .program = program,
+                        .arena = ARENA_INIT,
+                        .other_program = true,
+                        .err = err };
+
+    if (replay(&r, run_n) < 0)
+        return -1;
+    *ret_report = r.report;
+    return 0;
+}
+
+/* ---- rows as they are ---- */
+
+struct each {
+    bool (*fn)(void *arg, const struct run_row *row);
+    void *arg;
+};
+
+static bool pass_on(void *arg, const struct run_event_row *row)
+{
+    const struct each *each = arg;
+    struct run_row shown = { .n = row->n,
+                             .seq = row->seq,
+                             .event = row->event,
+                             .ref = row->ref,
+                             .at = row->at,
+                             .data = row->data };
+
+    memcpy(shown.chain, row->chain, sizeof(shown.chain));
+    return each->fn(each->arg, &shown);
+}
+
+int run_log_each(struct domain *agent_domain, int64_t run_n,
+                 bool (*fn)(void *arg, const struct run_row *row), void *arg, struct err *err)
+{
+    struct each each = { .fn = fn, .arg = arg };
+
+    return run_events_of_run(agent_domain, run_n, pass_on, &each, err);
+}

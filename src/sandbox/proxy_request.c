@@ -126,8 +126,12 @@ static int parse_field(struct str line, struct str *ret_name, struct str *ret_va
     if (colon <= 0 || !is_token(str_take(line, (size_t)colon)))
         return bad(err, "a header line is not Name: value");
     *ret_name = str_take(line, (size_t)colon);
-    *ret_value = str_trim(str_skip(line, (size_t)colon + 1));
-    return has_control(*ret_value, true) ? bad(err, "a header holds a control character") : 0;
+    *ret_value = str_skip(line, (size_t)colon + 1);
+    /* Before blanks are taken off, or a vertical tab would pass for one. */
+    if (has_control(*ret_value, true))
+        return bad(err, "a header holds a control character");
+    *ret_value = str_trim(*ret_value);
+    return 0;
 }
 
 static int note_field(struct str name, struct str value, struct proxy_request *request,

@@ -18,6 +18,7 @@
 
 #include "base/file.h"
 #include "loop/child.h"
+#include "sandbox/cgroup.h"
 #include "sandbox/frame.h"
 #include "sandbox/hand_int.h"
 #include "sandbox/spec_int.h"
@@ -35,11 +36,14 @@ struct hand_proc {
     bool child_gone;
     struct child *child;
     struct walls walls;
-    int socket, leader; /* leader: pidfd of process 1 inside; -1 */
+    struct cgroup *group; /* NULL: none could be made */
+    int socket, leader;   /* leader: pidfd of process 1 inside; -1 */
     uv_poll_t poll;
     struct buf in, out;
     struct loop_timer start_limit;
 };
+
+static void write_some(struct hand_proc *proc);
 
 /* ---- the end ---- */
 
@@ -113,6 +117,7 @@ static void on_child_done(struct child *child, const struct child_result *result
     give_up(proc, &why);
     if (proc->leader >= 0)
         close(proc->leader);
+    cgroup_free(proc->group);
     walls_release(&proc->walls);
     if (!proc->watched)
         free(proc);
@@ -131,10 +136,13 @@ static void on_start_limit(struct loop_timer *timer)
 
 /* ---- in ---- */
 
+/* The walls stand and nothing has run inside yet: only now is it told what to do. */
 static void greet(struct hand_proc *proc)
 {
     proc->greeted = true;
     loop_timer_stop(proc->loop, &proc->start_limit);
+    if (proc->out.n > 0)
+        write_some(proc);
 }
 
 /* False when the process was given up or dropped meanwhile. */
@@ -194,6 +202,8 @@ static void learn_leader(struct hand_proc *proc, struct msghdr *message)
             continue;
         memcpy(&who, CMSG_DATA(c), sizeof(who));
         proc->leader = (int)syscall(SYS_pidfd_open, who.pid, 0);
+        if (proc->group)
+            cgroup_add(proc->group, who.pid);
     }
 }
 
@@ -253,7 +263,7 @@ static void on_event(uv_poll_t *poll, int status, int events)
     struct hand_proc *proc = poll->data;
 
     (void)status;
-    if ((events & UV_WRITABLE) && proc->out.n > 0)
+    if ((events & UV_WRITABLE) && proc->greeted && proc->out.n > 0)
         write_some(proc);
     for (int i = 0; (events & UV_READABLE) && i < READS_AT_ONCE && read_some(proc); i++)
         ;
@@ -261,7 +271,9 @@ static void on_event(uv_poll_t *poll, int status, int events)
 
 static void watch(struct hand_proc *proc)
 {
-    uv_poll_start(&proc->poll, UV_READABLE | (proc->out.n > 0 ? UV_WRITABLE : 0), on_event);
+    bool writes = proc->greeted && proc->out.n > 0;
+
+    uv_poll_start(&proc->poll, UV_READABLE | (writes ? UV_WRITABLE : 0), on_event);
 }
 
 int hand_proc_send(struct hand_proc *proc, struct str json, struct err *err)
@@ -271,7 +283,8 @@ int hand_proc_send(struct hand_proc *proc, struct str json, struct err *err)
                        "the hand has not read %zu bytes yet, or this is more "
                        "than %u",
                        proc->out.n, FRAME_BYTES);
-    write_some(proc);
+    if (proc->greeted)
+        write_some(proc);
     return 0;
 }
 
@@ -329,6 +342,8 @@ static int start_walled(struct hand_proc *proc, const struct sandbox_spec *spec,
         return walls_explain(err, "");
     if (walls_build(spec, &how, &proc->walls, err) < 0)
         return -1;
+    if (!spec->off)
+        proc->group = spec_cgroup(spec);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0 ||
         setsockopt(ends[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0)
         return err_set(err, ERR_INTERNAL, "socket: %s", strerror(errno));
@@ -351,6 +366,7 @@ int hand_proc_start(struct loop *loop, const struct sandbox_spec *spec, struct s
     if (start_walled(proc, spec, state, err) < 0) {
         if (proc->socket >= 0)
             close(proc->socket);
+        cgroup_free(proc->group);
         walls_release(&proc->walls);
         free(proc);
         return -1;

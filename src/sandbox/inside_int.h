@@ -69,6 +69,9 @@ struct proc_info {
 /* Our descendants, and those that were left to us; returns their number, at most PROCS_MAX.
  * *ret_list is to be freed. */
 size_t procs_read(struct proc_info **ret_list);
+/* Whether there are more than that, zombies and all, besides us; reads no more than it must. For
+ * process 1. */
+bool procs_more_than(size_t limit);
 /* Signals the session that leader leads and all descendants of its members. Returns how many. */
 int procs_kill(pid_t leader, int sig);
 /* All of them, until none is left. */

@@ -31,7 +31,9 @@ int inside_rlimits(const struct inside_setup *setup, struct err *err)
         uint64_t limit;
         const char *name;
     } limits[] = {
-        { RLIMIT_CORE, 0, "core" },
+        /* One byte: less than any file format dumps, and the kernel's sign for not starting the
+         * host's collector either, which 0 would do. */
+        { RLIMIT_CORE, 1, "core" },
         { RLIMIT_NOFILE, OPEN_FILES, "open files" },
         { RLIMIT_FSIZE, setup->disk ? setup->disk : RLIM_INFINITY, "file size" },
         { RLIMIT_DATA, setup->memory ? setup->memory : RLIM_INFINITY, "data" },

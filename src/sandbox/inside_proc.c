@@ -115,6 +115,19 @@ static bool belongs(const struct proc_info *list, size_t n, size_t at, pid_t roo
     return false;
 }
 
+bool procs_more_than(size_t limit)
+{
+    const struct dirent *entry;
+    DIR *dir = opendir("/proc");
+    size_t n = 0;
+
+    while (dir && n <= limit + 1 && (entry = readdir(dir)))
+        n += isdigit((unsigned char)entry->d_name[0]) != 0;
+    if (dir)
+        closedir(dir);
+    return n > limit + 1;
+}
+
 size_t procs_read(struct proc_info **ret_list)
 {
     size_t n = read_all(ret_list), kept = 0;

@@ -5,11 +5,12 @@
  * asks the hand (user notification), which answers EPERM and tells the keeper what was tried.
  *
  *     foreign architecture         kill
- *     x32 numbers, clone3          ENOSYS (programs then use clone, whose flags can be seen)
+ *     x32 numbers, clone3, openat2 ENOSYS (programs then use calls whose arguments can be seen)
  *     clone with new namespaces,
  *     socket of a strange family or
  *     raw, ioctl TIOCSTI/TIOCLINUX,
  *     personality but plain ones,
+ *     making a file set-user-id,
  *     every number in refused[]    ask the hand: EPERM
  *     io_uring                     EPERM
  *     everything else              allow
@@ -18,6 +19,7 @@
  */
 #include <asm/ioctls.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/sched.h>
@@ -125,8 +127,13 @@ static const struct call refused[] = {
 static const int quiet[] = { SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register };
 
 /* Refused for their arguments. */
-static const struct call watched[] = { CALL(clone), CALL(socket), CALL(socketpair), CALL(ioctl),
-                                       CALL(personality) };
+static const struct call watched[] = {
+    CALL(clone),  CALL(socket),   CALL(socketpair), CALL(ioctl),   CALL(personality),
+    CALL(fchmod), CALL(fchmodat), CALL(openat),     CALL(mknodat),
+#ifdef SYS_chmod
+    CALL(chmod),  CALL(open),     CALL(creat),      CALL(mknod),
+#endif
+};
 
 const char *inside_call_name(int nr)
 {
@@ -191,6 +198,7 @@ static void check_architecture(struct program *p)
     answer(p, SECCOMP_RET_ERRNO | ENOSYS);
 #endif
     answer_if(p, SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS);
+    answer_if(p, SYS_openat2, SECCOMP_RET_ERRNO | ENOSYS);
 }
 
 /* Begins "if this call: ..."; the number is in A again after end_call(). Returns where to patch. */
@@ -259,6 +267,52 @@ static void check_personality(struct program *p)
     end_call(p, at);
 }
 
+#define SPECIAL_MODES 06000 /* set-user-id, set-group-id */
+#define SYS_FCHMODAT2 452   /* newer than the headers; one number everywhere */
+
+/* When the daemon is root, its files are root's outside too: no set-user-id program may be left in
+ * a writable place for somebody else to run. */
+static void check_mode(struct program *p, uint32_t nr, int mode_arg)
+{
+    unsigned short at = begin_call(p, nr);
+
+    load(p, ARG(mode_arg));
+    and_with(p, SPECIAL_MODES);
+    emit(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0));
+    answer(p, SECCOMP_RET_USER_NOTIF);
+    end_call(p, at);
+}
+
+/* The mode of an open() counts only when it makes a file, and may be anything otherwise. */
+static void check_open(struct program *p, uint32_t nr, int flags_arg)
+{
+    unsigned short at = begin_call(p, nr);
+
+    load(p, ARG(flags_arg));
+    and_with(p, O_CREAT | (O_TMPFILE & ~O_DIRECTORY));
+    answer_if(p, 0, SECCOMP_RET_ALLOW);
+    load(p, ARG(flags_arg + 1));
+    and_with(p, SPECIAL_MODES);
+    emit(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0));
+    answer(p, SECCOMP_RET_USER_NOTIF);
+    end_call(p, at);
+}
+
+static void check_modes(struct program *p)
+{
+    check_mode(p, SYS_fchmod, 1);
+    check_mode(p, SYS_fchmodat, 2);
+    check_mode(p, SYS_FCHMODAT2, 2);
+    check_mode(p, SYS_mknodat, 2);
+    check_open(p, SYS_openat, 2);
+#ifdef SYS_chmod
+    check_mode(p, SYS_chmod, 1);
+    check_mode(p, SYS_creat, 1);
+    check_mode(p, SYS_mknod, 1);
+    check_open(p, SYS_open, 1);
+#endif
+}
+
 static void assemble(struct program *p)
 {
     check_architecture(p);
@@ -267,6 +321,7 @@ static void assemble(struct program *p)
     check_socket(p, SYS_socketpair);
     check_ioctl(p);
     check_personality(p);
+    check_modes(p);
     for (size_t i = 0; i < ARRAY_LEN(refused); i++)
         answer_if(p, (uint32_t)refused[i].nr, SECCOMP_RET_USER_NOTIF);
     for (size_t i = 0; i < ARRAY_LEN(quiet); i++)

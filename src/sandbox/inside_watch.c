@@ -30,6 +30,7 @@
 
 #define BUSY_MS  40
 #define IDLE_MS  400
+#define CROWD    2 /* times the limit: certainly too many, dead or alive */
 #define PLACES   64
 #define WALK_MAX 200000 /* files looked at in one search */
 
@@ -150,20 +151,24 @@ static void find_places(void)
 
 /* ---- processes and memory ---- */
 
-static void check_processes(const struct proc_info *list, size_t n)
+static void too_many(void)
 {
     char message[160];
+
+    snprintf(message, sizeof(message),
+             "more than %llu processes at once (sandbox.limits.processes): everything was ended",
+             (unsigned long long)watch.setup->processes);
+    over("processes", message);
+}
+
+static void check_processes(const struct proc_info *list, size_t n)
+{
     size_t alive = 0;
 
     for (size_t i = 0; i < n; i++)
         alive += !list[i].zombie;
-    if (watch.setup->processes == 0 || alive <= watch.setup->processes)
-        return;
-    snprintf(message, sizeof(message),
-             "%zu processes at once, at most %llu are allowed (sandbox.limits.processes): "
-             "everything was ended",
-             alive, (unsigned long long)watch.setup->processes);
-    over("processes", message);
+    if (watch.setup->processes > 0 && alive > watch.setup->processes)
+        too_many();
 }
 
 static void check_memory(const struct proc_info *list, size_t n)
@@ -192,8 +197,13 @@ static void check_memory(const struct proc_info *list, size_t n)
 static size_t look(void)
 {
     struct proc_info *list;
-    size_t n = procs_read(&list);
+    size_t n;
 
+    /* While it multiplies there is no time to look at each. */
+    if (watch.setup->processes > 0 && !watch.setup->off &&
+        procs_more_than((size_t)watch.setup->processes * CROWD))
+        too_many();
+    n = procs_read(&list);
     check_processes(list, n);
     check_memory(list, n);
     if (n > 0)

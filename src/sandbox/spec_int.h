@@ -6,6 +6,7 @@
 #define DORMOUSE_SANDBOX_SPEC_INT_H
 
 #include "base/limits.h"
+#include "sandbox/cgroup.h"
 #include "sandbox/sandbox.h"
 
 #define SPEC_MEMORY    (1024ull * MIB)
@@ -38,6 +39,20 @@ static inline uint64_t spec_private_bytes(const struct sandbox_spec *spec)
     uint64_t half = spec_memory(spec) / 2;
 
     return spec_disk(spec) < half ? spec_disk(spec) : half;
+}
+
+/* The kernel's limits stand a little behind those of the hand's watch, which can say what happened:
+ * memory for the hand itself, and threads, which are tasks too. */
+#define SPEC_MEMORY_SLACK (96ull * MIB)
+#define SPEC_TASKS_FACTOR 8
+#define SPEC_TASKS_SLACK  64
+
+static inline struct cgroup *spec_cgroup(const struct sandbox_spec *spec)
+{
+    return cgroup_new(&(struct cgroup_config){
+        .memory_bytes = spec_memory(spec) + spec_memory(spec) / 8 + SPEC_MEMORY_SLACK,
+        .tasks = spec_processes(spec) * SPEC_TASKS_FACTOR + SPEC_TASKS_SLACK,
+    });
 }
 
 #endif

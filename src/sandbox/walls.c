@@ -208,6 +208,14 @@ static bool in_private(const char *path)
     return false;
 }
 
+static bool is_private(const char *path)
+{
+    for (size_t i = 0; i < ARRAY_LEN(private_dirs); i++)
+        if (strcmp(path, private_dirs[i]) == 0)
+            return true;
+    return false;
+}
+
 static void system_view(struct walls *w, const struct sandbox_spec *spec)
 {
     const char *size =
@@ -232,9 +240,17 @@ static void system_view(struct walls *w, const struct sandbox_spec *spec)
     arg2(w, "--remount-ro", "/dev");
 }
 
+/* Where the working directory and the home are, they can be read, also below a private place. */
+static bool shown(const struct walls *w, const char *dir)
+{
+    return in_private(dir) && !is_private(dir) && !walls_below_any(dir, &w->allow_write);
+}
+
 static void writable_binds(struct walls *w)
 {
-    if (in_private(w->cwd) && !walls_below_any(w->cwd, &w->allow_write))
+    if (shown(w, w->home))
+        bind(w, "--ro-bind", w->home, w->home);
+    if (shown(w, w->cwd))
         bind(w, "--ro-bind", w->cwd, w->cwd);
     for (size_t i = 0; i < w->allow_write.n; i++) {
         const char *path = w->allow_write.items[i];
@@ -247,14 +263,15 @@ static void writable_binds(struct walls *w)
 /* Whether path can be seen inside before it is covered. */
 static bool visible(const struct walls *w, const char *path)
 {
-    return !in_private(path) || walls_below_any(path, &w->allow_write) || walls_below(path, w->cwd);
+    return !in_private(path) || walls_below_any(path, &w->allow_write) ||
+           walls_below(path, w->cwd) || (walls_below(path, w->home) && !is_private(w->home));
 }
 
 static void cover(struct walls *w, const char *path)
 {
     struct stat st;
 
-    if (lstat(path, &st) < 0 || !visible(w, path))
+    if (stat(path, &st) < 0 || !visible(w, path))
         return;
     if (!S_ISDIR(st.st_mode)) {
         bind(w, "--ro-bind", "/dev/null", path);
@@ -267,19 +284,25 @@ static void cover(struct walls *w, const char *path)
 }
 
 /* What lies below a covered directory is gone with it. */
+static void cover_all(struct walls *w, struct walls_list *paths, struct walls_list *covered)
+{
+    walls_sort(paths);
+    for (size_t i = 0; i < paths->n; i++) {
+        const char *path = paths->items[i];
+
+        if (walls_below_any(path, covered))
+            continue;
+        cover(w, path);
+        walls_add(w, covered, path);
+    }
+}
+
 static void cover_denied(struct walls *w)
 {
     struct walls_list covered = { 0 };
 
-    walls_sort(&w->deny_read);
-    for (size_t i = 0; i < w->deny_read.n; i++) {
-        const char *path = w->deny_read.items[i];
-
-        if (walls_below_any(path, &covered))
-            continue;
-        cover(w, path);
-        walls_add(w, &covered, path);
-    }
+    cover_all(w, &w->deny_read, &covered);
+    cover_all(w, &w->found, &covered);
     for (size_t i = 0; i < w->deny_write.n; i++) {
         const char *path = w->deny_write.items[i];
 
@@ -305,8 +328,8 @@ static void no_list(struct walls *w, struct walls_list *list)
 int walls_build(const struct sandbox_spec *spec, const struct walls_how *how, struct walls *w,
                 struct err *err)
 {
-    struct walls_list *const lists[] = { &w->args,      &w->env,        &w->allow_write,
-                                         &w->deny_read, &w->deny_names, &w->deny_write };
+    struct walls_list *const lists[] = { &w->args,       &w->env,   &w->allow_write, &w->deny_read,
+                                         &w->deny_names, &w->found, &w->deny_write };
 
     memset(w, 0, sizeof(*w));
     for (size_t i = 0; i < ARRAY_LEN(lists); i++)

@@ -42,6 +42,7 @@ struct walls {
     struct walls_list args;                               /* bubblewrap's, without its name */
     struct walls_list env;                                /* "NAME=value", all that gets inside */
     struct walls_list allow_write, deny_read, deny_names; /* resolved, for the hand */
+    struct walls_list found;                              /* what has one of the denied names */
     struct walls_list deny_write; /* Dormouse's own, whoever may write around them */
     const char *cwd, *home;
     const char *made; /* an empty directory that was made to be covered; see walls_release() */

@@ -24,7 +24,7 @@ void walls_sort(struct walls_list *list);
 #define WALLS_SEARCH_ENTRIES 20000
 #define WALLS_SEARCH_DEPTH   12
 
-/* Adds everything below dir that has one of the names to deny_read. */
+/* Adds everything below dir that has one of the names to found. */
 void walls_find_names(struct walls *w, const char *dir);
 
 /* ---- walls_env.c ---- */

@@ -38,6 +38,19 @@ static bool skipped(const char *name)
     return false;
 }
 
+/* A link counts for what it leads to; one that leads to where we are hides nothing. */
+static void found(struct walls *w, const char *path)
+{
+    const char *real = walls_resolve(w, path, "/");
+
+    if (!real || walls_below(w->cwd, real))
+        return;
+    if (w->found.n < WALLS_PATHS_MAX)
+        walls_add(w, &w->found, real);
+    else
+        w->names_cut = true;
+}
+
 static void look_in(struct search *search, int fd, const char *path, int depth);
 
 static void look_at(struct search *search, int dir_fd, const char *path, const struct dirent *entry,
@@ -49,10 +62,7 @@ static void look_at(struct search *search, int dir_fd, const char *path, const s
     int fd;
 
     if (wanted(w, entry->d_name)) {
-        if (w->deny_read.n < WALLS_PATHS_MAX)
-            walls_add(w, &w->deny_read, walls_resolve(w, full, "/"));
-        else
-            w->names_cut = true;
+        found(w, full);
         return;
     }
     if (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN)

@@ -5,6 +5,7 @@
 #include "rig.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -104,24 +105,42 @@ void rig_run_until(struct rig *rig, const bool *flag)
         FAIL("nothing came within %d ms", PATIENCE_MS);
 }
 
-/* The child of a hand that was freed is collected by the loop. */
-static void finish_collecting(struct loop_timer *timer)
-{
-    struct patience *patience = (struct patience *)timer;
+/* ---- the child of a hand that was freed is collected by the loop ---- */
 
-    patience->over = true;
-    loop_stop(patience->rig->loop);
+struct collecting {
+    struct loop_timer timer; /* first */
+    struct loop *loop;
+    int pid;
+};
+
+static void look_again(struct loop_timer *timer)
+{
+    struct collecting *wait = (struct collecting *)timer;
+
+    if (wait->pid > 0 && kill(wait->pid, 0) == 0)
+        loop_timer_start(wait->loop, timer, 2);
+    else
+        loop_stop(wait->loop);
+}
+
+void rig_end_hand(struct rig *rig)
+{
+    struct collecting wait = { .timer = { .fire = look_again }, .loop = rig->loop };
+    uint64_t stamp;
+
+    if (!rig->hand)
+        return;
+    wait.pid = hand_pid(rig->hand, &stamp);
+    hand_free(rig->hand);
+    rig->hand = NULL;
+    loop_timer_start(rig->loop, &wait.timer, 0);
+    loop_run(rig->loop, NULL);
 }
 
 void rig_end(struct rig *rig)
 {
-    struct patience patience = { .timer = { .fire = finish_collecting }, .rig = rig };
-
-    hand_free(rig->hand);
+    rig_end_hand(rig);
     json_object_put(rig->doc);
-    loop_timer_start(rig->loop, &patience.timer, 400);
-    while (!patience.over)
-        loop_run(rig->loop, NULL);
     loop_free(rig->loop);
 }
 

@@ -30,6 +30,8 @@ struct rig {
 void rig_init(struct rig *rig, struct test *t);
 /* Starts a hand by rig->spec (rig_call() does it when none is there). */
 void rig_start(struct rig *rig);
+/* Frees the hand and collects its process. */
+void rig_end_hand(struct rig *rig);
 void rig_end(struct rig *rig);
 /* Calls and runs the loop until it is answered. */
 void rig_call(struct rig *rig, const char *operation, const char *arguments);
@@ -40,7 +42,6 @@ int rig_exit(const struct rig *rig);
 const char *rig_text(const struct rig *rig, const char *key);
 /* Runs the loop until *flag, or fails the test. */
 void rig_run_until(struct rig *rig, const bool *flag);
-/* Runs the loop until everything that was started has been collected. */
 bool rig_noticed(const struct rig *rig, const char *part);
 /* Path of the program of probes. */
 const char *rig_probe(void);

@@ -315,7 +315,7 @@ int op_read_file(struct op_ctx *ctx, struct json_object *arguments, struct json_
                  struct err *err)
 {
     AUTO_PLACE place = ACCESS_PLACE_INIT;
-    struct range range;
+    struct range range = { 0, 0 };
     struct stat st;
     struct str path;
     AUTO_FD fd = -1;

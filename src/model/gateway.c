@@ -16,6 +16,7 @@
 static const struct model_provider *const providers[] = {
     &model_provider_call,
     &model_provider_offline,
+    &model_provider_script,
 };
 
 static const struct model_spec offline_spec = { .id = "offline", .provider = "offline" };

@@ -326,7 +326,8 @@ const struct cli_command cli_cmd_backup = {
         "hash of each. It is readable by you alone, and never overwrites.\n\n"
         "To restore, stop the daemon, unpack into an empty directory and start there:\n\n"
         "  mkdir -m 700 NEW && tar -xf FILE -C NEW && dormouse serve --data NEW\n\n"
-        "The token of the HTTP interface is not in the archive; a new one is made. Records on "
+        "The token of the HTTP interface is not in the archive; a new one is made. Neither are "
+        "secrets: set them again, or copy DATA/secrets and its key yourself. Records on "
         "Postgres are backed up with pg_dump.",
     .operands_min = 1,
     .operands_max = 1,

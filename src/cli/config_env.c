@@ -13,7 +13,8 @@
 #define NAME_TEXT_MAX 96
 
 /* Ours, but not configuration. */
-static const char *const other_names[] = { "DORMOUSE_DATA", "DORMOUSE_LOG", "DORMOUSE_LOG_FORMAT" };
+static const char *const other_names[] = { "DORMOUSE_DATA", "DORMOUSE_LOG", "DORMOUSE_LOG_FORMAT",
+                                           "DORMOUSE_MASTER_KEY_FILE" };
 
 static void variable_of(const char *path, char *out, size_t size)
 {

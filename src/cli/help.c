@@ -27,6 +27,9 @@ const struct help_term help_environment[] = {
     { "DORMOUSE_SECTION_KEY", "overrides a configuration key: DORMOUSE_SERVER_LISTEN stands for "
                               "server.listen" },
     { "STATE_STORE_BACKEND, DATABASE_URL", "the backend `postgres` with a URL means store.url" },
+    { "DORMOUSE_MASTER_KEY_FILE",
+      "the key of DATA/secrets, instead of DATA/secrets.key; chooses that "
+      "file over the desktop's Secret Service" },
     { "NO_COLOR", "no colours, also on a terminal" },
     { NULL, NULL },
 };
@@ -38,6 +41,8 @@ const struct help_term help_files[] = {
     { "DATA/agent.sqlite", "what agents made" },
     { "DATA/index.sqlite", "what can be rebuilt" },
     { "DATA/token", "the bearer token of the HTTP interface" },
+    { "DATA/secrets", "secrets, sealed; where there is no Secret Service" },
+    { "DATA/secrets.key", "the key of DATA/secrets, made at first use" },
     { "DATA/lock", "held by the running daemon" },
     { NULL, NULL },
 };

@@ -1,7 +1,10 @@
-/* Requests: the exchange's own copy, and what it weighs.
+/* Requests: the exchange's own copy, what it weighs, and what is wrong with it.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "model/request_int.h"
+
+#include "base/json.h"
 #include "base/tokens.h"
 #include "model/exchange_int.h"
 
@@ -96,4 +99,169 @@ int64_t exchange_estimate_input(const struct model_request *request)
     for (size_t i = 0; i < request->message_count; i++)
         sum += message_tokens(&request->messages[i]);
     return sum;
+}
+
+/* ---- before it is written ---- */
+
+static bool is_object(struct str text)
+{
+    AUTO_JSON value = NULL;
+
+    return json_parse(text, &value, NULL) == 0 && json_object_is_type(value, json_type_object);
+}
+
+/* ---- calls and their results ---- */
+
+/* Providers refuse a request in which a call has no result or a result no call: what a crash, a
+ * cancelled run or a shortened history leaves behind. */
+struct mend {
+    struct arena *arena;
+    struct model_message *out;
+    size_t n;
+};
+
+static void put(struct mend *mend, struct model_message message)
+{
+    mend->out[mend->n++] = message;
+}
+
+/* A result whose call is not there any more still tells something. */
+static void put_orphan(struct mend *mend, const struct model_message *result)
+{
+    const char *text = arena_printf(mend->arena, "[Result of an earlier call of %.*s]\n%.*s",
+                                    STR_ARG(result->tool_name), STR_ARG(result->text));
+
+    put(mend, (struct model_message){ .role = MODEL_USER, .text = str_from(text) });
+}
+
+static size_t find_result(const struct model_message *from, size_t n, struct str id)
+{
+    size_t i = 0;
+
+    while (i < n && !(from[i].role == MODEL_TOOL && str_eq(from[i].call_id, id)))
+        i++;
+    return i;
+}
+
+static bool is_answered(const struct model_message *assistant, const struct model_message *from,
+                        size_t at)
+{
+    for (size_t i = 0; assistant && i < assistant->call_count; i++)
+        if (str_eq(assistant->calls[i].id, from[at].call_id))
+            return find_result(from, at, from[at].call_id) == at;
+    return false;
+}
+
+static void put_results(struct mend *mend, const struct model_message *assistant,
+                        const struct model_message *from, size_t n)
+{
+    for (size_t i = 0; i < assistant->call_count; i++) {
+        const struct model_call *call = &assistant->calls[i];
+        size_t at = find_result(from, n, call->id);
+
+        if (at < n)
+            put(mend, from[at]);
+        else
+            put(mend, (struct model_message){
+                          .role = MODEL_TOOL,
+                          .call_id = call->id,
+                          .tool_name = call->name,
+                          .text = STR("No result was recorded: the call was interrupted."),
+                          .failed = true,
+                      });
+    }
+}
+
+/* One assistant message (NULL: before the first) and the n messages up to the next. */
+static void mend_turn(struct mend *mend, const struct model_message *assistant,
+                      const struct model_message *from, size_t n)
+{
+    if (assistant) {
+        put(mend, *assistant);
+        put_results(mend, assistant, from, n);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (from[i].role == MODEL_USER)
+            put(mend, from[i]);
+        else if (!is_answered(assistant, from, i))
+            put_orphan(mend, &from[i]);
+}
+
+static void request_mend(struct model_exchange *x)
+{
+    struct model_request *request = &x->request;
+    const struct model_message *all = request->messages, *assistant = NULL;
+    size_t room = request->message_count, from = 0;
+    struct mend mend = { .arena = &x->arena };
+
+    for (size_t i = 0; i < request->message_count; i++)
+        room += all[i].call_count;
+    mend.out = ARENA_NEW_N(&x->arena, struct model_message, room);
+    for (size_t i = 0; i <= request->message_count; i++) {
+        if (i < request->message_count && all[i].role != MODEL_ASSISTANT)
+            continue;
+        mend_turn(&mend, assistant, all + from, i - from);
+        assistant = all + i;
+        from = i + 1;
+    }
+    request->messages = mend.out;
+    request->message_count = mend.n;
+}
+
+/* Names that a model made up may hold what servers refuse to see again. */
+static struct str wire_name(struct arena *arena, struct str name)
+{
+    size_t n = name.n < 64 ? name.n : 64;
+    char *text;
+
+    if (n == 0)
+        return STR("unknown");
+    text = arena_copy(arena, name.p, n);
+    for (size_t i = 0; i < n; i++)
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-", text[i]) ||
+            !text[i])
+            text[i] = '_';
+    return str_of(text, n);
+}
+
+static void mend_names(struct model_exchange *x)
+{
+    for (size_t i = 0; i < x->request.message_count; i++) {
+        const struct model_message *message = &x->request.messages[i];
+
+        for (size_t k = 0; k < message->call_count; k++) {
+            /* The exchange's own copy. */
+            struct model_call *call = (struct model_call *)&message->calls[k];
+
+            call->name = wire_name(&x->arena, call->name);
+        }
+    }
+}
+
+int request_check(struct model_exchange *x, struct err *err)
+{
+    const struct model_request *request = &x->request;
+
+    for (size_t i = 0; i < request->tool_count; i++)
+        if (!is_object(request->tools[i].input_schema))
+            return err_set(err, ERR_BAD_REQUEST, "tool %.*s: its input schema is no JSON object",
+                           STR_ARG(request->tools[i].name));
+    for (size_t i = 0; i < request->message_count; i++)
+        if (request->messages[i].role < MODEL_USER || request->messages[i].role > MODEL_TOOL)
+            return err_set(err, ERR_BAD_REQUEST, "message %zu has no role", i);
+    mend_names(x);
+    request_mend(x);
+    return 0;
+}
+
+struct str request_arguments(const struct model_call *call)
+{
+    return is_object(call->arguments) ? call->arguments : STR("{}");
+}
+
+void request_wipe(struct buf *secret)
+{
+    if (secret->p)
+        explicit_bzero(secret->p, secret->cap);
+    buf_release(secret);
 }

@@ -13,6 +13,9 @@
 #include "base/err.h"
 #include "db/domain.h"
 
+#define KILL_VALUE_MAX  128
+#define KILL_REASON_MAX 1000
+
 enum kill_scope { KILL_NONE = 0, KILL_ALL, KILL_AGENT, KILL_TOOLS };
 
 struct kill_switch {
@@ -29,18 +32,25 @@ int kill_open(struct domain *agent_domain, struct kill_switches **ret_kill, stru
 void kill_switches_free(struct kill_switches *kill);
 AUTO_DEFINE(kill_switches)
 
-/* Inside a unit on the agent domain; takes effect for kill_is_on() at once and is told to
- * on_change listeners; when the unit is rolled back, call kill_reload(). Idempotent: 1 when it
- * changed something, 0 when it was so already. */
+/* Inside a unit on the agent domain; takes effect for kill_is_on() at once. When the unit is rolled
+ * back, call kill_reload(). Idempotent: 1 when it changed something, 0 when it was so already (the
+ * first reason and time stay). bad_request for a value that does not fit the scope: none for all,
+ * 1 to KILL_VALUE_MAX bytes for the others; a reason has at most KILL_REASON_MAX. */
 int kill_set(struct kill_switches *kill, enum kill_scope scope, const char *value,
              const char *reason, int64_t now_ms, struct err *err);
 int kill_clear(struct kill_switches *kill, enum kill_scope scope, const char *value,
                struct err *err);
+/* Reads again what is on; what is known stays when that fails. */
 int kill_reload(struct kill_switches *kill, struct err *err);
 
-/* NULL when nothing stands in the way of this agent and, if given, this class; else the switch. */
+/* NULL when nothing stands in the way of this agent and, if given, this class; else the switch,
+ * valid until the next change. Either may be NULL. */
 const struct kill_switch *kill_is_on(const struct kill_switches *kill, const char *agent_id,
                                      const char *tool_class);
+/* "all", "agent", "tools"; and back, KILL_NONE when it is none of them. */
+const char *kill_scope_name(enum kill_scope scope);
+enum kill_scope kill_scope_from(const char *name);
+/* In the order of scope and value. */
 void kill_each(const struct kill_switches *kill,
                void (*fn)(void *arg, const struct kill_switch *on), void *arg);
 

@@ -1,0 +1,207 @@
+/* Provider "openai": Chat Completions of OpenAI and of every server that speaks it.
+ *
+ * llama-server, Ollama, vLLM, LM Studio, OpenRouter and others take the same request; only what all
+ * of them take is sent. The request is written stable part first (model, tools, system), so that
+ * prompt caches keep working.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_write.h"
+#include "model/openai_int.h"
+#include "model/request_int.h"
+
+#define OPENAI_URL "https://api.openai.com/v1"
+
+/* OpenAI's newer models refuse max_tokens; other servers know nothing else. */
+static bool is_openai(const struct model_spec *spec)
+{
+    struct str host = model_url_host(spec->base_url ? spec->base_url : OPENAI_URL);
+
+    return str_eq_nocase(host, STR("api.openai.com")) || str_ends(host, STR(".openai.azure.com"));
+}
+
+static void write_tool(struct json_writer *w, const struct model_tool *tool)
+{
+    json_write_object_begin(w);
+    json_write_key(w, "type");
+    json_write_text(w, "function");
+    json_write_key(w, "function");
+    json_write_object_begin(w);
+    json_write_key(w, "name");
+    json_write_str(w, tool->name);
+    json_write_key(w, "description");
+    json_write_str(w, tool->description);
+    json_write_key(w, "parameters");
+    json_write_raw(w, tool->input_schema);
+    json_write_object_end(w);
+    json_write_object_end(w);
+}
+
+static void write_calls(struct json_writer *w, const struct model_message *message)
+{
+    json_write_key(w, "tool_calls");
+    json_write_array_begin(w);
+    for (size_t i = 0; i < message->call_count; i++) {
+        const struct model_call *call = &message->calls[i];
+
+        json_write_object_begin(w);
+        json_write_key(w, "id");
+        json_write_str(w, call->id);
+        json_write_key(w, "type");
+        json_write_text(w, "function");
+        json_write_key(w, "function");
+        json_write_object_begin(w);
+        json_write_key(w, "name");
+        json_write_str(w, call->name);
+        json_write_key(w, "arguments");
+        json_write_str(w, request_arguments(call));
+        json_write_object_end(w);
+        json_write_object_end(w);
+    }
+    json_write_array_end(w);
+}
+
+static void write_role(struct json_writer *w, const char *role)
+{
+    json_write_object_begin(w);
+    json_write_key(w, "role");
+    json_write_text(w, role);
+}
+
+static void write_message(struct json_writer *w, const struct model_message *message)
+{
+    static const char *const roles[] = {
+        [MODEL_USER] = "user", [MODEL_ASSISTANT] = "assistant", [MODEL_TOOL] = "tool"
+    };
+
+    write_role(w, roles[message->role]);
+    if (message->role == MODEL_TOOL) {
+        json_write_key(w, "tool_call_id");
+        json_write_str(w, message->call_id);
+    }
+    json_write_key(w, "content");
+    if (message->role == MODEL_ASSISTANT && message->text.n == 0 && message->call_count > 0)
+        json_write_null(w);
+    else
+        json_write_str(w, message->text);
+    if (message->role == MODEL_ASSISTANT && message->call_count > 0)
+        write_calls(w, message);
+    json_write_object_end(w);
+}
+
+static void write_tools(struct json_writer *w, const struct model_request *request)
+{
+    if (request->tool_count == 0) /* an empty list is refused */
+        return;
+    json_write_key(w, "tools");
+    json_write_array_begin(w);
+    for (size_t i = 0; i < request->tool_count; i++)
+        write_tool(w, &request->tools[i]);
+    json_write_array_end(w);
+}
+
+static void write_messages(struct json_writer *w, const struct model_request *request)
+{
+    json_write_key(w, "messages");
+    json_write_array_begin(w);
+    if (request->system.n > 0) {
+        write_role(w, "system");
+        json_write_key(w, "content");
+        json_write_str(w, request->system);
+        json_write_object_end(w);
+    }
+    for (size_t i = 0; i < request->message_count; i++)
+        write_message(w, &request->messages[i]);
+    json_write_array_end(w);
+}
+
+static int write_body(const struct model_exchange *x, struct buf *out)
+{
+    const struct model_request *request = &x->request;
+    struct json_writer w = JSON_WRITER(out);
+
+    json_write_object_begin(&w);
+    json_write_key(&w, "model");
+    json_write_text(&w, x->spec->model ? x->spec->model : "default");
+    json_write_key(&w, "stream");
+    json_write_bool(&w, true);
+    json_write_key(&w, "stream_options");
+    json_write_object_begin(&w);
+    json_write_key(&w, "include_usage");
+    json_write_bool(&w, true);
+    json_write_object_end(&w);
+    if (request->max_output_tokens > 0) {
+        json_write_key(&w, is_openai(x->spec) ? "max_completion_tokens" : "max_tokens");
+        json_write_i64(&w, request->max_output_tokens);
+    }
+    write_tools(&w, request);
+    write_messages(&w, request);
+    json_write_object_end(&w);
+    return json_write_end(&w);
+}
+
+static int openai_send(struct model_exchange *x, struct buf *key, struct str body, struct err *err)
+{
+    struct http_header headers[4] = {
+        { .name = STR("Content-Type"), .value = STR("application/json") },
+        { .name = STR("Accept"), .value = STR("text/event-stream") },
+    };
+    size_t n = 2;
+    struct str bearer = buf_str(key);
+
+    if (bearer.n > 0) {
+        headers[n++] = (struct http_header){ STR("Authorization"), bearer, true };
+        if (is_openai(x->spec) && x->spec->base_url) /* Azure's name for it */
+            headers[n++] = (struct http_header){ STR("api-key"), str_skip(bearer, 7), true };
+    }
+    return model_stream_start(x, x->state, &openai_stream_ops, "/chat/completions", headers, n,
+                              body, err);
+}
+
+static int openai_start(struct model_exchange *x, struct err *err)
+{
+    AUTO_BUF body = BUF_INIT(HTTP_BODY_SENT_MAX);
+    struct buf key = BUF_INIT(MODEL_SECRET_MAX + 16);
+    struct openai_state *state;
+    int result;
+
+    if (request_check(x, err) < 0)
+        return -1;
+    if (x->spec->secret_ref)
+        buf_add_text(&key, "Bearer ");
+    if (exchange_secret(x, &key, err) < 0) {
+        request_wipe(&key);
+        return -1;
+    }
+    if (write_body(x, &body) < 0) {
+        request_wipe(&key);
+        return err_set(err, ERR_CONTEXT_TOO_LONG, "model %s: the request is over %u bytes",
+                       x->spec->id, HTTP_BODY_SENT_MAX);
+    }
+    state = NEW(struct openai_state);
+    state->current = -1;
+    x->state = state;
+    result = openai_send(x, &key, buf_str(&body), err);
+    request_wipe(&key);
+    return result;
+}
+
+static void openai_release(struct model_exchange *x)
+{
+    if (!x->state)
+        return;
+    openai_state_release(x->state);
+    free(x->state);
+    x->state = NULL;
+}
+
+const struct model_provider model_provider_openai = {
+    .name = "openai",
+    .default_url = OPENAI_URL,
+    .start = openai_start,
+    .cancel = model_stream_cancel,
+    .release = openai_release,
+};

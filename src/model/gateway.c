@@ -16,6 +16,7 @@
 static const struct model_provider *const providers[] = {
     &model_provider_openai,
     &model_provider_anthropic,
+    &model_provider_functiongemma,
     &model_provider_call,
     &model_provider_offline,
     &model_provider_script,

@@ -80,23 +80,37 @@ static struct str read_escaped(struct reader *r)
     return body;
 }
 
-static void add_escape_sequence(struct reader *r, struct buf *out, char c)
+static uint32_t read_hex4(struct reader *r)
 {
-    static const char from[] = "nrtbf", to[] = "\n\r\t\b\f";
-    const char *hit = c ? strchr(from, c) : NULL;
     uint32_t code = 0;
 
-    if (c != 'u') {
-        buf_add_char(out, hit ? to[hit - from] : c);
-        return;
-    }
     for (int i = 0; i < 4 && r->at < r->text.n && isxdigit((unsigned char)r->text.p[r->at]); i++) {
         char d = (char)tolower((unsigned char)r->text.p[r->at++]);
 
         code = code * 16 + (uint32_t)(d >= 'a' ? d - 'a' + 10 : d - '0');
     }
-    if (buf_add_utf8(out, code) < 0 || (code >= 0xD800 && code <= 0xDFFF))
-        buf_add_utf8(out, UTF8_REPLACEMENT);
+    return code;
+}
+
+/* What follows a backslash; halves of a character are put together, lone ones are U+FFFD. */
+static void add_escape_sequence(struct reader *r, struct buf *out, char c)
+{
+    static const char from[] = "nrtbf", to[] = "\n\r\t\b\f";
+    const char *hit = c ? strchr(from, c) : NULL;
+    uint32_t code, low;
+
+    if (c != 'u') {
+        buf_add_char(out, hit ? to[hit - from] : c);
+        return;
+    }
+    code = read_hex4(r);
+    if (code >= 0xD800 && code <= 0xDBFF && str_starts(rest(r), STR("\\u"))) {
+        r->at += 2;
+        low = read_hex4(r);
+        code = low >= 0xDC00 && low <= 0xDFFF ? 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00)
+                                              : UTF8_REPLACEMENT;
+    }
+    buf_add_utf8(out, code >= 0xD800 && code <= 0xDFFF ? UTF8_REPLACEMENT : code);
 }
 
 /* "text" or 'text' with JSON's escapes; raw line breaks are taken as they are. */
@@ -130,6 +144,22 @@ static struct json_object *text_value(struct str text)
     return json_object_new_string_len(buf_text(&clean), (int)clean.n);
 }
 
+/* "1 timeout:2": a comma may be missing. */
+static bool looks_like_two(struct str word)
+{
+    for (size_t i = 0; i < word.n; i++) {
+        size_t k = i + 1;
+
+        if (word.p[i] != ' ')
+            continue;
+        while (k < word.n && (isalnum((unsigned char)word.p[k]) || word.p[k] == '_'))
+            k++;
+        if (k > i + 1 && k < word.n && (word.p[k] == ':' || word.p[k] == '='))
+            return true;
+    }
+    return false;
+}
+
 /* A number, true, false, null, or a string that nobody marked. */
 static struct json_object *read_bare(struct reader *r, bool *ret_null)
 {
@@ -157,7 +187,7 @@ static struct json_object *read_bare(struct reader *r, bool *ret_null)
         return value;
     json_object_put(value);
     if (str_find(word, ESCAPE) >= 0 || str_find_char(word, '"') >= 0 ||
-        str_find_char(word, '{') >= 0) {
+        str_find_char(word, '{') >= 0 || looks_like_two(word)) {
         trouble(r, "a value is neither text nor number");
         return NULL;
     }

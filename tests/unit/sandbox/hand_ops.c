@@ -11,13 +11,30 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/limits.h"
+#include "sandbox/op_file.h"
+
+/* Each test is a process; what it was given stays reachable until it ends. */
+static struct ops *kept_ops;
+static struct json_object **kept;
+static size_t kept_n;
+
+__attribute__((destructor)) static void free_kept(void)
+{
+    for (size_t i = 0; i < kept_n; i++)
+        json_object_put(kept[i]);
+    free(kept);
+    if (kept_ops)
+        op_seen_clear(&kept_ops->state);
+    free(kept_ops);
+}
 
 struct ops *ops_new(struct test *t)
 {
-    struct ops *ops = ARENA_NEW(&t->arena, struct ops);
+    struct ops *ops = kept_ops = NEW(struct ops);
     char real[PATH_MAX];
 
     ASSERT(realpath(test_dir(t), real));
@@ -61,6 +78,8 @@ struct json_object *ops_try(struct test *t, struct ops *ops, op_fn *fn, const ch
     }
     ASSERT_EQ(json_write_end(&writer), 0);
     ASSERT_OK(json_parse(buf_str(&result), &value, &t->err));
+    kept = alloc_resize(kept, kept_n + 1, sizeof(*kept));
+    kept[kept_n++] = value;
     return value;
 }
 
@@ -91,9 +110,13 @@ static struct json_object *at(struct json_object *result, const char *pointer)
 {
     struct str rest = str_from(pointer), part;
 
-    while (result && str_split(&rest, '/', &part))
-        if (json_pointer_step(&result, part) < 0)
+    while (result && str_split(&rest, '/', &part)) {
+        char token[64] = "";
+
+        memcpy(token, part.p, part.n < sizeof(token) ? part.n : 0);
+        if (json_pointer_step(&result, str_from(token)) < 0)
             return NULL;
+    }
     return result;
 }
 

@@ -175,8 +175,9 @@ static void give_up(struct hand *hand, const struct err *why)
     fail_all(hand, why);
 }
 
-static void on_reply(struct hand *hand, const struct hand_frame *frame)
+static void on_reply(void *arg, const struct hand_frame *frame)
 {
+    struct hand *hand = arg;
     struct hand_job *job = find_job(hand, frame->id);
     AUTO_BUF text = BUF_INIT(FRAME_BYTES + KIB);
     struct json_writer w = JSON_WRITER(&text);
@@ -201,15 +202,12 @@ static void on_reply(struct hand *hand, const struct hand_frame *frame)
     finish(job, &reply);
 }
 
-static void on_frame(void *arg, const struct hand_frame *frame)
+static void on_notice(void *arg, const char *kind, struct str detail)
 {
     struct hand *hand = arg;
 
-    if (frame->said == HAND_SAID_REPLY)
-        on_reply(hand, frame);
-    else if (hand->on_notice)
-        hand->on_notice(hand->arg,
-                        &(struct hand_notice){ .kind = frame->kind, .detail = frame->detail });
+    if (hand->on_notice)
+        hand->on_notice(hand->arg, &(struct hand_notice){ .kind = kind, .detail = detail });
 }
 
 static void on_ended(void *arg, const struct err *why)
@@ -261,7 +259,9 @@ static int check_call(struct hand *hand, const char *operation, struct str argum
 static int send_job(struct hand *hand, const struct hand_job *job, const char *operation,
                     struct str arguments, int64_t limit_ms, struct err *err)
 {
-    static const struct hand_proc_calls calls = { .frame = on_frame, .ended = on_ended };
+    static const struct hand_proc_calls calls = { .reply = on_reply,
+                                                  .notice = on_notice,
+                                                  .ended = on_ended };
     AUTO_BUF text = BUF_INIT(FRAME_BYTES);
     struct json_writer w = JSON_WRITER(&text);
 

@@ -3,6 +3,7 @@
  *   hand.c        jobs: calls, cancels, what becomes of them
  *   hand_proc.c   one process: started, spoken to, ended
  *   hand_reply.c  what it says, read with suspicion
+ *   hand_net.c    its proxy, when hosts are listed
  *   hand_setup.c  what it is told at the start
  *   hand_find.c   where its executable is
  *
@@ -72,8 +73,9 @@ struct hand_proc;
 
 /* Called on the loop; never from inside hand_proc_start(). None after hand_proc_drop(). */
 struct hand_proc_calls {
-    /* Valid during the call. -1: it made no sense; the process is to be given up. */
-    void (*frame)(void *arg, const struct hand_frame *frame);
+    /* Valid during the call. */
+    void (*reply)(void *arg, const struct hand_frame *frame);
+    void (*notice)(void *arg, const char *kind, struct str detail);
     /* It has ended or was given up: why. */
     void (*ended)(void *arg, const struct err *why);
 };

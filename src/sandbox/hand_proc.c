@@ -21,6 +21,7 @@
 #include "sandbox/cgroup.h"
 #include "sandbox/frame.h"
 #include "sandbox/hand_int.h"
+#include "sandbox/hand_net.h"
 #include "sandbox/spec_int.h"
 
 #define READ_BYTES    65536
@@ -37,6 +38,7 @@ struct hand_proc {
     struct child *child;
     struct walls walls;
     struct cgroup *group; /* NULL: none could be made */
+    struct hand_net *net; /* NULL: no network at all */
     int socket, leader;   /* leader: pidfd of process 1 inside; -1 */
     uv_poll_t poll;
     struct buf in, out;
@@ -85,6 +87,8 @@ static void kill_all(struct hand_proc *proc)
 void hand_proc_drop(struct hand_proc *proc)
 {
     proc->dropped = true;
+    hand_net_free(proc->net);
+    proc->net = NULL;
     close_socket(proc);
     kill_all(proc);
 }
@@ -157,8 +161,10 @@ static bool take_one(struct hand_proc *proc, struct str json)
         err_set(&why, ERR_BAD_REQUEST, "the hand greeted twice, or never");
     } else if (frame.said == HAND_SAID_HELLO) {
         greet(proc);
+    } else if (frame.said == HAND_SAID_NOTICE) {
+        proc->calls.notice(proc->arg, frame.kind, frame.detail);
     } else {
-        proc->calls.frame(proc->arg, &frame);
+        proc->calls.reply(proc->arg, &frame);
     }
     hand_frame_release(&frame);
     if (why.code != ERR_NONE) {
@@ -329,6 +335,13 @@ static void begin_watch(struct hand_proc *proc)
     watch(proc);
 }
 
+static void on_refused(void *arg, const char *detail)
+{
+    struct hand_proc *proc = arg;
+
+    proc->calls.notice(proc->arg, "network", str_from(detail));
+}
+
 static int start_walled(struct hand_proc *proc, const struct sandbox_spec *spec, struct str state,
                         struct err *err)
 {
@@ -340,6 +353,10 @@ static int start_walled(struct hand_proc *proc, const struct sandbox_spec *spec,
                        "%s is not installed beside dormouse: install it again", HAND_NAME);
     if (!spec->off && !walls_bwrap())
         return walls_explain(err, "");
+    if (spec->allow_domains && spec->allow_domains[0] && !spec->off &&
+        hand_net_start(proc->loop, spec->allow_domains, on_refused, proc, &proc->net, err) < 0)
+        return -1;
+    how.proxy_socket = hand_net_socket(proc->net);
     if (walls_build(spec, &how, &proc->walls, err) < 0)
         return -1;
     if (!spec->off)
@@ -367,6 +384,7 @@ int hand_proc_start(struct loop *loop, const struct sandbox_spec *spec, struct s
         if (proc->socket >= 0)
             close(proc->socket);
         cgroup_free(proc->group);
+        hand_net_free(proc->net);
         walls_release(&proc->walls);
         free(proc);
         return -1;

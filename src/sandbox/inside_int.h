@@ -114,6 +114,6 @@ int inside_watch(const struct inside_setup *setup, struct err *err);
 /* ---- the two ways to work ---- */
 
 int inside_serve(const struct inside_setup *setup, int socket);
-int inside_exec(const struct inside_setup *setup);
+int inside_exec(const struct inside_setup *setup, int socket);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sandbox/forward.h"
 #include "sandbox/walls_int.h"
 
 /* Passed on as they are. Anything else may hold a secret. */
@@ -17,16 +18,13 @@ static void set(struct walls *w, const char *name, const char *value)
     walls_add(w, &w->env, arena_printf(&w->arena, "%s=%s", name, value));
 }
 
-static void set_proxy(struct walls *w)
+static void set_proxy(struct walls *w, const struct sandbox_spec *spec)
 {
-    static const char *const names[] = { "http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY",
-                                         "ALL_PROXY" };
-    const char *url = arena_printf(&w->arena, "http://127.0.0.1:%d", WALLS_PROXY_PORT);
+    struct forward_env env;
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        set(w, names[i], url);
-    set(w, "no_proxy", "localhost,127.0.0.1,::1");
-    set(w, "NO_PROXY", "localhost,127.0.0.1,::1");
+    forward_env(WALLS_PROXY_PORT, spec->allow_domains, &env);
+    for (size_t i = 0; env.list[i]; i++)
+        walls_add(w, &w->env, arena_text(&w->arena, env.list[i]));
 }
 
 void walls_env(struct walls *w, const struct sandbox_spec *spec, bool proxy)
@@ -42,7 +40,7 @@ void walls_env(struct walls *w, const struct sandbox_spec *spec, bool proxy)
         if (getenv(passed[i]))
             set(w, passed[i], getenv(passed[i]));
     if (proxy)
-        set_proxy(w);
+        set_proxy(w, spec);
     for (size_t i = 0; spec->env && spec->env[i]; i++)
         walls_add(w, &w->env, arena_text(&w->arena, spec->env[i]));
 }

@@ -18,7 +18,8 @@ struct run *run_new(struct runner *runner)
     *run = (struct run){ .runner = runner,
                          .arena = ARENA_INIT,
                          .scratch = ARENA_INIT,
-                         .hand_state = BUF_INIT(LIMIT_JSON_BYTES) };
+                         .hand_state = BUF_INIT(LIMIT_JSON_BYTES),
+                         .active_since = clock_wall_ms(loop_clock(runner->config.loop)) };
     for (uint16_t key = 0; key <= RUN_CALLS_MAX; key++)
         run->calls[key] = (struct run_call){ .run = run, .key = key };
     return run;

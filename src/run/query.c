@@ -33,6 +33,24 @@ static struct str text_of(struct domain *domain, int64_t message_n, struct arena
     return arena_str(arena, json_str(json_find(content, "text")));
 }
 
+static bool first_ref(void *arg, const struct run_event_row *row)
+{
+    *(int64_t *)arg = row->ref;
+    return false;
+}
+
+/* A run that has just begun says what with in its first event only. */
+static struct str prompt_of(struct domain *domain, const struct run_record *row,
+                            struct arena *arena)
+{
+    int64_t n = row->prompt_n;
+    struct err err = ERR_INIT;
+
+    if (!n && run_events_of_run(domain, row->n, first_ref, &n, &err) < 0)
+        return STR_NONE;
+    return text_of(domain, n, arena);
+}
+
 static int fill(struct domain *domain, const struct run_record *row, struct arena *arena,
                 struct run_info *ret_info, struct err *err)
 {
@@ -54,7 +72,7 @@ static int fill(struct domain *domain, const struct run_record *row, struct aren
         .stop_reason = row->stop_reason,
         .error_code = row->error_code,
         .error_message = row->error_message,
-        .prompt = text_of(domain, row->prompt_n, arena),
+        .prompt = prompt_of(domain, row, arena),
         .result = text_of(domain, row->result_n, arena),
         .created_at = row->created_at,
         .updated_at = row->updated_at,

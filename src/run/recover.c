@@ -10,7 +10,8 @@
 #include "loop/child.h"
 #include "run/run_int.h"
 
-#define PAGE 32
+#define PAGE         32
+#define FAILURES_MAX 3
 
 /* ---- going on ---- */
 
@@ -152,6 +153,13 @@ static void recover_one(struct runner *runner, struct str run_key)
 
     if (map_find(&runner->runs, run_key))
         return; /* under way, or about to be let go and looked for again */
+    if ((uintptr_t)map_find(&runner->failures, run_key) >= FAILURES_MAX) {
+        err_set(&err, ERR_INTERNAL, "its next step could not be stored %d times in a row",
+                FAILURES_MAX);
+        end_with(runner, run_key, &err);
+        map_remove(&runner->failures, run_key);
+        return;
+    }
     if (run_open(runner, run_key, &run, &err) < 0) {
         if (err.code != ERR_STORAGE_FAILED)
             end_with(runner, run_key, &err);

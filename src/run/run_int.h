@@ -97,13 +97,13 @@ struct run {
     int64_t rows; /* of its log */
     struct run_call calls[RUN_CALLS_MAX + 1];
     struct run_turn *turn;
-    int64_t max_tokens, max_ms, active_since_ms;
+    int64_t max_tokens, max_ms, active_since;
     unsigned rests; /* in a row */
     struct loop_timer time_limit;
     struct run_unit {
         bool open, failed;
         struct err err;
-        int64_t now, rows;
+        int64_t now, rows, last_message_n;
         struct run_outbox *out;
         struct run_said said;
     } unit;
@@ -141,6 +141,7 @@ struct runner {
     struct bp_engine
         *engines[RUNNER_ENGINES]; /* idle ones: setting one up costs more than a turn */
     size_t engine_count;
+    struct map failures; /* run_key -> units in a row that could not be kept */
     struct prompt_cache *prompts;
     bool stopping;
 };

@@ -33,12 +33,22 @@ void run_hold(struct run *run)
     run->busy++;
 }
 
+static void count_failure(struct run *run)
+{
+    struct map *failures = &run->runner->failures;
+    uintptr_t n = (uintptr_t)map_find(failures, run->row.run_key);
+
+    map_put(failures, run->row.run_key, (void *)(n + 1));
+}
+
 /* Nothing will call back any more: it has ended, or waits, or must be loaded again. */
 static void let_go(struct run *run)
 {
     struct runner *runner = run->runner;
     bool again = run->broken && !runner->stopping;
 
+    if (again)
+        count_failure(run);
     if (map_find(&runner->runs, run->row.run_key) == run)
         map_remove(&runner->runs, run->row.run_key);
     if (run->ended && runner->hands)
@@ -128,6 +138,7 @@ void runner_free(struct runner *runner)
     map_each (&runner->runs, entry)
         run_free(entry->value);
     map_release(&runner->runs);
+    map_release(&runner->failures);
     while (runner->engine_count)
         bp_free(runner->engines[--runner->engine_count]);
     prompt_cache_free(runner->prompts);

@@ -47,12 +47,26 @@ static void publish_all(struct run_outbox *out)
     }
 }
 
+/* A mistake of ours: it waits and nothing will wake it. It ends, and says so. */
+static void end_stuck(struct run *run)
+{
+    struct err err = ERR_INIT;
+
+    LOG_ERROR("run", "a run waits for nothing", LOG_STR("run", run->row.run_key));
+    run->row.error_code = STR("internal");
+    run->row.error_message = STR("the run came to a place from which it could not go on");
+    if (run_stop(run, &err) < 0)
+        LOG_ERROR("run", "and could not be ended", LOG_ERR(&err));
+}
+
 static void outbox_run(struct loop_effect *effect)
 {
     struct run_outbox *out = (struct run_outbox *)effect;
     struct run *run = out->run;
 
     publish_all(out);
+    if (str_is(run->row.wait_kind, "nothing") && !run->ended)
+        end_stuck(run);
     if (!run->runner->stopping && !run->broken) {
         run->thinking |= out->think;
         run->checking |= out->check;
@@ -105,6 +119,7 @@ int run_unit_begin(struct run *run, struct err *err)
     run->unit = (struct run_unit){ .open = true,
                                    .err = ERR_INIT,
                                    .now = clock_wall_ms(loop_clock(loop_of(run))),
+                                   .last_message_n = run->thread.last_message_n,
                                    .out = outbox_new(run) };
     return 0;
 }
@@ -148,7 +163,7 @@ static bool has_effect(const struct run *run)
 {
     const struct run_outbox *out = run->unit.out;
 
-    if (out->think || out->check || out->acts || run->exchange || run->queue_next)
+    if (out->think || out->check || out->acts || run->thinking || run->checking)
         return true;
     for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
         if (run->calls[key].job || (run->calls[key].acting && !run->calls[key].asked))
@@ -178,18 +193,22 @@ static int save(struct run *run, struct err *err)
     struct domain *domain = run->runner->config.agent_domain;
 
     set_status(run);
-    if (run->unit.rows && thread_save(domain, &run->thread, run->unit.now, err) < 0)
+    /* When a conversation was last used is what its run began or ended at: not every step of it. */
+    if (run->unit.rows && thread_save(domain, &run->thread,
+                                      run->ended ? run->unit.now : run->row.created_at, err) < 0)
         return -1;
     if (!run->dirty)
         return 0;
     run->row.updated_at = run->unit.now;
+    run->row.active_ms += run->unit.now - run->active_since;
+    run->active_since = run->unit.now;
     return run_update(domain, &run->row, err);
 }
 
 int run_unit_end(struct run *run, bool keep, struct err *err)
 {
     struct run_outbox *out = run->unit.out;
-    bool moved = run->unit.rows > 0;
+    bool moved = run->unit.rows > 0 || run->thread.last_message_n != run->unit.last_message_n;
     int r = 0;
 
     keep = keep && !run->unit.failed;
@@ -202,6 +221,7 @@ int run_unit_end(struct run *run, bool keep, struct err *err)
     arena_reset(&run->scratch);
     if (keep) {
         run->dirty = false;
+        map_remove(&run->runner->failures, run->row.run_key);
         run_hold(run);
         loop_after_commit(loop_of(run), &out->effect);
         return loop_unit_end(loop_of(run), true, err);

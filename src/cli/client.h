@@ -1,0 +1,43 @@
+/* Speaking to the daemon: HTTP/1.1 over DATA/dormouse.sock, one request at a time, blocking.
+ *
+ * Every command that needs what is stored goes this way. When no daemon holds the data directory, a
+ * keeper is started: the same daemon without a port, which ends by itself when nobody needs it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_CLI_CLIENT_H
+#define DORMOUSE_CLI_CLIENT_H
+
+#include <stdbool.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "cli/command.h"
+
+struct client;
+
+/* The daemon's socket, or a keeper's, which is started when there is neither. */
+int client_open(const struct cli_args *args, struct client **ret_client, struct err *err);
+/* A second connection to the same place: a stream occupies the first. */
+int client_again(const struct client *client, struct client **ret_client, struct err *err);
+void client_free(struct client *client);
+AUTO_DEFINE(client)
+
+/* One request: the answer's body goes to *ret_body (JSON; NULL for none), to be put. An answer with
+ * an error status is a failure whose code and message are the server's. body may be empty. */
+struct json_object;
+int client_ask(struct client *client, const char *method, const char *path, struct str body,
+               struct json_object **ret_body, struct err *err);
+
+/* A request whose answer is a stream of events. Reading them is client_next(). */
+int client_follow(struct client *client, const char *method, const char *path, struct str body,
+                  struct err *err);
+/* The next event as JSON text, valid until the next call: 1, or 0 at the end of the stream, or -1.
+ * wait_ms 0: returns 2 when there is nothing yet; -1: waits. */
+int client_next(struct client *client, int wait_ms, struct str *ret_json, struct err *err);
+/* For poll(2): readable when client_next() may have something. */
+int client_fd(const struct client *client);
+
+#endif

@@ -16,29 +16,18 @@
 #include "memory/context.h"
 
 #include "base/tokens.h"
-#include "memory/message_int.h"
+#include "memory/context_int.h"
 
-#define STEPS        4
-#define EXCHANGE_MAX 256 /* messages that are looked through for the beginning of one */
-#define MARKS_MAX    (CONTEXT_MESSAGES_MAX + EXCHANGE_MAX)
-#define MARKS_PAGE   128
-#define TOKENS_MIN   64 /* of one message, however many share the budget */
-
-/* Marks of the newest messages, newest first, read as far back as is asked for. */
-struct tail {
-    struct domain *domain;
-    int64_t thread_n;
-    struct message_mark *marks;
-    size_t count;
-    bool whole; /* the thread's first message is among them */
-};
+#define STEPS      4
+#define MARKS_PAGE 128
+#define TOKENS_MIN 64 /* of one message, however many share the budget */
 
 /* 1 when the i-th from the end is there, 0 when the thread (or what may be looked at) ends before.
  */
-static int tail_has(struct tail *tail, size_t i, struct err *err)
+static int tail_has(struct context_tail *tail, size_t i, struct err *err)
 {
-    while (i >= tail->count && !tail->whole && tail->count < MARKS_MAX) {
-        size_t room = MARKS_MAX - tail->count, more;
+    while (i >= tail->count && !tail->whole && tail->count < CONTEXT_MARKS) {
+        size_t room = CONTEXT_MARKS - tail->count, more;
         size_t page = room < MARKS_PAGE ? room : MARKS_PAGE;
         int64_t before = tail->count ? tail->marks[tail->count - 1].n : 0;
 
@@ -76,7 +65,7 @@ static bool parts_a_pair(const struct message_mark *marks, size_t first)
 }
 
 /* Messages behind both marks: at least the newest. */
-static int count_inside(struct tail *tail, const struct thread *thread, int64_t budget,
+static int count_inside(struct context_tail *tail, const struct thread *thread, int64_t budget,
                         size_t *ret_count, struct err *err)
 {
     int64_t first_token = before_mark(thread->tokens_total, budget);
@@ -98,7 +87,7 @@ static int count_inside(struct tail *tail, const struct thread *thread, int64_t 
 
 /* The number of newest messages to show: not more than are inside, unless these are all of one
  * exchange. */
-static int count_shown(struct tail *tail, size_t inside, size_t *ret_count, struct err *err)
+static int count_shown(struct context_tail *tail, size_t inside, size_t *ret_count, struct err *err)
 {
     int r;
 
@@ -107,7 +96,7 @@ static int count_shown(struct tail *tail, size_t inside, size_t *ret_count, stru
             *ret_count = n;
             return 0;
         }
-    for (size_t n = inside; (r = tail_has(tail, n, err)) == 1 && n < inside + EXCHANGE_MAX; n++)
+    for (size_t n = inside; (r = tail_has(tail, n, err)) == 1 && n < inside + CONTEXT_EXCHANGE; n++)
         if (may_begin(&tail->marks[n]) && !parts_a_pair(tail->marks, n)) {
             *ret_count = n + 1;
             return 0;
@@ -116,8 +105,7 @@ static int count_shown(struct tail *tail, size_t inside, size_t *ret_count, stru
     return r < 0 ? -1 : 0;
 }
 
-/* What each message may count for, so that all of them stay within the budget. */
-static int64_t fair_share(const struct message_mark *marks, size_t count, int64_t budget)
+int64_t context_share(const struct message_mark *marks, size_t count, int64_t budget)
 {
     int64_t share = budget / STEPS < MESSAGE_TOKENS_MAX ? budget / STEPS : MESSAGE_TOKENS_MAX;
     int64_t sum = 0;
@@ -130,37 +118,27 @@ static int64_t fair_share(const struct message_mark *marks, size_t count, int64_
     return share > TOKENS_MIN ? share : TOKENS_MIN;
 }
 
-/* A provider wants its opaque part back in the exchange that is under way, not before. */
-static size_t last_user(const struct context *context)
+size_t context_under_way(const struct message *messages, size_t count)
 {
-    for (size_t i = context->count; i > 0; i--)
-        if (context->messages[i - 1].kind == MESSAGE_USER)
+    for (size_t i = count; i > 0; i--)
+        if (messages[i - 1].kind == MESSAGE_USER)
             return i - 1;
     return 0;
 }
 
-static void shorten_all(struct context *context, int64_t share, struct arena *arena)
+void context_shorten(struct message *message, int64_t share, bool keep_opaque, struct arena *arena)
 {
-    size_t under_way = last_user(context);
+    size_t bytes;
 
-    context->tokens = 0;
-    for (size_t i = 0; i < context->count; i++) {
-        struct message *message = &context->messages[i];
-
-        if (message->tokens_approx > share) {
-            size_t bytes = (size_t)((double)message->content.n * (double)share /
-                                    (double)message->tokens_approx);
-
-            message->content =
-                message_shorten(message->kind, message->content, bytes, i >= under_way, arena);
-            message->tokens_approx = tokens_estimate(message->content);
-        }
-        context->tokens += message->tokens_approx + MESSAGE_TOKENS_EACH;
-    }
+    if (message->tokens_approx <= share)
+        return;
+    bytes = (size_t)((double)message->content.n * (double)share / (double)message->tokens_approx);
+    message->content = message_shorten(message->kind, message->content, bytes, keep_opaque, arena);
+    message->tokens_approx = tokens_estimate(message->content);
 }
 
-static int choose(struct tail *tail, const struct thread *thread, int64_t budget, size_t *ret_count,
-                  struct err *err)
+int context_choose(struct context_tail *tail, const struct thread *thread, int64_t budget,
+                   size_t *ret_count, struct err *err)
 {
     size_t inside = 0;
 
@@ -169,27 +147,43 @@ static int choose(struct tail *tail, const struct thread *thread, int64_t budget
     return count_shown(tail, inside, ret_count, err);
 }
 
+static int load(struct domain *domain, const struct thread *thread, int64_t budget,
+                struct arena *arena, struct context *context, struct err *err)
+{
+    AUTO_ARENA scratch = ARENA_INIT;
+    struct context_tail tail = { .domain = domain,
+                                 .thread_n = thread->n,
+                                 .marks =
+                                     ARENA_NEW_N(&scratch, struct message_mark, CONTEXT_MARKS) };
+    size_t count, under_way;
+    int64_t share;
+
+    if (context_choose(&tail, thread, budget, &count, err) < 0)
+        return -1;
+    if (count == 0)
+        return 0;
+    context->messages = ARENA_NEW_N(arena, struct message, count);
+    if (message_load_from(domain, thread->n, tail.marks[count - 1].n, count, arena,
+                          context->messages, &context->count, err) < 0)
+        return -1;
+    share = context_share(tail.marks, count, budget);
+    under_way = context_under_way(context->messages, context->count);
+    for (size_t i = 0; i < context->count; i++) {
+        context_shorten(&context->messages[i], share, i >= under_way, arena);
+        context->tokens += context->messages[i].tokens_approx + MESSAGE_TOKENS_EACH;
+    }
+    context->left_out = tail.marks[count - 1].ordinal - 1;
+    return 0;
+}
+
 int context_load(struct domain *domain, const struct thread *thread, int64_t budget_tokens,
                  struct arena *arena, struct context *ret_context, struct err *err)
 {
-    AUTO_ARENA scratch = ARENA_INIT;
-    struct tail tail = { .domain = domain,
-                         .thread_n = thread->n,
-                         .marks = ARENA_NEW_N(&scratch, struct message_mark, MARKS_MAX) };
     int64_t budget = budget_tokens > 0 ? budget_tokens : CONTEXT_TOKENS_DEFAULT;
     struct context context = { .count = 0 };
-    size_t count;
 
-    if (choose(&tail, thread, budget, &count, err) < 0)
+    if (load(domain, thread, budget, arena, &context, err) < 0)
         return err_wrap(err, "read the context of thread %.*s", STR_ARG(thread->id));
-    if (count > 0) {
-        context.messages = ARENA_NEW_N(arena, struct message, count);
-        if (message_load_from(domain, thread->n, tail.marks[count - 1].n, count, arena,
-                              context.messages, &context.count, err) < 0)
-            return err_wrap(err, "read the context of thread %.*s", STR_ARG(thread->id));
-        shorten_all(&context, fair_share(tail.marks, count, budget), arena);
-        context.left_out = tail.marks[count - 1].ordinal - 1;
-    }
     *ret_context = context;
     return 0;
 }

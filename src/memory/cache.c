@@ -34,6 +34,7 @@ struct entry {
 struct context_cache {
     struct entry *entries;
     size_t max_bytes;
+    struct message_mark *marks; /* scratch: room for CONTEXT_MARKS */
 };
 
 /* ---- entries ---- */
@@ -103,6 +104,7 @@ struct context_cache *context_cache_new(size_t max_bytes)
 {
     struct context_cache *cache = NEW(struct context_cache);
 
+    cache->marks = NEW_N(struct message_mark, CONTEXT_MARKS);
     cache->max_bytes = max_bytes ? max_bytes : CONTEXT_CACHE_BYTES;
     return cache;
 }
@@ -121,6 +123,7 @@ void context_cache_free(struct context_cache *cache)
     if (!cache)
         return;
     context_cache_drop(cache, 0);
+    free(cache->marks);
     free(cache);
 }
 
@@ -216,27 +219,44 @@ static void show(struct entry *entry, struct kept *kept, int64_t share, bool kee
     kept->keep_opaque = keep_opaque;
 }
 
-static struct str copy(struct arena *arena, struct str text)
+/* The texts that message_load_from() fills. */
+static void list_texts(struct message *message, struct str *ret_texts[8])
 {
-    return text.p ? arena_str(arena, text) : STR_NONE;
+    ret_texts[0] = &message->content;
+    ret_texts[1] = &message->tool_name;
+    ret_texts[2] = &message->call_id;
+    ret_texts[3] = &message->status;
+    ret_texts[4] = &message->error_code;
+    ret_texts[5] = &message->error_message;
+    ret_texts[6] = &message->model_id;
+    ret_texts[7] = &message->taint;
 }
 
-/* The texts that message_load_from() fills. */
-static struct message copy_shown(const struct kept *kept, struct arena *arena)
+/* All texts of a message in one piece of the arena, each with a NUL. */
+static void own_texts(struct message *message, struct arena *arena)
 {
-    const struct message *shown = &kept->raw;
-    struct message message = *shown;
+    struct str *texts[8];
+    size_t bytes = 0;
+    char *at;
 
-    message.tokens_approx = kept->tokens_approx;
-    message.content = copy(arena, kept->content);
-    message.tool_name = copy(arena, shown->tool_name);
-    message.call_id = copy(arena, shown->call_id);
-    message.status = copy(arena, shown->status);
-    message.error_code = copy(arena, shown->error_code);
-    message.error_message = copy(arena, shown->error_message);
-    message.model_id = copy(arena, shown->model_id);
-    message.taint = copy(arena, shown->taint);
-    return message;
+    list_texts(message, texts);
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        bytes += texts[i]->p ? texts[i]->n + 1 : 0;
+    at = arena_alloc(arena, bytes, 1);
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        if (texts[i]->p) {
+            memcpy(at, texts[i]->p, texts[i]->n);
+            texts[i]->p = at;
+            at += texts[i]->n + 1;
+        }
+}
+
+static void give(struct kept *kept, struct arena *arena, struct message *ret_message)
+{
+    *ret_message = kept->raw;
+    ret_message->content = kept->content;
+    ret_message->tokens_approx = kept->tokens_approx;
+    own_texts(ret_message, arena);
 }
 
 static void show_newest(struct entry *entry, size_t count, int64_t share, struct arena *arena,
@@ -253,20 +273,17 @@ static void show_newest(struct entry *entry, size_t count, int64_t share, struct
     context->left_out = first[0].raw.ordinal - 1;
     for (size_t i = 0; i < count; i++) {
         show(entry, &first[i], share, i >= under_way);
-        context->messages[i] = copy_shown(&first[i], arena);
+        give(&first[i], arena, &context->messages[i]);
         context->tokens += first[i].tokens_approx + MESSAGE_TOKENS_EACH;
     }
 }
 
 /* With an entry that is empty or ends where the thread does. */
-static int load(struct entry *entry, struct domain *domain, const struct thread *thread,
-                int64_t budget, struct arena *arena, struct context *context, struct err *err)
+static int load(struct entry *entry, struct message_mark *marks, struct domain *domain,
+                const struct thread *thread, int64_t budget, struct arena *arena,
+                struct context *context, struct err *err)
 {
-    AUTO_ARENA scratch = ARENA_INIT;
-    struct context_tail tail = { .domain = domain,
-                                 .thread_n = thread->n,
-                                 .marks =
-                                     ARENA_NEW_N(&scratch, struct message_mark, CONTEXT_MARKS) };
+    struct context_tail tail = { .domain = domain, .thread_n = thread->n, .marks = marks };
     size_t count;
 
     mark_kept(entry, &tail);
@@ -315,7 +332,7 @@ int context_load_cached(struct context_cache *cache, struct domain *domain,
     int r = current(cache, domain, thread, &entry, err);
 
     if (r == 0)
-        r = load(entry, domain, thread, budget, arena, &context, err);
+        r = load(entry, cache->marks, domain, thread, budget, arena, &context, err);
     if (r < 0 || context.count == 0) {
         if (entry)
             entry_free(entry);

@@ -64,11 +64,9 @@ static void collect(struct json_object *value, struct texts *texts, struct arena
         texts->at[texts->count++] = value;
         texts->bytes += json_str(value).n;
     } else if (json_object_is_type(value, json_type_object)) {
-        json_object_object_foreach(value, key, member)
-        {
-            (void)key;
-            collect(member, texts, arena);
-        }
+        for (struct lh_entry *at = lh_table_head(json_object_get_object(value)); at;
+             at = lh_entry_next(at))
+            collect(lh_entry_v(at), texts, arena);
     } else if (json_object_is_type(value, json_type_array)) {
         for (size_t i = 0; i < json_object_array_length(value); i++)
             collect(json_object_array_get_idx(value, i), texts, arena);

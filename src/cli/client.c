@@ -42,7 +42,7 @@ struct client {
     struct event {
         struct event *next;
         struct buf json;
-    } *first, **last, *given;
+    } * first, **last, *given;
 };
 
 /* ---- connecting ---- */
@@ -67,7 +67,7 @@ static int connect_to(const char *path, int *ret_fd, struct err *err)
 static int client_new(const char *path, struct client **ret_client, struct err *err)
 {
     struct client *client;
-    int fd;
+    int fd = -1;
 
     if (connect_to(path, &fd, err) < 0)
         return -1;

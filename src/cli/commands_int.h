@@ -20,6 +20,7 @@ extern const struct cli_command cli_cmd_schema_check;
 extern const struct cli_command cli_cmd_secret_list;
 extern const struct cli_command cli_cmd_secret_rm;
 extern const struct cli_command cli_cmd_secret_set;
+extern const struct cli_command cli_cmd_run;
 extern const struct cli_command cli_cmd_serve;
 extern const struct cli_command cli_cmd_verify;
 extern const struct cli_command cli_cmd_version;

@@ -39,8 +39,9 @@ static bool answers(const char *path)
 static int spawn_keeper(const struct cli_args *args, int out_fd, struct err *err)
 {
     char self[LIMIT_PATH_BYTES];
-    char *argv[] = { "dormouse", "serve", "--keeper", "--json", "--data",
-                     (char *)cli_data_dir(args), NULL };
+    char *argv[] = { "dormouse", "serve",  "--keeper",
+                     "--json",   "--data", (char *)cli_data_dir(args),
+                     NULL };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);

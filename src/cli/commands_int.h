@@ -12,6 +12,7 @@ extern const struct cli_command cli_cmd_config_check;
 extern const struct cli_command cli_cmd_config_show;
 extern const struct cli_command cli_cmd_doctor;
 extern const struct cli_command cli_cmd_help;
+extern const struct cli_command cli_cmd_sandbox_exec;
 extern const struct cli_command cli_cmd_schema_check;
 extern const struct cli_command cli_cmd_secret_list;
 extern const struct cli_command cli_cmd_secret_rm;

@@ -16,6 +16,7 @@ extern const struct cli_command cli_cmd_model_add;
 extern const struct cli_command cli_cmd_model_consent;
 extern const struct cli_command cli_cmd_model_list;
 extern const struct cli_command cli_cmd_model_test;
+extern const struct cli_command cli_cmd_sandbox_exec;
 extern const struct cli_command cli_cmd_schema_check;
 extern const struct cli_command cli_cmd_secret_list;
 extern const struct cli_command cli_cmd_secret_rm;

@@ -101,4 +101,13 @@ static inline uint32_t run_judgement(uint32_t bits)
 
 extern const struct bp_program run_program;
 
+struct bp_policy;
+
+/* run_program with the guards and attributes of a policy, in arena; it refers to policy. Attributes
+ * are numbered from 16 on. A policy that is not for runs leaves run_program as it is. Errors name
+ * the place in the policy's file: unknown events or attributes, a guard that requests what is not
+ * open. */
+int run_program_with_policy(const struct bp_policy *policy, struct arena *arena,
+                            const struct bp_program **ret_program, struct err *err);
+
 #endif

@@ -371,22 +371,30 @@ const struct bp_program *bp_program_of(const struct bp_engine *e)
     return e->program;
 }
 
-struct bp_engine *bp_new(const struct bp_program *program, uint16_t key_max,
-                         const struct bp_options *options)
+void bp_reset(struct bp_engine *e, const struct bp_options *options)
 {
-    struct bp_engine *e = bp_engine_build(program, key_max, options ? options->limits : NULL);
+    static const struct bp_options defaults;
+    const struct bp_program *program = e->program;
+    const struct bp_options *o = options ? options : &defaults;
 
-    if (options) {
-        e->selected = options->selected;
-        e->ctx = options->ctx;
-        e->steps_max = options->steps_max;
-    }
-    if (!e->steps_max)
-        e->steps_max = STEPS_MAX_DEFAULT;
+    bp_engine_clear(e);
+    e->selected = o->selected;
+    e->ctx = o->ctx;
+    e->steps_max = o->steps_max ? o->steps_max : STEPS_MAX_DEFAULT;
     if (e->steps_max > INT_MAX)
         e->steps_max = INT_MAX; /* what bp_run() can count */
+    for (unsigned i = 0; i < program->limit_count; i++)
+        e->limits[i] = o->limits && o->limits[i] ? o->limits[i] : program->limits[i].value;
     for (unsigned i = 0; i < program->thread_count; i++)
         if (!program->threads[i].spawn.types && e->first_slot[i] != NONE)
             slot_begin(e, e->first_slot[i]);
+}
+
+struct bp_engine *bp_new(const struct bp_program *program, uint16_t key_max,
+                         const struct bp_options *options)
+{
+    struct bp_engine *e = bp_engine_build(program, key_max);
+
+    bp_reset(e, options);
     return e;
 }

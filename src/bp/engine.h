@@ -64,6 +64,8 @@ struct bp_options {
  * first bp_run() or bp_offer() selects what the threads request at their first points. */
 struct bp_engine *bp_new(const struct bp_program *program, uint16_t key_max,
                          const struct bp_options *options);
+/* As new, with other options: what bp_new() works out about the program is kept. */
+void bp_reset(struct bp_engine *engine, const struct bp_options *options);
 void bp_free(struct bp_engine *engine);
 
 /* Selects until nothing is selectable. Returns how many events were, or -1 after steps_max of

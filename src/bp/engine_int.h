@@ -63,7 +63,7 @@ struct bp_engine {
     struct link *park_links;
     struct move *moves;
     uint32_t *heap;
-    uint32_t slot_count, heap_count, move_count;
+    uint32_t slot_count, heap_count, move_count, point_count, park_rows;
 
     uint32_t *heads;       /* first slot at each point, all threads one after the other */
     uint32_t *first_point; /* of each thread in heads */
@@ -98,9 +98,10 @@ static inline unsigned bp_times_of(const struct bp_engine *engine, const struct 
     return point->times & 0x8000 ? engine->limits[point->times & 0x7fff] : point->times;
 }
 
-/* Memory and indexes; no thread has begun. */
-struct bp_engine *bp_engine_build(const struct bp_program *program, uint16_t key_max,
-                                  const uint16_t *limits);
+/* Memory and indexes; to be cleared before use. */
+struct bp_engine *bp_engine_build(const struct bp_program *program, uint16_t key_max);
+/* No key lives and no thread has begun. */
+void bp_engine_clear(struct bp_engine *engine);
 
 /* ---- slots.c ---- */
 

@@ -281,7 +281,7 @@ enum bp_verdict graph_explore(struct graph *g, const struct bp_check_options *op
     enum bp_verdict verdict;
     struct state first;
 
-    model_start(g->model, &first);
+    model_begin(g->model, &first);
     model_pack(g->model, &first, packed);
     intern(g, packed, (struct arrival){ .parent = NO_NODE });
     g->depth_end = 1;

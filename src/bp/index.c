@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "bp/engine_int.h"
@@ -30,23 +31,29 @@ static void count_slots(struct bp_engine *e)
             e->keyed[e->keyed_count++] = (uint16_t)i;
         e->slot_count += bp_is_keyed(p, thread) ? e->key_max : 1u;
     }
+    e->point_count = points;
     e->heads = ARENA_NEW_N(&e->arena, uint32_t, points + 1);
-    for (uint32_t i = 0; i < points; i++)
-        e->heads[i] = NONE;
 }
 
 static void make_slots(struct bp_engine *e)
 {
-    const struct bp_program *p = e->program;
-
     e->slots = ARENA_NEW_N(&e->arena, struct slot, e->slot_count + 1);
     e->links = ARENA_NEW_N(&e->arena, struct link, e->slot_count + 1);
     e->park_links = ARENA_NEW_N(&e->arena, struct link, e->slot_count + 1);
     e->moves = ARENA_NEW_N(&e->arena, struct move, e->slot_count + 1);
     e->heap = ARENA_NEW_N(&e->arena, uint32_t, e->slot_count + 1);
+}
+
+static void clear_slots(struct bp_engine *e)
+{
+    const struct bp_program *p = e->program;
+
+    for (uint32_t i = 0; i < e->point_count; i++)
+        e->heads[i] = NONE;
     for (unsigned i = 0; i < p->thread_count; i++) {
         bool keyed = bp_is_keyed(p, &p->threads[i]);
 
+        e->instances[i] = 0;
         if (e->first_slot[i] == NONE)
             continue;
         for (unsigned k = 0; k < (keyed ? e->key_max : 1u); k++)
@@ -60,6 +67,11 @@ static void make_keys(struct bp_engine *e)
 {
     e->keys = ARENA_NEW_N(&e->arena, struct key, e->key_max + 1u);
     e->free_keys = ARENA_NEW_N(&e->arena, uint64_t, e->key_max / 64u + 1);
+}
+
+static void clear_keys(struct bp_engine *e)
+{
+    memset(e->keys, 0, (e->key_max + 1u) * sizeof(*e->keys));
     for (unsigned key = 1; key <= e->key_max; key++)
         e->free_keys[key / 64] |= UINT64_C(1) << key % 64;
 }
@@ -72,9 +84,15 @@ static void make_parking(struct bp_engine *e)
         e->park_row[t] = rows;
         rows += e->program->types[t].flags & BP_KEYED ? e->key_max + 1u : 1u;
     }
+    e->park_rows = rows;
     e->parked = ARENA_NEW_N(&e->arena, uint32_t, rows + 1);
-    for (uint32_t i = 0; i < rows; i++)
+}
+
+static void clear_parking(struct bp_engine *e)
+{
+    for (uint32_t i = 0; i < e->park_rows; i++)
         e->parked[i] = NONE;
+    memset(e->parked_count, 0, sizeof(e->parked_count));
 }
 
 /* What the thread does at the point with events of a type: does it react, and only to its own? */
@@ -191,16 +209,25 @@ static void make_list(struct bp_engine *e, list_fn *list, struct concern **first
     }
 }
 
-struct bp_engine *bp_engine_build(const struct bp_program *program, uint16_t key_max,
-                                  const uint16_t *limits)
+void bp_engine_clear(struct bp_engine *e)
+{
+    clear_slots(e);
+    clear_keys(e);
+    clear_parking(e);
+    e->heap_count = e->move_count = 0;
+    e->births = 0;
+    e->oldest = e->youngest = 0;
+    e->record = 0;
+    e->busy = false;
+}
+
+struct bp_engine *bp_engine_build(const struct bp_program *program, uint16_t key_max)
 {
     struct bp_engine *e = NEW(struct bp_engine);
 
     BUG_IF(key_max > BP_KEYS_MAX);
     e->program = program;
     e->key_max = key_max;
-    for (unsigned i = 0; i < program->limit_count; i++)
-        e->limits[i] = limits && limits[i] ? limits[i] : program->limits[i].value;
     count_slots(e);
     make_slots(e);
     make_keys(e);

@@ -14,7 +14,7 @@ void model_copy(const struct model *m, struct state *to, const struct state *fro
     memcpy(to->code, from->code, m->slots);
 }
 
-void model_start(const struct model *m, struct state *state)
+void model_begin(const struct model *m, struct state *state)
 {
     *state = (struct state){ .alive = 0 };
     for (unsigned i = 0; i < m->thread_count; i++)

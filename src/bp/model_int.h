@@ -77,7 +77,7 @@ int model_init(struct model *model, const struct bp_program *program, unsigned k
 void model_release(struct model *model);
 #define AUTO_MODEL __attribute__((cleanup(model_release))) struct model
 
-void model_start(const struct model *model, struct state *state);
+void model_begin(const struct model *model, struct state *state);
 void model_copy(const struct model *model, struct state *to, const struct state *from);
 
 /* The event that a request asks for in this state, made with this key. */

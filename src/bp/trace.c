@@ -70,7 +70,7 @@ void graph_trace(const struct graph *g, uint32_t node, const struct bp_event *mo
     }
     for (unsigned i = 0; i < more_count; i++)
         trace->steps[n + i].event = more[i];
-    model_start(g->model, &w.state);
+    model_begin(g->model, &w.state);
     for (unsigned i = 0; i < trace->step_count; i++)
         walk_step(&w, trace->steps[i].event, &trace->steps[i].event);
 }
@@ -150,7 +150,7 @@ unsigned trace_complete(const struct model *m, const uint32_t *looked, struct ar
     const struct model_thread *bad = NULL;
     struct state to;
 
-    model_start(m, ret_state);
+    model_begin(m, ret_state);
     *ret_bad = false;
     for (unsigned i = 0; i < trace->step_count; i++) {
         struct bp_step *step = &trace->steps[i];

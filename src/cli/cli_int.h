@@ -8,6 +8,7 @@
 #include "cli/command.h"
 
 struct config;
+struct domain;
 struct json_object;
 
 /* One line on stdout; takes the object. */
@@ -16,6 +17,9 @@ void cli_print_json(struct json_object *object);
 int cli_help_page(const struct cli_args *args, const char *const *words, int n);
 /* The configuration of this data directory, working directory and environment. */
 int cli_config(const struct cli_args *args, struct config **ret_config, struct err *err);
+/* The agent domain for reading; *ret_domain is NULL in a data directory that has none yet. */
+int cli_agent_domain(const struct config *config, const char *data_dir, struct domain **ret_domain,
+                     struct err *err);
 /* What `version` prints. */
 int cli_version_page(const struct cli_args *args);
 

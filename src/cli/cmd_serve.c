@@ -31,6 +31,7 @@
 #include "loop/child.h"
 #include "loop/loop.h"
 #include "serve/address.h"
+#include "serve/api.h"
 #include "serve/serve.h"
 
 #define GOODBYE_MS 5000
@@ -42,6 +43,7 @@ struct daemon {
     struct config *config;
     struct log log;
     struct house house;
+    struct api *api;
     struct serve *serve;
     uv_signal_t on_signal[ARRAY_LEN(signals)];
     bool watching, stopping;
@@ -90,6 +92,7 @@ static void daemon_release(struct daemon *daemon)
 {
     for (size_t i = 0; daemon->watching && i < ARRAY_LEN(signals); i++)
         uv_close((uv_handle_t *)&daemon->on_signal[i], NULL);
+    api_free(daemon->api);
     house_sleep(&daemon->house);
     serve_free(daemon->serve);
     house_release(&daemon->house);
@@ -140,7 +143,16 @@ static int open_house(struct daemon *daemon, struct err *err)
     if (house_open(&daemon->house, daemon->config, dir, err) < 0 || place_token(daemon, err) < 0)
         return -1;
     snprintf(daemon->socket_path, sizeof(daemon->socket_path), "%s/dormouse.sock", dir);
-    return house_wake(&daemon->house, err);
+    if (house_wake(&daemon->house, err) < 0)
+        return -1;
+    daemon->api = api_new(&(struct api_config){
+        .runner = daemon->house.runner,
+        .agent_domain = daemon->house.domains.at[DOMAIN_AGENT],
+        .loop = daemon->house.loop,
+        .kill = daemon->house.kill,
+        .models = daemon->house.models,
+    });
+    return 0;
 }
 
 static int start_server(struct daemon *daemon, struct err *err)
@@ -153,6 +165,8 @@ static int start_server(struct daemon *daemon, struct err *err)
         .inherit = !typed,
         .hosts = daemon->config->server_hosts.items,
         .version = DORMOUSE_VERSION,
+        .routes = api_routes(daemon->api),
+        .route_tables = 1,
         .health = health,
         .warn = warn,
         .arg = daemon,

@@ -37,7 +37,8 @@ struct config_model {
     const char *id;
     int provider; /* enum config_provider */
     /* NULL where they are not set: */
-    const char *base_url, *model, *secret_ref;
+    const char *base_url, *model, *secret_ref, *server, *gguf, *script;
+    int64_t context_tokens;                         /* 0: not known */
     double price_input, price_output, price_cached; /* for a million tokens */
     bool privacy_trains;
     const char *privacy_policy_version, *privacy_retention, *privacy_jurisdiction;

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,6 +46,80 @@ static void check_reference(const struct config_layer *file, const char *pointer
                       "readable here");
 }
 
+/* ---- which provider takes which key ---- */
+
+#define OF(provider) (1u << CONFIG_##provider)
+#define OF_NETWORK   (OF(OPENAI) | OF(ANTHROPIC) | OF(FUNCTIONGEMMA))
+
+static const struct {
+    const char *key;
+    size_t offset;
+    unsigned takes;    /* providers */
+    const char *whose; /* for the message */
+} model_keys[] = {
+    { "base_url", offsetof(struct config_model, base_url), OF_NETWORK,
+      "openai, anthropic and functiongemma" },
+    { "secret_ref", offsetof(struct config_model, secret_ref), OF_NETWORK,
+      "openai, anthropic and functiongemma" },
+    { "model", offsetof(struct config_model, model), OF_NETWORK | OF(SCRIPT),
+      "openai, anthropic, functiongemma and script" },
+    { "server", offsetof(struct config_model, server), OF(FUNCTIONGEMMA), "functiongemma" },
+    { "gguf", offsetof(struct config_model, gguf), OF(FUNCTIONGEMMA), "functiongemma" },
+    { "script", offsetof(struct config_model, script), OF(SCRIPT), "script" },
+};
+
+static const char *missing_of(const struct config_model *model)
+{
+    switch (model->provider) {
+    case CONFIG_ANTHROPIC:
+        return model->model ? NULL : "`anthropic` needs `model`, like claude-sonnet-4-5";
+    case CONFIG_OPENAI:
+        return model->model || model->base_url
+                   ? NULL
+                   : "`openai` needs `model`, or the `base_url` of a server that has only one";
+    case CONFIG_FUNCTIONGEMMA:
+        if (!model->server != !model->gguf)
+            return "`server` and `gguf` belong together: the one runs the other";
+        return model->base_url || model->server
+                   ? NULL
+                   : "`functiongemma` needs the `base_url` of a llama-server, or `server` and "
+                     "`gguf` to start one";
+    case CONFIG_SCRIPT:
+        return model->script ? NULL : "`script` needs `script`: the file with the replies";
+    default:
+        return NULL;
+    }
+}
+
+static void check_keys(const struct config_model *model, size_t i, const struct config_layer *file,
+                       struct config_problems *problems)
+{
+    const char *missing = missing_of(model);
+    char pointer[64];
+
+    for (size_t k = 0; k < sizeof(model_keys) / sizeof(model_keys[0]); k++) {
+        const char *value = *(const char *const *)((const char *)model + model_keys[k].offset);
+
+        if (!value || (model_keys[k].takes & (1u << model->provider)))
+            continue;
+        snprintf(pointer, sizeof(pointer), "/models/%zu/%s", i, model_keys[k].key);
+        config_problem_key(problems, file, pointer, "`%s` is only for %s", model_keys[k].key,
+                           model_keys[k].whose);
+    }
+    snprintf(pointer, sizeof(pointer), "/models/%zu/provider", i);
+    if (missing)
+        config_problem_at(problems, file, pointer, "%s", missing);
+    else if (model->base_url && model->server)
+        config_problem_at(problems, file, pointer,
+                          "`base_url` and `server` exclude each other: one that runs already, or "
+                          "one to start");
+    snprintf(pointer, sizeof(pointer), "/models/%zu/id", i);
+    if (strcmp(model->id, "offline") == 0 && model->provider != CONFIG_OFFLINE)
+        config_problem_at(problems, file, pointer,
+                          "`offline` is the built-in model that needs no network; give this one "
+                          "another id");
+}
+
 static void check_models(const struct config *config, const struct config_layer *file,
                          struct config_problems *problems)
 {
@@ -65,6 +140,7 @@ static void check_models(const struct config *config, const struct config_layer 
                                   "two models are called `%s`; an id must be unique", model->id);
                 break;
             }
+        check_keys(model, i, file, problems);
     }
 }
 

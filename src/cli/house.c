@@ -15,7 +15,7 @@
 #include "cli/config.h"
 #include "cli/data_dir.h"
 #include "cli/models.h"
-#include "policy/consent.h"
+#include "run/program.h"
 
 /* ---- opening ---- */
 
@@ -45,37 +45,18 @@ int house_open(struct house *house, const struct config *config, const char *dat
 
 /* ---- models ---- */
 
-static int find_secret(void *arg, const char *ref, struct buf *out, struct err *err)
-{
-    struct house *house = arg;
-
-    return secrets_get(house->secrets, ref, out, err);
-}
-
-static int ask_consent(void *arg, const struct model_spec *spec, struct err *err)
-{
-    struct house *house = arg;
-    struct consent_terms terms;
-    int r;
-
-    models_terms(spec, &house->arena, &terms);
-    r = consent_given(house->domains.at[DOMAIN_AGENT], &terms, err);
-    if (r < 0)
-        return -1;
-    if (r > 0)
-        return 0;
-    return err_set(err, ERR_PRIVACY_CONFIRMATION_REQUIRED,
-                   "text would go to %s; agree once with `dormouse model consent %s`", terms.host,
-                   spec->id);
-}
-
 static int open_models(struct house *house, struct err *err)
 {
-    struct model_gateway_config how = {
-        .loop = house->loop, .secret = find_secret, .consent = ask_consent, .arg = house
-    };
+    struct model_gateway_config how = { .loop = house->loop,
+                                        .secret = models_secret,
+                                        .consent = models_consent,
+                                        .arg = &house->access };
 
-    how.models = models_specs(house->config, house->data_dir, &house->arena, &how.model_count);
+    models_init(&house->specs, house->config, house->data_dir);
+    how.models = house->specs.items;
+    how.model_count = house->specs.n;
+    house->access = (struct models_access){ .secrets = house->secrets,
+                                            .agent = house->domains.at[DOMAIN_AGENT] };
     return model_gateway_new(&how, &house->models, err);
 }
 
@@ -130,9 +111,11 @@ static int open_runner(struct house *house, struct err *err)
         .kill = house->kill,
         .default_agent_name = house->config->agent_name,
         .default_model = house->config->agent_model,
-        .default_cwd = getcwd(NULL, 0),
+        .default_cwd = house->cwd,
     };
 
+    if (!getcwd(house->cwd, sizeof(house->cwd)))
+        snprintf(house->cwd, sizeof(house->cwd), "/");
     if (house->policy && run_program_with_policy(house->policy, &house->arena, &program, err) < 0)
         return -1;
     bed.program = house->policy ? program : NULL;
@@ -177,6 +160,7 @@ void house_release(struct house *house)
     kill_switches_free(house->kill);
     secrets_free(house->secrets);
     change_free(house->change);
+    models_release(&house->specs);
     domains_release(&house->domains);
     arena_release(&house->arena);
     if (house->lock_fd >= 0)

@@ -10,6 +10,7 @@
 #include "bp/policy.h"
 #include "change/change.h"
 #include "cli/domains.h"
+#include "cli/models.h"
 #include "loop/loop.h"
 #include "model/model.h"
 #include "policy/kill.h"
@@ -29,11 +30,14 @@ struct house {
     struct secrets *secrets;
     struct kill_switches *kill;
     struct bp_policy *policy;
+    struct models specs;
+    struct models_access access;
     struct model_gateway *models;
     struct tool_bed *tools;
     struct runner *runner;
     struct arena arena;
     char policy_hash[65];
+    char cwd[4096];
 };
 
 #define HOUSE_INIT ((struct house){ .lock_fd = -1, .arena = ARENA_INIT })

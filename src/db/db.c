@@ -355,11 +355,16 @@ static void read_column(struct stmt *stmt, const char *column, struct db_value *
         BUG("column %s without a row: %.*s", column, STR_ARG(db_sql_name(stmt->text)));
     if (!stmt->columns)
         load_columns(stmt);
-    for (int i = 0; i < stmt->column_count; i++)
+    /* Columns are mostly read in their order, so the search begins after the last one. */
+    for (int left = stmt->column_count, i = stmt->column_next; left > 0; left--, i++) {
+        if (i >= stmt->column_count)
+            i = 0;
         if (strcmp(stmt->columns[i], column) == 0) {
+            stmt->column_next = i + 1;
             stmt->db->ops->column(stmt, i, ret_value);
             return;
         }
+    }
     BUG("no column %s: %.*s", column, STR_ARG(db_sql_name(stmt->text)));
 }
 

@@ -136,6 +136,7 @@ struct stmt {
     struct stmt *next_idle;
     int params, bound;
     int column_count;
+    int column_next;      /* where the search for a name begins */
     const char **columns; /* names, owned with their text by the shared half */
     bool started, row, done;
     const char *refused; /* why a bound value is not allowed; reported by the step */

@@ -163,12 +163,14 @@ static int64_t add_saturated(int64_t a, int64_t b)
 
 void loop_timer_start(struct loop *loop, struct loop_timer *timer, int64_t delay_ms)
 {
-    /* Rounded up: a timer never fires early. */
-    int64_t now_ms = (clock_mono_ns(loop->clock) + 999999) / 1000000;
+    int64_t now_ns = clock_mono_ns(loop->clock), due_ms = now_ns / 1000000;
 
+    /* Rounded up: a timer never fires early. Without delay there is nothing to be early for. */
+    if (delay_ms > 0)
+        due_ms = add_saturated((now_ns + 999999) / 1000000, delay_ms);
     loop_timer_stop(loop, timer);
     timer->alarm = false;
-    timers_start(&loop->timers, timer, add_saturated(now_ms, delay_ms > 0 ? delay_ms : 0));
+    timers_start(&loop->timers, timer, due_ms);
 }
 
 void loop_alarm_start(struct loop *loop, struct loop_timer *timer, int64_t wall_ms)

@@ -116,10 +116,15 @@ static int count_shown(struct tail *tail, size_t inside, size_t *ret_count, stru
     return r < 0 ? -1 : 0;
 }
 
+static int64_t largest_share(int64_t budget)
+{
+    return budget / STEPS < MESSAGE_TOKENS_MAX ? budget / STEPS : MESSAGE_TOKENS_MAX;
+}
+
 /* What each message may count for, so that all of them stay within the budget. */
 static int64_t fair_share(const struct message_mark *marks, size_t count, int64_t budget)
 {
-    int64_t share = budget / STEPS < MESSAGE_TOKENS_MAX ? budget / STEPS : MESSAGE_TOKENS_MAX;
+    int64_t share = largest_share(budget);
     int64_t sum = 0;
 
     for (size_t i = 0; i < count; i++)
@@ -144,6 +149,7 @@ static void shorten_all(struct context *context, int64_t share, struct arena *ar
     size_t under_way = last_user(context);
 
     context->tokens = 0;
+    context->whole = true;
     for (size_t i = 0; i < context->count; i++) {
         struct message *message = &context->messages[i];
 
@@ -154,6 +160,7 @@ static void shorten_all(struct context *context, int64_t share, struct arena *ar
             message->content =
                 message_shorten(message->kind, message->content, bytes, i >= under_way, arena);
             message->tokens_approx = tokens_estimate(message->content);
+            context->whole = false;
         }
         context->tokens += message->tokens_approx + MESSAGE_TOKENS_EACH;
     }
@@ -192,4 +199,39 @@ int context_load(struct domain *domain, const struct thread *thread, int64_t bud
     }
     *ret_context = context;
     return 0;
+}
+
+/* ---- for a window that is kept ---- */
+
+void context_begins(const struct thread *thread, int64_t budget_tokens,
+                    struct context_begin *ret_begin)
+{
+    int64_t budget = budget_tokens > 0 ? budget_tokens : CONTEXT_TOKENS_DEFAULT;
+
+    *ret_begin = (struct context_begin){
+        .tokens = before_mark(thread->tokens_total, budget),
+        .messages = before_mark(thread->message_count, CONTEXT_MESSAGES_MAX),
+    };
+}
+
+int context_more(struct domain *domain, const struct thread *thread, int64_t budget_tokens,
+                 int64_t tokens, int64_t after_n, struct arena *arena, struct context *ret_more,
+                 struct err *err)
+{
+    int64_t budget = budget_tokens > 0 ? budget_tokens : CONTEXT_TOKENS_DEFAULT;
+    struct context more = { .messages = ARENA_NEW_N(arena, struct message, MARKS_PAGE) };
+
+    if (message_load_from(domain, thread->n, after_n + 1, MARKS_PAGE, arena, more.messages,
+                          &more.count, err) < 0)
+        return -1;
+    for (size_t i = 0; i < more.count; i++) {
+        more.tokens += more.messages[i].tokens_approx + MESSAGE_TOKENS_EACH;
+        if (more.messages[i].tokens_approx > largest_share(budget))
+            return 0;
+    }
+    if (more.count == MARKS_PAGE || tokens + more.tokens > budget)
+        return 0;
+    more.whole = true;
+    *ret_more = more;
+    return 1;
 }

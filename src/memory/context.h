@@ -20,11 +20,29 @@
 #define CONTEXT_MESSAGES_MAX   1000
 
 struct context {
-    struct message *messages; /* oldest first; content shortened where needed */
+    /* Oldest first; content shortened where needed. Filled: n, run_n, kind, created_at, prev_n,
+     * content, tokens_approx, ordinal, tokens_total, tool_name, call_id, action_ref_n, status,
+     * error_code, error_message, model_id, taint. */
+    struct message *messages;
     size_t count;
     int64_t left_out; /* earlier messages of the thread that are not in it */
     int64_t tokens;   /* estimate of what is in it */
+    bool whole;       /* no message was shortened */
 };
+
+/* Where the window of the thread, as it is now, begins. While this stays the same and everything is
+ * whole, the window of a thread that has grown is the earlier one with messages added at its end:
+ * who keeps a window needs only those. */
+struct context_begin {
+    int64_t tokens, messages;
+};
+void context_begins(const struct thread *thread, int64_t budget_tokens,
+                    struct context_begin *ret_begin);
+/* The messages after the row after_n, oldest first. 1: they may be added to a window of `tokens`
+ * tokens. 0: one of them would be shortened, or there is no room: load the window anew. */
+int context_more(struct domain *domain, const struct thread *thread, int64_t budget_tokens,
+                 int64_t tokens, int64_t after_n, struct arena *arena, struct context *ret_more,
+                 struct err *err);
 
 /* budget_tokens 0: the default. All of it lies in arena. */
 int context_load(struct domain *domain, const struct thread *thread, int64_t budget_tokens,

@@ -15,10 +15,10 @@
 
 #define MESSAGE_SELECT                                                                             \
     "SELECT m.n, m.id, m.agent_n, m.thread_n, m.run_n, m.kind, m.created_at, m.prev_n,"            \
-    " coalesce(m.content, p.content) AS content, m.trigger_source_id, m.tokens_approx, m.ordinal," \
-    " m.tokens_total, m.action_type, m.tool_name, m.call_id, m.operation_n, m.arguments_hash,"     \
-    " m.scope_snapshot, m.action_ref_n, m.status, m.error_code, m.error_message,"                  \
-    " m.changed_entity_ids, m.changed_tokens, m.prompt_id, m.prompt_version, m.model_id, m.taint"  \
+    " coalesce(m.content, p.content) AS content, m.tokens_approx, m.ordinal, m.tokens_total,"      \
+    " m.action_type, m.tool_name, m.call_id, m.arguments_hash, m.scope_snapshot, m.operation_n,"   \
+    " m.action_ref_n, m.status, m.error_code, m.error_message, m.changed_entity_ids,"              \
+    " m.changed_tokens, m.prompt_id, m.prompt_version, m.model_id, m.trigger_source_id, m.taint"   \
     " FROM agent_messages m LEFT JOIN agent_message_payloads p ON p.n = m.content_entry_n "
 
 /* ---- writing ---- */
@@ -332,6 +332,31 @@ int message_marks_back(struct domain *domain, int64_t thread_n, int64_t before_n
     return 0;
 }
 
+/* What a prompt is made of. Less than a whole row, because there are hundreds. */
+static void read_shown(struct stmt *q, struct arena *arena, struct message *ret_message)
+{
+    *ret_message = (struct message){
+        .n = stmt_i64(q, "n"),
+        .run_n = stmt_i64(q, "run_n"),
+        .kind = message_kind_of(stmt_str(q, "kind")),
+        .created_at = stmt_i64(q, "created_at"),
+        .prev_n = stmt_i64(q, "prev_n"),
+        .tokens_approx = stmt_i64(q, "tokens_approx"),
+        .ordinal = stmt_i64(q, "ordinal"),
+        .tokens_total = stmt_i64(q, "tokens_total"),
+        .content = stmt_str(q, "content"),
+        .tool_name = stmt_str(q, "tool_name"),
+        .call_id = stmt_str(q, "call_id"),
+        .action_ref_n = stmt_i64(q, "action_ref_n"),
+        .status = stmt_str(q, "status"),
+        .error_code = stmt_str(q, "error_code"),
+        .error_message = stmt_str(q, "error_message"),
+        .model_id = stmt_str(q, "model_id"),
+        .taint = stmt_str(q, "taint"),
+    };
+    message_copy(arena, ret_message);
+}
+
 int message_load_from(struct domain *domain, int64_t thread_n, int64_t first_n, size_t max,
                       struct arena *arena, struct message *ret_messages, size_t *ret_count,
                       struct err *err)
@@ -341,16 +366,19 @@ int message_load_from(struct domain *domain, int64_t thread_n, int64_t first_n, 
     int r;
 
     if (db_prepare(domain_db(domain),
-                   SQL(MESSAGE_SELECT "WHERE m.thread_n = ? AND m.n >= ? ORDER BY m.n LIMIT ?"), &q,
-                   err) < 0)
+                   SQL("SELECT m.n, m.run_n, m.kind, m.created_at, m.prev_n, m.tokens_approx,"
+                       " m.ordinal, m.tokens_total, coalesce(m.content, p.content) AS content,"
+                       " m.tool_name, m.call_id, m.action_ref_n, m.status, m.error_code,"
+                       " m.error_message, m.model_id, m.taint FROM agent_messages m"
+                       " LEFT JOIN agent_message_payloads p ON p.n = m.content_entry_n"
+                       " WHERE m.thread_n = ? AND m.n >= ? ORDER BY m.n LIMIT ?"),
+                   &q, err) < 0)
         return -1;
     stmt_bind_i64(q, thread_n);
     stmt_bind_i64(q, first_n);
     stmt_bind_i64(q, (int64_t)max);
-    while ((r = stmt_step(q, err)) == 1 && count < max) {
-        read_row(q, &ret_messages[count]);
-        message_copy(arena, &ret_messages[count++]);
-    }
+    while ((r = stmt_step(q, err)) == 1 && count < max)
+        read_shown(q, arena, &ret_messages[count++]);
     if (r < 0)
         return -1;
     *ret_count = count;

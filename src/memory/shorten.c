@@ -185,10 +185,13 @@ static struct str shorten_object(enum message_kind kind, struct json_object *con
     AUTO_JSON opaque = json_object_get(json_find(content, "opaque"));
     struct str shorter;
 
-    json_object_object_del(content, "opaque");
-    if (kind == MESSAGE_ACTION)
+    if (kind == MESSAGE_ACTION) {
         shorten_arguments(content, max_bytes, arena);
-    else if (opaque && !keep_opaque)
+        shorter = write_value(content, arena);
+        return shorter.n <= 2 * max_bytes + NOTE_BYTES ? shorter : STR_NONE;
+    }
+    json_object_object_del(content, "opaque");
+    if (opaque && !keep_opaque)
         json_object_object_del(content, "thinking");
     shorter = shorten_value(content, max_bytes, arena);
     if (!shorter.p || !opaque || !keep_opaque)

@@ -29,8 +29,8 @@ int run_hand_take(struct run_call *call, struct hand **ret_hand, struct err *err
         !tool_bed_uses_hand(run->runner->config.tools, call->verdict.contract))
         return 0;
     spec.cwd = run->cwd;
-    if (hands_get(run->runner->hands, run->row.run_key, &spec, run->row.hand_state, ret_hand,
-                   err) < 0)
+    if (hands_get(run->runner->hands, run->row.run_key, &spec, run->row.hand_state, ret_hand, err) <
+        0)
         return -1;
     call->holds_hand = true;
     return 0;

@@ -32,7 +32,7 @@ void run_free(struct run *run)
     for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++)
         arena_release(&run->calls[key].arena);
     run_turn_free(run);
-    bp_free(run->engine);
+    runner_engine_give(run->runner, run->engine);
     map_release(&run->intents);
     buf_release(&run->hand_state);
     arena_release(&run->scratch);
@@ -62,7 +62,8 @@ int run_engine_new(struct run *run, struct err *err)
     limits[RUN_LIMIT_TOOL_CALLS] = (uint16_t)setting(settings, "maxToolCalls");
     run->max_tokens = setting(settings, "maxTokens");
     run->max_ms = setting(settings, "maxMs");
-    run->engine = bp_new(run->runner->config.program, RUN_CALLS_MAX, &options);
+    run->engine = runner_engine_take(run->runner);
+    bp_reset(run->engine, &options);
     return 0;
 }
 

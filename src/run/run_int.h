@@ -124,6 +124,8 @@ struct run {
     struct buf hand_state;
 };
 
+#define RUNNER_ENGINES 64
+
 struct runner {
     struct runner_config config;
     uint8_t program_hash[BP_HASH_BYTES];
@@ -136,6 +138,10 @@ struct runner {
     int64_t recover_at, recover_after;
     size_t thinking; /* model requests under way */
     struct run *queue_first, **queue_last;
+    struct bp_engine
+        *engines[RUNNER_ENGINES]; /* idle ones: setting one up costs more than a turn */
+    size_t engine_count;
+    struct prompt_cache *prompts;
     bool stopping;
 };
 
@@ -152,6 +158,10 @@ int run_unit_end(struct run *run, bool keep, struct err *err);
 /* Keeps the run in memory until run_unhold(), which may free it. */
 void run_hold(struct run *run);
 void run_unhold(struct run *run);
+
+/* An engine of the program, to be reset; and back. */
+struct bp_engine *runner_engine_take(struct runner *runner);
+void runner_engine_give(struct runner *runner, struct bp_engine *engine);
 
 /* ---- record.c ---- */
 bp_selected_fn run_record_selected;
@@ -183,6 +193,14 @@ void run_think_next(struct runner *runner);
 #define RUN_PROMPT_VERSION "1"
 int run_prompt_build(struct run *run, bool check, struct arena *arena,
                      struct model_request *ret_request, struct err *err);
+
+/* ---- prompt_cache.c ---- */
+/* The newest messages of threads that were asked about lately, as models see them. */
+struct prompt_cache *prompt_cache_new(void);
+void prompt_cache_free(struct prompt_cache *cache);
+/* The window of this thread; messages lie in the cache until the next call. */
+int prompt_cache_load(struct run *run, const struct model_message **ret_messages, size_t *ret_count,
+                      int64_t *ret_left_out, struct err *err);
 
 /* ---- act.c ---- */
 void run_act_start(struct run *run, uint16_t key);

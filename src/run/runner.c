@@ -54,6 +54,23 @@ void run_unhold(struct run *run)
         let_go(run);
 }
 
+/* ---- engines ---- */
+
+struct bp_engine *runner_engine_take(struct runner *runner)
+{
+    if (runner->engine_count)
+        return runner->engines[--runner->engine_count];
+    return bp_new(runner->config.program, RUN_CALLS_MAX, NULL);
+}
+
+void runner_engine_give(struct runner *runner, struct bp_engine *engine)
+{
+    if (engine && runner->engine_count < RUNNER_ENGINES)
+        runner->engines[runner->engine_count++] = engine;
+    else
+        bp_free(engine);
+}
+
 /* ---- hands ---- */
 
 static void hand_noticed(void *arg, struct str run_key, const struct hand_notice *notice)
@@ -74,6 +91,7 @@ int runner_new(const struct runner_config *config, struct runner **ret_runner, s
     (void)err;
     *runner = (struct runner){ .config = *config, .runs = MAP_INIT };
     runner->queue_last = &runner->queue_first;
+    runner->prompts = prompt_cache_new();
     if (!runner->config.program)
         runner->config.program = &run_program;
     bp_program_hash(runner->config.program, runner->program_hash);
@@ -110,6 +128,9 @@ void runner_free(struct runner *runner)
     map_each (&runner->runs, entry)
         run_free(entry->value);
     map_release(&runner->runs);
+    while (runner->engine_count)
+        bp_free(runner->engines[--runner->engine_count]);
+    prompt_cache_free(runner->prompts);
     free(runner);
 }
 

@@ -263,9 +263,24 @@ static int begin(struct run *run, const struct run_request *request, struct err 
     if (run_insert(domain, &run->row, err) < 0 || run_engine_new(run, err) < 0 ||
         append_prompt(run, request->prompt, &message, id, err) < 0)
         return -1;
-    run->row.prompt_n = message.n;
-    run->dirty = true;
+    run->row.prompt_n = message.n; /* stored with the next change of the row */
     return offer_start(run, &message, err) < 0 ? -1 : 1;
+}
+
+static void info_of_new(const struct run *run, const struct run_request *request,
+                        struct arena *arena, struct run_info *ret_info)
+{
+    *ret_info = (struct run_info){ .n = run->row.n,
+                                   .run_id = arena_str(arena, run->row.run_key),
+                                   .thread_id = arena_str(arena, run->thread.id),
+                                   .agent_id = str_from(arena_text(arena, run->agent.id)),
+                                   .status = str_from(run_status_name(run->row.status)),
+                                   .mode = run->row.mode,
+                                   .model_id = arena_str(arena, run->row.model_id),
+                                   .prompt = arena_str(arena, request->prompt),
+                                   .created_at = run->row.created_at,
+                                   .updated_at = run->row.updated_at,
+                                   .last_seq = run->thread.last_seq };
 }
 
 int run_start(struct runner *runner, const struct run_request *request, struct arena *arena,
@@ -289,9 +304,11 @@ int run_start(struct runner *runner, const struct run_request *request, struct a
         }
         if (run_unit_end(run, r > 0, err) < 0)
             r = -1;
-        if (r >= 0)
+        if (r > 0)
+            info_of_new(run, request, arena, ret_info);
+        else if (r == 0)
             r = run_get(runner, key, arena, ret_info, err);
     }
     run_unhold(run);
-    return r;
+    return r < 0 ? -1 : 0;
 }

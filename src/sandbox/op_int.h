@@ -21,6 +21,7 @@ struct op_rules {
     const char *const *allow_write; /* end with NULL */
     const char *const *deny_read;
     const char *const *deny_names; /* ".env": any file or directory of this name */
+    const char *const *deny_write; /* Dormouse's own settings, whoever may write around them */
 };
 
 /* Lives as long as the hand. */

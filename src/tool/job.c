@@ -418,7 +418,7 @@ int tool_preview(struct tool_bed *bed, const struct tool_call *call, struct hand
     job->preview_done = done;
     job->phase = JOB_SHOWING;
     judge(bed, &job->call, &job->arena, &verdict, &job->arguments);
-    if (!verdict.contract || !job->arguments) {
+    if (verdict.attributes & TOOL_REFUSED) {
         err_set(err, verdict.code, "%s", verdict.message);
         job_free(job);
         return -1;

@@ -131,7 +131,7 @@ static void play_sequence(const struct bp_program *program, const struct model *
     struct pair p = { .program = program, .model = model, .all_bits = all_bits };
 
     p.engine = bp_new(program, KEYS, NULL);
-    model_start(model, &p.state);
+    model_begin(model, &p.state);
     compare_states(&p);
     for (int i = 0; i < EVENTS && run_to_quiet(&p); i++)
         offer_something(&p, d, accepted);
@@ -228,7 +228,7 @@ static int plain_shortest(const struct model *model)
 
     s.states = calloc(STATES_MAX + 2, sizeof(s.states[0]));
     s.depth = calloc(STATES_MAX + 2, sizeof(s.depth[0]));
-    model_start(model, &start);
+    model_begin(model, &start);
     plain_add(&s, &start, 0);
     for (unsigned node = 0; node < s.count && !found; node++) {
         struct model_wish wish;

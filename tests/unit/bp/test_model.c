@@ -223,7 +223,7 @@ TEST(a_state_of_the_largest_size_is_still_taken)
                          NULL, &t->err));
     ASSERT_EQ(m.slots, 1020);
     ASSERT_EQ(m.words, MODEL_WORDS_MAX);
-    model_start(&m, &last);
+    model_begin(&m, &last);
     last.code[m.slots - 1] = 1;
     model_pack(&m, &last, words);
     ASSERT_EQ(words[MODEL_WORDS_MAX - 1], UINT64_C(1) << 63);

@@ -128,7 +128,7 @@ static void plain_explore(struct plain *p)
 {
     struct known start = { .born = { 0 } };
 
-    model_start(p->model, &start.state);
+    model_begin(p->model, &start.state);
     plain_find(p, &start, 0);
     for (unsigned node = 0; node < p->count && !p->full; node++) {
         struct bp_event event;

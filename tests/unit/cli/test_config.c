@@ -53,6 +53,7 @@ TEST(every_kind_of_value_is_read)
                      "models:\n"
                      "  - id: big\n"
                      "    provider: anthropic\n"
+                     "    model: claude\n"
                      "    base_url: https://api.example.org/v1\n"
                      "    secret_ref: big-key\n"
                      "    price: { input: 3, output: 15.5 }\n"
@@ -248,7 +249,8 @@ TEST(a_secret_in_plain_sight_is_refused)
                  "'--key=ghp_abcdefghijklmnopqrstuvwxyz0123456789'] } ] }\n",
                  "looks like a secret");
     ASSERT_TEXT(
-        config_wrong(t, "models: [ { id: a, provider: openai, secret_ref: work/openai-key } ]\n"),
+        config_wrong(
+            t, "models: [ { id: a, provider: openai, model: m, secret_ref: work/openai-key } ]\n"),
         "it is valid");
 }
 

@@ -25,24 +25,29 @@ TEST(a_model_has_its_limits)
         const char *line, *text;
     } cases[] = {
         { "model: m", "it is valid" },
+        { "price: { input: 1 }", "config.yaml:3:15: `openai` needs `model`, or the `base_url`" },
         { "model: 5", "config.yaml:4:12: `models.0.model` must be a string" },
         { "base_url: http://127.0.0.1:8080/v1", "it is valid" },
         { "base_url: ftp://h", "config.yaml:4:15: `models.0.base_url` must begin with http://" },
         { "base_url: https://u@h/", "hold no user name or password" },
         { "base_url: 'https://a b/'", "config.yaml:4:16: `models.0.base_url`" },
-        { "secret_ref: work/key-1.a", "it is valid" },
+        { "model: m\n    secret_ref: work/key-1.a", "it is valid" },
         { "secret_ref: ''", "must have at least 1" },
         { "secret_ref: /abs", "must be the name of a stored secret" },
         { "secret_ref: 'a b'", "must be the name of a stored secret" },
         { "secret_ref: [k]", "config.yaml:4:17: `models.0.secret_ref` must be a string" },
-        { "price: { input: 0 }", "it is valid" },
+        { "model: m\n    price: { input: 0 }", "it is valid" },
         { "price: { input: -1 }", "config.yaml:4:21: `models.0.price.input` must be at least 0" },
         { "price: { output: free }", "`models.0.price.output` must be a number" },
         { "price: { cached: 1000000001 }", "`models.0.price.cached` must be at most" },
         { "price: { inptu: 1 }", "config.yaml:4:14: no key `inptu`; did you mean `input`?" },
         { "price: 5", "`models.0.price` must be an object" },
         { "privacy: { trains: maybe }", "`models.0.privacy.trains` must be true or false" },
-        { "privacy: { trains: false, retention: 30d, jurisdiction: EU }", "it is valid" },
+        { "model: m\n    privacy: { trains: false, retention: 30d, jurisdiction: EU }",
+          "it is valid" },
+        { "model: m\n    context_tokens: 4096", "it is valid" },
+        { "context_tokens: 100", "`models.0.context_tokens` must be at least 256" },
+        { "context_tokens: 4k", "`models.0.context_tokens` must be an integer" },
         { "privacy: { jurisdction: EU }", "did you mean `jurisdiction`?" },
         { "secretref: k", "config.yaml:4:5: no key `secretref`; did you mean `secret_ref`?" },
         { "api_key: k", "config.yaml:4:5: no key `api_key`; allowed here: id, provider" },
@@ -58,8 +63,9 @@ TEST(a_model_has_its_limits)
 
 TEST(every_provider_and_nothing_else_is_one)
 {
-    static const char *const providers[] = { "openai", "anthropic", "functiongemma", "offline",
-                                             "script" };
+    static const char *const providers[] = { "openai, model: m", "anthropic, model: m",
+                                             "functiongemma, base_url: 'http://[::1]/'", "offline",
+                                             "script, script: s.yaml" };
 
     for (size_t i = 0; i < ARRAY_LEN(providers); i++) {
         AUTO_CONFIG_PROBLEMS problems = { .n = 0 };
@@ -75,6 +81,37 @@ TEST(every_provider_and_nothing_else_is_one)
     assert_says(t, "models: [ { provider: offline } ]\n", "id");
     assert_says(t, "models: [ 5 ]\n", "config.yaml:1:11: `models.0` must be an object");
     assert_says(t, "models: { id: a }\n", "config.yaml:1:9: `models` must be an array");
+}
+
+TEST(each_provider_takes_its_own_keys_and_no_others)
+{
+    static const struct {
+        const char *model, *text;
+    } cases[] = {
+        { "openai, base_url: 'http://h/v1'", "it is valid" },
+        { "anthropic", "`anthropic` needs `model`" },
+        { "script", "`script` needs `script`" },
+        { "script, script: a.yaml, base_url: 'http://h/'",
+          "config.yaml:1:54: `base_url` is only for openai, anthropic and functiongemma" },
+        { "script, script: a.yaml, secret_ref: k", "`secret_ref` is only for" },
+        { "openai, model: m, script: a.yaml", "`script` is only for script" },
+        { "openai, model: m, server: llama-server", "`server` is only for functiongemma" },
+        { "anthropic, model: m, gguf: a.gguf", "`gguf` is only for functiongemma" },
+        { "offline, model: m", "`model` is only for" },
+        { "functiongemma", "needs the `base_url` of a llama-server" },
+        { "functiongemma, server: s", "belong together" },
+        { "functiongemma, gguf: g", "belong together" },
+        { "functiongemma, server: s, gguf: g", "it is valid" },
+        { "functiongemma, server: s, gguf: g, base_url: 'http://h/'", "exclude each other" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_says(
+            t, arena_printf(&t->arena, "models: [ { id: a, provider: %s } ]\n", cases[i].model),
+            cases[i].text);
+    assert_says(t, "models: [ { id: offline, provider: openai, model: m } ]\n",
+                "`offline` is the built-in model");
+    assert_says(t, "models: [ { id: offline, provider: offline } ]\n", "it is valid");
 }
 
 TEST(ids_are_names)
@@ -199,7 +236,7 @@ TEST(a_secret_is_found_wherever_it_was_pasted)
     for (size_t k = 0; k < ARRAY_LEN(names); k++)
         ASSERT_TEXT(config_wrong(t, arena_printf(&t->arena,
                                                  "models: [ { id: a, provider: openai, "
-                                                 "secret_ref: %s } ]\n",
+                                                 "model: m, secret_ref: %s } ]\n",
                                                  names[k])),
                     "it is valid");
 }

@@ -134,7 +134,7 @@ TEST(arguments_that_do_not_fit_are_answered_with_the_place_and_what_is_allowed)
         { "edit_file", "{\"path\":\"a\",\"all\":true,\"edits\":[{\"old\":\"x\",\"new\":\"y\"}]}",
           "not both" },
         { "search", "{}", "give pattern, glob or both" },
-        { "search", "{\"glob\":\"*\",\"context\":21}", "/context: " },
+        { "search", "{\"glob\":\"*\",\"context\":11}", "/context: " },
         { "search", "{\"glob\":\"a\\u0000\"}", "/glob: must not hold a NUL" },
         { "ask_user", "{\"question\":\"\"}", "/question: " },
         { "ask_user", "{\"question\":\"a\",\"choices\":[\"x\",\"x\"]}", "/choices: " },

@@ -1,0 +1,230 @@
+/* One command behind the walls.
+ *
+ * The terminal stays the command's: nobody in between makes a new session, and all in between
+ * ignore its interrupt keys. Typing into it from inside (TIOCSTI) is refused by the filter.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "sandbox/exec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "base/file.h"
+#include "sandbox/cgroup.h"
+#include "sandbox/hand_int.h"
+#include "sandbox/hand_net.h"
+#include "sandbox/spec_int.h"
+
+#define FIRST_FD 64 /* above those that get fixed numbers */
+
+struct exec {
+    struct loop *loop;
+    struct cgroup *group;
+    pid_t pid;
+    int pidfd, socket;
+    uv_poll_t ended, greeting;
+    uv_signal_t terminate, hangup;
+    bool greeted, done;
+    int status;
+};
+
+/* ---- while it runs ---- */
+
+static void on_ended(uv_poll_t *poll, int status, int events)
+{
+    struct exec *exec = poll->data;
+
+    (void)status, (void)events;
+    if (waitpid(exec->pid, &exec->status, WNOHANG) != exec->pid)
+        return;
+    uv_poll_stop(poll);
+    exec->done = true;
+    loop_stop(exec->loop);
+}
+
+/* The walls stand: the hand waits for one byte, and is put under its limits before. */
+static void on_greeting(uv_poll_t *poll, int status, int events)
+{
+    struct exec *exec = poll->data;
+    char control[CMSG_SPACE(sizeof(struct ucred))], hello[64];
+    struct iovec part = { .iov_base = hello, .iov_len = sizeof(hello) };
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
+    };
+    struct cmsghdr *c;
+    struct ucred who;
+
+    (void)status, (void)events;
+    uv_poll_stop(poll);
+    if (recvmsg(exec->socket, &message, MSG_CMSG_CLOEXEC) <= 0)
+        return;
+    exec->greeted = true;
+    c = CMSG_FIRSTHDR(&message);
+    if (exec->group && c && c->cmsg_type == SCM_CREDENTIALS) {
+        memcpy(&who, CMSG_DATA(c), sizeof(who));
+        cgroup_add(exec->group, who.pid);
+    }
+    send(exec->socket, "g", 1, MSG_NOSIGNAL);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct exec *exec = handle->data;
+
+    (void)number;
+    kill(exec->pid, SIGKILL);
+}
+
+static void watch(struct exec *exec)
+{
+    struct uv_loop_s *uv = loop_uv(exec->loop);
+
+    uv_poll_init(uv, &exec->ended, exec->pidfd);
+    uv_poll_init(uv, &exec->greeting, exec->socket);
+    uv_signal_init(uv, &exec->terminate);
+    uv_signal_init(uv, &exec->hangup);
+    exec->ended.data = exec->greeting.data = exec->terminate.data = exec->hangup.data = exec;
+    uv_poll_start(&exec->ended, UV_READABLE, on_ended);
+    uv_poll_start(&exec->greeting, UV_READABLE, on_greeting);
+    uv_signal_start(&exec->terminate, on_signal, SIGTERM);
+    uv_signal_start(&exec->hangup, on_signal, SIGHUP);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    int *left = handle->data;
+
+    --*left;
+}
+
+static void unwatch(struct exec *exec)
+{
+    uv_handle_t *const handles[] = { (uv_handle_t *)&exec->ended, (uv_handle_t *)&exec->greeting,
+                                     (uv_handle_t *)&exec->terminate,
+                                     (uv_handle_t *)&exec->hangup };
+    int left = ARRAY_LEN(handles);
+
+    for (size_t i = 0; i < ARRAY_LEN(handles); i++) {
+        handles[i]->data = &left;
+        uv_close(handles[i], on_closed);
+    }
+    while (left > 0)
+        uv_run(loop_uv(exec->loop), UV_RUN_NOWAIT);
+}
+
+/* ---- start ---- */
+
+/* Descriptors become 3, 4, 5 without treading on each other. */
+static int spawn(struct exec *exec, const struct walls *walls, bool off, const int *fds, size_t n,
+                 struct err *err)
+{
+    const char *walled[] = { "bwrap", "--args", "5", "--", WALLS_HAND, "exec", "4", "3", NULL };
+    const char *bare[] = { HAND_NAME, "exec", "4", "3", NULL };
+    posix_spawn_file_actions_t actions;
+    int high[3], r = 0;
+
+    posix_spawn_file_actions_init(&actions);
+    for (size_t i = 0; i < n; i++) {
+        high[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, FIRST_FD);
+        posix_spawn_file_actions_adddup2(&actions, high[i], 3 + (int)i);
+    }
+    posix_spawn_file_actions_addclosefrom_np(&actions, 3 + (int)n);
+    r = posix_spawn(&exec->pid, off ? hand_path() : walls_bwrap(), &actions, NULL,
+                    (char *const *)(off ? bare : walled), (char *const *)walls->env.items);
+    posix_spawn_file_actions_destroy(&actions);
+    for (size_t i = 0; i < n; i++)
+        close(high[i]);
+    if (r != 0)
+        return err_set(err, ERR_SANDBOX_UNAVAILABLE, "start the sandbox: %s", strerror(r));
+    exec->pidfd = (int)syscall(SYS_pidfd_open, exec->pid, 0);
+    return 0;
+}
+
+static int start(struct exec *exec, const struct sandbox_spec *spec, const struct walls *walls,
+                 bool proxy, const char *const *argv, int64_t time_limit_ms, struct err *err)
+{
+    AUTO_FD args = spec->off ? -1 : hand_args_file(walls, err);
+    AUTO_FD setup = hand_setup_file(spec, walls, proxy, argv, time_limit_ms, STR_NONE, err);
+    AUTO_FD theirs = -1;
+    int ends[2], on = 1;
+
+    if (setup < 0 || (!spec->off && args < 0))
+        return -1;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+        return err_set(err, ERR_INTERNAL, "socket: %s", strerror(errno));
+    exec->socket = ends[0];
+    theirs = ends[1];
+    setsockopt(ends[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
+    return spawn(exec, walls, spec->off, (const int[]){ theirs, setup, args }, spec->off ? 2 : 3,
+                 err);
+}
+
+static void say_refused(void *arg, const char *detail)
+{
+    (void)arg;
+    fprintf(stderr, "dormouse: network: %s\n", detail);
+}
+
+static int run(struct exec *exec, struct err *err)
+{
+    int r = 0;
+
+    watch(exec);
+    while (!exec->done && r == 0)
+        r = loop_run(exec->loop, err);
+    unwatch(exec);
+    close(exec->pidfd);
+    if (r < 0)
+        return -1;
+    if (!exec->greeted)
+        return walls_explain(err, "see above");
+    return WIFEXITED(exec->status) ? WEXITSTATUS(exec->status) : 128 + WTERMSIG(exec->status);
+}
+
+int sandbox_exec(struct loop *loop, const struct sandbox_spec *spec, const char *const *argv,
+                 int64_t time_limit_ms, struct err *err)
+{
+    struct exec exec = { .loop = loop, .socket = -1 };
+    struct walls_how how = { .hand = hand_path(), .keep_terminal = true };
+    AUTO(hand_net) net = NULL;
+    AUTO_WALLS walls = { .cwd = NULL };
+    bool domains = spec->allow_domains && spec->allow_domains[0];
+    void (*on_interrupt)(int), (*on_quit)(int);
+    int r;
+
+    if (!how.hand)
+        return err_set(err, ERR_SANDBOX_UNAVAILABLE, "%s is not installed beside dormouse",
+                       HAND_NAME);
+    if (!spec->off && !walls_bwrap())
+        return walls_explain(err, "");
+    if (domains && !spec->off &&
+        hand_net_start(loop, spec->allow_domains, say_refused, NULL, &net, err) < 0)
+        return -1;
+    how.proxy_socket = hand_net_socket(net);
+    if (walls_build(spec, &how, &walls, err) < 0)
+        return -1;
+    if (!spec->off)
+        exec.group = spec_cgroup(spec);
+    on_interrupt = signal(SIGINT, SIG_IGN);
+    on_quit = signal(SIGQUIT, SIG_IGN);
+    r = start(&exec, spec, &walls, net != NULL, argv, time_limit_ms, err);
+    if (r == 0)
+        r = run(&exec, err);
+    signal(SIGINT, on_interrupt);
+    signal(SIGQUIT, on_quit);
+    if (exec.socket >= 0)
+        close(exec.socket);
+    cgroup_free(exec.group);
+    return r;
+}

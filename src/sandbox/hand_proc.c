@@ -1,0 +1,403 @@
+/* One process of a hand: started behind its walls, spoken to through a socket, ended.
+ *
+ *     start --> waits for hello --> serves --> drop (or it ends) --> collected
+ *
+ * The first message carries the sender's credentials, which the kernel fills in: so the keeper
+ * learns the number that process 1 of the namespace has outside.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "base/file.h"
+#include "loop/child.h"
+#include "sandbox/cgroup.h"
+#include "sandbox/frame.h"
+#include "sandbox/hand_int.h"
+#include "sandbox/hand_net.h"
+#include "sandbox/spec_int.h"
+
+#define READ_BYTES    65536
+#define READS_AT_ONCE 16
+#define UNSENT_BYTES  (32 * MIB)
+#define SAID_BYTES    4096 /* of stderr, for messages */
+
+struct hand_proc {
+    struct loop *loop;
+    struct hand_proc_calls calls;
+    void *arg;
+    bool dropped, greeted, watched;
+    bool child_gone;
+    struct child *child;
+    struct walls walls;
+    struct cgroup *group; /* NULL: none could be made */
+    struct hand_net *net; /* NULL: no network at all */
+    int socket, leader;   /* leader: pidfd of process 1 inside; -1 */
+    uv_poll_t poll;
+    struct buf in, out;
+    struct loop_timer start_limit;
+};
+
+static void write_some(struct hand_proc *proc);
+
+/* ---- the end ---- */
+
+static void on_poll_closed(uv_handle_t *handle)
+{
+    struct hand_proc *proc = handle->data;
+
+    proc->watched = false;
+    if (proc->child_gone)
+        free(proc);
+}
+
+static void close_socket(struct hand_proc *proc)
+{
+    if (proc->socket < 0)
+        return;
+    loop_timer_stop(proc->loop, &proc->start_limit);
+    uv_poll_stop(&proc->poll);
+    close(proc->socket);
+    proc->socket = -1;
+    uv_close((uv_handle_t *)&proc->poll, on_poll_closed);
+    buf_release(&proc->in);
+    buf_release(&proc->out);
+}
+
+static void kill_all(struct hand_proc *proc)
+{
+    if (proc->leader >= 0) {
+        syscall(SYS_pidfd_send_signal, proc->leader, SIGKILL, NULL, 0);
+        close(proc->leader);
+        proc->leader = -1;
+    }
+    if (!proc->child_gone) {
+        kill(-child_pid(proc->child), SIGKILL);
+        child_cancel(proc->child);
+    }
+}
+
+void hand_proc_drop(struct hand_proc *proc)
+{
+    proc->dropped = true;
+    hand_net_free(proc->net);
+    proc->net = NULL;
+    close_socket(proc);
+    kill_all(proc);
+}
+
+static void give_up(struct hand_proc *proc, const struct err *why)
+{
+    if (proc->dropped)
+        return;
+    hand_proc_drop(proc);
+    proc->calls.ended(proc->arg, why);
+}
+
+/* Why it ended: what bubblewrap said when the walls could not be built. */
+static void on_child_done(struct child *child, const struct child_result *result, void *arg)
+{
+    struct hand_proc *proc = arg;
+    struct err why = ERR_INIT;
+    char said[SAID_BYTES + 1];
+
+    (void)child;
+    proc->child_gone = true;
+    snprintf(said, sizeof(said), "%.*s", STR_ARG(result->error));
+    said[strcspn(said, "\n")] = '\0';
+    if (result->err.code != ERR_NONE)
+        err_set(&why, ERR_SANDBOX_UNAVAILABLE, "%s", err_message(&result->err, 0));
+    else if (!proc->greeted)
+        walls_explain(&why, said);
+    else
+        err_set(&why, ERR_INTERNAL, "the sandbox ended (%s)", said[0] ? said : "killed");
+    give_up(proc, &why);
+    if (proc->leader >= 0)
+        close(proc->leader);
+    cgroup_free(proc->group);
+    walls_release(&proc->walls);
+    if (!proc->watched)
+        free(proc);
+}
+
+static void on_start_limit(struct loop_timer *timer)
+{
+    struct hand_proc *proc =
+        (struct hand_proc *)((char *)timer - offsetof(struct hand_proc, start_limit));
+    struct err why = ERR_INIT;
+
+    err_set(&why, ERR_SANDBOX_UNAVAILABLE, "the sandbox was not ready after %d s",
+            HAND_START_MS / 1000);
+    give_up(proc, &why);
+}
+
+/* ---- in ---- */
+
+/* The walls stand and nothing has run inside yet: only now is it told what to do. */
+static void greet(struct hand_proc *proc)
+{
+    proc->greeted = true;
+    loop_timer_stop(proc->loop, &proc->start_limit);
+    if (proc->out.n > 0)
+        write_some(proc);
+}
+
+/* False when the process was given up or dropped meanwhile. */
+static bool take_one(struct hand_proc *proc, struct str json)
+{
+    struct hand_frame frame;
+    struct err why = ERR_INIT;
+
+    if (hand_frame_read(json, &frame, &why) < 0) {
+        err_wrap(&why, "the hand said");
+    } else if ((frame.said == HAND_SAID_HELLO) == proc->greeted) {
+        err_set(&why, ERR_BAD_REQUEST, "the hand greeted twice, or never");
+    } else if (frame.said == HAND_SAID_HELLO) {
+        greet(proc);
+    } else if (frame.said == HAND_SAID_NOTICE) {
+        proc->calls.notice(proc->arg, frame.kind, frame.detail);
+    } else {
+        proc->calls.reply(proc->arg, &frame);
+    }
+    hand_frame_release(&frame);
+    if (why.code != ERR_NONE) {
+        why.code = ERR_INTERNAL;
+        give_up(proc, &why);
+    }
+    return !proc->dropped;
+}
+
+static bool take_frames(struct hand_proc *proc)
+{
+    struct err why = ERR_INIT;
+    struct str json;
+    size_t used, done = 0;
+    int r;
+
+    while ((r = frame_take(str_skip(buf_str(&proc->in), done),
+                           proc->greeted ? FRAME_BYTES : FRAME_SMALL_BYTES, &json, &used, &why)) ==
+           1) {
+        if (!take_one(proc, json))
+            return false;
+        done += used;
+    }
+    if (r < 0) {
+        err_wrap(&why, "the hand said");
+        why.code = ERR_INTERNAL;
+        give_up(proc, &why);
+        return false;
+    }
+    buf_consume(&proc->in, done);
+    return true;
+}
+
+/* The sender's number as we see it, from the kernel. */
+static void learn_leader(struct hand_proc *proc, struct msghdr *message)
+{
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
+        struct ucred who;
+
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_CREDENTIALS || proc->leader >= 0)
+            continue;
+        memcpy(&who, CMSG_DATA(c), sizeof(who));
+        proc->leader = (int)syscall(SYS_pidfd_open, who.pid, 0);
+        if (proc->group)
+            cgroup_add(proc->group, who.pid);
+    }
+}
+
+/* There is no room for descriptors: the kernel drops what would be sent. */
+static ssize_t receive(struct hand_proc *proc, char *room)
+{
+    char control[CMSG_SPACE(sizeof(struct ucred))];
+    struct iovec part = { .iov_base = room, .iov_len = READ_BYTES };
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
+    };
+    ssize_t n;
+
+    if (proc->greeted)
+        return read(proc->socket, room, READ_BYTES);
+    n = recvmsg(proc->socket, &message, MSG_CMSG_CLOEXEC);
+    if (n > 0)
+        learn_leader(proc, &message);
+    return n;
+}
+
+static bool read_some(struct hand_proc *proc)
+{
+    char *room = buf_reserve(&proc->in, READ_BYTES);
+    ssize_t n = room ? receive(proc, room) : -1;
+
+    if (n > 0) {
+        buf_grown(&proc->in, (size_t)n);
+        return take_frames(proc);
+    }
+    if (n < 0 && room && (errno == EAGAIN || errno == EINTR))
+        return false;
+    /* Its end: the child's own end follows and says why. */
+    uv_poll_stop(&proc->poll);
+    if (!proc->child_gone)
+        kill(-child_pid(proc->child), SIGTERM);
+    return false;
+}
+
+/* ---- out ---- */
+
+static void watch(struct hand_proc *proc);
+
+static void write_some(struct hand_proc *proc)
+{
+    ssize_t n = send(proc->socket, proc->out.p, proc->out.n, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+    if (n > 0)
+        buf_consume(&proc->out, (size_t)n);
+    else if (errno != EAGAIN && errno != EINTR)
+        buf_clear(&proc->out); /* it is ending; on_child_done() tells */
+    watch(proc);
+}
+
+static void on_event(uv_poll_t *poll, int status, int events)
+{
+    struct hand_proc *proc = poll->data;
+
+    (void)status;
+    if ((events & UV_WRITABLE) && proc->greeted && proc->out.n > 0)
+        write_some(proc);
+    for (int i = 0; (events & UV_READABLE) && i < READS_AT_ONCE && read_some(proc); i++)
+        ;
+}
+
+static void watch(struct hand_proc *proc)
+{
+    bool writes = proc->greeted && proc->out.n > 0;
+
+    uv_poll_start(&proc->poll, UV_READABLE | (writes ? UV_WRITABLE : 0), on_event);
+}
+
+int hand_proc_send(struct hand_proc *proc, struct str json, struct err *err)
+{
+    if (frame_put(&proc->out, json) < 0)
+        return err_set(err, ERR_TOO_LARGE,
+                       "the hand has not read %zu bytes yet, or this is more "
+                       "than %u",
+                       proc->out.n, FRAME_BYTES);
+    if (proc->greeted)
+        write_some(proc);
+    return 0;
+}
+
+/* ---- start ---- */
+
+static int start_child(struct hand_proc *proc, const struct sandbox_spec *spec, int theirs,
+                       struct str state, struct err *err)
+{
+    const char *walled[] = { "bwrap", "--args", "5", "--", WALLS_HAND, "serve", "4", "3", NULL };
+    const char *bare[] = { HAND_NAME, "serve", "4", "3", NULL };
+    AUTO_FD args = spec->off ? -1 : hand_args_file(&proc->walls, err);
+    AUTO_FD setup = hand_setup_file(spec, &proc->walls, false, NULL, spec_time(spec), state, err);
+    int fds[] = { theirs, setup, args };
+
+    if (setup < 0 || (!spec->off && args < 0))
+        return -1;
+    return child_start(proc->loop,
+                       &(struct child_config){
+                           .path = spec->off ? hand_path() : walls_bwrap(),
+                           .argv = spec->off ? bare : walled,
+                           .env = proc->walls.env.items,
+                           .fds = fds,
+                           .fd_count = spec->off ? 2 : 3,
+                           .umask = 022,
+                           .err_max = SAID_BYTES,
+                           .out_max = SAID_BYTES,
+                           .grace_ms = 100,
+                           .done = on_child_done,
+                           .arg = proc,
+                       },
+                       &proc->child, err);
+}
+
+static void begin_watch(struct hand_proc *proc)
+{
+    if (uv_poll_init(loop_uv(proc->loop), &proc->poll, proc->socket) < 0)
+        BUG("uv_poll_init");
+    proc->poll.data = proc;
+    proc->watched = true;
+    proc->start_limit.fire = on_start_limit;
+    loop_timer_start(proc->loop, &proc->start_limit, HAND_START_MS);
+    watch(proc);
+}
+
+static void on_refused(void *arg, const char *detail)
+{
+    struct hand_proc *proc = arg;
+
+    proc->calls.notice(proc->arg, "network", str_from(detail));
+}
+
+static int start_walled(struct hand_proc *proc, const struct sandbox_spec *spec, struct str state,
+                        struct err *err)
+{
+    struct walls_how how = { .hand = hand_path() };
+    int ends[2], on = 1, r;
+
+    if (!how.hand)
+        return err_set(err, ERR_SANDBOX_UNAVAILABLE,
+                       "%s is not installed beside dormouse: install it again", HAND_NAME);
+    if (!spec->off && !walls_bwrap())
+        return walls_explain(err, "");
+    if (spec->allow_domains && spec->allow_domains[0] && !spec->off &&
+        hand_net_start(proc->loop, spec->allow_domains, on_refused, proc, &proc->net, err) < 0)
+        return -1;
+    how.proxy_socket = hand_net_socket(proc->net);
+    if (walls_build(spec, &how, &proc->walls, err) < 0)
+        return -1;
+    if (!spec->off)
+        proc->group = spec_cgroup(spec);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0 ||
+        setsockopt(ends[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0)
+        return err_set(err, ERR_INTERNAL, "socket: %s", strerror(errno));
+    proc->socket = ends[0];
+    r = start_child(proc, spec, ends[1], state, err);
+    close(ends[1]);
+    return r;
+}
+
+int hand_proc_start(struct loop *loop, const struct sandbox_spec *spec, struct str state,
+                    const struct hand_proc_calls *calls, void *arg, struct hand_proc **ret_proc,
+                    struct err *err)
+{
+    struct hand_proc *proc = NEW(struct hand_proc);
+
+    *proc =
+        (struct hand_proc){ .loop = loop, .calls = *calls, .arg = arg, .socket = -1, .leader = -1 };
+    proc->in = BUF_INIT(FRAME_BYTES + FRAME_HEAD + READ_BYTES);
+    proc->out = BUF_INIT(UNSENT_BYTES);
+    if (start_walled(proc, spec, state, err) < 0) {
+        if (proc->socket >= 0)
+            close(proc->socket);
+        cgroup_free(proc->group);
+        hand_net_free(proc->net);
+        walls_release(&proc->walls);
+        free(proc);
+        return -1;
+    }
+    begin_watch(proc);
+    *ret_proc = proc;
+    return 0;
+}
+
+int hand_proc_pid(const struct hand_proc *proc, uint64_t *ret_stamp)
+{
+    if (proc->child_gone)
+        return 0;
+    *ret_stamp = child_stamp(proc->child);
+    return child_pid(proc->child);
+}

@@ -1,0 +1,90 @@
+/* What the hand is told at the start, in memory files that it inherits.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/json_write.h"
+#include "sandbox/frame.h"
+#include "sandbox/hand_int.h"
+#include "sandbox/spec_int.h"
+
+static int memory_file(const char *name, struct str bytes, struct err *err)
+{
+    int fd = memfd_create(name, MFD_CLOEXEC);
+
+    if (fd < 0 || file_write_all(fd, bytes) < 0 || lseek(fd, 0, SEEK_SET) < 0) {
+        err_set(err, ERR_INTERNAL, "memory file: %s", strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static void write_list(struct json_writer *w, const char *key, const char *const *items)
+{
+    json_write_key(w, key);
+    json_write_array_begin(w);
+    for (size_t i = 0; items && items[i]; i++)
+        json_write_text(w, items[i]);
+    json_write_array_end(w);
+}
+
+static void write_limits(struct json_writer *w, const struct sandbox_spec *spec, int64_t time_ms)
+{
+    json_write_key(w, "memory");
+    json_write_u64(w, spec_memory(spec));
+    json_write_key(w, "processes");
+    json_write_u64(w, spec_processes(spec));
+    json_write_key(w, "disk");
+    json_write_u64(w, spec_disk(spec));
+    json_write_key(w, "timeLimit");
+    json_write_i64(w, time_ms);
+}
+
+int hand_setup_file(const struct sandbox_spec *spec, const struct walls *walls, bool proxy,
+                    const char *const *argv, int64_t time_limit_ms, struct str state,
+                    struct err *err)
+{
+    AUTO_BUF text = BUF_INIT(FRAME_BYTES);
+    struct json_writer w = JSON_WRITER(&text);
+
+    json_write_object_begin(&w);
+    json_write_key(&w, "off");
+    json_write_bool(&w, spec->off);
+    json_write_key(&w, "cwd");
+    json_write_text(&w, walls->cwd);
+    write_list(&w, "allowWrite", walls->allow_write.items);
+    write_list(&w, "denyRead", walls->deny_read.items);
+    write_list(&w, "denyNames", walls->deny_names.items);
+    write_list(&w, "denyWrite", walls->deny_write.items);
+    write_list(&w, "argv", argv);
+    write_limits(&w, spec, time_limit_ms);
+    json_write_key(&w, "proxyPort");
+    json_write_i64(&w, proxy ? WALLS_PROXY_PORT : 0);
+    if (state.n > 0) {
+        json_write_key(&w, "state");
+        json_write_raw(&w, state);
+    }
+    json_write_object_end(&w);
+    if (json_write_end(&w) < 0)
+        return err_set(err, ERR_TOO_LARGE, "what the hand must know is larger than %u bytes",
+                       FRAME_BYTES);
+    return memory_file("dormouse-setup", buf_str(&text), err);
+}
+
+int hand_args_file(const struct walls *walls, struct err *err)
+{
+    AUTO_BUF text = BUF_INIT(4 * MIB);
+
+    for (size_t i = 0; i < walls->args.n; i++)
+        buf_add(&text, walls->args.items[i], strlen(walls->args.items[i]) + 1);
+    if (text.full)
+        return err_set(err, ERR_TOO_LARGE, "too many places for one sandbox");
+    return memory_file("dormouse-walls", buf_str(&text), err);
+}

@@ -1,0 +1,100 @@
+/* One command with the caller's terminal: `dormouse sandbox exec`.
+ *
+ * Exits as the command does: its code, 128 + signal, 124 when its time was over, 125 when a limit
+ * ended it, 126 or 127 when it could not be started.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "sandbox/inside_int.h"
+
+#define GRACE_MS 1000
+
+enum { EXIT_TIMEOUT = 124, EXIT_SANDBOX = 125, EXIT_DENIED = 126, EXIT_ABSENT = 127 };
+
+static int64_t now_ms(void)
+{
+    return clock_mono_ms(clock_system());
+}
+
+static int exit_code(const struct inside_child *child, bool timed_out)
+{
+    if (child->limit) {
+        fprintf(stderr, "dormouse: %s\n", child->message);
+        return EXIT_SANDBOX;
+    }
+    if (timed_out) {
+        fprintf(stderr, "dormouse: the command took too long and was ended\n");
+        return EXIT_TIMEOUT;
+    }
+    return WIFSIGNALED(child->status) ? 128 + WTERMSIG(child->status) : WEXITSTATUS(child->status);
+}
+
+static bool wait_for(struct inside_child *child, int signals, int64_t limit_ms)
+{
+    int64_t deadline = limit_ms > 0 ? now_ms() + limit_ms : INT64_MAX;
+    bool timed_out = false;
+
+    while (!child->ended) {
+        struct pollfd poll_in = { .fd = signals, .events = POLLIN };
+        int64_t left = deadline - now_ms();
+        struct signalfd_siginfo info;
+
+        poll(&poll_in, 1,
+             deadline == INT64_MAX ? -1
+             : left < 0            ? 0
+                                   : (int)(left > 60000 ? 60000 : left));
+        if (poll_in.revents && read(signals, &info, sizeof(info)) > 0)
+            inside_reap();
+        if (!child->ended && now_ms() >= deadline) {
+            procs_kill(child->pid, timed_out ? SIGKILL : SIGTERM);
+            timed_out = true;
+            deadline = now_ms() + GRACE_MS;
+        }
+    }
+    return timed_out;
+}
+
+/* The keeper puts us under its limits first. */
+static bool wait_for_go(int socket)
+{
+    char go;
+    bool ok = write(socket, "hello", 5) == 5 && read(socket, &go, 1) == 1;
+
+    close(socket);
+    return ok;
+}
+
+int inside_exec(const struct inside_setup *setup, int socket)
+{
+    struct inside_child child;
+    struct err err = ERR_INIT;
+    sigset_t wanted;
+    bool timed_out;
+    int signals;
+    char text[ERR_TEXT_MAX];
+
+    if (!wait_for_go(socket))
+        return EXIT_SANDBOX;
+    sigemptyset(&wanted);
+    sigaddset(&wanted, SIGCHLD);
+    signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (inside_child_start(
+            &(struct inside_spawn){
+                .argv = setup->argv, .cwd = setup->cwd, .fds = { 0, 1, 2 }, .extra = -1 },
+            &child, &err) < 0) {
+        fprintf(stderr, "dormouse: %s\n", err_format(&err, text, sizeof(text)));
+        return err.code == ERR_NOT_FOUND ? EXIT_ABSENT : EXIT_DENIED;
+    }
+    timed_out = wait_for(&child, signals, setup->time_limit_ms);
+    return exit_code(&child, timed_out);
+}

@@ -1,0 +1,117 @@
+/* dormouse-hand: what runs inside the sandbox.
+ *
+ *     dormouse-hand serve SETUP-FD SOCKET-FD
+ *     dormouse-hand exec SETUP-FD SOCKET-FD
+ *
+ * Started by the keeper alone; SETUP-FD is a memory file.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "sandbox/forward.h"
+#include "sandbox/inside_int.h"
+#include "sandbox/walls.h"
+
+#define EXIT_SANDBOX 125
+
+static void set_signals(void)
+{
+    sigset_t blocked;
+
+    /* Children are collected by one thread; the terminal's signals are for the command. */
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGCHLD);
+    sigprocmask(SIG_SETMASK, &blocked, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+    /* Our own files are bounded by the limit too: an error is enough. */
+    signal(SIGXFSZ, SIG_IGN);
+}
+
+static int close_in(const struct inside_setup *setup, struct err *err)
+{
+    int abi, listener;
+
+    if (inside_rlimits(setup, err) < 0)
+        return -1;
+    /* When there is no process namespace, orphans would go to somebody else. */
+    if (setup->off)
+        return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    if (inside_landlock(setup, &abi, err) < 0 || inside_seccomp(&listener, err) < 0)
+        return -1;
+    return inside_answer_calls(listener, err);
+}
+
+static void *forward(void *arg)
+{
+    forward_run((int)(intptr_t)arg, WALLS_PROXY, -1);
+    return NULL;
+}
+
+/* From a loopback port to the keeper's proxy. */
+static int start_forward(int port, struct err *err)
+{
+    pthread_t thread;
+    uint16_t taken;
+    int fd, r = forward_listen((uint16_t)port, &fd, &taken);
+
+    if (r == 0)
+        r = -pthread_create(&thread, NULL, forward, (void *)(intptr_t)fd);
+    if (r < 0)
+        return err_set(err, ERR_SANDBOX_UNAVAILABLE, "the way to the proxy: %s", strerror(-r));
+    pthread_detach(thread);
+    return 0;
+}
+
+static int prepare(const struct inside_setup *setup, struct err *err)
+{
+    set_signals();
+    if (close_in(setup, err) < 0 || inside_watch(setup, err) < 0)
+        return -1;
+    if (setup->proxy_port > 0 && start_forward(setup->proxy_port, err) < 0)
+        return -1;
+    /* Nobody inside may read or trace us. */
+    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+        return err_set(err, ERR_SANDBOX_UNAVAILABLE, "prctl: %s", strerror(errno));
+    return 0;
+}
+
+static int number(const char *text)
+{
+    return (int)strtol(text, NULL, 10);
+}
+
+int main(int argc, char **argv)
+{
+    bool serves = argc == 4 && strcmp(argv[1], "serve") == 0;
+    struct inside_setup setup;
+    struct err err = ERR_INIT;
+    char text[ERR_TEXT_MAX];
+    int socket, code;
+
+    if (!serves && (argc != 4 || strcmp(argv[1], "exec") != 0)) {
+        fprintf(stderr, "dormouse-hand is started by dormouse\n");
+        return EXIT_SANDBOX;
+    }
+    socket = number(argv[3]);
+    fcntl(socket, F_SETFD, FD_CLOEXEC);
+    if (inside_setup_read(number(argv[2]), &setup, &err) < 0 || prepare(&setup, &err) < 0) {
+        fprintf(stderr, "%s\n", err_format(&err, text, sizeof(text)));
+        return EXIT_SANDBOX;
+    }
+    close(number(argv[2]));
+    code = serves ? inside_serve(&setup, socket) : inside_exec(&setup, socket);
+    /* The other threads run on until the process ends: nothing is taken from under them. */
+    fflush(NULL);
+    _exit(code);
+}

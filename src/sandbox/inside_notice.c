@@ -1,0 +1,147 @@
+/* Notices: what the walls refused, told to the keeper; and the thread that answers the filter.
+ *
+ * A command that tries the same thing a million times must not drown the trace: beyond a few a
+ * second they are only counted.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/json_write.h"
+#include "sandbox/inside_int.h"
+
+#define DETAIL_MAX 512
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void (*deliver)(struct str json);
+static int64_t window_ms;
+static unsigned in_window;
+static uint64_t dropped;
+
+void inside_notice_to(void (*send)(struct str json))
+{
+    deliver = send;
+}
+
+/* How many were dropped before this one, or -1: drop it too. */
+static int64_t admit(void)
+{
+    int64_t now = clock_mono_ms(clock_system()), before;
+
+    pthread_mutex_lock(&lock);
+    if (now - window_ms >= 1000) {
+        window_ms = now;
+        in_window = 0;
+    }
+    if (in_window < NOTICES_PER_SECOND) {
+        in_window++;
+        before = (int64_t)dropped;
+        dropped = 0;
+    } else {
+        dropped++;
+        before = -1;
+    }
+    pthread_mutex_unlock(&lock);
+    return before;
+}
+
+static void send_json(const char *kind, const char *detail)
+{
+    AUTO_BUF text = BUF_INIT(4 * DETAIL_MAX);
+    struct json_writer w = JSON_WRITER(&text);
+
+    json_write_object_begin(&w);
+    json_write_key(&w, "notice");
+    json_write_object_begin(&w);
+    json_write_key(&w, "kind");
+    json_write_text(&w, kind);
+    json_write_key(&w, "detail");
+    json_write_text(&w, detail);
+    json_write_object_end(&w);
+    json_write_object_end(&w);
+    if (json_write_end(&w) == 0)
+        deliver(buf_str(&text));
+}
+
+void inside_notice(const char *kind, const char *fmt, ...)
+{
+    char detail[DETAIL_MAX];
+    int64_t before = admit();
+    va_list args;
+    size_t n;
+
+    if (before < 0)
+        return;
+    va_start(args, fmt);
+    vsnprintf(detail, sizeof(detail), fmt, args);
+    va_end(args);
+    n = strlen(detail);
+    if (before > 0)
+        snprintf(detail + n, sizeof(detail) - n, " (and %lld more)", (long long)before);
+    if (deliver)
+        send_json(kind, detail);
+    else
+        dprintf(STDERR_FILENO, "dormouse: %s: %s\n", kind, detail);
+}
+
+/* ---- refused calls ---- */
+
+static void read_name(pid_t pid, char *out, size_t size)
+{
+    char path[64];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+    file = fopen(path, "re");
+    if (!file || !fgets(out, (int)size, file))
+        snprintf(out, size, "a process");
+    out[strcspn(out, "\n")] = '\0';
+    if (file)
+        fclose(file);
+}
+
+static void answer_one(int listener)
+{
+    struct seccomp_notif ask;
+    struct seccomp_notif_resp reply;
+    char name[32];
+
+    memset(&ask, 0, sizeof(ask));
+    if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &ask) < 0)
+        return;
+    read_name((pid_t)ask.pid, name, sizeof(name));
+    memset(&reply, 0, sizeof(reply));
+    reply.id = ask.id;
+    reply.error = -EPERM;
+    ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &reply);
+    inside_notice("seccomp", "%s by %s refused", inside_call_name(ask.data.nr), name);
+}
+
+static void *answer_all(void *arg)
+{
+    int listener = (int)(intptr_t)arg;
+
+    for (;;)
+        answer_one(listener);
+    return NULL;
+}
+
+int inside_answer_calls(int listener, struct err *err)
+{
+    pthread_t thread;
+    int r = pthread_create(&thread, NULL, answer_all, (void *)(intptr_t)listener);
+
+    if (r != 0)
+        return err_set(err, ERR_SANDBOX_UNAVAILABLE, "start a thread: %s", strerror(r));
+    pthread_detach(thread);
+    return 0;
+}

@@ -1,0 +1,181 @@
+/* Who runs in the namespace, as /proc tells it, and how to end them.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "sandbox/inside_int.h"
+
+#define SWEEPS 16
+
+static int read_small(pid_t pid, const char *what, char *out, size_t size)
+{
+    char path[64];
+    ssize_t n;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, what);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    n = read(fd, out, size - 1);
+    close(fd);
+    if (n <= 0)
+        return -1;
+    out[n] = '\0';
+    return 0;
+}
+
+/* "pid (name) state ppid pgrp session ... threads": the name may hold anything, so the last ')'
+ * counts. */
+static int read_stat(struct proc_info *p)
+{
+    char text[1024], *open_at, *close_at, state;
+    int parent, session, threads;
+
+    if (read_small(p->pid, "stat", text, sizeof(text)) < 0)
+        return -1;
+    open_at = strchr(text, '(');
+    close_at = strrchr(text, ')');
+    if (!open_at || !close_at ||
+        sscanf(close_at + 1, " %c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d",
+               &state, &parent, &session, &threads) != 4)
+        return -1;
+    *close_at = '\0';
+    snprintf(p->name, sizeof(p->name), "%s", open_at + 1);
+    p->parent = parent;
+    p->session = session;
+    p->threads = threads > 0 ? (unsigned)threads : 1;
+    p->zombie = state == 'Z' || state == 'X';
+    return 0;
+}
+
+static void read_memory(struct proc_info *p)
+{
+    unsigned long long resident, shared;
+    char text[256];
+
+    if (read_small(p->pid, "statm", text, sizeof(text)) == 0 &&
+        sscanf(text, "%*u %llu %llu", &resident, &shared) == 2 && resident > shared)
+        p->bytes = (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static size_t read_all(struct proc_info **ret_list)
+{
+    struct proc_info *list = NULL;
+    size_t n = 0, room = 0;
+    const struct dirent *entry;
+    DIR *dir = opendir("/proc");
+
+    while (dir && n < PROCS_MAX && (entry = readdir(dir))) {
+        struct proc_info p = { .pid = (pid_t)strtol(entry->d_name, NULL, 10) };
+
+        if (!isdigit((unsigned char)entry->d_name[0]) || p.pid == getpid() || read_stat(&p) < 0)
+            continue;
+        if (n == room) {
+            room = room ? 2 * room : 64;
+            list = alloc_resize(list, room, sizeof(*list));
+        }
+        list[n++] = p;
+    }
+    if (dir)
+        closedir(dir);
+    *ret_list = list;
+    return n;
+}
+
+/* Keeps those whose chain of parents leads to root, or that are in the session of root. A chain
+ * that is longer than the list has a loop, which only a change while reading can make. */
+static bool belongs(const struct proc_info *list, size_t n, size_t at, pid_t root, bool session)
+{
+    pid_t pid = list[at].pid;
+
+    for (size_t steps = 0; steps <= n; steps++) {
+        size_t i;
+
+        if (pid == root)
+            return true;
+        for (i = 0; i < n && list[i].pid != pid; i++)
+            ;
+        if (i == n)
+            return false;
+        if (session && list[i].session == root)
+            return true;
+        pid = list[i].parent;
+    }
+    return false;
+}
+
+bool procs_more_than(size_t limit)
+{
+    const struct dirent *entry;
+    DIR *dir = opendir("/proc");
+    size_t n = 0;
+
+    while (dir && n <= limit + 1 && (entry = readdir(dir)))
+        n += isdigit((unsigned char)entry->d_name[0]) != 0;
+    if (dir)
+        closedir(dir);
+    return n > limit + 1;
+}
+
+size_t procs_read(struct proc_info **ret_list)
+{
+    size_t n = read_all(ret_list), kept = 0;
+    struct proc_info *list = *ret_list;
+    bool all = getpid() == 1;
+    struct proc_info *from = all ? NULL : alloc_zero(n ? n : 1, sizeof(*from));
+
+    if (from)
+        memcpy(from, list, n * sizeof(*from));
+    for (size_t i = 0; i < n; i++)
+        if (all || belongs(from, n, i, getpid(), false))
+            list[kept++] = list[i];
+    for (size_t i = 0; i < kept; i++)
+        read_memory(&list[i]);
+    free(from);
+    return kept;
+}
+
+int procs_kill(pid_t leader, int sig)
+{
+    struct proc_info *list;
+    size_t n = read_all(&list);
+    int killed = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (!list[i].zombie && belongs(list, n, i, leader, true))
+            killed += kill(list[i].pid, sig) == 0;
+    free(list);
+    return killed;
+}
+
+void procs_kill_all(void)
+{
+    struct proc_info *list;
+
+    /* In one step, so that nobody can fork away. */
+    if (getpid() == 1) {
+        kill(-1, SIGKILL);
+        return;
+    }
+    for (int i = 0; i < SWEEPS; i++) {
+        size_t n = procs_read(&list), killed = 0;
+
+        for (size_t k = 0; k < n; k++)
+            if (!list[k].zombie)
+                killed += kill(list[k].pid, SIGKILL) == 0;
+        free(list);
+        if (killed == 0)
+            return;
+    }
+}

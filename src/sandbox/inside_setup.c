@@ -1,0 +1,69 @@
+/* What the keeper tells the hand before it starts.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "sandbox/inside_int.h"
+
+static const char **read_list(struct json_object *doc, const char *key)
+{
+    struct json_object *list = json_find(doc, key);
+    size_t n = list ? json_object_array_length(list) : 0;
+    const char **texts = NEW_N(const char *, n + 1);
+
+    for (size_t i = 0; i < n; i++)
+        texts[i] = json_object_get_string(json_object_array_get_idx(list, i));
+    return texts;
+}
+
+static uint64_t read_number(struct json_object *doc, const char *key)
+{
+    int64_t value = 0;
+
+    json_get_i64(doc, key, &value, NULL);
+    return value > 0 ? (uint64_t)value : 0;
+}
+
+int inside_setup_read(int fd, struct inside_setup *setup, struct err *err)
+{
+    AUTO_BUF text = BUF_INIT(FRAME_BYTES);
+
+    memset(setup, 0, sizeof(*setup));
+    if (lseek(fd, 0, SEEK_SET) < 0 || file_read_fd(fd, "setup", &text, err) < 0)
+        return err_set(err, ERR_INTERNAL, "read setup: %s", strerror(errno));
+    if (json_parse(buf_str(&text), &setup->doc, err) < 0)
+        return err_wrap(err, "read setup");
+    setup->off = json_object_get_boolean(json_find(setup->doc, "off"));
+    setup->cwd = json_object_get_string(json_find(setup->doc, "cwd"));
+    setup->allow_write = read_list(setup->doc, "allowWrite");
+    setup->deny_read = read_list(setup->doc, "denyRead");
+    setup->deny_names = read_list(setup->doc, "denyNames");
+    setup->deny_write = read_list(setup->doc, "denyWrite");
+    setup->argv = read_list(setup->doc, "argv");
+    setup->memory = read_number(setup->doc, "memory");
+    setup->processes = read_number(setup->doc, "processes");
+    setup->disk = read_number(setup->doc, "disk");
+    setup->time_limit_ms = (int64_t)read_number(setup->doc, "timeLimit");
+    setup->proxy_port = (int)read_number(setup->doc, "proxyPort");
+    setup->state = json_find(setup->doc, "state");
+    if (!setup->cwd)
+        return err_set(err, ERR_BAD_REQUEST, "read setup: no cwd");
+    return 0;
+}
+
+void inside_setup_release(struct inside_setup *setup)
+{
+    free(setup->allow_write);
+    free(setup->deny_read);
+    free(setup->deny_names);
+    free(setup->deny_write);
+    free(setup->argv);
+    json_object_put(setup->doc);
+    memset(setup, 0, sizeof(*setup));
+}

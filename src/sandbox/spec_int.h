@@ -1,0 +1,58 @@
+/* Defaults of a specification.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_SANDBOX_SPEC_INT_H
+#define DORMOUSE_SANDBOX_SPEC_INT_H
+
+#include "base/limits.h"
+#include "sandbox/cgroup.h"
+#include "sandbox/sandbox.h"
+
+#define SPEC_MEMORY    (1024ull * MIB)
+#define SPEC_PROCESSES 64
+#define SPEC_DISK      (2048ull * MIB)
+
+static inline uint64_t spec_memory(const struct sandbox_spec *spec)
+{
+    return spec->memory_bytes ? spec->memory_bytes : SPEC_MEMORY;
+}
+
+static inline uint64_t spec_processes(const struct sandbox_spec *spec)
+{
+    return spec->processes ? spec->processes : SPEC_PROCESSES;
+}
+
+static inline uint64_t spec_disk(const struct sandbox_spec *spec)
+{
+    return spec->disk_bytes ? spec->disk_bytes : SPEC_DISK;
+}
+
+static inline int64_t spec_time(const struct sandbox_spec *spec)
+{
+    return spec->time_limit_ms > 0 ? spec->time_limit_ms : LIMIT_BASH_TIMEOUT_MS;
+}
+
+/* Of each private directory: it is memory, and half of that is for files at most. */
+static inline uint64_t spec_private_bytes(const struct sandbox_spec *spec)
+{
+    uint64_t half = spec_memory(spec) / 2;
+
+    return spec_disk(spec) < half ? spec_disk(spec) : half;
+}
+
+/* The kernel's limits stand a little behind those of the hand's watch, which can say what happened:
+ * memory for the hand itself, and threads, which are tasks too. */
+#define SPEC_MEMORY_SLACK (96ull * MIB)
+#define SPEC_TASKS_FACTOR 8
+#define SPEC_TASKS_SLACK  64
+
+static inline struct cgroup *spec_cgroup(const struct sandbox_spec *spec)
+{
+    return cgroup_new(&(struct cgroup_config){
+        .memory_bytes = spec_memory(spec) + spec_memory(spec) / 8 + SPEC_MEMORY_SLACK,
+        .tasks = spec_processes(spec) * SPEC_TASKS_FACTOR + SPEC_TASKS_SLACK,
+    });
+}
+
+#endif

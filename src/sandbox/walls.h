@@ -1,0 +1,67 @@
+/* The walls: what bubblewrap is told to build around the hand.
+ *
+ *     / read-only; /tmp, /run, /sys, /dev, /proc private and nearly empty
+ *       + the writable places, bound over it, parents first
+ *         + what may not be read, covered last: so a denied path below a writable one stays
+ *           denied, and so does a writable one below a denied one
+ *           + Dormouse's own settings, read-only
+ *
+ * A denied directory is covered by an empty one without permissions, a denied file by a device node
+ * that nobody can open there: both answer "Permission denied".
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_SANDBOX_WALLS_H
+#define DORMOUSE_SANDBOX_WALLS_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "sandbox/sandbox.h"
+
+/* Inside. */
+#define WALLS_HAND       "/run/dormouse/hand"
+#define WALLS_PROXY      "/run/dormouse/proxy.sock"
+#define WALLS_PROXY_PORT 3128 /* on the loopback inside, where a forwarder listens */
+
+#define WALLS_PATHS_MAX 512 /* places that are bound or covered */
+
+/* How spec is carried out. */
+struct walls_how {
+    const char *hand;         /* the executable, outside */
+    const char *proxy_socket; /* the keeper's, outside; NULL: none */
+    bool keep_terminal;       /* stay in the caller's session */
+};
+
+struct walls_list {
+    const char **items; /* ends with NULL; never NULL itself */
+    size_t n;
+};
+
+struct walls {
+    struct arena arena;
+    struct walls_list args;                               /* bubblewrap's, without its name */
+    struct walls_list env;                                /* "NAME=value", all that gets inside */
+    struct walls_list allow_write, deny_read, deny_names; /* resolved, for the hand */
+    struct walls_list found;                              /* what has one of the denied names */
+    struct walls_list deny_write; /* Dormouse's own, whoever may write around them */
+    const char *cwd, *home;
+    const char *made; /* an empty directory that was made to be covered; see walls_release() */
+    bool names_cut;   /* there is more below the writable places than was searched for names */
+};
+
+/* Looks at the file system, makes at most one empty directory (cwd/.dormouse). bad_request for a
+ * specification that can't be, not_found for a working directory that is not there. With spec.off
+ * args stay empty. Release w in either case. */
+int walls_build(const struct sandbox_spec *spec, const struct walls_how *how, struct walls *w,
+                struct err *err);
+/* Removes the directory that was made, when it is still empty: after the processes inside ended. */
+void walls_release(struct walls *w);
+#define AUTO_WALLS __attribute__((cleanup(walls_release))) struct walls
+
+/* Where bubblewrap is, NULL when it is not installed. Kept. */
+const char *walls_bwrap(void);
+/* Adds to what bubblewrap said why, and what to do: fills err with sandbox_unavailable. Returns -1.
+ */
+int walls_explain(struct err *err, const char *bwrap_said);
+
+#endif

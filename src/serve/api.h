@@ -1,0 +1,32 @@
+/* The REST interface, /run and the agents' WebSocket: thin wrappers around the runner.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_SERVE_API_H
+#define DORMOUSE_SERVE_API_H
+
+#include "base/alloc.h"
+#include "policy/kill.h"
+#include "run/run.h"
+#include "serve/route.h"
+
+struct api;
+
+struct api_config {
+    struct runner *runner;
+    struct domain *agent_domain;
+    struct loop *loop;
+    struct kill_switches *kill;
+    struct model_gateway *models;
+};
+
+/* Never NULL. */
+struct api *api_new(const struct api_config *config);
+/* After serve_stop() has told the clients, before serve_free(). */
+void api_free(struct api *api);
+AUTO_DEFINE(api)
+
+/* What serve_config.routes takes; lives as long as the api. */
+const struct serve_routes *api_routes(struct api *api);
+
+#endif

@@ -1,0 +1,452 @@
+/* Ways out of the sandbox, each tried for real. Every one must fail with an error that says so.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "rig.h"
+
+static const char *probe(struct rig *rig, const char *what, const char *arg)
+{
+    return rig_bash(rig, arena_printf(&rig->t->arena, "%s %s '%s' 2>&1", rig_probe(), what, arg));
+}
+
+/* The command must not succeed, must say why, and must not show the secret. */
+#define ASSERT_REFUSED(command_, why_)                                                             \
+    do {                                                                                           \
+        const char *out_ = rig_bash(&rig, (command_));                                             \
+        if (rig_exit(&rig) == 0 || !strstr(out_, (why_)) || strstr(out_, "canary"))                \
+            FAIL("%s\n  ended with %d and said\n%s", (command_), rig_exit(&rig), out_);            \
+    } while (0)
+#define ASSERT_PROBE(what_, arg_, why_)                                                            \
+    do {                                                                                           \
+        const char *out_ = probe(&rig, (what_), (arg_));                                           \
+        if (rig_exit(&rig) != 1 || !strstr(out_, (why_)))                                          \
+            FAIL("probe %s ended with %d and said\n%s", (what_), rig_exit(&rig), out_);            \
+    } while (0)
+
+/* ---- files ---- */
+
+TEST(keys_in_the_home_directory_can_not_be_read)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    ASSERT_REFUSED("cat ~/.ssh/id_ed25519", "Permission denied");
+    ASSERT_REFUSED("ls ~/.ssh", "Permission denied");
+    ASSERT_REFUSED("chmod 700 ~/.ssh", "Read-only file system");
+    ASSERT_REFUSED("mv ~/.ssh ~/x", "");
+    ASSERT_REFUSED("rmdir ~/.ssh", "");
+    rig_end(&rig);
+}
+
+TEST(files_of_a_denied_name_can_not_be_read)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    ASSERT_REFUSED("cat .env", "Permission denied");
+    ASSERT_REFUSED("cp .env copy", "Permission denied");
+    ASSERT_REFUSED("mv .env other && cat other", "busy");
+    ASSERT_REFUSED("rm .env", "busy");
+    ASSERT_REFUSED("ln .env other && cat other", "");
+    rig_end(&rig);
+    ASSERT_STR(test_read_file(t, test_path(t, "home/project/.env")), "canary-env");
+}
+
+TEST(a_directory_of_a_denied_name_and_a_deep_one_are_covered_too)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    mkdir(test_path(t, "home/project/a"), 0755);
+    mkdir(test_path(t, "home/project/a/.env"), 0755);
+    test_write_file(test_path(t, "home/project/a/.env/x"), "canary", 6);
+    ASSERT_REFUSED("cat a/.env/x", "Permission denied");
+    rig_end(&rig);
+}
+
+TEST(dormouse_s_own_data_is_not_there)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    ASSERT_REFUSED("cat ~/data/token", "Permission denied");
+    ASSERT_REFUSED("echo x > ~/data/new", "Permission denied");
+    rig_end(&rig);
+    ASSERT(access(test_path(t, "home/data/new"), F_OK) < 0);
+}
+
+TEST(nothing_is_written_outside_the_writable_places)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    ASSERT_REFUSED("echo x >> ~/notes", "Read-only file system");
+    ASSERT_REFUSED("touch ~/new", "Read-only file system");
+    ASSERT_REFUSED("touch /usr/bin/new", "Read-only file system");
+    ASSERT_REFUSED("touch /etc/new", "Read-only file system");
+    ASSERT_REFUSED("touch /run/new", "Read-only file system");
+    ASSERT_REFUSED("touch /dev/new", "Read-only file system");
+    ASSERT_REFUSED("rm ~/notes", "Read-only file system");
+    ASSERT_REFUSED("echo 1 > /proc/sys/kernel/core_pattern", "");
+    rig_bash(&rig, "echo inside > new");
+    ASSERT_EQ(rig_exit(&rig), 0);
+    rig_end(&rig);
+    ASSERT_STR(test_read_file(t, test_path(t, "home/notes")), "notes outside the project\n");
+    ASSERT_STR(test_read_file(t, test_path(t, "home/project/new")), "inside\n");
+}
+
+TEST(the_temporary_directory_is_private)
+{
+    struct rig rig;
+    const char *mine = test_path(t, "seen-outside");
+    const char *command = arena_printf(&t->arena, "cat %s", mine);
+
+    rig_init(&rig, t);
+    test_write_file(mine, "canary", 6);
+    if (strncmp(mine, "/tmp/", 5) == 0)
+        ASSERT_REFUSED(command, "No such file");
+    rig_bash(&rig, "echo x > /tmp/dormouse-test-inside && cat /tmp/dormouse-test-inside");
+    ASSERT_EQ(rig_exit(&rig), 0);
+    ASSERT(access("/tmp/dormouse-test-inside", F_OK) < 0);
+    rig_end(&rig);
+}
+
+TEST(symbolic_links_lead_nowhere_new)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    ASSERT_REFUSED("ln -s ~/.ssh/id_ed25519 key; cat key", "Permission denied");
+    ASSERT_REFUSED("ln -s ~/.ssh keys; ls keys/", "Permission denied");
+    ASSERT_REFUSED("ln -s ~/notes n; echo x >> n", "Read-only file system");
+    ASSERT_REFUSED("ln -s / root; cat root/$HOME/.ssh/id_ed25519", "Permission denied");
+    rig_end(&rig);
+    ASSERT_STR(test_read_file(t, test_path(t, "home/notes")), "notes outside the project\n");
+}
+
+/* A link that was there before: the rules mean what it leads to. */
+TEST(a_denied_link_covers_its_target_and_a_writable_one_opens_it)
+{
+    static const char *const deny[] = { "~/alias", NULL };
+    static const char *const write[] = { ".", "~/outlink", NULL };
+    struct rig rig;
+
+    rig_init(&rig, t);
+    ASSERT_EQ(symlink(".ssh", test_path(t, "home/alias")), 0);
+    mkdir(test_path(t, "home/out"), 0755);
+    ASSERT_EQ(symlink("out", test_path(t, "home/outlink")), 0);
+    rig.spec.deny_read = deny;
+    rig.spec.allow_write = write;
+    ASSERT_REFUSED("cat ~/.ssh/id_ed25519", "Permission denied");
+    ASSERT_REFUSED("cat ~/alias/id_ed25519", "Permission denied");
+    rig_bash(&rig, "echo x > ~/out/file");
+    ASSERT_EQ(rig_exit(&rig), 0);
+    rig_end(&rig);
+    ASSERT_STR(test_read_file(t, test_path(t, "home/out/file")), "x\n");
+}
+
+TEST(a_denied_place_below_a_writable_one_stays_denied)
+{
+    static const char *const write[] = { "~", NULL };
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig.spec.allow_write = write;
+    rig_bash(&rig, "echo y > ~/fresh");
+    ASSERT_EQ(rig_exit(&rig), 0);
+    ASSERT_REFUSED("cat ~/.ssh/id_ed25519", "Permission denied");
+    ASSERT_REFUSED("mv ~/.ssh ~/elsewhere", "busy");
+    ASSERT_REFUSED("cat ~/data/token", "Permission denied");
+    rig_end(&rig);
+}
+
+TEST(hard_links_do_not_bring_in_what_lies_outside)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    ASSERT_REFUSED("ln ~/notes n && echo x >> n", "");
+    ASSERT_REFUSED("ln ~/.ssh/id_ed25519 key && cat key", "Permission denied");
+    rig_end(&rig);
+    ASSERT_STR(test_read_file(t, test_path(t, "home/notes")), "notes outside the project\n");
+}
+
+TEST(proc_leads_to_no_other_root)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    ASSERT_REFUSED("cat /proc/self/root/$HOME/.ssh/id_ed25519", "Permission denied");
+    ASSERT_REFUSED("cat /proc/1/root/$HOME/.ssh/id_ed25519", "Permission denied");
+    ASSERT_REFUSED("cat /proc/1/environ", "Permission denied");
+    ASSERT_REFUSED("cat /proc/1/maps", "Permission denied");
+    ASSERT_REFUSED("head -c1 /proc/1/mem", "Permission denied");
+    ASSERT_REFUSED("readlink -v /proc/1/fd/0", "Permission denied");
+    ASSERT_REFUSED("cat < /proc/1/fd/3", "Permission denied");
+    ASSERT_REFUSED("ls /proc/1/cwd/", "Permission denied");
+    rig_end(&rig);
+}
+
+TEST(dormouse_s_settings_can_not_be_written)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    mkdir(test_path(t, "home/project/.dormouse"), 0755);
+    test_write_file(test_path(t, "home/project/.dormouse/config.yaml"), "a: 1\n", 5);
+    ASSERT_REFUSED("echo x > .dormouse/config.yaml", "Read-only file system");
+    ASSERT_REFUSED("echo x > .dormouse/policy.yaml", "Read-only file system");
+    ASSERT_REFUSED("rm .dormouse/config.yaml", "Read-only file system");
+    ASSERT_REFUSED("mv .dormouse d", "busy");
+    rig_bash(&rig, "cat .dormouse/config.yaml");
+    ASSERT_EQ(rig_exit(&rig), 0);
+    rig_end(&rig);
+    ASSERT_STR(test_read_file(t, test_path(t, "home/project/.dormouse/config.yaml")), "a: 1\n");
+}
+
+TEST(dormouse_s_settings_can_not_be_made_and_nothing_is_left_behind)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    ASSERT_REFUSED("mkdir -p .dormouse; echo x > .dormouse/config.yaml", "Read-only file system");
+    ASSERT_REFUSED("rm -rf .dormouse; mkdir .dormouse", "");
+    rig_end(&rig);
+    ASSERT(access(test_path(t, "home/project/.dormouse"), F_OK) < 0);
+}
+
+/* ---- calls ---- */
+
+TEST(calls_that_change_the_walls_are_refused_and_reported)
+{
+    static const struct {
+        const char *what, *arg, *why, *noticed;
+    } calls[] = {
+        { "mount", "/mnt", "Operation not permitted", "seccomp: mount by sandbox-probe" },
+        { "open_tree", "/", "Operation not permitted", "open_tree" },
+        { "userns", "", "Operation not permitted", "unshare" },
+        { "clone_userns", "", "Operation not permitted", "clone" },
+        { "keyctl", "", "Operation not permitted", "keyctl" },
+        { "bpf", "", "Operation not permitted", "bpf" },
+    };
+    struct rig rig;
+
+    rig_init(&rig, t);
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        ASSERT_PROBE(calls[i].what, calls[i].arg, calls[i].why);
+        if (!rig_noticed(&rig, calls[i].noticed))
+            FAIL("%s left no notice", calls[i].what);
+    }
+    rig_end(&rig);
+}
+
+TEST(calls_into_the_kernel_s_depths_are_refused)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    ASSERT_PROBE("userfaultfd", "", "Operation not permitted");
+    ASSERT_PROBE("perf", "", "Operation not permitted");
+    ASSERT_PROBE("io_uring", "", "Operation not permitted");
+    ASSERT_PROBE("clone3", "", "not implemented");
+    ASSERT_PROBE("mknod", "node", "Permission denied");
+    ASSERT_PROBE("setuid", "", "Invalid argument");
+    rig_end(&rig);
+}
+
+TEST(the_daemon_can_not_be_traced_or_signalled)
+{
+    struct rig rig;
+    const char *pid = arena_printf(&t->arena, "%d", (int)getpid());
+
+    rig_init(&rig, t);
+    ASSERT_PROBE("ptrace", pid, "Operation not permitted");
+    ASSERT(rig_noticed(&rig, "ptrace"));
+    ASSERT_PROBE("ptrace", "1", "Operation not permitted");
+    ASSERT_PROBE("kill", pid, "No such process");
+    rig_bash(&rig, "kill -9 1; kill -TERM 1; kill -STOP 1; sleep 0.05; echo still here");
+    ASSERT_EQ(rig_exit(&rig), 0);
+    ASSERT_CONTAINS(rig_text(&rig, "output"), "still here");
+    rig_end(&rig);
+}
+
+TEST(keys_can_not_be_pressed_on_a_terminal)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    ASSERT_PROBE("tiocsti", "", "Operation not permitted");
+    ASSERT(rig_noticed(&rig, "ioctl"));
+    ASSERT_REFUSED("exec < /dev/tty", "No such device");
+    rig_end(&rig);
+}
+
+TEST(set_user_id_programs_give_nothing_and_can_not_be_made)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    ASSERT_PROBE("setuid_file", "s1", "Operation not permitted");
+    ASSERT_PROBE("setuid_open", "s2", "Operation not permitted");
+    ASSERT_REFUSED("cp /bin/true s3; chmod u+s s3", "Operation not permitted");
+    ASSERT_CONTAINS(rig_bash(&rig, "grep NoNewPrivs /proc/self/status"), "\t1");
+    ASSERT_CONTAINS(rig_bash(&rig, "grep CapEff /proc/self/status"), "0000000000000000");
+    ASSERT_CONTAINS(rig_bash(&rig, "grep CapBnd /proc/self/status"), "0000000000000000");
+    rig_bash(&rig, "test $(id -u) -ne 0 && test $(id -ru) -ne 0");
+    ASSERT_EQ(rig_exit(&rig), 0);
+    /* A real one, if this machine has it: it runs, and is nobody special. */
+    rig_bash(&rig, "test ! -u /bin/mount || ! /bin/mount -t tmpfs none /mnt");
+    ASSERT_EQ(rig_exit(&rig), 0);
+    rig_end(&rig);
+}
+
+TEST(a_crash_leaves_no_core)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig_bash(&rig, arena_printf(&t->arena, "ulimit -c unlimited; %s crash; ls -a", rig_probe()));
+    ASSERT(!strstr(rig_text(&rig, "output"), "\ncore"));
+    ASSERT_CONTAINS(rig_text(&rig, "output"), "cannot modify limit");
+    ASSERT(!strstr(rig_text(&rig, "output"), "core dumped"));
+    rig_end(&rig);
+}
+
+/* ---- network ---- */
+
+TEST(no_network_is_reached)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    ASSERT_PROBE("raw", "", "Operation not permitted");
+    ASSERT_PROBE("packet", "", "Operation not permitted");
+    ASSERT_PROBE("vsock", "", "Operation not permitted");
+    ASSERT(rig_noticed(&rig, "socket"));
+    ASSERT_PROBE("dns", "8.8.8.8", "Network is unreachable");
+    ASSERT_REFUSED("getent hosts example.org", "");
+    ASSERT_CONTAINS(rig_bash(&rig, "ls /sys/class/net /proc/net/dev 2>&1; cat /proc/net/dev"),
+                    "lo:");
+    ASSERT(!strstr(rig_text(&rig, "output"), "eth"));
+    rig_end(&rig);
+}
+
+static int listen_tcp(struct test *t)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    (void)t;
+    ASSERT(fd >= 0 && bind(fd, (struct sockaddr *)&at, sizeof(at)) == 0 && listen(fd, 4) == 0);
+    return fd;
+}
+
+static int listen_unix(const char *name, size_t n, int abstract)
+{
+    struct sockaddr_un at = { .sun_family = AF_UNIX };
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    ASSERT(n < sizeof(at.sun_path) - 1);
+    memcpy(at.sun_path + abstract, name, n);
+    ASSERT(bind(fd, (struct sockaddr *)&at,
+                (socklen_t)(offsetof(struct sockaddr_un, sun_path) + (size_t)abstract + n)) == 0);
+    ASSERT(listen(fd, 4) == 0);
+    return fd;
+}
+
+TEST(the_daemon_s_port_is_not_reached)
+{
+    struct sockaddr_in at;
+    socklen_t size = sizeof(at);
+    struct rig rig;
+    int fd = listen_tcp(t);
+
+    rig_init(&rig, t);
+    ASSERT_EQ(getsockname(fd, (struct sockaddr *)&at, &size), 0);
+    ASSERT_PROBE("tcp", arena_printf(&t->arena, "%d", ntohs(at.sin_port)), "Connection refused");
+    rig_end(&rig);
+    close(fd);
+}
+
+TEST(unix_sockets_outside_are_not_reached)
+{
+    struct rig rig;
+    const char *path, *abstract = arena_printf(&t->arena, "dormouse-test-%d", (int)getpid());
+    int in_data, named;
+
+    rig_init(&rig, t);
+    path = arena_printf(&t->arena, "%s/s", rig.data);
+    in_data = listen_unix(path, strlen(path) + 1, 0);
+    named = listen_unix(abstract, strlen(abstract), 1);
+    ASSERT_PROBE("unix", path, "Permission denied");
+    ASSERT_PROBE("abstract", abstract, "");
+    ASSERT(!strstr(rig_text(&rig, "output"), "succeeded"));
+    rig_end(&rig);
+    close(in_data);
+    close(named);
+}
+
+/* Servers of its own are fine: the loopback inside belongs to the sandbox. */
+TEST(abstract_sockets_and_ports_inside_work)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig_bash(&rig,
+             "python3 - <<'P'\n"
+             "import socket\n"
+             "for family, at in ((socket.AF_UNIX, '\\0x'), (socket.AF_INET, ('127.0.0.1', 0))):\n"
+             "    s = socket.socket(family); s.bind(at); s.listen()\n"
+             "    c = socket.socket(family); c.connect(s.getsockname()); print('ok')\n"
+             "P\n");
+    ASSERT_TEXT(rig_text(&rig, "output"), "ok\nok\n");
+    rig_end(&rig);
+}
+
+/* ---- leaks ---- */
+
+TEST(the_environment_is_scrubbed)
+{
+    struct rig rig;
+    static const char *const env[] = { "GIVEN=1", NULL };
+
+    ASSERT_EQ(setenv("SECRET_OF_THE_DAEMON", "canary-environment", 1), 0);
+    ASSERT_EQ(setenv("OPENAI_API_KEY", "canary-key", 1), 0);
+    rig_init(&rig, t);
+    rig.spec.env = env;
+    rig_bash(&rig, "env; cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n'");
+    ASSERT(!strstr(rig_text(&rig, "output"), "canary"));
+    ASSERT_CONTAINS(rig_text(&rig, "output"), "GIVEN=1");
+    ASSERT_CONTAINS(rig_text(&rig, "output"), "HOME=");
+    rig_end(&rig);
+}
+
+TEST(no_descriptor_leaks_in)
+{
+    struct rig rig;
+    const char *path = test_path(t, "held");
+    int fd;
+
+    test_write_file(path, "canary", 6);
+    fd = open(path, O_RDONLY);
+    ASSERT(fd >= 0);
+    rig_init(&rig, t);
+    /* 0, 1, 2, the one for the directory, and the one ls reads with. */
+    rig_bash(&rig, "ls /proc/self/fd | tr '\\n' ' '");
+    ASSERT_TEXT(rig_text(&rig, "output"), "0 1 198 2 3 ");
+    rig_bash(&rig, "ls -l /proc/self/fd /proc/$$/fd");
+    ASSERT(!strstr(rig_text(&rig, "output"), "held"));
+    ASSERT(!strstr(rig_text(&rig, "output"), "socket"));
+    ASSERT(!strstr(rig_text(&rig, "output"), "memfd"));
+    rig_end(&rig);
+    close(fd);
+}

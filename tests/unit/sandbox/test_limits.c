@@ -1,0 +1,151 @@
+/* Bombs of all kinds. Each must end soon, with an error that names the limit, and leave the hand
+ * able to go on.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "rig.h"
+
+#define SOON_MS 4000 /* with sanitizers, on a busy machine; a second or two otherwise */
+
+static int64_t now_ms(void)
+{
+    return clock_mono_ms(clock_system());
+}
+
+/* Runs it and checks that it was ended for this limit, was reported, and that life goes on. */
+static void bomb(struct rig *rig, const char *command, const char *limit)
+{
+    struct test *t = rig->t;
+    int64_t began;
+
+    rig_bash(rig, "true");
+    began = now_ms();
+    rig_bash(rig, command);
+    if (now_ms() - began > SOON_MS)
+        FAIL("%s took %d ms", command, (int)(now_ms() - began));
+    if (strcmp(rig_text(rig, "limit"), limit) != 0)
+        FAIL("%s: limit is \"%s\": %s", command, rig_text(rig, "limit"), rig->text);
+    ASSERT_CONTAINS(rig_text(rig, "message"), "sandbox.limits.");
+    if (!rig_noticed(rig, limit))
+        FAIL("%s left no notice", command);
+    ASSERT_TEXT(rig_bash(rig, "echo fine"), "fine\n");
+    ASSERT_EQ(rig_exit(rig), 0);
+    (void)t;
+}
+
+TEST(a_fork_bomb_ends)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    bomb(&rig, ":(){ :|:& };:; sleep 20", "processes");
+    rig_end(&rig);
+}
+
+TEST(a_fork_bomb_without_a_shell_ends)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    bomb(&rig, arena_printf(&t->arena, "%s forks", rig_probe()), "processes");
+    rig_end(&rig);
+}
+
+TEST(a_fork_bomb_in_sessions_of_its_own_ends)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig.spec.processes = 16;
+    bomb(&rig, "for i in {1..200}; do setsid sleep 30 & done; sleep 20", "processes");
+    rig_end(&rig);
+}
+
+TEST(a_memory_bomb_ends)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig.spec.memory_bytes = 256 * MIB;
+    rig_bash(&rig, arena_printf(&t->arena, "%s memory", rig_probe()));
+    /* One process alone is told no by the kernel. */
+    ASSERT_EQ(rig_exit(&rig), 1);
+    ASSERT_CONTAINS(rig_text(&rig, "output"), "Cannot allocate memory");
+    bomb(&rig, arena_printf(&t->arena, "%s memory_many 200", rig_probe()), "memory");
+    rig_end(&rig);
+}
+
+TEST(files_in_private_memory_are_bounded)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig.spec.memory_bytes = 128 * MIB;
+    rig_bash(&rig, "head -c 100M /dev/zero > /tmp/big");
+    ASSERT(rig_exit(&rig) != 0);
+    ASSERT_CONTAINS(rig_text(&rig, "output"), "No space left on device");
+    rig_bash(&rig, "rm /tmp/big; head -c 100M /dev/zero > /dev/shm/big");
+    ASSERT_CONTAINS(rig_text(&rig, "output"), "No space left on device");
+    rig_end(&rig);
+}
+
+TEST(filling_the_disk_ends)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig.spec.disk_bytes = 48 * MIB;
+    bomb(&rig, "for i in {1..400}; do head -c 4M /dev/urandom > f$i; done; sleep 15", "disk");
+    rig_bash(&rig, "rm -f f*");
+    rig_end(&rig);
+}
+
+TEST(one_huge_file_is_refused_by_the_kernel)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig.spec.disk_bytes = 16 * MIB;
+    rig_bash(&rig, "head -c 64M /dev/zero > big");
+    ASSERT(rig_exit(&rig) != 0);
+    ASSERT_EQ(access(test_path(t, "home/project/big"), F_OK), 0);
+    rig_bash(&rig, "stat -c %s big");
+    ASSERT_TEXT(rig_text(&rig, "output"), "16777216\n");
+    rig_end(&rig);
+}
+
+TEST(a_command_that_takes_too_long_is_ended_with_what_it_said)
+{
+    struct rig rig;
+    int64_t began;
+
+    rig_init(&rig, t);
+    rig.spec.time_limit_ms = 300;
+    rig_bash(&rig, "true");
+    began = now_ms();
+    rig_call(&rig, "bash",
+             "{\"command\":\"echo before; trap '' TERM; sleep 30 & wait; sleep 30\"}");
+    ASSERT(now_ms() - began < SOON_MS);
+    ASSERT_EQ(rig.err.code, ERR_NONE);
+    ASSERT_CONTAINS(rig.text, "\"timed_out\":true");
+    ASSERT_TEXT(rig_text(&rig, "stdout"), "before\n");
+    ASSERT_EQ(rig_exit(&rig), -1);
+    ASSERT_TEXT(rig_bash(&rig, "ps ax | grep -c '[s]leep'"), "0\n");
+    rig_end(&rig);
+}
+
+TEST(a_call_may_ask_for_more_or_less_time)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig.spec.time_limit_ms = 300;
+    rig_call(&rig, "bash", "{\"command\":\"sleep 0.6; echo done\",\"timeout_s\":5}");
+    ASSERT_TEXT(rig_text(&rig, "stdout"), "done\n");
+    rig_end(&rig);
+}

@@ -94,6 +94,12 @@ static void print_line(const struct run_info *run)
     putchar('\n');
 }
 
+static void say_none(const struct cli_args *args)
+{
+    if (!cli_json(args))
+        puts("There are no runs yet. `dormouse run \"what is in this folder?\"` makes one.");
+}
+
 static int list_runs(const struct cli_args *args, struct log_reader *reader, struct err *err)
 {
     struct run_info *runs;
@@ -111,8 +117,8 @@ static int list_runs(const struct cli_args *args, struct log_reader *reader, str
         else
             print_line(&runs[i]);
     }
-    if (n == 0 && !cli_json(args))
-        puts("There are no runs yet. `dormouse run \"what is in this folder?\"` makes one.");
+    if (n == 0)
+        say_none(args);
     return 0;
 }
 
@@ -121,7 +127,13 @@ static int run_runs(const struct cli_args *args)
     AUTO_LOG_READER reader = { .config = NULL };
     struct err err = ERR_INIT;
 
-    if (log_reader_open(args, &reader, &err) < 0 || list_runs(args, &reader, &err) < 0)
+    if (log_reader_open(args, &reader, &err) < 0) {
+        if (err.code != ERR_NOT_FOUND)
+            return cli_fail(args, &err);
+        say_none(args);
+        return CLI_DONE;
+    }
+    if (list_runs(args, &reader, &err) < 0)
         return cli_fail(args, &err);
     return CLI_DONE;
 }

@@ -31,6 +31,8 @@ int log_reader_open(const struct cli_args *args, struct log_reader *ret_reader, 
         domains_open_one(reader.config, cli_data_dir(args), DOMAIN_AGENT, true, &reader.domain,
                          err) < 0 ||
         apply_policy(&reader, cli_data_dir(args), err) < 0) {
+        if (err->code == ERR_NOT_FOUND)
+            err_wrap(err, "nothing has been run in %s yet", cli_data_dir(args));
         log_reader_release(&reader);
         return -1;
     }

@@ -12,6 +12,8 @@ extern const struct cli_command cli_cmd_config_check;
 extern const struct cli_command cli_cmd_config_show;
 extern const struct cli_command cli_cmd_doctor;
 extern const struct cli_command cli_cmd_help;
+extern const struct cli_command cli_cmd_replay;
+extern const struct cli_command cli_cmd_runs;
 extern const struct cli_command cli_cmd_model_add;
 extern const struct cli_command cli_cmd_model_consent;
 extern const struct cli_command cli_cmd_model_list;
@@ -23,6 +25,8 @@ extern const struct cli_command cli_cmd_secret_rm;
 extern const struct cli_command cli_cmd_secret_set;
 extern const struct cli_command cli_cmd_run;
 extern const struct cli_command cli_cmd_serve;
+extern const struct cli_command cli_cmd_trace;
+extern const struct cli_command cli_cmd_trajectories_export;
 extern const struct cli_command cli_cmd_verify;
 extern const struct cli_command cli_cmd_version;
 

@@ -153,8 +153,10 @@ struct model_gateway_config {
     struct loop *loop;
     const struct model_spec *models; /* "offline" is always there besides */
     size_t model_count;
-    struct http_client *http; /* NULL: one of its own, that reaches public and loopback addresses */
-    struct rand *rand;        /* NULL: the system's */
+    /* NULL: one of its own, that reaches public and loopback addresses, and private ones that a
+     * base_url names by number. */
+    struct http_client *http;
+    struct rand *rand; /* NULL: the system's */
     /* NULL: four attempts within 30 s; a server that asks for more than 10 s is not asked again
      * and the exchange ends as rate_limited. */
     const struct http_retry_policy *retry;

@@ -16,7 +16,7 @@ TEST(offline_lists_a_folder_from_what_search_found)
 {
     struct rig rig;
 
-    rig_begin(&rig, t, rig_hands, rig_hands_count);
+    rig_begin(&rig, t, rig_plain, rig_plain_count);
     rig_user(&rig, "what is in this folder?");
     rig_think(&rig);
     rig_result(&rig, 0, "{\"files\":[\"Makefile\",\"README.md\"]}");
@@ -25,6 +25,32 @@ TEST(offline_lists_a_folder_from_what_search_found)
     ASSERT_TEXT(rig_think(&rig), "This folder has 2 files and 2 folders:\n    docs/\n    src/\n"
                                  "    Makefile\n    README.md\n"
                                  "The listing was cut: there may be more.\n");
+    rig_end(&rig);
+}
+
+TEST(offline_lists_a_folder_that_read_file_reads)
+{
+    struct rig rig;
+
+    rig_begin(&rig, t, rig_hands, rig_hands_count);
+    rig_user(&rig, "what is in src?");
+    ASSERT_TEXT(rig_think(&rig), "read_file {\"path\":\"src\"}");
+    rig_result(&rig, 0,
+               "{\"path\":\"src\",\"kind\":\"directory\",\"entries\":[\"a.c\",\"b/\","
+               "\"l@\"],\"total\":3,\"truncated\":false}");
+    ASSERT_TEXT(rig_think(&rig), "src has 2 files and 1 folder:\n    b/\n    a.c\n    l\n");
+    rig_end(&rig);
+}
+
+TEST(offline_tidies_no_links)
+{
+    struct rig rig;
+
+    rig_begin(&rig, t, rig_hands, rig_hands_count);
+    rig_user(&rig, "tidy this folder");
+    rig_think(&rig);
+    rig_result(&rig, 0, "{\"entries\":[\"a.png\",\"b.png@\",\"c.png/\"]}");
+    ASSERT_CONTAINS(rig_think(&rig), "\"mkdir -p Images && mv -nv -- a.png Images/\"");
     rig_end(&rig);
 }
 
@@ -43,7 +69,7 @@ TEST(offline_lists_plain_lines_matches_and_nothing_alike)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct rig rig;
 
-        rig_begin(&rig, t, rig_hands, rig_hands_count);
+        rig_begin(&rig, t, rig_plain, rig_plain_count);
         rig_user(&rig, "what is in this folder?");
         rig_think(&rig);
         rig_result(&rig, 0, cases[i].first);
@@ -60,7 +86,7 @@ TEST(offline_tidies_by_kind_and_reports_what_was_moved)
 {
     struct rig rig;
 
-    rig_begin(&rig, t, rig_hands, rig_hands_count);
+    rig_begin(&rig, t, rig_plain, rig_plain_count);
     rig_user(&rig, "tidy this folder");
     rig_think(&rig);
     rig_result(&rig, 0, "[\"a.png\",\"b.pdf\",\"it's.PNG\",\"unknown.xyz\",\".hidden.png\"]");
@@ -78,7 +104,7 @@ TEST(offline_tidies_another_folder_from_inside_it)
 {
     struct rig rig;
 
-    rig_begin(&rig, t, rig_hands, rig_hands_count);
+    rig_begin(&rig, t, rig_plain, rig_plain_count);
     rig_user(&rig, "tidy \"my stuff\"");
     rig_think(&rig);
     rig_result(&rig, 0, "[\"my stuff/a.zip\"]");
@@ -95,7 +121,7 @@ TEST(offline_leaves_projects_and_tidy_folders_alone)
 {
     struct rig rig;
 
-    rig_begin(&rig, t, rig_hands, rig_hands_count);
+    rig_begin(&rig, t, rig_plain, rig_plain_count);
     rig_user(&rig, "tidy this folder");
     rig_think(&rig);
     rig_result(&rig, 0, "[\"Makefile\",\"logo.png\"]");
@@ -103,7 +129,7 @@ TEST(offline_leaves_projects_and_tidy_folders_alone)
     ASSERT_CONTAINS(rig_think(&rig), "I left everything where it is: Makefile says");
     rig_end(&rig);
 
-    rig_begin(&rig, t, rig_hands, rig_hands_count);
+    rig_begin(&rig, t, rig_plain, rig_plain_count);
     rig_user(&rig, "tidy this folder");
     rig_think(&rig);
     rig_result(&rig, 0, "[\"x.unknown\"]");
@@ -135,7 +161,7 @@ TEST(offline_says_what_a_command_said_and_how_it_ended)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct rig rig;
 
-        rig_begin(&rig, t, rig_hands, rig_hands_count);
+        rig_begin(&rig, t, rig_plain, rig_plain_count);
         rig_user(&rig, "run make test");
         rig_think(&rig);
         (cases[i].failed ? rig_failure : rig_result)(&rig, 0, cases[i].result);
@@ -151,7 +177,7 @@ TEST(offline_shows_a_bounded_part_of_long_output)
 
     for (int i = 0; i < 5000; i++)
         buf_printf(&text, "line %d\n", i);
-    rig_begin(&rig, t, rig_hands, rig_hands_count);
+    rig_begin(&rig, t, rig_plain, rig_plain_count);
     rig_user(&rig, "show big.txt");
     rig_think(&rig);
     rig_result(&rig, 0, buf_text(&text));
@@ -164,7 +190,7 @@ TEST(offline_reads_before_it_edits_and_stops_when_it_may_not)
 {
     struct rig rig;
 
-    rig_begin(&rig, t, rig_hands, rig_hands_count);
+    rig_begin(&rig, t, rig_plain, rig_plain_count);
     rig_user(&rig, "replace \"old text\" with new in notes.txt");
     rig_think(&rig);
     rig_result(&rig, 0, "{\"content\":\"old text\"}");
@@ -174,7 +200,7 @@ TEST(offline_reads_before_it_edits_and_stops_when_it_may_not)
     ASSERT_CONTAINS(rig_think(&rig), "I replaced \"old text\" by \"new\" in notes.txt.");
     rig_end(&rig);
 
-    rig_begin(&rig, t, rig_hands, rig_hands_count);
+    rig_begin(&rig, t, rig_plain, rig_plain_count);
     rig_user(&rig, "replace a with b in c.txt");
     rig_think(&rig);
     rig_failure(&rig, 0, "not_found: c.txt");
@@ -196,7 +222,7 @@ TEST(offline_learns_from_the_folder_how_a_project_is_tested)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct rig rig;
 
-        rig_begin(&rig, t, rig_hands, rig_hands_count);
+        rig_begin(&rig, t, rig_plain, rig_plain_count);
         rig_user(&rig, "run the tests");
         rig_think(&rig);
         rig_result(&rig, 0, cases[i].files);
@@ -210,14 +236,14 @@ TEST(offline_searches_and_says_where)
 {
     struct rig rig;
 
-    rig_begin(&rig, t, rig_hands, rig_hands_count);
+    rig_begin(&rig, t, rig_plain, rig_plain_count);
     rig_user(&rig, "find TODO in src");
     rig_think(&rig);
     rig_result(&rig, 0, "{\"matches\":[{\"path\":\"src/a.c\",\"line\":3,\"text\":\" // TODO \"}]}");
     ASSERT_TEXT(rig_think(&rig), "1 place with \"TODO\":\n    src/a.c:3: // TODO\n");
     rig_end(&rig);
 
-    rig_begin(&rig, t, rig_hands, rig_hands_count);
+    rig_begin(&rig, t, rig_plain, rig_plain_count);
     rig_user(&rig, "find TODO in src");
     rig_think(&rig);
     rig_result(&rig, 0, "{\"matches\":[]}");
@@ -352,7 +378,7 @@ TEST(offline_answers_truthfully_whether_it_is_done)
     static const char ask[] = "Are you done? Reply {\"done\": true/false}";
     struct rig rig;
 
-    rig_begin(&rig, t, rig_hands, rig_hands_count);
+    rig_begin(&rig, t, rig_plain, rig_plain_count);
     rig_user(&rig, "tidy this folder");
     rig_think(&rig);
     rig_result(&rig, 0, "[\"a.png\"]");
@@ -368,7 +394,7 @@ TEST(offline_answers_truthfully_whether_it_is_done)
     ASSERT_TEXT(rig_think(&rig), "{\"done\": true}");
     rig_end(&rig);
 
-    ASSERT_TEXT(rig_ask(t, rig_hands, rig_hands_count, ask), "{\"done\": true}");
+    ASSERT_TEXT(rig_ask(t, rig_plain, rig_plain_count, ask), "{\"done\": true}");
     ASSERT_TEXT(rig_ask(t, NULL, 0, "Are you done? {\"done\": true or false}"), "{\"done\": true}");
 }
 
@@ -436,8 +462,8 @@ TEST(offline_ends_in_text_within_two_turns_whatever_tools_answer)
         bool hands = rand_below(&rand.rand, 2) == 0;
         unsigned after_results = 0;
 
-        rig_begin(&rig, t, hands ? rig_hands : rig_journal,
-                  hands ? rig_hands_count : rig_journal_count);
+        rig_begin(&rig, t, hands ? rig_plain : rig_journal,
+                  hands ? rig_plain_count : rig_journal_count);
         rig_user(&rig, said[rand_below(&rand.rand, ARRAY_LEN(said))]);
         rig_think(&rig);
         while (rig.turn.call_count) {
@@ -461,8 +487,8 @@ TEST(offline_ends_in_text_within_two_turns_whatever_tools_answer)
 TEST(offline_gives_the_same_answer_to_the_same_conversation)
 {
     for (size_t i = 0; i < ARRAY_LEN(said); i++)
-        ASSERT_TEXT(rig_ask(t, rig_hands, rig_hands_count, said[i]),
-                    rig_ask(t, rig_hands, rig_hands_count, said[i]));
+        ASSERT_TEXT(rig_ask(t, rig_plain, rig_plain_count, said[i]),
+                    rig_ask(t, rig_plain, rig_plain_count, said[i]));
 }
 
 TEST(offline_survives_results_that_never_came_and_texts_without_end)
@@ -471,7 +497,7 @@ TEST(offline_survives_results_that_never_came_and_texts_without_end)
     struct rig rig;
     char *text = arena_alloc(&t->arena, 1, 300001);
 
-    rig_begin(&rig, t, rig_hands, rig_hands_count);
+    rig_begin(&rig, t, rig_plain, rig_plain_count);
     rig_user(&rig, "run make");
     rig.messages[1] =
         (struct model_message){ .role = MODEL_ASSISTANT, .calls = &call, .call_count = 1 };
@@ -481,9 +507,9 @@ TEST(offline_survives_results_that_never_came_and_texts_without_end)
 
     for (int i = 0; i < 300000; i++)
         text[i] = i % 3 ? 'a' : ' ';
-    ASSERT_CONTAINS(rig_ask(t, rig_hands, rig_hands_count, text), "I did not understand");
+    ASSERT_CONTAINS(rig_ask(t, rig_plain, rig_plain_count, text), "I did not understand");
     memcpy(text, "run echo", 8);
-    ASSERT_CONTAINS(rig_ask(t, rig_hands, rig_hands_count, text), "too long");
+    ASSERT_CONTAINS(rig_ask(t, rig_plain, rig_plain_count, text), "too long");
 }
 
 /* ---- as a provider ---- */

@@ -168,8 +168,8 @@ static void forget_probe(struct llama_server *server)
     http_cancel(probe->http);
 }
 
-/* It has died; somebody may be waiting for it. */
-static void note_death(struct llama_server *server, const char *detail)
+/* It has died, or could not even be executed; somebody may be waiting for it. */
+static void note_death(struct llama_server *server, bool never_ran, const char *detail)
 {
     bool steady = server->phase == READY && now_ms(server) - server->ready_since_ms > STEADY_MS;
 
@@ -182,7 +182,9 @@ static void note_death(struct llama_server *server, const char *detail)
              LOG_TEXT("detail", detail), LOG_U64("deaths", server->deaths));
     if (!server->first)
         return;
-    if (server->deaths >= DEATHS_IN_A_ROW)
+    if (never_ran)
+        fail_start(server, ERR_PROVIDER_FAILED, "llama-server can't be started", detail);
+    else if (server->deaths >= DEATHS_IN_A_ROW)
         fail_start(server, ERR_PROVIDER_FAILED, "llama-server does not stay up", detail);
     else
         start(server);
@@ -193,9 +195,10 @@ static void on_ended(struct child *child, const struct child_result *result, voi
     struct process *process = arg;
     struct llama_server *server = process->server;
     char detail[LINE_MAX_BYTES + 100], why[ERR_TEXT_MAX];
+    bool never_ran = result->err.code != ERR_NONE;
 
     (void)child;
-    if (result->err.code)
+    if (never_ran)
         snprintf(detail, sizeof(detail), "%s", err_format(&result->err, why, sizeof(why)));
     else if (result->signal)
         snprintf(detail, sizeof(detail), "signal %d; it last said: %s", result->signal,
@@ -208,7 +211,7 @@ static void on_ended(struct child *child, const struct child_result *result, voi
     if (!server)
         return;
     server->process = NULL;
-    note_death(server, detail);
+    note_death(server, never_ran, detail);
 }
 
 static int spawn(struct llama_server *server, int port, struct err *err)

@@ -102,9 +102,7 @@ static int compile_one(struct str text, uint32_t options, pcre2_code **ret_code,
     pcre2_set_newline(context, PCRE2_NEWLINE_LF);
     pcre2_set_bsr(context, PCRE2_BSR_ANYCRLF);
     pcre2_set_parens_nest_limit(context, 100);
-    code =
-        pcre2_compile((PCRE2_SPTR)text.p, text.n,
-                      options | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &number, &at, context);
+    code = pcre2_compile((PCRE2_SPTR)text.p, text.n, options, &number, &at, context);
     pcre2_compile_context_free(context);
     if (!code) {
         char why[200] = "";
@@ -121,7 +119,8 @@ static int compile_one(struct str text, uint32_t options, pcre2_code **ret_code,
 
 static int compile_regex(struct pattern *p, struct str text, bool ignore_case, struct err *err)
 {
-    uint32_t options = ignore_case ? PCRE2_CASELESS : 0;
+    uint32_t options =
+        PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C | (ignore_case ? PCRE2_CASELESS : 0);
     char required[PATTERN_MAX];
     size_t n = pattern_required(text, ignore_case, required);
 
@@ -341,6 +340,12 @@ static void adapt_window(struct pattern_run *run, int64_t took_ns)
         run->window *= 2;
 }
 
+/* Behind the newline at p, if there is one: without it an empty line is not seen as one. */
+static const char *with_newline(const char *p, const char *end)
+{
+    return p < end ? p + 1 : end;
+}
+
 /* A match from .. to in a window is one of its first line, unless it spans several: then each of
  * them has to match by itself. */
 static int cut_to_lines(struct pattern_run *run, const char *p, const char *end, size_t from,
@@ -354,7 +359,7 @@ static int cut_to_lines(struct pattern_run *run, const char *p, const char *end,
                                          .match = p + from };
         return 1;
     }
-    return find_by_line(run, line, line_end(p + to, end), s, ret_hit);
+    return find_by_line(run, line, with_newline(line_end(p + to, end), end), s, ret_hit);
 }
 
 static int find_in_windows(struct pattern_run *run, const char *p, const char *end,
@@ -368,12 +373,12 @@ static int find_in_windows(struct pattern_run *run, const char *p, const char *e
 
         adapt_window(run, clock_mono_ns(clock_system()) - began);
         if (r < 0)
-            r = find_by_line(run, p, stop, s, ret_hit);
+            r = find_by_line(run, p, with_newline(stop, end), s, ret_hit);
         else if (r > 0) {
             /* After the last newline there is no line. */
             if (p + from == end && from > 0 && end[-1] == '\n')
                 return 0;
-            r = cut_to_lines(run, p, stop, from, to, s, ret_hit);
+            r = cut_to_lines(run, p, end, from, to, s, ret_hit);
             if (r == 0)
                 stop = line_end(p + to, stop);
         }

@@ -208,6 +208,7 @@ static bool take_piece(struct op_ctx *ctx, struct pattern_run *run, struct str p
     const char *p = piece.p, *end = piece.p + piece.n, *counted = p;
     struct pattern_hit hit;
 
+    pattern_begin(run);
     while (p < end && !is_full(c)) {
         int r = pattern_find(run, p, end, must_stop, ctx, &hit);
 

@@ -148,6 +148,25 @@ TEST(a_required_text_is_in_every_match)
     }
 }
 
+TEST(alternatives_are_told_apart_at_the_top_only)
+{
+    struct str b[PATTERN_BRANCHES];
+
+    ASSERT_EQ(pattern_branches(STR("foo"), b, 4), 1);
+    ASSERT_EQ(pattern_branches(STR("foo|b(a|r)|[|]x"), b, 4), 3);
+    ASSERT_STR(b[0], "foo");
+    ASSERT_STR(b[1], "b(a|r)");
+    ASSERT_STR(b[2], "[|]x");
+    ASSERT_EQ(pattern_branches(STR("a\\|b|"), b, 4), 2);
+    ASSERT_STR(b[0], "a\\|b");
+    ASSERT_STR(b[1], "");
+    ASSERT_EQ(pattern_branches(STR("a|b|c|d|e"), b, 4), 0);
+    ASSERT_EQ(pattern_branches(STR("(?i)a|b"), b, 4), 0);
+    ASSERT_EQ(pattern_branches(STR("a)|b"), b, 4), 0);
+    ASSERT_TEXT(RE("foo|bar|quux", "a\nxbar\nfoo bar\n\nquu\nquux"), "2 3 6");
+    ASSERT_TEXT(RE_I("foo[0-9]|barb", "FOO1\nfoo\nBARB\n"), "1 3");
+}
+
 TEST(literals_are_found_where_memmem_finds_them)
 {
     struct rand_fake rand;

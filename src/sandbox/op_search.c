@@ -119,6 +119,7 @@ static bool is_named(struct pattern_run *run, const char *path)
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     struct pattern_hit hit;
 
+    pattern_begin(run);
     return name[0] && pattern_find(run, name, name + strlen(name), NULL, NULL, &hit) > 0;
 }
 

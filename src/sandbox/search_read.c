@@ -37,7 +37,8 @@ static void make_room(struct search_reader *r)
 {
     size_t want = SEARCH_BUFFER_FIRST;
 
-    memmove(r->p, r->p + r->used, r->n - r->used);
+    if (r->used < r->n)
+        memmove(r->p, r->p + r->used, r->n - r->used);
     r->n -= r->used;
     r->used = 0;
     if (r->size >= want)

@@ -199,6 +199,7 @@ static int tally_piece(struct worker *w, struct str piece, struct tally *t)
     struct pattern_hit hit;
     int r;
 
+    pattern_begin(w->run);
     while (p < end && (r = pattern_find(w->run, p, end, must_stop, w->search, &hit)) != 0) {
         if (r < 0)
             return -1;

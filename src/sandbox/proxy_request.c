@@ -181,7 +181,7 @@ int proxy_request_parse(struct str head, struct proxy_request *ret_request, stru
 {
     struct proxy_request request = { .connect = false };
     ptrdiff_t end = str_find(head, STR("\r\n"));
-    bool is_11;
+    bool is_11 = false;
 
     if (end < 0 || proxy_head_size(head) != head.n)
         return bad(err, "the request has no end");

@@ -133,8 +133,11 @@ void rig_end_hand(struct rig *rig)
     wait.pid = hand_pid(rig->hand, &stamp);
     hand_free(rig->hand);
     rig->hand = NULL;
-    loop_timer_start(rig->loop, &wait.timer, 0);
-    loop_run(rig->loop, NULL);
+    do {
+        loop_timer_start(rig->loop, &wait.timer, 0);
+        loop_run(rig->loop, NULL);
+    } while (wait.pid > 0 && kill(wait.pid, 0) == 0);
+    loop_timer_stop(rig->loop, &wait.timer);
 }
 
 void rig_end(struct rig *rig)

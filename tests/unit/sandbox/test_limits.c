@@ -91,6 +91,9 @@ TEST(files_in_private_memory_are_bounded)
     ASSERT_CONTAINS(rig_text(&rig, "output"), "No space left on device");
     rig_bash(&rig, "rm /tmp/big; head -c 100M /dev/zero > /dev/shm/big");
     ASSERT_CONTAINS(rig_text(&rig, "output"), "No space left on device");
+    /* Full as they are, there is room left to work. */
+    rig_bash(&rig, "head -c 100M /dev/zero > /tmp/big; sleep 0.2; echo fine");
+    ASSERT_CONTAINS(rig_text(&rig, "output"), "fine\n");
     rig_end(&rig);
 }
 

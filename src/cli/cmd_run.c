@@ -14,9 +14,9 @@
 #include "base/json_write.h"
 #include "base/limits.h"
 #include "cli/cli_int.h"
-#include "cli/client.h"
 #include "cli/commands_int.h"
 #include "cli/show.h"
+#include "cli/talk.h"
 
 static volatile sig_atomic_t interrupted;
 
@@ -85,7 +85,7 @@ static int write_request(const struct cli_args *args, const char *prompt, struct
 
 struct following {
     const struct cli_args *args;
-    struct client *client;
+    struct talk *talk;
     struct show show;
     char run_id[80];
     bool cancelled;
@@ -94,15 +94,15 @@ struct following {
 
 static void cancel(struct following *f)
 {
-    AUTO(client) other = NULL;
+    AUTO(talk) other = NULL;
     AUTO_JSON answer = NULL;
     char path[160];
     struct err err = ERR_INIT;
 
     f->cancelled = true;
     snprintf(path, sizeof(path), "/api/v1/runs/%s/cancel", f->run_id);
-    if (client_again(f->client, &other, &err) < 0 ||
-        client_ask(other, "POST", path, STR("{}"), &answer, &err) < 0)
+    if (talk_again(f->talk, &other, &err) < 0 ||
+        talk_ask(other, "POST", path, STR("{}"), &answer, &err) < 0)
         cli_fail(f->args, &err);
 }
 
@@ -139,7 +139,7 @@ static int follow(struct following *f, struct err *err)
     int r;
 
     for (;;) {
-        r = client_next(f->client, 200, &json, err);
+        r = talk_next(f->talk, 200, &json, err);
         if (r < 0)
             return -1;
         if (interrupted && !f->cancelled && f->run_id[0])
@@ -164,11 +164,11 @@ static int run_run(const struct cli_args *args)
     }
     sigaction(SIGINT, &act, NULL);
     show_init(&f.show, stdout);
-    if (client_open(args, &f.client, &err) < 0 ||
-        client_follow(f.client, "POST", "/run", buf_str(&body), &err) < 0 || follow(&f, &err) < 0)
+    if (talk_open(args, &f.talk, &err) < 0 ||
+        talk_follow(f.talk, "POST", "/run", buf_str(&body), &err) < 0 || follow(&f, &err) < 0)
         f.exit_code = cli_fail(args, &err);
     show_release(&f.show);
-    client_free(f.client);
+    talk_free(f.talk);
     return f.exit_code;
 }
 

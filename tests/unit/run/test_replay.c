@@ -121,6 +121,10 @@ TEST(one_altered_column_of_any_row_is_found, .timeout_s = 120)
                          ERR_INTEGRITY_FAILED);
 }
 
+#define ADD_A_ROW                                                                                  \
+    "INSERT INTO run_events (run_n, thread_n, type, at, chain)"                                    \
+    " SELECT run_n, thread_n, 29, at, chain FROM run_events WHERE type = 28"
+
 static const char *const content_changes[] = {
     "UPDATE agent_messages SET content = replace(content, 'tidy', 'burn') WHERE kind = 'user'",
     "UPDATE agent_messages SET content = replace(content, 'ls', 'rm') WHERE kind = 'action'",
@@ -149,8 +153,7 @@ static const char *const content_changes[] = {
     "DELETE FROM run_events WHERE n > 12",
     "DELETE FROM run_events",
     "UPDATE run_events SET n = 1000 WHERE n = 5",
-    "INSERT INTO run_events (run_n, thread_n, type, at, chain)"
-    " SELECT run_n, thread_n, 29, at, chain FROM run_events WHERE type = 28",
+    ADD_A_ROW,
 };
 
 TEST(altered_content_and_rows_that_are_missing_or_added_are_found, .timeout_s = 120)

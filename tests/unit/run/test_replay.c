@@ -94,6 +94,9 @@ static void expect_found(struct test *t, struct domain *domain, int64_t run_n, c
 static const char *const row_changes[] = {
     "type = type + 1",
     "type = 200",
+    "type = type + 256",
+    "key = key + 65536",
+    "bits = bits + 4294967296",
     "key = key + 1",
     "bits = bits + 1",
     "bits = bits + 65536",

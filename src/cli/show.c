@@ -179,21 +179,26 @@ static void show_gate(struct show *show, struct json_object *event)
                  PREVIEW_LINES);
 }
 
-static void show_waiting(struct show *show, struct json_object *event)
+void show_how_to_decide(struct show *show, struct str item_id, bool question)
 {
-    struct str id = str_take(show_member(event, "itemId"), ID_CHARS);
-    struct str kind = show_member(event, "kind");
+    struct str id = str_take(item_id, ID_CHARS);
 
-    if (!str_is(kind, "tool"))
-        show_line(show, TERM_YELLOW, "? ", show_member(event, "title"));
-    if (show->quiet)
-        return;
     show_begin_line(show);
-    if (str_is(kind, "question"))
+    if (question)
         fprintf(show->out, "Waiting for you:  dormouse answer %.*s TEXT\n", STR_ARG(id));
     else
         fprintf(show->out, "Waiting for you:  dormouse approve %.*s   or   dormouse reject %.*s\n",
                 STR_ARG(id), STR_ARG(id));
+}
+
+static void show_waiting(struct show *show, struct json_object *event)
+{
+    struct str kind = show_member(event, "kind");
+
+    if (!str_is(kind, "tool"))
+        show_line(show, TERM_YELLOW, "? ", show_member(event, "title"));
+    if (!show->quiet)
+        show_how_to_decide(show, show_member(event, "itemId"), str_is(kind, "question"));
 }
 
 /* ---- how it ended ---- */

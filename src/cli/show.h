@@ -33,6 +33,8 @@ void show_event(struct show *show, struct json_object *event);
 /* What a run took, from GET /runs/{key}: a dim line, on a terminal only. */
 void show_cost(struct show *show, struct json_object *run);
 
+/* What to type to decide an item. */
+void show_how_to_decide(struct show *show, struct str item_id, bool question);
 /* What a person is asked to allow: a diff in colours, a command and where it would run, or text.
  * At most max_lines of it (0: all). */
 void show_preview(struct show *show, struct str kind, struct str preview, unsigned max_lines);

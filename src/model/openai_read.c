@@ -31,7 +31,7 @@ static struct openai_call *call_new(struct openai_state *state, int64_t index)
 
     if (state->call_count >= MODEL_CALLS_MAX)
         return NULL;
-    if (state->call_count == state->call_cap) {
+    if (!state->calls || state->call_count == state->call_cap) {
         state->call_cap = state->call_cap ? 2 * state->call_cap : 4;
         state->calls = alloc_resize(state->calls, state->call_cap, sizeof(*state->calls));
     }

@@ -371,19 +371,12 @@ void access_release(struct access_place *place)
     place->dir_fd = place->fd = -1;
 }
 
-int access_open(struct op_ctx *ctx, const struct access_place *place, int *ret_fd,
-                struct stat *ret_st, struct err *err)
+static int check_opened(struct op_ctx *ctx, const struct access_place *place, int fd,
+                        struct stat *ret_st, struct err *err)
 {
     struct access_ids ids;
-    AUTO_FD fd = -1;
 
-    if (!S_ISREG(place->st.st_mode))
-        return err_set(err, ERR_BAD_REQUEST, "%s is a %s, not a regular file", place->path,
-                       access_type_name(place->st.st_mode));
-    /* A pipe that was put there since would make an open wait. */
-    fd = openat(place->dir_fd, place->name,
-                O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, ret_st) < 0)
+    if (fstat(fd, ret_st) < 0)
         return access_fail(err, errno, "open", place->path);
     if (!S_ISREG(ret_st->st_mode))
         return err_set(err, ERR_CONFLICT, "%s was replaced by a %s just now", place->path,
@@ -392,8 +385,27 @@ int access_open(struct op_ctx *ctx, const struct access_place *place, int *ret_f
     if (access_ids_have(&ids, ret_st))
         return err_set(err, ERR_PATH_DENIED, "%s: this is another name of what may not be read",
                        place->path);
+    return 0;
+}
+
+int access_open(struct op_ctx *ctx, const struct access_place *place, int *ret_fd,
+                struct stat *ret_st, struct err *err)
+{
+    int fd;
+
+    if (!S_ISREG(place->st.st_mode))
+        return err_set(err, ERR_BAD_REQUEST, "%s is a %s, not a regular file", place->path,
+                       access_type_name(place->st.st_mode));
+    /* A pipe that was put there since would make an open wait. */
+    fd = openat(place->dir_fd, place->name,
+                O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0)
+        return access_fail(err, errno, "open", place->path);
+    if (check_opened(ctx, place, fd, ret_st, err) < 0) {
+        close(fd);
+        return -1;
+    }
     *ret_fd = fd;
-    fd = -1;
     return 0;
 }
 

@@ -40,6 +40,8 @@ int search_open_file(int dir_fd, const char *name, const struct access_ids *ids,
                      uint64_t *ret_size);
 /* A path below root_fd without following links. flags as for open(). */
 int search_open_beneath(int root_fd, const char *path, int flags);
+/* The same name by name, for kernels and filters without openat2(). */
+int search_open_walking(int root_fd, const char *path, int flags);
 
 /* ---- the ignore rules that hold in a directory ---- */
 

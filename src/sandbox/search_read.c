@@ -107,8 +107,7 @@ int search_open_file(int dir_fd, const char *name, const struct access_ids *ids,
     return fd;
 }
 
-/* Name by name, for kernels and filters without openat2(). */
-static int open_walking(int root_fd, const char *path, int flags)
+int search_open_walking(int root_fd, const char *path, int flags)
 {
     int dir = dup(root_fd);
 
@@ -146,6 +145,6 @@ int search_open_beneath(int root_fd, const char *path, int flags)
         return openat(root_fd, ".", flags | O_CLOEXEC);
     fd = syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
     if (fd < 0 && (errno == ENOSYS || errno == EPERM || errno == EAGAIN))
-        return open_walking(root_fd, path, flags);
+        return search_open_walking(root_fd, path, flags);
     return (int)fd;
 }

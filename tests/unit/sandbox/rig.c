@@ -209,5 +209,5 @@ bool rig_noticed(const struct rig *rig, const char *part)
 
 const char *rig_probe(void)
 {
-    return PROBE_PATH;
+    return SANDBOX_PROBE_PATH;
 }

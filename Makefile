@@ -50,6 +50,13 @@ test-long: ## the long sweeps that `make test` leaves out
 	@$(MAKE) asan
 	@DORMOUSE_TEST_LONG=1 tools/run-tests build-asan --suite "$(SUITE)" --time-factor 20
 
+.PHONY: test-llm
+test-llm: ## fetch a llama-server and a small model (700 MB on disk) and talk to them
+	@tools/setup build test
+	@$(MAKE) asan
+	@tools/setup-llm build-llm
+	@tests/llm/run build-asan/tests/llm/test-llm build-llm
+
 .PHONY: bench
 bench: ## one JSON line for each figure
 	@tools/setup build bench

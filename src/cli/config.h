@@ -69,7 +69,7 @@ struct config {
     const char *skills_root, *rules_root;
     bool sandbox_enabled;
     struct config_list sandbox_allow_write, sandbox_deny_read, sandbox_allowed_domains;
-    int64_t sandbox_timeout_ms, sandbox_memory_bytes, sandbox_processes;
+    int64_t sandbox_timeout_ms, sandbox_memory_bytes, sandbox_processes, sandbox_disk_bytes;
     const char *server_listen;
     struct config_list server_hosts;
     const char *server_token; /* NULL: the one in DATA/token */

@@ -18,6 +18,7 @@
 #include "base/str.h"
 #include "cli/doctor_int.h"
 #include "db/engine.h"
+#include "sandbox/sandbox.h"
 
 #define LANDLOCK_VERSION_FLAG 1 /* LANDLOCK_CREATE_RULESET_VERSION, absent from older headers */
 
@@ -94,6 +95,19 @@ static void check_seccomp(struct doctor *doctor)
                    "no filters (%s): one wall of the sandbox is missing", strerror(errno));
 }
 
+/* All of it together, as a run would use it. */
+static void check_isolation(struct doctor *doctor)
+{
+    struct err err = ERR_INIT;
+    char text[ERR_TEXT_MAX];
+
+    if (sandbox_available(&err) == 0)
+        doctor_add(doctor, DOCTOR_OK, "isolation", NULL, "a command was run in the sandbox");
+    else
+        doctor_add(doctor, DOCTOR_WARN, "isolation", NULL, "agents can't run commands: %s",
+                   err_format(&err, text, sizeof(text)));
+}
+
 void doctor_sandbox(struct doctor *doctor)
 {
     const char *bwrap = doctor_find_program(doctor, "bwrap");
@@ -109,6 +123,8 @@ void doctor_sandbox(struct doctor *doctor)
     check_namespaces(doctor);
     check_landlock(doctor);
     check_seccomp(doctor);
+    if (bwrap)
+        check_isolation(doctor);
 }
 
 /* ---- what is used when it is there ---- */

@@ -39,8 +39,8 @@ static bool answers(const char *path)
 static int spawn_keeper(const struct cli_args *args, int out_fd, struct err *err)
 {
     char self[LIMIT_PATH_BYTES];
-    char *argv[] = { "dormouse", "serve", "--keeper", "--json", "--data",
-                     (char *)cli_data_dir(args), NULL };
+    const char *const argv[] = { "dormouse",         "serve", "--keeper", "--json", "--data",
+                                 cli_data_dir(args), NULL };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -56,7 +56,7 @@ static int spawn_keeper(const struct cli_args *args, int out_fd, struct err *err
     posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-    r = posix_spawn(&pid, self, &actions, &attributes, argv, environ);
+    r = posix_spawn(&pid, self, &actions, &attributes, (char *const *)argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     if (r != 0)

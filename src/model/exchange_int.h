@@ -6,6 +6,7 @@
 #ifndef DORMOUSE_MODEL_EXCHANGE_INT_H
 #define DORMOUSE_MODEL_EXCHANGE_INT_H
 
+#include "loop/dns.h"
 #include "loop/http.h"
 #include "loop/http_retry.h"
 #include "model/provider_int.h"
@@ -17,6 +18,7 @@ struct model_gateway {
     void **shared;                           /* what their open() made */
     size_t spec_count;
     struct http_client *own_http, *retry; /* made when first needed */
+    struct dns_policy policy;             /* of own_http */
     struct model_exchange *exchanges;     /* under way, newest first */
     bool closing;
 };

@@ -14,12 +14,8 @@
 #include "model/exchange_int.h"
 
 static const struct model_provider *const providers[] = {
-    &model_provider_openai,
-    &model_provider_anthropic,
-    &model_provider_functiongemma,
-    &model_provider_call,
-    &model_provider_offline,
-    &model_provider_script,
+    &model_provider_openai, &model_provider_anthropic, &model_provider_functiongemma,
+    &model_provider_call,   &model_provider_offline,   &model_provider_script,
 };
 
 static const struct model_spec offline_spec = { .id = "offline", .provider = "offline" };
@@ -160,6 +156,33 @@ void model_gateway_free(struct model_gateway *gateway)
     free(gateway);
 }
 
+/* The addresses that requests may go to: public ones, this machine, and those of a private network
+ * that a base_url names by number. A name must not lead there: whoever answers for it would choose
+ * what inside the network is spoken to. */
+static bool may_connect(const struct dns_policy *policy, const struct dns_addr *addr)
+{
+    const struct model_gateway *gateway =
+        (const struct model_gateway *)(const void *)((const char *)policy -
+                                                     offsetof(struct model_gateway, policy));
+    struct dns_addr named;
+
+    if (dns_allowed(&dns_policy_public_and_loopback, addr))
+        return true;
+    for (size_t i = 0; i < gateway->spec_count && dns_class(addr) == DNS_PRIVATE; i++)
+        if (gateway->specs[i].base_url &&
+            dns_literal(model_url_host(gateway->specs[i].base_url), &named) > 0 &&
+            dns_addr_eq(&named, addr))
+            return true;
+    return false;
+}
+
+static struct http_client *new_http(struct model_gateway *gateway)
+{
+    gateway->policy = (struct dns_policy){ .allow = may_connect };
+    return http_client_new(gateway->config.loop,
+                           &(struct http_options){ .policy = &gateway->policy });
+}
+
 /* Waits longer than these are the run's: it rests, and costs nothing meanwhile. */
 static const struct http_retry_policy retry_policy = {
     .max_attempts = 4,
@@ -179,7 +202,7 @@ struct http_client *exchange_http(struct model_exchange *x)
         struct http_client *inner = gateway->config.http;
 
         if (!inner)
-            inner = gateway->own_http = http_client_new(gateway->config.loop, NULL);
+            inner = gateway->own_http = new_http(gateway);
         policy.rand = exchange_rand(x);
         gateway->retry = http_retry_new(gateway->config.loop, inner, &policy);
     }

@@ -146,52 +146,62 @@ static bool cut_call(struct gemma_parser *parser, size_t n, size_t token, bool e
 }
 
 /* A call beyond all bounds: it fails, and what follows of it is no text either. */
-static bool give_up(struct gemma_parser *parser)
+static bool give_up(struct gemma_parser *parser, size_t max)
 {
-    parser->bare = false;
-    end_call(parser, str_of(buf_text(&parser->held), parser->held.n), false);
+    end_call(parser, str_take(buf_str(&parser->held), max), false);
     buf_clear(&parser->held);
     parser->held.full = false;
     parser->over = true;
     return true;
 }
 
-static bool step_bare(struct gemma_parser *parser, bool last)
+/* The first token in text, from `at` on, that ends a call: where it is, or text.n. */
+static size_t find_end(struct str text, size_t at, enum token *ret_token, size_t *ret_n)
 {
-    struct str text = buf_str(&parser->held);
-    size_t n = 0, done = bare_end(text);
     bool partial;
 
+    for (; at < text.n; at++) {
+        *ret_token = text.p[at] == '<' ? token_at(str_skip(text, at), ret_n, &partial) : TOKEN_NONE;
+        if (*ret_token == TOKEN_CALL_END || *ret_token == TOKEN_CALL || *ret_token == TOKEN_STOP)
+            return at;
+    }
+    return text.n;
+}
+
+/* Ends at its own brace, or at a token before that. */
+static bool step_bare(struct gemma_parser *parser, bool last)
+{
+    struct str text = buf_str(&parser->held), part = str_take(text, GEMMA_BARE_MAX);
+    enum token token = TOKEN_NONE;
+    size_t n = 0, done = bare_end(part), at = find_end(part, 0, &token, &n);
+    bool partial;
+
+    if (at < part.n && (!done || at < done))
+        return cut_call(parser, at, token == TOKEN_CALL_END ? n : 0, token == TOKEN_CALL_END);
+    if (!done && text.n > GEMMA_BARE_MAX)
+        return give_up(parser, GEMMA_BARE_MAX);
     if (!done)
-        return text.n > GEMMA_BARE_MAX ? give_up(parser)
-                                       : last && cut_call(parser, text.n, 0, false);
-    /* Its end token may still be on its way. */
-    if (!last &&
-        (done == text.n || (token_at(str_skip(text, done), &n, &partial) == TOKEN_NONE && partial)))
+        return last && cut_call(parser, text.n, 0, false);
+    token = token_at(str_skip(text, done), &n, &partial);
+    if (token == TOKEN_NONE && partial && !last) /* its end token may be on its way */
         return false;
-    return cut_call(parser, done, 0, false);
+    return cut_call(parser, done, token == TOKEN_CALL_END ? n : 0, token == TOKEN_CALL_END);
 }
 
 static bool step_call(struct gemma_parser *parser, bool last)
 {
     struct str text = buf_str(&parser->held);
-    size_t n = 0;
-    bool partial;
+    enum token token = TOKEN_NONE;
+    size_t n = 0, at;
 
-    for (size_t i = parser->scanned; i < text.n; i++) {
-        enum token token =
-            text.p[i] == '<' ? token_at(str_skip(text, i), &n, &partial) : TOKEN_NONE;
-
-        if (token == TOKEN_CALL_END)
-            return cut_call(parser, i, n, true);
-        if (token == TOKEN_CALL || token == TOKEN_STOP)
-            return cut_call(parser, i, 0, false);
-    }
-    parser->scanned = text.n > TOKEN_MAX ? text.n - TOKEN_MAX : 0;
-    if (parser->held.full)
-        return give_up(parser);
     if (parser->bare)
         return step_bare(parser, last);
+    at = find_end(text, parser->scanned, &token, &n);
+    if (at < text.n)
+        return cut_call(parser, at, token == TOKEN_CALL_END ? n : 0, token == TOKEN_CALL_END);
+    parser->scanned = text.n > TOKEN_MAX ? text.n - TOKEN_MAX : 0;
+    if (parser->held.full)
+        return give_up(parser, GEMMA_CALL_MAX + 1);
     return last && cut_call(parser, text.n, 0, false);
 }
 

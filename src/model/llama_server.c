@@ -53,6 +53,9 @@ struct llama_server {
     struct llama_wait *first, *last; /* those who wait */
 };
 
+/* Processes of this program that have not ended: their reports outlive their servers. */
+static unsigned living;
+
 static bool is_ours(const struct llama_server *server)
 {
     return server->config.server_path != NULL;
@@ -168,8 +171,8 @@ static void forget_probe(struct llama_server *server)
     http_cancel(probe->http);
 }
 
-/* It has died; somebody may be waiting for it. */
-static void note_death(struct llama_server *server, const char *detail)
+/* It has died, or could not even be executed; somebody may be waiting for it. */
+static void note_death(struct llama_server *server, bool never_ran, const char *detail)
 {
     bool steady = server->phase == READY && now_ms(server) - server->ready_since_ms > STEADY_MS;
 
@@ -182,7 +185,9 @@ static void note_death(struct llama_server *server, const char *detail)
              LOG_TEXT("detail", detail), LOG_U64("deaths", server->deaths));
     if (!server->first)
         return;
-    if (server->deaths >= DEATHS_IN_A_ROW)
+    if (never_ran)
+        fail_start(server, ERR_PROVIDER_FAILED, "llama-server can't be started", detail);
+    else if (server->deaths >= DEATHS_IN_A_ROW)
         fail_start(server, ERR_PROVIDER_FAILED, "llama-server does not stay up", detail);
     else
         start(server);
@@ -193,9 +198,10 @@ static void on_ended(struct child *child, const struct child_result *result, voi
     struct process *process = arg;
     struct llama_server *server = process->server;
     char detail[LINE_MAX_BYTES + 100], why[ERR_TEXT_MAX];
+    bool never_ran = result->err.code != ERR_NONE;
 
     (void)child;
-    if (result->err.code)
+    if (never_ran)
         snprintf(detail, sizeof(detail), "%s", err_format(&result->err, why, sizeof(why)));
     else if (result->signal)
         snprintf(detail, sizeof(detail), "signal %d; it last said: %s", result->signal,
@@ -205,10 +211,11 @@ static void on_ended(struct child *child, const struct child_result *result, voi
                  process->last);
     buf_release(&process->line);
     free(process);
+    living--;
     if (!server)
         return;
     server->process = NULL;
-    note_death(server, detail);
+    note_death(server, never_ran, detail);
 }
 
 static int spawn(struct llama_server *server, int port, struct err *err)
@@ -251,6 +258,7 @@ static int spawn(struct llama_server *server, int port, struct err *err)
         return -1;
     }
     server->process = process;
+    living++;
     return 0;
 }
 
@@ -449,4 +457,26 @@ void llama_server_doubt(struct llama_server *server)
     server->phase = server->process ? STARTING : DOWN;
     if (server->process)
         loop_timer_start(server->config.loop, &server->timer, 0);
+}
+
+struct pause {
+    struct loop_timer timer; /* first */
+    struct loop *loop;
+};
+
+static void end_pause(struct loop_timer *timer)
+{
+    loop_stop(((struct pause *)(void *)timer)->loop);
+}
+
+void model_servers_wait(struct loop *loop)
+{
+    struct pause pause = { .timer = { .fire = end_pause }, .loop = loop };
+    struct err err = ERR_INIT;
+
+    while (living) {
+        loop_timer_start(loop, &pause.timer, 20);
+        if (loop_run(loop, &err) < 0)
+            return;
+    }
 }

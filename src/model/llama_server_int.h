@@ -27,7 +27,7 @@ struct llama_server_config {
     int64_t context_tokens;              /* 0: the server's own default */
     int64_t start_ms;                    /* how long it may take to be ready; 0: LLAMA_START_MS */
 };
-#define LLAMA_START_MS       120000
+#define LLAMA_START_MS       300000
 #define LLAMA_BACKOFF_MS     500 /* after the first death in a row; doubles */
 #define LLAMA_BACKOFF_MAX_MS 30000
 #define LLAMA_POLL_MS        100

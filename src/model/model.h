@@ -153,8 +153,10 @@ struct model_gateway_config {
     struct loop *loop;
     const struct model_spec *models; /* "offline" is always there besides */
     size_t model_count;
-    struct http_client *http; /* NULL: one of its own, that reaches public and loopback addresses */
-    struct rand *rand;        /* NULL: the system's */
+    /* NULL: one of its own, that reaches public and loopback addresses, and private ones that a
+     * base_url names by number. */
+    struct http_client *http;
+    struct rand *rand; /* NULL: the system's */
     /* NULL: four attempts within 30 s; a server that asks for more than 10 s is not asked again
      * and the exchange ends as rate_limited. */
     const struct http_retry_policy *retry;
@@ -172,9 +174,13 @@ struct model_gateway_config {
 int model_gateway_new(const struct model_gateway_config *config, struct model_gateway **ret_gateway,
                       struct err *err);
 /* Cancels what is under way: every on_done is called before this returns; a supervised server is
- * ended. */
+ * told to end: see model_servers_wait(). Not from inside a callback of an exchange. */
 void model_gateway_free(struct model_gateway *gateway);
 AUTO_DEFINE(model_gateway)
+/* Runs the loop until supervised servers that were told to end have ended (a second, rarely more).
+ * Outside of loop_run() only, between model_gateway_free() and loop_free(). Does nothing when there
+ * are none. */
+void model_servers_wait(struct loop *loop);
 
 /* All of them, in the order of the configuration. */
 const struct model_spec *model_specs(const struct model_gateway *gateway, size_t *ret_count);

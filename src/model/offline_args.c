@@ -16,7 +16,7 @@
 NAMES(command) = { "command", "cmd", "script", NULL };
 NAMES(path) = { "path", "file_path", "filePath", "file", "filename", NULL };
 NAMES(directory) = { "path", "directory", "dir", "root", "cwd", NULL };
-NAMES(pattern) = { "pattern", "regex", "query", "grep", "text", NULL };
+NAMES(pattern) = { "pattern", "query", "grep", "text", NULL };
 NAMES(glob) = { "glob", "include", "files", "globs", NULL };
 NAMES(content) = { "content", "contents", "text", "body", NULL };
 NAMES(old) = { "old_string", "oldString", "old_text", "oldText", "old", "find", "search", NULL };

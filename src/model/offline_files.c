@@ -1,8 +1,8 @@
 /* Looking: what is in a folder, what is in a file, where something is.
  *
- * Folders are listed with the search tool where it takes a glob, since looking then needs no
- * shell; with the shell otherwise. What search lists are files: folders are those that files were
- * found in.
+ * Folders are listed with read_file where it says that it reads directories, or with search where
+ * it takes a glob, since looking then needs no shell; with the shell otherwise. What search lists
+ * are files: folders are those that files were found in.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -115,7 +115,11 @@ static bool call_glob(struct offline_turn *turn, const struct model_tool *tool, 
 bool offline_ask_listing(struct offline_turn *turn, struct str place)
 {
     const struct model_tool *search = offline_tool(turn, "search");
+    const struct model_tool *read = offline_tool(turn, "read_file");
+    const struct offline_arg path[] = { { .names = offline_name_path, .text = place } };
 
+    if (read && str_find(read->description, STR("directory")) >= 0)
+        return offline_call(turn, read, path, ARRAY_LEN(path));
     if (search && offline_takes(search, offline_name_glob))
         return call_glob(turn, search, under(turn, place, "*")) &&
                call_glob(turn, search, under(turn, place, "*/*"));
@@ -139,7 +143,7 @@ static struct str relative(struct str line, struct str place)
     return line;
 }
 
-static void add_entry(struct offline_listing *list, struct str name, bool folder)
+static void add_entry(struct offline_listing *list, struct str name, bool folder, bool link)
 {
     if (!name.n || list->n == OFFLINE_ENTRIES_MAX)
         return;
@@ -147,7 +151,7 @@ static void add_entry(struct offline_listing *list, struct str name, bool folder
         if (str_eq(list->entry[i].name, name))
             return;
     }
-    list->entry[list->n++] = (struct offline_entry){ name, folder };
+    list->entry[list->n++] = (struct offline_entry){ name, folder, link };
     list->folders += folder;
 }
 
@@ -177,8 +181,12 @@ bool offline_listing_read(struct offline_turn *turn, struct str place,
         for (size_t k = 0; k < r->line_count; k++) {
             struct str name = relative(r->lines[k], place);
             ptrdiff_t slash = str_find_char(name, '/');
+            /* read_file marks links so. */
+            bool link = str_is(r->tool, "read_file") && str_ends(name, STR("@"));
 
-            add_entry(ret_list, slash >= 0 ? str_take(name, (size_t)slash) : name, slash >= 0);
+            add_entry(ret_list,
+                      slash >= 0 ? str_take(name, (size_t)slash) : str_take(name, name.n - link),
+                      slash >= 0, link);
         }
     }
     if (ret_list->n)
@@ -287,28 +295,36 @@ static struct str regex_escaped(struct offline_turn *turn, struct str text, cons
     return arena_str(turn->arena, buf_str(&out));
 }
 
+/* pattern is plain text where the tool says so with a member `regex` or `literal`, else a regular
+ * expression. */
 static bool ask_search(struct offline_turn *turn, struct str what, struct str place, bool word)
 {
+    static const char *const name_regex[] = { "regex", "is_regex", NULL };
     const struct model_tool *search = offline_tool(turn, "search");
-    bool literal = search && !word && offline_takes(search, offline_name_literal);
-    bool here = str_is(place, ".");
-    struct str glob = offline_is_file(place) ? place : under(turn, place, "**");
     struct offline_arg args[3];
-    size_t n = 0;
+    size_t n = 1;
 
     if (!search)
         return offline_bash(turn, arena_printf(turn->arena, "grep -rnI%s -F -e %s -- %s",
                                                word ? "w" : "", offline_quote(turn->arena, what),
                                                offline_quote(turn->arena, place)));
-    args[n++] =
-        (struct offline_arg){ .names = offline_name_pattern,
-                              .text = literal ? what
-                                              : regex_escaped(turn, what, word ? "word" : "text") };
-    if (literal)
+    args[0] = (struct offline_arg){ .names = offline_name_pattern, .text = what };
+    if (offline_takes(search, name_regex)) {
+        if (word)
+            args[n++] = (struct offline_arg){ .names = name_regex, .number = 1, .is_bool = true };
+    } else if (!word && offline_takes(search, offline_name_literal)) {
         args[n++] =
             (struct offline_arg){ .names = offline_name_literal, .number = 1, .is_bool = true };
-    if (!here)
-        args[n++] = (struct offline_arg){ .names = offline_name_glob, .text = glob };
+    } else {
+        args[0].text = regex_escaped(turn, what, "text");
+    }
+    if (word)
+        args[0].text = regex_escaped(turn, what, "word");
+    if (!str_is(place, "."))
+        args[n++] =
+            (struct offline_arg){ .names = offline_name_glob,
+                                  .text =
+                                      offline_is_file(place) ? place : under(turn, place, "**") };
     return offline_call(turn, search, args, n);
 }
 

@@ -11,7 +11,7 @@
 
 struct offline_entry {
     struct str name;
-    bool folder;
+    bool folder, link;
 };
 
 struct offline_listing {

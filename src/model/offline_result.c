@@ -78,15 +78,17 @@ static struct str list_text(struct json_object *list, struct arena *arena)
     return arena_str(arena, buf_str(&out));
 }
 
-static void read_error(struct offline_result *result)
+static void read_error(struct offline_result *result, struct arena *arena)
 {
     static const char *const names[] = { "message", "error", "reason", "stderr", NULL };
     struct json_object *error = json_find(result->json, "error");
-    struct str text =
-        text_of(json_object_is_type(error, json_type_object) ? error : result->json, names);
+    struct str code = json_str(json_find(error, "code")), text;
 
-    if (text.n)
-        result->error = text;
+    text = text_of(json_object_is_type(error, json_type_object) ? error : result->json, names);
+    if (code.n && text.n)
+        result->error = str_from(arena_printf(arena, "%.*s: %.*s", STR_ARG(code), STR_ARG(text)));
+    else if (text.n || code.n)
+        result->error = text.n ? text : code;
 }
 
 static void read_json(struct offline_result *result, struct arena *arena)
@@ -110,7 +112,7 @@ static void read_json(struct offline_result *result, struct arena *arena)
            json_get_i64(result->json, "exitCode", &result->exit_code, NULL) > 0);
     (void)(json_get_bool(result->json, "truncated", &result->cut, NULL) > 0 ||
            json_get_bool(result->json, "more", &result->cut, NULL) > 0);
-    read_error(result);
+    read_error(result, arena);
 }
 
 static void split_lines(struct offline_result *result, struct arena *arena)

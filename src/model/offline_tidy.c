@@ -43,7 +43,7 @@ static int kind_of(const struct offline_entry *entry)
 {
     struct str ext = extension(entry->name);
 
-    if (entry->folder || !ext.n || entry->name.p[0] == '.' ||
+    if (entry->folder || entry->link || !ext.n || entry->name.p[0] == '.' ||
         str_starts(entry->name, STR("README")) || str_starts(entry->name, STR("LICENSE")))
         return -1;
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {

@@ -206,7 +206,7 @@ int run_call_result(struct run_call *call, const struct tool_result *result, str
     said.ref = message.n;
     said.message = &message;
     keep_hand(run);
-    return run_offer(run, RUN_EV_ACTED, call->key, 0, &said, err);
+    return run_offer(run, RUN_EV_ACTED, call->key, why.code ? RUN_FAILED : 0, &said, err);
 }
 
 static int record_question(struct run_call *call, const struct tool_result *result, struct err *err)

@@ -61,11 +61,16 @@ static void item_digest(const struct bp_event *event, const struct inbox_item *i
     add(&hash, item->body);
     add(&hash, item->preview);
     add(&hash, item->digest);
+    add(&hash, item->preview_kind);
+    add(&hash, item->taint);
     if (is_answer(event)) {
         add(&hash, str_from(inbox_state_name(item->state)));
         add(&hash, item->decided_by);
         add(&hash, item->reason);
         add(&hash, item->answer);
+        add(&hash, item->scope == INBOX_ALWAYS    ? STR("always")
+                   : item->scope == INBOX_FOR_RUN ? STR("run")
+                                                  : STR("once"));
     }
     sha256_finish(&hash, ret_digest);
 }

@@ -79,6 +79,11 @@ static int read_event(struct stmt *q, struct run_event_row *ret_row, struct err 
         return err_set(err, ERR_INTEGRITY_FAILED, "row %lld of the run log: its link has %zu bytes",
                        (long long)ret_row->n, chain.n);
     memcpy(ret_row->chain, chain.p, RUN_CHAIN_BYTES);
+    /* What was cut off would be seen by no link. */
+    if (ret_row->event.type != stmt_i64(q, "type") || ret_row->event.key != stmt_i64(q, "key") ||
+        ret_row->event.bits != stmt_i64(q, "bits"))
+        return err_set(err, ERR_INTEGRITY_FAILED, "row %lld of the run log: there is no such event",
+                       (long long)ret_row->n);
     return 0;
 }
 

@@ -19,7 +19,7 @@ static const struct bp_limit limits[] = {
     [RUN_LIMIT_TOOL_CALLS] = { "tool_calls", 200, 2 },
 };
 
-#define REPLY RUN_FAILED | RUN_LATER
+#define REPLY (RUN_FAILED | RUN_LATER)
 
 static const struct bp_type types[] = {
     [RUN_EV_START] = { "start", BP_EXT | BP_LATCH, RUN_WIGGUM },

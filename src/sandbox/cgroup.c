@@ -19,12 +19,13 @@
 #include "base/str.h"
 
 #define PREFIX    "dormouse-"
-#define DIRS_MAX  2
+#define DIRS_MAX  CGROUP_FILES_MAX
 #define TEXT_MAX  (64 * KIB)
 #define FIELD_MAX 256
 
 struct cgroup {
     char dirs[DIRS_MAX][LIMIT_PATH_BYTES];
+    int files[DIRS_MAX], opened;
     int n;
     bool memory, tasks;
 };
@@ -160,6 +161,13 @@ static void join_line(struct cgroup *group, struct str line, const struct cgroup
     }
 }
 
+static bool forbidden;
+
+void cgroup_forbid(void)
+{
+    forbidden = true;
+}
+
 struct cgroup *cgroup_new(const struct cgroup_config *config)
 {
     struct cgroup_config how = *config;
@@ -168,7 +176,8 @@ struct cgroup *cgroup_new(const struct cgroup_config *config)
     struct str rest, line;
 
     how.mount = how.mount ? how.mount : "/sys/fs/cgroup";
-    if (file_read(how.membership ? how.membership : "/proc/self/cgroup", &text, NULL) < 0) {
+    if (forbidden ||
+        file_read(how.membership ? how.membership : "/proc/self/cgroup", &text, NULL) < 0) {
         free(group);
         return NULL;
     }
@@ -181,12 +190,40 @@ struct cgroup *cgroup_new(const struct cgroup_config *config)
     return NULL;
 }
 
-bool cgroup_add(struct cgroup *group, pid_t pid)
+/* Version 1 lets a single thread join by "tasks", for which the kernel takes no global lock. */
+static int open_join(const char *dir)
+{
+    static const char *const names[] = { "tasks", "cgroup.procs" };
+    char path[LIMIT_PATH_BYTES + 64];
+    int fd = -1;
+
+    for (size_t i = 0; fd < 0 && i < ARRAY_LEN(names); i++) {
+        snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+        fd = open(path, O_WRONLY | O_CLOEXEC);
+    }
+    return fd;
+}
+
+int cgroup_files(struct cgroup *group, int *ret_fds)
+{
+    for (int i = 0; group->opened == 0 && i < group->n; i++) {
+        int fd = open_join(group->dirs[i]);
+
+        if (fd >= 0)
+            group->files[group->opened++] = fd;
+    }
+    memcpy(ret_fds, group->files, sizeof(int) * (size_t)group->opened);
+    return group->opened;
+}
+
+bool cgroup_join(const int *fds, int n)
 {
     bool all = true;
 
-    for (int i = 0; i < group->n; i++)
-        all = write_number(group->dirs[i], "cgroup.procs", (uint64_t)pid) && all;
+    for (int i = 0; i < n; i++) {
+        all = write(fds[i], "0", 1) == 1 && all;
+        close(fds[i]);
+    }
     return all;
 }
 
@@ -204,6 +241,8 @@ void cgroup_free(struct cgroup *group)
 {
     if (!group)
         return;
+    for (int i = 0; i < group->opened; i++)
+        close(group->files[i]);
     for (int i = 0; i < group->n; i++)
         rmdir(group->dirs[i]);
     free(group);

@@ -26,8 +26,15 @@ struct cgroup_config {
 
 /* NULL when none can be made. */
 struct cgroup *cgroup_new(const struct cgroup_config *config);
-/* Moves the process, with its threads. False when not every limit holds it. */
-bool cgroup_add(struct cgroup *group, pid_t pid);
+/* Files into which a process that has only one thread writes "0" to join, opened for it: it may be
+ * where it can't open them itself. Moving somebody else costs the kernel 10 ms and more, joining
+ * oneself nothing. Returns their number; the group keeps and closes them. */
+#define CGROUP_FILES_MAX 2
+int cgroup_files(struct cgroup *group, int *ret_fds);
+/* For the process itself. False when not every group was joined. */
+bool cgroup_join(const int *fds, int n);
+/* For tests: from now on none can be made, as on a machine that forbids it. */
+void cgroup_forbid(void);
 bool cgroup_limits_memory(const struct cgroup *group);
 bool cgroup_limits_tasks(const struct cgroup *group);
 /* Removes the directories, which works once everyone in it has ended; what is left is removed by

@@ -26,7 +26,9 @@
 #include "sandbox/hand_net.h"
 #include "sandbox/spec_int.h"
 
-#define FIRST_FD 64 /* above those that get fixed numbers */
+/* Above those that get fixed numbers; a larger one would have the kernel grow the table of open
+ * files, for which it waits for all processors. */
+#define FIRST_FD 10
 
 struct exec {
     struct loop *loop;
@@ -53,29 +55,15 @@ static void on_ended(uv_poll_t *poll, int status, int events)
     loop_stop(exec->loop);
 }
 
-/* The walls stand: the hand waits for one byte, and is put under its limits before. */
+/* The walls stand. */
 static void on_greeting(uv_poll_t *poll, int status, int events)
 {
     struct exec *exec = poll->data;
-    char control[CMSG_SPACE(sizeof(struct ucred))], hello[64];
-    struct iovec part = { .iov_base = hello, .iov_len = sizeof(hello) };
-    struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
-    };
-    struct cmsghdr *c;
-    struct ucred who;
+    char hello[8];
 
     (void)status, (void)events;
     uv_poll_stop(poll);
-    if (recvmsg(exec->socket, &message, MSG_CMSG_CLOEXEC) <= 0)
-        return;
-    exec->greeted = true;
-    c = CMSG_FIRSTHDR(&message);
-    if (exec->group && c && c->cmsg_type == SCM_CREDENTIALS) {
-        memcpy(&who, CMSG_DATA(c), sizeof(who));
-        cgroup_add(exec->group, who.pid);
-    }
-    send(exec->socket, "g", 1, MSG_NOSIGNAL);
+    exec->greeted = read(exec->socket, hello, sizeof(hello)) > 0;
 }
 
 static void on_signal(uv_signal_t *handle, int number)
@@ -125,25 +113,23 @@ static void unwatch(struct exec *exec)
 
 /* ---- start ---- */
 
-/* Descriptors become 3, 4, 5 without treading on each other. */
-static int spawn(struct exec *exec, const struct walls *walls, bool off, const int *fds, size_t n,
+/* Descriptors become 3, 4, ... without treading on each other. */
+static int spawn(struct exec *exec, const struct hand_start *start, const struct walls *walls,
                  struct err *err)
 {
-    const char *walled[] = { "bwrap", "--args", "5", "--", WALLS_HAND, "exec", "4", "3", NULL };
-    const char *bare[] = { HAND_NAME, "exec", "4", "3", NULL };
     posix_spawn_file_actions_t actions;
-    int high[3], r = 0;
+    int high[HAND_FDS_MAX], r;
 
     posix_spawn_file_actions_init(&actions);
-    for (size_t i = 0; i < n; i++) {
-        high[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, FIRST_FD);
-        posix_spawn_file_actions_adddup2(&actions, high[i], 3 + (int)i);
+    for (size_t i = 0; i < start->n; i++) {
+        high[i] = fcntl(start->fds[i], F_DUPFD_CLOEXEC, FIRST_FD);
+        posix_spawn_file_actions_adddup2(&actions, high[i], HAND_FD_SOCKET + (int)i);
     }
-    posix_spawn_file_actions_addclosefrom_np(&actions, 3 + (int)n);
-    r = posix_spawn(&exec->pid, off ? hand_path() : walls_bwrap(), &actions, NULL,
-                    (char *const *)(off ? bare : walled), (char *const *)walls->env.items);
+    posix_spawn_file_actions_addclosefrom_np(&actions, HAND_FD_SOCKET + (int)start->n);
+    r = posix_spawn(&exec->pid, start->path, &actions, NULL, (char *const *)start->argv,
+                    (char *const *)walls->env.items);
     posix_spawn_file_actions_destroy(&actions);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < start->n; i++)
         close(high[i]);
     if (r != 0)
         return err_set(err, ERR_SANDBOX_UNAVAILABLE, "start the sandbox: %s", strerror(r));
@@ -151,23 +137,20 @@ static int spawn(struct exec *exec, const struct walls *walls, bool off, const i
     return 0;
 }
 
-static int start(struct exec *exec, const struct sandbox_spec *spec, const struct walls *walls,
-                 bool proxy, const char *const *argv, int64_t time_limit_ms, struct err *err)
+static int start_hand(struct exec *exec, const struct sandbox_spec *spec, const struct walls *walls,
+                      const struct hand_told *told, struct err *err)
 {
-    AUTO_FD args = spec->off ? -1 : hand_args_file(walls, err);
-    AUTO_FD setup = hand_setup_file(spec, walls, proxy, argv, time_limit_ms, STR_NONE, err);
-    AUTO_FD theirs = -1;
-    int ends[2], on = 1;
+    struct hand_start start;
+    int r = hand_start_init(&start, spec, walls, exec->group, told, err);
 
-    if (setup < 0 || (!spec->off && args < 0))
-        return -1;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-        return err_set(err, ERR_INTERNAL, "socket: %s", strerror(errno));
-    exec->socket = ends[0];
-    theirs = ends[1];
-    setsockopt(ends[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
-    return spawn(exec, walls, spec->off, (const int[]){ theirs, setup, args }, spec->off ? 2 : 3,
-                 err);
+    if (r == 0)
+        r = spawn(exec, &start, walls, err);
+    if (r == 0) {
+        exec->socket = start.socket;
+        start.socket = -1;
+    }
+    hand_start_release(&start);
+    return r;
 }
 
 static void say_refused(void *arg, const char *detail)
@@ -218,7 +201,10 @@ int sandbox_exec(struct loop *loop, const struct sandbox_spec *spec, const char 
         exec.group = spec_cgroup(spec);
     on_interrupt = signal(SIGINT, SIG_IGN);
     on_quit = signal(SIGQUIT, SIG_IGN);
-    r = start(&exec, spec, &walls, net != NULL, argv, time_limit_ms, err);
+    r = start_hand(
+        &exec, spec, &walls,
+        &(struct hand_told){ .proxy = net != NULL, .argv = argv, .time_limit_ms = time_limit_ms },
+        err);
     if (r == 0)
         r = run(&exec, err);
     signal(SIGINT, on_interrupt);

@@ -181,6 +181,16 @@ static struct str after(struct str s, size_t n)
     return n < s.n ? str_skip(s, n + 1) : STR_NONE;
 }
 
+/* Two stars or more, and nothing else. */
+static bool is_any_names(struct str name)
+{
+    size_t n = 0;
+
+    while (n < name.n && name.p[n] == '*')
+        n++;
+    return n == name.n && n >= 2;
+}
+
 bool glob_match(struct str pattern, struct str text)
 {
     struct str back_p = STR_NONE, back_s = STR_NONE;
@@ -189,7 +199,7 @@ bool glob_match(struct str pattern, struct str text)
     for (;;) {
         size_t pn = p.p ? pattern_name(p) : 0, sn;
 
-        if (p.p && str_is(str_take(p, pn), "**")) {
+        if (p.p && is_any_names(str_take(p, pn))) {
             p = after(p, pn);
             if (!p.p)
                 return s.p != NULL;

@@ -19,6 +19,7 @@
 #include <sys/types.h>
 
 #include "base/buf.h"
+#include "sandbox/cgroup.h"
 #include "sandbox/hand.h"
 #include "sandbox/walls.h"
 
@@ -38,11 +39,37 @@ void hand_set_path(const char *path);
 
 /* ---- hand_setup.c ---- */
 
-/* A memory file with what the hand must know; argv for one command, else NULL. time_limit_ms 0:
- * none. Returns the descriptor or -1. */
-int hand_setup_file(const struct sandbox_spec *spec, const struct walls *walls, bool proxy,
-                    const char *const *argv, int64_t time_limit_ms, struct str state,
+/* Numbers that descriptors have in the hand. With walls off there are no arguments. */
+enum hand_fd { HAND_FD_SOCKET = 3, HAND_FD_SETUP, HAND_FD_GROUPS };
+#define HAND_FDS_MAX (3 + CGROUP_FILES_MAX)
+
+/* What the hand must know besides specification and walls. */
+struct hand_told {
+    bool proxy;
+    const char *const *argv; /* one command; NULL: it serves */
+    int64_t time_limit_ms;   /* 0: none */
+    struct str state;        /* of an earlier hand; may be empty */
+};
+
+/* Everything that one hand inherits, ready to be handed over in this order from 3 on. */
+struct hand_start {
+    int fds[HAND_FDS_MAX];
+    size_t n;
+    int socket; /* the keeper's end */
+    const char *argv[10];
+    char args_fd[16];
+    const char *path;
+};
+int hand_start_init(struct hand_start *start, const struct sandbox_spec *spec,
+                    const struct walls *walls, struct cgroup *group, const struct hand_told *told,
                     struct err *err);
+/* Closes what was not taken out of it; the groups' files are the group's. */
+void hand_start_release(struct hand_start *start);
+
+/* A memory file with what the hand must know; groups is how many of its descriptors are for
+ * joining control groups. Returns the descriptor or -1. */
+int hand_setup_file(const struct sandbox_spec *spec, const struct walls *walls,
+                    const struct hand_told *told, int groups, struct err *err);
 /* bubblewrap's arguments, each ended by NUL, as it takes them with --args. */
 int hand_args_file(const struct walls *walls, struct err *err);
 

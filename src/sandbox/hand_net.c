@@ -28,8 +28,7 @@ static void on_refused(void *arg, const struct proxy_refusal *refusal)
     struct hand_net *net = arg;
     char detail[DETAIL_MAX];
 
-    snprintf(detail, sizeof(detail), "%.255s:%u: %.200s",
-             refusal->host[0] ? refusal->host : "(no host)", refusal->port, refusal->why);
+    snprintf(detail, sizeof(detail), "%s", refusal->why);
     if (net->refused)
         net->refused(net->arg, detail);
 }

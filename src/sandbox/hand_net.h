@@ -11,7 +11,7 @@
 
 struct hand_net;
 
-/* "host:port: why" */
+/* A sentence that names host and port. */
 typedef void hand_net_refused_fn(void *arg, const char *detail);
 
 /* bad_request names a wrong entry of the list. */

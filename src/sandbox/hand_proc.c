@@ -34,7 +34,7 @@ struct hand_proc {
     struct hand_proc_calls calls;
     void *arg;
     bool dropped, greeted, watched;
-    bool child_gone;
+    bool child_gone, off;
     struct child *child;
     struct walls walls;
     struct cgroup *group; /* NULL: none could be made */
@@ -73,6 +73,11 @@ static void close_socket(struct hand_proc *proc)
 
 static void kill_all(struct hand_proc *proc)
 {
+    /* Without a namespace only the hand itself can find them all. */
+    if (proc->off && !proc->child_gone) {
+        child_cancel(proc->child);
+        return;
+    }
     if (proc->leader >= 0) {
         syscall(SYS_pidfd_send_signal, proc->leader, SIGKILL, NULL, 0);
         close(proc->leader);
@@ -140,7 +145,7 @@ static void on_start_limit(struct loop_timer *timer)
 
 /* ---- in ---- */
 
-/* The walls stand and nothing has run inside yet: only now is it told what to do. */
+/* The walls stand: only now is it told what to do. */
 static void greet(struct hand_proc *proc)
 {
     proc->greeted = true;
@@ -208,8 +213,6 @@ static void learn_leader(struct hand_proc *proc, struct msghdr *message)
             continue;
         memcpy(&who, CMSG_DATA(c), sizeof(who));
         proc->leader = (int)syscall(SYS_pidfd_open, who.pid, 0);
-        if (proc->group)
-            cgroup_add(proc->group, who.pid);
     }
 }
 
@@ -296,32 +299,37 @@ int hand_proc_send(struct hand_proc *proc, struct str json, struct err *err)
 
 /* ---- start ---- */
 
-static int start_child(struct hand_proc *proc, const struct sandbox_spec *spec, int theirs,
-                       struct str state, struct err *err)
+static int start_child(struct hand_proc *proc, const struct sandbox_spec *spec, struct str state,
+                       struct err *err)
 {
-    const char *walled[] = { "bwrap", "--args", "5", "--", WALLS_HAND, "serve", "4", "3", NULL };
-    const char *bare[] = { HAND_NAME, "serve", "4", "3", NULL };
-    AUTO_FD args = spec->off ? -1 : hand_args_file(&proc->walls, err);
-    AUTO_FD setup = hand_setup_file(spec, &proc->walls, false, NULL, spec_time(spec), state, err);
-    int fds[] = { theirs, setup, args };
+    struct hand_told told = { .proxy = proc->net != NULL,
+                              .time_limit_ms = spec_time(spec),
+                              .state = state };
+    struct hand_start start;
+    int r = hand_start_init(&start, spec, &proc->walls, proc->group, &told, err);
 
-    if (setup < 0 || (!spec->off && args < 0))
-        return -1;
-    return child_start(proc->loop,
-                       &(struct child_config){
-                           .path = spec->off ? hand_path() : walls_bwrap(),
-                           .argv = spec->off ? bare : walled,
-                           .env = proc->walls.env.items,
-                           .fds = fds,
-                           .fd_count = spec->off ? 2 : 3,
-                           .umask = 022,
-                           .err_max = SAID_BYTES,
-                           .out_max = SAID_BYTES,
-                           .grace_ms = 100,
-                           .done = on_child_done,
-                           .arg = proc,
-                       },
-                       &proc->child, err);
+    if (r == 0)
+        r = child_start(proc->loop,
+                        &(struct child_config){
+                            .path = start.path,
+                            .argv = start.argv,
+                            .env = proc->walls.env.items,
+                            .fds = start.fds,
+                            .fd_count = start.n,
+                            .umask = 022,
+                            .err_max = SAID_BYTES,
+                            .out_max = SAID_BYTES,
+                            .grace_ms = spec->off ? CHILD_GRACE_MS : 100,
+                            .done = on_child_done,
+                            .arg = proc,
+                        },
+                        &proc->child, err);
+    if (r == 0) {
+        proc->socket = start.socket;
+        start.socket = -1;
+    }
+    hand_start_release(&start);
+    return r;
 }
 
 static void begin_watch(struct hand_proc *proc)
@@ -346,7 +354,6 @@ static int start_walled(struct hand_proc *proc, const struct sandbox_spec *spec,
                         struct err *err)
 {
     struct walls_how how = { .hand = hand_path() };
-    int ends[2], on = 1, r;
 
     if (!how.hand)
         return err_set(err, ERR_SANDBOX_UNAVAILABLE,
@@ -361,13 +368,7 @@ static int start_walled(struct hand_proc *proc, const struct sandbox_spec *spec,
         return -1;
     if (!spec->off)
         proc->group = spec_cgroup(spec);
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0 ||
-        setsockopt(ends[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0)
-        return err_set(err, ERR_INTERNAL, "socket: %s", strerror(errno));
-    proc->socket = ends[0];
-    r = start_child(proc, spec, ends[1], state, err);
-    close(ends[1]);
-    return r;
+    return start_child(proc, spec, state, err);
 }
 
 int hand_proc_start(struct loop *loop, const struct sandbox_spec *spec, struct str state,
@@ -376,13 +377,12 @@ int hand_proc_start(struct loop *loop, const struct sandbox_spec *spec, struct s
 {
     struct hand_proc *proc = NEW(struct hand_proc);
 
-    *proc =
-        (struct hand_proc){ .loop = loop, .calls = *calls, .arg = arg, .socket = -1, .leader = -1 };
+    *proc = (struct hand_proc){
+        .loop = loop, .calls = *calls, .arg = arg, .off = spec->off, .socket = -1, .leader = -1
+    };
     proc->in = BUF_INIT(FRAME_BYTES + FRAME_HEAD + READ_BYTES);
     proc->out = BUF_INIT(UNSENT_BYTES);
     if (start_walled(proc, spec, state, err) < 0) {
-        if (proc->socket >= 0)
-            close(proc->socket);
         cgroup_free(proc->group);
         hand_net_free(proc->net);
         walls_release(&proc->walls);

@@ -3,8 +3,10 @@
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -47,9 +49,8 @@ static void write_limits(struct json_writer *w, const struct sandbox_spec *spec,
     json_write_i64(w, time_ms);
 }
 
-int hand_setup_file(const struct sandbox_spec *spec, const struct walls *walls, bool proxy,
-                    const char *const *argv, int64_t time_limit_ms, struct str state,
-                    struct err *err)
+int hand_setup_file(const struct sandbox_spec *spec, const struct walls *walls,
+                    const struct hand_told *told, int groups, struct err *err)
 {
     AUTO_BUF text = BUF_INIT(FRAME_BYTES);
     struct json_writer w = JSON_WRITER(&text);
@@ -63,13 +64,15 @@ int hand_setup_file(const struct sandbox_spec *spec, const struct walls *walls, 
     write_list(&w, "denyRead", walls->deny_read.items);
     write_list(&w, "denyNames", walls->deny_names.items);
     write_list(&w, "denyWrite", walls->deny_write.items);
-    write_list(&w, "argv", argv);
-    write_limits(&w, spec, time_limit_ms);
+    write_list(&w, "argv", told->argv);
+    write_limits(&w, spec, told->time_limit_ms);
     json_write_key(&w, "proxyPort");
-    json_write_i64(&w, proxy ? WALLS_PROXY_PORT : 0);
-    if (state.n > 0) {
+    json_write_i64(&w, told->proxy ? WALLS_PROXY_PORT : 0);
+    json_write_key(&w, "groups");
+    json_write_i64(&w, groups);
+    if (told->state.n > 0) {
         json_write_key(&w, "state");
-        json_write_raw(&w, state);
+        json_write_raw(&w, told->state);
     }
     json_write_object_end(&w);
     if (json_write_end(&w) < 0)
@@ -87,4 +90,76 @@ int hand_args_file(const struct walls *walls, struct err *err)
     if (text.full)
         return err_set(err, ERR_TOO_LARGE, "too many places for one sandbox");
     return memory_file("dormouse-walls", buf_str(&text), err);
+}
+
+/* ---- all of it ---- */
+
+static int make_socket(struct hand_start *start, struct err *err)
+{
+    int ends[2], on = 1;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+        return err_set(err, ERR_INTERNAL, "socket: %s", strerror(errno));
+    /* The kernel then says who speaks. */
+    setsockopt(ends[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
+    start->socket = ends[0];
+    start->fds[start->n++] = ends[1];
+    return 0;
+}
+
+static void make_command(struct hand_start *start, const struct sandbox_spec *spec,
+                         const struct walls *walls, bool serves)
+{
+    size_t n = 0;
+
+    start->path = spec->off ? hand_path() : walls_bwrap();
+    if (spec->off) {
+        start->argv[n++] = HAND_NAME;
+    } else {
+        start->argv[n++] = "bwrap";
+        start->argv[n++] = "--args";
+        start->argv[n++] = start->args_fd;
+        start->argv[n++] = "--";
+        start->argv[n++] = walls->hand;
+    }
+    start->argv[n++] = serves ? "serve" : "exec";
+    start->argv[n] = NULL;
+}
+
+int hand_start_init(struct hand_start *start, const struct sandbox_spec *spec,
+                    const struct walls *walls, struct cgroup *group, const struct hand_told *told,
+                    struct err *err)
+{
+    int groups[CGROUP_FILES_MAX], count = group ? cgroup_files(group, groups) : 0, fd;
+
+    *start = (struct hand_start){ .socket = -1 };
+    if (make_socket(start, err) < 0)
+        return -1;
+    fd = hand_setup_file(spec, walls, told, count, err);
+    if (fd < 0)
+        return -1;
+    start->fds[start->n++] = fd;
+    for (int i = 0; i < count; i++)
+        start->fds[start->n++] = groups[i];
+    make_command(start, spec, walls, told->argv == NULL);
+    if (spec->off)
+        return 0;
+    fd = hand_args_file(walls, err);
+    if (fd < 0)
+        return -1;
+    snprintf(start->args_fd, sizeof(start->args_fd), "%zu", HAND_FD_SOCKET + start->n);
+    start->fds[start->n++] = fd;
+    return 0;
+}
+
+void hand_start_release(struct hand_start *start)
+{
+    /* Socket and setup come first, bubblewrap's arguments last. */
+    for (size_t i = 0; i < start->n; i++)
+        if (i < 2 || (i + 1 == start->n && start->args_fd[0]))
+            close(start->fds[i]);
+    if (start->socket >= 0)
+        close(start->socket);
+    start->socket = -1;
+    start->n = 0;
 }

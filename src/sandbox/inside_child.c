@@ -20,7 +20,16 @@
 #include "sandbox/inside_int.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER; /* closed while everybody is ended */
 static struct inside_child *children;
+
+void inside_gate(bool close)
+{
+    if (close)
+        pthread_mutex_lock(&gate);
+    else
+        pthread_mutex_unlock(&gate);
+}
 
 static int prepare(const struct inside_spawn *spawn, posix_spawn_file_actions_t *actions)
 {
@@ -66,6 +75,7 @@ int inside_child_start(const struct inside_spawn *spawn, struct inside_child *ch
     child->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (child->event < 0)
         return err_set(err, ERR_INTERNAL, "eventfd: %s", strerror(errno));
+    pthread_mutex_lock(&gate);
     pthread_mutex_lock(&lock);
     r = spawn_it(spawn, &child->pid);
     if (r == 0) {
@@ -73,6 +83,7 @@ int inside_child_start(const struct inside_spawn *spawn, struct inside_child *ch
         children = child;
     }
     pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&gate);
     if (r == 0)
         return 0;
     close(child->event);

@@ -29,6 +29,7 @@ struct inside_setup {
     const char **allow_write, **deny_read, **deny_names, **deny_write, **argv; /* end with NULL */
     uint64_t memory, processes, disk;
     int64_t time_limit_ms;     /* 0: none (one command), else of a command that names none */
+    int groups;                /* descriptors for joining control groups */
     int proxy_port;            /* 0: no network at all */
     struct json_object *state; /* of an earlier hand; may be NULL */
 };
@@ -103,6 +104,8 @@ int inside_child_start(const struct inside_spawn *spawn, struct inside_child *ch
 void inside_child_release(struct inside_child *child);
 /* Collects whoever has ended; called when SIGCHLD came. */
 void inside_reap(void);
+/* While it is closed nothing is started. */
+void inside_gate(bool close);
 /* Tells all commands under way that they are being ended because of a limit. */
 void inside_child_over(const char *limit, const char *message);
 

@@ -82,7 +82,7 @@ static int allow(int ruleset, const char *path, uint64_t access, struct err *err
 
 static int allow_all(int ruleset, int abi, const struct inside_setup *setup, struct err *err)
 {
-    static const char *const private_dirs[] = { "/tmp", "/var/tmp", "/dev/shm" };
+    static const char *const private_dirs[] = { "/tmp", "/dev/shm" };
     uint64_t all = handled(abi), write = all & ~(LL_MAKE_CHAR | LL_MAKE_BLOCK | LL_IOCTL_DEV);
     uint64_t device = all & (LL_READ | LL_WRITE | LL_TRUNCATE | LL_IOCTL_DEV | LL_READ_DIR);
 

@@ -1,9 +1,9 @@
 /* dormouse-hand: what runs inside the sandbox.
  *
- *     dormouse-hand serve SETUP-FD SOCKET-FD
- *     dormouse-hand exec SETUP-FD SOCKET-FD
+ *     dormouse-hand serve
+ *     dormouse-hand exec
  *
- * Started by the keeper alone; SETUP-FD is a memory file.
+ * Started by the keeper alone, with descriptors as hand_int.h numbers them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,18 +18,21 @@
 #include <unistd.h>
 
 #include "sandbox/forward.h"
+#include "sandbox/hand_int.h"
 #include "sandbox/inside_int.h"
 #include "sandbox/walls.h"
 
 #define EXIT_SANDBOX 125
 
-static void set_signals(void)
+static void set_signals(bool off)
 {
     sigset_t blocked;
 
     /* Children are collected by one thread; the terminal's signals are for the command. */
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGCHLD);
+    if (off)
+        sigaddset(&blocked, SIGTERM);
     sigprocmask(SIG_SETMASK, &blocked, NULL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGINT, SIG_IGN);
@@ -75,7 +78,7 @@ static int start_forward(int port, struct err *err)
 
 static int prepare(const struct inside_setup *setup, struct err *err)
 {
-    set_signals();
+    set_signals(setup->off);
     if (close_in(setup, err) < 0 || inside_watch(setup, err) < 0)
         return -1;
     if (setup->proxy_port > 0 && start_forward(setup->proxy_port, err) < 0)
@@ -86,31 +89,40 @@ static int prepare(const struct inside_setup *setup, struct err *err)
     return 0;
 }
 
-static int number(const char *text)
+/* Before there are threads. Where it fails the watch is left. */
+static void join_groups(const struct inside_setup *setup)
 {
-    return (int)strtol(text, NULL, 10);
+    int fds[CGROUP_FILES_MAX];
+
+    for (int i = 0; i < setup->groups; i++)
+        fds[i] = HAND_FD_GROUPS + i;
+    cgroup_join(fds, setup->groups);
 }
 
 int main(int argc, char **argv)
 {
-    bool serves = argc == 4 && strcmp(argv[1], "serve") == 0;
+    bool serves = argc == 2 && strcmp(argv[1], "serve") == 0;
     struct inside_setup setup;
     struct err err = ERR_INIT;
     char text[ERR_TEXT_MAX];
-    int socket, code;
+    int code;
 
-    if (!serves && (argc != 4 || strcmp(argv[1], "exec") != 0)) {
+    if (!serves && (argc != 2 || strcmp(argv[1], "exec") != 0)) {
         fprintf(stderr, "dormouse-hand is started by dormouse\n");
         return EXIT_SANDBOX;
     }
-    socket = number(argv[3]);
-    fcntl(socket, F_SETFD, FD_CLOEXEC);
-    if (inside_setup_read(number(argv[2]), &setup, &err) < 0 || prepare(&setup, &err) < 0) {
+    if (inside_setup_read(HAND_FD_SETUP, &setup, &err) < 0) {
         fprintf(stderr, "%s\n", err_format(&err, text, sizeof(text)));
         return EXIT_SANDBOX;
     }
-    close(number(argv[2]));
-    code = serves ? inside_serve(&setup, socket) : inside_exec(&setup, socket);
+    fcntl(HAND_FD_SOCKET, F_SETFD, FD_CLOEXEC);
+    close(HAND_FD_SETUP);
+    join_groups(&setup);
+    if (prepare(&setup, &err) < 0) {
+        fprintf(stderr, "%s\n", err_format(&err, text, sizeof(text)));
+        return EXIT_SANDBOX;
+    }
+    code = serves ? inside_serve(&setup, HAND_FD_SOCKET) : inside_exec(&setup, HAND_FD_SOCKET);
     /* The other threads run on until the process ends: nothing is taken from under them. */
     fflush(NULL);
     _exit(code);

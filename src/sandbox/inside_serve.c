@@ -333,8 +333,11 @@ static int wait_once(int signals, struct buf *in)
     pthread_mutex_unlock(&serve.lock);
     if (poll(polls, ARRAY_LEN(polls), -1) < 0)
         return errno == EINTR ? 0 : -1;
-    if (polls[1].revents && read(signals, &info, sizeof(info)) > 0)
+    if (polls[1].revents && read(signals, &info, sizeof(info)) > 0) {
+        if (info.ssi_signo != SIGCHLD)
+            return -1;
         inside_reap();
+    }
     if (polls[2].revents)
         eventfd_read(serve.drain_event, &ignored);
     for (size_t i = 0; i < DRAINS_MAX; i++)
@@ -356,6 +359,9 @@ int inside_serve(const struct inside_setup *setup, int socket)
         serve.drains[i] = -1;
     sigemptyset(&wanted);
     sigaddset(&wanted, SIGCHLD);
+    /* Process 1 can't be asked to end from inside; without walls the keeper asks. */
+    if (setup->off)
+        sigaddset(&wanted, SIGTERM);
     signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
     inside_notice_to(send_frame);
     send_frame(STR("{\"hello\":1}"));

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "sandbox/cgroup.h"
 #include "sandbox/inside_int.h"
 
 static const char **read_list(struct json_object *doc, const char *key)
@@ -51,9 +52,12 @@ int inside_setup_read(int fd, struct inside_setup *setup, struct err *err)
     setup->disk = read_number(setup->doc, "disk");
     setup->time_limit_ms = (int64_t)read_number(setup->doc, "timeLimit");
     setup->proxy_port = (int)read_number(setup->doc, "proxyPort");
+    setup->groups = (int)read_number(setup->doc, "groups");
     setup->state = json_find(setup->doc, "state");
     if (!setup->cwd)
         return err_set(err, ERR_BAD_REQUEST, "read setup: no cwd");
+    if (setup->groups > CGROUP_FILES_MAX)
+        return err_set(err, ERR_BAD_REQUEST, "read setup: %d groups", setup->groups);
     return 0;
 }
 

@@ -28,11 +28,12 @@
 #include "base/limits.h"
 #include "sandbox/inside_int.h"
 
-#define BUSY_MS  40
-#define IDLE_MS  400
-#define CROWD    2 /* times the limit: certainly too many, dead or alive */
-#define PLACES   64
-#define WALK_MAX 200000 /* files looked at in one search */
+#define BUSY_MS     40
+#define IDLE_MS     400
+#define CROWD       2   /* times the limit: certainly too many, dead or alive */
+#define GONE_ROUNDS 500 /* of 2 ms */
+#define PLACES      64
+#define WALK_MAX    200000 /* files looked at in one search */
 
 struct place {
     const char *path;
@@ -64,11 +65,21 @@ static uint64_t free_bytes(const char *path)
     return statvfs(path, &fs) == 0 ? (uint64_t)fs.f_bfree * fs.f_frsize : 0;
 }
 
+/* Whoever is dying still counts, so nothing new is started until they are gone. */
 static void over(const char *limit, const char *message)
 {
+    struct timespec pause = { 0, 2000000 };
+
+    inside_gate(true);
     inside_child_over(limit, message);
-    procs_kill_all();
     inside_notice(limit, "%s", message);
+    for (int i = 0; i < GONE_ROUNDS && (i == 0 || procs_more_than(0)); i++) {
+        procs_kill_all();
+        nanosleep(&pause, NULL);
+        if (watch.setup->off)
+            break;
+    }
+    inside_gate(false);
 }
 
 /* ---- disk ---- */
@@ -123,7 +134,7 @@ static void check_disk(void)
     char message[160];
 
     if (watch.setup->disk == 0 || !disk_suspect() ||
-        written_bytes(watch.setup->disk) < watch.setup->disk)
+        written_bytes(watch.setup->disk + 1) <= watch.setup->disk)
         return;
     snprintf(message, sizeof(message),
              "more than %llu MiB were written to disk (sandbox.limits.disk): everything was ended",
@@ -179,7 +190,7 @@ static void check_memory(const struct proc_info *list, size_t n)
 
     /* Private files are memory too; with walls off those directories are the machine's. */
     if (!watch.setup->off)
-        bytes = used_bytes("/tmp") + used_bytes("/dev/shm") + used_bytes("/var/tmp");
+        bytes = used_bytes("/tmp") + used_bytes("/dev/shm");
     for (size_t i = 0; i < n; i++) {
         bytes += list[i].bytes;
         if (!biggest || list[i].bytes > biggest->bytes)
@@ -214,12 +225,14 @@ static size_t look(void)
 
 static void *look_again(void *arg)
 {
+    int ms = BUSY_MS;
+
     (void)arg;
     for (;;) {
-        int ms = look() > 0 ? BUSY_MS : IDLE_MS;
         struct timespec pause = { 0, ms * 1000000L };
 
         nanosleep(&pause, NULL);
+        ms = look() > 0 ? BUSY_MS : IDLE_MS;
     }
     return NULL;
 }

@@ -86,9 +86,11 @@ int search_glob_parse(struct str text, struct arena *arena, struct search_glob *
     text = str_skip(text, glob.negated);
     if (str_starts(text, STR("./")))
         text = str_skip(text, 1);
-    if (text.n == 0)
+    if (text.n == 0 || str_is(text, "/"))
         return err_set(err, ERR_BAD_REQUEST, "glob is empty; expected a pattern such as *.c");
-    if (text.p[text.n - 1] == '/')
+    if (text.p[text.n - 1] == '/' && glob.negated)
+        text.n--;
+    else if (text.p[text.n - 1] == '/')
         text = str_from(arena_printf(arena, "%.*s**", STR_ARG(text)));
     if (expand(&e, arena_str(arena, text), err) < 0)
         return -1;

@@ -29,6 +29,11 @@ static const char *const modifiers[] = {
     "override", "virtual", "unsafe",   "pub(crate)", "local",
 };
 
+static const char *const statements[] = {
+    "if",   "else",  "for",   "while", "switch", "return", "defer", "await", "assert", "import",
+    "from", "throw", "yield", "echo",  "print",  "go",     "case",  "do",    "with",
+};
+
 static bool is_one_of(struct str word, const char *const *words, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -52,13 +57,20 @@ static struct str take_word(struct str *rest)
  * statement. */
 static bool begins_function(struct str line)
 {
-    struct str text = str_trim(line);
+    struct str text = str_trim(line), rest = text;
+    const char *open = text.n ? memchr(text.p, '(', text.n) : NULL;
+    char last;
 
-    if (line.n == 0 || !(isalpha((unsigned char)line.p[0]) || line.p[0] == '_'))
+    if (!open || !(isalpha((unsigned char)line.p[0]) || line.p[0] == '_'))
         return false;
-    if (text.n == 0 || !memchr(text.p, '(', text.n) || !memchr(text.p, ' ', text.n))
+    if (is_one_of(take_word(&rest), statements, ARRAY_LEN(statements)))
         return false;
-    return text.p[text.n - 1] == '{' || text.p[text.n - 1] == ')' || text.p[text.n - 1] == ',';
+    /* Two names before the parameters, and no value that is given. */
+    if (!memchr(text.p, ' ', (size_t)(open - text.p)) ||
+        memchr(text.p, '=', (size_t)(open - text.p)))
+        return false;
+    last = text.p[text.n - 1];
+    return last == '{' || last == ')' || last == ',';
 }
 
 bool search_defines(struct str line)
@@ -196,6 +208,7 @@ static bool take_piece(struct op_ctx *ctx, struct pattern_run *run, struct str p
     const char *p = piece.p, *end = piece.p + piece.n, *counted = p;
     struct pattern_hit hit;
 
+    pattern_begin(run);
     while (p < end && !is_full(c)) {
         int r = pattern_find(run, p, end, must_stop, ctx, &hit);
 

@@ -31,11 +31,13 @@
 #define WINDOW_FIRST 4096
 #define WINDOW_MAX   (1024 * 1024)
 #define SLOW_NS      20000000 /* a window that takes longer is made smaller */
+#define LITERAL_MIN  2        /* shorter texts are in most lines */
 #define ASK_EVERY    4096     /* lines between two questions whether to stop */
 
 struct pattern {
-    struct literal *literal; /* NULL when none is required */
-    bool fixed;              /* the literal is all */
+    struct literal *literals; /* one of them is in every match; NULL when none is known */
+    unsigned literal_n;
+    bool fixed; /* the literal is all */
     bool by_line;
     pcre2_code *ascii;   /* NULL when the pattern itself is not ASCII */
     pcre2_code *unicode; /* NULL when fixed */
@@ -46,6 +48,7 @@ struct pattern_run {
     pcre2_match_data *data;
     pcre2_match_context *quick, *patient;
     pcre2_jit_stack *stack;
+    const char *next[PATTERN_BRANCHES]; /* where each literal occurs next; the end when nowhere */
     size_t window, costly;
     unsigned asked;
 };
@@ -102,9 +105,7 @@ static int compile_one(struct str text, uint32_t options, pcre2_code **ret_code,
     pcre2_set_newline(context, PCRE2_NEWLINE_LF);
     pcre2_set_bsr(context, PCRE2_BSR_ANYCRLF);
     pcre2_set_parens_nest_limit(context, 100);
-    code =
-        pcre2_compile((PCRE2_SPTR)text.p, text.n,
-                      options | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &number, &at, context);
+    code = pcre2_compile((PCRE2_SPTR)text.p, text.n, options, &number, &at, context);
     pcre2_compile_context_free(context);
     if (!code) {
         char why[200] = "";
@@ -119,11 +120,33 @@ static int compile_one(struct str text, uint32_t options, pcre2_code **ret_code,
     return 0;
 }
 
+/* A required text of each alternative, or none at all. */
+static void require_literals(struct pattern *p, struct str text, bool ignore_case)
+{
+    struct str branches[PATTERN_BRANCHES];
+    size_t n = pattern_branches(text, branches, PATTERN_BRANCHES);
+    char required[PATTERN_MAX];
+
+    if (n == 0)
+        return;
+    p->literals = NEW_N(struct literal, n);
+    for (size_t i = 0; i < n; i++) {
+        size_t size = pattern_required(branches[i], ignore_case, required);
+
+        if (size < LITERAL_MIN) {
+            free(p->literals);
+            p->literals = NULL;
+            p->literal_n = 0;
+            return;
+        }
+        literal_init(&p->literals[p->literal_n++], str_of(required, size), ignore_case);
+    }
+}
+
 static int compile_regex(struct pattern *p, struct str text, bool ignore_case, struct err *err)
 {
-    uint32_t options = ignore_case ? PCRE2_CASELESS : 0;
-    char required[PATTERN_MAX];
-    size_t n = pattern_required(text, ignore_case, required);
+    uint32_t options =
+        PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C | (ignore_case ? PCRE2_CASELESS : 0);
 
     if (compile_one(text, options | PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF, &p->unicode,
                     err) < 0)
@@ -135,10 +158,7 @@ static int compile_regex(struct pattern *p, struct str text, bool ignore_case, s
         str_find(text, STR("(*")) < 0 && compile_one(text, options, &p->ascii, err) < 0)
         return -1;
     p->by_line = needs_lines(text);
-    if (n >= 2) {
-        p->literal = NEW(struct literal);
-        literal_init(p->literal, str_of(required, n), ignore_case);
-    }
+    require_literals(p, text, ignore_case);
     return 0;
 }
 
@@ -149,8 +169,9 @@ static int compile_fixed(struct pattern *p, struct str text, bool ignore_case, s
                            PCRE2_LITERAL | PCRE2_CASELESS | PCRE2_UTF | PCRE2_MATCH_INVALID_UTF,
                            &p->unicode, err);
     p->fixed = true;
-    p->literal = NEW(struct literal);
-    literal_init(p->literal, text, ignore_case);
+    p->literals = NEW(struct literal);
+    p->literal_n = 1;
+    literal_init(p->literals, text, ignore_case);
     return 0;
 }
 
@@ -179,7 +200,7 @@ void pattern_free(struct pattern *pattern)
         return;
     pcre2_code_free(pattern->ascii);
     pcre2_code_free(pattern->unicode);
-    free(pattern->literal);
+    free(pattern->literals);
     free(pattern);
 }
 
@@ -219,6 +240,11 @@ void pattern_run_free(struct pattern_run *run)
     pcre2_match_context_free(run->patient);
     pcre2_jit_stack_free(run->stack);
     free(run);
+}
+
+void pattern_begin(struct pattern_run *run)
+{
+    memset(run->next, 0, sizeof(run->next));
 }
 
 size_t pattern_costly(const struct pattern_run *run)
@@ -303,12 +329,30 @@ static int find_by_line(struct pattern_run *run, const char *p, const char *end,
     return 0;
 }
 
+/* The first place from p on where one of the required texts stands; end when there is none. */
+static const char *next_literal(struct pattern_run *run, const char *p, const char *end)
+{
+    const struct pattern *pattern = run->pattern;
+    const char *first = end;
+
+    for (unsigned i = 0; i < pattern->literal_n; i++) {
+        if (!run->next[i] || run->next[i] < p) {
+            const char *at = literal_find(&pattern->literals[i], p, end);
+
+            run->next[i] = at ? at : end;
+        }
+        if (run->next[i] < first)
+            first = run->next[i];
+    }
+    return first;
+}
+
 static int find_literal(struct pattern_run *run, const char *p, const char *end,
                         const struct stopper *s, struct pattern_hit *ret_hit)
 {
     const struct pattern *pattern = run->pattern;
 
-    for (const char *at; p < end && (at = literal_find(pattern->literal, p, end)) != NULL;) {
+    for (const char *at; p < end && (at = next_literal(run, p, end)) < end;) {
         const char *line = line_begin(p, at), *stop = line_end(at, end);
 
         if (pattern->fixed) {
@@ -341,6 +385,12 @@ static void adapt_window(struct pattern_run *run, int64_t took_ns)
         run->window *= 2;
 }
 
+/* Behind the newline at p, if there is one: without it an empty line is not seen as one. */
+static const char *with_newline(const char *p, const char *end)
+{
+    return p < end ? p + 1 : end;
+}
+
 /* A match from .. to in a window is one of its first line, unless it spans several: then each of
  * them has to match by itself. */
 static int cut_to_lines(struct pattern_run *run, const char *p, const char *end, size_t from,
@@ -354,7 +404,7 @@ static int cut_to_lines(struct pattern_run *run, const char *p, const char *end,
                                          .match = p + from };
         return 1;
     }
-    return find_by_line(run, line, line_end(p + to, end), s, ret_hit);
+    return find_by_line(run, line, with_newline(line_end(p + to, end), end), s, ret_hit);
 }
 
 static int find_in_windows(struct pattern_run *run, const char *p, const char *end,
@@ -368,12 +418,12 @@ static int find_in_windows(struct pattern_run *run, const char *p, const char *e
 
         adapt_window(run, clock_mono_ns(clock_system()) - began);
         if (r < 0)
-            r = find_by_line(run, p, stop, s, ret_hit);
+            r = find_by_line(run, p, with_newline(stop, end), s, ret_hit);
         else if (r > 0) {
             /* After the last newline there is no line. */
             if (p + from == end && from > 0 && end[-1] == '\n')
                 return 0;
-            r = cut_to_lines(run, p, stop, from, to, s, ret_hit);
+            r = cut_to_lines(run, p, end, from, to, s, ret_hit);
             if (r == 0)
                 stop = line_end(p + to, stop);
         }
@@ -395,7 +445,7 @@ int pattern_find(struct pattern_run *run, const char *p, const char *end, bool (
 {
     struct stopper s = { .stop = stop, .arg = arg };
 
-    if (run->pattern->literal)
+    if (run->pattern->literals)
         return find_literal(run, p, end, &s, ret_hit);
     if (run->pattern->by_line)
         return find_by_line(run, p, end, &s, ret_hit);

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/str.h"
 
+#define PATTERN_BRANCHES   4    /* alternatives whose required texts are looked for */
 #define PATTERN_MAX        1024 /* bytes */
 #define PATTERN_COSTLY_MAX 20   /* lines on which a pattern may give up before the search does */
 
@@ -30,6 +31,8 @@ struct pattern_run;
 struct pattern_run *pattern_run_new(const struct pattern *pattern);
 void pattern_run_free(struct pattern_run *run);
 AUTO_DEFINE(pattern_run)
+/* Before another text is searched, or the same place in memory with other bytes. */
+void pattern_begin(struct pattern_run *run);
 /* Lines on which the expression took too much work, and which count as not matching. */
 size_t pattern_costly(const struct pattern_run *run);
 
@@ -46,5 +49,8 @@ int pattern_find(struct pattern_run *run, const char *p, const char *end, bool (
 /* The longest text that every match of the expression holds, 0 when none is known. For tests and
  * the compiler. out has PATTERN_MAX bytes. */
 size_t pattern_required(struct str regex, bool ignore_case, char *out);
+/* Its alternatives at the top level, one when there are none; 0 when there are more than max or it
+ * can't be told. */
+size_t pattern_branches(struct str regex, struct str *ret_branches, size_t max);
 
 #endif

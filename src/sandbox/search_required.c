@@ -150,22 +150,48 @@ static bool step(struct scan *s)
     return true;
 }
 
+/* Options and verbs change what follows; only plain groups are taken. */
+static bool has_options(struct str re)
+{
+    for (size_t i = 0; i + 1 < re.n; i++)
+        if (re.p[i] == '(' &&
+            (re.p[i + 1] == '*' || (re.p[i + 1] == '?' && (i + 2 >= re.n || re.p[i + 2] != ':'))))
+            return true;
+    return false;
+}
+
 size_t pattern_required(struct str regex, bool ignore_case, char *out)
 {
     struct scan s = { .re = regex, .nocase = ignore_case };
 
-    if (regex.n == 0 || regex.n > PATTERN_MAX)
+    if (regex.n == 0 || regex.n > PATTERN_MAX || has_options(regex))
         return 0;
-    /* Options and verbs change what follows; only plain groups are taken. */
-    for (size_t i = 0; i + 1 < regex.n; i++)
-        if (regex.p[i] == '(' &&
-            (regex.p[i + 1] == '*' ||
-             (regex.p[i + 1] == '?' && (i + 2 >= regex.n || regex.p[i + 2] != ':'))))
-            return 0;
     while (s.at < regex.n)
         if (!step(&s))
             return 0;
     end_run(&s);
     memcpy(out, s.best, s.best_n);
     return s.best_n;
+}
+
+size_t pattern_branches(struct str regex, struct str *ret_branches, size_t max)
+{
+    struct scan s = { .re = regex };
+    size_t n = 0, from = 0;
+
+    if (regex.n > PATTERN_MAX || has_options(regex))
+        return 0;
+    while (s.at < regex.n) {
+        if (regex.p[s.at] != '|') {
+            if (!step(&s))
+                return 0;
+            continue;
+        }
+        if (n + 1 >= max)
+            return 0;
+        ret_branches[n++] = str_of(regex.p + from, s.at - from);
+        from = ++s.at;
+    }
+    ret_branches[n++] = str_skip(regex, from);
+    return n;
 }

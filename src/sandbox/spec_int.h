@@ -33,12 +33,13 @@ static inline int64_t spec_time(const struct sandbox_spec *spec)
     return spec->time_limit_ms > 0 ? spec->time_limit_ms : LIMIT_BASH_TIMEOUT_MS;
 }
 
-/* Of each private directory: it is memory, and half of that is for files at most. */
+/* Of each private directory (/tmp, /dev/shm): it is memory, and together they must leave some for
+ * programs. */
 static inline uint64_t spec_private_bytes(const struct sandbox_spec *spec)
 {
-    uint64_t half = spec_memory(spec) / 2;
+    uint64_t part = spec_memory(spec) * 3 / 8;
 
-    return spec_disk(spec) < half ? spec_disk(spec) : half;
+    return spec_disk(spec) < part ? spec_disk(spec) : part;
 }
 
 /* The kernel's limits stand a little behind those of the hand's watch, which can say what happened:

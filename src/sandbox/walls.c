@@ -18,15 +18,12 @@
 
 /* Private, and empty but for what is bound into them: they hold sockets of other programs, other
  * people's temporary files, and what the kernel tells about the host. */
-static const char *const private_dirs[] = { "/tmp", "/run", "/sys", "/var/tmp" };
+static const char *const private_dirs[] = { "/tmp", "/run", "/sys" };
 
 /* What the owner may read even without privileges, when the owner is root. */
 static const char *const root_secrets[] = {
     "/etc/shadow",
     "/etc/shadow-",
-    "/etc/gshadow",
-    "/etc/gshadow-",
-    "/etc/sudoers",
     "/etc/ssl/private",
     "/etc/ssh/ssh_host_rsa_key",
     "/etc/ssh/ssh_host_ecdsa_key",
@@ -231,13 +228,10 @@ static void system_view(struct walls *w, const struct sandbox_spec *spec)
         arg2(w, "--size", size);
         arg2(w, "--tmpfs", private_dirs[i]);
     }
-    bind(w, "--ro-bind-try", "/sys/devices/system/cpu", "/sys/devices/system/cpu");
-    arg2(w, "--remount-ro", "/sys");
     arg2(w, "--proc", "/proc");
     arg2(w, "--dev", "/dev");
     arg2(w, "--size", size);
     arg2(w, "--tmpfs", "/dev/shm");
-    arg2(w, "--remount-ro", "/dev");
 }
 
 /* Where the working directory and the home are, they can be read, also below a private place. */
@@ -267,6 +261,16 @@ static bool visible(const struct walls *w, const char *path)
            walls_below(path, w->cwd) || (walls_below(path, w->home) && !is_private(w->home));
 }
 
+/* Where something may be written around it, it must not be opened up and filled. */
+static void empty(struct walls *w, const char *path, const char *mode)
+{
+    arg2(w, "--perms", mode);
+    arg2(w, "--size", "4096");
+    arg2(w, "--tmpfs", path);
+    if (walls_below_any(path, &w->allow_write) || in_private(path))
+        arg2(w, "--remount-ro", path);
+}
+
 static void cover(struct walls *w, const char *path)
 {
     struct stat st;
@@ -277,10 +281,7 @@ static void cover(struct walls *w, const char *path)
         bind(w, "--ro-bind", "/dev/null", path);
         return;
     }
-    arg2(w, "--perms", "0000");
-    arg2(w, "--size", "4096");
-    arg2(w, "--tmpfs", path);
-    arg2(w, "--remount-ro", path);
+    empty(w, path, "0000");
 }
 
 /* What lies below a covered directory is gone with it. */
@@ -306,17 +307,25 @@ static void cover_denied(struct walls *w)
     for (size_t i = 0; i < w->deny_write.n; i++) {
         const char *path = w->deny_write.items[i];
 
-        if (!walls_below_any(path, &covered) && visible(w, path))
+        if (walls_below_any(path, &covered) || !visible(w, path))
+            continue;
+        if (path == w->made)
+            empty(w, path, "0555");
+        else
             bind(w, "--ro-bind", path, path);
     }
 }
 
 static void own_places(struct walls *w, const struct walls_how *how)
 {
-    bind(w, "--ro-bind", how->hand, WALLS_HAND);
+    w->hand = how->hand;
+    if (!visible(w, how->hand) || walls_below_any(how->hand, &w->allow_write) ||
+        walls_below_any(how->hand, &w->deny_read)) {
+        bind(w, "--ro-bind", how->hand, WALLS_HAND);
+        w->hand = WALLS_HAND;
+    }
     if (how->proxy_socket)
         bind(w, "--ro-bind", how->proxy_socket, WALLS_PROXY);
-    arg2(w, "--remount-ro", "/run");
     arg2(w, "--chdir", w->cwd);
 }
 

@@ -22,8 +22,8 @@ static void bind(struct tool_bed *bed, struct tool_binding *binding)
 
     if (bed->count == bed->room) {
         bed->room = bed->room ? 2 * bed->room : 16;
-        bed->bindings = alloc_resize(bed->bindings, bed->room, sizeof(*bed->bindings));
-        bed->contracts = alloc_resize(bed->contracts, bed->room, sizeof(*bed->contracts));
+        bed->bindings = alloc_resize(bed->bindings, bed->room, sizeof(void *));
+        bed->contracts = alloc_resize(bed->contracts, bed->room, sizeof(void *));
     }
     while (at > 0 && strcmp(bed->bindings[at - 1]->entry->contract->name, name) > 0) {
         bed->bindings[at] = bed->bindings[at - 1];

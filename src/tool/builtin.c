@@ -134,6 +134,7 @@ const struct tool_builtin tool_builtins[] = {
     { .impl = { .name = "bash", .start = hand_tool_start, .preview = preview_command },
       .waiver = TOOL_WAIVER_WALLS,
       .tells_timeout = true,
+      .note_argument = "description",
       .check = check_bash },
     { .impl = { .name = "edit_file", .start = hand_tool_start, .preview = hand_tool_preview },
       .waiver = TOOL_WAIVER_WRITE_PATH,

@@ -114,12 +114,13 @@ static void on_acted(struct tool_job *job, const struct hand_reply *reply)
 static void add_version(const struct tool_job *job, struct buf *out)
 {
     struct json_writer w = JSON_WRITER(out);
+    struct json_object_iter it;
 
     json_write_object_begin(&w);
-    json_object_object_foreach(job->arguments, key, value)
+    json_object_object_foreachC(job->arguments, it)
     {
-        json_write_key(&w, key);
-        json_write_value(&w, value);
+        json_write_key(&w, it.key);
+        json_write_value(&w, it.val);
     }
     json_write_key(&w, "expected_version");
     if (str_is(job->version, "absent"))

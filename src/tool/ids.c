@@ -12,6 +12,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <json-c/json.h>
+
 #include "base/json.h"
 #include "base/json_canonical.h"
 #include "base/json_write.h"
@@ -75,6 +77,24 @@ static void operation_id(struct str run_id, const char *action, char ret_id[SHA2
     sha256_text(buf_str(&text), ret_id);
 }
 
+/* A new reference to the arguments, without what a model says of them. */
+static struct json_object *without_note(const struct judging *j)
+{
+    const struct tool_builtin *builtin = j->binding ? j->binding->builtin : NULL;
+    struct json_object *copy;
+    struct json_object_iter it;
+
+    if (!builtin || !builtin->note_argument)
+        return json_object_get(j->arguments);
+    copy = json_object_new_object();
+    json_object_object_foreachC(j->arguments, it)
+    {
+        if (strcmp(it.key, builtin->note_argument) != 0)
+            json_object_object_add(copy, it.key, json_object_get(it.val));
+    }
+    return copy;
+}
+
 /* {"arguments":…,"cwd":…,"tool":…}; argumentsHash instead when they have no canonical form. */
 static struct str grant_pattern(const struct judging *j, struct str name, bool canonical)
 {
@@ -85,7 +105,7 @@ static struct str grant_pattern(const struct judging *j, struct str name, bool c
     json_object_object_add(
         pattern, "cwd", json_object_new_string(j->call->sandbox.cwd ? j->call->sandbox.cwd : ""));
     if (canonical)
-        json_object_object_add(pattern, "arguments", json_object_get(j->arguments));
+        json_object_object_add(pattern, "arguments", without_note(j));
     else
         json_object_object_add(pattern, "argumentsHash",
                                json_object_new_string(j->verdict->arguments_hash));

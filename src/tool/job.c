@@ -186,13 +186,13 @@ static void end_early(struct tool_job *job)
     struct err err = ERR_INIT;
 
     job->ending = true;
-    if (job->binding->impl->cancel && job->phase == JOB_ACTING) {
+    if (job->hand_wait) {
+        loop_timer_start(job->bed->config.loop, &job->limit, GRACE_MS);
+        job_cancel_hand(job);
+    } else if (job->binding->impl->cancel) {
         job->inside = true;
         job->binding->impl->cancel(job);
         job->inside = false;
-    } else if (job->hand_wait) {
-        loop_timer_start(job->bed->config.loop, &job->limit, GRACE_MS);
-        job_cancel_hand(job);
     } else {
         job_end_error(job, &err);
         job_fail(job, &err);
@@ -341,11 +341,30 @@ void *tool_job_data(const struct tool_job *job)
     return job->data;
 }
 
+/* A preview, or a check before acting, that ended without anything to show. */
+static void end_unshown(struct tool_job *job, const struct tool_result *result)
+{
+    struct err err = result->err;
+
+    if (err.code == ERR_NONE)
+        err_set(&err, ERR_INTERNAL, "%s ended before it had shown what it would do",
+                job->binding->entry->contract->name);
+    if (job->ending) {
+        err_reset(&err);
+        job_end_error(job, &err);
+    }
+    job_fail(job, &err);
+}
+
 void tool_job_finish(struct tool_job *job, const struct tool_result *result)
 {
     const struct tool_contract *contract = job->binding->entry->contract;
     struct tool_result *r = &job->result;
 
+    if (job->phase != JOB_ACTING) {
+        end_unshown(job, result);
+        return;
+    }
     *r = *result;
     r->question = arena_str(&job->arena, result->question);
     r->changed_entity_ids = arena_str(&job->arena, result->changed_entity_ids);

@@ -98,16 +98,21 @@ static int refuse_unread(struct judging *j)
 static void allowed_names(const struct tool_contract *contract, struct buf *out)
 {
     AUTO_JSON schema = NULL;
+    struct json_object *properties;
+    struct json_object_iter it;
     struct err err = ERR_INIT;
     bool first = true;
 
     if (json_parse(str_from(contract->input_schema), &schema, &err) < 0)
         return;
-    json_object_object_foreach(json_find(schema, "properties"), key, property)
+    properties = json_find(schema, "properties");
+    if (!properties)
+        return;
+    json_object_object_foreachC(properties, it)
     {
-        struct str type = json_str(json_find(property, "type"));
+        struct str type = json_str(json_find(it.val, "type"));
 
-        buf_printf(out, "%s%s", first ? "" : ", ", key);
+        buf_printf(out, "%s%s", first ? "" : ", ", it.key);
         if (type.n)
             buf_printf(out, " (%.*s)", STR_ARG(type));
         first = false;

@@ -54,6 +54,7 @@ static struct json_object *bound_text(struct str text, struct bounds *bounds)
 
 static struct json_object *bound(struct json_object *value, struct bounds *bounds)
 {
+    struct json_object_iter it;
     struct json_object *copy;
 
     switch (json_object_get_type(value)) {
@@ -69,14 +70,14 @@ static struct json_object *bound(struct json_object *value, struct bounds *bound
         return copy;
     case json_type_object:
         copy = json_object_new_object();
-        json_object_object_foreach(value, key, member)
+        json_object_object_foreachC(value, it)
         {
             bool fits = (size_t)json_object_object_length(copy) < bounds->items &&
-                        strlen(key) <= bounds->text;
+                        strlen(it.key) <= bounds->text;
 
             bounds->cut |= !fits;
             if (fits)
-                json_object_object_add(copy, key, bound(member, bounds));
+                json_object_object_add(copy, it.key, bound(it.val, bounds));
         }
         return copy;
     default:

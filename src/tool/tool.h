@@ -183,7 +183,7 @@ struct tool_impl {
      * caller hears of it in a later tick all the same. */
     int (*start)(struct tool_job *job, struct err *err);
     /* NULL: the hand's job is cancelled, or without one the job is finished as cancelled. Else it
-     * has to see to it that tool_job_finish() comes soon. */
+     * has to see to it that tool_job_finish() comes soon, also when it was called for a preview. */
     void (*cancel)(struct tool_job *job);
     /* Ends with tool_job_shown(), as above. NULL: the arguments as text. */
     int (*preview)(struct tool_job *job, struct err *err);

@@ -56,6 +56,7 @@ struct tool_builtin {
     enum tool_waiver waiver;
     bool tells_timeout;            /* by timed_out in its output */
     const char *preview_operation; /* of the hand; NULL: it has none */
+    const char *note_argument;     /* words for people that change nothing; no part of a grant */
     /* What the schema does not say, because providers take plain schemas only. */
     int (*check)(struct json_object *arguments, struct err *err);
 };

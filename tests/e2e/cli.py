@@ -366,9 +366,16 @@ def what_is_no_schema_or_no_json_is_an_error(box):
 def the_registered_programs_are_proved(box):
     out, _ = box.run("verify")
     expect(re.search(r"^  proved +\S+ +\d+ states", out, re.M), out)
-    expect("violated" not in out, out)
-    lines = [json.loads(line) for line in box.run("verify", "--json")[0].splitlines()]
-    expect(len(lines) > 5 and all(line["verdict"] == "proved" for line in lines), lines)
+    expect(not re.search(r"^  (violated|bound|unknown)", out, re.M), out)
+    for program in ("run", "approval", "modes", "lease"):
+        expect(re.search(rf"^{program}: ", out, re.M), out)
+
+
+@test
+def findings_are_lines_of_json(box):
+    out = box.run("verify", "--json", "--bound", "100", code=1)[0]
+    verdicts = {json.loads(line)["verdict"] for line in out.splitlines()}
+    expect(verdicts == {"proved", "bound"}, verdicts)
 
 
 @test
@@ -386,6 +393,24 @@ def a_policy_that_does_not_load_is_an_error(box):
     os.makedirs(box.data, mode=0o700)
     shutil.copy(path, os.path.join(box.data, "policy.yaml"))
     expect_in(f"{box.data}/policy.yaml", box.error("verify")["message"])
+
+
+# ---- runs ----
+
+
+@test
+def a_fresh_data_directory_has_no_runs(box):
+    expect_in("There are no runs yet", box.run("runs")[0])
+    expect(box.run("runs", "--json")[0] == "", "no lines")
+    for command in (("trace", "abcd"), ("replay", "abcd", "--check"), ("trajectories", "export")):
+        expect_in("nothing has been run in", box.error(*command)["message"])
+
+
+@test
+def reading_runs_says_what_is_wrong_with_what_was_typed(box):
+    expect_in("replay needs --check", box.error("replay", "abcd", code=2)["message"])
+    box.error("trace", code=2)
+    box.error("replay", "--check", code=2)
 
 
 main()

@@ -17,7 +17,25 @@
     "{\"type\":\"object\",\"required\":[" required "],\"properties\":{" properties "}}"
 #define TEXT "{\"type\":\"string\"}"
 
+/* As share/tools/agent_tool_contract_spec.yaml has them. */
 const struct model_tool rig_hands[] = {
+    TOOL("bash",
+         OBJECT("\"command\"", "\"command\":" TEXT ",\"timeout_s\":{\"type\":\"integer\"}")),
+    TOOL("edit_file", OBJECT("\"path\"", "\"path\":" TEXT ",\"old\":" TEXT ",\"new\":" TEXT
+                                         ",\"all\":{\"type\":\"boolean\"},\"edits\":{\"type\":"
+                                         "\"array\"}")),
+    { .name = S("read_file"),
+      .description = S("Reads a text file and returns its lines; of a directory, its entries."),
+      .input_schema =
+          S(OBJECT("\"path\"", "\"path\":" TEXT ",\"offset\":{\"type\":\"integer\"}")) },
+    TOOL("search", OBJECT("", "\"pattern\":" TEXT ",\"glob\":" TEXT ",\"path\":" TEXT
+                              ",\"regex\":{\"type\":\"boolean\"}")),
+    TOOL("write_file", OBJECT("\"path\",\"content\"", "\"path\":" TEXT ",\"content\":" TEXT)),
+};
+const size_t rig_hands_count = ARRAY_LEN(rig_hands);
+
+/* The same by other words: search finds by regular expression, read_file reads files only. */
+const struct model_tool rig_plain[] = {
     TOOL("bash",
          OBJECT("\"command\"", "\"command\":" TEXT ",\"timeout_ms\":{\"type\":\"integer\"}")),
     TOOL("edit_file",
@@ -28,7 +46,7 @@ const struct model_tool rig_hands[] = {
     TOOL("search", OBJECT("", "\"pattern\":" TEXT ",\"glob\":" TEXT ",\"path\":" TEXT)),
     TOOL("write_file", OBJECT("\"path\",\"content\"", "\"path\":" TEXT ",\"content\":" TEXT)),
 };
-const size_t rig_hands_count = ARRAY_LEN(rig_hands);
+const size_t rig_plain_count = ARRAY_LEN(rig_plain);
 
 const struct model_tool rig_journal[] = {
     TOOL("add_multiple_checklist_items",

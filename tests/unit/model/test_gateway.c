@@ -417,3 +417,47 @@ TEST(an_estimate_grows_with_all_parts_of_the_request)
     ask_release(&two);
     model_rig_close(&rig);
 }
+
+/* ---- addresses ---- */
+
+static const char *address;
+
+static void at_address(struct model_rig *rig, struct model_gateway_config *config)
+{
+    static const struct http_retry_policy once = { .max_attempts = 1 };
+
+    rig->consent = true;
+    rig->spec.base_url = address;
+    config->retry = &once;
+    config->limits = (struct http_limits){ .connect_ms = 50, .first_byte_ms = 50, .total_ms = 200 };
+}
+
+/* Whether something answers there does not matter: only whether it may be spoken to. */
+TEST(a_private_address_is_reached_when_it_is_named_by_number)
+{
+    static const struct {
+        const char *url;
+        bool denied;
+    } cases[] = {
+        { "http://10.255.255.254:9/v1", false },
+        { "http://[fd00::ffff]:9/v1", false },
+        { "http://169.254.169.254/latest", true }, /* the clouds' own */
+        { "http://0.0.0.0:9/", true },
+        { "http://[ff02::1]:9/", true },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct model_rig rig;
+        struct ask ask = ASK_INIT;
+
+        address = cases[i].url;
+        model_rig_open(&rig, t, "openai", NULL, at_address);
+        ask_run(&ask, &rig, NULL);
+        ASSERT(!ask.replied);
+        if ((ask.err.code == ERR_NETWORK_DENIED) != cases[i].denied)
+            FAIL("%s: %s", cases[i].url, ask_error(&ask));
+        ASSERT_EQ(rig.consents, 1);
+        ask_release(&ask);
+        model_rig_close(&rig);
+    }
+}

@@ -9,12 +9,14 @@ struct sentence {
     const char *first; /* what the answer begins with */
 };
 
-#define LIST_HERE     "search {\"glob\":\"*\"}; search {\"glob\":\"*/*\"}"
-#define LIST_SRC      "search {\"glob\":\"src/*\"}; search {\"glob\":\"src/*/*\"}"
+#define LIST_HERE     "read_file {\"path\":\".\"}"
+#define LIST_SRC      "read_file {\"path\":\"src"
 #define READ(f)       "read_file {\"path\":\"" f "\"}"
 #define RUN(c)        "bash {\"command\":\"" c "\"}"
 #define GREP(p)       "search {\"pattern\":\"" p "\"}"
 #define GREP_IN(p, g) "search {\"pattern\":\"" p "\",\"glob\":\"" g "\"}"
+#define WORD(p)       "search {\"pattern\":\"" p "\",\"regex\":true}"
+#define WORD_IN(p, g) "search {\"pattern\":\"" p "\",\"regex\":true,\"glob\":\"" g "\"}"
 #define GLOB(g)       "search {\"glob\":\"" g "\"}"
 #define WRITE(f, c)   "write_file {\"path\":\"" f "\",\"content\":\"" c "\"}"
 
@@ -74,17 +76,17 @@ static const struct sentence with_hands[] = {
     { "look for TODO", GREP("TODO") },
     { "look for \"not yet\" in docs", GREP_IN("not yet", "docs/**") },
     { "search src for TODO", GREP_IN("TODO", "src/**") },
-    { "search in src for a.b", GREP_IN("a\\\\.b", "src/**") },
-    { "search the code for foo(bar)", GREP("foo\\\\(bar\\\\)") },
+    { "search in src for a.b", GREP_IN("a.b", "src/**") },
+    { "search the code for foo(bar)", GREP("foo(bar)") },
     { "find TODO in main.c", GREP_IN("TODO", "main.c") },
-    { "where is main defined?", GREP("\\\\bmain\\\\b") },
-    { "where is the function parse_args defined?", GREP("\\\\bparse_args\\\\b") },
-    { "Where is struct loop declared in src?", GREP_IN("\\\\bloop\\\\b", "src/**") },
-    { "where is parse_args used", GREP("\\\\bparse_args\\\\b") },
-    { "who calls parse_args?", GREP("\\\\bparse_args\\\\b") },
+    { "where is main defined?", WORD("\\\\bmain\\\\b") },
+    { "where is the function parse_args defined?", WORD("\\\\bparse_args\\\\b") },
+    { "Where is struct loop declared in src?", WORD_IN("\\\\bloop\\\\b", "src/**") },
+    { "where is parse_args used", WORD("\\\\bparse_args\\\\b") },
+    { "who calls parse_args?", WORD("\\\\bparse_args\\\\b") },
     { "which files contain TODO?", GREP("TODO") },
     { "what files mention Ada Lovelace", GREP("Ada Lovelace") },
-    { "find all uses of strcpy", GREP("\\\\bstrcpy\\\\b") },
+    { "find all uses of strcpy", WORD("\\\\bstrcpy\\\\b") },
     { "is there any TODO in src", GREP_IN("TODO", "src/**") },
     { "find all python files", GLOB("**/*.py") },
     { "find all the *.c files", GLOB("**/*.c") },
@@ -169,6 +171,7 @@ static const struct sentence with_hands[] = {
     /* talk */
     { "Hello", "Hello! I am Dormouse's built-in offline model: a set of rules" },
     { "hi there!", "Hello!" },
+    { "Say hello in one short sentence.", "Hello!" },
     { "Good morning, dormouse", "Hello!" },
     { "hey", "Hello!" },
     { "How are you today?", "I am a set of rules" },

@@ -132,9 +132,9 @@ void stage_answer(struct stage *stage, const char *text)
 /* ---- the tools ---- */
 
 #define CONTRACT(name, strategy, approval)                                                         \
-    "{\"name\":\"" name "\",\"version\":\"1.0.0\","                                              \
+    "{\"name\":\"" name "\",\"version\":\"1.0.0\","                                                \
     "\"description\":\"Does what a test wants it to do.\","                                        \
-    "\"capabilitiesRequired\":[\"test\"],\"allowedWakeReasons\":[\"userInitiated\",\"manual\"],"    \
+    "\"capabilitiesRequired\":[\"test\"],\"allowedWakeReasons\":[\"userInitiated\",\"manual\"],"   \
     "\"inputSchema\":{\"type\":\"object\"},\"outputSchema\":true,"                                 \
     "\"idempotencyStrategy\":\"" strategy "\",\"scopeRules\":[],"                                  \
     "\"sideEffects\":{\"entityTypes\":[],\"notificationTokens\":[]},"                              \

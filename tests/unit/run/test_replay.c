@@ -94,6 +94,9 @@ static void expect_found(struct test *t, struct domain *domain, int64_t run_n, c
 static const char *const row_changes[] = {
     "type = type + 1",
     "type = 200",
+    "type = type + 256",
+    "key = key + 65536",
+    "bits = bits + 4294967296",
     "key = key + 1",
     "bits = bits + 1",
     "bits = bits + 65536",
@@ -120,6 +123,10 @@ TEST(one_altered_column_of_any_row_is_found, .timeout_s = 120)
                                       row_changes[i], (long long)row),
                          ERR_INTEGRITY_FAILED);
 }
+
+#define ADD_A_ROW                                                                                  \
+    "INSERT INTO run_events (run_n, thread_n, type, at, chain)"                                    \
+    " SELECT run_n, thread_n, 29, at, chain FROM run_events WHERE type = 28"
 
 static const char *const content_changes[] = {
     "UPDATE agent_messages SET content = replace(content, 'tidy', 'burn') WHERE kind = 'user'",
@@ -149,8 +156,7 @@ static const char *const content_changes[] = {
     "DELETE FROM run_events WHERE n > 12",
     "DELETE FROM run_events",
     "UPDATE run_events SET n = 1000 WHERE n = 5",
-    "INSERT INTO run_events (run_n, thread_n, type, at, chain)"
-    " SELECT run_n, thread_n, 29, at, chain FROM run_events WHERE type = 28",
+    ADD_A_ROW,
 };
 
 TEST(altered_content_and_rows_that_are_missing_or_added_are_found, .timeout_s = 120)

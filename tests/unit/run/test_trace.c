@@ -183,7 +183,6 @@ TEST(a_run_or_event_that_is_not_there_is_an_error)
     AUTO(domain) domain = scribe_domain(t);
     struct lines lines = { .t = t };
     int64_t n = store_story(t, domain, "aaaa1111", 0);
-    AUTO(stmt) q = NULL;
 
     ASSERT_FAILS(run_trace(domain, 9, &run_program, false, keep, &lines, &t->err), ERR_NOT_FOUND);
     err_reset(&t->err);

@@ -2,6 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -30,5 +32,286 @@ TEST(the_directory_is_kept_for_the_next_command)
     rig_bash(&rig, "cd ..; exit 7");
     ASSERT_EQ(rig_exit(&rig), 7);
     ASSERT_CONTAINS(rig_bash(&rig, "pwd"), "/home/project/a\n");
+    rig_end(&rig);
+}
+
+TEST(long_output_keeps_its_beginning_and_its_end)
+{
+    struct rig rig;
+    const char *out;
+
+    rig_init(&rig, t);
+    out = rig_bash(&rig, "echo first; seq 1 200000; echo last");
+    ASSERT(strlen(out) < 40000);
+    ASSERT(strncmp(out, "first\n1\n2\n", 10) == 0);
+    ASSERT_CONTAINS(out, "bytes left out ...]");
+    ASSERT_TEXT(out + strlen(out) - 12, "200000\nlast\n");
+    ASSERT_CONTAINS(rig.text, "\"truncated\":true");
+    rig_end(&rig);
+}
+
+TEST(output_that_is_no_text_arrives_as_text)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    ASSERT_TEXT(rig_bash(&rig, "printf 'a\\377\\0b'"), "a\xef\xbf\xbd");
+    ASSERT_CONTAINS(rig.text, "a\xef\xbf\xbd\\u0000b");
+    rig_end(&rig);
+}
+
+TEST(a_background_process_stays_for_the_next_command_and_goes_with_the_hand)
+{
+    struct rig rig;
+    char path[64];
+    const char *pid;
+
+    rig_init(&rig, t);
+    pid = rig_bash(&rig, "(while sleep 0.05; do echo tick; date +%s%N > beat; done) & echo $!");
+    ASSERT_TEXT(rig_bash(&rig, arena_printf(&t->arena, "kill -0 %.*s && echo alive",
+                                            (int)strcspn(pid, "\n"), pid)),
+                "alive\n");
+    /* It writes to an output that nobody reads any more, and lives. */
+    rig_bash(&rig, "a=$(cat beat); sleep 0.4; test \"$a\" != \"$(cat beat)\"");
+    ASSERT_EQ(rig_exit(&rig), 0);
+    snprintf(path, sizeof(path), "%s", test_path(t, "home/project/beat"));
+    rig_end_hand(&rig);
+    {
+        struct str a = test_read_file(t, path);
+
+        usleep(250000);
+        ASSERT(str_eq(a, test_read_file(t, path)));
+    }
+    rig_end(&rig);
+}
+
+struct waiting {
+    bool done;
+    struct err err;
+    char text[256];
+    struct loop *loop;
+};
+
+static void on_done(void *arg, const struct hand_reply *reply)
+{
+    struct waiting *wait = arg;
+
+    wait->done = true;
+    wait->err = reply->err;
+    snprintf(wait->text, sizeof(wait->text), "%.*s", STR_ARG(reply->result));
+    loop_stop(wait->loop);
+}
+
+TEST(commands_run_beside_each_other)
+{
+    struct rig rig;
+    struct waiting first = { 0 }, second = { 0 };
+
+    rig_init(&rig, t);
+    rig_start(&rig);
+    first.loop = second.loop = rig.loop;
+    /* Each waits for a file that only the other makes. */
+    ASSERT_OK(hand_call(rig.hand, "bash",
+                        STR("{\"command\":\"touch a; while [ ! -e b ]; do sleep 0.01; done\"}"),
+                        on_done, &first, NULL, &t->err));
+    ASSERT_OK(hand_call(rig.hand, "bash",
+                        STR("{\"command\":\"touch b; while [ ! -e a ]; do sleep 0.01; done\"}"),
+                        on_done, &second, NULL, &t->err));
+    rig_run_until(&rig, &first.done);
+    rig_run_until(&rig, &second.done);
+    ASSERT_CONTAINS(first.text, "\"exit_code\":0");
+    ASSERT_CONTAINS(second.text, "\"exit_code\":0");
+    rig_end(&rig);
+}
+
+TEST(a_cancelled_command_is_killed_with_its_children)
+{
+    struct rig rig;
+    struct waiting wait = { 0 };
+    struct hand_job *job;
+    bool begun = false;
+
+    rig_init(&rig, t);
+    rig_bash(&rig, "true");
+    wait.loop = rig.loop;
+    ASSERT_OK(
+        hand_call(rig.hand, "bash",
+                  STR("{\"command\":\"trap '' TERM; sleep 61 & sleep 62 & touch begun; wait\"}"),
+                  on_done, &wait, &job, &t->err));
+    while (!begun) {
+        rig_bash(&rig, "test -e begun");
+        begun = rig_exit(&rig) == 0;
+    }
+    hand_cancel(job);
+    hand_cancel(job);
+    rig_run_until(&rig, &wait.done);
+    ASSERT_EQ(wait.err.code, ERR_CANCELLED);
+    ASSERT_TEXT(rig_bash(&rig, "ps ax | grep -c '[s]leep 6[12]'"), "0\n");
+    rig_end(&rig);
+}
+
+TEST(freeing_a_hand_answers_what_is_under_way)
+{
+    struct rig rig;
+    struct waiting wait = { 0 };
+
+    rig_init(&rig, t);
+    rig_bash(&rig, "true");
+    wait.loop = rig.loop;
+    ASSERT_OK(hand_call(rig.hand, "bash", STR("{\"command\":\"sleep 60\"}"), on_done, &wait, NULL,
+                        &t->err));
+    rig_end_hand(&rig);
+    ASSERT(wait.done);
+    ASSERT_EQ(wait.err.code, ERR_CANCELLED);
+    rig_end(&rig);
+}
+
+TEST(a_killed_hand_is_replaced_and_the_next_one_knows_where_it_was)
+{
+    struct rig rig;
+    struct waiting wait = { 0 };
+    uint64_t stamp;
+    int pid;
+
+    rig_init(&rig, t);
+    rig_bash(&rig, "mkdir sub; cd sub");
+    wait.loop = rig.loop;
+    ASSERT_OK(hand_call(rig.hand, "bash", STR("{\"command\":\"sleep 60\"}"), on_done, &wait, NULL,
+                        &t->err));
+    pid = hand_pid(rig.hand, &stamp);
+    ASSERT(pid > 0 && stamp != 0);
+    ASSERT_EQ(kill(pid, SIGKILL), 0);
+    rig_run_until(&rig, &wait.done);
+    ASSERT_EQ(wait.err.code, ERR_INTERNAL);
+    ASSERT_CONTAINS(rig_bash(&rig, "pwd"), "/home/project/sub\n");
+    ASSERT(hand_pid(rig.hand, &stamp) != pid);
+    rig_end(&rig);
+}
+
+TEST(state_is_carried_to_a_hand_of_a_later_life)
+{
+    struct rig rig;
+    char *state;
+
+    rig_init(&rig, t);
+    rig_bash(&rig, "mkdir sub; cd sub");
+    rig_call(&rig, "read_file", "{\"path\":\"../readme\"}");
+    ASSERT_EQ(rig.err.code, ERR_NONE);
+    state = arena_copy(&t->arena, hand_state(rig.hand).p, hand_state(rig.hand).n);
+    ASSERT_CONTAINS(state, "/home/project/sub");
+    ASSERT_CONTAINS(state, "/home/project/readme");
+    rig_end_hand(&rig);
+    rig_start(&rig);
+    hand_set_state(rig.hand, str_from(state));
+    ASSERT_CONTAINS(rig_bash(&rig, "pwd"), "/home/project/sub\n");
+    /* It was read in the earlier life, so it may be overwritten in this one. */
+    rig_call(&rig, "write_file", "{\"path\":\"../readme\",\"content\":\"new\"}");
+    ASSERT_EQ(rig.err.code, ERR_NONE);
+    rig_end(&rig);
+    ASSERT_STR(test_read_file(t, test_path(t, "home/project/readme")), "new");
+}
+
+TEST(file_operations_obey_the_same_rules)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig_call(&rig, "read_file", "{\"path\":\".env\"}");
+    ASSERT_EQ(rig.err.code, ERR_PATH_DENIED);
+    rig_call(&rig, "read_file", "{\"path\":\"~/.ssh/id_ed25519\"}");
+    ASSERT_EQ(rig.err.code, ERR_PATH_DENIED);
+    rig_call(&rig, "write_file", "{\"path\":\"~/new\",\"content\":\"x\"}");
+    ASSERT_EQ(rig.err.code, ERR_PATH_DENIED);
+    rig_call(&rig, "nonsense", "{}");
+    ASSERT_EQ(rig.err.code, ERR_BAD_REQUEST);
+    rig_end(&rig);
+}
+
+TEST(arguments_that_make_no_sense_are_refused)
+{
+    struct rig rig;
+    static const struct {
+        const char *arguments;
+        enum err_code code;
+    } sent[] = {
+        { "{}", ERR_BAD_REQUEST },
+        { "{\"command\":\"\"}", ERR_BAD_REQUEST },
+        { "{\"command\":7}", ERR_SCHEMA_VIOLATION },
+        { "{\"command\":\"a\\u0000b\"}", ERR_BAD_REQUEST },
+    };
+
+    rig_init(&rig, t);
+    for (size_t i = 0; i < sizeof(sent) / sizeof(sent[0]); i++) {
+        rig_call(&rig, "bash", sent[i].arguments);
+        ASSERT_EQ(rig.err.code, sent[i].code);
+    }
+    ASSERT_FAILS(hand_call(rig.hand, "bash", STR("[1]"), on_done, NULL, NULL, &t->err),
+                 ERR_BAD_REQUEST);
+    ASSERT_FAILS(hand_call(rig.hand, "bash", STR("{\"a\":"), on_done, NULL, NULL, &t->err),
+                 ERR_BAD_REQUEST);
+    ASSERT_FAILS(hand_call(rig.hand, "bash", STR("{\"command\":\"x\",\"timeout_s\":601}"), on_done,
+                           NULL, NULL, &t->err),
+                 ERR_BAD_REQUEST);
+    rig_end(&rig);
+}
+
+/* One that has ended has no command line, also while nobody has collected it. */
+static bool runs(pid_t pid)
+{
+    char path[64], c;
+    int fd;
+    bool alive;
+
+    snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    alive = read(fd, &c, 1) == 1;
+    close(fd);
+    return alive;
+}
+
+TEST(without_walls_the_interface_is_the_same)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig.spec.off = true;
+    rig_bash(&rig, "echo outside > ~/new; cd ~; echo $DORMOUSE_SANDBOX");
+    ASSERT_TEXT(rig_text(&rig, "output"), "off\n");
+    ASSERT_CONTAINS(rig_bash(&rig, "pwd"), "/home\n");
+    ASSERT_STR(test_read_file(t, test_path(t, "home/new")), "outside\n");
+    /* What it left running ends with it all the same. */
+    rig_bash(&rig, "setsid sleep 63 & echo $!");
+    rig_end_hand(&rig);
+    ASSERT(!runs((pid_t)atoi(rig_text(&rig, "output"))));
+    rig_end(&rig);
+}
+
+TEST(a_directory_that_is_not_there_is_an_error)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig.spec.cwd = test_path(t, "absent");
+    rig_call(&rig, "bash", "{\"command\":\"true\"}");
+    ASSERT_EQ(rig.err.code, ERR_NOT_FOUND);
+    rig_end(&rig);
+}
+
+TEST(hosts_that_are_not_listed_are_refused_and_reported)
+{
+    static const char *const domains[] = { "example.org", NULL };
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig.spec.allow_domains = domains;
+    rig_bash(&rig,
+             "exec 3<>/dev/tcp/127.0.0.1/3128; "
+             "printf 'CONNECT evil.example:443 HTTP/1.1\\r\\nHost: evil.example\\r\\n\\r\\n' >&3; "
+             "head -1 <&3");
+    ASSERT_CONTAINS(rig_text(&rig, "output"), "HTTP/1.1 403");
+    ASSERT(rig_noticed(&rig, "network: evil.example:443"));
+    ASSERT_CONTAINS(rig_bash(&rig, "env"), "https_proxy=http://127.0.0.1:3128");
     rig_end(&rig);
 }

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "rig.h"
+#include "sandbox/cgroup.h"
 
 #define SOON_MS 4000 /* with sanitizers, on a busy machine; a second or two otherwise */
 
@@ -66,6 +67,20 @@ TEST(a_fork_bomb_in_sessions_of_its_own_ends)
     rig_end(&rig);
 }
 
+/* Where no control group can be made, the hand's watch alone must do. */
+TEST(bombs_end_without_a_control_group)
+{
+    struct rig rig;
+
+    cgroup_forbid();
+    rig_init(&rig, t);
+    rig.spec.memory_bytes = 256 * MIB;
+    bomb(&rig, ":(){ :|:& };:; sleep 20", "processes");
+    bomb(&rig, arena_printf(&t->arena, "%s forks", rig_probe()), "processes");
+    bomb(&rig, arena_printf(&t->arena, "%s memory_many 200", rig_probe()), "memory");
+    rig_end(&rig);
+}
+
 TEST(a_memory_bomb_ends)
 {
     struct rig rig;
@@ -91,6 +106,9 @@ TEST(files_in_private_memory_are_bounded)
     ASSERT_CONTAINS(rig_text(&rig, "output"), "No space left on device");
     rig_bash(&rig, "rm /tmp/big; head -c 100M /dev/zero > /dev/shm/big");
     ASSERT_CONTAINS(rig_text(&rig, "output"), "No space left on device");
+    /* Full as they are, there is room left to work. */
+    rig_bash(&rig, "head -c 100M /dev/zero > /tmp/big; sleep 0.2; echo fine");
+    ASSERT_CONTAINS(rig_text(&rig, "output"), "fine\n");
     rig_end(&rig);
 }
 

@@ -176,15 +176,16 @@ const char *bed_contract(struct test *t, const char *name, const char *more)
         "\"approval\":\"never\",\"parallelSafe\":true,\"timeout\":5,\"egressHosts\":[]}";
     struct json_object *contract = json_tokener_parse(plain);
     struct json_object *change = json_tokener_parse(more);
+    struct json_object_iter it;
     const char *text;
 
     json_object_object_add(contract, "name", json_object_new_string(name));
-    json_object_object_foreach(change, key, value)
+    json_object_object_foreachC(change, it)
     {
-        if (value)
-            json_object_object_add(contract, key, json_object_get(value));
+        if (it.val)
+            json_object_object_add(contract, it.key, json_object_get(it.val));
         else
-            json_object_object_del(contract, key);
+            json_object_object_del(contract, it.key);
     }
     text = arena_text(&t->arena, json_object_to_json_string(contract));
     json_object_put(contract);

@@ -102,6 +102,19 @@ TEST(the_pattern_of_a_grant_names_tool_arguments_and_directory)
         "\"cwd\":\"/home/ada/work\",\"tool\":\"bash\"}");
 }
 
+/* Else "always" would hold until the model finds other words. */
+TEST(what_the_agent_says_of_a_command_is_no_part_of_a_grant)
+{
+    AUTO(bed) bed = bed_new(t);
+    struct tool_verdict plain = *bed_judge(bed, "bash", "{\"command\":\"ls\"}");
+
+    bed_judge(bed, "bash", "{\"command\":\"ls\",\"description\":\"look around\"}");
+    ASSERT(str_eq(bed->verdict.pattern, plain.pattern));
+    ASSERT(strcmp(bed->verdict.arguments_hash, plain.arguments_hash) != 0);
+    bed_judge(bed, "bash", "{\"command\":\"ls\",\"timeout_s\":5}");
+    ASSERT(!str_eq(bed->verdict.pattern, plain.pattern));
+}
+
 TEST(a_pattern_is_never_empty_whatever_the_bytes)
 {
     AUTO(bed) bed = bed_new(t);

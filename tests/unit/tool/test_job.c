@@ -609,6 +609,46 @@ TEST(an_added_tool_hears_of_cancel_and_of_its_time)
     ASSERT_EQ(bed->result.err.code, ERR_TIMEOUT);
 }
 
+static int added_preview_later(struct tool_job *job, struct err *err)
+{
+    struct added *added = tool_job_impl_arg(job);
+
+    (void)err;
+    tool_job_set_data(job, added);
+    added->job = job;
+    return 0;
+}
+
+TEST(a_preview_that_takes_its_time_hears_of_cancel)
+{
+    static const struct tool_impl impl = {
+        .name = "slow", .start = added_start, .cancel = added_cancel, .preview = added_preview_later
+    };
+    struct tool_preview preview = { .title = STR("At last"), .kind = STR("text") };
+    AUTO(bed) bed = bed_new(t);
+    struct added added = { .starts = 0 };
+    const char *digest;
+
+    ASSERT_OK(tool_bed_add(bed->tools, bed_contract(t, "slow", "{}"), &impl, &added, &t->err));
+    ASSERT_OK(bed_preview(bed, "slow", "{}"));
+    ASSERT(tool_job_data(added.job) == &added);
+    ASSERT(tool_job_loop(added.job) == bed->loop && tool_job_hand(added.job) == bed->hand);
+    tool_job_shown(added.job, &preview, STR("1"));
+    ASSERT_EQ(bed->shown, 1);
+    digest = arena_text(&t->arena, bed->preview.digest);
+    ASSERT_OK(bed_preview(bed, "slow", "{}"));
+    tool_cancel(bed->job);
+    loop_fake_advance(bed->loop, 0);
+    ASSERT_EQ(bed->shown, 1);
+    ASSERT_EQ(bed->preview.err.code, ERR_CANCELLED);
+    ASSERT_OK(bed_start(bed, "slow", "{}", digest));
+    tool_cancel(bed->job);
+    loop_fake_advance(bed->loop, 0);
+    ASSERT_EQ(bed->told, 1);
+    ASSERT_EQ(bed->result.err.code, ERR_CANCELLED);
+    ASSERT_EQ(added.starts, 0);
+}
+
 TEST(an_added_tool_without_cancel_is_ended_for_it)
 {
     static const struct tool_impl impl = { .name = "slow", .start = added_start };

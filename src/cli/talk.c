@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cli/client.h"
+#include "cli/talk.h"
 
 #include <errno.h>
 #include <json-c/json.h>
@@ -29,7 +29,7 @@
 
 enum body_kind { BODY_NONE = 0, BODY_LENGTH, BODY_CHUNKED, BODY_TO_END };
 
-struct client {
+struct talk {
     char path[LIMIT_PATH_BYTES];
     int fd;
     struct buf in; /* read and not used */
@@ -42,7 +42,7 @@ struct client {
     struct event {
         struct event *next;
         struct buf json;
-    } *first, **last, *given;
+    } * first, **last, *given;
 };
 
 /* ---- connecting ---- */
@@ -64,129 +64,129 @@ static int connect_to(const char *path, int *ret_fd, struct err *err)
     return 0;
 }
 
-static int client_new(const char *path, struct client **ret_client, struct err *err)
+static int talk_new(const char *path, struct talk **ret_talk, struct err *err)
 {
-    struct client *client;
-    int fd;
+    struct talk *talk;
+    int fd = -1;
 
     if (connect_to(path, &fd, err) < 0)
         return -1;
-    client = NEW(struct client);
-    *client = (struct client){ .fd = fd, .in = BUF_INIT(EVENT_BYTES) };
-    client->last = &client->first;
-    snprintf(client->path, sizeof(client->path), "%s", path);
-    *ret_client = client;
+    talk = NEW(struct talk);
+    *talk = (struct talk){ .fd = fd, .in = BUF_INIT(EVENT_BYTES) };
+    talk->last = &talk->first;
+    snprintf(talk->path, sizeof(talk->path), "%s", path);
+    *ret_talk = talk;
     return 0;
 }
 
-int client_open(const struct cli_args *args, struct client **ret_client, struct err *err)
+int talk_open(const struct cli_args *args, struct talk **ret_talk, struct err *err)
 {
     char path[LIMIT_PATH_BYTES];
 
     snprintf(path, sizeof(path), "%s/dormouse.sock", cli_data_dir(args));
     if (keeper_ensure(args, path, err) < 0)
         return -1;
-    return client_new(path, ret_client, err);
+    return talk_new(path, ret_talk, err);
 }
 
-int client_again(const struct client *client, struct client **ret_client, struct err *err)
+int talk_again(const struct talk *talk, struct talk **ret_talk, struct err *err)
 {
-    return client_new(client->path, ret_client, err);
+    return talk_new(talk->path, ret_talk, err);
 }
 
-static void drop_events(struct client *client)
+static void drop_events(struct talk *talk)
 {
     struct event *next;
 
-    for (struct event *event = client->first; event; event = next) {
+    for (struct event *event = talk->first; event; event = next) {
         next = event->next;
         buf_release(&event->json);
         free(event);
     }
-    if (client->given) {
-        buf_release(&client->given->json);
-        free(client->given);
+    if (talk->given) {
+        buf_release(&talk->given->json);
+        free(talk->given);
     }
 }
 
-void client_free(struct client *client)
+void talk_free(struct talk *talk)
 {
-    if (!client)
+    if (!talk)
         return;
-    if (client->following)
-        sse_release(&client->sse);
-    drop_events(client);
-    buf_release(&client->in);
-    close(client->fd);
-    free(client);
+    if (talk->following)
+        sse_release(&talk->sse);
+    drop_events(talk);
+    buf_release(&talk->in);
+    close(talk->fd);
+    free(talk);
 }
 
-int client_fd(const struct client *client)
+int talk_fd(const struct talk *talk)
 {
-    return client->fd;
+    return talk->fd;
 }
 
 /* ---- reading ---- */
 
 /* 1 something came, 0 nothing within wait_ms or the end, -1. */
-static int fill(struct client *client, int wait_ms, struct err *err)
+static int fill(struct talk *talk, int wait_ms, struct err *err)
 {
-    struct pollfd poll_fd = { .fd = client->fd, .events = POLLIN };
+    struct pollfd poll_fd = { .fd = talk->fd, .events = POLLIN };
     char *room;
     ssize_t n;
 
-    if (client->closed)
+    if (talk->closed)
         return 0;
     do
         n = poll(&poll_fd, 1, wait_ms);
     while (n < 0 && errno == EINTR && wait_ms < 0);
     if (n <= 0)
         return 0;
-    room = buf_reserve(&client->in, READ_BYTES);
+    room = buf_reserve(&talk->in, READ_BYTES);
     if (!room)
         return err_set(err, ERR_TOO_LARGE, "the daemon's answer is longer than %u bytes",
                        EVENT_BYTES);
     do
-        n = read(client->fd, room, READ_BYTES);
+        n = read(talk->fd, room, READ_BYTES);
     while (n < 0 && errno == EINTR);
     if (n < 0)
         return err_set(err, ERR_PROVIDER_FAILED, "the daemon went away: %s", strerror(errno));
     if (n == 0)
-        client->closed = true;
-    buf_grown(&client->in, (size_t)n);
+        talk->closed = true;
+    buf_grown(&talk->in, (size_t)n);
     return n > 0;
 }
 
-static struct str line_of(struct client *client, bool *ret_there)
+static struct str line_of(struct talk *talk, bool *ret_there)
 {
-    struct str all = buf_str(&client->in);
+    struct str all = buf_str(&talk->in);
     ptrdiff_t end = str_find(all, STR("\r\n"));
 
     *ret_there = end >= 0;
     return end >= 0 ? str_take(all, (size_t)end) : STR_NONE;
 }
 
-static int wait_line(struct client *client, struct buf *out, struct err *err)
+static int wait_line(struct talk *talk, struct buf *out, struct err *err)
 {
     bool there;
-    struct str line = line_of(client, &there);
+    struct str line = line_of(talk, &there);
 
     while (!there) {
-        if (client->in.n > HEAD_BYTES)
+        if (talk->in.n > HEAD_BYTES)
             return err_set(err, ERR_PROVIDER_FAILED, "the daemon's answer has no end of line");
-        if (fill(client, -1, err) < 0)
+        if (fill(talk, -1, err) < 0)
             return -1;
-        line = line_of(client, &there);
-        if (!there && client->closed)
+        line = line_of(talk, &there);
+        if (!there && talk->closed)
             return err_set(err, ERR_PROVIDER_FAILED, "the daemon went away before it answered");
     }
     buf_clear(out);
     buf_add_str(out, line);
-    buf_consume(&client->in, line.n + 2);
+    buf_consume(&talk->in, line.n + 2);
     return 0;
 }
 
-static void read_field(struct client *client, struct str line)
+static void read_field(struct talk *talk, struct str line)
 {
     struct str name, value = line;
     uint64_t length;
@@ -195,115 +195,115 @@ static void read_field(struct client *client, struct str line)
         return;
     value = str_trim(value);
     if (str_eq_nocase(name, STR("Content-Length")) && str_to_u64(value, &length) == 0) {
-        client->kind = BODY_LENGTH;
-        client->left = length;
+        talk->kind = BODY_LENGTH;
+        talk->left = length;
     } else if (str_eq_nocase(name, STR("Transfer-Encoding"))) {
-        client->kind = BODY_CHUNKED;
-        client->left = 0;
+        talk->kind = BODY_CHUNKED;
+        talk->left = 0;
     }
 }
 
-static int read_head(struct client *client, struct err *err)
+static int read_head(struct talk *talk, struct err *err)
 {
     AUTO_BUF line = BUF_INIT(HEAD_BYTES);
 
     do {
-        if (wait_line(client, &line, err) < 0)
+        if (wait_line(talk, &line, err) < 0)
             return -1;
-        if (sscanf(buf_text(&line), "HTTP/1.%*d %d", &client->status) != 1)
+        if (sscanf(buf_text(&line), "HTTP/1.%*d %d", &talk->status) != 1)
             return err_set(err, ERR_PROVIDER_FAILED, "the daemon does not speak HTTP");
-        client->kind = BODY_TO_END;
-        client->left = 0;
-        client->body_over = false;
+        talk->kind = BODY_TO_END;
+        talk->left = 0;
+        talk->body_over = false;
         do {
-            if (wait_line(client, &line, err) < 0)
+            if (wait_line(talk, &line, err) < 0)
                 return -1;
-            read_field(client, buf_str(&line));
+            read_field(talk, buf_str(&line));
         } while (line.n);
-    } while (client->status == 100);
-    if (client->status == 204 || client->status == 304 ||
-        (client->kind == BODY_LENGTH && client->left == 0))
-        client->body_over = true;
+    } while (talk->status == 100);
+    if (talk->status == 204 || talk->status == 304 ||
+        (talk->kind == BODY_LENGTH && talk->left == 0))
+        talk->body_over = true;
     return 0;
 }
 
 /* The next piece of the body that is there: 1, 0 when nothing is (or it is over), -1. */
-static int take_piece(struct client *client, struct str *ret_piece, struct err *err)
+static int take_piece(struct talk *talk, struct str *ret_piece, struct err *err)
 {
     AUTO_BUF line = BUF_INIT(HEAD_BYTES);
     bool there;
     unsigned long long size;
 
-    if (client->body_over)
+    if (talk->body_over)
         return 0;
-    if (client->kind == BODY_CHUNKED && client->left == 0) {
-        struct str text = line_of(client, &there);
+    if (talk->kind == BODY_CHUNKED && talk->left == 0) {
+        struct str text = line_of(talk, &there);
 
         if (!there)
             return 0;
         if (text.n == 0) { /* what ends the chunk before */
-            buf_consume(&client->in, 2);
-            text = line_of(client, &there);
+            buf_consume(&talk->in, 2);
+            text = line_of(talk, &there);
             if (!there)
                 return 0;
         }
         buf_add_str(&line, text);
         if (sscanf(buf_text(&line), "%llx", &size) != 1)
             return err_set(err, ERR_PROVIDER_FAILED, "the daemon sent a chunk without size");
-        buf_consume(&client->in, text.n + 2);
-        client->left = size;
+        buf_consume(&talk->in, text.n + 2);
+        talk->left = size;
         if (size == 0) {
-            client->body_over = true;
+            talk->body_over = true;
             return 0;
         }
     }
-    *ret_piece = buf_str(&client->in);
-    if (client->kind != BODY_TO_END)
-        *ret_piece = str_take(*ret_piece, client->left);
+    *ret_piece = buf_str(&talk->in);
+    if (talk->kind != BODY_TO_END)
+        *ret_piece = str_take(*ret_piece, talk->left);
     return ret_piece->n > 0;
 }
 
-static void took(struct client *client, size_t n)
+static void took(struct talk *talk, size_t n)
 {
-    if (client->kind != BODY_TO_END)
-        client->left -= n;
-    buf_consume(&client->in, n);
-    if (client->kind == BODY_LENGTH && client->left == 0)
-        client->body_over = true;
+    if (talk->kind != BODY_TO_END)
+        talk->left -= n;
+    buf_consume(&talk->in, n);
+    if (talk->kind == BODY_LENGTH && talk->left == 0)
+        talk->body_over = true;
 }
 
-static int read_body(struct client *client, struct buf *out, struct err *err)
+static int read_body(struct talk *talk, struct buf *out, struct err *err)
 {
     struct str piece;
     int r;
 
-    while (!client->body_over) {
-        r = take_piece(client, &piece, err);
+    while (!talk->body_over) {
+        r = take_piece(talk, &piece, err);
         if (r < 0)
             return -1;
         if (r == 0) {
-            if (client->body_over)
+            if (talk->body_over)
                 break;
-            r = fill(client, -1, err);
+            r = fill(talk, -1, err);
             if (r < 0)
                 return -1;
-            if (r == 0 && client->closed && client->kind == BODY_TO_END)
+            if (r == 0 && talk->closed && talk->kind == BODY_TO_END)
                 break;
-            if (r == 0 && client->closed)
+            if (r == 0 && talk->closed)
                 return err_set(err, ERR_PROVIDER_FAILED, "the daemon's answer was cut off");
             continue;
         }
         if (buf_add_str(out, piece) < 0)
             return err_set(err, ERR_TOO_LARGE, "the daemon's answer is too long");
-        took(client, piece.n);
+        took(talk, piece.n);
     }
     return 0;
 }
 
 /* ---- asking ---- */
 
-static int send_request(struct client *client, const char *method, const char *path,
-                        struct str body, const char *accept, struct err *err)
+static int send_request(struct talk *talk, const char *method, const char *path, struct str body,
+                        const char *accept, struct err *err)
 {
     AUTO_BUF out = BUF_INIT(LIMIT_HTTP_BODY_BYTES + HEAD_BYTES);
 
@@ -314,13 +314,13 @@ static int send_request(struct client *client, const char *method, const char *p
     if (buf_add_str(&out, body) < 0)
         return err_set(err, ERR_TOO_LARGE, "the request is longer than %u bytes",
                        LIMIT_HTTP_BODY_BYTES);
-    if (file_write_all(client->fd, buf_str(&out)) < 0)
+    if (file_write_all(talk->fd, buf_str(&out)) < 0)
         return err_set(err, ERR_PROVIDER_FAILED, "the daemon went away: %s", strerror(errno));
-    return read_head(client, err);
+    return read_head(talk, err);
 }
 
 /* {"error":{"code","message"}} as an error of ours. */
-static int server_error(struct client *client, struct str body, struct err *err)
+static int server_error(struct talk *talk, struct str body, struct err *err)
 {
     AUTO_JSON value = NULL;
     struct json_object *error = NULL;
@@ -330,22 +330,22 @@ static int server_error(struct client *client, struct str body, struct err *err)
         error = json_find(value, "error");
     if (!error)
         return err_set(err, ERR_PROVIDER_FAILED, "the daemon answered with status %d",
-                       client->status);
+                       talk->status);
     snprintf(code, sizeof(code), "%.*s", STR_ARG(json_str(json_find(error, "code"))));
     return err_set(err, err_from_name(code) ? err_from_name(code) : ERR_INTERNAL, "%.*s",
                    STR_ARG(json_str(json_find(error, "message"))));
 }
 
-int client_ask(struct client *client, const char *method, const char *path, struct str body,
-               struct json_object **ret_body, struct err *err)
+int talk_ask(struct talk *talk, const char *method, const char *path, struct str body,
+             struct json_object **ret_body, struct err *err)
 {
     AUTO_BUF answer = BUF_INIT(LIMIT_JSON_BYTES);
 
-    if (send_request(client, method, path, body, "application/json", err) < 0 ||
-        read_body(client, &answer, err) < 0)
+    if (send_request(talk, method, path, body, "application/json", err) < 0 ||
+        read_body(talk, &answer, err) < 0)
         return -1;
-    if (client->status >= 400)
-        return server_error(client, buf_str(&answer), err);
+    if (talk->status >= 400)
+        return server_error(talk, buf_str(&answer), err);
     *ret_body = NULL;
     return answer.n ? json_parse(buf_str(&answer), ret_body, err) : 0;
 }
@@ -354,7 +354,7 @@ int client_ask(struct client *client, const char *method, const char *path, stru
 
 static int on_event(const struct sse_event *from, void *arg)
 {
-    struct client *client = arg;
+    struct talk *talk = arg;
     struct event *event;
 
     if (str_is(from->type, "bye"))
@@ -362,67 +362,67 @@ static int on_event(const struct sse_event *from, void *arg)
     event = NEW(struct event);
     event->json = BUF_INIT(EVENT_BYTES);
     buf_add_str(&event->json, from->data);
-    *client->last = event;
-    client->last = &event->next;
+    *talk->last = event;
+    talk->last = &event->next;
     return 0;
 }
 
-int client_follow(struct client *client, const char *method, const char *path, struct str body,
-                  struct err *err)
+int talk_follow(struct talk *talk, const char *method, const char *path, struct str body,
+                struct err *err)
 {
     AUTO_BUF answer = BUF_INIT(LIMIT_JSON_BYTES);
 
-    if (send_request(client, method, path, body, "text/event-stream", err) < 0)
+    if (send_request(talk, method, path, body, "text/event-stream", err) < 0)
         return -1;
-    if (client->status >= 400) {
-        if (read_body(client, &answer, err) < 0)
+    if (talk->status >= 400) {
+        if (read_body(talk, &answer, err) < 0)
             return -1;
-        return server_error(client, buf_str(&answer), err);
+        return server_error(talk, buf_str(&answer), err);
     }
-    sse_init(&client->sse, EVENT_BYTES, on_event, client);
-    client->following = true;
+    sse_init(&talk->sse, EVENT_BYTES, on_event, talk);
+    talk->following = true;
     return 0;
 }
 
-static int feed(struct client *client, struct err *err)
+static int feed(struct talk *talk, struct err *err)
 {
     struct str piece;
     int r;
 
-    while ((r = take_piece(client, &piece, err)) == 1) {
-        if (sse_feed(&client->sse, piece, err) < 0)
+    while ((r = take_piece(talk, &piece, err)) == 1) {
+        if (sse_feed(&talk->sse, piece, err) < 0)
             return -1;
-        took(client, piece.n);
+        took(talk, piece.n);
     }
     return r;
 }
 
-int client_next(struct client *client, int wait_ms, struct str *ret_json, struct err *err)
+int talk_next(struct talk *talk, int wait_ms, struct str *ret_json, struct err *err)
 {
     int r;
 
-    if (client->given) {
-        buf_release(&client->given->json);
-        free(client->given);
-        client->given = NULL;
+    if (talk->given) {
+        buf_release(&talk->given->json);
+        free(talk->given);
+        talk->given = NULL;
     }
     for (;;) {
-        if (feed(client, err) < 0)
+        if (feed(talk, err) < 0)
             return -1;
-        if (client->first)
+        if (talk->first)
             break;
-        if (client->body_over || client->closed)
+        if (talk->body_over || talk->closed)
             return 0;
-        r = fill(client, wait_ms, err);
+        r = fill(talk, wait_ms, err);
         if (r < 0)
             return -1;
-        if (r == 0 && !client->closed)
+        if (r == 0 && !talk->closed)
             return 2;
     }
-    client->given = client->first;
-    client->first = client->given->next;
-    if (!client->first)
-        client->last = &client->first;
-    *ret_json = buf_str(&client->given->json);
+    talk->given = talk->first;
+    talk->first = talk->given->next;
+    if (!talk->first)
+        talk->last = &talk->first;
+    *ret_json = buf_str(&talk->given->json);
     return 1;
 }

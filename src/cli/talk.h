@@ -5,8 +5,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef DORMOUSE_CLI_CLIENT_H
-#define DORMOUSE_CLI_CLIENT_H
+#ifndef DORMOUSE_CLI_TALK_H
+#define DORMOUSE_CLI_TALK_H
 
 #include <stdbool.h>
 
@@ -16,28 +16,28 @@
 #include "base/str.h"
 #include "cli/command.h"
 
-struct client;
+struct talk;
 
 /* The daemon's socket, or a keeper's, which is started when there is neither. */
-int client_open(const struct cli_args *args, struct client **ret_client, struct err *err);
+int talk_open(const struct cli_args *args, struct talk **ret_talk, struct err *err);
 /* A second connection to the same place: a stream occupies the first. */
-int client_again(const struct client *client, struct client **ret_client, struct err *err);
-void client_free(struct client *client);
-AUTO_DEFINE(client)
+int talk_again(const struct talk *talk, struct talk **ret_talk, struct err *err);
+void talk_free(struct talk *talk);
+AUTO_DEFINE(talk)
 
 /* One request: the answer's body goes to *ret_body (JSON; NULL for none), to be put. An answer with
  * an error status is a failure whose code and message are the server's. body may be empty. */
 struct json_object;
-int client_ask(struct client *client, const char *method, const char *path, struct str body,
-               struct json_object **ret_body, struct err *err);
+int talk_ask(struct talk *talk, const char *method, const char *path, struct str body,
+             struct json_object **ret_body, struct err *err);
 
-/* A request whose answer is a stream of events. Reading them is client_next(). */
-int client_follow(struct client *client, const char *method, const char *path, struct str body,
-                  struct err *err);
+/* A request whose answer is a stream of events. Reading them is talk_next(). */
+int talk_follow(struct talk *talk, const char *method, const char *path, struct str body,
+                struct err *err);
 /* The next event as JSON text, valid until the next call: 1, or 0 at the end of the stream, or -1.
  * wait_ms 0: returns 2 when there is nothing yet; -1: waits. */
-int client_next(struct client *client, int wait_ms, struct str *ret_json, struct err *err);
-/* For poll(2): readable when client_next() may have something. */
-int client_fd(const struct client *client);
+int talk_next(struct talk *talk, int wait_ms, struct str *ret_json, struct err *err);
+/* For poll(2): readable when talk_next() may have something. */
+int talk_fd(const struct talk *talk);
 
 #endif

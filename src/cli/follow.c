@@ -269,7 +269,7 @@ int follow_run(struct follow *f, const char *path, struct str body)
     struct err err = ERR_INIT;
 
     if (talk_follow(f->stream.talk, "POST", path, body, &err) < 0 || follow_to_end(f, &err) < 0) {
-        const char *advice = show_advice(err.code);
+        const char *advice = show_advice(err.code, str_from(err_message(&err, 0)));
 
         show_release(&f->show);
         f->exit_code = cli_fail(f->args, &err);

@@ -203,7 +203,7 @@ static void show_waiting(struct show *show, struct json_object *event)
 
 /* ---- how it ended ---- */
 
-const char *show_advice(enum err_code code)
+const char *show_advice(enum err_code code, struct str message)
 {
     static const struct {
         enum err_code code;
@@ -222,6 +222,8 @@ const char *show_advice(enum err_code code)
         { ERR_CONTEXT_TOO_LONG, "begin a new conversation, or choose a model with more room" },
     };
 
+    if (str_find(message, STR("dormouse ")) >= 0)
+        return NULL;
     for (size_t i = 0; i < sizeof(advice) / sizeof(advice[0]); i++) {
         if (advice[i].code == code)
             return advice[i].text;
@@ -242,7 +244,7 @@ static void show_error(struct show *show, struct json_object *event)
     json_get_bool(event, "recoverable", &recoverable, NULL);
     show_line(show, recoverable ? TERM_YELLOW : TERM_RED, "! ",
               message.n ? message : str_from(code ? err_sentence(code) : text));
-    advice = recoverable ? NULL : show_advice(code);
+    advice = recoverable ? NULL : show_advice(code, message);
     if (advice)
         show_line(show, TERM_PLAIN, "  ", str_from(advice));
 }

@@ -12,6 +12,7 @@
 #include "base/json_write.h"
 #include "model/openai_int.h"
 #include "model/request_int.h"
+#include "policy/secret.h"
 
 #define OPENAI_URL "https://api.openai.com/v1"
 
@@ -143,19 +144,19 @@ static int write_body(const struct model_exchange *x, struct buf *out)
     return json_write_end(&w);
 }
 
-static int openai_send(struct model_exchange *x, struct buf *key, struct str body, struct err *err)
+static int openai_send(struct model_exchange *x, struct str bearer, struct str body,
+                       struct err *err)
 {
     struct http_header headers[4] = {
         { .name = STR("Content-Type"), .value = STR("application/json") },
         { .name = STR("Accept"), .value = STR("text/event-stream") },
     };
     size_t n = 2;
-    struct str bearer = buf_str(key);
 
     if (bearer.n > 0) {
         headers[n++] = (struct http_header){ STR("Authorization"), bearer, true };
         if (is_openai(x->spec) && x->spec->base_url) /* Azure's name for it */
-            headers[n++] = (struct http_header){ STR("api-key"), str_skip(bearer, 7), true };
+            headers[n++] = (struct http_header){ STR("api-key"), exchange_secret(x), true };
     }
     return model_stream_start(x, x->state, &openai_stream_ops, "/chat/completions", headers, n,
                               body, err);
@@ -164,28 +165,21 @@ static int openai_send(struct model_exchange *x, struct buf *key, struct str bod
 static int openai_start(struct model_exchange *x, struct err *err)
 {
     AUTO_BUF body = BUF_INIT(HTTP_BODY_SENT_MAX);
-    struct buf key = BUF_INIT(MODEL_SECRET_MAX + 16);
+    struct buf bearer = BUF_INIT(MODEL_SECRET_MAX + 16);
     struct openai_state *state;
     int result;
 
     if (request_check(x, err) < 0)
         return -1;
-    if (x->spec->secret_ref)
-        buf_add_text(&key, "Bearer ");
-    if (exchange_secret(x, &key, err) < 0) {
-        request_wipe(&key);
-        return -1;
-    }
-    if (write_body(x, &body) < 0) {
-        request_wipe(&key);
+    if (write_body(x, &body) < 0)
         return err_set(err, ERR_CONTEXT_TOO_LONG, "model %s: the request is over %u bytes",
                        x->spec->id, HTTP_BODY_SENT_MAX);
-    }
     state = NEW(struct openai_state);
     state->current = -1;
     x->state = state;
-    result = openai_send(x, &key, buf_str(&body), err);
-    request_wipe(&key);
+    request_bearer(x, &bearer);
+    result = openai_send(x, buf_str(&bearer), buf_str(&body), err);
+    secrets_wipe(&bearer);
     return result;
 }
 

@@ -171,7 +171,7 @@ void house_release(struct house *house)
 {
     house_sleep(house);
     if (house->loop)
-        model_servers_wait(house->loop);
+        model_wait(house->loop);
     loop_free(house->loop);
     runner_free(house->runner);
     bp_policy_free(house->policy);

@@ -182,6 +182,8 @@ AUTO_DEFINE(model_gateway)
  * are none. */
 void model_servers_wait(struct loop *loop);
 
+/* All of them, in the order of the configuration. */
+const struct model_spec *model_specs(const struct model_gateway *gateway, size_t *ret_count);
 /* NULL when there is no such model. "offline" is always found. */
 const struct model_spec *model_spec_find(const struct model_gateway *gateway, const char *id);
 /* Does text sent to it stay on this machine: offline, script, call, or a loopback base_url. */

@@ -42,7 +42,7 @@ struct model_exchange_core {
     size_t call_count, call_cap, call_bytes;
     int64_t input, output, cached; /* -1: not said */
     struct buf secret;             /* registered with redact until the end */
-    struct err failure;            /* too_large: whatever the provider ends it with */
+    struct err failure;            /* of the answer itself: whatever the provider ends it with */
     struct model_exchange *self;
     bool cancelled;
 };

@@ -48,7 +48,7 @@ struct model_exchange_core {
     enum key_state key;
     struct buf secret;  /* registered with redact until the end */
     bool started;       /* its provider knows of it */
-    struct err failure; /* too_large: whatever the provider ends it with */
+    struct err failure; /* of the answer itself: whatever the provider ends it with */
     struct model_exchange *self;
     bool cancelled;
 };

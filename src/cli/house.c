@@ -57,6 +57,9 @@ static int open_models(struct house *house, struct err *err)
     how.model_count = house->specs.n;
     house->access = (struct models_access){ .secrets = house->secrets,
                                             .agent = house->domains.at[DOMAIN_AGENT] };
+    for (size_t i = 0; i < house->specs.n; i++)
+        if (house->specs.items[i].secret_ref)
+            secrets_recognise(house->secrets, house->specs.items[i].secret_ref);
     return model_gateway_new(&how, &house->models, err);
 }
 
@@ -170,8 +173,10 @@ void house_sleep(struct house *house)
 void house_release(struct house *house)
 {
     house_sleep(house);
-    if (house->loop)
-        model_servers_wait(house->loop);
+    if (house->loop) {
+        model_wait(house->loop);
+        loop_settle(house->loop); /* hands of runs that have just ended */
+    }
     loop_free(house->loop);
     runner_free(house->runner);
     bp_policy_free(house->policy);

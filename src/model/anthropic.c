@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,9 +58,8 @@ static void write_id(struct json_writer *w, struct str id)
         return;
     }
     sha256_text(id, hex);
-    memcpy(text, "toolu_", 6);
-    memcpy(text + 6, hex, 24);
-    json_write_str(w, str_of(text, 30));
+    snprintf(text, sizeof(text), "toolu_%.24s", hex);
+    json_write_text(w, text);
 }
 
 static void write_call(struct json_writer *w, const struct model_call *call)
@@ -266,9 +266,7 @@ static int anthropic_send(struct model_exchange *x, struct str key, struct str b
 static int anthropic_start(struct model_exchange *x, struct err *err)
 {
     AUTO_BUF body = BUF_INIT(HTTP_BODY_SENT_MAX);
-    struct buf key = BUF_INIT(MODEL_SECRET_MAX);
     struct anthropic_state *state;
-    int result;
 
     if (!x->spec->model)
         return err_set(err, ERR_BAD_REQUEST, "model %s: `model` is not set", x->spec->id);
@@ -277,16 +275,10 @@ static int anthropic_start(struct model_exchange *x, struct err *err)
     if (write_body(x, &body) < 0)
         return err_set(err, ERR_CONTEXT_TOO_LONG, "model %s: the request is over %u bytes",
                        x->spec->id, HTTP_BODY_SENT_MAX);
-    if (exchange_secret(x, &key, err) < 0) {
-        request_wipe(&key);
-        return -1;
-    }
     state = NEW(struct anthropic_state);
     state->input = state->cache_read = state->cache_write = -1;
     x->state = state;
-    result = anthropic_send(x, buf_str(&key), buf_str(&body), err);
-    request_wipe(&key);
-    return result;
+    return anthropic_send(x, exchange_secret(x), buf_str(&body), err);
 }
 
 static void anthropic_release(struct model_exchange *x)

@@ -20,6 +20,7 @@ void openai_state_release(struct openai_state *state)
         buf_release(&state->calls[i].arguments);
     }
     free(state->calls);
+    json_object_put(state->details);
     model_stream_release(&state->stream);
 }
 
@@ -31,7 +32,7 @@ static struct openai_call *call_new(struct openai_state *state, int64_t index)
 
     if (state->call_count >= MODEL_CALLS_MAX)
         return NULL;
-    if (state->call_count == state->call_cap) {
+    if (!state->calls || state->call_count == state->call_cap) {
         state->call_cap = state->call_cap ? 2 * state->call_cap : 4;
         state->calls = alloc_resize(state->calls, state->call_cap, sizeof(*state->calls));
     }
@@ -192,7 +193,8 @@ static int add_delta(struct model_exchange *x, struct json_object *delta)
     if (add_text(x, MODEL_DELTA_THINKING, thinking) < 0 ||
         add_text(x, MODEL_DELTA_TEXT, model_json_str(delta, "content")) < 0 ||
         add_parts(x, MODEL_DELTA_TEXT, json_find(delta, "content")) < 0 ||
-        add_text(x, MODEL_DELTA_TEXT, refusal) < 0)
+        add_text(x, MODEL_DELTA_TEXT, refusal) < 0 ||
+        openai_details_add(state, json_find(delta, "reasoning_details")) < 0)
         return -1;
     return add_calls(state, delta);
 }
@@ -234,14 +236,15 @@ static void note_reason(struct openai_state *state, struct str reason)
 static void note_usage(struct model_exchange *x, struct json_object *document)
 {
     struct json_object *usage = json_find(document, "usage");
-    struct json_object *details = json_find(usage, "prompt_tokens_details");
+    int64_t cached;
 
     if (!json_object_is_type(usage, json_type_object))
         return;
-    exchange_usage(x, model_json_i64(usage, "prompt_tokens", -1),
-                   model_json_i64(usage, "completion_tokens", -1),
-                   model_json_i64(details, "cached_tokens",
-                                  model_json_i64(usage, "prompt_cache_hit_tokens", -1)));
+    cached = model_json_tokens(json_find(usage, "prompt_tokens_details"), "cached_tokens");
+    if (cached < 0) /* DeepSeek */
+        cached = model_json_tokens(usage, "prompt_cache_hit_tokens");
+    exchange_usage(x, model_json_tokens(usage, "prompt_tokens"),
+                   model_json_tokens(usage, "completion_tokens"), cached);
 }
 
 /* A chunk, or a whole answer: they differ in the name of the member. */
@@ -302,6 +305,7 @@ static int on_end(struct model_exchange *x, bool whole, enum model_stop *ret_sto
         if (exchange_call(x, buf_str(&state->calls[i].id), buf_str(&state->calls[i].name),
                           buf_str(&state->calls[i].arguments), STR_NONE) < 0)
             break;
+    openai_details_end(x, state);
     *ret_stop = state->stopped ? state->stop : MODEL_STOP_END;
     if (state->refused)
         *ret_stop = MODEL_STOP_FILTER;
@@ -312,4 +316,5 @@ const struct model_stream_ops openai_stream_ops = {
     .event = on_event,
     .whole = on_whole,
     .end = on_end,
+    .refused = openai_refused,
 };

@@ -4,6 +4,7 @@
  *   danger_parse.c   lists, pipelines, compound commands, here-documents
  *   danger_run.c     one simple command: prefixes that run another, what it prints
  *   danger_rules.c   the table of rules
+ *   danger_files.c   the table of places
  *   danger_path.c    what a path means
  *
  * Nothing is run. Variables that the command set itself are known, the usual ones of the
@@ -137,6 +138,10 @@ const struct danger_word *danger_operand(const struct danger_command *command, s
 /* ---- rules ---- */
 
 void danger_judge(struct danger_scan *scan, const struct danger_command *command);
+/* The files that its words name, and those it is redirected to. */
+void danger_judge_files(struct danger_scan *scan, const struct danger_command *command,
+                        struct str name);
+void danger_judge_redirections(struct danger_scan *scan, const struct danger_command *command);
 /* Is this a shell or an interpreter that reads its script from standard input as called? */
 bool danger_reads_script(const struct danger_command *command);
 bool danger_is_shell(struct str name);

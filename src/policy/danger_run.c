@@ -418,6 +418,11 @@ static void note_download(struct danger_scan *scan, const struct danger_command 
         else if (str_find(word, STR("://")) > 0)
             scan->downloads[scan->downloads_n++] = danger_base(word);
     }
+}
+
+/* Files that hold what was downloaded or decoded: running them is running that. */
+static void note_written(struct danger_scan *scan, const struct danger_command *command)
+{
     for (size_t i = 0; i < command->redirs_n && scan->downloads_n < ARRAY_LEN(scan->downloads); i++)
         if (command->redirs[i].kind == REDIR_WRITE)
             scan->downloads[scan->downloads_n++] = command->redirs[i].word.text;
@@ -528,8 +533,12 @@ static struct danger_stream output_of(struct danger_scan *scan,
         out.facts |= FACT_DECODED;
     else if (danger_is(name, "echo printf"))
         out.text = printed(scan, command, name);
+    else if (str_is(name, "pwd"))
+        out.text = scan->cwd.n ? scan->cwd : STR(".");
     else if (danger_is(name, "cat tee") && !(str_is(name, "cat") && danger_operand(command, 0)))
         out.text = command->in.text;
+    if (out.facts)
+        note_written(scan, command);
     return out;
 }
 

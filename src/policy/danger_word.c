@@ -251,7 +251,7 @@ static void ansi_quoted(struct build *b, struct danger_reader *r)
             add(b, r->s.p[r->at]);
             continue;
         }
-        c = r->s.p[++r->at];
+        c = (unsigned char)r->s.p[++r->at];
         at = strchr(from, c);
         if (at && c) {
             add(b, to[at - from]);

@@ -36,7 +36,7 @@ _Static_assert(SECRET_KEY_BYTES == crypto_aead_xchacha20poly1305_ietf_KEYBYTES, 
 
 /* The records in the open. */
 struct box {
-    uint8_t *p; /* sodium_malloc, NULL when there is nothing */
+    uint8_t *p; /* sodium_malloc; NULL before box_alloc() */
     size_t n;
 };
 
@@ -51,8 +51,8 @@ static void box_release(struct box *box)
 static int box_alloc(struct box *box, size_t n, struct err *err)
 {
     box->n = n;
-    box->p = n ? na.sodium_malloc(n) : NULL;
-    if (n && !box->p)
+    box->p = na.sodium_malloc(n ? n : 1);
+    if (!box->p)
         return err_set(err, ERR_INTERNAL, "no memory for secrets: %s", strerror(errno));
     return 0;
 }
@@ -158,7 +158,6 @@ static int unseal(const struct sealed *sealed, struct str bytes, struct box *ret
     const uint8_t *p = (const uint8_t *)bytes.p;
     size_t n = bytes.n - OVERHEAD;
     unsigned long long used = 0;
-    uint8_t nothing;
 
     if (bytes.n < OVERHEAD || memcmp(p, HEAD, HEAD_BYTES) != 0)
         return err_set(err, ERR_INTEGRITY_FAILED,
@@ -168,8 +167,8 @@ static int unseal(const struct sealed *sealed, struct str bytes, struct box *ret
     if (box_alloc(ret_box, n, err) < 0)
         return -1;
     if (na.crypto_aead_xchacha20poly1305_ietf_decrypt(
-            n ? ret_box->p : &nothing, &used, NULL, p + HEAD_BYTES + NONCE_BYTES, n + TAG_BYTES, p,
-            HEAD_BYTES, p + HEAD_BYTES, sealed->key) != 0)
+            ret_box->p, &used, NULL, p + HEAD_BYTES + NONCE_BYTES, n + TAG_BYTES, p, HEAD_BYTES,
+            p + HEAD_BYTES, sealed->key) != 0)
         return err_set(err, ERR_INTEGRITY_FAILED,
                        "%s does not open with this key: the key is another one, or the file was "
                        "altered; it was left as it is",
@@ -186,7 +185,7 @@ static int sealed_read(const struct sealed *sealed, struct box *ret_box, struct 
     if (file_read(sealed->path, &bytes, &why) == 0)
         return unseal(sealed, buf_str(&bytes), ret_box, err);
     if (why.code == ERR_NOT_FOUND)
-        return 0;
+        return box_alloc(ret_box, 0, err);
     if (err)
         *err = why;
     return -1;
@@ -239,11 +238,13 @@ static int rebuilt(const struct box *old, const char *name, struct str value, st
     struct record gone = { .at = place };
     size_t after;
 
+    BUG_IF(!old->p);
     if (!find_record(old, name, &gone))
         gone = (struct record){ .at = place };
     after = gone.at + gone.n;
     if (box_alloc(ret_box, old->n - gone.n + (value.n ? 3 + name_n + value.n : 0), err) < 0)
         return -1;
+    BUG_IF(!ret_box->p);
     if (gone.at)
         out += put(ret_box->p, old->p, gone.at);
     if (value.n) {

@@ -125,6 +125,15 @@ static int open_key(const char *path)
     return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
+/* The descriptor, which is no longer closed at the end of the scope. */
+static int keep(int *fd)
+{
+    int kept = *fd;
+
+    *fd = -1;
+    return kept;
+}
+
 int secret_key_load(const char *data_dir, bool make, uint8_t ret_key[SECRET_KEY_BYTES], int *ret_fd,
                     struct err *err)
 {
@@ -143,7 +152,6 @@ int secret_key_load(const char *data_dir, bool make, uint8_t ret_key[SECRET_KEY_
         return no_key(path, sealed, err);
     if (check_file(fd, path, err) < 0 || read_key(fd, path, ret_key, err) < 0)
         return -1;
-    *ret_fd = fd;
-    fd = -1;
+    *ret_fd = keep(&fd);
     return 0;
 }

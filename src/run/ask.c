@@ -55,7 +55,8 @@ static void on_delta(void *arg, enum model_delta kind, struct str text)
 {
     struct run *run = arg;
 
-    if (!run->checking && run->runner->listeners && !run->broken)
+    if (!run->checking &&
+        run_is_followed(run, kind == MODEL_DELTA_THINKING ? "thinking" : "text") && !run->broken)
         publish_delta(run, kind, text);
 }
 

@@ -235,7 +235,7 @@ static void hand_out(struct run *run, const struct run_event_row *row, const str
     struct run_out_event *event;
     struct err err = ERR_INIT;
 
-    if (!row->seq || !run->runner->listeners)
+    if (!row->seq || !run_is_followed(run, run_public_type(&row->event)))
         return;
     event = NEW(struct run_out_event);
     *event = (struct run_out_event){ .seq = row->seq,

@@ -185,6 +185,8 @@ const char *run_public_type(const struct bp_event *event);
 int run_public_write(struct buf *out, const struct run_record *row, struct str thread_id,
                      const struct run_event_row *event, const struct message *message,
                      const struct inbox_item *item, struct err *err);
+/* Does anybody want to hear of events of this type? */
+bool run_is_followed(const struct run *run, const char *type);
 void run_publish(struct runner *runner, const struct run_public *event);
 
 /* ---- ask.c ---- */

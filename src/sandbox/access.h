@@ -41,7 +41,8 @@ struct access_place {
  */
 int access_read(struct op_ctx *ctx, struct str path, struct access_place *ret_place,
                 struct err *err);
-/* The same for what is to be written or made: it must also lie in allow_write, and it may be
+/* The same for what is to be written or made: it must also lie in allow_write and not in
+ * deny_write, and it may be
  * missing, with the directories above it. Makes nothing. */
 int access_write(struct op_ctx *ctx, struct str path, struct access_place *ret_place,
                  struct err *err);
@@ -55,6 +56,10 @@ int access_open(struct op_ctx *ctx, const struct access_place *place, int *ret_f
 /* Makes the missing directories; dir_fd is then the last of them. */
 int access_make_parents(struct access_place *place, struct err *err);
 
+/* The first of the rules (ending with NULL, or none) that path equals or lies below; NULL when
+ * none.
+ */
+const char *access_rule_of(const char *const *rules, struct str path);
 /* For a walk that goes on by itself from a place. */
 bool access_name_denied(const struct op_rules *rules, struct str name);
 /* path is absolute and real. */

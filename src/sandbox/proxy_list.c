@@ -21,8 +21,8 @@ static int parse_port(struct str text, uint16_t *ret_port, struct err *err)
 /* Takes ":port" off the end of *host. */
 static int split_port(struct str *host, uint16_t *ret_port, struct err *err)
 {
-    size_t end = host->n;
     ptrdiff_t colon;
+    size_t end;
 
     *ret_port = 0;
     if (host->n > 0 && host->p[0] == '[') {

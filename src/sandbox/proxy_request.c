@@ -97,7 +97,7 @@ static int parse_version(struct str version, bool *ret_11, struct err *err)
 
 static int parse_line(struct str line, struct proxy_request *request, bool *ret_11, struct err *err)
 {
-    struct str rest = line, target, version;
+    struct str rest = line, target = STR_NONE, version = STR_NONE;
 
     if (!str_split(&rest, ' ', &request->method) || !str_split(&rest, ' ', &target) ||
         !str_split(&rest, ' ', &version) || str_split(&rest, ' ', &line))
@@ -155,7 +155,7 @@ static int note_field(struct str name, struct str value, struct proxy_request *r
 
 static int parse_fields(struct proxy_request *request, bool is_11, struct err *err)
 {
-    struct str rest = request->fields, line, name, value;
+    struct str rest = request->fields, line, name = STR_NONE, value = STR_NONE;
     struct seen seen = { 0 };
 
     while (rest.n > 0) {

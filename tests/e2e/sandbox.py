@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
 """`dormouse sandbox exec` as people type it: streams, exit codes, the terminal, the walls."""
+import contextlib
+import http.server
 import os
 import pty
+import shutil
 import signal
+import ssl
 import subprocess
+import threading
 import time
 
 from harness import BINARY, WAIT_S, Skip, expect, expect_eq, expect_in, main, test
@@ -87,6 +92,90 @@ def only_listed_hosts_are_reached(box):
     expect_in("dormouse: network: evil.example:443", err)
     _, err = sandbox(box, "--allow-domain", "http://x", "--", "true", code=125)
     expect_in("http://x", err)
+
+
+class Page(http.server.BaseHTTPRequestHandler):
+    """Answers every path with itself, and a POST with what was sent."""
+
+    def do_GET(self):
+        self.answer(self.path.encode())
+
+    def do_POST(self):
+        self.answer(self.rfile.read(int(self.headers["Content-Length"])))
+
+    def answer(self, body):
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@contextlib.contextmanager
+def page_server(box, tls):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
+    if tls:
+        key, cert = box.path("key.pem"), box.path("cert.pem")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                        "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=127.0.0.1",
+                        "-addext", "subjectAltName=IP:127.0.0.1", "-days", "1", "-keyout", key,
+                        "-out", cert], check=True, stderr=subprocess.DEVNULL)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(cert, key)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield server.server_address[1]
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@test
+def curl_reaches_an_allowed_address_in_the_clear_and_through_a_tunnel(box):
+    if not shutil.which("curl"):
+        raise Skip("curl is not installed")
+    for tls in (False, True):
+        with page_server(box, tls) as port:
+            host = f"127.0.0.1:{port}"
+            url = f"{'https' if tls else 'http'}://{host}"
+            curl = ["curl", "-sS", "--max-time", "20", "--noproxy", ""]
+            if tls:
+                curl += ["--cacert", box.path("cert.pem")]
+            out, err = sandbox(box, "--allow-domain", host, "--", *curl, f"{url}/hello")
+            expect_eq((out, err), ("/hello", ""))
+            big = box.write("work/big", "0123456789abcdef" * 40000)
+            out, _ = sandbox(box, "--allow-domain", host, "--", *curl, "--data-binary", f"@{big}",
+                             f"{url}/echo")
+            expect_eq(len(out), 640000)
+            # Another port of the same machine is another matter, and so is no list at all.
+            _, err = sandbox(box, "--allow-domain", "127.0.0.1:1", "--", "sh", "-c", '! "$@"',
+                             "sh", *curl, "--fail", f"{url}/")
+            expect_in(f"dormouse: network: {host}", err)
+            sandbox(box, "--", *curl, f"{url}/", code=7)
+
+
+@test
+def domains_of_the_configuration_may_name_a_port(box):
+    with page_server(box, False) as port:
+        box.config(f"sandbox: {{ security: {{ allowedDomains: ['127.0.0.1:{port}'] }} }}\n")
+        out, _ = sandbox(box, "--", "bash", "-c",
+                         f"exec 3<>/dev/tcp/127.0.0.1/3128; printf 'GET http://127.0.0.1:{port}/x "
+                         f"HTTP/1.1\\r\\nHost: 127.0.0.1:{port}\\r\\nConnection: close\\r\\n"
+                         "\\r\\n' >&3; cat <&3")
+        expect_in("200 OK", out)
+        expect_in("/x", out)
+
+
+@test
+def what_a_command_makes_of_settings_is_set_aside(box):
+    _, err = sandbox(box, "--", "mkdir", ".dormouse", code=125)
+    expect_in("dormouse: settings: ", err)
+    expect_eq(os.listdir(box.work), [".dormouse.set-aside-1"])
 
 
 @test

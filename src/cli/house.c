@@ -57,6 +57,9 @@ static int open_models(struct house *house, struct err *err)
     how.model_count = house->specs.n;
     house->access = (struct models_access){ .secrets = house->secrets,
                                             .agent = house->domains.at[DOMAIN_AGENT] };
+    for (size_t i = 0; i < house->specs.n; i++)
+        if (house->specs.items[i].secret_ref)
+            secrets_recognise(house->secrets, house->specs.items[i].secret_ref);
     return model_gateway_new(&how, &house->models, err);
 }
 
@@ -127,6 +130,22 @@ static int open_runner(struct house *house, struct err *err)
     return runner_new(&runner, &house->runner, err);
 }
 
+/* So that there is somebody to talk to from the first start. */
+static int ensure_agent(struct house *house, struct err *err)
+{
+    struct domain *domain = house->domains.at[DOMAIN_AGENT];
+    struct agent agent;
+    int r;
+
+    if (loop_unit_begin(house->loop, domain, err) < 0)
+        return -1;
+    r = agent_ensure_default(domain, house->change, house->config->agent_name,
+                             clock_wall_ms(loop_clock(house->loop)), &house->arena, &agent, err);
+    if (loop_unit_end(house->loop, r >= 0, r >= 0 ? err : NULL) < 0)
+        return -1;
+    return r < 0 ? -1 : 0;
+}
+
 int house_wake(struct house *house, struct err *err)
 {
     struct domain *agent = house->domains.at[DOMAIN_AGENT];
@@ -134,7 +153,7 @@ int house_wake(struct house *house, struct err *err)
     house->secrets = secrets_new(house->data_dir);
     if (change_open(agent, NULL, NULL, &house->change, err) < 0 ||
         kill_open(agent, &house->kill, err) < 0 || open_policy(house, err) < 0 ||
-        open_models(house, err) < 0)
+        open_models(house, err) < 0 || ensure_agent(house, err) < 0)
         return -1;
     return open_runner(house, err);
 }
@@ -154,8 +173,10 @@ void house_sleep(struct house *house)
 void house_release(struct house *house)
 {
     house_sleep(house);
-    if (house->loop)
-        model_servers_wait(house->loop);
+    if (house->loop) {
+        model_wait(house->loop);
+        loop_settle(house->loop); /* hands of runs that have just ended */
+    }
     loop_free(house->loop);
     runner_free(house->runner);
     bp_policy_free(house->policy);

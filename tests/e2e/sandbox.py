@@ -2,6 +2,7 @@
 """`dormouse sandbox exec` as people type it: streams, exit codes, the terminal, the walls."""
 import contextlib
 import http.server
+import json
 import os
 import pty
 import shutil
@@ -12,6 +13,7 @@ import threading
 import time
 
 from harness import BINARY, WAIT_S, Skip, expect, expect_eq, expect_in, main, test
+from model_server import ModelServer
 
 
 def sandbox(box, *words, **how):
@@ -176,6 +178,54 @@ def what_a_command_makes_of_settings_is_set_aside(box):
     _, err = sandbox(box, "--", "mkdir", ".dormouse", code=125)
     expect_in("dormouse: settings: ", err)
     expect_eq(os.listdir(box.work), [".dormouse.set-aside-1"])
+
+
+def naughty_agent(started):
+    """Tries an unlisted host and to make settings; then a command that does not end."""
+    steps = ["curl -sS -o /dev/null --max-time 20 https://evil.example/ 2>&1; true",
+             "mkdir .dormouse", f"echo > {started}; sleep 600 & sleep 600"]
+
+    def answer(reply):
+        if reply.is_check():
+            reply.check(done=False)
+        else:
+            reply.call("bash", {"command": steps[min(reply.results(), 2)], "timeout_s": 500})
+    return answer
+
+
+def running(text):
+    """Processes whose command line holds the text."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                if text.encode() in file.read():
+                    found.append(int(pid))
+        except OSError:
+            pass
+    return found
+
+
+@test
+def what_a_run_was_refused_is_in_its_trace_and_the_daemon_ends_with_a_hand_alive(box):
+    sandbox(box, "--", "true")
+    started = box.path("work/started")
+    ModelServer(box, naughty_agent(started))
+    daemon = box.serve(env={"DORMOUSE_SANDBOX_SECURITY_ALLOWEDDOMAINS": "good.example"})
+    stream = daemon.start("try things", mode="wiggum", cwd=box.work)
+    expect_in("403", json.dumps(stream.until("tool_result", toolName="bash")["output"]))
+    expect_in("set-aside", json.dumps(stream.until("tool_result", toolName="bash")["output"]))
+    deadline = time.monotonic() + WAIT_S
+    while not os.path.exists(started):
+        expect(time.monotonic() < deadline, "the last command did not start")
+        time.sleep(0.02)
+    expect(running(started), "no command runs")
+    _, err = daemon.stop()
+    expect("BUG" not in err and "Sanitizer" not in err, err)
+    expect_eq(running(started), [])
+    out, _ = box.run("trace", box.runs()[0]["runId"])
+    expect_in("evil.example:443", out)
+    expect_in(".dormouse.set-aside-1", out)
 
 
 @test

@@ -174,7 +174,7 @@ void house_release(struct house *house)
 {
     house_sleep(house);
     if (house->loop) {
-        model_servers_wait(house->loop);
+        model_wait(house->loop);
         loop_settle(house->loop); /* hands of runs that have just ended */
     }
     loop_free(house->loop);

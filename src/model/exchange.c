@@ -89,29 +89,9 @@ struct rand *exchange_rand(struct model_exchange *x)
     return x->gateway->config.rand ? x->gateway->config.rand : rand_system();
 }
 
-int exchange_secret(struct model_exchange *x, struct buf *out, struct err *err)
+struct str exchange_secret(const struct model_exchange *x)
 {
-    const struct model_gateway_config *config = &x->gateway->config;
-    struct model_exchange_core *core = x->core;
-    const char *ref = x->spec->secret_ref;
-
-    if (!ref)
-        return 0;
-    if (!config->secret)
-        return err_set(err, ERR_SECRET_UNAVAILABLE,
-                       "the secret \"%s\" is not set: dormouse secret set %s", ref, ref);
-    wipe_secret(core);
-    core->secret = BUF_INIT(MODEL_SECRET_MAX);
-    if (config->secret(config->arg, ref, &core->secret, err) < 0)
-        return -1;
-    redact_register(buf_str(&core->secret));
-    for (size_t i = 0; i < core->secret.n; i++)
-        if ((unsigned char)core->secret.p[i] < 0x21 || (unsigned char)core->secret.p[i] > 0x7E)
-            return err_set(err, ERR_SECRET_UNAVAILABLE,
-                           "the secret \"%s\" holds spaces or control characters, which no key"
-                           " does: dormouse secret set %s",
-                           ref, ref);
-    return buf_add_str(out, buf_str(&core->secret));
+    return buf_str(&x->core->secret);
 }
 
 void exchange_soon(struct model_exchange *x, void (*fn)(struct model_exchange *x), int64_t delay_ms)

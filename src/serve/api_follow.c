@@ -419,10 +419,16 @@ static bool follows(const struct api_follower *follower, const struct run_public
 static void send_live(struct api_follower *follower, const struct run_public *event,
                       struct serve_event *shared)
 {
-    if (event->partial)
+    size_t backlog = serve_client_backlog(follower->client);
+
+    /* What does not fit comes from the log, when the client has taken what is queued. For a partial
+     * event that is the whole text which it is a part of. */
+    if (event->partial && backlog + event->json.n > PAGE_BYTES)
+        read_later(follower);
+    else if (event->partial)
         serve_client_send_event(follower->client, shared);
-    else if (event->json.n > LIVE_BIG && serve_client_backlog(follower->client) > 0)
-        read_later(follower); /* when the client has taken what is queued */
+    else if (event->json.n > LIVE_BIG && backlog > 0)
+        read_later(follower);
     else
         send(follower, event, shared);
 }

@@ -149,8 +149,10 @@ static int open_house(struct daemon *daemon, struct err *err)
         .runner = daemon->house.runner,
         .agent_domain = daemon->house.domains.at[DOMAIN_AGENT],
         .loop = daemon->house.loop,
+        .change = daemon->house.change,
         .kill = daemon->house.kill,
         .models = daemon->house.models,
+        .terms = models_terms,
     });
     return 0;
 }

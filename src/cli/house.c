@@ -127,6 +127,22 @@ static int open_runner(struct house *house, struct err *err)
     return runner_new(&runner, &house->runner, err);
 }
 
+/* So that there is somebody to talk to from the first start. */
+static int ensure_agent(struct house *house, struct err *err)
+{
+    struct domain *domain = house->domains.at[DOMAIN_AGENT];
+    struct agent agent;
+    int r;
+
+    if (loop_unit_begin(house->loop, domain, err) < 0)
+        return -1;
+    r = agent_ensure_default(domain, house->change, house->config->agent_name,
+                             clock_wall_ms(loop_clock(house->loop)), &house->arena, &agent, err);
+    if (loop_unit_end(house->loop, r >= 0, r >= 0 ? err : NULL) < 0)
+        return -1;
+    return r < 0 ? -1 : 0;
+}
+
 int house_wake(struct house *house, struct err *err)
 {
     struct domain *agent = house->domains.at[DOMAIN_AGENT];
@@ -134,7 +150,7 @@ int house_wake(struct house *house, struct err *err)
     house->secrets = secrets_new(house->data_dir);
     if (change_open(agent, NULL, NULL, &house->change, err) < 0 ||
         kill_open(agent, &house->kill, err) < 0 || open_policy(house, err) < 0 ||
-        open_models(house, err) < 0)
+        open_models(house, err) < 0 || ensure_agent(house, err) < 0)
         return -1;
     return open_runner(house, err);
 }

@@ -1,5 +1,8 @@
 /* Starting a keeper: our own binary as `serve --keeper`, which tells by a pipe that it is ready.
  *
+ * Two commands may start one at the same moment. The lock of the data directory lets one of them
+ * live; the other says conflict, and its command uses the winner's.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "cli/keeper.h"
@@ -8,55 +11,74 @@
 #include <fcntl.h>
 #include <json-c/json.h>
 #include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/unix_address.h"
+#include "cli/data_dir.h"
 
-#define START_MS 15000
+#define START_MS 20000
+#define LOOK_MS  10 /* between looks at a daemon that is starting or ending */
 
 extern char **environ;
 
 static bool answers(const char *path)
 {
-    struct sockaddr_un address = { .sun_family = AF_UNIX };
-    AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    AUTO_UNIX_ADDRESS address = UNIX_ADDRESS_INIT;
+    AUTO_FD fd = -1;
 
-    if (fd < 0 || strlen(path) >= sizeof(address.sun_path))
+    if (unix_address_init(&address, path, NULL) < 0)
         return false;
-    memcpy(address.sun_path, path, strlen(path) + 1);
-    return connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    return fd >= 0 && connect(fd, (const struct sockaddr *)&address.sa, sizeof(address.sa)) == 0;
 }
 
-static int spawn_keeper(const struct cli_args *args, int out_fd, struct err *err)
+/* ---- starting ---- */
+
+static void actions_init(posix_spawn_file_actions_t *actions, int out_fd)
 {
-    char self[LIMIT_PATH_BYTES];
+    posix_spawn_file_actions_init(actions);
+    posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(actions, out_fd, 1);
+    posix_spawn_file_actions_addopen(actions, 2, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addclosefrom_np(actions, 3);
+}
+
+/* A session of its own (Ctrl-C is not for it) and no signal as the command has set it. */
+static void attributes_init(posix_spawnattr_t *attributes)
+{
+    sigset_t none, all;
+
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_init(attributes);
+    posix_spawnattr_setsigmask(attributes, &none);
+    posix_spawnattr_setsigdefault(attributes, &all);
+    posix_spawnattr_setflags(
+        attributes, (short)(POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
+}
+
+static int spawn_keeper(const struct cli_args *args, int out_fd, pid_t *ret_pid, struct err *err)
+{
     const char *const argv[] = { "dormouse",         "serve", "--keeper", "--json", "--data",
                                  cli_data_dir(args), NULL };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    pid_t pid;
     int r;
 
-    if (n < 0)
-        return err_set(err, ERR_INTERNAL, "the program's own file is not known");
-    self[n] = '\0';
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, out_fd, 1);
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-    r = posix_spawn(&pid, self, &actions, &attributes, (char *const *)argv, environ);
+    actions_init(&actions, out_fd);
+    attributes_init(&attributes);
+    r = posix_spawn(ret_pid, "/proc/self/exe", &actions, &attributes, (char *const *)argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     if (r != 0)
@@ -64,17 +86,30 @@ static int spawn_keeper(const struct cli_args *args, int out_fd, struct err *err
     return 0;
 }
 
+/* ---- waiting for it ---- */
+
 /* Its first line: {"url":...} when it is ready, {"error":...} when it can't be. */
 static int read_line(int fd, struct buf *out, struct err *err)
 {
+    int64_t deadline = clock_mono_ms(clock_system()) + START_MS;
     struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
     char byte;
+    ssize_t n;
+    int r;
 
     for (;;) {
-        if (poll(&poll_fd, 1, START_MS) == 0)
+        int64_t left = deadline - clock_mono_ms(clock_system());
+
+        r = left > 0 ? poll(&poll_fd, 1, (int)left) : 0;
+        if (r == 0)
             return err_set(err, ERR_TIMEOUT, "the keeper was not ready within %d s",
                            START_MS / 1000);
-        if (read(fd, &byte, 1) != 1 || byte == '\n')
+        if (r < 0)
+            continue;
+        n = read(fd, &byte, 1);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n != 1 || byte == '\n')
             return 0;
         buf_add_char(out, byte);
     }
@@ -91,7 +126,8 @@ static int wait_ready(int fd, struct err *err)
         return -1;
     if (json_parse(buf_str(&line), &value, NULL) < 0)
         return err_set(err, ERR_INTERNAL,
-                       "the keeper ended before it was ready (`dormouse doctor` says more)");
+                       "the keeper ended before it was ready; `dormouse doctor` says more, and so "
+                       "does keeper.log in the data directory");
     error = json_find(value, "error");
     if (!error)
         return 0;
@@ -100,25 +136,48 @@ static int wait_ready(int fd, struct err *err)
                    STR_ARG(json_str(json_find(error, "message"))));
 }
 
-int keeper_ensure(const struct cli_args *args, const char *socket_path, struct err *err)
+static int start(const struct cli_args *args, struct err *err)
 {
-    int pipe_fds[2];
-    int r;
+    int pipe_fds[2], r;
+    pid_t pid = 0;
 
-    if (answers(socket_path))
-        return 0;
     if (pipe2(pipe_fds, O_CLOEXEC) < 0)
         return err_set(err, ERR_INTERNAL, "pipe: %s", strerror(errno));
-    r = spawn_keeper(args, pipe_fds[1], err);
+    r = spawn_keeper(args, pipe_fds[1], &pid, err);
     close(pipe_fds[1]);
     if (r == 0)
         r = wait_ready(pipe_fds[0], err);
     close(pipe_fds[0]);
-    /* Another command may have been quicker: then its keeper is ours, too. */
-    if (r < 0 && err->code == ERR_CONFLICT)
-        for (int i = 0; i < 100 && r < 0; i++) {
-            poll(NULL, 0, 20);
-            r = answers(socket_path) ? 0 : -1;
-        }
+    /* One that failed is about to end; one that lives is collected by init when we are gone. */
+    if (r < 0 && pid > 0 && err->code != ERR_TIMEOUT)
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+            continue;
     return r;
+}
+
+int keeper_ensure(const struct cli_args *args, const char *socket_path, struct err *err)
+{
+    int64_t deadline = clock_mono_ms(clock_system()) + START_MS;
+    struct err last = ERR_INIT;
+
+    do {
+        if (answers(socket_path))
+            return 0;
+        /* Somebody holds the directory and does not answer: it is starting, or ending. */
+        if (data_dir_holder(cli_data_dir(args)) == 0) {
+            err_reset(&last);
+            if (start(args, &last) == 0)
+                return 0;
+            if (last.code != ERR_CONFLICT)
+                break;
+        } else {
+            err_reset(&last);
+            err_set(&last, ERR_CONFLICT,
+                    "the data directory %s is in use, but nobody answers at %s", cli_data_dir(args),
+                    socket_path);
+        }
+        poll(NULL, 0, LOOK_MS);
+    } while (clock_mono_ms(clock_system()) < deadline);
+    *err = last;
+    return -1;
 }

@@ -1,4 +1,4 @@
-/* Events of a run for people.
+/* Events of a run for people: text, what waits, how it ended.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,12 +8,14 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/json.h"
 #include "base/limits.h"
-#include "cli/term.h"
+#include "base/timefmt.h"
+#include "base/utf8.h"
+#include "cli/show_int.h"
 
-#define OUTPUT_LINES 12 /* of a tool's answer */
-#define LINE_BYTES   400
+#define LINE_BYTES    400
+#define PREVIEW_LINES 60
+#define ID_CHARS      8
 
 void show_init(struct show *show, FILE *out)
 {
@@ -22,15 +24,13 @@ void show_init(struct show *show, FILE *out)
 
 void show_release(struct show *show)
 {
-    if (show->line_open)
-        fputc('\n', show->out);
+    show_begin_line(show);
     fflush(show->out);
-    show->line_open = false;
 }
 
 /* ---- pieces ---- */
 
-static void text(struct show *show, struct str s)
+void show_text(struct show *show, struct str s)
 {
     AUTO_BUF copy = BUF_INIT(LIMIT_JSON_BYTES);
 
@@ -41,170 +41,291 @@ static void text(struct show *show, struct str s)
     show->line_open = s.p[s.n - 1] != '\n';
 }
 
-static void begin_line(struct show *show)
+void show_begin_line(struct show *show)
 {
     if (show->line_open)
         fputc('\n', show->out);
     show->line_open = false;
 }
 
-static void styled(struct show *show, enum term_style style, const char *mark, struct str s)
+void show_line(struct show *show, enum term_style style, const char *mark, struct str s)
 {
-    begin_line(show);
+    show_begin_line(show);
     fputs(term_style(show->out, style), show->out);
     fputs(mark, show->out);
-    text(show, s);
+    show_text(show, utf8_truncate(s, LINE_BYTES));
+    if (s.n > LINE_BYTES)
+        fputs(" …", show->out);
     fputs(term_style(show->out, TERM_PLAIN), show->out);
-    begin_line(show);
+    fputc('\n', show->out);
+    show->line_open = false;
 }
 
-static struct str member(struct json_object *object, const char *key)
+static size_t count_lines(struct str s)
 {
-    return json_str(json_find(object, key));
+    size_t n = 0;
+
+    for (size_t i = 0; i < s.n; i++)
+        n += s.p[i] == '\n';
+    return n + (s.n && s.p[s.n - 1] != '\n');
 }
 
-/* ---- text ---- */
-
-static void show_text(struct show *show, struct json_object *event)
+static struct str next_line(struct str *rest)
 {
-    struct str content = member(event, "content");
-    int64_t seq = -1, offset = 0;
-    bool partial = false;
+    ptrdiff_t end = str_find_char(*rest, '\n');
+    struct str line = end < 0 ? *rest : str_take(*rest, (size_t)end);
+
+    *rest = str_skip(*rest, end < 0 ? rest->n : (size_t)end + 1);
+    if (line.n && line.p[line.n - 1] == '\r')
+        line.n--;
+    return line;
+}
+
+static void show_more(struct show *show, size_t n)
+{
+    char text[64];
+
+    snprintf(text, sizeof(text), "… %zu more line%s", n, n == 1 ? "" : "s");
+    show_line(show, TERM_DIM, "  ", str_from(text));
+}
+
+void show_lines(struct show *show, enum term_style style, struct str s, unsigned head,
+                unsigned tail)
+{
+    size_t n = count_lines(s), left_out = n > head + tail + 1 ? n - head - tail : 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct str line = next_line(&s);
+
+        if (left_out && i == head)
+            show_more(show, left_out);
+        if (!left_out || i < head || i >= head + left_out)
+            show_line(show, style, "  ", line);
+    }
+}
+
+/* ---- text and thinking ---- */
+
+/* The part of a streamed text that is not on the screen yet. Streams may begin anew after a
+ * connection was lost, and the whole text comes at the end. */
+static struct str unseen(struct show *show, struct json_object *event)
+{
+    struct str content = show_member(event, "content");
+    int64_t seq = -1, offset = 0, skip;
 
     json_get_i64(event, "seq", &seq, NULL);
     json_get_i64(event, "offset", &offset, NULL);
-    json_get_bool(event, "isPartial", &partial, NULL);
     if (seq != show->seq) {
-        begin_line(show);
+        show_begin_line(show);
         show->seq = seq;
         show->shown = 0;
     }
-    /* The whole text ends what was streamed, and stands for it when nothing was. */
+    skip = offset < show->shown ? show->shown - offset : 0;
+    if (offset + (int64_t)content.n > show->shown)
+        show->shown = offset + (int64_t)content.n;
+    return str_skip(content, (size_t)skip);
+}
+
+static void show_said(struct show *show, struct json_object *event, enum term_style style)
+{
+    bool partial = false;
+
+    json_get_bool(event, "isPartial", &partial, NULL);
+    if (style != TERM_PLAIN)
+        fputs(term_style(show->out, style), show->out);
+    show_text(show, unseen(show, event));
+    if (style != TERM_PLAIN)
+        fputs(term_style(show->out, TERM_PLAIN), show->out);
     if (!partial)
-        content = str_skip(content, (size_t)show->shown);
-    text(show, content);
-    show->shown += (int64_t)content.n;
-    if (!partial)
-        begin_line(show);
+        show_begin_line(show);
 }
 
-/* ---- tools ---- */
+/* ---- what waits ---- */
 
-static struct str summary_of(struct json_object *input, struct buf *room)
+static enum term_style diff_style(struct str line)
 {
-    static const char *const keys[] = { "command", "path", "pattern", "question", "glob" };
+    if (str_starts(line, STR("+++")) || str_starts(line, STR("---")))
+        return TERM_BOLD;
+    if (str_starts(line, STR("+")))
+        return TERM_GREEN;
+    if (str_starts(line, STR("-")))
+        return TERM_RED;
+    return str_starts(line, STR("@@")) ? TERM_DIM : TERM_PLAIN;
+}
 
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        if (member(input, keys[i]).n)
-            return member(input, keys[i]);
+void show_preview(struct show *show, struct str kind, struct str preview, unsigned max_lines)
+{
+    bool diff = str_is(kind, "diff"), command = str_is(kind, "command");
+    size_t n = count_lines(preview), at = 0;
+    bool place = false;
+
+    for (; at < n && (!max_lines || at < max_lines || n == max_lines + 1); at++) {
+        struct str line = next_line(&preview);
+
+        /* A command is followed by an empty line and where it would run. */
+        if (command && line.n == 0 && str_starts(preview, STR("in ")))
+            place = true;
+        else
+            show_line(show, diff ? diff_style(line) : place ? TERM_DIM : TERM_PLAIN, "  ", line);
     }
-    buf_add_text(room, json_object_to_json_string_ext(input, JSON_C_TO_STRING_PLAIN));
-    return buf_str(room);
+    if (at < n)
+        show_more(show, n - at);
 }
-
-static void show_use(struct show *show, struct json_object *event)
-{
-    AUTO_BUF room = BUF_INIT(LIMIT_JSON_BYTES);
-    AUTO_BUF line = BUF_INIT(LIMIT_JSON_BYTES);
-    struct str what = summary_of(json_find(event, "input"), &room);
-
-    buf_add_str(&line, member(event, "toolName"));
-    buf_add_text(&line, "  ");
-    buf_add_str(&line, str_take(what, LINE_BYTES));
-    if (what.n > LINE_BYTES)
-        buf_add_text(&line, " …");
-    styled(show, TERM_BOLD, "• ", buf_str(&line));
-}
-
-static void show_lines(struct show *show, struct str output)
-{
-    struct str line, rest = output;
-    unsigned n = 0;
-
-    while (rest.n && str_split(&rest, '\n', &line)) {
-        if (n++ == OUTPUT_LINES) {
-            styled(show, TERM_DIM, "  ", STR("…"));
-            return;
-        }
-        styled(show, TERM_DIM, "  ", str_take(line, LINE_BYTES));
-    }
-    if (rest.n)
-        styled(show, TERM_DIM, "  ", str_take(rest, LINE_BYTES));
-}
-
-static void show_output(struct show *show, struct json_object *output)
-{
-    static const char *const keys[] = { "output", "stdout", "stderr", "diff", "text" };
-    bool some = false;
-
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        struct str part = member(output, keys[i]);
-
-        if (part.n) {
-            show_lines(show, part);
-            some = true;
-        }
-    }
-    if (!some && output)
-        show_lines(show, str_from(json_object_to_json_string_ext(output, JSON_C_TO_STRING_PLAIN)));
-}
-
-static void show_result(struct show *show, struct json_object *event)
-{
-    struct json_object *error = json_find(event, "error");
-
-    show_output(show, json_find(event, "output"));
-    if (error)
-        styled(show, TERM_RED, "  ", member(error, "message"));
-}
-
-/* ---- waiting and ending ---- */
 
 static void show_gate(struct show *show, struct json_object *event)
 {
-    styled(show, TERM_YELLOW, "? ", member(event, "title"));
-    show_lines(show, member(event, "preview"));
+    show_line(show, TERM_YELLOW, "? ", show_member(event, "title"));
+    show_preview(show, show_member(event, "previewKind"), show_member(event, "preview"),
+                 PREVIEW_LINES);
 }
 
 static void show_waiting(struct show *show, struct json_object *event)
 {
-    char id[16];
+    struct str id = str_take(show_member(event, "itemId"), ID_CHARS);
+    struct str kind = show_member(event, "kind");
 
-    snprintf(id, sizeof(id), "%.8s", member(event, "itemId").p ? member(event, "itemId").p : "");
-    begin_line(show);
-    if (str_is(member(event, "kind"), "question"))
-        fprintf(show->out, "Waiting for you:  dormouse answer %s TEXT\n", id);
+    if (!str_is(kind, "tool"))
+        show_line(show, TERM_YELLOW, "? ", show_member(event, "title"));
+    if (show->quiet)
+        return;
+    show_begin_line(show);
+    if (str_is(kind, "question"))
+        fprintf(show->out, "Waiting for you:  dormouse answer %.*s TEXT\n", STR_ARG(id));
     else
-        fprintf(show->out, "Waiting for you:  dormouse approve %s   or   dormouse reject %s\n", id,
-                id);
+        fprintf(show->out, "Waiting for you:  dormouse approve %.*s   or   dormouse reject %.*s\n",
+                STR_ARG(id), STR_ARG(id));
+}
+
+/* ---- how it ended ---- */
+
+const char *show_advice(enum err_code code)
+{
+    static const struct {
+        enum err_code code;
+        const char *text;
+    } advice[] = {
+        { ERR_PRIVACY_CONFIRMATION_REQUIRED, "agree with: dormouse model consent MODEL" },
+        { ERR_SECRET_UNAVAILABLE, "set it with: dormouse secret set NAME" },
+        { ERR_SANDBOX_UNAVAILABLE, "dormouse doctor says what is missing" },
+        { ERR_KILL_SWITCH_ACTIVE, "`dormouse kill` shows what is stopped, `dormouse unkill` lifts "
+                                  "it" },
+        { ERR_AGENT_PAUSED, "wake it with: dormouse agent resume AGENT" },
+        { ERR_ITERATIONS_EXCEEDED, "allow more with --max-iterations, or go on in the same "
+                                   "conversation with --thread" },
+        { ERR_MODEL_NOT_ALLOWED, "dormouse model list shows which there are" },
+        { ERR_PROVIDER_FAILED, "dormouse model test MODEL says what is wrong" },
+        { ERR_CONTEXT_TOO_LONG, "begin a new conversation, or choose a model with more room" },
+    };
+
+    for (size_t i = 0; i < sizeof(advice) / sizeof(advice[0]); i++) {
+        if (advice[i].code == code)
+            return advice[i].text;
+    }
+    return NULL;
+}
+
+static void show_error(struct show *show, struct json_object *event)
+{
+    struct str name = show_member(event, "code"), message = show_member(event, "message");
+    bool recoverable = false;
+    const char *advice;
+    enum err_code code;
+    char text[64];
+
+    snprintf(text, sizeof(text), "%.*s", STR_ARG(name));
+    code = err_from_name(text);
+    json_get_bool(event, "recoverable", &recoverable, NULL);
+    show_line(show, recoverable ? TERM_YELLOW : TERM_RED, "! ",
+              message.n ? message : str_from(code ? err_sentence(code) : text));
+    advice = recoverable ? NULL : show_advice(code);
+    if (advice)
+        show_line(show, TERM_PLAIN, "  ", str_from(advice));
+}
+
+static void show_iteration(struct show *show, struct json_object *event)
+{
+    int64_t count = 0;
+    char text[48];
+
+    json_get_i64(event, "count", &count, NULL);
+    snprintf(text, sizeof(text), "── round %lld", (long long)count);
+    show_line(show, TERM_DIM, "", str_from(text));
 }
 
 static void show_done(struct show *show, struct json_object *event)
 {
-    struct str reason = member(event, "stopReason");
+    struct str reason = show_member(event, "stopReason");
 
+    show_begin_line(show);
     if (str_is(reason, "cancelled"))
-        styled(show, TERM_YELLOW, "", STR("Cancelled."));
-    begin_line(show);
+        show_line(show, TERM_YELLOW, "", STR("Cancelled."));
+}
+
+static void add_duration(struct buf *out, struct json_object *run)
+{
+    int64_t from, to;
+
+    if (timefmt_parse(show_member(run, "createdAt"), &from, NULL) < 0 ||
+        timefmt_parse(show_member(run, "endedAt"), &to, NULL) < 0)
+        return;
+    if (to - from < 60000)
+        buf_printf(out, "%.1f s", (double)(to - from) / 1000);
+    else
+        buf_printf(out, "%lld min %02lld s", (long long)((to - from) / 60000),
+                   (long long)((to - from) / 1000 % 60));
+}
+
+void show_cost(struct show *show, struct json_object *run)
+{
+    AUTO_BUF line = BUF_INIT(256);
+    int64_t in = 0, out = 0;
+    double cost = 0;
+
+    if (!run || !term_width(show->out))
+        return;
+    json_get_i64(run, "inputTokens", &in, NULL);
+    json_get_i64(run, "outputTokens", &out, NULL);
+    json_get_double(run, "cost", &cost, NULL);
+    add_duration(&line, run);
+    if (in + out > 0)
+        buf_printf(&line, "%s%lld tokens in, %lld out", line.n ? " · " : "", (long long)in,
+                   (long long)out);
+    if (cost > 0)
+        buf_printf(&line, " · %.4f", cost);
+    if (line.n)
+        show_line(show, TERM_DIM, "", buf_str(&line));
+}
+
+/* ---- all of them ---- */
+
+static void show_thinking(struct show *show, struct json_object *event)
+{
+    if (term_width(show->out))
+        show_said(show, event, TERM_DIM);
+}
+
+static void show_plain_text(struct show *show, struct json_object *event)
+{
+    show_said(show, event, TERM_PLAIN);
 }
 
 void show_event(struct show *show, struct json_object *event)
 {
-    struct str type = member(event, "type");
+    static const struct {
+        const char *type;
+        void (*show)(struct show *show, struct json_object *event);
+    } table[] = {
+        { "thinking", show_thinking },   { "text", show_plain_text },
+        { "tool_use", show_tool_use },   { "tool_result", show_tool_result },
+        { "approval_gate", show_gate },  { "waiting", show_waiting },
+        { "iteration", show_iteration }, { "error", show_error },
+        { "done", show_done },
+    };
+    struct str type = show_member(event, "type");
 
-    if (str_is(type, "text"))
-        show_text(show, event);
-    else if (str_is(type, "tool_use"))
-        show_use(show, event);
-    else if (str_is(type, "tool_result"))
-        show_result(show, event);
-    else if (str_is(type, "approval_gate"))
-        show_gate(show, event);
-    else if (str_is(type, "waiting"))
-        show_waiting(show, event);
-    else if (str_is(type, "error"))
-        styled(show, TERM_RED, "! ", member(event, "message"));
-    else if (str_is(type, "done"))
-        show_done(show, event);
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        if (str_is(type, table[i].type))
+            table[i].show(show, event);
+    }
     fflush(show->out);
 }

@@ -1,7 +1,7 @@
 /* Events of a run for people: streamed text, what a tool was asked and what it said, what waits.
  *
  * Everything that comes from a model or a tool is hostile to a terminal: control characters are
- * shown, never sent.
+ * shown, never sent. Long outputs are cut; the whole is in the run's log (`dormouse trace RUN`).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,21 +12,31 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/err.h"
 #include "base/str.h"
 
 struct json_object;
 
 struct show {
     FILE *out;
-    int64_t shown;   /* bytes of the partial text that are on the screen */
-    int64_t seq;     /* of that text */
-    bool line_open;  /* the cursor is not at the beginning of a line */
-    bool said_hello; /* init was shown */
+    int64_t shown;  /* bytes of the partial text that are on the screen */
+    int64_t seq;    /* of that text */
+    bool line_open; /* the cursor is not at the beginning of a line */
+    bool quiet;     /* what waits is not told how to decide: somebody asks anyway */
 };
 
 void show_init(struct show *show, FILE *out);
+/* Ends a line that was begun. */
 void show_release(struct show *show);
 /* One public event (CONTRACTS §3), partial ones too. */
 void show_event(struct show *show, struct json_object *event);
+/* What a run took, from GET /runs/{key}: a dim line, on a terminal only. */
+void show_cost(struct show *show, struct json_object *run);
+
+/* What a person is asked to allow: a diff in colours, a command and where it would run, or text.
+ * At most max_lines of it (0: all). */
+void show_preview(struct show *show, struct str kind, struct str preview, unsigned max_lines);
+/* What a person can type when a run ended with this error; NULL: nothing is known to help. */
+const char *show_advice(enum err_code code);
 
 #endif

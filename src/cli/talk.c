@@ -1,7 +1,4 @@
-/* A small HTTP/1.1 client: requests, answers with a length or in chunks, and event streams.
- *
- * The other side is our own daemon on a socket that only the owner can reach; it is read with
- * bounds all the same.
+/* A small HTTP/1.1 client over a Unix socket: requests, answers, and event streams.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,109 +11,133 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/unix_address.h"
+#include "cli/answer.h"
 #include "cli/keeper.h"
 #include "loop/sse.h"
 
-#define HEAD_BYTES  (64 * KIB)
-#define EVENT_BYTES (8 * MIB)
+#define EVENT_BYTES (LIMIT_JSON_BYTES)
 #define READ_BYTES  (64 * KIB)
+#define ANSWER_MS   60000
 
-enum body_kind { BODY_NONE = 0, BODY_LENGTH, BODY_CHUNKED, BODY_TO_END };
+struct event {
+    struct event *next;
+    struct buf json;
+};
 
 struct talk {
+    const struct cli_args *args; /* NULL: connected by path */
     char path[LIMIT_PATH_BYTES];
     int fd;
-    struct buf in; /* read and not used */
-    enum body_kind kind;
-    uint64_t left; /* of the body, or of the chunk */
-    bool body_over, closed;
-    int status;
+    struct answer answer;
+    bool closed;
+    bool used; /* a request was answered on this connection */
+    bool keep;
     struct sse_parser sse;
     bool following;
-    struct event {
-        struct event *next;
-        struct buf json;
-    } * first, **last, *given;
+    struct event *first, **last, *given;
 };
 
 /* ---- connecting ---- */
 
 static int connect_to(const char *path, int *ret_fd, struct err *err)
 {
-    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    AUTO_UNIX_ADDRESS address = UNIX_ADDRESS_INIT;
     AUTO_FD fd = -1;
+    int r;
 
-    if (strlen(path) >= sizeof(address.sun_path))
-        return err_set(err, ERR_BAD_REQUEST, "%s is too long for a socket's name (%zu bytes)", path,
-                       sizeof(address.sun_path) - 1);
-    memcpy(address.sun_path, path, strlen(path) + 1);
+    if (unix_address_init(&address, path, err) < 0)
+        return -1;
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+    if (fd < 0)
+        return err_set(err, ERR_INTERNAL, "socket: %s", strerror(errno));
+    do
+        r = connect(fd, (const struct sockaddr *)&address.sa, sizeof(address.sa));
+    while (r < 0 && errno == EINTR);
+    if (r < 0)
         return err_set(err, ERR_NOT_FOUND, "no daemon answers at %s: %s", path, strerror(errno));
     *ret_fd = fd;
     fd = -1;
     return 0;
 }
 
-static int talk_new(const char *path, struct talk **ret_talk, struct err *err)
+int talk_connect(const char *path, struct talk **ret_talk, struct err *err)
 {
     struct talk *talk;
     int fd = -1;
 
+    if (strlen(path) >= sizeof(talk->path))
+        return err_set(err, ERR_BAD_REQUEST, "the path of the socket is too long");
     if (connect_to(path, &fd, err) < 0)
         return -1;
     talk = NEW(struct talk);
-    *talk = (struct talk){ .fd = fd, .in = BUF_INIT(EVENT_BYTES) };
+    talk->fd = fd;
     talk->last = &talk->first;
-    snprintf(talk->path, sizeof(talk->path), "%s", path);
+    answer_init(&talk->answer);
+    memcpy(talk->path, path, strlen(path) + 1);
     *ret_talk = talk;
     return 0;
+}
+
+/* A keeper may end between the look and the connection: then there is another. */
+static int connect_or_start(const struct cli_args *args, const char *path, struct talk **ret_talk,
+                            struct err *err)
+{
+    for (int tries = 0; tries < 3; tries++) {
+        err_reset(err);
+        if (keeper_ensure(args, path, err) < 0)
+            return -1;
+        if (talk_connect(path, ret_talk, err) == 0) {
+            (*ret_talk)->args = args;
+            return 0;
+        }
+    }
+    return -1;
 }
 
 int talk_open(const struct cli_args *args, struct talk **ret_talk, struct err *err)
 {
     char path[LIMIT_PATH_BYTES];
 
-    snprintf(path, sizeof(path), "%s/dormouse.sock", cli_data_dir(args));
-    if (keeper_ensure(args, path, err) < 0)
-        return -1;
-    return talk_new(path, ret_talk, err);
+    if (snprintf(path, sizeof(path), "%s/dormouse.sock", cli_data_dir(args)) >= (int)sizeof(path))
+        return err_set(err, ERR_BAD_REQUEST, "the path of the data directory is too long");
+    return connect_or_start(args, path, ret_talk, err);
 }
 
 int talk_again(const struct talk *talk, struct talk **ret_talk, struct err *err)
 {
-    return talk_new(talk->path, ret_talk, err);
+    if (!talk->args)
+        return talk_connect(talk->path, ret_talk, err);
+    return connect_or_start(talk->args, talk->path, ret_talk, err);
 }
 
-static void drop_events(struct talk *talk)
+static void event_free(struct event *event)
 {
-    struct event *next;
-
-    for (struct event *event = talk->first; event; event = next) {
-        next = event->next;
+    if (event)
         buf_release(&event->json);
-        free(event);
-    }
-    if (talk->given) {
-        buf_release(&talk->given->json);
-        free(talk->given);
-    }
+    free(event);
 }
 
 void talk_free(struct talk *talk)
 {
+    struct event *next;
+
     if (!talk)
         return;
     if (talk->following)
         sse_release(&talk->sse);
-    drop_events(talk);
-    buf_release(&talk->in);
+    for (struct event *event = talk->first; event; event = next) {
+        next = event->next;
+        event_free(event);
+    }
+    event_free(talk->given);
+    answer_release(&talk->answer);
     close(talk->fd);
     free(talk);
 }
@@ -126,150 +147,92 @@ int talk_fd(const struct talk *talk)
     return talk->fd;
 }
 
+void talk_keep(struct talk *talk)
+{
+    talk->keep = true;
+}
+
+static int reconnect(struct talk *talk, struct err *err)
+{
+    struct talk *fresh = NULL;
+
+    if (talk_again(talk, &fresh, err) < 0)
+        return -1;
+    close(talk->fd);
+    talk->fd = fresh->fd;
+    answer_release(&talk->answer);
+    talk->answer = fresh->answer;
+    free(fresh);
+    talk->closed = talk->used = false;
+    return 0;
+}
+
 /* ---- reading ---- */
 
-/* 1 something came, 0 nothing within wait_ms or the end, -1. */
+static int gone(struct err *err, int number)
+{
+    return err_set(err, ERR_PROVIDER_FAILED, "the daemon went away%s%s", number ? ": " : "",
+                   number ? strerror(number) : "");
+}
+
+/* 1 something came (or the end did), 0 nothing within wait_ms or a signal came, -1. */
 static int fill(struct talk *talk, int wait_ms, struct err *err)
 {
     struct pollfd poll_fd = { .fd = talk->fd, .events = POLLIN };
     char *room;
     ssize_t n;
+    int r = poll(&poll_fd, 1, wait_ms);
 
-    if (talk->closed)
-        return 0;
-    do
-        n = poll(&poll_fd, 1, wait_ms);
-    while (n < 0 && errno == EINTR && wait_ms < 0);
-    if (n <= 0)
-        return 0;
-    room = buf_reserve(&talk->in, READ_BYTES);
+    if (r <= 0)
+        return r == 0 || errno == EINTR ? 0 : gone(err, errno);
+    room = buf_reserve(&talk->answer.in, READ_BYTES);
     if (!room)
-        return err_set(err, ERR_TOO_LARGE, "the daemon's answer is longer than %u bytes",
-                       EVENT_BYTES);
-    do
-        n = read(talk->fd, room, READ_BYTES);
-    while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return err_set(err, ERR_PROVIDER_FAILED, "the daemon went away: %s", strerror(errno));
-    if (n == 0)
+        return err_set(err, ERR_TOO_LARGE, "the daemon's answer is too long");
+    n = recv(talk->fd, room, READ_BYTES, MSG_DONTWAIT);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return 0;
+    if (n < 0 && errno != ECONNRESET)
+        return gone(err, errno);
+    if (n <= 0)
         talk->closed = true;
-    buf_grown(&talk->in, (size_t)n);
-    return n > 0;
+    else
+        buf_grown(&talk->answer.in, (size_t)n);
+    return 1;
 }
 
-static struct str line_of(struct talk *talk, bool *ret_there)
+/* Until something came, at most ANSWER_MS altogether. */
+static int fill_by(struct talk *talk, int64_t deadline, struct err *err)
 {
-    struct str all = buf_str(&talk->in);
-    ptrdiff_t end = str_find(all, STR("\r\n"));
+    int64_t left;
+    int r;
 
-    *ret_there = end >= 0;
-    return end >= 0 ? str_take(all, (size_t)end) : STR_NONE;
+    do {
+        left = deadline - clock_mono_ms(clock_system());
+        if (left <= 0)
+            return err_set(err, ERR_TIMEOUT, "the daemon has not answered for %d s",
+                           ANSWER_MS / 1000);
+        r = fill(talk, (int)left, err);
+    } while (r == 0);
+    return r;
 }
 
-static int wait_line(struct talk *talk, struct buf *out, struct err *err)
+static int64_t answer_deadline(void)
 {
-    bool there;
-    struct str line = line_of(talk, &there);
-
-    while (!there) {
-        if (talk->in.n > HEAD_BYTES)
-            return err_set(err, ERR_PROVIDER_FAILED, "the daemon's answer has no end of line");
-        if (fill(talk, -1, err) < 0)
-            return -1;
-        line = line_of(talk, &there);
-        if (!there && talk->closed)
-            return err_set(err, ERR_PROVIDER_FAILED, "the daemon went away before it answered");
-    }
-    buf_clear(out);
-    buf_add_str(out, line);
-    buf_consume(&talk->in, line.n + 2);
-    return 0;
-}
-
-static void read_field(struct talk *talk, struct str line)
-{
-    struct str name, value = line;
-    uint64_t length;
-
-    if (!str_split(&value, ':', &name))
-        return;
-    value = str_trim(value);
-    if (str_eq_nocase(name, STR("Content-Length")) && str_to_u64(value, &length) == 0) {
-        talk->kind = BODY_LENGTH;
-        talk->left = length;
-    } else if (str_eq_nocase(name, STR("Transfer-Encoding"))) {
-        talk->kind = BODY_CHUNKED;
-        talk->left = 0;
-    }
+    return clock_mono_ms(clock_system()) + ANSWER_MS;
 }
 
 static int read_head(struct talk *talk, struct err *err)
 {
-    AUTO_BUF line = BUF_INIT(HEAD_BYTES);
+    int64_t deadline = answer_deadline();
+    int r;
 
-    do {
-        if (wait_line(talk, &line, err) < 0)
+    while ((r = answer_head(&talk->answer, err)) == 0) {
+        if (talk->closed)
+            return answer_closed(&talk->answer, err);
+        if (fill_by(talk, deadline, err) < 0)
             return -1;
-        if (sscanf(buf_text(&line), "HTTP/1.%*d %d", &talk->status) != 1)
-            return err_set(err, ERR_PROVIDER_FAILED, "the daemon does not speak HTTP");
-        talk->kind = BODY_TO_END;
-        talk->left = 0;
-        talk->body_over = false;
-        do {
-            if (wait_line(talk, &line, err) < 0)
-                return -1;
-            read_field(talk, buf_str(&line));
-        } while (line.n);
-    } while (talk->status == 100);
-    if (talk->status == 204 || talk->status == 304 ||
-        (talk->kind == BODY_LENGTH && talk->left == 0))
-        talk->body_over = true;
-    return 0;
-}
-
-/* The next piece of the body that is there: 1, 0 when nothing is (or it is over), -1. */
-static int take_piece(struct talk *talk, struct str *ret_piece, struct err *err)
-{
-    AUTO_BUF line = BUF_INIT(HEAD_BYTES);
-    bool there;
-    unsigned long long size;
-
-    if (talk->body_over)
-        return 0;
-    if (talk->kind == BODY_CHUNKED && talk->left == 0) {
-        struct str text = line_of(talk, &there);
-
-        if (!there)
-            return 0;
-        if (text.n == 0) { /* what ends the chunk before */
-            buf_consume(&talk->in, 2);
-            text = line_of(talk, &there);
-            if (!there)
-                return 0;
-        }
-        buf_add_str(&line, text);
-        if (sscanf(buf_text(&line), "%llx", &size) != 1)
-            return err_set(err, ERR_PROVIDER_FAILED, "the daemon sent a chunk without size");
-        buf_consume(&talk->in, text.n + 2);
-        talk->left = size;
-        if (size == 0) {
-            talk->body_over = true;
-            return 0;
-        }
     }
-    *ret_piece = buf_str(&talk->in);
-    if (talk->kind != BODY_TO_END)
-        *ret_piece = str_take(*ret_piece, talk->left);
-    return ret_piece->n > 0;
-}
-
-static void took(struct talk *talk, size_t n)
-{
-    if (talk->kind != BODY_TO_END)
-        talk->left -= n;
-    buf_consume(&talk->in, n);
-    if (talk->kind == BODY_LENGTH && talk->left == 0)
-        talk->body_over = true;
+    return r < 0 ? -1 : 0;
 }
 
 static int read_body(struct talk *talk, struct buf *out, struct err *err)
@@ -277,50 +240,92 @@ static int read_body(struct talk *talk, struct buf *out, struct err *err)
     struct str piece;
     int r;
 
-    while (!talk->body_over) {
-        r = take_piece(talk, &piece, err);
+    for (;;) {
+        while ((r = answer_piece(&talk->answer, &piece, err)) == 1) {
+            if (buf_add_str(out, piece) < 0)
+                return err_set(err, ERR_TOO_LARGE, "the daemon's answer is too long");
+            answer_took(&talk->answer, piece.n);
+        }
         if (r < 0)
             return -1;
-        if (r == 0) {
-            if (talk->body_over)
-                break;
-            r = fill(talk, -1, err);
-            if (r < 0)
-                return -1;
-            if (r == 0 && talk->closed && talk->kind == BODY_TO_END)
-                break;
-            if (r == 0 && talk->closed)
-                return err_set(err, ERR_PROVIDER_FAILED, "the daemon's answer was cut off");
-            continue;
-        }
-        if (buf_add_str(out, piece) < 0)
-            return err_set(err, ERR_TOO_LARGE, "the daemon's answer is too long");
-        took(talk, piece.n);
+        if (talk->answer.at == ANSWER_OVER)
+            return 0;
+        if (talk->closed)
+            return answer_closed(&talk->answer, err);
+        if (fill_by(talk, answer_deadline(), err) < 0)
+            return -1;
     }
-    return 0;
 }
 
 /* ---- asking ---- */
 
-static int send_request(struct talk *talk, const char *method, const char *path, struct str body,
-                        const char *accept, struct err *err)
+static int send_all(int fd, struct str text)
 {
-    AUTO_BUF out = BUF_INIT(LIMIT_HTTP_BODY_BYTES + HEAD_BYTES);
+    while (text.n) {
+        ssize_t n = send(fd, text.p, text.n, MSG_NOSIGNAL);
 
-    buf_printf(&out, "%s %s HTTP/1.1\r\nHost: localhost\r\nAccept: %s\r\n", method, path, accept);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        text = str_skip(text, (size_t)n);
+    }
+    return 0;
+}
+
+static int write_request(struct buf *out, const char *method, const char *path, struct str body,
+                         const char *accept, struct err *err)
+{
+    buf_printf(out, "%s %s HTTP/1.1\r\nHost: localhost\r\nAccept: %s\r\n", method, path, accept);
     if (body.n || strcmp(method, "GET") != 0)
-        buf_printf(&out, "Content-Type: application/json\r\nContent-Length: %zu\r\n", body.n);
-    buf_add_text(&out, "\r\n");
-    if (buf_add_str(&out, body) < 0)
+        buf_printf(out, "Content-Type: application/json\r\nContent-Length: %zu\r\n", body.n);
+    buf_add_text(out, "\r\n");
+    if (body.n > LIMIT_HTTP_BODY_BYTES || buf_add_str(out, body) < 0)
         return err_set(err, ERR_TOO_LARGE, "the request is longer than %u bytes",
                        LIMIT_HTTP_BODY_BYTES);
-    if (file_write_all(talk->fd, buf_str(&out)) < 0)
-        return err_set(err, ERR_PROVIDER_FAILED, "the daemon went away: %s", strerror(errno));
-    return read_head(talk, err);
+    return 0;
+}
+
+static int exchange(struct talk *talk, struct str request, struct err *err)
+{
+    /* What it said before it went counts: a refusal may come before all was sent. */
+    int sent = send_all(talk->fd, request), number = errno;
+
+    answer_next(&talk->answer);
+    if (read_head(talk, err) < 0) {
+        if (sent < 0 && err->code != ERR_TIMEOUT) {
+            err_reset(err);
+            gone(err, number);
+        }
+        return -1;
+    }
+    return 0;
+}
+
+/* Sends it and reads the head. The daemon closes connections that were idle for long; one of those
+ * is found out by using it, and nothing of the request was looked at then. */
+static int request(struct talk *talk, const char *method, const char *path, struct str body,
+                   const char *accept, struct err *err)
+{
+    AUTO_BUF out = BUF_INIT(LIMIT_HTTP_BODY_BYTES + ANSWER_HEAD_BYTES);
+    bool stale = talk->used;
+
+    BUG_IF(talk->following);
+    if (write_request(&out, method, path, body, accept, err) < 0)
+        return -1;
+    if (talk->closed && !talk->keep && reconnect(talk, err) < 0)
+        return -1;
+    if (exchange(talk, buf_str(&out), err) == 0)
+        return 0;
+    if (!stale || talk->keep || err->code != ERR_PROVIDER_FAILED ||
+        talk->answer.at != ANSWER_STATUS || talk->answer.in.n)
+        return -1;
+    err_reset(err);
+    return reconnect(talk, err) < 0 ? -1 : exchange(talk, buf_str(&out), err);
 }
 
 /* {"error":{"code","message"}} as an error of ours. */
-static int server_error(struct talk *talk, struct str body, struct err *err)
+static int server_error(int status, struct str body, struct err *err)
 {
     AUTO_JSON value = NULL;
     struct json_object *error = NULL;
@@ -329,11 +334,22 @@ static int server_error(struct talk *talk, struct str body, struct err *err)
     if (json_parse(body, &value, NULL) == 0)
         error = json_find(value, "error");
     if (!error)
-        return err_set(err, ERR_PROVIDER_FAILED, "the daemon answered with status %d",
-                       talk->status);
+        return err_set(err, ERR_PROVIDER_FAILED, "the daemon answered with status %d", status);
     snprintf(code, sizeof(code), "%.*s", STR_ARG(json_str(json_find(error, "code"))));
     return err_set(err, err_from_name(code) ? err_from_name(code) : ERR_INTERNAL, "%.*s",
                    STR_ARG(json_str(json_find(error, "message"))));
+}
+
+static int read_answer(struct talk *talk, struct buf *out, struct err *err)
+{
+    if (read_body(talk, out, err) < 0)
+        return -1;
+    talk->used = true;
+    if (talk->answer.close)
+        talk->closed = true;
+    if (talk->answer.status >= 400)
+        return server_error(talk->answer.status, buf_str(out), err);
+    return 0;
 }
 
 int talk_ask(struct talk *talk, const char *method, const char *path, struct str body,
@@ -341,13 +357,16 @@ int talk_ask(struct talk *talk, const char *method, const char *path, struct str
 {
     AUTO_BUF answer = BUF_INIT(LIMIT_JSON_BYTES);
 
-    if (send_request(talk, method, path, body, "application/json", err) < 0 ||
-        read_body(talk, &answer, err) < 0)
+    if (request(talk, method, path, body, "application/json", err) < 0 ||
+        read_answer(talk, &answer, err) < 0)
         return -1;
-    if (talk->status >= 400)
-        return server_error(talk, buf_str(&answer), err);
-    *ret_body = NULL;
-    return answer.n ? json_parse(buf_str(&answer), ret_body, err) : 0;
+    if (answer.n == 0) {
+        *ret_body = NULL;
+        return 0;
+    }
+    if (json_parse(buf_str(&answer), ret_body, err) < 0)
+        return err_wrap(err, "the daemon's answer to %s", path);
+    return 0;
 }
 
 /* ---- event streams ---- */
@@ -372,13 +391,10 @@ int talk_follow(struct talk *talk, const char *method, const char *path, struct 
 {
     AUTO_BUF answer = BUF_INIT(LIMIT_JSON_BYTES);
 
-    if (send_request(talk, method, path, body, "text/event-stream", err) < 0)
+    if (request(talk, method, path, body, "text/event-stream", err) < 0)
         return -1;
-    if (talk->status >= 400) {
-        if (read_body(talk, &answer, err) < 0)
-            return -1;
-        return server_error(talk, buf_str(&answer), err);
-    }
+    if (talk->answer.status >= 400)
+        return read_answer(talk, &answer, err);
     sse_init(&talk->sse, EVENT_BYTES, on_event, talk);
     talk->following = true;
     return 0;
@@ -389,40 +405,45 @@ static int feed(struct talk *talk, struct err *err)
     struct str piece;
     int r;
 
-    while ((r = take_piece(talk, &piece, err)) == 1) {
+    while ((r = answer_piece(&talk->answer, &piece, err)) == 1) {
         if (sse_feed(&talk->sse, piece, err) < 0)
             return -1;
-        took(talk, piece.n);
+        answer_took(&talk->answer, piece.n);
     }
     return r;
+}
+
+static void give(struct talk *talk, struct str *ret_json)
+{
+    talk->given = talk->first;
+    talk->first = talk->given->next;
+    if (!talk->first)
+        talk->last = &talk->first;
+    *ret_json = buf_str(&talk->given->json);
 }
 
 int talk_next(struct talk *talk, int wait_ms, struct str *ret_json, struct err *err)
 {
     int r;
 
-    if (talk->given) {
-        buf_release(&talk->given->json);
-        free(talk->given);
-        talk->given = NULL;
-    }
+    BUG_IF(!talk->following);
+    event_free(talk->given);
+    talk->given = NULL;
     for (;;) {
-        if (feed(talk, err) < 0)
+        if (!talk->first && feed(talk, err) < 0)
             return -1;
-        if (talk->first)
-            break;
-        if (talk->body_over || talk->closed)
+        if (talk->first) {
+            give(talk, ret_json);
+            return 1;
+        }
+        if (talk->answer.at == ANSWER_OVER)
             return 0;
+        if (talk->closed)
+            return answer_closed(&talk->answer, err);
         r = fill(talk, wait_ms, err);
         if (r < 0)
             return -1;
-        if (r == 0 && !talk->closed)
+        if (r == 0 && wait_ms >= 0)
             return 2;
     }
-    talk->given = talk->first;
-    talk->first = talk->given->next;
-    if (!talk->first)
-        talk->last = &talk->first;
-    *ret_json = buf_str(&talk->given->json);
-    return 1;
 }

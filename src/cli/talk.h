@@ -17,27 +17,35 @@
 #include "cli/command.h"
 
 struct talk;
+struct json_object;
 
-/* The daemon's socket, or a keeper's, which is started when there is neither. */
+/* The daemon's socket, or a keeper's, which is started when there is neither. args outlives it. */
 int talk_open(const struct cli_args *args, struct talk **ret_talk, struct err *err);
-/* A second connection to the same place: a stream occupies the first. */
+/* A second connection to the same place: a stream occupies the first. When the daemon has ended
+ * meanwhile, a keeper is started. */
 int talk_again(const struct talk *talk, struct talk **ret_talk, struct err *err);
+/* To a socket at this path; nothing is started. */
+int talk_connect(const char *path, struct talk **ret_talk, struct err *err);
 void talk_free(struct talk *talk);
 AUTO_DEFINE(talk)
 
 /* One request: the answer's body goes to *ret_body (JSON; NULL for none), to be put. An answer with
- * an error status is a failure whose code and message are the server's. body may be empty. */
-struct json_object;
+ * an error status is a failure whose code and message are the server's. body may be empty. A
+ * connection that the daemon has closed since the last request is made anew, unless talk_keep()
+ * forbade it. */
 int talk_ask(struct talk *talk, const char *method, const char *path, struct str body,
              struct json_object **ret_body, struct err *err);
 
 /* A request whose answer is a stream of events. Reading them is talk_next(). */
 int talk_follow(struct talk *talk, const char *method, const char *path, struct str body,
                 struct err *err);
-/* The next event as JSON text, valid until the next call: 1, or 0 at the end of the stream, or -1.
- * wait_ms 0: returns 2 when there is nothing yet; -1: waits. */
+/* The next event as JSON text, valid until the next call: 1, or 0 at the end of the stream, or -1
+ * (provider_failed: the daemon went away). wait_ms: returns 2 when there is nothing within that
+ * time or a signal came; -1 waits. */
 int talk_next(struct talk *talk, int wait_ms, struct str *ret_json, struct err *err);
 /* For poll(2): readable when talk_next() may have something. */
 int talk_fd(const struct talk *talk);
+/* The connection is all there will be: it is never opened again. */
+void talk_keep(struct talk *talk);
 
 #endif

@@ -6,7 +6,8 @@
 #include "memory/message.h"
 
 #define THREAD_SELECT                                                                              \
-    "SELECT n, agent_n, id, last_seq, last_message_n, message_count, tokens_total FROM threads "
+    "SELECT n, agent_n, id, last_seq, last_message_n, message_count, tokens_total, created_at,"    \
+    " updated_at FROM threads "
 
 static void read_row(struct stmt *q, struct arena *arena, struct thread *ret_thread)
 {
@@ -18,6 +19,8 @@ static void read_row(struct stmt *q, struct arena *arena, struct thread *ret_thr
         .last_message_n = stmt_i64(q, "last_message_n"),
         .message_count = stmt_i64(q, "message_count"),
         .tokens_total = stmt_i64(q, "tokens_total"),
+        .created_at = stmt_i64(q, "created_at"),
+        .updated_at = stmt_i64(q, "updated_at"),
     };
 }
 
@@ -52,6 +55,29 @@ int thread_get_n(struct domain *domain, int64_t n, struct arena *arena, struct t
         return -1;
     read_row(q, arena, ret_thread);
     return 0;
+}
+
+int thread_list(struct domain *domain, int64_t agent_n, int64_t before, int limit,
+                struct arena *arena, struct thread **ret_threads, size_t *ret_count,
+                struct err *err)
+{
+    int max = limit > 0 ? limit : 100;
+    AUTO(stmt) q = NULL;
+    size_t n = 0;
+    int r;
+
+    if (db_prepare(domain_db(domain),
+                   SQL(THREAD_SELECT "WHERE agent_n = ? AND n < ? ORDER BY n DESC LIMIT ?"), &q,
+                   err) < 0)
+        return -1;
+    stmt_bind_i64(q, agent_n);
+    stmt_bind_i64(q, before > 0 ? before : INT64_MAX);
+    stmt_bind_i64(q, max);
+    *ret_threads = ARENA_NEW_N(arena, struct thread, (size_t)max);
+    while ((r = stmt_step(q, err)) == 1)
+        read_row(q, arena, &(*ret_threads)[n++]);
+    *ret_count = n;
+    return r;
 }
 
 static int insert(struct db *db, struct str id, int64_t agent_n, int64_t now_ms, struct err *err)

@@ -49,6 +49,12 @@ static ptrdiff_t spec_index(const struct model_gateway *gateway, const char *id)
     return -1;
 }
 
+const struct model_spec *model_specs(const struct model_gateway *gateway, size_t *ret_count)
+{
+    *ret_count = gateway->spec_count;
+    return gateway->specs;
+}
+
 const struct model_spec *model_spec_find(const struct model_gateway *gateway, const char *id)
 {
     ptrdiff_t i = spec_index(gateway, id);

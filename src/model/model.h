@@ -178,6 +178,8 @@ int model_gateway_new(const struct model_gateway_config *config, struct model_ga
 void model_gateway_free(struct model_gateway *gateway);
 AUTO_DEFINE(model_gateway)
 
+/* All of them, in the order of the configuration. */
+const struct model_spec *model_specs(const struct model_gateway *gateway, size_t *ret_count);
 /* NULL when there is no such model. "offline" is always found. */
 const struct model_spec *model_spec_find(const struct model_gateway *gateway, const char *id);
 /* Does text sent to it stay on this machine: offline, script, call, or a loopback base_url. */

@@ -73,6 +73,7 @@ static int fill(struct domain *domain, const struct run_record *row, struct aren
         .error_code = row->error_code,
         .error_message = row->error_message,
         .prompt = prompt_of(domain, row, arena),
+        .cwd = row->cwd,
         .result = text_of(domain, row->result_n, arena),
         .created_at = row->created_at,
         .updated_at = row->updated_at,
@@ -118,6 +119,21 @@ int run_find(struct runner *runner, struct str prefix, struct arena *arena,
              struct run_info *ret_info, struct err *err)
 {
     return run_info_find(runner->config.agent_domain, prefix, arena, ret_info, err);
+}
+
+int run_open_in_thread(struct runner *runner, struct str thread_id, struct arena *arena,
+                       struct run_info *ret_info, struct err *err)
+{
+    struct domain *domain = runner->config.agent_domain;
+    struct thread thread;
+    struct run_record row;
+    int r = thread_find(domain, thread_id, arena, &thread, err);
+
+    if (r > 0)
+        r = run_open_of_thread(domain, thread.n, arena, &row, err);
+    if (r <= 0)
+        return r;
+    return fill(domain, &row, arena, ret_info, err) < 0 ? -1 : 1;
 }
 
 int run_info_list(struct domain *domain, struct str agent_id, int64_t before, int limit,

@@ -77,7 +77,7 @@ struct run_info {
     int64_t n;
     struct str run_id, thread_id, agent_id;
     struct str status, mode, model_id, wait_kind, wait_item; /* wait_item: the oldest pending */
-    struct str stop_reason, error_code, error_message, result, prompt;
+    struct str stop_reason, error_code, error_message, result, prompt, cwd;
     int64_t created_at, updated_at, ended_at, iterations, tool_calls, input_tokens, output_tokens,
         cached_tokens, last_seq;
     double cost;
@@ -104,6 +104,9 @@ int run_get(struct runner *runner, struct str run_id, struct arena *arena,
 /* By a unique beginning of at least 4 characters: what people type. */
 int run_find(struct runner *runner, struct str prefix, struct arena *arena,
              struct run_info *ret_info, struct err *err);
+/* The run of a thread that has not ended: 1 found, 0 none (or no such thread). */
+int run_open_in_thread(struct runner *runner, struct str thread_id, struct arena *arena,
+                       struct run_info *ret_info, struct err *err);
 /* Newest first, before the run `before` (0: all), at most limit (0: 50). agent_id may be empty. */
 int run_list(struct runner *runner, struct str agent_id, int64_t before, int limit,
              struct arena *arena, struct run_info **ret_infos, size_t *ret_count, struct err *err);
@@ -134,6 +137,8 @@ int runner_new(const struct runner_config *config, struct runner **ret_runner, s
 void runner_stop(struct runner *runner);
 void runner_free(struct runner *runner);
 AUTO_DEFINE(runner)
+/* What its runs execute. */
+const struct bp_program *runner_program(const struct runner *runner);
 /* Runs in memory, and those of them with an effect under way. */
 size_t runner_loaded(const struct runner *runner);
 size_t runner_active(const struct runner *runner);

@@ -158,3 +158,8 @@ size_t runner_active(const struct runner *runner)
         n += ((struct run *)entry->value)->busy > 0;
     return n;
 }
+
+const struct bp_program *runner_program(const struct runner *runner)
+{
+    return runner->config.program;
+}

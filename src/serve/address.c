@@ -12,8 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
+
+#include "base/unix_address.h"
 
 #define BACKLOG         1024
 #define INHERITED_FIRST 3 /* SD_LISTEN_FDS_START */
@@ -175,17 +176,13 @@ int address_listen(const struct address *address, int *ret_fd, struct err *err)
 
 int address_listen_unix(const char *path, int *ret_fd, struct err *err)
 {
-    struct sockaddr_un sa = { .sun_family = AF_UNIX };
+    AUTO_UNIX_ADDRESS address = UNIX_ADDRESS_INIT;
     struct stat st;
     mode_t mask;
     int fd, r;
 
-    if (strlen(path) >= sizeof(sa.sun_path))
-        return err_set(err, ERR_BAD_REQUEST,
-                       "the path of the socket %s is longer than the %zu bytes that the system "
-                       "allows; choose a shorter data directory with --data",
-                       path, sizeof(sa.sun_path) - 1);
-    memcpy(sa.sun_path, path, strlen(path));
+    if (unix_address_init(&address, path, err) < 0)
+        return -1;
     if (lstat(path, &st) == 0) {
         if (!S_ISSOCK(st.st_mode))
             return err_set(err, ERR_CONFLICT, "%s is in the way: it is not a socket", path);
@@ -195,7 +192,7 @@ int address_listen_unix(const char *path, int *ret_fd, struct err *err)
     if (fd < 0)
         return err_set(err, ERR_INTERNAL, "socket for %s: %s", path, strerror(errno));
     mask = umask(0177);
-    r = bind(fd, (const struct sockaddr *)&sa, sizeof(sa));
+    r = bind(fd, (const struct sockaddr *)&address.sa, sizeof(address.sa));
     umask(mask);
     if (r < 0 || listen(fd, BACKLOG) < 0) {
         err_set(err, ERR_INTERNAL, "listen on %s: %s", path, strerror(errno));

@@ -6,43 +6,90 @@
 
 #include <stdlib.h>
 
-#include "base/limits.h"
 #include "serve/api_int.h"
 
-static const struct serve_route table[] = {
-    { "POST", "/run", api_run_post, SERVE_TOKEN, SERVE_SSE, LIMIT_HTTP_BODY_BYTES,
-      "Starts a run and streams its events." },
-    { "POST", "/api/v1/run", api_run_post, SERVE_TOKEN, SERVE_SSE, LIMIT_HTTP_BODY_BYTES,
-      "Starts a run and streams its events." },
-};
-
-struct api *api_of(struct serve_request *request)
-{
-    return serve_request_arg(request);
-}
-
-int api_body(struct serve_request *request, struct json_object **ret_body)
-{
-    struct json_object *body = NULL;
-    struct err err = ERR_INIT;
-
-    if (json_parse(serve_request_body(request), &body, &err) < 0) {
-        err_wrap(&err, "the body");
-    } else if (!json_object_is_type(body, json_type_object)) {
-        err_set(&err, ERR_BAD_REQUEST, "the body must be a JSON object, not %s",
-                json_type_name(body));
-        json_object_put(body);
-    } else {
-        *ret_body = body;
-        return 0;
+#define SMALL (64 * KIB)
+#define QUERY(...)                                                                                 \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
     }
-    serve_reply_error(request, &err);
-    return -1;
-}
+
+#define GET(path, handler, ...)                                                                    \
+    {                                                                                              \
+        .method = "GET", .pattern = (path), .run = (handler), __VA_ARGS__                          \
+    }
+#define POST(path, handler, max, ...)                                                              \
+    {                                                                                              \
+        .method = "POST", .pattern = (path), .run = (handler), .body_max = (max), __VA_ARGS__      \
+    }
+#define DELETE(path, handler, ...)                                                                 \
+    {                                                                                              \
+        .method = "DELETE", .pattern = (path), .run = (handler), __VA_ARGS__                       \
+    }
+
+static const struct serve_route table[] = {
+    POST("/run", api_run_post, LIMIT_HTTP_BODY_BYTES, .answer = SERVE_SSE, .takes = "RunRequest",
+         .gives = "Event", .summary = "Starts a run and streams its events."),
+    POST("/api/v1/run", api_run_post, LIMIT_HTTP_BODY_BYTES, .answer = SERVE_SSE,
+         .takes = "RunRequest", .gives = "Event",
+         .summary = "Starts a run and streams its events."),
+    GET("/api/v1/runs", api_runs_list, .query = QUERY("agent", "before", "limit"),
+        .gives = "RunList", .summary = "Runs, newest first."),
+    GET("/api/v1/runs/{key}", api_runs_get, .gives = "Run", .summary = "A run."),
+    GET("/api/v1/runs/{key}/events", api_runs_events, .query = QUERY("after", "limit"),
+        .streams = true, .gives = "EventList",
+        .summary = "The recorded events of a run; as server-sent events they go on until it is "
+                   "done."),
+    POST("/api/v1/runs/{key}/cancel", api_runs_cancel, SMALL, .gives = "Run",
+         .summary = "Ends a run. One that has ended stays as it is."),
+    POST("/api/v1/runs/{key}/mode", api_runs_mode, SMALL, .takes = "ModeRequest", .gives = "Run",
+         .summary = "Changes the mode of a run under way."),
+    POST("/api/v1/runs/{key}/rerun", api_run_again, SMALL, .answer = SERVE_SSE,
+         .takes = "RerunRequest", .gives = "Event",
+         .summary = "Starts a new run from the same prompt and streams its events."),
+    GET("/api/v1/runs/{key}/trace", api_runs_trace, .query = QUERY("format"), .gives = "Trace",
+        .summary = "The log of a run, event by event; format json, ndjson or text."),
+    GET("/api/v1/inbox", api_inbox_list, .query = QUERY("state", "limit", "after"),
+        .gives = "InboxList",
+        .summary = "What waits for a person, oldest first; state=all: everything, newest first."),
+    GET("/api/v1/inbox/{id}", api_inbox_get, .gives = "InboxItem", .summary = "An inbox item."),
+    POST("/api/v1/inbox/{id}/decision", api_inbox_decide, LIMIT_HTTP_BODY_BYTES,
+         .takes = "DecisionRequest", .gives = "Decision",
+         .summary = "A person's word on an item; applied once, however often it is sent."),
+    GET("/api/v1/grants", api_grants_list, .gives = "GrantList",
+        .summary = "What was approved for a run or for always, and is in force."),
+    DELETE("/api/v1/grants/{id}", api_grants_revoke, .summary = "Takes a grant back."),
+    GET("/api/v1/kill", api_kill_list, .gives = "KillList",
+        .summary = "The kill switches that are on."),
+    POST("/api/v1/kill", api_kill_on, SMALL, .takes = "KillRequest", .gives = "KillChange",
+         .summary = "Turns a kill switch on: no new effect starts, running ones are ended."),
+    DELETE("/api/v1/kill", api_kill_off, .query = QUERY("scope", "value"), .gives = "KillChange",
+           .summary = "Turns a kill switch off."),
+    GET("/api/v1/agents", api_agents_list, .gives = "AgentList", .summary = "All agents."),
+    GET("/api/v1/agents/{id}", api_agents_get, .gives = "Agent", .summary = "An agent."),
+    POST("/api/v1/agents/{id}/pause", api_agents_pause, SMALL, .gives = "Agent",
+         .summary = "Pauses an agent: it starts no runs."),
+    POST("/api/v1/agents/{id}/resume", api_agents_resume, SMALL, .gives = "Agent",
+         .summary = "Ends a pause."),
+    GET("/api/v1/agents/{id}/threads", api_agents_threads, .query = QUERY("before", "limit"),
+        .gives = "ThreadList", .summary = "An agent's threads, newest first."),
+    GET("/api/v1/agents/{id}/threads/{t}/messages", api_agents_messages,
+        .query = QUERY("before", "limit"), .gives = "MessageList",
+        .summary = "The messages of a thread, newest first."),
+    GET("/api/v1/agents/{id}/ws", api_agents_ws, .query = QUERY("thread", "after"),
+        .answer = SERVE_WEBSOCKET, .summary = "Speaks with an agent in a thread."),
+    GET("/api/v1/models", api_models_list, .gives = "ModelList",
+        .summary = "The models there are."),
+    POST("/api/v1/models/{id}/consent", api_models_agree, SMALL, .takes = "ConsentRequest",
+         .gives = "Model", .summary = "Agrees to send text to a model's provider."),
+    DELETE("/api/v1/models/{id}/consent", api_models_withdraw, .gives = "Model",
+           .summary = "Takes a consent back; nothing more is sent from then on."),
+};
 
 static void heard(struct run_listener *listener, const struct run_public *event)
 {
-    api_streams_publish(CONTAINER_OF(listener, struct api, listener), event);
+    api_followers_publish(CONTAINER_OF(listener, struct api, listener), event);
 }
 
 struct api *api_new(const struct api_config *config)
@@ -60,7 +107,7 @@ void api_free(struct api *api)
     if (!api)
         return;
     runner_unlisten(api->config.runner, &api->listener);
-    api_streams_free(api);
+    api_followers_free(api);
     free(api);
 }
 

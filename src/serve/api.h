@@ -6,6 +6,7 @@
 #define DORMOUSE_SERVE_API_H
 
 #include "base/alloc.h"
+#include "policy/consent.h"
 #include "policy/kill.h"
 #include "run/run.h"
 #include "serve/route.h"
@@ -16,8 +17,12 @@ struct api_config {
     struct runner *runner;
     struct domain *agent_domain;
     struct loop *loop;
+    struct change *change;
     struct kill_switches *kill;
     struct model_gateway *models;
+    /* What a person agrees to for this model; texts lie in arena. */
+    void (*terms)(const struct model_spec *spec, struct arena *arena,
+                  struct consent_terms *ret_terms);
 };
 
 /* Never NULL. */

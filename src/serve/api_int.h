@@ -5,7 +5,11 @@
 #ifndef DORMOUSE_SERVE_API_INT_H
 #define DORMOUSE_SERVE_API_INT_H
 
+#include "agent/agent.h"
 #include "base/json.h"
+#include "base/json_write.h"
+#include "base/limits.h"
+#include "memory/message.h"
 #include "serve/api.h"
 #include "serve/feed.h"
 #include "serve/request.h"
@@ -14,18 +18,123 @@ struct api {
     struct api_config config;
     struct serve_routes routes;
     struct run_listener listener;
-    struct api_stream *streams; /* of runs that somebody follows */
+    struct serve_feed *feed; /* every client that follows a run or a thread; made with the first */
+    struct api_follower *followers;
 };
 
 struct api *api_of(struct serve_request *request);
-/* The body as a JSON object; -1 and the request is answered. */
-int api_body(struct serve_request *request, struct json_object **ret_body);
 /* The person who speaks: whoever has the token. */
 #define API_OWNER STR("owner")
 
-/* ---- api_run.c ---- */
+/* ---- api_input.c: each answers the request itself when it returns -1 ---- */
+
+/* The body as a JSON object, {} when there is none; fields are read into record. What record points
+ * to lives as long as *ret_body. */
+int api_body(struct serve_request *request, const struct json_field *fields, void *record,
+             struct json_object **ret_body);
+/* Only the query parameters that the route names. */
+int api_check_query(struct serve_request *request);
+/* An integer of the query; *value stays what it was when it is absent. */
+int api_query_i64(struct serve_request *request, const char *name, int64_t min, int64_t max,
+                  int64_t *value);
+/* The run of {key}, the item or agent of {id}: by a unique beginning of at least 4 characters. */
+int api_run(struct serve_request *request, struct run_info *ret_info);
+int api_item(struct serve_request *request, struct inbox_item *ret_item);
+int api_agent(struct serve_request *request, struct agent *ret_agent);
+
+/* The same without a request. */
+int api_find_agent(struct api *api, struct str id, struct arena *arena, struct agent *ret_agent,
+                   struct err *err);
+int api_read_mode(struct str text, enum run_mode *ret_mode, struct err *err);
+
+/* ---- api_json.c ---- */
+
+/* Members; those that are empty or 0 are left out. */
+void api_put_str(struct json_writer *w, const char *key, struct str text);
+void api_put_text(struct json_writer *w, const char *key, const char *text);
+void api_put_time(struct json_writer *w, const char *key, int64_t ms);
+/* Always. */
+void api_put_i64(struct json_writer *w, const char *key, int64_t value);
+void api_put_bool(struct json_writer *w, const char *key, bool value);
+/* JSON text as it is; null when it is none. */
+void api_put_json(struct json_writer *w, const char *key, struct str text);
+
+void api_write_run(struct json_writer *w, const struct run_info *info);
+void api_write_item(struct json_writer *w, const struct inbox_item *item);
+void api_write_agent(struct json_writer *w, const struct agent *agent);
+void api_write_thread(struct json_writer *w, const struct thread *thread);
+void api_write_message(struct json_writer *w, const struct message *message);
+/* {"type":"error",...}: what a WebSocket client is told. */
+void api_write_error(struct json_writer *w, const struct err *err);
+
+/* Ends the text and answers with it; too_large when it did not fit. */
+void api_reply(struct serve_request *request, int status, struct buf *json, struct json_writer *w);
+
+/* ---- api_follow.c: clients that read events as they come ---- */
+
+struct api_follower;
+struct api_follow {
+    struct str thread_id;
+    struct str run_id;   /* empty: of all runs of the thread; else it ends with the run */
+    struct str agent_id; /* whom a WebSocket client speaks to */
+    int64_t after;       /* the seq that the client has */
+    bool held;           /* the client may say first where it was: api_follower_go() */
+};
+struct api_follower *api_follower_new(struct api *api, const struct api_follow *what);
+/* Gives it to the client that the request becomes; frees it when the request was refused. */
+void api_follower_open_sse(struct api_follower *follower, struct serve_request *request);
+void api_follower_open_ws(struct api_follower *follower, struct serve_request *request);
+struct api *api_follower_api(const struct api_follower *follower);
+struct str api_follower_thread(const struct api_follower *follower);
+struct str api_follower_agent(const struct api_follower *follower);
+/* Begins, when it was held. */
+void api_follower_go(struct api_follower *follower);
+/* What comes after this seq and was not sent on this connection yet, then live. */
+int api_follower_resume(struct api_follower *follower, int64_t after, struct err *err);
+/* To this client alone, now. */
+void api_follower_tell(struct api_follower *follower, const char *type, struct str json);
+
+void api_followers_publish(struct api *api, const struct run_public *event);
+void api_followers_free(struct api *api);
+
+/* ---- api_ws.c ---- */
+void api_ws_message(struct api_follower *follower, struct str text);
+
+/* ---- api_inbox.c ---- */
+/* {"decision","scope","input","reason","answer"} as a decision; texts lie in arena. */
+struct api_decision {
+    struct str decision, scope, reason;
+    struct json_object *input, *answer;
+};
+int api_read_decision(const struct api_decision *from, struct arena *arena,
+                      struct inbox_decision *ret_decision, struct err *err);
+
+/* ---- handlers ---- */
 void api_run_post(struct serve_request *request);
-void api_streams_publish(struct api *api, const struct run_public *event);
-void api_streams_free(struct api *api);
+void api_run_again(struct serve_request *request);
+void api_runs_list(struct serve_request *request);
+void api_runs_get(struct serve_request *request);
+void api_runs_events(struct serve_request *request);
+void api_runs_cancel(struct serve_request *request);
+void api_runs_mode(struct serve_request *request);
+void api_runs_trace(struct serve_request *request);
+void api_inbox_list(struct serve_request *request);
+void api_inbox_get(struct serve_request *request);
+void api_inbox_decide(struct serve_request *request);
+void api_grants_list(struct serve_request *request);
+void api_grants_revoke(struct serve_request *request);
+void api_kill_list(struct serve_request *request);
+void api_kill_on(struct serve_request *request);
+void api_kill_off(struct serve_request *request);
+void api_agents_list(struct serve_request *request);
+void api_agents_get(struct serve_request *request);
+void api_agents_pause(struct serve_request *request);
+void api_agents_resume(struct serve_request *request);
+void api_agents_threads(struct serve_request *request);
+void api_agents_messages(struct serve_request *request);
+void api_agents_ws(struct serve_request *request);
+void api_models_list(struct serve_request *request);
+void api_models_agree(struct serve_request *request);
+void api_models_withdraw(struct serve_request *request);
 
 #endif

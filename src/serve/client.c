@@ -93,10 +93,47 @@ struct serve_client *client_new(struct serve_request *request, enum client_kind 
     return client;
 }
 
+void client_release_data(struct serve_client *client)
+{
+    void *data = TAKE(client->data);
+
+    if (data && client->release)
+        client->release(data);
+}
+
+void serve_client_set_data(struct serve_client *client, void *data, void (*release)(void *data))
+{
+    client->data = data;
+    client->release = release;
+}
+
+void *serve_client_data(const struct serve_client *client)
+{
+    return client->data;
+}
+
+size_t serve_client_backlog(const struct serve_client *client)
+{
+    return client->stream.queued;
+}
+
+void serve_client_end(struct serve_client *client)
+{
+    if (client->stream.dead || client->stream.ending)
+        return;
+    if (client->kind == CLIENT_WS) {
+        client_ws_end(client);
+        return;
+    }
+    client_finish_soon(client);
+    stream_finish(&client->stream);
+}
+
 void client_free(struct serve_client *client)
 {
     if (!client)
         return;
+    client_release_data(client);
     ws_free(client->ws);
     free(client);
 }

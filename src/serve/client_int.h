@@ -31,6 +31,8 @@ struct serve_client {
     const struct serve_ws_ops *ws_ops;
     void *ws_arg;
     unsigned close_code; /* what we said */
+    void *data;          /* of the feed's owner */
+    void (*release)(void *data);
     bool chunked, begun, over, refused_input;
 };
 
@@ -60,6 +62,8 @@ int client_start(struct serve_client *client, const struct stream_ops *ops, int 
 int client_push(struct serve_client *client, struct str bytes);
 /* A deadline for what was said last. */
 void client_finish_soon(struct serve_client *client);
+/* Gives up what its owner attached. */
+void client_release_data(struct serve_client *client);
 void client_say_goodbye(struct serve_client *client, const char *why);
 int64_t client_now_ms(const struct serve_client *client);
 
@@ -71,10 +75,12 @@ void client_sse_goodbye(struct serve_client *client, const char *why);
 /* Pings, or gives up a peer that was not heard for too long. */
 void client_ws_heartbeat(struct serve_client *client, int64_t now);
 void client_ws_goodbye(struct serve_client *client, const char *why);
+void client_ws_end(struct serve_client *client);
 
 /* feed.c */
 /* Says goodbye instead when the feed has ended meanwhile. */
 void feed_join(struct serve_client *client, struct serve_feed *feed, uint64_t after);
 void feed_leave(struct serve_client *client);
+void feed_drained(struct stream *stream);
 
 #endif

@@ -48,7 +48,11 @@ static void sse_closed(struct stream *stream)
     hand_back(client);
 }
 
-static const struct stream_ops sse_ops = { .overflow = sse_overflow, .closed = sse_closed };
+static const struct stream_ops sse_ops = {
+    .overflow = sse_overflow,
+    .closed = sse_closed,
+    .drained = feed_drained,
+};
 
 static void sse_begin(struct serve_client *client)
 {
@@ -84,17 +88,17 @@ static ssize_t sse_read(void *cls, uint64_t at, char *out, size_t n)
 
 static void sse_free(void *cls)
 {
-    free(cls);
+    client_free(cls);
 }
 
-void serve_feed_open_sse(struct serve_feed *feed, struct serve_request *request)
+struct serve_client *serve_feed_open_sse(struct serve_feed *feed, struct serve_request *request)
 {
     struct str last = serve_request_header(request, "Last-Event-ID");
     struct MHD_Response *response;
     struct serve_client *client;
 
     if (client_too_many(request))
-        return;
+        return NULL;
     client = client_new(request, CLIENT_SSE);
     client->feed = feed;
     if (last.n == 0 || str_to_u64(last, &client->after) < 0)
@@ -108,6 +112,7 @@ void serve_feed_open_sse(struct serve_feed *feed, struct serve_request *request)
     MHD_add_response_header(response, "X-Accel-Buffering", "no");
     MHD_add_response_header(response, "Connection", "close");
     reply_set(request, 200, response);
+    return client;
 }
 
 void client_sse_heartbeat(struct serve_client *client)

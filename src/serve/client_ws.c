@@ -87,6 +87,7 @@ static const struct stream_ops ws_ops = {
     .input = ws_input,
     .overflow = ws_overflow,
     .closed = ws_closed,
+    .drained = feed_drained,
 };
 
 static void on_upgrade(void *cls, struct MHD_Connection *mhd, void *slot, const char *extra,
@@ -159,12 +160,13 @@ void serve_ws_accept(struct serve_request *request, const struct serve_ws_ops *o
     client->ws_arg = arg;
 }
 
-void serve_feed_open_ws(struct serve_feed *feed, struct serve_request *request)
+struct serve_client *serve_feed_open_ws(struct serve_feed *feed, struct serve_request *request)
 {
     struct serve_client *client = ws_begin(request);
 
     if (client)
         client->feed = feed;
+    return client;
 }
 
 int serve_ws_send(struct serve_ws *ws, bool text, struct str bytes)
@@ -196,4 +198,9 @@ void client_ws_heartbeat(struct serve_client *client, int64_t now)
 void client_ws_goodbye(struct serve_client *client, const char *why)
 {
     say_close(client, WS_GOING_AWAY, why);
+}
+
+void client_ws_end(struct serve_client *client)
+{
+    say_close(client, WS_NORMAL, "");
 }

@@ -107,6 +107,8 @@ size_t serve_feed_backlog(const struct serve_feed *feed)
 /* How a client reads an event. */
 enum form { FORM_SSE = 0, FORM_SSE_CHUNKED, FORM_WS, FORM_COUNT };
 
+_Static_assert(FORM_COUNT == ARRAY_LEN(((struct serve_event *)0)->encoded), "one for each form");
+
 static struct chunk *encode(enum form form, uint64_t id, const char *event, struct str data)
 {
     AUTO_BUF text = BUF_INIT(2 * data.n + ENCODED_EXTRA);
@@ -133,29 +135,48 @@ static int send_chunk(struct serve_client *client, struct chunk *chunk)
     return stream_push(&client->stream, chunk);
 }
 
+int serve_client_send_event(struct serve_client *client, struct serve_event *event)
+{
+    enum form form = form_of(client);
+
+    if (!event->encoded[form])
+        event->encoded[form] = encode(form, event->id, event->event, event->data);
+    return send_chunk(client, event->encoded[form]);
+}
+
+void serve_event_release(struct serve_event *event)
+{
+    for (size_t i = 0; i < ARRAY_LEN(event->encoded); i++)
+        chunk_unref(TAKE(event->encoded[i]));
+}
+
 void serve_feed_publish(struct serve_feed *feed, uint64_t id, const char *event, struct str data)
 {
-    struct chunk *encoded[FORM_COUNT] = { NULL };
+    struct serve_event shared = { .id = id, .event = event, .data = data };
     struct serve_client *next;
 
     feed->published++;
     for (struct serve_client *client = feed->first; client; client = next) {
-        enum form form = form_of(client);
-
         next = client->feed_next;
-        if (!encoded[form])
-            encoded[form] = encode(form, id, event, data);
-        send_chunk(client, encoded[form]);
+        serve_client_send_event(client, &shared);
     }
-    for (size_t i = 0; i < ARRAY_LEN(encoded); i++)
-        chunk_unref(encoded[i]);
+    serve_event_release(&shared);
 }
 
 int serve_client_send(struct serve_client *client, uint64_t id, const char *event, struct str data)
 {
-    struct chunk *chunk = encode(form_of(client), id, event, data);
-    int r = send_chunk(client, chunk);
+    struct serve_event alone = { .id = id, .event = event, .data = data };
+    int r = serve_client_send_event(client, &alone);
 
-    chunk_unref(chunk);
+    serve_event_release(&alone);
     return r;
+}
+
+void feed_drained(struct stream *stream)
+{
+    struct serve_client *client = client_of(stream);
+    struct serve_feed *feed = client->feed;
+
+    if (feed && feed->ops && feed->ops->drained)
+        feed->ops->drained(feed, client, feed->arg);
 }

@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "serve/request.h"
 
+struct chunk;
 struct serve_client; /* one reader */
 
 struct serve_feed_ops {
@@ -27,6 +28,9 @@ struct serve_feed_ops {
                     void *arg);
     /* The client is gone; not after serve_feed_free(). May be NULL. */
     void (*left)(struct serve_feed *feed, struct serve_client *client, void *arg);
+    /* All that was queued for it is written: for a publisher that sends a long past in pieces.
+     * Comes often, after the commit, and before the next tick's. May be NULL. */
+    void (*drained)(struct serve_feed *feed, struct serve_client *client, void *arg);
 };
 
 /* name stands in /metrics. ops may be NULL and must outlive the feed. */
@@ -45,9 +49,29 @@ size_t serve_feed_backlog(const struct serve_feed *feed);
 /* To one of them. -1 when it is going away. */
 int serve_client_send(struct serve_client *client, uint64_t id, const char *event, struct str data);
 
-/* Answers the request by making its connection a reader of feed. */
-void serve_feed_open_sse(struct serve_feed *feed, struct serve_request *request);
-void serve_feed_open_ws(struct serve_feed *feed, struct serve_request *request);
+/* An event for some of them: encoded at most once for each form, however many get it. data outlives
+ * it. */
+struct serve_event {
+    uint64_t id;
+    const char *event;
+    struct str data;
+    struct chunk *encoded[3];
+};
+int serve_client_send_event(struct serve_client *client, struct serve_event *event);
+void serve_event_release(struct serve_event *event);
+
+/* Unsent bytes. */
+size_t serve_client_backlog(const struct serve_client *client);
+/* What was sent was all: SSE ends without a last event, a WebSocket is closed with 1000. */
+void serve_client_end(struct serve_client *client);
+/* The owner's own; release is called once, when the client is no more, joined or not. */
+void serve_client_set_data(struct serve_client *client, void *data, void (*release)(void *data));
+void *serve_client_data(const struct serve_client *client);
+
+/* Answers the request by making its connection a reader of feed, which joins when the head of the
+ * answer was sent. NULL when it was refused; the request is answered then, too. */
+struct serve_client *serve_feed_open_sse(struct serve_feed *feed, struct serve_request *request);
+struct serve_client *serve_feed_open_ws(struct serve_feed *feed, struct serve_request *request);
 
 /* ---- WebSocket without a feed ---- */
 

@@ -483,6 +483,11 @@ void *serve_request_arg(struct serve_request *request)
     return request->match.arg;
 }
 
+const struct serve_route *serve_request_route(struct serve_request *request)
+{
+    return request->match.route;
+}
+
 struct arena *serve_request_arena(struct serve_request *request)
 {
     return &request->arena;

@@ -27,6 +27,7 @@ struct serve_ws;
 struct serve *serve_request_serve(struct serve_request *request);
 /* Of the route's table. */
 void *serve_request_arg(struct serve_request *request);
+const struct serve_route *serve_request_route(struct serve_request *request);
 /* Ends when the answer was sent. */
 struct arena *serve_request_arena(struct serve_request *request);
 struct str serve_request_method(struct serve_request *request);

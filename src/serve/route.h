@@ -41,8 +41,12 @@ struct serve_route {
     void (*run)(struct serve_request *request);
     enum serve_access access;
     enum serve_answer answer;
-    uint32_t body_max;   /* bytes; 0: no body is accepted */
-    const char *summary; /* one sentence, for the OpenAPI document */
+    uint32_t body_max;        /* bytes; 0: no body is accepted */
+    const char *summary;      /* one sentence, for the OpenAPI document */
+    const char *const *query; /* names of its query parameters, ends with NULL; NULL: none */
+    /* Names of the schemas of body and answer in serve_routes.schemas; NULL: not described. */
+    const char *takes, *gives;
+    bool streams; /* a JSON route that also answers with server-sent events */
 };
 
 /* A room's routes and what its handlers get from serve_request_arg(). */
@@ -50,6 +54,7 @@ struct serve_routes {
     const struct serve_route *table;
     size_t count;
     void *arg;
+    const char *schemas; /* JSON text: an object of JSON Schemas by name; NULL: none */
 };
 
 #define ROUTE_PARAMS_MAX    8

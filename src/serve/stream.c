@@ -185,7 +185,9 @@ static void flush(struct stream *stream)
         }
     }
     watch(stream, base_events(stream));
-    if (!stream->ending || stream->dead || stream->lingering)
+    if (!stream->ending && !stream->dead && stream->ops->drained)
+        stream->ops->drained(stream);
+    if (!stream->ending || stream->dead || stream->lingering || stream->used > 0)
         return;
     stream->flushed = true;
     if (stream->ops->input && stream->end_ms)

@@ -39,6 +39,8 @@ struct stream_ops {
     void (*overflow)(struct stream *stream);
     /* The last call: the poll handle is closed, the descriptor is the owner's again. */
     void (*closed)(struct stream *stream);
+    /* All that was queued is written; more may be queued. May be NULL. */
+    void (*drained)(struct stream *stream);
 };
 
 #define STREAM_CHUNKS_MAX 16384

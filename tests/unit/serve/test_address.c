@@ -124,13 +124,28 @@ TEST(unix_socket_leaves_other_files_alone)
     ASSERT_STR(test_read_file(t, path), "x");
 }
 
-TEST(unix_socket_path_that_is_too_long_is_named)
+TEST(unix_socket_name_that_is_too_long_is_named)
 {
     const char *path = arena_printf(&t->arena, "%s/%0120d", test_dir(t), 7);
     int fd;
 
     ASSERT_FAILS(address_listen_unix(path, &fd, &t->err), ERR_BAD_REQUEST);
-    ASSERT_CONTAINS(test_err_text(t), "--data");
+    ASSERT_CONTAINS(test_err_text(t), "too long for the name of a socket");
+}
+
+TEST(unix_socket_may_lie_in_a_deep_directory)
+{
+    const char *dir = arena_printf(&t->arena, "%s/%0120d", test_dir(t), 7);
+    const char *path = arena_printf(&t->arena, "%s/s.sock", dir);
+    struct stat st;
+    int fd;
+
+    ASSERT_EQ(mkdir(dir, 0700), 0);
+    ASSERT_OK(address_listen_unix(path, &fd, &t->err));
+    ASSERT_EQ(stat(path, &st), 0);
+    ASSERT(S_ISSOCK(st.st_mode));
+    ASSERT_EQ(st.st_mode & 0777, 0600);
+    close(fd);
 }
 
 static void set_inherited(int count)

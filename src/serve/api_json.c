@@ -1,0 +1,214 @@
+/* Records as JSON. Names are those of the events and of the seeds: camelCase, times in RFC 3339.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "base/timefmt.h"
+#include "serve/api_int.h"
+
+/* ---- members ---- */
+
+void api_put_str(struct json_writer *w, const char *key, struct str text)
+{
+    if (!text.n)
+        return;
+    json_write_key(w, key);
+    json_write_str(w, text);
+}
+
+void api_put_text(struct json_writer *w, const char *key, const char *text)
+{
+    api_put_str(w, key, str_from(text));
+}
+
+void api_put_time(struct json_writer *w, const char *key, int64_t ms)
+{
+    char text[TIMEFMT_SIZE];
+
+    if (!ms)
+        return;
+    timefmt_rfc3339(ms, text);
+    json_write_key(w, key);
+    json_write_text(w, text);
+}
+
+void api_put_i64(struct json_writer *w, const char *key, int64_t value)
+{
+    json_write_key(w, key);
+    json_write_i64(w, value);
+}
+
+void api_put_bool(struct json_writer *w, const char *key, bool value)
+{
+    json_write_key(w, key);
+    json_write_bool(w, value);
+}
+
+void api_put_json(struct json_writer *w, const char *key, struct str text)
+{
+    AUTO_JSON value = NULL;
+
+    if (!text.n)
+        return;
+    json_write_key(w, key);
+    if (json_parse(text, &value, NULL) == 0)
+        json_write_value(w, value);
+    else
+        json_write_str(w, text);
+}
+
+void api_reply(struct serve_request *request, int status, struct buf *json, struct json_writer *w)
+{
+    struct err err = ERR_INIT;
+
+    if (json_write_end(w) == 0) {
+        serve_reply_json(request, status, buf_str(json));
+        return;
+    }
+    err_set(&err, ERR_TOO_LARGE, "the answer is longer than %zu bytes: ask for less with limit",
+            json->max);
+    serve_reply_error_status(request, 500, &err);
+}
+
+/* ---- records ---- */
+
+static void put_error(struct json_writer *w, struct str code, struct str message)
+{
+    if (!code.n)
+        return;
+    json_write_key(w, "error");
+    json_write_object_begin(w);
+    api_put_str(w, "code", code);
+    api_put_str(w, "message", message);
+    json_write_object_end(w);
+}
+
+void api_write_run(struct json_writer *w, const struct run_info *info)
+{
+    json_write_object_begin(w);
+    api_put_str(w, "runId", info->run_id);
+    api_put_i64(w, "n", info->n);
+    api_put_str(w, "threadId", info->thread_id);
+    api_put_str(w, "agentId", info->agent_id);
+    api_put_str(w, "status", info->status);
+    api_put_str(w, "mode", info->mode);
+    api_put_str(w, "model", info->model_id);
+    api_put_str(w, "cwd", info->cwd);
+    api_put_str(w, "waitKind", info->wait_kind);
+    api_put_str(w, "waitItem", info->wait_item);
+    api_put_str(w, "prompt", info->prompt);
+    api_put_str(w, "result", info->result);
+    api_put_str(w, "stopReason", info->stop_reason);
+    put_error(w, info->error_code, info->error_message);
+    api_put_i64(w, "iterations", info->iterations);
+    api_put_i64(w, "toolCalls", info->tool_calls);
+    api_put_i64(w, "inputTokens", info->input_tokens);
+    api_put_i64(w, "outputTokens", info->output_tokens);
+    api_put_i64(w, "cachedTokens", info->cached_tokens);
+    json_write_key(w, "cost");
+    json_write_double(w, info->cost);
+    api_put_time(w, "createdAt", info->created_at);
+    api_put_time(w, "updatedAt", info->updated_at);
+    api_put_time(w, "endedAt", info->ended_at);
+    json_write_object_end(w);
+}
+
+static const char *scope_name(enum inbox_scope scope)
+{
+    return scope == INBOX_FOR_RUN ? "run" : scope == INBOX_ALWAYS ? "always" : "once";
+}
+
+void api_write_item(struct json_writer *w, const struct inbox_item *item)
+{
+    json_write_object_begin(w);
+    api_put_str(w, "id", item->id);
+    api_put_i64(w, "n", item->n);
+    api_put_text(w, "kind", inbox_kind_name(item->kind));
+    api_put_text(w, "state", inbox_state_name(item->state));
+    api_put_str(w, "agentId", item->agent_id);
+    api_put_str(w, "agentName", item->agent_name);
+    api_put_str(w, "runId", item->run_id);
+    api_put_str(w, "threadId", item->thread_id);
+    api_put_str(w, "toolName", item->tool_name);
+    api_put_str(w, "title", item->title);
+    api_put_json(w, item->kind == INBOX_TOOL ? "input" : "body", item->body);
+    api_put_str(w, "previewKind", item->preview_kind);
+    api_put_str(w, "preview", item->preview);
+    api_put_str(w, "digest", item->digest);
+    api_put_str(w, "taint", item->taint);
+    api_put_time(w, "createdAt", item->created_at);
+    api_put_time(w, "expiresAt", item->expires_at);
+    api_put_time(w, "decidedAt", item->decided_at);
+    api_put_str(w, "decidedBy", item->decided_by);
+    api_put_str(w, "reason", item->reason);
+    if (item->decided_at)
+        api_put_text(w, "scope", scope_name(item->scope));
+    api_put_json(w, "answer", item->answer);
+    json_write_object_end(w);
+}
+
+void api_write_agent(struct json_writer *w, const struct agent *agent)
+{
+    json_write_object_begin(w);
+    api_put_text(w, "id", agent->id);
+    api_put_text(w, "kind", agent->kind);
+    api_put_text(w, "displayName", agent->display_name);
+    api_put_text(w, "lifecycle", agent_lifecycle_name(agent->lifecycle));
+    api_put_bool(w, "paused", agent->paused);
+    api_put_text(w, "mode", agent->mode);
+    api_put_text(w, "model", agent->model_id);
+    api_put_text(w, "instructions", agent->instructions);
+    api_put_json(w, "tools", str_from(agent->tools));
+    api_put_json(w, "allowedCategoryIds", str_from(agent->allowed_category_ids));
+    api_put_time(w, "createdAt", agent->created_at);
+    api_put_time(w, "updatedAt", agent->updated_at);
+    json_write_object_end(w);
+}
+
+void api_write_thread(struct json_writer *w, const struct thread *thread)
+{
+    json_write_object_begin(w);
+    api_put_str(w, "id", thread->id);
+    api_put_i64(w, "n", thread->n);
+    api_put_i64(w, "messages", thread->message_count);
+    api_put_i64(w, "tokens", thread->tokens_total);
+    api_put_i64(w, "lastSeq", thread->last_seq);
+    api_put_time(w, "createdAt", thread->created_at);
+    api_put_time(w, "updatedAt", thread->updated_at);
+    json_write_object_end(w);
+}
+
+void api_write_message(struct json_writer *w, const struct message *message)
+{
+    json_write_object_begin(w);
+    api_put_str(w, "id", message->id);
+    api_put_i64(w, "n", message->n);
+    api_put_text(w, "kind", message_kind_name(message->kind));
+    api_put_time(w, "createdAt", message->created_at);
+    api_put_json(w, "content", message->content);
+    api_put_i64(w, "tokens", message->tokens_approx);
+    api_put_str(w, "actionType", message->action_type);
+    api_put_str(w, "toolName", message->tool_name);
+    api_put_str(w, "toolCallId", message->call_id);
+    api_put_str(w, "argumentsHash", message->arguments_hash);
+    api_put_str(w, "status", message->status);
+    put_error(w, message->error_code, message->error_message);
+    api_put_json(w, "changedEntityIds", message->changed_entity_ids);
+    api_put_json(w, "changedTokens", message->changed_tokens);
+    api_put_str(w, "promptId", message->prompt_id);
+    api_put_str(w, "promptVersion", message->prompt_version);
+    api_put_str(w, "model", message->model_id);
+    api_put_str(w, "taint", message->taint);
+    json_write_object_end(w);
+}
+
+void api_write_error(struct json_writer *w, const struct err *err)
+{
+    char text[ERR_TEXT_MAX + 64];
+
+    json_write_object_begin(w);
+    api_put_text(w, "type", "error");
+    api_put_text(w, "code", err_name(err->code));
+    api_put_text(w, "message", err_format(err, text, sizeof(text)));
+    api_put_bool(w, "recoverable", true);
+    json_write_object_end(w);
+}

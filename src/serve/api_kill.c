@@ -1,0 +1,134 @@
+/* /kill: the emergency stop.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "serve/api_int.h"
+
+static void write_switch(void *arg, const struct kill_switch *on)
+{
+    struct json_writer *w = arg;
+
+    json_write_object_begin(w);
+    api_put_text(w, "scope", kill_scope_name(on->scope));
+    api_put_text(w, "value", on->value);
+    api_put_text(w, "reason", on->reason);
+    api_put_time(w, "since", on->since_ms);
+    json_write_object_end(w);
+}
+
+static void reply_switches(struct serve_request *request, const bool *changed)
+{
+    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&json);
+
+    json_write_object_begin(&w);
+    if (changed)
+        api_put_bool(&w, "changed", *changed);
+    json_write_key(&w, "switches");
+    json_write_array_begin(&w);
+    kill_each(api_of(request)->config.kill, write_switch, &w);
+    json_write_array_end(&w);
+    json_write_object_end(&w);
+    api_reply(request, 200, &json, &w);
+}
+
+void api_kill_list(struct serve_request *request)
+{
+    if (api_check_query(request) == 0)
+        reply_switches(request, NULL);
+}
+
+/* ---- turning ---- */
+
+struct kill_body {
+    struct str scope, value, reason;
+};
+
+static const struct json_field kill_fields[] = {
+    JSON_FIELD(struct kill_body, scope, "scope", JSON_STR, .required = true),
+    JSON_FIELD(struct kill_body, value, "value", JSON_STR),
+    JSON_FIELD(struct kill_body, reason, "reason", JSON_STR),
+    { .name = NULL },
+};
+
+static int read_scope(struct arena *arena, struct str text, enum kill_scope *ret_scope,
+                      struct err *err)
+{
+    *ret_scope = kill_scope_from(arena_copy(arena, text.p, text.n));
+    if (*ret_scope == KILL_NONE)
+        return err_set(err, ERR_SCHEMA_VIOLATION, "scope must be all, agent or tools, not \"%.*s\"",
+                       STR_ARG(str_take(text, 80)));
+    return 0;
+}
+
+static int check_class(struct str name, struct err *err)
+{
+    AUTO_BUF known = BUF_INIT(1024);
+    size_t n;
+    const struct tool_contract *contracts = tool_contracts(&n);
+
+    for (size_t i = 0; i < n; i++) {
+        if (str_is(name, contracts[i].tool_class))
+            return 0;
+        if (str_find(buf_str(&known), str_from(contracts[i].tool_class)) < 0)
+            buf_printf(&known, "%s%s", known.n ? ", " : "", contracts[i].tool_class);
+    }
+    return err_set(err, ERR_BAD_REQUEST, "there is no class of tools \"%.*s\"; there are: %s",
+                   STR_ARG(str_take(name, 80)), buf_text(&known));
+}
+
+/* A switch that stops nothing would be a false comfort. */
+static int check_value(struct api *api, enum kill_scope scope, struct str *value,
+                       struct arena *arena, struct err *err)
+{
+    struct agent agent;
+
+    if (scope == KILL_TOOLS)
+        return check_class(*value, err);
+    if (scope != KILL_AGENT)
+        return 0;
+    if (api_find_agent(api, *value, arena, &agent, err) < 0)
+        return -1;
+    *value = str_from(agent.id);
+    return 0;
+}
+
+static void turn(struct serve_request *request, const struct kill_body *body, bool on)
+{
+    struct api *api = api_of(request);
+    struct arena *arena = serve_request_arena(request);
+    struct str value = body->value;
+    enum kill_scope scope;
+    struct err err = ERR_INIT;
+    bool changed;
+    int r = read_scope(arena, body->scope, &scope, &err);
+
+    if (r == 0 && on)
+        r = check_value(api, scope, &value, arena, &err);
+    if (r == 0)
+        r = run_kill(api->config.runner, scope, arena_copy(arena, value.p, value.n),
+                     arena_copy(arena, body->reason.p, body->reason.n), on, &err);
+    changed = r > 0;
+    if (r < 0)
+        serve_reply_error(request, &err);
+    else
+        reply_switches(request, &changed);
+}
+
+void api_kill_on(struct serve_request *request)
+{
+    AUTO_JSON body = NULL;
+    struct kill_body read = { .scope = STR_NONE };
+
+    if (api_check_query(request) == 0 && api_body(request, kill_fields, &read, &body) == 0)
+        turn(request, &read, true);
+}
+
+void api_kill_off(struct serve_request *request)
+{
+    const struct kill_body asked = { .scope = serve_request_query(request, "scope"),
+                                     .value = serve_request_query(request, "value") };
+
+    if (api_check_query(request) == 0)
+        turn(request, &asked, false);
+}

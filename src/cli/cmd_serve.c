@@ -5,6 +5,9 @@
  * goes to the log. A signal asks the server to say goodbye, the loop ends after the tick under
  * way, and everything is closed in the opposite order; the lock goes last.
  *
+ * A keeper (--keeper) is the same daemon for the commands of one moment: it has no port, only the
+ * Unix socket, and ends by itself when no client is left and no run has an effect under way.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include <fcntl.h>
@@ -27,6 +30,7 @@
 #include "cli/config.h"
 #include "cli/data_dir.h"
 #include "cli/house.h"
+#include "cli/keeper.h"
 #include "cli/notify.h"
 #include "loop/child.h"
 #include "loop/loop.h"
@@ -34,7 +38,8 @@
 #include "serve/api.h"
 #include "serve/serve.h"
 
-#define GOODBYE_MS 5000
+#define GOODBYE_MS      5000
+#define KEEPER_FIRST_MS 10000 /* for the client that started it to come */
 
 static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
 
@@ -46,7 +51,8 @@ struct daemon {
     struct api *api;
     struct serve *serve;
     uv_signal_t on_signal[ARRAY_LEN(signals)];
-    bool watching, stopping;
+    struct loop_timer unused;
+    bool keeper, watching, stopping;
     char token_path[LIMIT_PATH_BYTES], socket_path[LIMIT_PATH_BYTES];
 };
 
@@ -76,6 +82,40 @@ static void got_signal(uv_signal_t *handle, int number)
     LOG_INFO("serve", "stopping", LOG_TEXT("signal", strsignal(number)));
     serve_stop(daemon->serve, GOODBYE_MS, goodbye_said, daemon);
 }
+
+/* ---- a keeper ---- */
+
+static void not_needed(struct loop_timer *timer)
+{
+    struct daemon *daemon = CONTAINER_OF(timer, struct daemon, unused);
+
+    if (daemon->stopping || serve_connections(daemon->serve) > 0)
+        return; /* when they have gone, this is asked again */
+    if (runner_active(daemon->house.runner) > 0) {
+        loop_timer_start(daemon->house.loop, timer, KEEPER_LINGER_MS);
+        return;
+    }
+    daemon->stopping = true;
+    LOG_INFO("serve", "stopping: nobody needs this keeper any more");
+    serve_stop(daemon->serve, GOODBYE_MS, goodbye_said, daemon);
+}
+
+static void clients_gone(void *arg)
+{
+    struct daemon *daemon = arg;
+
+    if (daemon->keeper)
+        loop_timer_start(daemon->house.loop, &daemon->unused, KEEPER_LINGER_MS);
+}
+
+static void wait_for_clients(struct daemon *daemon)
+{
+    daemon->unused.fire = not_needed;
+    if (daemon->keeper)
+        loop_timer_start(daemon->house.loop, &daemon->unused, KEEPER_FIRST_MS);
+}
+
+/* ---- signals ---- */
 
 static void watch_signals(struct daemon *daemon)
 {
@@ -140,7 +180,8 @@ static int open_house(struct daemon *daemon, struct err *err)
 {
     const char *dir = cli_data_dir(daemon->args);
 
-    if (house_open(&daemon->house, daemon->config, dir, err) < 0 || place_token(daemon, err) < 0)
+    if (house_open(&daemon->house, daemon->config, dir, err) < 0 ||
+        (!daemon->keeper && place_token(daemon, err) < 0))
         return -1;
     snprintf(daemon->socket_path, sizeof(daemon->socket_path), "%s/dormouse.sock", dir);
     if (house_wake(&daemon->house, err) < 0)
@@ -161,16 +202,19 @@ static int start_server(struct daemon *daemon, struct err *err)
 {
     const char *typed = cli_value(daemon->args, "listen");
     const struct serve_config how = {
-        .listen = typed ? typed : daemon->config->server_listen,
-        .token_path = daemon->token_path,
+        .listen = daemon->keeper ? ""
+                  : typed        ? typed
+                                 : daemon->config->server_listen,
+        .token_path = daemon->keeper ? NULL : daemon->token_path,
         .socket_path = daemon->socket_path,
-        .inherit = !typed,
+        .inherit = !typed && !daemon->keeper,
         .hosts = daemon->config->server_hosts.items,
         .version = DORMOUSE_VERSION,
         .routes = api_routes(daemon->api),
         .route_tables = 1,
         .health = health,
         .warn = warn,
+        .idle = clients_gone,
         .arg = daemon,
     };
 
@@ -191,6 +235,7 @@ static int start(struct daemon *daemon, struct err *err)
         start_server(daemon, err) < 0)
         return -1;
     watch_signals(daemon);
+    wait_for_clients(daemon);
     LOG_INFO("serve", "started", LOG_TEXT("version", DORMOUSE_VERSION),
              LOG_TEXT("url", serve_url(daemon->serve)),
              LOG_TEXT("data", cli_data_dir(daemon->args)));
@@ -234,18 +279,21 @@ static void tell(struct daemon *daemon)
     AUTO_BUF login = BUF_INIT(1024);
     struct json_object *out;
 
-    serve_login_url(daemon->serve, &login);
+    if (!daemon->keeper)
+        serve_login_url(daemon->serve, &login);
     if (cli_json(daemon->args)) {
         out = json_object_new_object();
         json_object_object_add(out, "url", json_object_new_string(serve_url(daemon->serve)));
-        json_object_object_add(out, "login", json_object_new_string(buf_text(&login)));
+        if (!daemon->keeper)
+            json_object_object_add(out, "login", json_object_new_string(buf_text(&login)));
         json_object_object_add(out, "pid", json_object_new_int(getpid()));
         cli_print_json(out);
     } else {
-        puts(buf_text(&login));
+        puts(daemon->keeper ? daemon->socket_path : buf_text(&login));
     }
     fflush(stdout);
-    notify_send("READY=1");
+    if (!daemon->keeper)
+        notify_send("READY=1");
     if (cli_has(daemon->args, "open"))
         open_browser(daemon, buf_text(&login));
 }
@@ -255,6 +303,9 @@ static int check_listen(const struct cli_args *args, struct err *err)
     const char *typed = cli_value(args, "listen");
     struct address address;
 
+    if (cli_has(args, "keeper") && (typed || cli_has(args, "open")))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "--keeper has no port: it goes without --listen and --open");
     if (!typed || address_parse(str_from(typed), &address, err) == 0)
         return 0;
     return err_wrap(err, "--listen");
@@ -262,8 +313,9 @@ static int check_listen(const struct cli_args *args, struct err *err)
 
 static int run_serve(const struct cli_args *args)
 {
-    __attribute__((cleanup(daemon_release))) struct daemon daemon = { .args = args,
-                                                                      .house = HOUSE_INIT };
+    __attribute__((cleanup(daemon_release))) struct daemon daemon = {
+        .args = args, .house = HOUSE_INIT, .keeper = cli_has(args, "keeper")
+    };
     struct err err = ERR_INIT;
 
     if (check_listen(args, &err) < 0) {
@@ -284,6 +336,8 @@ static const struct cli_option options[] = {
       .value = "ADDRESS",
       .help = "where to listen, instead of server.listen (127.0.0.1:7117); port 0 takes any" },
     { .name = "open", .help = "open the page in a browser" },
+    { .name = "keeper",
+      .help = "no port, only the Unix socket; ends by itself when no client and no run needs it" },
     { .name = NULL },
 };
 
@@ -297,7 +351,8 @@ const struct cli_command cli_cmd_serve = {
                "log goes to standard error, as JSON lines unless that is a terminal.\n\n"
                "Only one daemon can use a data directory. Under systemd it tells when it is ready, "
                "and takes over sockets that were opened for it:\n\n"
-               "  systemctl --user enable --now dormouse",
+               "  systemctl --user enable --now dormouse\n\n"
+               "Commands that find no daemon start one with --keeper, and need not be told to.",
     .options = options,
     .run = run_serve,
 };

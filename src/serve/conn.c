@@ -254,6 +254,8 @@ static void conn_end(struct conn *conn)
     else if (conn->request)
         request_free(conn->request);
     free(conn);
+    if (serve->conn_count == 0 && serve->idle && !serve->stopping)
+        serve->idle(serve->arg);
 }
 
 void conn_notify(void *cls, struct MHD_Connection *mhd, void **slot,

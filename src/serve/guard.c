@@ -106,6 +106,13 @@ int guard_init(struct guard *guard, const char *token_path, struct clock *clock,
 
     *guard = (struct guard){ .clock = clock };
     snprintf(guard->cookie_name, sizeof(guard->cookie_name), "dormouse");
+    if (!token_path) {
+        uint8_t bytes[32];
+
+        rand_fill(rand_system(), bytes, sizeof(bytes));
+        base64url(bytes, sizeof(bytes), guard->token);
+        return 0;
+    }
     fd = open(token_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0 && errno == ENOENT)
         return make_token(guard, token_path, err);

@@ -54,6 +54,7 @@ struct guard {
 
 /* Reads path, or makes a token there when the file is absent. Refused when others can read the
  * file or its content is not a token. */
+/* token_path NULL: a token that nobody knows. */
 int guard_init(struct guard *guard, const char *token_path, struct clock *clock, struct err *err);
 void guard_release(struct guard *guard);
 /* Would guard_init() take the file at token_path? An absent one is fine. */

@@ -295,6 +295,7 @@ static struct serve *serve_new(struct loop *loop, const struct serve_config *con
     serve->loop = loop;
     serve->health = config->health;
     serve->warn = config->warn;
+    serve->idle = config->idle;
     serve->arg = config->arg;
     serve->version = alloc_text(config->version ? config->version : "0");
     serve->started_ms = clock_mono_ms(loop_clock(loop));
@@ -376,6 +377,11 @@ const char *serve_url(const struct serve *serve)
 uint16_t serve_port(const struct serve *serve)
 {
     return serve->port;
+}
+
+unsigned serve_connections(const struct serve *serve)
+{
+    return serve->conn_count;
 }
 
 uint64_t serve_nofile(const struct serve *serve)

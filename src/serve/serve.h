@@ -47,7 +47,7 @@ struct serve_health {
 
 struct serve_config {
     const char *listen;      /* NULL: 127.0.0.1:7117; "": only inherited sockets and the Unix one */
-    const char *token_path;  /* DATA/token; made when absent */
+    const char *token_path;  /* DATA/token; made when absent. NULL: nobody has a token */
     const char *socket_path; /* DATA/dormouse.sock; NULL: none */
     bool inherit;            /* take the service manager's sockets; then listen is not used */
     const char *const *hosts; /* further names clients may use, ends with NULL; NULL: none */
@@ -58,7 +58,9 @@ struct serve_config {
     size_t (*health)(void *arg, struct serve_health *out, size_t max);
     /* Something a person should know (an address that others can reach). NULL: stderr. */
     void (*warn)(void *arg, const char *text);
-    void *arg; /* for health and warn */
+    /* The last connection has gone; not while the server stops. NULL: nobody asks. */
+    void (*idle)(void *arg);
+    void *arg; /* for health, warn and idle */
     struct serve_limits limits;
 };
 
@@ -75,6 +77,8 @@ AUTO_DEFINE(serve)
 /* "http://127.0.0.1:7117", for people; "" when only a Unix socket is open. */
 const char *serve_url(const struct serve *serve);
 uint16_t serve_port(const struct serve *serve);
+/* Open connections, streams among them. */
+unsigned serve_connections(const struct serve *serve);
 /* A link that logs a browser in once: URL/login?code=... */
 void serve_login_url(struct serve *serve, struct buf *out);
 /* Server status, published while somebody reads it. Other rooms may publish to it too. */

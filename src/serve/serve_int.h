@@ -126,6 +126,7 @@ struct serve {
     int64_t started_ms;
     size_t (*health)(void *arg, struct serve_health *out, size_t max);
     void (*warn)(void *arg, const char *text);
+    void (*idle)(void *arg);
     void *arg;
     struct MHD_Response **pages; /* of each embedded file, by form */
     uint64_t *route_counts;      /* [route id + 1][status class] */

@@ -130,6 +130,7 @@ static int test_model(const struct cli_args *args, const struct config *config, 
         .arg = &access,
     };
     const struct model_spec *spec;
+    int result;
 
     models_init(&models, config, data_dir);
     if (!(spec = models_find(&models, cli_operand(args, 0))))
@@ -143,7 +144,10 @@ static int test_model(const struct cli_args *args, const struct config *config, 
     how.model_count = 1;
     if (model_gateway_new(&how, &gateway, err) < 0)
         return -1;
-    return ask(gateway, spec->id, probe, err);
+    result = ask(gateway, spec->id, probe, err);
+    model_gateway_free(TAKE(gateway));
+    model_servers_wait(loop);
+    return result;
 }
 
 static int run_test(const struct cli_args *args)

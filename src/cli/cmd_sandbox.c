@@ -143,7 +143,8 @@ const struct cli_command cli_cmd_sandbox_exec = {
     .details =
         "Standard input, output and error are the command's own, and so is the terminal. It may "
         "write to the working directory, read the system and your files but for what is denied, "
-        "and speak to no host that is not listed. Put -- before a command that takes options:\n\n"
+        "and speak to no host that is not listed. Put -- before a command that has dashes of its "
+        "own:\n\n"
         "  dormouse sandbox exec --allow-domain pypi.org -- pip download flask\n\n"
         "The exit code is the command's, or 128 and the signal that ended it; 124 when its time "
         "was over, 125 when there is no sandbox or a limit of sandbox.limits ended it, 126 when "

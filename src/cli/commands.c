@@ -4,6 +4,7 @@
  */
 #include "cli/commands_int.h"
 
+/* clang-format off: one a line, so that adding one is one line */
 const struct cli_command *const cli_commands[] = {
     &cli_cmd_serve,
     &cli_cmd_run,
@@ -13,6 +14,10 @@ const struct cli_command *const cli_commands[] = {
     &cli_cmd_backup,
     &cli_cmd_sandbox_exec,
     &cli_cmd_schema_check,
+    &cli_cmd_runs,
+    &cli_cmd_trace,
+    &cli_cmd_replay,
+    &cli_cmd_trajectories_export,
     &cli_cmd_model_list,
     &cli_cmd_model_add,
     &cli_cmd_model_consent,
@@ -20,12 +25,15 @@ const struct cli_command *const cli_commands[] = {
     &cli_cmd_secret_set,
     &cli_cmd_secret_list,
     &cli_cmd_secret_rm,
-    &cli_cmd_runs,
-    &cli_cmd_trace,
-    &cli_cmd_replay,
-    &cli_cmd_trajectories_export,
+    &cli_cmd_sandbox_exec,
     &cli_cmd_verify,
+    &cli_cmd_doctor,
+    &cli_cmd_config_check,
+    &cli_cmd_config_show,
+    &cli_cmd_backup,
+    &cli_cmd_schema_check,
     &cli_cmd_version,
     &cli_cmd_help,
     NULL,
 };
+/* clang-format on */

@@ -181,7 +181,7 @@ static bool open_empty(struct str text, size_t at, const char *key, struct json_
                        struct buf *out)
 {
     size_t next;
-    struct str line = line_at(text, at, &next), rest = line;
+    struct str line = line_at(text, at, &next), rest;
     size_t indent = indent_of(line);
 
     rest = str_trim(str_skip(line, indent + strlen(key) + 1));

@@ -170,6 +170,8 @@ void house_sleep(struct house *house)
 void house_release(struct house *house)
 {
     house_sleep(house);
+    if (house->loop)
+        model_servers_wait(house->loop);
     loop_free(house->loop);
     runner_free(house->runner);
     bp_policy_free(house->policy);

@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,9 +58,8 @@ static void write_id(struct json_writer *w, struct str id)
         return;
     }
     sha256_text(id, hex);
-    memcpy(text, "toolu_", 6);
-    memcpy(text + 6, hex, 24);
-    json_write_str(w, str_of(text, 30));
+    snprintf(text, sizeof(text), "toolu_%.24s", hex);
+    json_write_text(w, text);
 }
 
 static void write_call(struct json_writer *w, const struct model_call *call)

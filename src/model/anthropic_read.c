@@ -143,23 +143,29 @@ static void note_reason(struct anthropic_state *state, struct str reason)
             state->stop = reasons[i].stop;
 }
 
+static void update(int64_t *number, struct json_object *usage, const char *key)
+{
+    int64_t said = model_json_tokens(usage, key);
+
+    if (said >= 0)
+        *number = said;
+}
+
 /* input_tokens are those that no cache had a part in; here input means all of them. */
 static void note_usage(struct model_exchange *x, struct json_object *usage)
 {
     struct anthropic_state *state = x->state;
     int64_t input;
 
-    if (!json_object_is_type(usage, json_type_object))
-        return;
-    state->input = model_json_i64(usage, "input_tokens", state->input);
-    state->cache_read = model_json_i64(usage, "cache_read_input_tokens", state->cache_read);
-    state->cache_write = model_json_i64(usage, "cache_creation_input_tokens", state->cache_write);
+    update(&state->input, usage, "input_tokens");
+    update(&state->cache_read, usage, "cache_read_input_tokens");
+    update(&state->cache_write, usage, "cache_creation_input_tokens");
     input = state->input;
     if (input >= 0 && state->cache_read > 0)
         input += state->cache_read;
     if (input >= 0 && state->cache_write > 0)
         input += state->cache_write;
-    exchange_usage(x, input, model_json_i64(usage, "output_tokens", -1), state->cache_read);
+    exchange_usage(x, input, model_json_tokens(usage, "output_tokens"), state->cache_read);
 }
 
 static void note_message(struct model_exchange *x, struct json_object *message)

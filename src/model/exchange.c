@@ -20,6 +20,7 @@
 
 #define CALL_ID_MAX   128 /* bytes of an id that is kept as received */
 #define CALL_NAME_MAX 256
+#define TOKENS_MAX    1000000000000 /* more was never sent */
 
 static void on_timer(struct loop_timer *timer)
 {
@@ -318,13 +319,18 @@ void exchange_model(struct model_exchange *x, struct str name)
 
 /* ---- counting ---- */
 
+static int64_t believable(int64_t said, int64_t before)
+{
+    return said >= 0 && said <= TOKENS_MAX ? said : before;
+}
+
 void exchange_usage(struct model_exchange *x, int64_t input, int64_t output, int64_t cached)
 {
     struct model_exchange_core *core = x->core;
 
-    core->input = input >= 0 ? input : core->input;
-    core->output = output >= 0 ? output : core->output;
-    core->cached = cached >= 0 ? cached : core->cached;
+    core->input = believable(input, core->input);
+    core->output = believable(output, core->output);
+    core->cached = believable(cached, core->cached);
 }
 
 static int64_t estimate_output(const struct model_exchange_core *core)

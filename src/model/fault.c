@@ -15,6 +15,7 @@
 #include "model/stream_int.h"
 
 #define MESSAGE_MAX 400
+#define TOKENS_MAX  1000000000000 /* sums of a few of them fit */
 
 /* Type, code and message of an error as found. */
 struct fault {
@@ -85,6 +86,13 @@ int64_t model_json_i64(struct json_object *object, const char *key, int64_t othe
     int64_t value = otherwise;
 
     return json_get_i64(object, key, &value, NULL) == 1 ? value : otherwise;
+}
+
+int64_t model_json_tokens(struct json_object *object, const char *key)
+{
+    int64_t value = model_json_i64(object, key, -1);
+
+    return value <= TOKENS_MAX ? value : -1;
 }
 
 bool model_is_fault(struct json_object *document)
@@ -212,15 +220,15 @@ static int conclude(struct model_exchange *x, const struct fault *fault, int64_t
 }
 
 int model_fault(struct model_exchange *x, int status, struct json_object *document,
-                int64_t *retry_after_ms, struct err *err)
+                int64_t retry_after_ms, struct err *err)
 {
     struct fault fault = { .status = status };
 
     read_fault(document, &fault);
-    return conclude(x, &fault, *retry_after_ms, err);
+    return conclude(x, &fault, retry_after_ms, err);
 }
 
-int model_fault_body(struct model_exchange *x, int status, struct str body, int64_t *retry_after_ms,
+int model_fault_body(struct model_exchange *x, int status, struct str body, int64_t retry_after_ms,
                      struct err *err)
 {
     struct fault fault = { .status = status };
@@ -234,7 +242,7 @@ int model_fault_body(struct model_exchange *x, int status, struct str body, int6
     else
         fault.message = body;
     fault.status = status; /* what was said on the wire holds */
-    return conclude(x, &fault, *retry_after_ms, err);
+    return conclude(x, &fault, retry_after_ms, err);
 }
 
 /* ---- JSON that was cut between the halves of a character ---- */

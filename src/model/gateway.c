@@ -14,12 +14,8 @@
 #include "model/exchange_int.h"
 
 static const struct model_provider *const providers[] = {
-    &model_provider_openai,
-    &model_provider_anthropic,
-    &model_provider_functiongemma,
-    &model_provider_call,
-    &model_provider_offline,
-    &model_provider_script,
+    &model_provider_openai, &model_provider_anthropic, &model_provider_functiongemma,
+    &model_provider_call,   &model_provider_offline,   &model_provider_script,
 };
 
 static const struct model_spec offline_spec = { .id = "offline", .provider = "offline" };

@@ -53,6 +53,9 @@ struct llama_server {
     struct llama_wait *first, *last; /* those who wait */
 };
 
+/* Processes of this program that have not ended: their reports outlive their servers. */
+static unsigned living;
+
 static bool is_ours(const struct llama_server *server)
 {
     return server->config.server_path != NULL;
@@ -208,6 +211,7 @@ static void on_ended(struct child *child, const struct child_result *result, voi
                  process->last);
     buf_release(&process->line);
     free(process);
+    living--;
     if (!server)
         return;
     server->process = NULL;
@@ -254,6 +258,7 @@ static int spawn(struct llama_server *server, int port, struct err *err)
         return -1;
     }
     server->process = process;
+    living++;
     return 0;
 }
 
@@ -452,4 +457,26 @@ void llama_server_doubt(struct llama_server *server)
     server->phase = server->process ? STARTING : DOWN;
     if (server->process)
         loop_timer_start(server->config.loop, &server->timer, 0);
+}
+
+struct pause {
+    struct loop_timer timer; /* first */
+    struct loop *loop;
+};
+
+static void end_pause(struct loop_timer *timer)
+{
+    loop_stop(((struct pause *)(void *)timer)->loop);
+}
+
+void model_servers_wait(struct loop *loop)
+{
+    struct pause pause = { .timer = { .fire = end_pause }, .loop = loop };
+    struct err err = ERR_INIT;
+
+    while (living) {
+        loop_timer_start(loop, &pause.timer, 20);
+        if (loop_run(loop, &err) < 0)
+            return;
+    }
 }

@@ -174,9 +174,13 @@ struct model_gateway_config {
 int model_gateway_new(const struct model_gateway_config *config, struct model_gateway **ret_gateway,
                       struct err *err);
 /* Cancels what is under way: every on_done is called before this returns; a supervised server is
- * ended. */
+ * told to end: see model_servers_wait(). Not from inside a callback of an exchange. */
 void model_gateway_free(struct model_gateway *gateway);
 AUTO_DEFINE(model_gateway)
+/* Runs the loop until supervised servers that were told to end have ended (a second, rarely more).
+ * Outside of loop_run() only, between model_gateway_free() and loop_free(). Does nothing when there
+ * are none. */
+void model_servers_wait(struct loop *loop);
 
 /* All of them, in the order of the configuration. */
 const struct model_spec *model_specs(const struct model_gateway *gateway, size_t *ret_count);

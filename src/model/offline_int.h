@@ -58,6 +58,9 @@ void offline_words_split(struct str text, struct arena *arena, struct offline_wo
 /* Takes "could you please" off the front and "for me, thanks" off the end, but leaves a word. */
 void offline_words_unpolite(struct offline_words *words);
 
+/* part somewhere in text, without regard to ASCII case; an empty part is nowhere. */
+bool offline_contains(struct str text, struct str part);
+
 /* ---- patterns ---- */
 
 struct offline_match {

@@ -14,6 +14,7 @@ const struct offline_intent offline_intents[] = {
     { "hello|hi|hey|hallo|moin|greetings|howdy|yo [there|dormouse|you|all|again|friend]",
       offline_greet, NULL },
     { "good morning|afternoon|evening|day ...", offline_greet, NULL },
+    { "say|answer|reply [with] hello|hi|hey|ok ...", offline_greet, NULL },
     { "how are you ...", offline_answer,
       "I am a set of rules, so always the same. What shall I do? Ask \"help\" for what I can." },
     { "who|what are you ...", offline_who, NULL },

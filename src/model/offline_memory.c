@@ -40,23 +40,14 @@ static void write_notes(struct offline_turn *turn, struct str text, const char *
     offline_call(turn, offline_tool(turn, "write_memory"), args, ARRAY_LEN(args));
 }
 
-static bool contains_nocase(struct str text, struct str part)
-{
-    for (size_t i = 0; part.n && i + part.n <= text.n; i++) {
-        if (str_eq_nocase(str_of(text.p + i, part.n), part))
-            return true;
-    }
-    return false;
-}
-
 /* No notes yet is no failure; being refused is. */
 static bool notes_absent(const struct offline_result *notes)
 {
     return notes && notes->failed &&
-           (contains_nocase(notes->error, STR("not_found")) ||
-            contains_nocase(notes->error, STR("no such")) ||
-            contains_nocase(notes->error, STR("no memory")) ||
-            contains_nocase(notes->error, STR("not found")));
+           (offline_contains(notes->error, STR("not_found")) ||
+            offline_contains(notes->error, STR("no such")) ||
+            offline_contains(notes->error, STR("no memory")) ||
+            offline_contains(notes->error, STR("not found")));
 }
 
 /* "Memory update proposed. Waiting ..." and the like are the tool's own words. */
@@ -107,7 +98,7 @@ static void say_notes(struct offline_turn *turn, const struct offline_result *no
     size_t n = 0;
 
     for (size_t i = 0; i < notes->line_count; i++) {
-        if (!str_trim(notes->lines[i]).n || (what.n && !contains_nocase(notes->lines[i], what)))
+        if (!str_trim(notes->lines[i]).n || (what.n && !offline_contains(notes->lines[i], what)))
             continue;
         if (n++ == 0)
             offline_say(turn, "My notes%s%.*s say:\n", what.n ? " on " : "", STR_ARG(what));
@@ -164,7 +155,7 @@ void offline_forget(struct offline_turn *turn)
     if (offline_failed(turn))
         return;
     for (size_t i = 0; notes && i < notes->line_count; i++) {
-        if (contains_nocase(notes->lines[i], turn->match.cap[0]))
+        if (offline_contains(notes->lines[i], turn->match.cap[0]))
             gone++;
         else
             buf_printf(&text, "%.*s\n", STR_ARG(notes->lines[i]));

@@ -133,15 +133,6 @@ static struct json_object *candidates(const struct offline_result *result)
     return NULL;
 }
 
-static bool contains_nocase(struct str text, struct str part)
-{
-    for (size_t i = 0; part.n && i + part.n <= text.n; i++) {
-        if (str_eq_nocase(str_of(text.p + i, part.n), part))
-            return true;
-    }
-    return false;
-}
-
 /* The one task that words name; else asks and is empty. */
 static struct str pick(struct offline_turn *turn, const struct offline_result *result,
                        struct str words)
@@ -156,7 +147,7 @@ static struct str pick(struct offline_turn *turn, const struct offline_result *r
 
         if (str_eq_nocase(title, words))
             return item_id(item);
-        if (n > 1 && title.n && !contains_nocase(title, words))
+        if (n > 1 && title.n && !offline_contains(title, words))
             continue;
         id = item_id(item);
         fitting++;

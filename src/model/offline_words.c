@@ -150,6 +150,15 @@ void offline_words_split(struct str text, struct arena *arena, struct offline_wo
     }
 }
 
+bool offline_contains(struct str text, struct str part)
+{
+    for (size_t i = 0; part.n && i + part.n <= text.n; i++) {
+        if (str_eq_nocase(str_of(text.p + i, part.n), part))
+            return true;
+    }
+    return false;
+}
+
 /* ---- politeness ---- */
 
 static bool phrase_at(const struct offline_words *words, size_t at, struct str phrase,

@@ -31,7 +31,7 @@ static struct openai_call *call_new(struct openai_state *state, int64_t index)
 
     if (state->call_count >= MODEL_CALLS_MAX)
         return NULL;
-    if (state->call_count == state->call_cap) {
+    if (!state->calls || state->call_count == state->call_cap) {
         state->call_cap = state->call_cap ? 2 * state->call_cap : 4;
         state->calls = alloc_resize(state->calls, state->call_cap, sizeof(*state->calls));
     }
@@ -234,14 +234,15 @@ static void note_reason(struct openai_state *state, struct str reason)
 static void note_usage(struct model_exchange *x, struct json_object *document)
 {
     struct json_object *usage = json_find(document, "usage");
-    struct json_object *details = json_find(usage, "prompt_tokens_details");
+    int64_t cached;
 
     if (!json_object_is_type(usage, json_type_object))
         return;
-    exchange_usage(x, model_json_i64(usage, "prompt_tokens", -1),
-                   model_json_i64(usage, "completion_tokens", -1),
-                   model_json_i64(details, "cached_tokens",
-                                  model_json_i64(usage, "prompt_cache_hit_tokens", -1)));
+    cached = model_json_tokens(json_find(usage, "prompt_tokens_details"), "cached_tokens");
+    if (cached < 0) /* DeepSeek */
+        cached = model_json_tokens(usage, "prompt_cache_hit_tokens");
+    exchange_usage(x, model_json_tokens(usage, "prompt_tokens"),
+                   model_json_tokens(usage, "completion_tokens"), cached);
 }
 
 /* A chunk, or a whole answer: they differ in the name of the member. */

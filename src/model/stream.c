@@ -89,7 +89,6 @@ static void end_document(struct model_stream *stream)
     struct model_exchange *x = stream->x;
     struct err err = ERR_INIT;
     AUTO_JSON document = NULL;
-    int64_t retry_after = stream->retry_after_ms;
 
     if (stream->body.full)
         err_set(&err, ERR_TOO_LARGE, "model %s: the answer is over %u bytes", x->spec->id,
@@ -98,7 +97,7 @@ static void end_document(struct model_stream *stream)
         err.code = ERR_PROVIDER_FAILED;
         err_wrap(&err, "model %s: the answer is no JSON", x->spec->id);
     } else if (model_is_fault(document)) {
-        if (model_fault(x, 0, document, &retry_after, &err) > 0) {
+        if (model_fault(x, 0, document, stream->retry_after_ms, &err) > 0) {
             exchange_finish(x, MODEL_STOP_FILTER);
             return;
         }
@@ -108,16 +107,16 @@ static void end_document(struct model_stream *stream)
     } else {
         err_wrap(&err, "model %s", x->spec->id);
     }
-    exchange_fail(x, &err, retry_after);
+    exchange_fail(x, &err, stream->retry_after_ms);
 }
 
 static void end_fault(struct model_stream *stream)
 {
     struct model_exchange *x = stream->x;
-    struct err err = ERR_INIT;
     int64_t retry_after = stream->retry_after_ms;
+    struct err err = ERR_INIT;
 
-    if (model_fault_body(x, stream->status, buf_str(&stream->body), &retry_after, &err) > 0)
+    if (model_fault_body(x, stream->status, buf_str(&stream->body), retry_after, &err) > 0)
         exchange_finish(x, MODEL_STOP_FILTER);
     else
         exchange_fail(x, &err, retry_after);
@@ -194,19 +193,19 @@ static void on_headers(struct http_exchange *http, const struct http_head *head,
 static int on_event(const struct sse_event *event, void *arg)
 {
     struct model_stream *stream = arg;
+    struct str text = str_trim(event->data);
     AUTO_JSON data = NULL;
     int step;
 
-    /* What is no JSON at all may be a word of the protocol. */
-    if (event->data.n > 0 && event->data.p[0] == '{' &&
-        model_json(event->data, &data, &stream->err) < 0) {
+    /* What is no object may be a word of the protocol. */
+    if (str_starts(text, STR("{")) && model_json(text, &data, &stream->err) < 0) {
         stream->err.code = ERR_PROVIDER_FAILED;
         err_wrap(&stream->err, "model %s: an event of the answer is no JSON", stream->x->spec->id);
         return -1;
     }
     if (model_is_fault(data) || (data && str_is(event->type, "error"))) {
         stream->filtered =
-            model_fault(stream->x, 0, data, &stream->retry_after_ms, &stream->err) > 0;
+            model_fault(stream->x, 0, data, stream->retry_after_ms, &stream->err) > 0;
         return -1;
     }
     step = stream->ops->event(stream->x, event, data, &stream->err);

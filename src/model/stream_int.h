@@ -65,12 +65,12 @@ int model_url(const struct model_spec *spec, const char *default_url, const char
 /* ---- fault.c: what servers say when they refuse ---- */
 
 /* From the document of an error (an object with "error", or one of the other shapes in use); NULL
- * when there is none. status 0: it came inside a stream. err says what it is. 1 when a content
- * filter refused, else 0. */
+ * when there is none. status 0: it came inside a stream. err says what it is; retry_after_ms is
+ * what the server asked for, -1 when nothing. 1 when a content filter refused, else 0. */
 int model_fault(struct model_exchange *x, int status, struct json_object *document,
-                int64_t *retry_after_ms, struct err *err);
+                int64_t retry_after_ms, struct err *err);
 /* The same from the body of an answer, whatever is in it. */
-int model_fault_body(struct model_exchange *x, int status, struct str body, int64_t *retry_after_ms,
+int model_fault_body(struct model_exchange *x, int status, struct str body, int64_t retry_after_ms,
                      struct err *err);
 /* Whether the document is an error's. */
 bool model_is_fault(struct json_object *document);
@@ -81,6 +81,8 @@ int model_json(struct str text, struct json_object **ret_value, struct err *err)
 
 /* An integer of any sign and form, or what is given when there is none. */
 int64_t model_json_i64(struct json_object *object, const char *key, int64_t otherwise);
+/* A number of tokens; -1 when there is none, or none that can be. */
+int64_t model_json_tokens(struct json_object *object, const char *key);
 /* The text of a member, STR_NONE when it is none. */
 struct str model_json_str(struct json_object *object, const char *key);
 

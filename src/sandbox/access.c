@@ -36,120 +36,7 @@ struct walk {
     const char *asked; /* for messages */
 };
 
-int access_fail(struct err *err, int number, const char *what, const char *path)
-{
-    switch (number) {
-    case ENOENT:
-    case ENOTDIR:
-        return err_set(err, ERR_NOT_FOUND, "%s %s: %s", what, path, strerror(number));
-    case EACCES:
-    case EPERM:
-    case EROFS:
-    case ELOOP:
-    case EXDEV:
-        return err_set(err, ERR_PATH_DENIED, "%s %s: %s", what, path, strerror(number));
-    case ENAMETOOLONG:
-        return err_set(err, ERR_BAD_REQUEST, "%s %.200s: a name longer than %d bytes", what, path,
-                       LIMIT_PATH_NAME_BYTES);
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-        return err_set(err, ERR_TOO_LARGE, "%s %s: %s; nothing was changed", what, path,
-                       strerror(number));
-    case EEXIST:
-        return err_set(err, ERR_CONFLICT, "%s %s: it exists already", what, path);
-    default:
-        return err_set(err, ERR_INTERNAL, "%s %s: %s", what, path, strerror(number));
-    }
-}
-
-const char *access_type_name(mode_t mode)
-{
-    switch (mode & S_IFMT) {
-    case S_IFDIR:
-        return "directory";
-    case S_IFIFO:
-        return "named pipe";
-    case S_IFSOCK:
-        return "socket";
-    case S_IFCHR:
-    case S_IFBLK:
-        return "device";
-    case S_IFLNK:
-        return "symbolic link";
-    case S_IFREG:
-        return "file";
-    default:
-        return "special file";
-    }
-}
-
-/* ---- rules ---- */
-
-static bool is_below(struct str path, const char *rule)
-{
-    struct str root = str_from(rule);
-
-    if (root.n == 1 && root.p[0] == '/')
-        return true;
-    return str_starts(path, root) && (path.n == root.n || path.p[root.n] == '/');
-}
-
-static const char *rule_of(const char *const *rules, struct str path)
-{
-    for (size_t i = 0; rules && rules[i]; i++)
-        if (is_below(path, rules[i]))
-            return rules[i];
-    return NULL;
-}
-
-static bool is_ascii(struct str s)
-{
-    for (size_t i = 0; i < s.n; i++)
-        if ((unsigned char)s.p[i] >= 0x80)
-            return false;
-    return true;
-}
-
-/* Names that a file system may take for one are the same here: it only refuses more. */
-bool access_name_denied(const struct op_rules *rules, struct str name)
-{
-    for (size_t i = 0; rules->deny_names && rules->deny_names[i]; i++) {
-        struct str denied = str_from(rules->deny_names[i]);
-
-        if (str_eq_nocase(name, denied) || (!is_ascii(name) && path_same(name, denied)))
-            return true;
-    }
-    return false;
-}
-
-bool access_path_denied(const struct op_rules *rules, struct str path)
-{
-    return rule_of(rules->deny_read, path) != NULL;
-}
-
-void access_ids_load(const struct op_rules *rules, struct access_ids *ret_ids)
-{
-    struct stat st;
-
-    ret_ids->n = 0;
-    for (size_t i = 0; rules->deny_read && rules->deny_read[i]; i++) {
-        if (ret_ids->n == ACCESS_RULES_MAX)
-            break;
-        if (stat(rules->deny_read[i], &st) < 0 || !(S_ISDIR(st.st_mode) || S_ISREG(st.st_mode)))
-            continue;
-        ret_ids->id[ret_ids->n].dev = st.st_dev;
-        ret_ids->id[ret_ids->n++].ino = st.st_ino;
-    }
-}
-
-bool access_ids_have(const struct access_ids *ids, const struct stat *st)
-{
-    for (unsigned i = 0; i < ids->n; i++)
-        if (ids->id[i].ino == st->st_ino && ids->id[i].dev == st->st_dev)
-            return true;
-    return false;
-}
+/* ---- rules on the way ---- */
 
 /* A second name in the same directory for a file whose name is denied. */
 static bool is_denied_link(const struct walk *w, const struct stat *st)
@@ -175,7 +62,7 @@ static int check_step(const struct walk *w, struct str name, const struct stat *
                        w->asked, STR_ARG(name));
     if (access_path_denied(w->rules, path))
         return err_set(err, ERR_PATH_DENIED, "%s: %s may not be read or written", w->asked,
-                       rule_of(w->rules->deny_read, path));
+                       access_rule_of(w->rules->deny_read, path));
     if (st && (access_ids_have(&w->ids, st) || is_denied_link(w, st)))
         return err_set(err, ERR_PATH_DENIED, "%s: this is another name of what may not be read",
                        w->asked);
@@ -469,7 +356,7 @@ int access_write(struct op_ctx *ctx, struct str path, struct access_place *ret_p
         return -1;
     if (r == 0)
         place_set(&w, ctx->arena, &place);
-    if (!rule_of(ctx->state->rules.allow_write, str_from(place.path)))
+    if (!access_rule_of(ctx->state->rules.allow_write, str_from(place.path)))
         return err_set(err, ERR_PATH_DENIED, "%s: %s is not in a directory that may be written",
                        w.asked, place.path);
     *ret_place = place;
@@ -484,19 +371,12 @@ void access_release(struct access_place *place)
     place->dir_fd = place->fd = -1;
 }
 
-int access_open(struct op_ctx *ctx, const struct access_place *place, int *ret_fd,
-                struct stat *ret_st, struct err *err)
+static int check_opened(struct op_ctx *ctx, const struct access_place *place, int fd,
+                        struct stat *ret_st, struct err *err)
 {
     struct access_ids ids;
-    AUTO_FD fd = -1;
 
-    if (!S_ISREG(place->st.st_mode))
-        return err_set(err, ERR_BAD_REQUEST, "%s is a %s, not a regular file", place->path,
-                       access_type_name(place->st.st_mode));
-    /* A pipe that was put there since would make an open wait. */
-    fd = openat(place->dir_fd, place->name,
-                O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, ret_st) < 0)
+    if (fstat(fd, ret_st) < 0)
         return access_fail(err, errno, "open", place->path);
     if (!S_ISREG(ret_st->st_mode))
         return err_set(err, ERR_CONFLICT, "%s was replaced by a %s just now", place->path,
@@ -505,8 +385,27 @@ int access_open(struct op_ctx *ctx, const struct access_place *place, int *ret_f
     if (access_ids_have(&ids, ret_st))
         return err_set(err, ERR_PATH_DENIED, "%s: this is another name of what may not be read",
                        place->path);
+    return 0;
+}
+
+int access_open(struct op_ctx *ctx, const struct access_place *place, int *ret_fd,
+                struct stat *ret_st, struct err *err)
+{
+    int fd;
+
+    if (!S_ISREG(place->st.st_mode))
+        return err_set(err, ERR_BAD_REQUEST, "%s is a %s, not a regular file", place->path,
+                       access_type_name(place->st.st_mode));
+    /* A pipe that was put there since would make an open wait. */
+    fd = openat(place->dir_fd, place->name,
+                O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0)
+        return access_fail(err, errno, "open", place->path);
+    if (check_opened(ctx, place, fd, ret_st, err) < 0) {
+        close(fd);
+        return -1;
+    }
     *ret_fd = fd;
-    fd = -1;
     return 0;
 }
 

@@ -55,6 +55,10 @@ int access_open(struct op_ctx *ctx, const struct access_place *place, int *ret_f
 /* Makes the missing directories; dir_fd is then the last of them. */
 int access_make_parents(struct access_place *place, struct err *err);
 
+/* The first of the rules (ending with NULL, or none) that path equals or lies below; NULL when
+ * none.
+ */
+const char *access_rule_of(const char *const *rules, struct str path);
 /* For a walk that goes on by itself from a place. */
 bool access_name_denied(const struct op_rules *rules, struct str name);
 /* path is absolute and real. */

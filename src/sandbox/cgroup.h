@@ -33,6 +33,8 @@ struct cgroup *cgroup_new(const struct cgroup_config *config);
 int cgroup_files(struct cgroup *group, int *ret_fds);
 /* For the process itself. False when not every group was joined. */
 bool cgroup_join(const int *fds, int n);
+/* For tests: from now on none can be made, as on a machine that forbids it. */
+void cgroup_forbid(void);
 bool cgroup_limits_memory(const struct cgroup *group);
 bool cgroup_limits_tasks(const struct cgroup *group);
 /* Removes the directories, which works once everyone in it has ended; what is left is removed by

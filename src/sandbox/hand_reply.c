@@ -53,15 +53,17 @@ static bool hash_ok(struct str hash)
 
 static int check_read(struct json_object *read, struct err *err)
 {
+    struct json_object_iter at;
+
     if (!json_object_is_type(read, json_type_object))
         return nonsense(err, "a state whose files are no object");
     if (json_object_object_length(read) > READ_MAX)
         return nonsense(err, "a state with too many files");
-    json_object_object_foreach(
-        read, path, hash) if (path[0] != '/' || strlen(path) > LIMIT_PATH_BYTES ||
-                              !hash_ok(json_str(
-                                  hash))) return nonsense(err,
-                                                          "a state with something that is no file");
+    json_object_object_foreachC(read, at)
+    {
+        if (at.key[0] != '/' || strlen(at.key) > LIMIT_PATH_BYTES || !hash_ok(json_str(at.val)))
+            return nonsense(err, "a state with something that is no file");
+    }
     return 0;
 }
 

@@ -29,6 +29,7 @@ void inside_state_init(const struct inside_setup *setup)
 {
     struct json_object *read = json_find(setup->state, "read");
     struct str cwd = json_str(json_find(setup->state, "cwd"));
+    struct json_object_iter at;
 
     shared.rules = (struct op_rules){ .allow_write = setup->allow_write,
                                       .deny_read = setup->deny_read,
@@ -38,8 +39,10 @@ void inside_state_init(const struct inside_setup *setup)
     shared.files_read = &files;
     if (!read || !json_object_is_type(read, json_type_object))
         return;
-    json_object_object_foreach(read, path, hash)
-        free(map_put(&files, str_from(path), alloc_text(json_object_get_string(hash))));
+    json_object_object_foreachC(read, at)
+    {
+        free(map_put(&files, str_from(at.key), alloc_text(json_object_get_string(at.val))));
+    }
 }
 
 void inside_state_borrow(struct op_state *state, struct arena *arena)

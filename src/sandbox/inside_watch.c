@@ -134,7 +134,7 @@ static void check_disk(void)
     char message[160];
 
     if (watch.setup->disk == 0 || !disk_suspect() ||
-        written_bytes(watch.setup->disk) < watch.setup->disk)
+        written_bytes(watch.setup->disk + 1) <= watch.setup->disk)
         return;
     snprintf(message, sizeof(message),
              "more than %llu MiB were written to disk (sandbox.limits.disk): everything was ended",

@@ -226,7 +226,7 @@ static int read_part(struct op_ctx *ctx, const char *path, int fd, const struct 
     __attribute__((cleanup(lines_release))) struct lines lines;
     AUTO_BUF piece = BUF_INIT(READ_STEP);
     struct sniff kind;
-    int64_t total;
+    int64_t total = -1;
     ssize_t n;
 
     lines_init(&lines, (uint64_t)range->offset, (uint64_t)range->limit);

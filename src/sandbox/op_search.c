@@ -24,19 +24,32 @@ struct asked {
     int64_t context, limit;
 };
 
-static const struct json_field fields[] = {
-    JSON_FIELD(struct asked, path, "path", JSON_STR, .required = false),
-    JSON_FIELD(struct asked, pattern, "pattern", JSON_STR, .required = false),
-    JSON_FIELD(struct asked, glob, "glob", JSON_STR, .required = false),
-    JSON_FIELD(struct asked, regex, "regex", JSON_BOOL, .required = false),
-    JSON_FIELD(struct asked, ignore_case, "ignore_case", JSON_BOOL, .required = false),
-    JSON_FIELD(struct asked, files_only, "files_only", JSON_BOOL, .required = false),
-    JSON_FIELD(struct asked, hidden, "hidden", JSON_BOOL, .required = false),
-    JSON_FIELD(struct asked, no_ignore, "no_ignore", JSON_BOOL, .required = false),
-    JSON_FIELD(struct asked, context, "context", JSON_I64, .required = false),
-    JSON_FIELD(struct asked, limit, "limit", JSON_I64, .required = false),
-    { .name = NULL },
-};
+static int read_asked(struct json_object *arguments, struct asked *a, struct err *err)
+{
+    const struct {
+        const char *name;
+        struct str *to;
+    } texts[] = { { "path", &a->path }, { "pattern", &a->pattern }, { "glob", &a->glob } };
+    const struct {
+        const char *name;
+        bool *to;
+    } switches[] = {
+        { "regex", &a->regex },           { "ignore_case", &a->ignore_case },
+        { "files_only", &a->files_only }, { "hidden", &a->hidden },
+        { "no_ignore", &a->no_ignore },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        if (json_get_str(arguments, texts[i].name, texts[i].to, err) < 0)
+            return -1;
+    for (size_t i = 0; i < ARRAY_LEN(switches); i++)
+        if (json_get_bool(arguments, switches[i].name, switches[i].to, err) < 0)
+            return -1;
+    return json_get_i64(arguments, "context", &a->context, err) < 0 ||
+                   json_get_i64(arguments, "limit", &a->limit, err) < 0
+               ? -1
+               : 0;
+}
 
 struct job {
     struct op_ctx *ctx;
@@ -75,7 +88,7 @@ static int prepare(struct job *job, struct json_object *arguments, struct err *e
     struct search_request *r = &job->request;
 
     *a = (struct asked){ .path = STR("."), .limit = LIMIT_DEFAULT };
-    if (json_read(arguments, fields, 0, a, err) < 0 || check_asked(a, err) < 0)
+    if (read_asked(arguments, a, err) < 0 || check_asked(a, err) < 0)
         return -1;
     if (a->pattern.p &&
         pattern_compile(a->pattern, a->regex, a->ignore_case, &job->pattern, err) < 0)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -37,7 +38,7 @@ static void make_room(struct search_reader *r)
 {
     size_t want = SEARCH_BUFFER_FIRST;
 
-    if (r->used < r->n)
+    if (r->p && r->used < r->n)
         memmove(r->p, r->p + r->used, r->n - r->used);
     r->n -= r->used;
     r->used = 0;
@@ -106,20 +107,19 @@ int search_open_file(int dir_fd, const char *name, const struct access_ids *ids,
     return fd;
 }
 
-/* Name by name, for kernels and filters without openat2(). */
-static int open_walking(int root_fd, const char *path, int flags)
+int search_open_walking(int root_fd, const char *path, int flags)
 {
     int dir = dup(root_fd);
 
     while (dir >= 0) {
         const char *slash = strchr(path, '/');
-        char name[LIMIT_PATH_NAME_BYTES + 1] = "";
+        char name[LIMIT_PATH_NAME_BYTES + 1];
         size_t n = slash ? (size_t)(slash - path) : strlen(path);
         int next;
 
         if (n > LIMIT_PATH_NAME_BYTES)
             break;
-        memcpy(name, path, n);
+        snprintf(name, sizeof(name), "%.*s", (int)n, path);
         next = openat(dir, name,
                       slash ? O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
                             : flags | O_NOFOLLOW | O_CLOEXEC);
@@ -145,6 +145,6 @@ int search_open_beneath(int root_fd, const char *path, int flags)
         return openat(root_fd, ".", flags | O_CLOEXEC);
     fd = syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
     if (fd < 0 && (errno == ENOSYS || errno == EPERM || errno == EAGAIN))
-        return open_walking(root_fd, path, flags);
+        return search_open_walking(root_fd, path, flags);
     return (int)fd;
 }

@@ -24,7 +24,6 @@ struct talk {
     const char *text, *model;
     enum model_stop stop;
     struct model_usage usage;
-    struct loop_timer linger;
 };
 
 static const char *needed(const char *name)
@@ -74,22 +73,10 @@ static void open_talk(struct talk *talk, struct test *t, const struct model_spec
     ASSERT_OK(model_gateway_new(&config, &talk->gateway, &t->err));
 }
 
-static void stop_loop(struct loop_timer *timer)
-{
-    struct talk *talk = (struct talk *)(void *)((char *)timer - offsetof(struct talk, linger));
-
-    loop_stop(talk->loop);
-}
-
-/* Lets a server of ours end. */
 static void close_talk(struct talk *talk)
 {
-    struct test *t = talk->t;
-
     model_gateway_free(talk->gateway);
-    talk->linger.fire = stop_loop;
-    loop_timer_start(talk->loop, &talk->linger, 2500);
-    ASSERT_OK(loop_run(talk->loop, &t->err));
+    model_servers_wait(talk->loop);
     loop_free(talk->loop);
 }
 

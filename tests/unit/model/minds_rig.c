@@ -74,6 +74,8 @@ void minds_start(struct minds *minds, struct told *told, const char *model,
     static const struct model_sink sink = { on_delta, on_done };
     const struct model_request request = { .model_id = model,
                                            .system = STR("You are a test."),
+                                           .tools = minds->tools,
+                                           .tool_count = minds->tool_count,
                                            .messages = messages,
                                            .message_count = n };
 

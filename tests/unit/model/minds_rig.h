@@ -14,7 +14,9 @@ struct minds {
     struct clock_fake clock;
     struct loop *loop;
     struct model_gateway *gateway;
-    struct model_spec spec; /* "m" */
+    struct model_spec spec;         /* "m" */
+    const struct model_tool *tools; /* offered with every question */
+    size_t tool_count;
 };
 
 /* What came of one question; texts lie in the test's arena. */
@@ -34,7 +36,7 @@ struct told {
 /* A model "m" of this provider; script is the text of its YAML file or NULL. */
 void minds_open(struct minds *minds, struct test *t, const char *provider, const char *script);
 void minds_close(struct minds *minds);
-/* Starts a question of these messages; no tools. */
+/* Starts a question of these messages. */
 void minds_start(struct minds *minds, struct told *told, const char *model,
                  const struct model_message *messages, size_t n);
 /* One message from the user, until it is answered. */

@@ -177,6 +177,22 @@ TEST(a_stream_that_ends_early_is_no_reply)
     ask_release(&ask);
 }
 
+TEST(numbers_of_tokens_that_cant_be_are_not_believed_nor_added_up)
+{
+    struct ask ask;
+
+    ask_anthropic(t, &ask,
+                  SAYS(EVENT("message_start",
+                             "{\"type\":\"message_start\",\"message\":{\"usage\":{"
+                             "\"input_tokens\":9223372036854775807,\"cache_read_input_tokens\":"
+                             "9223372036854775807,\"output_tokens\":-3}}}") TEXT_BLOCK("0", "a")
+                           EVENT("message_stop", "{\"type\":\"message_stop\"}")));
+    ASSERT_REPLIED(&ask, MODEL_STOP_END);
+    ASSERT(ask.usage.estimated && ask.usage.input_tokens > 0 && ask.usage.input_tokens < 100);
+    ASSERT_EQ(ask.usage.cached_tokens, 0);
+    ask_release(&ask);
+}
+
 /* ---- thinking ---- */
 
 #define THINKING_TURN                                                                              \

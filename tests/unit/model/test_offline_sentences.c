@@ -171,6 +171,7 @@ static const struct sentence with_hands[] = {
     /* talk */
     { "Hello", "Hello! I am Dormouse's built-in offline model: a set of rules" },
     { "hi there!", "Hello!" },
+    { "Say hello in one short sentence.", "Hello!" },
     { "Good morning, dormouse", "Hello!" },
     { "hey", "Hello!" },
     { "How are you today?", "I am a set of rules" },

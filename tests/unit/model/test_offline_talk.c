@@ -533,6 +533,57 @@ TEST(offline_streams_in_small_pieces_and_counts)
     minds_close(&minds);
 }
 
+TEST(offline_calls_tools_through_the_gateway)
+{
+    struct minds minds;
+    struct told told;
+
+    minds_open(&minds, t, "offline", NULL);
+    minds.tools = rig_hands;
+    minds.tool_count = rig_hands_count;
+    minds_ask(&minds, &told, "m", "run make test");
+    ASSERT_EQ(told.stop, MODEL_STOP_CALLS);
+    ASSERT_TEXT(told.calls, "offline-1-1 bash {\"command\":\"make test\"}");
+    minds_close(&minds);
+}
+
+TEST(offline_greets_when_nobody_has_said_anything)
+{
+    const struct model_message messages[] = {
+        { .role = MODEL_ASSISTANT, .text = STR("earlier") },
+        { .role = MODEL_USER, .text = STR(" \n ") },
+    };
+    const struct model_request request = { .messages = messages, .message_count = 2 };
+    struct offline_turn turn;
+
+    offline_think(&request, RIG_NOW, &t->arena, &turn);
+    ASSERT_CONTAINS(buf_text(&turn.say), "Hello!");
+    offline_turn_release(&turn);
+}
+
+TEST(offline_counts_rounds_and_stops_calling)
+{
+    const struct model_call call = { .id = STR("x"), .name = STR("bash"), .arguments = STR("{}") };
+    struct rig rig;
+
+    rig_begin(&rig, t, rig_hands, rig_hands_count);
+    rig_user(&rig, "tidy this folder");
+    for (int i = 0; i < 4; i++) {
+        rig.messages[rig.n++] =
+            (struct model_message){ .role = MODEL_ASSISTANT, .calls = &call, .call_count = 1 };
+        rig.messages[rig.n++] = (struct model_message){ .role = MODEL_TOOL,
+                                                        .call_id = STR("x"),
+                                                        .tool_name = STR("bash"),
+                                                        .text = STR("[\"a.png\"]") };
+        if (i < 1)
+            continue;
+        ASSERT(rig_think(&rig));
+        ASSERT_EQ(rig.turn.call_count, 0);
+        rig.n--;
+    }
+    rig_end(&rig);
+}
+
 TEST(offline_can_be_cancelled)
 {
     const struct model_message hello = { .role = MODEL_USER, .text = STR("help") };

@@ -5,7 +5,6 @@
 #include "rig.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "base/json_write.h"
 #include "base/limits.h"
 #include "loop/child.h"
+#include "loop/loop_int.h"
 #include "sandbox/hand_int.h"
 
 #define PATIENCE_MS 30000
@@ -110,14 +110,13 @@ void rig_run_until(struct rig *rig, const bool *flag)
 struct collecting {
     struct loop_timer timer; /* first */
     struct loop *loop;
-    int pid;
 };
 
 static void look_again(struct loop_timer *timer)
 {
     struct collecting *wait = (struct collecting *)timer;
 
-    if (wait->pid > 0 && kill(wait->pid, 0) == 0)
+    if (wait->loop->children > 0)
         loop_timer_start(wait->loop, timer, 2);
     else
         loop_stop(wait->loop);
@@ -126,18 +125,14 @@ static void look_again(struct loop_timer *timer)
 void rig_end_hand(struct rig *rig)
 {
     struct collecting wait = { .timer = { .fire = look_again }, .loop = rig->loop };
-    uint64_t stamp;
 
-    if (!rig->hand)
-        return;
-    wait.pid = hand_pid(rig->hand, &stamp);
     hand_free(rig->hand);
     rig->hand = NULL;
-    do {
+    while (rig->loop->children > 0) {
         loop_timer_start(rig->loop, &wait.timer, 0);
         loop_run(rig->loop, NULL);
-    } while (wait.pid > 0 && kill(wait.pid, 0) == 0);
-    loop_timer_stop(rig->loop, &wait.timer);
+        loop_timer_stop(rig->loop, &wait.timer);
+    }
 }
 
 void rig_end(struct rig *rig)
@@ -214,5 +209,5 @@ bool rig_noticed(const struct rig *rig, const char *part)
 
 const char *rig_probe(void)
 {
-    return PROBE_PATH;
+    return SANDBOX_PROBE_PATH;
 }

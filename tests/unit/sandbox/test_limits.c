@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "rig.h"
+#include "sandbox/cgroup.h"
 
 #define SOON_MS 4000 /* with sanitizers, on a busy machine; a second or two otherwise */
 
@@ -63,6 +64,20 @@ TEST(a_fork_bomb_in_sessions_of_its_own_ends)
     rig_init(&rig, t);
     rig.spec.processes = 16;
     bomb(&rig, "for i in {1..200}; do setsid sleep 30 & done; sleep 20", "processes");
+    rig_end(&rig);
+}
+
+/* Where no control group can be made, the hand's watch alone must do. */
+TEST(bombs_end_without_a_control_group)
+{
+    struct rig rig;
+
+    cgroup_forbid();
+    rig_init(&rig, t);
+    rig.spec.memory_bytes = 256 * MIB;
+    bomb(&rig, ":(){ :|:& };:; sleep 20", "processes");
+    bomb(&rig, arena_printf(&t->arena, "%s forks", rig_probe()), "processes");
+    bomb(&rig, arena_printf(&t->arena, "%s memory_many 200", rig_probe()), "memory");
     rig_end(&rig);
 }
 

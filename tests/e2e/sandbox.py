@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""`dormouse sandbox exec` as people type it: streams, exit codes, the terminal, the walls."""
+import os
+import pty
+import signal
+import subprocess
+import time
+
+from harness import BINARY, WAIT_S, Skip, expect, expect_eq, expect_in, main, test
+
+
+def sandbox(box, *words, **how):
+    """Skips where no sandbox can be built."""
+    if subprocess.run(["bwrap", "--unshare-user", "--ro-bind", "/", "/", "true"],
+                      stderr=subprocess.DEVNULL).returncode != 0:
+        raise Skip("bubblewrap does not work here")
+    return box.run("sandbox", "exec", *words, **how)
+
+
+@test
+def streams_and_exit_code_are_the_command_s(box):
+    out, err = sandbox(box, "--", "sh", "-c", "cat; echo oops >&2; exit 7", stdin="in\n", code=7)
+    expect_eq(out, "in\n")
+    expect_eq(err, "oops\n")
+    sandbox(box, "--", "sh", "-c", "kill -TERM $$", code=143)
+
+
+@test
+def commands_that_can_not_run_have_codes_of_their_own(box):
+    _, err = sandbox(box, "--", "no-such-command", code=127)
+    expect_in("no-such-command", err)
+    box.write("work/plain", "text")
+    sandbox(box, "--", "./plain", code=126)
+    _, err = sandbox(box, "--timeout", "1", "--", "sleep", "60", code=124)
+    expect_in("too long", err)
+    _, err = sandbox(box, "--allow-write", "absent", "--", "true", code=125)
+    expect_in("absent", err)
+    sandbox(box, "--timeout", "soon", "--", "true", code=125)
+
+
+@test
+def only_the_named_places_are_written(box):
+    os.mkdir(box.path("other"))
+    sandbox(box, "--", "sh", "-c", "echo x > here")
+    expect(os.path.exists(box.path("work/here")), "not written")
+    _, err = sandbox(box, "--", "sh", "-c", "echo x > ../other/there", code=2)
+    expect_in("Read-only", err)
+    sandbox(box, "--allow-write", box.path("other"), "--", "sh", "-c", "echo x > ../other/there")
+    expect(os.path.exists(box.path("other/there")), "not written")
+    expect(not os.path.exists(box.path("work/.dormouse")), "something was left behind")
+
+
+@test
+def what_is_denied_is_not_read(box):
+    box.write(".ssh/key", "canary")
+    box.write("work/.env", "canary")
+    box.write("data/token", "canary")
+    box.write("private", "canary")
+    for path in ("~/.ssh/key", ".env", box.path("data/token")):
+        out, err = sandbox(box, "--", "sh", "-c", f"cat {path}", code=1)
+        expect_in("Permission denied", err)
+        expect("canary" not in out, out)
+    sandbox(box, "--", "cat", box.path("private"))
+    sandbox(box, "--deny-read", box.path("private"), "--", "cat", box.path("private"), code=1)
+
+
+@test
+def a_limit_that_is_hit_is_named(box):
+    box.config("sandbox: { limits: { processes: 8 } }\n")
+    _, err = sandbox(box, "--", "sh", "-c", "for i in $(seq 50); do sleep 60 & done; wait",
+                     code=125)
+    expect_in("sandbox.limits.processes", err)
+
+
+@test
+def refused_calls_are_said_on_standard_error(box):
+    _, err = sandbox(box, "--", "sh", "-c", "unshare -U true", code=1)
+    expect_in("dormouse: seccomp: unshare by unshare refused", err)
+
+
+@test
+def only_listed_hosts_are_reached(box):
+    _, err = sandbox(box, "--allow-domain", "example.org", "--", "bash", "-c",
+                     "exec 3<>/dev/tcp/127.0.0.1/3128; printf 'CONNECT evil.example:443 HTTP/1.1"
+                     "\\r\\nHost: x\\r\\n\\r\\n' >&3; head -1 <&3 >&2")
+    expect_in("403", err)
+    expect_in("dormouse: network: evil.example:443", err)
+    _, err = sandbox(box, "--allow-domain", "http://x", "--", "true", code=125)
+    expect_in("http://x", err)
+
+
+@test
+def the_terminal_stays_a_terminal_and_its_keys_reach_the_command(box):
+    sandbox(box, "--", "true")
+    pid, terminal = pty.fork()
+    if pid == 0:
+        try:
+            os.chdir(box.work)
+            os.execve(BINARY, [BINARY, "sandbox", "exec", "--", "bash", "-c",
+                               "test -t 0 && test -t 1 && echo tty; trap 'echo got it; exit 9' INT; "
+                               "echo ready; while :; do sleep 0.05; done"], box.env)
+        finally:
+            os._exit(127)
+    text = b""
+    deadline = time.monotonic() + WAIT_S
+    sent = False
+    while time.monotonic() < deadline:
+        try:
+            part = os.read(terminal, 4096)
+        except OSError:
+            break
+        text += part
+        if b"ready" in text and not sent:
+            os.write(terminal, b"\x03")
+            sent = True
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    expect_in("tty", text.decode())
+    expect_in("got it", text.decode())
+    expect_eq(code, 9)
+
+
+@test
+def nothing_is_left_when_it_is_killed(box):
+    sandbox(box, "--", "true")
+    process = subprocess.Popen([BINARY, "sandbox", "exec", "--", "sh", "-c",
+                                "(while sleep 0.05; do date +%N > beat; done) & echo on; wait"],
+                               cwd=box.work, env=box.env, stdout=subprocess.PIPE, text=True)
+    expect_eq(process.stdout.readline(), "on\n")
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    beat = box.path("work/beat")
+    deadline = time.monotonic() + WAIT_S
+    while time.monotonic() < deadline:
+        before = os.stat(beat).st_mtime_ns if os.path.exists(beat) else 0
+        time.sleep(0.4)
+        if before == (os.stat(beat).st_mtime_ns if os.path.exists(beat) else 0):
+            return
+    raise AssertionError("it still runs")
+
+
+@test
+def the_doctor_says_that_it_works(box):
+    sandbox(box, "--", "true")
+    out, _ = box.run("doctor")
+    expect_in("a command was run in the sandbox", out)
+
+
+main()

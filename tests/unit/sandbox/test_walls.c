@@ -1,0 +1,183 @@
+/* What bubblewrap is told, without starting it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/test.h"
+#include "sandbox/walls.h"
+
+static const struct walls_how how = { .hand = "/usr/bin/true" };
+
+static const char *real_dir(struct test *t, const char *name)
+{
+    char *real;
+
+    mkdir(test_path(t, name), 0755);
+    real = realpath(test_path(t, name), NULL);
+    ASSERT(real);
+    name = arena_text(&t->arena, real);
+    free(real);
+    return name;
+}
+
+/* Where this run of arguments begins, -1 when it is not there. */
+static int find(const struct walls *w, const char *a, const char *b, const char *c)
+{
+    for (size_t i = 0; i + 2 < w->args.n; i++)
+        if (strcmp(w->args.items[i], a) == 0 && strcmp(w->args.items[i + 1], b) == 0 &&
+            (!c || strcmp(w->args.items[i + 2], c) == 0))
+            return (int)i;
+    return -1;
+}
+
+TEST(denied_places_come_after_writable_ones)
+{
+    const char *home = real_dir(t, "home");
+    const char *keys = real_dir(t, "home/keys");
+    const char *const write[] = { "~", NULL }, *const deny[] = { "~/keys", NULL };
+    AUTO_WALLS w = { .cwd = NULL };
+
+    ASSERT_OK(walls_build(
+        &(struct sandbox_spec){
+            .cwd = home, .home = home, .allow_write = write, .deny_read = deny },
+        &how, &w, &t->err));
+    ASSERT(find(&w, "--bind", home, home) >= 0);
+    ASSERT(find(&w, "--tmpfs", keys, NULL) > find(&w, "--bind", home, home));
+    ASSERT(find(&w, "--remount-ro", keys, NULL) > find(&w, "--tmpfs", keys, NULL));
+}
+
+TEST(a_writable_place_below_a_denied_one_is_not_bound)
+{
+    const char *home = real_dir(t, "home");
+    const char *keys = real_dir(t, "home/keys"), *below = real_dir(t, "home/keys/below");
+    const char *const write[] = { "~/keys/below", NULL }, *const deny[] = { "~/keys", NULL };
+    AUTO_WALLS w = { .cwd = NULL };
+
+    ASSERT_OK(walls_build(
+        &(struct sandbox_spec){
+            .cwd = home, .home = home, .allow_write = write, .deny_read = deny },
+        &how, &w, &t->err));
+    ASSERT(find(&w, "--bind", below, below) < 0);
+    ASSERT(find(&w, "--tmpfs", keys, NULL) >= 0);
+}
+
+TEST(names_are_found_below_the_writable_places)
+{
+    const char *home = real_dir(t, "home"), *deep;
+    const char *const write[] = { ".", NULL }, *const deny[] = { ".env", NULL };
+    AUTO_WALLS w = { .cwd = NULL };
+
+    real_dir(t, "home/a");
+    real_dir(t, "home/a/b");
+    real_dir(t, "home/node_modules");
+    test_write_file(test_path(t, "home/a/b/.env"), "x", 1);
+    test_write_file(test_path(t, "home/node_modules/.env"), "x", 1);
+    test_write_file(test_path(t, "home/a/env"), "x", 1);
+    ASSERT_EQ(symlink("nowhere", test_path(t, "home/a/.env")), 0);
+    ASSERT_OK(walls_build(
+        &(struct sandbox_spec){
+            .cwd = home, .home = home, .allow_write = write, .deny_read = deny },
+        &how, &w, &t->err));
+    deep = arena_printf(&t->arena, "%s/a/b/.env", home);
+    ASSERT(find(&w, "--ro-bind", "/dev/null", deep) >= 0);
+    /* The link that leads nowhere is found and leads to nothing that could be covered. */
+    ASSERT_EQ(w.found.n, 2);
+    ASSERT(!w.names_cut);
+    ASSERT_EQ(w.deny_names.n, 1);
+}
+
+TEST(specifications_that_can_not_be_are_refused)
+{
+    const char *home = real_dir(t, "home");
+    static const char *const proc[] = { "/proc", NULL }, *const root[] = { "/", NULL };
+    static const char *const dots[] = { "absent/../../x", NULL };
+    const char *const here[] = { ".", NULL }, *const itself[] = { "./", NULL };
+    const struct {
+        struct sandbox_spec spec;
+        enum err_code code;
+    } specs[] = {
+        { { .cwd = "relative" }, ERR_BAD_REQUEST },
+        { { .cwd = NULL }, ERR_BAD_REQUEST },
+        { { .cwd = "/nowhere/at/all" }, ERR_NOT_FOUND },
+        { { .cwd = home, .allow_write = proc }, ERR_BAD_REQUEST },
+        { { .cwd = home, .allow_write = dots }, ERR_BAD_REQUEST },
+        { { .cwd = home, .deny_read = root }, ERR_BAD_REQUEST },
+        { { .cwd = home, .deny_read = itself }, ERR_BAD_REQUEST },
+        { { .cwd = home, .data_dir = home }, ERR_BAD_REQUEST },
+    };
+
+    (void)here;
+    for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
+        AUTO_WALLS w = { .cwd = NULL };
+
+        ASSERT_FAILS(walls_build(&specs[i].spec, &how, &w, &t->err), specs[i].code);
+        err_reset(&t->err);
+    }
+}
+
+TEST(a_place_that_is_not_there_is_left_out)
+{
+    const char *home = real_dir(t, "home");
+    const char *const write[] = { "absent", NULL }, *const deny[] = { "~/absent/too", NULL };
+    AUTO_WALLS w = { .cwd = NULL };
+
+    ASSERT_OK(walls_build(
+        &(struct sandbox_spec){
+            .cwd = home, .home = home, .allow_write = write, .deny_read = deny },
+        &how, &w, &t->err));
+    ASSERT_EQ(w.allow_write.n, 0);
+    ASSERT(find(&w, "--tmpfs", arena_printf(&t->arena, "%s/absent/too", home), NULL) < 0);
+}
+
+TEST(the_directory_of_settings_is_made_and_removed_again)
+{
+    const char *home = real_dir(t, "home");
+    const char *own = arena_printf(&t->arena, "%s/.dormouse", home);
+    const char *const write[] = { ".", NULL };
+    struct walls w;
+
+    ASSERT_OK(walls_build(&(struct sandbox_spec){ .cwd = home, .allow_write = write }, &how, &w,
+                          &t->err));
+    ASSERT_EQ(access(own, F_OK), 0);
+    ASSERT(find(&w, "--tmpfs", own, NULL) >= 0);
+    walls_release(&w);
+    ASSERT(access(own, F_OK) < 0);
+}
+
+TEST(with_walls_off_nothing_is_built_or_made)
+{
+    const char *home = real_dir(t, "home");
+    const char *const write[] = { ".", NULL };
+    AUTO_WALLS w = { .cwd = NULL };
+
+    ASSERT_OK(walls_build(&(struct sandbox_spec){ .cwd = home, .allow_write = write, .off = true },
+                          &how, &w, &t->err));
+    ASSERT_EQ(w.args.n, 0);
+    ASSERT_EQ(w.allow_write.n, 1);
+    ASSERT(!w.made);
+}
+
+TEST(a_system_without_bubblewrap_says_what_to_install)
+{
+    ASSERT_EQ(setenv("PATH", "/nowhere", 1), 0);
+    ASSERT_FAILS(sandbox_available(&t->err), ERR_SANDBOX_UNAVAILABLE);
+    ASSERT_CONTAINS(err_message(&t->err, 0), "apt install bubblewrap");
+    /* Kept. */
+    ASSERT_FAILS(sandbox_available(&t->err), ERR_SANDBOX_UNAVAILABLE);
+}
+
+TEST(a_bubblewrap_that_fails_is_quoted)
+{
+    static const char script[] =
+        "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n";
+
+    test_write_file(test_path(t, "bwrap"), script, strlen(script));
+    ASSERT_EQ(chmod(test_path(t, "bwrap"), 0755), 0);
+    ASSERT_EQ(setenv("PATH", test_dir(t), 1), 0);
+    ASSERT_FAILS(sandbox_available(&t->err), ERR_SANDBOX_UNAVAILABLE);
+    ASSERT_CONTAINS(err_message(&t->err, 0), "No permissions to create new namespace");
+    ASSERT_CONTAINS(err_message(&t->err, 0), "unprivileged_userns_clone");
+}

@@ -6,7 +6,10 @@
 
 #include <stdlib.h>
 
+#include "base/embed.h"
 #include "serve/api_int.h"
+
+extern const struct embed_file api_schema_files[];
 
 #define SMALL (64 * KIB)
 #define QUERY(...)                                                                                 \
@@ -97,7 +100,9 @@ struct api *api_new(const struct api_config *config)
     struct api *api = NEW(struct api);
 
     *api = (struct api){ .config = *config, .listener = { .event = heard } };
-    api->routes = (struct serve_routes){ .table = table, .count = ARRAY_LEN(table), .arg = api };
+    api->routes = (struct serve_routes){
+        .table = table, .count = ARRAY_LEN(table), .arg = api, .schemas = api_schema_files[0].bytes
+    };
     runner_listen(config->runner, &api->listener);
     return api;
 }

@@ -4,7 +4,10 @@
  */
 #include <stdio.h>
 
+#include <json-c/json_object_iterator.h>
+
 #include "base/alloc.h"
+#include "base/json.h"
 #include "base/json_write.h"
 #include "serve/route.h"
 
@@ -36,12 +39,28 @@ static const char *media_type(enum serve_answer answer)
     }
 }
 
-/* "content": one media type whose form is not described. */
-static void write_content(struct json_writer *w, const char *type)
+/* A media type and, when it is described, the schema of what it carries. */
+static void write_media(struct json_writer *w, const char *type, const char *schema)
+{
+    char text[128];
+
+    open_object(w, type);
+    if (schema) {
+        snprintf(text, sizeof(text), "#/components/schemas/%s", schema);
+        open_object(w, "schema");
+        write_pair(w, "$ref", text);
+        json_write_object_end(w);
+    }
+    json_write_object_end(w);
+}
+
+static void write_answer(struct json_writer *w, const struct serve_route *route)
 {
     open_object(w, "content");
-    open_object(w, type);
-    json_write_object_end(w);
+    /* Of server-sent events the schema is that of each event's data. */
+    write_media(w, media_type(route->answer), route->gives);
+    if (route->streams)
+        write_media(w, media_type(SERVE_SSE), NULL);
     json_write_object_end(w);
 }
 
@@ -54,7 +73,7 @@ static void write_responses(struct json_writer *w, const struct serve_route *rou
     write_pair(w, "description",
                upgrade ? "The connection speaks WebSocket from here on." : "Done.");
     if (!upgrade)
-        write_content(w, media_type(route->answer));
+        write_answer(w, route);
     json_write_object_end(w);
     open_object(w, "default");
     write_pair(w, "$ref", "#/components/responses/Error");
@@ -62,41 +81,45 @@ static void write_responses(struct json_writer *w, const struct serve_route *rou
     json_write_object_end(w);
 }
 
-static void write_parameter(struct json_writer *w, struct str name)
+static void write_parameter(struct json_writer *w, struct str name, bool in_path)
 {
     json_write_object_begin(w);
     json_write_key(w, "name");
     json_write_str(w, name);
-    write_pair(w, "in", "path");
+    write_pair(w, "in", in_path ? "path" : "query");
     json_write_key(w, "required");
-    json_write_bool(w, true);
+    json_write_bool(w, in_path);
     open_object(w, "schema");
     write_pair(w, "type", "string");
     json_write_object_end(w);
     json_write_object_end(w);
 }
 
-static void write_parameters(struct json_writer *w, const char *pattern)
+static void write_parameters(struct json_writer *w, const struct serve_route *route)
 {
-    const char *open = strchr(pattern, '{');
+    const char *open = strchr(route->pattern, '{');
 
-    if (!open)
+    if (!open && !route->query)
         return;
     json_write_key(w, "parameters");
     json_write_array_begin(w);
     for (; open; open = strchr(open + 1, '{'))
-        write_parameter(w, str_of(open + 1, strcspn(open + 1, ".}")));
+        write_parameter(w, str_of(open + 1, strcspn(open + 1, ".}")), true);
+    for (const char *const *name = route->query; name && *name; name++)
+        write_parameter(w, str_from(*name), false);
     json_write_array_end(w);
 }
 
-static void write_body(struct json_writer *w, uint32_t max)
+static void write_body(struct json_writer *w, const struct serve_route *route)
 {
     char text[64];
 
-    snprintf(text, sizeof(text), "At most %u bytes.", max);
+    snprintf(text, sizeof(text), "At most %u bytes.", route->body_max);
     open_object(w, "requestBody");
     write_pair(w, "description", text);
-    write_content(w, "application/json");
+    open_object(w, "content");
+    write_media(w, "application/json", route->takes);
+    json_write_object_end(w);
     json_write_object_end(w);
 }
 
@@ -108,9 +131,9 @@ static void write_operation(struct json_writer *w, const struct serve_route *rou
         method[i] = (char)(route->method[i] | 0x20);
     open_object(w, method);
     write_pair(w, "summary", route->summary);
-    write_parameters(w, route->pattern);
+    write_parameters(w, route);
     if (route->body_max > 0)
-        write_body(w, route->body_max);
+        write_body(w, route);
     write_responses(w, route);
     if (route->access != SERVE_TOKEN) {
         json_write_key(w, "security");
@@ -162,19 +185,49 @@ static void write_path(struct json_writer *w, const struct serve_route *first, s
     json_write_object_end(w);
 }
 
-static void write_components(struct json_writer *w)
+static void write_members(struct json_writer *w, struct json_object *object)
 {
-    static const char components[] =
-        "{\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\"}},"
-        "\"responses\":{\"Error\":{"
+    struct json_object_iterator at = json_object_iter_begin(object);
+    struct json_object_iterator end = json_object_iter_end(object);
+
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        json_write_key(w, json_object_iter_peek_name(&at));
+        json_write_value(w, json_object_iter_peek_value(&at));
+    }
+}
+
+static void write_schemas(struct json_writer *w, const struct serve_routes *routes, size_t count)
+{
+    open_object(w, "schemas");
+    for (size_t i = 0; i < count; i++) {
+        AUTO_JSON schemas = NULL;
+
+        if (!routes[i].schemas.n)
+            continue;
+        BUG_IF(json_parse(routes[i].schemas, &schemas, NULL) < 0);
+        write_members(w, schemas);
+    }
+    json_write_object_end(w);
+}
+
+static void write_components(struct json_writer *w, const struct serve_routes *routes, size_t count)
+{
+    static const char schemes[] = "{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\"}}";
+    static const char responses[] =
+        "{\"Error\":{"
         "\"description\":\"What went wrong, for programs and for people.\","
         "\"content\":{\"application/json\":{\"schema\":{"
         "\"type\":\"object\",\"required\":[\"error\"],\"properties\":{\"error\":{"
         "\"type\":\"object\",\"required\":[\"code\",\"message\"],\"properties\":{"
-        "\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"details\":{}}}}}}}}}}";
+        "\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"details\":{}}}}}}}}}";
 
-    json_write_key(w, "components");
-    json_write_raw(w, str_from(components));
+    open_object(w, "components");
+    json_write_key(w, "securitySchemes");
+    json_write_raw(w, str_from(schemes));
+    json_write_key(w, "responses");
+    json_write_raw(w, str_from(responses));
+    write_schemas(w, routes, count);
+    json_write_object_end(w);
     json_write_key(w, "security");
     json_write_raw(w, STR("[{\"token\":[]}]"));
 }
@@ -196,7 +249,7 @@ int route_openapi(const struct serve_routes *routes, size_t count, const char *v
     while ((route = next_route(&walk)))
         write_path(&w, route, (struct walk){ .routes = routes, .count = count });
     json_write_object_end(&w);
-    write_components(&w);
+    write_components(&w, routes, count);
     json_write_object_end(&w);
     return json_write_end(&w) < 0 ? err_set(err, ERR_TOO_LARGE, "the OpenAPI document does not fit")
                                   : 0;

@@ -54,7 +54,7 @@ struct serve_routes {
     const struct serve_route *table;
     size_t count;
     void *arg;
-    const char *schemas; /* JSON text: an object of JSON Schemas by name; NULL: none */
+    struct str schemas; /* JSON text: an object of JSON Schemas by name; empty: none */
 };
 
 #define ROUTE_PARAMS_MAX    8

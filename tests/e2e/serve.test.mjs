@@ -93,6 +93,7 @@ test("openapi tells the truth about status and type", async () => {
   const asset = html.match(/\/assets\/([^"]+)/)[1];
   for (const [route, item] of Object.entries(document.paths)) {
     if (!item.get || item.get.responses["101"] || route === "/login") continue;
+    if (/{(?!name})/.test(route)) continue; // names something that is not there; run.test.mjs asks for what is
     const cut = new AbortController();
     const answer = await fetch(info.url + route.replace("{name}", asset), { headers: bearer(), signal: cut.signal });
     cut.abort();

@@ -8,6 +8,7 @@
 #ifndef DORMOUSE_BASE_UNIX_ADDRESS_H
 #define DORMOUSE_BASE_UNIX_ADDRESS_H
 
+#include <sys/socket.h>
 #include <sys/un.h>
 
 #include "base/err.h"

@@ -7,11 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/json.h"
+#include "base/json_write.h"
+#include "base/limits.h"
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
 #include "cli/config.h"
-#include "cli/data_dir.h"
+#include "cli/decide.h"
 #include "cli/domains.h"
 #include "cli/models.h"
 #include "cli/term.h"
@@ -243,19 +245,65 @@ static int agree(const struct cli_args *args, const struct consent_terms *terms,
     return 0;
 }
 
-static int record(struct domain *agent, const struct consent_terms *terms, bool withdraw,
+static bool same_text(struct json_object *object, const char *key, const char *expected)
+{
+    return str_is(json_str(json_find(object, key)), expected);
+}
+
+static bool same_terms(struct json_object *model, const struct consent_terms *terms)
+{
+    struct json_object *privacy = json_find(model, "privacy");
+    bool trains = false;
+
+    json_get_bool(privacy, "trains", &trains, NULL);
+    return same_text(model, "host", terms->host) && same_text(model, "provider", terms->provider) &&
+           same_text(privacy, "policyVersion", terms->policy_version) &&
+           same_text(privacy, "retention", terms->retention) &&
+           same_text(privacy, "jurisdiction", terms->jurisdiction) && trains == terms->trains;
+}
+
+/* A daemon that runs for long may know other terms than those that were shown. */
+static int check_shown(struct talk *talk, const struct consent_terms *terms, struct err *err)
+{
+    AUTO_JSON answer = NULL;
+    struct json_object *list;
+
+    if (talk_ask(talk, "GET", "/api/v1/models", STR_NONE, &answer, err) < 0)
+        return -1;
+    list = json_find(answer, "models");
+    for (size_t i = 0; list && i < json_object_array_length(list); i++) {
+        struct json_object *model = json_object_array_get_idx(list, i);
+
+        if (same_text(model, "id", terms->model_id) && same_terms(model, terms))
+            return 0;
+    }
+    return err_set(err, ERR_CONFLICT,
+                   "the running daemon has another config.yaml than the one shown; start it again");
+}
+
+/* The daemon writes it, or a keeper does: there is one writer. */
+static int record(const struct cli_args *args, const struct consent_terms *terms, bool withdraw,
                   struct err *err)
 {
-    int64_t now = clock_wall_ms(clock_system());
+    AUTO(talk) talk = NULL;
+    AUTO_BUF path = BUF_INIT(4 * KIB);
+    AUTO_BUF body = BUF_INIT(64 * KIB);
+    AUTO_JSON answer = NULL;
+    struct json_writer w = JSON_WRITER(&body);
 
-    if (domain_begin(agent, err) < 0)
+    buf_add_text(&path, "/api/v1/models/");
+    decide_add_segment(&path, terms->model_id);
+    buf_add_text(&path, "/consent");
+    json_write_object_begin(&w);
+    json_write_key(&w, "policy_version");
+    json_write_text(&w, terms->policy_version);
+    json_write_object_end(&w);
+    if (json_write_end(&w) < 0)
+        return err_set(err, ERR_TOO_LARGE, "the version of the terms is too long");
+    if (talk_open(args, &talk, err) < 0 || (!withdraw && check_shown(talk, terms, err) < 0))
         return -1;
-    if ((withdraw ? consent_withdraw(agent, terms->model_id, now, err)
-                  : consent_give(agent, terms, "owner", now, err)) < 0) {
-        domain_rollback(agent);
-        return -1;
-    }
-    return domain_commit(agent, err);
+    return talk_ask(talk, withdraw ? "DELETE" : "POST", buf_text(&path),
+                    withdraw ? STR_NONE : buf_str(&body), &answer, err);
 }
 
 static void print_consent(const struct cli_args *args, const struct consent_terms *terms,
@@ -282,7 +330,6 @@ static void print_consent(const struct cli_args *args, const struct consent_term
 static int run_consent(const struct cli_args *args)
 {
     AUTO(config) config = NULL;
-    AUTO(domain) agent = NULL;
     AUTO_MODELS models = { .n = 0 };
     AUTO_ARENA arena = ARENA_INIT;
     struct err err = ERR_INIT;
@@ -300,10 +347,7 @@ static int run_consent(const struct cli_args *args)
         print_consent(args, &terms, "not needed: it runs on this machine");
         return CLI_DONE;
     }
-    if ((!withdraw && agree(args, &terms, &err) < 0) ||
-        data_dir_prepare(cli_data_dir(args), &err) < 0 ||
-        domains_open_one(config, cli_data_dir(args), DOMAIN_AGENT, false, &agent, &err) < 0 ||
-        record(agent, &terms, withdraw, &err) < 0)
+    if ((!withdraw && agree(args, &terms, &err) < 0) || record(args, &terms, withdraw, &err) < 0)
         return cli_fail(args, &err);
     print_consent(args, &terms, withdraw ? "withdrawn" : "given");
     return CLI_DONE;

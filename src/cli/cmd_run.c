@@ -1,32 +1,60 @@
-/* dormouse run: one run from a prompt to its end, shown as it happens.
+/* dormouse run, dormouse rerun: one run from a prompt to its end, shown as it happens.
  *
  * SPDX-License-Identifier: MIT
  */
-#include <json-c/json.h>
+#include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json.h"
+#include "base/clock.h"
+#include "base/file.h"
 #include "base/json_write.h"
 #include "base/limits.h"
+#include "base/rand.h"
+#include "base/utf8.h"
+#include "base/uuid.h"
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
-#include "cli/show.h"
-#include "cli/talk.h"
+#include "cli/decide.h"
+#include "cli/fence.h"
+#include "cli/follow.h"
 
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int number)
-{
-    (void)number;
-    interrupted++;
-}
+#define PROMPT_BYTES (4 * MIB)
 
 /* ---- the request ---- */
+
+/* `-`: everything on standard input, which may be a pipe. */
+static int read_prompt(const char *typed, struct buf *out, struct err *err)
+{
+    ssize_t n = 1;
+    char *room;
+
+    if (strcmp(typed, "-") != 0) {
+        buf_add_text(out, typed);
+    } else {
+        while (n > 0) {
+            room = buf_reserve(out, 64 * KIB);
+            if (!room)
+                break;
+            n = read(STDIN_FILENO, room, 64 * KIB);
+            if (n > 0)
+                buf_grown(out, (size_t)n);
+        }
+    }
+    if (out->full || n < 0)
+        return err_set(err, n < 0 ? ERR_BAD_REQUEST : ERR_TOO_LARGE,
+                       n < 0 ? "standard input can't be read"
+                             : "the prompt is longer than the %u bytes allowed",
+                       PROMPT_BYTES);
+    if (!str_trim(buf_str(out)).n)
+        return err_set(err, ERR_BAD_REQUEST, "the prompt is empty");
+    if (!utf8_valid(buf_str(out)))
+        return err_set(err, ERR_BAD_REQUEST, "the prompt is not UTF-8");
+    return 0;
+}
 
 static int number(const struct cli_args *args, const char *option, int64_t *ret_value,
                   struct err *err)
@@ -35,42 +63,64 @@ static int number(const struct cli_args *args, const char *option, int64_t *ret_
 
     if (!text)
         return 0;
-    if (str_to_i64(str_from(text), ret_value) < 0 || *ret_value < 1)
-        return err_set(err, ERR_BAD_REQUEST, "--%s takes a number from 1 on, not %s", option, text);
+    if (str_to_i64(str_from(text), ret_value) < 0 || *ret_value < 1 || *ret_value > 100000)
+        return err_set(err, ERR_BAD_REQUEST, "--%s takes a number from 1 to 100000, not %s", option,
+                       text);
     return 1;
 }
 
-static void write_option(struct json_writer *w, const struct cli_args *args, const char *option,
-                         const char *key)
+static int find_cwd(const struct cli_args *args, char cwd[PATH_MAX], struct err *err)
+{
+    const char *typed = cli_value(args, "cwd") ? cli_value(args, "cwd") : ".";
+    AUTO_FD fd = -1;
+
+    if (!realpath(typed, cwd) || (fd = open(cwd, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0)
+        return err_set(err, ERR_BAD_REQUEST, "--cwd %s is not a directory that can be entered",
+                       typed);
+    return 0;
+}
+
+static void write_option(struct json_writer *w, const struct cli_args *args, const char *option)
 {
     if (!cli_value(args, option))
         return;
-    json_write_key(w, key);
+    json_write_key(w, option);
     json_write_text(w, cli_value(args, option));
 }
 
-static int write_request(const struct cli_args *args, const char *prompt, struct buf *out,
-                         struct err *err)
+/* A turn of its own, so that the request may be sent again when the connection is lost. */
+static void write_turn(struct json_writer *w)
 {
+    struct uuid_source source;
+    char id[UUID_TEXT_SIZE];
+
+    uuid_source_init(&source, clock_system(), rand_system());
+    uuid_next_text(&source, id);
+    json_write_key(w, "turnId");
+    json_write_text(w, id);
+}
+
+static int write_request(const struct cli_args *args, struct buf *out, struct err *err)
+{
+    AUTO_BUF prompt = BUF_INIT(PROMPT_BYTES);
     struct json_writer w = JSON_WRITER(out);
     char cwd[PATH_MAX];
     int64_t iterations;
     int r = number(args, "max-iterations", &iterations, err);
 
-    if (r < 0)
+    if (r < 0 || find_cwd(args, cwd, err) < 0 ||
+        read_prompt(cli_operand(args, 0), &prompt, err) < 0)
         return -1;
-    if (!realpath(cli_value(args, "cwd") ? cli_value(args, "cwd") : ".", cwd))
-        return err_set(err, ERR_BAD_REQUEST, "--cwd %s is not a directory",
-                       cli_value(args, "cwd") ? cli_value(args, "cwd") : ".");
     json_write_object_begin(&w);
     json_write_key(&w, "prompt");
-    json_write_text(&w, prompt);
+    json_write_str(&w, buf_str(&prompt));
     json_write_key(&w, "cwd");
     json_write_text(&w, cwd);
-    write_option(&w, args, "agent", "agent");
-    write_option(&w, args, "mode", "mode");
-    write_option(&w, args, "model", "model");
-    write_option(&w, args, "thread", "thread");
+    write_turn(&w);
+    write_option(&w, args, "agent");
+    write_option(&w, args, "mode");
+    write_option(&w, args, "model");
+    write_option(&w, args, "thread");
     if (r > 0) {
         json_write_key(&w, "maxIterations");
         json_write_i64(&w, iterations);
@@ -81,98 +131,44 @@ static int write_request(const struct cli_args *args, const char *prompt, struct
     return 0;
 }
 
-/* ---- following ---- */
+/* ---- run ---- */
 
-struct following {
-    const struct cli_args *args;
-    struct talk *talk;
-    struct show show;
-    char run_id[80];
-    bool cancelled;
-    int exit_code;
-};
-
-static void cancel(struct following *f)
+static int go_behind_fence(struct follow *f, struct err *err)
 {
-    AUTO(talk) other = NULL;
-    AUTO_JSON answer = NULL;
-    char path[160];
+    talk_keep(f->stream.talk);
+    talk_keep(f->side);
+    f->stream.keep = true;
+    return fence_close(err);
+}
+
+static int run_with(const struct cli_args *args, const char *path, struct str body, bool fenced)
+{
+    struct follow f;
     struct err err = ERR_INIT;
+    int code;
 
-    f->cancelled = true;
-    snprintf(path, sizeof(path), "/api/v1/runs/%s/cancel", f->run_id);
-    if (talk_again(f->talk, &other, &err) < 0 ||
-        talk_ask(other, "POST", path, STR("{}"), &answer, &err) < 0)
-        cli_fail(f->args, &err);
-}
-
-/* True when the command's work is over. */
-static bool take_event(struct following *f, struct str json)
-{
-    AUTO_JSON event = NULL;
-    struct str type;
-
-    if (json_parse(json, &event, NULL) < 0)
-        return false;
-    type = json_str(json_find(event, "type"));
-    snprintf(f->run_id, sizeof(f->run_id), "%.*s", STR_ARG(json_str(json_find(event, "runId"))));
-    if (cli_json(f->args)) {
-        printf("%.*s\n", STR_ARG(json));
-        fflush(stdout);
-    } else {
-        show_event(&f->show, event);
-    }
-    if (str_is(type, "waiting")) {
-        f->exit_code = CLI_WAITING;
-        return true;
-    }
-    if (!str_is(type, "done"))
-        return false;
-    f->exit_code =
-        str_is(json_str(json_find(event, "stopReason")), "end_turn") ? CLI_DONE : CLI_FAILED;
-    return true;
-}
-
-static int follow(struct following *f, struct err *err)
-{
-    struct str json;
-    int r;
-
-    for (;;) {
-        r = talk_next(f->talk, 200, &json, err);
-        if (r < 0)
-            return -1;
-        if (interrupted && !f->cancelled && f->run_id[0])
-            cancel(f);
-        if (r == 1 && take_event(f, json))
-            return 0;
-        if (r == 0)
-            return err_set(err, ERR_PROVIDER_FAILED, "the daemon ended the stream");
-    }
+    follow_catch_interrupts();
+    if (follow_open(&f, args, &err) < 0 || (fenced && go_behind_fence(&f, &err) < 0))
+        code = cli_fail(args, &err);
+    else
+        code = follow_run(&f, path, body);
+    follow_release(&f);
+    return code;
 }
 
 static int run_run(const struct cli_args *args)
 {
-    struct sigaction act = { .sa_handler = on_interrupt };
-    struct following f = { .args = args, .exit_code = CLI_FAILED };
     AUTO_BUF body = BUF_INIT(LIMIT_HTTP_BODY_BYTES);
     struct err err = ERR_INIT;
 
-    if (write_request(args, cli_operand(args, 0), &body, &err) < 0) {
+    if (write_request(args, &body, &err) < 0) {
         cli_fail(args, &err);
         return CLI_USAGE;
     }
-    sigaction(SIGINT, &act, NULL);
-    show_init(&f.show, stdout);
-    if (talk_open(args, &f.talk, &err) < 0 ||
-        talk_follow(f.talk, "POST", "/run", buf_str(&body), &err) < 0 || follow(&f, &err) < 0)
-        f.exit_code = cli_fail(args, &err);
-    show_release(&f.show);
-    talk_free(f.talk);
-    return f.exit_code;
+    return run_with(args, "/run", buf_str(&body), cli_has(args, "sandbox"));
 }
 
-static const struct cli_option options[] = {
+static const struct cli_option run_options[] = {
     { .name = "agent", .value = "AGENT", .help = "who does it, instead of the agent that greets" },
     { .name = "mode",
       .value = "MODE",
@@ -182,6 +178,9 @@ static const struct cli_option options[] = {
     { .name = "max-iterations", .value = "N", .help = "rounds at most (100)" },
     { .name = "cwd", .value = "DIR", .help = "where it works, instead of this directory" },
     { .name = "thread", .value = "THREAD", .help = "goes on in this conversation" },
+    { .name = "sandbox",
+      .help =
+          "this process, too, goes behind a wall: terminal and daemon are all that it reaches" },
     { .name = NULL },
 };
 
@@ -189,14 +188,62 @@ const struct cli_command cli_cmd_run = {
     .name = "run",
     .operands = "PROMPT",
     .summary = "Lets an agent do something, and shows it",
-    .details = "Events appear as they come; with --json each is one line. When a call needs your "
-               "approval the command ends with 3 and says how to decide: the run waits as long as "
-               "it takes, and goes on when you have.\n\n"
-               "  dormouse run \"what is in this folder?\"\n"
-               "  dormouse run --mode wiggum \"make the tests pass\"\n\n"
-               "Ctrl-C cancels the run.",
-    .options = options,
+    .details =
+        "PROMPT is one operand, so put it in quotes; `-` reads it from standard input. Events "
+        "appear as they come; with --json each is one line.\n\n"
+        "  dormouse run \"what is in this folder?\"\n"
+        "  dormouse run --mode wiggum \"make the tests pass\"\n"
+        "  git diff | dormouse run --json -\n\n"
+        "When a call needs your approval you are asked on the terminal, with a diff or the command "
+        "and where it would run: approve, reject with a reason, edit the arguments, approve for "
+        "this run, or always for exactly this. Without a terminal the command ends with 3 and says "
+        "how to decide; the run waits as long as it takes, and goes on when you have "
+        "(`dormouse inbox`).\n\n"
+        "Ctrl-C cancels the run; pressed again it leaves at once. What an agent does always "
+        "happens "
+        "in the sandbox; --sandbox is for this process, which shows what a model wrote.\n\n"
+        "Exit codes: 0 done, 1 failed or cancelled, 2 wrong usage, 3 waiting for a person, 4 "
+        "denied "
+        "by policy.",
+    .options = run_options,
     .operands_min = 1,
     .operands_max = 1,
     .run = run_run,
+};
+
+/* ---- rerun ---- */
+
+static int run_rerun(const struct cli_args *args)
+{
+    AUTO_BUF path = BUF_INIT(4 * KIB);
+    AUTO_BUF body = BUF_INIT(64 * KIB);
+    struct json_writer w = JSON_WRITER(&body);
+
+    buf_add_text(&path, "/api/v1/runs/");
+    decide_add_segment(&path, cli_operand(args, 0));
+    buf_add_text(&path, "/rerun");
+    json_write_object_begin(&w);
+    write_option(&w, args, "override");
+    json_write_object_end(&w);
+    json_write_end(&w);
+    return run_with(args, buf_text(&path), buf_str(&body), false);
+}
+
+static const struct cli_option rerun_options[] = {
+    { .name = "override",
+      .value = "CODE",
+      .help = "what a person allows this once, by the code of the error that stood in the way" },
+    { .name = NULL },
+};
+
+const struct cli_command cli_cmd_rerun = {
+    .name = "rerun",
+    .operands = "RUN",
+    .summary = "Starts a new run from the prompt of an earlier one",
+    .details = "It begins a conversation of its own and is shown like `dormouse run`. The earlier "
+               "run stays as it is; `dormouse runs` lists both.",
+    .options = rerun_options,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_rerun,
 };

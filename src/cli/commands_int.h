@@ -7,16 +7,28 @@
 
 #include "cli/command.h"
 
+extern const struct cli_command cli_cmd_agent_list;
+extern const struct cli_command cli_cmd_agent_pause;
+extern const struct cli_command cli_cmd_agent_resume;
+extern const struct cli_command cli_cmd_agent_show;
+extern const struct cli_command cli_cmd_answer;
+extern const struct cli_command cli_cmd_approve;
 extern const struct cli_command cli_cmd_backup;
 extern const struct cli_command cli_cmd_config_check;
 extern const struct cli_command cli_cmd_config_show;
 extern const struct cli_command cli_cmd_doctor;
+extern const struct cli_command cli_cmd_edit;
 extern const struct cli_command cli_cmd_help;
+extern const struct cli_command cli_cmd_inbox;
+extern const struct cli_command cli_cmd_kill;
 extern const struct cli_command cli_cmd_model_add;
 extern const struct cli_command cli_cmd_model_consent;
 extern const struct cli_command cli_cmd_model_list;
 extern const struct cli_command cli_cmd_model_test;
 extern const struct cli_command cli_cmd_replay;
+extern const struct cli_command cli_cmd_reject;
+extern const struct cli_command cli_cmd_replay;
+extern const struct cli_command cli_cmd_rerun;
 extern const struct cli_command cli_cmd_run;
 extern const struct cli_command cli_cmd_runs;
 extern const struct cli_command cli_cmd_sandbox_exec;
@@ -25,8 +37,10 @@ extern const struct cli_command cli_cmd_secret_list;
 extern const struct cli_command cli_cmd_secret_rm;
 extern const struct cli_command cli_cmd_secret_set;
 extern const struct cli_command cli_cmd_serve;
+extern const struct cli_command cli_cmd_stdio;
 extern const struct cli_command cli_cmd_trace;
 extern const struct cli_command cli_cmd_trajectories_export;
+extern const struct cli_command cli_cmd_unkill;
 extern const struct cli_command cli_cmd_verify;
 extern const struct cli_command cli_cmd_version;
 

@@ -179,26 +179,31 @@ static void show_gate(struct show *show, struct json_object *event)
                  PREVIEW_LINES);
 }
 
-static void show_waiting(struct show *show, struct json_object *event)
+void show_how_to_decide(struct show *show, struct str item_id, bool question)
 {
-    struct str id = str_take(show_member(event, "itemId"), ID_CHARS);
-    struct str kind = show_member(event, "kind");
+    struct str id = str_take(item_id, ID_CHARS);
 
-    if (!str_is(kind, "tool"))
-        show_line(show, TERM_YELLOW, "? ", show_member(event, "title"));
-    if (show->quiet)
-        return;
     show_begin_line(show);
-    if (str_is(kind, "question"))
+    if (question)
         fprintf(show->out, "Waiting for you:  dormouse answer %.*s TEXT\n", STR_ARG(id));
     else
         fprintf(show->out, "Waiting for you:  dormouse approve %.*s   or   dormouse reject %.*s\n",
                 STR_ARG(id), STR_ARG(id));
 }
 
+static void show_waiting(struct show *show, struct json_object *event)
+{
+    struct str kind = show_member(event, "kind");
+
+    if (!str_is(kind, "tool"))
+        show_line(show, TERM_YELLOW, "? ", show_member(event, "title"));
+    if (!show->quiet)
+        show_how_to_decide(show, show_member(event, "itemId"), str_is(kind, "question"));
+}
+
 /* ---- how it ended ---- */
 
-const char *show_advice(enum err_code code)
+const char *show_advice(enum err_code code, struct str message)
 {
     static const struct {
         enum err_code code;
@@ -217,6 +222,8 @@ const char *show_advice(enum err_code code)
         { ERR_CONTEXT_TOO_LONG, "begin a new conversation, or choose a model with more room" },
     };
 
+    if (str_find(message, STR("dormouse ")) >= 0)
+        return NULL;
     for (size_t i = 0; i < sizeof(advice) / sizeof(advice[0]); i++) {
         if (advice[i].code == code)
             return advice[i].text;
@@ -237,7 +244,7 @@ static void show_error(struct show *show, struct json_object *event)
     json_get_bool(event, "recoverable", &recoverable, NULL);
     show_line(show, recoverable ? TERM_YELLOW : TERM_RED, "! ",
               message.n ? message : str_from(code ? err_sentence(code) : text));
-    advice = recoverable ? NULL : show_advice(code);
+    advice = recoverable ? NULL : show_advice(code, message);
     if (advice)
         show_line(show, TERM_PLAIN, "  ", str_from(advice));
 }

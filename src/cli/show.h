@@ -33,10 +33,12 @@ void show_event(struct show *show, struct json_object *event);
 /* What a run took, from GET /runs/{key}: a dim line, on a terminal only. */
 void show_cost(struct show *show, struct json_object *run);
 
+/* What to type to decide an item. */
+void show_how_to_decide(struct show *show, struct str item_id, bool question);
 /* What a person is asked to allow: a diff in colours, a command and where it would run, or text.
  * At most max_lines of it (0: all). */
 void show_preview(struct show *show, struct str kind, struct str preview, unsigned max_lines);
-/* What a person can type when a run ended with this error; NULL: nothing is known to help. */
-const char *show_advice(enum err_code code);
+/* What a person can type after this error; NULL: nothing is known to help, or the message says. */
+const char *show_advice(enum err_code code, struct str message);
 
 #endif

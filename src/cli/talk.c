@@ -369,6 +369,16 @@ int talk_ask(struct talk *talk, const char *method, const char *path, struct str
     return 0;
 }
 
+int talk_once(const struct cli_args *args, const char *method, const char *path, struct str body,
+              struct json_object **ret_body, struct err *err)
+{
+    AUTO(talk) talk = NULL;
+
+    if (talk_open(args, &talk, err) < 0)
+        return -1;
+    return talk_ask(talk, method, path, body, ret_body, err);
+}
+
 /* ---- event streams ---- */
 
 static int on_event(const struct sse_event *from, void *arg)

@@ -36,6 +36,10 @@ AUTO_DEFINE(talk)
 int talk_ask(struct talk *talk, const char *method, const char *path, struct str body,
              struct json_object **ret_body, struct err *err);
 
+/* The same on a connection of its own. */
+int talk_once(const struct cli_args *args, const char *method, const char *path, struct str body,
+              struct json_object **ret_body, struct err *err);
+
 /* A request whose answer is a stream of events. Reading them is talk_next(). */
 int talk_follow(struct talk *talk, const char *method, const char *path, struct str body,
                 struct err *err);

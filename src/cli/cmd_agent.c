@@ -1,0 +1,191 @@
+/* dormouse agent list, show, pause, resume
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/json.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/json_write.h"
+#include "base/limits.h"
+#include "cli/cli_int.h"
+#include "cli/columns.h"
+#include "cli/commands_int.h"
+#include "cli/decide.h"
+#include "cli/talk.h"
+#include "cli/term.h"
+
+static struct str member(struct json_object *object, const char *key)
+{
+    return json_str(json_find(object, key));
+}
+
+static struct str state_of(struct json_object *agent)
+{
+    bool paused = false;
+
+    json_get_bool(agent, "paused", &paused, NULL);
+    return paused ? STR("paused") : member(agent, "lifecycle");
+}
+
+/* ---- list ---- */
+
+static void print_agents(struct json_object *agents)
+{
+    static const char *const head[] = { "ID", "NAME", "STATE", "MODE", "MODEL", NULL };
+    size_t n = agents ? json_object_array_length(agents) : 0;
+    struct columns columns;
+
+    columns_init(&columns, head);
+    for (size_t i = 0; i < n; i++) {
+        struct json_object *agent = json_object_array_get_idx(agents, i);
+
+        columns_add(&columns, (struct str[]){ member(agent, "id"), member(agent, "displayName"),
+                                              state_of(agent), member(agent, "mode"),
+                                              member(agent, "model") });
+    }
+    columns_print(&columns, stdout);
+    columns_release(&columns);
+}
+
+static int run_list(const struct cli_args *args)
+{
+    AUTO_JSON answer = NULL;
+    struct json_object *agents;
+    struct err err = ERR_INIT;
+
+    if (talk_once(args, "GET", "/api/v1/agents", STR_NONE, &answer, &err) < 0)
+        return cli_fail(args, &err);
+    agents = json_find(answer, "agents");
+    if (!cli_json(args)) {
+        print_agents(agents);
+        return CLI_DONE;
+    }
+    for (size_t i = 0; agents && i < json_object_array_length(agents); i++)
+        cli_print_json(json_object_get(json_object_array_get_idx(agents, i)));
+    return CLI_DONE;
+}
+
+const struct cli_command cli_cmd_agent_list = {
+    .name = "agent list",
+    .operands = "",
+    .summary = "Lists the agents",
+    .details = "With --json each agent is a line of its own.",
+    .run = run_list,
+};
+
+/* ---- one ---- */
+
+static void print_fact(const char *name, struct json_object *value)
+{
+    AUTO_BUF text = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&text);
+
+    if (!value)
+        return;
+    if (json_object_is_type(value, json_type_string))
+        buf_add_str(&text, json_str(value));
+    else
+        json_write_value(&w, value);
+    printf("%-13s ", name);
+    term_text(stdout, buf_text(&text));
+    putchar('\n');
+}
+
+static void print_agent(struct json_object *agent)
+{
+    static const struct {
+        const char *key, *name;
+    } facts[] = {
+        { "id", "id" },           { "displayName", "name" },
+        { "kind", "kind" },       { "lifecycle", "state" },
+        { "paused", "paused" },   { "mode", "mode" },
+        { "model", "model" },     { "tools", "tools" },
+        { "createdAt", "since" }, { "instructions", "instructions" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(facts); i++)
+        print_fact(facts[i].name, json_find(agent, facts[i].key));
+}
+
+static int get_agent(const struct cli_args *args, const char *method, const char *verb,
+                     struct json_object **ret_agent, struct err *err)
+{
+    AUTO_BUF path = BUF_INIT(4 * KIB);
+
+    buf_add_text(&path, "/api/v1/agents/");
+    decide_add_segment(&path, cli_operand(args, 0));
+    buf_add_text(&path, verb);
+    return talk_once(args, method, buf_text(&path), *verb ? STR("{}") : STR_NONE, ret_agent, err);
+}
+
+static int run_show(const struct cli_args *args)
+{
+    AUTO_JSON agent = NULL;
+    struct err err = ERR_INIT;
+
+    if (get_agent(args, "GET", "", &agent, &err) < 0)
+        return cli_fail(args, &err);
+    if (cli_json(args))
+        cli_print_json(json_object_get(agent));
+    else
+        print_agent(agent);
+    return CLI_DONE;
+}
+
+const struct cli_command cli_cmd_agent_show = {
+    .name = "agent show",
+    .operands = "AGENT",
+    .summary = "Shows an agent: state, mode, model, tools, instructions",
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_show,
+};
+
+static int set_pause(const struct cli_args *args, const char *verb)
+{
+    AUTO_JSON agent = NULL;
+    AUTO_BUF line = BUF_INIT(4 * KIB);
+    struct err err = ERR_INIT;
+
+    if (get_agent(args, "POST", verb, &agent, &err) < 0)
+        return cli_fail(args, &err);
+    if (cli_json(args)) {
+        cli_print_json(json_object_get(agent));
+        return CLI_DONE;
+    }
+    buf_printf(&line, "%.*s is %.*s", STR_ARG(member(agent, "id")), STR_ARG(state_of(agent)));
+    term_text(stdout, buf_text(&line));
+    putchar('\n');
+    return CLI_DONE;
+}
+
+static int run_pause(const struct cli_args *args)
+{
+    return set_pause(args, "/pause");
+}
+
+const struct cli_command cli_cmd_agent_pause = {
+    .name = "agent pause",
+    .operands = "AGENT",
+    .summary = "Lets an agent start nothing more until it is resumed",
+    .details = "Runs under way go on; `dormouse kill --agent` ends those too.",
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_pause,
+};
+
+static int run_resume(const struct cli_args *args)
+{
+    return set_pause(args, "/resume");
+}
+
+const struct cli_command cli_cmd_agent_resume = {
+    .name = "agent resume",
+    .operands = "AGENT",
+    .summary = "Ends a pause",
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_resume,
+};

@@ -1,0 +1,230 @@
+/* dormouse approve, reject, edit, answer: a person's word on an inbox item.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "cli/cli_int.h"
+#include "cli/commands_int.h"
+#include "cli/decide.h"
+#include "cli/show.h"
+#include "cli/term.h"
+
+static void say_decided(const struct cli_args *args, struct json_object *answer)
+{
+    struct json_object *item = json_find(answer, "item");
+    AUTO_BUF line = BUF_INIT(64 * KIB);
+    bool applied = false;
+
+    if (cli_json(args)) {
+        cli_print_json(json_object_get(answer));
+        return;
+    }
+    json_get_bool(answer, "applied", &applied, NULL);
+    buf_printf(&line, "%s%.*s: %.*s", applied ? "" : "Already ",
+               STR_ARG(json_str(json_find(item, "state"))),
+               STR_ARG(json_str(json_find(item, "title"))));
+    if (applied && line.p[0] >= 'a' && line.p[0] <= 'z')
+        line.p[0] = (char)(line.p[0] - 'a' + 'A');
+    term_text(stdout, buf_text(&line));
+    putchar('\n');
+    if (json_str(json_find(item, "runId")).n)
+        printf("The run goes on: dormouse trace %.*s\n",
+               STR_ARG(str_take(json_str(json_find(item, "runId")), 12)));
+}
+
+static int send_it(const struct cli_args *args, struct talk *talk, const struct decide *decide)
+{
+    AUTO_JSON answer = NULL;
+    struct err err = ERR_INIT;
+
+    if (decide_send(talk, cli_operand(args, 0), decide, &answer, &err) < 0)
+        return cli_fail(args, &err);
+    say_decided(args, answer);
+    return CLI_DONE;
+}
+
+static int decide_with(const struct cli_args *args, const struct decide *decide)
+{
+    AUTO(talk) talk = NULL;
+    struct err err = ERR_INIT;
+
+    if (talk_open(args, &talk, &err) < 0)
+        return cli_fail(args, &err);
+    return send_it(args, talk, decide);
+}
+
+/* ---- approve ---- */
+
+static int run_approve(const struct cli_args *args)
+{
+    struct decide decide = { .decision = "approve" };
+    struct err err = ERR_INIT;
+
+    if (cli_has(args, "run") && cli_has(args, "always")) {
+        err_set(&err, ERR_BAD_REQUEST, "--run and --always exclude each other");
+        cli_fail(args, &err);
+        return CLI_USAGE;
+    }
+    if (cli_has(args, "run"))
+        decide.scope = "run";
+    else if (cli_has(args, "always"))
+        decide.scope = "always";
+    return decide_with(args, &decide);
+}
+
+static const struct cli_option approve_options[] = {
+    { .name = "run", .help = "every call of this tool in this run" },
+    { .name = "always", .help = "exactly this, for this agent, from now on" },
+    { .name = NULL },
+};
+
+const struct cli_command cli_cmd_approve = {
+    .name = "approve",
+    .operands = "ID",
+    .summary = "Approves what an agent wants to do",
+    .details = "What happens is what was shown: when the target has changed since, it is asked "
+               "again. For an effect of which nobody knows whether it happened, it means: do it "
+               "again. `dormouse inbox` lists the ids.",
+    .options = approve_options,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_approve,
+};
+
+/* ---- reject ---- */
+
+static int run_reject(const struct cli_args *args)
+{
+    struct decide decide = { .decision = "reject", .reason = cli_value(args, "reason") };
+
+    return decide_with(args, &decide);
+}
+
+static const struct cli_option reject_options[] = {
+    { .name = "reason", .value = "TEXT", .help = "why; the agent is told" },
+    { .name = NULL },
+};
+
+const struct cli_command cli_cmd_reject = {
+    .name = "reject",
+    .operands = "ID",
+    .summary = "Says no to what an agent wants to do",
+    .details =
+        "The run goes on without it: the agent learns that it was rejected, and why when you "
+        "say so.",
+    .options = reject_options,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_reject,
+};
+
+/* ---- edit ---- */
+
+static int get_item(struct talk *talk, const char *id, struct json_object **ret_item,
+                    struct err *err)
+{
+    AUTO_BUF path = BUF_INIT(4 * KIB);
+
+    buf_add_text(&path, "/api/v1/inbox/");
+    decide_add_segment(&path, id);
+    return talk_ask(talk, "GET", buf_text(&path), STR_NONE, ret_item, err);
+}
+
+/* --input: JSON, or the name of a file with JSON, or - for standard input. */
+static int read_input(const char *typed, struct json_object **ret_input, struct err *err)
+{
+    AUTO_BUF text = BUF_INIT(LIMIT_JSON_BYTES);
+    int r = 0;
+
+    if (typed[0] == '{')
+        buf_add_text(&text, typed);
+    else if (strcmp(typed, "-") == 0)
+        r = file_read_fd(STDIN_FILENO, "standard input", &text, err);
+    else
+        r = file_read(typed, &text, err);
+    if (r < 0 || json_parse(buf_str(&text), ret_input, err) < 0)
+        return err_wrap(err, "--input");
+    return 0;
+}
+
+static int edit_in_editor(struct talk *talk, const char *id, struct json_object **ret_input,
+                          struct err *err)
+{
+    AUTO_JSON item = NULL;
+
+    if (!isatty(STDIN_FILENO))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "there is no terminal for an editor; give the arguments with --input");
+    if (get_item(talk, id, &item, err) < 0)
+        return -1;
+    if (!json_find(item, "input"))
+        return err_set(err, ERR_BAD_REQUEST, "this item has no arguments to edit");
+    return decide_edit(json_find(item, "input"), ret_input, err);
+}
+
+static int run_edit(const struct cli_args *args)
+{
+    AUTO(talk) talk = NULL;
+    AUTO_JSON input = NULL;
+    struct err err = ERR_INIT;
+    int r;
+
+    if (cli_value(args, "input") && read_input(cli_value(args, "input"), &input, &err) < 0)
+        return cli_fail(args, &err);
+    if (talk_open(args, &talk, &err) < 0)
+        return cli_fail(args, &err);
+    if (!input) {
+        r = edit_in_editor(talk, cli_operand(args, 0), &input, &err);
+        if (r == 0)
+            err_set(
+                &err, ERR_CANCELLED,
+                "nothing was changed, so nothing was decided; `dormouse approve` takes it as it "
+                "is");
+        if (r <= 0)
+            return cli_fail(args, &err);
+    }
+    return send_it(args, talk, &(struct decide){ .decision = "edit", .input = input });
+}
+
+static const struct cli_option edit_options[] = {
+    { .name = "input", .value = "FILE", .help = "the arguments: a file, - or JSON itself" },
+    { .name = NULL },
+};
+
+const struct cli_command cli_cmd_edit = {
+    .name = "edit",
+    .operands = "ID",
+    .summary = "Changes the arguments of what an agent wants to do, and approves that",
+    .details = "Opens $VISUAL or $EDITOR on the arguments as JSON; an editor that ends without "
+               "success, or a file that was not changed, decides nothing.",
+    .options = edit_options,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_edit,
+};
+
+/* ---- answer ---- */
+
+static int run_answer(const struct cli_args *args)
+{
+    struct decide decide = { .decision = "answer", .answer = cli_operand(args, 1) };
+
+    return decide_with(args, &decide);
+}
+
+const struct cli_command cli_cmd_answer = {
+    .name = "answer",
+    .operands = "ID TEXT",
+    .summary = "Answers a question of an agent",
+    .operands_min = 2,
+    .operands_max = 2,
+    .run = run_answer,
+};

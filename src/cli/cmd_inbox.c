@@ -1,0 +1,332 @@
+/* dormouse inbox: what waits for a person, what was decided, and what was granted for longer.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/json.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/json_write.h"
+#include "base/limits.h"
+#include "cli/cli_int.h"
+#include "cli/columns.h"
+#include "cli/commands_int.h"
+#include "cli/decide.h"
+#include "cli/show.h"
+#include "cli/talk.h"
+#include "cli/term.h"
+
+#define ID_CHARS      8
+#define PAGE          200
+#define PREVIEW_LINES 6
+
+static struct str member(struct json_object *object, const char *key)
+{
+    return json_str(json_find(object, key));
+}
+
+static int64_t now_ms(void)
+{
+    return clock_wall_ms(clock_system());
+}
+
+static const char *const head[] = { "ID", "WHEN", "AGENT", "STATE", "WHAT", NULL };
+
+/* "bash: Run a command" */
+static void add_what(struct buf *out, struct json_object *item)
+{
+    struct str tool = member(item, "toolName");
+
+    if (tool.n)
+        buf_printf(out, "%.*s: ", STR_ARG(tool));
+    buf_add_str(out, member(item, "title"));
+}
+
+static void add_row(struct columns *columns, struct json_object *item)
+{
+    AUTO_BUF what = BUF_INIT(16 * KIB);
+    struct str agent = member(item, "agentName");
+    char ago[AGO_SIZE];
+
+    add_what(&what, item);
+    columns_add(columns,
+                (struct str[]){ str_take(member(item, "id"), ID_CHARS),
+                                str_from(ago_text(member(item, "createdAt"), now_ms(), ago)),
+                                agent.n ? agent : member(item, "agentId"), member(item, "state"),
+                                buf_str(&what) });
+}
+
+/* ---- lists ---- */
+
+/* The items of a page, oldest first; after: the number that the next page begins behind, or 0. */
+static int get_page(struct talk *talk, const char *state, int64_t *after,
+                    struct json_object **ret_page, struct err *err)
+{
+    char path[160];
+    int n = snprintf(path, sizeof(path), "/api/v1/inbox?state=%s&limit=%d", state, PAGE);
+
+    if (*after)
+        snprintf(path + n, sizeof(path) - (size_t)n, "&after=%lld", (long long)*after);
+    if (talk_ask(talk, "GET", path, STR_NONE, ret_page, err) < 0)
+        return -1;
+    *after = 0;
+    json_get_i64(*ret_page, "after", after, NULL);
+    return 0;
+}
+
+static void print_item_below(struct json_object *item)
+{
+    struct show show;
+
+    show_init(&show, stdout);
+    show_preview(&show, member(item, "previewKind"), member(item, "preview"), PREVIEW_LINES);
+}
+
+/* People who read a list of what waits decide from it: each comes with its preview. */
+static void print_pending(struct json_object *items)
+{
+    size_t n = json_object_array_length(items);
+
+    for (size_t i = 0; i < n; i++) {
+        struct json_object *item = json_object_array_get_idx(items, i);
+        struct columns columns;
+
+        if (i > 0)
+            putchar('\n');
+        columns_init(&columns, head);
+        add_row(&columns, item);
+        columns_print(&columns, stdout);
+        columns_release(&columns);
+        print_item_below(item);
+    }
+}
+
+static void print_all(struct json_object *items)
+{
+    struct columns columns;
+    size_t n = json_object_array_length(items);
+
+    columns_init(&columns, head);
+    for (size_t i = 0; i < n; i++)
+        add_row(&columns, json_object_array_get_idx(items, i));
+    columns_print(&columns, stdout);
+    columns_release(&columns);
+}
+
+static void print_page(const struct cli_args *args, struct json_object *items)
+{
+    if (cli_json(args)) {
+        for (size_t i = 0; i < json_object_array_length(items); i++)
+            cli_print_json(json_object_get(json_object_array_get_idx(items, i)));
+    } else if (cli_has(args, "all")) {
+        print_all(items);
+    } else {
+        print_pending(items);
+        puts("\nDecide with `dormouse approve ID`, `reject ID`, `edit ID` or `answer ID TEXT`; "
+             "`dormouse inbox ID` shows all of one.");
+    }
+}
+
+static int list_items(const struct cli_args *args, struct talk *talk, struct err *err)
+{
+    int64_t after = 0;
+    size_t n = 0;
+
+    do {
+        AUTO_JSON page = NULL;
+        struct json_object *items;
+
+        if (get_page(talk, cli_has(args, "all") ? "all" : "pending", &after, &page, err) < 0)
+            return -1;
+        items = json_find(page, "items");
+        n += items ? json_object_array_length(items) : 0;
+        if (items && json_object_array_length(items))
+            print_page(args, items);
+    } while (after);
+    if (n == 0 && !cli_json(args))
+        puts(cli_has(args, "all") ? "The inbox has never held anything."
+                                  : "Nothing waits for you.");
+    return 0;
+}
+
+/* ---- one ---- */
+
+static void print_fact(const char *name, struct str value)
+{
+    AUTO_BUF copy = BUF_INIT(64 * KIB);
+
+    if (!value.n)
+        return;
+    buf_add_str(&copy, value);
+    printf("%-9s ", name);
+    term_text(stdout, buf_text(&copy));
+    putchar('\n');
+}
+
+static void print_item(struct json_object *item)
+{
+    AUTO_BUF what = BUF_INIT(16 * KIB);
+    struct show show;
+    char ago[AGO_SIZE];
+
+    add_what(&what, item);
+    print_fact("item", member(item, "id"));
+    print_fact("what", buf_str(&what));
+    print_fact("state", member(item, "state"));
+    print_fact("agent", member(item, "agentId"));
+    print_fact("run", member(item, "runId"));
+    print_fact("asked", str_from(ago_text(member(item, "createdAt"), now_ms(), ago)));
+    if (str_is(member(item, "state"), "pending"))
+        print_fact("expires", str_from(ago_text(member(item, "expiresAt"), now_ms(), ago)));
+    print_fact("reason", member(item, "reason"));
+    putchar('\n');
+    show_init(&show, stdout);
+    show_preview(&show, member(item, "previewKind"), member(item, "preview"), 0);
+}
+
+static int show_one(const struct cli_args *args, struct talk *talk, struct err *err)
+{
+    AUTO_BUF path = BUF_INIT(4 * KIB);
+    struct json_object *item = NULL;
+
+    buf_add_text(&path, "/api/v1/inbox/");
+    decide_add_segment(&path, cli_operand(args, 0));
+    if (talk_ask(talk, "GET", buf_text(&path), STR_NONE, &item, err) < 0)
+        return -1;
+    if (cli_json(args)) {
+        cli_print_json(item);
+        return 0;
+    }
+    print_item(item);
+    json_object_put(item);
+    return 0;
+}
+
+/* ---- grants ---- */
+
+static void add_grant(struct columns *columns, struct json_object *grant)
+{
+    AUTO_BUF pattern = BUF_INIT(64 * KIB);
+    struct json_object *value = json_find(grant, "pattern");
+    struct json_writer w = JSON_WRITER(&pattern);
+    char ago[AGO_SIZE];
+
+    if (value && json_object_is_type(value, json_type_string))
+        buf_add_str(&pattern, json_str(value));
+    else if (value)
+        json_write_value(&w, value);
+    else
+        buf_add_text(&pattern, "everything");
+    columns_add(columns,
+                (struct str[]){ member(grant, "id"),
+                                str_from(ago_text(member(grant, "createdAt"), now_ms(), ago)),
+                                member(grant, "agentId"), member(grant, "scope"),
+                                member(grant, "toolName"), buf_str(&pattern) });
+}
+
+static void print_grants(const struct cli_args *args, struct json_object *grants)
+{
+    static const char *const titles[] = { "ID", "SINCE", "AGENT", "FOR", "TOOL", "WHAT", NULL };
+    size_t n = grants ? json_object_array_length(grants) : 0;
+    struct columns columns;
+
+    if (cli_json(args)) {
+        for (size_t i = 0; i < n; i++)
+            cli_print_json(json_object_get(json_object_array_get_idx(grants, i)));
+        return;
+    }
+    if (n == 0) {
+        puts("Nothing is granted: every call that needs approval asks.");
+        return;
+    }
+    columns_init(&columns, titles);
+    for (size_t i = 0; i < n; i++)
+        add_grant(&columns, json_object_array_get_idx(grants, i));
+    columns_print(&columns, stdout);
+    columns_release(&columns);
+}
+
+static int list_grants(const struct cli_args *args, struct talk *talk, struct err *err)
+{
+    AUTO_JSON answer = NULL;
+
+    if (talk_ask(talk, "GET", "/api/v1/grants", STR_NONE, &answer, err) < 0)
+        return -1;
+    print_grants(args, json_find(answer, "grants"));
+    return 0;
+}
+
+static int revoke(const struct cli_args *args, struct talk *talk, struct err *err)
+{
+    AUTO_BUF path = BUF_INIT(4 * KIB);
+    AUTO_JSON answer = NULL;
+    struct json_object *out;
+
+    buf_add_text(&path, "/api/v1/grants/");
+    decide_add_segment(&path, cli_value(args, "revoke"));
+    if (talk_ask(talk, "DELETE", buf_text(&path), STR_NONE, &answer, err) < 0)
+        return -1;
+    if (!cli_json(args)) {
+        puts("Revoked: it asks again from now on.");
+        return 0;
+    }
+    out = json_object_new_object();
+    json_object_object_add(out, "revoked", json_object_new_string(cli_value(args, "revoke")));
+    cli_print_json(out);
+    return 0;
+}
+
+/* ---- the command ---- */
+
+static int wrong_mix(const struct cli_args *args)
+{
+    int n = cli_has(args, "all") + cli_has(args, "grants") + cli_has(args, "revoke") +
+            (cli_operand_count(args) > 0);
+    struct err err = ERR_INIT;
+
+    if (n < 2)
+        return 0;
+    err_set(&err, ERR_BAD_REQUEST, "only one of ID, --all, --grants and --revoke can be given");
+    cli_fail(args, &err);
+    return -1;
+}
+
+static int run_inbox(const struct cli_args *args)
+{
+    AUTO(talk) talk = NULL;
+    struct err err = ERR_INIT;
+    int r;
+
+    if (wrong_mix(args) < 0)
+        return CLI_USAGE;
+    if (talk_open(args, &talk, &err) < 0)
+        return cli_fail(args, &err);
+    r = cli_has(args, "grants")   ? list_grants(args, talk, &err)
+        : cli_has(args, "revoke") ? revoke(args, talk, &err)
+        : cli_operand_count(args) ? show_one(args, talk, &err)
+                                  : list_items(args, talk, &err);
+    return r < 0 ? cli_fail(args, &err) : CLI_DONE;
+}
+
+static const struct cli_option options[] = {
+    { .name = "all", .help = "also what was decided, newest first" },
+    { .name = "grants", .help = "what was approved for a run or for always instead" },
+    { .name = "revoke", .value = "ID", .help = "take a grant back" },
+    { .name = NULL },
+};
+
+const struct cli_command cli_cmd_inbox = {
+    .name = "inbox",
+    .operands = "[ID]",
+    .summary = "Lists what waits for a person, or shows one item whole",
+    .details =
+        "Each item comes with what would happen: the diff, or the command and where it would "
+        "run. Ids are shortened; every command takes a unique beginning. With --json each "
+        "item is a line of its own.\n\n"
+        "What you approved with --run or --always is listed by --grants; --revoke makes it "
+        "ask again.",
+    .options = options,
+    .operands_max = 1,
+    .run = run_inbox,
+};

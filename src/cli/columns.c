@@ -1,0 +1,116 @@
+/* Rows in aligned columns, and times as people say them.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/columns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/timefmt.h"
+#include "base/utf8.h"
+#include "cli/term.h"
+
+#define CELL_BYTES 160
+#define GAP        2
+
+void columns_init(struct columns *columns, const char *const *head)
+{
+    struct str cells[COLUMNS_MAX];
+
+    *columns = (struct columns){ .arena = ARENA_INIT };
+    while (head[columns->count]) {
+        BUG_IF(columns->count == COLUMNS_MAX);
+        cells[columns->count] = str_from(head[columns->count]);
+        columns->count++;
+    }
+    columns_add(columns, cells);
+}
+
+static const char *one_line(struct arena *arena, struct str text)
+{
+    struct str cut = utf8_truncate(text, CELL_BYTES);
+    char *copy = arena_copy(arena, cut.p ? cut.p : "", cut.n);
+
+    for (char *p = copy; *p; p++)
+        if ((unsigned char)*p < 0x20)
+            *p = ' ';
+    return copy;
+}
+
+void columns_add(struct columns *columns, const struct str *cells)
+{
+    if (columns->n == columns->cap) {
+        columns->cap = columns->cap ? 2 * columns->cap : 16;
+        columns->cells =
+            alloc_resize(columns->cells, columns->cap * columns->count, sizeof(*columns->cells));
+    }
+    for (size_t i = 0; i < columns->count; i++) {
+        const char *cell = one_line(&columns->arena, cells[i]);
+        size_t width = utf8_count(str_from(cell));
+
+        columns->cells[columns->n * columns->count + i] = cell;
+        if (width > columns->width[i])
+            columns->width[i] = width;
+    }
+    columns->n++;
+}
+
+static void print_cell(const char *cell, size_t width, bool last, FILE *out)
+{
+    size_t used = utf8_count(str_from(cell));
+
+    term_text(out, cell);
+    if (!last)
+        fprintf(out, "%*s", (int)(width - used + GAP), "");
+}
+
+void columns_print(const struct columns *columns, FILE *out)
+{
+    for (size_t row = 0; row < columns->n; row++) {
+        if (row == 0)
+            fputs(term_style(out, TERM_BOLD), out);
+        for (size_t i = 0; i < columns->count; i++)
+            print_cell(columns->cells[row * columns->count + i], columns->width[i],
+                       i + 1 == columns->count, out);
+        if (row == 0)
+            fputs(term_style(out, TERM_PLAIN), out);
+        fputc('\n', out);
+    }
+}
+
+void columns_release(struct columns *columns)
+{
+    free(columns->cells);
+    arena_release(&columns->arena);
+}
+
+/* ---- times ---- */
+
+const char *ago_text(struct str rfc3339, int64_t now_ms, char ret_text[AGO_SIZE])
+{
+    int64_t then, seconds;
+    const char *before = "", *after = " ago";
+
+    ret_text[0] = '\0';
+    if (timefmt_parse(rfc3339, &then, NULL) < 0)
+        return ret_text;
+    seconds = (now_ms - then) / 1000;
+    if (seconds < 0) {
+        seconds = -seconds;
+        before = "in ";
+        after = "";
+    }
+    if (seconds < 5)
+        snprintf(ret_text, AGO_SIZE, "%s", *before ? "now" : "just now");
+    else if (seconds < 60)
+        snprintf(ret_text, AGO_SIZE, "%s%d s%s", before, (int)seconds, after);
+    else if (seconds < 60 * 60)
+        snprintf(ret_text, AGO_SIZE, "%s%d min%s", before, (int)(seconds / 60), after);
+    else if (seconds < 48 * 60 * 60)
+        snprintf(ret_text, AGO_SIZE, "%s%d h%s", before, (int)(seconds / 3600), after);
+    else
+        snprintf(ret_text, AGO_SIZE, "%s%lld days%s", before, (long long)(seconds / 86400), after);
+    return ret_text;
+}

@@ -1,0 +1,164 @@
+/* A person's word on an inbox item, and the editor for arguments.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/decide.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/json_write.h"
+#include "base/limits.h"
+
+/* ---- sending ---- */
+
+void decide_add_segment(struct buf *out, const char *text)
+{
+    for (const char *p = text; *p; p++) {
+        bool plain = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') ||
+                     (*p >= 'A' && *p <= 'Z') || *p == '-' || *p == '_' || *p == '.' || *p == ':';
+
+        if (plain)
+            buf_add_char(out, *p);
+        else
+            buf_printf(out, "%%%02X", (unsigned char)*p);
+    }
+}
+
+static void add_text(struct json_writer *w, const char *key, const char *text)
+{
+    if (!text)
+        return;
+    json_write_key(w, key);
+    json_write_text(w, text);
+}
+
+int decide_send(struct talk *talk, const char *id, const struct decide *decide,
+                struct json_object **ret_answer, struct err *err)
+{
+    AUTO_BUF path = BUF_INIT(4 * KIB);
+    AUTO_BUF body = BUF_INIT(LIMIT_HTTP_BODY_BYTES);
+    struct json_writer w = JSON_WRITER(&body);
+
+    buf_add_text(&path, "/api/v1/inbox/");
+    decide_add_segment(&path, id);
+    if (buf_add_text(&path, "/decision") < 0)
+        return err_set(err, ERR_BAD_REQUEST, "the id is too long");
+    json_write_object_begin(&w);
+    add_text(&w, "decision", decide->decision);
+    add_text(&w, "scope", decide->scope);
+    add_text(&w, "reason", decide->reason);
+    add_text(&w, "answer", decide->answer);
+    if (decide->input) {
+        json_write_key(&w, "input");
+        json_write_value(&w, decide->input);
+    }
+    json_write_object_end(&w);
+    if (json_write_end(&w) < 0)
+        return err_set(err, ERR_TOO_LARGE, "the decision is too long");
+    return talk_ask(talk, "POST", buf_text(&path), buf_str(&body), ret_answer, err);
+}
+
+/* ---- editing ---- */
+
+static const char *editor(void)
+{
+    const char *const names[] = { "VISUAL", "EDITOR" };
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        const char *value = getenv(names[i]);
+
+        if (value && *value)
+            return value;
+    }
+    return "vi";
+}
+
+/* The editor has the terminal: Ctrl-C is its own business while it runs. */
+static int run_editor(const char *file, struct err *err)
+{
+    struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
+    AUTO_BUF command = BUF_INIT(4 * KIB);
+    int status = 0;
+    pid_t pid;
+
+    buf_printf(&command, "exec %s \"$1\"", editor());
+    sigaction(SIGINT, &ignore, &before);
+    pid = fork();
+    if (pid == 0) {
+        struct sigaction plain = { .sa_handler = SIG_DFL };
+
+        sigaction(SIGINT, &plain, NULL);
+        execl("/bin/sh", "sh", "-c", buf_text(&command), "sh", file, (char *)NULL);
+        _exit(127);
+    }
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    sigaction(SIGINT, &before, NULL);
+    if (pid < 0)
+        return err_set(err, ERR_INTERNAL, "fork: %s", strerror(errno));
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return err_set(err, ERR_CANCELLED,
+                       "the editor (%s) ended without success; nothing was decided", editor());
+    return 0;
+}
+
+static int write_file(struct json_object *input, char *path, struct err *err)
+{
+    const char *text = json_object_to_json_string_ext(
+        input, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE);
+    AUTO_FD fd = mkstemps(path, 5);
+
+    if (fd < 0)
+        return err_set(err, ERR_STORAGE_FAILED, "%s: %s", path, strerror(errno));
+    if (file_write_all(fd, str_from(text)) < 0 || file_write_all(fd, STR("\n")) < 0) {
+        err_set(err, ERR_STORAGE_FAILED, "write %s: %s", path, strerror(errno));
+        unlink(path);
+        return -1;
+    }
+    return 0;
+}
+
+static int read_back(const char *path, struct json_object *input, struct json_object **ret_input,
+                     struct err *err)
+{
+    AUTO_BUF text = BUF_INIT(LIMIT_JSON_BYTES);
+    AUTO_JSON value = NULL;
+
+    if (file_read(path, &text, err) < 0)
+        return -1;
+    if (json_parse(buf_str(&text), &value, err) < 0)
+        return err_wrap(err, "what you wrote is not JSON");
+    if (!json_object_is_type(value, json_type_object))
+        return err_set(err, ERR_BAD_REQUEST, "the arguments must be a JSON object");
+    if (json_equal(value, input))
+        return 0;
+    *ret_input = TAKE(value);
+    return 1;
+}
+
+int decide_edit(struct json_object *input, struct json_object **ret_input, struct err *err)
+{
+    const char *dir = getenv("TMPDIR");
+    char path[LIMIT_PATH_BYTES];
+    int r;
+
+    if (snprintf(path, sizeof(path), "%s/dormouse-XXXXXX.json", dir && *dir ? dir : "/tmp") >=
+        (int)sizeof(path))
+        return err_set(err, ERR_BAD_REQUEST, "TMPDIR is too long");
+    if (write_file(input, path, err) < 0)
+        return -1;
+    r = run_editor(path, err);
+    if (r == 0)
+        r = read_back(path, input, ret_input, err);
+    unlink(path);
+    return r;
+}

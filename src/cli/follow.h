@@ -1,0 +1,64 @@
+/* Following a run to its end, or until it waits for a person who is not here.
+ *
+ * On a terminal the person is asked at once; elsewhere the command ends with 3 and says how to
+ * decide. Ctrl-C cancels the run. A daemon that goes away is found again (a keeper is started), and
+ * the stream goes on after the last event that was seen.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_CLI_FOLLOW_H
+#define DORMOUSE_CLI_FOLLOW_H
+
+#include "cli/command.h"
+#include "cli/run_stream.h"
+#include "cli/show.h"
+#include "cli/talk.h"
+
+/* What the run waits for and nobody has decided here yet. */
+struct follow_item {
+    struct follow_item *next;
+    char id[RUN_ID_SIZE];
+    bool question, unknown;
+    struct json_object *gate; /* the approval_gate event, NULL for other kinds */
+};
+
+struct follow {
+    const struct cli_args *args;
+    struct run_stream stream;
+    struct talk *side; /* requests while the stream goes on */
+    struct show show;
+    bool person; /* somebody is at the terminal */
+    bool cancelled, asked, over;
+    enum err_code error;       /* of the last error event that ended it */
+    struct json_object *gates; /* gateId: event, until its `waiting` comes */
+    struct follow_item *items;
+    struct buf typed;
+    int64_t side_used_ms;
+    int exit_code;
+};
+
+/* Connects twice. */
+int follow_open(struct follow *f, const struct cli_args *args, struct err *err);
+void follow_release(struct follow *f);
+/* Sends the request that begins the run and follows it. Returns the exit code; errors are told. */
+int follow_run(struct follow *f, const char *path, struct str body);
+
+/* Ctrl-C from now on: counts, and a descriptor that becomes readable. A third one ends the program
+ * at once. */
+int follow_catch_interrupts(void);
+int follow_interrupts(void);
+
+/* ---- follow_ask.c ---- */
+
+/* Shows the question for the oldest item, when none is shown. */
+void follow_ask(struct follow *f);
+/* Takes back a question that is on the screen: something else is to be shown. */
+void follow_unask(struct follow *f);
+/* Reads what was typed and acts on it. -1: the person has gone (end of input). */
+int follow_typed(struct follow *f);
+/* Keeps the event for the question that it leads to. */
+void follow_note_gate(struct follow *f, struct json_object *event);
+void follow_note_waiting(struct follow *f, struct json_object *event);
+void follow_items_release(struct follow *f);
+
+#endif

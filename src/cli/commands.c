@@ -8,6 +8,7 @@
 const struct cli_command *const cli_commands[] = {
     &cli_cmd_serve,
     &cli_cmd_run,
+    &cli_cmd_chat,
     &cli_cmd_doctor,
     &cli_cmd_config_check,
     &cli_cmd_config_show,

@@ -227,6 +227,8 @@ static enum kind code_kind(const struct markdown *md, struct str line, bool whol
     size_t lead = leading(line), n = count(line, lead, md->fence);
     struct str after = str_skip(line, lead + n);
 
+    if (!line.n && !whole)
+        return NOT_YET;
     if (lead > 3 || str_trim(after).n || lead + n > MD_SPAN_MAX)
         return CODE;
     if (!whole)
@@ -243,9 +245,19 @@ static int columns_of(struct str spaces)
     return n;
 }
 
-static enum kind kind_of(struct markdown *md, bool whole)
+/* What can be looked at: a carriage return may belong to the line's end. */
+static struct str seen(const struct markdown *md, bool whole)
 {
     struct str line = buf_str(&md->line);
+
+    if (!whole && line.n && line.p[line.n - 1] == '\r')
+        line.n--;
+    return line;
+}
+
+static enum kind kind_of(struct markdown *md, bool whole)
+{
+    struct str line = seen(md, whole);
     struct line_kind is = { .skip = leading(line) };
 
     if (md->continued)
@@ -360,7 +372,7 @@ static void begin_line(struct markdown *md, struct buf *out)
 
 static void show_code(struct markdown *md, bool whole, struct buf *out)
 {
-    struct str rest = str_skip(buf_str(&md->line), md->at);
+    struct str line = seen(md, whole), rest = str_skip(line, md->at);
 
     md->flow.style = MD_CODE;
     while (rest.n && md_settled(rest, whole)) {
@@ -369,7 +381,7 @@ static void show_code(struct markdown *md, bool whole, struct buf *out)
         utf8_decode(&rest, &code);
         md_flow_code(&md->flow, code, true, out);
     }
-    md->at = md->line.n - rest.n;
+    md->at = line.n - rest.n;
 }
 
 static void show_rule(struct markdown *md, struct buf *out)
@@ -408,7 +420,7 @@ static void show_line(struct markdown *md, bool whole, struct buf *out)
     case NUMBER:
     case QUOTE:
     case CONTINUED:
-        md_inline(&md->in, &md->flow, buf_str(&md->line), &md->at, whole, out);
+        md_inline(&md->in, &md->flow, seen(md, whole), &md->at, whole, out);
         break;
     default:
         break;

@@ -250,7 +250,7 @@ bool md_settled(struct str rest, bool whole)
 {
     unsigned char first = (unsigned char)rest.p[0];
 
-    return whole || rest.n >= UTF8_MAX_BYTES || (first < 0x80 && (first != '\r' || rest.n > 1));
+    return whole || rest.n >= UTF8_MAX_BYTES || first < 0x80;
 }
 
 static enum found take_plain(struct md_flow *flow, struct str line, size_t *at, bool whole,

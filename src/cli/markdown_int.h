@@ -59,7 +59,7 @@ struct md_inline {
     unsigned depth;
     unsigned base; /* the block's style */
 };
-/* Is the first character of rest all there, and known not to belong to the line's end? */
+/* Are all bytes of the first character of rest there? */
 bool md_settled(struct str rest, bool whole);
 /* Takes from line (from *at on) what is settled; whole: the line has ended. */
 void md_inline(struct md_inline *in, struct md_flow *flow, struct str line, size_t *at, bool whole,

@@ -165,7 +165,9 @@ static void show_records(struct table *table, struct md_flow *flow, struct buf *
             flow->style = MD_BOLD;
             if (table->head) {
                 md_flow_text(flow, table->cells[0][c], false, out);
-                md_flow_text(flow, STR(": "), false, out);
+                md_flow_code(flow, ':', false, out);
+                flow->style = 0;
+                md_flow_code(flow, ' ', false, out);
             }
             md_inline(&in, flow, table->cells[r][c], &at, true, out);
             md_flow_end_row(flow, out);

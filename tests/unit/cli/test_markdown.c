@@ -164,7 +164,7 @@ TEST(words_appear_as_soon_as_they_have_ended)
     markdown_add(md, STR(" **bo"), &out);
     ASSERT_TEXT(buf_text(&out), "one two three");
     markdown_add(md, STR("ld** x"), &out);
-    ASSERT_TEXT(buf_text(&out), "one two three \033[0;1mbold");
+    ASSERT_TEXT(buf_text(&out), "one two three \033[0;1mbold\033[0m");
     markdown_end(md, &out);
     ASSERT_TEXT(buf_text(&out), "one two three \033[0;1mbold\033[0m x\n");
 }

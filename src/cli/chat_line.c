@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "base/alloc.h"
 #include "base/dl.h"
@@ -28,6 +29,7 @@ static volatile sig_atomic_t resized;
 static struct {
     __typeof__(el_init) *el_init;
     __typeof__(el_set) *el_set;
+    __typeof__(el_wset) *el_wset;
     __typeof__(el_gets) *el_gets;
     __typeof__(el_end) *el_end;
     __typeof__(el_line) *el_line;
@@ -40,6 +42,7 @@ static struct {
 
 static const struct dl_symbol symbols[] = {
     { "el_init", (void **)&lib.el_init },     { "el_set", (void **)&lib.el_set },
+    { "el_wset", (void **)&lib.el_wset },
     { "el_gets", (void **)&lib.el_gets },     { "el_end", (void **)&lib.el_end },
     { "el_line", (void **)&lib.el_line },     { "el_insertstr", (void **)&lib.el_insertstr },
     { "el_resize", (void **)&lib.el_resize }, { "history_init", (void **)&lib.history_init },
@@ -126,7 +129,7 @@ static int get_char(EditLine *el, wchar_t *ret_char)
     return 1;
 }
 
-static unsigned char break_off(EditLine *el, int c)
+static unsigned char break_off(EditLine *el, wint_t c)
 {
     (void)el, (void)c;
     reading->broken_off = true;
@@ -161,7 +164,7 @@ static void take_offer(void *to, const char *word)
 
 /* The word before the cursor becomes what all offers begin with; they are listed when that adds
  * nothing. */
-static unsigned char complete(EditLine *el, int c)
+static unsigned char complete(EditLine *el, wint_t c)
 {
     const LineInfo *info = lib.el_line(el);
     struct str before = str_of(info->buffer, (size_t)(info->cursor - info->buffer));
@@ -219,8 +222,9 @@ static void open_editor(struct chat_line *line)
     lib.el_set(line->el, EL_PROMPT_ESC, get_prompt, '\1');
     lib.el_set(line->el, EL_HIST, lib.history, line->past);
     lib.el_set(line->el, EL_GETCFN, get_char);
-    lib.el_set(line->el, EL_ADDFN, "chat-complete", "Completes a command", complete);
-    lib.el_set(line->el, EL_ADDFN, "chat-break", "Gives the line up", break_off);
+    /* The wide form: the other one loses the copies it makes. */
+    lib.el_wset(line->el, EL_ADDFN, L"chat-complete", L"Completes a command", complete);
+    lib.el_wset(line->el, EL_ADDFN, L"chat-break", L"Gives the line up", break_off);
     lib.el_set(line->el, EL_BIND, "^I", "chat-complete", NULL);
     lib.el_set(line->el, EL_BIND, "^C", "chat-break", NULL);
     lib.el_set(line->el, EL_BIND, "^R", "em-inc-search-prev", NULL);

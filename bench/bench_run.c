@@ -200,6 +200,13 @@ static void again_drop(struct loop_effect *effect, const struct err *why)
     free(effect);
 }
 
+static bool wants(struct run_listener *listener, struct str thread_id, struct str run_id,
+                  const char *type)
+{
+    (void)listener, (void)thread_id, (void)run_id;
+    return strcmp(type, "done") == 0 || strcmp(type, "waiting") == 0;
+}
+
 static void heard(struct run_listener *listener, const struct run_public *event)
 {
     struct bench *b = CONTAINER_OF(listener, struct bench, listener);
@@ -226,7 +233,7 @@ static double turns(struct bench *b, unsigned at_once, uint64_t count)
 
     b->begun = b->ended = 0;
     b->limit = count;
-    b->listener = (struct run_listener){ .event = heard };
+    b->listener = (struct run_listener){ .wants = wants, .event = heard };
     runner_listen(b->runner, &b->listener);
     started = now_s();
     for (unsigned i = 0; i < at_once; i++)
@@ -387,7 +394,7 @@ static void suspended(struct bench *b)
     malloc_trim(0);
     added = resident_kb() - before;
     must(inbox_list(b->domain, INBOX_PENDING, 0, 50, &arena, &items, &n, &err), &err, "inbox");
-    b->listener = (struct run_listener){ .event = heard };
+    b->listener = (struct run_listener){ .wants = wants, .event = heard };
     runner_listen(b->runner, &b->listener);
     for (size_t i = 0; i < n; i++) {
         b->ended = 0;

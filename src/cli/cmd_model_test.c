@@ -146,7 +146,7 @@ static int test_model(const struct cli_args *args, const struct config *config, 
         return -1;
     result = ask(gateway, spec->id, probe, err);
     model_gateway_free(TAKE(gateway));
-    model_servers_wait(loop);
+    model_wait(loop);
     return result;
 }
 

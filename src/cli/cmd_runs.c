@@ -211,13 +211,28 @@ static void print_report(const struct cli_args *args, const struct run_replay_re
     cli_print_json(object);
 }
 
+static int replay_one(const struct cli_args *args, struct log_reader *reader, const char *key,
+                      struct err *err)
+{
+    struct run_replay_report report;
+    int64_t n;
+    int r;
+
+    if (log_reader_find(reader, key, &n, err) < 0)
+        return -1;
+    r = cli_has(args, "anyway")
+            ? run_replay_with(reader->domain, n, reader->program, &report, err)
+            : run_replay_check(reader->domain, n, reader->program, &report, err);
+    if (r < 0)
+        return err_wrap(err, "run %s", key);
+    print_report(args, &report);
+    return 0;
+}
+
 static int run_replay_command(const struct cli_args *args)
 {
     AUTO_LOG_READER reader = { .config = NULL };
-    struct run_replay_report report;
     struct err err = ERR_INIT;
-    int64_t n;
-    int r;
 
     if (!cli_has(args, "check")) {
         err_set(
@@ -227,14 +242,11 @@ static int run_replay_command(const struct cli_args *args)
         cli_fail(args, &err);
         return CLI_USAGE;
     }
-    if (log_reader_open(args, &reader, &err) < 0 ||
-        log_reader_find(&reader, cli_operand(args, 0), &n, &err) < 0)
+    if (log_reader_open(args, &reader, &err) < 0)
         return cli_fail(args, &err);
-    r = cli_has(args, "anyway") ? run_replay_with(reader.domain, n, reader.program, &report, &err)
-                                : run_replay_check(reader.domain, n, reader.program, &report, &err);
-    if (r < 0)
-        return cli_fail(args, &err);
-    print_report(args, &report);
+    for (size_t i = 0; cli_operand(args, i); i++)
+        if (replay_one(args, &reader, cli_operand(args, i), &err) < 0)
+            return cli_fail(args, &err);
     return CLI_DONE;
 }
 
@@ -246,14 +258,14 @@ static const struct cli_option replay_options[] = {
 
 const struct cli_command cli_cmd_replay = {
     .name = "replay",
-    .operands = "RUN",
-    .summary = "Checks a run's log against the program, without network and tools",
+    .operands = "RUN [RUN...]",
+    .summary = "Checks runs' logs against the program, without network and tools",
     .details =
         "Every event that the program selects must be the one recorded, and every row, message "
         "and decision must be as it was when it was recorded. The exit code is 1 at the first "
-        "that differs, which is named.",
+        "that differs, which is named. With --json each run is a line of its own.",
     .options = replay_options,
     .operands_min = 1,
-    .operands_max = 1,
+    .operands_max = -1,
     .run = run_replay_command,
 };

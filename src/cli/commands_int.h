@@ -26,7 +26,6 @@ extern const struct cli_command cli_cmd_model_add;
 extern const struct cli_command cli_cmd_model_consent;
 extern const struct cli_command cli_cmd_model_list;
 extern const struct cli_command cli_cmd_model_test;
-extern const struct cli_command cli_cmd_replay;
 extern const struct cli_command cli_cmd_reject;
 extern const struct cli_command cli_cmd_replay;
 extern const struct cli_command cli_cmd_rerun;

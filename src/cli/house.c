@@ -70,6 +70,9 @@ int house_wake(struct house *house, struct err *err)
     models_init(&house->specs, house->config, house->data_dir);
     how.models = house->specs.items;
     how.model_count = house->specs.n;
+    for (size_t i = 0; i < house->specs.n; i++)
+        if (house->specs.items[i].secret_ref)
+            secrets_recognise(house->secrets, house->specs.items[i].secret_ref);
     fill_sandbox(house->config, &how.sandbox);
     r = rooms_open(&house->rooms, &how, err);
     house->change = house->rooms.change;

@@ -120,8 +120,10 @@ void rooms_stop(struct rooms *rooms)
 void rooms_release(struct rooms *rooms)
 {
     rooms_stop(rooms);
-    if (rooms->loop)
-        model_servers_wait(rooms->loop);
+    if (rooms->loop) {
+        model_wait(rooms->loop);
+        loop_settle(rooms->loop); /* hands of runs that have just ended */
+    }
     loop_free(rooms->loop);
     runner_free(rooms->runner);
     bp_policy_free(rooms->policy);

@@ -68,6 +68,31 @@ void loop_stop(struct loop *loop)
     loop->stopping = true;
 }
 
+/* A look every few milliseconds: only the last moment of a process waits for it. */
+#define SETTLE_MS 5
+
+struct settling {
+    struct loop_timer timer;
+    struct loop *loop;
+};
+
+static void settle_fire(struct loop_timer *timer)
+{
+    loop_stop(CONTAINER(timer, struct settling, timer)->loop);
+}
+
+void loop_settle(struct loop *loop)
+{
+    struct settling settling = { .timer = { .fire = settle_fire }, .loop = loop };
+    struct err lost = ERR_INIT;
+
+    while (loop->children || loop->work_running) {
+        loop_timer_start(loop, &settling.timer, SETTLE_MS);
+        loop_run(loop, &lost);
+    }
+    loop_timer_stop(loop, &settling.timer);
+}
+
 void loop_wake(struct loop *loop)
 {
     loop->woken = true;

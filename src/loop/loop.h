@@ -46,6 +46,9 @@ int loop_run(struct loop *loop, struct err *err);
  * loop_run() returns. */
 #define LOOP_LAST_TICKS 64
 void loop_stop(struct loop *loop);
+/* Runs until no child is alive and no job is in the pool, for loop_free() after everything was told
+ * to end. Also when a domain was lost. */
+void loop_settle(struct loop *loop);
 /* Fake loop: moves the clock step by step to every instant at which timers come due, and ticks
  * there until nothing is left to do. */
 void loop_fake_advance(struct loop *loop, int64_t ms);

@@ -266,9 +266,7 @@ static int anthropic_send(struct model_exchange *x, struct str key, struct str b
 static int anthropic_start(struct model_exchange *x, struct err *err)
 {
     AUTO_BUF body = BUF_INIT(HTTP_BODY_SENT_MAX);
-    struct buf key = BUF_INIT(MODEL_SECRET_MAX);
     struct anthropic_state *state;
-    int result;
 
     if (!x->spec->model)
         return err_set(err, ERR_BAD_REQUEST, "model %s: `model` is not set", x->spec->id);
@@ -277,16 +275,10 @@ static int anthropic_start(struct model_exchange *x, struct err *err)
     if (write_body(x, &body) < 0)
         return err_set(err, ERR_CONTEXT_TOO_LONG, "model %s: the request is over %u bytes",
                        x->spec->id, HTTP_BODY_SENT_MAX);
-    if (exchange_secret(x, &key, err) < 0) {
-        request_wipe(&key);
-        return -1;
-    }
     state = NEW(struct anthropic_state);
     state->input = state->cache_read = state->cache_write = -1;
     x->state = state;
-    result = anthropic_send(x, buf_str(&key), buf_str(&body), err);
-    request_wipe(&key);
-    return result;
+    return anthropic_send(x, exchange_secret(x), buf_str(&body), err);
 }
 
 static void anthropic_release(struct model_exchange *x)

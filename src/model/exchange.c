@@ -89,29 +89,9 @@ struct rand *exchange_rand(struct model_exchange *x)
     return x->gateway->config.rand ? x->gateway->config.rand : rand_system();
 }
 
-int exchange_secret(struct model_exchange *x, struct buf *out, struct err *err)
+struct str exchange_secret(const struct model_exchange *x)
 {
-    const struct model_gateway_config *config = &x->gateway->config;
-    struct model_exchange_core *core = x->core;
-    const char *ref = x->spec->secret_ref;
-
-    if (!ref)
-        return 0;
-    if (!config->secret)
-        return err_set(err, ERR_SECRET_UNAVAILABLE,
-                       "the secret \"%s\" is not set: dormouse secret set %s", ref, ref);
-    wipe_secret(core);
-    core->secret = BUF_INIT(MODEL_SECRET_MAX);
-    if (config->secret(config->arg, ref, &core->secret, err) < 0)
-        return -1;
-    redact_register(buf_str(&core->secret));
-    for (size_t i = 0; i < core->secret.n; i++)
-        if ((unsigned char)core->secret.p[i] < 0x21 || (unsigned char)core->secret.p[i] > 0x7E)
-            return err_set(err, ERR_SECRET_UNAVAILABLE,
-                           "the secret \"%s\" holds spaces or control characters, which no key"
-                           " does: dormouse secret set %s",
-                           ref, ref);
-    return buf_add_str(out, buf_str(&core->secret));
+    return buf_str(&x->core->secret);
 }
 
 void exchange_soon(struct model_exchange *x, void (*fn)(struct model_exchange *x), int64_t delay_ms)
@@ -149,6 +129,26 @@ static struct collected *text_of(struct model_exchange *x, enum model_delta kind
     return kind == MODEL_DELTA_THINKING ? &x->core->thinking : &x->core->text;
 }
 
+/* A key this long is in no answer by chance. */
+#define KEY_MIN 12
+
+/* A server that says its key again would put it into messages, logs and the next prompts. Text of
+ * `all` before `from` was looked at already. */
+static int check_key(struct model_exchange *x, struct str all, size_t from)
+{
+    struct str key = buf_str(&x->core->secret);
+
+    if (key.n < KEY_MIN)
+        return 0;
+    if (str_find(str_skip(all, from < key.n ? 0 : from - key.n + 1), key) < 0)
+        return 0;
+    if (!x->core->failure.code)
+        err_set(&x->core->failure, ERR_PROVIDER_FAILED,
+                "model %s: the answer repeats the secret \"%s\" and was dropped", x->spec->id,
+                x->spec->secret_ref);
+    return -1;
+}
+
 /* Collects and hands over text that is complete: what is invalid now stays so. */
 static int hand_over(struct model_exchange *x, enum model_delta kind, struct str text)
 {
@@ -163,6 +163,8 @@ static int hand_over(struct model_exchange *x, enum model_delta kind, struct str
     }
     if (buf_add_str(&to->all, text) < 0)
         return too_large(x, kind == MODEL_DELTA_THINKING ? "thinking" : "text", MODEL_TEXT_MAX);
+    if (check_key(x, buf_str(&to->all), to->all.n - text.n) < 0)
+        return -1;
     if (text.n > 0 && core->sink.on_delta && !core->cancelled)
         core->sink.on_delta(core->arg, kind, text);
     return 0;
@@ -284,6 +286,8 @@ int exchange_call(struct model_exchange *x, struct str id, struct str name, stru
     core->call_bytes += arguments.n;
     if (core->call_count >= MODEL_CALLS_MAX || core->call_bytes > MODEL_TEXT_MAX)
         return too_large(x, "tool calls", MODEL_TEXT_MAX);
+    if (check_key(x, arguments, 0) < 0 || check_key(x, name, 0) < 0 || check_key(x, id, 0) < 0)
+        return -1;
     if (core->call_count == core->call_cap) {
         core->call_cap = core->call_cap ? 2 * core->call_cap : 4;
         core->calls = alloc_resize(core->calls, core->call_cap, sizeof(*core->calls));
@@ -309,6 +313,7 @@ void exchange_opaque(struct model_exchange *x, struct str json)
     buf_clear(&x->core->opaque);
     if (buf_add_str(&x->core->opaque, json) < 0)
         too_large(x, "thinking blocks", MODEL_TEXT_MAX);
+    check_key(x, json, 0);
 }
 
 void exchange_model(struct model_exchange *x, struct str name)

@@ -18,6 +18,7 @@
 #include "model/llama_server_int.h"
 #include "model/request_int.h"
 #include "model/stream_int.h"
+#include "policy/secret.h"
 
 #define OUTPUT_TOKENS 1024 /* when nobody says: calls are short, and a small model may not stop */
 
@@ -163,7 +164,7 @@ static int send_body(struct model_exchange *x, const char *url, struct err *err)
     };
     struct gemma_state *state = x->state;
     struct model_spec *spec = ARENA_NEW(&x->arena, struct model_spec);
-    AUTO_BUF key = BUF_INIT(MODEL_SECRET_MAX + 16);
+    struct buf bearer = BUF_INIT(MODEL_SECRET_MAX + 16);
     struct http_header all[3] = { headers[0], headers[1] };
     int result;
 
@@ -171,15 +172,12 @@ static int send_body(struct model_exchange *x, const char *url, struct err *err)
     *spec = *x->spec;
     spec->base_url = arena_text(&x->arena, url);
     x->spec = spec;
-    if (spec->secret_ref)
-        buf_add_text(&key, "Bearer ");
-    if (exchange_secret(x, &key, err) < 0)
-        return -1;
-    all[2] = (struct http_header){ STR("Authorization"), buf_str(&key), true };
+    request_bearer(x, &bearer);
+    all[2] = (struct http_header){ STR("Authorization"), buf_str(&bearer), true };
     state->sent = true;
     result = model_stream_start(x, &state->stream, &gemma_stream_ops, "/completion", all,
-                                key.n ? 3 : 2, buf_str(&state->body), err);
-    request_wipe(&key);
+                                bearer.n ? 3 : 2, buf_str(&state->body), err);
+    secrets_wipe(&bearer);
     return result;
 }
 

@@ -1,8 +1,8 @@
 /* The gateway: models by id, the table of providers, consent before anything leaves.
  *
  * model_start() decides everything that can be decided without the network, in this order: is
- * there such a model, did a person agree where text would leave this machine, does its provider
- * take the request. Only then does the provider hear of it.
+ * there such a model, would its key travel in clear text, did a person agree where text would leave
+ * this machine. Then its secret is fetched (key.c), and only then does the provider hear of it.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,6 +12,7 @@
 #include "base/uri.h"
 #include "loop/dns.h"
 #include "model/exchange_int.h"
+#include "model/llama_server_int.h"
 
 static const struct model_provider *const providers[] = {
     &model_provider_openai, &model_provider_anthropic, &model_provider_functiongemma,
@@ -143,6 +144,7 @@ void model_gateway_free(struct model_gateway *gateway)
     err_set(&closed, ERR_CANCELLED, "the model gateway is closed");
     for (struct model_exchange *x = gateway->exchanges; x; x = x->core->next)
         x->core->cancelled = true;
+    key_close(gateway);
     http_client_free(TAKE(gateway->retry)); /* ends what waits for an answer */
     while (gateway->exchanges)
         exchange_fail(gateway->exchanges, &closed, -1);
@@ -154,6 +156,28 @@ void model_gateway_free(struct model_gateway *gateway)
     free(gateway->providers);
     free(gateway->shared);
     free(gateway);
+}
+
+struct pause {
+    struct loop_timer timer; /* first */
+    struct loop *loop;
+};
+
+static void end_pause(struct loop_timer *timer)
+{
+    loop_stop(((struct pause *)(void *)timer)->loop);
+}
+
+void model_wait(struct loop *loop)
+{
+    struct pause pause = { .timer = { .fire = end_pause }, .loop = loop };
+    struct err err = ERR_INIT;
+
+    while (llama_servers_living() || keys_fetching()) {
+        loop_timer_start(loop, &pause.timer, 20);
+        if (loop_run(loop, &err) < 0)
+            return;
+    }
 }
 
 /* The addresses that requests may go to: public ones, this machine, and those of a private network
@@ -234,6 +258,51 @@ static int check_request(const struct model_gateway *gateway, const struct model
     return 0;
 }
 
+/* A key in clear text is everybody's on the way. In one's own network that is one's own affair. */
+static int check_wire(const struct model_spec *spec, struct err *err)
+{
+    struct str host;
+    struct dns_addr addr;
+
+    if (!spec->secret_ref || !spec->base_url || model_spec_is_local(spec) ||
+        !str_eq_nocase(uri_split(str_from(spec->base_url)).scheme, STR("http")))
+        return 0;
+    host = model_url_host(spec->base_url);
+    if (dns_literal(host, &addr) > 0 && dns_class(&addr) == DNS_PRIVATE)
+        return 0;
+    return err_set(err, ERR_BAD_REQUEST,
+                   "model %s: the key \"%s\" would go to %.*s unencrypted: set base_url to an"
+                   " https:// address, or take secret_ref away",
+                   spec->id, spec->secret_ref, STR_ARG(host));
+}
+
+int exchange_go(struct model_exchange *x, struct err *err)
+{
+    /* Fetching a secret may have taken a while. */
+    if (x->core->key && check_consent(x->gateway, x->spec, err) < 0)
+        return -1;
+    x->core->key = KEY_NONE;
+    if (x->provider->start(x, err) < 0)
+        return -1;
+    x->core->started = true;
+    return 0;
+}
+
+static struct model_exchange *exchange_new(struct model_gateway *gateway, size_t i,
+                                           const struct model_request *request,
+                                           const struct model_sink *sink, void *arg)
+{
+    struct model_exchange *x = NEW(struct model_exchange);
+
+    x->gateway = gateway;
+    x->spec = &gateway->specs[i];
+    x->provider = gateway->providers[i];
+    x->shared = gateway->shared[i];
+    exchange_init(x, sink, arg);
+    exchange_copy_request(x, request);
+    return x;
+}
+
 int model_start(struct model_gateway *gateway, const struct model_request *request,
                 const struct model_sink *sink, void *arg, struct model_exchange **ret_exchange,
                 struct err *err)
@@ -247,16 +316,11 @@ int model_start(struct model_gateway *gateway, const struct model_request *reque
         return err_set(err, ERR_MODEL_NOT_ALLOWED,
                        "there is no model \"%s\" in the configuration: see dormouse model list",
                        request->model_id ? request->model_id : "");
-    if (check_consent(gateway, &gateway->specs[i], err) < 0)
+    if (check_wire(&gateway->specs[i], err) < 0 ||
+        check_consent(gateway, &gateway->specs[i], err) < 0)
         return -1;
-    x = NEW(struct model_exchange);
-    x->gateway = gateway;
-    x->spec = &gateway->specs[i];
-    x->provider = gateway->providers[i];
-    x->shared = gateway->shared[i];
-    exchange_init(x, sink, arg);
-    exchange_copy_request(x, request);
-    if (x->provider->start(x, err) < 0) {
+    x = exchange_new(gateway, (size_t)i, request, sink, arg);
+    if ((x->spec->secret_ref ? key_want(x, err) : exchange_go(x, err)) < 0) {
         exchange_free(x);
         return -1;
     }
@@ -278,7 +342,8 @@ void model_cancel(struct model_exchange *x)
     if (x->core->cancelled)
         return;
     x->core->cancelled = true;
-    if (x->provider->cancel)
+    x->core->key = KEY_NONE;
+    if (x->core->started && x->provider->cancel)
         x->provider->cancel(x);
     else
         exchange_soon(x, fail_cancelled, 0);

@@ -459,24 +459,7 @@ void llama_server_doubt(struct llama_server *server)
         loop_timer_start(server->config.loop, &server->timer, 0);
 }
 
-struct pause {
-    struct loop_timer timer; /* first */
-    struct loop *loop;
-};
-
-static void end_pause(struct loop_timer *timer)
+unsigned llama_servers_living(void)
 {
-    loop_stop(((struct pause *)(void *)timer)->loop);
-}
-
-void model_servers_wait(struct loop *loop)
-{
-    struct pause pause = { .timer = { .fire = end_pause }, .loop = loop };
-    struct err err = ERR_INIT;
-
-    while (living) {
-        loop_timer_start(loop, &pause.timer, 20);
-        if (loop_run(loop, &err) < 0)
-            return;
-    }
+    return living;
 }

@@ -50,5 +50,7 @@ void llama_server_need(struct llama_server *server, struct llama_wait *wait);
 void llama_server_drop(struct llama_wait *wait);
 /* A request could not reach it: its health is to be asked again before the next one. */
 void llama_server_doubt(struct llama_server *server);
+/* Processes that have not ended, those of servers that were freed included. */
+unsigned llama_servers_living(void);
 
 #endif

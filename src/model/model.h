@@ -113,9 +113,10 @@ struct model_sink {
 };
 
 /* -1: nothing was sent and no callback comes. So end what is known without asking anybody: no such
- * model (model_not_allowed), no consent (privacy_confirmation_required), no key
- * (secret_unavailable), a request that can't be (bad_request), too many under way (rate_limited).
- */
+ * model (model_not_allowed), no consent (privacy_confirmation_required), a key that would travel in
+ * clear text or a request that can't be (bad_request), too many under way (rate_limited). A model
+ * with a secret_ref hears of the request when its secret has come, so that one that is missing
+ * (secret_unavailable) and a request that it can't take come through on_done. */
 int model_start(struct model_gateway *gateway, const struct model_request *request,
                 const struct model_sink *sink, void *arg, struct model_exchange **ret_exchange,
                 struct err *err);
@@ -161,8 +162,10 @@ struct model_gateway_config {
      * and the exchange ends as rate_limited. */
     const struct http_retry_policy *retry;
     struct http_limits limits; /* 0 where the gateway's own hold: MODEL_*_MS */
-    /* The secret named by ref into *out (cleared by the gateway after use), or -1 with
-     * secret_unavailable. NULL: there are none. */
+    /* The secret named by ref into *out (empty; wiped by the gateway after use), or -1 with
+     * secret_unavailable. Called in a thread of the loop's pool, one call at a time, because it may
+     * block; one that is under way outlives the gateway, so what it uses is freed after the loop.
+     * NULL: there are none. */
     int (*secret)(void *arg, const char *ref, struct buf *out, struct err *err);
     /* 0 when a person has agreed to send text to this model's provider under its policy_version;
      * -1 with privacy_confirmation_required. Asked for every request to a provider beyond
@@ -173,14 +176,16 @@ struct model_gateway_config {
 
 int model_gateway_new(const struct model_gateway_config *config, struct model_gateway **ret_gateway,
                       struct err *err);
-/* Cancels what is under way: every on_done is called before this returns; a supervised server is
- * told to end: see model_servers_wait(). Not from inside a callback of an exchange. */
+/* Cancels what is under way: every on_done is called before this returns. A supervised server is
+ * told to end, a secret that is being fetched is not waited for: see model_wait(). Not from inside
+ * a callback of an exchange. */
 void model_gateway_free(struct model_gateway *gateway);
 AUTO_DEFINE(model_gateway)
-/* Runs the loop until supervised servers that were told to end have ended (a second, rarely more).
- * Outside of loop_run() only, between model_gateway_free() and loop_free(). Does nothing when there
- * are none. */
-void model_servers_wait(struct loop *loop);
+/* Runs the loop until what outlived its gateway has ended: servers (a second, rarely more), a
+ * secret store that asks a person (until it gives up). Outside of loop_run() only, between
+ * model_gateway_free() and loop_free(), with gateways of one loop only. Does nothing when there is
+ * nothing. */
+void model_wait(struct loop *loop);
 
 /* All of them, in the order of the configuration. */
 const struct model_spec *model_specs(const struct model_gateway *gateway, size_t *ret_count);

@@ -16,6 +16,24 @@ static struct str capture(const struct offline_turn *turn, int i)
 
 /* ---- write ---- */
 
+/* "a poem about cheese" is no text but a wish for one. */
+static bool is_wish(const struct offline_turn *turn)
+{
+    static const char *const kinds[] = { "poem",    "story",  "letter", "essay",  "haiku",
+                                         "email",   "mail",   "joke",   "song",   "summary",
+                                         "article", "report", "script", "program" };
+    struct str rest = capture(turn, 0), word;
+
+    if (turn->match.quoted[0] || !str_split(&rest, ' ', &word) ||
+        (!str_eq_nocase(word, STR("a")) && !str_eq_nocase(word, STR("an"))))
+        return false;
+    while (str_split(&rest, ' ', &word))
+        for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+            if (str_eq_nocase(word, str_from(kinds[i])))
+                return true;
+    return false;
+}
+
 /* a: text, b: file */
 void offline_write(struct offline_turn *turn)
 {
@@ -27,6 +45,13 @@ void offline_write(struct offline_turn *turn)
           .text = text.p ? str_from(arena_printf(turn->arena, "%.*s\n", STR_ARG(text))) : STR("") },
     };
 
+    if (is_wish(turn)) {
+        offline_say(turn,
+                    "I am rules and can't make up a text. Give me the text itself, in quotes where "
+                    "it must be taken literally: write \"...\" to %.*s.",
+                    STR_ARG(path));
+        return;
+    }
     if (turn->round == 0 && tool) {
         offline_call(turn, tool, args, ARRAY_LEN(args));
         return;
@@ -164,27 +189,39 @@ static void run_then_say(struct offline_turn *turn, const char *command, const c
         offline_say(turn, "%s", done);
 }
 
+/* program tells what it did (-v) and does nothing where something stands already (-n). */
 static void two_paths(struct offline_turn *turn, const char *program, const char *done)
 {
     struct str from = offline_place(turn, 0), to = offline_place(turn, 1);
+    const struct offline_result *last = offline_result_last(turn);
+    bool acted = last && last->line_count > 0;
 
-    run_then_say(turn,
-                 arena_printf(turn->arena, "%s -- %s %s", program, offline_quote(turn->arena, from),
-                              offline_quote(turn->arena, to)),
-                 arena_printf(turn->arena,
-                              "The command to %s %.*s to %.*s ended well. It does not "
-                              "overwrite: had there been such a file, it stayed.",
-                              done, STR_ARG(from), STR_ARG(to)));
+    run_then_say(
+        turn,
+        arena_printf(turn->arena, "%s -- %s %s", program, offline_quote(turn->arena, from),
+                     offline_quote(turn->arena, to)),
+        acted ? arena_printf(turn->arena, "I %s %.*s to %.*s.", done, STR_ARG(from), STR_ARG(to))
+              : arena_printf(turn->arena,
+                             "There is %.*s already, and I don't overwrite: nothing was "
+                             "%s.",
+                             STR_ARG(to), done));
 }
 
 void offline_move(struct offline_turn *turn)
 {
-    two_paths(turn, "mv -n", "move");
+    two_paths(turn, "mv -nv", "moved");
 }
 
 void offline_copy(struct offline_turn *turn)
 {
-    two_paths(turn, "cp -n -r", "copy");
+    two_paths(turn, "cp -nrv", "copied");
+}
+
+/* "the docs folder", "docs/": only an empty one goes. */
+static bool is_folder(struct str words)
+{
+    return str_ends(words, STR(" folder")) || str_ends(words, STR(" directory")) ||
+           str_ends(words, STR("/"));
 }
 
 void offline_delete(struct offline_turn *turn)
@@ -192,12 +229,14 @@ void offline_delete(struct offline_turn *turn)
     struct str path = offline_place(turn, 0);
 
     if (str_is(path, ".") || str_is(path, "/") || str_is(path, "..")) {
-        offline_say(turn,
-                    "I delete single files by name, for example \"delete notes.txt\", never a "
-                    "whole folder.");
+        offline_say(turn, "I delete single files and empty folders by name, for example \"delete "
+                          "notes.txt\", never all of a folder.");
         return;
     }
-    run_then_say(turn, arena_printf(turn->arena, "rm -- %s", offline_quote(turn->arena, path)),
+    run_then_say(turn,
+                 arena_printf(turn->arena, "%s -- %s",
+                              is_folder(turn->match.cap[0]) ? "rmdir" : "rm",
+                              offline_quote(turn->arena, path)),
                  arena_printf(turn->arena, "I deleted %.*s.", STR_ARG(path)));
 }
 

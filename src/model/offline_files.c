@@ -8,8 +8,11 @@
  */
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "model/offline_files_int.h"
 #include "model/offline_int.h"
+
+#define PLACE_MAX 300 /* bytes of what may be a path that a person typed */
 
 /* ---- names ---- */
 
@@ -237,24 +240,39 @@ void offline_list(struct offline_turn *turn)
 
 /* ---- reading ---- */
 
-static void read_place(struct offline_turn *turn, struct str path)
+static void ask_file(struct offline_turn *turn, struct str path)
 {
     const struct model_tool *tool = offline_tool(turn, "read_file");
     const struct offline_arg args[] = { { .names = offline_name_path, .text = path } };
-    const struct offline_result *last;
 
-    if (turn->round == 0 && tool) {
+    if (tool)
         offline_call(turn, tool, args, ARRAY_LEN(args));
-        return;
-    }
-    if (turn->round == 0) {
+    else
         offline_bash(turn,
                      arena_printf(turn->arena, "cat -- %s", offline_quote(turn->arena, path)));
+}
+
+/* What is no text comes as facts about it. */
+static bool say_facts(struct offline_turn *turn, struct str path, const struct offline_result *file)
+{
+    struct str kind = json_str(json_find(file->json, "kind")),
+               type = json_str(json_find(file->json, "type"));
+    int64_t bytes = 0;
+
+    if (!str_is(kind, "binary") && !str_is(kind, "image"))
+        return false;
+    (void)json_get_i64(file->json, "bytes", &bytes, NULL);
+    offline_say(turn, "%.*s is no text (%.*s, %lld bytes): I can't show it.", STR_ARG(path),
+                STR_ARG(type.n ? type : kind), (long long)bytes);
+    return true;
+}
+
+static void say_file(struct offline_turn *turn, struct str path)
+{
+    const struct offline_result *last = offline_result_last(turn);
+
+    if (offline_failed(turn) || say_facts(turn, path, last))
         return;
-    }
-    if (offline_failed(turn))
-        return;
-    last = offline_result_last(turn);
     if (last->exit_code > 0 || !last->line_count) {
         offline_report(turn);
         return;
@@ -263,9 +281,52 @@ static void read_place(struct offline_turn *turn, struct str path)
     offline_report_lines(turn, last);
 }
 
-void offline_read(struct offline_turn *turn)
+static void read_place(struct offline_turn *turn, struct str path)
 {
-    read_place(turn, offline_place(turn, 0));
+    if (turn->round == 0)
+        ask_file(turn, path);
+    else
+        say_file(turn, path);
+}
+
+/* "the readme": the one file of the folder with that name in any spelling, with any ending. */
+static struct str spelled(const struct offline_listing *list, struct str name)
+{
+    struct str found = STR_NONE;
+
+    for (size_t i = list->folders; i < list->n; i++) {
+        struct str entry = list->entry[i].name;
+        ptrdiff_t dot = str_find_char(entry, '.');
+
+        if (str_eq(entry, name))
+            return entry;
+        if (str_eq_nocase(dot > 0 ? str_take(entry, (size_t)dot) : entry, name) && !found.n)
+            found = entry;
+    }
+    return found;
+}
+
+/* A name without an ending is looked for in the folder first. */
+static void read_by_name(struct offline_turn *turn, struct str name)
+{
+    struct offline_listing list;
+    struct str file;
+
+    if (turn->round == 0) {
+        offline_ask_listing(turn, STR("."));
+        return;
+    }
+    if (!offline_listing_read(turn, STR("."), &list)) {
+        offline_report(turn);
+        return;
+    }
+    file = spelled(&list, name);
+    if (!file.n)
+        offline_say(turn, "There is no file %.*s here.", STR_ARG(name));
+    else if (turn->round == 1)
+        ask_file(turn, file);
+    else
+        say_file(turn, file);
 }
 
 /* "what is in X": a file or a folder, by its looks. */
@@ -273,10 +334,31 @@ void offline_look(struct offline_turn *turn)
 {
     struct str place = offline_place(turn, 0);
 
-    if (offline_is_file(place))
-        read_place(turn, place);
-    else
+    if (place.n > PLACE_MAX) /* a speech, and no name */
+        offline_unknown(turn);
+    else if (!offline_is_file(place))
         list_place(turn, place);
+    else if (str_find_char(place, '.') < 0 && str_find_char(place, '/') < 0)
+        read_by_name(turn, place);
+    else
+        read_place(turn, place);
+}
+
+/* "explain X": honest about what it is not. */
+void offline_explain(struct offline_turn *turn)
+{
+    struct str place = offline_place(turn, 0);
+
+    bool folder = str_is(place, ".") || str_find_char(place, '/') >= 0;
+
+    if (!offline_is_file(place) && !folder) {
+        offline_unknown(turn);
+        return;
+    }
+    if (turn->round > 0 && place.n <= PLACE_MAX)
+        offline_say(turn, "I am rules and can't explain, judge or translate what is in it; I can "
+                          "show it.\n");
+    offline_look(turn);
 }
 
 /* ---- searching ---- */
@@ -441,7 +523,10 @@ void offline_find(struct offline_turn *turn)
 {
     struct str what = turn->match.cap[0];
 
-    if (str_find_char(what, ' ') < 0 && (str_find_char(what, '*') >= 0 || offline_is_file(what)))
+    if (str_eq_nocase(what, STR("todo")) || str_eq_nocase(what, STR("todos")))
+        search_place(turn, STR("TODO"), STR("."), false); /* the mark, rather than a file */
+    else if (str_find_char(what, ' ') < 0 &&
+             (str_find_char(what, '*') >= 0 || offline_is_file(what)))
         find_glob(turn, arena_copy(turn->arena, what.p, what.n));
     else
         search_place(turn, what, STR("."), false);

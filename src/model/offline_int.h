@@ -80,6 +80,7 @@ struct offline_result {
     struct str tool;    /* name on the wire */
     struct str command; /* of the call's arguments, when it has one */
     bool failed;        /* the call was refused or did not work */
+    enum err_code code; /* of a failure; ERR_NONE: it named none that is known */
     struct str output;  /* what a person would want to see */
     struct str error;   /* why it failed, or what went to stderr */
     int64_t exit_code;  /* -1: there was none */
@@ -201,7 +202,7 @@ bool offline_is_file(struct str name);
 
 offline_action offline_greet, offline_help, offline_who, offline_answer, offline_unknown,
     offline_done;
-offline_action offline_list, offline_look, offline_read, offline_search, offline_defined,
+offline_action offline_list, offline_look, offline_explain, offline_search, offline_defined,
     offline_find_file, offline_find_kind, offline_find;
 offline_action offline_write, offline_append, offline_replace, offline_move, offline_copy,
     offline_delete, offline_make_folder;

@@ -11,12 +11,12 @@
 
 static bool has_tools(struct offline_turn *turn, bool write)
 {
-    if (!offline_tool(turn, "read_memory")) {
-        offline_lacks(turn, "recall", "read_memory");
+    if (write && !offline_tool(turn, "write_memory")) {
+        offline_lacks(turn, "remember or forget something", "write_memory");
         return false;
     }
-    if (write && !offline_tool(turn, "write_memory")) {
-        offline_lacks(turn, "remember", "write_memory");
+    if (!offline_tool(turn, "read_memory")) {
+        offline_lacks(turn, "recall something", "read_memory");
         return false;
     }
     return true;

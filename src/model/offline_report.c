@@ -42,15 +42,42 @@ static const char *shown(struct offline_turn *turn, struct str text, size_t max)
                         part.n < str_trim(text).n ? " ..." : "");
 }
 
+/* What a code means for the person who asked. */
+static const char *verb_of(enum err_code code)
+{
+    switch (code) {
+    case ERR_REJECTED:
+        return "was rejected";
+    case ERR_EXPIRED:
+        return "was not decided on in time";
+    case ERR_WITHDRAWN:
+        return "was withdrawn";
+    case ERR_CANCELLED:
+        return "was cancelled";
+    case ERR_TIMEOUT:
+        return "took too long";
+    case ERR_UNSAFE_TARGET:
+    case ERR_CAPABILITY_DENIED:
+    case ERR_OUT_OF_SCOPE:
+    case ERR_PATH_DENIED:
+    case ERR_NETWORK_DENIED:
+    case ERR_KILL_SWITCH_ACTIVE:
+        return "was refused";
+    default:
+        return "did not work";
+    }
+}
+
 void offline_report_failure(struct offline_turn *turn, const struct offline_result *result)
 {
     struct str why = str_trim(result->error);
 
-    offline_say(turn, "The call of %.*s did not go through", STR_ARG(result->tool));
     if (result->command.n)
-        offline_say(turn, " (%s)", shown(turn, result->command, LINE_SHOWN));
-    offline_say(turn, "%s%s\nNothing else was tried.", why.n ? ": " : ", and no reason was given.",
-                why.n ? shown(turn, why, ERROR_SHOWN) : "");
+        offline_say(turn, "The command \"%s\"", shown(turn, result->command, LINE_SHOWN));
+    else
+        offline_say(turn, "%.*s", STR_ARG(result->tool));
+    offline_say(turn, " %s%s%s\nNothing else was done.", verb_of(result->code),
+                why.n ? ": " : ", without a reason.", why.n ? shown(turn, why, ERROR_SHOWN) : "");
 }
 
 bool offline_failed(struct offline_turn *turn)

@@ -78,17 +78,39 @@ static struct str list_text(struct json_object *list, struct arena *arena)
     return arena_str(arena, buf_str(&out));
 }
 
-static void read_error(struct offline_result *result, struct arena *arena)
+static enum err_code code_named(struct str name)
+{
+    char text[64];
+
+    if (name.n == 0 || name.n >= sizeof(text))
+        return ERR_NONE;
+    memcpy(text, name.p, name.n);
+    text[name.n] = '\0';
+    return err_from_name(text);
+}
+
+static void read_error(struct offline_result *result)
 {
     static const char *const names[] = { "message", "error", "reason", "stderr", NULL };
     struct json_object *error = json_find(result->json, "error");
     struct str code = json_str(json_find(error, "code")), text;
 
     text = text_of(json_object_is_type(error, json_type_object) ? error : result->json, names);
-    if (code.n && text.n)
-        result->error = str_from(arena_printf(arena, "%.*s: %.*s", STR_ARG(code), STR_ARG(text)));
-    else if (text.n || code.n)
+    result->code = code_named(code);
+    if (text.n || code.n)
         result->error = text.n ? text : code;
+}
+
+/* "rejected: not today": the code is known, the rest is said. */
+static void read_plain_error(struct offline_result *result, struct str text)
+{
+    ptrdiff_t colon = str_find(text, STR(": "));
+
+    result->error = text;
+    if (colon > 0)
+        result->code = code_named(str_take(text, (size_t)colon));
+    if (result->code)
+        result->error = str_skip(text, (size_t)colon + 2);
 }
 
 static void read_json(struct offline_result *result, struct arena *arena)
@@ -112,7 +134,7 @@ static void read_json(struct offline_result *result, struct arena *arena)
            json_get_i64(result->json, "exitCode", &result->exit_code, NULL) > 0);
     (void)(json_get_bool(result->json, "truncated", &result->cut, NULL) > 0 ||
            json_get_bool(result->json, "more", &result->cut, NULL) > 0);
-    read_error(result, arena);
+    read_error(result);
 }
 
 static void split_lines(struct offline_result *result, struct arena *arena)
@@ -145,7 +167,7 @@ static void read_result(const struct model_message *message, struct arena *arena
     result->exit_code = -1;
     result->output = message->text;
     if (message->failed)
-        result->error = message->text;
+        read_plain_error(result, message->text);
     if (json_parse(message->text, &result->json, &err) == 0) {
         if (json_object_is_type(result->json, json_type_string))
             result->output = json_str(result->json);

@@ -47,11 +47,12 @@ bool offline_is_command(const struct offline_words *words)
         "docker",  "date",   "uname", "whoami", "df",    "du",    "wc",    "rg",    "sed",
         "awk",     "tree",   "ps",    "curl",   "wget",  "tar",   "unzip", "chmod", "mkdir",
         "touch",   "mv",     "cp",    "rm",     "echo",  "diff",  "stat",  "file",  "env",
-        "id",      "uptime", "free",  "jq",     "sort",
+        "id",      "uptime", "free",  "jq",     "sort",  "sudo",  "head",  "tail",  "chown",
+        "ln",      "kill",   "apt",   "ssh",
     };
-    static const char *const english[] = { "a",  "an",   "the",  "me",    "my",
-                                           "it", "sure", "this", "that",  "to",
-                                           "is", "for",  "some", "these", "and" };
+    static const char *const english[] = { "a",    "an",    "the",  "me", "my",   "it",
+                                           "sure", "this",  "that", "to", "is",   "for",
+                                           "some", "these", "and",  "on", "ahead" };
     struct str first;
 
     if (!words->n || words->word[0].quoted)

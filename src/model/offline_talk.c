@@ -83,8 +83,8 @@ void offline_unknown(struct offline_turn *turn)
         offline_report(turn);
         return;
     }
-    offline_say(turn, "I did not understand that: I am rules, not a language model, and no rule "
-                      "fits. ");
+    offline_say(turn, "I did not understand that. I am rules, not a language model: I know simple "
+                      "requests in English, and no rule fits this one. ");
     say_examples(turn);
 }
 
@@ -93,7 +93,13 @@ bool offline_asks_done(struct str text)
     return str_find(text, STR("{\"done\"")) >= 0 || str_find(text, STR("\"done\":")) >= 0;
 }
 
-/* The question comes after the work; what would be done next, were it not asked, is the answer. */
+static bool is_answer(const struct model_message *message)
+{
+    return message->role == MODEL_ASSISTANT && message->call_count == 0;
+}
+
+/* The question comes after the work. It is done when nothing would be done next, were it not asked,
+ * and the person was told what came of it. */
 void offline_done(struct offline_turn *turn)
 {
     struct model_request before = *turn->request;
@@ -112,7 +118,7 @@ void offline_done(struct offline_turn *turn)
     }
     if (before.message_count > 0) {
         offline_think(&before, turn->now_ms, &arena, &next);
-        more = next.call_count > 0;
+        more = next.call_count > 0 || !is_answer(&before.messages[before.message_count - 1]);
         offline_turn_release(&next);
     }
     offline_say(turn, "{\"done\": %s}", more ? "false" : "true");

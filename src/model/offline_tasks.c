@@ -174,7 +174,7 @@ static bool with_task(struct offline_turn *turn, struct str words, const char *n
     const struct offline_arg query[] = { { .names = offline_name_query, .text = words } };
 
     if (!tool) {
-        offline_lacks(turn, "do this", name);
+        offline_lacks(turn, "work with tasks and time", name);
         return false;
     }
     if (turn->round == 0 && resolve) {

@@ -88,6 +88,16 @@ static size_t add_moves(struct offline_turn *turn, const struct offline_listing 
     return n;
 }
 
+static bool is_home_of(struct str place, const char *folder)
+{
+    struct str name = str_from(folder);
+
+    while (place.n > 0 && place.p[place.n - 1] == '/')
+        place.n--;
+    return place.n >= name.n && str_eq_nocase(str_skip(place, place.n - name.n), name) &&
+           (place.n == name.n || place.p[place.n - name.n - 1] == '/');
+}
+
 static void propose(struct offline_turn *turn, struct str place, const struct offline_listing *list)
 {
     AUTO_BUF folders = BUF_INIT(4096);
@@ -104,11 +114,12 @@ static void propose(struct offline_turn *turn, struct str place, const struct of
         return;
     }
     for (size_t kind = 0; kind < ARRAY_LEN(kinds); kind++)
-        n += add_moves(turn, list, (int)kind, MOVES_MAX - n, &folders, &moves);
+        if (!is_home_of(place, kinds[kind].folder)) /* no Documents/Documents */
+            n += add_moves(turn, list, (int)kind, MOVES_MAX - n, &folders, &moves);
     if (!n) {
         offline_say(turn,
-                    "There is nothing to tidy: of %zu file%s none is of a kind that I sort "
-                    "(images, documents, tables, slides, archives, audio, video).",
+                    "There is nothing to tidy: of %zu file%s none is of a kind that I would sort "
+                    "elsewhere (images, documents, tables, slides, archives, audio, video).",
                     list->n - list->folders, list->n - list->folders == 1 ? "" : "s");
         return;
     }

@@ -12,6 +12,7 @@
 #include "base/json_write.h"
 #include "model/openai_int.h"
 #include "model/request_int.h"
+#include "policy/secret.h"
 
 #define OPENAI_URL "https://api.openai.com/v1"
 
@@ -76,6 +77,7 @@ static void write_message(struct json_writer *w, const struct model_message *mes
     static const char *const roles[] = {
         [MODEL_USER] = "user", [MODEL_ASSISTANT] = "assistant", [MODEL_TOOL] = "tool"
     };
+    AUTO_JSON details = NULL;
 
     write_role(w, roles[message->role]);
     if (message->role == MODEL_TOOL) {
@@ -89,6 +91,12 @@ static void write_message(struct json_writer *w, const struct model_message *mes
         json_write_str(w, message->text);
     if (message->role == MODEL_ASSISTANT && message->call_count > 0)
         write_calls(w, message);
+    if (message->role == MODEL_ASSISTANT && message->opaque.n > 0 &&
+        json_parse(message->opaque, &details, NULL) == 0 &&
+        json_object_is_type(details, json_type_array)) {
+        json_write_key(w, "reasoning_details");
+        json_write_value(w, details);
+    }
     json_write_object_end(w);
 }
 
@@ -118,7 +126,7 @@ static void write_messages(struct json_writer *w, const struct model_request *re
     json_write_array_end(w);
 }
 
-static int write_body(const struct model_exchange *x, struct buf *out)
+static int write_body(const struct model_exchange *x, bool plain, struct buf *out)
 {
     const struct model_request *request = &x->request;
     struct json_writer w = JSON_WRITER(out);
@@ -128,11 +136,13 @@ static int write_body(const struct model_exchange *x, struct buf *out)
     json_write_text(&w, x->spec->model ? x->spec->model : "default");
     json_write_key(&w, "stream");
     json_write_bool(&w, true);
-    json_write_key(&w, "stream_options");
-    json_write_object_begin(&w);
-    json_write_key(&w, "include_usage");
-    json_write_bool(&w, true);
-    json_write_object_end(&w);
+    if (!plain) {
+        json_write_key(&w, "stream_options");
+        json_write_object_begin(&w);
+        json_write_key(&w, "include_usage");
+        json_write_bool(&w, true);
+        json_write_object_end(&w);
+    }
     if (request->max_output_tokens > 0) {
         json_write_key(&w, is_openai(x->spec) ? "max_completion_tokens" : "max_tokens");
         json_write_i64(&w, request->max_output_tokens);
@@ -143,50 +153,64 @@ static int write_body(const struct model_exchange *x, struct buf *out)
     return json_write_end(&w);
 }
 
-static int openai_send(struct model_exchange *x, struct buf *key, struct str body, struct err *err)
+static int send_body(struct model_exchange *x, struct str bearer, struct str body, struct err *err)
 {
     struct http_header headers[4] = {
         { .name = STR("Content-Type"), .value = STR("application/json") },
         { .name = STR("Accept"), .value = STR("text/event-stream") },
     };
     size_t n = 2;
-    struct str bearer = buf_str(key);
 
     if (bearer.n > 0) {
         headers[n++] = (struct http_header){ STR("Authorization"), bearer, true };
         if (is_openai(x->spec) && x->spec->base_url) /* Azure's name for it */
-            headers[n++] = (struct http_header){ STR("api-key"), str_skip(bearer, 7), true };
+            headers[n++] = (struct http_header){ STR("api-key"), exchange_secret(x), true };
     }
     return model_stream_start(x, x->state, &openai_stream_ops, "/chat/completions", headers, n,
                               body, err);
 }
 
+static int openai_send(struct model_exchange *x, struct err *err)
+{
+    const struct openai_state *state = x->state;
+    AUTO_BUF body = BUF_INIT(HTTP_BODY_SENT_MAX);
+    struct buf bearer = BUF_INIT(MODEL_SECRET_MAX + 16);
+    int result;
+
+    if (write_body(x, state->plain, &body) < 0)
+        return err_set(err, ERR_CONTEXT_TOO_LONG, "model %s: the request is over %u bytes",
+                       x->spec->id, HTTP_BODY_SENT_MAX);
+    request_bearer(x, &bearer);
+    result = send_body(x, buf_str(&bearer), buf_str(&body), err);
+    secrets_wipe(&bearer);
+    return result;
+}
+
 static int openai_start(struct model_exchange *x, struct err *err)
 {
-    AUTO_BUF body = BUF_INIT(HTTP_BODY_SENT_MAX);
-    struct buf key = BUF_INIT(MODEL_SECRET_MAX + 16);
     struct openai_state *state;
-    int result;
 
     if (request_check(x, err) < 0)
         return -1;
-    if (x->spec->secret_ref)
-        buf_add_text(&key, "Bearer ");
-    if (exchange_secret(x, &key, err) < 0) {
-        request_wipe(&key);
-        return -1;
-    }
-    if (write_body(x, &body) < 0) {
-        request_wipe(&key);
-        return err_set(err, ERR_CONTEXT_TOO_LONG, "model %s: the request is over %u bytes",
-                       x->spec->id, HTTP_BODY_SENT_MAX);
-    }
     state = NEW(struct openai_state);
     state->current = -1;
     x->state = state;
-    result = openai_send(x, &key, buf_str(&body), err);
-    request_wipe(&key);
-    return result;
+    return openai_send(x, err);
+}
+
+/* Older servers know no stream_options and say so. Without them the tokens are estimated. */
+bool openai_refused(struct model_exchange *x, int status, struct str body)
+{
+    struct openai_state *state = x->state;
+    struct err err = ERR_INIT;
+
+    if (state->plain || (status != 400 && status != 422) ||
+        str_find(body, STR("stream_options")) < 0)
+        return false;
+    state->plain = true;
+    if (openai_send(x, &err) < 0)
+        exchange_fail(x, &err, -1);
+    return true;
 }
 
 static void openai_release(struct model_exchange *x)

@@ -20,6 +20,7 @@ void openai_state_release(struct openai_state *state)
         buf_release(&state->calls[i].arguments);
     }
     free(state->calls);
+    json_object_put(state->details);
     model_stream_release(&state->stream);
 }
 
@@ -192,7 +193,8 @@ static int add_delta(struct model_exchange *x, struct json_object *delta)
     if (add_text(x, MODEL_DELTA_THINKING, thinking) < 0 ||
         add_text(x, MODEL_DELTA_TEXT, model_json_str(delta, "content")) < 0 ||
         add_parts(x, MODEL_DELTA_TEXT, json_find(delta, "content")) < 0 ||
-        add_text(x, MODEL_DELTA_TEXT, refusal) < 0)
+        add_text(x, MODEL_DELTA_TEXT, refusal) < 0 ||
+        openai_details_add(state, json_find(delta, "reasoning_details")) < 0)
         return -1;
     return add_calls(state, delta);
 }
@@ -303,6 +305,7 @@ static int on_end(struct model_exchange *x, bool whole, enum model_stop *ret_sto
         if (exchange_call(x, buf_str(&state->calls[i].id), buf_str(&state->calls[i].name),
                           buf_str(&state->calls[i].arguments), STR_NONE) < 0)
             break;
+    openai_details_end(x, state);
     *ret_stop = state->stopped ? state->stop : MODEL_STOP_END;
     if (state->refused)
         *ret_stop = MODEL_STOP_FILTER;
@@ -313,4 +316,5 @@ const struct model_stream_ops openai_stream_ops = {
     .event = on_event,
     .whole = on_whole,
     .end = on_end,
+    .refused = openai_refused,
 };

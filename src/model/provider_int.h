@@ -52,9 +52,9 @@ struct loop *exchange_loop(struct model_exchange *x);
 /* Tries again what may be (requests that are marked safe): see loop/http_retry.h. */
 struct http_client *exchange_http(struct model_exchange *x);
 struct rand *exchange_rand(struct model_exchange *x);
-/* The provider's key, or -1 (secret_unavailable). Clear it after use. With no secret_ref: 0 and
- * nothing is appended. Until the exchange ends redact() knows it. */
-int exchange_secret(struct model_exchange *x, struct buf *out, struct err *err);
+/* The model's key, empty when it has no secret_ref. Lives as long as the exchange, is wiped with it
+ * and known to redact() until then: whoever copies it wipes the copy. */
+struct str exchange_secret(const struct model_exchange *x);
 /* fn runs in a later tick, unless the exchange ended before. One at a time: a later call takes the
  * place of one that waits. */
 void exchange_soon(struct model_exchange *x, void (*fn)(struct model_exchange *x),

@@ -259,9 +259,8 @@ struct str request_arguments(const struct model_call *call)
     return is_object(call->arguments) ? call->arguments : STR("{}");
 }
 
-void request_wipe(struct buf *secret)
+void request_bearer(const struct model_exchange *x, struct buf *out)
 {
-    if (secret->p)
-        explicit_bzero(secret->p, secret->cap);
-    buf_release(secret);
+    if (exchange_secret(x).n > 0)
+        buf_printf(out, "Bearer %.*s", STR_ARG(exchange_secret(x)));
 }

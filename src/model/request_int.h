@@ -15,7 +15,8 @@ int request_check(struct model_exchange *x, struct err *err);
 /* The call's arguments when they are a JSON object, else "{}": servers parse them and refuse the
  * whole request for one call that was broken turns ago. */
 struct str request_arguments(const struct model_call *call);
-/* Overwrites and releases. */
-void request_wipe(struct buf *secret);
+/* "Bearer " and the model's key into an empty buffer, nothing when it has none. Wipe it after
+ * use. */
+void request_bearer(const struct model_exchange *x, struct buf *out);
 
 #endif

@@ -116,6 +116,8 @@ static void end_fault(struct model_stream *stream)
     int64_t retry_after = stream->retry_after_ms;
     struct err err = ERR_INIT;
 
+    if (stream->ops->refused && stream->ops->refused(x, stream->status, buf_str(&stream->body)))
+        return;
     if (model_fault_body(x, stream->status, buf_str(&stream->body), retry_after, &err) > 0)
         exchange_finish(x, MODEL_STOP_FILTER);
     else
@@ -292,10 +294,10 @@ int model_stream_start(struct model_exchange *x, struct model_stream *stream,
         .safe = true,
     };
 
-    stream->x = x;
-    stream->ops = ops;
-    stream->retry_after_ms = -1;
-    stream->body = BUF_INIT(WHOLE_MAX);
+    model_stream_release(stream);
+    *stream = (struct model_stream){
+        .x = x, .ops = ops, .retry_after_ms = -1, .body = BUF_INIT(WHOLE_MAX)
+    };
     sse_init(&stream->sse, EVENT_MAX, on_event, stream);
     if (model_url(x->spec, x->provider->default_url, path, &url, err) < 0)
         return -1;

@@ -30,6 +30,9 @@ struct model_stream_ops {
     /* All has come that will come: hands over calls and the like and says how it stopped. whole:
      * the protocol's own end was seen. -1 (err set) when the answer is cut. */
     int (*end)(struct model_exchange *x, bool whole, enum model_stop *ret_stop, struct err *err);
+    /* The server answered with this status and body. True: the provider took it from here, by
+     * starting the stream again or ending the exchange. NULL: it never does. */
+    bool (*refused)(struct model_exchange *x, int status, struct str body);
 };
 
 struct model_stream {
@@ -48,8 +51,8 @@ struct model_stream {
 
 #define MODEL_ERROR_BODY_MAX (64u << 10)
 
-/* state begins with a zeroed struct model_stream; x->state is set. path is put between base_url's
- * path and its query. */
+/* state begins with a struct model_stream that is zeroed or has ended; x->state is set. path is put
+ * between base_url's path and its query. */
 int model_stream_start(struct model_exchange *x, struct model_stream *stream,
                        const struct model_stream_ops *ops, const char *path,
                        const struct http_header *headers, size_t n_headers, struct str body,

@@ -142,6 +142,17 @@ int secrets_get(struct secrets *secrets, const char *name, struct buf *out, stru
     return 0;
 }
 
+void secrets_recognise(struct secrets *secrets, const char *name)
+{
+    struct buf value = BUF_INIT(SECRET_VALUE_MAX);
+    struct err err = ERR_INIT;
+
+    if (secrets_check_name(name, &err) == 0 && secret_sealed.present(secrets->data_dir) &&
+        secret_sealed.get(secrets->data_dir, name, &value, &err) > 0)
+        redact_register(buf_str(&value));
+    secrets_wipe(&value);
+}
+
 int secrets_remove(struct secrets *secrets, const char *name, struct err *err)
 {
     int in_service = 0, sealed = 0;

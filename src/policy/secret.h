@@ -45,6 +45,9 @@ int secrets_set(struct secrets *secrets, const char *name, struct str value, str
 /* Appends the value; secret_unavailable names it and `dormouse secret set NAME`. Clear out with
  * secrets_wipe() after use. */
 int secrets_get(struct secrets *secrets, const char *name, struct buf *out, struct err *err);
+/* Lets base/redact.h know the value if it is in the sealed file, so that no tool shows it before
+ * its first use. Nobody is asked to unlock anything. */
+void secrets_recognise(struct secrets *secrets, const char *name);
 /* not_found when there is none. */
 int secrets_remove(struct secrets *secrets, const char *name, struct err *err);
 /* Names in order. */

@@ -81,18 +81,52 @@ uint32_t run_call_bits(const struct tool_verdict *verdict)
     return run_judgement(bits);
 }
 
-uint32_t run_occurrence(struct run *run, struct str name, struct str arguments)
+/* Equal intents are told apart by their number: the ids of a second one are its own. */
+int run_call_count(struct run_call *call, struct err *err)
 {
-    char key[SHA256_TEXT_SIZE + 128];
-    char hash[SHA256_TEXT_SIZE];
+    struct map *intents = &call->run->intents;
+    struct str intent;
     uintptr_t n;
-    int length;
 
-    sha256_text(arguments, hash);
-    length = snprintf(key, sizeof(key), "%s%.*s", hash, (int)(name.n < 100 ? name.n : 100), name.p);
-    n = (uintptr_t)map_find(&run->intents, str_of(key, (size_t)length));
-    map_put(&run->intents, str_of(key, (size_t)length), (void *)(n + 1));
-    return (uint32_t)n;
+    call->occurrence = 0;
+    if (run_call_judge(call, err) < 0)
+        return -1;
+    intent = str_from(call->verdict.intent_id);
+    n = (uintptr_t)map_find(intents, intent);
+    map_put(intents, intent, (void *)(n + 1));
+    call->occurrence = (uint32_t)n;
+    return n ? run_call_judge(call, err) : 0;
+}
+
+void run_call_uncount(struct run_call *call)
+{
+    struct map *intents = &call->run->intents;
+    struct str intent = str_from(call->verdict.intent_id);
+
+    map_remove(intents, intent);
+    if (call->occurrence)
+        map_put(intents, intent, (void *)(uintptr_t)call->occurrence);
+}
+
+int run_call_prepare(struct run_call *call, struct err *err)
+{
+    struct run *run = call->run;
+    struct operation operation = {
+        .operation_id = str_from(call->operation_id),
+        .run_n = run->row.n,
+        .action_stable_id = str_from(call->verdict.action_stable_id),
+        .tool_name = call->name,
+        .keyed = call->verdict.contract ? (enum operation_keyed)call->verdict.contract->keyed
+                                        : OPERATION_UNKEYED,
+        .created_at = run->unit.now,
+    };
+
+    if (call->operation_n)
+        return 0;
+    if (operation_prepare(run->runner->config.agent_domain, &operation, err) < 0)
+        return -1;
+    call->operation_n = operation.n;
+    return 0;
 }
 
 /* ---- results as messages ---- */
@@ -142,7 +176,9 @@ int run_call_refuse(struct run_call *call, struct run_said *said, struct message
                     char id[SHA256_TEXT_SIZE], struct err *err)
 {
     struct run *run = call->run;
-    enum err_code code = call->no_code ? call->no_code : run->stop_code;
+    enum err_code code = call->unknown   ? ERR_EFFECT_UNKNOWN
+                         : call->no_code ? call->no_code
+                                         : run_stop_code(run);
     struct err why = ERR_INIT;
 
     if (!code)
@@ -151,6 +187,10 @@ int run_call_refuse(struct run_call *call, struct run_said *said, struct message
             STR_ARG(call->no_message.n ? call->no_message : str_from(err_sentence(code))));
     run_message_init(run, message, MESSAGE_TOOL_RESULT, id);
     if (append_result(call, message, id, &why, STR_NONE, err) < 0)
+        return -1;
+    if (call->operation_n && !call->unknown &&
+        operation_settle(run->runner->config.agent_domain, call->operation_n,
+                         str_from(err_name(code)), run->unit.now, err) < 0)
         return -1;
     call->result_n = message->n;
     said->ref = message->n;
@@ -187,7 +227,7 @@ int run_call_result(struct run_call *call, const struct tool_result *result, str
     struct err why = result->err;
     enum err_code stop;
 
-    stop = call->stop_code ? call->stop_code : run->stop_code;
+    stop = call->stop_code ? call->stop_code : run_stop_code(run);
     if (why.code == ERR_CANCELLED && stop) {
         err_reset(&why);
         err_set(&why, stop, "%s", err_sentence(stop));
@@ -228,8 +268,10 @@ static void take_result(struct run_call *call, const struct tool_result *result)
     struct err err = ERR_INIT;
     bool kept;
 
-    if (run_unit_begin(run, &err) < 0)
+    if (run_unit_begin(run, &err) < 0) {
+        run_give_back(run);
         return;
+    }
     kept = (result->waits ? record_question(call, result, &err)
                           : run_call_result(call, result, &err)) == 0;
     if (!kept)
@@ -245,7 +287,9 @@ static void previewed_again(struct run_call *call)
     struct err err = ERR_INIT;
     bool kept = false;
 
-    if (!run->broken && run_unit_begin(run, &err) == 0) {
+    if (run_unit_begin(run, &err) < 0) {
+        run_give_back(run);
+    } else {
         call->acting = false;
         kept = operation_settle(run->runner->config.agent_domain, call->operation_n, STR("stale"),
                                 run->unit.now, &err) == 0 &&
@@ -275,20 +319,59 @@ static void acted(void *arg, const struct tool_result *result)
     run_unhold(run);
 }
 
-void run_act_start(struct run *run, uint16_t key)
+static void start_tool(struct run_call *call, struct str digest)
 {
-    struct run_call *call = &run->calls[key];
+    struct run *run = call->run;
     struct tool_result failed = { .err = ERR_INIT };
     struct tool_call tool;
     struct hand *hand;
 
-    run_hold(run);
     run_call_tool(call, &tool);
-    if (run->stop_code)
+    if (run_stop_code(run))
         err_set(&failed.err, ERR_CANCELLED, "stopped before it began");
     else if (run_hand_take(call, &hand, &failed.err) == 0 &&
-             tool_start(run->runner->config.tools, &tool, str_from(call->operation_id),
-                        str_from(call->digest), hand, acted, call, &call->job, &failed.err) == 0)
+             tool_start(run->runner->config.tools, &tool, str_from(call->operation_id), digest,
+                        hand, acted, call, &call->job, &failed.err) == 0)
         return;
     acted(call, &failed);
+}
+
+/* A person who gave other arguments did so looking at what was shown: it must still be there. */
+static void looked_again(void *arg, const struct tool_preview *preview)
+{
+    struct run_call *call = arg;
+    struct tool_result stale = { .err = ERR_INIT, .stale = true };
+
+    call->job = NULL;
+    run_hand_rest(call);
+    if (preview->err.code == ERR_CANCELLED || strcmp(preview->digest, call->digest) == 0)
+        start_tool(call, STR_NONE);
+    else
+        acted(call, &stale);
+}
+
+static void look_again(struct run_call *call)
+{
+    struct run *run = call->run;
+    struct tool_preview failed = { .err = ERR_INIT };
+    struct tool_call tool;
+    struct hand *hand;
+
+    run_call_tool(call, &tool);
+    tool.arguments = call->shown;
+    if (run_hand_take(call, &hand, &failed.err) < 0 ||
+        tool_preview(run->runner->config.tools, &tool, hand, looked_again, call, &call->job,
+                     &failed.err) < 0)
+        looked_again(call, &failed);
+}
+
+void run_act_start(struct run *run, uint16_t key)
+{
+    struct run_call *call = &run->calls[key];
+
+    run_hold(run);
+    if (call->by_person && call->digest[0] && !run_stop_code(run))
+        look_again(call);
+    else
+        start_tool(call, str_from(call->digest));
 }

@@ -84,3 +84,24 @@ void run_content_digest(const struct bp_event *event, const struct message *mess
     else if (item)
         item_digest(event, item, ret_digest);
 }
+
+int run_content_load(struct domain *domain, const struct bp_event *event, int64_t ref,
+                     struct arena *arena, struct run_named *ret_named, struct err *err)
+{
+    enum run_content kind = ref ? run_content_kind(event) : RUN_CONTENT_NONE;
+
+    ret_named->is_message = NULL;
+    ret_named->is_item = NULL;
+    if (kind == RUN_CONTENT_MESSAGE) {
+        ret_named->is_message = &ret_named->message;
+        return message_get_n(domain, ref, arena, &ret_named->message, err);
+    }
+    if (kind != RUN_CONTENT_INBOX)
+        return 0;
+    ret_named->is_item = &ret_named->item;
+    if (inbox_get_n(domain, ref, arena, &ret_named->item, err) == 0)
+        return 0;
+    if (err->code == ERR_NOT_FOUND)
+        err->code = ERR_INTEGRITY_FAILED;
+    return -1;
+}

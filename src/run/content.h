@@ -25,4 +25,15 @@ enum run_content run_content_kind(const struct bp_event *event);
 void run_content_digest(const struct bp_event *event, const struct message *message,
                         const struct inbox_item *item, uint8_t ret_digest[SHA256_BYTES]);
 
+/* What a row refers to, either, or neither. */
+struct run_named {
+    struct message message;
+    struct inbox_item item;
+    const struct message *is_message; /* NULL: it is none */
+    const struct inbox_item *is_item;
+};
+/* integrity_failed when it is missing. Texts lie in arena. */
+int run_content_load(struct domain *domain, const struct bp_event *event, int64_t ref,
+                     struct arena *arena, struct run_named *ret_named, struct err *err);
+
 #endif

@@ -6,6 +6,8 @@
 #include "base/json_write.h"
 #include "run/run_int.h"
 
+#define ANSWER_BYTES (1 * MIB)
+
 static int refuse_verb(const struct inbox_item *item, const char *allowed, struct err *err)
 {
     return err_set(err, ERR_BAD_REQUEST,
@@ -18,6 +20,15 @@ static bool is_end(enum inbox_state state)
     return state == INBOX_REJECTED || state == INBOX_EXPIRED || state == INBOX_WITHDRAWN;
 }
 
+static int check_answer(struct str answer, struct err *err)
+{
+    AUTO_JSON value = NULL;
+
+    if (json_parse(answer, &value, err) < 0)
+        return err_wrap(err, "the answer");
+    return 0;
+}
+
 static int check_verb(const struct inbox_item *item, const struct inbox_decision *decision,
                       struct err *err)
 {
@@ -25,6 +36,9 @@ static int check_verb(const struct inbox_item *item, const struct inbox_decision
 
     if (is_end(state))
         return 0;
+    if (decision->answer.n > ANSWER_BYTES)
+        return err_set(err, ERR_TOO_LARGE, "the answer has %zu bytes; at most %u are allowed",
+                       decision->answer.n, ANSWER_BYTES);
     switch (item->kind) {
     case INBOX_TOOL:
         if (state == INBOX_APPROVED || state == INBOX_EDITED)
@@ -32,7 +46,7 @@ static int check_verb(const struct inbox_item *item, const struct inbox_decision
         return refuse_verb(item, "approve, reject, edit", err);
     case INBOX_QUESTION:
         if (state == INBOX_ANSWERED)
-            return 0;
+            return check_answer(decision->answer, err);
         return refuse_verb(item, "answer, reject", err);
     case INBOX_UNKNOWN_EFFECT:
         if (state == INBOX_APPROVED || state == INBOX_ANSWERED)
@@ -75,17 +89,23 @@ static int add_grant(struct run_call *call, const struct inbox_item *item, struc
     return grant_add(run->runner->config.agent_domain, &grant, err);
 }
 
+/* Who writes the arguments has said yes to them. */
 static int apply_edit(struct run_call *call, const struct inbox_item *item,
                       const struct run_said *said, struct err *err)
 {
     struct run *run = call->run;
 
-    if (run_offer(run, RUN_EV_EDIT, call->key, run_call_bits(&call->verdict), said, err) < 0)
+    call->edit_n = item->n;
+    if (call->operation_n && operation_settle(run->runner->config.agent_domain, call->operation_n,
+                                              STR("edited"), run->unit.now, err) < 0)
+        return -1;
+    call->operation_n = 0;
+    call->attempted = false;
+    if (add_grant(call, item, err) < 0 ||
+        run_offer(run, RUN_EV_EDIT, call->key, run_call_bits(&call->verdict), said, err) < 0)
         return -1;
     if (!call->live || !run_call_needs_preview(call))
         return 0;
-    /* Who writes the arguments has said yes to them. */
-    (void)item;
     return run_offer(run, RUN_EV_ANSWER, call->key, RUN_ALLOWED, said, err);
 }
 
@@ -129,7 +149,7 @@ static int apply_unknown(struct run_call *call, const struct inbox_item *item, s
     const struct run_said said = { .ref = item->n, .item = item };
     bool again = item->state == INBOX_APPROVED;
 
-    call->acting = false;
+    call->acting = call->unknown = false;
     if (!again) {
         call->no_code = ERR_EFFECT_UNKNOWN;
         call->no_message = str_from(arena_printf(
@@ -137,9 +157,6 @@ static int apply_unknown(struct run_call *call, const struct inbox_item *item, s
             STR_ARG(item->answer.n   ? item->answer
                     : item->reason.n ? item->reason
                                      : STR("do not repeat it"))));
-        if (operation_settle(call->run->runner->config.agent_domain, call->operation_n,
-                             STR("effect_unknown"), call->run->unit.now, err) < 0)
-            return -1;
     }
     return run_offer(call->run, RUN_EV_TOLD, call->key, again ? RUN_AGAIN : 0, &said, err);
 }
@@ -162,31 +179,37 @@ static int apply(struct run *run, const struct inbox_item *item, struct err *err
 
 /* ---- edited arguments ---- */
 
-/* Judged before anything is stored: a mistake in them is the person's to mend. */
-static int prepare_edit(struct run *run, const struct inbox_item *item,
-                        const struct inbox_decision *decision, struct err *err)
+/* The call as it was, when a decision is not taken; what its arena got since stays there. */
+static void put_back(struct run_call *call, const struct run_call *before)
 {
-    struct run_call *call = &run->calls[item->call_key];
-    AUTO_JSON value = NULL;
-    struct str before = call->arguments;
+    struct arena arena = call->arena;
 
-    if (json_parse(decision->answer, &value, err) < 0)
+    run_call_uncount(call);
+    *call = *before;
+    call->arena = arena;
+}
+
+/* Judged before anything is stored: a mistake in them is the person's to mend. */
+static int prepare_edit(struct run_call *call, struct str arguments, struct err *err)
+{
+    AUTO_JSON value = NULL;
+    struct run_call before = *call;
+
+    if (json_parse(arguments, &value, err) < 0)
         return err_wrap(err, "the edited arguments");
     if (!json_object_is_type(value, json_type_object))
         return err_set(err, ERR_BAD_REQUEST, "the edited arguments must be a JSON object");
-    call->arguments = arena_str(&call->arena, decision->answer);
-    call->occurrence = run_occurrence(run, call->name, call->arguments);
-    if (run_call_judge(call, err) < 0)
-        return -1;
-    if (call->verdict.attributes & (TOOL_REFUSED | TOOL_DANGEROUS)) {
-        err_set(err, call->verdict.code, "the edited arguments: %s", call->verdict.message);
-        call->arguments = before;
-        run_call_judge(call, NULL);
-        return -1;
-    }
+    call->shown = call->arguments;
+    call->arguments = arena_str(&call->arena, arguments);
+    call->problem = STR_NONE;
     call->by_person = true;
-    call->digest[0] = '\0';
-    return 0;
+    if (run_call_count(call, err) < 0)
+        return -1;
+    if (!(call->verdict.attributes & (TOOL_REFUSED | TOOL_DANGEROUS)))
+        return 0;
+    err_set(err, call->verdict.code, "the edited arguments: %s", call->verdict.message);
+    put_back(call, &before);
+    return -1;
 }
 
 /* ---- deciding ---- */
@@ -207,16 +230,25 @@ static int decide_alone(struct runner *runner, struct str id, const struct inbox
     return r;
 }
 
-static int decide_in_run(struct run *run, const struct inbox_item *item,
+/* A yes that could not be followed now is not taken: what waits keeps waiting. */
+static int refuse_killed(struct run *run, const struct run_call *call,
                          const struct inbox_decision *decision, struct err *err)
+{
+    const struct tool_contract *contract = call->verdict.contract;
+
+    if (is_end(decision->state) || !kill_is_on(run->runner->config.kill, run->agent.id,
+                                               contract ? contract->tool_class : NULL))
+        return 0;
+    return err_set(err, ERR_KILL_SWITCH_ACTIVE,
+                   "a kill switch is on: it keeps waiting (`dormouse unkill` lifts it)");
+}
+
+static int decide_in_unit(struct run *run, const struct inbox_item *item,
+                          const struct inbox_decision *decision, struct err *err)
 {
     struct inbox_item decided;
     int r;
 
-    if (run_follow_kill(run, err) < 0)
-        return -1;
-    if (decision->state == INBOX_EDITED && prepare_edit(run, item, decision, err) < 0)
-        return -1;
     if (run_unit_begin(run, err) < 0)
         return -1;
     r = inbox_decide(run->runner->config.agent_domain, run->runner->config.change, item->id,
@@ -225,6 +257,28 @@ static int decide_in_run(struct run *run, const struct inbox_item *item,
         r = -1;
     if (run_unit_end(run, r > 0, err) < 0)
         return -1;
+    return r;
+}
+
+static int decide_in_run(struct run *run, const struct inbox_item *item,
+                         const struct inbox_decision *decision, struct err *err)
+{
+    struct run_call *call = &run->calls[item->call_key];
+    struct run_call before;
+    int r;
+
+    if (run_follow_kill(run, err) < 0 || refuse_killed(run, call, decision, err) < 0)
+        return -1;
+    if (decision->state != INBOX_EDITED)
+        return decide_in_unit(run, item, decision, err);
+    if (!call->live || call->inbox_n != item->n)
+        return err_set(err, ERR_CONFLICT, "the run no longer waits for this");
+    before = *call;
+    if (prepare_edit(call, decision->answer, err) < 0)
+        return -1;
+    r = decide_in_unit(run, item, decision, err);
+    if (r <= 0 && call->live)
+        put_back(call, &before);
     return r;
 }
 
@@ -241,8 +295,12 @@ int run_decide(struct runner *runner, struct str item_id, const struct inbox_dec
         return -1;
     if (!item.run_n || item.state != INBOX_PENDING)
         return decide_alone(runner, item_id, decision, err);
-    if (run_open(runner, item.run_id, &run, err) < 0)
-        return -1;
+    if (run_open(runner, item.run_id, &run, err) < 0) {
+        if (err->code != ERR_CONFLICT || !is_end(decision->state))
+            return -1;
+        err_reset(err);
+        return decide_alone(runner, item_id, decision, err);
+    }
     r = decide_in_run(run, &item, decision, err);
     run_unhold(run);
     return r;

@@ -124,10 +124,12 @@ int run_item_add(struct run *run, struct run_call *call, enum inbox_kind kind,
 
 int run_gate_open(struct run_call *call, struct inbox_item *item, struct err *err)
 {
+    bool shown = call->preview_kind.n > 0; /* not when the mode changed while it waited its turn */
+
     *item = (struct inbox_item){ .title = call->title.n ? call->title : call->name,
                                  .body = call->arguments,
-                                 .preview_kind = call->preview_kind,
-                                 .preview = call->preview,
+                                 .preview_kind = shown ? call->preview_kind : STR("text"),
+                                 .preview = shown ? call->preview : call->arguments,
                                  .digest = str_from(call->digest) };
     return run_item_add(call->run, call, INBOX_TOOL, item, err);
 }

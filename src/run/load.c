@@ -7,6 +7,8 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "run/content.h"
+#include "run/resume.h"
 #include "run/run_int.h"
 
 /* ---- making and ending ---- */
@@ -57,10 +59,9 @@ int run_engine_new(struct run *run, struct err *err)
                                         .limits = limits };
     AUTO_JSON settings = NULL;
 
-    if (json_parse(run->row.settings, &settings, err) < 0)
-        return err_wrap(err, "settings of run %.*s", STR_ARG(run->row.run_key));
-    limits[RUN_LIMIT_ITERATIONS] = (uint16_t)setting(settings, "maxIterations");
-    limits[RUN_LIMIT_TOOL_CALLS] = (uint16_t)setting(settings, "maxToolCalls");
+    if (run_limits(run->row.settings, limits, err) < 0 ||
+        json_parse(run->row.settings, &settings, err) < 0)
+        return -1;
     run->max_tokens = setting(settings, "maxTokens");
     run->max_ms = setting(settings, "maxMs");
     run->engine = runner_engine_take(run->runner);
@@ -119,13 +120,6 @@ static void follow_run(struct run *run, const struct run_event_row *row)
         break;
     case RUN_EV_CANCEL:
         run->cancelled = true;
-        run->stop_code = ERR_CANCELLED;
-        break;
-    case RUN_EV_KILL:
-        run->stop_code = ERR_KILL_SWITCH_ACTIVE;
-        break;
-    case RUN_EV_UNKILL:
-        run->stop_code = ERR_NONE;
         break;
     case RUN_EV_DONE:
         run->ended = true;
@@ -139,18 +133,17 @@ static void follow_run(struct run *run, const struct run_event_row *row)
 static void follow_call(struct run_call *call, const struct run_event_row *row)
 {
     switch (row->event.type) {
-    case RUN_EV_CALL:
-        *call = (struct run_call){ .run = call->run, .key = call->key, .live = true };
-        call->action_n = row->ref;
-        break;
     case RUN_EV_GATE:
         call->inbox_n = row->ref;
         break;
     case RUN_EV_EDIT:
         call->by_person = true;
+        call->edit_n = row->ref;
+        call->operation_n = 0;
+        call->attempted = false;
         break;
     case RUN_EV_ACT:
-        call->acting = true;
+        call->acting = call->attempted = true;
         call->operation_n = row->ref;
         break;
     case RUN_EV_ASKED:
@@ -158,15 +151,20 @@ static void follow_call(struct run_call *call, const struct run_event_row *row)
         call->inbox_n = row->ref;
         break;
     case RUN_EV_ACTED:
-        call->acting = false;
-        call->asked = false;
+        call->acting = call->asked = false;
+        call->unknown = row->event.bits & RUN_UNKNOWN;
         if (row->event.bits & RUN_UNKNOWN)
             call->inbox_n = row->ref;
-        else if (!(row->event.bits & RUN_STALE))
+        else if (row->event.bits & RUN_STALE)
+            call->by_person = false;
+        else
             call->result_n = row->ref;
         break;
+    case RUN_EV_TOLD:
+        call->unknown = false;
+        break;
     case RUN_EV_SETTLED:
-        *call = (struct run_call){ .run = call->run, .key = call->key };
+        run_call_release(call);
         break;
     default:
         break;
@@ -177,30 +175,80 @@ struct reading {
     struct run *run;
     struct err *err;
     bool failed;
+    struct arena arena; /* of the row */
 };
 
-static int count_intent(struct run *run, const struct run_event_row *row, struct err *err)
+/* The arguments that a call has from now on, and its place among equal intents. */
+static int follow_arguments(struct reading *reading, const struct run_event_row *row,
+                            const struct run_named *named)
 {
-    struct run_call call = { .run = run };
-    int r = run_call_read(&call, row->ref, err);
+    struct run_call *call = &reading->run->calls[row->event.key];
 
-    if (r == 0)
-        run_occurrence(run, call.name, call.arguments);
-    arena_release(&call.arena);
-    return r;
+    if (row->event.type == RUN_EV_EDIT && named->is_item) {
+        call->problem = STR_NONE;
+        call->arguments = arena_str(&call->arena, named->item.answer);
+        return run_call_count(call, reading->err);
+    }
+    if (row->event.type != RUN_EV_CALL)
+        return 0;
+    run_call_release(call);
+    call->live = true;
+    call->action_n = row->ref;
+    if (run_call_read(call, row->ref, reading->err) < 0)
+        return -1;
+    return run_call_count(call, reading->err);
+}
+
+static int check_link(const struct run *run, const struct run_event_row *row,
+                      const struct run_named *named, struct err *err)
+{
+    struct run_link link = { .type = row->event.type,
+                             .key = row->event.key,
+                             .bits = row->event.bits,
+                             .seq = row->seq,
+                             .data = row->data,
+                             .at = row->at };
+    uint8_t chain[RUN_CHAIN_BYTES];
+
+    run_content_digest(&row->event, named->is_message, named->is_item, link.content);
+    run_chain_next(run->chain, &link, chain);
+    if (memcmp(chain, row->chain, sizeof(chain)) == 0)
+        return 0;
+    return err_set(err, ERR_INTEGRITY_FAILED,
+                   "row %lld of its log, or what it refers to, is not as it was recorded",
+                   (long long)run->rows + 1);
+}
+
+/* The row against the chain and the program. */
+static int check_row(struct reading *reading, const struct run_event_row *row,
+                     const struct run_named *named)
+{
+    struct run *run = reading->run;
+    struct bp_refusal refusal;
+    AUTO_BUF why = BUF_INIT(512);
+
+    if (row->event.key > RUN_CALLS_MAX)
+        return err_set(reading->err, ERR_INTEGRITY_FAILED, "row %lld of its log names no call",
+                       (long long)run->rows + 1);
+    if (check_link(run, row, named, reading->err) < 0)
+        return -1;
+    if (bp_force(run->engine, &row->event, &refusal) == 0)
+        return 0;
+    bp_refusal_text(run->runner->config.program, &row->event, &refusal, &why);
+    return err_set(reading->err, ERR_INTEGRITY_FAILED, "row %lld of its log: %s",
+                   (long long)run->rows + 1, buf_text(&why));
 }
 
 static bool read_row(void *arg, const struct run_event_row *row)
 {
     struct reading *reading = arg;
     struct run *run = reading->run;
-    struct bp_refusal refusal;
-    AUTO_BUF why = BUF_INIT(512);
+    struct run_named named;
 
-    if (bp_force(run->engine, &row->event, &refusal) < 0) {
-        bp_refusal_text(run->runner->config.program, &row->event, &refusal, &why);
-        err_set(reading->err, ERR_RESUME_CONFLICT, "row %lld of the log: %s", (long long)row->n,
-                buf_text(&why));
+    arena_reset(&reading->arena);
+    if (run_content_load(run->runner->config.agent_domain, &row->event, row->ref, &reading->arena,
+                         &named, reading->err) < 0 ||
+        check_row(reading, row, &named) < 0 || follow_arguments(reading, row, &named) < 0) {
         reading->failed = true;
         return false;
     }
@@ -209,9 +257,32 @@ static bool read_row(void *arg, const struct run_event_row *row)
     follow_run(run, row);
     if (row->event.key)
         follow_call(&run->calls[row->event.key], row);
-    if (row->event.type == RUN_EV_CALL && count_intent(run, row, reading->err) < 0)
-        reading->failed = true;
-    return !reading->failed;
+    return true;
+}
+
+/* What can still be made of rows that may be of another program, or not as they were. */
+static bool read_plain_row(void *arg, const struct run_event_row *row)
+{
+    struct run *run = arg;
+    struct run_call *call;
+    struct err err = ERR_INIT;
+
+    memcpy(run->chain, row->chain, sizeof(run->chain));
+    run->rows++;
+    follow_run(run, row);
+    if (!row->event.key || row->event.key > RUN_CALLS_MAX)
+        return true;
+    call = &run->calls[row->event.key];
+    if (row->event.type == RUN_EV_CALL) {
+        run_call_release(call);
+        call->live = true;
+        call->action_n = row->ref;
+        if (run_call_read(call, row->ref, &err) < 0)
+            LOG_WARN("run", "a call can't be read", LOG_STR("run", run->row.run_key),
+                     LOG_ERR(&err));
+    }
+    follow_call(call, row);
+    return true;
 }
 
 /* ---- the calls in flight ---- */
@@ -227,6 +298,7 @@ int run_call_read(struct run_call *call, int64_t action_n, struct err *err)
         return -1;
     call->call_id = message.call_id;
     call->name = message.tool_name;
+    call->operation_n = message.operation_n;
     call->arguments = arena_str(&call->arena, json_str(json_find(content, "arguments")));
     call->problem = arena_str(&call->arena, json_str(json_find(content, "problem")));
     return 0;
@@ -245,10 +317,8 @@ static int read_item(struct run_call *call, struct err *err)
     call->title = item.title;
     call->preview_kind = item.preview_kind;
     call->preview = item.preview;
-    if (call->by_person && item.state == INBOX_EDITED)
-        call->arguments = item.answer;
-    else
-        snprintf(call->digest, sizeof(call->digest), "%.*s", STR_ARG(item.digest));
+    call->shown = item.body;
+    snprintf(call->digest, sizeof(call->digest), "%.*s", STR_ARG(item.digest));
     return 0;
 }
 
@@ -256,8 +326,7 @@ static int read_call(struct run_call *call, struct err *err)
 {
     struct operation operation;
 
-    if (run_call_read(call, call->action_n, err) < 0 ||
-        (call->inbox_n && read_item(call, err) < 0) || run_call_judge(call, err) < 0)
+    if ((call->inbox_n && read_item(call, err) < 0) || run_call_judge(call, err) < 0)
         return -1;
     if (!call->operation_n)
         return 0;
@@ -271,16 +340,22 @@ static int read_call(struct run_call *call, struct err *err)
 
 /* ---- the whole ---- */
 
-static int read_log(struct run *run, struct err *err)
+static void forget_counts(struct run *run)
 {
-    struct reading reading = { .run = run, .err = err };
-
     run->row.input_tokens = run->row.output_tokens = run->row.cached_tokens = 0;
     run->row.iterations = run->row.tool_calls = 0;
     run->row.cost = 0;
-    if (run_events_of_run(run->runner->config.agent_domain, run->row.n, read_row, &reading, err) <
-            0 ||
-        reading.failed)
+}
+
+static int read_log(struct run *run, struct err *err)
+{
+    struct reading reading = { .run = run, .err = err, .arena = ARENA_INIT };
+    int r;
+
+    forget_counts(run);
+    r = run_events_of_run(run->runner->config.agent_domain, run->row.n, read_row, &reading, err);
+    arena_release(&reading.arena);
+    if (r < 0 || reading.failed)
         return -1;
     for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
         if (run->calls[key].live && read_call(&run->calls[key], err) < 0)
@@ -289,7 +364,7 @@ static int read_log(struct run *run, struct err *err)
     return 0;
 }
 
-static int read_run(struct run *run, struct str run_key, struct err *err)
+static int read_record(struct run *run, struct str run_key, struct err *err)
 {
     struct domain *domain = run->runner->config.agent_domain;
 
@@ -300,15 +375,39 @@ static int read_run(struct run *run, struct str run_key, struct err *err)
                        run_status_name(run->row.status));
     buf_add_str(&run->hand_state, run->row.hand_state);
     run->cwd = arena_printf(&run->arena, "%.*s", STR_ARG(run->row.cwd));
+    return agent_get_n(domain, run->row.agent_n, &run->arena, &run->agent, err) < 0 ||
+                   thread_get_n(domain, run->row.thread_n, &run->arena, &run->thread, err) < 0
+               ? -1
+               : 0;
+}
+
+int run_read_plain(struct run *run, struct str run_key, struct err *err)
+{
+    if (read_record(run, run_key, err) < 0)
+        return -1;
+    forget_counts(run);
+    return run_events_of_run(run->runner->config.agent_domain, run->row.n, read_plain_row, run,
+                             err);
+}
+
+static int read_run(struct run *run, struct str run_key, struct err *err)
+{
+    if (read_record(run, run_key, err) < 0)
+        return -1;
     if (!str_eq(run->row.program_hash,
                 str_of((const char *)run->runner->program_hash, BP_HASH_BYTES)))
         return err_set(err, ERR_RESUME_CONFLICT,
                        "the run was begun with other rules than this program has now");
-    if (agent_get_n(domain, run->row.agent_n, &run->arena, &run->agent, err) < 0 ||
-        thread_get_n(domain, run->row.thread_n, &run->arena, &run->thread, err) < 0 ||
-        run_engine_new(run, err) < 0)
+    if (run_engine_new(run, err) < 0)
         return -1;
     return read_log(run, err);
+}
+
+/* It will not be otherwise the next time. */
+static bool is_final(enum err_code code)
+{
+    return code == ERR_RESUME_CONFLICT || code == ERR_INTEGRITY_FAILED ||
+           code == ERR_SCHEMA_VIOLATION;
 }
 
 int run_open(struct runner *runner, struct str run_key, struct run **ret_run, struct err *err)
@@ -323,6 +422,8 @@ int run_open(struct runner *runner, struct str run_key, struct run **ret_run, st
         run = run_new(runner);
         if (read_run(run, run_key, err) < 0) {
             run_free(run);
+            if (is_final(err->code))
+                run_end_with(runner, run_key, err);
             return -1;
         }
         map_put(&runner->runs, run->row.run_key, run);

@@ -95,6 +95,9 @@ int run_waits_due(struct domain *domain, int64_t now_ms, int64_t *ret_ns, size_t
 
 /* ---- events ---- */
 
+/* The note after which a run was ended without asking its program. */
+#define RUN_NOTE_ENDED "ended"
+
 struct run_event_row {
     int64_t n, run_n, thread_n;
     int64_t seq; /* of the thread's public events; 0: internal */

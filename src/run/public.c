@@ -226,6 +226,15 @@ int run_public_write(struct buf *out, const struct run_record *run, struct str t
     return 0;
 }
 
+bool run_is_followed(const struct run *run, const char *type)
+{
+    for (struct run_listener *at = run->runner->listeners; at; at = at->next) {
+        if (!at->wants || at->wants(at, run->thread.id, run->row.run_key, type))
+            return true;
+    }
+    return false;
+}
+
 void run_publish(struct runner *runner, const struct run_public *event)
 {
     struct run_listener *next;

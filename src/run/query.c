@@ -171,48 +171,28 @@ struct telling {
     struct str thread_id;
     bool (*fn)(void *arg, const struct run_public *event);
     void *arg;
-    struct arena arena;
-    struct run_record run; /* the one the last row belonged to */
+    struct arena arena, content; /* of the run; of the row */
+    struct run_record run;       /* the one the last row belonged to */
     struct err *err;
     bool failed;
 };
-
-static int load_content(struct telling *t, const struct run_event_row *row, struct message *message,
-                        struct inbox_item *item, const struct message **ret_message,
-                        const struct inbox_item **ret_item)
-{
-    *ret_message = NULL;
-    *ret_item = NULL;
-    if (!row->ref)
-        return 0;
-    switch (run_content_kind(&row->event)) {
-    case RUN_CONTENT_MESSAGE:
-        *ret_message = message;
-        return message_get_n(t->domain, row->ref, &t->arena, message, t->err);
-    case RUN_CONTENT_INBOX:
-        *ret_item = item;
-        return inbox_get_n(t->domain, row->ref, &t->arena, item, t->err);
-    default:
-        return 0;
-    }
-}
 
 static bool tell(void *arg, const struct run_event_row *row)
 {
     struct telling *t = arg;
     AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
-    const struct message *message;
-    const struct inbox_item *item;
-    struct message message_room;
-    struct inbox_item item_room;
+    struct run_named named;
     struct run_public public;
 
     if (t->run.n != row->run_n) {
         arena_reset(&t->arena);
         t->failed = run_load_n(t->domain, row->run_n, &t->arena, &t->run, t->err) <= 0;
     }
-    if (t->failed || load_content(t, row, &message_room, &item_room, &message, &item) < 0 ||
-        run_public_write(&json, &t->run, t->thread_id, row, message, item, t->err) < 0) {
+    arena_reset(&t->content);
+    if (t->failed ||
+        run_content_load(t->domain, &row->event, row->ref, &t->content, &named, t->err) < 0 ||
+        run_public_write(&json, &t->run, t->thread_id, row, named.is_message, named.is_item,
+                         t->err) < 0) {
         t->failed = true;
         return false;
     }
@@ -229,7 +209,12 @@ int run_events_after(struct runner *runner, struct str thread_id, struct str run
                      struct err *err)
 {
     struct domain *domain = runner->config.agent_domain;
-    struct telling t = { .domain = domain, .fn = fn, .arg = arg, .arena = ARENA_INIT, .err = err };
+    struct telling t = { .domain = domain,
+                         .fn = fn,
+                         .arg = arg,
+                         .arena = ARENA_INIT,
+                         .content = ARENA_INIT,
+                         .err = err };
     AUTO_ARENA arena = ARENA_INIT;
     struct thread thread;
     struct run_record run = { .n = 0 };
@@ -244,5 +229,6 @@ int run_events_after(struct runner *runner, struct str thread_id, struct str run
     t.thread_id = thread.id;
     r = run_events_public_after(domain, thread.n, run.n, after, 0, tell, &t, err);
     arena_release(&t.arena);
+    arena_release(&t.content);
     return r < 0 || t.failed ? -1 : 0;
 }

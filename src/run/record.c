@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/json_write.h"
+#include "base/log.h"
 #include "run/content.h"
 #include "run/run_int.h"
 
@@ -82,24 +83,12 @@ static int on_waiting(struct run *run, struct run_call *call, struct making *mak
 
 static int on_act(struct run *run, struct run_call *call, struct making *making, struct err *err)
 {
-    struct domain *domain = run->runner->config.agent_domain;
-    struct operation operation = {
-        .operation_id = str_from(call->operation_id),
-        .run_n = run->row.n,
-        .action_stable_id = str_from(call->verdict.action_stable_id),
-        .tool_name = call->name,
-        .keyed = call->verdict.contract ? (enum operation_keyed)call->verdict.contract->keyed
-                                        : OPERATION_UNKEYED,
-        .created_at = run->unit.now,
-    };
-    int r = operation_prepare(domain, &operation, err);
-
-    if (r == 0)
-        r = operation_attempt(domain, operation.n, run->unit.now, err);
-    if (r < 0)
+    if (run_call_prepare(call, err) < 0)
         return -1;
-    call->operation_n = operation.n;
-    call->acting = true;
+    if (call->attempted && operation_attempt(run->runner->config.agent_domain, call->operation_n,
+                                             run->unit.now, err) < 0)
+        return -1;
+    call->acting = call->attempted = true;
     run->row.tool_calls++;
     run->unit.out->acts |= UINT64_C(1) << call->key;
     making->said.ref = call->operation_n;
@@ -109,6 +98,8 @@ static int on_act(struct run *run, struct run_call *call, struct making *making,
 static int on_settled(struct run *run, struct run_call *call, struct making *making,
                       struct err *err)
 {
+    if (run_withdraw(call, err) < 0)
+        return -1;
     if (!call->result_n)
         return run_call_refuse(call, &making->said, &making->message, making->id, err);
     making->said.ref = call->result_n;
@@ -119,15 +110,15 @@ static int on_settled(struct run *run, struct run_call *call, struct making *mak
     return 0;
 }
 
-static void write_code(struct making *making, enum err_code code, const char *message)
+static void write_reason(const struct run *run, struct making *making)
 {
     struct json_writer w = JSON_WRITER(&making->data);
 
     json_write_object_begin(&w);
     json_write_key(&w, "code");
-    json_write_text(&w, err_name(code));
+    json_write_str(&w, run->row.error_code);
     json_write_key(&w, "message");
-    json_write_text(&w, message);
+    json_write_str(&w, run->row.error_message);
     json_write_object_end(&w);
     making->said.data = buf_str(&making->data);
 }
@@ -146,14 +137,16 @@ static void on_give_up(struct run *run, const struct bp_event *event, struct mak
     } else if (event->bits & RUN_WHY_TOOL_CALLS) {
         message = "the run has made as many tool calls as it may";
     }
-    run->row.error_code = str_from(err_name(code));
-    run->row.error_message = str_from(message);
-    write_code(making, code, message);
+    if (!run->decreed) {
+        run->row.error_code = str_from(err_name(code));
+        run->row.error_message = str_from(message);
+    }
+    write_reason(run, making);
 }
 
 static const char *stop_reason(const struct run *run)
 {
-    if (run->cancelled)
+    if (run->cancelled && !run->decreed)
         return "cancelled";
     return run->row.error_code.n ? "error" : "end_turn";
 }
@@ -164,9 +157,9 @@ static int on_done(struct run *run, struct making *making, struct err *err)
     struct json_writer w = JSON_WRITER(&making->data);
 
     run->row.stop_reason = str_from(reason);
-    run->row.status = run->cancelled          ? RUN_CANCELLED
-                      : run->row.error_code.n ? RUN_STATUS_FAILED
-                                              : RUN_DONE;
+    run->row.status = strcmp(reason, "cancelled") == 0 ? RUN_CANCELLED
+                      : run->row.error_code.n          ? RUN_STATUS_FAILED
+                                                       : RUN_DONE;
     run->row.result_n = run->last_said_n;
     run->row.ended_at = run->unit.now;
     run->row.wait_kind = STR_NONE;
@@ -240,16 +233,17 @@ static int make_own(struct run *run, const struct bp_event *event, struct making
 static void hand_out(struct run *run, const struct run_event_row *row, const struct making *making)
 {
     struct run_out_event *event;
-    struct err ignored = ERR_INIT;
+    struct err err = ERR_INIT;
 
-    if (!row->seq || !run->runner->listeners)
+    if (!row->seq || !run_is_followed(run, run_public_type(&row->event)))
         return;
     event = NEW(struct run_out_event);
     *event = (struct run_out_event){ .seq = row->seq,
                                      .type = run_public_type(&row->event),
                                      .json = BUF_INIT(LIMIT_JSON_BYTES) };
-    run_public_write(&event->json, &run->row, run->thread.id, row, making->said.message,
-                     making->said.item, &ignored);
+    if (run_public_write(&event->json, &run->row, run->thread.id, row, making->said.message,
+                         making->said.item, &err) < 0)
+        LOG_ERROR("run", "an event can't be told", LOG_STR("run", run->row.run_key), LOG_ERR(&err));
     *run->unit.out->last = event;
     run->unit.out->last = &event->next;
 }

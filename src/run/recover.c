@@ -12,6 +12,7 @@
 
 #define PAGE         32
 #define FAILURES_MAX 3
+#define AGAIN_MS     1000
 
 /* ---- going on ---- */
 
@@ -42,6 +43,7 @@ static int ask_about(struct run_call *call, struct err *err)
     said.ref = item.n;
     said.item = &item;
     call->acting = false;
+    call->unknown = true;
     return run_offer(run, RUN_EV_ACTED, call->key, RUN_UNKNOWN, &said, err);
 }
 
@@ -113,38 +115,18 @@ void run_continue(struct run *run)
 
     if (run->row.hand_pid)
         child_reap((pid_t)run->row.hand_pid, (uint64_t)run->row.hand_stamp);
-    if (run_follow_kill(run, &err) < 0 || run_unit_begin(run, &err) < 0)
+    if (run_follow_kill(run, &err) < 0 || (!run->ended && run_unit_begin(run, &err) < 0)) {
+        run_give_back(run);
+        return;
+    }
+    if (run->ended)
         return;
     kept = go_on(run, &err) == 0;
     if (run_unit_end(run, kept, &err) < 0 || !kept)
         LOG_ERROR("run", "a run could not go on", LOG_STR("run", run->row.run_key), LOG_ERR(&err));
 }
 
-/* ---- ending what can't go on ---- */
-
-static void end_with(struct runner *runner, struct str run_key, const struct err *why)
-{
-    int64_t now = clock_wall_ms(loop_clock(runner->config.loop));
-    AUTO_ARENA arena = ARENA_INIT;
-    struct run_record row;
-    char text[ERR_TEXT_MAX];
-    struct err err = ERR_INIT;
-    int r;
-
-    if (loop_unit_begin(runner->config.loop, runner->config.agent_domain, &err) < 0)
-        return;
-    r = run_record_get(runner->config.agent_domain, run_key, &arena, &row, &err);
-    row.status = RUN_STATUS_FAILED;
-    row.stop_reason = STR("error");
-    row.error_code = str_from(err_name(why->code));
-    row.error_message = str_from(err_format(why, text, sizeof(text)));
-    row.updated_at = row.ended_at = now;
-    row.wait_until = 0;
-    if (r == 0)
-        r = run_update(runner->config.agent_domain, &row, &err);
-    loop_unit_end(runner->config.loop, r == 0, &err);
-    LOG_WARN("run", "a run ended: it can't go on", LOG_STR("run", run_key), LOG_ERR(why));
-}
+/* ---- one of them ---- */
 
 static void recover_one(struct runner *runner, struct str run_key)
 {
@@ -156,13 +138,14 @@ static void recover_one(struct runner *runner, struct str run_key)
     if ((uintptr_t)map_find(&runner->failures, run_key) >= FAILURES_MAX) {
         err_set(&err, ERR_INTERNAL, "its next step could not be stored %d times in a row",
                 FAILURES_MAX);
-        end_with(runner, run_key, &err);
-        map_remove(&runner->failures, run_key);
+        run_end_with(runner, run_key, &err);
         return;
     }
     if (run_open(runner, run_key, &run, &err) < 0) {
-        if (err.code != ERR_STORAGE_FAILED)
-            end_with(runner, run_key, &err);
+        if (err.code == ERR_STORAGE_FAILED)
+            runner_reload(runner, AGAIN_MS);
+        else if (err.code != ERR_CONFLICT)
+            run_end_with(runner, run_key, &err);
         return;
     }
     run_continue(run);
@@ -170,6 +153,12 @@ static void recover_one(struct runner *runner, struct str run_key)
 }
 
 /* ---- all of them, a page a tick ---- */
+
+/* Begun with other rules: it can't wait for something that will not be followed. */
+static bool is_foreign(const struct runner *runner, const struct run_record *row)
+{
+    return !str_eq(row->program_hash, str_of((const char *)runner->program_hash, BP_HASH_BYTES));
+}
 
 static void recover_page(struct loop_timer *timer)
 {
@@ -182,66 +171,77 @@ static void recover_page(struct loop_timer *timer)
     if (run_open_page(runner->config.agent_domain, runner->recover_at, runner->recover_after, PAGE,
                       &arena, &rows, &n, &err) < 0) {
         LOG_ERROR("run", "the open runs could not be read", LOG_ERR(&err));
+        runner_reload(runner, AGAIN_MS);
         return;
     }
     for (size_t i = 0; i < n; i++) {
         runner->recover_at = rows[i].created_at;
         runner->recover_after = rows[i].n;
-        if (rows[i].status != RUN_WAITING)
+        if (rows[i].status != RUN_WAITING || is_foreign(runner, &rows[i]))
             recover_one(runner, rows[i].run_key);
     }
     if (n == PAGE)
         loop_timer_start(runner->config.loop, timer, 0);
 }
 
-/* The run is among the open ones again: look through them from the start, in the next tick. */
-void runner_reload(struct runner *runner)
+/* The run is among the open ones again: look through them from the start. */
+void runner_reload(struct runner *runner, int64_t delay_ms)
 {
     runner->recover_at = runner->recover_after = 0;
-    loop_timer_start(runner->config.loop, &runner->recover, 0);
+    loop_timer_start(runner->config.loop, &runner->recover, delay_ms);
 }
 
 /* ---- what waits for a time ---- */
 
-static void resume_rested(struct runner *runner, int64_t n)
+static int resume_rested(struct runner *runner, int64_t n)
 {
     AUTO_ARENA arena = ARENA_INIT;
     struct run_record row;
     struct err err = ERR_INIT;
     struct run *run;
-    bool kept;
+    int r = -1;
 
     if (run_load_n(runner->config.agent_domain, n, &arena, &row, &err) <= 0 ||
         run_open(runner, row.run_key, &run, &err) < 0)
-        return;
-    if (run_follow_kill(run, &err) == 0 && run_unit_begin(run, &err) == 0) {
-        run->row.wait_until = 0;
-        run->dirty = true;
-        kept = run_offer(run, RUN_EV_RESUME, 0, 0, NULL, &err) == 0;
-        run_unit_end(run, kept, &err);
+        return -1;
+    if (run_follow_kill(run, &err) == 0 && !run->ended && run_unit_begin(run, &err) == 0) {
+        r = run_offer(run, RUN_EV_RESUME, 0, 0, NULL, &err);
+        if (r == 0) {
+            run->row.wait_until = 0;
+            run->dirty = true;
+        }
+        if (run_unit_end(run, r == 0, &err) < 0)
+            r = -1;
     }
+    if (r < 0 && err.code)
+        LOG_WARN("run", "a run could not go on after its rest", LOG_STR("run", row.run_key),
+                 LOG_ERR(&err));
     run_unhold(run);
+    return r;
 }
 
-static void expire(struct runner *runner, int64_t now)
+static int expire(struct runner *runner, int64_t now)
 {
     static const struct inbox_decision decision = { .state = INBOX_EXPIRED, .by = { "system", 6 } };
     AUTO_ARENA arena = ARENA_INIT;
     struct inbox_item *items;
     struct err err = ERR_INIT;
     size_t n;
+    int r = 0;
 
     if (inbox_due(runner->config.agent_domain, now, PAGE, &arena, &items, &n, &err) < 0)
-        return;
+        return -1;
     for (size_t i = 0; i < n; i++) {
         err_reset(&err);
-        if (run_decide(runner, items[i].id, &decision, &err) < 0)
-            LOG_WARN("run", "an item could not expire", LOG_STR("item", items[i].id),
-                     LOG_ERR(&err));
+        if (run_decide(runner, items[i].id, &decision, &err) >= 0)
+            continue;
+        LOG_WARN("run", "an item could not expire", LOG_STR("item", items[i].id), LOG_ERR(&err));
+        r = -1;
     }
+    return r;
 }
 
-static void watch_waits(struct runner *runner);
+static void watch_waits(struct runner *runner, int64_t earliest);
 
 static void waits_due(struct loop_timer *timer)
 {
@@ -250,13 +250,18 @@ static void waits_due(struct loop_timer *timer)
     struct err err = ERR_INIT;
     int64_t rested[PAGE];
     size_t n = 0;
+    int r = run_waits_due(runner->config.agent_domain, now, rested, PAGE, &n, &err);
 
-    if (run_waits_due(runner->config.agent_domain, now, rested, PAGE, &n, &err) < 0)
+    if (r < 0)
         LOG_ERROR("run", "rests could not be read", LOG_ERR(&err));
-    for (size_t i = 0; i < n; i++)
-        resume_rested(runner, rested[i]);
-    expire(runner, now);
-    watch_waits(runner);
+    for (size_t i = 0; i < n; i++) {
+        if (resume_rested(runner, rested[i]) < 0)
+            r = -1;
+    }
+    if (expire(runner, now) < 0)
+        r = -1;
+    /* What could not be done now is tried again, but not all the time. */
+    watch_waits(runner, r < 0 ? now + AGAIN_MS : 0);
 }
 
 void runner_wait_until(struct runner *runner, int64_t at)
@@ -266,7 +271,12 @@ void runner_wait_until(struct runner *runner, int64_t at)
         loop_alarm_start(runner->config.loop, &runner->waits, at);
 }
 
-static void watch_waits(struct runner *runner)
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void watch_waits(struct runner *runner, int64_t earliest)
 {
     int64_t rest = 0, expiry = 0;
     struct err err = ERR_INIT;
@@ -274,17 +284,17 @@ static void watch_waits(struct runner *runner)
     if (run_next_wait(runner->config.agent_domain, &rest, &err) < 0 ||
         inbox_next_expiry(runner->config.agent_domain, &expiry, &err) < 0) {
         LOG_ERROR("run", "what waits for a time could not be read", LOG_ERR(&err));
-        return;
+        rest = clock_wall_ms(loop_clock(runner->config.loop)) + AGAIN_MS;
     }
     if (rest)
-        runner_wait_until(runner, rest);
+        runner_wait_until(runner, later(rest, earliest));
     if (expiry)
-        runner_wait_until(runner, expiry);
+        runner_wait_until(runner, later(expiry, earliest));
 }
 
 void runner_recover(struct runner *runner)
 {
     runner->recover.fire = recover_page;
-    runner_reload(runner);
-    watch_waits(runner);
+    runner_reload(runner, 0);
+    watch_waits(runner, 0);
 }

@@ -30,6 +30,7 @@ struct replay {
     struct arena arena;                      /* of a row */
     struct run_replay_report report;
     bool other_program; /* need not be the one recorded */
+    bool decreed;       /* ended without asking the program (end.c) */
     bool failed;
     struct err *err;
 };
@@ -169,17 +170,39 @@ static int check_link(struct replay *r, const struct run_event_row *row)
 
 /* ---- the program ---- */
 
+/* What follows is what it takes to end the run, and nothing after it. */
+static bool is_decree(const struct run_event_row *row)
+{
+    AUTO_JSON data = NULL;
+
+    return row->event.type == RUN_EV_NOTE && json_parse(row->data, &data, NULL) == 0 &&
+           str_is(json_str(json_find(data, "note")), RUN_NOTE_ENDED);
+}
+
+static int check_decreed(const struct replay *r, const struct run_event_row *row)
+{
+    uint8_t type = row->event.type;
+
+    if (!r->report.ended &&
+        (type == RUN_EV_SETTLED || type == RUN_EV_GIVE_UP || type == RUN_EV_DONE))
+        return 0;
+    return err_set(r->err, ERR_INTEGRITY_FAILED, "it can't come after the end of the run");
+}
+
 static int check_selected(struct replay *r, const struct run_event_row *row)
 {
     struct bp_refusal refusal;
     AUTO_BUF why = BUF_INIT(512);
 
-    if (bp_force(r->engine, &row->event, &refusal) < 0) {
+    if (r->decreed && check_decreed(r, row) < 0)
+        return -1;
+    if (!r->decreed && bp_force(r->engine, &row->event, &refusal) < 0) {
         bp_refusal_text(r->program, &row->event, &refusal, &why);
         return err_set(r->err, ERR_INTEGRITY_FAILED, "%s", buf_text(&why));
     }
     r->report.selected += !(run_program.types[row->event.type].flags & BP_EXT);
     r->report.ended = row->event.type == RUN_EV_DONE;
+    r->decreed = r->decreed || is_decree(row);
     return 0;
 }
 
@@ -221,7 +244,7 @@ static int check_end(struct replay *r)
         return r->run.ended_at ? err_set(r->err, ERR_INTEGRITY_FAILED,
                                          "the run has ended, and its log is empty")
                                : 0;
-    if (bp_next(r->engine, &event, &by)) {
+    if (!r->decreed && bp_next(r->engine, &event, &by)) {
         bp_event_text(r->program, &event, &next);
         return err_set(r->err, ERR_INTEGRITY_FAILED,
                        "the log stops after %lld rows, before %s, which comes next",

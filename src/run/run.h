@@ -43,6 +43,9 @@ struct run_public {
     struct str json;  /* the whole event, one line */
 };
 struct run_listener {
+    /* Is this one worth making? NULL: all are. */
+    bool (*wants)(struct run_listener *listener, struct str thread_id, struct str run_id,
+                  const char *type);
     void (*event)(struct run_listener *listener, const struct run_public *event);
     struct run_listener *next;
 };

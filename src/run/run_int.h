@@ -36,13 +36,17 @@ struct run_call {
     uint32_t occurrence;
     struct tool_verdict verdict;
     int64_t action_n, result_n, operation_n, inbox_n; /* rows; 0: none yet */
+    int64_t edit_n; /* the item whose answer holds its arguments */
     char operation_id[SHA256_TEXT_SIZE], inbox_id[SHA256_TEXT_SIZE];
     char digest[SHA256_TEXT_SIZE]; /* of what was shown; "" when nothing was */
     struct str title, preview_kind, preview;
+    struct str shown;        /* the arguments that digest is of, when a person gave others */
     struct str granted_by;   /* the item whose answer covers this call too */
     enum err_code stop_code; /* why the call alone was stopped */
     bool by_person;          /* the arguments are a person's: showing them again asks nobody */
     bool acting;             /* act was selected and acted has not come */
+    bool attempted;          /* act was selected for its operation before */
+    bool unknown;            /* nobody knows whether it acted */
     bool holds_hand;
     bool asked;            /* the tool itself waits for a person */
     enum err_code no_code; /* why it was denied */
@@ -58,6 +62,7 @@ struct run_turn {
     enum model_stop stop;
     unsigned call_count, dropped_calls;
     unsigned previews; /* still to come */
+    bool shown;        /* there were any */
     struct run_call *calls[RUN_CALLS_MAX];
 };
 
@@ -118,9 +123,9 @@ struct run {
     bool queued;
     bool dirty; /* the row of the run must be written */
     bool ended, broken, cancelled;
-    enum err_code stop_code; /* why effects were stopped: cancelled or kill_switch_active */
-    int64_t last_said_n;     /* the message whose text is the result when it is done */
-    struct arena scratch;    /* of the unit */
+    bool decreed;         /* it is ended without asking its program */
+    int64_t last_said_n;  /* the message whose text is the result when it is done */
+    struct arena scratch; /* of the unit */
     struct buf hand_state;
 };
 
@@ -154,6 +159,8 @@ int run_offer(struct run *run, enum run_event_type type, uint16_t key, uint32_t 
               const struct run_said *said, struct err *err);
 /* keep false, or a failure on the way: nothing of the unit stays. */
 int run_unit_end(struct run *run, bool keep, struct err *err);
+/* What came back can't be written now: the run is dropped, and loaded again after a while. */
+void run_give_back(struct run *run);
 
 /* ---- runner.c ---- */
 /* Keeps the run in memory until run_unhold(), which may free it. */
@@ -178,16 +185,24 @@ const char *run_public_type(const struct bp_event *event);
 int run_public_write(struct buf *out, const struct run_record *row, struct str thread_id,
                      const struct run_event_row *event, const struct message *message,
                      const struct inbox_item *item, struct err *err);
+/* Does anybody want to hear of events of this type? */
+bool run_is_followed(const struct run *run, const char *type);
 void run_publish(struct runner *runner, const struct run_public *event);
 
-/* ---- think.c ---- */
+/* ---- ask.c ---- */
 void run_think_start(struct run *run);
+/* Answers for the model when the run waits for a place to ask it. */
+void run_think_drop(struct run *run);
+/* Starts who waits for a place. */
+void run_think_next(struct runner *runner);
+
+/* ---- think.c ---- */
+void run_take_reply(struct run *run, const struct model_reply *reply);
+void run_take_check(struct run *run, const struct model_reply *reply);
+void run_take_failure(struct run *run, const struct err *why, int64_t retry_after_ms);
 /* The answer's previews are all there: into the log with it. */
 void run_thought_ready(struct run *run);
 void run_turn_free(struct run *run);
-
-/* Starts who waits for a place. */
-void run_think_next(struct runner *runner);
 
 /* ---- prompt.c ---- */
 #define RUN_PROMPT_ID      "dormouse.run"
@@ -218,8 +233,12 @@ uint32_t run_call_bits(const struct tool_verdict *verdict);
 int run_call_refuse(struct run_call *call, struct run_said *said, struct message *message,
                     char id[SHA256_TEXT_SIZE], struct err *err);
 
-/* How many equal intents this run had before; counts this one. */
-uint32_t run_occurrence(struct run *run, struct str name, struct str arguments);
+/* Judges the call, counts its intent and gives it its place among equal ones. */
+int run_call_count(struct run_call *call, struct err *err);
+/* Takes back what run_call_count() counted last. */
+void run_call_uncount(struct run_call *call);
+/* Enters the call into the ledger, unless it is there. */
+int run_call_prepare(struct run_call *call, struct err *err);
 
 /* ---- gate.c ---- */
 /* Judges the call anew, with grants. */
@@ -233,7 +252,10 @@ int run_item_add(struct run *run, struct run_call *call, enum inbox_kind kind,
 
 /* ---- steer.c ---- */
 void run_stop_effects(struct run *run);
-int run_withdraw_items(struct run *run, struct err *err);
+/* Why nothing may begin or go on: kill_switch_active, cancelled or budget_exceeded; else none. */
+enum err_code run_stop_code(const struct run *run);
+/* Inside a unit: nobody needs to answer what is still pending of this call. */
+int run_withdraw(struct run_call *call, struct err *err);
 /* Offers kill or unkill when the switches say something else than the engine knows. */
 int run_follow_kill(struct run *run, struct err *err);
 /* Offers spent when the run has used more tokens than it may. */
@@ -246,11 +268,21 @@ void run_watch_time(struct run *run);
 
 /* ---- load.c ---- */
 int run_call_read(struct run_call *call, int64_t action_n, struct err *err);
-/* In memory, from its log when needed; conflict when it has ended. */
+/* In memory, from its log when needed; conflict when it has ended. One that can never go on
+ * (resume_conflict, integrity_failed) is ended. */
 int run_open(struct runner *runner, struct str run_key, struct run **ret_run, struct err *err);
 struct run *run_new(struct runner *runner);
 int run_engine_new(struct run *run, struct err *err);
 void run_free(struct run *run);
+/* Its rows as they are, without the program: enough to end it. */
+int run_read_plain(struct run *run, struct str run_key, struct err *err);
+
+/* ---- end.c ---- */
+/* Ends a run that can't go on: open calls get their results, items are withdrawn, clients hear of
+ * it. */
+void run_end_with(struct runner *runner, struct str run_key, const struct err *why);
+
+/* ---- recover.c ---- */
 /* Starts what the log says is under way and nobody is doing. */
 void run_continue(struct run *run);
 
@@ -259,10 +291,9 @@ void run_continue(struct run *run);
 int run_record_get(struct domain *domain, struct str run_id, struct arena *arena,
                    struct run_record *ret_record, struct err *err);
 
-/* ---- recover.c ---- */
 void runner_recover(struct runner *runner);
-/* A run whose last unit was not stored, in a later tick. */
-void runner_reload(struct runner *runner);
+/* Looks for runs that nobody is at, in a later tick. */
+void runner_reload(struct runner *runner, int64_t delay_ms);
 /* Something is due at this time. */
 void runner_wait_until(struct runner *runner, int64_t at);
 /* A note in the log, if the run takes one. */

@@ -33,12 +33,19 @@ void run_hold(struct run *run)
     run->busy++;
 }
 
-static void count_failure(struct run *run)
+/* What is tried again at once would find the disk as it was. */
+#define AGAIN_MS 1000
+
+/* When to try again. A disk that takes nothing is no fault of the run. */
+static int64_t count_failure(struct run *run)
 {
     struct map *failures = &run->runner->failures;
     uintptr_t n = (uintptr_t)map_find(failures, run->row.run_key);
 
+    if (domain_health(run->runner->config.agent_domain) != DOMAIN_OK)
+        return AGAIN_MS;
     map_put(failures, run->row.run_key, (void *)(n + 1));
+    return n ? AGAIN_MS : 0;
 }
 
 /* Nothing will call back any more: it has ended, or waits, or must be loaded again. */
@@ -46,16 +53,15 @@ static void let_go(struct run *run)
 {
     struct runner *runner = run->runner;
     bool again = run->broken && !runner->stopping;
+    int64_t delay = again ? count_failure(run) : 0;
 
-    if (again)
-        count_failure(run);
     if (map_find(&runner->runs, run->row.run_key) == run)
         map_remove(&runner->runs, run->row.run_key);
     if (run->ended && runner->hands)
         hands_end(runner->hands, run->row.run_key);
     run_free(run);
     if (again)
-        runner_reload(runner);
+        runner_reload(runner, delay);
 }
 
 void run_unhold(struct run *run)

@@ -14,6 +14,7 @@
 #define PROMPT_BYTES       (1 * MIB)
 #define ITERATIONS_DEFAULT 100
 #define TOOL_CALLS_DEFAULT 1000
+#define NAME_BYTES         256
 
 /* ---- checking ---- */
 
@@ -52,11 +53,30 @@ static int check_cwd(struct str cwd, struct err *err)
     return 0;
 }
 
+/* Parts of ids: what people and programs type. */
+static int check_name(const char *what, struct str name, struct err *err)
+{
+    if (name.n > NAME_BYTES)
+        return err_set(err, ERR_BAD_REQUEST, "%s has %zu bytes; at most %d are allowed", what,
+                       name.n, NAME_BYTES);
+    for (size_t i = 0; i < name.n; i++) {
+        if ((unsigned char)name.p[i] < ' ')
+            return err_set(err, ERR_BAD_REQUEST, "%s has a control character", what);
+    }
+    if (!utf8_valid(name))
+        return err_set(err, ERR_BAD_REQUEST, "%s is not valid UTF-8", what);
+    return 0;
+}
+
 static int check_request(struct runner *runner, const struct run_request *request, struct err *err)
 {
-    char model[128];
+    char model[NAME_BYTES + 1];
 
-    if (check_prompt(request->prompt, err) < 0 || check_cwd(request->cwd, err) < 0 ||
+    if (check_name("the session", request->session_id, err) < 0 ||
+        check_name("the thread", request->thread_id, err) < 0 ||
+        check_name("the turn", request->turn_id, err) < 0 ||
+        check_name("the model", request->model_id, err) < 0 ||
+        check_prompt(request->prompt, err) < 0 || check_cwd(request->cwd, err) < 0 ||
         check_limit("maxIterations", request->max_iterations, BP_TIMES_MAX, err) < 0 ||
         check_limit("maxToolCalls", request->max_tool_calls, BP_TIMES_MAX, err) < 0 ||
         check_limit("maxTokens", request->max_tokens, INT64_MAX, err) < 0 ||

@@ -6,10 +6,20 @@
 #include "base/log.h"
 #include "run/run_int.h"
 
+enum err_code run_stop_code(const struct run *run)
+{
+    if (run->engine && bp_record(run->engine, 0) & RUN_KILLED)
+        return ERR_KILL_SWITCH_ACTIVE;
+    if (run->cancelled)
+        return ERR_CANCELLED;
+    return run->spent ? ERR_BUDGET_EXCEEDED : ERR_NONE;
+}
+
 void run_stop_effects(struct run *run)
 {
     if (run->exchange)
         model_cancel(run->exchange);
+    run_think_drop(run);
     for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
         if (run->calls[key].job)
             tool_cancel(run->calls[key].job);
@@ -33,12 +43,13 @@ static int end_questions(struct run *run, struct err *err)
     return 0;
 }
 
-static int withdraw(struct run *run, struct run_call *call, struct err *err)
+int run_withdraw(struct run_call *call, struct err *err)
 {
     const struct inbox_decision decision = { .state = INBOX_WITHDRAWN, .by = STR("system") };
+    struct run *run = call->run;
     struct inbox_item item;
 
-    if (!call->live || !call->inbox_n)
+    if (!call->inbox_n)
         return 0;
     if (inbox_get_n(run->runner->config.agent_domain, call->inbox_n, &run->scratch, &item, err) < 0)
         return -1;
@@ -50,24 +61,15 @@ static int withdraw(struct run *run, struct run_call *call, struct err *err)
                : 0;
 }
 
-int run_withdraw_items(struct run *run, struct err *err)
-{
-    for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
-        if (withdraw(run, &run->calls[key], err) < 0)
-            return -1;
-    }
-    return 0;
-}
-
 /* ---- cancel ---- */
 
 static int cancel(struct run *run, struct err *err)
 {
     run->cancelled = true;
-    run->stop_code = run->stop_code ? run->stop_code : ERR_CANCELLED;
-    if (run_withdraw_items(run, err) < 0 || run_offer(run, RUN_EV_CANCEL, 0, 0, NULL, err) < 0)
-        return -1;
-    return end_questions(run, err);
+    if (run_offer(run, RUN_EV_CANCEL, 0, 0, NULL, err) == 0)
+        return end_questions(run, err);
+    run->cancelled = run->unit.rows > 0; /* refused: nothing has changed */
+    return -1;
 }
 
 int run_stop(struct run *run, struct err *err)
@@ -90,8 +92,14 @@ int run_cancel(struct runner *runner, struct str run_id, struct err *err)
     struct run *run;
     int r = run_open(runner, run_id, &run, err);
 
+    /* It had ended, or has ended just now because it could not go on. */
+    if (r < 0 && (err->code == ERR_CONFLICT || err->code == ERR_RESUME_CONFLICT ||
+                  err->code == ERR_INTEGRITY_FAILED)) {
+        err_reset(err);
+        return 0;
+    }
     if (r < 0)
-        return err->code == ERR_CONFLICT ? (err_reset(err), 0) : -1;
+        return -1;
     r = run_stop(run, err);
     run_unhold(run);
     return r;
@@ -109,11 +117,13 @@ int run_set_mode(struct runner *runner, struct str run_id, enum run_mode mode, s
         return -1;
     r = run_unit_begin(run, err);
     if (r == 0) {
-        run->row.mode = mode == RUN_COOK ? STR("wiggum") : STR("structured");
-        run->dirty = true;
         kept =
             run_offer(run, RUN_EV_SET_MODE, 0, mode == RUN_COOK ? RUN_WIGGUM : 0, NULL, err) == 0 &&
             run_withdraw_acting(run, err) == 0;
+        if (kept) {
+            run->row.mode = mode == RUN_COOK ? STR("wiggum") : STR("structured");
+            run->dirty = true;
+        }
         r = run_unit_end(run, kept, err) < 0 || !kept ? -1 : 0;
     }
     run_unhold(run);
@@ -125,7 +135,7 @@ int run_withdraw_acting(struct run *run, struct err *err)
 {
     for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
         if (run->calls[key].acting && !run->calls[key].asked &&
-            withdraw(run, &run->calls[key], err) < 0)
+            run_withdraw(&run->calls[key], err) < 0)
             return -1;
     }
     return 0;
@@ -150,6 +160,8 @@ static int follow_class(struct run *run, struct run_call *call, struct err *err)
         }
         return 0;
     }
+    if (call->inbox_n)
+        return 0; /* waits for a person, who hears of the kill switch when saying yes */
     if (run_call_judge(call, err) < 0)
         return -1;
     bits = run_call_bits(&call->verdict);
@@ -163,15 +175,10 @@ static int follow(struct run *run, struct err *err)
     const struct kill_switch *on = kill_is_on(run->runner->config.kill, run->agent.id, NULL);
     bool known = bp_record(run->engine, 0) & RUN_KILLED;
 
-    if (on && !known) {
-        run->stop_code = ERR_KILL_SWITCH_ACTIVE;
+    if (on && !known)
         return run_offer(run, RUN_EV_KILL, 0, RUN_KILLED, NULL, err);
-    }
-    if (!on && known) {
-        run->stop_code = run->cancelled ? ERR_CANCELLED : ERR_NONE;
-        if (run_offer(run, RUN_EV_UNKILL, 0, 0, NULL, err) < 0)
-            return -1;
-    }
+    if (!on && known && run_offer(run, RUN_EV_UNKILL, 0, 0, NULL, err) < 0)
+        return -1;
     for (uint16_t key = 1; !on && key <= RUN_CALLS_MAX; key++) {
         if (follow_class(run, &run->calls[key], err) < 0)
             return -1;
@@ -190,7 +197,7 @@ int run_follow_kill(struct run *run, struct err *err)
     kept = follow(run, err) == 0;
     if (run_unit_end(run, kept, err) < 0 || !kept)
         return -1;
-    if (run->stop_code)
+    if (run_stop_code(run))
         run_stop_effects(run);
     return 0;
 }
@@ -263,13 +270,12 @@ static void time_is_up(struct loop_timer *timer)
     struct err err = ERR_INIT;
     bool kept;
 
-    if (run->spent || run->ended)
+    if (run->spent || run->ended || run->cancelled)
         return;
     run_hold(run);
     if (run_unit_begin(run, &err) == 0) {
         kept = spend(run, "time", &err) == 0;
         run_unit_end(run, kept, &err);
-        run->stop_code = ERR_BUDGET_EXCEEDED;
         run_stop_effects(run);
     }
     run_unhold(run);

@@ -10,13 +10,13 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/log.h"
-#include "base/timefmt.h"
 #include "run/run_int.h"
 
-#define REST_MIN_MS  5000
-#define REST_MAX_MS  (15 * 60 * 1000)
-#define RESTS_MAX    20
-#define THINKING_MAX 256
+#define REST_MIN_MS 5000
+#define REST_MAX_MS (15 * 60 * 1000)
+#define RESTS_MAX   20
+/* Of what it says, and of the arguments of a call: six times this still fits into a message. */
+#define ANSWER_BYTES (2 * MIB)
 
 void run_turn_free(struct run *run)
 {
@@ -25,54 +25,6 @@ void run_turn_free(struct run *run)
     arena_release(&run->turn->arena);
     free(run->turn);
     run->turn = NULL;
-}
-
-/* ---- deltas ---- */
-
-static void publish_delta(struct run *run, enum model_delta kind, struct str text)
-{
-    bool musing = kind == MODEL_DELTA_THINKING;
-    int64_t *offset = musing ? &run->thinking_bytes : &run->text_bytes;
-    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
-    struct json_writer w = JSON_WRITER(&json);
-    struct run_public public = { .thread_id = run->thread.id,
-                                 .run_id = run->row.run_key,
-                                 .partial = true,
-                                 .type = musing ? "thinking" : "text" };
-    char at[TIMEFMT_SIZE];
-
-    /* The text's event comes after that of the thinking, if there is any. */
-    public.seq = run->thread.last_seq + 1 + (!musing && run->thinking_bytes ? 1 : 0);
-    timefmt_rfc3339(clock_wall_ms(loop_clock(run->runner->config.loop)), at);
-    json_write_object_begin(&w);
-    json_write_key(&w, "type");
-    json_write_text(&w, public.type);
-    json_write_key(&w, "seq");
-    json_write_i64(&w, public.seq);
-    json_write_key(&w, "runId");
-    json_write_str(&w, run->row.run_key);
-    json_write_key(&w, "threadId");
-    json_write_str(&w, run->thread.id);
-    json_write_key(&w, "at");
-    json_write_text(&w, at);
-    json_write_key(&w, "content");
-    json_write_str(&w, text);
-    json_write_key(&w, "isPartial");
-    json_write_bool(&w, true);
-    json_write_key(&w, "offset");
-    json_write_i64(&w, *offset);
-    json_write_object_end(&w);
-    *offset += (int64_t)text.n;
-    public.json = buf_str(&json);
-    run_publish(run->runner, &public);
-}
-
-static void on_delta(void *arg, enum model_delta kind, struct str text)
-{
-    struct run *run = arg;
-
-    if (!run->checking && run->runner->listeners && !run->broken)
-        publish_delta(run, kind, text);
 }
 
 /* ---- the answer ---- */
@@ -87,8 +39,15 @@ static struct run_call *keep_call(struct run *run, uint16_t key, const struct mo
     call->call_id = arena_str(&call->arena, from->id);
     contract = tool_bed_find(run->runner->config.tools, from->name);
     call->name = contract ? str_from(contract->name) : arena_str(&call->arena, from->name);
-    call->arguments = arena_str(&call->arena, from->arguments);
     call->problem = arena_str(&call->arena, from->problem);
+    if (from->arguments.n <= ANSWER_BYTES) {
+        call->arguments = arena_str(&call->arena, from->arguments);
+    } else {
+        call->arguments = STR("{}");
+        call->problem =
+            str_from(arena_printf(&call->arena, "The arguments have %zu bytes; at most %u are kept",
+                                  from->arguments.n, ANSWER_BYTES));
+    }
     return call;
 }
 
@@ -111,18 +70,25 @@ static void keep_calls(struct run *run, const struct model_reply *reply)
     for (uint16_t i = 0; i < kept; i++) {
         struct run_call *call = keep_call(run, (uint16_t)(i + 1), &reply->calls[i]);
 
-        call->occurrence = run_occurrence(run, call->name, call->arguments);
         turn->calls[turn->call_count++] = call;
-        if (run_call_judge(call, &err) < 0)
+        if (run_call_count(call, &err) < 0)
             LOG_WARN("run", "a call could not be judged", LOG_ERR(&err));
     }
 }
 
-static void take_reply(struct run *run, const struct model_reply *reply)
+void run_take_reply(struct run *run, const struct model_reply *reply)
 {
-    struct run_turn *turn = NEW(struct run_turn);
+    struct run_turn *turn;
+    struct err err = ERR_INIT;
 
+    if (reply->text.n + reply->thinking.n + reply->opaque.n > ANSWER_BYTES) {
+        err_set(&err, ERR_TOO_LARGE, "the model's answer has %zu bytes; at most %u are kept",
+                reply->text.n + reply->thinking.n + reply->opaque.n, ANSWER_BYTES);
+        run_take_failure(run, &err, -1);
+        return;
+    }
     run_turn_free(run);
+    turn = NEW(struct run_turn);
     *turn = (struct run_turn){ .arena = ARENA_INIT, .usage = reply->usage, .stop = reply->stop };
     run->turn = turn;
     turn->text = arena_str(&turn->arena, reply->text);
@@ -134,6 +100,7 @@ static void take_reply(struct run *run, const struct model_reply *reply)
     for (unsigned i = 0; i < turn->call_count; i++) {
         if (run_call_needs_preview(turn->calls[i])) {
             turn->previews++;
+            turn->shown = true;
             run_hold(run);
             run_call_preview(turn->calls[i], previewed);
         }
@@ -173,24 +140,23 @@ static int say(struct run *run, struct run_turn *turn, struct message *message,
                           &run->thread, message, err);
 }
 
-static int offer_said(struct run *run, struct run_turn *turn, int64_t *ret_said_n, struct err *err)
+static int offer_said(struct run *run, struct run_turn *turn, struct message *message,
+                      char id[SHA256_TEXT_SIZE], struct err *err)
 {
-    char id[SHA256_TEXT_SIZE];
-    struct message message;
     struct run_said said = { 0 };
 
-    *ret_said_n = 0;
+    message->n = 0;
     if (!turn->text.n && !turn->thinking.n && !turn->opaque.n)
         return 0;
-    if (say(run, turn, &message, id, err) < 0)
+    if (say(run, turn, message, id, err) < 0)
         return -1;
-    said.ref = *ret_said_n = message.n;
-    said.message = &message;
+    said.ref = message->n;
+    said.message = message;
     if (turn->thinking.n && run_offer(run, RUN_EV_MUSING, 0, 0, &said, err) < 0)
         return -1;
     if (!turn->text.n)
         return 0;
-    run->last_said_n = message.n;
+    run->last_said_n = message->n;
     return run_offer(run, RUN_EV_SAID, 0, 0, &said, err);
 }
 
@@ -209,12 +175,15 @@ static int append_action(struct run *run, struct run_call *call, struct message 
         json_write_str(&w, call->problem);
     }
     json_write_object_end(&w);
+    if (json_write_end(&w) < 0)
+        return err_set(err, ERR_TOO_LARGE, "the call is too long to keep");
     message->content = arena_str(&run->scratch, buf_str(&content));
     message->action_type = str_is(call->name, "ask_user") ? STR("ask_user") : STR("tool_call");
     message->tool_name = call->name;
     message->call_id = call->call_id;
     message->arguments_hash = str_from(call->verdict.arguments_hash);
-    message->scope_snapshot = str_from(run->agent.allowed_category_ids);
+    message->scope_snapshot = call->verdict.scope_snapshot;
+    message->operation_n = call->operation_n;
     message->model_id = run->row.model_id;
     message->prompt_id = STR(RUN_PROMPT_ID);
     message->prompt_version = STR(RUN_PROMPT_VERSION);
@@ -222,19 +191,33 @@ static int append_action(struct run *run, struct run_call *call, struct message 
                           &run->thread, message, err);
 }
 
+#define NEVER_ACTS (RUN_DANGEROUS | RUN_REFUSED | RUN_CLASS_KILLED)
+
 static int offer_call(struct run *run, struct run_call *call, struct err *err)
 {
     char id[SHA256_TEXT_SIZE];
+    uint32_t bits = run_call_bits(&call->verdict);
+    AUTO_BUF data = BUF_INIT(256);
+    struct json_writer w = JSON_WRITER(&data);
     struct message message;
     struct run_said said = { 0 };
 
+    if (!(bits & NEVER_ACTS) && run_call_prepare(call, err) < 0)
+        return -1;
     if (append_action(run, call, &message, id, err) < 0)
         return -1;
     call->live = true;
     call->action_n = message.n;
     said.ref = message.n;
     said.message = &message;
-    return run_offer(run, RUN_EV_CALL, call->key, run_call_bits(&call->verdict), &said, err);
+    if (call->granted_by.n) {
+        json_write_object_begin(&w);
+        json_write_key(&w, "grantedBy");
+        json_write_str(&w, call->granted_by);
+        json_write_object_end(&w);
+        said.data = buf_str(&data);
+    }
+    return run_offer(run, RUN_EV_CALL, call->key, bits, &said, err);
 }
 
 static void write_usage(struct json_writer *w, const struct run_turn *turn)
@@ -281,14 +264,19 @@ static int tell_dropped(struct run *run, unsigned dropped, struct err *err)
                           &run->thread, &message, err);
 }
 
-static int offer_thought(struct run *run, struct run_turn *turn, int64_t said_n, struct err *err)
+static int offer_thought(struct run *run, struct run_turn *turn, const struct message *spoken,
+                         struct err *err)
 {
     bool filtered = turn->stop == MODEL_STOP_FILTER;
     AUTO_BUF data = BUF_INIT(4096);
     struct json_writer w = JSON_WRITER(&data);
     struct run_said said = { 0 };
 
-    (void)said_n;
+    /* What no other event refers to: the provider's own form of an answer without text. */
+    if (spoken->n && !turn->text.n && !turn->thinking.n) {
+        said.ref = spoken->n;
+        said.message = spoken;
+    }
     json_write_object_begin(&w);
     write_usage(&w, turn);
     if (turn->stop == MODEL_STOP_LENGTH) {
@@ -312,12 +300,23 @@ static int offer_thought(struct run *run, struct run_turn *turn, int64_t said_n,
                      &said, err);
 }
 
+/* What was judged before the previews came may be judged otherwise now: kill switches, grants. */
+static int judge_again(struct run_turn *turn, struct err *err)
+{
+    for (unsigned i = 0; turn->shown && i < turn->call_count; i++) {
+        if (run_call_judge(turn->calls[i], err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int record_turn(struct run *run, struct err *err)
 {
     struct run_turn *turn = run->turn;
-    int64_t said_n;
+    char id[SHA256_TEXT_SIZE];
+    struct message spoken;
 
-    if (offer_said(run, turn, &said_n, err) < 0)
+    if (judge_again(turn, err) < 0 || offer_said(run, turn, &spoken, id, err) < 0)
         return -1;
     for (unsigned i = 0; i < turn->call_count; i++) {
         if (offer_call(run, turn->calls[i], err) < 0)
@@ -325,19 +324,24 @@ static int record_turn(struct run *run, struct err *err)
     }
     count_usage(run, turn);
     run->rests = 0;
-    if (tell_dropped(run, turn->dropped_calls, err) < 0 ||
-        offer_thought(run, turn, said_n, err) < 0)
+    if (tell_dropped(run, turn->dropped_calls, err) < 0)
+        return -1;
+    /* Calls of an answer that used up the tokens do not act; an answer without calls still counts.
+     */
+    if (turn->call_count && run_spend_check(run, err) < 0)
+        return -1;
+    if (offer_thought(run, turn, &spoken, err) < 0)
         return -1;
     return run_spend_check(run, err);
 }
 
-void run_thought_ready(struct run *run)
+static void record_answer(struct run *run)
 {
     struct err err = ERR_INIT;
     bool kept;
 
     if (run_unit_begin(run, &err) < 0) {
-        run_turn_free(run);
+        run_give_back(run);
         return;
     }
     run->thinking = false;
@@ -345,6 +349,18 @@ void run_thought_ready(struct run *run)
     if (!kept)
         LOG_WARN("run", "an answer was not taken", LOG_STR("run", run->row.run_key), LOG_ERR(&err));
     run_unit_end(run, kept, &err);
+}
+
+void run_thought_ready(struct run *run)
+{
+    struct err err = ERR_INIT;
+
+    if (run_stop_code(run)) {
+        err_set(&err, ERR_CANCELLED, "stopped before it was taken");
+        run_take_failure(run, &err, -1);
+    } else {
+        record_answer(run);
+    }
     run_turn_free(run);
 }
 
@@ -361,7 +377,9 @@ static int64_t rest_ms(const struct run *run, int64_t retry_after_ms)
     return retry_after_ms > ms ? retry_after_ms : ms;
 }
 
-static void write_failure(struct buf *out, const struct err *why, int64_t until)
+/* turn: an answer that came and is not taken; its tokens are paid for. May be NULL. */
+static void write_failure(struct buf *out, const struct err *why, int64_t until,
+                          const struct run_turn *turn)
 {
     struct json_writer w = JSON_WRITER(out);
     char text[ERR_TEXT_MAX];
@@ -375,26 +393,30 @@ static void write_failure(struct buf *out, const struct err *why, int64_t until)
         json_write_key(&w, "until");
         json_write_i64(&w, until);
     }
+    if (turn)
+        write_usage(&w, turn);
     json_write_object_end(&w);
 }
 
 static int record_failure(struct run *run, const struct err *why, int64_t retry_after_ms,
                           struct err *err)
 {
-    bool later = why->code == ERR_RATE_LIMITED && run->rests < RESTS_MAX && !run->cancelled;
+    bool later = why->code == ERR_RATE_LIMITED && run->rests < RESTS_MAX && !run_stop_code(run);
     int64_t until = later ? run->unit.now + rest_ms(run, retry_after_ms) : 0;
     AUTO_BUF data = BUF_INIT(8192);
     struct run_said said = { 0 };
     char text[ERR_TEXT_MAX];
 
-    write_failure(&data, why, until);
+    write_failure(&data, why, until, run->turn);
+    if (run->turn)
+        count_usage(run, run->turn);
     said.data = buf_str(&data);
     if (later) {
         run->rests++;
         run->row.wait_until = until;
         run->dirty = true;
         runner_wait_until(run->runner, until);
-    } else {
+    } else if (!run->row.error_code.n) {
         run->row.error_code = str_from(err_name(why->code));
         run->row.error_message =
             str_from(arena_text(&run->arena, err_format(why, text, sizeof(text))));
@@ -403,17 +425,20 @@ static int record_failure(struct run *run, const struct err *why, int64_t retry_
                      RUN_FAILED | (later ? RUN_LATER : 0), &said, err);
 }
 
-static void take_failure(struct run *run, const struct err *why, int64_t retry_after_ms)
+void run_take_failure(struct run *run, const struct err *why, int64_t retry_after_ms)
 {
     struct err err = ERR_INIT, stopped = ERR_INIT;
+    enum err_code stop = run_stop_code(run);
     bool kept;
 
-    if (why->code == ERR_CANCELLED && run->stop_code) {
-        err_set(&stopped, run->stop_code, "%s", err_sentence(run->stop_code));
+    if (why->code == ERR_CANCELLED && stop) {
+        err_set(&stopped, stop, "%s", err_sentence(stop));
         why = &stopped;
     }
-    if (run_unit_begin(run, &err) < 0)
+    if (run_unit_begin(run, &err) < 0) {
+        run_give_back(run);
         return;
+    }
     kept = record_failure(run, why, retry_after_ms, &err) == 0;
     run->thinking = run->checking = false;
     run_unit_end(run, kept, &err);
@@ -465,86 +490,16 @@ static int record_checked(struct run *run, const struct model_reply *reply, stru
     return run_spend_check(run, err);
 }
 
-static void take_check(struct run *run, const struct model_reply *reply)
+void run_take_check(struct run *run, const struct model_reply *reply)
 {
     struct err err = ERR_INIT;
     bool kept;
 
-    if (run_unit_begin(run, &err) < 0)
+    if (run_unit_begin(run, &err) < 0) {
+        run_give_back(run);
         return;
+    }
     kept = record_checked(run, reply, &err) == 0;
     run->checking = false;
     run_unit_end(run, kept, &err);
-}
-
-/* ---- asking ---- */
-
-static void on_done(void *arg, const struct model_reply *reply, const struct err *why,
-                    int64_t retry_after_ms)
-{
-    struct run *run = arg;
-    struct runner *runner = run->runner;
-
-    run->exchange = NULL;
-    runner->thinking--;
-    if (!run->broken && !runner->stopping) {
-        if (!reply)
-            take_failure(run, why, retry_after_ms);
-        else if (run->checking)
-            take_check(run, reply);
-        else
-            take_reply(run, reply);
-    }
-    run_unhold(run);
-    run_think_next(runner);
-}
-
-static int ask(struct run *run, struct err *err)
-{
-    static const struct model_sink sink = { .on_delta = on_delta, .on_done = on_done };
-    AUTO_ARENA arena = ARENA_INIT;
-    struct model_request request;
-
-    if (run->stop_code)
-        return err_set(err, ERR_CANCELLED, "stopped before it began");
-    if (run_prompt_build(run, run->checking, &arena, &request, err) < 0)
-        return -1;
-    return model_start(run->runner->config.models, &request, &sink, run, &run->exchange, err);
-}
-
-static void start_now(struct run *run)
-{
-    struct err err = ERR_INIT;
-
-    run->text_bytes = run->thinking_bytes = 0;
-    if (ask(run, &err) == 0) {
-        run->runner->thinking++;
-        return;
-    }
-    take_failure(run, &err, -1);
-    run_unhold(run);
-}
-
-void run_think_next(struct runner *runner)
-{
-    unsigned max = runner->config.max_thinking ? runner->config.max_thinking : THINKING_MAX;
-    struct run *run = runner->queue_first;
-
-    if (!run || runner->thinking >= max || runner->stopping)
-        return;
-    runner->queue_first = run->queue_next;
-    if (!runner->queue_first)
-        runner->queue_last = &runner->queue_first;
-    run->queue_next = NULL;
-    start_now(run);
-}
-
-void run_think_start(struct run *run)
-{
-    struct runner *runner = run->runner;
-
-    run_hold(run);
-    *runner->queue_last = run;
-    runner->queue_last = &run->queue_next;
-    run_think_next(runner);
 }

@@ -87,13 +87,20 @@ static void break_run(struct run *run)
     run_stop_effects(run);
 }
 
+void run_give_back(struct run *run)
+{
+    if (!run->runner->stopping && !run->broken)
+        break_run(run);
+}
+
 static void outbox_drop(struct loop_effect *effect, const struct err *why)
 {
     struct run_outbox *out = (struct run_outbox *)effect;
     struct run *run = out->run;
 
-    LOG_WARN("run", "not stored, the run is loaded again", LOG_STR("run", run->row.run_key),
-             LOG_ERR(why));
+    if (!run->runner->stopping)
+        LOG_WARN("run", "not stored, the run is loaded again", LOG_STR("run", run->row.run_key),
+                 LOG_ERR(why));
     break_run(run);
     outbox_free(out);
     run_unhold(run);

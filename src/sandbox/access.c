@@ -359,6 +359,9 @@ int access_write(struct op_ctx *ctx, struct str path, struct access_place *ret_p
     if (!access_rule_of(ctx->state->rules.allow_write, str_from(place.path)))
         return err_set(err, ERR_PATH_DENIED, "%s: %s is not in a directory that may be written",
                        w.asked, place.path);
+    if (access_rule_of(ctx->state->rules.deny_write, str_from(place.path)))
+        return err_set(err, ERR_PATH_DENIED, "%s: %s are settings, which no tool may change",
+                       w.asked, access_rule_of(ctx->state->rules.deny_write, str_from(place.path)));
     *ret_place = place;
     place = ACCESS_PLACE_INIT;
     return 0;

@@ -41,7 +41,8 @@ struct access_place {
  */
 int access_read(struct op_ctx *ctx, struct str path, struct access_place *ret_place,
                 struct err *err);
-/* The same for what is to be written or made: it must also lie in allow_write, and it may be
+/* The same for what is to be written or made: it must also lie in allow_write and not in
+ * deny_write, and it may be
  * missing, with the directories above it. Makes nothing. */
 int access_write(struct op_ctx *ctx, struct str path, struct access_place *ret_place,
                  struct err *err);

@@ -197,6 +197,8 @@ int sandbox_exec(struct loop *loop, const struct sandbox_spec *spec, const char 
     how.proxy_socket = hand_net_socket(net);
     if (walls_build(spec, &how, &walls, err) < 0)
         return -1;
+    if (walls.names_cut)
+        fprintf(stderr, "dormouse: names: %s\n", WALLS_NAMES_CUT);
     if (!spec->off)
         exec.group = spec_cgroup(spec);
     on_interrupt = signal(SIGINT, SIG_IGN);

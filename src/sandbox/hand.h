@@ -19,7 +19,8 @@ struct hand;
 struct hand_job;
 
 /* Something the walls saw and refused, for the trace: kind "network" (host:port), "seccomp" (the
- * call), "disk", "memory", "processes". */
+ * call), "disk", "memory", "processes" (the limit), "settings" (Dormouse's own, made or removed),
+ * "names" (not everything that may not be read by its name could be looked for). */
 struct hand_notice {
     const char *kind;
     struct str detail;

@@ -152,6 +152,8 @@ static void greet(struct hand_proc *proc)
     loop_timer_stop(proc->loop, &proc->start_limit);
     if (proc->out.n > 0)
         write_some(proc);
+    if (proc->walls.names_cut)
+        proc->calls.notice(proc->arg, "names", STR(WALLS_NAMES_CUT));
 }
 
 /* False when the process was given up or dropped meanwhile. */

@@ -14,7 +14,7 @@
 #define READ_MAX    4096 /* files in its state */
 #define HASH_CHARS  64
 
-static const char *const kinds[] = { "seccomp", "disk", "memory", "processes" };
+static const char *const kinds[] = { "seccomp", "disk", "memory", "processes", "settings" };
 
 static int nonsense(struct err *err, const char *what)
 {

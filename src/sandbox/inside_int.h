@@ -78,16 +78,25 @@ int procs_kill(pid_t leader, int sig);
 /* All of them, until none is left. */
 void procs_kill_all(void);
 
+/* ---- settings: inside_guard.c ---- */
+
+#define INSIDE_MESSAGE_MAX 400
+/* Remembers what is at the places that setup denies writing to. */
+void inside_guard(const struct inside_setup *setup);
+/* Whether something else is there now: it is set aside and reported, and message (of the last)
+ * says so. Any thread. */
+bool inside_guard_look(char message[INSIDE_MESSAGE_MAX]);
+
 /* ---- children: inside_child.c ---- */
 
 /* One running command; the caller's memory. */
 struct inside_child {
     pid_t pid;
-    int event;         /* an eventfd, readable when it has ended */
-    const char *limit; /* for which it was ended ("memory"), else NULL */
-    char message[160]; /* about that */
-    atomic_bool ended; /* set after status */
-    int status;        /* as wait() gives it */
+    int event;                        /* an eventfd, readable when it has ended */
+    const char *limit;                /* for which it was ended ("memory"), else NULL */
+    char message[INSIDE_MESSAGE_MAX]; /* about that */
+    atomic_bool ended;                /* set after status */
+    int status;                       /* as wait() gives it */
     struct inside_child *next;
 };
 struct inside_spawn {

@@ -79,6 +79,7 @@ static int start_forward(int port, struct err *err)
 static int prepare(const struct inside_setup *setup, struct err *err)
 {
     set_signals(setup->off);
+    inside_guard(setup);
     if (close_in(setup, err) < 0 || inside_watch(setup, err) < 0)
         return -1;
     if (setup->proxy_port > 0 && start_forward(setup->proxy_port, err) < 0)

@@ -254,7 +254,7 @@ static void write_end(const struct command *c, struct json_writer *out)
     int status = c->child.status;
 
     json_write_key(out, "exit_code");
-    if (WIFEXITED(status))
+    if (WIFEXITED(status) && !c->child.limit)
         json_write_i64(out, WEXITSTATUS(status));
     else
         json_write_null(out);
@@ -291,6 +291,8 @@ static int finish(struct command *c, struct json_writer *out, struct err *err)
     keep_cwd(c);
     leave_streams(c);
     inside_child_release(&c->child);
+    if (inside_guard_look(c->child.message))
+        c->child.limit = "settings";
     if (!c->cancelled)
         write_result(c, out);
     keep_release(&c->kept[OUT]);

@@ -87,7 +87,7 @@ void op_seen_put(struct op_state *state, const char *path, const char *sha256)
     if (map_count(state->files_read) >= OP_SEEN_MAX &&
         (oldest = map_next(state->files_read, &at)) != NULL)
         free(map_remove(state->files_read, oldest->key));
-    map_put(state->files_read, str_from(path), alloc_text(sha256));
+    free(map_put(state->files_read, str_from(path), alloc_text(sha256)));
     pthread_mutex_unlock(&seen_lock);
 }
 

@@ -37,6 +37,14 @@ static bool is_dir(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* A link is not: it can't be bound, what it leads to is. */
+static bool is_there(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 && !S_ISLNK(st.st_mode);
+}
+
 static void arg(struct walls *w, const char *text)
 {
     walls_add(w, &w->args, text);
@@ -145,18 +153,16 @@ static void find_names(struct walls *w)
 
 /* ---- Dormouse's own settings ---- */
 
+/* Whether it is there or not: what is there is bound read-only; what is not can't be, because
+ * nothing may be made in people's directories for it. See inside_guard.c. */
 static void protect(struct walls *w, const char *dir)
 {
-    const char *own = arena_printf(&w->arena, "%s/.dormouse", dir);
+    const char *own = arena_printf(&w->arena, "%s/.dormouse", strcmp(dir, "/") == 0 ? "" : dir);
+    const char *real = walls_resolve(w, own, "/");
 
-    if (is_dir(own))
-        walls_add(w, &w->deny_write, walls_resolve(w, own, "/"));
-    else if (strcmp(dir, w->cwd) == 0 && walls_below_any(dir, &w->allow_write) &&
-             mkdir(own, 0755) == 0) {
-        /* So that a command can't make it and decide how the next run goes. */
-        w->made = own;
-        walls_add(w, &w->deny_write, own);
-    }
+    walls_add(w, &w->deny_write, own);
+    if (real && strcmp(real, own) != 0)
+        walls_add(w, &w->deny_write, real);
 }
 
 static void protect_settings(struct walls *w)
@@ -262,9 +268,9 @@ static bool visible(const struct walls *w, const char *path)
 }
 
 /* Where something may be written around it, it must not be opened up and filled. */
-static void empty(struct walls *w, const char *path, const char *mode)
+static void empty(struct walls *w, const char *path)
 {
-    arg2(w, "--perms", mode);
+    arg2(w, "--perms", "0000");
     arg2(w, "--size", "4096");
     arg2(w, "--tmpfs", path);
     if (walls_below_any(path, &w->allow_write) || in_private(path))
@@ -281,7 +287,7 @@ static void cover(struct walls *w, const char *path)
         bind(w, "--ro-bind", "/dev/null", path);
         return;
     }
-    empty(w, path, "0000");
+    empty(w, path);
 }
 
 /* What lies below a covered directory is gone with it. */
@@ -307,11 +313,7 @@ static void cover_denied(struct walls *w)
     for (size_t i = 0; i < w->deny_write.n; i++) {
         const char *path = w->deny_write.items[i];
 
-        if (walls_below_any(path, &covered) || !visible(w, path))
-            continue;
-        if (path == w->made)
-            empty(w, path, "0555");
-        else
+        if (!walls_below_any(path, &covered) && visible(w, path) && is_there(path))
             bind(w, "--ro-bind", path, path);
     }
 }
@@ -346,11 +348,11 @@ int walls_build(const struct sandbox_spec *spec, const struct walls_how *how, st
     if (resolve_places(spec, w, err) < 0 || resolve_writable(spec, w, err) < 0 ||
         resolve_denied(spec, w, err) < 0)
         return -1;
+    protect_settings(w);
     walls_env(w, spec, how->proxy_socket != NULL);
     if (spec->off)
         return 0;
     find_names(w);
-    protect_settings(w);
     namespaces(w, how);
     system_view(w, spec);
     writable_binds(w);
@@ -361,8 +363,6 @@ int walls_build(const struct sandbox_spec *spec, const struct walls_how *how, st
 
 void walls_release(struct walls *w)
 {
-    if (w->made)
-        rmdir(w->made);
     arena_release(&w->arena);
     memset(w, 0, sizeof(*w));
 }

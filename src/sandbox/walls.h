@@ -48,18 +48,21 @@ struct walls {
     struct walls_list deny_write; /* Dormouse's own, whoever may write around them */
     const char *cwd, *home;
     const char *hand; /* its executable as it is called inside */
-    const char *made; /* an empty directory that was made to be covered; see walls_release() */
     bool names_cut;   /* there is more below the writable places than was searched for names */
 };
 
-/* Looks at the file system, makes at most one empty directory (cwd/.dormouse). bad_request for a
- * specification that can't be, not_found for a working directory that is not there. With spec.off
- * args stay empty. Release w in either case. */
+/* Looks at the file system and makes nothing there. bad_request for a specification that can't be,
+ * not_found for a working directory that is not there. With spec.off args stay empty. Release w in
+ * either case. */
 int walls_build(const struct sandbox_spec *spec, const struct walls_how *how, struct walls *w,
                 struct err *err);
-/* Removes the directory that was made, when it is still empty: after the processes inside ended. */
 void walls_release(struct walls *w);
 #define AUTO_WALLS __attribute__((cleanup(walls_release))) struct walls
+
+/* What people are told when names_cut. */
+#define WALLS_NAMES_CUT                                                                            \
+    "there is too much below the writable places to look everywhere for files that may not be "    \
+    "read by their name (sandbox.security.denyRead): name their directories instead"
 
 /* Where bubblewrap is, NULL when it is not installed. Kept. */
 const char *walls_bwrap(void);

@@ -13,9 +13,11 @@ import pwd
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 
 BINARY = os.path.abspath(sys.argv[1])
@@ -47,6 +49,7 @@ class Box:
                 self.env[name] = os.environ[name]
         self.daemons = []
         self.closing = []
+        self.replays = True  # every run must replay at the end; False where a test alters its log
 
     def close(self):
         for daemon in self.daemons:
@@ -100,6 +103,38 @@ class Box:
         self.daemons.append(daemon)
         return daemon
 
+    def script(self, steps, more=""):
+        """The agent thinks with these steps (docs/model-scripts.md), chosen by state."""
+        self.write("data/script.yaml", "match: state\nsteps:\n" + steps)
+        self.config("agent: { model: rehearsal }\nmodels:\n"
+                    "  - { id: rehearsal, provider: script, script: script.yaml }\n" + more)
+
+    def runs(self):
+        """Every run of the data directory, newest first."""
+        out, _ = self.run("runs", "--json", "--limit", "1000")
+        return [json.loads(line) for line in out.splitlines()]
+
+    def check_runs(self):
+        """Replays every run: each must be as its log says. Returns how many there were."""
+        keys = [run["runId"] for run in self.runs()] if self.has_runs() else []
+        for some in (keys[i:i + 100] for i in range(0, len(keys), 100)):
+            self.run("replay", "--check", *some)
+        return len(keys)
+
+    def has_runs(self):
+        if "DORMOUSE_STORE_URL" in self.env:
+            return True
+        path = os.path.join(self.data, "agent.sqlite")
+        if not os.path.exists(path):
+            return False
+        try:
+            db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+            found = db.execute("select count(*) from runs").fetchone()[0]
+        except sqlite3.Error:  # damaged on purpose
+            return False
+        db.close()
+        return found > 0
+
 
 class Daemon:
     """A running `dormouse serve`."""
@@ -117,6 +152,8 @@ class Daemon:
         if not line:
             raise AssertionError(f"serve did not start: {self.process.communicate()}")
         self.hello = json.loads(line)
+        if "url" not in self.hello:
+            raise AssertionError(f"serve did not start: {line}")
         self.port = int(self.hello["url"].rsplit(":", 1)[1])
 
     def get(self, path, headers=None):
@@ -126,6 +163,38 @@ class Daemon:
         body = answer.read()
         connection.close()
         return answer.status, body
+
+    def token(self):
+        with open(os.path.join(self.box.data, "token")) as file:
+            return file.read().strip()
+
+    def ask(self, method, path, body=None, status=200):
+        """A request of the REST interface; what it answers, read as JSON."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=WAIT_S)
+        connection.request(method, "/api/v1" + path,
+                           body=None if body is None else json.dumps(body),
+                           headers={"Authorization": f"Bearer {self.token()}",
+                                    "Content-Type": "application/json"})
+        answer = connection.getresponse()
+        text = answer.read()
+        connection.close()
+        expect(answer.status == status, f"{method} {path}: {answer.status} {text!r}")
+        return json.loads(text) if text else None
+
+    def start(self, prompt, **more):
+        """Starts a run; its events come from the stream."""
+        return Stream(self, "POST", "/run", {"prompt": prompt, **more})
+
+    def follow(self, key, after=0):
+        return Stream(self, "GET", f"/api/v1/runs/{key}/events?after={after}")
+
+    def decide(self, item, decision="approve", **more):
+        return self.ask("POST", f"/inbox/{item}/decision", {"decision": decision, **more})
+
+    def rss(self):
+        """Resident bytes."""
+        with open(f"/proc/{self.pid}/status") as file:
+            return next(int(line.split()[1]) for line in file if line.startswith("VmRSS")) * 1024
 
     def stop(self, number=signal.SIGTERM, code=0):
         self.process.send_signal(number)
@@ -138,6 +207,78 @@ class Daemon:
         if self.process.poll() is None:
             self.process.kill()
             self.process.communicate()
+
+
+class Stream:
+    """The server-sent events of one request, each read as JSON."""
+
+    def __init__(self, daemon, method, path, body=None):
+        self.connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=WAIT_S)
+        self.connection.request(method, path, body=None if body is None else json.dumps(body),
+                                headers={"Authorization": f"Bearer {daemon.token()}",
+                                         "Accept": "text/event-stream",
+                                         "Content-Type": "application/json"})
+        self.answer = self.connection.getresponse()
+        self.seen = []
+        self.raw = b""
+        if self.answer.status != 200:
+            raise Refused(self.answer.status, json.loads(self.answer.read())["error"])
+
+    def next(self):
+        """The next event; None at the end, also when the server was killed."""
+        data = b""
+        while True:
+            try:
+                line = self.answer.readline()
+            except (http.client.IncompleteRead, ConnectionError):
+                line = b""
+            self.raw += line
+            if not line:
+                return None
+            if line.startswith(b"data:"):
+                data += line[5:].strip()
+            elif line == b"\n" and data:
+                event = json.loads(data)
+                self.seen.append(event)
+                return event
+
+    def until(self, kind, **members):
+        """The next event of this type with these members."""
+        while True:
+            event = self.next()
+            expect(event is not None, f"the stream ended before {kind} {members}: {self.told()}")
+            if event.get("type") == kind and members.items() <= event.items():
+                return event
+
+    def end(self):
+        """Reads to the end and returns the `done` event."""
+        done = self.until("done")
+        while self.next():
+            pass
+        return done
+
+    def whole(self):
+        """What was recorded, without partial texts."""
+        return [event for event in self.seen if not event.get("isPartial")]
+
+    def told(self):
+        return json.dumps(self.seen)[-2000:]
+
+    @property
+    def key(self):
+        """The id of the run."""
+        while not self.seen:
+            expect(self.next() is not None, "no event came")
+        return self.seen[0]["runId"]
+
+    def close(self):
+        self.connection.close()
+
+
+class Refused(Exception):
+    def __init__(self, status, error):
+        super().__init__(f"{status} {error}")
+        self.status, self.error = status, error
 
 
 class Postgres:
@@ -192,6 +333,17 @@ def expect_in(part, text):
     expect(part in text, f"{part!r} is not in {text!r}")
 
 
+def eventually(found, what, seconds=WAIT_S):
+    """Waits for a state that nothing tells of: what `found` returns, once that is true."""
+    end = time.monotonic() + seconds
+    while True:
+        result = found()
+        if result:
+            return result
+        expect(time.monotonic() < end, f"after {seconds} s still not: {what}")
+        time.sleep(0.01)
+
+
 # ---- running all ----
 
 
@@ -199,6 +351,8 @@ def run(function):
     box = Box()
     try:
         function(box)
+        if box.replays:
+            box.check_runs()
         return "ok"
     except Skip as why:
         print(f"  skipped: {why}")

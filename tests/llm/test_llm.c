@@ -76,7 +76,7 @@ static void open_talk(struct talk *talk, struct test *t, const struct model_spec
 static void close_talk(struct talk *talk)
 {
     model_gateway_free(talk->gateway);
-    model_servers_wait(talk->loop);
+    model_wait(talk->loop);
     loop_free(talk->loop);
 }
 

@@ -239,6 +239,8 @@ TEST(a_command_with_one_mistake_is_still_understood)
                 char *argv[] = { arena_text(&t->arena, "dormouse"), arena_text(&t->arena, wrong[k]),
                                  NULL };
 
+                if (strcmp(wrong[k], word) == 0) /* two equal letters changed places */
+                    continue;
                 err_reset(&t->err);
                 ASSERT_FAILS(cli_parse(&args, cli_commands, 2, argv, &t->err), ERR_BAD_REQUEST);
                 ASSERT_CONTAINS(err_message(&t->err, 0),

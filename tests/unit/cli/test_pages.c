@@ -99,7 +99,19 @@ TEST(the_usage_of_each_command_is_this)
     static const struct {
         const char *name, *usage;
     } cases[] = {
-        { "serve", "serve [--listen ADDRESS] [--open]" },
+        { "serve", "serve [--listen ADDRESS] [--open] [--keeper]" },
+        { "run", "run PROMPT [--agent AGENT] [--mode MODE] [--model ID] [--max-iterations N] "
+                 "[--cwd DIR] [--thread THREAD] [--sandbox]" },
+        { "stdio", "stdio" },
+        { "inbox", "inbox [ID] [--all] [--grants] [--revoke ID]" },
+        { "approve", "approve ID [--run] [--always]" },
+        { "reject", "reject ID [--reason TEXT]" },
+        { "edit", "edit ID [--input FILE]" },
+        { "answer", "answer ID TEXT" },
+        { "kill", "kill [--all] [--agent AGENT] [--tools CLASS] [--reason TEXT]" },
+        { "unkill", "unkill [--all] [--agent AGENT] [--tools CLASS]" },
+        { "agent pause", "agent pause AGENT" },
+        { "rerun", "rerun RUN [--override CODE]" },
         { "doctor", "doctor" },
         { "config check", "config check" },
         { "config show", "config show" },

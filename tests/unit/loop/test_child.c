@@ -955,3 +955,18 @@ TEST(what_a_killed_daemon_left_is_found_again_and_nobody_else)
     ASSERT(ends_within(grandchild, 5000));
     fclose(file);
 }
+
+/* ---- the end of a process ---- */
+
+TEST(a_loop_settles_when_its_children_have_ended)
+{
+    AUTO(run) run = run_new(t);
+
+    loop_settle(run->loop); /* nothing to wait for */
+    start(t, run, "polite", NULL, NULL);
+    child_cancel(run->child);
+    ASSERT_EQ(run->ended, 0);
+    loop_settle(run->loop);
+    ASSERT_EQ(run->ended, 1);
+    /* run_free() ends the loop, which is a bug while a child is alive. */
+}

@@ -123,6 +123,7 @@ void model_rig_open(struct model_rig *rig, struct test *t, const char *provider,
 void model_rig_close(struct model_rig *rig)
 {
     model_gateway_free(rig->gateway);
+    model_wait(rig->loop);
     loop_free(rig->loop);
     if (rig->peer.pid)
         peer_stop(&rig->peer);

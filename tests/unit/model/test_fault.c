@@ -378,6 +378,46 @@ TEST(a_server_that_echoes_the_key_does_not_get_it_into_an_error)
     ask_release(&ask);
 }
 
+TEST(an_answer_that_repeats_the_key_is_dropped)
+{
+    static const char *const bodies[] = {
+        CHUNK("it is planted-canary-") CHUNK("val") CHUNK("ue-77 !") END,
+        "data: "
+        "{\"choices\":[{\"delta\":{\"reasoning_content\":\"planted-canary-value-77\"}}]}\n\n" END,
+        "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\",\"function\":{"
+        "\"name\":\"bash\",\"arguments\":\"{\\\"c\\\":\\\"planted-canary-value-77\\\"}\"}}]}}]}"
+        "\n\n" END,
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
+        const struct say says[] = { { 200, NULL, bodies[i] }, { 0 } };
+        struct ask ask;
+
+        ask_with(t, &ask, "openai", says, with_secret, NULL);
+        ASSERT_ASK_FAILED(&ask, ERR_PROVIDER_FAILED);
+        ASSERT_CONTAINS(ask_error(&ask), "repeats the secret \"big-key\"");
+        ask_release(&ask);
+    }
+}
+
+static void with_short_secret(struct model_rig *rig, struct model_gateway_config *config)
+{
+    with_secret(rig, config);
+    rig->secret = "ollama";
+}
+
+TEST(a_word_that_serves_as_key_may_be_said)
+{
+    static const struct say says[] = { { 200, NULL, CHUNK("ask ollama, planted-canary") END },
+                                       { 0 } };
+    struct ask ask;
+
+    ask_with(t, &ask, "openai", says, with_short_secret, NULL);
+    ASSERT_REPLIED(&ask, MODEL_STOP_END);
+    ASSERT_STR(ask.text, "ask ollama, planted-canary");
+    ask_release(&ask);
+}
+
 TEST(nobody_else_is_asked_when_a_model_fails)
 {
     static const struct say says[] = { { 500, JSON, "{}" }, { 0 } };

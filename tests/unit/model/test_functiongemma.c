@@ -293,7 +293,7 @@ static int test_children(void)
 static void close_own(struct model_rig *rig)
 {
     model_gateway_free(rig->gateway);
-    model_servers_wait(rig->loop);
+    model_wait(rig->loop);
     ASSERT_EQ(test_children(), 0);
     loop_free(rig->loop);
 }

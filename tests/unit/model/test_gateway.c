@@ -161,50 +161,6 @@ TEST(a_model_on_this_machine_needs_no_consent)
     model_rig_close(&rig);
 }
 
-/* ---- secrets ---- */
-
-static void secret_named(struct model_rig *rig, struct model_gateway_config *config)
-{
-    (void)config;
-    rig->spec.secret_ref = "k1";
-}
-
-TEST(without_its_secret_nothing_is_sent)
-{
-    struct model_rig rig;
-    struct model_exchange *x;
-
-    model_rig_open(&rig, t, "openai", SAYS(CHUNK("a") END), secret_named);
-    ASSERT_FAILS(model_start(rig.gateway, &simple, &never, NULL, &x, &t->err),
-                 ERR_SECRET_UNAVAILABLE);
-    ASSERT_CONTAINS(test_err_text(t), "dormouse secret set k1");
-    rig.secret = "line one\nX-Evil: 1";
-    err_reset(&t->err);
-    ASSERT_FAILS(model_start(rig.gateway, &simple, &never, NULL, &x, &t->err),
-                 ERR_SECRET_UNAVAILABLE);
-    ASSERT(!strstr(test_err_text(t), "Evil"));
-    ASSERT_EQ(rig.peer.shared->requests, 0);
-    model_rig_close(&rig);
-}
-
-static void no_secrets(struct model_rig *rig, struct model_gateway_config *config)
-{
-    secret_named(rig, config);
-    config->secret = NULL;
-}
-
-TEST(a_gateway_without_secrets_says_which_one_is_missing)
-{
-    struct model_rig rig;
-    struct model_exchange *x;
-
-    model_rig_open(&rig, t, "anthropic", SAYS(CHUNK("a") END), no_secrets);
-    ASSERT_FAILS(model_start(rig.gateway, &simple, &never, NULL, &x, &t->err),
-                 ERR_SECRET_UNAVAILABLE);
-    ASSERT_CONTAINS(test_err_text(t), "dormouse secret set k1");
-    model_rig_close(&rig);
-}
-
 /* ---- requests that can't be ---- */
 
 TEST(a_request_that_cant_be_is_refused_at_once)

@@ -112,8 +112,7 @@ TEST(offline_tidies_another_folder_from_inside_it)
     ASSERT_CONTAINS(rig_think(&rig),
                     "cd -- 'my stuff' && mkdir -p Archives && mv -nv -- a.zip Archives/");
     rig_failure(&rig, 0, "{\"error\":{\"code\":\"rejected\",\"message\":\"not my zip\"}}");
-    ASSERT_CONTAINS(rig_think(&rig), "did not go through");
-    ASSERT_CONTAINS(buf_text(&rig.turn.say), "not my zip");
+    ASSERT_CONTAINS(rig_think(&rig), "\" was rejected: not my zip\nNothing else was done.");
     rig_end(&rig);
 }
 
@@ -150,11 +149,24 @@ TEST(offline_says_what_a_command_said_and_how_it_ended)
           "make test failed with exit code 2.\n    boom\nno rule\n", false },
         { "{\"exit_code\":2,\"output\":\"boom\"}", "make test failed with exit code 2.", true },
         { "{\"exit_code\":0,\"stdout\":\"\"}", "make test is done; it printed nothing.", false },
-        { "rejected: too dangerous",
-          "The call of bash did not go through (make test): rejected: "
-          "too dangerous",
+        { "rejected: too dangerous", "The command \"make test\" was rejected: too dangerous\n",
           true },
-        { "", "did not go through (make test), and no reason was given.", true },
+        { "expired: two days went by", "\"make test\" was not decided on in time: two days", true },
+        { "withdrawn: the run ended", "\"make test\" was withdrawn: the run ended\n", true },
+        { "cancelled: by you", "\"make test\" was cancelled: by you\n", true },
+        { "timeout: 30 s", "\"make test\" took too long: 30 s\n", true },
+        { "unsafe_target: never run: rm -rf /", "\" was refused: never run: rm -rf /\n", true },
+        { "capability_denied: no shell here", "\" was refused: no shell here\n", true },
+        { "path_denied: ~/.ssh", "\" was refused: ~/.ssh\n", true },
+        { "network_denied: evil.example", "\" was refused: evil.example\n", true },
+        { "kill_switch_active: all", "\" was refused: all\n", true },
+        { "out_of_scope: not yours", "\" was refused: not yours\n", true },
+        { "internal: a bug", "\" did not work: a bug\n", true },
+        { "no_such_code: text", "\" did not work: no_such_code: text\n", true },
+        { ": odd", "\" did not work: : odd\n", true },
+        { "{\"error\":{\"code\":\"rejected\",\"message\":\"no\"}}", "\" was rejected: no\n", true },
+        { "{\"error\":{\"code\":\"timeout\"}}", "\" took too long: timeout\n", true },
+        { "", "\"make test\" did not work, without a reason.\n", true },
         { "plain output", "make test says:\n    plain output\n", false },
     };
 
@@ -204,7 +216,7 @@ TEST(offline_reads_before_it_edits_and_stops_when_it_may_not)
     rig_user(&rig, "replace a with b in c.txt");
     rig_think(&rig);
     rig_failure(&rig, 0, "not_found: c.txt");
-    ASSERT_CONTAINS(rig_think(&rig), "did not go through: not_found: c.txt");
+    ASSERT_CONTAINS(rig_think(&rig), "read_file did not work: c.txt\nNothing else was done.");
     rig_end(&rig);
 }
 
@@ -366,7 +378,7 @@ TEST(offline_does_not_overwrite_notes_that_it_may_not_read)
     rig_user(&rig, "remember that I like tea");
     rig_think(&rig);
     rig_failure(&rig, 0, "capability_denied: The agent was not given this ability.");
-    ASSERT_CONTAINS(rig_think(&rig), "did not go through");
+    ASSERT_CONTAINS(rig_think(&rig), "read_memory was refused: The agent was not given this");
     ASSERT_EQ(rig.turn.call_count, 0);
     rig_end(&rig);
 }
@@ -389,6 +401,11 @@ TEST(offline_answers_truthfully_whether_it_is_done)
     rig_think(&rig);
     rig_result(&rig, 0, MOVES);
     rig_user(&rig, ask);
+    /* All is moved, but nobody was told. */
+    ASSERT_TEXT(rig_think(&rig), "{\"done\": false}");
+    rig.n -= 2;
+    ASSERT_CONTAINS(rig_think(&rig), "2 files were moved");
+    rig_user(&rig, ask);
     ASSERT_TEXT(rig_think(&rig), "{\"done\": true}");
     rig_user(&rig, ask);
     ASSERT_TEXT(rig_think(&rig), "{\"done\": true}");
@@ -396,6 +413,181 @@ TEST(offline_answers_truthfully_whether_it_is_done)
 
     ASSERT_TEXT(rig_ask(t, rig_plain, rig_plain_count, ask), "{\"done\": true}");
     ASSERT_TEXT(rig_ask(t, NULL, 0, "Are you done? {\"done\": true or false}"), "{\"done\": true}");
+}
+
+/* As a wiggum run goes: think, act, check, until the check says so. What a person reads last. */
+static const char *wiggum(struct test *t, const char *said, const char *failure, int *ret_rounds)
+{
+    static const char ask[] = "Are you done? Reply {\"done\": true/false}";
+    const char *last = "";
+    struct rig rig;
+    bool done = false;
+    int rounds = 0;
+
+    rig_begin(&rig, t, rig_hands, rig_hands_count);
+    rig_user(&rig, said);
+    while (!done && rounds++ < 6) {
+        rig_think(&rig);
+        if (rig.turn.say.n)
+            last = arena_text(&t->arena, buf_text(&rig.turn.say));
+        for (size_t i = rig.turn.call_count; i-- > 0;)
+            rig_failure(&rig, i, failure);
+        rig_user(&rig, ask);
+        done = strcmp(rig_think(&rig), "{\"done\": true}") == 0;
+        rig.n -= 2;
+    }
+    rig_end(&rig);
+    *ret_rounds = rounds;
+    return last;
+}
+
+TEST(offline_is_not_done_before_it_said_what_was_refused)
+{
+    static const struct {
+        const char *said, *failure, *says;
+    } cases[] = {
+        { "run rm -rf /", "unsafe_target: This command is never run",
+          "The command \"rm -rf /\" was refused: This command is never run" },
+        { "show secret.txt", "path_denied: secret.txt", "read_file was refused: secret.txt" },
+        { "tidy this folder", "rejected: leave it", "read_file was rejected: leave it" },
+        { "run the tests", "kill_switch_active: all", "was refused: all" },
+        { "write a to b.txt", "expired: nobody was there", "was not decided on in time" },
+        { "delete b.txt", "timeout: 30 s", "took too long: 30 s" },
+    };
+    int rounds;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        ASSERT_CONTAINS(wiggum(t, cases[i].said, cases[i].failure, &rounds), cases[i].says);
+        ASSERT_EQ(rounds, 2); /* the call, then the word about it */
+    }
+    ASSERT_CONTAINS(wiggum(t, "hello", "", &rounds), "Hello!");
+    ASSERT_EQ(rounds, 1);
+}
+
+/* ---- files by their names ---- */
+
+#define LISTING(...) "{\"kind\":\"directory\",\"entries\":[" __VA_ARGS__ "],\"total\":3}"
+
+TEST(offline_finds_the_readme_however_it_is_spelled)
+{
+    static const struct {
+        const char *said, *listing, *then;
+    } cases[] = {
+        { "show me the readme", LISTING("\"src/\",\"README.md\""),
+          "read_file {\"path\":\"README.md\"}" },
+        { "cat README", LISTING("\"README\",\"readme.txt\""), "read_file {\"path\":\"README\"}" },
+        { "show the Makefile", LISTING("\"makefile\""), "read_file {\"path\":\"makefile\"}" },
+        { "what is in the license?", LISTING("\"LICENSE\",\"LICENSE.old\""),
+          "read_file {\"path\":\"LICENSE\"}" },
+        { "show the readme", LISTING("\"readme/\",\"x.md\""), "There is no file readme here." },
+        { "show the readme", "[]", "There is no file readme here." },
+        { "show the readme", LISTING("\"READMES.md\",\".readme\""),
+          "There is no file readme here." },
+        { "explain the changelog", LISTING("\"CHANGELOG.md\""),
+          "read_file {\"path\":\"CHANGELOG.md\"} | I am rules and can't explain" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct rig rig;
+
+        rig_begin(&rig, t, rig_hands, rig_hands_count);
+        rig_user(&rig, cases[i].said);
+        ASSERT_TEXT(rig_think(&rig), "read_file {\"path\":\".\"}");
+        rig_result(&rig, 0, cases[i].listing);
+        ASSERT_CONTAINS(rig_think(&rig), cases[i].then);
+        if (rig.turn.call_count) {
+            rig_result(&rig, 0, "     1\tall of it");
+            ASSERT_CONTAINS(rig_think(&rig), ":\n         1\tall of it");
+        }
+        rig_end(&rig);
+    }
+}
+
+TEST(offline_shows_facts_of_what_is_no_text)
+{
+    static const struct {
+        const char *result, *says;
+    } cases[] = {
+        { "{\"kind\":\"binary\",\"bytes\":300,\"type\":\"application/zip\"}",
+          "a.png is no text (application/zip, 300 bytes): I can't show it." },
+        { "{\"kind\":\"image\",\"bytes\":1}", "a.png is no text (image, 1 bytes)" },
+        { "{\"kind\":\"binary\"}", "a.png is no text (binary, 0 bytes)" },
+        { "{\"kind\":\"text\",\"content\":\"x\"}", "a.png:\n    x\n" },
+        { "{\"kind\":7,\"content\":\"x\"}", "a.png:\n    x\n" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct rig rig;
+
+        rig_begin(&rig, t, rig_hands, rig_hands_count);
+        rig_user(&rig, "show a.png");
+        rig_think(&rig);
+        rig_result(&rig, 0, cases[i].result);
+        ASSERT_CONTAINS(rig_think(&rig), cases[i].says);
+        rig_end(&rig);
+    }
+}
+
+TEST(offline_says_whether_something_was_really_moved)
+{
+    static const struct {
+        const char *said, *stdout_text, *says;
+    } cases[] = {
+        { "rename a.txt to b.txt", "renamed 'a.txt' -> 'b.txt'\\n", "I moved a.txt to b.txt." },
+        { "rename a.txt to b.txt", "",
+          "There is b.txt already, and I don't overwrite: nothing was moved." },
+        { "copy a.txt to b.txt", "'a.txt' -> 'b.txt'\\n", "I copied a.txt to b.txt." },
+        { "copy a.txt to b.txt", "", "nothing was copied." },
+        { "delete a.txt", "", "I deleted a.txt." },
+        { "delete the docs folder", "", "I deleted docs." },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct rig rig;
+
+        rig_begin(&rig, t, rig_hands, rig_hands_count);
+        rig_user(&rig, cases[i].said);
+        rig_think(&rig);
+        rig_result(&rig, 0,
+                   arena_printf(&t->arena, "{\"exit_code\":0,\"stdout\":\"%s\",\"stderr\":\"\"}",
+                                cases[i].stdout_text));
+        ASSERT_CONTAINS(rig_think(&rig), cases[i].says);
+        rig_end(&rig);
+        /* And when the command failed, what it said. */
+        rig_begin(&rig, t, rig_hands, rig_hands_count);
+        rig_user(&rig, cases[i].said);
+        rig_think(&rig);
+        rig_result(&rig, 0, "{\"exit_code\":1,\"stdout\":\"\",\"stderr\":\"No such file\"}");
+        ASSERT_CONTAINS(rig_think(&rig), "failed with exit code 1.\nNo such file");
+        rig_end(&rig);
+    }
+}
+
+TEST(offline_does_not_put_documents_into_documents_of_documents)
+{
+    static const struct {
+        const char *said;
+        bool moves;
+    } cases[] = {
+        { "tidy Documents", false },      { "tidy documents/", false },
+        { "tidy ~/Documents", false },    { "tidy My-Documents", true },
+        { "tidy Documents/inbox", true },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct rig rig;
+
+        rig_begin(&rig, t, rig_hands, rig_hands_count);
+        rig_user(&rig, cases[i].said);
+        rig_think(&rig);
+        rig_result(&rig, 0, LISTING("\"a.txt\",\"b.pdf\""));
+        if (cases[i].moves)
+            ASSERT_CONTAINS(rig_think(&rig),
+                            "mkdir -p Documents && mv -nv -- a.txt b.pdf Documents/");
+        else
+            ASSERT_CONTAINS(rig_think(&rig), "There is nothing to tidy: of 2 files none");
+        rig_end(&rig);
+    }
 }
 
 /* ---- it ends ---- */

@@ -503,3 +503,139 @@ TEST(the_key_goes_into_its_header_and_the_path_before_the_query)
     ask_release(&ask);
     model_rig_close(&rig);
 }
+
+/* ---- servers that know less ---- */
+
+TEST(a_server_that_refuses_stream_options_is_asked_once_more_without)
+{
+    static const char refusal[] =
+        "{\"error\":{\"message\":\"Unrecognized request argument supplied: "
+        "stream_options\",\"type\":\"invalid_request_error\"}}";
+    static const struct {
+        int status;
+        const char *body;
+        unsigned requests;
+    } cases[] = {
+        { 400, refusal, 2 },
+        { 422, "{\"detail\":[{\"loc\":[\"body\",\"stream_options\"]}]}", 2 },
+        { 400, "{\"error\":\"unknown field temperature\"}", 1 },
+        { 404, refusal, 1 }, /* another matter */
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct say says[] = { { cases[i].status, NULL, cases[i].body },
+                                    { 200, NULL, ENDS("stop") DONE },
+                                    { 0 } };
+        struct model_rig rig;
+        struct ask ask = ASK_INIT;
+
+        model_rig_open(&rig, t, "openai", says, NULL);
+        ask_run(&ask, &rig, NULL);
+        ASSERT_EQ(rig.peer.shared->requests, cases[i].requests);
+        ASSERT_EQ(ask.replied, cases[i].requests == 2);
+        if (ask.replied) {
+            ASSERT(!strstr(rig.peer.shared->last_body, "stream_options"));
+            ASSERT_CONTAINS(rig.peer.shared->last_body, "\"stream\":true");
+            ASSERT(ask.usage.estimated);
+        }
+        ask_release(&ask);
+        model_rig_close(&rig);
+    }
+}
+
+TEST(a_server_that_refuses_every_form_is_asked_twice_and_no_more)
+{
+    static const struct say says[] = { { 400, NULL, "{\"error\":\"stream_options\"}" }, { 0 } };
+    struct model_rig rig;
+    struct ask ask = ASK_INIT;
+
+    model_rig_open(&rig, t, "openai", says, NULL);
+    ask_run(&ask, &rig, NULL);
+    ASSERT_ASK_FAILED(&ask, ERR_BAD_REQUEST);
+    ASSERT_EQ(rig.peer.shared->requests, 2);
+    ask_release(&ask);
+    model_rig_close(&rig);
+}
+
+/* ---- thinking that goes back ---- */
+
+#define DETAIL(piece)                                                                              \
+    "data: {\"choices\":[{\"index\":0,\"delta\":{\"reasoning_details\":[" piece "]}}]}\n\n"
+
+TEST(pieces_of_reasoning_details_become_the_blocks_that_they_are)
+{
+    static const struct {
+        const char *says, *kept;
+    } cases[] = {
+        { DETAIL("{\"type\":\"reasoning.text\",\"index\":0,\"text\":\"a\"}")
+              DETAIL("{\"type\":\"reasoning.text\",\"index\":0,\"text\":\"b\",\"signature\":null}")
+                  DETAIL("{\"type\":\"reasoning.text\",\"index\":0,\"signature\":\"s1\"}"),
+          "[{\"type\":\"reasoning.text\",\"index\":0,\"text\":\"ab\",\"signature\":\"s1\"}]" },
+        { DETAIL("{\"type\":\"reasoning.summary\",\"index\":0,\"summary\":\"x\"}")
+              DETAIL("{\"type\":\"reasoning.encrypted\",\"index\":0,\"data\":\"QQ\"}")
+                  DETAIL("{\"type\":\"reasoning.encrypted\",\"index\":1,\"data\":\"RR\"}"),
+          "[{\"type\":\"reasoning.summary\",\"index\":0,\"summary\":\"x\"},"
+          "{\"type\":\"reasoning.encrypted\",\"index\":0,\"data\":\"QQ\"},"
+          "{\"type\":\"reasoning.encrypted\",\"index\":1,\"data\":\"RR\"}]" },
+        /* Without an index nothing tells that they belong together. */
+        { DETAIL("{\"type\":\"t\",\"text\":\"a\"},{\"type\":\"t\",\"text\":\"b\"}"),
+          "[{\"type\":\"t\",\"text\":\"a\"},{\"type\":\"t\",\"text\":\"b\"}]" },
+        { DETAIL("7,null,\"x\",[]"), "" },
+        { "data: {\"choices\":[{\"delta\":{\"reasoning_details\":\"no list\"}}]}\n\n", "" },
+        { DETAIL(""), "" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct say says[] = {
+            { 200, NULL, arena_printf(&t->arena, "%s" ENDS("stop") DONE, cases[i].says) }, { 0 }
+        };
+        struct model_rig rig;
+        struct ask ask = ASK_INIT;
+
+        model_rig_open(&rig, t, "openai", says, NULL);
+        ask_run(&ask, &rig, NULL);
+        ASSERT_REPLIED(&ask, MODEL_STOP_END);
+        ASSERT_STR(ask.opaque, cases[i].kept);
+        ask_release(&ask);
+        model_rig_close(&rig);
+    }
+}
+
+TEST(reasoning_details_go_back_to_the_model_that_made_them_only)
+{
+    static const struct {
+        const char *opaque, *made_by, *sent;
+    } cases[] = {
+        { "[{\"type\":\"t\",\"data\":\"Q\"}]", "m", "Q" },
+        { "[{\"type\":\"t\",\"data\":\"Q\"}]", "other", "" },
+        { "{\"type\":\"t\"}", "m", "" }, /* no list: of another kind of provider */
+        { "not json", "m", "" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct model_message messages[] = {
+            { .role = MODEL_USER, .text = STR("a") },
+            { .role = MODEL_ASSISTANT,
+              .text = STR("b"),
+              .opaque = str_from(cases[i].opaque),
+              .opaque_model = str_from(cases[i].made_by) },
+            { .role = MODEL_USER, .text = STR("c") },
+        };
+        const struct model_request request = { .model_id = "m",
+                                               .messages = messages,
+                                               .message_count = 3 };
+        struct model_rig rig;
+        struct ask ask = ASK_INIT;
+        AUTO_JSON body = NULL;
+
+        model_rig_open(&rig, t, "openai", SAYS(ENDS("stop") DONE), NULL);
+        ask_run(&ask, &rig, &request);
+        body = rig_body(&rig);
+        ASSERT_STR(body_at(body, "/messages/1/content"), "b");
+        ASSERT_STR(body_at(body, "/messages/1/reasoning_details/0/data"), cases[i].sent);
+        if (!cases[i].sent[0])
+            ASSERT(!strstr(rig.peer.shared->last_body, "reasoning_details"));
+        ask_release(&ask);
+        model_rig_close(&rig);
+    }
+}

@@ -397,6 +397,25 @@ TEST(values_are_redacted_from_then_on)
     ASSERT(!strstr(buf_text(&out), CANARY));
 }
 
+TEST(a_sealed_value_can_be_known_before_its_use)
+{
+    AUTO(secrets) secrets = headless(t);
+    AUTO_BUF out = BUF_INIT(1000);
+
+    secrets_recognise(secrets, "a");
+    secrets_recognise(secrets, "../a");
+    ASSERT(access(test_path(t, "secrets.key"), F_OK) < 0);
+    set(t, secrets, "a", CANARY);
+    redact_forget_all();
+    secrets_recognise(secrets, "b");
+    redact(STR("it is " CANARY "!"), &out);
+    ASSERT_CONTAINS(buf_text(&out), CANARY);
+    buf_clear(&out);
+    secrets_recognise(secrets, "a");
+    redact(STR("it is " CANARY "!"), &out);
+    ASSERT(!strstr(buf_text(&out), CANARY));
+}
+
 TEST(no_memory_to_lock_is_no_reason_to_fail)
 {
     AUTO(secrets) secrets = headless(t);

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "db/migrations.h"
+#include "run/program.h"
 
 /* ---- the model ---- */
 
@@ -55,10 +56,16 @@ static void write_request(struct stage *stage, const struct model_request *reque
     stage->last_request = buf_take(&out);
 }
 
+static void deltas(const struct model_sink *sink, void *arg, enum model_delta kind, struct str text)
+{
+    for (; text.n; text = str_skip(text, text.n < 5 ? text.n : 5))
+        sink->on_delta(arg, kind, str_take(text, 5));
+}
+
 static void reply(const struct model_sink *sink, void *arg, const char *text)
 {
-    struct model_call calls[40];
-    char ids[40][16];
+    static struct model_call calls[200];
+    static char ids[200][16];
     struct model_reply out = { .calls = calls, .stop = MODEL_STOP_END };
     struct err err = ERR_INIT;
 
@@ -70,23 +77,27 @@ static void reply(const struct model_sink *sink, void *arg, const char *text)
         sink->on_done(arg, NULL, &err, -1);
         return;
     }
-    for (const char *line = text; line && *line == '!'; line = strchr(line, '\n')) {
-        const char *space, *end;
+    if (text[0] == '~') {
+        const char *bar = strchr(text, '|');
 
-        line += *line == '\n';
-        space = strchr(line, ' ');
-        end = strchr(line, '\n');
+        out.thinking = str_of(text + 1, (size_t)(bar - text - 1));
+        out.text = str_from(bar + 1);
+        deltas(sink, arg, MODEL_DELTA_THINKING, out.thinking);
+        deltas(sink, arg, MODEL_DELTA_TEXT, out.text);
+        sink->on_done(arg, &out, NULL, -1);
+        return;
+    }
+    for (const char *line = text; *line == '!' && out.call_count < ARRAY_LEN(calls);) {
+        const char *space = strchr(line, ' ');
+        const char *end = strchrnul(line, '\n');
+
         snprintf(ids[out.call_count], sizeof(ids[0]), "c%zu", out.call_count);
         calls[out.call_count] =
             (struct model_call){ .id = str_from(ids[out.call_count]),
                                  .name = str_of(line + 1, (size_t)(space - line - 1)),
-                                 .arguments = end ? str_of(space + 1, (size_t)(end - space - 1))
-                                                  : str_from(space + 1) };
+                                 .arguments = str_of(space + 1, (size_t)(end - space - 1)) };
         out.call_count++;
-        line = end ? end + 1 : NULL;
-        if (!line || *line != '!')
-            break;
-        line--; /* the loop looks for the newline again */
+        line = *end ? end + 1 : end;
     }
     if (out.call_count)
         out.stop = MODEL_STOP_CALLS;
@@ -103,6 +114,7 @@ static int model_call(void *call_arg, const struct model_request *request,
     const char *text;
 
     (void)err;
+    stage->model_calls++;
     write_request(stage, request);
     text = stage->reply_next < stage->reply_count ? stage->replies[stage->reply_next++] : "?";
     if (text[0] == '?') {
@@ -131,7 +143,8 @@ void stage_answer(struct stage *stage, const char *text)
 
 /* ---- the tools ---- */
 
-#define CONTRACT(name, strategy, approval)                                                         \
+#define CONTRACT(name, strategy, approval) CONTRACT_OF(name, strategy, approval, "test", "true")
+#define CONTRACT_OF(name, strategy, approval, class, parallel)                                     \
     "{\"name\":\"" name "\",\"version\":\"1.0.0\","                                                \
     "\"description\":\"Does what a test wants it to do.\","                                        \
     "\"capabilitiesRequired\":[\"test\"],\"allowedWakeReasons\":[\"userInitiated\",\"manual\"],"   \
@@ -139,15 +152,20 @@ void stage_answer(struct stage *stage, const char *text)
     "\"idempotencyStrategy\":\"" strategy "\",\"scopeRules\":[],"                                  \
     "\"sideEffects\":{\"entityTypes\":[],\"notificationTokens\":[]},"                              \
     "\"riskLevel\":\"low\",\"dataMinimizationPolicyRef\":\"workspace\","                           \
-    "\"toolClass\":\"test\",\"mutating\":true,\"approval\":\"" approval "\","                      \
-    "\"parallelSafe\":true,\"timeout\":60,\"egressHosts\":[]}"
+    "\"toolClass\":\"" class "\",\"mutating\":true,\"approval\":\"" approval "\","                 \
+                             "\"parallelSafe\":" parallel ",\"timeout\":60,\"egressHosts\":[]}"
 
 static void finish_job(struct stage *stage, struct tool_job *job)
 {
     struct tool_result result = { .output = STR("{\"ok\":true}") };
 
-    snprintf(stage->done_operations[stage->done_count++], 65, "%.*s",
+    const struct tool_call *call = tool_job_call(job);
+    struct stage_effect *effect = &stage->effects[stage->done_count++];
+
+    snprintf(effect->operation, sizeof(effect->operation), "%.*s",
              STR_ARG(tool_job_operation_id(job)));
+    snprintf(effect->tool, sizeof(effect->tool), "%.*s", STR_ARG(call->name));
+    effect->arguments = arena_copy(&stage->t->arena, call->arguments.p, call->arguments.n);
     tool_job_finish(job, &result);
 }
 
@@ -174,12 +192,55 @@ static void tool_stop(struct tool_job *job)
     struct stage *stage = tool_job_impl_arg(job);
     struct tool_result result = { .err = ERR_INIT };
 
+    if (stage->previewing == job)
+        stage->previewing = NULL;
     for (size_t i = 0; i < STAGE_JOBS; i++) {
         if (stage->jobs[i] == job)
             stage->jobs[i] = NULL;
     }
     err_set(&result.err, ERR_CANCELLED, "stopped");
     tool_job_finish(job, &result);
+}
+
+static int ask_person(struct tool_job *job, struct err *err)
+{
+    const struct tool_result result = { .waits = true,
+                                        .question = STR("{\"question\":\"Which?\"}") };
+
+    (void)err;
+    tool_job_finish(job, &result);
+    return 0;
+}
+
+static void show(struct stage *stage, struct tool_job *job)
+{
+    const struct tool_preview preview = { .title = STR("Put it there"),
+                                          .kind = STR("diff"),
+                                          .text = STR("-old\n+new\n") };
+
+    tool_job_shown(job, &preview, str_from(stage->target));
+}
+
+static int show_target(struct tool_job *job, struct err *err)
+{
+    struct stage *stage = tool_job_impl_arg(job);
+
+    (void)err;
+    if (stage->hold_previews)
+        stage->previewing = job;
+    else
+        show(stage, job);
+    return 0;
+}
+
+void stage_show(struct stage *stage)
+{
+    struct tool_job *job = stage->previewing;
+
+    ASSERT(job != NULL);
+    stage->previewing = NULL;
+    show(stage, job);
+    stage_settle(stage);
 }
 
 static const struct {
@@ -192,6 +253,13 @@ static const struct {
       { .name = "poke", .start = tool_run, .cancel = tool_stop } },
     { CONTRACT("send", "unkeyed", "always"),
       { .name = "send", .start = tool_run, .cancel = tool_stop } },
+    { CONTRACT_OF("alone", "keyed", "never", "test", "false"),
+      { .name = "alone", .start = tool_run, .cancel = tool_stop } },
+    { CONTRACT_OF("mail", "keyed", "always", "post", "true"),
+      { .name = "mail", .start = tool_run, .cancel = tool_stop } },
+    { CONTRACT_OF("put", "keyed", "always", "files2", "true"),
+      { .name = "put", .start = tool_run, .cancel = tool_stop, .preview = show_target } },
+    { CONTRACT("query", "keyed", "never"), { .name = "query", .start = ask_person } },
 };
 
 void stage_finish(struct stage *stage)
@@ -217,12 +285,16 @@ static void heard(struct run_listener *listener, const struct run_public *event)
     struct test *t = stage->t;
 
     if (event->partial) {
-        stage->partial_count++;
+        ASSERT(stage->partial_count < STAGE_EVENTS);
+        stage->partials[stage->partial_count++] =
+            arena_copy(&t->arena, event->json.p, event->json.n);
         return;
     }
     ASSERT(stage->event_count < STAGE_EVENTS);
     stage->types[stage->event_count] = event->type;
     stage->seqs[stage->event_count] = event->seq;
+    stage->threads[stage->event_count] =
+        arena_copy(&t->arena, event->thread_id.p, event->thread_id.n);
     stage->events[stage->event_count++] = arena_copy(&t->arena, event->json.p, event->json.n);
 }
 
@@ -256,7 +328,10 @@ static void wake(struct stage *stage)
                                             .kill = stage->kill,
                                             .default_agent_name = "Planner",
                                             .default_model = "test",
-                                            .default_cwd = "/tmp" };
+                                            .default_cwd = "/tmp",
+                                            .program = stage->config.program,
+                                            .context_tokens = stage->config.context_tokens,
+                                            .max_thinking = stage->config.max_thinking };
     ASSERT_OK(runner_new(&stage->config, &stage->runner, &t->err));
     stage->listener = (struct run_listener){ .event = heard };
     runner_listen(stage->runner, &stage->listener);
@@ -283,7 +358,7 @@ struct stage *stage_new(struct test *t)
 {
     struct stage *stage = NEW(struct stage);
 
-    *stage = (struct stage){ .t = t };
+    *stage = (struct stage){ .t = t, .target = "1" };
     clock_fake_init(&stage->clock, 1700000000000);
     stage->domain = db_test_open(t, migrations_agent, migrations_agent_count);
     stage->loop = loop_new_fake(&stage->clock);
@@ -294,6 +369,8 @@ struct stage *stage_new(struct test *t)
 
 void stage_free(struct stage *stage)
 {
+    if (!stage->altered)
+        stage_check(stage);
     sleep_down(stage);
     domain_free(stage->domain);
     free(stage->last_request);
@@ -306,6 +383,7 @@ void stage_crash(struct stage *stage)
         domain_rollback(stage->domain);
     sleep_down(stage);
     memset(stage->jobs, 0, sizeof(stage->jobs));
+    stage->previewing = NULL;
     stage->loop = loop_new_fake(&stage->clock);
     loop_attach(stage->loop, stage->domain);
     wake(stage);
@@ -368,17 +446,24 @@ struct str stage_item(struct stage *stage)
     return items[0].id;
 }
 
-int stage_decide(struct stage *stage, enum inbox_state state, const char *answer)
+int stage_decide_with(struct stage *stage, struct inbox_decision decision)
 {
-    const struct inbox_decision decision = { .state = state,
-                                             .by = STR("owner"),
-                                             .reason = state == INBOX_REJECTED ? STR("not today")
-                                                                               : STR_NONE,
-                                             .answer = str_from(answer) };
-    int r = run_decide(stage->runner, stage_item(stage), &decision, &stage->t->err);
+    int r;
 
+    if (!decision.by.n)
+        decision.by = STR("owner");
+    r = run_decide(stage->runner, stage_item(stage), &decision, &stage->t->err);
     stage_settle(stage);
     return r;
+}
+
+int stage_decide(struct stage *stage, enum inbox_state state, const char *answer)
+{
+    return stage_decide_with(
+        stage,
+        (struct inbox_decision){ .state = state,
+                                 .reason = state == INBOX_REJECTED ? STR("not today") : STR_NONE,
+                                 .answer = str_from(answer) });
 }
 
 const char *stage_status(struct stage *stage, struct str run_id)
@@ -388,4 +473,91 @@ const char *stage_status(struct stage *stage, struct str run_id)
 
     ASSERT_OK(run_get(stage->runner, run_id, &t->arena, &info, &t->err));
     return arena_printf(&t->arena, "%.*s", STR_ARG(info.status));
+}
+
+/* ---- what must hold ---- */
+
+struct checking {
+    struct stage *stage;
+    struct str thread_id;
+    int64_t seq;
+    size_t heard;
+    struct map open; /* call ids of the run under way */
+};
+
+static void check_pair(struct checking *c, const struct run_public *event)
+{
+    struct test *t = c->stage->t;
+    AUTO_JSON value = NULL;
+    struct str id;
+
+    ASSERT_OK(json_parse(event->json, &value, &t->err));
+    ASSERT_STR(json_str(json_find(value, "type")), event->type);
+    id = json_str(json_find(value, "toolCallId"));
+    if (strcmp(event->type, "tool_use") == 0) {
+        ASSERT(map_put(&c->open, id, c) == NULL);
+    } else if (strcmp(event->type, "tool_result") == 0) {
+        ASSERT(map_remove(&c->open, id) != NULL);
+    } else if (strcmp(event->type, "done") == 0) {
+        ASSERT_EQ(map_count(&c->open), 0);
+    }
+}
+
+/* Gapless, and what was told live is what is read. */
+static bool check_event(void *arg, const struct run_public *event)
+{
+    struct checking *c = arg;
+    struct stage *stage = c->stage;
+
+    ASSERT_EQ(event->seq, ++c->seq);
+    check_pair(c, event);
+    for (size_t i = 0; i < stage->event_count; i++) {
+        if (stage->seqs[i] != event->seq || !str_is(c->thread_id, stage->threads[i]))
+            continue;
+        ASSERT_STR(event->json, stage->events[i]);
+        ASSERT_TEXT(event->type, stage->types[i]);
+        c->heard++;
+    }
+    return true;
+}
+
+static void check_thread(struct stage *stage, struct str thread_id)
+{
+    struct test *t = stage->t;
+    struct checking c = { .stage = stage, .thread_id = thread_id, .open = MAP_INIT };
+    size_t told = 0;
+
+    for (size_t i = 0; i < stage->event_count; i++)
+        told += str_is(thread_id, stage->threads[i]);
+    ASSERT_OK(run_events_after(stage->runner, thread_id, STR_NONE, 0, check_event, &c, &t->err));
+    ASSERT_EQ(c.heard, told);
+    map_release(&c.open);
+}
+
+/* Ended, or something will come: the model, a tool, a time, a person. */
+static void check_alive(struct stage *stage, const struct run_info *info)
+{
+    if (str_is(info->status, "waiting"))
+        ASSERT(info->wait_item.n > 0 || str_is(info->wait_kind, "rate_limit"));
+    else if (info->ended_at)
+        ASSERT_EQ(info->wait_item.n, 0);
+    else
+        ASSERT(runner_active(stage->runner) > 0);
+}
+
+void stage_check(struct stage *stage)
+{
+    struct test *t = stage->t;
+    AUTO_ARENA arena = ARENA_INIT;
+    struct run_replay_report report;
+    struct run_info *infos;
+    size_t n;
+
+    ASSERT_OK(run_list(stage->runner, STR_NONE, 0, 1000, &arena, &infos, &n, &t->err));
+    for (size_t i = 0; i < n; i++) {
+        ASSERT_OK(run_replay_check(stage->domain, infos[i].n, &run_program, &report, &t->err));
+        ASSERT_EQ(report.ended, infos[i].ended_at != 0);
+        check_alive(stage, &infos[i]);
+        check_thread(stage, infos[i].thread_id);
+    }
 }

@@ -10,8 +10,10 @@
 #include "harness/db_test.h"
 #include "run/run.h"
 
-#define STAGE_EVENTS 512
-#define STAGE_JOBS   16
+#define STAGE_EVENTS  4096
+#define STAGE_JOBS    64
+#define STAGE_EFFECTS 1024
+#define STAGE_REPLIES 1024
 
 struct stage {
     struct test *t;
@@ -28,19 +30,31 @@ struct stage {
     char *events[STAGE_EVENTS];
     const char *types[STAGE_EVENTS];
     int64_t seqs[STAGE_EVENTS];
-    size_t event_count, partial_count;
+    const char *threads[STAGE_EVENTS];
+    size_t event_count;
+    char *partials[STAGE_EVENTS];
+    size_t partial_count;
     /* The model's answers, in order; see stage_says(). */
-    char *replies[64];
+    char *replies[STAGE_REPLIES];
     size_t reply_count, reply_next;
     char *last_request; /* as JSON: system, tools, messages */
     /* A request that the model has not answered: */
     const struct model_sink *sink;
     void *sink_arg;
-    /* Jobs of the tools `note` (keyed), `poke` (unkeyed), `slow` (keyed, by hand). */
+    /* Jobs of the tools: note (keyed), poke (unkeyed), alone (keyed, acts alone), send (unkeyed,
+     * asks), mail (keyed, asks), put (keyed, asks, shows a target), query (asks the person). */
     struct tool_job *jobs[STAGE_JOBS];
-    char done_operations[64][65]; /* of handlers that ran, in order */
+    struct stage_effect {
+        char operation[65], tool[16];
+        char *arguments;
+    } effects[STAGE_EFFECTS]; /* of handlers that ran, in order */
     size_t done_count;
-    bool hold_tools; /* jobs wait for stage_finish() */
+    bool hold_tools;             /* jobs wait for stage_finish() */
+    bool hold_previews;          /* previews of `put` too */
+    struct tool_job *previewing; /* one that waits */
+    const char *target;          /* the version of what `put` changes */
+    unsigned model_calls;
+    bool altered; /* somebody changed stored rows: what is stored is not checked at the end */
     struct run_info info;
     struct runner_config config;
 };
@@ -51,9 +65,11 @@ void stage_free(struct stage *stage);
 void stage_crash(struct stage *stage);
 
 /* The model's next answer: text, or calls as "tool {json}" lines beginning with '!', or "?" for no
- * answer until stage_answer(), or "#code message" for a failure. */
+ * answer until stage_answer(), or "#code message" for a failure, or "~thinking|text" in deltas. */
 void stage_says(struct stage *stage, const char *reply);
 void stage_answer(struct stage *stage, const char *reply);
+/* Finishes the preview that waits. */
+void stage_show(struct stage *stage);
 /* Starts a run and goes on until nothing moves. */
 struct str stage_run(struct stage *stage, const char *prompt);
 struct str stage_run_with(struct stage *stage, struct run_request *request);
@@ -69,6 +85,11 @@ const char *stage_last(struct stage *stage, const char *type);
 /* The oldest pending inbox item of the run; fails the test when there is none. */
 struct str stage_item(struct stage *stage);
 int stage_decide(struct stage *stage, enum inbox_state state, const char *answer);
+/* With everything a decision can say. */
+int stage_decide_with(struct stage *stage, struct inbox_decision decision);
+/* What must hold of everything stored, whatever happened: replay, gapless seq, one result for every
+ * call, live events as read back, nothing that hangs. stage_free() calls it. */
+void stage_check(struct stage *stage);
 const char *stage_status(struct stage *stage, struct str run_id);
 
 #endif

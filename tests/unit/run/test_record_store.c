@@ -6,12 +6,14 @@
 #include "db/db.h"
 #include "log_rig.h"
 
+/* In a thread of its own when it is open: a thread has one open run at most. */
 static int64_t insert(struct test *t, struct domain *domain, const char *key, int64_t agent_n,
                       enum run_status status)
 {
+    static int64_t thread = 3;
     struct run_record record = { .run_key = str_from(key),
                                  .agent_n = agent_n,
-                                 .thread_n = 3,
+                                 .thread_n = run_status_open(status) ? thread++ : 3,
                                  .wake_reason = STR("userInitiated"),
                                  .status = status,
                                  .created_at = NOW };
@@ -313,4 +315,20 @@ TEST(open_runs_go_by_their_index)
     ASSERT_EQ(stmt_step(q, &t->err), 1);
     ASSERT(str_find(stmt_str(q, "detail"), STR("idx_runs_open")) >= 0);
     ASSERT_EQ(stmt_step(q, &t->err), 0);
+}
+
+DB_TEST(a_thread_has_one_open_run_at_most)
+{
+    AUTO(domain) domain = open_log(t);
+    struct run_record first = { .run_key = STR("a"),
+                                .agent_n = 1,
+                                .thread_n = 7,
+                                .wake_reason = STR("manual"),
+                                .status = RUN_WAITING,
+                                .created_at = NOW };
+    struct run_record second = first;
+
+    second.run_key = STR("b");
+    ASSERT_EQ(run_insert(domain, &first, &t->err), 1);
+    ASSERT_EQ(run_insert(domain, &second, &t->err), -1);
 }

@@ -214,15 +214,115 @@ TEST(dormouse_s_settings_can_not_be_written)
     ASSERT_STR(test_read_file(t, test_path(t, "home/project/.dormouse/config.yaml")), "a: 1\n");
 }
 
-TEST(dormouse_s_settings_can_not_be_made_and_nothing_is_left_behind)
+TEST(dormouse_s_settings_that_a_command_makes_are_set_aside_and_it_fails)
+{
+    static const char *const tricks[] = {
+        "mkdir .dormouse; echo x > .dormouse/config.yaml",
+        "mkdir d; echo x > d/config.yaml; mv d .dormouse",
+        "ln -s /tmp .dormouse",
+        "echo x > .dormouse",
+        "cd /tmp && mkdir -p $OLDPWD/.dormouse",
+        "(cd .. && mkdir project/.dormouse); kill -9 $$",
+    };
+    struct rig rig;
+
+    rig_init(&rig, t);
+    for (size_t i = 0; i < ARRAY_LEN(tricks); i++) {
+        const char *aside = arena_printf(&t->arena, ".dormouse.set-aside-%zu", i + 1);
+
+        rig_bash(&rig, tricks[i]);
+        ASSERT_EQ(rig_exit(&rig), -1);
+        ASSERT_TEXT(rig_text(&rig, "limit"), "settings");
+        ASSERT_CONTAINS(rig_text(&rig, "message"), aside);
+        ASSERT(rig_noticed(&rig, aside));
+        ASSERT(access(test_path(t, "home/project/.dormouse"), F_OK) < 0);
+        rig_bash(&rig, "cd ~/project; true");
+        ASSERT_EQ(rig_exit(&rig), 0);
+    }
+    rig_end(&rig);
+    ASSERT_STR(test_read_file(t, test_path(t, "home/project/.dormouse.set-aside-1/config.yaml")),
+               "x\n");
+}
+
+TEST(dormouse_s_settings_made_in_the_background_are_found_after_the_next_command)
 {
     struct rig rig;
 
     rig_init(&rig, t);
-    ASSERT_REFUSED("mkdir -p .dormouse; echo x > .dormouse/config.yaml", "Read-only file system");
-    ASSERT_REFUSED("rm -rf .dormouse; mkdir .dormouse", "");
-    rig_end(&rig);
+    rig_bash(&rig, "(read -t 0.2 < <(sleep 5); mkdir .dormouse) >/dev/null 2>&1 & true");
+    ASSERT_EQ(rig_exit(&rig), 0);
+    rig_bash(&rig, "until [ -e .dormouse ]; do sleep 0.01; done");
+    ASSERT_TEXT(rig_text(&rig, "limit"), "settings");
     ASSERT(access(test_path(t, "home/project/.dormouse"), F_OK) < 0);
+    rig_end(&rig);
+}
+
+TEST(a_link_to_settings_that_a_command_removes_is_reported)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    mkdir(test_path(t, "home/elsewhere"), 0755);
+    ASSERT_EQ(symlink("../elsewhere", test_path(t, "home/project/.dormouse")), 0);
+    rig_bash(&rig, "true");
+    ASSERT_EQ(rig_exit(&rig), 0);
+    rig_bash(&rig, "rm .dormouse");
+    ASSERT_CONTAINS(rig_text(&rig, "message"), "was removed");
+    rig_bash(&rig, "true");
+    ASSERT_EQ(rig_exit(&rig), 0);
+    rig_end(&rig);
+}
+
+TEST(two_hands_in_one_directory_do_not_disturb_each_other)
+{
+    struct rig a, b;
+
+    rig_init(&a, t);
+    rig_bash(&a, "true");
+    ASSERT_EQ(rig_exit(&a), 0);
+    rig_init(&b, t);
+    rig_bash(&b, "true");
+    ASSERT_EQ(rig_exit(&b), 0);
+    ASSERT(access(test_path(t, "home/project/.dormouse"), F_OK) < 0);
+    rig_end(&b);
+    rig_bash(&a, "mkdir .dormouse");
+    ASSERT_TEXT(rig_text(&a, "limit"), "settings");
+    rig_bash(&a, "ls -A");
+    ASSERT_CONTAINS(rig_text(&a, "output"), ".dormouse.set-aside-1");
+    rig_end(&a);
+}
+
+TEST(file_tools_make_no_settings_with_or_without_walls)
+{
+    for (int off = 0; off < 2; off++) {
+        struct rig rig;
+
+        rig_init(&rig, t);
+        rig.spec.off = off == 1;
+        rig_call(&rig, "write_file", "{\"path\":\".dormouse/config.yaml\",\"content\":\"x\"}");
+        ASSERT_EQ(rig.err.code, ERR_PATH_DENIED);
+        ASSERT_CONTAINS(err_message(&rig.err, 0), "are settings, which no tool may change");
+        ASSERT(access(test_path(t, "home/project/.dormouse"), F_OK) < 0);
+        rig_end(&rig);
+    }
+}
+
+TEST(a_search_for_names_that_was_cut_short_is_noticed)
+{
+    char path[64];
+    struct rig rig;
+    size_t n = 0;
+
+    rig_init(&rig, t);
+    strcpy(path, "home/project");
+    for (int i = 0; i < 14; i++) {
+        n = strlen(path);
+        snprintf(path + n, sizeof(path) - n, "/d");
+        ASSERT_EQ(mkdir(test_path(t, path), 0755), 0);
+    }
+    rig_bash(&rig, "true");
+    ASSERT(rig_noticed(&rig, "names: "));
+    rig_end(&rig);
 }
 
 /* ---- calls ---- */

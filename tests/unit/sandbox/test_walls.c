@@ -132,19 +132,49 @@ TEST(a_place_that_is_not_there_is_left_out)
     ASSERT(find(&w, "--tmpfs", arena_printf(&t->arena, "%s/absent/too", home), NULL) < 0);
 }
 
-TEST(the_directory_of_settings_is_made_and_removed_again)
+TEST(settings_are_denied_also_where_there_are_none_and_nothing_is_made)
 {
     const char *home = real_dir(t, "home");
     const char *own = arena_printf(&t->arena, "%s/.dormouse", home);
     const char *const write[] = { ".", NULL };
-    struct walls w;
+    AUTO_WALLS w = { .cwd = NULL };
 
     ASSERT_OK(walls_build(&(struct sandbox_spec){ .cwd = home, .allow_write = write }, &how, &w,
                           &t->err));
-    ASSERT_EQ(access(own, F_OK), 0);
-    ASSERT(find(&w, "--tmpfs", own, NULL) >= 0);
-    walls_release(&w);
+    ASSERT_EQ(w.deny_write.n, 1);
+    ASSERT_TEXT(w.deny_write.items[0], own);
+    ASSERT(find(&w, "--ro-bind", own, own) < 0);
     ASSERT(access(own, F_OK) < 0);
+}
+
+TEST(settings_behind_a_link_are_bound_where_they_are)
+{
+    const char *home = real_dir(t, "home"), *shared = real_dir(t, "shared");
+    const char *own = arena_printf(&t->arena, "%s/.dormouse", home);
+    const char *const write[] = { ".", shared, NULL };
+    AUTO_WALLS w = { .cwd = NULL };
+
+    ASSERT_EQ(symlink(shared, own), 0);
+    ASSERT_OK(walls_build(&(struct sandbox_spec){ .cwd = home, .allow_write = write }, &how, &w,
+                          &t->err));
+    ASSERT(find(&w, "--ro-bind", own, own) < 0);
+    ASSERT(find(&w, "--ro-bind", shared, shared) >= 0);
+}
+
+/* Links are resolved by the keeper: what the hand is told are real paths. */
+TEST(writable_places_reach_the_hand_as_real_paths)
+{
+    const char *home = real_dir(t, "home"), *far = real_dir(t, "far");
+    const char *link = arena_printf(&t->arena, "%s/link", home);
+    const char *const write[] = { "link", "link/../far", "./link/", NULL };
+    AUTO_WALLS w = { .cwd = NULL };
+
+    ASSERT_EQ(symlink(far, link), 0);
+    ASSERT_OK(walls_build(&(struct sandbox_spec){ .cwd = home, .allow_write = write }, &how, &w,
+                          &t->err));
+    ASSERT_EQ(w.allow_write.n, 3);
+    for (size_t i = 0; i < w.allow_write.n; i++)
+        ASSERT_TEXT(w.allow_write.items[i], far);
 }
 
 TEST(with_walls_off_nothing_is_built_or_made)
@@ -157,7 +187,7 @@ TEST(with_walls_off_nothing_is_built_or_made)
                           &how, &w, &t->err));
     ASSERT_EQ(w.args.n, 0);
     ASSERT_EQ(w.allow_write.n, 1);
-    ASSERT(!w.made);
+    ASSERT_EQ(w.deny_write.n, 1);
 }
 
 TEST(a_system_without_bubblewrap_says_what_to_install)

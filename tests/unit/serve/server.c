@@ -9,6 +9,7 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -25,7 +26,7 @@
 struct server {
     struct loop *loop;
     struct serve *serve;
-    struct serve_feed *feed, *talk;
+    struct serve_feed *feed, *talk, *story;
     pthread_t thread;
     uv_async_t async;
     sem_t done;
@@ -34,7 +35,7 @@ struct server {
     char *token, *socket_path, *here;
     struct buf *said;
     unsigned ws_opened;
-    atomic_uint ws_closed;
+    atomic_uint ws_closed, released, idles;
     unsigned port;
     struct serve_request *held;
     struct store_fake store;
@@ -212,6 +213,81 @@ static void feed_left(struct serve_feed *feed, struct serve_client *client, void
     serve_feed_publish(feed, 0, "left", STR("\"left\""));
 }
 
+/* A past of STORY_EVENTS events, one each time the client has taken what there was; then the end.
+ */
+struct story {
+    struct server *server;
+    unsigned told;
+};
+
+static void story_release(void *data)
+{
+    atomic_fetch_add(&((struct story *)data)->server->released, 1);
+    free(data);
+}
+
+static void story_next(struct serve_feed *feed, struct serve_client *client, void *arg)
+{
+    struct story *story = serve_client_data(client);
+    char text[32];
+
+    (void)feed, (void)arg;
+    if (story->told == STORY_EVENTS) {
+        serve_client_end(client);
+        return;
+    }
+    snprintf(text, sizeof(text), "{\"part\":%u}", ++story->told);
+    serve_client_send(client, story->told, "part", str_from(text));
+}
+
+static void story_joined(struct serve_feed *feed, struct serve_client *client, uint64_t after,
+                         void *arg)
+{
+    (void)after;
+    story_next(feed, client, arg);
+}
+
+static void story_give(struct server *server, struct serve_client *client)
+{
+    struct story *story = NEW(struct story);
+
+    story->server = server;
+    serve_client_set_data(client, story, story_release);
+}
+
+static void run_story(struct serve_request *request)
+{
+    struct server *server = serve_request_arg(request);
+    struct serve_client *client = serve_feed_open_sse(server->story, request);
+
+    if (client)
+        story_give(server, client);
+}
+
+static void run_story_ws(struct serve_request *request)
+{
+    struct server *server = serve_request_arg(request);
+    struct serve_client *client = serve_feed_open_ws(server->story, request);
+
+    if (client)
+        story_give(server, client);
+}
+
+unsigned server_released(struct server *server)
+{
+    return atomic_load(&server->released);
+}
+
+static void count_idle(void *arg)
+{
+    atomic_fetch_add(&((struct server *)arg)->idles, 1);
+}
+
+unsigned server_idles(struct server *server)
+{
+    return atomic_load(&server->idles);
+}
+
 static void run_talk(struct serve_request *request)
 {
     serve_feed_open_ws(((struct server *)serve_request_arg(request))->talk, request);
@@ -241,6 +317,8 @@ static const struct serve_route routes[] = {
     { "GET", "/api/v1/test/feed", run_feed, SERVE_TOKEN, SERVE_SSE, 0, "A feed." },
     { "GET", "/api/v1/test/talk", run_talk, SERVE_TOKEN, SERVE_WEBSOCKET, 0, "A feed that hears." },
     { "GET", "/api/v1/test/gone", run_gone, SERVE_TOKEN, SERVE_SSE, 0, "A feed that ended." },
+    { "GET", "/api/v1/test/story", run_story, SERVE_TOKEN, SERVE_SSE, 0, "A story." },
+    { "GET", "/api/v1/test/story/ws", run_story_ws, SERVE_TOKEN, SERVE_WEBSOCKET, 0, "A story." },
     { "GET", "/api/v1/test/feed/ws", run_feed_ws, SERVE_TOKEN, SERVE_WEBSOCKET, 0, "A feed." },
 };
 
@@ -267,6 +345,7 @@ static void *run_loop(void *arg)
     loop_run(server->loop, &err);
     serve_feed_free(server->feed);
     serve_feed_free(server->talk);
+    serve_feed_free(server->story);
     serve_free(server->serve);
     loop_free(server->loop);
     return NULL;
@@ -299,6 +378,8 @@ struct server *server_start_at(struct test *t, const struct serve_limits *limits
 {
     static const struct serve_feed_ops feed_ops = { .joined = feed_joined };
     static const struct serve_feed_ops talk_ops = { .message = feed_message, .left = feed_left };
+    static const struct serve_feed_ops story_ops = { .joined = story_joined,
+                                                     .drained = story_next };
     static struct serve_routes table;
     struct server *server = ARENA_NEW(&t->arena, struct server);
     struct serve_config config = {
@@ -312,6 +393,7 @@ struct server *server_start_at(struct test *t, const struct serve_limits *limits
         .route_tables = 1,
         .health = health,
         .warn = take_warning,
+        .idle = count_idle,
         .arg = server,
     };
 
@@ -325,6 +407,7 @@ struct server *server_start_at(struct test *t, const struct serve_limits *limits
     ASSERT_OK(serve_start(server->loop, &config, &server->serve, &t->err));
     server->feed = serve_feed_new(server->serve, "test", &feed_ops, server);
     server->talk = serve_feed_new(server->serve, "talk", &talk_ops, server);
+    server->story = serve_feed_new(server->serve, "story", &story_ops, server);
     server->port = serve_port(server->serve);
     server->here = arena_printf(&t->arena, "127.0.0.1:%u", server->port);
     server->token = arena_text(&t->arena, str_trim(test_read_file(t, config.token_path)).p);

@@ -33,6 +33,12 @@ struct serve_feed *server_feed(struct server *server);
 struct serve_feed *server_talk(struct server *server);
 /* In the loop's thread. */
 void server_end_talk(struct server *server);
+/* /api/v1/test/story and /story/ws tell so many events, and end. */
+#define STORY_EVENTS 5
+/* Clients of these that are no more. */
+unsigned server_released(struct server *server);
+/* How often the last connection has gone. */
+unsigned server_idles(struct server *server);
 /* What the last WebSocket of /api/v1/test/ws ended with, 0 before. */
 unsigned server_ws_closed(struct server *server);
 /* The domain that /api/v1/test/write writes to. Touched in the loop's thread only. */

@@ -20,6 +20,21 @@ static void open_guard(struct test *t, struct fixture *f)
     ASSERT_OK(guard_init(&f->guard, test_path(t, "token"), &f->clock.clock, &t->err));
 }
 
+TEST(guard_without_a_file_has_a_token_that_nobody_knows)
+{
+    struct clock_fake clock;
+    struct guard a, b;
+
+    clock_fake_init(&clock, 0);
+    ASSERT_OK(guard_init(&a, NULL, &clock.clock, &t->err));
+    ASSERT_OK(guard_init(&b, NULL, &clock.clock, &t->err));
+    ASSERT_EQ(strlen(a.token), GUARD_TOKEN_TEXT);
+    ASSERT(!guard_token_ok(&a, str_from(b.token)));
+    ASSERT(!guard_token_ok(&a, STR("")));
+    guard_release(&a);
+    guard_release(&b);
+}
+
 TEST(guard_makes_a_token_once_and_keeps_it_private)
 {
     struct fixture a, b;

@@ -150,7 +150,9 @@ static const char openapi_schema[] =
     "  \"components\":{\"type\":\"object\",\"properties\":{"
     "    \"securitySchemes\":{\"additionalProperties\":{\"required\":[\"type\"],"
     "      \"properties\":{\"type\":{\"enum\":[\"http\"]},\"scheme\":{\"type\":\"string\"}}}},"
-    "    \"responses\":{\"additionalProperties\":{\"$ref\":\"#/$defs/response\"}}},"
+    "    \"responses\":{\"additionalProperties\":{\"$ref\":\"#/$defs/response\"}},"
+    "    \"schemas\":{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[A-Za-z0-9._-]+$\"},"
+    "      \"additionalProperties\":{\"type\":\"object\"}}},"
     "    \"additionalProperties\":false},"
     "  \"security\":{\"$ref\":\"#/$defs/security\"}},"
     "\"additionalProperties\":false,"
@@ -162,8 +164,10 @@ static const char openapi_schema[] =
     "    \"summary\":{\"type\":\"string\",\"minLength\":1},"
     "    \"parameters\":{\"type\":\"array\",\"uniqueItems\":true,\"items\":{"
     "      \"type\":\"object\",\"required\":[\"name\",\"in\",\"required\",\"schema\"],"
-    "      \"properties\":{\"name\":{\"pattern\":\"^[A-Za-z0-9_]+$\"},\"in\":{\"const\":\"path\"},"
-    "        \"required\":{\"const\":true},\"schema\":{\"type\":\"object\"}}}},"
+    "      "
+    "\"properties\":{\"name\":{\"pattern\":\"^[A-Za-z0-9_]+$\"},\"in\":{\"enum\":[\"path\","
+    "\"query\"]},"
+    "        \"required\":{\"type\":\"boolean\"},\"schema\":{\"type\":\"object\"}}}},"
     "    \"requestBody\":{\"type\":\"object\",\"required\":[\"content\"],\"properties\":{"
     "      \"description\":{\"type\":\"string\"},\"content\":{\"$ref\":\"#/$defs/content\"}},"
     "      \"additionalProperties\":false},"
@@ -193,6 +197,35 @@ static const struct serve_route kinds[] = {
     { "PUT", "/file/{name}", run, SERVE_TOKEN, SERVE_JSON, 100, "Writes a file." },
     { "PATCH", "/a/{x}/b/{y...}", run, SERVE_TOKEN, SERVE_JSON, 1, "Changes." },
 };
+
+static const struct serve_route described[] = {
+    { .method = "POST",
+      .pattern = "/things/{id}/turn",
+      .run = run,
+      .body_max = 100,
+      .summary = "Turns a thing.",
+      .query = (const char *const[]){ "fast", "limit", NULL },
+      .takes = "Turn",
+      .gives = "Thing",
+      .streams = true },
+};
+
+TEST(openapi_has_queries_and_schemas)
+{
+    const struct serve_routes routes = { described, 1, NULL,
+                                         STR("{\"Turn\":{\"type\":\"object\"},\"Thing\":{}}") };
+    AUTO_BUF text = BUF_INIT(100000);
+
+    ASSERT_OK(route_openapi(&routes, 1, "1", &text, &t->err));
+    ASSERT_CONTAINS(buf_text(&text), "{\"name\":\"id\",\"in\":\"path\",\"required\":true,");
+    ASSERT_CONTAINS(buf_text(&text), "{\"name\":\"limit\",\"in\":\"query\",\"required\":false,");
+    ASSERT_CONTAINS(buf_text(&text),
+                    "\"requestBody\":{\"description\":\"At most 100 bytes.\",\"content\":{"
+                    "\"application/json\":{\"schema\":{\"$ref\":\"#/components/schemas/Turn\"}}}}");
+    ASSERT_CONTAINS(buf_text(&text), "\"content\":{\"application/json\":{\"schema\":{\"$ref\":"
+                                     "\"#/components/schemas/Thing\"}},\"text/event-stream\":{}}");
+    ASSERT_CONTAINS(buf_text(&text), "\"schemas\":{\"Turn\":{\"type\":\"object\"},\"Thing\":{}}");
+}
 
 /* A {part} of every path has a parameter, and the other way round. */
 static void check_parameters(struct test *t, const char *path, struct json_object *operation)

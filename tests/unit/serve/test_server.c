@@ -422,7 +422,7 @@ TEST(server_openapi_is_true_to_its_routes)
          !json_object_iter_equal(&at, &end); json_object_iter_next(&at))
         operations += check_path(t, server, json_object_iter_peek_name(&at),
                                  json_object_iter_peek_value(&at));
-    ASSERT_EQ(operations, 9 + 14);
+    ASSERT_EQ(operations, 9 + 16);
     json_object_put(root);
     server_stop(server, STOP_MS);
 }

@@ -195,7 +195,7 @@ CREATE TABLE runs (
 ) STRICT;
 CREATE INDEX idx_runs_open ON runs (created_at, n) WHERE status IN ('queued', 'running', 'waiting');
 CREATE INDEX idx_runs_wait ON runs (wait_until) WHERE wait_until IS NOT NULL;
-CREATE INDEX idx_runs_thread ON runs (thread_n);
+CREATE UNIQUE INDEX idx_runs_thread_open ON runs (thread_n) WHERE status IN ('queued', 'running', 'waiting');
 CREATE INDEX idx_runs_agent ON runs (agent_n);
 
 -- Every selected event. Content is referred to, never copied.

@@ -1,0 +1,162 @@
+/* Asking the model: places for requests, those that wait for one, and deltas to clients.
+ *
+ * At most max_thinking requests are under way. A run that has to wait for its place stands in a
+ * queue; when it is stopped meanwhile it is answered at once, as stopped.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "base/json_write.h"
+#include "base/timefmt.h"
+#include "run/run_int.h"
+
+#define THINKING_MAX 256
+
+/* ---- deltas ---- */
+
+static void publish_delta(struct run *run, enum model_delta kind, struct str text)
+{
+    bool musing = kind == MODEL_DELTA_THINKING;
+    int64_t *offset = musing ? &run->thinking_bytes : &run->text_bytes;
+    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&json);
+    struct run_public public = { .thread_id = run->thread.id,
+                                 .run_id = run->row.run_key,
+                                 .partial = true,
+                                 .type = musing ? "thinking" : "text" };
+    char at[TIMEFMT_SIZE];
+
+    /* The text's event comes after that of the thinking, if there is any. */
+    public.seq = run->thread.last_seq + 1 + (!musing && run->thinking_bytes ? 1 : 0);
+    timefmt_rfc3339(clock_wall_ms(loop_clock(run->runner->config.loop)), at);
+    json_write_object_begin(&w);
+    json_write_key(&w, "type");
+    json_write_text(&w, public.type);
+    json_write_key(&w, "seq");
+    json_write_i64(&w, public.seq);
+    json_write_key(&w, "runId");
+    json_write_str(&w, run->row.run_key);
+    json_write_key(&w, "threadId");
+    json_write_str(&w, run->thread.id);
+    json_write_key(&w, "at");
+    json_write_text(&w, at);
+    json_write_key(&w, "content");
+    json_write_str(&w, text);
+    json_write_key(&w, "isPartial");
+    json_write_bool(&w, true);
+    json_write_key(&w, "offset");
+    json_write_i64(&w, *offset);
+    json_write_object_end(&w);
+    *offset += (int64_t)text.n;
+    public.json = buf_str(&json);
+    run_publish(run->runner, &public);
+}
+
+static void on_delta(void *arg, enum model_delta kind, struct str text)
+{
+    struct run *run = arg;
+
+    if (!run->checking &&
+        run_is_followed(run, kind == MODEL_DELTA_THINKING ? "thinking" : "text") && !run->broken)
+        publish_delta(run, kind, text);
+}
+
+/* ---- asking ---- */
+
+static void on_done(void *arg, const struct model_reply *reply, const struct err *why,
+                    int64_t retry_after_ms)
+{
+    struct run *run = arg;
+    struct runner *runner = run->runner;
+
+    run->exchange = NULL;
+    runner->thinking--;
+    if (!run->broken && !runner->stopping) {
+        if (!reply)
+            run_take_failure(run, why, retry_after_ms);
+        else if (run->checking)
+            run_take_check(run, reply);
+        else
+            run_take_reply(run, reply);
+    }
+    run_unhold(run);
+    run_think_next(runner);
+}
+
+static int ask(struct run *run, struct err *err)
+{
+    static const struct model_sink sink = { .on_delta = on_delta, .on_done = on_done };
+    AUTO_ARENA arena = ARENA_INIT;
+    struct model_request request;
+
+    if (run_stop_code(run))
+        return err_set(err, ERR_CANCELLED, "stopped before it began");
+    if (run_prompt_build(run, run->checking, &arena, &request, err) < 0)
+        return -1;
+    return model_start(run->runner->config.models, &request, &sink, run, &run->exchange, err);
+}
+
+static void start_now(struct run *run)
+{
+    struct err err = ERR_INIT;
+
+    run->text_bytes = run->thinking_bytes = 0;
+    if (ask(run, &err) == 0) {
+        run->runner->thinking++;
+        return;
+    }
+    run_take_failure(run, &err, -1);
+    run_unhold(run);
+}
+
+static struct run *take_first(struct runner *runner)
+{
+    struct run *run = runner->queue_first;
+
+    runner->queue_first = run->queue_next;
+    if (!runner->queue_first)
+        runner->queue_last = &runner->queue_first;
+    run->queue_next = NULL;
+    run->queued = false;
+    return run;
+}
+
+/* One that can't begin frees its place at once, so there may be several. */
+void run_think_next(struct runner *runner)
+{
+    unsigned max = runner->config.max_thinking ? runner->config.max_thinking : THINKING_MAX;
+
+    while (runner->queue_first && runner->thinking < max && !runner->stopping)
+        start_now(take_first(runner));
+}
+
+void run_think_start(struct run *run)
+{
+    struct runner *runner = run->runner;
+
+    run_hold(run);
+    run->queued = true;
+    *runner->queue_last = run;
+    runner->queue_last = &run->queue_next;
+    run_think_next(runner);
+}
+
+void run_think_drop(struct run *run)
+{
+    struct runner *runner = run->runner;
+    struct run **at = &runner->queue_first;
+    struct err err = ERR_INIT;
+
+    if (!run->queued)
+        return;
+    while (*at != run)
+        at = &(*at)->queue_next;
+    *at = run->queue_next;
+    if (runner->queue_last == &run->queue_next)
+        runner->queue_last = at;
+    run->queue_next = NULL;
+    run->queued = false;
+    err_set(&err, ERR_CANCELLED, "stopped before it began");
+    if (!run->broken && !runner->stopping)
+        run_take_failure(run, &err, -1);
+    run_unhold(run);
+}

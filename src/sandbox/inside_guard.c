@@ -1,0 +1,111 @@
+/* Dormouse's own settings in writable places (.dormouse): what is there is bound read-only by the
+ * walls; what is not there has nothing to bind, and nothing is made in people's directories for it.
+ *
+ * So the hand looks after each command. A directory of settings that was not there when the hand
+ * started, or that took the place of another, is set aside under a name that nobody reads, and the
+ * command fails. It is not removed: somebody else may have made it at that moment. One that a
+ * background process makes later is found after the next command; until then it may do what any
+ * such file may, which is to narrow the next run.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/limits.h"
+#include "sandbox/inside_int.h"
+
+#define GUARDED_MAX 128
+#define NAMES_MAX   100 /* tried for one that is set aside */
+
+struct guarded {
+    const char *path;
+    bool there;
+    dev_t dev;
+    ino_t ino;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct guarded guarded[GUARDED_MAX];
+static size_t count;
+
+static void see(struct guarded *g)
+{
+    struct stat st;
+
+    g->there = lstat(g->path, &st) == 0;
+    if (g->there) {
+        g->dev = st.st_dev;
+        g->ino = st.st_ino;
+    }
+}
+
+void inside_guard(const struct inside_setup *setup)
+{
+    for (count = 0; setup->deny_write[count] && count < GUARDED_MAX; count++) {
+        guarded[count].path = setup->deny_write[count];
+        see(&guarded[count]);
+    }
+}
+
+static bool set_aside(const char *path, char *aside, size_t size)
+{
+    for (int i = 1; i <= NAMES_MAX; i++) {
+        int n = snprintf(aside, size, "%s.set-aside-%d", path, i);
+
+        if (n < 0 || (size_t)n >= size)
+            return false;
+        if (renameat2(AT_FDCWD, path, AT_FDCWD, aside, RENAME_NOREPLACE) == 0)
+            return true;
+        if (errno != EEXIST)
+            return false;
+    }
+    return false;
+}
+
+/* True when it is no longer what it was. */
+static bool look_at(struct guarded *g, char message[INSIDE_MESSAGE_MAX])
+{
+    struct guarded before = *g;
+    char aside[LIMIT_PATH_BYTES];
+
+    see(g);
+    if (!g->there && !before.there)
+        return false;
+    if (!g->there) {
+        snprintf(message, INSIDE_MESSAGE_MAX, "%.200s, which leads to settings, was removed",
+                 g->path);
+        return true;
+    }
+    if (before.there && before.dev == g->dev && before.ino == g->ino)
+        return false;
+    if (set_aside(g->path, aside, sizeof(aside)))
+        snprintf(message, INSIDE_MESSAGE_MAX,
+                 "%.200s was made; settings can't be made in the sandbox: it is now called %s",
+                 g->path, strrchr(aside, '/') + 1);
+    else
+        snprintf(message, INSIDE_MESSAGE_MAX,
+                 "%.200s was made and can't be set aside (%s): look at it before the next run",
+                 g->path, strerror(errno));
+    see(g);
+    return true;
+}
+
+bool inside_guard_look(char message[INSIDE_MESSAGE_MAX])
+{
+    bool changed = false;
+
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < count; i++)
+        if (look_at(&guarded[i], message)) {
+            inside_notice("settings", "%s", message);
+            changed = true;
+        }
+    pthread_mutex_unlock(&lock);
+    return changed;
+}

@@ -1,0 +1,356 @@
+/* Events as people see them.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/json.h>
+#include <pty.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "cli/show.h"
+#include "harness/test.h"
+
+/* What a pipe gets of these events, one JSON text each. */
+static const char *shown(struct test *t, const char *const *events)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *file = open_memstream(&text, &n);
+    const char *copy;
+    struct show show;
+
+    show_init(&show, file);
+    for (; *events; events++) {
+        AUTO_JSON event = NULL;
+
+        ASSERT_OK(json_parse(str_from(*events), &event, &t->err));
+        show_event(&show, event);
+    }
+    show_release(&show);
+    fclose(file);
+    copy = arena_text(&t->arena, text);
+    free(text);
+    return copy;
+}
+
+#define SHOWN(...) shown(t, (const char *const[]){ __VA_ARGS__, NULL })
+
+/* ---- text ---- */
+
+TEST(streamed_text_appears_once)
+{
+    ASSERT_TEXT(SHOWN("{\"type\":\"text\",\"seq\":4,\"content\":\"Hel\",\"isPartial\":true,"
+                      "\"offset\":0}",
+                      "{\"type\":\"text\",\"seq\":4,\"content\":\"lo\",\"isPartial\":true,"
+                      "\"offset\":3}",
+                      "{\"type\":\"text\",\"seq\":4,\"content\":\"Hello\",\"isPartial\":false}"),
+                "Hello\n");
+}
+
+TEST(text_that_begins_anew_after_a_lost_connection_appears_once)
+{
+    ASSERT_TEXT(SHOWN("{\"type\":\"text\",\"seq\":4,\"content\":\"Hello wo\",\"isPartial\":true,"
+                      "\"offset\":0}",
+                      "{\"type\":\"text\",\"seq\":4,\"content\":\"Hello world\",\"isPartial\":true,"
+                      "\"offset\":0}",
+                      "{\"type\":\"text\",\"seq\":4,\"content\":\"world!\",\"isPartial\":true,"
+                      "\"offset\":6}",
+                      "{\"type\":\"text\",\"seq\":4,\"content\":\"Hello world!\"}"),
+                "Hello world!\n");
+}
+
+TEST(two_texts_begin_on_lines_of_their_own)
+{
+    ASSERT_TEXT(SHOWN("{\"type\":\"text\",\"seq\":1,\"content\":\"a\"}",
+                      "{\"type\":\"text\",\"seq\":2,\"content\":\"b\\n\"}",
+                      "{\"type\":\"text\",\"seq\":3,\"content\":\"c\",\"isPartial\":true}"),
+                "a\nb\nc\n");
+}
+
+TEST(nothing_from_a_model_reaches_the_terminal_as_a_command)
+{
+    const char *text = SHOWN(
+        "{\"type\":\"text\",\"seq\":1,\"content\":\"\\u001b]0;owned\\u0007\\u009b31m\\r\"}",
+        "{\"type\":\"tool_use\",\"toolName\":\"bash\",\"input\":{\"command\":\"\\u001b[2J\"}}",
+        "{\"type\":\"tool_result\",\"toolName\":\"bash\",\"output\":{\"exit_code\":0,\"output\":"
+        "\"\\u001b[1A\\u0008\"}}",
+        "{\"type\":\"approval_gate\",\"title\":\"\\u001bc\",\"previewKind\":\"diff\",\"preview\":"
+        "\"+\\u001b[0m\"}",
+        "{\"type\":\"error\",\"code\":\"internal\",\"message\":\"\\u001b[5m\"}");
+
+    for (const char *p = text; *p; p++)
+        ASSERT((unsigned char)*p >= 0x20 || *p == '\n');
+    ASSERT(!strstr(text, "\xc2\x9b"));
+    ASSERT_CONTAINS(text, "\\x1b]0;owned\\x07");
+}
+
+TEST(thinking_is_not_for_pipes)
+{
+    ASSERT_TEXT(SHOWN("{\"type\":\"thinking\",\"seq\":1,\"content\":\"hm\"}"), "");
+}
+
+/* ---- tools ---- */
+
+TEST(calls_are_one_line_each)
+{
+    ASSERT_TEXT(
+        SHOWN("{\"type\":\"tool_use\",\"toolName\":\"bash\",\"input\":{\"command\":\"ls\\nrm x\","
+              "\"timeout_s\":5}}",
+              "{\"type\":\"tool_use\",\"toolName\":\"read_file\",\"input\":{\"path\":\"a/b.c\"}}",
+              "{\"type\":\"tool_use\",\"toolName\":\"search\",\"input\":{\"pattern\":\"a/b\","
+              "\"glob\":\"*.c\",\"path\":\"src\"}}",
+              "{\"type\":\"tool_use\",\"toolName\":\"search\",\"input\":{\"glob\":\"*.c\"}}",
+              "{\"type\":\"tool_use\",\"toolName\":\"other\",\"input\":{\"url\":\"http://x/y\"}}",
+              "{\"type\":\"tool_use\",\"toolName\":\"none\",\"input\":{}}",
+              "{\"type\":\"tool_use\",\"toolName\":\"broken\",\"input\":\"{not json\"}"),
+        "• bash  ls …\n"
+        "• read_file  a/b.c\n"
+        "• search  a/b  in *.c  below src\n"
+        "• search  *.c\n"
+        "• other  {\"url\":\"http://x/y\"}\n"
+        "• none  \n"
+        "• broken  \"{not json\"\n");
+}
+
+TEST(a_commands_output_comes_with_how_it_ended)
+{
+    ASSERT_TEXT(SHOWN("{\"type\":\"tool_result\",\"toolName\":\"bash\",\"output\":{\"exit_code\":2,"
+                      "\"stdout\":\"a\\nb\\n\",\"stderr\":\"bad\"}}"),
+                "  a\n  b\n  bad\n  exit code 2\n");
+    ASSERT_TEXT(SHOWN("{\"type\":\"tool_result\",\"toolName\":\"bash\",\"output\":{\"exit_code\":"
+                      "null,\"signal\":9,\"output\":\"\"}}"),
+                "  ended by signal 9\n");
+    ASSERT_TEXT(SHOWN("{\"type\":\"tool_result\",\"toolName\":\"bash\",\"output\":{\"exit_code\":"
+                      "null,\"signal\":15,\"timed_out\":true}}"),
+                "  ended: it took too long\n");
+    ASSERT_TEXT(
+        SHOWN("{\"type\":\"tool_result\",\"toolName\":\"bash\",\"output\":{\"exit_code\":0}}"), "");
+}
+
+TEST(long_output_keeps_its_beginning_and_end)
+{
+    AUTO_BUF event = BUF_INIT(100000);
+    const char *text;
+
+    buf_add_text(&event,
+                 "{\"type\":\"tool_result\",\"toolName\":\"bash\",\"output\":{\"output\":\"");
+    for (int i = 1; i <= 500; i++)
+        buf_printf(&event, "line %d\\n", i);
+    buf_add_text(&event, "\"}}");
+    text = SHOWN(buf_text(&event));
+    ASSERT_CONTAINS(text, "  line 4\n  … 488 more lines\n  line 493\n");
+    ASSERT_CONTAINS(text, "  line 500\n");
+    ASSERT(!strstr(text, "line 5\n"));
+}
+
+TEST(one_line_too_many_is_shown_and_not_counted)
+{
+    AUTO_BUF event = BUF_INIT(10000);
+
+    buf_add_text(&event, "{\"type\":\"tool_result\",\"toolName\":\"x\",\"output\":\"");
+    for (int i = 1; i <= 13; i++)
+        buf_printf(&event, "%d\\n", i);
+    buf_add_text(&event, "\"}");
+    ASSERT_CONTAINS(SHOWN(buf_text(&event)), "  13\n");
+    ASSERT(!strstr(SHOWN(buf_text(&event)), "more"));
+}
+
+TEST(directories_files_and_matches_have_their_own_forms)
+{
+    ASSERT_TEXT(SHOWN("{\"type\":\"tool_result\",\"toolName\":\"read_file\",\"output\":{\"kind\":"
+                      "\"directory\",\"entries\":[\"a/\",\"b.c\"],\"total\":1200}}"),
+                "  a/\n  b.c\n  1200 in all\n");
+    ASSERT_TEXT(SHOWN("{\"type\":\"tool_result\",\"toolName\":\"read_file\",\"output\":{\"kind\":"
+                      "\"directory\",\"entries\":[],\"total\":0}}"),
+                "  (empty)\n");
+    ASSERT_TEXT(
+        SHOWN("{\"type\":\"tool_result\",\"toolName\":\"read_file\",\"output\":{\"kind\":"
+              "\"text\",\"lines\":{\"first\":1,\"last\":40,\"total\":200},\"text\":\"x\"}}"),
+        "  lines 1 to 40 of 200\n");
+    ASSERT_TEXT(SHOWN("{\"type\":\"tool_result\",\"toolName\":\"read_file\",\"output\":{\"kind\":"
+                      "\"image\",\"bytes\":77}}"),
+                "  image, 77 bytes\n");
+    ASSERT_TEXT(SHOWN("{\"type\":\"tool_result\",\"toolName\":\"search\",\"output\":{\"matches\":["
+                      "{\"path\":\"a.c\",\"line\":3,\"text\":\"  int x;\"},{\"path\":\"b/c.h\"}],"
+                      "\"total\":9}}"),
+                "  a.c:3: int x;\n  b/c.h\n  9 in all\n");
+    ASSERT_TEXT(
+        SHOWN("{\"type\":\"tool_result\",\"toolName\":\"search\",\"output\":{\"matches\":[]}}"),
+        "  nothing found\n");
+    ASSERT_TEXT(SHOWN("{\"type\":\"tool_result\",\"toolName\":\"write_file\",\"output\":{\"path\":"
+                      "\"a\",\"created\":true,\"bytes\":5}}"),
+                "  created, 5 bytes\n");
+    ASSERT_TEXT(SHOWN("{\"type\":\"tool_result\",\"toolName\":\"edit_file\",\"output\":{\"path\":"
+                      "\"a\",\"diff\":\"-x\\n+y\\n\"}}"),
+                "  -x\n  +y\n");
+    ASSERT_TEXT(
+        SHOWN("{\"type\":\"tool_result\",\"toolName\":\"other\",\"output\":{\"a\":\"b/c\"}}"),
+        "  {\"a\":\"b/c\"}\n");
+}
+
+TEST(results_of_another_shape_than_promised_do_no_harm)
+{
+    static const char *const tools[] = { "bash", "read_file", "write_file", "search", "ask_user" };
+    static const char *const outputs[] = {
+        "null",
+        "[]",
+        "17",
+        "\"text\"",
+        "{}",
+        "{\"entries\":3,\"matches\":{},\"lines\":[],\"output\":7,\"diff\":{},\"exit_code\":\"x\"}",
+        "{\"entries\":[1,null,{}],\"matches\":[1,null,\"x\"],\"lines\":\"x\"}",
+    };
+
+    for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++)
+        for (size_t j = 0; j < sizeof(outputs) / sizeof(outputs[0]); j++)
+            SHOWN(arena_printf(&t->arena,
+                               "{\"type\":\"tool_result\",\"toolName\":\"%s\",\"output\":%s}",
+                               tools[i], outputs[j]));
+    SHOWN("{}", "[]", "{\"type\":7}", "{\"type\":\"text\",\"content\":[]}",
+          "{\"type\":\"waiting\"}", "{\"type\":\"approval_gate\",\"preview\":1}",
+          "{\"type\":\"done\"}", "{\"type\":\"error\"}", "{\"type\":\"iteration\"}");
+}
+
+TEST(an_error_of_a_tool_is_shown)
+{
+    ASSERT_TEXT(SHOWN("{\"type\":\"tool_result\",\"toolName\":\"bash\",\"status\":\"failed\","
+                      "\"error\":{\"code\":\"rejected\",\"message\":\"not today\"}}"),
+                "  not today\n");
+}
+
+/* ---- what waits ---- */
+
+TEST(what_waits_is_shown_with_what_would_happen_and_what_to_type)
+{
+    ASSERT_TEXT(
+        SHOWN("{\"type\":\"approval_gate\",\"gateId\":\"0123456789abcdef\",\"toolName\":"
+              "\"bash\",\"title\":\"Run a command\",\"previewKind\":\"command\","
+              "\"preview\":\"make\\n\\nin /tmp, in the sandbox\\nmay reach: no network\\n\"}",
+              "{\"type\":\"waiting\",\"itemId\":\"0123456789abcdef\",\"kind\":\"tool\"}"),
+        "? Run a command\n"
+        "  make\n"
+        "  in /tmp, in the sandbox\n"
+        "  may reach: no network\n"
+        "Waiting for you:  dormouse approve 01234567   or   dormouse reject 01234567\n");
+    ASSERT_TEXT(SHOWN("{\"type\":\"waiting\",\"itemId\":\"abcdef0123\",\"kind\":\"question\","
+                      "\"title\":\"Which one?\"}"),
+                "? Which one?\n"
+                "Waiting for you:  dormouse answer abcdef01 TEXT\n");
+}
+
+TEST(a_long_preview_is_cut)
+{
+    AUTO_BUF event = BUF_INIT(100000);
+
+    buf_add_text(&event, "{\"type\":\"approval_gate\",\"title\":\"x\",\"previewKind\":\"diff\","
+                         "\"preview\":\"");
+    for (int i = 0; i < 300; i++)
+        buf_printf(&event, "+%d\\n", i);
+    buf_add_text(&event, "\"}");
+    ASSERT_CONTAINS(SHOWN(buf_text(&event)), "  +59\n  … 240 more lines\n");
+}
+
+/* ---- the end ---- */
+
+TEST(errors_say_what_to_do)
+{
+    ASSERT_TEXT(SHOWN("{\"type\":\"error\",\"code\":\"iterations_exceeded\",\"message\":\"too "
+                      "many\",\"recoverable\":false}"),
+                "! too many\n  allow more with --max-iterations, or go on in the same conversation "
+                "with --thread\n");
+    ASSERT_TEXT(SHOWN("{\"type\":\"error\",\"code\":\"provider_failed\",\"message\":\"try "
+                      "again\",\"recoverable\":true}"),
+                "! try again\n");
+    ASSERT_TEXT(SHOWN("{\"type\":\"error\",\"code\":\"kill_switch_active\",\"message\":\"on; "
+                      "`dormouse unkill` lifts it\"}"),
+                "! on; `dormouse unkill` lifts it\n");
+    ASSERT_TEXT(SHOWN("{\"type\":\"error\",\"code\":\"timeout\"}"), "! It took too long.\n");
+}
+
+TEST(rounds_and_cancelling_are_shown)
+{
+    ASSERT_TEXT(SHOWN("{\"type\":\"iteration\",\"count\":3}",
+                      "{\"type\":\"done\",\"stopReason\":\"cancelled\"}"),
+                "── round 3\nCancelled.\n");
+    ASSERT_TEXT(SHOWN("{\"type\":\"done\",\"stopReason\":\"end_turn\"}"), "");
+}
+
+/* ---- terminals ---- */
+
+struct terminal {
+    FILE *out;
+    int main_fd;
+};
+
+static struct terminal open_terminal(void)
+{
+    struct winsize size = { .ws_col = 80, .ws_row = 24 };
+    struct terminal terminal;
+    int fd;
+
+    if (openpty(&terminal.main_fd, &fd, NULL, NULL, &size) < 0)
+        SKIP("no pseudo terminal");
+    setenv("TERM", "xterm", 1);
+    unsetenv("NO_COLOR");
+    terminal.out = fdopen(fd, "w");
+    return terminal;
+}
+
+static const char *read_terminal(struct test *t, struct terminal *terminal)
+{
+    char *text = arena_alloc(&t->arena, 8192, 1);
+    ssize_t n;
+
+    fflush(terminal->out);
+    n = read(terminal->main_fd, text, 8191);
+    text[n > 0 ? n : 0] = '\0';
+    return text;
+}
+
+static void show_one(struct test *t, struct terminal *terminal, const char *json)
+{
+    AUTO_JSON event = NULL;
+    struct show show;
+
+    ASSERT_OK(json_parse(str_from(json), &event, &t->err));
+    show_init(&show, terminal->out);
+    show_event(&show, event);
+}
+
+TEST(a_terminal_gets_a_diff_in_colours)
+{
+    struct terminal terminal = open_terminal();
+    const char *text;
+
+    show_one(
+        t, &terminal,
+        "{\"type\":\"approval_gate\",\"title\":\"Edit a\",\"previewKind\":\"diff\",\"preview\":"
+        "\"--- a\\n+++ a\\n@@ -1 +1 @@\\n-old\\n+new\\n\"}");
+    text = read_terminal(t, &terminal);
+    ASSERT_CONTAINS(text, "\033[33m? Edit a\033[0m");
+    ASSERT_CONTAINS(text, "\033[31m  -old\033[0m");
+    ASSERT_CONTAINS(text, "\033[32m  +new\033[0m");
+    ASSERT_CONTAINS(text, "\033[1m  +++ a\033[0m");
+    setenv("NO_COLOR", "1", 1);
+    show_one(t, &terminal, "{\"type\":\"error\",\"code\":\"timeout\",\"message\":\"x\"}");
+    ASSERT(!strchr(read_terminal(t, &terminal), '\033'));
+}
+
+TEST(a_terminal_is_told_what_a_run_took)
+{
+    struct terminal terminal = open_terminal();
+    AUTO_JSON run = NULL;
+    struct show show;
+
+    ASSERT_OK(
+        json_parse(STR("{\"createdAt\":\"2026-01-01T00:00:00.000Z\",\"endedAt\":"
+                       "\"2026-01-01T00:01:05.250Z\",\"inputTokens\":1200,\"outputTokens\":34,"
+                       "\"cost\":0.0123}"),
+                   &run, &t->err));
+    show_init(&show, terminal.out);
+    show_cost(&show, run);
+    ASSERT_CONTAINS(read_terminal(t, &terminal), "1 min 05 s · 1200 tokens in, 34 out · 0.0123");
+    show_init(&show, stdout);
+    show_cost(&show, NULL);
+}

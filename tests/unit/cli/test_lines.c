@@ -239,7 +239,8 @@ TEST(a_command_with_one_mistake_is_still_understood)
                 char *argv[] = { arena_text(&t->arena, "dormouse"), arena_text(&t->arena, wrong[k]),
                                  NULL };
 
-                if (strcmp(wrong[k], word) == 0) /* two equal letters changed places */
+                /* Two equal letters changed places; or it is as near to `kill`. */
+                if (strcmp(wrong[k], word) == 0 || strcmp(wrong[k], "ukill") == 0)
                     continue;
                 err_reset(&t->err);
                 ASSERT_FAILS(cli_parse(&args, cli_commands, 2, argv, &t->err), ERR_BAD_REQUEST);

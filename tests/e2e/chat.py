@@ -34,14 +34,16 @@ class Terminal:
         os.write(self.fd, text.encode())
 
     def read(self, seconds):
+        """False when the other side is closed."""
         if not select.select([self.fd], [], [], seconds)[0]:
-            return
+            return True
         try:
             self.raw += os.read(self.fd, 65536)
         except OSError:
-            return
+            return False
         text = self.raw.decode(errors="replace")
         self.seen = re.sub(r"\x1b(\[[0-9;?]*[A-Za-z]|[()][A-Z0-9]|[=>])", "", text)
+        return True
 
     def wait(self, part):
         """Until part has appeared after what was last typed."""
@@ -51,13 +53,13 @@ class Terminal:
             self.read(0.2)
 
     def ended(self):
-        for _ in range(WAIT_S * 10):
-            self.read(0.1)
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid:
-                self.pid = 0
-                return os.waitstatus_to_exitcode(status)
-        raise AssertionError(f"it did not end: {self.seen!r}")
+        """The exit code, once it has ended."""
+        end = time.monotonic() + WAIT_S
+        while self.read(0.2):
+            expect(time.monotonic() < end, f"it did not end: {self.seen!r}")
+        _, status = os.waitpid(self.pid, 0)
+        self.pid = 0
+        return os.waitstatus_to_exitcode(status)
 
     def close(self):
         if self.pid:

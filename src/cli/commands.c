@@ -8,6 +8,13 @@
 const struct cli_command *const cli_commands[] = {
     &cli_cmd_serve,
     &cli_cmd_run,
+    &cli_cmd_chat,
+    &cli_cmd_doctor,
+    &cli_cmd_config_check,
+    &cli_cmd_config_show,
+    &cli_cmd_backup,
+    &cli_cmd_sandbox_exec,
+    &cli_cmd_schema_check,
     &cli_cmd_stdio,
     &cli_cmd_inbox,
     &cli_cmd_approve,

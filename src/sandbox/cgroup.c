@@ -64,7 +64,9 @@ static const char *make_dir(struct cgroup *group, const char *parent)
     static unsigned made;
     char *dir = group->dirs[group->n];
 
-    sweep(parent);
+    /* Once is enough: what this process leaves it knows. */
+    if (made < DIRS_MAX)
+        sweep(parent);
     if (snprintf(dir, sizeof(group->dirs[0]), "%s/" PREFIX "%d-%u", parent, (int)getpid(),
                  made++) >= (int)sizeof(group->dirs[0]) ||
         mkdir(dir, 0755) < 0)

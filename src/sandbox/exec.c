@@ -35,9 +35,9 @@ struct exec {
     struct cgroup *group;
     pid_t pid;
     int pidfd, socket;
-    uv_poll_t ended, greeting;
+    uv_poll_t ended;
     uv_signal_t terminate, hangup;
-    bool greeted, done;
+    bool done;
     int status;
 };
 
@@ -55,17 +55,6 @@ static void on_ended(uv_poll_t *poll, int status, int events)
     loop_stop(exec->loop);
 }
 
-/* The walls stand. */
-static void on_greeting(uv_poll_t *poll, int status, int events)
-{
-    struct exec *exec = poll->data;
-    char hello[8];
-
-    (void)status, (void)events;
-    uv_poll_stop(poll);
-    exec->greeted = read(exec->socket, hello, sizeof(hello)) > 0;
-}
-
 static void on_signal(uv_signal_t *handle, int number)
 {
     struct exec *exec = handle->data;
@@ -79,12 +68,10 @@ static void watch(struct exec *exec)
     struct uv_loop_s *uv = loop_uv(exec->loop);
 
     uv_poll_init(uv, &exec->ended, exec->pidfd);
-    uv_poll_init(uv, &exec->greeting, exec->socket);
     uv_signal_init(uv, &exec->terminate);
     uv_signal_init(uv, &exec->hangup);
-    exec->ended.data = exec->greeting.data = exec->terminate.data = exec->hangup.data = exec;
+    exec->ended.data = exec->terminate.data = exec->hangup.data = exec;
     uv_poll_start(&exec->ended, UV_READABLE, on_ended);
-    uv_poll_start(&exec->greeting, UV_READABLE, on_greeting);
     uv_signal_start(&exec->terminate, on_signal, SIGTERM);
     uv_signal_start(&exec->hangup, on_signal, SIGHUP);
 }
@@ -98,8 +85,7 @@ static void on_closed(uv_handle_t *handle)
 
 static void unwatch(struct exec *exec)
 {
-    uv_handle_t *const handles[] = { (uv_handle_t *)&exec->ended, (uv_handle_t *)&exec->greeting,
-                                     (uv_handle_t *)&exec->terminate,
+    uv_handle_t *const handles[] = { (uv_handle_t *)&exec->ended, (uv_handle_t *)&exec->terminate,
                                      (uv_handle_t *)&exec->hangup };
     int left = ARRAY_LEN(handles);
 
@@ -159,6 +145,15 @@ static void say_refused(void *arg, const char *detail)
     fprintf(stderr, "dormouse: network: %s\n", detail);
 }
 
+/* The walls stood, and the exit code is the command's. Nobody need be woken for that while it
+ * runs. */
+static bool greeted(const struct exec *exec)
+{
+    char hello[8];
+
+    return recv(exec->socket, hello, sizeof(hello), MSG_DONTWAIT) > 0;
+}
+
 static int run(struct exec *exec, struct err *err)
 {
     int r = 0;
@@ -170,7 +165,7 @@ static int run(struct exec *exec, struct err *err)
     close(exec->pidfd);
     if (r < 0)
         return -1;
-    if (!exec->greeted)
+    if (!greeted(exec))
         return walls_explain(err, "see above");
     return WIFEXITED(exec->status) ? WEXITSTATUS(exec->status) : 128 + WTERMSIG(exec->status);
 }

@@ -119,11 +119,12 @@ static void answer_one(int listener)
     if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &ask) < 0)
         return;
     read_name((pid_t)ask.pid, name, sizeof(name));
+    /* First said, then answered: with the answer the command may end, and we with it. */
+    inside_notice("seccomp", "%s by %s refused", inside_call_name(ask.data.nr), name);
     memset(&reply, 0, sizeof(reply));
     reply.id = ask.id;
     reply.error = -EPERM;
     ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &reply);
-    inside_notice("seccomp", "%s by %s refused", inside_call_name(ask.data.nr), name);
 }
 
 static void *answer_all(void *arg)

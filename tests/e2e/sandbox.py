@@ -1,12 +1,19 @@
 #!/usr/bin/env python3
 """`dormouse sandbox exec` as people type it: streams, exit codes, the terminal, the walls."""
+import contextlib
+import http.server
+import json
 import os
 import pty
+import shutil
 import signal
+import ssl
 import subprocess
+import threading
 import time
 
 from harness import BINARY, WAIT_S, Skip, expect, expect_eq, expect_in, main, test
+from model_server import ModelServer
 
 
 def sandbox(box, *words, **how):
@@ -87,6 +94,138 @@ def only_listed_hosts_are_reached(box):
     expect_in("dormouse: network: evil.example:443", err)
     _, err = sandbox(box, "--allow-domain", "http://x", "--", "true", code=125)
     expect_in("http://x", err)
+
+
+class Page(http.server.BaseHTTPRequestHandler):
+    """Answers every path with itself, and a POST with what was sent."""
+
+    def do_GET(self):
+        self.answer(self.path.encode())
+
+    def do_POST(self):
+        self.answer(self.rfile.read(int(self.headers["Content-Length"])))
+
+    def answer(self, body):
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@contextlib.contextmanager
+def page_server(box, tls):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
+    if tls:
+        key, cert = box.path("key.pem"), box.path("cert.pem")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                        "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=127.0.0.1",
+                        "-addext", "subjectAltName=IP:127.0.0.1", "-days", "1", "-keyout", key,
+                        "-out", cert], check=True, stderr=subprocess.DEVNULL)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(cert, key)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield server.server_address[1]
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@test
+def curl_reaches_an_allowed_address_in_the_clear_and_through_a_tunnel(box):
+    if not shutil.which("curl"):
+        raise Skip("curl is not installed")
+    for tls in (False, True):
+        with page_server(box, tls) as port:
+            host = f"127.0.0.1:{port}"
+            url = f"{'https' if tls else 'http'}://{host}"
+            curl = ["curl", "-sS", "--max-time", "20", "--noproxy", ""]
+            if tls:
+                curl += ["--cacert", box.path("cert.pem")]
+            out, err = sandbox(box, "--allow-domain", host, "--", *curl, f"{url}/hello")
+            expect_eq((out, err), ("/hello", ""))
+            big = box.write("work/big", "0123456789abcdef" * 40000)
+            out, _ = sandbox(box, "--allow-domain", host, "--", *curl, "--data-binary", f"@{big}",
+                             f"{url}/echo")
+            expect_eq(len(out), 640000)
+            # Another port of the same machine is another matter, and so is no list at all.
+            _, err = sandbox(box, "--allow-domain", "127.0.0.1:1", "--", "sh", "-c", '! "$@"',
+                             "sh", *curl, "--fail", f"{url}/")
+            expect_in(f"dormouse: network: {host}", err)
+            sandbox(box, "--", *curl, f"{url}/", code=7)
+
+
+@test
+def domains_of_the_configuration_may_name_a_port(box):
+    with page_server(box, False) as port:
+        box.config(f"sandbox: {{ security: {{ allowedDomains: ['127.0.0.1:{port}'] }} }}\n")
+        out, _ = sandbox(box, "--", "bash", "-c",
+                         f"exec 3<>/dev/tcp/127.0.0.1/3128; printf 'GET http://127.0.0.1:{port}/x "
+                         f"HTTP/1.1\\r\\nHost: 127.0.0.1:{port}\\r\\nConnection: close\\r\\n"
+                         "\\r\\n' >&3; cat <&3")
+        expect_in("200 OK", out)
+        expect_in("/x", out)
+
+
+@test
+def what_a_command_makes_of_settings_is_set_aside(box):
+    _, err = sandbox(box, "--", "mkdir", ".dormouse", code=125)
+    expect_in("dormouse: settings: ", err)
+    expect_eq(os.listdir(box.work), [".dormouse.set-aside-1"])
+
+
+def naughty_agent(started):
+    """Tries an unlisted host and to make settings; then a command that does not end."""
+    steps = ["curl -sS -o /dev/null --max-time 20 https://evil.example/ 2>&1; true",
+             "mkdir .dormouse", f"echo > {started}; sleep 600 & sleep 600"]
+
+    def answer(reply):
+        if reply.is_check():
+            reply.check(done=False)
+        else:
+            reply.call("bash", {"command": steps[min(reply.results(), 2)], "timeout_s": 500})
+    return answer
+
+
+def running(text):
+    """Processes whose command line holds the text."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                if text.encode() in file.read():
+                    found.append(int(pid))
+        except OSError:
+            pass
+    return found
+
+
+@test
+def what_a_run_was_refused_is_in_its_trace_and_the_daemon_ends_with_a_hand_alive(box):
+    sandbox(box, "--", "true")
+    started = box.path("work/started")
+    ModelServer(box, naughty_agent(started))
+    daemon = box.serve(env={"DORMOUSE_SANDBOX_SECURITY_ALLOWEDDOMAINS": "good.example"})
+    stream = daemon.start("try things", mode="wiggum", cwd=box.work)
+    expect_in("403", json.dumps(stream.until("tool_result", toolName="bash")["output"]))
+    expect_in("set-aside", json.dumps(stream.until("tool_result", toolName="bash")["output"]))
+    deadline = time.monotonic() + WAIT_S
+    while not os.path.exists(started):
+        expect(time.monotonic() < deadline, "the last command did not start")
+        time.sleep(0.02)
+    expect(running(started), "no command runs")
+    _, err = daemon.stop()
+    expect("BUG" not in err and "Sanitizer" not in err, err)
+    expect_eq(running(started), [])
+    out, _ = box.run("trace", box.runs()[0]["runId"])
+    expect_in("evil.example:443", out)
+    expect_in(".dormouse.set-aside-1", out)
 
 
 @test

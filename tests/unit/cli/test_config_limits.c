@@ -11,7 +11,8 @@
 #define DURATION "` must be a number with ms, s, m, h or d, like 30s"
 #define KEEP     "` must be `forever` or a number with ms, s, m, h or d, like 90d"
 #define DOMAIN_NAME                                                                                \
-    ".0` must be a host name like example.org or *.example.org, without scheme, port or path"
+    ".0` must be a host like example.org, *.example.org, example.org:8080 or [::1]:8080, without " \
+    "scheme or path"
 #define ADDRESS          "` must be an address and a port, like 127.0.0.1:7117 or [::1]:7117"
 #define HOST             ".0` must be a host name, with a port or without, like mouse.example.org"
 #define ID               "` must be letters, digits, dots, dashes or underscores and begin with a letter or digit"
@@ -62,7 +63,13 @@ static const struct limit_case cases[] = {
     { "sandbox.security.allowedDomains", "[a.org]" },
     { "sandbox.security.allowedDomains", "['*.a.org']" },
     { "sandbox.security.allowedDomains", "[\"https://a.org\"]", DOMAIN_NAME, 2 },
-    { "sandbox.security.allowedDomains", "[\"a.org:80\"]", DOMAIN_NAME, 2 },
+    { "sandbox.security.allowedDomains", "['a.org:80', '*.a.org:65535', '10.0.0.1:8080']" },
+    { "sandbox.security.allowedDomains", "['[::1]:8080', '[2001:db8::1]']" },
+    { "sandbox.security.allowedDomains", "[\"a.org:\"]", DOMAIN_NAME, 2 },
+    { "sandbox.security.allowedDomains", "[\"a.org:0\"]", DOMAIN_NAME, 2 },
+    { "sandbox.security.allowedDomains", "[\"a.org:123456\"]", DOMAIN_NAME, 2 },
+    { "sandbox.security.allowedDomains", "[\"a.org:80/x\"]", DOMAIN_NAME, 2 },
+    { "sandbox.security.allowedDomains", "[\"*.[::1]:80\"]", DOMAIN_NAME, 2 },
     { "sandbox.security.allowedDomains", "[\"*\"]", DOMAIN_NAME, 2 },
     { "sandbox.security.allowedDomains", "[a.*.org]", DOMAIN_NAME, 1 },
     { "sandbox.security.allowedDomains", "[-a.org]", DOMAIN_NAME, 1 },

@@ -268,6 +268,11 @@ static const struct {
     { "sandbox.security.allowedDomains", "['*.a.org']", "[x.a.org.evil]", HOSTS },
     { "sandbox.security.allowedDomains", "['*.b.a.org']", "['*.a.org']", HOSTS },
     { "sandbox.security.allowedDomains", "[a.org]", "[x.a.org]", HOSTS },
+    { "sandbox.security.allowedDomains", "[a.org]", "['a.org:8080']", HOSTS },
+    { "sandbox.security.allowedDomains", "['a.org:8080']", "['A.org:8080']", NULL },
+    { "sandbox.security.allowedDomains", "['*.a.org']", "['x.a.org:8080']", HOSTS },
+    { "sandbox.security.allowedDomains", "['*.a.org:8080']", "['x.a.org:8080']", NULL },
+    { "sandbox.security.allowedDomains", "['[::1]:80']", "['[::1]:81']", HOSTS },
     { "sandbox.security.allowedDomains", "[a.org, b.org]", "[b.org, c.org]", HOSTS },
 };
 

@@ -12,7 +12,7 @@
 #include "base/limits.h"
 #include "cli/args_int.h"
 #include "cli/cli_int.h"
-#include "cli/data_dir.h"
+#include "house/data_dir.h"
 #include "cli/term.h"
 
 const char *cli_data_dir(const struct cli_args *args)

@@ -150,8 +150,10 @@ static int read_input(const char *typed, struct json_object **ret_input, struct 
         r = file_read_fd(STDIN_FILENO, "standard input", &text, err);
     else
         r = file_read(typed, &text, err);
-    if (r < 0 || json_parse(buf_str(&text), ret_input, err) < 0)
+    if (r < 0)
         return err_wrap(err, "--input");
+    if (json_parse(buf_str(&text), ret_input, err) < 0)
+        return err_wrap(err, "--input is not JSON");
     return 0;
 }
 

@@ -124,7 +124,9 @@ static int run_kill(const struct cli_args *args)
 static const struct cli_option kill_options[] = {
     { .name = "all", .help = "everything" },
     { .name = "agent", .value = "AGENT", .help = "one agent" },
-    { .name = "tools", .value = "CLASS", .help = "one class of tools, such as shell, files or people" },
+    { .name = "tools",
+      .value = "CLASS",
+      .help = "one class of tools, such as shell, files or people" },
     { .name = "reason", .value = "TEXT", .help = "why, for whoever finds it stopped" },
     { .name = NULL },
 };

@@ -233,12 +233,13 @@ static bool ask_yes(const char *id)
 /* 0 agreed, -1 not. */
 static int agree(const struct cli_args *args, const struct consent_terms *terms, struct err *err)
 {
+    if (!cli_json(args))
+        print_terms(stderr, terms);
     if (cli_has(args, "yes"))
         return 0;
     if (!isatty(STDIN_FILENO))
         return err_set(err, ERR_PRIVACY_CONFIRMATION_REQUIRED,
                        "a person has to agree: run it on a terminal, or add --yes");
-    print_terms(stderr, terms);
     if (!ask_yes(terms->model_id))
         return err_set(err, ERR_REJECTED, "not agreed; nothing is sent to model %s",
                        terms->model_id);

@@ -16,7 +16,7 @@
 #include "cli/commands_int.h"
 #include "cli/config_edit.h"
 #include "cli/config_int.h"
-#include "cli/data_dir.h"
+#include "house/data_dir.h"
 
 enum { TEXT = 0, NUMBER, INTEGER, FLAG };
 

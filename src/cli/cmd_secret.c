@@ -15,7 +15,7 @@
 
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
-#include "cli/data_dir.h"
+#include "house/data_dir.h"
 #include "policy/secret.h"
 
 /* ---- reading a value ---- */

@@ -28,7 +28,7 @@
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
 #include "cli/config.h"
-#include "cli/data_dir.h"
+#include "house/data_dir.h"
 #include "cli/house.h"
 #include "cli/keeper.h"
 #include "cli/notify.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
-#include "cli/data_dir.h"
+#include "house/data_dir.h"
 #include "cli/doctor_int.h"
 #include "cli/domains.h"
 #include "cli/term.h"

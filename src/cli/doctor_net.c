@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "cli/data_dir.h"
+#include "house/data_dir.h"
 #include "cli/doctor_int.h"
 #include "serve/address.h"
 

@@ -6,17 +6,13 @@
 #ifndef DORMOUSE_CLI_HOUSE_H
 #define DORMOUSE_CLI_HOUSE_H
 
-#include "base/arena.h"
-#include "bp/policy.h"
-#include "change/change.h"
 #include "cli/domains.h"
 #include "cli/models.h"
+#include "house/rooms.h"
 #include "loop/loop.h"
-#include "model/model.h"
 #include "policy/kill.h"
 #include "policy/secret.h"
 #include "run/run.h"
-#include "tool/tool.h"
 
 struct config;
 
@@ -26,21 +22,18 @@ struct house {
     int lock_fd;
     struct domains domains;
     struct loop *loop;
-    struct change *change;
     struct secrets *secrets;
-    struct kill_switches *kill;
-    struct bp_policy *policy;
     struct models specs;
     struct models_access access;
+    struct rooms rooms;
+    /* Of the rooms, when it is awake. */
+    struct change *change;
+    struct kill_switches *kill;
     struct model_gateway *models;
-    struct tool_bed *tools;
     struct runner *runner;
-    struct arena arena;
-    char policy_hash[65];
-    char cwd[4096];
 };
 
-#define HOUSE_INIT ((struct house){ .lock_fd = -1, .arena = ARENA_INIT })
+#define HOUSE_INIT ((struct house){ .lock_fd = -1, .rooms = ROOMS_INIT })
 
 /* Takes the lock, opens the domains and makes the loop. config outlives the house. Fails with
  * conflict when another process holds the data directory. */

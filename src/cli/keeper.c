@@ -25,7 +25,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/unix_address.h"
-#include "cli/data_dir.h"
+#include "house/data_dir.h"
 
 #define START_MS 20000
 #define LOOK_MS  10 /* between looks at a daemon that is starting or ending */

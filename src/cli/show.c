@@ -6,6 +6,7 @@
 
 #include <json-c/json.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/limits.h"
@@ -288,7 +289,7 @@ void show_cost(struct show *show, struct json_object *run)
     int64_t in = 0, out = 0;
     double cost = 0;
 
-    if (!run || !term_width(show->out))
+    if (!run || !isatty(fileno(show->out)))
         return;
     json_get_i64(run, "inputTokens", &in, NULL);
     json_get_i64(run, "outputTokens", &out, NULL);
@@ -307,7 +308,7 @@ void show_cost(struct show *show, struct json_object *run)
 
 static void show_thinking(struct show *show, struct json_object *event)
 {
-    if (term_width(show->out))
+    if (isatty(fileno(show->out)))
         show_said(show, event, TERM_DIM);
 }
 

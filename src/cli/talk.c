@@ -37,7 +37,6 @@ struct talk {
     int fd;
     struct answer answer;
     bool closed;
-    bool used; /* a request was answered on this connection */
     bool keep;
     struct sse_parser sse;
     bool following;
@@ -163,7 +162,7 @@ static int reconnect(struct talk *talk, struct err *err)
     answer_release(&talk->answer);
     talk->answer = fresh->answer;
     free(fresh);
-    talk->closed = talk->used = false;
+    talk->closed = false;
     return 0;
 }
 
@@ -302,13 +301,13 @@ static int exchange(struct talk *talk, struct str request, struct err *err)
     return 0;
 }
 
-/* Sends it and reads the head. The daemon closes connections that were idle for long; one of those
- * is found out by using it, and nothing of the request was looked at then. */
+/* Sends it and reads the head. The daemon closes connections that were idle for long, and it may
+ * have been started again: that is found out by using the connection. What changes something may
+ * be asked for twice: turns, decisions and switches are applied once. */
 static int request(struct talk *talk, const char *method, const char *path, struct str body,
                    const char *accept, struct err *err)
 {
     AUTO_BUF out = BUF_INIT(LIMIT_HTTP_BODY_BYTES + ANSWER_HEAD_BYTES);
-    bool stale = talk->used;
 
     BUG_IF(talk->following);
     if (write_request(&out, method, path, body, accept, err) < 0)
@@ -317,8 +316,8 @@ static int request(struct talk *talk, const char *method, const char *path, stru
         return -1;
     if (exchange(talk, buf_str(&out), err) == 0)
         return 0;
-    if (!stale || talk->keep || err->code != ERR_PROVIDER_FAILED ||
-        talk->answer.at != ANSWER_STATUS || talk->answer.in.n)
+    if (talk->keep || err->code != ERR_PROVIDER_FAILED || talk->answer.at != ANSWER_STATUS ||
+        talk->answer.in.n)
         return -1;
     err_reset(err);
     return reconnect(talk, err) < 0 ? -1 : exchange(talk, buf_str(&out), err);
@@ -344,7 +343,6 @@ static int read_answer(struct talk *talk, struct buf *out, struct err *err)
 {
     if (read_body(talk, out, err) < 0)
         return -1;
-    talk->used = true;
     if (talk->answer.close)
         talk->closed = true;
     if (talk->answer.status >= 400)

@@ -5,6 +5,7 @@
  */
 #include "loop/loop.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "loop/loop_int.h"
@@ -216,4 +217,25 @@ void loop_fire_timers(struct loop *loop)
 {
     timers_fire(&loop->timers, clock_mono_ms(loop->clock));
     timers_fire(&loop->alarms, clock_wall_ms(loop->clock));
+}
+
+/* Milliseconds from now until due, of a heap that may be empty; the sooner of that and wait. */
+static int64_t sooner(int64_t wait, int64_t due, int64_t now)
+{
+    int64_t mine = due > now ? due - now : 0;
+
+    if (due == TIMERS_NONE)
+        return wait;
+    return wait < 0 || mine < wait ? mine : wait;
+}
+
+int loop_wait_ms(struct loop *loop)
+{
+    int64_t wait = -1;
+
+    if (loop_pending(loop))
+        return 0;
+    wait = sooner(wait, timers_next(&loop->timers), clock_mono_ms(loop->clock));
+    wait = sooner(wait, timers_next(&loop->alarms), clock_wall_ms(loop->clock));
+    return wait > INT_MAX ? INT_MAX : (int)wait;
 }

@@ -101,6 +101,9 @@ void loop_add_tick_hook(struct loop *loop, struct loop_tick_hook *hook);
 void loop_remove_tick_hook(struct loop *loop, struct loop_tick_hook *hook);
 /* There is more to do: the loop must not sleep before the next tick. Cheap, idempotent. */
 void loop_wake(struct loop *loop);
+/* How long whoever drives the loop from outside (uv_run() on loop_uv()) may wait before the next
+ * turn: 0 there is something to do at once, -1 nothing but what its descriptor tells. */
+int loop_wait_ms(struct loop *loop);
 /* Memory for what this tick works on: lives until its after-commit effects have run. What effects
  * and hooks allocate belongs to the next tick already. */
 struct arena *loop_arena(struct loop *loop);

@@ -350,6 +350,7 @@ static void forget_counts(struct run *run)
 static int read_log(struct run *run, struct err *err)
 {
     struct reading reading = { .run = run, .err = err, .arena = ARENA_INIT };
+    struct bp_event next;
     int r;
 
     forget_counts(run);
@@ -357,6 +358,10 @@ static int read_log(struct run *run, struct err *err)
     arena_release(&reading.arena);
     if (r < 0 || reading.failed)
         return -1;
+    /* What one event leads to is stored with it. */
+    if (bp_next(run->engine, &next, NULL))
+        return err_set(err, ERR_INTEGRITY_FAILED,
+                       "the log of the run stops in the middle of a step");
     for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
         if (run->calls[key].live && read_call(&run->calls[key], err) < 0)
             return -1;
@@ -410,26 +415,41 @@ static bool is_final(enum err_code code)
            code == ERR_SCHEMA_VIOLATION;
 }
 
+static int load(struct runner *runner, struct str run_key, struct run **ret_run, struct err *err)
+{
+    struct run *run = run_new(runner);
+
+    if (read_run(run, run_key, err) < 0) {
+        run_free(run);
+        if (is_final(err->code))
+            run_end_with(runner, run_key, err);
+        return -1;
+    }
+    map_put(&runner->runs, run->row.run_key, run);
+    run_watch_time(run);
+    run_hold(run);
+    /* Whoever comes first after a start, a person or the start itself. */
+    if (run->row.status != RUN_WAITING)
+        run_continue(run);
+    *ret_run = run;
+    return 0;
+}
+
 int run_open(struct runner *runner, struct str run_key, struct run **ret_run, struct err *err)
 {
     struct run *run = map_find(&runner->runs, run_key);
 
-    if (run && run->broken)
-        return err_set(err, ERR_STORAGE_FAILED, "the run is being loaded again, try once more");
-    if (run && run->ended)
-        return err_set(err, ERR_CONFLICT, "the run has ended");
-    if (!run) {
-        run = run_new(runner);
-        if (read_run(run, run_key, err) < 0) {
-            run_free(run);
-            if (is_final(err->code))
-                run_end_with(runner, run_key, err);
-            return -1;
-        }
-        map_put(&runner->runs, run->row.run_key, run);
-        run_watch_time(run);
-    }
-    run_hold(run);
+    if (run)
+        run_hold(run);
+    else if (load(runner, run_key, &run, err) < 0)
+        return -1;
     *ret_run = run;
-    return 0;
+    if (!run->broken && !run->ended)
+        return 0;
+    if (run->broken)
+        err_set(err, ERR_STORAGE_FAILED, "the run is being loaded again, try once more");
+    else
+        err_set(err, ERR_CONFLICT, "the run has ended");
+    run_unhold(run);
+    return -1;
 }

@@ -17,6 +17,7 @@
 
 struct window {
     int64_t thread_n; /* 0: free */
+    int64_t budget;   /* that it was made for */
     int64_t last_n;   /* the newest message in it */
     int64_t message_count;
     struct context_begin begin;
@@ -162,6 +163,22 @@ static int add_message(struct window *w, const struct message *from, struct err 
 
 /* ---- keeping ---- */
 
+/* Half of what the model can hold goes to the conversation; the rest is for system text, tools and
+ * the answer. */
+static int64_t budget_of(const struct run *run)
+{
+    const struct runner_config *config = &run->runner->config;
+    int64_t budget = config->context_tokens ? config->context_tokens : CONTEXT_TOKENS_DEFAULT;
+    const struct model_spec *spec;
+    char id[128];
+
+    snprintf(id, sizeof(id), "%.*s", STR_ARG(run->row.model_id));
+    spec = model_spec_find(config->models, id);
+    if (spec && spec->context_tokens > 0 && spec->context_tokens / 2 < budget)
+        budget = spec->context_tokens / 2;
+    return budget;
+}
+
 static int add_all(struct window *w, const struct context *context, struct err *err)
 {
     for (size_t i = 0; i < context->count; i++) {
@@ -176,14 +193,15 @@ static int add_all(struct window *w, const struct context *context, struct err *
 /* 1 when the kept window could be brought up to date. */
 static int extend(struct run *run, struct window *w, struct err *err)
 {
-    int64_t budget = run->runner->config.context_tokens;
+    int64_t budget = budget_of(run);
     AUTO_ARENA arena = ARENA_INIT;
     struct context_begin begin;
     struct context more;
     int r;
 
     context_begins(&run->thread, budget, &begin);
-    if (!w->whole || begin.tokens != w->begin.tokens || begin.messages != w->begin.messages)
+    if (!w->whole || budget != w->budget || begin.tokens != w->begin.tokens ||
+        begin.messages != w->begin.messages)
         return 0;
     if (w->last_n == run->thread.last_message_n)
         return 1;
@@ -199,7 +217,7 @@ static int extend(struct run *run, struct window *w, struct err *err)
 
 static int rebuild(struct run *run, struct window *w, struct err *err)
 {
-    int64_t budget = run->runner->config.context_tokens;
+    int64_t budget = budget_of(run);
     AUTO_ARENA arena = ARENA_INIT;
     struct context context;
 
@@ -212,6 +230,7 @@ static int rebuild(struct run *run, struct window *w, struct err *err)
     }
     context_begins(&run->thread, budget, &w->begin);
     w->thread_n = run->thread.n;
+    w->budget = budget;
     w->message_count = run->thread.message_count;
     w->left_out = context.left_out;
     w->whole = context.whole;

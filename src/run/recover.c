@@ -148,7 +148,6 @@ static void recover_one(struct runner *runner, struct str run_key)
             run_end_with(runner, run_key, &err);
         return;
     }
-    run_continue(run);
     run_unhold(run);
 }
 

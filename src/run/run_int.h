@@ -268,8 +268,8 @@ void run_watch_time(struct run *run);
 
 /* ---- load.c ---- */
 int run_call_read(struct run_call *call, int64_t action_n, struct err *err);
-/* In memory, from its log when needed; conflict when it has ended. One that can never go on
- * (resume_conflict, integrity_failed) is ended. */
+/* In memory, from its log when needed, and going on; conflict when it has ended. One that can never
+ * go on (resume_conflict, integrity_failed) is ended. */
 int run_open(struct runner *runner, struct str run_key, struct run **ret_run, struct err *err);
 struct run *run_new(struct runner *runner);
 int run_engine_new(struct run *run, struct err *err);

@@ -251,6 +251,49 @@ static void read_later(struct api_follower *follower)
     loop_wake(loop);
 }
 
+/* ---- promises ---- */
+
+struct promise {
+    struct loop_effect effect;
+    struct api *api;
+    struct api_follower *follower; /* compared only: it may be gone */
+};
+
+static void promise_kept(struct loop_effect *effect)
+{
+    free(effect);
+}
+
+static void promise_broken(struct loop_effect *effect, const struct err *why)
+{
+    struct promise *promise = (struct promise *)effect;
+    struct api_follower *at = promise->api->followers;
+
+    while (at && at != promise->follower)
+        at = at->next;
+    if (at)
+        api_ws_error(at, why);
+    free(promise);
+}
+
+void api_follower_promise(struct api_follower *follower)
+{
+    struct api_config *config = &follower->api->config;
+    struct promise *promise;
+    struct err err = ERR_INIT;
+
+    if (loop_unit_begin(config->loop, config->agent_domain, &err) < 0) {
+        api_ws_error(follower, &err);
+        return;
+    }
+    promise = NEW(struct promise);
+    promise->effect = (struct loop_effect){ .run = promise_kept, .drop = promise_broken };
+    promise->api = follower->api;
+    promise->follower = follower;
+    loop_after_commit(config->loop, &promise->effect);
+    loop_unit_end(config->loop, true, NULL);
+}
+
 /* ---- coming ---- */
 
 static void hold_over(struct loop_timer *timer)
@@ -353,10 +396,10 @@ int api_follower_resume(struct api_follower *follower, int64_t after, struct err
         api_follower_go(follower);
         return 0;
     }
-    if (follower->state == FOLLOW_LOG)
+    if (after >= follower->start || follower->state == FOLLOW_OVER)
+        return 0; /* this connection has them all, or gets them */
+    if (follower->seen_to > 0)
         return err_set(err, ERR_CONFLICT, "earlier events are being sent already");
-    if (after >= follower->start || follower->state != FOLLOW_LIVE)
-        return 0; /* this connection has them all */
     follower->seen_from = follower->start;
     follower->seen_to = follower->last;
     follower->start = follower->last = after;
@@ -376,10 +419,16 @@ static bool follows(const struct api_follower *follower, const struct run_public
 static void send_live(struct api_follower *follower, const struct run_public *event,
                       struct serve_event *shared)
 {
-    if (event->partial)
+    size_t backlog = serve_client_backlog(follower->client);
+
+    /* What does not fit comes from the log, when the client has taken what is queued. For a partial
+     * event that is the whole text which it is a part of. */
+    if (event->partial && backlog + event->json.n > PAGE_BYTES)
+        read_later(follower);
+    else if (event->partial)
         serve_client_send_event(follower->client, shared);
-    else if (event->json.n > LIVE_BIG && serve_client_backlog(follower->client) > 0)
-        read_later(follower); /* when the client has taken what is queued */
+    else if (event->json.n > LIVE_BIG && backlog > 0)
+        read_later(follower);
     else
         send(follower, event, shared);
 }

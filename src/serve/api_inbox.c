@@ -295,8 +295,10 @@ void api_grants_revoke(struct serve_request *request)
         if (loop_unit_end(config->loop, r >= 0, r >= 0 ? &err : NULL) < 0)
             r = -1;
     }
-    if (r < 0)
+    if (r < 0) {
         serve_reply_error(request, &err);
-    else
+    } else if (api_reply_begin(request) == 0) {
         serve_reply_empty(request, 204);
+        api_reply_end(request);
+    }
 }

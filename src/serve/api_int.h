@@ -67,7 +67,12 @@ void api_write_message(struct json_writer *w, const struct message *message);
 /* {"type":"error",...}: what a WebSocket client is told. */
 void api_write_error(struct json_writer *w, const struct err *err);
 
-/* Ends the text and answers with it; too_large when it did not fit. */
+/* What is answered between these two belongs to what the handler wrote in this tick: if that can't
+ * be kept, the client is told so instead. -1: it can't be already, and the request is answered.
+ * Does nothing for GET. */
+int api_reply_begin(struct serve_request *request);
+void api_reply_end(struct serve_request *request);
+/* Ends the text and answers with it, as above; too_large when it did not fit. */
 void api_reply(struct serve_request *request, int status, struct buf *json, struct json_writer *w);
 
 /* ---- api_follow.c: clients that read events as they come ---- */
@@ -91,6 +96,8 @@ struct str api_follower_agent(const struct api_follower *follower);
 void api_follower_go(struct api_follower *follower);
 /* What comes after this seq and was not sent on this connection yet, then live. */
 int api_follower_resume(struct api_follower *follower, int64_t after, struct err *err);
+/* It is told when what was written for it in this tick can't be kept. */
+void api_follower_promise(struct api_follower *follower);
 /* To this client alone, now. */
 void api_follower_tell(struct api_follower *follower, const char *type, struct str json);
 
@@ -99,6 +106,7 @@ void api_followers_free(struct api *api);
 
 /* ---- api_ws.c ---- */
 void api_ws_message(struct api_follower *follower, struct str text);
+void api_ws_error(struct api_follower *follower, const struct err *err);
 
 /* ---- api_inbox.c ---- */
 /* {"decision","scope","input","reason","answer"} as a decision; texts lie in arena. */

@@ -56,12 +56,39 @@ void api_put_json(struct json_writer *w, const char *key, struct str text)
         json_write_str(w, text);
 }
 
+static bool writes(struct serve_request *request)
+{
+    return !str_is(serve_request_method(request), "GET") &&
+           !str_is(serve_request_method(request), "HEAD");
+}
+
+/* An empty unit: its effects share the fate of the tick's transaction. */
+int api_reply_begin(struct serve_request *request)
+{
+    const struct api_config *config = &api_of(request)->config;
+    struct err err = ERR_INIT;
+
+    if (!writes(request) || loop_unit_begin(config->loop, config->agent_domain, &err) == 0)
+        return 0;
+    serve_reply_error(request, &err);
+    return -1;
+}
+
+void api_reply_end(struct serve_request *request)
+{
+    if (writes(request))
+        loop_unit_end(api_of(request)->config.loop, true, NULL);
+}
+
 void api_reply(struct serve_request *request, int status, struct buf *json, struct json_writer *w)
 {
     struct err err = ERR_INIT;
 
     if (json_write_end(w) == 0) {
+        if (api_reply_begin(request) < 0)
+            return;
         serve_reply_json(request, status, buf_str(json));
+        api_reply_end(request);
         return;
     }
     err_set(&err, ERR_TOO_LARGE, "the answer is longer than %zu bytes: ask for less with limit",

@@ -57,9 +57,12 @@ static void start(struct serve_request *request, const struct run_request *run)
         serve_reply_error(request, &err);
         return;
     }
+    if (api_reply_begin(request) < 0)
+        return;
     api_follower_open_sse(api_follower_new(api, &(struct api_follow){ .thread_id = info.thread_id,
                                                                       .run_id = info.run_id }),
                           request);
+    api_reply_end(request);
 }
 
 void api_run_post(struct serve_request *request)

@@ -204,9 +204,13 @@ static int dispatch(struct said *said, struct str text, struct err *err)
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         if (!str_is(type, kinds[i].type))
             continue;
-        if (!kinds[i].first)
-            api_follower_go(said->follower);
-        return kinds[i].run(said, err);
+        if (kinds[i].first)
+            return kinds[i].run(said, err);
+        api_follower_go(said->follower);
+        if (kinds[i].run(said, err) < 0)
+            return -1;
+        api_follower_promise(said->follower);
+        return 0;
     }
     return err_set(err, ERR_SCHEMA_VIOLATION,
                    "type must be message, approval_response, cancel, setMode or resume, not "
@@ -214,7 +218,7 @@ static int dispatch(struct said *said, struct str text, struct err *err)
                    STR_ARG(str_take(type, 80)));
 }
 
-static void tell_error(struct api_follower *follower, const struct err *err)
+void api_ws_error(struct api_follower *follower, const struct err *err)
 {
     AUTO_BUF json = BUF_INIT(8 * ERR_TEXT_MAX);
     struct json_writer w = JSON_WRITER(&json);
@@ -232,7 +236,7 @@ void api_ws_message(struct api_follower *follower, struct str text)
     struct err err = ERR_INIT;
 
     if (dispatch(&said, text, &err) < 0)
-        tell_error(follower, &err);
+        api_ws_error(follower, &err);
     json_object_put(said.value);
     arena_release(&said.arena);
 }

@@ -220,7 +220,7 @@ class Stream:
                                          "Content-Type": "application/json"})
         self.answer = self.connection.getresponse()
         self.seen = []
-        self.raw = b""
+        self.lines = []
         if self.answer.status != 200:
             raise Refused(self.answer.status, json.loads(self.answer.read())["error"])
 
@@ -232,7 +232,7 @@ class Stream:
                 line = self.answer.readline()
             except (http.client.IncompleteRead, ConnectionError):
                 line = b""
-            self.raw += line
+            self.lines.append(line)
             if not line:
                 return None
             if line.startswith(b"data:"):
@@ -257,6 +257,10 @@ class Stream:
             pass
         return done
 
+    @property
+    def raw(self):
+        return b"".join(self.lines)
+
     def whole(self):
         """What was recorded, without partial texts."""
         return [event for event in self.seen if not event.get("isPartial")]
@@ -279,6 +283,22 @@ class Refused(Exception):
     def __init__(self, status, error):
         super().__init__(f"{status} {error}")
         self.status, self.error = status, error
+
+
+class SmallDisk:
+    """A file system of a few pages, for root alone."""
+
+    def __init__(self, box, size):
+        self.path = box.path("small")
+        os.mkdir(self.path, 0o700)
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs",
+                               self.path], capture_output=True, timeout=WAIT_S)
+        if done.returncode != 0:
+            raise Skip("a small file system can't be mounted here")
+        box.closing.append(self)
+
+    def close(self):
+        subprocess.run(["umount", self.path], check=True, timeout=WAIT_S)
 
 
 class Postgres:

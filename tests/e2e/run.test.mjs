@@ -191,7 +191,7 @@ class Client {
     this.closed = new Promise((resolve) => this.socket.on("close", (code) => resolve(code)));
     this.socket.on("message", (bytes) => {
       this.events.push(JSON.parse(bytes));
-      this.waiting = this.waiting.filter((check) => !check());
+      this.waiting = this.waiting.filter((check) => !check(this.events.at(-1)));
     });
   }
 
@@ -212,16 +212,14 @@ class Client {
   next(fits, from = 0) {
     const matches = typeof fits === "string" ? (event) => event.type === fits && !event.isPartial : fits;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`no ${fits} among ${types(this.events)}`)), WAIT_MS);
-      const check = () => {
-        const found = this.events.slice(from).find(matches);
-        if (found) {
-          clearTimeout(timer);
-          resolve(found);
-        }
-        return Boolean(found);
+      const timer = setTimeout(() => reject(new Error(`no ${fits} among ${types(this.recorded())}`)), WAIT_MS);
+      const check = (event) => {
+        if (event === undefined || !matches(event)) return false;
+        clearTimeout(timer);
+        resolve(event);
+        return true;
       };
-      if (!check()) this.waiting.push(check);
+      if (!check(this.events.slice(from).find(matches))) this.waiting.push(check);
     });
   }
 
@@ -852,20 +850,19 @@ test("ws: who only listens gets events as they come", async () => {
 
 test("ws: a client that never reads is closed with 1013 and can come back", async () => {
   const slow = await connect(session("slow"));
-  const watch = await connect(session("slow"));
   slow.socket.pause();
   slow.say({ type: "message", content: "flood me" });
   // A close frame behind bytes that nobody takes is given two seconds.
   await until(async () => / [1-9]\d*$/m.exec((await metrics()).match(/^dormouse_stream_overflows_total.*$/m)));
   slow.socket.resume();
   assert.equal(await slow.closed, 1013);
+  await until(async () => (await get("/runs?limit=1")).body.runs[0].endedAt);
   const again = await connect(session("slow"));
   again.say({ type: "resume", after: slow.recorded().at(-1)?.seq ?? 0 });
   await again.next("done");
   assert.deepEqual([...slow.recorded(), ...again.recorded()].map((event) => event.seq), [1, 2, 3]);
   assert.equal(again.recorded().find((event) => event.type === "text").content.length, 600000);
   await again.close();
-  watch.socket.terminate();
 });
 
 test("ws: a message past the limit closes with 1009", async () => {

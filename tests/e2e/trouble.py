@@ -5,28 +5,11 @@ import os
 import shutil
 import socket
 import sqlite3
-import subprocess
 import tarfile
 
-from harness import WAIT_S, Skip, expect, expect_eq, expect_in, main, test
+from harness import WAIT_S, SmallDisk, expect, expect_eq, expect_in, main, test
 
 FREE = {"DORMOUSE_SERVER_LISTEN": "127.0.0.1:0"}
-
-
-class SmallDisk:
-    """A file system of a few pages, for root alone."""
-
-    def __init__(self, box, size):
-        self.path = box.path("small")
-        os.mkdir(self.path, 0o700)
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs",
-                               self.path], capture_output=True, timeout=WAIT_S)
-        if done.returncode != 0:
-            raise Skip("a small file system can't be mounted here")
-        box.closing.append(self)
-
-    def close(self):
-        subprocess.run(["umount", self.path], check=True, timeout=WAIT_S)
 
 
 def checks(box, *words, code=0, env=None):

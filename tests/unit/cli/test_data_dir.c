@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/data_dir.h"
+#include "house/data_dir.h"
 #include "harness/test.h"
 
 static void clear_environment(void)

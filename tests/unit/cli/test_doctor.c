@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "cli/data_dir.h"
+#include "house/data_dir.h"
 #include "cli/doctor_int.h"
 #include "cli/domains.h"
 #include "harness/test.h"

@@ -219,6 +219,35 @@ TEST(every_command_line_of_the_table_means_what_it_says)
 }
 
 /* One letter left out, doubled or swapped with the next: the name that was meant is offered. */
+/* One letter left out, added, changed, or two beside each other that changed places. */
+static bool one_step(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b), same = 0;
+
+    while (same < n && same < m && a[same] == b[same])
+        same++;
+    a += same;
+    b += same;
+    if (n == m)
+        return strcmp(a + 1, b + 1) == 0 ||
+               (a[0] == b[1] && a[1] == b[0] && strcmp(a + 2, b + 2) == 0);
+    return n == m + 1 ? strcmp(a + 1, b) == 0 : m == n + 1 && strcmp(a, b + 1) == 0;
+}
+
+/* `rus` is as near to `run` as to `runs`: either will do. */
+static bool names_one_as_near(struct test *t, const char *typed)
+{
+    for (size_t i = 0; cli_commands[i]; i++) {
+        const char *name = cli_commands[i]->name;
+        const char *word = arena_copy(&t->arena, name, strcspn(name, " "));
+
+        if (one_step(typed, word) &&
+            strstr(err_message(&t->err, 0), arena_printf(&t->arena, "did you mean `%s`?", word)))
+            return true;
+    }
+    return false;
+}
+
 TEST(a_command_with_one_mistake_is_still_understood)
 {
     for (size_t i = 0; cli_commands[i]; i++) {
@@ -243,8 +272,8 @@ TEST(a_command_with_one_mistake_is_still_understood)
                     continue;
                 err_reset(&t->err);
                 ASSERT_FAILS(cli_parse(&args, cli_commands, 2, argv, &t->err), ERR_BAD_REQUEST);
-                ASSERT_CONTAINS(err_message(&t->err, 0),
-                                arena_printf(&t->arena, "did you mean `%s`?", word));
+                if (!names_one_as_near(t, wrong[k]))
+                    FAIL("%s for %s", err_message(&t->err, 0), word);
             }
         }
     }

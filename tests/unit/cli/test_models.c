@@ -5,6 +5,8 @@
 #include "cli/models.h"
 #include "config_test.h"
 #include "db/migrations.h"
+#include "loop/dns.h"
+#include "loop/http_retry.h"
 #include "policy/secret.h"
 
 static const char file[] =
@@ -104,6 +106,133 @@ TEST(consent_counts_until_the_configuration_says_something_else)
     far = *models_find(&models, "far");
     far.base_url = "https://elsewhere.example/";
     ASSERT_FAILS(models_consent(&access, &far, &t->err), ERR_PRIVACY_CONFIRMATION_REQUIRED);
+}
+
+/* ---- with a gateway, from the question to the packet that does not leave ---- */
+
+/* Counts names that are looked up: the first thing that would leave this machine. */
+struct spy {
+    struct dns_resolver resolver; /* first */
+    unsigned lookups;
+};
+
+static int spy_start(struct dns_resolver *resolver, struct dns_lookup *lookup, struct err *err)
+{
+    (void)lookup;
+    ((struct spy *)resolver)->lookups++;
+    return err_set(err, ERR_PROVIDER_FAILED, "nothing is resolved here");
+}
+
+static void spy_cancel(struct dns_resolver *resolver, struct dns_lookup *lookup)
+{
+    (void)resolver, (void)lookup;
+}
+
+struct house {
+    struct test *t;
+    struct loop *loop;
+    struct domain *agent;
+    struct models_access access;
+    struct spy spy;
+    enum err_code outcome;
+};
+
+static void on_done(void *arg, const struct model_reply *reply, const struct err *err,
+                    int64_t retry_after_ms)
+{
+    struct house *house = arg;
+
+    (void)reply, (void)retry_after_ms;
+    house->outcome = err ? err->code : ERR_NONE;
+    loop_stop(house->loop);
+}
+
+/* One question under these terms, as a daemon would ask it that was started with them. */
+static enum err_code ask_under(struct house *house, const struct model_spec *spec)
+{
+    static const struct model_message hello = { .role = MODEL_USER, .text = { "Hello", 5 } };
+    static const struct model_sink sink = { .on_done = on_done };
+    static const struct http_retry_policy once = { .max_attempts = 1 };
+    const struct model_request request = { .model_id = spec->id,
+                                           .messages = &hello,
+                                           .message_count = 1 };
+    struct http_client *http =
+        http_client_new(house->loop, &(struct http_options){ .resolver = &house->spy.resolver });
+    const struct model_gateway_config config = { .loop = house->loop,
+                                                 .models = spec,
+                                                 .model_count = 1,
+                                                 .http = http,
+                                                 .retry = &once,
+                                                 .consent = models_consent,
+                                                 .arg = &house->access };
+    struct test *t = house->t;
+    struct model_gateway *gateway = NULL;
+    struct model_exchange *x;
+    struct err err = ERR_INIT;
+
+    house->outcome = ERR_NONE;
+    ASSERT_OK(model_gateway_new(&config, &gateway, &t->err));
+    if (model_start(gateway, &request, &sink, house, &x, &err) < 0)
+        house->outcome = err.code;
+    else
+        ASSERT_OK(loop_run(house->loop, &t->err));
+    model_gateway_free(gateway);
+    http_client_free(http);
+    return house->outcome;
+}
+
+static void agree_to(struct house *house, const struct model_spec *spec)
+{
+    struct test *t = house->t;
+    struct consent_terms terms;
+
+    models_terms(spec, &t->arena, &terms);
+    ASSERT_OK(domain_begin(house->agent, &t->err));
+    ASSERT_OK(consent_give(house->agent, &terms, "owner", 1, &t->err));
+    ASSERT_OK(domain_commit(house->agent, &t->err));
+}
+
+TEST(every_change_of_the_terms_asks_again_before_a_name_is_looked_up)
+{
+    AUTO(config) config = load(t);
+    AUTO_MODELS models = { .n = 0 };
+    struct house house = { .t = t,
+                           .spy = { .resolver = { .start = spy_start, .cancel = spy_cancel } } };
+    struct domain_config how = { .name = "agent",
+                                 .url = arena_printf(&t->arena, "sqlite:%s",
+                                                     test_path(t, "agent.sqlite")),
+                                 .migrations = migrations_agent,
+                                 .migration_count = migrations_agent_count };
+    struct model_spec versions[6];
+
+    models_init(&models, config, "/data");
+    for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+        versions[i] = *models_find(&models, "far");
+        versions[i].secret_ref = NULL;
+    }
+    versions[1].policy_version = "v2";
+    versions[2].base_url = "https://elsewhere.example";
+    versions[3].retention = "for ever";
+    versions[4].jurisdiction = "nowhere";
+    versions[5].privacy_trains = false;
+    ASSERT_OK(domain_open(&how, &house.agent, &t->err));
+    ASSERT_OK(loop_new(NULL, &house.loop, &t->err));
+    house.access.agent = house.agent;
+    for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+        ASSERT_EQ(house.spy.lookups, i);
+        ASSERT_EQ(ask_under(&house, &versions[i]), ERR_PRIVACY_CONFIRMATION_REQUIRED);
+        ASSERT_EQ(house.spy.lookups, i);
+        agree_to(&house, &versions[i]);
+        ASSERT_EQ(ask_under(&house, &versions[i]), ERR_PROVIDER_FAILED); /* the spy's own word */
+        ASSERT_EQ(house.spy.lookups, i + 1);
+    }
+    ASSERT_OK(domain_begin(house.agent, &t->err));
+    ASSERT_OK(consent_withdraw(house.agent, "far", 2, &t->err));
+    ASSERT_OK(domain_commit(house.agent, &t->err));
+    ASSERT_EQ(ask_under(&house, &versions[5]), ERR_PRIVACY_CONFIRMATION_REQUIRED);
+    ASSERT_EQ(house.spy.lookups, ARRAY_LEN(versions));
+    loop_free(house.loop);
+    domain_free(house.agent);
 }
 
 TEST(a_secret_that_is_not_there_is_named)

@@ -107,6 +107,17 @@ static void reply(const struct model_sink *sink, void *arg, const char *text)
     sink->on_done(arg, &out, NULL, -1);
 }
 
+static void drop_request(struct stage *stage)
+{
+    const struct model_sink *sink = stage->sink;
+    struct err gone = ERR_INIT;
+
+    stage->sink = NULL;
+    err_set(&gone, ERR_CANCELLED, "nobody waits for it");
+    if (sink)
+        sink->on_done(stage->sink_arg, NULL, &gone, -1);
+}
+
 static int model_call(void *call_arg, const struct model_request *request,
                       const struct model_sink *sink, void *arg, struct err *err)
 {
@@ -118,6 +129,7 @@ static int model_call(void *call_arg, const struct model_request *request,
     write_request(stage, request);
     text = stage->reply_next < stage->reply_count ? stage->replies[stage->reply_next++] : "?";
     if (text[0] == '?') {
+        drop_request(stage); /* one that was cancelled and never answered */
         stage->sink = sink;
         stage->sink_arg = arg;
         return 0;
@@ -262,7 +274,7 @@ static const struct {
     { CONTRACT("query", "keyed", "never"), { .name = "query", .start = ask_person } },
 };
 
-void stage_finish(struct stage *stage)
+bool stage_act(struct stage *stage)
 {
     for (size_t i = 0; i < STAGE_JOBS; i++) {
         struct tool_job *job = stage->jobs[i];
@@ -271,10 +283,15 @@ void stage_finish(struct stage *stage)
             continue;
         stage->jobs[i] = NULL;
         finish_job(stage, job);
-        stage_settle(stage);
-        return;
+        return true;
     }
-    ASSERT(!"a job is held");
+    return false;
+}
+
+void stage_finish(struct stage *stage)
+{
+    ASSERT(stage_act(stage));
+    stage_settle(stage);
 }
 
 /* ---- the runner ---- */
@@ -339,14 +356,9 @@ static void wake(struct stage *stage)
 
 static void sleep_down(struct stage *stage)
 {
-    struct err gone = ERR_INIT;
-
     runner_stop(stage->runner);
     model_gateway_free(stage->models);
-    err_set(&gone, ERR_CANCELLED, "the stage is taken down");
-    if (stage->sink)
-        stage->sink->on_done(stage->sink_arg, NULL, &gone, -1);
-    stage->sink = NULL;
+    drop_request(stage);
     tool_bed_free(stage->tools);
     loop_free(stage->loop);
     runner_free(stage->runner);
@@ -379,9 +391,7 @@ void stage_free(struct stage *stage)
 
 void stage_crash(struct stage *stage)
 {
-    if (domain_in_transaction(stage->domain))
-        domain_rollback(stage->domain);
-    sleep_down(stage);
+    sleep_down(stage); /* the loop rolls back what is open */
     memset(stage->jobs, 0, sizeof(stage->jobs));
     stage->previewing = NULL;
     stage->loop = loop_new_fake(&stage->clock);

@@ -74,7 +74,10 @@ void stage_show(struct stage *stage);
 struct str stage_run(struct stage *stage, const char *prompt);
 struct str stage_run_with(struct stage *stage, struct run_request *request);
 void stage_settle(struct stage *stage);
-/* Finishes the oldest held job. */
+/* The same, but nothing of it is stored yet: crash now and the acknowledgement is lost. False: no
+ * job is held. */
+bool stage_act(struct stage *stage);
+/* Finishes a held job. */
 void stage_finish(struct stage *stage);
 
 /* "init text done": types of public events since the last call of stage_forget(). */

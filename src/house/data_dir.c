@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cli/data_dir.h"
+#include "house/data_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef DORMOUSE_CLI_DATA_DIR_H
-#define DORMOUSE_CLI_DATA_DIR_H
+#ifndef DORMOUSE_HOUSE_DATA_DIR_H
+#define DORMOUSE_HOUSE_DATA_DIR_H
 
 #include <sys/types.h>
 

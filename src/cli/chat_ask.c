@@ -1,0 +1,239 @@
+/* Approvals and questions inside the conversation.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "cli/chat_int.h"
+#include "cli/decide.h"
+#include "cli/term.h"
+
+#define CHOICES "[y]es [n]o [e]dit [r]un [a]lways [?] "
+
+static struct str member(struct json_object *object, const char *key)
+{
+    return json_str(json_find(object, key));
+}
+
+static int send(struct chat *chat, struct str id, const struct decide *decide, struct err *err)
+{
+    AUTO_JSON answer = NULL;
+    char *copy = alloc_copy(id.p, id.n);
+    int r = decide_send(chat->talk, copy, decide, &answer, err);
+
+    free(copy);
+    /* Somebody was quicker, in another window: the run goes on with that. */
+    if (r < 0 && (err->code == ERR_CONFLICT || err->code == ERR_EXPIRED)) {
+        chat_say_error(chat, err);
+        err_reset(err);
+        return 1;
+    }
+    return r < 0 ? -1 : 1;
+}
+
+static void explain(void)
+{
+    printf("  y  do this once\n"
+           "  n  don't; you may say why, and the agent hears it\n"
+           "  e  change what it will do first\n"
+           "  r  yes, and to every call of this tool until this run ends\n"
+           "  a  yes, and always to exactly this by this agent (`dormouse grants` takes it back)\n"
+           "Ctrl-C cancels the run, Ctrl-D leaves it waiting: `dormouse inbox` shows it.\n");
+}
+
+/* ---- an approval ---- */
+
+static int say_no(struct chat *chat, struct str id, struct err *err)
+{
+    struct decide decide = { .decision = "reject" };
+    struct str why = STR_NONE;
+    char *reason = NULL;
+    int r;
+
+    if (chat_line_read(chat->line, "why (may be empty): ", &why) == CHAT_LINE && str_trim(why).n)
+        reason = alloc_copy(str_trim(why).p, str_trim(why).n);
+    decide.reason = reason;
+    r = send(chat, id, &decide, err);
+    free(reason);
+    return r;
+}
+
+/* Without a terminal the arguments are one line of JSON. */
+static int read_input(struct chat *chat, struct json_object *input, struct json_object **ret_input,
+                      struct err *err)
+{
+    struct str text;
+
+    if (chat_line_is_terminal(chat->line))
+        return decide_edit(input, ret_input, err);
+    if (chat_line_read(chat->line, "input (JSON): ", &text) != CHAT_LINE)
+        return 0;
+    return json_parse(text, ret_input, err) < 0 ? -1 : 1;
+}
+
+static int change(struct chat *chat, struct json_object *gate, struct str id, struct err *err)
+{
+    AUTO_JSON input = NULL;
+    struct decide decide = { .decision = "edit" };
+    int r = read_input(chat, json_find(gate, "input"), &input, err);
+
+    if (r <= 0) {
+        if (r < 0)
+            chat_say_error(chat, err);
+        else
+            printf("Nothing was changed.\n");
+        err_reset(err);
+        return 2;
+    }
+    decide.input = input;
+    r = send(chat, id, &decide, err);
+    if (r < 0 && err->code == ERR_SCHEMA_VIOLATION) {
+        chat_say_error(chat, err);
+        err_reset(err);
+        return 2;
+    }
+    return r;
+}
+
+/* 1 decided, 2 asked again, -1. */
+static int act_on(struct chat *chat, struct json_object *gate, struct str id, char letter,
+                  struct err *err)
+{
+    struct decide decide = { .decision = "approve" };
+
+    switch (letter) {
+    case 'y':
+        return send(chat, id, &decide, err);
+    case 'r':
+        decide.scope = "run";
+        return send(chat, id, &decide, err);
+    case 'a':
+        decide.scope = "always";
+        return send(chat, id, &decide, err);
+    case 'n':
+        return say_no(chat, id, err);
+    case 'e':
+        return change(chat, gate, id, err);
+    default:
+        explain();
+        return 2;
+    }
+}
+
+/* Ctrl-C while asked: the run, not only the question. */
+static int give_up(struct chat *chat, struct err *err)
+{
+    return chat_cancel(chat, err) < 0 ? -1 : 1;
+}
+
+static int left(struct chat *chat, struct str id)
+{
+    printf("It waits for you:  dormouse approve %.*s\n", STR_ARG(str_take(id, 8)));
+    chat->exit_code = CLI_WAITING;
+    chat->leave = chat->over = true;
+    return 0;
+}
+
+static int ask_approval(struct chat *chat, struct json_object *gate, struct str id, struct err *err)
+{
+    for (;;) {
+        struct str text = STR_NONE;
+        enum chat_read got;
+        int r;
+
+        if (!chat_line_is_terminal(chat->line)) {
+            printf("%s\n", CHOICES);
+            fflush(stdout);
+        }
+        got = chat_line_read(chat->line, CHOICES, &text);
+        if (got == CHAT_EOF)
+            return left(chat, id);
+        if (got == CHAT_INTERRUPTED)
+            return give_up(chat, err);
+        text = str_trim(text);
+        if (!text.n)
+            continue;
+        r = act_on(chat, gate, id, (char)(text.p[0] | 0x20), err);
+        if (r != 2)
+            return r;
+    }
+}
+
+int chat_ask_gate(struct chat *chat, struct json_object *gate, struct err *err)
+{
+    return ask_approval(chat, gate, member(gate, "gateId"), err);
+}
+
+/* ---- a question ---- */
+
+static void show_choices(struct json_object *choices)
+{
+    for (size_t i = 0; i < json_object_array_length(choices); i++) {
+        struct str choice = json_str(json_object_array_get_idx(choices, i));
+        char *copy = alloc_copy(choice.p, choice.n);
+
+        printf("  %zu  ", i + 1);
+        term_text(stdout, copy);
+        printf("\n");
+        free(copy);
+    }
+}
+
+/* A choice's number stands for it. */
+static struct str chosen(struct json_object *choices, struct str text)
+{
+    int64_t n = 0;
+
+    if (choices && str_to_i64(text, &n) == 0 && n >= 1 &&
+        (size_t)n <= json_object_array_length(choices))
+        return json_str(json_object_array_get_idx(choices, (size_t)n - 1));
+    return text;
+}
+
+static int ask_question(struct chat *chat, struct json_object *item, struct err *err)
+{
+    struct json_object *choices = NULL;
+    struct str id = member(item, "id"), text = STR_NONE;
+    struct decide decide = { .decision = "answer" };
+    char *answer;
+    int r;
+
+    json_get_array(json_find(item, "body"), "choices", &choices, NULL);
+    if (choices)
+        show_choices(choices);
+    fflush(stdout);
+    do {
+        enum chat_read got = chat_line_read(chat->line, "answer: ", &text);
+
+        if (got == CHAT_EOF)
+            return left(chat, id);
+        if (got == CHAT_INTERRUPTED)
+            return give_up(chat, err);
+        text = chosen(choices, str_trim(text));
+    } while (!text.n);
+    answer = alloc_copy(text.p, text.n);
+    decide.answer = answer;
+    r = send(chat, id, &decide, err);
+    free(answer);
+    return r;
+}
+
+int chat_ask_item(struct chat *chat, struct str id, struct err *err)
+{
+    AUTO_JSON item = NULL;
+    char path[160];
+
+    snprintf(path, sizeof(path), "/api/v1/inbox/%.*s", STR_ARG(str_take(id, 80)));
+    if (talk_ask(chat->talk, "GET", path, STR_NONE, &item, err) < 0)
+        return -1;
+    if (!str_is(member(item, "state"), "pending"))
+        return 1;
+    if (str_is(member(item, "kind"), "question"))
+        return ask_question(chat, item, err);
+    return ask_approval(chat, item, member(item, "id"), err);
+}

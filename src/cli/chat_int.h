@@ -1,0 +1,95 @@
+/* Shared by the files of `dormouse chat`.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_CLI_CHAT_INT_H
+#define DORMOUSE_CLI_CHAT_INT_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "cli/markdown.h"
+#include "cli/show.h"
+#include "cli/talk.h"
+
+struct json_object;
+
+/* Ctrl-C since it was last looked at. */
+extern volatile sig_atomic_t chat_interrupted;
+
+/* ---- chat_history.c: DATA/chat_history ---- */
+
+#define CHAT_HISTORY_LINES 1000
+
+/* Calls fn for every entry kept, oldest first. A file that is not there is an empty history. */
+void chat_history_each(const char *data_dir, void (*fn)(void *arg, const char *entry), void *arg);
+/* Would it be kept? Not what looks like a secret, nor what begins with a space. */
+bool chat_history_wants(struct str entry);
+/* Adds an entry; several lines are one. Silently does nothing when it can't be written. */
+void chat_history_add(const char *data_dir, struct str entry);
+
+/* ---- chat_line.c: reading lines ---- */
+
+struct chat_line;
+/* Adds words that the text before the cursor may go on with; called once for each. */
+typedef void chat_offer_fn(void *to, const char *word);
+typedef void chat_complete_fn(void *arg, struct str before, chat_offer_fn *offer, void *to);
+
+/* With a line editor on a terminal, plain lines otherwise. */
+struct chat_line *chat_line_new(const char *data_dir, chat_complete_fn *complete, void *arg);
+void chat_line_free(struct chat_line *line);
+bool chat_line_is_terminal(const struct chat_line *line);
+enum chat_read { CHAT_EOF = 0, CHAT_LINE, CHAT_INTERRUPTED };
+/* One line without its newline, valid until the next call. history: it is kept. */
+enum chat_read chat_line_read(struct chat_line *line, const char *prompt, struct str *ret_text);
+/* What Up brings back, now and next time. */
+void chat_line_keep(struct chat_line *line, struct str entry);
+
+/* ---- the conversation ---- */
+
+struct chat {
+    const struct cli_args *args;
+    struct talk *talk, *stream; /* questions and orders; the run under way */
+    struct chat_line *line;
+    struct markdown *markdown;
+    struct show show;
+    struct uuid_source ids;
+    char *agent, *thread, *session, *model, *mode; /* NULL: the default, or not known yet */
+    char run_id[80];
+    int64_t text_seq, text_shown; /* what of a streamed text is on the screen */
+    int64_t last_seq;
+    bool leave, over; /* the program; the run */
+    bool cancelled;
+    int exit_code;
+};
+
+/* The run's events until it is over. */
+int chat_follow(struct chat *chat, struct err *err);
+/* A message; the answer is shown as it comes. */
+int chat_say(struct chat *chat, struct str prompt, struct err *err);
+int chat_cancel(struct chat *chat, struct err *err);
+void chat_set(char **slot, struct str value);
+void chat_say_error(struct chat *chat, const struct err *err);
+/* Markdown of a text that is complete. */
+void chat_show_text(struct chat *chat, struct str text);
+
+/* ---- chat_ask.c: what waits for a person ---- */
+
+/* A call's approval (event approval_gate), or an item by its id. 1 decided, 0 left for later. */
+int chat_ask_gate(struct chat *chat, struct json_object *gate, struct err *err);
+int chat_ask_item(struct chat *chat, struct str id, struct err *err);
+
+/* ---- chat_commands.c ---- */
+
+/* A line that begins with '/'. */
+void chat_command(struct chat *chat, struct str line);
+void chat_complete(void *chat, struct str before, chat_offer_fn *offer, void *to);
+/* Goes on in a thread: shows its end, and asks what waits there. id empty: the newest. */
+int chat_resume(struct chat *chat, struct str id, struct err *err);
+
+#endif

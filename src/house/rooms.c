@@ -1,0 +1,134 @@
+/* Wiring policy, models, tools and the runner together.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "house/rooms.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/limits.h"
+#include "run/program.h"
+
+static int open_policy(struct rooms *rooms, const char *data_dir, struct err *err)
+{
+    const char *path = arena_printf(&rooms->arena, "%s/policy.yaml", data_dir);
+    AUTO_BUF text = BUF_INIT(LIMIT_YAML_BYTES);
+    struct err absent = ERR_INIT;
+
+    if (file_read(path, &text, &absent) < 0) {
+        if (absent.code == ERR_NOT_FOUND)
+            return 0;
+        *err = absent;
+        return -1;
+    }
+    sha256_text(buf_str(&text), rooms->policy_hash);
+    return bp_policy_load(path, &rooms->policy, err);
+}
+
+static int open_models(struct rooms *rooms, const struct rooms_config *config, struct err *err)
+{
+    struct model_gateway_config how = { .loop = config->loop,
+                                        .models = config->models,
+                                        .model_count = config->model_count,
+                                        .secret = config->secret,
+                                        .consent = config->consent,
+                                        .arg = config->arg };
+
+    return model_gateway_new(&how, &rooms->models, err);
+}
+
+/* So that there is somebody to talk to from the first start. */
+static int ensure_agent(struct rooms *rooms, const struct rooms_config *config, struct err *err)
+{
+    struct agent agent;
+    int r;
+
+    if (loop_unit_begin(config->loop, config->agent, err) < 0)
+        return -1;
+    r = agent_ensure_default(config->agent, rooms->change, config->agent_name,
+                             clock_wall_ms(loop_clock(config->loop)), &rooms->arena, &agent, err);
+    if (loop_unit_end(config->loop, r >= 0, r >= 0 ? err : NULL) < 0)
+        return -1;
+    return r < 0 ? -1 : 0;
+}
+
+static void find_cwd(struct rooms *rooms, const char *given)
+{
+    if (given)
+        snprintf(rooms->cwd, sizeof(rooms->cwd), "%s", given);
+    else if (!getcwd(rooms->cwd, sizeof(rooms->cwd)))
+        snprintf(rooms->cwd, sizeof(rooms->cwd), "/");
+}
+
+static int open_runner(struct rooms *rooms, const struct rooms_config *config, struct err *err)
+{
+    const struct bp_program *program = &run_program;
+    struct tool_bed_config bed = { .loop = config->loop,
+                                   .agent_domain = config->agent,
+                                   .kill = rooms->kill,
+                                   .policy = rooms->policy,
+                                   .policy_text_hash = rooms->policy_hash };
+    struct runner_config runner = {
+        .loop = config->loop,
+        .agent_domain = config->agent,
+        .change = rooms->change,
+        .models = rooms->models,
+        .kill = rooms->kill,
+        .default_agent_name = config->agent_name,
+        .default_model = config->agent_model,
+        .default_cwd = rooms->cwd,
+        .sandbox = config->sandbox,
+    };
+
+    if (rooms->policy && run_program_with_policy(rooms->policy, &rooms->arena, &program, err) < 0)
+        return -1;
+    bed.program = rooms->policy ? program : NULL;
+    runner.program = program;
+    runner.sandbox.data_dir = config->data_dir;
+    if (tool_bed_new(&bed, &rooms->tools, err) < 0)
+        return -1;
+    runner.tools = rooms->tools;
+    return runner_new(&runner, &rooms->runner, err);
+}
+
+int rooms_open(struct rooms *rooms, const struct rooms_config *config, struct err *err)
+{
+    rooms->loop = config->loop;
+    find_cwd(rooms, config->cwd);
+    if (change_open(config->agent, NULL, NULL, &rooms->change, err) < 0 ||
+        kill_open(config->agent, &rooms->kill, err) < 0 ||
+        open_policy(rooms, config->data_dir, err) < 0 || open_models(rooms, config, err) < 0 ||
+        ensure_agent(rooms, config, err) < 0)
+        return -1;
+    return open_runner(rooms, config, err);
+}
+
+void rooms_stop(struct rooms *rooms)
+{
+    if (rooms->runner)
+        runner_stop(rooms->runner);
+    model_gateway_free(rooms->models);
+    tool_bed_free(rooms->tools);
+    rooms->models = NULL;
+    rooms->tools = NULL;
+}
+
+void rooms_release(struct rooms *rooms)
+{
+    rooms_stop(rooms);
+    if (rooms->loop) {
+        model_wait(rooms->loop);
+        loop_settle(rooms->loop); /* hands of runs that have just ended */
+    }
+    loop_free(rooms->loop);
+    runner_free(rooms->runner);
+    bp_policy_free(rooms->policy);
+    kill_switches_free(rooms->kill);
+    change_free(rooms->change);
+    arena_release(&rooms->arena);
+    *rooms = ROOMS_INIT;
+}

@@ -1,0 +1,59 @@
+/* What thinks and acts under one data directory, wired together: policy, models, tools, the runner.
+ * The daemon and the embeddable library both open it; they differ in where the settings come from.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_HOUSE_ROOMS_H
+#define DORMOUSE_HOUSE_ROOMS_H
+
+#include "base/arena.h"
+#include "bp/policy.h"
+#include "change/change.h"
+#include "loop/loop.h"
+#include "model/model.h"
+#include "policy/kill.h"
+#include "run/run.h"
+#include "sandbox/sandbox.h"
+#include "tool/tool.h"
+
+/* Texts and lists outlive the rooms. */
+struct rooms_config {
+    const char *data_dir; /* where policy.yaml may lie */
+    struct loop *loop;
+    struct domain *agent; /* attached to the loop */
+    const struct model_spec *models;
+    size_t model_count;
+    /* As in struct model_gateway_config. */
+    int (*secret)(void *arg, const char *ref, struct buf *out, struct err *err);
+    int (*consent)(void *arg, const struct model_spec *spec, struct err *err);
+    void *arg;
+    const char *agent_name, *agent_model;
+    const char *cwd;             /* NULL: this process's */
+    struct sandbox_spec sandbox; /* without data_dir, which is filled in */
+};
+
+struct rooms {
+    struct loop *loop;
+    struct change *change;
+    struct kill_switches *kill;
+    struct bp_policy *policy;
+    struct model_gateway *models;
+    struct tool_bed *tools;
+    struct runner *runner;
+    struct arena arena;
+    char policy_hash[65];
+    char cwd[4096];
+};
+
+#define ROOMS_INIT ((struct rooms){ .arena = ARENA_INIT })
+
+/* Runs that were under way go on with the loop's first ticks. What was opened before a failure is
+ * ended by rooms_stop() and rooms_release(). */
+int rooms_open(struct rooms *rooms, const struct rooms_config *config, struct err *err);
+/* Ends effects without a record; nothing of the loop's is used after this but loop_free(). */
+void rooms_stop(struct rooms *rooms);
+/* Frees the loop too: it has to go between what it carries and what its last callbacks use. Safe
+ * on rooms that were never opened. */
+void rooms_release(struct rooms *rooms);
+
+#endif

@@ -1,0 +1,612 @@
+#!/usr/bin/env python3
+"""Runs as people and programs start them: run, stdio, the inbox, kill switches, and the keeper that
+serves them when no daemon does. The model is the built-in one, so what it does is known."""
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import time
+
+from harness import BINARY, WAIT_S, Skip, expect, expect_eq, expect_in, main, test
+
+LIST = "what is in this folder?"
+
+
+def bash(command):
+    return f"run the command {command}"
+
+
+def lines(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def until(what, true, seconds=WAIT_S):
+    """Waits for something that happens by itself."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = true()
+        if value:
+            return value
+        time.sleep(0.02)
+    raise AssertionError(f"did not happen within {seconds} s: {what}")
+
+
+def keeper_pid(box):
+    """The process that holds the data directory's lock; None when nobody does."""
+    try:
+        with open(os.path.join(box.data, "lock")) as file:
+            pid = int(file.read().strip() or 0)
+        with open(f"/proc/{pid}/cmdline") as file:
+            return pid if "--keeper" in file.read() else None
+    except (OSError, ValueError):
+        return None
+
+
+class Terminal:
+    """A command on a terminal of its own."""
+
+    def __init__(self, box, *words, env=None):
+        self.text = ""
+        self.code = None
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(box.work)
+            os.execve(BINARY, [BINARY, *words], {**box.env, "TERM": "xterm", **(env or {})})
+
+    def read(self, seconds):
+        if not select.select([self.fd], [], [], seconds)[0]:
+            return False
+        try:
+            data = os.read(self.fd, 65536)
+        except OSError:
+            data = b""
+        self.text += data.decode(errors="replace")
+        return bool(data)
+
+    def wait(self, part, after=0):
+        """Until this text is on the screen, behind what was there at `after`."""
+        end = time.monotonic() + WAIT_S
+        while part not in self.text[after:]:
+            if time.monotonic() > end or not self.read(max(0, end - time.monotonic())):
+                raise AssertionError(f"{part!r} did not come; on the screen: {self.text!r}")
+        return self.text.index(part, after) + len(part)
+
+    def type(self, text):
+        os.write(self.fd, text.encode())
+
+    def end(self, code):
+        end = time.monotonic() + WAIT_S
+        while time.monotonic() < end and self.read(max(0, end - time.monotonic())):
+            pass
+        status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        os.close(self.fd)
+        expect(status == code, f"ended with {status}, expected {code}: {self.text!r}")
+        return self.text
+
+
+def waiting(box, prompt=None):
+    """A run that waits for approval: (its id, the item's id)."""
+    out, _ = box.run("run", prompt or bash("echo hello > made.txt"), "--json", code=3)
+    events = lines(out)
+    expect_eq(events[-1]["type"], "waiting")
+    return events[-1]["runId"], events[-1]["itemId"]
+
+
+def run_status(box, run_id):
+    for run in lines(box.run("runs", "--json")[0]):
+        if run["runId"] == run_id:
+            return run["status"]
+    raise AssertionError(f"no run {run_id}")
+
+
+# ---- run ----
+
+
+@test
+def a_fresh_directory_answers(box):
+    box.write("work/a.txt", "x")
+    out, err = box.run("run", LIST, "--json")
+    events = lines(out)
+    expect_eq(err, "")
+    recorded = [e["type"] for e in events if not e.get("isPartial")]
+    expect_eq(recorded, ["init", "tool_use", "tool_result", "text", "done"])
+    for event in events:
+        expect({"type", "seq", "runId", "at"} <= set(event), event)
+    expect_eq(events[-1]["stopReason"], "end_turn")
+    expect_in("a.txt", events[-1]["result"])
+    text = "".join(e["content"] for e in events if e["type"] == "text" and e["isPartial"])
+    expect_eq(text, events[-1]["result"])
+
+
+@test
+def people_get_text_without_colours_in_a_pipe(box):
+    box.write("work/a.txt", "x")
+    out, _ = box.run("run", LIST, env={"TERM": "xterm"})
+    expect_in("• read_file  .\n", out)
+    expect_in("  a.txt\n", out)
+    expect("\033" not in out and '"' not in out, out)
+
+
+@test
+def a_terminal_gets_colours_and_what_it_took(box):
+    text = Terminal(box, "run", LIST).end(0)
+    expect_in("\033[1m• read_file", text)
+    expect_in(" s", text.splitlines()[-1])
+    text = Terminal(box, "run", LIST, env={"NO_COLOR": "1"}).end(0)
+    expect("\033[" not in text, text)
+
+
+@test
+def the_prompt_may_come_from_standard_input(box):
+    box.write("work/b.txt", "x")
+    out, _ = box.run("run", "-", "--json", stdin=LIST + "\n")
+    expect_in("b.txt", lines(out)[-1]["result"])
+
+
+@test
+def wrong_usage_of_run_ends_with_two(box):
+    expect_in("needs PROMPT", box.error("run", code=2)["message"])
+    expect_in("empty", box.error("run", " \n", code=2)["message"])
+    expect_in("--mode", box.error("run", "x", "--mode", "fast", code=2)["message"])
+    expect_in("--max-iterations", box.error("run", "x", "--max-iterations", "0", code=2)["message"])
+    expect_in("--cwd", box.error("run", "x", "--cwd", "/no/such/place", code=2)["message"])
+    expect(not os.path.exists(box.data), "a mistake has made a data directory")
+
+
+@test
+def what_can_not_be_started_is_said(box):
+    expect_eq(box.error("run", "x", "--model", "nope", code=4)["code"], "model_not_allowed")
+    expect_eq(box.error("run", "x", "--agent", "nobody", code=1)["code"], "not_found")
+
+
+@test
+def a_conversation_goes_on_in_its_thread(box):
+    first = lines(box.run("run", "hello", "--json")[0])[-1]
+    second = lines(box.run("run", LIST, "--thread", first["threadId"], "--json")[0])
+    expect_eq(second[-1]["threadId"], first["threadId"])
+    expect(second[0]["seq"] > first["seq"], "the thread's events begin anew")
+    expect(second[0]["runId"] != first["runId"], "the same run")
+
+
+@test
+def wiggum_needs_no_approval_in_the_sandbox(box):
+    out, _ = box.run("run", bash("echo hello > made.txt"), "--mode", "wiggum", "--json")
+    events = lines(out)
+    if events[-1]["stopReason"] == "error":
+        raise Skip(str(events[-2]))
+    expect("approval_gate" not in [e["type"] for e in events], out)
+    with open(os.path.join(box.work, "made.txt")) as file:
+        expect_eq(file.read(), "hello\n")
+
+
+# ---- approvals ----
+
+
+@test
+def without_a_terminal_it_ends_with_three_and_says_how_to_decide(box):
+    out, _ = box.run("run", bash("echo hello > made.txt"), code=3)
+    expect_in("echo hello > made.txt", out)
+    expect_in("in the sandbox", out)
+    item = lines(box.run("inbox", "--json")[0])[0]
+    expect_in(f"dormouse approve {item['id'][:8]}", out)
+    expect(not os.path.exists(f"{box.work}/made.txt"), "it acted before it was allowed")
+
+
+@test
+def an_approved_run_goes_on(box):
+    run, item = waiting(box)
+    out, _ = box.run("approve", item[:8])
+    expect_in("Approved", out)
+    until("the run is done", lambda: run_status(box, run) == "done")
+    with open(os.path.join(box.work, "made.txt")) as file:
+        expect_eq(file.read(), "hello\n")
+    expect_in("Already approved", box.run("approve", item)[0])
+    expect_eq(box.error("reject", item)["code"], "conflict")
+    expect_in("Nothing waits", box.run("inbox")[0])
+    expect_eq([i["state"] for i in lines(box.run("inbox", "--all", "--json")[0])], ["approved"])
+    expect_in("approved", box.run("inbox", item[:6])[0])
+
+
+@test
+def a_rejected_call_is_told_to_the_agent(box):
+    run, item = waiting(box)
+    answer = box.json("reject", item, "--reason", "not on a Monday")
+    expect_eq(answer["item"]["reason"], "not on a Monday")
+    until("the run is done", lambda: run_status(box, run) == "done")
+    expect(not os.path.exists(f"{box.work}/made.txt"), "it acted anyway")
+    expect_in("not on a Monday", box.run("trace", run, "--json")[0])
+
+
+@test
+def edited_arguments_are_used(box):
+    run, item = waiting(box)
+    expect_in("no terminal", box.error("edit", item)["message"])
+    expect_in("JSON", box.run("edit", item, "--input", "{nope", code=1)[1])
+    box.json("edit", item, "--input", '{"command":"echo edited > made.txt"}')
+    until("the run is done", lambda: run_status(box, run) == "done")
+    with open(os.path.join(box.work, "made.txt")) as file:
+        expect_eq(file.read(), "edited\n")
+
+
+@test
+def the_editor_edits(box):
+    run, item = waiting(box)
+    editor = box.write("editor", 'sed -i s/hello/edited/ "$1"\n')
+    Terminal(box, "edit", item[:8], env={"EDITOR": f"sh {editor}"}).end(0)
+    until("the run is done", lambda: run_status(box, run) == "done")
+    with open(os.path.join(box.work, "made.txt")) as file:
+        expect_eq(file.read(), "edited\n")
+
+
+@test
+def a_grant_covers_the_next_call_until_it_is_revoked(box):
+    run, item = waiting(box)
+    box.run("approve", item, "--always")
+    until("the run is done", lambda: run_status(box, run) == "done")
+    grant = lines(box.run("inbox", "--grants", "--json")[0])[0]
+    expect_eq((grant["scope"], grant["toolName"]), ("always", "bash"))
+    expect_in(grant["id"][:8], box.run("inbox", "--grants")[0])
+    box.run("run", bash("echo hello > made.txt"), "--json")
+    waiting(box, bash("echo another > made.txt"))
+    box.run("inbox", "--revoke", grant["id"])
+    expect_in("Nothing is granted", box.run("inbox", "--grants")[0])
+    waiting(box)
+
+
+@test
+def ids_that_are_none_are_refused(box):
+    for words in (["approve"], ["reject"], ["inbox"]):
+        for name in ("zzzz", "a/../../x", "?state=all", "x y\r\nz"):
+            expect(box.error(*words, name)["code"] in ("not_found", "bad_request"), name)
+    expect_in("--run and --always", box.error("approve", "x", "--run", "--always", code=2)["message"])
+    expect_in("only one of", box.error("inbox", "--all", "--grants", code=2)["message"])
+
+
+# ---- on a terminal ----
+
+
+@test
+def the_person_at_the_terminal_is_asked(box):
+    terminal = Terminal(box, "run", bash("echo hello > made.txt"))
+    terminal.wait("Allow it?")
+    terminal.type("what?\n")
+    at = terminal.wait("cancel the run")
+    terminal.wait("Allow it?", at)
+    terminal.type("a\n")
+    text = terminal.end(0)
+    expect("dormouse approve" not in text, text)
+    expect(os.path.exists(f"{box.work}/made.txt"), text)
+
+
+@test
+def the_person_may_say_no_and_why(box):
+    terminal = Terminal(box, "run", bash("echo hello > made.txt"))
+    terminal.wait("Allow it?")
+    terminal.type("r because of the cat\n")
+    expect_in("because of the cat", terminal.end(0).split("Allow it?")[1])
+    expect(not os.path.exists(f"{box.work}/made.txt"), "it acted anyway")
+
+
+@test
+def the_person_may_edit(box):
+    editor = box.write("editor", 'sed -i s/hello/edited/ "$1"\n')
+    terminal = Terminal(box, "run", bash("echo hello > made.txt"),
+                        env={"EDITOR": f"sh {editor}"})
+    terminal.wait("Allow it?")
+    terminal.type("e\n")
+    terminal.end(0)
+    with open(os.path.join(box.work, "made.txt")) as file:
+        expect_eq(file.read(), "edited\n")
+
+
+@test
+def end_of_input_leaves_it_waiting(box):
+    terminal = Terminal(box, "run", bash("ls"))
+    terminal.wait("Allow it?")
+    terminal.type("\x04")
+    expect_in("dormouse approve", terminal.end(3))
+    expect_eq(len(lines(box.run("inbox", "--json")[0])), 1)
+
+
+@test
+def an_item_decided_elsewhere_lets_the_run_go_on(box):
+    terminal = Terminal(box, "run", bash("echo hello > made.txt"))
+    terminal.wait("Allow it?")
+    box.run("approve", lines(box.run("inbox", "--json")[0])[0]["id"])
+    terminal.end(0)
+    expect(os.path.exists(f"{box.work}/made.txt"), terminal.text)
+
+
+@test
+def ctrl_c_cancels_the_run(box):
+    terminal = Terminal(box, "run", bash("ls"))
+    terminal.wait("Allow it?")
+    terminal.type("\x03")
+    expect_in("Cancelled.", terminal.end(1))
+    expect_eq(lines(box.run("runs", "--json")[0])[0]["status"], "cancelled")
+    expect_in("Nothing waits", box.run("inbox")[0])
+
+
+@test
+def ctrl_c_ends_a_command_under_way(box):
+    terminal = Terminal(box, "run", bash("sleep 600"))
+    terminal.wait("Allow it?")
+    terminal.type("a\n")
+    until("it runs", lambda: [p for p in os.listdir("/proc") if p.isdigit() and
+                              is_command(p, b"sleep\x00600\x00")])
+    terminal.type("\x03")
+    terminal.end(1)
+    until("it has ended", lambda: not [p for p in os.listdir("/proc") if p.isdigit() and
+                                       is_command(p, b"sleep\x00600\x00")])
+
+
+def is_command(pid, line):
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return file.read() == line
+    except OSError:
+        return False
+
+
+@test
+def behind_the_wall_it_shows_and_asks(box):
+    """The leak checker wants to trace the process, which is what the wall forbids."""
+    env = {"ASAN_OPTIONS": "detect_leaks=0"}
+    out, _ = box.run("run", LIST, "--sandbox", "--json", env=env)
+    expect_eq(lines(out)[-1]["stopReason"], "end_turn")
+    terminal = Terminal(box, "run", bash("echo hello > made.txt"), "--sandbox", env=env)
+    terminal.wait("Allow it?")
+    with open(f"/proc/{terminal.pid}/status") as file:
+        status = file.read()
+    expect_in("NoNewPrivs:\t1", status)
+    expect_in("Seccomp:\t2", status)
+    expect("[e]dit" not in terminal.text, terminal.text)
+    terminal.type("a\n")
+    terminal.end(0)
+    expect(os.path.exists(f"{box.work}/made.txt"), terminal.text)
+
+
+# ---- the keeper ----
+
+
+@test
+def the_keeper_ends_by_itself(box):
+    box.run("run", LIST)
+    pid = keeper_pid(box)
+    expect(pid, "there was no keeper")
+    until("the keeper has ended", lambda: keeper_pid(box) is None, 10)
+    box.run("run", LIST)
+    expect(keeper_pid(box) not in (None, pid), "no keeper of its own")
+
+
+@test
+def many_commands_at_once_share_one_keeper(box):
+    started = [subprocess.Popen([BINARY, "run", LIST, "--json"], cwd=box.work, env=box.env,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+               for _ in range(6)]
+    for process in started:
+        out, err = process.communicate(timeout=2 * WAIT_S)
+        expect_eq(process.returncode, 0)
+        expect_eq(lines(out)[-1]["stopReason"], "end_turn")
+        expect_eq(err, "")
+    expect_eq(len(lines(box.run("runs", "--json")[0])), 6)
+
+
+@test
+def a_daemon_that_runs_is_used(box):
+    daemon = box.serve()
+    box.run("run", LIST)
+    with open(os.path.join(box.data, "lock")) as file:
+        expect_eq(int(file.read()), daemon.pid)
+    daemon.stop()
+
+
+@test
+def a_stale_socket_is_replaced(box):
+    box.run("run", LIST)
+    os.kill(keeper_pid(box), signal.SIGKILL)
+    expect(os.path.exists(f"{box.data}/dormouse.sock"), "the socket is gone")
+    box.run("run", LIST)
+
+
+@test
+def a_data_directory_may_have_a_long_path(box):
+    deep = os.path.join(box.dir, "d" * 100, "e" * 100)
+    out, _ = box.run("run", LIST, "--json", "--data", deep)
+    expect_eq(lines(out)[-1]["stopReason"], "end_turn")
+    expect(os.path.exists(f"{deep}/dormouse.sock"), os.listdir(deep))
+
+
+@test
+def runs_are_listed_after_the_keeper_was_killed(box):
+    run, item = waiting(box)
+    os.kill(keeper_pid(box), signal.SIGKILL)
+    expect_eq(run_status(box, run), "waiting")
+    box.run("approve", item)
+    until("the run is done", lambda: run_status(box, run) == "done")
+    expect(os.path.exists(f"{box.work}/made.txt"), "nothing was done")
+
+
+@test
+def a_front_end_finds_its_run_again(box):
+    terminal = Terminal(box, "run", bash("echo hello >> made.txt"))
+    terminal.wait("Allow it?")
+    pid = keeper_pid(box)
+    os.kill(pid, signal.SIGKILL)
+    until("there is another keeper", lambda: keeper_pid(box) not in (None, pid))
+    terminal.type("a\n")
+    terminal.end(0)
+    with open(os.path.join(box.work, "made.txt")) as file:
+        expect_eq(file.read(), "hello\n")
+
+
+@test
+def an_effect_cut_off_by_a_crash_is_asked_about(box):
+    terminal = Terminal(box, "run", bash("echo begun >> made.txt; sleep 60"))
+    at = terminal.wait("Allow it?")
+    terminal.type("a\n")
+    until("it has begun", lambda: os.path.exists(f"{box.work}/made.txt"))
+    os.kill(keeper_pid(box), signal.SIGKILL)
+    terminal.wait("Do it again?", at)
+    terminal.type("n\n")
+    terminal.end(0)
+    with open(os.path.join(box.work, "made.txt")) as file:
+        expect_eq(file.read(), "begun\n")
+
+
+@test
+def a_broken_configuration_is_said_and_starts_nothing(box):
+    box.config("nonsense: 1\n")
+    expect_in("nonsense", box.error("run", LIST, code=1)["message"])
+
+
+# ---- stop ----
+
+
+@test
+def the_emergency_stop_holds_until_it_is_lifted(box):
+    expect_in("Nothing is stopped", box.run("kill")[0])
+    out, _ = box.run("kill", "--all", "--reason", "smoke")
+    expect_in("smoke", out)
+    expect_eq(box.error("run", LIST, code=4)["code"], "kill_switch_active")
+    until("the keeper has ended", lambda: keeper_pid(box) is None, 10)
+    expect_eq(box.json("kill")["switches"][0]["reason"], "smoke")
+    expect_in("--all", box.error("unkill", code=2)["message"])
+    expect_in("only one of", box.error("kill", "--all", "--tools", "shell", code=2)["message"])
+    expect_eq(box.json("unkill", "--all")["switches"], [])
+    box.run("run", LIST)
+
+
+@test
+def a_class_of_tools_can_be_stopped(box):
+    box.run("kill", "--tools", "shell")
+    out, _ = box.run("run", bash("ls"), "--json")
+    expect("approval_gate" not in [e["type"] for e in lines(out)], out)
+    expect_in("kill_switch_active", out)
+    box.run("run", LIST)
+    expect_in("Nothing is stopped", box.run("unkill", "--tools", "shell")[0])
+
+
+@test
+def a_paused_agent_starts_nothing(box):
+    box.run("run", "hello")
+    agent = lines(box.run("agent", "list", "--json")[0])[0]
+    expect_in("is paused", box.run("agent", "pause", agent["id"][:4])[0])
+    expect_eq(box.error("run", LIST)["code"], "agent_paused")
+    expect_in("paused", box.run("agent", "list")[0])
+    expect_eq(box.json("agent", "resume", agent["id"])["paused"], False)
+    expect_in(agent["displayName"], box.run("agent", "show", agent["id"])[0])
+    expect_eq(box.error("agent", "show", "nobody")["code"], "not_found")
+
+
+@test
+def a_rerun_is_a_new_run(box):
+    first = lines(box.run("run", LIST, "--json")[0])[-1]
+    second = lines(box.run("rerun", first["runId"][:8], "--json")[0])[-1]
+    expect_eq(second["result"], first["result"])
+    expect(second["runId"] != first["runId"], "the same run")
+    expect(second["threadId"] != first["threadId"], "the same thread")
+    expect_eq(box.error("rerun", "ffffffff")["code"], "not_found")
+
+
+# ---- stdio ----
+
+
+def stdio(box, *sent, code=0):
+    out, _ = box.run("stdio", stdin="".join(line + "\n" for line in sent), code=code)
+    return lines(out)
+
+
+class Stdio:
+    """A session whose lines depend on what came out."""
+
+    def __init__(self, box):
+        self.process = subprocess.Popen([BINARY, "stdio"], cwd=box.work, env=box.env, text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.events = []
+
+    def send(self, **line):
+        self.process.stdin.write(json.dumps(line) + "\n")
+        self.process.stdin.flush()
+
+    def wait(self, kind):
+        while True:
+            line = self.process.stdout.readline()
+            expect(line, f"it ended before {kind}")
+            self.events.append(json.loads(line))
+            if self.events[-1]["type"] == kind:
+                return self.events[-1]
+
+    def end(self, code):
+        self.process.stdin.close()
+        rest = self.process.stdout.read()
+        expect_eq(self.process.wait(WAIT_S), code)
+        self.events += lines(rest)
+
+
+@test
+def prompts_in_a_row_are_one_conversation(box):
+    events = stdio(box, '{"prompt":"hello"}', '{"prompt":"what is in this folder?"}')
+    done = [e for e in events if e["type"] == "done"]
+    expect_eq([e["stopReason"] for e in done], ["end_turn", "end_turn"])
+    expect_eq(len({e["threadId"] for e in events}), 1)
+    seqs = [e["seq"] for e in events if not e.get("isPartial")]
+    expect_eq(seqs, list(range(1, len(seqs) + 1)))
+
+
+@test
+def bad_lines_are_answered_by_number(box):
+    events = stdio(box, "nonsense", "", "[1]", '{"type":"fly"}', '{"prompt":7}', '{"x":1}',
+                   '{"type":"cancel"}', '{"type":"setMode","mode":"wiggum"}',
+                   '{"type":"approval_response"}', '{"prompt":"hi","colour":"red"}',
+                   '{"prompt":"hi","mode":"fast"}',
+                   '{"type":"approval_response","gateId":"none","decision":"approve"}',
+                   '{"prompt":"' + "x" * 1100000 + '"}', '{"prompt":"hello"}', code=1)
+    errors = {e["line"]: e["code"] for e in events if e["type"] == "error"}
+    expect_eq(sorted(errors), [1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13])
+    expect_eq(errors[13], "too_large")
+    expect_eq(events[-1]["type"], "done")
+
+
+@test
+def decisions_come_by_line(box):
+    session = Stdio(box)
+    session.send(prompt=bash("echo hello > made.txt"))
+    item = session.wait("waiting")
+    session.send(type="approval_response", gateId=item["itemId"], decision="approve", scope="once")
+    session.wait("done")
+    session.send(prompt=bash("echo more > more.txt"))
+    item = session.wait("waiting")
+    session.send(type="approval_response", gateId=item["itemId"], decision="reject", reason="no")
+    session.wait("done")
+    session.end(0)
+    expect(os.path.exists(f"{box.work}/made.txt"), "not done")
+    expect(not os.path.exists(f"{box.work}/more.txt"), "done anyway")
+
+
+@test
+def a_session_can_cancel(box):
+    session = Stdio(box)
+    session.send(prompt=bash("ls"))
+    session.wait("waiting")
+    session.send(type="cancel")
+    expect_eq(session.wait("done")["stopReason"], "cancelled")
+    session.end(1)
+
+
+@test
+def the_end_of_input_leaves_what_waits(box):
+    events = stdio(box, json.dumps({"prompt": bash("ls")}), '{"prompt":"hello"}', code=3)
+    expect_in("waiting", [e["type"] for e in events])
+    expect_eq([e["line"] for e in events if e["type"] == "error"], [2])
+    expect_eq(len(lines(box.run("inbox", "--json")[0])), 1)
+
+
+@test
+def an_empty_session_is_done(box):
+    expect_eq(stdio(box), [])
+
+
+main()

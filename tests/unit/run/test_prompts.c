@@ -1,0 +1,272 @@
+/* What models are shown: a prefix that stays, a bounded window, and a cache that changes nothing.
+ * And what clients are shown while it comes.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "base/rand.h"
+#include "memory/context.h"
+#include "run/run_int.h"
+#include "stage.h"
+
+/* ---- the prefix ---- */
+
+/* All but what closes the list of messages. */
+static size_t open_end(const char *request)
+{
+    return strlen(request) - strlen("]}");
+}
+
+DB_TEST(prompt_of_the_next_request_begins_with_that_of_the_last)
+{
+    struct stage *stage = stage_new(t);
+    char *before;
+
+    stage_says(stage, "!note {\"n\":1}\n!poke {\"n\":2}");
+    stage_says(stage, "First.");
+    stage_says(stage, "~hm|Second.");
+    stage_says(stage, "?");
+    stage_run(stage, "one");
+    before = arena_text(&t->arena, stage->last_request);
+    ASSERT_CONTAINS(before, "\"tools\":[\"");
+    stage_run(stage, "two");
+    ASSERT(strncmp(before, stage->last_request, open_end(before)) == 0);
+    ASSERT(strlen(stage->last_request) > strlen(before));
+    before = arena_text(&t->arena, stage->last_request);
+    stage_crash(stage);
+    stage_says(stage, "Third.");
+    stage_run(stage, "three");
+    ASSERT(strncmp(before, stage->last_request, open_end(before)) == 0);
+    stage_free(stage);
+}
+
+DB_TEST(time_is_not_in_the_prompt)
+{
+    struct stage *stage = stage_new(t);
+    char *before;
+
+    stage_says(stage, "a");
+    stage_says(stage, "b");
+    stage_run(stage, "one");
+    before = arena_text(&t->arena, stage->last_request);
+    loop_fake_advance(stage->loop, DAYS(400));
+    stage_run(stage, "two");
+    ASSERT(strncmp(before, stage->last_request, open_end(before)) == 0);
+    stage_free(stage);
+}
+
+/* ---- the window ---- */
+
+DB_TEST(long_conversation_is_cut_and_the_model_is_told_how_much)
+{
+    struct stage *stage = stage_new(t);
+    AUTO_BUF text = BUF_INIT(1u << 16);
+    int64_t left_out = 0;
+    const char *note;
+
+    stage->config.context_tokens = 1000;
+    stage_crash(stage);
+    for (int i = 0; i < 400; i++)
+        buf_printf(&text, "word%d ", i);
+    for (int i = 0; i < 6; i++) {
+        stage_says(stage, "ok");
+        stage_run(stage, buf_text(&text));
+        ASSERT(strlen(stage->last_request) < 20000);
+    }
+    note = strstr(stage->last_request, "earlier messages of this conversation are not shown.]");
+    ASSERT(note != NULL);
+    while (note[-1] != '[')
+        note--;
+    left_out = strtoll(note, NULL, 10);
+    ASSERT(left_out > 0 && left_out < 12);
+    stage_free(stage);
+}
+
+/* What prompt_cache_load() gives against what a fresh cache, which reads everything, gives. */
+static void compare(struct stage *stage, struct run *run)
+{
+    struct test *t = stage->t;
+    struct prompt_cache *kept = stage->runner->prompts;
+    const struct model_message *a, *b;
+    int64_t left_a, left_b;
+    size_t n_a, n_b;
+
+    ASSERT_OK(prompt_cache_load(run, &a, &n_a, &left_a, &t->err));
+    stage->runner->prompts = prompt_cache_new();
+    ASSERT_OK(prompt_cache_load(run, &b, &n_b, &left_b, &t->err));
+    ASSERT_EQ(n_a, n_b);
+    ASSERT_EQ(left_a, left_b);
+    for (size_t i = 0; i < n_a; i++) {
+        ASSERT_EQ(a[i].role, b[i].role);
+        ASSERT(str_eq(a[i].text, b[i].text));
+        ASSERT(str_eq(a[i].call_id, b[i].call_id));
+        ASSERT_EQ(a[i].failed, b[i].failed);
+        ASSERT_EQ(a[i].call_count, b[i].call_count);
+        for (size_t c = 0; c < a[i].call_count; c++)
+            ASSERT(str_eq(a[i].calls[c].arguments, b[i].calls[c].arguments));
+    }
+    prompt_cache_free(stage->runner->prompts);
+    stage->runner->prompts = kept;
+}
+
+static const char *random_text(struct test *t, struct rand_fake *rand)
+{
+    size_t n = rand_below(&rand->rand, 8) ? 1 + rand_below(&rand->rand, 200)
+                                          : 1 + rand_below(&rand->rand, 9000);
+    char *text = arena_printf(&t->arena, "%*s", (int)n, "x");
+
+    for (size_t i = 0; i < n; i++)
+        text[i] = "abc de\n"[rand_below(&rand->rand, 7)];
+    text[0] = 'a';
+    return text;
+}
+
+DB_TEST(cached_window_is_what_reading_everything_gives)
+{
+    struct stage *stage = stage_new(t);
+    struct rand_fake rand;
+
+    rand_fake_init(&rand, 5);
+    stage->config.context_tokens = 1500;
+    stage_crash(stage);
+    for (int i = 0; i < 25; i++) {
+        struct run *run;
+        struct str id;
+
+        if (rand_below(&rand.rand, 2))
+            stage_says(stage, "!note {\"n\":1}\n!nosuch {}");
+        stage_says(stage, "?");
+        id = stage_run(stage, random_text(t, &rand));
+        run = map_find(&stage->runner->runs, id);
+        ASSERT(run != NULL);
+        compare(stage, run);
+        if (rand_below(&rand.rand, 3) == 0) {
+            stage_answer(stage, "!note {\"m\":1}");
+            compare(stage, run);
+        }
+        stage_answer(stage, random_text(t, &rand));
+    }
+    stage_free(stage);
+}
+
+/* ---- deltas ---- */
+
+DB_TEST(partial_events_carry_the_coming_seq_and_their_place)
+{
+    struct stage *stage = stage_new(t);
+    AUTO_BUF thinking = BUF_INIT(1024);
+    AUTO_BUF text = BUF_INIT(1024);
+
+    stage_says(stage, "~let me see, what is it|It is the blue one, of course.");
+    stage_run(stage, "which");
+    ASSERT_TEXT(stage_story(stage), "init thinking text done");
+    ASSERT(stage->partial_count > 5);
+    for (size_t i = 0; i < stage->partial_count; i++) {
+        AUTO_JSON event = NULL;
+        struct str type, content;
+        int64_t seq = 0, offset = -1;
+        bool partial = false;
+
+        ASSERT_OK(json_parse(str_from(stage->partials[i]), &event, &t->err));
+        type = json_str(json_find(event, "type"));
+        content = json_str(json_find(event, "content"));
+        json_get_i64(event, "seq", &seq, NULL);
+        json_get_i64(event, "offset", &offset, NULL);
+        json_get_bool(event, "isPartial", &partial, NULL);
+        ASSERT(partial);
+        ASSERT_EQ(seq, str_is(type, "thinking") ? 2 : 3);
+        ASSERT_EQ(offset, str_is(type, "thinking") ? thinking.n : text.n);
+        buf_add_str(str_is(type, "thinking") ? &thinking : &text, content);
+    }
+    ASSERT_EQ(stage->seqs[1], 2);
+    ASSERT_EQ(stage->seqs[2], 3);
+    ASSERT_TEXT(buf_text(&thinking), "let me see, what is it");
+    ASSERT_TEXT(buf_text(&text), "It is the blue one, of course.");
+    ASSERT_CONTAINS(stage_last(stage, "text"), buf_text(&text));
+    stage_free(stage);
+}
+
+/* ---- envelopes ---- */
+
+struct seen {
+    struct test *t;
+    size_t actions, results;
+    int64_t operation_n, action_n;
+};
+
+static bool see(void *arg, const struct message *message)
+{
+    struct seen *seen = arg;
+
+    if (message->kind == MESSAGE_TOOL_RESULT) {
+        seen->results++;
+        seen->operation_n = message->operation_n;
+        seen->action_n = message->action_ref_n;
+        ASSERT_STR(message->status, "success");
+    } else if (message->kind == MESSAGE_ACTION) {
+        seen->actions++;
+        ASSERT_STR(message->action_type, "tool_call");
+        ASSERT_STR(message->tool_name, "note");
+        ASSERT_STR(message->scope_snapshot, "[]");
+        ASSERT_EQ(message->arguments_hash.n, 64);
+        ASSERT(message->operation_n > 0);
+        ASSERT_EQ(message->operation_n, seen->operation_n);
+        ASSERT_EQ(message->n, seen->action_n);
+        ASSERT_STR(message->model_id, "test");
+        ASSERT_STR(message->prompt_id, RUN_PROMPT_ID);
+    } else if (message->kind == MESSAGE_THOUGHT) {
+        ASSERT_STR(message->model_id, "test");
+        ASSERT_STR(message->prompt_version, RUN_PROMPT_VERSION);
+    }
+    ASSERT(message->run_n > 0);
+    return true;
+}
+
+DB_TEST(messages_carry_their_envelopes_from_the_first_row)
+{
+    struct stage *stage = stage_new(t);
+    struct seen seen = { .t = t };
+    struct thread thread;
+
+    stage_says(stage, "!note {\"n\":1}");
+    stage_says(stage, "ok");
+    stage_run(stage, "go");
+    ASSERT_EQ(thread_find(stage->domain, stage->info.thread_id, &t->arena, &thread, &t->err), 1);
+    ASSERT_OK(message_each_back(stage->domain, thread.n, 0, see, &seen, &t->err));
+    ASSERT_EQ(seen.actions, 1);
+    ASSERT_EQ(seen.results, 1);
+    stage_free(stage);
+}
+
+/* ---- resuming a stream ---- */
+
+static bool count(void *arg, const struct run_public *event)
+{
+    int64_t *last = arg;
+
+    ASSERT_EQ(event->seq, *last + 1);
+    *last = event->seq;
+    return true;
+}
+
+DB_TEST(stream_is_resumed_exactly_after_any_seq)
+{
+    struct stage *stage = stage_new(t);
+
+    stage_says(stage, "!note {}\n!poke {}");
+    stage_says(stage, "ok");
+    stage_run(stage, "go");
+    for (int64_t after = 0; after <= (int64_t)stage->event_count; after++) {
+        int64_t last = after;
+
+        ASSERT_OK(run_events_after(stage->runner, stage->info.thread_id, STR_NONE, after, count,
+                                   &last, &t->err));
+        ASSERT_EQ(last, stage->event_count);
+    }
+    ASSERT_FAILS(
+        run_events_after(stage->runner, STR("no:thread"), STR_NONE, 0, count, NULL, &t->err),
+        ERR_NOT_FOUND);
+    stage_free(stage);
+}

@@ -165,8 +165,8 @@ static int run(struct exec *exec, struct err *err)
     close(exec->pidfd);
     if (r < 0)
         return -1;
-    if (!greeted(exec))
-        return walls_explain(err, "see above");
+    if (!greeted(exec)) /* where none works at all, there is better advice */
+        return sandbox_available(err) < 0 ? -1 : walls_explain(err, "see above");
     return WIFEXITED(exec->status) ? WEXITSTATUS(exec->status) : 128 + WTERMSIG(exec->status);
 }
 

@@ -331,6 +331,20 @@ static void own_places(struct walls *w, const struct walls_how *how)
     arg2(w, "--chdir", w->cwd);
 }
 
+/* One that an agent may have put there would be run outside. */
+static int check_bwrap(struct walls *w, struct err *err)
+{
+    const char *path = walls_bwrap() ? walls_resolve(w, walls_bwrap(), "/") : NULL;
+
+    for (size_t i = 0; path && i < w->allow_write.n; i++)
+        if (strcmp(w->allow_write.items[i], "/") != 0 && walls_below(path, w->allow_write.items[i]))
+            return err_set(err, ERR_SANDBOX_UNAVAILABLE,
+                           "%.512s lies in %.512s, which may be written from inside: take it off "
+                           "PATH and use the system's (apt install bubblewrap)",
+                           path, w->allow_write.items[i]);
+    return 0;
+}
+
 static void no_list(struct walls *w, struct walls_list *list)
 {
     list->items = ARENA_NEW_N(&w->arena, const char *, 2);
@@ -352,6 +366,8 @@ int walls_build(const struct sandbox_spec *spec, const struct walls_how *how, st
     walls_env(w, spec, how->proxy_socket != NULL);
     if (spec->off)
         return 0;
+    if (check_bwrap(w, err) < 0)
+        return -1;
     find_names(w);
     namespaces(w, how);
     system_view(w, spec);

@@ -52,8 +52,9 @@ struct walls {
 };
 
 /* Looks at the file system and makes nothing there. bad_request for a specification that can't be,
- * not_found for a working directory that is not there. With spec.off args stay empty. Release w in
- * either case. */
+ * sandbox_unavailable for a bubblewrap
+ * that lies in a writable place, not_found for a working directory that is not there. With spec.off
+ * args stay empty. Release w in either case. */
 int walls_build(const struct sandbox_spec *spec, const struct walls_how *how, struct walls *w,
                 struct err *err);
 void walls_release(struct walls *w);

@@ -279,6 +279,18 @@ def nothing_is_left_when_it_is_killed(box):
 
 
 @test
+def where_namespaces_are_forbidden_it_says_what_to_do(box):
+    fake = box.write("bin/bwrap", "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' "
+                                  ">&2\nexit 1\n")
+    os.chmod(fake, 0o755)
+    path = f"{os.path.dirname(fake)}:{box.env['PATH']}"
+    _, err = box.run("sandbox", "exec", "--", "true", code=125, env={"PATH": path})
+    expect_in("sysctl -w kernel.unprivileged_userns_clone=1", err)
+    out, _ = box.run("doctor", env={"PATH": path})
+    expect_in("agents can't run commands", out)
+
+
+@test
 def the_doctor_says_that_it_works(box):
     sandbox(box, "--", "true")
     out, _ = box.run("doctor")

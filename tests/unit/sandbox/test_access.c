@@ -10,6 +10,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "hand_ops.h"
@@ -420,4 +421,38 @@ TEST(a_directory_moved_away_does_not_take_the_way_back_along, .timeout_s = 30)
     }
     atomic_store(&s.stop, true);
     pthread_join(thread, NULL);
+}
+
+/* Read, yes; by no name and no way written, whether it is there or not. */
+TEST(settings_in_a_writable_place_are_read_but_not_written)
+{
+    struct ops *ops = ops_new(t);
+    const char *const deny_write[] = { ops_path(t, ops, ".dormouse"), NULL };
+    static const char *const ways[] = { ".dormouse",          ".dormouse/config.yaml",
+                                        ".dormouse/x/y",      "sub/../.dormouse/config.yaml",
+                                        "way/config.yaml",    "./.dormouse//config.yaml",
+                                        "sub/up/config.yaml", "way/new" };
+
+    ops->state.rules.deny_write = deny_write;
+    ops_write(t, ops, "sub/f", "x");
+    for (int there = 0; there < 2; there++) {
+        if (there) {
+            ops_write(t, ops, ".dormouse/config.yaml", "a: 1\n");
+            ASSERT_EQ(symlink(".dormouse", ops_path(t, ops, "way")), 0);
+            ASSERT_EQ(symlink("../.dormouse", ops_path(t, ops, "sub/up")), 0);
+        }
+        for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+            AUTO_PLACE place = ACCESS_PLACE_INIT;
+
+            if (!there && !strstr(ways[i], ".dormouse"))
+                continue;
+            ASSERT_FAILS(access_write(&ops->ctx, str_from(ways[i]), &place, &t->err),
+                         ERR_PATH_DENIED);
+            ASSERT_CONTAINS(err_message(&t->err, 0), "are settings");
+        }
+    }
+    ASSERT_TEXT(ops_text(t, ops, ".dormouse/config.yaml"), "a: 1\n");
+    OPS_CALL(ops, op_read_file, "{\"path\":\".dormouse/config.yaml\"}");
+    /* A name that only begins like it is another. */
+    OPS_CALL(ops, op_write_file, "{\"path\":\".dormouse2\",\"content\":\"x\"}");
 }

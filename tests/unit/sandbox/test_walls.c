@@ -199,6 +199,22 @@ TEST(a_system_without_bubblewrap_says_what_to_install)
     ASSERT_FAILS(sandbox_available(&t->err), ERR_SANDBOX_UNAVAILABLE);
 }
 
+TEST(a_bubblewrap_that_an_agent_may_have_made_is_not_run)
+{
+    const char *home = real_dir(t, "home"), *bin = real_dir(t, "home/bin");
+    const char *fake = arena_printf(&t->arena, "%s/bwrap", bin);
+    const char *const write[] = { ".", NULL };
+    AUTO_WALLS w = { .cwd = NULL };
+
+    test_write_file(fake, "#!/bin/sh\n", 10);
+    ASSERT_EQ(chmod(fake, 0755), 0);
+    ASSERT_EQ(setenv("PATH", bin, 1), 0);
+    ASSERT_FAILS(
+        walls_build(&(struct sandbox_spec){ .cwd = home, .allow_write = write }, &how, &w, &t->err),
+        ERR_SANDBOX_UNAVAILABLE);
+    ASSERT_CONTAINS(err_message(&t->err, 0), "take it off PATH");
+}
+
 TEST(a_bubblewrap_that_fails_is_quoted)
 {
     static const char script[] =

@@ -142,7 +142,7 @@ static int open_rooms(struct dm_house *house, const struct dm_agent_config *conf
 int dm_open(const struct dm_agent_config *given, struct dm_house **ret_house,
             struct dm_error *error)
 {
-    struct dm_agent_config config;
+    struct dm_agent_config config = { 0 };
     struct dm_house *house;
     struct err err = ERR_INIT;
 

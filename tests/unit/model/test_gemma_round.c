@@ -17,26 +17,10 @@ static struct json_object *make_value(struct rand *rand, int depth);
 
 static struct json_object *make_text(struct rand *rand)
 {
-    static const char *const texts[] = { "",
-                                         "a",
-                                         "two words",
-                                         "{x:1}",
-                                         "a,b",
-                                         "true",
-                                         "12",
-                                         "null",
-                                         "\"q\"",
-                                         "line\nfeed",
-                                         "it's",
-                                         "Gr\xC3\xBC\xC3\x9F"
-                                         "e",
-                                         "call:f{}",
-                                         "[1,2]",
-                                         "a:b",
-                                         "\\",
-                                         " lead",
-                                         "trail ",
-                                         "}" };
+    static const char *const texts[] = { "",     "a",           "two words", "{x:1}", "a,b",
+                                         "true", "12",          "null",      "\"q\"", "line\nfeed",
+                                         "it's", "gr\xC3\xBCn", "call:f{}",  "[1,2]", "a:b",
+                                         "\\",   " lead",       "trail ",    "}" };
 
     return json_object_new_string(texts[rand_below(rand, ARRAY_LEN(texts))]);
 }

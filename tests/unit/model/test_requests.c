@@ -28,15 +28,8 @@ static const char *one_of(struct rand *rand, const char *const *items, size_t n)
 
 static struct str some_text(struct rand *rand)
 {
-    static const char *const texts[] = { "",
-                                         " ",
-                                         "hello",
-                                         "two\nlines",
-                                         "\"quoted\\",
-                                         "\t",
-                                         "Gr\xC3\xBC\xC3\x9F"
-                                         "e",
-                                         "<end_of_turn>",
+    static const char *const texts[] = { "",           " ",  "hello",       "two\nlines",
+                                         "\"quoted\\", "\t", "gr\xC3\xBCn", "<end_of_turn>",
                                          "{\"a\":1}" };
 
     return str_from(one_of(rand, texts, ARRAY_LEN(texts)));

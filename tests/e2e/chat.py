@@ -122,9 +122,11 @@ def ctrl_c_cancels_the_run_and_not_the_program(box):
     chat.type("y\r")
     chat.read(1)
     chat.type("\x03")
-    chat.wait("Cancelled.")
-    chat.type("half\x03")
-    chat.wait("^C")
+    chat.wait("Cancelled.\r\n> ")
+    chat.type("half")
+    chat.wait("half")
+    chat.type("\x03")
+    chat.wait("^C\r\n> ")
     chat.type("\x03")
     chat.wait("/quit leaves")
     chat.type("/quit\r")
@@ -153,9 +155,10 @@ def history_is_kept_without_secrets(box):
 @test
 def tab_completes_commands_and_what_follows_them(box):
     chat = begin(box)
-    chat.type("/thr\t")
-    chat.wait("/threads")
-    chat.type("\x15/mode w\t\r")
+    chat.type("/he\t\r")
+    chat.wait("shows this")
+    chat.wait("Ctrl-D leaves.\r\n> ")
+    chat.type("/mode w\t\r")
     chat.wait("Mode: wiggum")
 
 

@@ -72,12 +72,12 @@ class Box:
         os.makedirs(self.data, mode=0o700, exist_ok=True)
         return self.write("data/config.yaml", text)
 
-    def run(self, *words, code=0, env=None, stdin=None, **how):
+    def run(self, *words, code=0, env=None, stdin=None, seconds=WAIT_S, **how):
         """Returns (stdout, stderr) after checking the exit code."""
         done = subprocess.run(
             [BINARY, *words], cwd=self.work, env=dict(self.env, **(env or {})), text=True,
             input=stdin, stdin=None if stdin is not None else subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=WAIT_S, **how,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=seconds, **how,
         )
         expect(done.returncode == code, f"{words} ended with {done.returncode}, expected {code}: "
                                         f"{done.stdout}{done.stderr}")
@@ -118,7 +118,7 @@ class Box:
         """Replays every run: each must be as its log says. Returns how many there were."""
         keys = [run["runId"] for run in self.runs()] if self.has_runs() else []
         for some in (keys[i:i + 100] for i in range(0, len(keys), 100)):
-            self.run("replay", "--check", *some)
+            self.run("replay", "--check", *some, seconds=4 * WAIT_S)
         return len(keys)
 
     def has_runs(self):

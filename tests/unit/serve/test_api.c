@@ -1,0 +1,204 @@
+/* The interface over a real runner and database that fail when a test says so.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "db/db_fault.h"
+#include "db/migrations.h"
+#include "harness/test.h"
+#include "serve/api.h"
+#include "serve/serve.h"
+
+struct house {
+    struct db_fault fault;
+    struct domain *domain;
+    struct loop *loop;
+    struct change *change;
+    struct kill_switches *kill;
+    struct model_gateway *models;
+    struct tool_bed *tools;
+    struct runner *runner;
+    struct api *api;
+    struct serve *serve;
+    pthread_t thread;
+    uv_async_t stop;
+    const char *socket;
+};
+
+static int says_hello(void *call_arg, const struct model_request *request,
+                      const struct model_sink *sink, void *arg, struct err *err)
+{
+    const struct model_reply reply = { .text = STR("Hello."), .stop = MODEL_STOP_END };
+
+    (void)call_arg, (void)request, (void)err;
+    sink->on_done(arg, &reply, NULL, -1);
+    return 0;
+}
+
+static void stopped(void *arg)
+{
+    loop_stop(((struct house *)arg)->loop);
+}
+
+static void on_stop(uv_async_t *async)
+{
+    struct house *house = async->data;
+
+    uv_close((uv_handle_t *)async, NULL);
+    serve_stop(house->serve, 1000, stopped, house);
+}
+
+static void *live(void *arg)
+{
+    struct house *house = arg;
+    struct err err = ERR_INIT;
+
+    loop_run(house->loop, &err);
+    return NULL;
+}
+
+static void open_runner(struct test *t, struct house *house)
+{
+    static const struct model_spec spec = { .id = "m", .provider = "call", .call = says_hello };
+    const struct domain_config domain = {
+        .name = "agent",
+        .url = arena_printf(&t->arena, "sqlite:%s", test_path(t, "agent.sqlite")),
+        .migrations = migrations_agent,
+        .migration_count = migrations_agent_count,
+        .fault = &house->fault,
+    };
+    struct model_gateway_config models = { .models = &spec, .model_count = 1 };
+    struct tool_bed_config tools = { .policy_text_hash = "" };
+    struct runner_config runner = { .default_agent_name = "Planner",
+                                    .default_model = "m",
+                                    .default_cwd = "/" };
+
+    ASSERT_OK(domain_open(&domain, &house->domain, &t->err));
+    ASSERT_OK(loop_new(NULL, &house->loop, &t->err));
+    loop_attach(house->loop, house->domain);
+    ASSERT_OK(change_open(house->domain, NULL, NULL, &house->change, &t->err));
+    ASSERT_OK(kill_open(house->domain, &house->kill, &t->err));
+    models.loop = tools.loop = runner.loop = house->loop;
+    tools.agent_domain = runner.agent_domain = house->domain;
+    tools.kill = runner.kill = house->kill;
+    runner.change = house->change;
+    ASSERT_OK(model_gateway_new(&models, &house->models, &t->err));
+    ASSERT_OK(tool_bed_new(&tools, &house->tools, &t->err));
+    runner.models = house->models;
+    runner.tools = house->tools;
+    ASSERT_OK(runner_new(&runner, &house->runner, &t->err));
+}
+
+static struct house *house_start(struct test *t)
+{
+    struct house *house = ARENA_NEW(&t->arena, struct house);
+    struct serve_config how = { .listen = "", .route_tables = 1 };
+
+    open_runner(t, house);
+    house->api = api_new(&(struct api_config){ .runner = house->runner,
+                                               .agent_domain = house->domain,
+                                               .loop = house->loop,
+                                               .change = house->change,
+                                               .kill = house->kill,
+                                               .models = house->models });
+    house->socket = how.socket_path = test_path(t, "s");
+    how.routes = api_routes(house->api);
+    ASSERT_OK(serve_start(house->loop, &how, &house->serve, &t->err));
+    uv_async_init(loop_uv(house->loop), &house->stop, on_stop);
+    house->stop.data = house;
+    ASSERT_EQ(pthread_create(&house->thread, NULL, live, house), 0);
+    return house;
+}
+
+static void house_end(struct house *house)
+{
+    uv_async_send(&house->stop);
+    pthread_join(house->thread, NULL);
+    api_free(house->api);
+    runner_stop(house->runner);
+    model_gateway_free(house->models);
+    tool_bed_free(house->tools);
+    serve_free(house->serve);
+    loop_free(house->loop);
+    runner_free(house->runner);
+    kill_switches_free(house->kill);
+    change_free(house->change);
+    domain_free(house->domain);
+}
+
+/* The whole answer; the connection ends with it. */
+static const char *ask(struct test *t, struct house *house, const char *method, const char *path,
+                       const char *body)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    char *out = arena_alloc(&t->arena, 1, 1 << 20);
+    size_t n = 0;
+    ssize_t got;
+
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s", house->socket);
+    ASSERT_EQ(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    dprintf(fd, "%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n%s",
+            method, path, strlen(body), body);
+    while ((got = read(fd, out + n, (1 << 20) - n - 1)) > 0)
+        n += (size_t)got;
+    close(fd);
+    return out;
+}
+
+TEST(a_run_over_the_unix_socket_needs_no_token_and_ends_with_done)
+{
+    struct house *house = house_start(t);
+    const char *answer = ask(t, house, "POST", "/run", "{\"prompt\":\"hi\"}");
+
+    ASSERT_CONTAINS(answer, "HTTP/1.1 200");
+    ASSERT_CONTAINS(answer, "id: 1\nevent: init\n");
+    ASSERT_CONTAINS(answer, "id: 3\nevent: done\n");
+    ASSERT(strstr(answer, "goodbye") == NULL);
+    house_end(house);
+}
+
+TEST(a_run_whose_start_could_not_be_stored_is_refused)
+{
+    struct house *house = house_start(t);
+    const char *answer;
+
+    house->fault = (struct db_fault){ .at = DB_FAULT_COMMIT, .kind = DB_FAULT_BUSY, .nth = 1 };
+    answer = ask(t, house, "POST", "/run", "{\"prompt\":\"hi\"}");
+    ASSERT_EQ(house->fault.fired, 1);
+    ASSERT_CONTAINS(answer, "HTTP/1.1 503");
+    ASSERT_CONTAINS(answer, "\"code\":\"storage_failed\"");
+    ASSERT_CONTAINS(ask(t, house, "GET", "/api/v1/runs", ""), "{\"runs\":[]}");
+    ASSERT_CONTAINS(ask(t, house, "POST", "/run", "{\"prompt\":\"hi\"}"), "event: done\n");
+    house_end(house);
+}
+
+TEST(what_could_not_be_stored_is_not_said_to_be_done)
+{
+    static const struct {
+        const char *method, *path, *body;
+    } writes[] = {
+        { "POST", "/api/v1/agents/planner/pause", "" },
+        { "POST", "/api/v1/kill", "{\"scope\":\"all\"}" },
+    };
+    struct house *house = house_start(t);
+
+    ask(t, house, "POST", "/run", "{\"prompt\":\"hi\"}"); /* makes the agent */
+    for (size_t i = 0; i < ARRAY_LEN(writes); i++) {
+        const char *answer;
+
+        house->fault = (struct db_fault){ .at = DB_FAULT_COMMIT, .kind = DB_FAULT_BUSY, .nth = 1 };
+        answer = ask(t, house, writes[i].method, writes[i].path, writes[i].body);
+        ASSERT_CONTAINS(answer, "\"code\":\"storage_failed\"");
+        ASSERT_EQ(house->fault.fired, 1);
+    }
+    ASSERT_CONTAINS(ask(t, house, "GET", "/api/v1/agents/planner", ""), "\"paused\":false");
+    house_end(house);
+}

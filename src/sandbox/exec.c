@@ -104,7 +104,7 @@ static int spawn(struct exec *exec, const struct hand_start *start, const struct
                  struct err *err)
 {
     posix_spawn_file_actions_t actions;
-    int high[HAND_FDS_MAX], r;
+    int high[HAND_FDS_MAX] = { 0 }, r;
 
     posix_spawn_file_actions_init(&actions);
     for (size_t i = 0; i < start->n; i++) {

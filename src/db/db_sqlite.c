@@ -142,9 +142,7 @@ static int set_up(struct sqlite *sqlite, const struct db_open *how, struct err *
     sqlite3_busy_timeout(sqlite->handle, sqlite->busy_ms);
     if (set_defences(sqlite, err) < 0)
         return -1;
-    if (pragma(sqlite,
-               "PRAGMA cell_size_check=ON; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384",
-               err) < 0)
+    if (pragma(sqlite, "PRAGMA cell_size_check=ON; PRAGMA temp_store=MEMORY", err) < 0)
         return -1;
     if (how->read_only)
         return pragma(sqlite, "PRAGMA query_only=ON; SELECT 1 FROM sqlite_master LIMIT 1", err);

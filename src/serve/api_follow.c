@@ -18,6 +18,7 @@
 
 #define HOLD_MS    500                            /* for a client to say where it was */
 #define PAGE_BYTES (LIMIT_CLIENT_QUEUE_BYTES / 2) /* of the log, unsent */
+#define STALL_MS   10000                          /* for a client to take what is queued */
 #define LIVE_BIG   (LIMIT_CLIENT_QUEUE_BYTES / 4) /* an event that would not fit a busy queue */
 
 enum follow_state {
@@ -193,6 +194,21 @@ static void go_live(struct api_follower *follower)
         end(follower);
 }
 
+static void stalled(struct loop_timer *timer)
+{
+    struct api_follower *follower = CONTAINER_OF(timer, struct api_follower, hold);
+
+    serve_client_overflow(follower->client);
+}
+
+/* It has a queue full of what it did not take; the log keeps the rest, but not for ever the client.
+ */
+static void wait_for_client(struct api_follower *follower)
+{
+    follower->hold.fire = stalled;
+    loop_timer_start(follower->api->config.loop, &follower->hold, STALL_MS);
+}
+
 static void send_page(struct api_follower *follower)
 {
     struct page page = { .follower = follower };
@@ -205,7 +221,9 @@ static void send_page(struct api_follower *follower)
         LOG_WARN("serve", "a client's events could not be read",
                  LOG_TEXT("thread", follower->thread_id), LOG_ERR(&err));
         end(follower);
-    } else if (follower->state == FOLLOW_LOG && !page.full && !page.broken) {
+    } else if (follower->state == FOLLOW_LOG && page.full) {
+        wait_for_client(follower);
+    } else if (follower->state == FOLLOW_LOG && !page.broken) {
         go_live(follower);
     }
 }
@@ -322,8 +340,10 @@ static void drained(struct serve_feed *feed, struct serve_client *client, void *
     struct api_follower *follower = serve_client_data(client);
 
     (void)feed, (void)arg;
-    if (follower->state == FOLLOW_LOG)
-        read_later(follower);
+    if (follower->state != FOLLOW_LOG)
+        return;
+    loop_timer_stop(follower->api->config.loop, &follower->hold);
+    read_later(follower);
 }
 
 static void message(struct serve_feed *feed, struct serve_client *client, struct str text,

@@ -180,3 +180,14 @@ void feed_drained(struct stream *stream)
     if (feed && feed->ops && feed->ops->drained)
         feed->ops->drained(feed, client, feed->arg);
 }
+
+void serve_client_overflow(struct serve_client *client)
+{
+    struct stream *stream = &client->stream;
+
+    if (stream->over || stream->dead || stream->ending)
+        return;
+    stream->over = true;
+    stream->set->overflows++;
+    stream->ops->overflow(stream);
+}

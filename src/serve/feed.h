@@ -68,6 +68,9 @@ void serve_client_end(struct serve_client *client);
 void serve_client_set_data(struct serve_client *client, void *data, void (*release)(void *data));
 void *serve_client_data(const struct serve_client *client);
 
+/* Closes it as if its queue were full (1013): it does not keep up. */
+void serve_client_overflow(struct serve_client *client);
+
 /* Answers the request by making its connection a reader of feed, which joins when the head of the
  * answer was sent. NULL when it was refused; the request is answered then, too. */
 struct serve_client *serve_feed_open_sse(struct serve_feed *feed, struct serve_request *request);

@@ -18,13 +18,16 @@
 static pthread_once_t crypto_once = PTHREAD_ONCE_INIT;
 static EVP_MD *md_sha256;
 static EVP_MAC *mac_hmac;
+static pthread_key_t spare_key;
+
+static void drop_spare(void *unused);
 
 static void crypto_start(void)
 {
     OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS, NULL);
     md_sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
     mac_hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
-    if (!md_sha256 || !mac_hmac)
+    if (!md_sha256 || !mac_hmac || pthread_key_create(&spare_key, drop_spare) != 0)
         BUG("libcrypto offers no SHA-256");
 }
 
@@ -34,10 +37,21 @@ static void must(int ok)
         BUG("libcrypto failed to hash");
 }
 
+/* A context is dearer than what is hashed with it, mostly: each thread keeps one. */
+static _Thread_local EVP_MD_CTX *spare;
+
+static void drop_spare(void *unused)
+{
+    (void)unused;
+    EVP_MD_CTX_free(spare);
+    spare = NULL;
+}
+
 void sha256_init(struct sha256 *hash)
 {
     pthread_once(&crypto_once, crypto_start);
-    hash->ctx = EVP_MD_CTX_new();
+    hash->ctx = spare ? spare : EVP_MD_CTX_new();
+    spare = NULL;
     must(hash->ctx && EVP_DigestInit_ex2(hash->ctx, md_sha256, NULL));
 }
 
@@ -55,7 +69,13 @@ void sha256_finish(struct sha256 *hash, uint8_t ret_digest[SHA256_BYTES])
 
 void sha256_release(struct sha256 *hash)
 {
-    EVP_MD_CTX_free(hash->ctx);
+    if (hash->ctx && !spare) {
+        spare = hash->ctx;
+        pthread_setspecific(spare_key,
+                            hash); /* anything but NULL: drop_spare() at the thread's end */
+    } else {
+        EVP_MD_CTX_free(hash->ctx);
+    }
     hash->ctx = NULL;
 }
 

@@ -88,7 +88,7 @@ CREATE TABLE sessions (
 
 CREATE TABLE agent_messages (
     n INTEGER NOT NULL PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
+    id TEXT NOT NULL,                          -- made from run and row: unique as it is, and no query needs an index
     agent_n INTEGER NOT NULL,
     thread_n INTEGER NOT NULL,
     run_n INTEGER,

@@ -121,6 +121,7 @@ static int write_request(const struct cli_args *args, struct buf *out, struct er
     write_option(&w, args, "mode");
     write_option(&w, args, "model");
     write_option(&w, args, "thread");
+    write_option(&w, args, "session");
     if (r > 0) {
         json_write_key(&w, "maxIterations");
         json_write_i64(&w, iterations);
@@ -178,6 +179,9 @@ static const struct cli_option run_options[] = {
     { .name = "max-iterations", .value = "N", .help = "rounds at most (100)" },
     { .name = "cwd", .value = "DIR", .help = "where it works, instead of this directory" },
     { .name = "thread", .value = "THREAD", .help = "goes on in this conversation" },
+    { .name = "session",
+      .value = "NAME",
+      .help = "goes on in the agent's conversation of this name, or begins it" },
     { .name = "sandbox",
       .help =
           "this process, too, goes behind a wall: terminal and daemon are all that it reaches" },

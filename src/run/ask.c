@@ -13,10 +13,9 @@
 
 /* ---- deltas ---- */
 
-static void publish_delta(struct run *run, enum model_delta kind, struct str text)
+static void publish_delta(struct run *run, bool musing, int64_t offset, struct str text)
 {
-    bool musing = kind == MODEL_DELTA_THINKING;
-    int64_t *offset = musing ? &run->thinking_bytes : &run->text_bytes;
+    int64_t other = musing ? run->text_bytes : run->thinking_bytes;
     AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
     struct json_writer w = JSON_WRITER(&json);
     struct run_public public = { .thread_id = run->thread.id,
@@ -25,8 +24,8 @@ static void publish_delta(struct run *run, enum model_delta kind, struct str tex
                                  .type = musing ? "thinking" : "text" };
     char at[TIMEFMT_SIZE];
 
-    /* The text's event comes after that of the thinking, if there is any. */
-    public.seq = run->thread.last_seq + 1 + (!musing && run->thinking_bytes ? 1 : 0);
+    /* Text and thinking of an answer are recorded in the order in which they began. */
+    public.seq = run->thread.last_seq + 1 + (other && musing == run->spoke_first ? 1 : 0);
     timefmt_rfc3339(clock_wall_ms(loop_clock(run->runner->config.loop)), at);
     json_write_object_begin(&w);
     json_write_key(&w, "type");
@@ -44,9 +43,8 @@ static void publish_delta(struct run *run, enum model_delta kind, struct str tex
     json_write_key(&w, "isPartial");
     json_write_bool(&w, true);
     json_write_key(&w, "offset");
-    json_write_i64(&w, *offset);
+    json_write_i64(&w, offset);
     json_write_object_end(&w);
-    *offset += (int64_t)text.n;
     public.json = buf_str(&json);
     run_publish(run->runner, &public);
 }
@@ -54,10 +52,18 @@ static void publish_delta(struct run *run, enum model_delta kind, struct str tex
 static void on_delta(void *arg, enum model_delta kind, struct str text)
 {
     struct run *run = arg;
+    bool musing = kind == MODEL_DELTA_THINKING;
+    int64_t *bytes = musing ? &run->thinking_bytes : &run->text_bytes;
+    int64_t offset = *bytes;
 
-    if (!run->checking &&
-        run_is_followed(run, kind == MODEL_DELTA_THINKING ? "thinking" : "text") && !run->broken)
-        publish_delta(run, kind, text);
+    if (run->checking || !text.n)
+        return;
+    /* Counted whoever listens: what is recorded does not depend on that. */
+    if (!run->text_bytes && !run->thinking_bytes)
+        run->spoke_first = !musing;
+    *bytes += (int64_t)text.n;
+    if (run_is_followed(run, musing ? "thinking" : "text") && !run->broken)
+        publish_delta(run, musing, offset, text);
 }
 
 /* ---- asking ---- */
@@ -100,6 +106,7 @@ static void start_now(struct run *run)
     struct err err = ERR_INIT;
 
     run->text_bytes = run->thinking_bytes = 0;
+    run->spoke_first = false;
     if (ask(run, &err) == 0) {
         run->runner->thinking++;
         return;

@@ -51,6 +51,26 @@ static struct str prompt_of(struct domain *domain, const struct run_record *row,
     return text_of(domain, n, arena);
 }
 
+static int64_t limit_of(struct json_object *settings, const char *key)
+{
+    int64_t value = 0;
+
+    json_get_i64(settings, key, &value, NULL);
+    return value;
+}
+
+void run_info_limits(struct str settings, struct run_info *info)
+{
+    AUTO_JSON value = NULL;
+
+    if (json_parse(settings, &value, NULL) < 0)
+        return;
+    info->max_iterations = limit_of(value, "maxIterations");
+    info->max_tokens = limit_of(value, "maxTokens");
+    info->max_tool_calls = limit_of(value, "maxToolCalls");
+    info->max_ms = limit_of(value, "maxMs");
+}
+
 static int fill(struct domain *domain, const struct run_record *row, struct arena *arena,
                 struct run_info *ret_info, struct err *err)
 {
@@ -86,6 +106,7 @@ static int fill(struct domain *domain, const struct run_record *row, struct aren
         .cost = row->cost,
         .last_seq = thread.last_seq,
     };
+    run_info_limits(row->settings, ret_info);
     return inbox_pending_of_run(domain, row->n, arena, &ret_info->wait_item, err) < 0 ? -1 : 0;
 }
 

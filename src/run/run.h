@@ -65,7 +65,7 @@ struct run_request {
     struct str agent_id; /* the agent that greets */
     struct str prompt;
     struct str session_id; /* thread agentId:session:S; empty: a thread of its own */
-    struct str thread_id;  /* an existing thread instead */
+    struct str thread_id;  /* an existing thread of the agent instead: not_found when it is not */
     struct str turn_id;    /* the same turn sent again starts nothing new; empty: a new one */
     struct str model_id;
     struct str cwd; /* absolute; the runner's */
@@ -83,6 +83,7 @@ struct run_info {
     struct str stop_reason, error_code, error_message, result, prompt, cwd;
     int64_t created_at, updated_at, ended_at, iterations, tool_calls, input_tokens, output_tokens,
         cached_tokens, last_seq;
+    int64_t max_iterations, max_tokens, max_tool_calls, max_ms; /* 0: no limit */
     double cost;
 };
 

@@ -115,6 +115,7 @@ struct run {
     struct model_exchange *exchange;
     bool thinking, checking;            /* a model request is wanted or under way */
     int64_t text_bytes, thinking_bytes; /* of the partial answer */
+    bool spoke_first;                   /* text came before thinking: its event, too */
     struct map intents;                 /* tool and arguments -> how often, plus one */
     unsigned busy;                      /* what will call back: outboxes, exchanges, jobs */
     const char *cwd;
@@ -285,12 +286,6 @@ void run_end_with(struct runner *runner, struct str run_key, const struct err *w
 /* ---- recover.c ---- */
 /* Starts what the log says is under way and nobody is doing. */
 void run_continue(struct run *run);
-
-/* ---- query.c ---- */
-/* not_found when there is none. */
-int run_record_get(struct domain *domain, struct str run_id, struct arena *arena,
-                   struct run_record *ret_record, struct err *err);
-
 void runner_recover(struct runner *runner);
 /* Looks for runs that nobody is at, in a later tick. */
 void runner_reload(struct runner *runner, int64_t delay_ms);
@@ -298,5 +293,13 @@ void runner_reload(struct runner *runner, int64_t delay_ms);
 void runner_wait_until(struct runner *runner, int64_t at);
 /* A note in the log, if the run takes one. */
 void run_note(struct run *run, const char *what, struct str detail);
+
+/* ---- query.c ---- */
+/* not_found when there is none. */
+int run_record_get(struct domain *domain, struct str run_id, struct arena *arena,
+                   struct run_record *ret_record, struct err *err);
+
+/* What the run may use, as its settings say. */
+void run_info_limits(struct str settings, struct run_info *info);
 
 #endif

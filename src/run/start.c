@@ -130,8 +130,6 @@ static void name_run(struct run *run, const struct run_request *request)
 
 static struct str thread_name(struct run *run, const struct run_request *request)
 {
-    if (request->thread_id.n)
-        return request->thread_id;
     if (request->session_id.n)
         return str_from(arena_printf(&run->arena, "%s:session:%.*s", run->agent.id,
                                      STR_ARG(request->session_id)));
@@ -251,6 +249,29 @@ static int find_agent(struct run *run, const struct run_request *request, struct
                                 run->unit.now, &run->arena, &run->agent, err);
 }
 
+/* A session begins with its first run; a thread that is named must be there. */
+static int find_thread(struct run *run, const struct run_request *request, struct err *err)
+{
+    struct domain *domain = run->runner->config.agent_domain;
+    int r;
+
+    if (!request->thread_id.n)
+        return thread_open(domain, thread_name(run, request), run->agent.n, run->unit.now,
+                           &run->arena, &run->thread, err);
+    r = thread_find(domain, request->thread_id, &run->arena, &run->thread, err);
+    if (r < 0)
+        return -1;
+    if (r == 0)
+        return err_set(err, ERR_NOT_FOUND,
+                       "there is no thread %.*s (`/threads` in `dormouse chat` lists them; "
+                       "a session of your own naming, --session, begins with its first run)",
+                       STR_ARG(request->thread_id));
+    if (run->thread.agent_n != run->agent.n)
+        return err_set(err, ERR_CONFLICT, "thread %.*s belongs to another agent",
+                       STR_ARG(request->thread_id));
+    return 0;
+}
+
 /* 1 begun, 0 the turn had been sent before. */
 static int begin(struct run *run, const struct run_request *request, struct err *err)
 {
@@ -266,12 +287,8 @@ static int begin(struct run *run, const struct run_request *request, struct err 
     r = run_load(domain, run->row.run_key, &run->scratch, &earlier, err);
     if (r != 0)
         return r < 0 ? -1 : 0;
-    if (check_agent(run, err) < 0 || thread_open(domain, thread_name(run, request), run->agent.n,
-                                                 run->unit.now, &run->arena, &run->thread, err) < 0)
-        return -1;
-    if (run->thread.agent_n != run->agent.n)
-        return err_set(err, ERR_CONFLICT, "the thread belongs to another agent");
-    if (refuse_second(run, err) < 0)
+    if (check_agent(run, err) < 0 || find_thread(run, request, err) < 0 ||
+        refuse_second(run, err) < 0)
         return -1;
     fill_row(run, request);
     run->row.thread_n = run->thread.n;
@@ -301,6 +318,7 @@ static void info_of_new(const struct run *run, const struct run_request *request
                                    .created_at = run->row.created_at,
                                    .updated_at = run->row.updated_at,
                                    .last_seq = run->thread.last_seq };
+    run_info_limits(run->row.settings, ret_info);
 }
 
 int run_start(struct runner *runner, const struct run_request *request, struct arena *arena,

@@ -2,6 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <stdlib.h>
+
 #include "base/json_write.h"
 #include "base/log.h"
 #include "run/run_int.h"
@@ -202,6 +204,37 @@ int run_follow_kill(struct run *run, struct err *err)
     return 0;
 }
 
+/* What is known of the switches follows what is stored, also when the tick's commit fails later. */
+struct kill_change {
+    struct loop_effect effect;
+    struct runner *runner;
+};
+
+static void kill_kept(struct loop_effect *effect)
+{
+    free(CONTAINER_OF(effect, struct kill_change, effect));
+}
+
+static void kill_dropped(struct loop_effect *effect, const struct err *why)
+{
+    struct kill_change *change = CONTAINER_OF(effect, struct kill_change, effect);
+    struct err err = ERR_INIT;
+
+    (void)why;
+    if (!change->runner->stopping && kill_reload(change->runner->config.kill, &err) < 0)
+        LOG_ERROR("run", "the kill switches could not be read again", LOG_ERR(&err));
+    free(change);
+}
+
+static void watch_kill(struct runner *runner)
+{
+    struct kill_change *change = NEW(struct kill_change);
+
+    *change = (struct kill_change){ .effect = { .run = kill_kept, .drop = kill_dropped },
+                                    .runner = runner };
+    loop_after_commit(runner->config.loop, &change->effect);
+}
+
 static int store_kill(struct runner *runner, enum kill_scope scope, const char *value,
                       const char *reason, bool on, struct err *err)
 {
@@ -212,10 +245,9 @@ static int store_kill(struct runner *runner, enum kill_scope scope, const char *
         return -1;
     r = on ? kill_set(runner->config.kill, scope, value, reason, now, err)
            : kill_clear(runner->config.kill, scope, value, err);
-    if (loop_unit_end(runner->config.loop, r >= 0, r >= 0 ? err : NULL) < 0 || r < 0) {
-        kill_reload(runner->config.kill, NULL);
+    watch_kill(runner);
+    if (loop_unit_end(runner->config.loop, r >= 0, r >= 0 ? err : NULL) < 0)
         return -1;
-    }
     return r;
 }
 

@@ -140,6 +140,7 @@ static int say(struct run *run, struct run_turn *turn, struct message *message,
                           &run->thread, message, err);
 }
 
+/* In the order in which they began to come: their partial events have told that order. */
 static int offer_said(struct run *run, struct run_turn *turn, struct message *message,
                       char id[SHA256_TEXT_SIZE], struct err *err)
 {
@@ -152,12 +153,16 @@ static int offer_said(struct run *run, struct run_turn *turn, struct message *me
         return -1;
     said.ref = message->n;
     said.message = message;
-    if (turn->thinking.n && run_offer(run, RUN_EV_MUSING, 0, 0, &said, err) < 0)
-        return -1;
-    if (!turn->text.n)
-        return 0;
-    run->last_said_n = message->n;
-    return run_offer(run, RUN_EV_SAID, 0, 0, &said, err);
+    if (turn->text.n)
+        run->last_said_n = message->n;
+    for (int i = 0; i < 2; i++) {
+        bool musing = (i == 0) != run->spoke_first;
+
+        if ((musing ? turn->thinking.n : turn->text.n) &&
+            run_offer(run, musing ? RUN_EV_MUSING : RUN_EV_SAID, 0, 0, &said, err) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 static int append_action(struct run *run, struct run_call *call, struct message *message,

@@ -54,6 +54,17 @@ int api_read_mode(struct str text, enum run_mode *ret_mode, struct err *err)
     return 0;
 }
 
+int api_refuse_limit(struct json_object *max_iterations, struct err *err)
+{
+    if (!max_iterations)
+        return 0;
+    return err_set(
+        err, ERR_BAD_REQUEST,
+        "maxIterations can't be changed while the run goes on: its limits are fixed when "
+        "it starts, so that its log can be replayed; cancel it and start another with "
+        "maxIterations");
+}
+
 /* ---- queries ---- */
 
 int api_check_query(struct serve_request *request)

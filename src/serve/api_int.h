@@ -46,6 +46,8 @@ int api_agent(struct serve_request *request, struct agent *ret_agent);
 int api_find_agent(struct api *api, struct str id, struct arena *arena, struct agent *ret_agent,
                    struct err *err);
 int api_read_mode(struct str text, enum run_mode *ret_mode, struct err *err);
+/* A run's limits stay as they were when it began: -1 when a new one is given. */
+int api_refuse_limit(struct json_object *max_iterations, struct err *err);
 
 /* ---- api_json.c ---- */
 

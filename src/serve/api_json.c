@@ -109,6 +109,12 @@ static void put_error(struct json_writer *w, struct str code, struct str message
     json_write_object_end(w);
 }
 
+static void put_limit(struct json_writer *w, const char *key, int64_t value)
+{
+    if (value)
+        api_put_i64(w, key, value);
+}
+
 void api_write_run(struct json_writer *w, const struct run_info *info)
 {
     json_write_object_begin(w);
@@ -133,6 +139,10 @@ void api_write_run(struct json_writer *w, const struct run_info *info)
     api_put_i64(w, "cachedTokens", info->cached_tokens);
     json_write_key(w, "cost");
     json_write_double(w, info->cost);
+    put_limit(w, "maxIterations", info->max_iterations);
+    put_limit(w, "maxTokens", info->max_tokens);
+    put_limit(w, "maxToolCalls", info->max_tool_calls);
+    put_limit(w, "maxMs", info->max_ms);
     api_put_time(w, "createdAt", info->created_at);
     api_put_time(w, "updatedAt", info->updated_at);
     api_put_time(w, "endedAt", info->ended_at);

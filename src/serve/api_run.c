@@ -87,7 +87,7 @@ static const struct json_field again_fields[] = {
     { .name = NULL },
 };
 
-/* The same prompt from the same place, in a thread of its own. */
+/* The same prompt from the same place within the same limits, in a thread of its own. */
 void api_run_again(struct serve_request *request)
 {
     AUTO_JSON body = NULL;
@@ -102,6 +102,10 @@ void api_run_again(struct serve_request *request)
     run.model_id = earlier.model_id;
     run.cwd = earlier.cwd;
     run.mode = str_is(earlier.mode, "wiggum") ? RUN_COOK : RUN_STRUCTURED;
+    run.max_iterations = earlier.max_iterations;
+    run.max_tokens = earlier.max_tokens;
+    run.max_tool_calls = earlier.max_tool_calls;
+    run.max_ms = earlier.max_ms;
     run.rerun_of = earlier.run_id;
     start(request, &run);
 }

@@ -195,10 +195,12 @@ void api_runs_cancel(struct serve_request *request)
 
 struct mode_body {
     struct str mode;
+    struct json_object *max_iterations;
 };
 
 static const struct json_field mode_fields[] = {
     JSON_FIELD(struct mode_body, mode, "mode", JSON_STR, .required = true),
+    JSON_FIELD(struct mode_body, max_iterations, "maxIterations", JSON_ANY),
     { .name = NULL },
 };
 
@@ -215,6 +217,8 @@ void api_runs_mode(struct serve_request *request)
         api_run(request, &info) < 0)
         return;
     r = api_read_mode(read.mode, &mode, &err);
+    if (r == 0)
+        r = api_refuse_limit(read.max_iterations, &err);
     if (r == 0)
         r = run_set_mode(api_of(request)->config.runner, info.run_id, mode, &err);
     reply_changed(request, r, info.run_id, &err);

@@ -43,6 +43,19 @@ static const struct json_field message_fields[] = {
     { .name = NULL },
 };
 
+/* A session begins with its first message; any other thread must be there. */
+static void say_where(struct said *said, struct run_request *run)
+{
+    struct str thread = api_follower_thread(said->follower);
+    const char *own =
+        arena_printf(&said->arena, "%.*s:session:", STR_ARG(api_follower_agent(said->follower)));
+
+    if (str_starts(thread, str_from(own)) && thread.n > strlen(own))
+        run->session_id = str_skip(thread, strlen(own));
+    else
+        run->thread_id = thread;
+}
+
 static int on_message(struct said *said, struct err *err)
 {
     struct message_body body = { .type = STR_NONE };
@@ -53,7 +66,6 @@ static int on_message(struct said *said, struct err *err)
         return -1;
     run = (struct run_request){
         .agent_id = api_follower_agent(said->follower),
-        .thread_id = api_follower_thread(said->follower),
         .prompt = body.content.p ? body.content : body.text,
         .turn_id = body.turn_id,
         .model_id = body.model,
@@ -63,6 +75,7 @@ static int on_message(struct said *said, struct err *err)
         .max_tool_calls = body.max_tool_calls,
         .max_ms = body.max_ms,
     };
+    say_where(said, &run);
     if (api_read_mode(body.mode, &run.mode, err) < 0)
         return -1;
     return run_start(said->api->config.runner, &run, &said->arena, &info, err);
@@ -103,6 +116,7 @@ static int on_response(struct said *said, struct err *err)
 
 struct steer_body {
     struct str type, mode, run_id;
+    struct json_object *max_iterations;
 };
 
 static const struct json_field cancel_fields[] = {
@@ -115,6 +129,7 @@ static const struct json_field mode_fields[] = {
     JSON_FIELD(struct steer_body, type, "type", JSON_STR),
     JSON_FIELD(struct steer_body, run_id, "runId", JSON_STR),
     JSON_FIELD(struct steer_body, mode, "mode", JSON_STR, .required = true),
+    JSON_FIELD(struct steer_body, max_iterations, "maxIterations", JSON_ANY),
     { .name = NULL },
 };
 
@@ -152,7 +167,9 @@ static int on_set_mode(struct said *said, struct err *err)
     struct run_info info;
 
     if (read_fields(said, mode_fields, &body, err) < 0 ||
-        api_read_mode(body.mode, &mode, err) < 0 || find_run(said, body.run_id, &info, err) < 0)
+        api_read_mode(body.mode, &mode, err) < 0 ||
+        api_refuse_limit(body.max_iterations, err) < 0 ||
+        find_run(said, body.run_id, &info, err) < 0)
         return -1;
     return run_set_mode(said->api->config.runner, info.run_id, mode, err);
 }

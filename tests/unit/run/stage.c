@@ -77,13 +77,15 @@ static void reply(const struct model_sink *sink, void *arg, const char *text)
         sink->on_done(arg, NULL, &err, -1);
         return;
     }
-    if (text[0] == '~') {
+    if (text[0] == '~' || text[0] == '^') {
         const char *bar = strchr(text, '|');
+        struct str first = str_of(text + 1, (size_t)(bar - text - 1)), second = str_from(bar + 1);
+        bool spoke = text[0] == '^';
 
-        out.thinking = str_of(text + 1, (size_t)(bar - text - 1));
-        out.text = str_from(bar + 1);
-        deltas(sink, arg, MODEL_DELTA_THINKING, out.thinking);
-        deltas(sink, arg, MODEL_DELTA_TEXT, out.text);
+        out.thinking = spoke ? second : first;
+        out.text = spoke ? first : second;
+        deltas(sink, arg, spoke ? MODEL_DELTA_TEXT : MODEL_DELTA_THINKING, first);
+        deltas(sink, arg, spoke ? MODEL_DELTA_THINKING : MODEL_DELTA_TEXT, second);
         sink->on_done(arg, &out, NULL, -1);
         return;
     }
@@ -127,7 +129,10 @@ static int model_call(void *call_arg, const struct model_request *request,
     (void)err;
     stage->model_calls++;
     write_request(stage, request);
-    text = stage->reply_next < stage->reply_count ? stage->replies[stage->reply_next++] : "?";
+    if (stage->script)
+        text = stage->script(stage);
+    else
+        text = stage->reply_next < stage->reply_count ? stage->replies[stage->reply_next++] : "?";
     if (text[0] == '?') {
         drop_request(stage); /* one that was cancelled and never answered */
         stage->sink = sink;
@@ -366,13 +371,25 @@ static void sleep_down(struct stage *stage)
     change_free(stage->change);
 }
 
+static void open_domain(struct stage *stage)
+{
+    struct test *t = stage->t;
+    const struct domain_config config = { .name = "agent",
+                                          .url = db_test_url(t),
+                                          .migrations = migrations_agent,
+                                          .migration_count = migrations_agent_count,
+                                          .fault = &stage->fault };
+
+    ASSERT_OK(domain_open(&config, &stage->domain, &t->err));
+}
+
 struct stage *stage_new(struct test *t)
 {
     struct stage *stage = NEW(struct stage);
 
     *stage = (struct stage){ .t = t, .target = "1" };
     clock_fake_init(&stage->clock, 1700000000000);
-    stage->domain = db_test_open(t, migrations_agent, migrations_agent_count);
+    open_domain(stage);
     stage->loop = loop_new_fake(&stage->clock);
     loop_attach(stage->loop, stage->domain);
     wake(stage);
@@ -389,14 +406,27 @@ void stage_free(struct stage *stage)
     free(stage);
 }
 
-void stage_crash(struct stage *stage)
+static void rise(struct stage *stage)
 {
-    sleep_down(stage); /* the loop rolls back what is open */
     memset(stage->jobs, 0, sizeof(stage->jobs));
     stage->previewing = NULL;
     stage->loop = loop_new_fake(&stage->clock);
     loop_attach(stage->loop, stage->domain);
     wake(stage);
+}
+
+void stage_crash(struct stage *stage)
+{
+    sleep_down(stage); /* the loop rolls back what is open */
+    rise(stage);
+}
+
+void stage_restart(struct stage *stage)
+{
+    sleep_down(stage);
+    domain_free(stage->domain);
+    open_domain(stage);
+    rise(stage);
 }
 
 void stage_settle(struct stage *stage)

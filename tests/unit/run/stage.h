@@ -7,6 +7,7 @@
 #define DORMOUSE_TESTS_RUN_STAGE_H
 
 #include "base/map.h"
+#include "db/db_fault.h"
 #include "harness/db_test.h"
 #include "run/run.h"
 
@@ -19,6 +20,7 @@ struct stage {
     struct test *t;
     struct clock_fake clock;
     struct loop *loop;
+    struct db_fault fault; /* of the domain: set at any time */
     struct domain *domain;
     struct change *change;
     struct kill_switches *kill;
@@ -37,7 +39,8 @@ struct stage {
     /* The model's answers, in order; see stage_says(). */
     char *replies[STAGE_REPLIES];
     size_t reply_count, reply_next;
-    char *last_request; /* as JSON: system, tools, messages */
+    const char *(*script)(struct stage *stage); /* instead; last_request is the one to answer */
+    char *last_request;                         /* as JSON: system, tools, messages */
     /* A request that the model has not answered: */
     const struct model_sink *sink;
     void *sink_arg;
@@ -63,9 +66,12 @@ struct stage *stage_new(struct test *t);
 void stage_free(struct stage *stage);
 /* As if the process had been killed and started again: nothing is said goodbye to. */
 void stage_crash(struct stage *stage);
+/* The same, and the database is opened anew. */
+void stage_restart(struct stage *stage);
 
 /* The model's next answer: text, or calls as "tool {json}" lines beginning with '!', or "?" for no
- * answer until stage_answer(), or "#code message" for a failure, or "~thinking|text" in deltas. */
+ * answer until stage_answer(), or "#code message" for a failure, or "~thinking|text" in deltas,
+ * or "^text|thinking" in that order. */
 void stage_says(struct stage *stage, const char *reply);
 void stage_answer(struct stage *stage, const char *reply);
 /* Finishes the preview that waits. */

@@ -188,6 +188,85 @@ DB_TEST(partial_events_carry_the_coming_seq_and_their_place)
     stage_free(stage);
 }
 
+/* The seq of every partial event of a type is that of the whole one. */
+static void check_partials(struct stage *stage)
+{
+    struct test *t = stage->t;
+
+    for (size_t i = 0; i < stage->partial_count; i++) {
+        AUTO_JSON event = NULL;
+        struct str type;
+        int64_t seq = 0, whole = -1;
+
+        ASSERT_OK(json_parse(str_from(stage->partials[i]), &event, &t->err));
+        type = json_str(json_find(event, "type"));
+        json_get_i64(event, "seq", &seq, NULL);
+        for (size_t e = 0; e < stage->event_count; e++) {
+            if (str_is(type, stage->types[e]))
+                whole = stage->seqs[e];
+        }
+        ASSERT_EQ(seq, whole);
+    }
+}
+
+DB_TEST(thinking_that_comes_after_text_keeps_the_seq_that_was_told)
+{
+    struct stage *stage = stage_new(t);
+
+    stage_says(stage, "^It is the blue one.|was that right");
+    stage_run(stage, "which");
+    ASSERT_TEXT(stage_story(stage), "init text thinking done");
+    ASSERT(stage->partial_count > 5);
+    check_partials(stage);
+    ASSERT_CONTAINS(stage_last(stage, "done"), "\"result\":\"It is the blue one.\"");
+    stage_free(stage);
+}
+
+static bool wants_text(struct run_listener *listener, struct str thread_id, struct str run_id,
+                       const char *type)
+{
+    (void)listener, (void)thread_id, (void)run_id;
+    return strcmp(type, "text") == 0;
+}
+
+DB_TEST(partial_text_has_its_seq_also_when_nobody_wants_the_thinking)
+{
+    struct stage *stage = stage_new(t);
+
+    stage->listener.wants = wants_text;
+    stage_says(stage, "~let me see|It is the blue one.");
+    stage_run(stage, "which");
+    ASSERT_TEXT(stage_story(stage), "text");
+    ASSERT(stage->partial_count > 2);
+    check_partials(stage);
+    stage_free(stage);
+}
+
+/* ---- more threads than are kept ---- */
+
+DB_TEST(threads_beyond_those_kept_are_asked_about_with_their_own_words)
+{
+    struct stage *stage = stage_new(t);
+
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < 65; i++) {
+            const char *word = arena_printf(&t->arena, "word-%d-%d.", i, round);
+            struct run_request request = {
+                .prompt = str_from(word),
+                .session_id = str_from(arena_printf(&t->arena, "s%d", i)),
+            };
+
+            stage_says(stage, "yes");
+            stage_run_with(stage, &request);
+            ASSERT_CONTAINS(stage->last_request, word);
+            ASSERT_CONTAINS(stage->last_request, arena_printf(&t->arena, "word-%d-0.", i));
+            ASSERT(
+                !strstr(stage->last_request, arena_printf(&t->arena, "word-%d-0.", (i + 64) % 65)));
+        }
+    }
+    stage_free(stage);
+}
+
 /* ---- envelopes ---- */
 
 struct seen {

@@ -1,0 +1,206 @@
+/* Storage that fails in the middle of runs: after a new start every run has ended or waits for a
+ * person, and nothing was done twice.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "memory/message.h"
+#include "stage.h"
+
+/* ---- what is asked for must be there ---- */
+
+DB_TEST(run_in_a_thread_that_does_not_exist_is_refused_and_makes_none)
+{
+    struct stage *stage = stage_new(t);
+    struct run_request request = { .prompt = STR("hello"), .thread_id = STR("planner:run:nope") };
+    struct run_info info;
+    struct thread thread;
+
+    stage_says(stage, "First.");
+    stage_says(stage, "Second.");
+    stage_run(stage, "hello");
+    ASSERT_FAILS(run_start(stage->runner, &request, &t->arena, &info, &t->err), ERR_NOT_FOUND);
+    ASSERT_CONTAINS(err_message(&t->err, 0), "planner:run:nope");
+    ASSERT_CONTAINS(err_message(&t->err, 0), "--session");
+    err_reset(&t->err);
+    ASSERT_EQ(thread_find(stage->domain, request.thread_id, &t->arena, &thread, &t->err), 0);
+    request.thread_id = stage->info.thread_id;
+    stage_run_with(stage, &request);
+    ASSERT_STR(stage->info.thread_id, arena_printf(&t->arena, "%.*s", STR_ARG(request.thread_id)));
+    stage_free(stage);
+}
+
+DB_TEST(run_tells_the_limits_it_was_given)
+{
+    struct stage *stage = stage_new(t);
+    struct run_request request = { .prompt = STR("hello"),
+                                   .max_iterations = 7,
+                                   .max_tokens = 5000,
+                                   .max_tool_calls = 9,
+                                   .max_ms = 60000 };
+    struct run_info info;
+
+    stage_says(stage, "Hello.");
+    stage_run_with(stage, &request);
+    ASSERT_EQ(stage->info.max_iterations, 7);
+    ASSERT_OK(run_get(stage->runner, stage->info.run_id, &t->arena, &info, &t->err));
+    ASSERT_EQ(info.max_iterations, 7);
+    ASSERT_EQ(info.max_tokens, 5000);
+    ASSERT_EQ(info.max_tool_calls, 9);
+    ASSERT_EQ(info.max_ms, 60000);
+    stage_free(stage);
+}
+
+/* ---- kill switches ---- */
+
+DB_TEST(kill_switch_that_was_not_stored_is_not_on)
+{
+    struct stage *stage = stage_new(t);
+
+    stage_says(stage, "Hello.");
+    stage->fault = (struct db_fault){ .at = DB_FAULT_COMMIT, .nth = 1 };
+    ASSERT_EQ(run_kill(stage->runner, KILL_ALL, "", "enough", true, &t->err), 1);
+    ASSERT(kill_is_on(stage->kill, "planner", NULL) != NULL);
+    stage_settle(stage);
+    ASSERT_EQ(stage->fault.fired, 1);
+    ASSERT(kill_is_on(stage->kill, "planner", NULL) == NULL);
+    ASSERT_TEXT(stage_status(stage, stage_run(stage, "hello")), "done");
+    stage_free(stage);
+}
+
+DB_TEST(kill_switch_whose_lifting_was_not_stored_stays_on)
+{
+    struct stage *stage = stage_new(t);
+
+    ASSERT_EQ(run_kill(stage->runner, KILL_ALL, "", "enough", true, &t->err), 1);
+    stage_settle(stage);
+    stage->fault = (struct db_fault){ .at = DB_FAULT_COMMIT, .nth = 1 };
+    ASSERT_EQ(run_kill(stage->runner, KILL_ALL, "", "", false, &t->err), 1);
+    stage_settle(stage);
+    ASSERT_EQ(stage->fault.fired, 1);
+    ASSERT(kill_is_on(stage->kill, "planner", NULL) != NULL);
+    stage_free(stage);
+}
+
+/* ---- every write once ---- */
+
+/* By what has come back so far, so that an answer that was lost is given again. */
+static const char *three_tools(struct stage *stage)
+{
+    size_t results = 0;
+
+    for (const char *at = stage->last_request; (at = strstr(at, "\"call_id\"")) != NULL; at++)
+        results++;
+    return results == 0 ? "!note {}\n!poke {}" : results == 2 ? "!send {}" : "All done.";
+}
+
+static bool is_open(struct stage *stage, struct str id)
+{
+    const char *status = stage_status(stage, id);
+
+    return strcmp(status, "waiting") == 0 || strcmp(status, "running") == 0;
+}
+
+static bool has_item(struct stage *stage)
+{
+    struct test *t = stage->t;
+    int64_t count = 0;
+
+    ASSERT_OK(inbox_count_pending(stage->domain, &count, &t->err));
+    return count > 0;
+}
+
+/* Approves what it asks for; what nobody knows of is not done again. */
+static void decide_next(struct stage *stage)
+{
+    struct test *t = stage->t;
+    struct inbox_decision decision = { .state = INBOX_APPROVED, .by = STR("owner") };
+    struct inbox_item item;
+
+    ASSERT_OK(inbox_get(stage->domain, stage_item(stage), &t->arena, &item, &t->err));
+    if (item.kind == INBOX_UNKNOWN_EFFECT)
+        decision = (struct inbox_decision){ .state = INBOX_REJECTED,
+                                            .by = STR("owner"),
+                                            .reason = STR("it was done") };
+    if (run_decide(stage->runner, item.id, &decision, &t->err) < 0)
+        err_reset(&t->err); /* the fault: it stays pending */
+    loop_fake_advance(stage->loop, 5000);
+}
+
+static void check_once(struct stage *stage, size_t from)
+{
+    for (size_t i = from; i < stage->done_count; i++) {
+        for (size_t j = from; j < i; j++) {
+            bool same = strcmp(stage->effects[i].tool, stage->effects[j].tool) == 0;
+
+            if (same && strcmp(stage->effects[i].tool, "note") == 0)
+                ASSERT_TEXT(stage->effects[i].operation, stage->effects[j].operation);
+            else
+                ASSERT(!same);
+        }
+    }
+}
+
+/* One life with a fault at the nth place; false when it was over before. */
+static bool live_with(struct stage *stage, enum db_fault_at at, enum db_fault_kind kind,
+                      unsigned nth)
+{
+    struct test *t = stage->t;
+    struct run_request request = {
+        .prompt = STR("go"),
+        .session_id = str_from(arena_printf(&t->arena, "s-%d-%d-%u", at, kind, nth)),
+    };
+    size_t from = stage->done_count;
+    bool begun, fired;
+
+    stage->fault = (struct db_fault){ .at = at, .kind = kind, .nth = nth };
+    begun = run_start(stage->runner, &request, &t->arena, &stage->info, &t->err) == 0;
+    err_reset(&t->err);
+    loop_fake_advance(stage->loop, 5000);
+    if (begun && !stage->fault.fired && has_item(stage))
+        decide_next(stage);
+    fired = stage->fault.fired > 0;
+    stage->fault = (struct db_fault){ .at = DB_FAULT_NEVER };
+    stage_restart(stage);
+    loop_fake_advance(stage->loop, 5000);
+    stage_check(stage);
+    while (has_item(stage))
+        decide_next(stage);
+    if (begun && run_get(stage->runner, stage->info.run_id, &t->arena, &stage->info, &t->err) == 0)
+        ASSERT(!is_open(stage, stage->info.run_id));
+    err_reset(&t->err);
+    check_once(stage, from);
+    stage_forget(stage);
+    return fired;
+}
+
+static void fail_each(struct test *t, enum db_fault_at at, enum db_fault_kind kind, unsigned step)
+{
+    struct stage *stage = stage_new(t);
+    unsigned nth = 1;
+
+    stage->script = three_tools;
+    while (live_with(stage, at, kind, nth))
+        nth += step;
+    ASSERT(nth > 3);
+    stage_free(stage);
+}
+
+DB_TEST(commit_that_fails_anywhere_loses_nothing, .timeout_s = 120)
+{
+    fail_each(t, DB_FAULT_COMMIT, DB_FAULT_BUSY, 1);
+}
+
+DB_TEST(commit_that_ends_the_database_anywhere_loses_nothing, .timeout_s = 120)
+{
+    fail_each(t, DB_FAULT_COMMIT, DB_FAULT_SYNC, 1);
+}
+
+DB_TEST(commit_that_was_kept_and_said_to_fail_does_nothing_twice, .timeout_s = 120)
+{
+    fail_each(t, DB_FAULT_COMMIT_AFTER, DB_FAULT_SYNC, 1);
+}
+
+DB_TEST(statement_that_fails_anywhere_loses_nothing, .timeout_s = 300)
+{
+    fail_each(t, DB_FAULT_STEP, DB_FAULT_FULL, 7);
+}

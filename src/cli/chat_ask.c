@@ -14,6 +14,7 @@
 #include "cli/term.h"
 
 #define CHOICES "[y]es [n]o [e]dit [r]un [a]lways [?] "
+#define AGAIN   "Do it again? [y]es [n]o [?] "
 
 static struct str member(struct json_object *object, const char *key)
 {
@@ -28,7 +29,8 @@ static int send(struct chat *chat, struct str id, const struct decide *decide, s
 
     free(copy);
     /* Somebody was quicker, in another window: the run goes on with that. */
-    if (r < 0 && (err->code == ERR_CONFLICT || err->code == ERR_EXPIRED)) {
+    if (r < 0 &&
+        (err->code == ERR_CONFLICT || err->code == ERR_EXPIRED || err->code == ERR_WITHDRAWN)) {
         chat_say_error(chat, err);
         err_reset(err);
         return 1;
@@ -36,14 +38,22 @@ static int send(struct chat *chat, struct str id, const struct decide *decide, s
     return r < 0 ? -1 : 1;
 }
 
-static void explain(void)
+static void explain(bool again)
 {
-    printf("  y  do this once\n"
-           "  n  don't; you may say why, and the agent hears it\n"
-           "  e  change what it will do first\n"
-           "  r  yes, and to every call of this tool until this run ends\n"
-           "  a  yes, and always to exactly this by this agent (`dormouse grants` takes it back)\n"
-           "Ctrl-C cancels the run, Ctrl-D leaves it waiting: `dormouse inbox` shows it.\n");
+    if (again)
+        printf("It was cut off, and how far it came is not known.\n"
+               "  y  do it once more\n"
+               "  n  don't; you may say why, and the agent hears it\n");
+    else
+        printf(
+            "  y  do this once\n"
+            "  n  don't; you may say why, and the agent hears it\n"
+            "  e  change what it will do first\n"
+            "  r  yes, and to every call of this tool until this run ends\n"
+            "  a  yes, and always to exactly this by this agent; `dormouse inbox --grants` lists "
+            "such,\n"
+            "     `dormouse inbox --revoke ID` takes one back\n");
+    printf("Ctrl-C cancels the run, Ctrl-D leaves it waiting: `dormouse inbox` shows it.\n");
 }
 
 /* ---- an approval ---- */
@@ -76,11 +86,11 @@ static int read_input(struct chat *chat, struct json_object *input, struct json_
     return json_parse(text, ret_input, err) < 0 ? -1 : 1;
 }
 
-static int change(struct chat *chat, struct json_object *gate, struct str id, struct err *err)
+static int change(struct chat *chat, struct json_object *item, struct str id, struct err *err)
 {
     AUTO_JSON input = NULL;
     struct decide decide = { .decision = "edit" };
-    int r = read_input(chat, json_find(gate, "input"), &input, err);
+    int r = read_input(chat, json_find(item, "input"), &input, err);
 
     if (r <= 0) {
         if (r < 0)
@@ -101,72 +111,71 @@ static int change(struct chat *chat, struct json_object *gate, struct str id, st
 }
 
 /* 1 decided, 2 asked again, -1. */
-static int act_on(struct chat *chat, struct json_object *gate, struct str id, char letter,
+static int act_on(struct chat *chat, struct json_object *item, bool again, char letter,
                   struct err *err)
 {
     struct decide decide = { .decision = "approve" };
+    struct str id = member(item, "id");
 
-    switch (letter) {
-    case 'y':
+    if (letter == 'y')
         return send(chat, id, &decide, err);
-    case 'r':
-        decide.scope = "run";
-        return send(chat, id, &decide, err);
-    case 'a':
-        decide.scope = "always";
-        return send(chat, id, &decide, err);
-    case 'n':
+    if (letter == 'n')
         return say_no(chat, id, err);
-    case 'e':
-        return change(chat, gate, id, err);
-    default:
-        explain();
-        return 2;
+    if (!again && letter == 'e')
+        return change(chat, item, id, err);
+    if (!again && (letter == 'r' || letter == 'a')) {
+        decide.scope = letter == 'r' ? "run" : "always";
+        return send(chat, id, &decide, err);
     }
+    explain(again);
+    return 2;
 }
 
-/* Ctrl-C while asked: the run, not only the question. */
+/* Ctrl-C while asked: the run, not only the question. An item of the inbox just stays there. */
 static int give_up(struct chat *chat, struct err *err)
 {
+    if (!chat->stream) {
+        printf("It still waits.\n");
+        return 0;
+    }
     return chat_cancel(chat, err) < 0 ? -1 : 1;
 }
 
 static int left(struct chat *chat, struct str id)
 {
     printf("It waits for you:  dormouse approve %.*s\n", STR_ARG(str_take(id, 8)));
+    if (!chat->stream)
+        return 0;
     chat->exit_code = CLI_WAITING;
     chat->leave = chat->over = true;
     return 0;
 }
 
-static int ask_approval(struct chat *chat, struct json_object *gate, struct str id, struct err *err)
+static int ask_approval(struct chat *chat, struct json_object *item, struct err *err)
 {
+    bool again = str_is(member(item, "kind"), "unknown_effect");
+    const char *prompt = again ? AGAIN : CHOICES;
+
     for (;;) {
         struct str text = STR_NONE;
         enum chat_read got;
         int r;
 
-        if (!chat_line_is_terminal(chat->line)) {
-            printf("%s\n", CHOICES);
-            fflush(stdout);
-        }
-        got = chat_line_read(chat->line, CHOICES, &text);
+        if (!chat_line_is_terminal(chat->line))
+            printf("%s\n", prompt);
+        fflush(stdout);
+        got = chat_line_read(chat->line, prompt, &text);
         if (got == CHAT_EOF)
-            return left(chat, id);
+            return left(chat, member(item, "id"));
         if (got == CHAT_INTERRUPTED)
             return give_up(chat, err);
         text = str_trim(text);
         if (!text.n)
             continue;
-        r = act_on(chat, gate, id, (char)(text.p[0] | 0x20), err);
+        r = act_on(chat, item, again, (char)(text.p[0] | 0x20), err);
         if (r != 2)
             return r;
     }
-}
-
-int chat_ask_gate(struct chat *chat, struct json_object *gate, struct err *err)
-{
-    return ask_approval(chat, gate, member(gate, "gateId"), err);
 }
 
 /* ---- a question ---- */
@@ -223,17 +232,61 @@ static int ask_question(struct chat *chat, struct json_object *item, struct err 
     return r;
 }
 
+/* ---- items ---- */
+
+static int get_item(struct chat *chat, struct str id, struct json_object **ret_item,
+                    struct err *err)
+{
+    AUTO_BUF path = BUF_INIT(4096);
+    char *copy = alloc_copy(id.p, id.n);
+
+    buf_add_text(&path, "/api/v1/inbox/");
+    decide_add_segment(&path, copy);
+    free(copy);
+    if (path.full)
+        return err_set(err, ERR_BAD_REQUEST, "the id is too long");
+    return talk_ask(chat->talk, "GET", buf_text(&path), STR_NONE, ret_item, err);
+}
+
+static int ask(struct chat *chat, struct json_object *item, struct err *err)
+{
+    if (str_is(member(item, "kind"), "question"))
+        return ask_question(chat, item, err);
+    return ask_approval(chat, item, err);
+}
+
 int chat_ask_item(struct chat *chat, struct str id, struct err *err)
 {
     AUTO_JSON item = NULL;
-    char path[160];
 
-    snprintf(path, sizeof(path), "/api/v1/inbox/%.*s", STR_ARG(str_take(id, 80)));
-    if (talk_ask(chat->talk, "GET", path, STR_NONE, &item, err) < 0)
+    if (get_item(chat, id, &item, err) < 0)
         return -1;
     if (!str_is(member(item, "state"), "pending"))
         return 1;
-    if (str_is(member(item, "kind"), "question"))
-        return ask_question(chat, item, err);
-    return ask_approval(chat, item, member(item, "id"), err);
+    return ask(chat, item, err);
+}
+
+static void show_title(struct json_object *item)
+{
+    struct str title = member(item, "title");
+    char *copy = alloc_copy(title.p ? title.p : "", title.n);
+
+    printf("%s? ", term_style(stdout, TERM_YELLOW));
+    term_text(stdout, copy);
+    printf("%s\n", term_style(stdout, TERM_PLAIN));
+    free(copy);
+}
+
+int chat_decide_item(struct chat *chat, struct str id, struct err *err)
+{
+    AUTO_JSON item = NULL;
+
+    if (get_item(chat, id, &item, err) < 0)
+        return -1;
+    show_title(item);
+    show_preview(&chat->show, member(item, "previewKind"), member(item, "preview"), 0);
+    if (str_is(member(item, "state"), "pending"))
+        return ask(chat, item, err) < 0 ? -1 : 0;
+    printf("It is %.*s already.\n", STR_ARG(str_take(member(item, "state"), 20)));
+    return 0;
 }

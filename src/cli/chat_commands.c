@@ -12,7 +12,9 @@
 #include "base/limits.h"
 #include "cli/chat_int.h"
 #include "cli/decide.h"
+#include "cli/log_reader.h"
 #include "cli/term.h"
+#include "run/trace.h"
 
 #define RECALLED 6 /* messages shown when a conversation is resumed */
 
@@ -167,6 +169,7 @@ static int run_threads(struct chat *chat, struct str operand, struct err *err)
 struct recall {
     struct json_object *messages[RECALLED];
     size_t n;
+    bool rejoins; /* what was said since the last question comes with the run's events */
 };
 
 static void recall_one(struct json_object *message, void *arg)
@@ -174,6 +177,8 @@ static void recall_one(struct json_object *message, void *arg)
     struct recall *recall = arg;
     struct str kind = member(message, "kind");
 
+    if (recall->rejoins && recall->n == 0 && !str_is(kind, "user"))
+        return;
     if (recall->n < RECALLED && (str_is(kind, "user") || str_is(kind, "thought")) &&
         member(json_find(message, "content"), "text").n)
         recall->messages[recall->n++] = json_object_get(message);
@@ -237,21 +242,27 @@ static void find_waiting(struct json_object *run, void *arg)
         chat_set(&waiting->run_id, member(run, "runId"));
 }
 
-/* A run of this conversation that is under way or waits: its events from the beginning bring what
- * it asks. */
-static int rejoin(struct chat *chat, struct err *err)
+/* The run of this conversation that is under way or waits becomes chat->run_id; or none. */
+static int find_run(struct chat *chat, struct err *err)
 {
     struct waiting waiting = { .chat = chat };
+
+    chat->run_id[0] = '\0';
+    if (each(chat, "/api/v1/runs?limit=100", "runs", find_waiting, &waiting, err) < 0)
+        return -1;
+    if (waiting.run_id)
+        snprintf(chat->run_id, sizeof(chat->run_id), "%s", waiting.run_id);
+    free(waiting.run_id);
+    return 0;
+}
+
+/* Its events from the beginning bring what it asks. */
+static int rejoin(struct chat *chat, struct err *err)
+{
     char path[200];
     int r;
 
-    if (each(chat, "/api/v1/runs?limit=100", "runs", find_waiting, &waiting, err) < 0)
-        return -1;
-    if (!waiting.run_id)
-        return 0;
-    snprintf(chat->run_id, sizeof(chat->run_id), "%s", waiting.run_id);
-    snprintf(path, sizeof(path), "/api/v1/runs/%.80s/events", waiting.run_id);
-    free(waiting.run_id);
+    snprintf(path, sizeof(path), "/api/v1/runs/%s/events", chat->run_id);
     r = talk_again(chat->talk, &chat->stream, err);
     if (r == 0)
         r = talk_follow(chat->stream, "GET", path, STR_NONE, err);
@@ -262,27 +273,32 @@ static int rejoin(struct chat *chat, struct err *err)
     return r;
 }
 
-int chat_resume(struct chat *chat, struct str id, struct err *err)
+static int recall(struct chat *chat, struct err *err)
 {
+    struct recall recall = { .rejoins = chat->run_id[0] != '\0' };
     AUTO_BUF path = BUF_INIT(8192);
-    struct recall recall = { .n = 0 };
     int r;
 
-    if (id.n)
-        chat_set(&chat->thread, id);
-    else if (newest_thread(chat, err) < 0)
-        return -1;
     if (agent_path(chat, "/threads/", &path, err) < 0)
         return -1;
     decide_add_segment(&path, chat->thread);
     buf_add_text(&path, "/messages?limit=40");
     r = each(chat, buf_text(&path), "messages", recall_one, &recall, err);
     show_recalled(chat, &recall);
-    if (r < 0) {
+    return r;
+}
+
+int chat_resume(struct chat *chat, struct str id, struct err *err)
+{
+    if (id.n)
+        chat_set(&chat->thread, id);
+    else if (newest_thread(chat, err) < 0)
+        return -1;
+    if (find_run(chat, err) < 0 || recall(chat, err) < 0) {
         chat_set(&chat->thread, STR_NONE);
         return -1;
     }
-    return rejoin(chat, err);
+    return chat->run_id[0] ? rejoin(chat, err) : 0;
 }
 
 static int run_resume(struct chat *chat, struct str operand, struct err *err)
@@ -347,7 +363,7 @@ static int run_inbox(struct chat *chat, struct str operand, struct err *err)
     size_t n = 0;
 
     if (operand.n)
-        return chat_ask_item(chat, operand, err) < 0 ? -1 : 0;
+        return chat_decide_item(chat, operand, err);
     if (each(chat, "/api/v1/inbox", "items", print_item, &n, err) < 0)
         return -1;
     printf(n ? "/inbox ID decides one.\n" : "Nothing waits for you.\n");
@@ -362,13 +378,25 @@ static int run_cancel(struct chat *chat, struct str operand, struct err *err)
     return chat_cancel(chat, err);
 }
 
-static int run_trace(struct chat *chat, struct str operand, struct err *err)
+static void print_line(void *arg, struct str line)
 {
+    (void)arg;
+    fwrite(line.p, 1, line.n, stdout);
+    putchar('\n');
+}
+
+static int show_trace(struct chat *chat, struct str operand, struct err *err)
+{
+    AUTO_LOG_READER reader = { .config = NULL };
+    int64_t n;
+
     (void)operand;
     if (!chat->run_id[0])
         return err_set(err, ERR_NOT_FOUND, "nothing has run yet");
-    printf("dormouse trace %.12s\n", chat->run_id);
-    return 0;
+    if (log_reader_open(chat->args, &reader, err) < 0 ||
+        log_reader_find(&reader, chat->run_id, &n, err) < 0)
+        return -1;
+    return run_trace(reader.domain, n, reader.program, false, print_line, NULL, err);
 }
 
 static int run_quit(struct chat *chat, struct str operand, struct err *err)
@@ -391,7 +419,7 @@ static const struct command commands[] = {
     { "/agent", "[ID]", "lists agents, or speaks with another", run_agent, offer_agents },
     { "/inbox", "[ID]", "what waits for you, or decides one", run_inbox, NULL },
     { "/cancel", "", "cancels the last run, if it still waits", run_cancel, NULL },
-    { "/trace", "", "how to look into the last run", run_trace, NULL },
+    { "/trace", "", "tells the last run event by event", show_trace, NULL },
     { "/quit", "", "leaves, as Ctrl-D does", run_quit, NULL },
 };
 

@@ -80,9 +80,11 @@ void chat_show_text(struct chat *chat, struct str text);
 
 /* ---- chat_ask.c: what waits for a person ---- */
 
-/* A call's approval (event approval_gate), or an item by its id. 1 decided, 0 left for later. */
-int chat_ask_gate(struct chat *chat, struct json_object *gate, struct err *err);
+/* Asks about an item of the run that is followed, unless somebody has decided it: a run that is
+ * followed anew tells of those too. 1 decided, 0 left for later. */
 int chat_ask_item(struct chat *chat, struct str id, struct err *err);
+/* Shows an item of any run whole, and asks about it when it still waits. */
+int chat_decide_item(struct chat *chat, struct str id, struct err *err);
 
 /* ---- chat_commands.c ---- */
 

@@ -140,7 +140,7 @@ static int take_event(struct chat *chat, struct str json, struct err *err)
     put_text(chat, STR_NONE, true);
     show_event(&chat->show, event);
     if (str_is(type, "approval_gate"))
-        return chat_ask_gate(chat, event, err) < 0 ? -1 : 0;
+        return chat_ask_item(chat, json_str(json_find(event, "gateId")), err) < 0 ? -1 : 0;
     if (str_is(type, "waiting"))
         return take_waiting(chat, event, err);
     if (str_is(type, "done"))

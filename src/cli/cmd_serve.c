@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <uv.h>
@@ -28,10 +29,10 @@
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
 #include "cli/config.h"
-#include "house/data_dir.h"
 #include "cli/house.h"
 #include "cli/keeper.h"
 #include "cli/notify.h"
+#include "house/data_dir.h"
 #include "loop/child.h"
 #include "loop/loop.h"
 #include "serve/address.h"
@@ -224,15 +225,47 @@ static int start_server(struct daemon *daemon, struct err *err)
     return 0;
 }
 
-static int start(struct daemon *daemon, struct err *err)
+/* Nobody reads a keeper's standard error: DATA/keeper.log takes it, with what a library may print
+ * before it gives up. Without it a keeper works as well. */
+static int keep_log(const struct daemon *daemon, struct err *err)
+{
+    const char *dir = cli_data_dir(daemon->args);
+    char path[LIMIT_PATH_BYTES];
+    struct stat st;
+    int fd;
+
+    if (data_dir_prepare(dir, err) < 0)
+        return -1;
+    if (snprintf(path, sizeof(path), "%s/" KEEPER_LOG, dir) >= (int)sizeof(path))
+        return 0;
+    fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return 0;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+        if (st.st_size > KEEPER_LOG_BYTES && ftruncate(fd, 0) < 0)
+            LOG_WARN("serve", KEEPER_LOG " could not be begun anew");
+        dup2(fd, STDERR_FILENO);
+    }
+    close(fd);
+    return 0;
+}
+
+static int open_log(struct daemon *daemon, struct err *err)
 {
     const struct log_config log = { .fd = STDERR_FILENO };
 
+    if (daemon->keeper && keep_log(daemon, err) < 0)
+        return -1;
     if (log_open(&daemon->log, &log, err) < 0)
         return -1;
     log_use(&daemon->log);
-    if (cli_config(daemon->args, &daemon->config, err) < 0 || open_house(daemon, err) < 0 ||
-        start_server(daemon, err) < 0)
+    return 0;
+}
+
+static int start(struct daemon *daemon, struct err *err)
+{
+    if (cli_config(daemon->args, &daemon->config, err) < 0 || open_log(daemon, err) < 0 ||
+        open_house(daemon, err) < 0 || start_server(daemon, err) < 0)
         return -1;
     watch_signals(daemon);
     wait_for_clients(daemon);
@@ -352,7 +385,8 @@ const struct cli_command cli_cmd_serve = {
                "Only one daemon can use a data directory. Under systemd it tells when it is ready, "
                "and takes over sockets that were opened for it:\n\n"
                "  systemctl --user enable --now dormouse\n\n"
-               "Commands that find no daemon start one with --keeper, and need not be told to.",
+               "Commands that find no daemon start one with --keeper, and need not be told to. A "
+               "keeper logs to keeper.log in the data directory, which begins anew past 1 MB.",
     .options = options,
     .run = run_serve,
 };

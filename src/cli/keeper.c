@@ -127,7 +127,7 @@ static int wait_ready(int fd, struct err *err)
     if (json_parse(buf_str(&line), &value, NULL) < 0)
         return err_set(err, ERR_INTERNAL,
                        "the keeper ended before it was ready; `dormouse doctor` says more, and so "
-                       "does keeper.log in the data directory");
+                       "does " KEEPER_LOG " in the data directory");
     error = json_find(value, "error");
     if (!error)
         return 0;

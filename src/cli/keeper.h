@@ -10,6 +10,9 @@
 
 /* How long a keeper stays without clients and runs. */
 #define KEEPER_LINGER_MS 1000
+/* Its log in the data directory; one that has grown past this is begun anew by the next keeper. */
+#define KEEPER_LOG       "keeper.log"
+#define KEEPER_LOG_BYTES (1 << 20)
 
 /* A daemon or a keeper answers at the socket when this returns 0; one is started when there is
  * none. Fails with what the keeper said when it could not start. */

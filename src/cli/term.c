@@ -14,7 +14,7 @@
 #define BAR_WIDTH  30
 #define QUIET_MS   400 /* quicker work shows no bar */
 #define BETWEEN_MS 80
-#define NARROWEST  40 /* what is narrower gets long lines */
+#define NARROWEST  20 /* what is narrower gets long lines */
 
 bool term_colours(FILE *stream)
 {

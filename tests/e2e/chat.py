@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """dormouse chat on a pseudo terminal and on pipes. See harness.py for how suites run."""
 import fcntl
+import json
 import os
 import pty
 import re
@@ -10,7 +11,7 @@ import struct
 import termios
 import time
 
-from harness import BINARY, WAIT_S, expect, main, test
+from harness import BINARY, WAIT_S, eventually, expect, main, test
 
 
 class Terminal:
@@ -199,12 +200,198 @@ def colours_are_off_when_asked(box):
 
 @test
 def a_narrow_terminal_gets_wrapped_lines(box):
-    chat = begin(box, columns=44)
-    chat.type("hello\r")
-    chat.wait("> ")
-    chat.type("/quit\r")
-    chat.ended()
-    expect(all(len(line) <= 60 for line in chat.seen.split("\r\n")), chat.seen)
+    box.script('  - { reply: { text: "one two three four five", repeat: 4 } }\n')
+    chat = begin(box, columns=24)
+    chat.type("count\r")
+    chat.wait("five\r\n")
+    answer = chat.seen[chat.from_here:].split("\r\n")[1:]
+    expect(len(answer) > 4 and all(len(line) <= 24 for line in answer), chat.seen)
+
+
+# ---- what waits ----
+
+
+def words_of(box, name):
+    with open(box.path(f"work/{name}")) as file:
+        return file.read().split()
+
+
+ASK = '''
+  - expect: { results: 0 }
+    reply: { calls: [{ name: ask_user, arguments: { question: "Which colour?", choices: [red, blue] } }] }
+  - expect: { results: 1 }
+    reply: { text: "They said ${result}" }
+'''
+
+
+@test
+def a_question_is_answered_by_the_number_of_a_choice(box):
+    box.script(ASK)
+    chat = begin(box)
+    chat.type("paint\r")
+    chat.wait("Which colour?")
+    chat.wait("2  blue")
+    chat.wait("answer: ")
+    chat.type("2\r")
+    chat.wait("They said")
+    chat.wait("blue")
+    chat.wait("\r\n> ")
+
+
+@test
+def a_question_is_answered_in_other_words_on_pipes(box):
+    box.script(ASK)
+    out, _ = box.run("chat", stdin="paint\n\ngreen\n")
+    expect("1  red" in out and "They said" in out and "green" in out, out)
+
+
+@test
+def an_editor_changes_what_is_done(box):
+    editor = box.write("editor", '#!/bin/sh\nsed -i s/hello/changed/ "$1"\n')
+    os.chmod(editor, 0o755)
+    chat = begin(box, env={"EDITOR": editor})
+    chat.type("create a file notes.txt with the text hello\r")
+    chat.wait("[y]es")
+    chat.type("e\r")
+    chat.wait("\r\n> ")
+    expect(words_of(box, "notes.txt") == ["changed"], chat.seen)
+
+
+@test
+def an_editor_that_changes_nothing_or_fails_asks_again(box):
+    for editor, said in (("true", "Nothing was changed"), ("false", "nothing was decided")):
+        chat = begin(box, env={"EDITOR": editor})
+        chat.type("create a file notes.txt with the text hello\r")
+        chat.wait("[y]es")
+        chat.type("e\r")
+        chat.wait(said)
+        chat.wait("[y]es")
+        chat.type("n\r")
+        chat.wait("why")
+        chat.type("\r")
+        chat.wait("\r\n> ")
+    expect(not os.path.exists(box.path("work/notes.txt")), "it was written")
+
+
+APPEND = '''
+  - expect: { user: twice, results: 0 }
+    reply: { calls: [{ name: bash, arguments: { command: "echo one >> out.txt" } }] }
+  - expect: { user: twice, results: 1 }
+    reply: { calls: [{ name: bash, arguments: { command: "echo two >> out.txt" } }] }
+  - expect: { user: twice, results: 2 }
+    reply: { text: "finished" }
+  - expect: { user: same, results: 0 }
+    reply: { calls: [{ name: bash, arguments: { command: "echo same >> out.txt" } }] }
+  - expect: { user: same, results: 1 }
+    reply: { text: "finished" }
+  - expect: { user: hold, results: 0 }
+    reply: { calls: [{ name: bash, arguments: { command: "echo begun >> out.txt; sleep 600" } }] }
+  - expect: { user: hold, results: 1 }
+    reply: { text: "finished" }
+'''
+CHOICES = "[y]es [n]o"
+
+
+@test
+def a_line_of_json_changes_what_is_done_on_pipes(box):
+    box.script(APPEND)
+    out, _ = box.run("chat", stdin='same\ne\n{"command": \ne\n{"command": "echo other >> out.txt"}\n')
+    expect(words_of(box, "out.txt") == ["other"] and "finished" in out, out)
+    expect(out.count(CHOICES) == 2, f"what is no JSON was not asked again: {out}")
+
+
+@test
+def arguments_that_do_not_fit_are_asked_for_again(box):
+    box.script(APPEND)
+    out, _ = box.run("chat", stdin='same\ne\n{"no": 1}\ny\n')
+    expect(words_of(box, "out.txt") == ["same"] and out.count(CHOICES) == 2, out)
+
+
+@test
+def a_yes_for_the_run_is_asked_once(box):
+    box.script(APPEND)
+    out, _ = box.run("chat", stdin="twice\nr\ntwice\nr\n")
+    expect(words_of(box, "out.txt") == ["one", "two"] * 2, out)
+    expect(out.count(CHOICES) == 2, f"once for each run: {out}")
+
+
+@test
+def a_yes_for_always_lasts_until_it_is_taken_back(box):
+    box.script(APPEND)
+    out, _ = box.run("chat", stdin="same\n?\na\nsame\n")
+    expect(out.count(CHOICES) == 2 and "dormouse inbox --revoke" in out, out)  # again after ?
+    grants, _ = box.run("inbox", "--grants", "--json")
+    box.run("inbox", "--revoke", json.loads(grants.splitlines()[0])["id"])
+    out, _ = box.run("chat", stdin="same\ny\n")
+    expect(out.count(CHOICES) == 1, f"not asked again: {out}")
+    expect(words_of(box, "out.txt") == ["same"] * 3, out)
+
+
+@test
+def a_run_that_is_resumed_asks_only_what_still_waits(box):
+    box.script(APPEND)
+    box.run("chat", stdin="twice\ny\n", code=3)
+    out, _ = box.run("chat", "--continue", stdin="y\n")
+    expect(out.count(CHOICES) == 1, f"asked about what was decided: {out}")
+    expect(words_of(box, "out.txt") == ["one", "two"] and "finished" in out, out)
+    expect(out.count("finished") == 1, f"told twice: {out}")
+
+
+@test
+def an_item_is_shown_before_it_is_decided(box):
+    box.script(APPEND)
+    box.run("chat", stdin="same\n", code=3)
+    item = json.loads(box.run("inbox", "--json")[0])["id"]
+    out, _ = box.run("chat", stdin=f"/inbox\n/inbox {item[:8]}\ny\n/inbox {item}\n/inbox a b\n")
+    expect(out.index("echo same") < out.index(CHOICES), out)
+    expect("It is approved already" in out and "! " in out, out)
+
+
+@test
+def a_command_that_was_cut_off_is_not_simply_repeated(box):
+    box.script(APPEND)
+    chat = begin(box)
+    chat.type("hold\r")
+    chat.wait(CHOICES)
+    chat.type("y\r")
+    eventually(lambda: os.path.exists(box.path("work/out.txt")), "the command has begun")
+    with open(os.path.join(box.data, "lock")) as file:
+        os.kill(int(file.read()), signal.SIGKILL)
+    chat.wait("went away")
+    chat.type("/resume\r")
+    chat.wait("Do it again?")
+    chat.type("a\r")
+    chat.wait("cut off")
+    chat.type("n\r")
+    chat.wait("why")
+    chat.type("leave it\r")
+    chat.wait("finished")
+    expect(words_of(box, "out.txt") == ["begun"], chat.seen)
+
+
+@test
+def the_last_run_is_told_event_by_event(box):
+    box.script(APPEND)
+    out, _ = box.run("chat", stdin="/trace\nsame\ny\n/trace\n")
+    run = box.runs()[0]["runId"]
+    told, _ = box.run("trace", run)
+    expect("nothing has run yet" in out and told in out, f"{told} is not in: {out}")
+
+
+@test
+def a_keeper_logs_where_its_message_says(box):
+    path = os.path.join(box.data, "keeper.log")
+    box.run("chat", stdin="hello\n")
+    expect(os.stat(path).st_mode & 0o777 == 0o600, "others may read the log")
+    with open(path) as file:
+        expect('"started"' in file.read(), "nothing is logged")
+    with open(os.path.join(box.data, "lock")) as file:
+        pid = int(file.read())
+    eventually(lambda: not os.path.exists(f"/proc/{pid}"), "the keeper has ended")
+    with open(path, "a") as file:
+        file.write("x" * (1 << 20))
+    box.run("chat", stdin="hello\n")
+    expect(os.stat(path).st_size < 1 << 20, "the log only grows")
 
 
 main()

@@ -170,6 +170,39 @@ TEST(a_connection_that_was_closed_while_idle_is_made_anew)
     ASSERT_FAILS(talk_ask(talk, "GET", "/x", STR_NONE, &body, &t->err), ERR_PROVIDER_FAILED);
 }
 
+static int listen_at(struct test *t, const char *path)
+{
+    AUTO_UNIX_ADDRESS address = UNIX_ADDRESS_INIT;
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    ASSERT_OK(unix_address_init(&address, path, &t->err));
+    ASSERT_EQ(bind(listener, (struct sockaddr *)&address.sa, sizeof(address.sa)), 0);
+    ASSERT_EQ(listen(listener, 8), 0);
+    return listener;
+}
+
+/* A keeper that stops closes its listener with us in the queue; the next one takes its place. */
+TEST(a_connection_that_nobody_accepted_is_made_anew)
+{
+    static const struct script script = { .answers = { JSON_ANSWER("7", "{\"a\":1}") } };
+    const char *path = test_path(t, "queue.sock");
+    int listener = listen_at(t, path);
+    AUTO(talk) talk = NULL;
+    AUTO_JSON body = NULL;
+
+    ASSERT_OK(talk_connect(path, &talk, &t->err));
+    close(listener);
+    unlink(path);
+    listener = listen_at(t, path);
+    if (fork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        serve(listener, &script);
+    }
+    close(listener);
+    ASSERT_OK(talk_ask(talk, "POST", "/x", STR("{}"), &body, &t->err));
+    ASSERT(json_find(body, "a"));
+}
+
 TEST(a_server_that_goes_away_is_an_error_and_no_crash)
 {
     static const char *const answers[] = {

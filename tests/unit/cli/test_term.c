@@ -89,7 +89,7 @@ TEST(a_terminal_has_a_width_and_a_pipe_has_none)
     static const struct {
         unsigned short columns;
         int width;
-    } cases[] = { { 0, 0 }, { 39, 0 }, { 40, 40 }, { 80, 80 }, { 500, 500 } };
+    } cases[] = { { 0, 0 }, { 19, 0 }, { 20, 20 }, { 39, 39 }, { 80, 80 }, { 500, 500 } };
     FILE *pipe = tmpfile();
 
     ASSERT_EQ(term_width(pipe), 0);

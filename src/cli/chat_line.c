@@ -41,12 +41,17 @@ static struct {
 } lib;
 
 static const struct dl_symbol symbols[] = {
-    { "el_init", (void **)&lib.el_init },     { "el_set", (void **)&lib.el_set },
+    { "el_init", (void **)&lib.el_init },
+    { "el_set", (void **)&lib.el_set },
     { "el_wset", (void **)&lib.el_wset },
-    { "el_gets", (void **)&lib.el_gets },     { "el_end", (void **)&lib.el_end },
-    { "el_line", (void **)&lib.el_line },     { "el_insertstr", (void **)&lib.el_insertstr },
-    { "el_resize", (void **)&lib.el_resize }, { "history_init", (void **)&lib.history_init },
-    { "history", (void **)&lib.history },     { "history_end", (void **)&lib.history_end },
+    { "el_gets", (void **)&lib.el_gets },
+    { "el_end", (void **)&lib.el_end },
+    { "el_line", (void **)&lib.el_line },
+    { "el_insertstr", (void **)&lib.el_insertstr },
+    { "el_resize", (void **)&lib.el_resize },
+    { "history_init", (void **)&lib.history_init },
+    { "history", (void **)&lib.history },
+    { "history_end", (void **)&lib.history_end },
 };
 
 struct chat_line {

@@ -12,8 +12,8 @@
 #include "base/limits.h"
 #include "cli/args_int.h"
 #include "cli/cli_int.h"
-#include "house/data_dir.h"
 #include "cli/term.h"
+#include "house/data_dir.h"
 
 const char *cli_data_dir(const struct cli_args *args)
 {

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "base/limits.h"
-#include "house/data_dir.h"
 #include "cli/doctor_int.h"
 #include "cli/domains.h"
 #include "cli/term.h"
+#include "house/data_dir.h"
 #include "serve/guard.h"
 
 #define SPACE_FAIL_BYTES ((uint64_t)64 * MIB)

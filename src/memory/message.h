@@ -54,7 +54,8 @@ int thread_find(struct domain *domain, struct str id, struct arena *arena,
 /* By row; integrity_failed when absent. */
 int thread_get_n(struct domain *domain, int64_t n, struct arena *arena, struct thread *ret_thread,
                  struct err *err);
-/* Of an agent, newest first, before the row `before` (0: from the newest), at most limit (0: 100). */
+/* Of an agent, newest first, before the row `before` (0: from the newest), at most limit (0: 100).
+ */
 int thread_list(struct domain *domain, int64_t agent_n, int64_t before, int limit,
                 struct arena *arena, struct thread **ret_threads, size_t *ret_count,
                 struct err *err);

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "house/data_dir.h"
 #include "harness/test.h"
+#include "house/data_dir.h"
 
 static void clear_environment(void)
 {

@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "house/data_dir.h"
 #include "cli/doctor_int.h"
 #include "cli/domains.h"
 #include "harness/test.h"
+#include "house/data_dir.h"
 
 static const char *const status_names[] = { "ok", "warn", "fail" };
 

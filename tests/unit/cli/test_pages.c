@@ -101,7 +101,7 @@ TEST(the_usage_of_each_command_is_this)
     } cases[] = {
         { "serve", "serve [--listen ADDRESS] [--open] [--keeper]" },
         { "run", "run PROMPT [--agent AGENT] [--mode MODE] [--model ID] [--max-iterations N] "
-                 "[--cwd DIR] [--thread THREAD] [--sandbox]" },
+                 "[--cwd DIR] [--thread THREAD] [--session NAME] [--sandbox]" },
         { "stdio", "stdio" },
         { "inbox", "inbox [ID] [--all] [--grants] [--revoke ID]" },
         { "approve", "approve ID [--run] [--always]" },

@@ -19,7 +19,7 @@
     "\"approval\":\"never\""
 #define CONTRACT(name, more)                                                                       \
     "{\"name\":\"" name "\",\"description\":\"A tool that a test has made "                        \
-                        "up.\",\"inputSchema\":{\"type\":\"object\"}" more "}"
+    "up.\",\"inputSchema\":{\"type\":\"object\"}" more "}"
 
 /* ---- a model that does what it was told ---- */
 

@@ -141,23 +141,6 @@ DB_TEST(content_beyond_the_limit_is_refused_and_moves_nothing)
     ASSERT_EQ(number(t, &rig, PAYLOADS), 0);
 }
 
-DB_TEST(an_id_that_is_taken_is_refused_and_moves_nothing)
-{
-    AUTO_RIG rig = rig_open(t);
-    struct message message = { .id = STR("m1"),
-                               .kind = MESSAGE_USER,
-                               .content = STR("{\"text\":\"twice\"}") };
-
-    rig_append(&rig, message);
-    ASSERT_OK(domain_begin(rig.domain, &t->err));
-    ASSERT_OK(domain_savepoint(rig.domain, &t->err));
-    ASSERT(message_append(rig.domain, rig.change, &rig.thread, &message, &t->err) < 0);
-    domain_rollback_to(rig.domain);
-    ASSERT_OK(domain_commit(rig.domain, &t->err));
-    ASSERT_EQ(rig.thread.message_count, 1);
-    ASSERT_EQ(number(t, &rig, MESSAGES), 1);
-}
-
 DB_TEST(a_rolled_back_unit_leaves_no_message_and_no_payload)
 {
     AUTO_RIG rig = rig_open(t);

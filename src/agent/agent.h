@@ -35,6 +35,9 @@ struct agent {
     const char *prompt_id;            /* NULL: the built-in */
     const char *instructions;         /* "" when there are none */
     const char *tools;                /* JSON list of names; NULL: what its kind has */
+    const char *description;          /* one sentence for people; "" when there is none */
+    const char *template;             /* what it was made from; NULL: nothing */
+    bool auto_approve_memory;         /* untainted, unflagged memory writes need no word */
     int64_t created_at, updated_at;
 };
 

@@ -12,7 +12,6 @@
 
 /* NONE for a name that is none. */
 enum agent_lifecycle agent_lifecycle_of(struct str name);
-enum inbox_kind inbox_kind_of(struct str name);
 enum inbox_state inbox_state_of(struct str name);
 enum inbox_scope inbox_scope_of(struct str name);
 const char *inbox_scope_name(enum inbox_scope scope);

@@ -9,7 +9,8 @@
 
 #define AGENT_SELECT                                                                               \
     "SELECT n, id, kind, display_name, lifecycle, paused, mode, allowed_category_ids, model_id,"   \
-    " prompt_id, instructions, tools, created_at, updated_at FROM agents "
+    " prompt_id, instructions, tools, description, template, auto_approve_memory, created_at,"     \
+    " updated_at FROM agents "
 
 /* NULL when it is NULL in the row. */
 static const char *text_of(struct stmt *q, const char *column, struct arena *arena)
@@ -34,6 +35,9 @@ static void read_row(struct stmt *q, struct arena *arena, struct agent *ret_agen
         .prompt_id = text_of(q, "prompt_id", arena),
         .instructions = text_of(q, "instructions", arena),
         .tools = text_of(q, "tools", arena),
+        .description = text_of(q, "description", arena),
+        .template = text_of(q, "template", arena),
+        .auto_approve_memory = stmt_bool(q, "auto_approve_memory"),
         .created_at = stmt_i64(q, "created_at"),
         .updated_at = stmt_i64(q, "updated_at"),
     };
@@ -139,6 +143,8 @@ static void fill_defaults(struct agent *agent, int64_t now_ms)
         agent->allowed_category_ids = "[]";
     if (!agent->instructions)
         agent->instructions = "";
+    if (!agent->description)
+        agent->description = "";
     agent->created_at = agent->updated_at = now_ms;
 }
 
@@ -152,8 +158,9 @@ static int insert(struct db *db, struct change *change, struct agent *agent, con
     if (db_prepare(db,
                    SQL("INSERT INTO agents (id, kind, display_name, lifecycle, paused, mode,"
                        " allowed_category_ids, current_state_id, model_id, prompt_id, instructions,"
-                       " tools, created_at, updated_at, host_n, counter)"
-                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                       " tools, description, template, auto_approve_memory, created_at, updated_at,"
+                       " host_n, counter)"
+                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
                        " ON CONFLICT (id) DO NOTHING RETURNING n"),
                    &q, err) < 0)
         return -1;
@@ -169,6 +176,9 @@ static int insert(struct db *db, struct change *change, struct agent *agent, con
     stmt_bind_text(q, agent->prompt_id);
     stmt_bind_text(q, agent->instructions);
     stmt_bind_text(q, agent->tools);
+    stmt_bind_text(q, agent->description);
+    stmt_bind_text(q, agent->template);
+    stmt_bind_bool(q, agent->auto_approve_memory);
     stmt_bind_i64(q, agent->created_at);
     stmt_bind_i64(q, agent->updated_at);
     stmt_bind_i64(q, change_host(change));

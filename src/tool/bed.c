@@ -35,6 +35,33 @@ static void bind(struct tool_bed *bed, struct tool_binding *binding)
     bed->count++;
 }
 
+static struct tool_bound *bound_find(struct tool_bed *bed, const char *name)
+{
+    struct tool_bound *at = bed->bound;
+
+    while (at && strcmp(at->impl->name, name) != 0)
+        at = at->next;
+    return at;
+}
+
+static bool find_handler(struct tool_bed *bed, struct tool_binding *binding)
+{
+    const char *name = binding->entry->contract->name;
+    const struct tool_bound *bound;
+
+    binding->builtin = builtin_find(name);
+    if (binding->builtin) {
+        binding->impl = &binding->builtin->impl;
+        return true;
+    }
+    bound = bound_find(bed, name);
+    if (!bound)
+        return false;
+    binding->impl = bound->impl;
+    binding->impl_arg = bound->arg;
+    return true;
+}
+
 /* At the first use: contracts are not read when a daemon starts. */
 static void fill(struct tool_bed *bed)
 {
@@ -48,12 +75,18 @@ static void fill(struct tool_bed *bed)
         struct tool_binding *binding = ARENA_NEW(&bed->arena, struct tool_binding);
 
         binding->entry = &entries[i];
-        binding->builtin = builtin_find(entries[i].contract->name);
-        if (!binding->builtin)
-            BUG("tool %s has no handler", entries[i].contract->name);
-        binding->impl = &binding->builtin->impl;
-        bind(bed, binding);
+        if (find_handler(bed, binding))
+            bind(bed, binding);
     }
+}
+
+void tool_bed_bind(struct tool_bed *bed, const struct tool_impl *impl, void *impl_arg)
+{
+    struct tool_bound *bound = ARENA_NEW(&bed->arena, struct tool_bound);
+
+    BUG_IF(bed->count);
+    *bound = (struct tool_bound){ .impl = impl, .arg = impl_arg, .next = bed->bound };
+    bed->bound = bound;
 }
 
 int tool_bed_new(const struct tool_bed_config *config, struct tool_bed **ret_bed, struct err *err)
@@ -76,7 +109,7 @@ void tool_bed_free(struct tool_bed *bed)
     while (bed->jobs)
         job_drop(bed->jobs, &ended);
     for (size_t i = 0; i < bed->count; i++)
-        if (!bed->bindings[i]->builtin)
+        if (bed->bindings[i]->added)
             contract_release((struct tool_entry *)bed->bindings[i]->entry);
     free(bed->bindings);
     free(bed->contracts);
@@ -116,7 +149,9 @@ int tool_bed_add(struct tool_bed *bed, const char *contract_json, const struct t
     } else if (bed_find(bed, str_from(entry->contract->wire))) {
         err_set(err, ERR_CONFLICT, "there is a tool \"%s\" already", entry->contract->name);
     } else {
-        *binding = (struct tool_binding){ .entry = entry, .impl = impl, .impl_arg = impl_arg };
+        *binding = (struct tool_binding){
+            .entry = entry, .impl = impl, .impl_arg = impl_arg, .added = true
+        };
         bind(bed, binding);
         return 0;
     }

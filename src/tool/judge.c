@@ -152,16 +152,17 @@ static void read_quietly(struct judging *j)
 
 static int stage_schema(struct judging *j)
 {
-    const struct tool_builtin *builtin = j->binding->builtin;
+    const struct tool_binding *binding = j->binding;
+    const struct tool_impl *impl = binding->impl;
     AUTO_SCHEMA_REPORT report = SCHEMA_REPORT_INIT;
     struct err err = ERR_INIT;
 
     if (!j->arguments)
         return refuse_unread(j);
-    if (schema_validate(j->binding->entry->contract->input, j->arguments, &report, &err) < 0)
+    if (schema_validate(binding->entry->contract->input, j->arguments, &report, &err) < 0)
         return report.n ? refuse_report(j, &report)
                         : refuse_err(j, ERR_SCHEMA_VIOLATION, "The arguments do not fit: ", &err);
-    if (builtin && builtin->check && builtin->check(j->arguments, &err) < 0)
+    if (impl->check && impl->check(binding->impl_arg, j->call, j->arguments, &err) < 0)
         return refuse_err(j, err.code, "The arguments do not fit: ", &err);
     return 0;
 }

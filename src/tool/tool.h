@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "agent/agent.h"
+#include "agent/inbox.h"
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/err.h"
@@ -56,7 +57,8 @@ struct tool_contract {
     bool mutating, parallel_safe;
     int64_t timeout_ms;
     const char *const *egress_hosts;
-    const char *output_taint; /* NULL: what it returns is trusted */
+    const char *output_taint;   /* NULL: what it returns is trusted */
+    enum inbox_kind inbox_kind; /* of the item that asks a person: tool, unless it says otherwise */
 };
 
 /* All of them in canonical (byte) order of names. Loaded and checked at the first call; a broken
@@ -84,6 +86,7 @@ struct tool_call {
     struct str problem;   /* the model's call could not be read */
     uint32_t occurrence;  /* how many equal intents this run had before */
     bool wiggum;
+    struct str taint; /* where untrusted text in the thread came from: "file,web"; empty: nowhere */
     struct sandbox_spec sandbox;
 };
 
@@ -147,6 +150,7 @@ struct tool_preview {
     struct err err;        /* ERR_NONE; else there is no preview, and why (shown instead) */
     struct str title;      /* "Run a command", "Change src/main.c" */
     struct str kind, text; /* diff, command, text */
+    struct str details;    /* JSON object kept with the item: what its kind shows beyond text */
     char digest[65];
 };
 struct tool_job;
@@ -179,6 +183,15 @@ void tool_cancel(struct tool_job *job);
  * contract at run time. */
 struct tool_impl {
     const char *name;
+    /* What the schema does not say; a no is told to the model before anybody is asked. NULL:
+     * nothing.
+     */
+    int (*check)(void *impl_arg, const struct tool_call *call, struct json_object *arguments,
+                 struct err *err);
+    /* Pure: may this call go without a person although its contract says ask? For what depends on
+     * more than the contract (a setting of the agent, a script that was approved before). NULL: no.
+     */
+    bool (*spared)(void *impl_arg, const struct tool_call *call, struct json_object *arguments);
     /* Ends with tool_job_finish(), exactly once; when that is called from inside start(), the
      * caller hears of it in a later tick all the same. */
     int (*start)(struct tool_job *job, struct err *err);
@@ -207,6 +220,9 @@ void tool_job_finish(struct tool_job *job, const struct tool_result *result);
 void tool_job_shown(struct tool_job *job, const struct tool_preview *preview,
                     struct str target_version);
 
+/* A handler of another room for a contract of the file. Before the first use of the bed; impl
+ * outlives it. A contract that nobody does is not offered. */
+void tool_bed_bind(struct tool_bed *bed, const struct tool_impl *impl, void *impl_arg);
 /* contract_json: one entry of the contract file, checked like those. impl outlives the bed.
  * conflict when the name, or its form on the wire, is taken. */
 int tool_bed_add(struct tool_bed *bed, const char *contract_json, const struct tool_impl *impl,

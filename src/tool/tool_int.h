@@ -57,8 +57,6 @@ struct tool_builtin {
     bool tells_timeout;            /* by timed_out in its output */
     const char *preview_operation; /* of the hand; NULL: it has none */
     const char *note_argument;     /* words for people that change nothing; no part of a grant */
-    /* What the schema does not say, because providers take plain schemas only. */
-    int (*check)(struct json_object *arguments, struct err *err);
 };
 extern const struct tool_builtin tool_builtins[];
 extern const size_t tool_builtin_count;
@@ -67,11 +65,20 @@ struct tool_binding {
     const struct tool_entry *entry;
     const struct tool_impl *impl;
     void *impl_arg;
-    const struct tool_builtin *builtin; /* NULL: added at run time */
+    const struct tool_builtin *builtin; /* NULL: of another room, or added at run time */
+    bool added;                         /* at run time: the entry is its own */
+};
+
+/* What another room does. */
+struct tool_bound {
+    const struct tool_impl *impl;
+    void *arg;
+    struct tool_bound *next;
 };
 
 struct tool_bed {
     struct tool_bed_config config;
+    struct tool_bound *bound;
     struct tool_binding **bindings; /* in byte order of names */
     const struct tool_contract **contracts;
     size_t count, room;

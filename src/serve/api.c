@@ -82,6 +82,9 @@ static const struct serve_route table[] = {
         .summary = "The messages of a thread, newest first."),
     GET("/api/v1/agents/{id}/ws", api_agents_ws, .query = QUERY("thread", "after"),
         .answer = SERVE_WEBSOCKET, .summary = "Speaks with an agent in a thread."),
+    GET("/api/v1/activity", api_activity_get, .query = QUERY("after"), .answer = SERVE_SSE,
+        .gives = "Activity",
+        .summary = "That something changed, anywhere, without content; type hello comes first."),
     GET("/api/v1/models", api_models_list, .gives = "ModelList",
         .summary = "The models there are."),
     POST("/api/v1/models/{id}/consent", api_models_agree, SMALL, .takes = "ConsentRequest",
@@ -92,7 +95,10 @@ static const struct serve_route table[] = {
 
 static void heard(struct run_listener *listener, const struct run_public *event)
 {
-    api_followers_publish(CONTAINER_OF(listener, struct api, listener), event);
+    struct api *api = CONTAINER_OF(listener, struct api, listener);
+
+    api_followers_publish(api, event);
+    api_activity_run(api, event);
 }
 
 struct api *api_new(const struct api_config *config)
@@ -101,7 +107,11 @@ struct api *api_new(const struct api_config *config)
 
     *api = (struct api){ .config = *config, .listener = { .event = heard } };
     api->routes = (struct serve_routes){
-        .table = table, .count = ARRAY_LEN(table), .arg = api, .schemas = api_schema_files[0].bytes
+        .table = table,
+        .count = ARRAY_LEN(table),
+        .arg = api,
+        .schemas = api_schema_files[0].bytes,
+        .changed = api_changed,
     };
     runner_listen(config->runner, &api->listener);
     return api;
@@ -113,6 +123,7 @@ void api_free(struct api *api)
         return;
     runner_unlisten(api->config.runner, &api->listener);
     api_followers_free(api);
+    serve_feed_free(api->activity);
     free(api);
 }
 

@@ -31,6 +31,15 @@ struct api *api_new(const struct api_config *config);
 void api_free(struct api *api);
 AUTO_DEFINE(api)
 
+/* Tells the pages that something changed: after the commit, from the loop's thread. Changes made
+ * through the routes and by runs are told already. Empty: none. */
+struct api_notice {
+    const char *type; /* "run", "inbox", "agent", "thread", "memory", "skill", "kill" ... */
+    struct str agent_id, thread_id, run_id, item_id;
+    const char *kind; /* a run's event, "decided", "changed" */
+};
+void api_activity(struct api *api, const struct api_notice *notice);
+
 /* What serve_config.routes takes; lives as long as the api. */
 const struct serve_routes *api_routes(struct api *api);
 

@@ -20,6 +20,8 @@ struct api {
     struct run_listener listener;
     struct serve_feed *feed; /* every client that follows a run or a thread; made with the first */
     struct api_follower *followers;
+    struct serve_feed *activity; /* that something changed; made with the first reader */
+    uint64_t activity_id;        /* of the newest notice; 0: none yet */
 };
 
 struct api *api_of(struct serve_request *request);
@@ -106,6 +108,12 @@ void api_follower_tell(struct api_follower *follower, const char *type, struct s
 void api_followers_publish(struct api *api, const struct run_public *event);
 void api_followers_free(struct api *api);
 
+/* ---- api_activity.c ---- */
+
+void api_activity_run(struct api *api, const struct run_public *event);
+/* serve_routes.changed */
+void api_changed(void *arg, struct serve_request *request);
+
 /* ---- api_ws.c ---- */
 void api_ws_message(struct api_follower *follower, struct str text);
 void api_ws_error(struct api_follower *follower, const struct err *err);
@@ -143,6 +151,7 @@ void api_agents_resume(struct serve_request *request);
 void api_agents_threads(struct serve_request *request);
 void api_agents_messages(struct serve_request *request);
 void api_agents_ws(struct serve_request *request);
+void api_activity_get(struct serve_request *request);
 void api_models_list(struct serve_request *request);
 void api_models_agree(struct serve_request *request);
 void api_models_withdraw(struct serve_request *request);

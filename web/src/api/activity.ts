@@ -10,13 +10,18 @@ export type Connection = "connecting" | "online" | "offline" | "loggedOut";
 /** The paths that an event makes stale. */
 export function touched(event: Activity): string[] {
   const agent = event.agentId ? `/agents/${encodeURIComponent(event.agentId)}` : "/agents/";
+  const run = event.runId ? `/runs/${encodeURIComponent(event.runId)}` : "/runs";
   switch (event.type) {
     case "run":
-      return ["/runs", "/agents", `${agent}/threads`];
+      // Lists change when a run begins, waits or ends; what is in between is in the run alone.
+      if (["text", "thinking", "tool_use", "iteration"].includes(event.kind ?? "")) return [run];
+      return [run, "/runs", "/agents", `${agent}/threads`];
     case "inbox":
       return ["/inbox", "/agents", "/runs"];
     case "agent":
       return ["/agents", "/inbox"];
+    case "thread":
+      return [`${agent}/threads`, "/wizard", "/agents"];
     case "memory":
       return [`${agent}/memory`];
     case "skill":
@@ -34,9 +39,12 @@ export function touched(event: Activity): string[] {
   }
 }
 
+export interface StreamEvent {
+  data: string;
+  lastEventId?: string;
+}
 export interface Stream {
-  addEventListener(type: string, listener: (event: { data: string }) => void): void;
-  onopen: ((event: unknown) => void) | null;
+  addEventListener(type: string, listener: (event: StreamEvent) => void): void;
   onerror: ((event: unknown) => void) | null;
   close(): void;
 }
@@ -49,7 +57,7 @@ export interface World {
   stale(...prefixes: string[]): void;
 }
 
-const TYPES = ["run", "inbox", "agent", "memory", "skill", "kill", "grant", "model", "secret"];
+const TYPES = ["run", "inbox", "agent", "thread", "memory", "skill", "kill", "grant", "model", "secret"];
 const GATHER_MS = 60;
 
 export class ActivityStream {
@@ -59,7 +67,7 @@ export class ActivityStream {
   private pending = new Set<string>();
   private wait;
   private stream: Stream | null = null;
-  private begun = false;
+  private last = ""; // id of the newest event heard
 
   constructor(private world: World) {
     this.wait = backoff(() => world.random());
@@ -85,18 +93,31 @@ export class ActivityStream {
   }
 
   private connect(): void {
-    const stream = this.world.open("/activity");
+    const stream = this.world.open(this.last ? `/activity?after=${this.last}` : "/activity");
     this.stream = stream;
-    stream.onopen = () => {
-      this.wait.reset();
-      // What happened while nobody listened is not told again: read what is shown anew.
-      if (this.begun) this.world.stale();
-      this.begun = true;
-      this.become("online");
-    };
-    for (const type of TYPES) stream.addEventListener(type, (event) => this.heard(event.data));
+    stream.addEventListener("hello", (event) => this.greeted(event));
+    for (const type of TYPES)
+      stream.addEventListener(type, (event) => {
+        this.last = event.lastEventId ?? this.last;
+        this.heard(event.data);
+      });
     stream.addEventListener("goodbye", () => this.lost(stream));
     stream.onerror = () => this.lost(stream);
+  }
+
+  /** From here on nothing is missed. What was read before may be older: it is read again, unless the
+      server says that nothing happened since the last event that was heard. */
+  private greeted(event: StreamEvent): void {
+    let reset = true;
+    try {
+      reset = (JSON.parse(event.data) as { reset?: boolean }).reset !== false;
+    } catch {
+      // Then to be sure.
+    }
+    if (reset || !this.last || this.state === "offline") this.world.stale();
+    this.last = event.lastEventId ?? "";
+    this.wait.reset();
+    this.become("online");
   }
 
   private heard(data: string): void {

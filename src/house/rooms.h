@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "bp/policy.h"
 #include "change/change.h"
+#include "files/files.h"
 #include "loop/loop.h"
 #include "model/model.h"
 #include "policy/kill.h"
@@ -38,6 +39,7 @@ struct rooms {
     struct kill_switches *kill;
     struct bp_policy *policy;
     struct model_gateway *models;
+    struct files *files;
     struct tool_bed *tools;
     struct runner *runner;
     struct arena arena;

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "bp/policy.h"
+#include "builder/builder.h"
 #include "change/change.h"
 #include "loop/loop.h"
 #include "model/model.h"
@@ -39,6 +40,7 @@ struct rooms {
     struct bp_policy *policy;
     struct model_gateway *models;
     struct tool_bed *tools;
+    struct builder *builder;
     struct runner *runner;
     struct arena arena;
     char policy_hash[65];

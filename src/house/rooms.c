@@ -64,13 +64,26 @@ static void find_cwd(struct rooms *rooms, const char *given)
         snprintf(rooms->cwd, sizeof(rooms->cwd), "/");
 }
 
+static int open_files(struct rooms *rooms, const struct rooms_config *config, struct err *err)
+{
+    struct files_config how = {
+        .loop = config->loop,
+        .agent_domain = config->agent,
+        .change = rooms->change,
+        .view_dir = arena_printf(&rooms->arena, "%s/files", config->data_dir),
+    };
+
+    return files_new(&how, &rooms->files, err);
+}
+
 static void open_builder(struct rooms *rooms, const struct rooms_config *config)
 {
     rooms->builder = builder_new(&(struct builder_config){ .loop = config->loop,
                                                            .agent_domain = config->agent,
                                                            .change = rooms->change,
                                                            .models = rooms->models,
-                                                           .tools = rooms->tools });
+                                                           .tools = rooms->tools,
+                                                           .files = rooms->files });
 }
 
 static int open_runner(struct rooms *rooms, const struct rooms_config *config, struct err *err)
@@ -80,7 +93,8 @@ static int open_runner(struct rooms *rooms, const struct rooms_config *config, s
                                    .agent_domain = config->agent,
                                    .kill = rooms->kill,
                                    .policy = rooms->policy,
-                                   .policy_text_hash = rooms->policy_hash };
+                                   .policy_text_hash = rooms->policy_hash,
+                                   .files = rooms->files };
     struct runner_config runner = {
         .loop = config->loop,
         .agent_domain = config->agent,
@@ -90,6 +104,7 @@ static int open_runner(struct rooms *rooms, const struct rooms_config *config, s
         .default_agent_name = config->agent_name,
         .default_model = config->agent_model,
         .default_cwd = rooms->cwd,
+        .files = rooms->files,
         .sandbox = config->sandbox,
     };
 
@@ -115,7 +130,7 @@ int rooms_open(struct rooms *rooms, const struct rooms_config *config, struct er
     if (change_open(config->agent, NULL, NULL, &rooms->change, err) < 0 ||
         kill_open(config->agent, &rooms->kill, err) < 0 ||
         open_policy(rooms, config->data_dir, err) < 0 || open_models(rooms, config, err) < 0 ||
-        ensure_agent(rooms, config, err) < 0)
+        open_files(rooms, config, err) < 0 || ensure_agent(rooms, config, err) < 0)
         return -1;
     return open_runner(rooms, config, err);
 }
@@ -126,8 +141,10 @@ void rooms_stop(struct rooms *rooms)
         runner_stop(rooms->runner);
     model_gateway_free(rooms->models);
     tool_bed_free(rooms->tools);
+    files_free(rooms->files);
     rooms->models = NULL;
     rooms->tools = NULL;
+    rooms->files = NULL;
 }
 
 void rooms_release(struct rooms *rooms)

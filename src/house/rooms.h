@@ -10,6 +10,7 @@
 #include "bp/policy.h"
 #include "builder/builder.h"
 #include "change/change.h"
+#include "files/files.h"
 #include "loop/loop.h"
 #include "model/model.h"
 #include "policy/kill.h"
@@ -39,6 +40,7 @@ struct rooms {
     struct kill_switches *kill;
     struct bp_policy *policy;
     struct model_gateway *models;
+    struct files *files;
     struct tool_bed *tools;
     struct builder *builder;
     struct runner *runner;

@@ -20,6 +20,7 @@
 #include "base/str.h"
 #include "bp/bp.h"
 #include "change/change.h"
+#include "files/files.h"
 #include "loop/loop.h"
 #include "model/model.h"
 #include "policy/kill.h"
@@ -124,6 +125,7 @@ struct runner_config {
     struct model_gateway *models;
     struct tool_bed *tools;
     struct kill_switches *kill;
+    struct files *files;              /* what agents remember; NULL: nothing is said of it */
     const struct bp_program *program; /* run_program, or with a policy; NULL: run_program */
     struct sandbox_spec sandbox;      /* of every run; cwd is the run's own; outlives the runner */
     const char *default_agent_name;   /* "Planner" */

@@ -31,6 +31,8 @@
 
 struct bp_policy;
 struct bp_program;
+struct domain;
+struct files;
 struct hand;
 struct json_object;
 struct kill_switches;
@@ -87,6 +89,9 @@ struct tool_call {
     uint32_t occurrence;  /* how many equal intents this run had before */
     bool wiggum;
     struct str taint; /* where untrusted text in the thread came from: "file,web"; empty: nowhere */
+    struct str inbox_id; /* what approved it; empty: nothing did */
+    /* For a preview that is made again: what may have been done of it by now. Empty: nothing. */
+    struct str operation_id;
     struct sandbox_spec sandbox;
 };
 
@@ -125,6 +130,7 @@ struct tool_bed_config {
     const struct bp_program *program; /* the run's program with that policy applied: it numbers the
                                          policy's attributes; NULL without policy */
     const char *policy_text_hash;     /* "" without policy; part of approval digests */
+    struct files *files;              /* what agents remember; NULL: no memory tools */
 };
 int tool_bed_new(const struct tool_bed_config *config, struct tool_bed **ret_bed, struct err *err);
 /* Jobs under way get their completion (cancelled) before this returns. */
@@ -213,7 +219,8 @@ struct json_object *tool_job_arguments(const struct tool_job *job);
 struct str tool_job_operation_id(const struct tool_job *job);
 void *tool_job_impl_arg(const struct tool_job *job);
 struct loop *tool_job_loop(const struct tool_job *job);
-struct hand *tool_job_hand(const struct tool_job *job); /* may be NULL */
+struct domain *tool_job_domain(const struct tool_job *job); /* the bed's */
+struct hand *tool_job_hand(const struct tool_job *job);     /* may be NULL */
 struct arena *tool_job_arena(struct tool_job *job);
 /* The handler's own. */
 void tool_job_set_data(struct tool_job *job, void *data);

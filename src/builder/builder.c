@@ -13,6 +13,7 @@
 #include "base/utf8.h"
 #include "builder/builder_int.h"
 #include "builder/template.h"
+#include "files/files.h"
 #include "model/model.h"
 #include "run/run.h"
 #include "tool/tool.h"
@@ -243,14 +244,27 @@ int builder_check(struct builder *builder, const struct builder_form *form, stru
     return make(builder, form, &arena, &agent, err);
 }
 
-int builder_create(struct builder *builder, const struct builder_form *form, struct arena *arena,
-                   struct agent *ret_agent, struct err *err)
+/* What an agent was made from is a word for people: one that is not known here says nothing. */
+static const char *known_template(struct str template)
+{
+    const struct template *found = template.n ? template_find(template) : NULL;
+
+    return found ? found->id : NULL;
+}
+
+int builder_create_from(struct builder *builder, const struct builder_form *form,
+                        struct str template, struct arena *arena, struct agent *ret_agent,
+                        struct err *err)
 {
     const struct builder_config *config = &builder->config;
     struct agent agent;
 
     if (make(builder, form, arena, &agent, err) < 0)
         return -1;
+    if (template.n)
+        agent.template = known_template(template);
+    if (agent.template)
+        agent.kind = agent.template;
     if (!agent.id && agent_free_id(config->agent_domain, str_from(agent.display_name), arena,
                                    &agent.id, err) < 0)
         return -1;
@@ -258,6 +272,12 @@ int builder_create(struct builder *builder, const struct builder_form *form, str
         return -1;
     *ret_agent = agent;
     return 0;
+}
+
+int builder_create(struct builder *builder, const struct builder_form *form, struct arena *arena,
+                   struct agent *ret_agent, struct err *err)
+{
+    return builder_create_from(builder, form, STR_NONE, arena, ret_agent, err);
 }
 
 int builder_change(struct builder *builder, struct str id, const struct builder_form *form,
@@ -309,7 +329,8 @@ int builder_duplicate(struct builder *builder, const struct agent *from, struct 
         name.n ? arena_copy(arena, name.p, name.n) : copy_name(from->display_name, arena);
     if (agent_free_id(config->agent_domain, str_from(agent.display_name), arena, &agent.id, err) <
             0 ||
-        agent_add(config->agent_domain, config->change, &agent, builder_now(builder), err) < 0)
+        agent_add(config->agent_domain, config->change, &agent, builder_now(builder), err) < 0 ||
+        builder_copy_files(builder, from->id, agent.id, arena, err) < 0)
         return -1;
     *ret_agent = agent;
     return 0;
@@ -320,6 +341,7 @@ int builder_duplicate(struct builder *builder, const struct agent *from, struct 
 static int end_record(struct builder *builder, const struct agent *agent, struct err *err)
 {
     const struct builder_config *config = &builder->config;
+    AUTO_ARENA arena = ARENA_INIT;
     int r;
 
     if (loop_unit_begin(config->loop, config->agent_domain, err) < 0)
@@ -329,6 +351,9 @@ static int end_record(struct builder *builder, const struct agent *agent, struct
     if (r > 0)
         r = agent_withdraw_items(config->agent_domain, config->change, agent->n,
                                  builder_now(builder), err);
+    if (r >= 0 && config->files)
+        r = file_tree_remove(config->files, builder_tree(agent->id, &arena), STR("owner"),
+                             STR("the agent was destroyed"), err);
     if (loop_unit_end(config->loop, r >= 0, r >= 0 ? err : NULL) < 0)
         return -1;
     return r < 0 ? -1 : 0;

@@ -16,6 +16,7 @@
 #include "agent/agent.h"
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "change/change.h"
@@ -76,6 +77,17 @@ int builder_duplicate(struct builder *builder, const struct agent *from, struct 
  * Doing it again gives 0 too. */
 int builder_destroy(struct builder *builder, const struct agent *agent, struct str confirm,
                     struct err *err);
+
+/* ---- archives ---- */
+
+/* A gzipped tar with settings, instructions, skills and what it knows; the same agent is the same
+ * bytes. conflict names the file that holds what looks like a secret. */
+int builder_export(struct builder *builder, const struct agent *agent, struct arena *arena,
+                   struct buf *out, struct err *err);
+/* Inside a unit: an agent from such an archive, which may be hostile. id empty: made from the name.
+ * Its files are marked as imported; memory writes need approval whatever they did before. */
+int builder_import(struct builder *builder, struct str bytes, struct str id, struct arena *arena,
+                   struct agent *ret_agent, struct err *err);
 
 /* ---- the wizard ---- */
 

@@ -20,6 +20,16 @@ struct str builder_tree(const char *agent_id, struct arena *arena);
 int builder_preview(struct builder *builder, const struct builder_form *form, struct arena *arena,
                     struct agent *ret_agent, struct err *err);
 
+/* builder_create() of a form without template, that remembers what it was made from. */
+int builder_create_from(struct builder *builder, const struct builder_form *form,
+                        struct str template, struct arena *arena, struct agent *ret_agent,
+                        struct err *err);
+
+/* ---- parcel.c ---- */
+/* Inside a unit. */
+int builder_copy_files(struct builder *builder, const char *from_id, const char *to_id,
+                       struct arena *arena, struct err *err);
+
 /* ---- builder_store.c ---- */
 /* The agent that an operation made: 1 found, 0 none; and remembering it, inside a unit. */
 int agent_of_operation(struct domain *domain, struct str operation_id, struct arena *arena,

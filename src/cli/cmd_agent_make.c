@@ -53,8 +53,7 @@ static int put_instructions(struct json_writer *w, const struct cli_args *args, 
 
     if (!path)
         return 0;
-    if (strcmp(path, "-") == 0 ? file_read_fd(STDIN_FILENO, "standard input", &text, err) < 0
-                               : file_read(path, &text, err) < 0)
+    if (strcmp(path, "-") == 0 ? cli_read_stdin(&text, err) < 0 : file_read(path, &text, err) < 0)
         return err_wrap(err, "the instructions");
     json_write_key(w, "instructions");
     json_write_str(w, buf_str(&text));

@@ -154,6 +154,8 @@ void api_agents_create(struct serve_request *request);
 void api_agents_change(struct serve_request *request);
 void api_agents_duplicate(struct serve_request *request);
 void api_agents_destroy(struct serve_request *request);
+void api_agents_export(struct serve_request *request);
+void api_agents_import(struct serve_request *request);
 void api_agents_tools(struct serve_request *request);
 void api_tools_list(struct serve_request *request);
 void api_templates_list(struct serve_request *request);

@@ -234,3 +234,56 @@ void api_agents_destroy(struct serve_request *request)
     serve_reply_empty(request, 204);
     api_reply_end(request);
 }
+
+/* ---- archives ---- */
+
+#define ARCHIVE_BYTES (32 * MIB)
+
+void api_agents_export(struct serve_request *request)
+{
+    AUTO_BUF bytes = BUF_INIT(ARCHIVE_BYTES);
+    struct arena *arena = serve_request_arena(request);
+    struct agent agent;
+    struct err err = ERR_INIT;
+
+    if (api_check_query(request) < 0 || api_agent(request, &agent) < 0)
+        return;
+    if (builder_export(api_of(request)->config.builder, &agent, arena, &bytes, &err) < 0) {
+        serve_reply_error(request, &err);
+        return;
+    }
+    serve_reply_header(
+        request, "Content-Disposition",
+        arena_printf(arena, "attachment; filename=\"%s.dormouse-agent.tar.gz\"", agent.id));
+    serve_reply_text(request, 200, "application/gzip", buf_str(&bytes));
+}
+
+static int import(struct serve_request *request, struct agent *ret_agent, struct err *err)
+{
+    const struct api_config *config = &api_of(request)->config;
+    int r;
+
+    if (!serve_request_body(request).n)
+        return err_set(err, ERR_BAD_REQUEST, "the body is empty; it must be an agent's archive");
+    if (loop_unit_begin(config->loop, config->agent_domain, err) < 0)
+        return -1;
+    r = builder_import(config->builder, serve_request_body(request),
+                       serve_request_query(request, "id"), serve_request_arena(request), ret_agent,
+                       err);
+    if (loop_unit_end(config->loop, r >= 0, r >= 0 ? err : NULL) < 0)
+        return -1;
+    return r;
+}
+
+void api_agents_import(struct serve_request *request)
+{
+    struct agent agent;
+    struct err err = ERR_INIT;
+
+    if (api_check_query(request) < 0)
+        return;
+    if (import(request, &agent, &err) < 0)
+        serve_reply_error(request, &err);
+    else
+        api_reply_agent(request, 201, agent.id);
+}

@@ -194,6 +194,8 @@ static int open_house(struct daemon *daemon, struct err *err)
         .change = daemon->house.change,
         .kill = daemon->house.kill,
         .models = daemon->house.models,
+        .tools = daemon->house.rooms.tools,
+        .builder = daemon->house.rooms.builder,
         .terms = models_terms,
     });
     return 0;

@@ -7,9 +7,15 @@
 
 #include "cli/command.h"
 
+extern const struct cli_command cli_cmd_agent_create;
+extern const struct cli_command cli_cmd_agent_destroy;
+extern const struct cli_command cli_cmd_agent_duplicate;
+extern const struct cli_command cli_cmd_agent_export;
+extern const struct cli_command cli_cmd_agent_import;
 extern const struct cli_command cli_cmd_agent_list;
 extern const struct cli_command cli_cmd_agent_pause;
 extern const struct cli_command cli_cmd_agent_resume;
+extern const struct cli_command cli_cmd_agent_set;
 extern const struct cli_command cli_cmd_agent_show;
 extern const struct cli_command cli_cmd_answer;
 extern const struct cli_command cli_cmd_approve;

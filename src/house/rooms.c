@@ -76,6 +76,16 @@ static int open_files(struct rooms *rooms, const struct rooms_config *config, st
     return files_new(&how, &rooms->files, err);
 }
 
+static void open_builder(struct rooms *rooms, const struct rooms_config *config)
+{
+    rooms->builder = builder_new(&(struct builder_config){ .loop = config->loop,
+                                                           .agent_domain = config->agent,
+                                                           .change = rooms->change,
+                                                           .models = rooms->models,
+                                                           .tools = rooms->tools,
+                                                           .files = rooms->files });
+}
+
 static int open_runner(struct rooms *rooms, const struct rooms_config *config, struct err *err)
 {
     const struct bp_program *program = &run_program;
@@ -105,8 +115,12 @@ static int open_runner(struct rooms *rooms, const struct rooms_config *config, s
     runner.sandbox.data_dir = config->data_dir;
     if (tool_bed_new(&bed, &rooms->tools, err) < 0)
         return -1;
+    open_builder(rooms, config);
     runner.tools = rooms->tools;
-    return runner_new(&runner, &rooms->runner, err);
+    if (runner_new(&runner, &rooms->runner, err) < 0)
+        return -1;
+    builder_set_runner(rooms->builder, rooms->runner);
+    return 0;
 }
 
 int rooms_open(struct rooms *rooms, const struct rooms_config *config, struct err *err)
@@ -142,6 +156,7 @@ void rooms_release(struct rooms *rooms)
     }
     loop_free(rooms->loop);
     runner_free(rooms->runner);
+    builder_free(rooms->builder);
     bp_policy_free(rooms->policy);
     kill_switches_free(rooms->kill);
     change_free(rooms->change);

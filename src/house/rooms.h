@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "bp/policy.h"
+#include "builder/builder.h"
 #include "change/change.h"
 #include "files/files.h"
 #include "loop/loop.h"
@@ -41,6 +42,7 @@ struct rooms {
     struct model_gateway *models;
     struct files *files;
     struct tool_bed *tools;
+    struct builder *builder;
     struct runner *runner;
     struct arena arena;
     char policy_hash[65];

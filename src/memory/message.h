@@ -44,8 +44,10 @@ struct thread {
     int64_t message_count;
     int64_t tokens_total; /* of its messages, each as it counts in a prompt */
     int64_t created_at, updated_at;
+    int64_t deleted_at; /* 0: it is there */
 };
-/* By id, made when absent (inside a unit). The arena holds the id. */
+/* By id, made when absent (inside a unit); one that was deleted is there again: somebody speaks in
+ * it. The arena holds the id. */
 int thread_open(struct domain *domain, struct str id, int64_t agent_n, int64_t now_ms,
                 struct arena *arena, struct thread *ret_thread, struct err *err);
 /* 1 found, 0 absent. */
@@ -54,11 +56,6 @@ int thread_find(struct domain *domain, struct str id, struct arena *arena,
 /* By row; integrity_failed when absent. */
 int thread_get_n(struct domain *domain, int64_t n, struct arena *arena, struct thread *ret_thread,
                  struct err *err);
-/* Of an agent, newest first, before the row `before` (0: from the newest), at most limit (0: 100).
- */
-int thread_list(struct domain *domain, int64_t agent_n, int64_t before, int limit,
-                struct arena *arena, struct thread **ret_threads, size_t *ret_count,
-                struct err *err);
 /* Inside a unit: writes back what appending moved. */
 int thread_save(struct domain *domain, const struct thread *thread, int64_t now_ms,
                 struct err *err);

@@ -8,7 +8,7 @@
 
 #define THREAD_SELECT                                                                              \
     "SELECT n, agent_n, id, last_seq, last_message_n, message_count, tokens_total, created_at,"    \
-    " updated_at FROM threads "
+    " updated_at, deleted_at FROM threads "
 
 static void read_row(struct stmt *q, struct arena *arena, struct thread *ret_thread)
 {
@@ -22,6 +22,7 @@ static void read_row(struct stmt *q, struct arena *arena, struct thread *ret_thr
         .tokens_total = stmt_i64(q, "tokens_total"),
         .created_at = stmt_i64(q, "created_at"),
         .updated_at = stmt_i64(q, "updated_at"),
+        .deleted_at = stmt_i64(q, "deleted_at"),
     };
 }
 
@@ -58,29 +59,6 @@ int thread_get_n(struct domain *domain, int64_t n, struct arena *arena, struct t
     return 0;
 }
 
-int thread_list(struct domain *domain, int64_t agent_n, int64_t before, int limit,
-                struct arena *arena, struct thread **ret_threads, size_t *ret_count,
-                struct err *err)
-{
-    int max = limit > 0 ? limit : 100;
-    AUTO(stmt) q = NULL;
-    size_t n = 0;
-    int r;
-
-    if (db_prepare(domain_db(domain),
-                   SQL(THREAD_SELECT "WHERE agent_n = ? AND n < ? ORDER BY n DESC LIMIT ?"), &q,
-                   err) < 0)
-        return -1;
-    stmt_bind_i64(q, agent_n);
-    stmt_bind_i64(q, before > 0 ? before : INT64_MAX);
-    stmt_bind_i64(q, max);
-    *ret_threads = ARENA_NEW_N(arena, struct thread, (size_t)max);
-    while ((r = stmt_step(q, err)) == 1)
-        read_row(q, arena, &(*ret_threads)[n++]);
-    *ret_count = n;
-    return r;
-}
-
 static int insert(struct db *db, struct str id, int64_t agent_n, int64_t now_ms, struct err *err)
 {
     AUTO(stmt) q = NULL;
@@ -94,6 +72,16 @@ static int insert(struct db *db, struct str id, int64_t agent_n, int64_t now_ms,
     stmt_bind_i64(q, agent_n);
     stmt_bind_i64(q, now_ms);
     stmt_bind_i64(q, now_ms);
+    return stmt_run(q, err);
+}
+
+static int revive(struct db *db, int64_t n, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(db, SQL("UPDATE threads SET deleted_at = NULL WHERE n = ?"), &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, n);
     return stmt_run(q, err);
 }
 
@@ -114,6 +102,9 @@ int thread_open(struct domain *domain, struct str id, int64_t agent_n, int64_t n
         return err_set(err, ERR_INTERNAL, "thread %.*s did not stay", STR_ARG(id));
     if (thread.agent_n != agent_n)
         return err_set(err, ERR_CONFLICT, "thread %.*s belongs to another agent", STR_ARG(id));
+    if (thread.deleted_at && revive(domain_db(domain), thread.n, err) < 0)
+        return -1;
+    thread.deleted_at = 0;
     *ret_thread = thread;
     return 0;
 }

@@ -83,7 +83,9 @@ void offline_think(const struct model_request *request, int64_t now_ms, struct a
     }
     ret_turn->said = request->messages[user].text;
     offline_results_load(ret_turn, user + 1);
-    if (offline_asks_done(ret_turn->said))
+    if (offline_tool(ret_turn, "propose_agent"))
+        offline_wizard(ret_turn);
+    else if (offline_asks_done(ret_turn->said))
         offline_done(ret_turn);
     else if (ret_turn->round > OFFLINE_ROUNDS_MAX)
         offline_report(ret_turn);

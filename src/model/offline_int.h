@@ -15,6 +15,7 @@
  *   offline_talk.c     greetings, help, "are you done?"
  *   offline_files.c, offline_edit.c, offline_tidy.c, offline_shell.c, offline_tasks.c,
  *   offline_memory.c   the actions
+ *   offline_wizard.c   the guided conversation that makes agents
  *
  * SPDX-License-Identifier: MIT
  */
@@ -213,6 +214,9 @@ offline_action offline_tasks_list, offline_task_create, offline_task_finish, off
     offline_task_priority, offline_time_log, offline_timer_start, offline_timer_stop,
     offline_checklist_add;
 offline_action offline_remember, offline_recall, offline_recall_all, offline_forget;
+
+/* Whoever may propose agents does nothing else. */
+offline_action offline_wizard;
 
 /* Is this a question whether the work is done (wiggum mode)? */
 bool offline_asks_done(struct str text);

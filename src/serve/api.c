@@ -12,6 +12,7 @@
 extern const struct embed_file api_schema_files[];
 
 #define SMALL (64 * KIB)
+#define FORM  (512 * KIB)
 #define QUERY(...)                                                                                 \
     (const char *const[])                                                                          \
     {                                                                                              \
@@ -25,6 +26,10 @@ extern const struct embed_file api_schema_files[];
 #define POST(path, handler, max, ...)                                                              \
     {                                                                                              \
         .method = "POST", .pattern = (path), .run = (handler), .body_max = (max), __VA_ARGS__      \
+    }
+#define PATCH(path, handler, max, ...)                                                             \
+    {                                                                                              \
+        .method = "PATCH", .pattern = (path), .run = (handler), .body_max = (max), __VA_ARGS__     \
     }
 #define DELETE(path, handler, ...)                                                                 \
     {                                                                                              \
@@ -69,15 +74,49 @@ static const struct serve_route table[] = {
          .summary = "Turns a kill switch on: no new effect starts, running ones are ended."),
     DELETE("/api/v1/kill", api_kill_off, .query = QUERY("scope", "value"), .gives = "KillChange",
            .summary = "Turns a kill switch off."),
-    GET("/api/v1/agents", api_agents_list, .gives = "AgentList", .summary = "All agents."),
+    GET("/api/v1/agents", api_agents_list, .query = QUERY("system", "destroyed"),
+        .gives = "AgentList", .summary = "Agents in order of name, each with how it is."),
+    POST("/api/v1/agents", api_agents_create, FORM, .takes = "AgentForm", .gives = "Agent",
+         .summary = "Makes an agent."),
+    POST("/api/v1/agents/import", api_agents_import, LIMIT_HTTP_BODY_BYTES, .query = QUERY("id"),
+         .gives = "Agent", .summary = "Makes an agent from an archive that export gave."),
     GET("/api/v1/agents/{id}", api_agents_get, .gives = "Agent", .summary = "An agent."),
+    PATCH("/api/v1/agents/{id}", api_agents_change, FORM, .takes = "AgentChange", .gives = "Agent",
+          .summary = "Changes what is given of an agent."),
+    DELETE("/api/v1/agents/{id}", api_agents_destroy, .body_max = SMALL, .query = QUERY("confirm"),
+           .takes = "AgentDestroy",
+           .summary = "Destroys an agent for good; confirm is its name. Its runs end, its "
+                      "conversations stay readable."),
+    POST("/api/v1/agents/{id}/duplicate", api_agents_duplicate, SMALL, .takes = "AgentCopy",
+         .gives = "Agent", .summary = "Makes a copy of an agent, without its conversations."),
+    GET("/api/v1/agents/{id}/export", api_agents_export, .answer = SERVE_FILE,
+        .summary = "The agent as one archive (tar.gz): settings, instructions, skills, knowledge; "
+                   "never a secret."),
     POST("/api/v1/agents/{id}/pause", api_agents_pause, SMALL, .gives = "Agent",
          .summary = "Pauses an agent: it starts no runs."),
     POST("/api/v1/agents/{id}/resume", api_agents_resume, SMALL, .gives = "Agent",
          .summary = "Ends a pause."),
-    GET("/api/v1/agents/{id}/threads", api_agents_threads, .query = QUERY("before", "limit"),
-        .gives = "ThreadList", .summary = "An agent's threads, newest first."),
-    GET("/api/v1/agents/{id}/threads/{t}/messages", api_agents_messages,
+    GET("/api/v1/agents/{id}/tools", api_agents_tools, .gives = "ToolList",
+        .summary = "All tools, and which of them the agent has."),
+    GET("/api/v1/tools", api_tools_list, .gives = "ToolList", .summary = "The tools there are."),
+    GET("/api/v1/templates", api_templates_list, .gives = "TemplateList",
+        .summary = "What an agent can begin with."),
+    POST("/api/v1/wizard/threads", api_wizard_open, SMALL, .gives = "WizardThread",
+         .summary = "Begins a conversation with the wizard, which makes agents."),
+    GET("/api/v1/wizard/threads", api_wizard_threads, .query = QUERY("before", "limit", "query"),
+        .gives = "ThreadList", .summary = "Conversations with the wizard, newest first."),
+    GET("/api/v1/agents/{id}/threads", api_threads_list, .query = QUERY("before", "limit", "query"),
+        .gives = "ThreadList",
+        .summary = "An agent's conversations by their last word, newest first."),
+    GET("/api/v1/agents/{id}/threads/{t}", api_threads_get, .gives = "Thread",
+        .summary = "A conversation."),
+    PATCH("/api/v1/agents/{id}/threads/{t}", api_threads_change, SMALL, .takes = "ThreadChange",
+          .gives = "Thread", .summary = "Gives a conversation a title."),
+    DELETE("/api/v1/agents/{id}/threads/{t}", api_threads_delete,
+           .summary = "Puts a conversation away; not while a run is under way in it."),
+    POST("/api/v1/agents/{id}/threads/{t}/restore", api_threads_restore, SMALL, .gives = "Thread",
+         .summary = "Brings a conversation back that was deleted."),
+    GET("/api/v1/agents/{id}/threads/{t}/messages", api_threads_messages,
         .query = QUERY("before", "limit"), .gives = "MessageList",
         .summary = "The messages of a thread, newest first."),
     GET("/api/v1/agents/{id}/ws", api_agents_ws, .query = QUERY("thread", "after"),

@@ -6,6 +6,7 @@
 #define DORMOUSE_SERVE_API_H
 
 #include "base/alloc.h"
+#include "builder/builder.h"
 #include "policy/consent.h"
 #include "policy/kill.h"
 #include "run/run.h"
@@ -20,6 +21,8 @@ struct api_config {
     struct change *change;
     struct kill_switches *kill;
     struct model_gateway *models;
+    struct tool_bed *tools;
+    struct builder *builder;
     /* What a person agrees to for this model; texts lie in arena. */
     void (*terms)(const struct model_spec *spec, struct arena *arena,
                   struct consent_terms *ret_terms);

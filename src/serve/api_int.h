@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/limits.h"
+#include "memory/conversation.h"
 #include "memory/message.h"
 #include "serve/api.h"
 #include "serve/feed.h"
@@ -65,8 +66,8 @@ void api_put_json(struct json_writer *w, const char *key, struct str text);
 
 void api_write_run(struct json_writer *w, const struct run_info *info);
 void api_write_item(struct json_writer *w, const struct inbox_item *item);
-void api_write_agent(struct json_writer *w, const struct agent *agent);
-void api_write_thread(struct json_writer *w, const struct thread *thread);
+void api_write_agent(struct json_writer *w, const struct agent_status *status);
+void api_write_thread(struct json_writer *w, const struct conversation *conversation);
 void api_write_message(struct json_writer *w, const struct message *message);
 /* {"type":"error",...}: what a WebSocket client is told. */
 void api_write_error(struct json_writer *w, const struct err *err);
@@ -114,6 +115,15 @@ void api_activity_run(struct api *api, const struct run_public *event);
 /* serve_routes.changed */
 void api_changed(void *arg, struct serve_request *request);
 
+/* ---- api_agents.c ---- */
+/* Answers with the agent as it is now, with its state. */
+void api_reply_agent(struct serve_request *request, int status, const char *id);
+
+/* ---- api_threads.c ---- */
+/* The thread {t} of the agent {id}: its whole id, or what comes after AGENT:session:. Answers the
+ * request itself when it returns -1. */
+int api_thread(struct serve_request *request, struct thread *ret_thread);
+
 /* ---- api_ws.c ---- */
 void api_ws_message(struct api_follower *follower, struct str text);
 void api_ws_error(struct api_follower *follower, const struct err *err);
@@ -148,8 +158,23 @@ void api_agents_list(struct serve_request *request);
 void api_agents_get(struct serve_request *request);
 void api_agents_pause(struct serve_request *request);
 void api_agents_resume(struct serve_request *request);
-void api_agents_threads(struct serve_request *request);
-void api_agents_messages(struct serve_request *request);
+void api_agents_create(struct serve_request *request);
+void api_agents_change(struct serve_request *request);
+void api_agents_duplicate(struct serve_request *request);
+void api_agents_destroy(struct serve_request *request);
+void api_agents_export(struct serve_request *request);
+void api_agents_import(struct serve_request *request);
+void api_agents_tools(struct serve_request *request);
+void api_tools_list(struct serve_request *request);
+void api_templates_list(struct serve_request *request);
+void api_wizard_open(struct serve_request *request);
+void api_wizard_threads(struct serve_request *request);
+void api_threads_list(struct serve_request *request);
+void api_threads_get(struct serve_request *request);
+void api_threads_change(struct serve_request *request);
+void api_threads_delete(struct serve_request *request);
+void api_threads_restore(struct serve_request *request);
+void api_threads_messages(struct serve_request *request);
 void api_agents_ws(struct serve_request *request);
 void api_activity_get(struct serve_request *request);
 void api_models_list(struct serve_request *request);

@@ -144,6 +144,11 @@ void tool_bed_set_policy(struct tool_bed *bed, const struct bp_policy *policy,
  * same when it is called. */
 bool tool_offered(const struct tool_contract *contract, const struct agent *agent,
                   struct str wake_reason);
+/* Only for agents of Dormouse itself, whose tools name it: one of its capabilities begins with
+ * "system.". Nobody can give such a tool to another agent. */
+bool tool_is_for_system(const struct tool_contract *contract);
+/* Is a person asked first, by the contract alone? */
+bool tool_asks(const struct tool_contract *contract);
 
 /* Pure but for reading kill switches: the same call gives the same verdict. Never fails: what is
  * wrong with a call is in the verdict. Texts lie in arena. */

@@ -25,6 +25,7 @@ struct house {
     struct model_gateway *models;
     struct tool_bed *tools;
     struct runner *runner;
+    struct builder *builder;
     struct api *api;
     struct serve *serve;
     pthread_t thread;
@@ -93,7 +94,13 @@ static void open_runner(struct test *t, struct house *house)
     ASSERT_OK(tool_bed_new(&tools, &house->tools, &t->err));
     runner.models = house->models;
     runner.tools = house->tools;
+    house->builder = builder_new(&(struct builder_config){ .loop = house->loop,
+                                                           .agent_domain = house->domain,
+                                                           .change = house->change,
+                                                           .models = house->models,
+                                                           .tools = house->tools });
     ASSERT_OK(runner_new(&runner, &house->runner, &t->err));
+    builder_set_runner(house->builder, house->runner);
 }
 
 static struct house *house_start(struct test *t)
@@ -107,7 +114,9 @@ static struct house *house_start(struct test *t)
                                                .loop = house->loop,
                                                .change = house->change,
                                                .kill = house->kill,
-                                               .models = house->models });
+                                               .models = house->models,
+                                               .tools = house->tools,
+                                               .builder = house->builder });
     house->socket = how.socket_path = test_path(t, "s");
     how.routes = api_routes(house->api);
     ASSERT_OK(serve_start(house->loop, &how, &house->serve, &t->err));
@@ -128,6 +137,7 @@ static void house_end(struct house *house)
     serve_free(house->serve);
     loop_free(house->loop);
     runner_free(house->runner);
+    builder_free(house->builder);
     kill_switches_free(house->kill);
     change_free(house->change);
     domain_free(house->domain);

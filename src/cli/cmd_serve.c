@@ -195,6 +195,8 @@ static int open_house(struct daemon *daemon, struct err *err)
         .kill = daemon->house.kill,
         .models = daemon->house.models,
         .terms = models_terms,
+        .connect = daemon->house.rooms.connect,
+        .secrets = daemon->house.secrets,
     });
     return 0;
 }

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "bp/policy.h"
 #include "change/change.h"
+#include "connect/connect.h"
 #include "loop/loop.h"
 #include "model/model.h"
 #include "policy/kill.h"
@@ -27,6 +28,8 @@ struct rooms_config {
     int (*secret)(void *arg, const char *ref, struct buf *out, struct err *err);
     int (*consent)(void *arg, const struct model_spec *spec, struct err *err);
     void *arg;
+    /* Accounts elsewhere; loop and domain are filled in. Without secrets none can be connected. */
+    struct connect_config connect;
     const char *agent_name, *agent_model;
     const char *cwd;             /* NULL: this process's */
     struct sandbox_spec sandbox; /* without data_dir, which is filled in */
@@ -39,6 +42,7 @@ struct rooms {
     struct bp_policy *policy;
     struct model_gateway *models;
     struct tool_bed *tools;
+    struct connect *connect;
     struct runner *runner;
     struct arena arena;
     char policy_hash[65];

@@ -197,6 +197,8 @@ static int open_house(struct daemon *daemon, struct err *err)
         .tools = daemon->house.rooms.tools,
         .builder = daemon->house.rooms.builder,
         .terms = models_terms,
+        .connect = daemon->house.rooms.connect,
+        .secrets = daemon->house.secrets,
     });
     return 0;
 }

@@ -51,6 +51,21 @@ static void fill_sandbox(const struct config *config, struct sandbox_spec *spec)
     };
 }
 
+static void fill_connect(const struct house *house, struct connect_config *connect)
+{
+    const struct config *config = house->config;
+
+    *connect = (struct connect_config){
+        .secrets = house->secrets,
+        .slack_base_url = config->connect_slack_base_url,
+        .google_base_url = config->connect_google_base_url,
+        .google_auth_url = config->connect_google_auth_url,
+        .google_token_url = config->connect_google_token_url,
+        .google_client_id = config->connect_google_client_id,
+        .google_client_secret_ref = config->connect_google_client_secret_ref,
+    };
+}
+
 int house_wake(struct house *house, struct err *err)
 {
     struct rooms_config how = {
@@ -68,6 +83,7 @@ int house_wake(struct house *house, struct err *err)
     house->secrets = secrets_new(house->data_dir);
     house->access = (struct models_access){ .secrets = house->secrets, .agent = how.agent };
     models_init(&house->specs, house->config, house->data_dir);
+    fill_connect(house, &how.connect);
     how.models = house->specs.items;
     how.model_count = house->specs.n;
     for (size_t i = 0; i < house->specs.n; i++)

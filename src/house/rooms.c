@@ -86,6 +86,18 @@ static void open_builder(struct rooms *rooms, const struct rooms_config *config)
                                                            .files = rooms->files });
 }
 
+static int open_connect(struct rooms *rooms, const struct rooms_config *config, struct err *err)
+{
+    struct connect_config how = config->connect;
+
+    how.loop = config->loop;
+    how.agent_domain = config->agent;
+    if (connect_new(&how, &rooms->connect, err) < 0)
+        return -1;
+    connect_bind(rooms->connect, rooms->tools);
+    return 0;
+}
+
 static int open_runner(struct rooms *rooms, const struct rooms_config *config, struct err *err)
 {
     const struct bp_program *program = &run_program;
@@ -113,7 +125,7 @@ static int open_runner(struct rooms *rooms, const struct rooms_config *config, s
     bed.program = rooms->policy ? program : NULL;
     runner.program = program;
     runner.sandbox.data_dir = config->data_dir;
-    if (tool_bed_new(&bed, &rooms->tools, err) < 0)
+    if (tool_bed_new(&bed, &rooms->tools, err) < 0 || open_connect(rooms, config, err) < 0)
         return -1;
     open_builder(rooms, config);
     runner.tools = rooms->tools;
@@ -140,8 +152,10 @@ void rooms_stop(struct rooms *rooms)
     if (rooms->runner)
         runner_stop(rooms->runner);
     model_gateway_free(rooms->models);
+    connect_stop(rooms->connect);
     tool_bed_free(rooms->tools);
     files_free(rooms->files);
+    connect_free(TAKE(rooms->connect));
     rooms->models = NULL;
     rooms->tools = NULL;
     rooms->files = NULL;

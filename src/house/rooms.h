@@ -11,6 +11,7 @@
 #include "builder/builder.h"
 #include "change/change.h"
 #include "files/files.h"
+#include "connect/connect.h"
 #include "loop/loop.h"
 #include "model/model.h"
 #include "policy/kill.h"
@@ -29,6 +30,8 @@ struct rooms_config {
     int (*secret)(void *arg, const char *ref, struct buf *out, struct err *err);
     int (*consent)(void *arg, const struct model_spec *spec, struct err *err);
     void *arg;
+    /* Accounts elsewhere; loop and domain are filled in. Without secrets none can be connected. */
+    struct connect_config connect;
     const char *agent_name, *agent_model;
     const char *cwd;             /* NULL: this process's */
     struct sandbox_spec sandbox; /* without data_dir, which is filled in */
@@ -43,6 +46,7 @@ struct rooms {
     struct files *files;
     struct tool_bed *tools;
     struct builder *builder;
+    struct connect *connect;
     struct runner *runner;
     struct arena arena;
     char policy_hash[65];

@@ -14,7 +14,7 @@
  *   offline_report.c   results in a few honest lines
  *   offline_talk.c     greetings, help, "are you done?"
  *   offline_files.c, offline_edit.c, offline_tidy.c, offline_shell.c, offline_tasks.c,
- *   offline_memory.c   the actions
+ *   offline_memory.c, offline_accounts.c   the actions
  *   offline_wizard.c   the guided conversation that makes agents
  *
  * SPDX-License-Identifier: MIT
@@ -213,6 +213,7 @@ offline_action offline_run, offline_run_fixed, offline_run_direct, offline_proje
 offline_action offline_tasks_list, offline_task_create, offline_task_finish, offline_task_due,
     offline_task_priority, offline_time_log, offline_timer_start, offline_timer_stop,
     offline_checklist_add;
+offline_action offline_slack_list, offline_slack_send, offline_mail_list, offline_calendar_list;
 offline_action offline_remember, offline_recall, offline_recall_all, offline_forget;
 
 /* Whoever may propose agents does nothing else. */

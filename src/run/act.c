@@ -270,6 +270,13 @@ static int record_question(struct run_call *call, const struct tool_result *resu
     return run_offer(call->run, RUN_EV_ASKED, call->key, 0, &said, err);
 }
 
+/* The other side did not say whether it was done: a person may know. */
+static bool is_unknown(const struct run_call *call, const struct tool_result *result)
+{
+    return result->err.code == ERR_EFFECT_UNKNOWN && call->verdict.contract &&
+           call->verdict.contract->keyed == TOOL_UNKEYED;
+}
+
 static void take_result(struct run_call *call, const struct tool_result *result)
 {
     struct run *run = call->run;
@@ -280,8 +287,11 @@ static void take_result(struct run_call *call, const struct tool_result *result)
         run_give_back(run);
         return;
     }
-    kept = (result->waits ? record_question(call, result, &err)
-                          : run_call_result(call, result, &err)) == 0;
+    if (is_unknown(call, result))
+        kept = run_call_ask_unknown(call, &err) == 0;
+    else
+        kept = (result->waits ? record_question(call, result, &err)
+                              : run_call_result(call, result, &err)) == 0;
     if (!kept)
         LOG_WARN("run", "a result was not taken", LOG_STR("run", run->row.run_key), LOG_ERR(&err));
     run_unit_end(run, kept, &err);

@@ -53,7 +53,8 @@ static void add_tools(const struct run *run, struct arena *arena, struct model_r
     request->tools = tools;
     request->tool_count = 0;
     for (size_t i = 0; i < n; i++) {
-        if (!tool_offered(contracts[i], &run->agent, run->row.wake_reason))
+        if (!tool_bed_offers(run->runner->config.tools, contracts[i], &run->agent,
+                             run->row.wake_reason))
             continue;
         tools[request->tool_count++] =
             (struct model_tool){ .name = str_from(contracts[i]->wire),

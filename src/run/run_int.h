@@ -230,6 +230,8 @@ int run_hand_take(struct run_call *call, struct hand **ret_hand, struct err *err
 void run_hand_rest(struct run_call *call);
 /* Inside a unit: the result of a call into the log, its operation settled. */
 int run_call_result(struct run_call *call, const struct tool_result *result, struct err *err);
+/* The tool can not be repeated safely, and whether it was done is not known: a person is asked. */
+int run_call_ask_unknown(struct run_call *call, struct err *err);
 void run_call_release(struct run_call *call);
 void run_call_tool(const struct run_call *call, struct tool_call *ret_call);
 uint32_t run_call_bits(const struct tool_verdict *verdict);

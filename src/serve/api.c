@@ -31,6 +31,10 @@ extern const struct embed_file api_schema_files[];
     {                                                                                              \
         .method = "PATCH", .pattern = (path), .run = (handler), .body_max = (max), __VA_ARGS__     \
     }
+#define PUT(path, handler, max, ...)                                                               \
+    {                                                                                              \
+        .method = "PUT", .pattern = (path), .run = (handler), .body_max = (max), __VA_ARGS__       \
+    }
 #define DELETE(path, handler, ...)                                                                 \
     {                                                                                              \
         .method = "DELETE", .pattern = (path), .run = (handler), __VA_ARGS__                       \
@@ -130,6 +134,33 @@ static const struct serve_route table[] = {
          .gives = "Model", .summary = "Agrees to send text to a model's provider."),
     DELETE("/api/v1/models/{id}/consent", api_models_withdraw, .gives = "Model",
            .summary = "Takes a consent back; nothing more is sent from then on."),
+    POST("/api/v1/credentials/slack", api_slack_set, SMALL, .takes = "SlackToken",
+         .gives = "SlackStatus", .summary = "Checks a bot token with Slack and keeps it."),
+    GET("/api/v1/credentials/slack/status", api_slack_status, .gives = "SlackStatus",
+        .summary = "Whether Slack is connected."),
+    POST("/api/v1/credentials/slack/test", api_slack_test, SMALL, .gives = "SlackStatus",
+         .summary = "Asks Slack whether the token is still good."),
+    DELETE("/api/v1/credentials/slack", api_slack_remove, .summary = "Forgets the Slack token."),
+    POST("/api/v1/credentials/google/start", api_google_start, SMALL, .takes = "GoogleStart",
+         .gives = "GoogleFlow", .summary = "Begins to ask a person for access to an account."),
+    POST("/api/v1/credentials/google/finish", api_google_finish, SMALL, .takes = "GoogleFinish",
+         .gives = "GoogleStatus", .summary = "What a client's own redirect address was told."),
+    GET("/api/v1/credentials/google/status", api_google_status, .gives = "GoogleStatus",
+        .summary = "Whether Google is connected, or being connected."),
+    DELETE("/api/v1/credentials/google", api_google_remove,
+           .summary = "Takes the access back at Google and forgets the account."),
+    GET("/oauth/google/callback", api_google_callback, .access = SERVE_LOCAL, .answer = SERVE_PAGE,
+        .query = QUERY("code", "state", "error", "scope", "authuser", "prompt", "hd", "iss",
+                       "error_description"),
+        .summary = "Where the browser comes back from Google."),
+    GET("/api/v1/secrets", api_secrets_list, .gives = "SecretList",
+        .summary = "The names of all secrets and what uses them; never a value."),
+    PUT("/api/v1/secrets/{name}", api_secrets_set, SMALL, .takes = "SecretValue",
+        .summary = "Keeps a secret; its value is never shown again."),
+    POST("/api/v1/secrets/{name}/test", api_secrets_test, SMALL, .gives = "SecretTest",
+         .summary = "Whether the secret can be read."),
+    DELETE("/api/v1/secrets/{name}", api_secrets_remove,
+           .summary = "Removes a secret from every store."),
 };
 
 static void heard(struct run_listener *listener, const struct run_public *event)

@@ -13,6 +13,8 @@
 #include "serve/route.h"
 
 struct api;
+struct connect;
+struct secrets;
 
 struct api_config {
     struct runner *runner;
@@ -26,6 +28,8 @@ struct api_config {
     /* What a person agrees to for this model; texts lie in arena. */
     void (*terms)(const struct model_spec *spec, struct arena *arena,
                   struct consent_terms *ret_terms);
+    struct connect *connect; /* NULL: no accounts */
+    struct secrets *secrets; /* NULL: no secrets */
 };
 
 /* Never NULL. */

@@ -180,5 +180,18 @@ void api_activity_get(struct serve_request *request);
 void api_models_list(struct serve_request *request);
 void api_models_agree(struct serve_request *request);
 void api_models_withdraw(struct serve_request *request);
+void api_slack_set(struct serve_request *request);
+void api_slack_status(struct serve_request *request);
+void api_slack_test(struct serve_request *request);
+void api_slack_remove(struct serve_request *request);
+void api_google_start(struct serve_request *request);
+void api_google_finish(struct serve_request *request);
+void api_google_callback(struct serve_request *request);
+void api_google_status(struct serve_request *request);
+void api_google_remove(struct serve_request *request);
+void api_secrets_list(struct serve_request *request);
+void api_secrets_set(struct serve_request *request);
+void api_secrets_test(struct serve_request *request);
+void api_secrets_remove(struct serve_request *request);
 
 #endif

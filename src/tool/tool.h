@@ -150,6 +150,10 @@ bool tool_is_for_system(const struct tool_contract *contract);
 /* Is a person asked first, by the contract alone? */
 bool tool_asks(const struct tool_contract *contract);
 
+/* The same, and the tool itself has nothing against it. */
+bool tool_bed_offers(struct tool_bed *bed, const struct tool_contract *contract,
+                     const struct agent *agent, struct str wake_reason);
+
 /* Pure but for reading kill switches: the same call gives the same verdict. Never fails: what is
  * wrong with a call is in the verdict. Texts lie in arena. */
 void tool_judge(struct tool_bed *bed, const struct tool_call *call, struct arena *arena,
@@ -203,6 +207,9 @@ struct tool_impl {
      * more than the contract (a setting of the agent, a script that was approved before). NULL: no.
      */
     bool (*spared)(void *impl_arg, const struct tool_call *call, struct json_object *arguments);
+    /* May a model be told of it now? NULL: yes. For tools that need more than this machine (an
+     * account that is connected); called by name it says what is missing. */
+    bool (*offered)(void *impl_arg, const struct agent *agent);
     /* Ends with tool_job_finish(), exactly once; when that is called from inside start(), the
      * caller hears of it in a later tick all the same. */
     int (*start)(struct tool_job *job, struct err *err);

@@ -41,6 +41,7 @@ struct rooms {
     struct tool_bed *tools;
     struct runner *runner;
     struct arena arena;
+    struct str policy_text;
     char policy_hash[65];
     char cwd[4096];
 };

@@ -26,6 +26,7 @@ static int open_policy(struct rooms *rooms, const char *data_dir, struct err *er
         return -1;
     }
     sha256_text(buf_str(&text), rooms->policy_hash);
+    rooms->policy_text = arena_str(&rooms->arena, buf_str(&text));
     return bp_policy_load(path, &rooms->policy, err);
 }
 
@@ -124,6 +125,8 @@ static int open_runner(struct rooms *rooms, const struct rooms_config *config, s
         return -1;
     bed.program = rooms->policy ? program : NULL;
     runner.program = program;
+    if (program != &run_program)
+        runner.policy_text = rooms->policy_text;
     runner.sandbox.data_dir = config->data_dir;
     if (tool_bed_new(&bed, &rooms->tools, err) < 0 || open_connect(rooms, config, err) < 0)
         return -1;

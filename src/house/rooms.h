@@ -49,6 +49,7 @@ struct rooms {
     struct connect *connect;
     struct runner *runner;
     struct arena arena;
+    struct str policy_text;
     char policy_hash[65];
     char cwd[4096];
 };

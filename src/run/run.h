@@ -127,6 +127,7 @@ struct runner_config {
     struct kill_switches *kill;
     struct files *files;              /* what agents remember; NULL: nothing is said of it */
     const struct bp_program *program; /* run_program, or with a policy; NULL: run_program */
+    struct str policy_text;           /* of the policy in program; empty: none. Kept by pointer */
     struct sandbox_spec sandbox;      /* of every run; cwd is the run's own; outlives the runner */
     const char *default_agent_name;   /* "Planner" */
     const char *default_model;        /* "offline" */
@@ -173,10 +174,11 @@ int run_log_each(struct domain *agent_domain, int64_t run_n,
 
 /* Re-executes the program from the log with nothing outside: 0 when every selected event, every
  * link of the chain and every content is as recorded. -1 with integrity_failed: the first row that
- * differs and how; resume_conflict: the program or policy is another than the one recorded;
- * not_found. Works while the run goes on. */
+ * differs and how; resume_conflict: the program is another than the one recorded, or the policy is
+ * and nobody kept it; not_found. Works while the run goes on. */
 struct run_replay_report {
     int64_t rows, selected; /* selected: not from outside */
+    int64_t policy_changes; /* while it ran */
     bool ended;             /* the last row is done */
 };
 int run_replay_check(struct domain *agent_domain, int64_t run_n, const struct bp_program *program,

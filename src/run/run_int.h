@@ -23,6 +23,7 @@
 #include "run/chain.h"
 #include "run/log_int.h"
 #include "run/program.h"
+#include "run/rules.h"
 #include "run/run.h"
 #include "tool/hands.h"
 
@@ -114,10 +115,12 @@ struct run {
         struct run_said said;
     } unit;
     struct model_exchange *exchange;
+    unsigned asking;                    /* units that want one and are not durable yet */
     bool thinking, checking;            /* a model request is wanted or under way */
     int64_t text_bytes, thinking_bytes; /* of the partial answer */
     bool spoke_first;                   /* text came before thinking: its event, too */
     struct map intents;                 /* tool and arguments -> how often, plus one */
+    uint64_t interrupted;               /* keys of calls that acted when it was loaded */
     unsigned busy;                      /* what will call back: outboxes, exchanges, jobs */
     const char *cwd;
     bool spent;
@@ -135,7 +138,7 @@ struct run {
 
 struct runner {
     struct runner_config config;
-    uint8_t program_hash[BP_HASH_BYTES];
+    struct run_rulebook rules;
     struct map runs; /* run_key -> struct run */
     struct hands *hands;
     struct run_listener *listeners;
@@ -282,10 +285,15 @@ int run_call_read(struct run_call *call, int64_t action_n, struct err *err);
  * go on (resume_conflict, integrity_failed) is ended. */
 int run_open(struct runner *runner, struct str run_key, struct run **ret_run, struct err *err);
 struct run *run_new(struct runner *runner);
-int run_engine_new(struct run *run, struct err *err);
+/* Of the rules of today, or of others. */
+int run_engine_new(struct run *run, const struct bp_program *program, struct err *err);
 void run_free(struct run *run);
 /* Its rows as they are, without the program: enough to end it. */
 int run_read_plain(struct run *run, struct str run_key, struct err *err);
+
+/* ---- adopt.c ---- */
+/* The run goes on under the rules of today; past is what was recorded under others. */
+int run_adopt(struct run *run, const struct run_past *past, struct err *err);
 
 /* ---- end.c ---- */
 /* Ends a run that can't go on: open calls get their results, items are withdrawn, clients hear of

@@ -177,7 +177,7 @@ static void fill_row(struct run *run, const struct run_request *request)
     row->model_id = or_else(&run->arena, request->model_id, model);
     row->cwd = or_else(&run->arena, request->cwd, config->default_cwd);
     row->override_code = arena_str(&run->arena, request->override_code);
-    row->program_hash = str_of((const char *)run->runner->program_hash, BP_HASH_BYTES);
+    row->program_hash = str_of((const char *)run->runner->rules.hash, BP_HASH_BYTES);
     row->host_n = change_host(config->change);
     row->created_at = row->updated_at = run->unit.now;
     run->cwd = arena_printf(&run->arena, "%.*s", STR_ARG(row->cwd));
@@ -209,7 +209,7 @@ static int offer_start(struct run *run, const struct message *message, struct er
     struct run_said said = { .ref = message->n, .message = message };
     char hash[2 * BP_HASH_BYTES + 1];
 
-    hex_encode(run->runner->program_hash, BP_HASH_BYTES, hash);
+    hex_encode(run->runner->rules.hash, BP_HASH_BYTES, hash);
     json_write_object_begin(&w);
     json_write_key(&w, "agent");
     json_write_text(&w, run->agent.id);
@@ -297,7 +297,8 @@ static int begin(struct run *run, const struct run_request *request, struct err 
             return -1;
         run->row.rerun_of_n = earlier.n;
     }
-    if (run_insert(domain, &run->row, err) < 0 || run_engine_new(run, err) < 0 ||
+    if (run_insert(domain, &run->row, err) < 0 ||
+        run_engine_new(run, run->runner->config.program, err) < 0 ||
         append_prompt(run, request->prompt, &message, id, err) < 0)
         return -1;
     run->row.prompt_n = message.n; /* stored with the next change of the row */

@@ -18,6 +18,11 @@ static struct loop *loop_of(const struct run *run)
 
 /* ---- letting out ---- */
 
+static bool asks(const struct run_outbox *out)
+{
+    return out->think || out->check;
+}
+
 static void outbox_free(struct run_outbox *out)
 {
     struct run_out_event *next;
@@ -64,13 +69,14 @@ static void outbox_run(struct loop_effect *effect)
     struct run_outbox *out = (struct run_outbox *)effect;
     struct run *run = out->run;
 
+    run->asking -= asks(out);
     publish_all(out);
     if (str_is(run->row.wait_kind, "nothing") && !run->ended)
         end_stuck(run);
     if (!run->runner->stopping && !run->broken) {
         run->thinking |= out->think;
         run->checking |= out->check;
-        if (out->think || out->check)
+        if (asks(out))
             run_think_start(run);
         for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
             if (out->acts >> key & 1)
@@ -98,6 +104,7 @@ static void outbox_drop(struct loop_effect *effect, const struct err *why)
     struct run_outbox *out = (struct run_outbox *)effect;
     struct run *run = out->run;
 
+    run->asking -= asks(out);
     if (!run->runner->stopping)
         LOG_WARN("run", "not stored, the run is loaded again", LOG_STR("run", run->row.run_key),
                  LOG_ERR(why));
@@ -170,7 +177,7 @@ static bool has_effect(const struct run *run)
 {
     const struct run_outbox *out = run->unit.out;
 
-    if (out->think || out->check || out->acts || run->thinking || run->checking)
+    if (asks(out) || run->asking || out->acts || run->thinking || run->checking)
         return true;
     for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
         if (run->calls[key].job || (run->calls[key].acting && !run->calls[key].asked))
@@ -230,6 +237,7 @@ int run_unit_end(struct run *run, bool keep, struct err *err)
         run->dirty = false;
         map_remove(&run->runner->failures, run->row.run_key);
         run_hold(run);
+        run->asking += asks(out);
         loop_after_commit(loop_of(run), &out->effect);
         return loop_unit_end(loop_of(run), true, err);
     }

@@ -8,8 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/json_write.h"
+#include "base/yaml.h"
+#include "bp/policy.h"
 #include "db/migrations.h"
 #include "run/program.h"
 
@@ -325,6 +328,32 @@ static void heard(struct run_listener *listener, const struct run_public *event)
     stage->events[stage->event_count++] = arena_copy(&t->arena, event->json.p, event->json.n);
 }
 
+/* As the house does with DATA/policy.yaml. Read anew at every start, and kept until the test ends.
+ */
+static void take_policy(struct stage *stage, struct tool_bed_config *bed)
+{
+    struct test *t = stage->t;
+    AUTO_YAML yaml = YAML_INIT;
+    struct bp_policy *policy;
+    char *hash =
+        arena_text(&t->arena, "0123456789012345678901234567890123456789012345678901234567890123");
+
+    bp_policy_free(stage->parsed_policy);
+    stage->parsed_policy = NULL;
+    stage->config.policy_text = STR_NONE;
+    if (!stage->policy)
+        return;
+    ASSERT_OK(yaml_parse(str_from(stage->policy), "policy.yaml", &yaml, &t->err));
+    ASSERT_OK(bp_policy_parse(&yaml, "policy.yaml", &policy, &t->err));
+    stage->parsed_policy = policy;
+    ASSERT_OK(run_program_with_policy(policy, &t->arena, &stage->config.program, &t->err));
+    stage->config.policy_text = str_from(stage->policy);
+    sha256_text(stage->config.policy_text, hash);
+    bed->policy = policy;
+    bed->program = stage->config.program;
+    bed->policy_text_hash = hash;
+}
+
 static void wake(struct stage *stage)
 {
     struct test *t = stage->t;
@@ -349,6 +378,7 @@ static void wake(struct stage *stage)
                                                 .change = stage->change },
                         &stage->files, &t->err));
     with_kill.files = stage->files;
+    take_policy(stage, &with_kill);
     ASSERT_OK(tool_bed_new(&with_kill, &stage->tools, &t->err));
     for (size_t i = 0; i < ARRAY_LEN(tools); i++)
         ASSERT_OK(tool_bed_add(stage->tools, tools[i].contract, &tools[i].impl, stage, &t->err));
@@ -363,6 +393,7 @@ static void wake(struct stage *stage)
                                             .default_model = "test",
                                             .default_cwd = "/tmp",
                                             .program = stage->config.program,
+                                            .policy_text = stage->config.policy_text,
                                             .context_tokens = stage->config.context_tokens,
                                             .max_thinking = stage->config.max_thinking };
     ASSERT_OK(runner_new(&stage->config, &stage->runner, &t->err));
@@ -413,6 +444,7 @@ void stage_free(struct stage *stage)
     if (!stage->altered)
         stage_check(stage);
     sleep_down(stage);
+    bp_policy_free(stage->parsed_policy);
     domain_free(stage->domain);
     free(stage->last_request);
     free(stage);

@@ -58,7 +58,9 @@ struct stage {
     bool hold_previews;          /* previews of `put` too */
     struct tool_job *previewing; /* one that waits */
     const char *target;          /* the version of what `put` changes */
+    const char *policy;          /* text of DATA/policy.yaml from the next crash on; NULL: none */
     unsigned model_calls;
+    struct bp_policy *parsed_policy;
     bool altered; /* somebody changed stored rows: what is stored is not checked at the end */
     struct run_info info;
     struct runner_config config;

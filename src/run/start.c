@@ -187,19 +187,18 @@ static void fill_row(struct run *run, const struct run_request *request)
 /* ---- the first rows ---- */
 
 static int append_prompt(struct run *run, struct str prompt, struct message *message,
-                         char id[SHA256_TEXT_SIZE], struct err *err)
+                         struct err *err)
 {
     AUTO_BUF content = BUF_INIT(LIMIT_JSON_BYTES);
     struct json_writer w = JSON_WRITER(&content);
 
-    run_message_init(run, message, MESSAGE_USER, id);
+    run_message_init(run, message, MESSAGE_USER);
     json_write_object_begin(&w);
     json_write_key(&w, "text");
     json_write_str(&w, prompt);
     json_write_object_end(&w);
     message->content = arena_str(&run->scratch, buf_str(&content));
-    return message_append(run->runner->config.agent_domain, run->runner->config.change,
-                          &run->thread, message, err);
+    return run_message_append(run, message, err);
 }
 
 static int offer_start(struct run *run, const struct message *message, struct err *err)
@@ -276,7 +275,6 @@ static int find_thread(struct run *run, const struct run_request *request, struc
 static int begin(struct run *run, const struct run_request *request, struct err *err)
 {
     struct domain *domain = run->runner->config.agent_domain;
-    char id[SHA256_TEXT_SIZE];
     struct run_record earlier;
     struct message message;
     int r;
@@ -298,7 +296,7 @@ static int begin(struct run *run, const struct run_request *request, struct err 
         run->row.rerun_of_n = earlier.n;
     }
     if (run_insert(domain, &run->row, err) < 0 || run_engine_new(run, err) < 0 ||
-        append_prompt(run, request->prompt, &message, id, err) < 0)
+        append_prompt(run, request->prompt, &message, err) < 0)
         return -1;
     run->row.prompt_n = message.n; /* stored with the next change of the row */
     return offer_start(run, &message, err) < 0 ? -1 : 1;

@@ -84,6 +84,7 @@ static void outbox_run(struct loop_effect *effect)
 static void break_run(struct run *run)
 {
     run->broken = true;
+    prompt_cache_forget(run);
     run_stop_effects(run);
 }
 

@@ -352,7 +352,6 @@ static void fill_thread(struct bench *b, const char *session, int messages)
                               "models write them to each other.\"}");
         must(message_append(b->domain, b->change, &thread, &message, &err), &err, "message");
     }
-    must(thread_save(b->domain, &thread, 1, &err), &err, "save");
     must(domain_commit(b->domain, &err), &err, "commit");
 }
 

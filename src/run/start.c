@@ -223,14 +223,16 @@ static int offer_start(struct run *run, const struct message *message, struct er
 }
 
 /* One run at a time in a thread: events have one order there. */
-static int refuse_second(struct run *run, struct err *err)
+static int insert_only(struct run *run, struct err *err)
 {
+    struct domain *domain = run->runner->config.agent_domain;
     struct run_record other;
-    int r = run_open_of_thread(run->runner->config.agent_domain, run->thread.n, &run->scratch,
-                               &other, err);
+    int r = run_insert(domain, &run->row, err);
 
-    if (r <= 0)
+    if (r != 0)
         return r;
+    if (run_open_of_thread(domain, run->thread.n, &run->scratch, &other, err) <= 0)
+        return err->code ? -1 : err_set(err, ERR_CONFLICT, "the turn was sent twice");
     return err_set(
         err, ERR_CONFLICT,
         "the conversation has a run that has not ended: %.12s is %s; decide what it waits "
@@ -282,11 +284,12 @@ static int begin(struct run *run, const struct run_request *request, struct err 
     if (find_agent(run, request, err) < 0)
         return -1;
     name_run(run, request);
-    r = run_load(domain, run->row.run_key, &run->scratch, &earlier, err);
-    if (r != 0)
-        return r < 0 ? -1 : 0;
-    if (check_agent(run, err) < 0 || find_thread(run, request, err) < 0 ||
-        refuse_second(run, err) < 0)
+    if (request->turn_id.n) {
+        r = run_load(domain, run->row.run_key, &run->scratch, &earlier, err);
+        if (r != 0)
+            return r < 0 ? -1 : 0;
+    }
+    if (check_agent(run, err) < 0 || find_thread(run, request, err) < 0)
         return -1;
     fill_row(run, request);
     run->row.thread_n = run->thread.n;
@@ -295,7 +298,7 @@ static int begin(struct run *run, const struct run_request *request, struct err 
             return -1;
         run->row.rerun_of_n = earlier.n;
     }
-    if (run_insert(domain, &run->row, err) < 0 || run_engine_new(run, err) < 0 ||
+    if (insert_only(run, err) < 0 || run_engine_new(run, err) < 0 ||
         append_prompt(run, request->prompt, &message, err) < 0)
         return -1;
     run->row.prompt_n = message.n; /* stored with the next change of the row */

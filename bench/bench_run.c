@@ -352,7 +352,6 @@ static void fill_thread(struct bench *b, const char *session, int messages)
                               "models write them to each other.\"}");
         must(message_append(b->domain, b->change, &thread, &message, &err), &err, "message");
     }
-    must(thread_save(b->domain, &thread, 1, &err), &err, "save");
     must(domain_commit(b->domain, &err), &err, "commit");
 }
 
@@ -420,10 +419,12 @@ int main(int argc, char **argv)
     struct bench b = { .tool = NULL };
 
     open_bench(&b);
-    /* --turns N, for a profiler: that many side by side, nothing else. `make bench` gives every
-     * benchmark the binary's path, which this one does not need. */
+    /* --turns N [AT_ONCE], for a profiler: that many turns and nothing else. `make bench` gives
+     * every benchmark the binary's path, which this one does not need. */
     if (argc > 2 && strcmp(argv[1], "--turns") == 0) {
-        printf("%.0f turns/s\n", turns(&b, SIDE_BY_SIDE, strtoull(argv[2], NULL, 10)));
+        unsigned at_once = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : SIDE_BY_SIDE;
+
+        printf("%.0f turns/s\n", turns(&b, at_once, strtoull(argv[2], NULL, 10)));
         close_bench(&b);
         return 0;
     }

@@ -19,19 +19,16 @@
     " LEFT JOIN agent_message_payloads AS p ON p.n = m.content_entry_n"                            \
     " WHERE m.thread_n = t.n AND m.kind IN (" kinds ") ORDER BY m.n " order " LIMIT 1)"
 
+#define FIRST_WORDS FRONT_OF("ASC", "'user'") " AS first_words, "
+#define LAST_WORDS  FRONT_OF("DESC", "'user', 'thought'") " AS last_words"
 #define CONVERSATION_SELECT                                                                        \
-    "SELECT t.n, t.agent_n, t.id, t.title, t.last_seq, t.last_message_n, t.message_count,"         \
-    " t.tokens_total, t.created_at, t.updated_at, t.deleted_at, w.pending, " FRONT_OF(             \
-        "ASC",                                                                                     \
-        "'user'") " AS first_words, " FRONT_OF("DESC",                                             \
-                                               "'user', 'thought'") " AS last_words FROM threads " \
-                                                                    "AS t"                         \
-                                                                    " LEFT JOIN (SELECT "          \
-                                                                    "thread_n, count(*) AS "       \
-                                                                    "pending FROM inbox WHERE "    \
-                                                                    "state = 'pending'"            \
-                                                                    " GROUP BY thread_n) AS w ON " \
-                                                                    "w.thread_n = t.n "
+    "SELECT t.n, t.agent_n, t.id, t.title, t.created_at, t.updated_at, t.deleted_at, h.n AS head," \
+    " h.ordinal, h.tokens_total, (SELECT max(e.seq) FROM run_events AS e WHERE e.thread_n = t.n"   \
+    " AND e.seq IS NOT NULL) AS last_seq, w.pending, " FIRST_WORDS LAST_WORDS                      \
+    " FROM threads AS t LEFT JOIN agent_messages AS h"                                             \
+    " ON h.n = (SELECT max(l.n) FROM agent_messages AS l WHERE l.thread_n = t.n)"                  \
+    " LEFT JOIN (SELECT thread_n, count(*) AS pending FROM inbox WHERE state = 'pending'"          \
+    " GROUP BY thread_n) AS w ON w.thread_n = t.n "
 
 static void read_row(struct stmt *q, struct arena *arena, struct conversation *ret_conversation)
 {
@@ -42,8 +39,8 @@ static void read_row(struct stmt *q, struct arena *arena, struct conversation *r
                     .agent_n = stmt_i64(q, "agent_n"),
                     .id = arena_str(arena, stmt_str(q, "id")),
                     .last_seq = stmt_i64(q, "last_seq"),
-                    .last_message_n = stmt_i64(q, "last_message_n"),
-                    .message_count = stmt_i64(q, "message_count"),
+                    .last_message_n = stmt_i64(q, "head"),
+                    .message_count = stmt_i64(q, "ordinal"),
                     .tokens_total = stmt_i64(q, "tokens_total"),
                     .created_at = stmt_i64(q, "created_at"),
                     .updated_at = stmt_i64(q, "updated_at"),

@@ -56,9 +56,9 @@ int thread_find(struct domain *domain, struct str id, struct arena *arena,
 /* By row; integrity_failed when absent. */
 int thread_get_n(struct domain *domain, int64_t n, struct arena *arena, struct thread *ret_thread,
                  struct err *err);
-/* Inside a unit: writes back what appending moved. */
-int thread_save(struct domain *domain, const struct thread *thread, int64_t now_ms,
-                struct err *err);
+/* Inside a unit: the conversation was used at this time. */
+int thread_touch(struct domain *domain, const struct thread *thread, int64_t now_ms,
+                 struct err *err);
 
 /* Content is JSON, one object:
  *   user, system, observation, summary   {"text"}
@@ -85,9 +85,9 @@ struct message {
     struct str taint; /* "file", "command", "web", "mcp" ...; empty: none */
 };
 
-/* Inside a unit: appends to the thread and moves its head in memory (thread_save() stores it).
- * Sets n, agent_n, thread_n, prev_n, ordinal, tokens_total, and tokens_approx (when 0). O(1)
- * whatever the thread's length. too_large beyond MESSAGE_CONTENT_BYTES. */
+/* Inside a unit: appends to the thread and moves its head in memory. Sets n, agent_n, thread_n,
+ * prev_n, ordinal, tokens_total, and tokens_approx (when 0). O(1) whatever the thread's length.
+ * too_large beyond MESSAGE_CONTENT_BYTES. */
 int message_append(struct domain *domain, struct change *change, struct thread *thread,
                    struct message *message, struct err *err);
 /* By row; integrity_failed when absent: something refers to it. */

@@ -1,5 +1,9 @@
 /* Rows of threads.
  *
+ * Where a thread stands is what its newest message and its newest public event say: each knows its
+ * place, and both are found by a look at the end of an index. So appending writes no row of the
+ * thread, and the two can't disagree.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "db/db.h"
@@ -7,8 +11,10 @@
 #include "memory/message.h"
 
 #define THREAD_SELECT                                                                              \
-    "SELECT n, agent_n, id, last_seq, last_message_n, message_count, tokens_total, created_at,"    \
-    " updated_at, deleted_at FROM threads "
+    "SELECT t.n, t.agent_n, t.id, m.n AS last_message_n, m.ordinal, m.tokens_total,"               \
+    " (SELECT max(e.seq) FROM run_events e WHERE e.thread_n = t.n AND e.seq IS NOT NULL)"          \
+    " AS last_seq, t.created_at, t.updated_at, t.deleted_at FROM threads t LEFT JOIN"              \
+    " agent_messages m ON m.n = (SELECT max(l.n) FROM agent_messages l WHERE l.thread_n = t.n) "
 
 static void read_row(struct stmt *q, struct arena *arena, struct thread *ret_thread)
 {
@@ -18,7 +24,7 @@ static void read_row(struct stmt *q, struct arena *arena, struct thread *ret_thr
         .id = arena_str(arena, stmt_str(q, "id")),
         .last_seq = stmt_i64(q, "last_seq"),
         .last_message_n = stmt_i64(q, "last_message_n"),
-        .message_count = stmt_i64(q, "message_count"),
+        .message_count = stmt_i64(q, "ordinal"),
         .tokens_total = stmt_i64(q, "tokens_total"),
         .created_at = stmt_i64(q, "created_at"),
         .updated_at = stmt_i64(q, "updated_at"),
@@ -32,7 +38,7 @@ int thread_find(struct domain *domain, struct str id, struct arena *arena,
     AUTO(stmt) q = NULL;
     int r;
 
-    if (db_prepare(domain_db(domain), SQL(THREAD_SELECT "WHERE id = ?"), &q, err) < 0)
+    if (db_prepare(domain_db(domain), SQL(THREAD_SELECT "WHERE t.id = ?"), &q, err) < 0)
         return -1;
     stmt_bind_str(q, id);
     r = stmt_step(q, err);
@@ -47,7 +53,7 @@ int thread_get_n(struct domain *domain, int64_t n, struct arena *arena, struct t
     AUTO(stmt) q = NULL;
     int r;
 
-    if (db_prepare(domain_db(domain), SQL(THREAD_SELECT "WHERE n = ?"), &q, err) < 0)
+    if (db_prepare(domain_db(domain), SQL(THREAD_SELECT "WHERE t.n = ?"), &q, err) < 0)
         return -1;
     stmt_bind_i64(q, n);
     r = stmt_step(q, err);
@@ -109,22 +115,14 @@ int thread_open(struct domain *domain, struct str id, int64_t agent_n, int64_t n
     return 0;
 }
 
-int thread_save(struct domain *domain, const struct thread *thread, int64_t now_ms, struct err *err)
+int thread_touch(struct domain *domain, const struct thread *thread, int64_t now_ms,
+                 struct err *err)
 {
     AUTO(stmt) q = NULL;
 
-    if (db_prepare(domain_db(domain),
-                   SQL("UPDATE threads SET last_seq = ?, last_message_n = ?, message_count = ?,"
-                       " tokens_total = ?, updated_at = ? WHERE n = ?"),
-                   &q, err) < 0)
+    if (db_prepare(domain_db(domain), SQL("UPDATE threads SET updated_at = ? WHERE n = ?"), &q,
+                   err) < 0)
         return -1;
-    stmt_bind_i64(q, thread->last_seq);
-    if (thread->last_message_n)
-        stmt_bind_i64(q, thread->last_message_n);
-    else
-        stmt_bind_null(q);
-    stmt_bind_i64(q, thread->message_count);
-    stmt_bind_i64(q, thread->tokens_total);
     stmt_bind_i64(q, now_ms);
     stmt_bind_i64(q, thread->n);
     return stmt_run(q, err);

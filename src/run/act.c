@@ -134,8 +134,8 @@ int run_call_prepare(struct run_call *call, struct err *err)
 
 /* ---- results as messages ---- */
 
-static int append_result(struct run_call *call, struct message *message, char id[SHA256_TEXT_SIZE],
-                         const struct err *why, struct str output, struct err *err)
+static int append_result(struct run_call *call, struct message *message, const struct err *why,
+                         struct str output, struct err *err)
 {
     struct run *run = call->run;
     AUTO_BUF content = BUF_INIT(LIMIT_JSON_BYTES);
@@ -170,13 +170,11 @@ static int append_result(struct run_call *call, struct message *message, char id
     message->call_id = call->call_id;
     message->action_ref_n = call->action_n;
     message->operation_n = call->operation_n;
-    (void)id;
-    return message_append(run->runner->config.agent_domain, run->runner->config.change,
-                          &run->thread, message, err);
+    return run_message_append(run, message, err);
 }
 
 int run_call_refuse(struct run_call *call, struct run_said *said, struct message *message,
-                    char id[SHA256_TEXT_SIZE], struct err *err)
+                    struct err *err)
 {
     struct run *run = call->run;
     enum err_code code = call->unknown   ? ERR_EFFECT_UNKNOWN
@@ -188,8 +186,8 @@ int run_call_refuse(struct run_call *call, struct run_said *said, struct message
         code = ERR_CANCELLED;
     err_set(&why, code, "%.*s",
             STR_ARG(call->no_message.n ? call->no_message : str_from(err_sentence(code))));
-    run_message_init(run, message, MESSAGE_TOOL_RESULT, id);
-    if (append_result(call, message, id, &why, STR_NONE, err) < 0)
+    run_message_init(run, message, MESSAGE_TOOL_RESULT);
+    if (append_result(call, message, &why, STR_NONE, err) < 0)
         return -1;
     if (call->operation_n && !call->unknown &&
         operation_settle(run->runner->config.agent_domain, call->operation_n,
@@ -224,7 +222,6 @@ static void keep_hand(struct run *run)
 int run_call_result(struct run_call *call, const struct tool_result *result, struct err *err)
 {
     struct run *run = call->run;
-    char id[SHA256_TEXT_SIZE];
     struct message message;
     AUTO_BUF complete = BUF_INIT(LIMIT_JSON_BYTES);
     struct run_said said = { 0 };
@@ -236,11 +233,11 @@ int run_call_result(struct run_call *call, const struct tool_result *result, str
         err_reset(&why);
         err_set(&why, stop, "%s", err_sentence(stop));
     }
-    run_message_init(run, &message, MESSAGE_TOOL_RESULT, id);
+    run_message_init(run, &message, MESSAGE_TOOL_RESULT);
     message.changed_entity_ids = result->changed_entity_ids;
     message.changed_tokens = result->changed_tokens;
     message.taint = result->taint;
-    if (append_result(call, &message, id, &why, result->output, err) < 0)
+    if (append_result(call, &message, &why, result->output, err) < 0)
         return -1;
     if (operation_settle(run->runner->config.agent_domain, call->operation_n,
                          str_from(why.code ? err_name(why.code) : NULL), run->unit.now, err) < 0)

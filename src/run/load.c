@@ -15,15 +15,15 @@
 
 struct run *run_new(struct runner *runner)
 {
-    struct run *run = NEW(struct run);
+    struct run *run = NEW(struct run); /* large, and zeroed here */
 
-    *run = (struct run){ .runner = runner,
-                         .arena = ARENA_INIT,
-                         .scratch = ARENA_INIT,
-                         .hand_state = BUF_INIT(LIMIT_JSON_BYTES),
-                         .active_since = clock_wall_ms(loop_clock(runner->config.loop)) };
-    for (uint16_t key = 0; key <= RUN_CALLS_MAX; key++)
-        run->calls[key] = (struct run_call){ .run = run, .key = key };
+    run->runner = runner;
+    run->hand_state = BUF_INIT(LIMIT_JSON_BYTES);
+    run->active_since = clock_wall_ms(loop_clock(runner->config.loop));
+    for (uint16_t key = 0; key <= RUN_CALLS_MAX; key++) {
+        run->calls[key].run = run;
+        run->calls[key].key = key;
+    }
     return run;
 }
 
@@ -35,6 +35,7 @@ void run_free(struct run *run)
     for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++)
         arena_release(&run->calls[key].arena);
     run_turn_free(run);
+    run_prompt_release(run);
     runner_engine_give(run->runner, run->engine);
     map_release(&run->intents);
     buf_release(&run->hand_state);

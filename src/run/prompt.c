@@ -65,40 +65,43 @@ static void add_tools(const struct run *run, struct arena *arena, struct model_r
 
 /* ---- messages ---- */
 
-static int add_messages(struct run *run, bool check, struct arena *arena,
-                        struct model_request *request, struct err *err)
+static int add_messages(struct run *run, bool check, struct model_request *request, struct err *err)
 {
     const struct model_message *kept;
     struct model_message *all;
-    int64_t left_out;
-    size_t n, at = 0;
+    size_t n;
 
-    if (prompt_cache_load(run, &kept, &n, &left_out, err) < 0)
+    if (prompt_cache_load(run, &kept, &n, &run->prompt.texts, err) < 0)
         return -1;
-    all = ARENA_NEW_N(arena, struct model_message, n + 2);
-    if (left_out)
-        all[at++] = (struct model_message){
-            .role = MODEL_USER,
-            .text = str_from(
-                arena_printf(arena, "[%lld earlier messages of this conversation are not shown.]",
-                             (long long)left_out))
-        };
-    memcpy(all + at, kept, n * sizeof(*all));
-    at += n;
-    if (check)
-        all[at++] = (struct model_message){ .role = MODEL_USER, .text = prompt_text("check.md") };
+    request->messages = kept;
+    request->message_count = n;
+    if (!check)
+        return 0;
+    all = ARENA_NEW_N(&run->prompt.arena, struct model_message, n + 1);
+    memcpy(all, kept, n * sizeof(*all));
+    all[n] = (struct model_message){ .role = MODEL_USER, .text = prompt_text("check.md") };
     request->messages = all;
-    request->message_count = at;
+    request->message_count = n + 1;
     return 0;
 }
 
-int run_prompt_build(struct run *run, bool check, struct arena *arena,
-                     struct model_request *ret_request, struct err *err)
+int run_prompt_build(struct run *run, bool check, struct model_request *ret_request,
+                     struct err *err)
 {
+    struct arena *arena = &run->prompt.arena;
+
     *ret_request = (struct model_request){
         .model_id = arena_printf(arena, "%.*s", STR_ARG(run->row.model_id)),
         .system = system_text(run, arena),
+        .stable = true,
     };
     add_tools(run, arena, ret_request);
-    return add_messages(run, check, arena, ret_request, err);
+    return add_messages(run, check, ret_request, err);
+}
+
+void run_prompt_release(struct run *run)
+{
+    prompt_texts_unref(run->prompt.texts);
+    run->prompt.texts = NULL;
+    arena_release(&run->prompt.arena);
 }

@@ -27,6 +27,8 @@
 #include "run/run.h"
 #include "tool/hands.h"
 
+struct prompt_texts;
+
 /* A tool call between its birth and its settlement. */
 struct run_call {
     struct run *run;
@@ -76,6 +78,12 @@ struct run_said {
     const struct inbox_item *item;
 };
 
+/* A message that the unit appended. */
+struct run_appended {
+    struct run_appended *next;
+    struct message message;
+};
+
 /* A recorded event on its way to clients. */
 struct run_out_event {
     struct run_out_event *next;
@@ -113,9 +121,14 @@ struct run {
         int64_t now, rows, last_message_n;
         struct run_outbox *out;
         struct run_said said;
+        struct run_appended *appended;
     } unit;
     struct model_exchange *exchange;
     unsigned asking;                    /* units that want one and are not durable yet */
+    struct {
+        struct arena arena;
+        struct prompt_texts *texts;
+    } prompt;                           /* what the exchange reads */
     bool thinking, checking;            /* a model request is wanted or under way */
     int64_t text_bytes, thinking_bytes; /* of the partial answer */
     bool spoke_first;                   /* text came before thinking: its event, too */
@@ -179,9 +192,10 @@ void runner_engine_give(struct runner *runner, struct bp_engine *engine);
 /* ---- record.c ---- */
 bp_selected_fn run_record_selected;
 void run_new_id(const struct run *run, char ret_id[SHA256_TEXT_SIZE]);
-/* Fills what all messages of a run have in common. */
-void run_message_init(struct run *run, struct message *message, enum message_kind kind,
-                      char id[SHA256_TEXT_SIZE]);
+/* Inside a unit: fills what all messages of a run have in common. */
+void run_message_init(struct run *run, struct message *message, enum message_kind kind);
+/* To the run's thread. Its texts stay until the end of the unit: an event of it may refer to it. */
+int run_message_append(struct run *run, struct message *message, struct err *err);
 
 /* ---- public.c ---- */
 /* call: whose event it is, NULL: the run's. */
@@ -214,16 +228,23 @@ void run_turn_free(struct run *run);
 /* ---- prompt.c ---- */
 #define RUN_PROMPT_ID      "dormouse.run"
 #define RUN_PROMPT_VERSION "1"
-int run_prompt_build(struct run *run, bool check, struct arena *arena,
-                     struct model_request *ret_request, struct err *err);
+/* The request lies in run->prompt until that is released. */
+int run_prompt_build(struct run *run, bool check, struct model_request *ret_request,
+                     struct err *err);
+void run_prompt_release(struct run *run);
 
 /* ---- prompt_cache.c ---- */
 /* The newest messages of threads that were asked about lately, as models see them. */
 struct prompt_cache *prompt_cache_new(void);
 void prompt_cache_free(struct prompt_cache *cache);
-/* The window of this thread; messages lie in the cache until the next call. */
+/* The window of this thread; what was left out is named in its first message. All of it stays as it
+ * is until texts are released. */
 int prompt_cache_load(struct run *run, const struct model_message **ret_messages, size_t *ret_count,
-                      int64_t *ret_left_out, struct err *err);
+                      struct prompt_texts **ret_texts, struct err *err);
+void prompt_texts_unref(struct prompt_texts *texts);
+/* A message was appended to the run's thread, in a unit; and: it did not stay. */
+void prompt_cache_add(struct run *run, const struct message *message);
+void prompt_cache_forget(struct run *run);
 
 /* ---- act.c ---- */
 void run_act_start(struct run *run, uint16_t key);
@@ -240,7 +261,7 @@ void run_call_tool(const struct run_call *call, struct tool_call *ret_call);
 uint32_t run_call_bits(const struct tool_verdict *verdict);
 /* Writes the result of a call that will not act. */
 int run_call_refuse(struct run_call *call, struct run_said *said, struct message *message,
-                    char id[SHA256_TEXT_SIZE], struct err *err);
+                    struct err *err);
 
 /* Judges the call, counts its intent and gives it its place among equal ones. */
 int run_call_count(struct run_call *call, struct err *err);

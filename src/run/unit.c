@@ -90,6 +90,7 @@ static void outbox_run(struct loop_effect *effect)
 static void break_run(struct run *run)
 {
     run->broken = true;
+    prompt_cache_forget(run);
     run_stop_effects(run);
 }
 
@@ -208,8 +209,9 @@ static int save(struct run *run, struct err *err)
 
     set_status(run);
     /* When a conversation was last used is what its run began or ended at: not every step of it. */
-    if (run->unit.rows && thread_save(domain, &run->thread,
-                                      run->ended ? run->unit.now : run->row.created_at, err) < 0)
+    if (run->unit.rows && (run->ended || run->rows == run->unit.rows) &&
+        run->thread.updated_at != run->unit.now &&
+        thread_touch(domain, &run->thread, run->unit.now, err) < 0)
         return -1;
     if (!run->dirty)
         return 0;

@@ -116,6 +116,10 @@ struct file_problem {
 void files_problems(struct files *files, struct arena *arena, struct file_problem **ret_problems,
                     size_t *ret_count);
 
+/* What would be among them, by looking at the folder alone: for whoever has no daemon. Blocks. */
+void files_look(const char *view_dir, struct arena *arena, struct file_problem **ret_problems,
+                size_t *ret_count);
+
 /* Whoever keeps something beside files (the table of skills) hears of every version inside its unit
  * and may refuse it. after->deleted tells a removal; after has its content. */
 struct file_watcher {

@@ -105,7 +105,14 @@ void view_unref(struct view *view);
 void view_written(struct view *view, struct str tree, const struct file *after);
 /* The timer is set for what comes first; due at once where `now`. */
 void view_arm(struct view *view, bool now);
+int64_t view_now(struct view *view); /* monotonic ms */
+
+/* ---- what is known (view_known.c) ---- */
+
+/* Made when it is new. */
 struct view_tree *view_tree_of(struct view *view, struct str name);
+void view_tree_free(struct view_tree *tree);
+void view_problem_release(struct view_problem *problem);
 void view_want(struct view *view, struct str tree, struct str path);
 void view_problem(struct view *view, struct str tree, struct str path, const char *text,
                   bool scanned);
@@ -154,9 +161,9 @@ struct view_note {
 struct view_scan {
     /* In. */
     int dir_fd, inotify_fd;
-    const char *view_dir;
     struct view_tree *tree;
     struct arena arena;
+    bool only_notes; /* nothing is found, nothing changed */
     /* Out. */
     struct view_found *found, **found_end; /* other than what was seen */
     struct view_found *touched;            /* same content, other time */

@@ -98,7 +98,7 @@ static bool is_storage(const struct err *err)
 
 static void retry_later(struct view *view)
 {
-    int64_t now = clock_mono_ms(loop_clock(view->loop));
+    int64_t now = view_now(view);
 
     view->retry_ms = view->retry_ms ? 2 * view->retry_ms : RETRY_MS;
     if (view->retry_ms > RETRY_MAX)
@@ -222,7 +222,7 @@ static void record_gone(struct view *view, struct view_tree *tree, struct str pa
 
 static void look_for_gone(struct view *view, struct view_tree *tree, struct arena *arena)
 {
-    int64_t now = clock_mono_ms(loop_clock(view->loop));
+    int64_t now = view_now(view);
     struct str *gone = ARENA_NEW_N(arena, struct str, map_count(&tree->seen) + 1);
     size_t count = 0;
 
@@ -278,7 +278,7 @@ void view_record_scan(struct view *view, struct view_scan *scan)
 
     view_watch_add(view, scan->watches, scan->watch_count, tree);
     if (scan->unwatched && view->poll_due == VIEW_NEVER) {
-        view->poll_due = clock_mono_ms(loop_clock(view->loop)) + POLL_MS;
+        view->poll_due = view_now(view) + POLL_MS;
         LOG_WARN("files", "the kernel gives no more watches; the view is looked at every minute",
                  LOG_TEXT("tree", tree->name));
     }

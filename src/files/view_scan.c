@@ -172,6 +172,8 @@ static void read_file(struct view_scan *scan, int fd, struct str path, const str
         note(scan, path, "it can't be read: it is left alone and not remembered");
     else if (str_starts(path, STR("knowledge/")) && !utf8_valid(content))
         note(scan, path, "not UTF-8 text: it is left alone and not remembered");
+    else if (scan->only_notes)
+        return;
     else if (seen && strcmp(seen->hash, hash) == 0) {
         struct view_found *found = new_found(scan, path, STR_NONE, hash, &stat);
 
@@ -293,7 +295,8 @@ void view_scan_run(struct view_scan *scan)
             note(scan, STR(""), "the folder can't be opened, or is a link");
         return;
     }
-    if (path_open_beneath(fd, VIEW_STAGE "/out", O_RDONLY | O_DIRECTORY, 0, &staged, NULL) == 0)
+    if (!scan->only_notes &&
+        path_open_beneath(fd, VIEW_STAGE "/out", O_RDONLY | O_DIRECTORY, 0, &staged, NULL) == 0)
         walk_staged(scan, staged, STR_NONE, 0);
     walk(scan, fd, STR_NONE, 0);
 }

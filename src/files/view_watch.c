@@ -70,7 +70,7 @@ static bool read_events(struct view *view)
 
 static void look(struct view *view)
 {
-    int64_t now = clock_mono_ms(loop_clock(view->loop));
+    int64_t now = view_now(view);
 
     if (!read_events(view))
         return;

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "bp/policy.h"
 #include "change/change.h"
+#include "files/files.h"
 #include "loop/loop.h"
 #include "model/model.h"
 #include "policy/kill.h"
@@ -18,7 +19,7 @@
 
 /* Texts and lists outlive the rooms. */
 struct rooms_config {
-    const char *data_dir; /* where policy.yaml may lie */
+    const char *data_dir; /* where policy.yaml may lie; files are shown in its folder "files" */
     struct loop *loop;
     struct domain *agent; /* attached to the loop */
     const struct model_spec *models;
@@ -35,6 +36,7 @@ struct rooms_config {
 struct rooms {
     struct loop *loop;
     struct change *change;
+    struct files *files;
     struct kill_switches *kill;
     struct bp_policy *policy;
     struct model_gateway *models;

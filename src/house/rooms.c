@@ -30,6 +30,17 @@ static int open_policy(struct rooms *rooms, const char *data_dir, struct err *er
     return bp_policy_load(path, &rooms->policy, err);
 }
 
+static int open_files(struct rooms *rooms, const struct rooms_config *config, struct err *err)
+{
+    struct files_config how = { .loop = config->loop,
+                                .agent_domain = config->agent,
+                                .change = rooms->change,
+                                .view_dir =
+                                    arena_printf(&rooms->arena, "%s/files", config->data_dir) };
+
+    return files_new(&how, &rooms->files, err);
+}
+
 static int open_models(struct rooms *rooms, const struct rooms_config *config, struct err *err)
 {
     struct model_gateway_config how = { .loop = config->loop,

@@ -26,6 +26,10 @@ extern const struct embed_file api_schema_files[];
     {                                                                                              \
         .method = "POST", .pattern = (path), .run = (handler), .body_max = (max), __VA_ARGS__      \
     }
+#define PUT(path, handler, max, ...)                                                               \
+    {                                                                                              \
+        .method = "PUT", .pattern = (path), .run = (handler), .body_max = (max), __VA_ARGS__       \
+    }
 #define DELETE(path, handler, ...)                                                                 \
     {                                                                                              \
         .method = "DELETE", .pattern = (path), .run = (handler), __VA_ARGS__                       \
@@ -80,6 +84,23 @@ static const struct serve_route table[] = {
     GET("/api/v1/agents/{id}/threads/{t}/messages", api_agents_messages,
         .query = QUERY("before", "limit"), .gives = "MessageList",
         .summary = "The messages of a thread, newest first."),
+    GET("/api/v1/agents/{id}/memory", api_memory_list, .gives = "MemoryList",
+        .summary = "The files that an agent keeps, and its instructions and tools as files."),
+    GET("/api/v1/agents/{id}/memory/{path...}", api_memory_get, .query = QUERY("version"),
+        .gives = "MemoryFile", .summary = "A file, or one version of it."),
+    PUT("/api/v1/agents/{id}/memory/{path...}", api_memory_put, LIMIT_HTTP_BODY_BYTES,
+        .takes = "MemoryWrite", .gives = "MemoryFile",
+        .summary = "Writes a file as the person; version_conflict when base_version is not the "
+                   "newest."),
+    DELETE("/api/v1/agents/{id}/memory/{path...}", api_memory_delete,
+           .query = QUERY("base_version", "reason"),
+           .summary = "Deletes a file; its versions stay."),
+    GET("/api/v1/agents/{id}/memory-history/{path...}", api_memory_history,
+        .query = QUERY("before", "limit"), .gives = "MemoryHistory",
+        .summary = "The versions of a file, newest first: who, when and why."),
+    POST("/api/v1/agents/{id}/memory-restore/{path...}", api_memory_restore, SMALL,
+         .takes = "MemoryRestore", .gives = "MemoryFile",
+         .summary = "Makes an earlier version the newest, also of a deleted file."),
     GET("/api/v1/agents/{id}/ws", api_agents_ws, .query = QUERY("thread", "after"),
         .answer = SERVE_WEBSOCKET, .summary = "Speaks with an agent in a thread."),
     GET("/api/v1/models", api_models_list, .gives = "ModelList",

@@ -76,18 +76,6 @@ static void find_cwd(struct rooms *rooms, const char *given)
         snprintf(rooms->cwd, sizeof(rooms->cwd), "/");
 }
 
-static int open_files(struct rooms *rooms, const struct rooms_config *config, struct err *err)
-{
-    struct files_config how = {
-        .loop = config->loop,
-        .agent_domain = config->agent,
-        .change = rooms->change,
-        .view_dir = arena_printf(&rooms->arena, "%s/files", config->data_dir),
-    };
-
-    return files_new(&how, &rooms->files, err);
-}
-
 static void open_builder(struct rooms *rooms, const struct rooms_config *config)
 {
     rooms->builder = builder_new(&(struct builder_config){ .loop = config->loop,

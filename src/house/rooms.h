@@ -44,7 +44,6 @@ struct rooms {
     struct kill_switches *kill;
     struct bp_policy *policy;
     struct model_gateway *models;
-    struct files *files;
     struct tool_bed *tools;
     struct builder *builder;
     struct connect *connect;

@@ -22,6 +22,7 @@ struct api_config {
     struct loop *loop;
     struct change *change;
     struct kill_switches *kill;
+    struct files *files;
     struct model_gateway *models;
     struct tool_bed *tools;
     struct builder *builder;

@@ -62,6 +62,8 @@ static const struct serve_route table[] = {
          .summary = "Starts a new run from the same prompt and streams its events."),
     GET("/api/v1/runs/{key}/trace", api_runs_trace, .query = QUERY("format"), .gives = "Trace",
         .summary = "The log of a run, event by event; format json, ndjson or text."),
+    GET("/api/v1/runs/{key}/replay", api_runs_replay, .gives = "Replay",
+        .summary = "Whether the program, run again from the log alone, goes the same way."),
     GET("/api/v1/inbox", api_inbox_list, .query = QUERY("state", "limit", "after"),
         .gives = "InboxList",
         .summary = "What waits for a person, oldest first; state=all: everything, newest first."),

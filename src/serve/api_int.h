@@ -147,6 +147,7 @@ void api_runs_events(struct serve_request *request);
 void api_runs_cancel(struct serve_request *request);
 void api_runs_mode(struct serve_request *request);
 void api_runs_trace(struct serve_request *request);
+void api_runs_replay(struct serve_request *request);
 void api_inbox_list(struct serve_request *request);
 void api_inbox_get(struct serve_request *request);
 void api_inbox_decide(struct serve_request *request);

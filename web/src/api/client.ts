@@ -118,6 +118,7 @@ export const paths = {
   runs: (more: { agent?: string; before?: number; limit?: number } = {}) => "/runs" + query(more),
   run: (id: string) => at`/runs/${id}`,
   runEvents: (id: string, after = 0) => at`/runs/${id}/events` + query({ after, limit: 1000 }),
+  replay: (id: string) => at`/runs/${id}/replay`,
   trace: (id: string, format: "json" | "ndjson" | "text") => at`/runs/${id}/trace` + query({ format }),
   kill: "/kill",
   grants: "/grants",

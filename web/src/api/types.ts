@@ -205,6 +205,7 @@ export interface DecisionRequest {
   decision: "approve" | "reject" | "edit" | "answer";
   scope?: Scope;
   input?: Record<string, unknown>;
+  edited_content?: string; // of a memory file, instead of input
   answer?: unknown;
   reason?: string;
 }
@@ -378,4 +379,39 @@ export interface Activity {
   kind?: string;
   status?: string;
   at?: Time;
+}
+
+// ---- a run's log, event by event ----
+
+export interface TraceEvent {
+  row: number;
+  seq?: number;
+  at: Time;
+  type: string;
+  key?: number;
+  attributes: string[];
+  by: { thread: string; key?: number; point: number; doing: string } | null;
+  tookMs?: number;
+  message?: {
+    id: string;
+    kind: string;
+    tool?: string;
+    callId?: string;
+    status?: string;
+    content?: Record<string, unknown>;
+  };
+  item?: { id: string; kind: string; tool?: string; title?: string; body?: string; state?: ItemState; decidedBy?: string; reason?: string };
+  operation?: { id: string; tool: string; status: string; attempts: number };
+  data?: Record<string, unknown>;
+}
+export interface Trace {
+  run: Record<string, unknown> & { sameProgram?: boolean };
+  events: TraceEvent[];
+}
+export interface Replay {
+  same: boolean;
+  rows?: number;
+  selected?: number;
+  ended?: boolean;
+  error?: Failure;
 }

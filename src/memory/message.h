@@ -56,9 +56,10 @@ int thread_find(struct domain *domain, struct str id, struct arena *arena,
 /* By row; integrity_failed when absent. */
 int thread_get_n(struct domain *domain, int64_t n, struct arena *arena, struct thread *ret_thread,
                  struct err *err);
-/* Inside a unit: the conversation was used at this time. */
-int thread_touch(struct domain *domain, const struct thread *thread, int64_t now_ms,
-                 struct err *err);
+/* Inside a unit: the conversation was used at this time. Where it stands goes along for those who
+ * list many; what is read here comes from the messages and events themselves. */
+int thread_save(struct domain *domain, const struct thread *thread, int64_t now_ms,
+                struct err *err);
 
 /* Content is JSON, one object:
  *   user, system, observation, summary   {"text"}

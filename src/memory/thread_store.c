@@ -1,8 +1,8 @@
 /* Rows of threads.
  *
  * Where a thread stands is what its newest message and its newest public event say: each knows its
- * place, and both are found by a look at the end of an index. So appending writes no row of the
- * thread, and the two can't disagree.
+ * place, and both are found by a look at the end of an index. So a run writes the thread's row when
+ * it begins and when it ends, for lists of conversations, and not at every step.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -115,14 +115,22 @@ int thread_open(struct domain *domain, struct str id, int64_t agent_n, int64_t n
     return 0;
 }
 
-int thread_touch(struct domain *domain, const struct thread *thread, int64_t now_ms,
-                 struct err *err)
+int thread_save(struct domain *domain, const struct thread *thread, int64_t now_ms, struct err *err)
 {
     AUTO(stmt) q = NULL;
 
-    if (db_prepare(domain_db(domain), SQL("UPDATE threads SET updated_at = ? WHERE n = ?"), &q,
-                   err) < 0)
+    if (db_prepare(domain_db(domain),
+                   SQL("UPDATE threads SET last_seq = ?, last_message_n = ?, message_count = ?,"
+                       " tokens_total = ?, updated_at = ? WHERE n = ?"),
+                   &q, err) < 0)
         return -1;
+    stmt_bind_i64(q, thread->last_seq);
+    if (thread->last_message_n)
+        stmt_bind_i64(q, thread->last_message_n);
+    else
+        stmt_bind_null(q);
+    stmt_bind_i64(q, thread->message_count);
+    stmt_bind_i64(q, thread->tokens_total);
     stmt_bind_i64(q, now_ms);
     stmt_bind_i64(q, thread->n);
     return stmt_run(q, err);

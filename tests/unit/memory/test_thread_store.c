@@ -59,15 +59,35 @@ DB_TEST(what_appending_moved_is_read_from_the_messages_themselves)
     ASSERT(stored.tokens_total > 0);
 }
 
-DB_TEST(a_thread_that_is_touched_says_when_and_stays_where_it_is)
+DB_TEST(saving_says_when_and_where_it_stands)
+{
+    AUTO_RIG rig = rig_open(t);
+    AUTO(stmt) q = NULL;
+    struct thread stored;
+    int64_t n = rig_append(
+        &rig, (struct message){ .kind = MESSAGE_USER, .content = STR("{\"text\":\"hello\"}") });
+
+    rig.thread.last_seq = 17;
+    ASSERT_OK(thread_save(rig.domain, &rig.thread, NOW + 9, &t->err));
+    ASSERT_OK(thread_get_n(rig.domain, rig.thread.n, &t->arena, &stored, &t->err));
+    ASSERT_EQ(stored.updated_at, NOW + 9);
+    ASSERT_EQ(stored.last_seq, 0); /* there is no such event */
+    ASSERT_OK(db_prepare(domain_db(rig.domain),
+                         SQL("SELECT last_seq, last_message_n, message_count FROM threads"), &q,
+                         &t->err));
+    ASSERT_EQ(stmt_step(q, &t->err), 1);
+    ASSERT_EQ(stmt_i64(q, "last_seq"), 17);
+    ASSERT_EQ(stmt_i64(q, "last_message_n"), n);
+    ASSERT_EQ(stmt_i64(q, "message_count"), 1);
+}
+
+DB_TEST(a_thread_without_messages_is_saved_as_such)
 {
     AUTO_RIG rig = rig_open(t);
     struct thread stored;
 
-    ASSERT_OK(thread_touch(rig.domain, &rig.thread, NOW + 9, &t->err));
+    ASSERT_OK(thread_save(rig.domain, &rig.thread, NOW, &t->err));
     ASSERT_OK(thread_get_n(rig.domain, rig.thread.n, &t->arena, &stored, &t->err));
-    ASSERT_EQ(stored.updated_at, NOW + 9);
-    ASSERT_EQ(stored.created_at, NOW);
     ASSERT_EQ(stored.last_message_n, 0);
     ASSERT_EQ(stored.message_count, 0);
 }

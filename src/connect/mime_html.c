@@ -145,8 +145,11 @@ static void skip_element(struct html *h, struct str name)
             return;
         }
         h->rest = str_skip(h->rest, (size_t)at + 2);
-        if (str_eq_nocase(str_take(h->rest, name.n), name))
-            return;
+        if (!str_eq_nocase(str_take(h->rest, name.n), name))
+            continue;
+        at = str_find_char(h->rest, '>');
+        h->rest = str_skip(h->rest, at < 0 ? h->rest.n : (size_t)at + 1);
+        return;
     }
 }
 

@@ -4,10 +4,13 @@ import email
 import email.policy
 import json
 import os
+import subprocess
+import urllib.parse
+import urllib.request
 
 
 from accounts_server import SCOPES, AccountsServer, Fault
-from harness import eventually, expect, expect_eq, expect_in, main, test
+from harness import BINARY, eventually, expect, expect_eq, expect_in, main, test
 
 TOKEN = "xoxb-not-a-real-token-" + os.urandom(8).hex()
 
@@ -397,6 +400,56 @@ def google_that_fails_is_told_in_words(box):
         result = result_of(daemon, "list my mail", "list_emails", False)
         expect_in(words, json.dumps(result))
     expect_eq(server.faults[path], [])
+
+# ---- the command line ----
+
+
+@test
+def accounts_are_connected_and_removed_on_the_command_line(box):
+    server = accounts(box)
+    out, err = box.run("connect", "slack", stdin=TOKEN + "\n")
+    expect_eq((out, err), ("Slack is connected: dormouse in Mice & Men\n", ""))
+    expect_in("xoxb-", box.error("connect", "slack", stdin="hello\n")["message"])
+    browser = subprocess.Popen(
+        [BINARY, "connect", "google", "--client-id", "desk.apps", "--json"], cwd=box.work,
+        env=box.env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE)
+    browser.stdin.write("desk-secret\n")
+    browser.stdin.close()
+    url = next(line.strip() for line in browser.stderr if line.startswith("http"))
+    code, state, redirect = server.google.allow(url)
+    with urllib.request.urlopen(redirect + "favicon.ico") as page:
+        page.read()
+    with urllib.request.urlopen(f"{redirect}?code={urllib.parse.quote(code)}&state={state}") as page:
+        expect_in(b"close this window", page.read())
+    expect_eq(json.loads(browser.stdout.read())["account"], "ada@example.org")
+    expect_eq(browser.wait(), 0)
+    browser.stdout.close()
+    browser.stderr.close()
+    out, _ = box.run("connect", "list")
+    expect_in("slack    connected  Mice & Men", out)
+    expect_in("google   connected  ada@example.org", out)
+    box.run("connect", "remove", "google")
+    expect_eq(box.json("connect", "list")["google"]["configured"], False)
+    expect_eq(len(server.google.revoked), 1)
+    expect_in("slack or google", box.error("connect", "remove", "fax")["message"])
+
+
+@test
+def secrets_are_set_tested_and_removed_and_never_shown(box):
+    daemon = box.serve()
+    daemon.ask("PUT", "/secrets/near-key", {"value": "Plum-value-1234"}, status=204)
+    expect_eq(daemon.ask("POST", "/secrets/near-key/test", {})["ok"], True)
+    listed = daemon.ask("GET", "/secrets")["secrets"]
+    expect_eq([(s["name"], s["usedBy"]) for s in listed], [("near-key", [])])
+    expect("Plum-value-1234" not in json.dumps(listed), listed)
+    for name in ("no%20good", "..%2Fx", "-x", "x" * 65):
+        daemon.ask("PUT", f"/secrets/{name}", {"value": "x"}, status=400)
+    daemon.ask("PUT", "/secrets/near-key", {"value": ""}, status=400)
+    daemon.ask("PUT", "/secrets/near-key", {"value": 7}, status=422)
+    daemon.ask("DELETE", "/secrets/near-key", status=204)
+    expect_eq(daemon.ask("POST", "/secrets/near-key/test", {})["ok"], False)
+    daemon.ask("DELETE", "/secrets/near-key", status=404)
 
 
 main()

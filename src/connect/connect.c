@@ -197,6 +197,8 @@ static void bind_all(struct connect *connect, struct tool_bed *bed, const struct
 void connect_bind(struct connect *connect, struct tool_bed *bed)
 {
     bind_all(connect, bed, slack_tools, slack_tool_count);
+    bind_all(connect, bed, gmail_tools, gmail_tool_count);
+    bind_all(connect, bed, calendar_tools, calendar_tool_count);
 }
 
 void connect_stop(struct connect *connect)
@@ -234,7 +236,9 @@ static bool has_tool(const struct tool_impl *impls, size_t n, const char *name)
 bool connect_available(const struct connect *connect, const char *tool_name,
                        const char **ret_reason)
 {
-    bool slack = has_tool(slack_tools, slack_tool_count, tool_name), google = false;
+    bool slack = has_tool(slack_tools, slack_tool_count, tool_name);
+    bool google = has_tool(gmail_tools, gmail_tool_count, tool_name) ||
+                  has_tool(calendar_tools, calendar_tool_count, tool_name);
     const struct account *account;
 
     if (!slack && !google)

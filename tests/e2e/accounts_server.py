@@ -258,7 +258,8 @@ class Google:
             lines = head.replace("\r\n ", " ").replace("\r\n\t", " ").split("\r\n")
             message["payload"] = {"headers": [
                 dict(zip(("name", "value"), line.split(": ", 1))) for line in lines
-                if line.split(":")[0].lower() in ("from", "to", "subject", "date")]}
+                if line.split(":")[0].lower() in ("from", "to", "subject", "date", "message-id",
+                                                    "references")]}
         return message, 200
 
     def calendar(self, request, path):

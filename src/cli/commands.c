@@ -26,6 +26,7 @@ const struct cli_command *const cli_commands[] = {
     &cli_cmd_agent_show,
     &cli_cmd_agent_pause,
     &cli_cmd_agent_resume,
+    &cli_cmd_skill_validate,
     &cli_cmd_model_list,
     &cli_cmd_model_add,
     &cli_cmd_model_consent,

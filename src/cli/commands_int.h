@@ -37,6 +37,7 @@ extern const struct cli_command cli_cmd_secret_list;
 extern const struct cli_command cli_cmd_secret_rm;
 extern const struct cli_command cli_cmd_secret_set;
 extern const struct cli_command cli_cmd_serve;
+extern const struct cli_command cli_cmd_skill_validate;
 extern const struct cli_command cli_cmd_stdio;
 extern const struct cli_command cli_cmd_trace;
 extern const struct cli_command cli_cmd_trajectories_export;

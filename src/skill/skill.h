@@ -18,6 +18,7 @@
 #define SKILL_NAME_MAX          64
 #define SKILL_DESCRIPTION_MAX   1024
 #define SKILL_COMPATIBILITY_MAX 500
+#define SKILL_TEXT_MAX          (1 << 20) /* bytes of a SKILL.md */
 
 struct skill {
     struct str id; /* empty: shared */
@@ -41,6 +42,8 @@ struct skill_problem {
 };
 size_t skill_validate(const struct archive_entry *entries, size_t count, struct str directory_name,
                       struct arena *arena, struct skill_problem **ret_problems);
+/* Its SKILL.md (or skill.md); NULL when there is none. */
+const struct archive_entry *skill_find_text(const struct archive_entry *entries, size_t count);
 /* A SKILL.md of these fields. */
 void skill_write(const struct skill *skill, struct buf *out);
 

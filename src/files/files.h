@@ -19,6 +19,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "change/change.h"
 #include "db/domain.h"
@@ -74,7 +75,8 @@ int file_history(struct files *files, struct str tree, struct str path, int64_t 
 int file_tree_size(struct files *files, struct str tree, int64_t *ret_bytes, size_t *ret_count,
                    struct err *err);
 
-#define FILE_ANY_VERSION (-1) /* whatever is there */
+#define FILE_BYTES_MAX   (10 * MIB) /* of one version */
+#define FILE_ANY_VERSION (-1)       /* whatever is there */
 struct file_write {
     struct str tree, path;
     bool remove;        /* else content */

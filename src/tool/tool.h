@@ -200,6 +200,7 @@ struct tool_impl {
     void (*cancel)(struct tool_job *job);
     /* Ends with tool_job_shown(), as above. NULL: the arguments as text. */
     int (*preview)(struct tool_job *job, struct err *err);
+    bool uses_hand; /* of another room: it works through tool_job_hand() */
 };
 
 /* What a handler works with; all of it lives as long as the job. */
@@ -227,6 +228,20 @@ void tool_bed_bind(struct tool_bed *bed, const struct tool_impl *impl, void *imp
  * conflict when the name, or its form on the wire, is taken. */
 int tool_bed_add(struct tool_bed *bed, const char *contract_json, const struct tool_impl *impl,
                  void *impl_arg, struct err *err);
+/* Another room that has a say in every call, whatever tool it is for. Both may be NULL. */
+struct tool_guard {
+    /* As pure as tool_judge(), after the agent's own abilities. arguments fit the contract. A
+     * failure refuses the call before anybody is asked: its code and message are the model's. */
+    int (*judge)(struct tool_guard *guard, const struct tool_call *call,
+                 const struct tool_contract *contract, struct json_object *arguments,
+                 struct err *err);
+    /* The call succeeded; before its result is told. Outside of units. */
+    void (*succeeded)(struct tool_guard *guard, const struct tool_call *call,
+                      const struct tool_contract *contract, struct json_object *arguments);
+    struct tool_guard *next;
+};
+/* Outlives the bed. */
+void tool_bed_guard(struct tool_bed *bed, struct tool_guard *guard);
 /* By name or wire name; NULL when there is none. */
 const struct tool_contract *tool_bed_find(struct tool_bed *bed, struct str name);
 /* Does its handler work through the run's hand? */

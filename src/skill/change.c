@@ -33,8 +33,7 @@ static int put(struct skills *skills, const struct agent *agent, struct str name
                                 .reason = reason };
     struct file file;
 
-    write.path =
-        str_from(arena_printf(arena, "skills/%.*s/%.*s", STR_ARG(name), STR_ARG(rest)));
+    write.path = str_from(arena_printf(arena, "skills/%.*s/%.*s", STR_ARG(name), STR_ARG(rest)));
     return file_put(skills->config.files, &write, arena, &file, err) < 0 ? -1 : 0;
 }
 
@@ -121,14 +120,18 @@ static struct str given(struct str wanted, struct str there)
     return wanted.p ? wanted : there;
 }
 
-/* All files under another name; the old ones go. */
-static int rename_files(struct skills *skills, const struct agent *agent, struct str from,
+/* All files under another name; the old ones go. The row goes first, so that it keeps its id. */
+static int rename_files(struct skills *skills, const struct agent *agent, struct skill *skill,
                         struct str to, struct str by, struct arena *arena, struct err *err)
 {
     struct archive_entry *entries;
+    struct str from = skill->name;
     size_t count;
 
     if (skills_files(skills, agent, from, arena, &entries, &count, err) < 0)
+        return -1;
+    skill->name = to;
+    if (store_put(skills, agent->n, skill, arena, err) < 0)
         return -1;
     for (size_t i = 0; i < count; i++) {
         if (!str_is(entries[i].path, "SKILL.md") &&
@@ -181,7 +184,7 @@ int skills_change(struct skills *skills, const struct agent *agent, struct str i
         return err_set(err, ERR_BAD_REQUEST, "name: must have letters or digits");
     if (make_text(&after, arena, &text, err) < 0 ||
         (renamed && (check_free(skills, agent, after.name, arena, err) < 0 ||
-                     rename_files(skills, agent, before.name, after.name, by, arena, err) < 0)) ||
+                     rename_files(skills, agent, &before, after.name, by, arena, err) < 0)) ||
         put(skills, agent, after.name, STR("SKILL.md"), text, by, STR("the skill was changed"),
             arena, err) < 0)
         return -1;
@@ -200,7 +203,7 @@ int skills_enable(struct skills *skills, const struct agent *agent, struct str i
                        STR_ARG(skill.problem));
     if (skill.enabled != enabled) {
         skill.enabled = enabled;
-        if (store_put(skills, agent->n, &skill, err) < 0)
+        if (store_put(skills, agent->n, &skill, arena, err) < 0)
             return -1;
     }
     *ret_skill = skill;

@@ -133,7 +133,8 @@ static void add_folder_skill(struct shared *shared, int root, const char *name)
     item = place_for(shared, str_from(name));
     if (!item)
         return;
-    *item = (struct shared_skill){ .path = arena_printf(&shared->arena, "%s/%s", shared->root, name) };
+    *item =
+        (struct shared_skill){ .path = arena_printf(&shared->arena, "%s/%s", shared->root, name) };
     take_stamp(&st, item->stamp);
     if (file_read_fd(fd, name, &text, &err) < 0)
         buf_clear(&text);

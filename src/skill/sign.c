@@ -1,9 +1,9 @@
 /* What a skill is made of, as one hash, and who vouches for it.
  *
- * The hash is of lines "SHA-256 of the file, two blanks, path" in byte order of paths, the form that
- * sha256sum prints: `cd SKILL && find . -type f | sort | xargs sha256sum` shows the same lines but
- * for "./". The file SIGNATURE is no part of it. It holds an ed25519 signature of that hash (its 64
- * hexadecimal digits), as 128 hexadecimal digits.
+ * The hash is of lines "SHA-256 of the file, two blanks, path" in byte order of paths, the form
+ * that sha256sum prints: `cd SKILL && find . -type f | sort | xargs sha256sum` shows the same lines
+ * but for "./". The file SIGNATURE is no part of it. It holds an ed25519 signature of that hash
+ * (its 64 hexadecimal digits), as 128 hexadecimal digits.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -26,10 +26,10 @@ struct skill {
     struct str metadata;      /* JSON object */
     struct str allowed_tools; /* JSON list; empty list: not restricted */
     struct str instructions;  /* the body below the front matter; only where it says so */
-    struct str source;       /* made, import, agent, file; shared ones: bundled, folder */
-    struct str content_hash; /* of all its files and their paths */
-    struct str signature;    /* "" none; "unverified"; else the trusted key that signed it */
-    struct str problem;      /* why it can't be used; empty: it can */
+    struct str source;        /* made, import, agent, file; shared ones: bundled, folder */
+    struct str content_hash;  /* of all its files and their paths */
+    struct str signature;     /* "" none; "unverified"; else the trusted key that signed it */
+    struct str problem;       /* why it can't be used; empty: it can */
     bool shared, enabled;
     int64_t created_at, updated_at;
 };

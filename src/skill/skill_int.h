@@ -69,7 +69,8 @@ int store_list(struct skills *skills, int64_t agent_n, struct arena *arena,
 int store_find(struct skills *skills, int64_t agent_n, struct str id, struct arena *arena,
                struct skill *ret_skill, struct err *err);
 /* skill->id empty: a new row, whose id is set. */
-int store_put(struct skills *skills, int64_t agent_n, struct skill *skill, struct err *err);
+int store_put(struct skills *skills, int64_t agent_n, struct skill *skill, struct arena *arena,
+              struct err *err);
 int store_remove(struct skills *skills, int64_t agent_n, struct str name, struct err *err);
 
 struct skill_use {
@@ -103,8 +104,7 @@ int watch_written(struct file_watcher *watcher, struct str tree, const struct fi
 /* ---- use.c: a skill in use narrows what its run may call ---- */
 
 int use_judge(struct tool_guard *guard, const struct tool_call *call,
-              const struct tool_contract *contract, struct json_object *arguments,
-              struct err *err);
+              const struct tool_contract *contract, struct json_object *arguments, struct err *err);
 void use_succeeded(struct tool_guard *guard, const struct tool_call *call,
                    const struct tool_contract *contract, struct json_object *arguments);
 /* Does the list (JSON) allow this call? An empty list allows all. */
@@ -117,7 +117,8 @@ extern const struct tool_impl script_tool;
 /* ---- sign.c ---- */
 
 /* One hash of all files and their paths, in whatever order they are given. */
-void skills_hash(const struct archive_entry *entries, size_t count, char ret_hash[SHA256_TEXT_SIZE]);
+void skills_hash(const struct archive_entry *entries, size_t count,
+                 char ret_hash[SHA256_TEXT_SIZE]);
 /* The same, where content is each file's hash already. */
 void skills_hash_of_hashes(const struct archive_entry *entries, size_t count,
                            char ret_hash[SHA256_TEXT_SIZE]);

@@ -68,8 +68,9 @@ int store_find(struct skills *skills, int64_t agent_n, struct str id, struct are
     AUTO(stmt) q = NULL;
     int r;
 
-    if (db_prepare(db_of(skills), SQL(SKILL_SELECT " AND (name = ? OR id = ?) ORDER BY name = ? DESC"),
-                   &q, err) < 0)
+    if (db_prepare(db_of(skills),
+                   SQL(SKILL_SELECT " AND (name = ? OR id = ?) ORDER BY name = ? DESC"), &q,
+                   err) < 0)
         return -1;
     stmt_bind_i64(q, agent_n);
     stmt_bind_str(q, id);
@@ -144,13 +145,15 @@ static int update(struct skills *skills, const struct skill *skill, struct err *
     return stmt_run(q, err);
 }
 
-int store_put(struct skills *skills, int64_t agent_n, struct skill *skill, struct err *err)
+int store_put(struct skills *skills, int64_t agent_n, struct skill *skill, struct arena *arena,
+              struct err *err)
 {
-    static _Thread_local char id[UUID_TEXT_SIZE];
+    char *id;
 
     skill->updated_at = skills_now(skills);
     if (skill->id.n)
         return update(skills, skill, err);
+    id = arena_alloc(arena, UUID_TEXT_SIZE, 1);
     change_new_id(skills->config.change, id);
     skill->id = str_from(id);
     skill->created_at = skill->updated_at;

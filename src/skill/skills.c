@@ -50,7 +50,7 @@ int64_t skills_now(const struct skills *skills)
 
 static int64_t monotonic(const struct skills *skills)
 {
-    return clock_monotonic_ms(loop_clock(skills->config.loop));
+    return clock_mono_ms(loop_clock(skills->config.loop));
 }
 
 /* ---- reading ---- */
@@ -91,7 +91,7 @@ static size_t merge(const struct skill *own, size_t own_count, const struct shar
     size_t n = 0, i = 0, k = 0;
 
     while (i < own_count || k < shared_count) {
-        int order = i == own_count     ? 1
+        int order = i == own_count      ? 1
                     : k == shared_count ? -1
                                         : str_cmp(own[i].name, shared[k].skill.name);
 
@@ -105,10 +105,18 @@ static size_t merge(const struct skill *own, size_t own_count, const struct shar
 /* What the shared list holds may be made anew by the next look. */
 static void keep(struct skill *skill, struct arena *arena)
 {
-    struct str *texts[] = { &skill->id,           &skill->name,          &skill->description,
-                            &skill->license,      &skill->compatibility, &skill->metadata,
-                            &skill->allowed_tools, &skill->instructions,  &skill->source,
-                            &skill->content_hash, &skill->signature,     &skill->problem };
+    struct str *texts[] = { &skill->id,
+                            &skill->name,
+                            &skill->description,
+                            &skill->license,
+                            &skill->compatibility,
+                            &skill->metadata,
+                            &skill->allowed_tools,
+                            &skill->instructions,
+                            &skill->source,
+                            &skill->content_hash,
+                            &skill->signature,
+                            &skill->problem };
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         *texts[i] = arena_str(arena, *texts[i]);

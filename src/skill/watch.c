@@ -1,9 +1,9 @@
-/* The table of skills follows the files: whoever writes skills/NAME/... (an agent, the API, a person
- * with an editor), the row is made, changed or removed in the same unit.
+/* The table of skills follows the files: whoever writes skills/NAME/... (an agent, the API, a
+ * person with an editor), the row is made, changed or removed in the same unit.
  *
- * What an agent writes must be valid. What a person writes is theirs: a broken SKILL.md is kept, and
- * its row is switched off until it is mended. Such a row has no description, which a valid skill
- * always has; that tells it from one that a person switched off.
+ * What an agent writes must be valid. What a person writes is theirs: a broken SKILL.md is kept,
+ * and its row is switched off until it is mended. Such a row has no description, which a valid
+ * skill always has; that tells it from one that a person switched off.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -91,6 +91,10 @@ static int put_row(struct skills *skills, const struct agent *agent, const struc
 
     if (r < 0)
         return -1;
+    if (r == 1 && !str_eq(before.name, place->name)) { /* its id looks like this name */
+        before = (struct skill){ .enabled = true };
+        r = 0;
+    }
     front_read(after->content, place->name, arena, &skill, &problems);
     if (problems.n && str_starts(after->author, STR("agent:")))
         return refuse(place->name, &problems, err);
@@ -99,12 +103,12 @@ static int put_row(struct skills *skills, const struct agent *agent, const struc
     skill.name = place->name;
     skill.id = r == 1 ? before.id : STR_NONE;
     skill.created_at = before.created_at;
-    skill.source = r == 1 && !skills->source ? before.source
-                                             : str_from(source_of(skills, after->author));
+    skill.source =
+        r == 1 && !skills->source ? before.source : str_from(source_of(skills, after->author));
     skill.enabled = !problems.n && (before.enabled || !before.description.n);
     if (look_at_files(skills, tree, place->name, arena, &skill, err) < 0)
         return -1;
-    return store_put(skills, agent->n, &skill, err);
+    return store_put(skills, agent->n, &skill, arena, err);
 }
 
 /* Another file of the skill: its hash is another. */
@@ -120,7 +124,7 @@ static int touch_row(struct skills *skills, const struct agent *agent, const str
         return 0;
     if (look_at_files(skills, tree, place->name, arena, &skill, err) < 0)
         return -1;
-    return store_put(skills, agent->n, &skill, err);
+    return store_put(skills, agent->n, &skill, arena, err);
 }
 
 int watch_written(struct file_watcher *watcher, struct str tree, const struct file *after,
@@ -132,8 +136,7 @@ int watch_written(struct file_watcher *watcher, struct str tree, const struct fi
     struct agent agent;
     struct place place;
 
-    if (!place_of(tree, after->path, &place) ||
-        (skills->source && !str_is(place.rest, "SKILL.md")))
+    if (!place_of(tree, after->path, &place) || (skills->source && !str_is(place.rest, "SKILL.md")))
         return 0;
     if (agent_get(skills->config.agent_domain, place.agent_id, &arena, &agent, &absent) < 0) {
         if (absent.code == ERR_NOT_FOUND)

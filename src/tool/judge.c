@@ -297,8 +297,8 @@ static int stage_scope(struct judging *j)
 }
 
 static int (*const stages[])(struct judging *j) = {
-    stage_known, stage_readable, stage_schema,     stage_kill,
-    stage_life,  stage_wake,     stage_capability, stage_guards, stage_scope,
+    stage_known, stage_readable,   stage_schema, stage_kill,  stage_life,
+    stage_wake,  stage_capability, stage_guards, stage_scope,
 };
 
 void judge(struct tool_bed *bed, const struct tool_call *call, struct arena *arena,

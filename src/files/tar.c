@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cli/tar.h"
+#include "files/tar.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +27,8 @@ _Static_assert(sizeof(struct header) == BLOCK, "a tar header is one block");
 
 static int write_all(const struct tar *tar, const char *bytes, size_t n, struct err *err)
 {
+    if (tar->write)
+        return tar->write(tar->to, str_of(bytes, n), err);
     if (file_write_all(tar->fd, str_of(bytes, n)) < 0)
         return err_set(err, ERR_STORAGE_FAILED, "write: %s", strerror(errno));
     return 0;
@@ -44,26 +46,24 @@ static void put_size(char out[12], int64_t size)
     out[0] = (char)0x80;
 }
 
-static int add_header(const struct tar *tar, const char *name, int64_t size, struct err *err)
+static int put_header(const struct tar *tar, struct header *header, int64_t size, struct err *err)
 {
-    struct header header = { .type = '0', .magic = "ustar", .version = { '0', '0' } };
-    const unsigned char *bytes = (const unsigned char *)&header;
+    const unsigned char *bytes = (const unsigned char *)header;
     unsigned sum = 0;
 
-    BUG_IF(strlen(name) > TAR_NAME_MAX);
-    memcpy(header.name, name, strlen(name));
-    memcpy(header.mode, "0000600", 7);
-    memcpy(header.uid, "0000000", 7);
-    memcpy(header.gid, "0000000", 7);
-    put_size(header.size, size);
-    snprintf(header.mtime, sizeof(header.mtime), "%011llo",
+    memcpy(header->magic, "ustar", 6);
+    memcpy(header->version, "00", 2);
+    memcpy(header->uid, "0000000", 7);
+    memcpy(header->gid, "0000000", 7);
+    put_size(header->size, size);
+    snprintf(header->mtime, sizeof(header->mtime), "%011llo",
              (long long)(tar->mtime_s < 0 || tar->mtime_s > OCTAL_MAX ? 0 : tar->mtime_s));
     /* The sum counts its own field as spaces. */
-    memset(header.checksum, ' ', sizeof(header.checksum));
+    memset(header->checksum, ' ', sizeof(header->checksum));
     for (size_t i = 0; i < BLOCK; i++)
         sum += bytes[i];
-    snprintf(header.checksum, sizeof(header.checksum), "%06o", sum);
-    return write_all(tar, (const char *)&header, BLOCK, err);
+    snprintf(header->checksum, sizeof(header->checksum), "%06o", sum);
+    return write_all(tar, (const char *)header, BLOCK, err);
 }
 
 static int pad(const struct tar *tar, int64_t size, struct err *err)
@@ -74,12 +74,54 @@ static int pad(const struct tar *tar, int64_t size, struct err *err)
     return over ? write_all(tar, zeros, BLOCK - over, err) : 0;
 }
 
-int tar_add_bytes(const struct tar *tar, const char *name, struct str bytes, struct err *err)
+static int put_small(const struct tar *tar, struct header *header, struct str bytes,
+                     struct err *err)
 {
-    if (add_header(tar, name, (int64_t)bytes.n, err) < 0 ||
+    if (put_header(tar, header, (int64_t)bytes.n, err) < 0 ||
+        write_all(tar, bytes.p, bytes.n, err) < 0)
+        return -1;
+    return pad(tar, (int64_t)bytes.n, err);
+}
+
+/* "LENGTH path=NAME\n", where LENGTH counts its own digits too. */
+static int add_long_name(const struct tar *tar, const char *name, struct err *err)
+{
+    struct header header = { .type = 'x', .name = "PaxHeader", .mode = "0000600" };
+    size_t n = strlen(name) + sizeof(" path=\n") - 1, digits = 1;
+    char record[TAR_NAME_MAX + 32];
+
+    for (size_t limit = 10; n + digits >= limit; limit *= 10)
+        digits++;
+    snprintf(record, sizeof(record), "%zu path=%s\n", n + digits, name);
+    return put_small(tar, &header, str_from(record), err);
+}
+
+static int add_header(const struct tar *tar, const char *name, int64_t size, bool executable,
+                      struct err *err)
+{
+    struct header header = { .type = '0' };
+    size_t n = strlen(name);
+
+    BUG_IF(n > TAR_NAME_MAX);
+    if (n >= sizeof(header.name) && add_long_name(tar, name, err) < 0)
+        return -1;
+    memcpy(header.name, name, n < sizeof(header.name) ? n : sizeof(header.name) - 1);
+    memcpy(header.mode, executable ? "0000700" : "0000600", 7);
+    return put_header(tar, &header, size, err);
+}
+
+int tar_add_member(const struct tar *tar, const char *name, struct str bytes, bool executable,
+                   struct err *err)
+{
+    if (add_header(tar, name, (int64_t)bytes.n, executable, err) < 0 ||
         write_all(tar, bytes.p, bytes.n, err) < 0 || pad(tar, (int64_t)bytes.n, err) < 0)
         return err_wrap(err, "archive %s", name);
     return 0;
+}
+
+int tar_add_bytes(const struct tar *tar, const char *name, struct str bytes, struct err *err)
+{
+    return tar_add_member(tar, name, bytes, false, err);
 }
 
 static int copy_bytes(const struct tar *tar, int from, int64_t size, struct sha256 *hash,
@@ -119,7 +161,7 @@ int tar_add_file(const struct tar *tar, const char *name, const char *path, char
     if (fstat(from, &st) < 0 || !S_ISREG(st.st_mode))
         r = err_set(err, ERR_BAD_REQUEST, "%s is not a regular file", path);
     else
-        r = add_header(tar, name, st.st_size, err) < 0
+        r = add_header(tar, name, st.st_size, false, err) < 0
                 ? -1
                 : copy_bytes(tar, from, st.st_size, &hash, err);
     close(from);

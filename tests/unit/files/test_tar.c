@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "cli/tar.h"
+#include "files/tar.h"
 #include "harness/test.h"
 
 static struct tar create(struct test *t, const char *name)

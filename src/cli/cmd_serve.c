@@ -194,6 +194,7 @@ static int open_house(struct daemon *daemon, struct err *err)
         .change = daemon->house.change,
         .kill = daemon->house.kill,
         .models = daemon->house.models,
+        .skills = daemon->house.rooms.skills,
         .terms = models_terms,
     });
     return 0;

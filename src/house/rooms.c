@@ -64,6 +64,36 @@ static void find_cwd(struct rooms *rooms, const char *given)
         snprintf(rooms->cwd, sizeof(rooms->cwd), "/");
 }
 
+static int open_files(struct rooms *rooms, const struct rooms_config *config, struct err *err)
+{
+    struct files_config how = {
+        .loop = config->loop,
+        .agent_domain = config->agent,
+        .change = rooms->change,
+        .view_dir = arena_printf(&rooms->arena, "%s/files", config->data_dir),
+    };
+
+    return files_new(&how, &rooms->files, err);
+}
+
+static int open_skills(struct rooms *rooms, const struct rooms_config *config, struct err *err)
+{
+    struct skills_config how = { .loop = config->loop,
+                                 .agent_domain = config->agent,
+                                 .change = rooms->change,
+                                 .files = rooms->files,
+                                 .tools = rooms->tools,
+                                 .shared_root = config->skills_root,
+                                 .trusted_keys = config->skill_keys };
+
+    return skills_new(&how, &rooms->skills, err);
+}
+
+static int tell_skills(void *arg, const struct agent *agent, struct buf *out, struct err *err)
+{
+    return skills_prompt(arg, agent, out, err);
+}
+
 static int open_runner(struct rooms *rooms, const struct rooms_config *config, struct err *err)
 {
     const struct bp_program *program = &run_program;
@@ -71,7 +101,8 @@ static int open_runner(struct rooms *rooms, const struct rooms_config *config, s
                                    .agent_domain = config->agent,
                                    .kill = rooms->kill,
                                    .policy = rooms->policy,
-                                   .policy_text_hash = rooms->policy_hash };
+                                   .policy_text_hash = rooms->policy_hash,
+                                   .files = rooms->files };
     struct runner_config runner = {
         .loop = config->loop,
         .agent_domain = config->agent,
@@ -81,6 +112,7 @@ static int open_runner(struct rooms *rooms, const struct rooms_config *config, s
         .default_agent_name = config->agent_name,
         .default_model = config->agent_model,
         .default_cwd = rooms->cwd,
+        .files = rooms->files,
         .sandbox = config->sandbox,
     };
 
@@ -91,7 +123,11 @@ static int open_runner(struct rooms *rooms, const struct rooms_config *config, s
     runner.sandbox.data_dir = config->data_dir;
     if (tool_bed_new(&bed, &rooms->tools, err) < 0)
         return -1;
+    if (open_skills(rooms, config, err) < 0)
+        return -1;
     runner.tools = rooms->tools;
+    runner.more_system = tell_skills;
+    runner.more_system_arg = rooms->skills;
     return runner_new(&runner, &rooms->runner, err);
 }
 
@@ -102,7 +138,7 @@ int rooms_open(struct rooms *rooms, const struct rooms_config *config, struct er
     if (change_open(config->agent, NULL, NULL, &rooms->change, err) < 0 ||
         kill_open(config->agent, &rooms->kill, err) < 0 ||
         open_policy(rooms, config->data_dir, err) < 0 || open_models(rooms, config, err) < 0 ||
-        ensure_agent(rooms, config, err) < 0)
+        open_files(rooms, config, err) < 0 || ensure_agent(rooms, config, err) < 0)
         return -1;
     return open_runner(rooms, config, err);
 }
@@ -113,8 +149,10 @@ void rooms_stop(struct rooms *rooms)
         runner_stop(rooms->runner);
     model_gateway_free(rooms->models);
     tool_bed_free(rooms->tools);
+    files_free(rooms->files);
     rooms->models = NULL;
     rooms->tools = NULL;
+    rooms->files = NULL;
 }
 
 void rooms_release(struct rooms *rooms)
@@ -128,6 +166,7 @@ void rooms_release(struct rooms *rooms)
     runner_free(rooms->runner);
     bp_policy_free(rooms->policy);
     kill_switches_free(rooms->kill);
+    skills_free(rooms->skills);
     change_free(rooms->change);
     arena_release(&rooms->arena);
     *rooms = ROOMS_INIT;

@@ -9,11 +9,13 @@
 #include "base/arena.h"
 #include "bp/policy.h"
 #include "change/change.h"
+#include "files/files.h"
 #include "loop/loop.h"
 #include "model/model.h"
 #include "policy/kill.h"
 #include "run/run.h"
 #include "sandbox/sandbox.h"
+#include "skill/skill.h"
 #include "tool/tool.h"
 
 /* Texts and lists outlive the rooms. */
@@ -28,8 +30,10 @@ struct rooms_config {
     int (*consent)(void *arg, const struct model_spec *spec, struct err *err);
     void *arg;
     const char *agent_name, *agent_model;
-    const char *cwd;             /* NULL: this process's */
-    struct sandbox_spec sandbox; /* without data_dir, which is filled in */
+    const char *cwd;               /* NULL: this process's */
+    const char *skills_root;       /* shared skills; NULL: only the bundled ones */
+    const char *const *skill_keys; /* whose signatures of skills are believed; NULL: nobody's */
+    struct sandbox_spec sandbox;   /* without data_dir, which is filled in */
 };
 
 struct rooms {
@@ -38,6 +42,8 @@ struct rooms {
     struct kill_switches *kill;
     struct bp_policy *policy;
     struct model_gateway *models;
+    struct files *files;
+    struct skills *skills;
     struct tool_bed *tools;
     struct runner *runner;
     struct arena arena;

@@ -101,6 +101,10 @@ int message_get_n(struct domain *domain, int64_t n, struct arena *arena,
 int message_each_back(struct domain *domain, int64_t thread_n, int64_t before_n,
                       bool (*fn)(void *arg, const struct message *message), void *arg,
                       struct err *err);
+/* Where untrusted text of a thread came from, as far as its messages before the row before_n say
+ * (0: all): "command,file". Empty: there is none. */
+int thread_taint(struct domain *domain, int64_t thread_n, int64_t before_n, struct arena *arena,
+                 struct str *ret_taint, struct err *err);
 /* Digest of everything that a message is (who, where, kind, content, metadata; not n): what a run's
  * log refers to. Of a message that was appended or read: append fills fields in. */
 void message_digest(const struct message *message, uint8_t ret_digest[32]);

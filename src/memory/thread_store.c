@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "db/db.h"
+#include "memory/edit.h"
 #include "memory/message.h"
 
 #define THREAD_SELECT                                                                              \
@@ -136,4 +137,26 @@ int thread_save(struct domain *domain, const struct thread *thread, int64_t now_
     stmt_bind_i64(q, now_ms);
     stmt_bind_i64(q, thread->n);
     return stmt_run(q, err);
+}
+
+int thread_taint(struct domain *domain, int64_t thread_n, int64_t before_n, struct arena *arena,
+                 struct str *ret_taint, struct err *err)
+{
+    struct str taint = STR_NONE;
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("SELECT DISTINCT taint FROM agent_messages"
+                       " WHERE thread_n = ? AND taint IS NOT NULL AND n < ?"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, thread_n);
+    stmt_bind_i64(q, before_n ? before_n : INT64_MAX);
+    while ((r = stmt_step(q, err)) > 0)
+        taint = memory_taint_join(taint, arena_str(arena, stmt_str(q, "taint")), arena);
+    if (r < 0)
+        return -1;
+    *ret_taint = taint;
+    return 0;
 }

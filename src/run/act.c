@@ -58,6 +58,9 @@ void run_call_tool(const struct run_call *call, struct tool_call *ret_call)
         .problem = call->problem,
         .occurrence = call->occurrence,
         .wiggum = bp_record(run->engine, 0) & RUN_WIGGUM,
+        .taint = call->taint,
+        .inbox_id = str_from(call->inbox_id),
+        .operation_id = call->attempted ? str_from(call->operation_id) : STR_NONE,
         .sandbox = run->runner->config.sandbox,
     };
     ret_call->sandbox.cwd = run->cwd;
@@ -223,6 +226,7 @@ int run_call_result(struct run_call *call, const struct tool_result *result, str
     struct run *run = call->run;
     char id[SHA256_TEXT_SIZE];
     struct message message;
+    AUTO_BUF complete = BUF_INIT(LIMIT_JSON_BYTES);
     struct run_said said = { 0 };
     struct err why = result->err;
     enum err_code stop;
@@ -245,6 +249,10 @@ int run_call_result(struct run_call *call, const struct tool_result *result, str
     call->acting = false;
     said.ref = message.n;
     said.message = &message;
+    if (run_call_is_memory(call)) {
+        run_memory_complete(call, why.code ? &why : NULL, &complete);
+        said.data = buf_str(&complete);
+    }
     keep_hand(run);
     return run_offer(run, RUN_EV_ACTED, call->key, why.code ? RUN_FAILED : 0, &said, err);
 }
@@ -283,10 +291,17 @@ static void take_result(struct run_call *call, const struct tool_result *result)
 static void previewed_again(struct run_call *call)
 {
     struct run *run = call->run;
+    AUTO_BUF complete = BUF_INIT(LIMIT_JSON_BYTES);
     struct run_said said = { 0 };
     struct err err = ERR_INIT;
+    struct err changed = ERR_INIT;
     bool kept = false;
 
+    err_set(&changed, ERR_VERSION_CONFLICT, "the file was changed meanwhile: it is asked again");
+    if (run_call_is_memory(call)) {
+        run_memory_complete(call, &changed, &complete);
+        said.data = buf_str(&complete);
+    }
     if (run_unit_begin(run, &err) < 0) {
         run_give_back(run);
     } else {
@@ -359,6 +374,7 @@ static void look_again(struct run_call *call)
 
     run_call_tool(call, &tool);
     tool.arguments = call->shown;
+    tool.operation_id = str_from(call->operation_id);
     if (run_hand_take(call, &hand, &failed.err) < 0 ||
         tool_preview(run->runner->config.tools, &tool, hand, looked_again, call, &call->job,
                      &failed.err) < 0)

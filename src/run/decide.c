@@ -40,6 +40,11 @@ static int check_verb(const struct inbox_item *item, const struct inbox_decision
         return err_set(err, ERR_TOO_LARGE, "the answer has %zu bytes; at most %u are allowed",
                        decision->answer.n, ANSWER_BYTES);
     switch (item->kind) {
+    case INBOX_MEMORY:
+        if (decision->scope != INBOX_ONCE)
+            return err_set(err, ERR_BAD_REQUEST,
+                           "a change of memory is decided each time: its scope is once");
+        /* fall through */
     case INBOX_TOOL:
         if (state == INBOX_APPROVED || state == INBOX_EDITED)
             return 0;

@@ -311,12 +311,13 @@ static int read_item(struct run_call *call, struct err *err)
     if (inbox_get_n(call->run->runner->config.agent_domain, call->inbox_n, &call->arena, &item,
                     err) < 0)
         return -1;
-    if (item.kind != INBOX_TOOL)
+    if (item.kind == INBOX_QUESTION || item.kind == INBOX_UNKNOWN_EFFECT)
         return 0;
     snprintf(call->inbox_id, sizeof(call->inbox_id), "%.*s", STR_ARG(item.id));
     call->title = item.title;
     call->preview_kind = item.preview_kind;
     call->preview = item.preview;
+    call->details = item.details;
     call->shown = item.body;
     snprintf(call->digest, sizeof(call->digest), "%.*s", STR_ARG(item.digest));
     return 0;

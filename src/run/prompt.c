@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/embed.h"
+#include "base/log.h"
 #include "run/run_int.h"
 
 extern const struct embed_file run_prompts[];
@@ -20,6 +21,25 @@ static struct str prompt_text(const char *name)
 }
 
 /* ---- system ---- */
+
+/* Skills and the like; a turn goes on without them when they can't be read. */
+static void add_more(const struct run *run, struct buf *out)
+{
+    const struct runner_config *config = &run->runner->config;
+    AUTO_BUF more = BUF_INIT(LIMIT_JSON_BYTES);
+    struct err err = ERR_INIT;
+
+    if (!config->more_system)
+        return;
+    if (config->more_system(config->more_system_arg, &run->agent, &more, &err) < 0) {
+        LOG_WARN("run", "a part of the system text could not be made", LOG_ERR(&err));
+        return;
+    }
+    if (more.n) {
+        buf_add_text(out, "\n\n");
+        buf_add_str(out, str_trim(buf_str(&more)));
+    }
+}
 
 static struct str system_text(const struct run *run, struct arena *arena)
 {
@@ -38,6 +58,7 @@ static struct str system_text(const struct run *run, struct arena *arena)
         buf_add_text(&out, "\n\nYour instructions:\n");
         buf_add_text(&out, run->agent.instructions);
     }
+    add_more(run, &out);
     return arena_str(arena, buf_str(&out));
 }
 

@@ -95,6 +95,19 @@ static int on_act(struct run *run, struct run_call *call, struct making *making,
     return 0;
 }
 
+static void on_denied(struct run_call *call, struct making *making)
+{
+    struct err why = ERR_INIT;
+    enum err_code code = call->no_code ? call->no_code : ERR_REJECTED;
+
+    if (!run_call_is_memory(call))
+        return;
+    err_set(&why, code, "%.*s",
+            STR_ARG(call->no_message.n ? call->no_message : str_from(err_sentence(code))));
+    run_memory_complete(call, &why, &making->data);
+    making->said.data = buf_str(&making->data);
+}
+
 static int on_settled(struct run *run, struct run_call *call, struct making *making,
                       struct err *err)
 {
@@ -213,6 +226,9 @@ static int make_own(struct run *run, const struct bp_event *event, struct making
         return on_waiting(run, call, making, err);
     case RUN_EV_ACT:
         return on_act(run, call, making, err);
+    case RUN_EV_DENIED:
+        on_denied(call, making);
+        return 0;
     case RUN_EV_SETTLED:
         return on_settled(run, call, making, err);
     case RUN_EV_OBSERVE:
@@ -232,15 +248,15 @@ static int make_own(struct run *run, const struct bp_event *event, struct making
 
 static void hand_out(struct run *run, const struct run_event_row *row, const struct making *making)
 {
+    const char *type = run_public_type(&row->event, making->said.item);
     struct run_out_event *event;
     struct err err = ERR_INIT;
 
-    if (!row->seq || !run_is_followed(run, run_public_type(&row->event)))
+    if (!row->seq || !run_is_followed(run, type))
         return;
     event = NEW(struct run_out_event);
-    *event = (struct run_out_event){ .seq = row->seq,
-                                     .type = run_public_type(&row->event),
-                                     .json = BUF_INIT(LIMIT_JSON_BYTES) };
+    *event =
+        (struct run_out_event){ .seq = row->seq, .type = type, .json = BUF_INIT(LIMIT_JSON_BYTES) };
     if (run_public_write(&event->json, &run->row, run->thread.id, row, making->said.message,
                          making->said.item, &err) < 0)
         LOG_ERROR("run", "an event can't be told", LOG_STR("run", run->row.run_key), LOG_ERR(&err));

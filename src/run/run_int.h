@@ -39,7 +39,8 @@ struct run_call {
     int64_t edit_n; /* the item whose answer holds its arguments */
     char operation_id[SHA256_TEXT_SIZE], inbox_id[SHA256_TEXT_SIZE];
     char digest[SHA256_TEXT_SIZE]; /* of what was shown; "" when nothing was */
-    struct str title, preview_kind, preview;
+    struct str title, preview_kind, preview, details;
+    struct str taint;        /* of what the thread held before it was asked for */
     struct str shown;        /* the arguments that digest is of, when a person gave others */
     struct str granted_by;   /* the item whose answer covers this call too */
     enum err_code stop_code; /* why the call alone was stopped */
@@ -180,8 +181,10 @@ void run_message_init(struct run *run, struct message *message, enum message_kin
                       char id[SHA256_TEXT_SIZE]);
 
 /* ---- public.c ---- */
+/* call: whose event it is, NULL: the run's. */
 bool run_event_is_public(const struct bp_event *event, const struct run_call *call);
-const char *run_public_type(const struct bp_event *event);
+/* Of an event that is public; item: what its row refers to, if it is one. */
+const char *run_public_type(const struct bp_event *event, const struct inbox_item *item);
 /* Appends the event as one line of JSON. */
 int run_public_write(struct buf *out, const struct run_record *row, struct str thread_id,
                      const struct run_event_row *event, const struct message *message,
@@ -250,6 +253,10 @@ void run_call_preview(struct run_call *call, void (*done)(struct run_call *call)
 int run_gate_open(struct run_call *call, struct inbox_item *item, struct err *err);
 int run_item_add(struct run *run, struct run_call *call, enum inbox_kind kind,
                  struct inbox_item *item, struct err *err);
+/* Is it a change of memory that a person was asked about? */
+bool run_call_is_memory(const struct run_call *call);
+/* What memory_edit_complete says. why NULL: it was done. Appended to out. */
+void run_memory_complete(const struct run_call *call, const struct err *why, struct buf *out);
 
 /* ---- steer.c ---- */
 void run_stop_effects(struct run *run);

@@ -12,6 +12,7 @@
 #include "serve/route.h"
 
 struct api;
+struct skills;
 
 struct api_config {
     struct runner *runner;
@@ -20,6 +21,7 @@ struct api_config {
     struct change *change;
     struct kill_switches *kill;
     struct model_gateway *models;
+    struct skills *skills;
     /* What a person agrees to for this model; texts lie in arena. */
     void (*terms)(const struct model_spec *spec, struct arena *arena,
                   struct consent_terms *ret_terms);

@@ -146,5 +146,13 @@ void api_agents_ws(struct serve_request *request);
 void api_models_list(struct serve_request *request);
 void api_models_agree(struct serve_request *request);
 void api_models_withdraw(struct serve_request *request);
+void api_skills_list(struct serve_request *request);
+void api_skills_add(struct serve_request *request);
+void api_skills_import(struct serve_request *request);
+void api_skills_validate(struct serve_request *request);
+void api_skills_get(struct serve_request *request);
+void api_skills_change(struct serve_request *request);
+void api_skills_remove(struct serve_request *request);
+void api_skills_file(struct serve_request *request);
 
 #endif

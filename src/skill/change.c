@@ -73,7 +73,7 @@ static int check_free(struct skills *skills, const struct agent *agent, struct s
                       struct arena *arena, struct err *err)
 {
     struct skill taken;
-    int r = store_find(skills, agent->n, name, arena, &taken, err);
+    int r = skill_store_find(skills, agent->n, name, arena, &taken, err);
 
     if (r == 1)
         return err_set(err, ERR_CONFLICT, "agent %s has a skill \"%.*s\" already", agent->id,
@@ -131,7 +131,7 @@ static int rename_files(struct skills *skills, const struct agent *agent, struct
     if (skills_files(skills, agent, from, arena, &entries, &count, err) < 0)
         return -1;
     skill->name = to;
-    if (store_put(skills, agent->n, skill, arena, err) < 0)
+    if (skill_store_put(skills, agent->n, skill, arena, err) < 0)
         return -1;
     for (size_t i = 0; i < count; i++) {
         if (!str_is(entries[i].path, "SKILL.md") &&
@@ -203,7 +203,7 @@ int skills_enable(struct skills *skills, const struct agent *agent, struct str i
                        STR_ARG(skill.problem));
     if (skill.enabled != enabled) {
         skill.enabled = enabled;
-        if (store_put(skills, agent->n, &skill, arena, err) < 0)
+        if (skill_store_put(skills, agent->n, &skill, arena, err) < 0)
             return -1;
     }
     *ret_skill = skill;
@@ -227,38 +227,18 @@ int skills_remove(struct skills *skills, const struct agent *agent, struct str i
                                             STR_ARG(entries[i].path))),
                       by, &arena, err) < 0)
             return -1;
-    return store_remove(skills, agent->n, skill.name, err);
+    return skill_store_remove(skills, agent->n, skill.name, err);
 }
 
 /* ---- import ---- */
 
-/* An archive of one directory: its name is taken off every path. Empty: there is none. */
-static struct str wrapping(const struct archive_entry *entries, size_t count)
-{
-    ptrdiff_t slash = count ? str_find_char(entries[0].path, '/') : -1;
-    struct str top;
-
-    if (slash <= 0 || skill_find_text(entries, count))
-        return STR_NONE;
-    top = str_take(entries[0].path, (size_t)slash + 1);
-    for (size_t i = 1; i < count; i++)
-        if (!str_starts(entries[i].path, top))
-            return STR_NONE;
-    return top;
-}
-
 static int read_import(const struct archive_entry *entries, size_t count, struct arena *arena,
                        struct archive_entry *out, struct skill *ret_skill, struct err *err)
 {
-    struct str top = wrapping(entries, count);
     struct problems problems = { .arena = arena };
     const struct archive_entry *text;
-    struct str directory = top.n ? str_take(top, top.n - 1) : STR_NONE;
+    struct str directory = archive_unwrap(entries, count, out);
 
-    for (size_t i = 0; i < count; i++) {
-        out[i] = entries[i];
-        out[i].path = str_skip(entries[i].path, top.n);
-    }
     text = skill_find_text(out, count);
     if (!text)
         return err_set(err, ERR_BAD_REQUEST,

@@ -132,7 +132,7 @@ static bool script_spared(void *arg, const struct tool_call *call, struct json_o
     struct script script;
 
     return find(arg, call->agent, arguments, &arena, &script, &err) == 0 &&
-           store_script_known(arg, call->agent->n, script.hash, &err) == 1;
+           skill_store_script_known(arg, call->agent->n, script.hash, &err) == 1;
 }
 
 /* ---- words for a shell ---- */
@@ -210,23 +210,14 @@ static int script_preview(struct tool_job *job, struct err *err)
 
 /* ---- running ---- */
 
-/* The commands of one run, in order: those that copy, then the one that runs. */
+/* The commands of one run, in order: those that copy, then the one that runs. In the job's arena.
+ */
 struct running {
-    struct tool_job *job; /* NULL: it gave up waiting */
-    struct skills *skills;
-    struct hand_job *hand_job;
-    struct arena arena;
+    struct arena *arena;
     struct str *commands;
     size_t count, at;
-    int64_t agent_n;
     char hash[SHA256_TEXT_SIZE];
 };
-
-static void running_free(struct running *running)
-{
-    arena_release(&running->arena);
-    free(running);
-}
 
 struct copying {
     struct running *running;
@@ -238,14 +229,14 @@ struct copying {
 static void add_command(struct running *running, size_t *room, struct str command)
 {
     if (running->count == *room) {
-        struct str *more = ARENA_NEW_N(&running->arena, struct str, *room ? 2 * *room : 16);
+        struct str *more = ARENA_NEW_N(running->arena, struct str, *room ? 2 * *room : 16);
 
         if (running->count)
             memcpy(more, running->commands, running->count * sizeof(*more));
         running->commands = more;
         *room = *room ? 2 * *room : 16;
     }
-    running->commands[running->count++] = arena_str(&running->arena, command);
+    running->commands[running->count++] = arena_str(running->arena, command);
 }
 
 static void flush(struct copying *copying)
@@ -259,7 +250,7 @@ static void flush(struct copying *copying)
 static void copy_piece(struct copying *copying, struct str path, struct str piece, bool first)
 {
     size_t size = 4 * ((piece.n + 2) / 3);
-    char *text = arena_alloc(&copying->running->arena, size + 1, 1);
+    char *text = arena_alloc(copying->running->arena, size + 1, 1);
     AUTO_BUF target = BUF_INIT(4096);
 
     EVP_EncodeBlock((unsigned char *)text, (const unsigned char *)(piece.p ? piece.p : ""),
@@ -322,7 +313,7 @@ static void build(struct running *running, const struct script *script,
     AUTO_BUF target = BUF_INIT(4096);
 
     copying.dir =
-        arena_printf(&running->arena, "/tmp/skill-%.*s", STR_ARG(str_take(operation_id, 16)));
+        arena_printf(running->arena, "/tmp/skill-%.*s", STR_ARG(str_take(operation_id, 16)));
     for (size_t i = 0; i < script->count; i++)
         copy_file(&copying, &script->entries[i]);
     flush(&copying);
@@ -336,37 +327,34 @@ static void build(struct running *running, const struct script *script,
     add_command(running, &copying.room, buf_str(&last));
 }
 
-static void allow_again(struct running *running)
+static void allow_again(struct tool_job *job, const struct running *running)
 {
-    struct skills *skills = running->skills;
+    struct skills *skills = tool_job_impl_arg(job);
     struct err err = ERR_INIT;
     int r;
 
     if (loop_unit_begin(skills->config.loop, skills->config.agent_domain, &err) == 0) {
-        r = store_script_allow(skills, running->agent_n, running->hash,
-                               tool_job_operation_id(running->job), &err);
+        r = skill_store_script_allow(skills, tool_job_call(job)->agent->n, running->hash,
+                                     tool_job_operation_id(job), &err);
         if (loop_unit_end(skills->config.loop, r == 0, r == 0 ? &err : NULL) == 0 && r == 0)
             return;
     }
     LOG_WARN("skill", "the permission for a script could not be kept", LOG_ERR(&err));
 }
 
-static void finish(struct running *running, const struct hand_reply *reply)
+static void finish(struct tool_job *job, const struct hand_reply *reply)
 {
     struct tool_result result = { .err = reply->err, .output = reply->result };
     AUTO_JSON value = NULL;
     struct err ignored = ERR_INIT;
-    struct tool_job *job = running->job;
     bool timed_out = false;
 
     if (reply->err.code == ERR_NONE && json_parse(reply->result, &value, &ignored) == 0)
         json_get_bool(value, "timed_out", &timed_out, &ignored);
     if (timed_out)
         err_set(&result.err, ERR_TIMEOUT, "the script took longer than allowed and was ended");
-    allow_again(running);
-    tool_job_set_data(job, NULL);
+    allow_again(job, tool_job_data(job));
     tool_job_finish(job, &result);
-    running_free(running);
 }
 
 static bool went_well(const struct hand_reply *reply, struct err *ret_err)
@@ -387,35 +375,28 @@ static bool went_well(const struct hand_reply *reply, struct err *ret_err)
     return false;
 }
 
-static int next_command(struct running *running, struct err *err);
+static int next_command(struct tool_job *job, struct err *err);
 
-static void on_reply(void *arg, const struct hand_reply *reply)
+static void on_reply(struct tool_job *job, const struct hand_reply *reply)
 {
-    struct running *running = arg;
+    const struct running *running = tool_job_data(job);
     struct hand_reply failed = { .err = ERR_INIT };
 
-    running->hand_job = NULL;
-    if (!running->job) {
-        running_free(running);
-        return;
-    }
-    if (running->at == running->count) {
-        finish(running, reply);
-        return;
-    }
-    if (!went_well(reply, &failed.err) || next_command(running, &failed.err) < 0)
-        finish(running, &failed);
+    if (running->at == running->count)
+        finish(job, reply);
+    else if (!went_well(reply, &failed.err) || next_command(job, &failed.err) < 0)
+        finish(job, &failed);
 }
 
-static int next_command(struct running *running, struct err *err)
+static int next_command(struct tool_job *job, struct err *err)
 {
-    struct json_object *arguments = tool_job_arguments(running->job);
+    struct running *running = tool_job_data(job);
     AUTO_BUF out = BUF_INIT(2u << 20);
     struct json_writer w = JSON_WRITER(&out);
     bool last = running->at + 1 == running->count;
     int64_t timeout = TIMEOUT_S;
 
-    json_get_i64(arguments, "timeout_s", &timeout, NULL);
+    json_get_i64(tool_job_arguments(job), "timeout_s", &timeout, NULL);
     json_write_object_begin(&w);
     json_write_key(&w, "command");
     json_write_str(&w, running->commands[running->at++]);
@@ -424,49 +405,23 @@ static int next_command(struct running *running, struct err *err)
     json_write_object_end(&w);
     if (json_write_end(&w) < 0)
         return err_set(err, ERR_TOO_LARGE, "the arguments of the script are too long");
-    return hand_call(tool_job_hand(running->job), "bash", buf_str(&out), on_reply, running,
-                     &running->hand_job, err);
+    return tool_job_ask_hand(job, "bash", buf_str(&out), on_reply, err);
 }
 
 static int script_start(struct tool_job *job, struct err *err)
 {
     struct json_object *arguments = tool_job_arguments(job);
-    const struct tool_call *call = tool_job_call(job);
-    struct running *running;
+    struct arena *arena = tool_job_arena(job);
+    struct running *running = ARENA_NEW(arena, struct running);
     struct script script;
 
-    if (!tool_job_hand(job))
-        return err_set(err, ERR_SANDBOX_UNAVAILABLE,
-                       "scripts run in the sandbox only, and this run has no hand in one");
-    if (find(tool_job_impl_arg(job), call->agent, arguments, tool_job_arena(job), &script, err) < 0)
+    if (find(tool_job_impl_arg(job), tool_job_call(job)->agent, arguments, arena, &script, err) < 0)
         return -1;
-    running = NEW(struct running);
-    running->job = job;
-    running->skills = tool_job_impl_arg(job);
-    running->agent_n = call->agent->n;
+    running->arena = arena;
     memcpy(running->hash, script.hash, sizeof(running->hash));
     build(running, &script, arguments, tool_job_operation_id(job));
-    if (next_command(running, err) < 0) {
-        running_free(running);
-        return -1;
-    }
     tool_job_set_data(job, running);
-    return 0;
-}
-
-static void script_cancel(struct tool_job *job)
-{
-    struct running *running = tool_job_data(job);
-    struct tool_result result = { .err = ERR_INIT };
-
-    err_set(&result.err, ERR_CANCELLED, "the script was ended");
-    if (running) {
-        running->job = NULL;
-        tool_job_set_data(job, NULL);
-        if (running->hand_job)
-            hand_cancel(running->hand_job);
-    }
-    tool_job_finish(job, &result);
+    return next_command(job, err);
 }
 
 const struct tool_impl script_tool = {
@@ -474,7 +429,6 @@ const struct tool_impl script_tool = {
     .check = script_check,
     .spared = script_spared,
     .start = script_start,
-    .cancel = script_cancel,
     .preview = script_preview,
     .uses_hand = true,
 };

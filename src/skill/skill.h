@@ -45,6 +45,10 @@ struct skill_problem {
 };
 size_t skill_validate(const struct archive_entry *entries, size_t count, struct str directory_name,
                       struct arena *arena, struct skill_problem **ret_problems);
+/* The same of an archive, which may wrap the skill in its directory. ret_name: as far as known. */
+size_t skill_validate_archive(const struct archive_entry *entries, size_t count,
+                              struct arena *arena, struct skill_problem **ret_problems,
+                              struct str *ret_name);
 /* Its SKILL.md (or skill.md); NULL when there is none. */
 const struct archive_entry *skill_find_text(const struct archive_entry *entries, size_t count);
 /* A SKILL.md of these fields. */

@@ -28,6 +28,13 @@ void name_check(struct str name, struct str directory, struct problems *problems
 /* In UTF-16 units, as the limits of the format are counted. */
 size_t text_units(struct str text);
 
+/* ---- validate.c ---- */
+
+/* The entries without the one directory that wraps them all, whose name is returned; empty: none
+ * does. */
+struct str archive_unwrap(const struct archive_entry *entries, size_t count,
+                          struct archive_entry *out);
+
 /* ---- front.c ---- */
 
 /* Reads the text of a SKILL.md; every problem is added. Without any, *ret_skill is whole. */
@@ -63,26 +70,28 @@ int shared_entries(const struct shared_skill *item, struct arena *arena,
 
 /* ---- skill_store.c ---- */
 
-int store_list(struct skills *skills, int64_t agent_n, struct arena *arena,
-               struct skill **ret_skills, size_t *ret_count, struct err *err);
+int skill_store_list(struct skills *skills, int64_t agent_n, struct arena *arena,
+                     struct skill **ret_skills, size_t *ret_count, struct err *err);
 /* By id or name. 1 found, 0 there is none. */
-int store_find(struct skills *skills, int64_t agent_n, struct str id, struct arena *arena,
-               struct skill *ret_skill, struct err *err);
+int skill_store_find(struct skills *skills, int64_t agent_n, struct str id, struct arena *arena,
+                     struct skill *ret_skill, struct err *err);
 /* skill->id empty: a new row, whose id is set. */
-int store_put(struct skills *skills, int64_t agent_n, struct skill *skill, struct arena *arena,
-              struct err *err);
-int store_remove(struct skills *skills, int64_t agent_n, struct str name, struct err *err);
+int skill_store_put(struct skills *skills, int64_t agent_n, struct skill *skill,
+                    struct arena *arena, struct err *err);
+int skill_store_remove(struct skills *skills, int64_t agent_n, struct str name, struct err *err);
 
 struct skill_use {
     struct str skill, allowed_tools, content_hash;
 };
-int store_use(struct skills *skills, int64_t run_n, const struct skill *skill, struct err *err);
-int store_uses(struct skills *skills, int64_t run_n, struct arena *arena,
-               struct skill_use **ret_uses, size_t *ret_count, struct err *err);
+int skill_store_use(struct skills *skills, int64_t run_n, const struct skill *skill,
+                    struct err *err);
+int skill_store_uses(struct skills *skills, int64_t run_n, struct arena *arena,
+                     struct skill_use **ret_uses, size_t *ret_count, struct err *err);
 /* 1 a person has let it run before, 0 not. */
-int store_script_known(struct skills *skills, int64_t agent_n, const char *hash, struct err *err);
-int store_script_allow(struct skills *skills, int64_t agent_n, const char *hash,
-                       struct str inbox_id, struct err *err);
+int skill_store_script_known(struct skills *skills, int64_t agent_n, const char *hash,
+                             struct err *err);
+int skill_store_script_allow(struct skills *skills, int64_t agent_n, const char *hash,
+                             struct str inbox_id, struct err *err);
 
 /* ---- skills.c ---- */
 
@@ -107,6 +116,8 @@ int use_judge(struct tool_guard *guard, const struct tool_call *call,
               const struct tool_contract *contract, struct json_object *arguments, struct err *err);
 void use_succeeded(struct tool_guard *guard, const struct tool_call *call,
                    const struct tool_contract *contract, struct json_object *arguments);
+int use_read_memory(struct tool_guard *guard, const struct tool_call *call, struct str path,
+                    struct arena *arena, struct str *ret_content, struct err *err);
 /* Does the list (JSON) allow this call? An empty list allows all. */
 bool use_allows(struct str allowed_tools, const char *tool, struct json_object *arguments);
 

@@ -34,8 +34,8 @@ static void read_row(struct stmt *q, struct arena *arena, struct skill *ret_skil
     };
 }
 
-int store_list(struct skills *skills, int64_t agent_n, struct arena *arena,
-               struct skill **ret_skills, size_t *ret_count, struct err *err)
+int skill_store_list(struct skills *skills, int64_t agent_n, struct arena *arena,
+                     struct skill **ret_skills, size_t *ret_count, struct err *err)
 {
     AUTO(stmt) q = NULL;
     struct skill *rows = ARENA_NEW_N(arena, struct skill, 16);
@@ -62,8 +62,8 @@ int store_list(struct skills *skills, int64_t agent_n, struct arena *arena,
     return 0;
 }
 
-int store_find(struct skills *skills, int64_t agent_n, struct str id, struct arena *arena,
-               struct skill *ret_skill, struct err *err)
+int skill_store_find(struct skills *skills, int64_t agent_n, struct str id, struct arena *arena,
+                     struct skill *ret_skill, struct err *err)
 {
     AUTO(stmt) q = NULL;
     int r;
@@ -145,8 +145,8 @@ static int update(struct skills *skills, const struct skill *skill, struct err *
     return stmt_run(q, err);
 }
 
-int store_put(struct skills *skills, int64_t agent_n, struct skill *skill, struct arena *arena,
-              struct err *err)
+int skill_store_put(struct skills *skills, int64_t agent_n, struct skill *skill,
+                    struct arena *arena, struct err *err)
 {
     char *id;
 
@@ -160,7 +160,7 @@ int store_put(struct skills *skills, int64_t agent_n, struct skill *skill, struc
     return insert(skills, agent_n, skill, err);
 }
 
-int store_remove(struct skills *skills, int64_t agent_n, struct str name, struct err *err)
+int skill_store_remove(struct skills *skills, int64_t agent_n, struct str name, struct err *err)
 {
     struct change *change = skills->config.change;
     AUTO(stmt) q = NULL;
@@ -181,7 +181,8 @@ int store_remove(struct skills *skills, int64_t agent_n, struct str name, struct
 
 /* ---- uses ---- */
 
-int store_use(struct skills *skills, int64_t run_n, const struct skill *skill, struct err *err)
+int skill_store_use(struct skills *skills, int64_t run_n, const struct skill *skill,
+                    struct err *err)
 {
     AUTO(stmt) q = NULL;
 
@@ -200,8 +201,8 @@ int store_use(struct skills *skills, int64_t run_n, const struct skill *skill, s
     return stmt_run(q, err);
 }
 
-int store_uses(struct skills *skills, int64_t run_n, struct arena *arena,
-               struct skill_use **ret_uses, size_t *ret_count, struct err *err)
+int skill_store_uses(struct skills *skills, int64_t run_n, struct arena *arena,
+                     struct skill_use **ret_uses, size_t *ret_count, struct err *err)
 {
     AUTO(stmt) q = NULL;
     struct skill_use *uses = NULL;
@@ -232,7 +233,8 @@ int store_uses(struct skills *skills, int64_t run_n, struct arena *arena,
 
 /* ---- scripts ---- */
 
-int store_script_known(struct skills *skills, int64_t agent_n, const char *hash, struct err *err)
+int skill_store_script_known(struct skills *skills, int64_t agent_n, const char *hash,
+                             struct err *err)
 {
     AUTO(stmt) q = NULL;
 
@@ -245,8 +247,8 @@ int store_script_known(struct skills *skills, int64_t agent_n, const char *hash,
     return stmt_step(q, err);
 }
 
-int store_script_allow(struct skills *skills, int64_t agent_n, const char *hash,
-                       struct str inbox_id, struct err *err)
+int skill_store_script_allow(struct skills *skills, int64_t agent_n, const char *hash,
+                             struct str inbox_id, struct err *err)
 {
     AUTO(stmt) q = NULL;
 

@@ -20,6 +20,7 @@ int skills_new(const struct skills_config *config, struct skills **ret_skills, s
     skills->watcher.written = watch_written;
     skills->guard.judge = use_judge;
     skills->guard.succeeded = use_succeeded;
+    skills->guard.read_memory = use_read_memory;
     if (config->files)
         files_watch(config->files, &skills->watcher);
     if (config->tools) {
@@ -129,7 +130,7 @@ int skills_list(struct skills *skills, const struct agent *agent, struct arena *
     struct skill *own, *all;
     size_t own_count, shared_count, n;
 
-    if (store_list(skills, agent->n, arena, &own, &own_count, err) < 0)
+    if (skill_store_list(skills, agent->n, arena, &own, &own_count, err) < 0)
         return -1;
     shared = shared_list(&skills->shared, monotonic(skills), &shared_count);
     all = ARENA_NEW_N(arena, struct skill, own_count + shared_count + 1);
@@ -200,7 +201,7 @@ int skills_files(struct skills *skills, const struct agent *agent, struct str id
     const struct shared_skill *shared;
     struct archive_entry *entries;
     struct skill own;
-    int r = store_find(skills, agent->n, id, arena, &own, err);
+    int r = skill_store_find(skills, agent->n, id, arena, &own, err);
 
     if (r < 0)
         return -1;
@@ -241,7 +242,7 @@ int skills_get(struct skills *skills, const struct agent *agent, struct str id, 
     const struct archive_entry *text;
     struct skill skill, parsed;
     size_t count;
-    int r = store_find(skills, agent->n, id, arena, &skill, err);
+    int r = skill_store_find(skills, agent->n, id, arena, &skill, err);
 
     if (r < 0)
         return -1;

@@ -156,12 +156,18 @@ int use_judge(struct tool_guard *guard, const struct tool_call *call,
         return -1;
     if (!call->run_n)
         return 0;
-    if (store_uses(skills, call->run_n, &arena, &uses, &n, err) < 0)
+    if (skill_store_uses(skills, call->run_n, &arena, &uses, &n, err) < 0)
         return -1;
     for (size_t i = 0; i < n; i++)
         if (!use_allows(uses[i].allowed_tools, contract->name, arguments))
             return deny(&uses[i], contract->name, err);
     return 0;
+}
+
+int use_read_memory(struct tool_guard *guard, const struct tool_call *call, struct str path,
+                    struct arena *arena, struct str *ret_content, struct err *err)
+{
+    return skills_read_shared(FROM(guard), call->agent, path, arena, ret_content, err);
 }
 
 static int mark(struct skills *skills, const struct tool_call *call, struct str name,
@@ -177,7 +183,7 @@ static int mark(struct skills *skills, const struct tool_call *call, struct str 
         return 0;
     if (loop_unit_begin(skills->config.loop, skills->config.agent_domain, err) < 0)
         return -1;
-    r = store_use(skills, call->run_n, &skill, err);
+    r = skill_store_use(skills, call->run_n, &skill, err);
     if (loop_unit_end(skills->config.loop, r == 0, r == 0 ? err : NULL) < 0)
         return -1;
     return r;
@@ -194,5 +200,6 @@ void use_succeeded(struct tool_guard *guard, const struct tool_call *call,
         return;
     name = skill_of_path(json_str(json_find(arguments, "path")));
     if (name.n && mark(skills, call, name, &err) < 0)
-        LOG_WARN("skill", "the use of a skill could not be recorded", LOG_STR("skill", name), LOG_ERR(&err));
+        LOG_WARN("skill", "the use of a skill could not be recorded", LOG_STR("skill", name),
+                 LOG_ERR(&err));
 }

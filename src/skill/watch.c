@@ -87,7 +87,7 @@ static int put_row(struct skills *skills, const struct agent *agent, const struc
 {
     struct problems problems = { .arena = arena };
     struct skill skill, before = { .enabled = true };
-    int r = store_find(skills, agent->n, place->name, arena, &before, err);
+    int r = skill_store_find(skills, agent->n, place->name, arena, &before, err);
 
     if (r < 0)
         return -1;
@@ -108,7 +108,7 @@ static int put_row(struct skills *skills, const struct agent *agent, const struc
     skill.enabled = !problems.n && (before.enabled || !before.description.n);
     if (look_at_files(skills, tree, place->name, arena, &skill, err) < 0)
         return -1;
-    return store_put(skills, agent->n, &skill, arena, err);
+    return skill_store_put(skills, agent->n, &skill, arena, err);
 }
 
 /* Another file of the skill: its hash is another. */
@@ -116,7 +116,7 @@ static int touch_row(struct skills *skills, const struct agent *agent, const str
                      struct str tree, struct arena *arena, struct err *err)
 {
     struct skill skill;
-    int r = store_find(skills, agent->n, place->name, arena, &skill, err);
+    int r = skill_store_find(skills, agent->n, place->name, arena, &skill, err);
 
     if (r != 1)
         return r;
@@ -124,7 +124,7 @@ static int touch_row(struct skills *skills, const struct agent *agent, const str
         return 0;
     if (look_at_files(skills, tree, place->name, arena, &skill, err) < 0)
         return -1;
-    return store_put(skills, agent->n, &skill, arena, err);
+    return skill_store_put(skills, agent->n, &skill, arena, err);
 }
 
 int watch_written(struct file_watcher *watcher, struct str tree, const struct file *after,
@@ -147,6 +147,6 @@ int watch_written(struct file_watcher *watcher, struct str tree, const struct fi
     if (!str_is(place.rest, "SKILL.md"))
         return touch_row(skills, &agent, &place, tree, &arena, err);
     if (after->deleted)
-        return store_remove(skills, agent.n, place.name, err);
+        return skill_store_remove(skills, agent.n, place.name, err);
     return put_row(skills, &agent, &place, tree, after, &arena, err);
 }

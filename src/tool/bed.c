@@ -52,7 +52,8 @@ static bool find_handler(struct tool_bed *bed, struct tool_binding *binding)
     binding->builtin = builtin_find(name);
     if (binding->builtin) {
         binding->impl = &binding->builtin->impl;
-        return true;
+        binding->impl_arg = binding->builtin->needs_files ? bed : NULL;
+        return !binding->builtin->needs_files || bed->config.files;
     }
     bound = bound_find(bed, name);
     if (!bound)

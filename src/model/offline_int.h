@@ -14,7 +14,7 @@
  *   offline_report.c   results in a few honest lines
  *   offline_talk.c     greetings, help, "are you done?"
  *   offline_files.c, offline_edit.c, offline_tidy.c, offline_shell.c, offline_tasks.c,
- *   offline_memory.c   the actions
+ *   offline_memory.c, offline_skills.c   the actions
  *
  * SPDX-License-Identifier: MIT
  */
@@ -213,6 +213,11 @@ offline_action offline_tasks_list, offline_task_create, offline_task_finish, off
     offline_task_priority, offline_time_log, offline_timer_start, offline_timer_stop,
     offline_checklist_add;
 offline_action offline_remember, offline_recall, offline_recall_all, offline_forget;
+
+/* Does the person name a skill of the prompt as one ("use the tea skill")? Then it was used. */
+bool offline_skill_asked(struct offline_turn *turn);
+/* For what no intent matches: a skill whose name was said, or enough of its description. */
+bool offline_skill_fits(struct offline_turn *turn);
 
 /* Is this a question whether the work is done (wiggum mode)? */
 bool offline_asks_done(struct str text);

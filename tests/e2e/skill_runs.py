@@ -158,7 +158,7 @@ def archives_that_mean_harm_are_refused_whole(box):
         member = tarfile.TarInfo("tea/SKILL.md")
         member.type, member.linkname = tarfile.SYMTYPE, "/etc/passwd"
         bundle.addfile(member)
-    answer = post(daemon, path, out.getvalue(), status=403)
+    expect_in("it is a link", post(daemon, path, out.getvalue(), 400)["error"]["message"])
     post(daemon, path, b"not an archive at all", 400)
     expect_eq([s["name"] for s in daemon.ask("GET", "/agents/planner/skills")["skills"]
                if not s["shared"]], [])
@@ -224,7 +224,7 @@ def commands_add_show_switch_and_remove(box):
     expect_in("no skill", box.error("skill", "show", "tea")["message"])
     expect_in("there is no", box.error("skill", "add", "nothing")["message"])
     os.symlink("/etc/passwd", os.path.join(box.work, "tea", "link"))
-    expect_eq(box.error("skill", "add", "tea")["code"], "path_denied")
+    expect_in("link", box.error("skill", "add", "tea")["message"])
 
 
 @test
@@ -258,8 +258,8 @@ def a_skill_in_use_narrows_what_its_run_may_call(box):
     skill_dir(box, more="allowed-tools: read_file Bash(git:*)\n")
     daemon = box.serve()
     box.run("skill", "add", "tea")
-    stream = daemon.start("tea please", mode="wiggum", cwd=box.work)
-    result = stream.until("tool_result", name="bash")
+    stream = daemon.start("tea please", cwd=box.work)
+    result = stream.until("tool_result", toolName="bash")
     expect_in("capability_denied", json.dumps(result))
     expect_in("skill tea", json.dumps(result))
     stream.end()
@@ -271,8 +271,9 @@ def a_skill_without_allowed_tools_restricts_nothing(box):
     skill_dir(box)
     daemon = box.serve()
     box.run("skill", "add", "tea")
-    stream = daemon.start("tea please", mode="wiggum", cwd=box.work)
-    result = stream.until("tool_result", name="bash")
+    stream = daemon.start("tea please", cwd=box.work)
+    daemon.decide(stream.until("waiting")["itemId"])
+    result = stream.until("tool_result", toolName="bash")
     expect_in("hello", json.dumps(result))
     stream.end()
 
@@ -291,14 +292,14 @@ A_SH = '#!/bin/sh\necho "script: $1|$2"\ncat "$SKILL_DIR/references/x.md"\npwd\n
 def run_script(daemon, approve=True):
     stream = daemon.start("run it", cwd=daemon.box.work)
     if approve:
-        asked = stream.until("approval_gate")
+        stream.until("waiting")
         item = daemon.ask("GET", "/inbox")["items"][0]
         expect_eq(item["kind"], "skill_script")
         expect_eq(item["details"]["content"], A_SH if approve is True else approve)
         expect_eq(item["details"]["skill"], "tea")
         expect_in("scripts/a.sh", json.dumps(item))
         daemon.decide(item["id"])
-    result = stream.until("tool_result", name="run_skill_script")
+    result = stream.until("tool_result", toolName="run_skill_script")
     stream.end()
     return result
 
@@ -330,7 +331,7 @@ def a_script_that_is_rejected_does_not_run(box):
     daemon = box.serve()
     box.run("skill", "add", directory)
     stream = daemon.start("run it", cwd=daemon.box.work)
-    stream.until("approval_gate")
+    stream.until("waiting")
     item = daemon.ask("GET", "/inbox")["items"][0]
     daemon.decide(item["id"], "reject", reason="no")
     stream.end()
@@ -343,7 +344,7 @@ def a_script_that_is_not_there_is_told_before_anybody_is_asked(box):
     daemon = box.serve()
     box.run("skill", "add", skill_dir(box, scripts__a_dot_sh=A_SH))
     stream = daemon.start("run it", cwd=daemon.box.work)
-    result = json.dumps(stream.until("tool_result", name="run_skill_script"))
+    result = json.dumps(stream.until("tool_result", toolName="run_skill_script"))
     expect_in("it has: scripts/a.sh", result)
     stream.end()
     expect_eq(daemon.ask("GET", "/inbox")["items"], [])

@@ -197,6 +197,7 @@ static int open_house(struct daemon *daemon, struct err *err)
         .models = daemon->house.models,
         .tools = daemon->house.rooms.tools,
         .builder = daemon->house.rooms.builder,
+        .skills = daemon->house.rooms.skills,
         .terms = models_terms,
         .connect = daemon->house.rooms.connect,
         .secrets = daemon->house.secrets,

@@ -98,6 +98,24 @@ static int open_connect(struct rooms *rooms, const struct rooms_config *config, 
     return 0;
 }
 
+static int open_skills(struct rooms *rooms, const struct rooms_config *config, struct err *err)
+{
+    struct skills_config how = { .loop = config->loop,
+                                 .agent_domain = config->agent,
+                                 .change = rooms->change,
+                                 .files = rooms->files,
+                                 .tools = rooms->tools,
+                                 .shared_root = config->skills_root,
+                                 .trusted_keys = config->skill_keys };
+
+    return skills_new(&how, &rooms->skills, err);
+}
+
+static int tell_skills(void *arg, const struct agent *agent, struct buf *out, struct err *err)
+{
+    return skills_prompt(arg, agent, out, err);
+}
+
 static int open_runner(struct rooms *rooms, const struct rooms_config *config, struct err *err)
 {
     const struct bp_program *program = &run_program;
@@ -129,8 +147,12 @@ static int open_runner(struct rooms *rooms, const struct rooms_config *config, s
     runner.sandbox.data_dir = config->data_dir;
     if (tool_bed_new(&bed, &rooms->tools, err) < 0 || open_connect(rooms, config, err) < 0)
         return -1;
+    if (open_skills(rooms, config, err) < 0)
+        return -1;
     open_builder(rooms, config);
     runner.tools = rooms->tools;
+    runner.more_system = tell_skills;
+    runner.more_system_arg = rooms->skills;
     if (runner_new(&runner, &rooms->runner, err) < 0)
         return -1;
     builder_set_runner(rooms->builder, rooms->runner);
@@ -175,6 +197,7 @@ void rooms_release(struct rooms *rooms)
     builder_free(rooms->builder);
     bp_policy_free(rooms->policy);
     kill_switches_free(rooms->kill);
+    skills_free(rooms->skills);
     change_free(rooms->change);
     arena_release(&rooms->arena);
     *rooms = ROOMS_INIT;

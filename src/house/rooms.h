@@ -17,6 +17,7 @@
 #include "policy/kill.h"
 #include "run/run.h"
 #include "sandbox/sandbox.h"
+#include "skill/skill.h"
 #include "tool/tool.h"
 
 /* Texts and lists outlive the rooms. */
@@ -33,8 +34,10 @@ struct rooms_config {
     /* Accounts elsewhere; loop and domain are filled in. Without secrets none can be connected. */
     struct connect_config connect;
     const char *agent_name, *agent_model;
-    const char *cwd;             /* NULL: this process's */
-    struct sandbox_spec sandbox; /* without data_dir, which is filled in */
+    const char *cwd;               /* NULL: this process's */
+    const char *skills_root;       /* shared skills; NULL: only the bundled ones */
+    const char *const *skill_keys; /* whose signatures of skills are believed; NULL: nobody's */
+    struct sandbox_spec sandbox;   /* without data_dir, which is filled in */
 };
 
 struct rooms {
@@ -44,6 +47,7 @@ struct rooms {
     struct kill_switches *kill;
     struct bp_policy *policy;
     struct model_gateway *models;
+    struct skills *skills;
     struct tool_bed *tools;
     struct builder *builder;
     struct connect *connect;

@@ -7,6 +7,7 @@
 
 #include "base/embed.h"
 #include "memory/edit.h"
+#include "base/log.h"
 #include "run/run_int.h"
 
 extern const struct embed_file run_prompts[];
@@ -31,13 +32,6 @@ static bool has_tool(const struct run *run, const char *name)
     return contract && tool_offered(contract, &run->agent, run->row.wake_reason);
 }
 
-/* A skill is one path, whatever lies beside its SKILL.md. */
-static bool is_named(struct str path)
-{
-    return str_starts(path, STR("knowledge/")) ||
-           (str_starts(path, STR("skills/")) && str_find_char(str_skip(path, 7), '/') < 0);
-}
-
 /* Paths only: what they hold is read when it is needed. The same files give the same bytes. */
 static int add_memory(const struct run *run, struct arena *arena, struct buf *out, struct err *err)
 {
@@ -52,7 +46,7 @@ static int add_memory(const struct run *run, struct arena *arena, struct buf *ou
     buf_add_text(out, "\n\n");
     buf_add_str(out, prompt_text("memory.md"));
     for (size_t i = 0; i < count; i++) {
-        if (!is_named(files[i].path))
+        if (!str_starts(files[i].path, STR("knowledge/")))
             continue;
         if (shown == PATHS_SHOWN) {
             left++;
@@ -63,6 +57,25 @@ static int add_memory(const struct run *run, struct arena *arena, struct buf *ou
     if (left)
         buf_printf(out, "\n- and %zu more, which list_memory names", left);
     return 0;
+}
+
+/* Skills and the like; a turn goes on without them when they can't be read. */
+static void add_more(const struct run *run, struct buf *out)
+{
+    const struct runner_config *config = &run->runner->config;
+    AUTO_BUF more = BUF_INIT(LIMIT_JSON_BYTES);
+    struct err err = ERR_INIT;
+
+    if (!config->more_system)
+        return;
+    if (config->more_system(config->more_system_arg, &run->agent, &more, &err) < 0) {
+        LOG_WARN("run", "a part of the system text could not be made", LOG_ERR(&err));
+        return;
+    }
+    if (more.n) {
+        buf_add_text(out, "\n\n");
+        buf_add_str(out, str_trim(buf_str(&more)));
+    }
 }
 
 static int system_text(const struct run *run, struct arena *arena, struct str *ret_text,
@@ -85,6 +98,7 @@ static int system_text(const struct run *run, struct arena *arena, struct str *r
     }
     if (add_memory(run, arena, &out, err) < 0)
         return -1;
+    add_more(run, &out);
     *ret_text = arena_str(arena, buf_str(&out));
     return 0;
 }

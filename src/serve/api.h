@@ -15,6 +15,7 @@
 struct api;
 struct connect;
 struct secrets;
+struct skills;
 
 struct api_config {
     struct runner *runner;
@@ -26,6 +27,7 @@ struct api_config {
     struct model_gateway *models;
     struct tool_bed *tools;
     struct builder *builder;
+    struct skills *skills;
     /* What a person agrees to for this model; texts lie in arena. */
     void (*terms)(const struct model_spec *spec, struct arena *arena,
                   struct consent_terms *ret_terms);

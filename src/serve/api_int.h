@@ -201,5 +201,13 @@ void api_secrets_list(struct serve_request *request);
 void api_secrets_set(struct serve_request *request);
 void api_secrets_test(struct serve_request *request);
 void api_secrets_remove(struct serve_request *request);
+void api_skills_list(struct serve_request *request);
+void api_skills_add(struct serve_request *request);
+void api_skills_import(struct serve_request *request);
+void api_skills_validate(struct serve_request *request);
+void api_skills_get(struct serve_request *request);
+void api_skills_change(struct serve_request *request);
+void api_skills_remove(struct serve_request *request);
+void api_skills_file(struct serve_request *request);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "bp/check.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "bp/explore_int.h"
@@ -62,34 +63,65 @@ static void keep_all(struct proof *p)
     p->all = true;
 }
 
-static bool keep_one(struct proof *p, unsigned thread)
+static bool requests(const struct bp_thread *thread, unsigned type)
 {
-    bool fresh = !p->keep[thread];
-
-    p->keep[thread] = true;
-    return fresh;
+    for (unsigned at = 0; at < thread->n; at++)
+        if (thread->at[at].request.type == type)
+            return true;
+    return false;
 }
 
-static bool keep_requesters(struct proof *p, unsigned type)
+/* Threads that are left out and may ask for it. */
+static unsigned count_requesters(const struct proof *p, unsigned type)
 {
     const struct bp_program *program = p->report->program;
-    bool fresh = false;
+    unsigned n = 0;
 
     for (unsigned i = 0; i < program->thread_count; i++)
-        for (unsigned at = 0; at < program->threads[i].n; at++)
-            if (program->threads[i].at[at].request.type == type)
-                fresh = keep_one(p, i) || fresh;
-    return fresh;
+        n += !p->keep[i] && requests(&program->threads[i], type);
+    return n;
 }
 
-/* Takes in what makes the step impossible. */
-static void refine(struct proof *p, const struct state *state, const struct bp_event *event)
+static void keep_requesters(struct proof *p, unsigned type)
 {
-    const struct model_thread *obstacle = model_obstacle(&p->whole, state, event);
+    const struct bp_program *program = p->report->program;
 
-    if (obstacle && keep_one(p, obstacle->index))
-        return;
-    if (!keep_requesters(p, event->type))
+    for (unsigned i = 0; i < program->thread_count; i++)
+        p->keep[i] = p->keep[i] || requests(&program->threads[i], type);
+}
+
+/* Takes in what makes the way impossible: a thread that blocks one of its steps, else all that
+ * could ask for one, where these are fewest. state: before the step that is the first not to fit;
+ * what comes after is walked as if it had. */
+static void refine(struct proof *p, const struct bp_trace *trace, unsigned at,
+                   const uint32_t *looked, struct state *state)
+{
+    unsigned fewest = UINT_MAX, type = 0;
+
+    for (unsigned i = at - 1; i < trace->step_count; i++) {
+        struct bp_step step = trace->steps[i];
+        const struct model_thread *obstacle, *bad;
+        struct state next;
+
+        if (!trace_step_fits(&p->whole, state, looked[step.event.type], &step)) {
+            unsigned n = count_requesters(p, step.event.type);
+
+            obstacle = model_obstacle(&p->whole, state, &step.event);
+            if (obstacle && !p->keep[obstacle->index]) {
+                p->keep[obstacle->index] = true;
+                return;
+            }
+            if (n && n < fewest) {
+                fewest = n;
+                type = step.event.type;
+            }
+        }
+        model_apply(&p->whole, state, &step.event, &next, &bad);
+        model_copy(&p->whole, state, &next);
+    }
+    if (type)
+        keep_requesters(p, type);
+    else
         keep_all(p);
 }
 
@@ -107,7 +139,7 @@ static bool confirm(struct proof *p, const struct graph *g, struct bp_trace *tra
         return true;
     BUG_IF(p->all); /* with nothing left out, what is found is possible */
     if (at)
-        refine(p, &state, &trace->steps[at - 1].event);
+        refine(p, trace, at, g->model->looked, &state);
     else
         keep_all(p);
     return false;

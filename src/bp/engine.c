@@ -320,6 +320,15 @@ int bp_force(struct bp_engine *e, const struct bp_event *event, struct bp_refusa
     return 0;
 }
 
+int bp_follow(struct bp_engine *e, const struct bp_event *event)
+{
+    if (e->busy || !event->type || event->type >= e->program->type_count ||
+        key_reason(e, event) != BP_FINE)
+        return -1;
+    take(e, event);
+    return 0;
+}
+
 uint16_t bp_free_key(const struct bp_engine *e)
 {
     for (unsigned word = 0; word <= e->key_max / 64u; word++)

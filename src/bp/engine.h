@@ -84,6 +84,11 @@ int bp_offer(struct bp_engine *engine, const struct bp_event *event,
 int bp_force(struct bp_engine *engine, const struct bp_event *event,
              struct bp_refusal *ret_refusal);
 
+/* Takes an event that was selected under other guards, whether or not these would have let it
+ * happen: threads react, nothing is requested or blocked meanwhile. Does not call `selected`. -1:
+ * there is no such type, or its key can't be. */
+int bp_follow(struct bp_engine *engine, const struct bp_event *event);
+
 /* What would be selected next: 1 and *ret_event (by, may be NULL, is who requests it), or 0. */
 int bp_next(struct bp_engine *engine, struct bp_event *ret_event, struct bp_place *ret_by);
 

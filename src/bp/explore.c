@@ -143,6 +143,7 @@ bool graph_step(const struct graph *g, const struct state *from, const struct bp
 
     if (g->keep_edges && g->model->program->types[event->type].flags & BP_FINAL)
         to.alive |= STATE_OVER;
+    model_forget(g->model, &to);
     model_canonical(g->model, &to, g->by_priority, order);
     model_pack(g->model, &to, packed);
     return bad;

@@ -74,6 +74,11 @@ unsigned graph_dead_end(const struct graph *graph, uint32_t stuck, struct arena 
 void graph_trace(const struct graph *graph, uint32_t node, const struct bp_event *more,
                  unsigned more_count, struct arena *arena, struct bp_trace *ret_trace);
 
+/* Can the step happen in this state of the whole program? Fills in who asks for it. looked:
+ * attributes that it tells apart. */
+bool trace_step_fits(const struct model *model, const struct state *state, uint32_t looked,
+                     struct bp_step *step);
+
 /* Walks the trace through a model of the whole program and fills in who asks for each event and
  * where all stand in the end. looked: attributes that the steps tell apart, by type; NULL: all.
  * 0, or the number of the first step that is not possible, in *ret_state. */

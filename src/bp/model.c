@@ -323,7 +323,25 @@ bool model_apply(const struct model *m, const struct state *from, const struct b
     return bad;
 }
 
-/* ---- one name for states that differ in the names of keys ---- */
+/* ---- one name for states that behave alike ---- */
+
+void model_forget(const struct model *m, struct state *state)
+{
+    for (unsigned key = 1; key <= m->keys; key++) {
+        uint32_t needed = m->always;
+
+        if (!state->record[key])
+            continue;
+        for (unsigned i = 0; i < m->thread_count; i++) {
+            const struct model_thread *t = &m->threads[i];
+            uint8_t code = t->keyed ? state->code[model_slot(m, t, key)] : 0;
+
+            if (code)
+                needed |= t->asks_with[t->point_of[code - 1]];
+        }
+        state->record[key] &= needed;
+    }
+}
 
 static int compare_keys(const struct model *m, const struct state *s, unsigned a, unsigned b)
 {

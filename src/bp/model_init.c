@@ -5,6 +5,10 @@
  * attributes matter that are looked at in any requested event. All others are left out: states
  * that differ in them only behave alike.
  *
+ * And an attribute of a key matters as long as some thread of that key may yet request an event in
+ * which it is looked at: a call that was refused is like any other that was, whatever it was
+ * refused for. An event that rewrites the whole record ends what mattered before.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include <string.h>
@@ -130,6 +134,76 @@ static void find_attributes(struct model *m, bool all)
     }
     m->program_bits = all ? program_may : m->program_bits & program_may;
     m->key_bits = all ? key_may : m->key_bits & key_may;
+}
+
+/* ---- for how long they do ---- */
+
+/* Do all events of the set rewrite everything that is kept of their key? */
+static bool rewrites(const struct model *m, const struct bp_sel *sel)
+{
+    for (uint64_t left = sel->types; left; left &= left - 1) {
+        const struct bp_type *type = &m->program->types[__builtin_ctzll(left)];
+
+        if (!(type->flags & BP_KEYED) || !(type->flags & (BP_BIRTH | BP_LATCH)) ||
+            m->key_bits & ~type->bits)
+            return false;
+    }
+    return true;
+}
+
+static uint32_t asked_after(const struct model *m, const struct model_thread *t, unsigned point,
+                            const struct bp_sel *sel)
+{
+    int to = sel->types ? bp_target(t->thread, point, sel->go) : -1;
+
+    return to < 0 || (sel->mine && rewrites(m, sel)) ? 0 : t->asks_with[to];
+}
+
+static uint32_t asked_from(const struct model *m, const struct model_thread *t, unsigned point)
+{
+    const struct bp_point *at = &t->thread->at[point];
+    uint32_t bits = 0;
+    int to;
+
+    if (at->request.type) {
+        to = bp_target(t->thread, point, at->request.go);
+        bits =
+            (at->request.mine ? m->looked[at->request.type] : 0) | (to < 0 ? 0 : t->asks_with[to]);
+    }
+    for (int i = 0; i < BP_WAITS; i++)
+        bits |= asked_after(m, t, point, &at->wait[i]);
+    for (int i = 0; i < BP_UNTILS; i++)
+        bits |= asked_after(m, t, point, &t->thread->until[i]);
+    return bits;
+}
+
+static void follow_asking(struct model *m, struct model_thread *t)
+{
+    bool changed = true;
+
+    t->asks_with = ARENA_NEW_N(&m->arena, uint32_t, t->thread->n + 1u);
+    while (changed) {
+        changed = false;
+        for (unsigned p = 0; p < t->thread->n; p++) {
+            uint32_t bits = asked_from(m, t, p) | t->asks_with[p];
+
+            changed = changed || bits != t->asks_with[p];
+            t->asks_with[p] = bits;
+        }
+    }
+    /* It may begin at any moment of a key that lives, and find what is kept then. */
+    if (t->keyed && !rewrites(m, &t->thread->spawn))
+        m->always |= t->asks_with[0];
+}
+
+static void find_needed(struct model *m, bool all)
+{
+    if (all)
+        m->always = ~UINT32_C(0);
+    for (unsigned i = 0; i < m->free_count; i++)
+        m->always |= m->looked[m->free[i].type];
+    for (unsigned i = 0; i < m->thread_count; i++)
+        follow_asking(m, &m->threads[i]);
 }
 
 /* ---- sizes ---- */
@@ -260,6 +334,7 @@ int model_init(struct model *m, const struct bp_program *program, unsigned keys,
         collect_types(m, &m->threads[i]);
     }
     find_attributes(m, scope.all_bits);
+    find_needed(m, scope.all_bits);
     if (lay_out(m, err) < 0)
         return -1;
     return scope.all_bits ? 0 : check_offers(m, err); /* all bits: walked, never explored */

@@ -26,6 +26,7 @@ struct model_thread {
     uint8_t *point_of, *count_of;      /* by code - 1 */
     uint8_t *code_of;                  /* by point, with a count of 0 */
     uint64_t *reacts, *blocks;         /* by point: types */
+    uint32_t *asks_with;               /* by point: attributes of its key that it may yet need */
     uint64_t ever_reacts, ever_blocks; /* at any point; spawn counts as reacting */
     uint8_t codes;
     bool keyed;
@@ -45,6 +46,7 @@ struct model {
     uint32_t looked[BP_TYPES_MAX];   /* attributes that some selector looks at, by type */
     uint32_t vary[BP_TYPES_MAX];     /* those in which events from outside may differ */
     uint32_t program_bits, key_bits; /* attributes of the records that anyone looks at */
+    uint32_t always;                 /* those of keys that may be needed wherever threads stand */
     uint16_t limits[BP_LIMITS_MAX];
 };
 
@@ -118,6 +120,9 @@ int model_point(const struct model *model, const struct state *state,
 unsigned model_count(const struct model *model, const struct state *state,
                      const struct model_thread *thread, unsigned key);
 
+/* Drops what no thread of a key will ever ask with again: states that differ in it only behave
+ * alike. */
+void model_forget(const struct model *model, struct state *state);
 /* Renames keys: sorted by content, or (by_birth) only closing gaps. order[new] = old. */
 void model_canonical(const struct model *model, struct state *state, bool by_birth,
                      uint8_t order[MODEL_KEYS_MAX + 1]);

@@ -42,6 +42,7 @@ static void walk_step(struct walk *w, struct bp_event event, struct bp_event *re
     *ret_named = event;
     ret_named->key = w->names[event.key];
     model_apply(m, &w->state, &event, &to, &bad);
+    model_forget(m, &to);
     model_canonical(m, &to, w->graph->by_priority, order);
     for (unsigned key = 1; key <= m->keys; key++)
         names[key] = w->names[order[key]];
@@ -91,9 +92,8 @@ static bool find_wish(const struct model *m, const struct state *state,
     return false;
 }
 
-/* Can the step happen here? Fills in who asks for it. */
-static bool step_fits(const struct model *m, const struct state *state, uint32_t looked,
-                      struct bp_step *step)
+bool trace_step_fits(const struct model *m, const struct state *state, uint32_t looked,
+                     struct bp_step *step)
 {
     unsigned flags = m->program->types[step->event.type].flags;
     bool lives = state->alive >> step->event.key & 1;
@@ -155,7 +155,7 @@ unsigned trace_complete(const struct model *m, const uint32_t *looked, struct ar
     for (unsigned i = 0; i < trace->step_count; i++) {
         struct bp_step *step = &trace->steps[i];
 
-        if (!step_fits(m, ret_state, looked ? looked[step->event.type] : UINT32_MAX, step))
+        if (!trace_step_fits(m, ret_state, looked ? looked[step->event.type] : UINT32_MAX, step))
             return i + 1;
         *ret_bad = model_apply(m, ret_state, &step->event, &to, &bad);
         model_copy(m, ret_state, &to);

@@ -201,11 +201,15 @@ static void print_report(const struct cli_args *args, const struct run_replay_re
         printf("As recorded: %lld events, %lld of them selected by the program; %s.\n",
                (long long)report->rows, (long long)report->selected,
                report->ended ? "the run has ended" : "the run has not ended");
+        if (report->policy_changes)
+            printf("The policy changed %lld times while it ran.\n",
+                   (long long)report->policy_changes);
         return;
     }
     object = json_object_new_object();
     add_number(object, "rows", report->rows);
     add_number(object, "selected", report->selected);
+    add_number(object, "policyChanges", report->policy_changes);
     json_object_object_add(object, "ended", json_object_new_boolean(report->ended));
     json_object_object_add(object, "asRecorded", json_object_new_boolean(true));
     cli_print_json(object);

@@ -5,6 +5,7 @@
 #ifndef DORMOUSE_FILES_ARCHIVE_H
 #define DORMOUSE_FILES_ARCHIVE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -12,6 +12,7 @@
 #define DORMOUSE_MEMORY_EDIT_H
 
 #include "agent/agent.h"
+#include "base/buf.h"
 #include "files/files.h"
 
 #define MEMORY_FILE_BYTES (100 * 1024) /* more is refused */
@@ -58,9 +59,15 @@ struct memory_proposal {
     struct str diff;              /* unified */
     struct memory_flag *flags;    /* of proposed, places in it */
     size_t flag_count;
+    struct str taint;    /* of what will be there; an addition keeps that of what was */
     int64_t total_after; /* bytes of the agent's memory afterwards */
     bool warn, full;
 };
+const char *memory_operation_name(enum memory_operation operation);
+/* "write", "append", "delete"; empty: write. bad_request otherwise. */
+int memory_operation_of(struct str name, enum memory_operation *ret_operation, struct err *err);
+/* What needs no look at the text that is there: path, form and size of the new one. */
+int memory_edit_check(const struct memory_edit *edit, struct arena *arena, struct err *err);
 int memory_propose(struct files *files, const struct agent *agent, const struct memory_edit *edit,
                    struct arena *arena, struct memory_proposal *ret_proposal, struct err *err);
 /* Inside a unit: the proposal as a version. version_conflict when the file is another by now. */
@@ -68,5 +75,21 @@ int memory_apply(struct files *files, const struct agent *agent, const struct me
                  const struct memory_proposal *proposal, struct str inbox_id, int64_t run_n,
                  struct str operation_id, struct arena *arena, struct file *ret_file,
                  struct err *err);
+
+/* Was this operation applied? 1: ret_base is the version that it found, ret_version the one that it
+ * made. For what is asked again after a crash. */
+int memory_applied(struct domain *domain, struct str operation_id, int64_t *ret_base,
+                   int64_t *ret_version, struct err *err);
+/* What a person is shown, as a JSON object: path, operation, current_content, proposed_content,
+ * reason, suspicious_flags, warnings, taint, diff. Safe to look at only after escaping. */
+void memory_details(const struct memory_edit *edit, const struct memory_proposal *proposal,
+                    struct buf *out);
+
+/* The tree of an agent's files: "agents/ID". */
+struct str memory_tree(const struct agent *agent, struct arena *arena);
+/* The path as agents see it, of the store's. */
+struct str memory_seen_path(struct str store_path, struct arena *arena);
+/* Two lists of where text came from as one: "file,web". */
+struct str memory_taint_join(struct str a, struct str b, struct arena *arena);
 
 #endif

@@ -15,15 +15,15 @@
 
 struct run *run_new(struct runner *runner)
 {
-    struct run *run = NEW(struct run);
+    struct run *run = NEW(struct run); /* large, and zeroed here */
 
-    *run = (struct run){ .runner = runner,
-                         .arena = ARENA_INIT,
-                         .scratch = ARENA_INIT,
-                         .hand_state = BUF_INIT(LIMIT_JSON_BYTES),
-                         .active_since = clock_wall_ms(loop_clock(runner->config.loop)) };
-    for (uint16_t key = 0; key <= RUN_CALLS_MAX; key++)
-        run->calls[key] = (struct run_call){ .run = run, .key = key };
+    run->runner = runner;
+    run->hand_state = BUF_INIT(LIMIT_JSON_BYTES);
+    run->active_since = clock_wall_ms(loop_clock(runner->config.loop));
+    for (uint16_t key = 0; key <= RUN_CALLS_MAX; key++) {
+        run->calls[key].run = run;
+        run->calls[key].key = key;
+    }
     return run;
 }
 
@@ -35,6 +35,7 @@ void run_free(struct run *run)
     for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++)
         arena_release(&run->calls[key].arena);
     run_turn_free(run);
+    run_prompt_release(run);
     runner_engine_give(run->runner, run->engine);
     map_release(&run->intents);
     buf_release(&run->hand_state);
@@ -51,7 +52,7 @@ static int64_t setting(struct json_object *settings, const char *key)
     return value;
 }
 
-int run_engine_new(struct run *run, struct err *err)
+int run_engine_new(struct run *run, const struct bp_program *program, struct err *err)
 {
     uint16_t limits[RUN_LIMIT_COUNT] = { 0 };
     const struct bp_options options = { .selected = run_record_selected,
@@ -64,8 +65,12 @@ int run_engine_new(struct run *run, struct err *err)
         return -1;
     run->max_tokens = setting(settings, "maxTokens");
     run->max_ms = setting(settings, "maxMs");
-    run->engine = runner_engine_take(run->runner);
-    bp_reset(run->engine, &options);
+    if (program == run->runner->config.program) {
+        run->engine = runner_engine_take(run->runner);
+        bp_reset(run->engine, &options);
+    } else {
+        run->engine = bp_new(program, RUN_CALLS_MAX, &options);
+    }
     return 0;
 }
 
@@ -173,10 +178,37 @@ static void follow_call(struct run_call *call, const struct run_event_row *row)
 
 struct reading {
     struct run *run;
+    struct run_past *past;
     struct err *err;
     bool failed;
     struct arena arena; /* of the row */
 };
+
+/* ---- the rules it was recorded under ---- */
+
+/* A start, or a change of rules: an engine of those that hold from here on. */
+static int take_rules(struct reading *reading, const struct run_event_row *row)
+{
+    struct run *run = reading->run;
+    const struct bp_program *program;
+    struct run_change change;
+    struct bp_event next;
+
+    if (run_change_read(row->data, &change, reading->err) < 0 ||
+        run_rulebook_get(&run->runner->rules, change.hash, &program, reading->err) < 0)
+        return -1;
+    if (run->engine && bp_next(run->engine, &next, NULL))
+        return err_set(reading->err, ERR_INTEGRITY_FAILED,
+                       "row %lld of its log changes the rules in the middle of a step",
+                       (long long)run->rows + 1);
+    runner_engine_give(run->runner, run->engine);
+    run->engine = NULL;
+    if (run_engine_new(run, program, reading->err) < 0)
+        return -1;
+    return row->event.type == RUN_EV_POLICY
+               ? run_change_follow(run->engine, reading->past, &change, reading->err)
+               : 0;
+}
 
 /* The arguments that a call has from now on, and its place among equal intents. */
 static int follow_arguments(struct reading *reading, const struct run_event_row *row,
@@ -232,9 +264,13 @@ static int check_row(struct reading *reading, const struct run_event_row *row,
                        (long long)run->rows + 1);
     if (check_link(run, row, named, reading->err) < 0)
         return -1;
-    if (bp_force(run->engine, &row->event, &refusal) == 0)
+    if (!run->engine && row->event.type != RUN_EV_START)
+        return err_set(reading->err, ERR_INTEGRITY_FAILED, "its log does not begin with a start");
+    if ((!run->engine || row->event.type == RUN_EV_POLICY) && take_rules(reading, row) < 0)
+        return -1;
+    if (row->event.type == RUN_EV_POLICY || bp_force(run->engine, &row->event, &refusal) == 0)
         return 0;
-    bp_refusal_text(run->runner->config.program, &row->event, &refusal, &why);
+    bp_refusal_text(bp_program_of(run->engine), &row->event, &refusal, &why);
     return err_set(reading->err, ERR_INTEGRITY_FAILED, "row %lld of its log: %s",
                    (long long)run->rows + 1, buf_text(&why));
 }
@@ -254,6 +290,7 @@ static bool read_row(void *arg, const struct run_event_row *row)
     }
     memcpy(run->chain, row->chain, sizeof(run->chain));
     run->rows++;
+    run_past_add(reading->past, &row->event);
     follow_run(run, row);
     if (row->event.key)
         follow_call(&run->calls[row->event.key], row);
@@ -311,12 +348,13 @@ static int read_item(struct run_call *call, struct err *err)
     if (inbox_get_n(call->run->runner->config.agent_domain, call->inbox_n, &call->arena, &item,
                     err) < 0)
         return -1;
-    if (item.kind != INBOX_TOOL)
+    if (item.kind == INBOX_QUESTION || item.kind == INBOX_UNKNOWN_EFFECT)
         return 0;
     snprintf(call->inbox_id, sizeof(call->inbox_id), "%.*s", STR_ARG(item.id));
     call->title = item.title;
     call->preview_kind = item.preview_kind;
     call->preview = item.preview;
+    call->details = item.details;
     call->shown = item.body;
     snprintf(call->digest, sizeof(call->digest), "%.*s", STR_ARG(item.digest));
     return 0;
@@ -347,9 +385,9 @@ static void forget_counts(struct run *run)
     run->row.cost = 0;
 }
 
-static int read_log(struct run *run, struct err *err)
+static int read_log(struct run *run, struct run_past *past, struct err *err)
 {
-    struct reading reading = { .run = run, .err = err, .arena = ARENA_INIT };
+    struct reading reading = { .run = run, .past = past, .err = err, .arena = ARENA_INIT };
     struct bp_event next;
     int r;
 
@@ -358,13 +396,19 @@ static int read_log(struct run *run, struct err *err)
     arena_release(&reading.arena);
     if (r < 0 || reading.failed)
         return -1;
+    if (!run->engine)
+        return err_set(err, ERR_INTEGRITY_FAILED, "the log of the run is empty");
     /* What one event leads to is stored with it. */
     if (bp_next(run->engine, &next, NULL))
         return err_set(err, ERR_INTEGRITY_FAILED,
                        "the log of the run stops in the middle of a step");
     for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
-        if (run->calls[key].live && read_call(&run->calls[key], err) < 0)
+        struct run_call *call = &run->calls[key];
+
+        if (call->live && read_call(call, err) < 0)
             return -1;
+        if (call->live && call->acting && !call->asked)
+            run->interrupted |= UINT64_C(1) << key;
     }
     return 0;
 }
@@ -395,19 +439,6 @@ int run_read_plain(struct run *run, struct str run_key, struct err *err)
                              err);
 }
 
-static int read_run(struct run *run, struct str run_key, struct err *err)
-{
-    if (read_record(run, run_key, err) < 0)
-        return -1;
-    if (!str_eq(run->row.program_hash,
-                str_of((const char *)run->runner->program_hash, BP_HASH_BYTES)))
-        return err_set(err, ERR_RESUME_CONFLICT,
-                       "the run was begun with other rules than this program has now");
-    if (run_engine_new(run, err) < 0)
-        return -1;
-    return read_log(run, err);
-}
-
 /* It will not be otherwise the next time. */
 static bool is_final(enum err_code code)
 {
@@ -415,11 +446,29 @@ static bool is_final(enum err_code code)
            code == ERR_SCHEMA_VIOLATION;
 }
 
+/* Whoever comes first after a start, a person or the start itself. */
+static void go_on(struct run *run, const struct run_past *past)
+{
+    bool waits = run->row.status == RUN_WAITING;
+    struct err err = ERR_INIT;
+
+    if (bp_program_of(run->engine) != run->runner->config.program &&
+        run_adopt(run, past, &err) < 0) {
+        LOG_WARN("run", "a run could not take the new policy", LOG_STR("run", run->row.run_key),
+                 LOG_ERR(&err));
+        run_give_back(run);
+    } else if (!waits) {
+        run_continue(run);
+    }
+}
+
 static int load(struct runner *runner, struct str run_key, struct run **ret_run, struct err *err)
 {
     struct run *run = run_new(runner);
+    struct run_past past = { 0 };
 
-    if (read_run(run, run_key, err) < 0) {
+    if (read_record(run, run_key, err) < 0 || read_log(run, &past, err) < 0) {
+        run_past_release(&past);
         run_free(run);
         if (is_final(err->code))
             run_end_with(runner, run_key, err);
@@ -428,9 +477,8 @@ static int load(struct runner *runner, struct str run_key, struct run **ret_run,
     map_put(&runner->runs, run->row.run_key, run);
     run_watch_time(run);
     run_hold(run);
-    /* Whoever comes first after a start, a person or the start itself. */
-    if (run->row.status != RUN_WAITING)
-        run_continue(run);
+    go_on(run, &past);
+    run_past_release(&past);
     *ret_run = run;
     return 0;
 }

@@ -51,6 +51,7 @@ static const struct bp_type types[] = {
     [RUN_EV_GIVE_UP] = { "give_up" },
     [RUN_EV_DONE] = { "done", BP_FINAL },
     [RUN_EV_NOTE] = { "note", BP_EXT },
+    [RUN_EV_POLICY] = { "policy_changed", BP_EXT | BP_COOP },
 };
 
 /* ---- the work ---- */

@@ -48,6 +48,7 @@ enum run_event_type {
     RUN_EV_GIVE_UP,  /* a limit or a kill switch ends the run; public error */
     RUN_EV_DONE,     /* FINAL: public done */
     RUN_EV_NOTE,     /* EXT: something for the trace (a denied host, a recovery); public none */
+    RUN_EV_POLICY,   /* EXT: a person's guards are others from here on; public none */
     RUN_EV_COUNT,
 };
 
@@ -70,6 +71,8 @@ enum run_bit {
     RUN_FINISHED = 1 << 15,
     /* The bits above are the program's own, a user's policy numbers its attributes from 16 on. */
 };
+#define RUN_POLICY_BITS (~UINT32_C(0) << 16)
+
 /* What give_up carries says why. */
 #define RUN_WHY_ITERATIONS RUN_AGAIN
 #define RUN_WHY_TOOL_CALLS RUN_MORE

@@ -16,8 +16,7 @@
 
 /* ---- going on ---- */
 
-/* The process died between the intent and its result, and the tool can't be repeated safely. */
-static int ask_about(struct run_call *call, struct err *err)
+int run_call_ask_unknown(struct run_call *call, struct err *err)
 {
     struct run *run = call->run;
     AUTO_BUF body = BUF_INIT(LIMIT_JSON_BYTES);
@@ -57,8 +56,8 @@ static int ask_about_all(struct run *run, struct err *err)
     for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
         struct run_call *call = &run->calls[key];
 
-        if (call->live && call->acting && !call->asked && !is_repeatable(call) &&
-            ask_about(call, err) < 0)
+        if (run->interrupted >> key & 1 && call->live && !is_repeatable(call) &&
+            run_call_ask_unknown(call, err) < 0)
             return -1;
     }
     return 0;
@@ -102,7 +101,7 @@ static int go_on(struct run *run, struct err *err)
     for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
         const struct run_call *call = &run->calls[key];
 
-        if (call->live && call->acting && !call->asked && !(out->acts >> key & 1))
+        if (run->interrupted >> key & 1 && call->live && call->acting)
             out->acts |= UINT64_C(1) << key;
     }
     return 0;
@@ -153,10 +152,15 @@ static void recover_one(struct runner *runner, struct str run_key)
 
 /* ---- all of them, a page a tick ---- */
 
-/* Begun with other rules: it can't wait for something that will not be followed. */
-static bool is_foreign(const struct runner *runner, const struct run_record *row)
+/* Under rules that this build can't make: it can't wait for something that will not be followed.
+ * Under a former policy it waits on, and hears of the new one when it is woken. */
+static bool is_foreign(struct runner *runner, const struct run_record *row)
 {
-    return !str_eq(row->program_hash, str_of((const char *)runner->program_hash, BP_HASH_BYTES));
+    const struct bp_program *program;
+
+    return row->program_hash.n != BP_HASH_BYTES ||
+           run_rulebook_find(&runner->rules, (const uint8_t *)row->program_hash.p, &program,
+                             NULL) == 0;
 }
 
 static void recover_page(struct loop_timer *timer)

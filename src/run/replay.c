@@ -18,13 +18,17 @@
 #include "run/log_int.h"
 #include "run/program.h"
 #include "run/resume.h"
+#include "run/rules.h"
 #include "run/run.h"
 
 struct replay {
     struct domain *domain;
-    const struct bp_program *program;
+    struct run_rulebook rules;
+    const struct bp_program *program; /* that the rows at hand were recorded with */
     struct run_record run;
     struct bp_engine *engine;
+    struct run_past past;
+    uint8_t hash[BP_HASH_BYTES]; /* of the rules that the log named last */
     uint8_t chain[RUN_CHAIN_BYTES];
     int64_t operation_of[RUN_CALLS_MAX + 1]; /* by key, the last one that acted */
     struct arena arena;                      /* of a row */
@@ -50,27 +54,34 @@ static int at_row(const struct replay *r, const struct run_event_row *row)
 
 /* ---- the start ---- */
 
-static int check_hash(const struct replay *r, struct json_object *data)
+/* An engine of the rules that hold from this row on. */
+static int take_rules(struct replay *r, const struct run_event_row *row)
 {
-    uint8_t hash[BP_HASH_BYTES];
-    char now[2 * BP_HASH_BYTES + 1], then[2 * BP_HASH_BYTES + 1];
-    struct str recorded = json_str(json_find(data, "program"));
+    struct run_change change;
 
-    if (r->run.program_hash.n != BP_HASH_BYTES)
-        return err_set(r->err, ERR_INTEGRITY_FAILED, "the run has no hash of its program");
-    hex_encode(r->run.program_hash.p, BP_HASH_BYTES, then);
-    if (!str_is(recorded, then))
-        return err_set(r->err, ERR_INTEGRITY_FAILED,
-                       "the run's program is %.16s, its log began with %.*s", then,
-                       STR_ARG(str_take(recorded, 16)));
-    bp_program_hash(r->program, hash);
-    hex_encode(hash, BP_HASH_BYTES, now);
-    if (strcmp(now, then) != 0 && !r->other_program)
-        return err_set(r->err, ERR_RESUME_CONFLICT,
-                       "it was recorded with the program %.16s and this one is %.16s: "
-                       "its rules or the policy are others now",
-                       then, now);
-    return 0;
+    if (run_change_read(row->data, &change, r->err) < 0)
+        return -1;
+    memcpy(r->hash, change.hash, BP_HASH_BYTES);
+    if (!r->other_program && run_rulebook_get(&r->rules, change.hash, &r->program, r->err) < 0)
+        return -1;
+    bp_free(r->engine);
+    r->engine = NULL;
+    if (run_engine(r->program, r->run.settings, NULL, NULL, &r->engine, r->err) < 0)
+        return -1;
+    return row->event.type == RUN_EV_POLICY
+               ? run_change_follow(r->engine, &r->past, &change, r->err)
+               : 0;
+}
+
+/* Guards are swapped between two steps, while the run goes on. */
+static int change_rules(struct replay *r, const struct run_event_row *row)
+{
+    struct bp_event next;
+
+    if (r->decreed || r->report.ended || bp_next(r->engine, &next, NULL))
+        return err_set(r->err, ERR_INTEGRITY_FAILED, "the rules can't change here");
+    r->report.policy_changes++;
+    return take_rules(r, row);
 }
 
 /* The first row says with which rules and limits. */
@@ -86,9 +97,7 @@ static int begin(struct replay *r, const struct run_event_row *row)
     if (!json_equal(json_find(data, "settings"), kept))
         return err_set(r->err, ERR_INTEGRITY_FAILED,
                        "the settings of the run are not those it was started with");
-    if (check_hash(r, data) < 0)
-        return -1;
-    return run_engine(r->program, r->run.settings, NULL, NULL, &r->engine, r->err);
+    return take_rules(r, row);
 }
 
 /* ---- what a row refers to ---- */
@@ -194,6 +203,8 @@ static int check_selected(struct replay *r, const struct run_event_row *row)
     struct bp_refusal refusal;
     AUTO_BUF why = BUF_INIT(512);
 
+    if (row->event.type == RUN_EV_POLICY && !r->other_program)
+        return change_rules(r, row);
     if (r->decreed && check_decreed(r, row) < 0)
         return -1;
     if (!r->decreed && bp_force(r->engine, &row->event, &refusal) < 0) {
@@ -227,6 +238,7 @@ static bool check_row(void *arg, const struct run_event_row *row)
         at_row(r, row);
         r->failed = true;
     }
+    run_past_add(&r->past, &row->event);
     arena_reset(&r->arena);
     r->report.rows++;
     return !r->failed;
@@ -244,6 +256,10 @@ static int check_end(struct replay *r)
         return r->run.ended_at ? err_set(r->err, ERR_INTEGRITY_FAILED,
                                          "the run has ended, and its log is empty")
                                : 0;
+    if (!r->other_program &&
+        !str_eq(r->run.program_hash, str_of((const char *)r->hash, BP_HASH_BYTES)))
+        return err_set(r->err, ERR_INTEGRITY_FAILED,
+                       "the rules of the run are not those that its log names last");
     if (!r->decreed && bp_next(r->engine, &event, &by)) {
         bp_event_text(r->program, &event, &next);
         return err_set(r->err, ERR_INTEGRITY_FAILED,
@@ -268,6 +284,8 @@ static int replay(struct replay *r, int64_t run_n)
     if (found == 1 && run_events_of_run(r->domain, run_n, check_row, r, r->err) == 0 && !r->failed)
         result = check_end(r);
     bp_free(r->engine);
+    run_past_release(&r->past);
+    run_rulebook_release(&r->rules);
     arena_release(&r->arena);
     return result;
 }
@@ -279,6 +297,7 @@ int run_replay_check(struct domain *agent_domain, int64_t run_n, const struct bp
         .domain = agent_domain, .program = program, .arena = ARENA_INIT, .err = err
     };
 
+    run_rulebook_init(&r.rules, agent_domain, program, STR_NONE);
     if (replay(&r, run_n) < 0)
         return -1;
     *ret_report = r.report;

@@ -16,10 +16,12 @@
 
 #include "agent/inbox.h"
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "bp/bp.h"
 #include "change/change.h"
+#include "files/files.h"
 #include "loop/loop.h"
 #include "model/model.h"
 #include "policy/kill.h"
@@ -124,11 +126,17 @@ struct runner_config {
     struct model_gateway *models;
     struct tool_bed *tools;
     struct kill_switches *kill;
+    struct files *files;              /* what agents remember; NULL: nothing is said of it */
     const struct bp_program *program; /* run_program, or with a policy; NULL: run_program */
+    struct str policy_text;           /* of the policy in program; empty: none. Kept by pointer */
     struct sandbox_spec sandbox;      /* of every run; cwd is the run's own; outlives the runner */
     const char *default_agent_name;   /* "Planner" */
     const char *default_model;        /* "offline" */
     const char *default_cwd;
+    /* What else stands at the end of the system text of this agent (its skills); the same from turn
+     * to turn as long as nothing changes. NULL: nothing. */
+    int (*more_system)(void *arg, const struct agent *agent, struct buf *out, struct err *err);
+    void *more_system_arg;
     int64_t context_tokens; /* 0: CONTEXT_TOKENS_DEFAULT */
     int64_t approval_ms;    /* until an item expires; 0: 7 days */
     unsigned max_thinking;  /* model requests at a time; 0: 256. More wait for their turn */
@@ -171,10 +179,11 @@ int run_log_each(struct domain *agent_domain, int64_t run_n,
 
 /* Re-executes the program from the log with nothing outside: 0 when every selected event, every
  * link of the chain and every content is as recorded. -1 with integrity_failed: the first row that
- * differs and how; resume_conflict: the program or policy is another than the one recorded;
- * not_found. Works while the run goes on. */
+ * differs and how; resume_conflict: the program is another than the one recorded, or the policy is
+ * and nobody kept it; not_found. Works while the run goes on. */
 struct run_replay_report {
     int64_t rows, selected; /* selected: not from outside */
+    int64_t policy_changes; /* while it ran */
     bool ended;             /* the last row is done */
 };
 int run_replay_check(struct domain *agent_domain, int64_t run_n, const struct bp_program *program,

@@ -81,7 +81,8 @@ struct bp_engine *runner_engine_take(struct runner *runner)
 
 void runner_engine_give(struct runner *runner, struct bp_engine *engine)
 {
-    if (engine && runner->engine_count < RUNNER_ENGINES)
+    if (engine && bp_program_of(engine) == runner->config.program &&
+        runner->engine_count < RUNNER_ENGINES)
         runner->engines[runner->engine_count++] = engine;
     else
         bp_free(engine);
@@ -100,17 +101,37 @@ static void hand_noticed(void *arg, struct str run_key, const struct hand_notice
 
 /* ---- the runner ---- */
 
+/* Whoever goes on with a run, or replays it, after the policy has become another one needs it. */
+static int keep_policy(struct runner *runner, struct err *err)
+{
+    struct loop *loop = runner->config.loop;
+    int r;
+
+    if (!runner->config.policy_text.n)
+        return 0;
+    if (loop_unit_begin(loop, runner->config.agent_domain, err) < 0)
+        return -1;
+    r = run_rulebook_keep(&runner->rules, runner->config.policy_text, err);
+    if (loop_unit_end(loop, r == 0, r == 0 ? err : NULL) < 0)
+        return -1;
+    return r;
+}
+
 int runner_new(const struct runner_config *config, struct runner **ret_runner, struct err *err)
 {
     struct runner *runner = NEW(struct runner);
 
-    (void)err;
     *runner = (struct runner){ .config = *config, .runs = MAP_INIT };
     runner->queue_last = &runner->queue_first;
     runner->prompts = prompt_cache_new();
     if (!runner->config.program)
         runner->config.program = &run_program;
-    bp_program_hash(runner->config.program, runner->program_hash);
+    run_rulebook_init(&runner->rules, config->agent_domain, runner->config.program,
+                      config->policy_text);
+    if (keep_policy(runner, err) < 0) {
+        runner_free(runner);
+        return -1;
+    }
     uuid_source_init(&runner->uuids, loop_clock(config->loop), rand_system());
     runner->hands = hands_new(
         &(struct hands_config){ .loop = config->loop, .notice = hand_noticed, .arg = runner });
@@ -148,6 +169,7 @@ void runner_free(struct runner *runner)
     while (runner->engine_count)
         bp_free(runner->engines[--runner->engine_count]);
     prompt_cache_free(runner->prompts);
+    run_rulebook_release(&runner->rules);
     free(runner);
 }
 

@@ -25,6 +25,7 @@
 #include "run/log_int.h"
 #include "run/program.h"
 #include "run/resume.h"
+#include "run/rules.h"
 
 #define SHORT_BYTES  160
 #define EVENT_COLUMN 34
@@ -42,13 +43,16 @@ struct told {
 
 struct tracing {
     struct domain *domain;
-    const struct bp_program *program;
+    struct run_rulebook rules;
+    const struct bp_program *program; /* that the rows at hand were recorded with */
     struct run_record run;
     struct bp_engine *engine; /* NULL: the log is another program's */
+    struct run_past past;
     int64_t asked_at, began_at[RUN_CALLS_MAX + 1];
     struct arena arena; /* of a row */
     struct buf out;
     bool json, failed;
+    bool known; /* its rules */
     run_line_fn *line;
     void *arg;
     struct err *err;
@@ -81,12 +85,34 @@ static int refer(struct tracing *t, struct told *told)
     return 0;
 }
 
+/* An engine of the rules that hold from this row on; none when nobody knows them any more. */
+static void take_rules(struct tracing *t, const struct run_event_row *row)
+{
+    struct run_change change;
+    bool had = t->engine || row->event.type == RUN_EV_START;
+
+    bp_free(t->engine);
+    t->engine = NULL;
+    if (!had || run_change_read(row->data, &change, NULL) < 0 ||
+        run_rulebook_find(&t->rules, change.hash, &t->program, NULL) <= 0 ||
+        run_engine(t->program, t->run.settings, NULL, NULL, &t->engine, NULL) < 0)
+        return;
+    if (row->event.type != RUN_EV_POLICY ||
+        run_change_follow(t->engine, &t->past, &change, NULL) == 0)
+        return;
+    bp_free(t->engine);
+    t->engine = NULL;
+}
+
 static void run_along(struct tracing *t, struct told *told)
 {
     struct bp_event next;
     struct bp_place by = { .thread = NULL };
 
-    if (!t->engine)
+    if (told->row->event.type == RUN_EV_START || told->row->event.type == RUN_EV_POLICY)
+        take_rules(t, told->row);
+    run_past_add(&t->past, &told->row->event);
+    if (!t->engine || told->row->event.type == RUN_EV_POLICY)
         return;
     if (bp_next(t->engine, &next, &by))
         told->by = by;
@@ -435,7 +461,7 @@ static void tell_run_json(struct tracing *t, const struct agent *agent)
     key_str(&w, "errorCode", run->error_code);
     key_time(&w, "createdAt", run->created_at);
     json_write_key(&w, "sameProgram");
-    json_write_bool(&w, t->engine != NULL);
+    json_write_bool(&w, t->known);
     json_write_object_end(&w);
     json_write_object_end(&w);
     put_line(t);
@@ -454,20 +480,17 @@ static void tell_run_text(struct tracing *t, const struct agent *agent)
         buf_printf(&t->out, ", %.*s: ", STR_ARG(run->error_code));
         add_short(&t->out, run->error_message);
     }
-    if (!t->engine)
+    if (!t->known)
         buf_add_text(&t->out, " (recorded with other rules than this program's)");
     put_line(t);
 }
 
-/* None for a log of another program. */
-static void make_engine(struct tracing *t)
+static bool is_known(struct tracing *t)
 {
-    uint8_t hash[BP_HASH_BYTES];
+    const struct bp_program *program;
 
-    bp_program_hash(t->program, hash);
-    if (str_eq(t->run.program_hash, str_of((const char *)hash, sizeof(hash))) &&
-        run_engine(t->program, t->run.settings, NULL, NULL, &t->engine, NULL) < 0)
-        t->engine = NULL;
+    return t->run.program_hash.n == BP_HASH_BYTES &&
+           run_rulebook_find(&t->rules, (const uint8_t *)t->run.program_hash.p, &program, NULL) > 0;
 }
 
 static int trace(struct tracing *t, int64_t run_n, struct arena *kept)
@@ -479,7 +502,7 @@ static int trace(struct tracing *t, int64_t run_n, struct arena *kept)
         return err_set(t->err, ERR_NOT_FOUND, "there is no run %lld", (long long)run_n);
     if (found < 0 || agent_get_n(t->domain, t->run.agent_n, kept, &agent, t->err) < 0)
         return -1;
-    make_engine(t);
+    t->known = is_known(t);
     if (t->json)
         tell_run_json(t, &agent);
     else
@@ -501,9 +524,13 @@ int run_trace(struct domain *agent_domain, int64_t run_n, const struct bp_progra
                          .line = line,
                          .arg = arg,
                          .err = err };
-    int r = trace(&t, run_n, &kept);
+    int r;
 
+    run_rulebook_init(&t.rules, agent_domain, program, STR_NONE);
+    r = trace(&t, run_n, &kept);
     bp_free(t.engine);
+    run_past_release(&t.past);
+    run_rulebook_release(&t.rules);
     buf_release(&t.out);
     arena_release(&t.arena);
     return r;

@@ -18,6 +18,11 @@ static struct loop *loop_of(const struct run *run)
 
 /* ---- letting out ---- */
 
+static bool asks(const struct run_outbox *out)
+{
+    return out->think || out->check;
+}
+
 static void outbox_free(struct run_outbox *out)
 {
     struct run_out_event *next;
@@ -64,13 +69,14 @@ static void outbox_run(struct loop_effect *effect)
     struct run_outbox *out = (struct run_outbox *)effect;
     struct run *run = out->run;
 
+    run->asking -= asks(out);
     publish_all(out);
     if (str_is(run->row.wait_kind, "nothing") && !run->ended)
         end_stuck(run);
     if (!run->runner->stopping && !run->broken) {
         run->thinking |= out->think;
         run->checking |= out->check;
-        if (out->think || out->check)
+        if (asks(out))
             run_think_start(run);
         for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
             if (out->acts >> key & 1)
@@ -84,6 +90,7 @@ static void outbox_run(struct loop_effect *effect)
 static void break_run(struct run *run)
 {
     run->broken = true;
+    prompt_cache_forget(run);
     run_stop_effects(run);
 }
 
@@ -98,6 +105,7 @@ static void outbox_drop(struct loop_effect *effect, const struct err *why)
     struct run_outbox *out = (struct run_outbox *)effect;
     struct run *run = out->run;
 
+    run->asking -= asks(out);
     if (!run->runner->stopping)
         LOG_WARN("run", "not stored, the run is loaded again", LOG_STR("run", run->row.run_key),
                  LOG_ERR(why));
@@ -170,7 +178,7 @@ static bool has_effect(const struct run *run)
 {
     const struct run_outbox *out = run->unit.out;
 
-    if (out->think || out->check || out->acts || run->thinking || run->checking)
+    if (asks(out) || run->asking || out->acts || run->thinking || run->checking)
         return true;
     for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
         if (run->calls[key].job || (run->calls[key].acting && !run->calls[key].asked))
@@ -197,19 +205,19 @@ static void set_status(struct run *run)
 
 static int save(struct run *run, struct err *err)
 {
-    struct domain *domain = run->runner->config.agent_domain;
+    bool begins = run->rows == run->unit.rows;
 
     set_status(run);
     /* When a conversation was last used is what its run began or ended at: not every step of it. */
-    if (run->unit.rows && thread_save(domain, &run->thread,
-                                      run->ended ? run->unit.now : run->row.created_at, err) < 0)
+    if (run->unit.rows && (begins || run->ended) &&
+        thread_save(run->runner->config.agent_domain, &run->thread, run->unit.now, err) < 0)
         return -1;
     if (!run->dirty)
         return 0;
     run->row.updated_at = run->unit.now;
     run->row.active_ms += run->unit.now - run->active_since;
     run->active_since = run->unit.now;
-    return run_update(domain, &run->row, err);
+    return run_update(run->runner->config.agent_domain, &run->row, err);
 }
 
 int run_unit_end(struct run *run, bool keep, struct err *err)
@@ -230,6 +238,7 @@ int run_unit_end(struct run *run, bool keep, struct err *err)
         run->dirty = false;
         map_remove(&run->runner->failures, run->row.run_key);
         run_hold(run);
+        run->asking += asks(out);
         loop_after_commit(loop_of(run), &out->effect);
         return loop_unit_end(loop_of(run), true, err);
     }

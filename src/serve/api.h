@@ -6,12 +6,16 @@
 #define DORMOUSE_SERVE_API_H
 
 #include "base/alloc.h"
+#include "builder/builder.h"
 #include "policy/consent.h"
 #include "policy/kill.h"
 #include "run/run.h"
 #include "serve/route.h"
 
 struct api;
+struct connect;
+struct secrets;
+struct skills;
 
 struct api_config {
     struct runner *runner;
@@ -19,10 +23,16 @@ struct api_config {
     struct loop *loop;
     struct change *change;
     struct kill_switches *kill;
+    struct files *files;
     struct model_gateway *models;
+    struct tool_bed *tools;
+    struct builder *builder;
+    struct skills *skills;
     /* What a person agrees to for this model; texts lie in arena. */
     void (*terms)(const struct model_spec *spec, struct arena *arena,
                   struct consent_terms *ret_terms);
+    struct connect *connect; /* NULL: no accounts */
+    struct secrets *secrets; /* NULL: no secrets */
 };
 
 /* Never NULL. */

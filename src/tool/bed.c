@@ -52,7 +52,8 @@ static bool find_handler(struct tool_bed *bed, struct tool_binding *binding)
     binding->builtin = builtin_find(name);
     if (binding->builtin) {
         binding->impl = &binding->builtin->impl;
-        return true;
+        binding->impl_arg = binding->builtin->needs_files ? bed : NULL;
+        return !binding->builtin->needs_files || bed->config.files;
     }
     bound = bound_find(bed, name);
     if (!bound)
@@ -87,6 +88,12 @@ void tool_bed_bind(struct tool_bed *bed, const struct tool_impl *impl, void *imp
     BUG_IF(bed->count);
     *bound = (struct tool_bound){ .impl = impl, .arg = impl_arg, .next = bed->bound };
     bed->bound = bound;
+}
+
+void tool_bed_guard(struct tool_bed *bed, struct tool_guard *guard)
+{
+    guard->next = bed->guards;
+    bed->guards = guard;
 }
 
 int tool_bed_new(const struct tool_bed_config *config, struct tool_bed **ret_bed, struct err *err)
@@ -173,9 +180,18 @@ const struct tool_contract *tool_bed_find(struct tool_bed *bed, struct str name)
     return binding ? binding->entry->contract : NULL;
 }
 
+bool tool_bed_offers(struct tool_bed *bed, const struct tool_contract *contract,
+                     const struct agent *agent, struct str wake_reason)
+{
+    const struct tool_binding *binding = bed_find(bed, str_from(contract->name));
+
+    return binding && tool_offered(contract, agent, wake_reason) &&
+           (!binding->impl->offered || binding->impl->offered(binding->impl_arg, agent));
+}
+
 bool tool_bed_uses_hand(struct tool_bed *bed, const struct tool_contract *contract)
 {
     const struct tool_binding *binding = bed_find(bed, str_from(contract->name));
 
-    return binding && binding->impl->start == hand_tool_start;
+    return binding && (binding->impl->uses_hand || binding->impl->start == hand_tool_start);
 }

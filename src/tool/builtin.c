@@ -159,7 +159,10 @@ const struct tool_builtin tool_builtins[] = {
                 .preview = hand_tool_preview },
       .waiver = TOOL_WAIVER_WRITE_PATH,
       .preview_operation = "preview_edit" },
+    { .impl = { .name = "list_memory", .start = list_memory_start }, .needs_files = true },
     { .impl = { .name = "read_file", .check = check_read, .start = hand_tool_start } },
+    { .impl = { .name = "read_memory", .check = memory_path_check, .start = read_memory_start },
+      .needs_files = true },
     { .impl = { .name = "search", .check = check_search, .start = hand_tool_start } },
     { .impl = { .name = "write_file",
                 .check = check_write,
@@ -167,5 +170,11 @@ const struct tool_builtin tool_builtins[] = {
                 .preview = hand_tool_preview },
       .waiver = TOOL_WAIVER_WRITE_PATH,
       .preview_operation = "preview_write" },
+    { .impl = { .name = "write_memory",
+                .check = memory_tool_check,
+                .spared = memory_tool_spared,
+                .start = write_memory_start,
+                .preview = write_memory_preview },
+      .needs_files = true },
 };
 const size_t tool_builtin_count = ARRAY_LEN(tool_builtins);

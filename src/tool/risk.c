@@ -106,15 +106,19 @@ bool risk_may_write(const struct sandbox_spec *spec, struct str path, struct are
 
 /* ---- attributes ---- */
 
+bool tool_asks(const struct tool_contract *contract)
+{
+    if (contract->approval == TOOL_ASK_BY_RISK)
+        return contract->mutating && contract->risk >= TOOL_RISK_MEDIUM;
+    return contract->approval != TOOL_ASK_NEVER;
+}
+
 static bool asks(const struct judging *j)
 {
     const struct tool_contract *contract = j->binding->entry->contract;
     const struct tool_impl *impl = j->binding->impl;
 
-    if (contract->approval == TOOL_ASK_NEVER)
-        return false;
-    if (contract->approval == TOOL_ASK_BY_RISK &&
-        !(contract->mutating && contract->risk >= TOOL_RISK_MEDIUM))
+    if (!tool_asks(contract))
         return false;
     return !(impl->spared && j->arguments &&
              impl->spared(j->binding->impl_arg, j->call, j->arguments));

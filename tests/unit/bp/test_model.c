@@ -255,3 +255,97 @@ TEST(more_events_from_outside_than_can_be_tried_are_refused)
                 "program wide allows 8192 different events from outside at once; the checker takes"
                 " 4096: let fewer attributes be looked at");
 }
+
+/* ---- what is forgotten of a key ---- */
+
+enum { EV_BORN = 1, EV_MARK, EV_WORK, EV_DROP, EV_GONE, EV_KINDS };
+enum { GOOD = 1, LOUD = 2 };
+
+static const struct bp_type kinds[EV_KINDS] = {
+    [EV_BORN] = { "born", BP_EXT | BP_KEYED | BP_BIRTH, GOOD | LOUD },
+    [EV_MARK] = { "mark", BP_EXT | BP_KEYED | BP_LATCH, GOOD | LOUD },
+    [EV_WORK] = { "work", BP_KEYED },
+    [EV_DROP] = { "drop", BP_EXT | BP_KEYED },
+    [EV_GONE] = { "gone", BP_KEYED | BP_RETIRE },
+};
+static const char *const kind_bits[] = { "good", "loud" };
+static const struct bp_point worker[] = {
+    { .request = BP_MINE(EV_WORK, .go = BP_GO(2)), .wait = { BP_ON_MINE(EV_DROP) } },
+    { .wait = { BP_ON_MINE(EV_MARK, .go = BP_GO(0)), BP_ON_MINE(EV_DROP) } },
+    { .request = BP_MINE(EV_GONE) },
+};
+static const struct bp_point only_good[] = {
+    { .block = { BP_ON(EV_WORK, .lacks = GOOD) } },
+};
+
+/* At 0 it may work, where good is looked at; at 1 it works only after a mark, which says anew. */
+TEST(a_key_keeps_the_attributes_that_it_may_yet_ask_with)
+{
+    static const struct {
+        uint8_t point;
+        bool rewritten; /* mark tells all that is kept */
+        uint32_t kept;
+    } cases[] = { { 0, true, GOOD }, { 1, true, 0 }, { 1, false, GOOD }, { 2, true, 0 } };
+
+    for (unsigned i = 0; i < BP_COUNT(cases); i++) {
+        const struct bp_thread threads[] = {
+            { BP_TABLE("worker", worker), .spawn = BP_ON(EV_BORN) },
+            { BP_TABLE("only_good", only_good), .kind = BP_GUARD },
+        };
+        struct bp_type types[EV_KINDS];
+        const struct bp_program program = { .name = "forgets",
+                                            .types = types,
+                                            .threads = threads,
+                                            .bits = kind_bits,
+                                            .type_count = EV_KINDS,
+                                            .thread_count = 2,
+                                            .bit_count = 2 };
+        AUTO_MODEL m = { .program = NULL };
+        struct state state;
+
+        memcpy(types, kinds, sizeof(types));
+        if (!cases[i].rewritten)
+            types[EV_MARK].bits = LOUD;
+        ASSERT_OK(model_init(&m, &program, 2, (struct model_scope){ .environment = true }, NULL,
+                             &t->err));
+        model_begin(&m, &state);
+        state.alive = 1u << 2;
+        state.record[2] = GOOD | LOUD;
+        state.code[model_slot(&m, &m.threads[0], 2)] = m.threads[0].code_of[cases[i].point];
+        model_forget(&m, &state);
+        ASSERT_EQ(state.record[2], cases[i].kept);
+    }
+}
+
+/* A thread that may begin at any moment asks with what is kept then; and so does one left out. */
+TEST(a_key_keeps_what_threads_that_are_not_there_yet_may_ask_with)
+{
+    static const struct bp_point idle[] = { { .wait = { BP_ON_MINE(EV_DROP, .go = BP_GO(0)) } } };
+    const struct bp_thread threads[] = {
+        { BP_TABLE("idle", idle), .spawn = BP_ON(EV_BORN) },
+        { BP_TABLE("worker", worker), .spawn = BP_ON(EV_DROP) },
+        { BP_TABLE("only_good", only_good), .kind = BP_GUARD },
+    };
+    const struct bp_program program = { .name = "keeps",
+                                        .types = kinds,
+                                        .threads = threads,
+                                        .bits = kind_bits,
+                                        .type_count = EV_KINDS,
+                                        .thread_count = 3,
+                                        .bit_count = 2 };
+    static const bool keep[] = { true, false, true };
+    const struct model_scope scopes[] = { { .environment = true }, { .keep = keep } };
+
+    for (unsigned i = 0; i < BP_COUNT(scopes); i++) {
+        AUTO_MODEL m = { .program = NULL };
+        struct state state;
+
+        ASSERT_OK(model_init(&m, &program, 1, scopes[i], NULL, &t->err));
+        model_begin(&m, &state);
+        state.alive = 1u << 1;
+        state.record[1] = GOOD | LOUD;
+        state.code[model_slot(&m, &m.threads[0], 1)] = m.threads[0].code_of[0];
+        model_forget(&m, &state);
+        ASSERT_EQ(state.record[1], GOOD);
+    }
+}

@@ -8,8 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/json_write.h"
+#include "base/yaml.h"
+#include "bp/policy.h"
 #include "db/migrations.h"
 #include "run/program.h"
 
@@ -162,6 +165,8 @@ void stage_answer(struct stage *stage, const char *text)
 
 #define CONTRACT(name, strategy, approval) CONTRACT_OF(name, strategy, approval, "test", "true")
 #define CONTRACT_OF(name, strategy, approval, class, parallel)                                     \
+    CONTRACT_WITH(name, strategy, approval, class, parallel, "")
+#define CONTRACT_WITH(name, strategy, approval, class, parallel, more)                             \
     "{\"name\":\"" name "\",\"version\":\"1.0.0\","                                                \
     "\"description\":\"Does what a test wants it to do.\","                                        \
     "\"capabilitiesRequired\":[\"test\"],\"allowedWakeReasons\":[\"userInitiated\",\"manual\"],"   \
@@ -170,7 +175,8 @@ void stage_answer(struct stage *stage, const char *text)
     "\"sideEffects\":{\"entityTypes\":[],\"notificationTokens\":[]},"                              \
     "\"riskLevel\":\"low\",\"dataMinimizationPolicyRef\":\"workspace\","                           \
     "\"toolClass\":\"" class "\",\"mutating\":true,\"approval\":\"" approval "\","                 \
-                             "\"parallelSafe\":" parallel ",\"timeout\":60,\"egressHosts\":[]}"
+                             "\"parallelSafe\":" parallel                                          \
+                             ",\"timeout\":60,\"egressHosts\":[]" more "}"
 
 static void finish_job(struct stage *stage, struct tool_job *job)
 {
@@ -276,6 +282,8 @@ static const struct {
       { .name = "mail", .start = tool_run, .cancel = tool_stop } },
     { CONTRACT_OF("put", "keyed", "always", "files2", "true"),
       { .name = "put", .start = tool_run, .cancel = tool_stop, .preview = show_target } },
+    { CONTRACT_WITH("fetch", "keyed", "never", "test", "true", ",\"outputTaint\":\"web\""),
+      { .name = "fetch", .start = tool_run, .cancel = tool_stop } },
     { CONTRACT("query", "keyed", "never"), { .name = "query", .start = ask_person } },
 };
 
@@ -320,6 +328,32 @@ static void heard(struct run_listener *listener, const struct run_public *event)
     stage->events[stage->event_count++] = arena_copy(&t->arena, event->json.p, event->json.n);
 }
 
+/* As the house does with DATA/policy.yaml. Read anew at every start, and kept until the test ends.
+ */
+static void take_policy(struct stage *stage, struct tool_bed_config *bed)
+{
+    struct test *t = stage->t;
+    AUTO_YAML yaml = YAML_INIT;
+    struct bp_policy *policy;
+    char *hash =
+        arena_text(&t->arena, "0123456789012345678901234567890123456789012345678901234567890123");
+
+    bp_policy_free(stage->parsed_policy);
+    stage->parsed_policy = NULL;
+    stage->config.policy_text = STR_NONE;
+    if (!stage->policy)
+        return;
+    ASSERT_OK(yaml_parse(str_from(stage->policy), "policy.yaml", &yaml, &t->err));
+    ASSERT_OK(bp_policy_parse(&yaml, "policy.yaml", &policy, &t->err));
+    stage->parsed_policy = policy;
+    ASSERT_OK(run_program_with_policy(policy, &t->arena, &stage->config.program, &t->err));
+    stage->config.policy_text = str_from(stage->policy);
+    sha256_text(stage->config.policy_text, hash);
+    bed->policy = policy;
+    bed->program = stage->config.program;
+    bed->policy_text_hash = hash;
+}
+
 static void wake(struct stage *stage)
 {
     struct test *t = stage->t;
@@ -339,6 +373,12 @@ static void wake(struct stage *stage)
     ASSERT_OK(kill_open(stage->domain, &stage->kill, &t->err));
     ASSERT_OK(model_gateway_new(&models, &stage->models, &t->err));
     with_kill.kill = stage->kill;
+    ASSERT_OK(files_new(&(struct files_config){ .loop = stage->loop,
+                                                .agent_domain = stage->domain,
+                                                .change = stage->change },
+                        &stage->files, &t->err));
+    with_kill.files = stage->files;
+    take_policy(stage, &with_kill);
     ASSERT_OK(tool_bed_new(&with_kill, &stage->tools, &t->err));
     for (size_t i = 0; i < ARRAY_LEN(tools); i++)
         ASSERT_OK(tool_bed_add(stage->tools, tools[i].contract, &tools[i].impl, stage, &t->err));
@@ -348,10 +388,12 @@ static void wake(struct stage *stage)
                                             .models = stage->models,
                                             .tools = stage->tools,
                                             .kill = stage->kill,
+                                            .files = stage->files,
                                             .default_agent_name = "Planner",
                                             .default_model = "test",
                                             .default_cwd = "/tmp",
                                             .program = stage->config.program,
+                                            .policy_text = stage->config.policy_text,
                                             .context_tokens = stage->config.context_tokens,
                                             .max_thinking = stage->config.max_thinking };
     ASSERT_OK(runner_new(&stage->config, &stage->runner, &t->err));
@@ -365,6 +407,7 @@ static void sleep_down(struct stage *stage)
     model_gateway_free(stage->models);
     drop_request(stage);
     tool_bed_free(stage->tools);
+    files_free(stage->files);
     loop_free(stage->loop);
     runner_free(stage->runner);
     kill_switches_free(stage->kill);
@@ -401,6 +444,7 @@ void stage_free(struct stage *stage)
     if (!stage->altered)
         stage_check(stage);
     sleep_down(stage);
+    bp_policy_free(stage->parsed_policy);
     domain_free(stage->domain);
     free(stage->last_request);
     free(stage);

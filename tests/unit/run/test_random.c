@@ -14,12 +14,28 @@
 
 #define STEPS 60
 
+/* Each forbids something, and leaves a way out. */
+#define FORBID(name)                                                                               \
+    "  - name: no_" name "\n"                                                                      \
+    "    points: [{ block: [{ on: act, has: [" name "] }] }]\n"                                    \
+    "  - name: refuse_" name "\n"                                                                  \
+    "    each: { on: [call, edit, judged], has: [" name "] }\n"                                    \
+    "    points: [{ request: denied, interrupt: { on: [edit, judged], lacks: [" name "] } }]\n"
+static const char *const policies[] = {
+    NULL,
+    "version: 1\nclassify:\n  posted: tool in [\"send\", \"mail\"]\nguards:\n" FORBID("posted"),
+    "version: 1\nclassify:\n  posted: tool == \"note\"\nguards:\n" FORBID("posted"),
+    "version: 1\nclassify:\n  a: tool == \"poke\"\n  b: args.edited exists\nguards:\n" FORBID("b")
+        FORBID("a"),
+};
+
 struct life {
     struct stage *stage;
     struct test *t;
     struct rand_fake rand;
     struct str run;
     bool killed;
+    bool policed;       /* the policy changes, too */
     struct map allowed; /* operation -> how often a person said: again */
 };
 
@@ -88,7 +104,9 @@ static void decide(struct life *life, const struct inbox_item *item, bool kindly
     r = run_decide(life->stage->runner, item->id, &decision, &t->err);
     if (r > 0 && item->kind == INBOX_UNKNOWN_EFFECT && decision.state == INBOX_APPROVED)
         remember_again(life, item);
-    ASSERT(r >= 0 || t->err.code == ERR_KILL_SWITCH_ACTIVE || t->err.code == ERR_CANCELLED);
+    /* A new policy has refused what was asked about: nobody waits any more. */
+    ASSERT(r >= 0 || t->err.code == ERR_KILL_SWITCH_ACTIVE || t->err.code == ERR_CANCELLED ||
+           (life->policed && t->err.code == ERR_CONFLICT));
     err_reset(&t->err);
 }
 
@@ -148,6 +166,10 @@ static void crash(struct life *life)
         stage_act(stage); /* done, and nobody knows */
     if (pick(life, 2))
         loop_fake_tick(stage->loop);
+    if (life->policed) {
+        stage->policy = policies[pick(life, ARRAY_LEN(policies))];
+        stage->config.program = NULL;
+    }
     stage_crash(stage);
 }
 
@@ -250,9 +272,9 @@ static void check_effects(struct life *life)
     }
 }
 
-static void live(struct test *t, uint64_t seed)
+static void live(struct test *t, uint64_t seed, bool policed)
 {
-    struct life life = { .stage = stage_new(t), .t = t, .allowed = MAP_INIT };
+    struct life life = { .stage = stage_new(t), .t = t, .policed = policed, .allowed = MAP_INIT };
 
     rand_fake_init(&life.rand, seed);
     life.stage->hold_tools = true;
@@ -272,7 +294,7 @@ static void live(struct test *t, uint64_t seed)
 
 /* DORMOUSE_TEST_SEED=7 lives that one alone, DORMOUSE_TEST_LIVES=500 so many; a failure says which
  * it was. */
-static void live_all(struct test *t, uint64_t from, uint64_t count)
+static void live_all(struct test *t, uint64_t from, uint64_t count, bool policed)
 {
     const char *one = getenv("DORMOUSE_TEST_SEED"), *many = getenv("DORMOUSE_TEST_LIVES");
     uint64_t end = from + (many ? strtoull(many, NULL, 10) : count);
@@ -281,16 +303,21 @@ static void live_all(struct test *t, uint64_t from, uint64_t count)
         if (one && strtoull(one, NULL, 10) != seed)
             continue;
         fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
-        live(t, seed);
+        live(t, seed, policed);
     }
 }
 
 DB_TEST(random_lives_end_well)
 {
-    live_all(t, 1, 6);
+    live_all(t, 1, 6, false);
 }
 
 DB_TEST(other_random_lives_end_well)
 {
-    live_all(t, 100001, 4);
+    live_all(t, 100001, 4, false);
+}
+
+DB_TEST(random_lives_under_changing_policies_end_well)
+{
+    live_all(t, 200001, 5, true);
 }

@@ -35,7 +35,6 @@ CREATE TABLE file_versions (
     version BIGINT NOT NULL,                      -- 1, 2, 3 ...
     hash TEXT,
     size BIGINT NOT NULL,
-    content BYTEA,
     author TEXT NOT NULL,                          -- owner, agent:ID, system
     reason TEXT NOT NULL DEFAULT '',
     taint TEXT,                                    -- where untrusted text in it came from; NULL: nowhere
@@ -43,7 +42,8 @@ CREATE TABLE file_versions (
     run_n BIGINT,
     created_at BIGINT NOT NULL,
     host_n BIGINT NOT NULL,
-    counter BIGINT NOT NULL
+    counter BIGINT NOT NULL,
+    content BYTEA                                  -- last: what is long is not read on the way to what is short
 );
 CREATE UNIQUE INDEX idx_file_versions_file_version ON file_versions (file_n, version);
 CREATE INDEX idx_file_versions_host_counter ON file_versions (host_n, counter);

@@ -35,7 +35,6 @@ CREATE TABLE file_versions (
     version INTEGER NOT NULL,                      -- 1, 2, 3 ...
     hash TEXT,
     size INTEGER NOT NULL,
-    content BLOB,
     author TEXT NOT NULL,                          -- owner, agent:ID, system
     reason TEXT NOT NULL DEFAULT '',
     taint TEXT,                                    -- where untrusted text in it came from; NULL: nowhere
@@ -43,7 +42,8 @@ CREATE TABLE file_versions (
     run_n INTEGER,
     created_at INTEGER NOT NULL,
     host_n INTEGER NOT NULL,
-    counter INTEGER NOT NULL
+    counter INTEGER NOT NULL,
+    content BLOB                                   -- last: what is long is not read on the way to what is short
 ) STRICT;
 CREATE UNIQUE INDEX idx_file_versions_file_version ON file_versions (file_n, version);
 CREATE INDEX idx_file_versions_host_counter ON file_versions (host_n, counter);

@@ -21,7 +21,7 @@ export interface Pair {
   right?: Row;
 }
 
-const EDITS_MAX = 3000; // beyond this the texts have nothing in common worth showing
+const EDITS_MAX = 1000; // beyond this the texts have nothing in common worth showing
 
 /** Offsets in UTF-8 bytes as offsets in the string; out of range ones are brought inside. */
 export function fromBytes(text: string, offsets: number[]): number[] {

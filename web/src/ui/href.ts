@@ -19,7 +19,7 @@ export function safeHref(href: string): string | null {
   if (!/^(https?:\/\/|mailto:)/i.test(text)) return null;
   try {
     const { protocol, username, password } = new URL(text);
-    if (username || password) return null; // https://your-bank@elsewhere
+    if (username || password) return null; // your-bank@elsewhere
     return ["http:", "https:", "mailto:"].includes(protocol) ? text : null;
   } catch {
     return null;

@@ -8,6 +8,7 @@ import { misleading, safeHref, unescape } from "./href";
 
 const DEPTH_MAX = 24; // nested quotes and lists beyond this are shown as text
 const TEXT_MAX = 400_000; // longer ones are shown as they are
+const COST_MAX = 250; // so are those that would take longer to take apart
 
 const plain = (tokens: Token[] | undefined, raw: string): string =>
   tokens?.map((token) => ("tokens" in token && token.tokens ? plain(token.tokens, token.raw) : "text" in token ? String(token.text) : token.raw)).join("") ?? raw;
@@ -104,8 +105,42 @@ const Block = memo(
   (a, b) => a.token.raw === b.token.raw && a.token.type === b.token.type && a.depth === b.depth,
 );
 
+/** Milliseconds that marked would take about, measured: it is quadratic in the marks of emphasis of one
+    paragraph, and worse in its brackets. */
+export function cost(text: string): number {
+  let sum = 0;
+  let marks = 0;
+  let brackets = 0;
+  let fence = "";
+  let table = false;
+  const close = (): void => {
+    sum += marks * marks * 0.0008 + brackets ** 3 * 0.00001;
+    marks = 0;
+    brackets = 0;
+  };
+  for (const line of text.split("\n")) {
+    const begins = /^\s*(```+|~~~+)/.exec(line)?.[1] ?? "";
+    if (fence) {
+      if (begins.startsWith(fence)) fence = "";
+      continue;
+    }
+    if (begins) {
+      fence = begins;
+      close();
+      continue;
+    }
+    if (/^\s*\|?(\s*:?-+:?\s*\|)+/.test(line)) table = true;
+    if (!line.trim()) table = false;
+    if (table || /^\s*($|#|[-*+]\s|\d{1,9}[.)]\s)/.test(line)) close();
+    marks += line.match(/\*|(?<!\w)_|_(?!\w)|~/g)?.length ?? 0;
+    brackets += line.match(/\[/g)?.length ?? 0;
+  }
+  close();
+  return sum;
+}
+
 export function parse(text: string): Token[] | null {
-  if (text.length > TEXT_MAX || /(?:[>\-*+] ?){200}/.test(text)) return null;
+  if (text.length > TEXT_MAX || /(?:[>\-*+] ?){200}/.test(text) || cost(text) > COST_MAX) return null;
   try {
     return new Lexer({ gfm: true, breaks: false }).lex(text);
   } catch {

@@ -33,7 +33,7 @@ function Quick({ item }: { item: InboxItem }) {
       {can.approve && !odd && item.kind === "memory" && (
         <Button small busy={busy} icon={<Check size={14} aria-hidden />} onClick={say({ decision: "approve" })}>Approve</Button>
       )}
-      <Link to={`/inbox/${item.id}`} className="button button-quiet button-small">{can.answer && choices.length === 0 ? "Answer" : "Look"}</Link>
+      <Link to={`/inbox/${item.id}`} className="button button-quiet button-small wait-look">{can.answer && choices.length === 0 ? "Answer" : "Look"}</Link>
     </div>
   );
 }

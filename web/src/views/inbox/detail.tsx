@@ -26,7 +26,7 @@ function Head({ item, small }: { item: InboxItem; small?: boolean | undefined })
       </div>
       {!small && (
         <h2 className="item-title">
-          {item.agentId ? <Link to={`/agents/${encodeURIComponent(item.agentId)}`}>{item.agentName ?? item.agentId}</Link> : "Dormouse"} {summary(item)}
+          {item.agentId ? <Link to={`/agents/${encodeURIComponent(item.agentId)}`}>{item.agentName ?? item.agentId}</Link> : "Dormouse"} {item.kind === "question" ? "asks" : summary(item)}
         </h2>
       )}
     </div>

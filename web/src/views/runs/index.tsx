@@ -4,13 +4,12 @@ import { SquareActivity } from "lucide-react";
 import { paths } from "../../api/client";
 import { useGet } from "../../api/store";
 import type { Agent, Run } from "../../api/types";
-import { duration, money, plural, short, tokens } from "../../format";
+import { duration, firstLine, money, plural, short, tokens } from "../../format";
 import { useKeys } from "../../keys";
 import { go, Link, setQuery, useQuery } from "../../router";
 import { Badge, Button, cx, Empty, Select, Shown, Time } from "../../ui";
 import { Bars } from "../shared/bars";
-import { outcome, perDay, plainText, RUN } from "../shared/runs";
-import { firstLine } from "../../format";
+import { perDay, plainText, RUN, standing } from "../shared/runs";
 import "./runs.css";
 
 const PAGE = 50;
@@ -22,7 +21,7 @@ function Row({ run, name, chosen }: { run: Run; name: string; chosen: boolean })
       <Link to={`/runs/${run.runId}`} className={cx("run-row", chosen && "run-on")} aria-current={chosen ? "true" : undefined}>
         <span className="run-what">
           <span className="cut"><strong>{name}</strong> {firstLine(plainText(run.prompt ?? ""), 120)}</span>
-          <span className="muted small cut">{outcome(run)}</span>
+          <span className="muted small cut">{standing(run)}</span>
         </span>
         <span className="run-state"><Badge tone={RUN[run.status].tone}>{RUN[run.status].word}</Badge></span>
         <span className="run-number muted small number">{short((run.inputTokens ?? 0) + (run.outputTokens ?? 0))} tokens</span>

@@ -136,11 +136,17 @@ export function timeline(events: readonly TraceEvent[]): Line[] {
   const calls = new Map<number, Call>();
   const denied = new Map<number, string>();
   const lines: Line[] = [];
+  let asked = 0; // where the lines of the present thought begin
   for (const event of events) {
     const made = line(event, calls, denied);
     const at = Date.parse(event.at) - start;
     const took = event.type === "done" ? 0 : event.tookMs ?? 0;
-    if (made) lines.push({ ...made, key: String(event.row), at, from: Math.max(0, at - took) });
+    if (event.type === "think") asked = lines.length;
+    if (!made) continue;
+    const whole: Line = { ...made, key: String(event.row), at, from: Math.max(0, at - took) };
+    // The log has a thought after what came of it; people read it before.
+    if (event.type === "thought") lines.splice(asked, 0, whole);
+    else lines.push(whole);
   }
   return lines;
 }

@@ -17,9 +17,16 @@ export function outcome(run: Run): string {
   if (run.result) return firstLine(plainText(run.result), 140);
   return firstLine(run.prompt ?? "", 140);
 }
+/** How it stands, for a line under what it was asked. */
+export function standing(run: Run): string {
+  if (run.status === "waiting") return run.waitKind === "question" ? "asked you something" : "waits for your word";
+  if (run.status === "running") return "under way";
+  if (run.status === "queued") return "waits for its turn";
+  return run.result || run.error ? outcome(run) : RUN[run.status].word;
+}
 /** Markdown without its marks, for one line. */
 export const plainText = (text: string): string =>
-  text.replace(/```[\s\S]*?```/g, " ").replace(/[*_`#>|]+/g, " ").replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/\s+/g, " ").trim();
+  text.replace(/```[\s\S]*?```/g, " ").replace(/\|?[\s:|-]*\|[\s:|-]*/g, " ").replace(/[*`#>]+/g, " ").replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/\s+/g, " ").trim();
 
 const dayOf = (time: string | Date): string => new Date(time).toDateString();
 export const today = (runs: Run[], now = new Date()): Run[] => runs.filter((run) => dayOf(run.createdAt) === dayOf(now));

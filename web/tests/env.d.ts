@@ -1,0 +1,2 @@
+/** The folder web/, put in when the tests are bundled. */
+declare const WEB_ROOT: string;

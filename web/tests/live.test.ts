@@ -1,0 +1,309 @@
+// Staying current: the store, the activity stream, and a thread's socket, with everything outside faked.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { ActivityStream, touched, type Stream, type StreamEvent, type World } from "../src/api/activity";
+import { backoff } from "../src/api/backoff";
+import { ApiError } from "../src/api/client";
+import { ThreadSocket, type SocketWorld, type Wire } from "../src/api/socket";
+import { Store } from "../src/api/store";
+import type { RunEvent } from "../src/api/types";
+
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+// ---- waiting ----
+
+test("the wait doubles to its most, and begins anew after success", () => {
+  const wait = backoff(() => 1, 500, 15_000);
+  assert.deepEqual([1, 2, 3, 4, 5, 6, 7].map(() => wait.next()), [500, 1000, 2000, 4000, 8000, 15_000, 15_000]);
+  wait.reset();
+  assert.equal(wait.next(), 500);
+  assert.equal(backoff(() => 0).next(), 375);
+});
+
+// ---- store ----
+
+function library() {
+  const asked: string[] = [];
+  const open: { path: string; give: (value: unknown) => void; fail: (error: Error) => void }[] = [];
+  const store = new Store((path) => {
+    asked.push(path);
+    return new Promise((give, fail) => open.push({ path, give, fail }));
+  });
+  return { asked, open, store };
+}
+
+test("what is watched is read once, however many watch", async () => {
+  const { store, asked, open } = library();
+  let told = 0;
+  store.watch("/a", () => told++);
+  store.watch("/a", () => told++);
+  open[0]?.give(1);
+  await settle();
+  assert.deepEqual([asked, told, store.peek("/a").data], [["/a"], 2, 1]);
+});
+test("what is stale is read again when it is watched, and else when it is next watched", async () => {
+  const { store, asked, open } = library();
+  const leave = store.watch("/a/1", () => undefined);
+  open[0]?.give(1);
+  await settle();
+  store.invalidate("/a");
+  assert.deepEqual(asked, ["/a/1", "/a/1"]);
+  open[1]?.give(2);
+  await settle();
+  leave();
+  store.invalidate("/a");
+  assert.equal(asked.length, 2);
+  store.watch("/a/1", () => undefined);
+  assert.equal(asked.length, 3);
+  assert.equal(store.peek("/a/1").data, 2);
+});
+test("a change during a read is read after it", async () => {
+  const { store, asked, open } = library();
+  store.watch("/a", () => undefined);
+  store.invalidate("/a");
+  store.invalidate("/a");
+  assert.equal(asked.length, 1);
+  open[0]?.give("old");
+  await settle();
+  assert.equal(asked.length, 2);
+  open[1]?.give("new");
+  await settle();
+  assert.deepEqual([asked.length, store.peek("/a").data], [2, "new"]);
+});
+test("a failure keeps what was there, and says so", async () => {
+  const { store, open } = library();
+  store.watch("/a", () => undefined);
+  open[0]?.give(1);
+  await settle();
+  store.invalidate();
+  open[1]?.fail(new ApiError(0, "offline", "the server does not answer"));
+  await settle();
+  const { data, error } = store.peek("/a");
+  assert.equal(data, 1);
+  assert.ok(error instanceof ApiError && error.offline);
+});
+test("only what begins with the prefix is read again", async () => {
+  const { store, asked, open } = library();
+  for (const path of ["/runs", "/runs/1", "/inbox"]) store.watch(path, () => undefined);
+  open.forEach((read) => read.give(0));
+  await settle();
+  store.invalidate("/runs");
+  assert.deepEqual(asked.slice(3), ["/runs", "/runs/1"]);
+});
+
+// ---- activity ----
+
+class FakeStream implements Stream {
+  listeners = new Map<string, (event: StreamEvent) => void>();
+  onerror: ((event: unknown) => void) | null = null;
+  closed = false;
+  constructor(readonly path: string) {}
+  addEventListener(type: string, listener: (event: StreamEvent) => void): void {
+    this.listeners.set(type, listener);
+  }
+  close(): void {
+    this.closed = true;
+  }
+  say(type: string, data: unknown, lastEventId = ""): void {
+    this.listeners.get(type)?.({ data: JSON.stringify(data), lastEventId });
+  }
+}
+function listening(probe: () => Promise<void> = () => Promise.resolve()) {
+  const streams: FakeStream[] = [];
+  const stale: string[][] = [];
+  const timers: { ms: number; run: () => void }[] = [];
+  const world: World = {
+    open: (path) => {
+      const stream = new FakeStream(path);
+      streams.push(stream);
+      return stream;
+    },
+    probe, random: () => 1,
+    later: (ms, run) => void timers.push({ ms, run }),
+    stale: (...paths) => void stale.push(paths),
+  };
+  const activity = new ActivityStream(world);
+  activity.start();
+  const tick = (): void => timers.splice(0).forEach(({ run }) => run());
+  return { activity, streams, stale, timers, tick };
+}
+
+test("what was read before the stream began is read again", () => {
+  const { activity, streams, stale } = listening();
+  streams[0]?.say("hello", { reset: false }, "10");
+  assert.deepEqual([activity.state, stale], ["online", [[]]]);
+});
+test("events of one moment are one reading", () => {
+  const { streams, stale, tick } = listening();
+  streams[0]?.say("hello", { reset: false }, "10");
+  streams[0]?.say("inbox", { type: "inbox", itemId: "x" }, "11");
+  streams[0]?.say("inbox", { type: "inbox", itemId: "y" }, "12");
+  tick();
+  assert.deepEqual(stale.slice(1), [["/inbox", "/agents", "/runs"]]);
+});
+test("a stream that broke goes on after the last event, and reads anew only when something was missed", async () => {
+  const { streams, stale, tick } = listening();
+  streams[0]?.say("hello", { reset: false }, "10");
+  streams[0]?.say("kill", { type: "kill" }, "11");
+  tick();
+  streams[0]?.onerror?.(null);
+  await settle();
+  tick();
+  assert.equal(streams[1]?.path, "/activity?after=11");
+  const before = stale.length;
+  streams[1]?.say("hello", { reset: false }, "11");
+  assert.equal(stale.length, before);
+  streams[1]?.onerror?.(null);
+  await settle();
+  tick();
+  streams[2]?.say("hello", { reset: true }, "15");
+  assert.deepEqual(stale.at(-1), []);
+});
+test("while the server is away it is tried again, ever more slowly, and said", async () => {
+  const { activity, streams, timers, tick } = listening(() => Promise.reject(new ApiError(0, "offline", "x")));
+  streams[0]?.say("hello", { reset: false }, "1");
+  const waits: number[] = [];
+  for (let i = 0; i < 4; i++) {
+    streams.at(-1)?.onerror?.(null);
+    await settle();
+    waits.push(timers[0]?.ms ?? 0);
+    tick();
+  }
+  assert.equal(activity.state, "offline");
+  assert.deepEqual(waits, [500, 1000, 2000, 4000]);
+  assert.equal(streams.length, 5);
+  streams.at(-1)?.say("hello", { reset: true }, "2");
+  assert.equal(activity.state, "online");
+});
+test("a browser that is not logged in stops trying and says so", async () => {
+  const { activity, streams, timers } = listening(() => Promise.reject(new ApiError(401, "unauthorized", "x")));
+  streams[0]?.onerror?.(null);
+  await settle();
+  assert.deepEqual([activity.state, timers.length, streams.length], ["loggedOut", 0, 1]);
+});
+test("a goodbye and the error after it are one loss", async () => {
+  const { streams, timers } = listening();
+  streams[0]?.say("hello", {}, "1");
+  streams[0]?.say("goodbye", { reason: "stopping" });
+  streams[0]?.onerror?.(null);
+  await settle();
+  assert.equal(timers.length, 1);
+  assert.equal(streams[0]?.closed, true);
+});
+test("each kind of change makes the right paths stale", () => {
+  const id = { agentId: "system:x", runId: "r1" };
+  assert.ok(touched({ type: "memory", ...id }).includes("/agents/system%3Ax/memory"));
+  assert.ok(touched({ type: "skill", ...id }).includes("/agents/system%3Ax/skills"));
+  assert.deepEqual(touched({ type: "run", kind: "text", ...id }), ["/runs/r1"]);
+  assert.ok(touched({ type: "run", kind: "done", ...id }).includes("/runs"));
+  assert.ok(touched({ type: "kill" }).includes("/kill"));
+  assert.deepEqual(touched({ type: "something new" }), []);
+});
+
+// ---- a thread ----
+
+class FakeWire implements Wire {
+  onopen: ((event: unknown) => void) | null = null;
+  onmessage: ((event: { data: unknown }) => void) | null = null;
+  onclose: ((event: { code: number }) => void) | null = null;
+  sent: string[] = [];
+  constructor(readonly path: string) {}
+  send(text: string): void {
+    this.sent.push(text);
+  }
+  close(): void {
+    this.onclose?.({ code: 1000 });
+  }
+  say(event: unknown): void {
+    this.onmessage?.({ data: JSON.stringify(event) });
+  }
+}
+function talking(seq = 0) {
+  const wires: FakeWire[] = [];
+  const timers: { ms: number; run: () => void }[] = [];
+  const heard: RunEvent[] = [];
+  const refused: string[] = [];
+  const world: SocketWorld = {
+    open: (path) => {
+      const wire = new FakeWire(path);
+      wires.push(wire);
+      return wire;
+    },
+    later: (ms, run) => {
+      const timer = { ms, run };
+      timers.push(timer);
+      return () => void timers.splice(timers.indexOf(timer), 1);
+    },
+    random: () => 1,
+  };
+  const socket = new ThreadSocket("coach", "coach:session:main", seq, { event: (event) => heard.push(event), refused: ({ code }) => refused.push(code) }, world);
+  const tick = (): void => timers.splice(0).forEach(({ run }) => run());
+  return { socket, wires, timers, heard, refused, tick };
+}
+const text = (seq: number, more = {}): Record<string, unknown> => ({ type: "text", seq, runId: "r", threadId: "t", at: "", content: `c${seq}`, ...more });
+
+test("a thread is taken up after the last event that the page has", () => {
+  const { wires } = talking(41);
+  assert.equal(wires[0]?.path, "/api/v1/agents/coach/ws?thread=coach%3Asession%3Amain&after=41");
+});
+test("recorded events come once and in order, whatever the connection does", async () => {
+  const { wires, heard, tick, socket } = talking(0);
+  let log = 0;
+  const server = (wire: FakeWire): void => {
+    const after = Number(/after=(\d+)/.exec(wire.path)?.[1]);
+    wire.onopen?.(null);
+    // Sends some of the log, now and then one twice, and breaks.
+    for (let seq = after + 1; seq <= Math.min(after + 3, 20); seq++) {
+      log = Math.max(log, seq);
+      wire.say(text(seq));
+      if (seq % 4 === 0) wire.say(text(seq));
+    }
+  };
+  for (let i = 0; i < 12; i++) {
+    const wire = wires.at(-1) as FakeWire;
+    server(wire);
+    wire.onclose?.({ code: 1006 });
+    wire.say(text(99)); // a late frame of a connection that is gone
+    await settle();
+    tick();
+  }
+  assert.deepEqual(heard.map((event) => event.seq), Array.from({ length: 20 }, (_, i) => i + 1));
+  assert.equal(socket.seq, 20);
+});
+test("partial texts are passed on, and don't move the place", () => {
+  const { wires, heard, socket } = talking(4);
+  wires[0]?.onopen?.(null);
+  wires[0]?.say(text(5, { isPartial: true, offset: 0 }));
+  wires[0]?.say(text(5, { isPartial: true, offset: 2 }));
+  wires[0]?.say(text(5));
+  wires[0]?.say(text(5, { isPartial: true, offset: 4 }));
+  assert.deepEqual([heard.length, socket.seq], [3, 5]);
+});
+test("what is sent while the connection is away goes out when it is back, once", () => {
+  const { wires, socket, tick } = talking();
+  assert.equal(socket.send({ type: "message", content: "early" }), true);
+  wires[0]?.onopen?.(null);
+  assert.deepEqual(wires[0]?.sent, ['{"type":"message","content":"early"}']);
+  wires[0]?.onclose?.({ code: 1006 });
+  socket.send({ type: "message", content: "later" });
+  tick();
+  wires[1]?.onopen?.(null);
+  assert.deepEqual(wires[1]?.sent, ['{"type":"message","content":"later"}']);
+  for (let i = 0; i < 60; i++) wires[1]?.onclose?.({ code: 1006 });
+  const took = Array.from({ length: 60 }, () => socket.send({ type: "cancel" })).filter(Boolean).length;
+  assert.equal(took, 50);
+});
+test("a refusal is an answer, not an event, and nonsense is nothing", () => {
+  const { wires, heard, refused, socket } = talking(3);
+  wires[0]?.onopen?.(null);
+  wires[0]?.say({ type: "error", code: "bad_request", message: "no", recoverable: true });
+  wires[0]?.onmessage?.({ data: "{broken" });
+  wires[0]?.onmessage?.({ data: new ArrayBuffer(2) });
+  assert.deepEqual([heard.length, refused, socket.seq], [0, ["bad_request"], 3]);
+});
+test("a closed thread stays closed", () => {
+  const { wires, socket, timers } = talking();
+  wires[0]?.onopen?.(null);
+  socket.close();
+  assert.deepEqual([socket.state, timers.length, wires.length, socket.send({})], ["closed", 0, 1, false]);
+});

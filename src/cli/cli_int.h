@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 
+struct buf;
 struct config;
 struct domain;
 struct json_object;
@@ -22,6 +23,7 @@ int cli_agent_domain(const struct config *config, const char *data_dir, struct d
                      struct err *err);
 /* All of standard input, a pipe too; too_large when it does not fit. */
 struct buf;
+/* All of standard input, whatever it is. too_large when out is full. */
 int cli_read_stdin(struct buf *out, struct err *err);
 /* What `version` prints. */
 int cli_version_page(const struct cli_args *args);

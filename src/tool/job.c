@@ -228,9 +228,8 @@ void tool_cancel(struct tool_job *job)
 {
     if (job->finished || job->ending)
         return;
-    job->inside = true;
+    job->inside = true; /* whatever ends it now is told in a later tick */
     end_early(job);
-    job->inside = false;
 }
 
 /* ---- starting ---- */

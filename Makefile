@@ -103,4 +103,4 @@ try-bare: ## test and run in a minimal Debian root with nothing prepared (needs 
 
 .PHONY: clean
 clean: ## remove everything that was built
-	@rm -rf build build-* tests/e2e/node_modules
+	@rm -rf build build-* tests/e2e/node_modules web/node_modules

@@ -9,7 +9,8 @@
 
 #define AGENT_SELECT                                                                               \
     "SELECT n, id, kind, display_name, lifecycle, paused, mode, allowed_category_ids, model_id,"   \
-    " prompt_id, instructions, tools, created_at, updated_at FROM agents "
+    " prompt_id, instructions, tools, description, template, auto_approve_memory, created_at,"     \
+    " updated_at FROM agents "
 
 /* NULL when it is NULL in the row. */
 static const char *text_of(struct stmt *q, const char *column, struct arena *arena)
@@ -19,7 +20,7 @@ static const char *text_of(struct stmt *q, const char *column, struct arena *are
     return text.p ? arena_copy(arena, text.p, text.n) : NULL;
 }
 
-static void read_row(struct stmt *q, struct arena *arena, struct agent *ret_agent)
+void agent_read_row(struct stmt *q, struct arena *arena, struct agent *ret_agent)
 {
     *ret_agent = (struct agent){
         .n = stmt_i64(q, "n"),
@@ -34,6 +35,9 @@ static void read_row(struct stmt *q, struct arena *arena, struct agent *ret_agen
         .prompt_id = text_of(q, "prompt_id", arena),
         .instructions = text_of(q, "instructions", arena),
         .tools = text_of(q, "tools", arena),
+        .description = text_of(q, "description", arena),
+        .template = text_of(q, "template", arena),
+        .auto_approve_memory = stmt_bool(q, "auto_approve_memory"),
         .created_at = stmt_i64(q, "created_at"),
         .updated_at = stmt_i64(q, "updated_at"),
     };
@@ -50,7 +54,7 @@ static int find(struct domain *domain, struct str id, struct arena *arena, struc
     stmt_bind_str(q, id);
     r = stmt_step(q, err);
     if (r == 1)
-        read_row(q, arena, ret_agent);
+        agent_read_row(q, arena, ret_agent);
     return r;
 }
 
@@ -85,7 +89,7 @@ int agent_get_n(struct domain *domain, int64_t n, struct arena *arena, struct ag
     if (r < 0)
         return -1;
     BUG_IF(r == 0);
-    read_row(q, arena, ret_agent);
+    agent_read_row(q, arena, ret_agent);
     return 0;
 }
 
@@ -102,7 +106,7 @@ int agent_each(struct domain *domain, bool (*fn)(void *arg, const struct agent *
         struct agent agent;
 
         arena_reset(&arena);
-        read_row(q, &arena, &agent);
+        agent_read_row(q, &arena, &agent);
         if (!fn(arg, &agent))
             return 0;
     }
@@ -121,6 +125,8 @@ static int check(const struct agent *agent, struct err *err)
         return err_set(err, ERR_BAD_REQUEST, "agent %s: its kind is missing", agent->id);
     if (!agent->display_name || !agent->display_name[0])
         return err_set(err, ERR_BAD_REQUEST, "agent %s: its display name is missing", agent->id);
+    if (agent_check_members(agent, ~0u, err) < 0)
+        return -1;
     for (size_t i = 0; i < ARRAY_LEN(modes); i++)
         if (!agent->mode || strcmp(agent->mode, modes[i]) == 0)
             return 0;
@@ -139,6 +145,8 @@ static void fill_defaults(struct agent *agent, int64_t now_ms)
         agent->allowed_category_ids = "[]";
     if (!agent->instructions)
         agent->instructions = "";
+    if (!agent->description)
+        agent->description = "";
     agent->created_at = agent->updated_at = now_ms;
 }
 
@@ -152,8 +160,9 @@ static int insert(struct db *db, struct change *change, struct agent *agent, con
     if (db_prepare(db,
                    SQL("INSERT INTO agents (id, kind, display_name, lifecycle, paused, mode,"
                        " allowed_category_ids, current_state_id, model_id, prompt_id, instructions,"
-                       " tools, created_at, updated_at, host_n, counter)"
-                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                       " tools, description, template, auto_approve_memory, created_at, updated_at,"
+                       " host_n, counter)"
+                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
                        " ON CONFLICT (id) DO NOTHING RETURNING n"),
                    &q, err) < 0)
         return -1;
@@ -169,6 +178,9 @@ static int insert(struct db *db, struct change *change, struct agent *agent, con
     stmt_bind_text(q, agent->prompt_id);
     stmt_bind_text(q, agent->instructions);
     stmt_bind_text(q, agent->tools);
+    stmt_bind_text(q, agent->description);
+    stmt_bind_text(q, agent->template);
+    stmt_bind_bool(q, agent->auto_approve_memory);
     stmt_bind_i64(q, agent->created_at);
     stmt_bind_i64(q, agent->updated_at);
     stmt_bind_i64(q, change_host(change));
@@ -242,29 +254,212 @@ int agent_ensure_default(struct domain *domain, struct change *change, const cha
     return agent_get(domain, str_from(id), arena, ret_agent, err);
 }
 
+/* ---- changing ---- */
+
+/* A value that is given, else what is there. */
+#define GIVEN(column) column " = CASE WHEN ? = 1 THEN ? ELSE " column " END"
+
+static void bind_given(struct stmt *q, unsigned fields, enum agent_field field, const char *value)
+{
+    stmt_bind_i64(q, fields & field ? 1 : 0);
+    stmt_bind_text(q, value);
+}
+
+static void bind_flag(struct stmt *q, unsigned fields, enum agent_field field, bool value)
+{
+    stmt_bind_i64(q, fields & field ? 1 : 0);
+    stmt_bind_bool(q, value);
+}
+
+static int update(struct db *db, struct change *change, const struct agent *to, unsigned fields,
+                  int64_t now_ms, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(
+            db,
+            SQL("UPDATE agents SET " GIVEN("display_name") ", " GIVEN("description") ", " GIVEN(
+                "in"
+                "st"
+                "ru"
+                "ct"
+                "io"
+                "n"
+                "s") ", " GIVEN("model_id") ", " GIVEN("tools") ", " GIVEN("auto_approve_"
+                                                                           "memory") ", " GIVEN("pa"
+                                                                                                "us"
+                                                                                                "e"
+                                                                                                "d") ", updated_at = ?, "
+                                                                                                     "host_n = ?, "
+                                                                                                     "counter = ? WHERE "
+                                                                                                     "id = ? RETURNING "
+                                                                                                     "n"),
+            &q, err) < 0)
+        return -1;
+    bind_given(q, fields, AGENT_NAME, to->display_name);
+    bind_given(q, fields, AGENT_DESCRIPTION, to->description ? to->description : "");
+    bind_given(q, fields, AGENT_INSTRUCTIONS, to->instructions ? to->instructions : "");
+    bind_given(q, fields, AGENT_MODEL, to->model_id);
+    bind_given(q, fields, AGENT_TOOLS, to->tools);
+    bind_flag(q, fields, AGENT_AUTO_APPROVE, to->auto_approve_memory);
+    bind_flag(q, fields, AGENT_PAUSED, to->paused);
+    stmt_bind_i64(q, now_ms);
+    stmt_bind_i64(q, change_host(change));
+    stmt_bind_i64(q, change_next(change));
+    stmt_bind_text(q, to->id);
+    return stmt_step(q, err);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool is_so(const struct agent *is, const struct agent *to, unsigned fields)
+{
+    const char *description = to->description ? to->description : "";
+    const char *instructions = to->instructions ? to->instructions : "";
+
+    return (!(fields & AGENT_NAME) || same_text(is->display_name, to->display_name)) &&
+           (!(fields & AGENT_DESCRIPTION) || same_text(is->description, description)) &&
+           (!(fields & AGENT_INSTRUCTIONS) || same_text(is->instructions, instructions)) &&
+           (!(fields & AGENT_MODEL) || same_text(is->model_id, to->model_id)) &&
+           (!(fields & AGENT_TOOLS) || same_text(is->tools, to->tools)) &&
+           (!(fields & AGENT_AUTO_APPROVE) || is->auto_approve_memory == to->auto_approve_memory) &&
+           (!(fields & AGENT_PAUSED) || is->paused == to->paused);
+}
+
+int agent_change(struct domain *domain, struct change *change, const struct agent *to,
+                 unsigned fields, int64_t now_ms, struct err *err)
+{
+    AUTO_ARENA arena = ARENA_INIT;
+    struct agent is;
+
+    if (agent_get(domain, str_from(to->id), &arena, &is, err) < 0)
+        return -1;
+    if (is.lifecycle == AGENT_DESTROYED)
+        return err_set(err, ERR_AGENT_DESTROYED, "the agent %s no longer exists", is.id);
+    if (agent_check_members(to, fields, err) < 0)
+        return -1;
+    if (is_so(&is, to, fields))
+        return 0;
+    return update(domain_db(domain), change, to, fields, now_ms, err);
+}
+
 int agent_set_paused(struct domain *domain, struct change *change, struct str id, bool paused,
                      int64_t now_ms, struct err *err)
 {
-    AUTO(stmt) q = NULL;
     AUTO_ARENA arena = ARENA_INIT;
-    struct agent agent;
-    int r;
+    struct agent to = { .id = arena_copy(&arena, id.p, id.n), .paused = paused };
+
+    return agent_change(domain, change, &to, AGENT_PAUSED, now_ms, err);
+}
+
+int agent_set_destroyed(struct domain *domain, struct change *change, struct str id, int64_t now_ms,
+                        struct err *err)
+{
+    AUTO(stmt) q = NULL;
 
     if (agent_id_check(id, err) < 0)
         return -1;
     if (db_prepare(domain_db(domain),
-                   SQL("UPDATE agents SET paused = ?, updated_at = ?, host_n = ?, counter = ?"
-                       " WHERE id = ? AND paused <> ? RETURNING n"),
+                   SQL("UPDATE agents SET lifecycle = 'destroyed', destroyed_at = ?,"
+                       " updated_at = ?, host_n = ?, counter = ?"
+                       " WHERE id = ? AND lifecycle <> 'destroyed' RETURNING n"),
                    &q, err) < 0)
         return -1;
-    stmt_bind_bool(q, paused);
+    stmt_bind_i64(q, now_ms);
     stmt_bind_i64(q, now_ms);
     stmt_bind_i64(q, change_host(change));
     stmt_bind_i64(q, change_next(change));
     stmt_bind_str(q, id);
-    stmt_bind_bool(q, paused);
-    r = stmt_step(q, err);
-    if (r != 0)
-        return r;
-    return agent_get(domain, id, &arena, &agent, err);
+    return stmt_step(q, err);
+}
+
+int agent_withdraw_items(struct domain *domain, struct change *change, int64_t agent_n,
+                         int64_t now_ms, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("UPDATE inbox SET state = 'withdrawn', decided_at = ?, decided_by ="
+                       " 'system', reason = 'the agent was destroyed', host_n = ?, counter = ?"
+                       " WHERE agent_n = ? AND state = 'pending' AND run_n IS NULL"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, now_ms);
+    stmt_bind_i64(q, change_host(change));
+    stmt_bind_i64(q, change_next(change));
+    stmt_bind_i64(q, agent_n);
+    return stmt_run(q, err);
+}
+
+/* ---- free ids ---- */
+
+/* 1 taken. */
+static int is_taken(struct domain *domain, const char *id, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain), SQL("SELECT 1 AS taken FROM agents WHERE id = ?"), &q, err) <
+        0)
+        return -1;
+    stmt_bind_text(q, id);
+    return stmt_step(q, err);
+}
+
+#define SUFFIX_MAX 10000
+
+static bool is_alnum(unsigned char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* Letters of Latin-1 without their marks (U+00C0 to U+00FF), the rest as it is; one '-' for any
+ * number of others. */
+static const char *plain_letters(struct str name, struct arena *arena)
+{
+    static const char plain[] = "AAAAAAACEEEEIIIIDNOOOOO-OUUUUYTsaaaaaaaceeeeiiiidnooooo-ouuuuyty";
+    char *out = arena_alloc(arena, 1, name.n + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; i < name.n; i++) {
+        unsigned char c = (unsigned char)name.p[i];
+        bool pair = c == 0xC3 && i + 1 < name.n;
+
+        if (pair)
+            c = (unsigned char)plain[(unsigned char)name.p[++i] & 0x3F];
+        if (!is_alnum(c))
+            c = '-';
+        if (c != '-' || (n > 0 && out[n - 1] != '-'))
+            out[n++] = (char)c;
+    }
+    out[n] = 0;
+    return out;
+}
+
+int agent_free_id(struct domain *domain, struct str name, struct arena *arena, const char **ret_id,
+                  struct err *err)
+{
+    char base[AGENT_ID_MAX + 1];
+    const char *id;
+
+    agent_id_of_name(plain_letters(name, arena), base);
+    if (!base[0])
+        memcpy(base, "agent", sizeof("agent"));
+    id = arena_text(arena, base);
+    base[AGENT_ID_MAX - 6] = 0; /* room for the number */
+    for (int i = 2; i < SUFFIX_MAX; i++) {
+        int r = is_taken(domain, id, err);
+
+        if (r < 0)
+            return -1;
+        if (r == 0) {
+            *ret_id = id;
+            return 0;
+        }
+        id = arena_printf(arena, "%s-%d", base, i);
+    }
+    return err_set(err, ERR_CONFLICT, "there are too many agents whose id begins with \"%s\"",
+                   base);
 }

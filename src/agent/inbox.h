@@ -46,6 +46,8 @@ enum inbox_state {
     INBOX_WITHDRAWN,
 };
 const char *inbox_kind_name(enum inbox_kind kind);
+/* INBOX_KIND_NONE when there is no such kind. */
+enum inbox_kind inbox_kind_of(struct str name);
 const char *inbox_state_name(enum inbox_state state);
 enum inbox_scope { INBOX_ONCE = 0, INBOX_FOR_RUN, INBOX_ALWAYS };
 
@@ -66,6 +68,7 @@ struct inbox_item {
     enum inbox_scope scope;
     struct str answer; /* JSON */
     struct str taint;
+    struct str details; /* JSON: what its kind shows beyond the preview */
     /* Read along for people; not stored here. */
     struct str agent_id, agent_name, run_id, thread_id;
 };

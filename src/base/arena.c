@@ -38,8 +38,9 @@ struct arena_chunk {
 
 static struct arena_chunk *chunk_new(size_t size)
 {
-    struct arena_chunk *chunk = alloc_zero(1, sizeof(*chunk) + size);
+    struct arena_chunk *chunk = alloc_resize(NULL, 1, sizeof(*chunk) + size);
 
+    chunk->used = 0;
     chunk->size = size;
     POISON(chunk->bytes, size);
     return chunk;
@@ -51,7 +52,7 @@ static void chunk_free(struct arena_chunk *chunk)
     free(chunk);
 }
 
-void *arena_alloc(struct arena *arena, size_t n, size_t size)
+static char *take(struct arena *arena, size_t n, size_t size)
 {
     struct arena_chunk *chunk = arena->chunks;
     size_t bytes;
@@ -69,16 +70,21 @@ void *arena_alloc(struct arena *arena, size_t n, size_t size)
     chunk->used += bytes;
     arena->total += bytes;
     UNPOISON(p, bytes);
-    memset(p, 0, bytes);
     return p;
+}
+
+void *arena_alloc(struct arena *arena, size_t n, size_t size)
+{
+    return memset(take(arena, n, size), 0, n * size);
 }
 
 char *arena_copy(struct arena *arena, const char *text, size_t n)
 {
-    char *p = arena_alloc(arena, n + 1, 1);
+    char *p = take(arena, n + 1, 1);
 
     if (n)
         memcpy(p, text, n);
+    p[n] = '\0';
     return p;
 }
 
@@ -104,7 +110,7 @@ char *arena_printf(struct arena *arena, const char *fmt, ...)
     va_end(again);
     if (n < 0)
         BUG("bad format \"%s\"", fmt);
-    p = arena_alloc(arena, (size_t)n + 1, 1);
+    p = take(arena, (size_t)n + 1, 1);
     vsnprintf(p, (size_t)n + 1, fmt, args);
     va_end(args);
     return p;

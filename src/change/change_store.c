@@ -143,10 +143,14 @@ static int load_counter(struct db *db, struct change *change, struct err *err)
                        "SELECT max(counter) FROM agent_messages WHERE host_n = ? UNION ALL "
                        "SELECT max(counter) FROM agent_message_payloads WHERE host_n = ? UNION ALL "
                        "SELECT max(counter) FROM agent_links WHERE host_n = ? UNION ALL "
-                       "SELECT max(counter) FROM inbox WHERE host_n = ?) AS highest"),
+                       "SELECT max(counter) FROM inbox WHERE host_n = ? UNION ALL "
+                       "SELECT max(counter) FROM files WHERE host_n = ? UNION ALL "
+                       "SELECT max(counter) FROM file_versions WHERE host_n = ? UNION ALL "
+                       "SELECT max(counter) FROM file_events WHERE host_n = ? UNION ALL "
+                       "SELECT max(counter) FROM skills WHERE host_n = ?) AS highest"),
                    &q, err) < 0)
         return -1;
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 10; i++)
         stmt_bind_i64(q, change->host);
     if (stmt_step(q, err) != 1)
         return -1;

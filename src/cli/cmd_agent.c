@@ -1,4 +1,4 @@
-/* dormouse agent list, show, pause, resume
+/* dormouse agent list, show, pause, resume. What makes and changes agents is in cmd_agent_make.c.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,29 +21,33 @@ static struct str member(struct json_object *object, const char *key)
     return json_str(json_find(object, key));
 }
 
+/* In the words of the page: "waiting" is "waiting for you". */
 static struct str state_of(struct json_object *agent)
 {
-    bool paused = false;
+    struct str word = member(json_find(agent, "state"), "word");
 
-    json_get_bool(agent, "paused", &paused, NULL);
-    return paused ? STR("paused") : member(agent, "lifecycle");
+    return str_is(word, "waiting") ? STR("waiting for you") : word;
 }
 
 /* ---- list ---- */
 
 static void print_agents(struct json_object *agents)
 {
-    static const char *const head[] = { "ID", "NAME", "STATE", "MODE", "MODEL", NULL };
+    static const char *const head[] = { "ID", "NAME", "STATE", "SINCE", "MODEL", NULL };
     size_t n = agents ? json_object_array_length(agents) : 0;
     struct columns columns;
 
     columns_init(&columns, head);
     for (size_t i = 0; i < n; i++) {
         struct json_object *agent = json_object_array_get_idx(agents, i);
+        char ago[AGO_SIZE];
 
-        columns_add(&columns, (struct str[]){ member(agent, "id"), member(agent, "displayName"),
-                                              state_of(agent), member(agent, "mode"),
-                                              member(agent, "model") });
+        columns_add(&columns,
+                    (struct str[]){ member(agent, "id"), member(agent, "displayName"),
+                                    state_of(agent),
+                                    str_from(ago_text(member(json_find(agent, "state"), "since"),
+                                                      clock_wall_ms(clock_system()), ago)),
+                                    member(agent, "model") });
     }
     columns_print(&columns, stdout);
     columns_release(&columns);
@@ -55,7 +59,10 @@ static int run_list(const struct cli_args *args)
     struct json_object *agents;
     struct err err = ERR_INIT;
 
-    if (talk_once(args, "GET", "/api/v1/agents", STR_NONE, &answer, &err) < 0)
+    if (talk_once(args, "GET",
+                  cli_has(args, "all") ? "/api/v1/agents?system=true&destroyed=true"
+                                       : "/api/v1/agents",
+                  STR_NONE, &answer, &err) < 0)
         return cli_fail(args, &err);
     agents = json_find(answer, "agents");
     if (!cli_json(args)) {
@@ -67,11 +74,17 @@ static int run_list(const struct cli_args *args)
     return CLI_DONE;
 }
 
+static const struct cli_option list_options[] = {
+    { .name = "all", .help = "also those that were destroyed, and Dormouse's own" },
+    { .name = NULL },
+};
+
 const struct cli_command cli_cmd_agent_list = {
     .name = "agent list",
     .operands = "",
-    .summary = "Lists the agents",
+    .summary = "Lists the agents and how they are",
     .details = "With --json each agent is a line of its own.",
+    .options = list_options,
     .run = run_list,
 };
 
@@ -98,13 +111,27 @@ static void print_agent(struct json_object *agent)
     static const struct {
         const char *key, *name;
     } facts[] = {
-        { "id", "id" },           { "displayName", "name" },
-        { "kind", "kind" },       { "lifecycle", "state" },
-        { "paused", "paused" },   { "mode", "mode" },
-        { "model", "model" },     { "tools", "tools" },
-        { "createdAt", "since" }, { "instructions", "instructions" },
+        { "id", "id" },
+        { "displayName", "name" },
+        { "description", "description" },
+        { "template", "template" },
+        { "lifecycle", "life" },
+        { "pending", "waiting" },
+        { "tokensToday", "tokens today" },
+        { "mode", "mode" },
+        { "model", "model" },
+        { "tools", "tools" },
+        { "createdAt", "since" },
+        { "instructions", "instructions" },
     };
+    struct json_object *state = json_find(agent, "state");
+    AUTO_BUF line = BUF_INIT(4 * KIB);
 
+    buf_printf(&line, "%.*s%s%.*s", STR_ARG(state_of(agent)), member(state, "why").n ? ": " : "",
+               STR_ARG(member(state, "why")));
+    printf("%-13s ", "state");
+    term_text(stdout, buf_text(&line));
+    putchar('\n');
     for (size_t i = 0; i < ARRAY_LEN(facts); i++)
         print_fact(facts[i].name, json_find(agent, facts[i].key));
 }
@@ -137,7 +164,7 @@ static int run_show(const struct cli_args *args)
 const struct cli_command cli_cmd_agent_show = {
     .name = "agent show",
     .operands = "AGENT",
-    .summary = "Shows an agent: state, mode, model, tools, instructions",
+    .summary = "Shows an agent: state, model, tools, instructions",
     .operands_min = 1,
     .operands_max = 1,
     .run = run_show,

@@ -29,7 +29,7 @@
 #include "cli/commands_int.h"
 #include "cli/config.h"
 #include "cli/domains.h"
-#include "cli/tar.h"
+#include "files/tar.h"
 #include "cli/term.h"
 
 /* What the owner wrote beside the databases. The token is left out: a restored directory makes a

@@ -67,6 +67,10 @@ struct config {
         size_t n;
     } mcp_servers;
     const char *skills_root, *rules_root;
+    /* Of connected accounts; NULL: the company's own. */
+    const char *connect_slack_base_url, *connect_google_base_url, *connect_google_auth_url,
+        *connect_google_token_url, *connect_google_client_id, *connect_google_client_secret_ref;
+    struct config_list skills_trusted_keys;
     bool sandbox_enabled;
     struct config_list sandbox_allow_write, sandbox_deny_read, sandbox_allowed_domains;
     int64_t sandbox_timeout_ms, sandbox_memory_bytes, sandbox_processes, sandbox_disk_bytes;

@@ -51,6 +51,30 @@ static void fill_sandbox(const struct config *config, struct sandbox_spec *spec)
     };
 }
 
+static void fill_connect(const struct house *house, struct connect_config *connect)
+{
+    const struct config *config = house->config;
+
+    *connect = (struct connect_config){
+        .secrets = house->secrets,
+        .slack_base_url = config->connect_slack_base_url,
+        .google_base_url = config->connect_google_base_url,
+        .google_auth_url = config->connect_google_auth_url,
+        .google_token_url = config->connect_google_token_url,
+        .google_client_id = config->connect_google_client_id,
+        .google_client_secret_ref = config->connect_google_client_secret_ref,
+    };
+}
+
+/* Relative to the data directory; lives in the rooms' arena. */
+static const char *skills_root(struct house *house)
+{
+    const char *root = house->config->skills_root;
+
+    return root[0] == '/' ? root
+                          : arena_printf(&house->rooms.arena, "%s/%s", house->data_dir, root);
+}
+
 int house_wake(struct house *house, struct err *err)
 {
     struct rooms_config how = {
@@ -65,9 +89,12 @@ int house_wake(struct house *house, struct err *err)
     };
     int r;
 
+    how.skill_keys = (const char *const *)house->config->skills_trusted_keys.items;
+    how.skills_root = skills_root(house);
     house->secrets = secrets_new(house->data_dir);
     house->access = (struct models_access){ .secrets = house->secrets, .agent = how.agent };
     models_init(&house->specs, house->config, house->data_dir);
+    fill_connect(house, &how.connect);
     how.models = house->specs.items;
     how.model_count = house->specs.n;
     for (size_t i = 0; i < house->specs.n; i++)

@@ -378,6 +378,16 @@ int talk_once(const struct cli_args *args, const char *method, const char *path,
     return talk_ask(talk, method, path, body, ret_body, err);
 }
 
+int talk_bytes(const struct cli_args *args, const char *method, const char *path, struct str body,
+               struct buf *out, struct err *err)
+{
+    AUTO(talk) talk = NULL;
+
+    if (talk_open(args, &talk, err) < 0 || request(talk, method, path, body, "*/*", err) < 0)
+        return -1;
+    return read_answer(talk, out, err);
+}
+
 /* ---- event streams ---- */
 
 static int on_event(const struct sse_event *from, void *arg)

@@ -36,6 +36,10 @@ AUTO_DEFINE(talk)
 int talk_ask(struct talk *talk, const char *method, const char *path, struct str body,
              struct json_object **ret_body, struct err *err);
 
+/* One request on a connection of its own whose answer is no JSON: its bytes are added to *out. */
+int talk_bytes(const struct cli_args *args, const char *method, const char *path, struct str body,
+               struct buf *out, struct err *err);
+
 /* The same on a connection of its own. */
 int talk_once(const struct cli_args *args, const char *method, const char *path, struct str body,
               struct json_object **ret_body, struct err *err);

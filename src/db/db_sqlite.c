@@ -195,21 +195,36 @@ failed:
 
 /* ---- statements ---- */
 
+#define RETURNING_N " RETURNING n"
+
+/* SQLite collects what is returned in a table of its own, which costs as much as the row. The
+ * number of one new row it knows anyhow: n is what all tables that have it name their rows by. */
+static bool returns_n(struct str text)
+{
+    return str_starts(text, STR("INSERT ")) && str_ends(text, STR(RETURNING_N)) &&
+           str_find(text, STR("DO UPDATE")) < 0 && str_find(text, STR("SELECT")) < 0;
+}
+
 static int sqlite_prepare(struct db *db, const char *text, struct stmt **ret_stmt, struct err *err)
 {
     struct sqlite *sqlite = sqlite_of(db);
+    struct str all = str_from(text);
+    bool n_only = returns_n(all);
+    size_t bytes = all.n - (n_only ? strlen(RETURNING_N) : 0);
     struct sqlite_stmt *stmt;
     sqlite3_stmt *handle = NULL;
     const char *rest = NULL;
-    int rc =
-        sqlite3_prepare_v3(sqlite->handle, text, -1, SQLITE_PREPARE_PERSISTENT, &handle, &rest);
+    int rc = sqlite3_prepare_v3(sqlite->handle, text, (int)bytes, SQLITE_PREPARE_PERSISTENT,
+                                &handle, &rest);
 
     if (rc != SQLITE_OK)
         return sqlite_fail(sqlite, rc, err);
-    if (!handle || (rest && str_trim(str_from(rest)).n > 0))
+    if (!handle ||
+        (rest && str_trim(str_take(str_from(rest), bytes - (size_t)(rest - text))).n > 0))
         BUG("not exactly one statement: %.*s", STR_ARG(db_sql_name(text)));
     stmt = NEW(struct sqlite_stmt);
     stmt->handle = handle;
+    stmt->returns_n = n_only;
     stmt->stmt.params = sqlite3_bind_parameter_count(handle);
     *ret_stmt = &stmt->stmt;
     return 0;
@@ -229,6 +244,7 @@ static void sqlite_finalize(struct stmt *stmt)
 /* What ran to its end has been reset there. */
 static void sqlite_rewind(struct stmt *stmt)
 {
+    ((struct sqlite_stmt *)stmt)->returned = false;
     if (!stmt->done)
         sqlite3_reset(handle_of(stmt));
 }
@@ -264,16 +280,22 @@ static void sqlite_bind(struct stmt *stmt, int at, const struct db_value *value)
 static int sqlite_step(struct stmt *stmt, struct err *err)
 {
     struct sqlite *sqlite = sqlite_of(stmt->db);
-    sqlite3_stmt *handle = handle_of(stmt);
-    int rc = sqlite3_step(handle);
+    struct sqlite_stmt *own = (struct sqlite_stmt *)stmt;
+    sqlite3_stmt *handle = own->handle;
+    int rc;
 
+    if (own->returned) /* that row was the only one */
+        return 0;
+    rc = sqlite3_step(handle);
+    sqlite->fresh = false;
     if (rc == SQLITE_ROW)
         return 1;
     if (rc == SQLITE_DONE) {
-        ((struct sqlite_stmt *)stmt)->changes =
-            sqlite3_stmt_readonly(handle) ? 0 : sqlite3_changes64(sqlite->handle);
+        own->changes = sqlite3_stmt_readonly(handle) ? 0 : sqlite3_changes64(sqlite->handle);
+        own->n = own->returns_n ? sqlite3_last_insert_rowid(sqlite->handle) : 0;
         sqlite3_reset(handle);
-        return 0;
+        own->returned = own->returns_n && own->changes > 0;
+        return own->returned;
     }
     sqlite_fail(sqlite, rc, err);
     sqlite3_reset(handle);
@@ -287,12 +309,12 @@ static int64_t sqlite_changes(struct stmt *stmt)
 
 static int sqlite_column_count(struct stmt *stmt)
 {
-    return sqlite3_column_count(handle_of(stmt));
+    return ((struct sqlite_stmt *)stmt)->returns_n ? 1 : sqlite3_column_count(handle_of(stmt));
 }
 
 static const char *sqlite_column_name(struct stmt *stmt, int at)
 {
-    return sqlite3_column_name(handle_of(stmt), at);
+    return ((struct sqlite_stmt *)stmt)->returns_n ? "n" : sqlite3_column_name(handle_of(stmt), at);
 }
 
 /* As a blob also for text: that needs no NUL at the end, and so no memory that might be missing.
@@ -307,8 +329,13 @@ static struct str column_bytes(sqlite3_stmt *handle, int at)
 
 static void sqlite_column(struct stmt *stmt, int at, struct db_value *ret_value)
 {
-    sqlite3_stmt *handle = handle_of(stmt);
+    struct sqlite_stmt *own = (struct sqlite_stmt *)stmt;
+    sqlite3_stmt *handle = own->handle;
 
+    if (own->returns_n) {
+        *ret_value = (struct db_value){ DB_I64, .i64 = own->n };
+        return;
+    }
     switch (sqlite3_column_type(handle, at)) {
     case SQLITE_INTEGER:
         *ret_value = (struct db_value){ DB_I64, .i64 = sqlite3_column_int64(handle, at) };
@@ -358,20 +385,75 @@ static int control_step(struct sqlite *sqlite, enum db_control what, struct err 
     return sqlite_fail(sqlite, rc, err);
 }
 
+static int begin(struct sqlite *sqlite, enum db_control how, struct err *err)
+{
+    if (control_step(sqlite, how, err) < 0)
+        return -1;
+    sqlite->fresh = true;
+    sqlite->within_unit = -1;
+    return 0;
+}
+
+/* Undoing what a transaction began with is undoing all of it. */
+static int begin_anew(struct sqlite *sqlite, struct err *err)
+{
+    if (control_step(sqlite, DB_ROLLBACK, err) < 0)
+        return -1;
+    return begin(sqlite, DB_BEGIN, err);
+}
+
+static int end_savepoint(struct sqlite *sqlite, enum db_control what, struct err *err)
+{
+    bool is_transaction = sqlite->within_unit == 0;
+
+    if (sqlite3_get_autocommit(sqlite->handle))
+        return err_set(err, ERR_STORAGE_FAILED, "the transaction has ended already");
+    if (sqlite->within_unit >= 0)
+        sqlite->within_unit--;
+    if (is_transaction)
+        return what == DB_RELEASE ? 0 : begin_anew(sqlite, err);
+    if (what == DB_ROLLBACK_TO && control_step(sqlite, DB_ROLLBACK_TO, err) < 0)
+        return -1;
+    return control_step(sqlite, DB_RELEASE, err);
+}
+
+/* For a savepoint SQLite copies every page before it changes. The first one of a transaction that
+ * has done nothing yet needs none of that: it is the transaction. Most ticks have no other. */
+static int open_savepoint(struct sqlite *sqlite, struct err *err)
+{
+    if (sqlite->fresh) {
+        sqlite->fresh = false;
+        sqlite->within_unit = 0;
+        return 0;
+    }
+    if (control_step(sqlite, DB_SAVEPOINT, err) < 0)
+        return -1;
+    if (sqlite->within_unit >= 0)
+        sqlite->within_unit++;
+    return 0;
+}
+
 static int sqlite_control(struct db *db, enum db_control what, struct err *err)
 {
     struct sqlite *sqlite = sqlite_of(db);
-    /* Some failures (a full disk, no memory) end the transaction by themselves. */
-    bool ended = sqlite3_get_autocommit(sqlite->handle) != 0;
 
-    if (what == DB_ROLLBACK && ended)
-        return 0;
-    if (what == DB_ROLLBACK_TO) {
-        if (ended)
-            return err_set(err, ERR_STORAGE_FAILED, "the transaction has ended already");
-        if (control_step(sqlite, DB_ROLLBACK_TO, err) < 0)
-            return -1;
-        return control_step(sqlite, DB_RELEASE, err);
+    switch (what) {
+    case DB_BEGIN:
+    case DB_BEGIN_SERIALIZABLE:
+    case DB_BEGIN_READ:
+        return begin(sqlite, what, err);
+    case DB_SAVEPOINT:
+        return open_savepoint(sqlite, err);
+    case DB_RELEASE:
+    case DB_ROLLBACK_TO:
+        return end_savepoint(sqlite, what, err);
+    case DB_ROLLBACK:
+        /* Some failures (a full disk, no memory) end the transaction by themselves. */
+        if (sqlite3_get_autocommit(sqlite->handle))
+            return 0;
+        break;
+    case DB_COMMIT:
+        break;
     }
     return control_step(sqlite, what, err);
 }
@@ -381,6 +463,7 @@ static int sqlite_script(struct db *db, const char *text, struct err *err)
     struct sqlite *sqlite = sqlite_of(db);
     int rc = sqlite3_exec(sqlite->handle, text, NULL, NULL, NULL);
 
+    sqlite->fresh = false;
     if (rc == SQLITE_OK && sqlite3_get_autocommit(sqlite->handle))
         BUG("a script ended its transaction: %.*s", STR_ARG(db_sql_name(text)));
     return rc == SQLITE_OK ? 0 : sqlite_fail(sqlite, rc, err);

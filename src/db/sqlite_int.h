@@ -18,12 +18,17 @@ struct sqlite {
     int busy_ms;
     enum db_sync sync;
     sqlite3_stmt *controls[DB_ROLLBACK_TO + 1]; /* prepared at first use */
+    bool fresh;      /* a transaction was begun and nothing has run in it */
+    int within_unit; /* savepoints inside the one that is the transaction itself; -1: none is */
 };
 
 struct sqlite_stmt {
     struct stmt stmt; /* first */
     sqlite3_stmt *handle;
     int64_t changes;
+    bool returns_n; /* "RETURNING n" of an INSERT, which is done here */
+    bool returned;
+    int64_t n;
 };
 
 static inline struct sqlite *sqlite_of(struct db *db)

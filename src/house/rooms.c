@@ -30,6 +30,17 @@ static int open_policy(struct rooms *rooms, const char *data_dir, struct err *er
     return bp_policy_load(path, &rooms->policy, err);
 }
 
+static int open_files(struct rooms *rooms, const struct rooms_config *config, struct err *err)
+{
+    struct files_config how = { .loop = config->loop,
+                                .agent_domain = config->agent,
+                                .change = rooms->change,
+                                .view_dir =
+                                    arena_printf(&rooms->arena, "%s/files", config->data_dir) };
+
+    return files_new(&how, &rooms->files, err);
+}
+
 static int open_models(struct rooms *rooms, const struct rooms_config *config, struct err *err)
 {
     struct model_gateway_config how = { .loop = config->loop,
@@ -65,6 +76,46 @@ static void find_cwd(struct rooms *rooms, const char *given)
         snprintf(rooms->cwd, sizeof(rooms->cwd), "/");
 }
 
+static void open_builder(struct rooms *rooms, const struct rooms_config *config)
+{
+    rooms->builder = builder_new(&(struct builder_config){ .loop = config->loop,
+                                                           .agent_domain = config->agent,
+                                                           .change = rooms->change,
+                                                           .models = rooms->models,
+                                                           .tools = rooms->tools,
+                                                           .files = rooms->files });
+}
+
+static int open_connect(struct rooms *rooms, const struct rooms_config *config, struct err *err)
+{
+    struct connect_config how = config->connect;
+
+    how.loop = config->loop;
+    how.agent_domain = config->agent;
+    if (connect_new(&how, &rooms->connect, err) < 0)
+        return -1;
+    connect_bind(rooms->connect, rooms->tools);
+    return 0;
+}
+
+static int open_skills(struct rooms *rooms, const struct rooms_config *config, struct err *err)
+{
+    struct skills_config how = { .loop = config->loop,
+                                 .agent_domain = config->agent,
+                                 .change = rooms->change,
+                                 .files = rooms->files,
+                                 .tools = rooms->tools,
+                                 .shared_root = config->skills_root,
+                                 .trusted_keys = config->skill_keys };
+
+    return skills_new(&how, &rooms->skills, err);
+}
+
+static int tell_skills(void *arg, const struct agent *agent, struct buf *out, struct err *err)
+{
+    return skills_prompt(arg, agent, out, err);
+}
+
 static int open_runner(struct rooms *rooms, const struct rooms_config *config, struct err *err)
 {
     const struct bp_program *program = &run_program;
@@ -72,7 +123,8 @@ static int open_runner(struct rooms *rooms, const struct rooms_config *config, s
                                    .agent_domain = config->agent,
                                    .kill = rooms->kill,
                                    .policy = rooms->policy,
-                                   .policy_text_hash = rooms->policy_hash };
+                                   .policy_text_hash = rooms->policy_hash,
+                                   .files = rooms->files };
     struct runner_config runner = {
         .loop = config->loop,
         .agent_domain = config->agent,
@@ -82,6 +134,7 @@ static int open_runner(struct rooms *rooms, const struct rooms_config *config, s
         .default_agent_name = config->agent_name,
         .default_model = config->agent_model,
         .default_cwd = rooms->cwd,
+        .files = rooms->files,
         .sandbox = config->sandbox,
     };
 
@@ -92,10 +145,18 @@ static int open_runner(struct rooms *rooms, const struct rooms_config *config, s
     if (program != &run_program)
         runner.policy_text = rooms->policy_text;
     runner.sandbox.data_dir = config->data_dir;
-    if (tool_bed_new(&bed, &rooms->tools, err) < 0)
+    if (tool_bed_new(&bed, &rooms->tools, err) < 0 || open_connect(rooms, config, err) < 0)
         return -1;
+    if (open_skills(rooms, config, err) < 0)
+        return -1;
+    open_builder(rooms, config);
     runner.tools = rooms->tools;
-    return runner_new(&runner, &rooms->runner, err);
+    runner.more_system = tell_skills;
+    runner.more_system_arg = rooms->skills;
+    if (runner_new(&runner, &rooms->runner, err) < 0)
+        return -1;
+    builder_set_runner(rooms->builder, rooms->runner);
+    return 0;
 }
 
 int rooms_open(struct rooms *rooms, const struct rooms_config *config, struct err *err)
@@ -105,7 +166,7 @@ int rooms_open(struct rooms *rooms, const struct rooms_config *config, struct er
     if (change_open(config->agent, NULL, NULL, &rooms->change, err) < 0 ||
         kill_open(config->agent, &rooms->kill, err) < 0 ||
         open_policy(rooms, config->data_dir, err) < 0 || open_models(rooms, config, err) < 0 ||
-        ensure_agent(rooms, config, err) < 0)
+        open_files(rooms, config, err) < 0 || ensure_agent(rooms, config, err) < 0)
         return -1;
     return open_runner(rooms, config, err);
 }
@@ -115,9 +176,13 @@ void rooms_stop(struct rooms *rooms)
     if (rooms->runner)
         runner_stop(rooms->runner);
     model_gateway_free(rooms->models);
+    connect_stop(rooms->connect);
     tool_bed_free(rooms->tools);
+    files_free(rooms->files);
+    connect_free(TAKE(rooms->connect));
     rooms->models = NULL;
     rooms->tools = NULL;
+    rooms->files = NULL;
 }
 
 void rooms_release(struct rooms *rooms)
@@ -129,8 +194,10 @@ void rooms_release(struct rooms *rooms)
     }
     loop_free(rooms->loop);
     runner_free(rooms->runner);
+    builder_free(rooms->builder);
     bp_policy_free(rooms->policy);
     kill_switches_free(rooms->kill);
+    skills_free(rooms->skills);
     change_free(rooms->change);
     arena_release(&rooms->arena);
     *rooms = ROOMS_INIT;

@@ -135,6 +135,11 @@ static int64_t fair_share(const struct message_mark *marks, size_t count, int64_
     return share > TOKENS_MIN ? share : TOKENS_MIN;
 }
 
+int64_t context_weight(const struct message *message)
+{
+    return message->tokens_approx + MESSAGE_TOKENS_EACH;
+}
+
 /* A provider wants its opaque part back in the exchange that is under way, not before. */
 static size_t last_user(const struct context *context)
 {
@@ -162,7 +167,7 @@ static void shorten_all(struct context *context, int64_t share, struct arena *ar
             message->tokens_approx = tokens_estimate(message->content);
             context->whole = false;
         }
-        context->tokens += message->tokens_approx + MESSAGE_TOKENS_EACH;
+        context->tokens += context_weight(message);
     }
 }
 
@@ -214,24 +219,10 @@ void context_begins(const struct thread *thread, int64_t budget_tokens,
     };
 }
 
-int context_more(struct domain *domain, const struct thread *thread, int64_t budget_tokens,
-                 int64_t tokens, int64_t after_n, struct arena *arena, struct context *ret_more,
-                 struct err *err)
+bool context_takes(int64_t budget_tokens, int64_t tokens, const struct message *message)
 {
     int64_t budget = budget_tokens > 0 ? budget_tokens : CONTEXT_TOKENS_DEFAULT;
-    struct context more = { .messages = ARENA_NEW_N(arena, struct message, MARKS_PAGE) };
 
-    if (message_load_from(domain, thread->n, after_n + 1, MARKS_PAGE, arena, more.messages,
-                          &more.count, err) < 0)
-        return -1;
-    for (size_t i = 0; i < more.count; i++) {
-        more.tokens += more.messages[i].tokens_approx + MESSAGE_TOKENS_EACH;
-        if (more.messages[i].tokens_approx > largest_share(budget))
-            return 0;
-    }
-    if (more.count == MARKS_PAGE || tokens + more.tokens > budget)
-        return 0;
-    more.whole = true;
-    *ret_more = more;
-    return 1;
+    return message->tokens_approx <= largest_share(budget) &&
+           tokens + context_weight(message) <= budget;
 }

@@ -31,18 +31,18 @@ struct context {
 };
 
 /* Where the window of the thread, as it is now, begins. While this stays the same and everything is
- * whole, the window of a thread that has grown is the earlier one with messages added at its end:
- * who keeps a window needs only those. */
+ * whole, the window of a thread that has grown is the earlier one with messages added at its end.
+ */
 struct context_begin {
     int64_t tokens, messages;
 };
 void context_begins(const struct thread *thread, int64_t budget_tokens,
                     struct context_begin *ret_begin);
-/* The messages after the row after_n, oldest first. 1: they may be added to a window of `tokens`
- * tokens. 0: one of them would be shortened, or there is no room: load the window anew. */
-int context_more(struct domain *domain, const struct thread *thread, int64_t budget_tokens,
-                 int64_t tokens, int64_t after_n, struct arena *arena, struct context *ret_more,
-                 struct err *err);
+/* What a message counts for in a window. */
+int64_t context_weight(const struct message *message);
+/* May this message, just appended, be added to a window of `tokens` tokens? Else it would be
+ * shortened, or there is no room: load the window anew. */
+bool context_takes(int64_t budget_tokens, int64_t tokens, const struct message *message);
 
 /* budget_tokens 0: the default. All of it lies in arena. */
 int context_load(struct domain *domain, const struct thread *thread, int64_t budget_tokens,

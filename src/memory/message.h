@@ -44,8 +44,10 @@ struct thread {
     int64_t message_count;
     int64_t tokens_total; /* of its messages, each as it counts in a prompt */
     int64_t created_at, updated_at;
+    int64_t deleted_at; /* 0: it is there */
 };
-/* By id, made when absent (inside a unit). The arena holds the id. */
+/* By id, made when absent (inside a unit); one that was deleted is there again: somebody speaks in
+ * it. The arena holds the id. */
 int thread_open(struct domain *domain, struct str id, int64_t agent_n, int64_t now_ms,
                 struct arena *arena, struct thread *ret_thread, struct err *err);
 /* 1 found, 0 absent. */
@@ -54,12 +56,8 @@ int thread_find(struct domain *domain, struct str id, struct arena *arena,
 /* By row; integrity_failed when absent. */
 int thread_get_n(struct domain *domain, int64_t n, struct arena *arena, struct thread *ret_thread,
                  struct err *err);
-/* Of an agent, newest first, before the row `before` (0: from the newest), at most limit (0: 100).
- */
-int thread_list(struct domain *domain, int64_t agent_n, int64_t before, int limit,
-                struct arena *arena, struct thread **ret_threads, size_t *ret_count,
-                struct err *err);
-/* Inside a unit: writes back what appending moved. */
+/* Inside a unit: the conversation was used at this time. Where it stands goes along for those who
+ * list many; what is read here comes from the messages and events themselves. */
 int thread_save(struct domain *domain, const struct thread *thread, int64_t now_ms,
                 struct err *err);
 
@@ -88,9 +86,9 @@ struct message {
     struct str taint; /* "file", "command", "web", "mcp" ...; empty: none */
 };
 
-/* Inside a unit: appends to the thread and moves its head in memory (thread_save() stores it).
- * Sets n, agent_n, thread_n, prev_n, ordinal, tokens_total, and tokens_approx (when 0). O(1)
- * whatever the thread's length. too_large beyond MESSAGE_CONTENT_BYTES. */
+/* Inside a unit: appends to the thread and moves its head in memory. Sets n, agent_n, thread_n,
+ * prev_n, ordinal, tokens_total, and tokens_approx (when 0). O(1) whatever the thread's length.
+ * too_large beyond MESSAGE_CONTENT_BYTES. */
 int message_append(struct domain *domain, struct change *change, struct thread *thread,
                    struct message *message, struct err *err);
 /* By row; integrity_failed when absent: something refers to it. */
@@ -101,6 +99,10 @@ int message_get_n(struct domain *domain, int64_t n, struct arena *arena,
 int message_each_back(struct domain *domain, int64_t thread_n, int64_t before_n,
                       bool (*fn)(void *arg, const struct message *message), void *arg,
                       struct err *err);
+/* Where untrusted text of a thread came from, as far as its messages before the row before_n say
+ * (0: all): "command,file". Empty: there is none. */
+int thread_taint(struct domain *domain, int64_t thread_n, int64_t before_n, struct arena *arena,
+                 struct str *ret_taint, struct err *err);
 /* Digest of everything that a message is (who, where, kind, content, metadata; not n): what a run's
  * log refers to. Of a message that was appended or read: append fills fields in. */
 void message_digest(const struct message *message, uint8_t ret_digest[32]);

@@ -1,13 +1,20 @@
 /* Rows of threads.
  *
+ * Where a thread stands is what its newest message and its newest public event say: each knows its
+ * place, and both are found by a look at the end of an index. So a run writes the thread's row when
+ * it begins and when it ends, for lists of conversations, and not at every step.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "db/db.h"
+#include "memory/edit.h"
 #include "memory/message.h"
 
 #define THREAD_SELECT                                                                              \
-    "SELECT n, agent_n, id, last_seq, last_message_n, message_count, tokens_total, created_at,"    \
-    " updated_at FROM threads "
+    "SELECT t.n, t.agent_n, t.id, m.n AS last_message_n, m.ordinal, m.tokens_total,"               \
+    " (SELECT max(e.seq) FROM run_events e WHERE e.thread_n = t.n AND e.seq IS NOT NULL)"          \
+    " AS last_seq, t.created_at, t.updated_at, t.deleted_at FROM threads t LEFT JOIN"              \
+    " agent_messages m ON m.n = (SELECT max(l.n) FROM agent_messages l WHERE l.thread_n = t.n) "
 
 static void read_row(struct stmt *q, struct arena *arena, struct thread *ret_thread)
 {
@@ -17,10 +24,11 @@ static void read_row(struct stmt *q, struct arena *arena, struct thread *ret_thr
         .id = arena_str(arena, stmt_str(q, "id")),
         .last_seq = stmt_i64(q, "last_seq"),
         .last_message_n = stmt_i64(q, "last_message_n"),
-        .message_count = stmt_i64(q, "message_count"),
+        .message_count = stmt_i64(q, "ordinal"),
         .tokens_total = stmt_i64(q, "tokens_total"),
         .created_at = stmt_i64(q, "created_at"),
         .updated_at = stmt_i64(q, "updated_at"),
+        .deleted_at = stmt_i64(q, "deleted_at"),
     };
 }
 
@@ -30,7 +38,7 @@ int thread_find(struct domain *domain, struct str id, struct arena *arena,
     AUTO(stmt) q = NULL;
     int r;
 
-    if (db_prepare(domain_db(domain), SQL(THREAD_SELECT "WHERE id = ?"), &q, err) < 0)
+    if (db_prepare(domain_db(domain), SQL(THREAD_SELECT "WHERE t.id = ?"), &q, err) < 0)
         return -1;
     stmt_bind_str(q, id);
     r = stmt_step(q, err);
@@ -45,7 +53,7 @@ int thread_get_n(struct domain *domain, int64_t n, struct arena *arena, struct t
     AUTO(stmt) q = NULL;
     int r;
 
-    if (db_prepare(domain_db(domain), SQL(THREAD_SELECT "WHERE n = ?"), &q, err) < 0)
+    if (db_prepare(domain_db(domain), SQL(THREAD_SELECT "WHERE t.n = ?"), &q, err) < 0)
         return -1;
     stmt_bind_i64(q, n);
     r = stmt_step(q, err);
@@ -55,29 +63,6 @@ int thread_get_n(struct domain *domain, int64_t n, struct arena *arena, struct t
         return -1;
     read_row(q, arena, ret_thread);
     return 0;
-}
-
-int thread_list(struct domain *domain, int64_t agent_n, int64_t before, int limit,
-                struct arena *arena, struct thread **ret_threads, size_t *ret_count,
-                struct err *err)
-{
-    int max = limit > 0 ? limit : 100;
-    AUTO(stmt) q = NULL;
-    size_t n = 0;
-    int r;
-
-    if (db_prepare(domain_db(domain),
-                   SQL(THREAD_SELECT "WHERE agent_n = ? AND n < ? ORDER BY n DESC LIMIT ?"), &q,
-                   err) < 0)
-        return -1;
-    stmt_bind_i64(q, agent_n);
-    stmt_bind_i64(q, before > 0 ? before : INT64_MAX);
-    stmt_bind_i64(q, max);
-    *ret_threads = ARENA_NEW_N(arena, struct thread, (size_t)max);
-    while ((r = stmt_step(q, err)) == 1)
-        read_row(q, arena, &(*ret_threads)[n++]);
-    *ret_count = n;
-    return r;
 }
 
 static int insert(struct db *db, struct str id, int64_t agent_n, int64_t now_ms, struct err *err)
@@ -96,6 +81,16 @@ static int insert(struct db *db, struct str id, int64_t agent_n, int64_t now_ms,
     return stmt_run(q, err);
 }
 
+static int revive(struct db *db, int64_t n, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(db, SQL("UPDATE threads SET deleted_at = NULL WHERE n = ?"), &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, n);
+    return stmt_run(q, err);
+}
+
 int thread_open(struct domain *domain, struct str id, int64_t agent_n, int64_t now_ms,
                 struct arena *arena, struct thread *ret_thread, struct err *err)
 {
@@ -111,6 +106,9 @@ int thread_open(struct domain *domain, struct str id, int64_t agent_n, int64_t n
         return r < 0 ? -1 : err_set(err, ERR_INTERNAL, "thread %.*s did not stay", STR_ARG(id));
     if (thread.agent_n != agent_n)
         return err_set(err, ERR_CONFLICT, "thread %.*s belongs to another agent", STR_ARG(id));
+    if (thread.deleted_at && revive(domain_db(domain), thread.n, err) < 0)
+        return -1;
+    thread.deleted_at = 0;
     *ret_thread = thread;
     return 0;
 }
@@ -134,4 +132,26 @@ int thread_save(struct domain *domain, const struct thread *thread, int64_t now_
     stmt_bind_i64(q, now_ms);
     stmt_bind_i64(q, thread->n);
     return stmt_run(q, err);
+}
+
+int thread_taint(struct domain *domain, int64_t thread_n, int64_t before_n, struct arena *arena,
+                 struct str *ret_taint, struct err *err)
+{
+    struct str taint = STR_NONE;
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("SELECT DISTINCT taint FROM agent_messages"
+                       " WHERE thread_n = ? AND taint IS NOT NULL AND n < ?"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, thread_n);
+    stmt_bind_i64(q, before_n ? before_n : INT64_MAX);
+    while ((r = stmt_step(q, err)) > 0)
+        taint = memory_taint_join(taint, arena_str(arena, stmt_str(q, "taint")), arena);
+    if (r < 0)
+        return -1;
+    *ret_taint = taint;
+    return 0;
 }

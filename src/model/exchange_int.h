@@ -53,8 +53,9 @@ struct model_exchange_core {
     bool cancelled;
 };
 
-/* Deep copy into x->arena. What only its own model may see again is left out for others. */
-void exchange_copy_request(struct model_exchange *x, const struct model_request *request);
+/* A stable one as it is, else a deep copy into x->arena. What only its own model may see again is
+ * left out for others. */
+void exchange_take_request(struct model_exchange *x, const struct model_request *request);
 /* Tokens of the request by rule of thumb. */
 int64_t exchange_estimate_input(const struct model_request *request);
 

@@ -299,7 +299,7 @@ static struct model_exchange *exchange_new(struct model_gateway *gateway, size_t
     x->provider = gateway->providers[i];
     x->shared = gateway->shared[i];
     exchange_init(x, sink, arg);
-    exchange_copy_request(x, request);
+    exchange_take_request(x, request);
     return x;
 }
 

@@ -61,7 +61,7 @@ struct model_tool {
     struct str input_schema; /* JSON text */
 };
 
-/* Borrowed until model_start() returns. */
+/* Borrowed until model_start() returns; when it is stable, until on_done. */
 struct model_request {
     const char *model_id; /* of the configuration, or "offline" */
     struct str system;    /* stable part first: prompt caches depend on it */
@@ -70,6 +70,7 @@ struct model_request {
     const struct model_message *messages;
     size_t message_count;
     int64_t max_output_tokens; /* 0: the provider's default */
+    bool stable; /* all of it stays as it is until on_done, so that a long one need not be copied */
 };
 
 /* ---- what comes back ---- */

@@ -44,6 +44,8 @@ static void act(struct offline_turn *turn)
     offline_words_split(turn->said, turn->arena, &turn->words);
     as_said = turn->words;
     offline_words_unpolite(&turn->words);
+    if (offline_skill_asked(turn))
+        return;
     if (offline_is_command(&turn->words)) {
         offline_run_direct(turn);
         return;
@@ -53,6 +55,8 @@ static void act(struct offline_turn *turn)
         turn->words = as_said;
         intent = find_intent(turn);
     }
+    if (!intent && offline_skill_fits(turn))
+        return;
     turn->arg = intent ? intent->arg : NULL;
     (intent ? intent->act : offline_unknown)(turn);
 }
@@ -83,7 +87,9 @@ void offline_think(const struct model_request *request, int64_t now_ms, struct a
     }
     ret_turn->said = request->messages[user].text;
     offline_results_load(ret_turn, user + 1);
-    if (offline_asks_done(ret_turn->said))
+    if (offline_tool(ret_turn, "propose_agent"))
+        offline_wizard(ret_turn);
+    else if (offline_asks_done(ret_turn->said))
         offline_done(ret_turn);
     else if (ret_turn->round > OFFLINE_ROUNDS_MAX)
         offline_report(ret_turn);

@@ -59,6 +59,23 @@ const struct offline_intent offline_intents[] = {
     { "what is in your memory", offline_recall_all, NULL },
     { "forget [that|about] {a}", offline_forget, NULL },
 
+    /* accounts elsewhere */
+    { "send|post|write [the] [message|text] {a} to|in|into [the] [channel] <b> on|in|via|over "
+      "slack",
+      offline_slack_send, NULL },
+    { "send|post|write [the] [message|text] {a} to|in|into [the] [slack] channel <b>",
+      offline_slack_send, NULL },
+    { SHOW " [the|my|our] slack channels|channel", offline_slack_list, NULL },
+    { "what|which [slack] channels are [there] [on|in] [slack]", offline_slack_list, NULL },
+    { SHOW " [the|my|our] [new] unread|new mail|mails|email|emails|messages", offline_mail_list,
+      "unread" },
+    { SHOW " [the|my|our] mail|mails|email|emails|inbox", offline_mail_list, NULL },
+    { "do i have [any] [new|unread] mail|mails|email|emails", offline_mail_list, "unread" },
+    { "what is in|on my calendar tomorrow", offline_calendar_list, "1" },
+    { "what is in|on my calendar [today]", offline_calendar_list, "0" },
+    { "what is in|on my calendar [this|the] [next] week", offline_calendar_list, "7" },
+    { "what do i have tomorrow", offline_calendar_list, "1" },
+
     /* tasks and time */
     { SHOW " [the|my|our|open] [open] tasks|todos|task [list]", offline_tasks_list, NULL },
     { "tasks|todos", offline_tasks_list, NULL },

@@ -1,8 +1,10 @@
-/* Requests: the exchange's own copy, what it weighs, and what is wrong with it.
+/* Requests: what the exchange keeps of one, what it weighs, and what is wrong with it.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "model/request_int.h"
+
+#include <string.h>
 
 #include "base/json.h"
 #include "base/tokens.h"
@@ -11,6 +13,7 @@
 /* What role and structure of a message cost beyond its text, by the APIs' own rules of thumb. */
 #define TOKENS_PER_MESSAGE 4
 #define TOKENS_PER_TOOL    8
+#define WIRE_NAME_MAX      64 /* bytes */
 
 static const struct model_call *copy_calls(struct arena *arena, const struct model_call *calls,
                                            size_t n)
@@ -52,7 +55,7 @@ static struct model_message copy_message(struct arena *arena, const struct model
     return copy;
 }
 
-void exchange_copy_request(struct model_exchange *x, const struct model_request *request)
+static void copy_request(struct model_exchange *x, const struct model_request *request)
 {
     struct arena *arena = &x->arena;
     struct model_message *messages =
@@ -76,6 +79,23 @@ void exchange_copy_request(struct model_exchange *x, const struct model_request 
         .message_count = request->message_count,
         .max_output_tokens = request->max_output_tokens,
     };
+}
+
+static bool has_strange_opaque(const struct model_request *request)
+{
+    for (size_t i = 0; i < request->message_count; i++)
+        if (request->messages[i].opaque.n > 0 &&
+            !str_is(request->messages[i].opaque_model, request->model_id))
+            return true;
+    return false;
+}
+
+void exchange_take_request(struct model_exchange *x, const struct model_request *request)
+{
+    if (request->stable && !has_strange_opaque(request))
+        x->request = *request;
+    else
+        copy_request(x, request);
 }
 
 static int64_t message_tokens(const struct model_message *message)
@@ -111,6 +131,50 @@ static bool is_object(struct str text)
 }
 
 /* ---- calls and their results ---- */
+
+/* Names that a model made up may hold what servers refuse to see again. */
+static bool is_wire_name(struct str name)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+
+    for (size_t i = 0; i < name.n; i++)
+        if (!memchr(letters, name.p[i], sizeof(letters) - 1))
+            return false;
+    return name.n > 0 && name.n <= WIRE_NAME_MAX;
+}
+
+static struct str wire_name(struct arena *arena, struct str name)
+{
+    size_t n = name.n < WIRE_NAME_MAX ? name.n : WIRE_NAME_MAX;
+    char *text;
+
+    if (n == 0)
+        return STR("unknown");
+    text = arena_copy(arena, name.p, n);
+    for (size_t i = 0; i < n; i++)
+        if (!is_wire_name(str_of(text + i, 1)))
+            text[i] = '_';
+    return str_of(text, n);
+}
+
+/* The message is not the exchange's own: another list of calls where a name has to change. */
+static void mend_names(struct arena *arena, struct model_message *message)
+{
+    struct model_call *calls = NULL;
+
+    for (size_t i = 0; i < message->call_count; i++) {
+        if (is_wire_name(message->calls[i].name))
+            continue;
+        if (!calls) {
+            calls = ARENA_NEW_N(arena, struct model_call, message->call_count);
+            memcpy(calls, message->calls, message->call_count * sizeof(*calls));
+        }
+        calls[i].name = wire_name(arena, calls[i].name);
+    }
+    if (calls)
+        message->calls = calls;
+}
 
 /* Providers refuse a request in which a call has no result or a result no call: what a crash, a
  * cancelled run or a shortened history leaves behind. */
@@ -176,9 +240,13 @@ static void put_results(struct mend *mend, const struct model_message *assistant
 static void mend_turn(struct mend *mend, const struct model_message *assistant,
                       const struct model_message *from, size_t n)
 {
+    struct model_message said;
+
     if (assistant) {
-        put(mend, *assistant);
-        put_results(mend, assistant, from, n);
+        said = *assistant;
+        mend_names(mend->arena, &said);
+        put(mend, said);
+        put_results(mend, &said, from, n);
     }
     for (size_t i = 0; i < n; i++)
         if (from[i].role == MODEL_USER)
@@ -208,36 +276,6 @@ static void request_mend(struct model_exchange *x)
     request->message_count = mend.n;
 }
 
-/* Names that a model made up may hold what servers refuse to see again. */
-static struct str wire_name(struct arena *arena, struct str name)
-{
-    size_t n = name.n < 64 ? name.n : 64;
-    char *text;
-
-    if (n == 0)
-        return STR("unknown");
-    text = arena_copy(arena, name.p, n);
-    for (size_t i = 0; i < n; i++)
-        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-", text[i]) ||
-            !text[i])
-            text[i] = '_';
-    return str_of(text, n);
-}
-
-static void mend_names(struct model_exchange *x)
-{
-    for (size_t i = 0; i < x->request.message_count; i++) {
-        const struct model_message *message = &x->request.messages[i];
-
-        for (size_t k = 0; k < message->call_count; k++) {
-            /* The exchange's own copy. */
-            struct model_call *call = (struct model_call *)&message->calls[k];
-
-            call->name = wire_name(&x->arena, call->name);
-        }
-    }
-}
-
 int request_check(struct model_exchange *x, struct err *err)
 {
     const struct model_request *request = &x->request;
@@ -249,7 +287,6 @@ int request_check(struct model_exchange *x, struct err *err)
     for (size_t i = 0; i < request->message_count; i++)
         if (request->messages[i].role < MODEL_USER || request->messages[i].role > MODEL_TOOL)
             return err_set(err, ERR_BAD_REQUEST, "message %zu has no role", i);
-    mend_names(x);
     request_mend(x);
     return 0;
 }

@@ -58,6 +58,9 @@ void run_call_tool(const struct run_call *call, struct tool_call *ret_call)
         .problem = call->problem,
         .occurrence = call->occurrence,
         .wiggum = bp_record(run->engine, 0) & RUN_WIGGUM,
+        .taint = call->taint,
+        .inbox_id = str_from(call->inbox_id),
+        .operation_id = call->attempted ? str_from(call->operation_id) : STR_NONE,
         .sandbox = run->runner->config.sandbox,
     };
     ret_call->sandbox.cwd = run->cwd;
@@ -131,8 +134,8 @@ int run_call_prepare(struct run_call *call, struct err *err)
 
 /* ---- results as messages ---- */
 
-static int append_result(struct run_call *call, struct message *message, char id[SHA256_TEXT_SIZE],
-                         const struct err *why, struct str output, struct err *err)
+static int append_result(struct run_call *call, struct message *message, const struct err *why,
+                         struct str output, struct err *err)
 {
     struct run *run = call->run;
     AUTO_BUF content = BUF_INIT(LIMIT_JSON_BYTES);
@@ -167,13 +170,11 @@ static int append_result(struct run_call *call, struct message *message, char id
     message->call_id = call->call_id;
     message->action_ref_n = call->action_n;
     message->operation_n = call->operation_n;
-    (void)id;
-    return message_append(run->runner->config.agent_domain, run->runner->config.change,
-                          &run->thread, message, err);
+    return run_message_append(run, message, err);
 }
 
 int run_call_refuse(struct run_call *call, struct run_said *said, struct message *message,
-                    char id[SHA256_TEXT_SIZE], struct err *err)
+                    struct err *err)
 {
     struct run *run = call->run;
     enum err_code code = call->unknown   ? ERR_EFFECT_UNKNOWN
@@ -185,8 +186,8 @@ int run_call_refuse(struct run_call *call, struct run_said *said, struct message
         code = ERR_CANCELLED;
     err_set(&why, code, "%.*s",
             STR_ARG(call->no_message.n ? call->no_message : str_from(err_sentence(code))));
-    run_message_init(run, message, MESSAGE_TOOL_RESULT, id);
-    if (append_result(call, message, id, &why, STR_NONE, err) < 0)
+    run_message_init(run, message, MESSAGE_TOOL_RESULT);
+    if (append_result(call, message, &why, STR_NONE, err) < 0)
         return -1;
     if (call->operation_n && !call->unknown &&
         operation_settle(run->runner->config.agent_domain, call->operation_n,
@@ -221,8 +222,8 @@ static void keep_hand(struct run *run)
 int run_call_result(struct run_call *call, const struct tool_result *result, struct err *err)
 {
     struct run *run = call->run;
-    char id[SHA256_TEXT_SIZE];
     struct message message;
+    AUTO_BUF complete = BUF_INIT(LIMIT_JSON_BYTES);
     struct run_said said = { 0 };
     struct err why = result->err;
     enum err_code stop;
@@ -232,11 +233,11 @@ int run_call_result(struct run_call *call, const struct tool_result *result, str
         err_reset(&why);
         err_set(&why, stop, "%s", err_sentence(stop));
     }
-    run_message_init(run, &message, MESSAGE_TOOL_RESULT, id);
+    run_message_init(run, &message, MESSAGE_TOOL_RESULT);
     message.changed_entity_ids = result->changed_entity_ids;
     message.changed_tokens = result->changed_tokens;
     message.taint = result->taint;
-    if (append_result(call, &message, id, &why, result->output, err) < 0)
+    if (append_result(call, &message, &why, result->output, err) < 0)
         return -1;
     if (operation_settle(run->runner->config.agent_domain, call->operation_n,
                          str_from(why.code ? err_name(why.code) : NULL), run->unit.now, err) < 0)
@@ -245,6 +246,10 @@ int run_call_result(struct run_call *call, const struct tool_result *result, str
     call->acting = false;
     said.ref = message.n;
     said.message = &message;
+    if (run_call_is_memory(call)) {
+        run_memory_complete(call, why.code ? &why : NULL, &complete);
+        said.data = buf_str(&complete);
+    }
     keep_hand(run);
     return run_offer(run, RUN_EV_ACTED, call->key, why.code ? RUN_FAILED : 0, &said, err);
 }
@@ -262,6 +267,13 @@ static int record_question(struct run_call *call, const struct tool_result *resu
     return run_offer(call->run, RUN_EV_ASKED, call->key, 0, &said, err);
 }
 
+/* The other side did not say whether it was done: a person may know. */
+static bool is_unknown(const struct run_call *call, const struct tool_result *result)
+{
+    return result->err.code == ERR_EFFECT_UNKNOWN && call->verdict.contract &&
+           call->verdict.contract->keyed == TOOL_UNKEYED;
+}
+
 static void take_result(struct run_call *call, const struct tool_result *result)
 {
     struct run *run = call->run;
@@ -272,8 +284,11 @@ static void take_result(struct run_call *call, const struct tool_result *result)
         run_give_back(run);
         return;
     }
-    kept = (result->waits ? record_question(call, result, &err)
-                          : run_call_result(call, result, &err)) == 0;
+    if (is_unknown(call, result))
+        kept = run_call_ask_unknown(call, &err) == 0;
+    else
+        kept = (result->waits ? record_question(call, result, &err)
+                              : run_call_result(call, result, &err)) == 0;
     if (!kept)
         LOG_WARN("run", "a result was not taken", LOG_STR("run", run->row.run_key), LOG_ERR(&err));
     run_unit_end(run, kept, &err);
@@ -283,10 +298,17 @@ static void take_result(struct run_call *call, const struct tool_result *result)
 static void previewed_again(struct run_call *call)
 {
     struct run *run = call->run;
+    AUTO_BUF complete = BUF_INIT(LIMIT_JSON_BYTES);
     struct run_said said = { 0 };
     struct err err = ERR_INIT;
+    struct err changed = ERR_INIT;
     bool kept = false;
 
+    err_set(&changed, ERR_VERSION_CONFLICT, "the file was changed meanwhile: it is asked again");
+    if (run_call_is_memory(call)) {
+        run_memory_complete(call, &changed, &complete);
+        said.data = buf_str(&complete);
+    }
     if (run_unit_begin(run, &err) < 0) {
         run_give_back(run);
     } else {
@@ -359,6 +381,7 @@ static void look_again(struct run_call *call)
 
     run_call_tool(call, &tool);
     tool.arguments = call->shown;
+    tool.operation_id = str_from(call->operation_id);
     if (run_hand_take(call, &hand, &failed.err) < 0 ||
         tool_preview(run->runner->config.tools, &tool, hand, looked_again, call, &call->job,
                      &failed.err) < 0)

@@ -75,6 +75,7 @@ static void on_done(void *arg, const struct model_reply *reply, const struct err
     struct runner *runner = run->runner;
 
     run->exchange = NULL;
+    run_prompt_release(run);
     runner->thinking--;
     if (!run->broken && !runner->stopping) {
         if (!reply)
@@ -91,14 +92,15 @@ static void on_done(void *arg, const struct model_reply *reply, const struct err
 static int ask(struct run *run, struct err *err)
 {
     static const struct model_sink sink = { .on_delta = on_delta, .on_done = on_done };
-    AUTO_ARENA arena = ARENA_INIT;
     struct model_request request;
 
     if (run_stop_code(run))
         return err_set(err, ERR_CANCELLED, "stopped before it began");
-    if (run_prompt_build(run, run->checking, &arena, &request, err) < 0)
-        return -1;
-    return model_start(run->runner->config.models, &request, &sink, run, &run->exchange, err);
+    if (run_prompt_build(run, run->checking, &request, err) == 0 &&
+        model_start(run->runner->config.models, &request, &sink, run, &run->exchange, err) == 0)
+        return 0;
+    run_prompt_release(run);
+    return -1;
 }
 
 static void start_now(struct run *run)

@@ -63,6 +63,8 @@ static void item_digest(const struct bp_event *event, const struct inbox_item *i
     add(&hash, item->digest);
     add(&hash, item->preview_kind);
     add(&hash, item->taint);
+    if (item->details.n)
+        add(&hash, item->details);
     if (is_answer(event)) {
         add(&hash, str_from(inbox_state_name(item->state)));
         add(&hash, item->decided_by);

@@ -40,6 +40,12 @@ static int check_verb(const struct inbox_item *item, const struct inbox_decision
         return err_set(err, ERR_TOO_LARGE, "the answer has %zu bytes; at most %u are allowed",
                        decision->answer.n, ANSWER_BYTES);
     switch (item->kind) {
+    case INBOX_MEMORY:
+    case INBOX_AGENT_PROPOSAL:
+        if (decision->scope != INBOX_ONCE)
+            return err_set(err, ERR_BAD_REQUEST, "%s is decided each time: its scope is once",
+                           item->kind == INBOX_MEMORY ? "a change of memory" : "a new agent");
+        /* fall through */
     case INBOX_TOOL:
         if (state == INBOX_APPROVED || state == INBOX_EDITED)
             return 0;

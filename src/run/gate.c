@@ -2,14 +2,22 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <json-c/json_object_iterator.h>
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "base/json_write.h"
 #include "run/run_int.h"
 
 #define APPROVAL_MS ((int64_t)7 * 24 * 60 * 60 * 1000)
 
 /* ---- judging ---- */
+
+/* What is remembered is decided text by text: no earlier yes covers it. */
+static bool is_grantable(const struct run_call *call)
+{
+    return call->verdict.contract && call->verdict.contract->inbox_kind == INBOX_TOOL;
+}
 
 static int look_for_grant(struct run_call *call, struct err *err)
 {
@@ -32,12 +40,15 @@ int run_call_judge(struct run_call *call, struct err *err)
 {
     struct tool_call tool;
 
+    if (thread_taint(call->run->runner->config.agent_domain, call->run->thread.n, call->action_n,
+                     &call->arena, &call->taint, err) < 0)
+        return -1;
     run_call_tool(call, &tool);
     tool_judge(call->run->runner->config.tools, &tool, &call->arena, &call->verdict);
     memcpy(call->operation_id, call->verdict.operation_id, sizeof(call->operation_id));
     call->no_code = call->verdict.code;
     call->no_message = str_from(call->verdict.message);
-    if (!(call->verdict.attributes & TOOL_RISKY))
+    if (!(call->verdict.attributes & TOOL_RISKY) || !is_grantable(call))
         return 0;
     return look_for_grant(call, err);
 }
@@ -76,6 +87,7 @@ static void shown(void *arg, const struct tool_preview *preview)
     } else {
         call->preview_kind = arena_str(&call->arena, preview->kind);
         call->preview = arena_str(&call->arena, preview->text);
+        call->details = arena_str(&call->arena, preview->details);
     }
     showing->done(call);
     free(showing);
@@ -122,14 +134,80 @@ int run_item_add(struct run *run, struct run_call *call, enum inbox_kind kind,
     return 0;
 }
 
+/* Beside what the tool shows, a change of memory names itself and its call: clients answer with it.
+ */
+static struct str with_ids(const struct run_call *call)
+{
+    AUTO_BUF out = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&out);
+    AUTO_JSON details = NULL;
+    struct json_object_iterator at, end;
+
+    if (json_parse(call->details, &details, NULL) < 0 ||
+        !json_object_is_type(details, json_type_object))
+        return STR_NONE;
+    json_write_object_begin(&w);
+    json_write_key(&w, "request_id");
+    json_write_text(&w, call->inbox_id);
+    json_write_key(&w, "tool_call_id");
+    json_write_str(&w, call->call_id);
+    at = json_object_iter_begin(details);
+    end = json_object_iter_end(details);
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        json_write_key(&w, json_object_iter_peek_name(&at));
+        json_write_value(&w, json_object_iter_peek_value(&at));
+    }
+    json_write_object_end(&w);
+    return json_write_end(&w) < 0 ? STR_NONE
+                                  : arena_str((struct arena *)&call->arena, buf_str(&out));
+}
+
 int run_gate_open(struct run_call *call, struct inbox_item *item, struct err *err)
 {
     bool shown = call->preview_kind.n > 0; /* not when the mode changed while it waited its turn */
+    enum inbox_kind kind = call->verdict.contract ? call->verdict.contract->inbox_kind : INBOX_TOOL;
 
+    run_new_id(call->run, call->inbox_id);
     *item = (struct inbox_item){ .title = call->title.n ? call->title : call->name,
                                  .body = call->arguments,
                                  .preview_kind = shown ? call->preview_kind : STR("text"),
                                  .preview = shown ? call->preview : call->arguments,
-                                 .digest = str_from(call->digest) };
-    return run_item_add(call->run, call, INBOX_TOOL, item, err);
+                                 .digest = str_from(call->digest),
+                                 .taint = call->taint,
+                                 .details = kind == INBOX_MEMORY ? with_ids(call) : call->details };
+    return run_item_add(call->run, call, kind, item, err);
+}
+
+/* ---- changes of memory ---- */
+
+bool run_call_is_memory(const struct run_call *call)
+{
+    return call->inbox_n && call->verdict.contract &&
+           call->verdict.contract->inbox_kind == INBOX_MEMORY;
+}
+
+void run_memory_complete(const struct run_call *call, const struct err *why, struct buf *out)
+{
+    struct json_writer w = JSON_WRITER(out);
+    AUTO_JSON arguments = NULL;
+    char text[ERR_TEXT_MAX];
+
+    json_parse(call->arguments, &arguments, NULL);
+    json_write_object_begin(&w);
+    json_write_key(&w, "request_id");
+    json_write_text(&w, call->inbox_id);
+    json_write_key(&w, "success");
+    json_write_bool(&w, !why);
+    json_write_key(&w, "path");
+    json_write_str(&w, json_str(json_find(arguments, "path")));
+    if (why) {
+        json_write_key(&w, "error");
+        json_write_object_begin(&w);
+        json_write_key(&w, "code");
+        json_write_text(&w, err_name(why->code));
+        json_write_key(&w, "message");
+        json_write_text(&w, err_format(why, text, sizeof(text)));
+        json_write_object_end(&w);
+    }
+    json_write_object_end(&w);
 }

@@ -15,15 +15,15 @@
 
 struct run *run_new(struct runner *runner)
 {
-    struct run *run = NEW(struct run);
+    struct run *run = NEW(struct run); /* large, and zeroed here */
 
-    *run = (struct run){ .runner = runner,
-                         .arena = ARENA_INIT,
-                         .scratch = ARENA_INIT,
-                         .hand_state = BUF_INIT(LIMIT_JSON_BYTES),
-                         .active_since = clock_wall_ms(loop_clock(runner->config.loop)) };
-    for (uint16_t key = 0; key <= RUN_CALLS_MAX; key++)
-        run->calls[key] = (struct run_call){ .run = run, .key = key };
+    run->runner = runner;
+    run->hand_state = BUF_INIT(LIMIT_JSON_BYTES);
+    run->active_since = clock_wall_ms(loop_clock(runner->config.loop));
+    for (uint16_t key = 0; key <= RUN_CALLS_MAX; key++) {
+        run->calls[key].run = run;
+        run->calls[key].key = key;
+    }
     return run;
 }
 
@@ -35,6 +35,7 @@ void run_free(struct run *run)
     for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++)
         arena_release(&run->calls[key].arena);
     run_turn_free(run);
+    run_prompt_release(run);
     runner_engine_give(run->runner, run->engine);
     map_release(&run->intents);
     buf_release(&run->hand_state);
@@ -347,12 +348,13 @@ static int read_item(struct run_call *call, struct err *err)
     if (inbox_get_n(call->run->runner->config.agent_domain, call->inbox_n, &call->arena, &item,
                     err) < 0)
         return -1;
-    if (item.kind != INBOX_TOOL)
+    if (item.kind == INBOX_QUESTION || item.kind == INBOX_UNKNOWN_EFFECT)
         return 0;
     snprintf(call->inbox_id, sizeof(call->inbox_id), "%.*s", STR_ARG(item.id));
     call->title = item.title;
     call->preview_kind = item.preview_kind;
     call->preview = item.preview;
+    call->details = item.details;
     call->shown = item.body;
     snprintf(call->digest, sizeof(call->digest), "%.*s", STR_ARG(item.digest));
     return 0;

@@ -59,7 +59,7 @@ struct run_record {
     int64_t created_at, updated_at, ended_at;
 };
 
-/* 1 stored, 0 a run with this key was there; *record is then untouched but for n. */
+/* 1 stored, 0 a run with this key, or one of its thread that has not ended, was there. */
 int run_insert(struct domain *domain, struct run_record *record, struct err *err);
 /* Writes what changes while it runs: status, mode, wait_*, hand_*, the counters and cost,
  * stop_reason, error_*, updated_at, ended_at. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "base/embed.h"
+#include "memory/edit.h"
+#include "base/log.h"
 #include "run/run_int.h"
 
 extern const struct embed_file run_prompts[];
@@ -21,7 +23,63 @@ static struct str prompt_text(const char *name)
 
 /* ---- system ---- */
 
-static struct str system_text(const struct run *run, struct arena *arena)
+#define PATHS_SHOWN 100
+
+static bool has_tool(const struct run *run, const char *name)
+{
+    const struct tool_contract *contract = tool_bed_find(run->runner->config.tools, str_from(name));
+
+    return contract && tool_offered(contract, &run->agent, run->row.wake_reason);
+}
+
+/* Paths only: what they hold is read when it is needed. The same files give the same bytes. */
+static int add_memory(const struct run *run, struct arena *arena, struct buf *out, struct err *err)
+{
+    struct file *files;
+    size_t count, shown = 0, left = 0;
+
+    if (!run->runner->config.files || !has_tool(run, "read_memory"))
+        return 0;
+    if (memory_list(run->runner->config.files, &run->agent, STR_NONE, arena, &files, &count, err) <
+        0)
+        return err_wrap(err, "list the agent's memory");
+    buf_add_text(out, "\n\n");
+    buf_add_str(out, prompt_text("memory.md"));
+    for (size_t i = 0; i < count; i++) {
+        if (!str_starts(files[i].path, STR("knowledge/")))
+            continue;
+        if (shown == PATHS_SHOWN) {
+            left++;
+            continue;
+        }
+        buf_printf(out, "%s- %.*s", shown++ ? "\n" : "\n\nYour files:\n", STR_ARG(files[i].path));
+    }
+    if (left)
+        buf_printf(out, "\n- and %zu more, which list_memory names", left);
+    return 0;
+}
+
+/* Skills and the like; a turn goes on without them when they can't be read. */
+static void add_more(const struct run *run, struct buf *out)
+{
+    const struct runner_config *config = &run->runner->config;
+    AUTO_BUF more = BUF_INIT(LIMIT_JSON_BYTES);
+    struct err err = ERR_INIT;
+
+    if (!config->more_system)
+        return;
+    if (config->more_system(config->more_system_arg, &run->agent, &more, &err) < 0) {
+        LOG_WARN("run", "a part of the system text could not be made", LOG_ERR(&err));
+        return;
+    }
+    if (more.n) {
+        buf_add_text(out, "\n\n");
+        buf_add_str(out, str_trim(buf_str(&more)));
+    }
+}
+
+static int system_text(const struct run *run, struct arena *arena, struct str *ret_text,
+                       struct err *err)
 {
     AUTO_BUF out = BUF_INIT(LIMIT_JSON_BYTES);
     struct str text = prompt_text("run.md"), mark = STR("{name}");
@@ -38,7 +96,11 @@ static struct str system_text(const struct run *run, struct arena *arena)
         buf_add_text(&out, "\n\nYour instructions:\n");
         buf_add_text(&out, run->agent.instructions);
     }
-    return arena_str(arena, buf_str(&out));
+    if (add_memory(run, arena, &out, err) < 0)
+        return -1;
+    add_more(run, &out);
+    *ret_text = arena_str(arena, buf_str(&out));
+    return 0;
 }
 
 /* ---- tools ---- */
@@ -53,7 +115,8 @@ static void add_tools(const struct run *run, struct arena *arena, struct model_r
     request->tools = tools;
     request->tool_count = 0;
     for (size_t i = 0; i < n; i++) {
-        if (!tool_offered(contracts[i], &run->agent, run->row.wake_reason))
+        if (!tool_bed_offers(run->runner->config.tools, contracts[i], &run->agent,
+                             run->row.wake_reason))
             continue;
         tools[request->tool_count++] =
             (struct model_tool){ .name = str_from(contracts[i]->wire),
@@ -64,40 +127,44 @@ static void add_tools(const struct run *run, struct arena *arena, struct model_r
 
 /* ---- messages ---- */
 
-static int add_messages(struct run *run, bool check, struct arena *arena,
-                        struct model_request *request, struct err *err)
+static int add_messages(struct run *run, bool check, struct model_request *request, struct err *err)
 {
     const struct model_message *kept;
     struct model_message *all;
-    int64_t left_out;
-    size_t n, at = 0;
+    size_t n;
 
-    if (prompt_cache_load(run, &kept, &n, &left_out, err) < 0)
+    if (prompt_cache_load(run, &kept, &n, &run->prompt.texts, err) < 0)
         return -1;
-    all = ARENA_NEW_N(arena, struct model_message, n + 2);
-    if (left_out)
-        all[at++] = (struct model_message){
-            .role = MODEL_USER,
-            .text = str_from(
-                arena_printf(arena, "[%lld earlier messages of this conversation are not shown.]",
-                             (long long)left_out))
-        };
-    memcpy(all + at, kept, n * sizeof(*all));
-    at += n;
-    if (check)
-        all[at++] = (struct model_message){ .role = MODEL_USER, .text = prompt_text("check.md") };
+    request->messages = kept;
+    request->message_count = n;
+    if (!check)
+        return 0;
+    all = ARENA_NEW_N(&run->prompt.arena, struct model_message, n + 1);
+    memcpy(all, kept, n * sizeof(*all));
+    all[n] = (struct model_message){ .role = MODEL_USER, .text = prompt_text("check.md") };
     request->messages = all;
-    request->message_count = at;
+    request->message_count = n + 1;
     return 0;
 }
 
-int run_prompt_build(struct run *run, bool check, struct arena *arena,
-                     struct model_request *ret_request, struct err *err)
+int run_prompt_build(struct run *run, bool check, struct model_request *ret_request,
+                     struct err *err)
 {
+    struct arena *arena = &run->prompt.arena;
+
     *ret_request = (struct model_request){
         .model_id = arena_printf(arena, "%.*s", STR_ARG(run->row.model_id)),
-        .system = system_text(run, arena),
+        .stable = true,
     };
+    if (system_text(run, arena, &ret_request->system, err) < 0)
+        return -1;
     add_tools(run, arena, ret_request);
-    return add_messages(run, check, arena, ret_request, err);
+    return add_messages(run, check, ret_request, err);
+}
+
+void run_prompt_release(struct run *run)
+{
+    prompt_texts_unref(run->prompt.texts);
+    run->prompt.texts = NULL;
+    arena_release(&run->prompt.arena);
 }

@@ -9,7 +9,7 @@
 #include "base/timefmt.h"
 #include "run/run_int.h"
 
-const char *run_public_type(const struct bp_event *event)
+const char *run_public_type(const struct bp_event *event, const struct inbox_item *item)
 {
     switch (event->type) {
     case RUN_EV_START:
@@ -21,12 +21,14 @@ const char *run_public_type(const struct bp_event *event)
     case RUN_EV_CALL:
         return "tool_use";
     case RUN_EV_GATE:
-        return "approval_gate";
+        return item && item->kind == INBOX_MEMORY ? "memory_edit_request" : "approval_gate";
     case RUN_EV_WAITING:
     case RUN_EV_ASKED:
         return "waiting";
     case RUN_EV_ACTED:
-        return event->bits & RUN_UNKNOWN ? "waiting" : NULL;
+        return event->bits & RUN_UNKNOWN ? "waiting" : "memory_edit_complete";
+    case RUN_EV_DENIED:
+        return "memory_edit_complete";
     case RUN_EV_SETTLED:
         return "tool_result";
     case RUN_EV_OBSERVE:
@@ -45,8 +47,12 @@ const char *run_public_type(const struct bp_event *event)
 
 bool run_event_is_public(const struct bp_event *event, const struct run_call *call)
 {
-    (void)call;
-    return run_public_type(event) != NULL;
+    /* That something was done or refused is told by its result, except to who decided about memory.
+     */
+    if ((event->type == RUN_EV_ACTED && !(event->bits & RUN_UNKNOWN)) ||
+        event->type == RUN_EV_DENIED)
+        return call && run_call_is_memory(call);
+    return run_public_type(event, NULL) != NULL;
 }
 
 /* ---- one writer for each kind ---- */
@@ -144,6 +150,20 @@ static void write_members(struct json_writer *w, struct json_object *data)
     }
 }
 
+/* What could not be shown is still asked about, with what is known of it. */
+static void write_request(struct json_writer *w, const struct inbox_item *item)
+{
+    AUTO_JSON details = NULL;
+
+    if (item->details.n && json_parse(item->details, &details, NULL) == 0) {
+        write_members(w, details);
+        return;
+    }
+    key_str(w, "request_id", item->id);
+    write_input(w, item->body);
+    key_str(w, "reason", item->preview);
+}
+
 static void write_body(struct json_writer *w, const struct run_record *run,
                        const struct run_event_row *row, const struct message *message,
                        const struct inbox_item *item, struct json_object *content,
@@ -172,14 +192,22 @@ static void write_body(struct json_writer *w, const struct run_record *run,
             write_result(w, message, content);
         break;
     case RUN_EV_GATE:
-        if (item)
+        if (item && item->kind == INBOX_MEMORY)
+            write_request(w, item);
+        else if (item)
             write_gate(w, item);
         break;
     case RUN_EV_WAITING:
     case RUN_EV_ASKED:
-    case RUN_EV_ACTED:
         if (item)
             write_waiting(w, item);
+        break;
+    case RUN_EV_ACTED:
+    case RUN_EV_DENIED:
+        if (item)
+            write_waiting(w, item);
+        else if (data)
+            write_members(w, data);
         break;
     case RUN_EV_THOUGHT:
     case RUN_EV_CHECKED:
@@ -213,7 +241,7 @@ int run_public_write(struct buf *out, const struct run_record *run, struct str t
         return -1;
     timefmt_rfc3339(row->at, at);
     json_write_object_begin(&w);
-    key_text(&w, "type", run_public_type(&row->event));
+    key_text(&w, "type", run_public_type(&row->event, item));
     json_write_key(&w, "seq");
     json_write_i64(&w, row->seq);
     key_str(&w, "runId", run->run_key);

@@ -220,7 +220,7 @@ static bool tell(void *arg, const struct run_event_row *row)
     public = (struct run_public){ .thread_id = t->thread_id,
                                   .run_id = t->run.run_key,
                                   .seq = row->seq,
-                                  .type = run_public_type(&row->event),
+                                  .type = run_public_type(&row->event, named.is_item),
                                   .json = buf_str(&json) };
     return t->fn(t->arg, &public);
 }

@@ -19,7 +19,6 @@ struct making {
     struct run_said said;
     struct message message;
     struct inbox_item item;
-    char id[SHA256_TEXT_SIZE];
     struct buf data;
     bool hidden; /* not for clients */
 };
@@ -33,9 +32,10 @@ void run_new_id(const struct run *run, char ret_id[SHA256_TEXT_SIZE])
     sha256_text(str_of(text, (size_t)n), ret_id);
 }
 
-void run_message_init(struct run *run, struct message *message, enum message_kind kind,
-                      char id[SHA256_TEXT_SIZE])
+void run_message_init(struct run *run, struct message *message, enum message_kind kind)
 {
+    char *id = arena_alloc(&run->scratch, SHA256_TEXT_SIZE, 1);
+
     run_new_id(run, id);
     *message = (struct message){ .id = str_from(id),
                                  .agent_n = run->agent.n,
@@ -43,6 +43,36 @@ void run_message_init(struct run *run, struct message *message, enum message_kin
                                  .run_n = run->row.n,
                                  .kind = kind,
                                  .created_at = run->unit.now };
+}
+
+int run_message_append(struct run *run, struct message *message, struct err *err)
+{
+    struct run_appended *appended;
+
+    if (message_append(run->runner->config.agent_domain, run->runner->config.change, &run->thread,
+                       message, err) < 0)
+        return -1;
+    prompt_cache_add(run, message);
+    appended = ARENA_NEW(&run->scratch, struct run_appended);
+    *appended = (struct run_appended){ run->unit.appended, *message };
+    run->unit.appended = appended;
+    return 0;
+}
+
+/* Mostly the unit has just written what its events refer to. */
+static int refer_to_message(struct run *run, int64_t n, struct making *making, struct err *err)
+{
+    const struct run_appended *appended = run->unit.appended;
+
+    making->said.ref = n;
+    making->said.message = &making->message;
+    while (appended && appended->message.n != n)
+        appended = appended->next;
+    if (!appended)
+        return message_get_n(run->runner->config.agent_domain, n, &run->scratch, &making->message,
+                             err);
+    making->message = appended->message;
+    return 0;
 }
 
 static struct run_call *call_of(struct run *run, const struct bp_event *event)
@@ -95,19 +125,27 @@ static int on_act(struct run *run, struct run_call *call, struct making *making,
     return 0;
 }
 
+static void on_denied(struct run_call *call, struct making *making)
+{
+    struct err why = ERR_INIT;
+    enum err_code code = call->no_code ? call->no_code : ERR_REJECTED;
+
+    if (!run_call_is_memory(call))
+        return;
+    err_set(&why, code, "%.*s",
+            STR_ARG(call->no_message.n ? call->no_message : str_from(err_sentence(code))));
+    run_memory_complete(call, &why, &making->data);
+    making->said.data = buf_str(&making->data);
+}
+
 static int on_settled(struct run *run, struct run_call *call, struct making *making,
                       struct err *err)
 {
     if (run_withdraw(call, err) < 0)
         return -1;
     if (!call->result_n)
-        return run_call_refuse(call, &making->said, &making->message, making->id, err);
-    making->said.ref = call->result_n;
-    if (message_get_n(run->runner->config.agent_domain, call->result_n, &call->arena,
-                      &making->message, err) < 0)
-        return -1;
-    making->said.message = &making->message;
-    return 0;
+        return run_call_refuse(call, &making->said, &making->message, err);
+    return refer_to_message(run, call->result_n, making, err);
 }
 
 static void write_reason(const struct run *run, struct making *making)
@@ -173,12 +211,7 @@ static int on_done(struct run *run, struct making *making, struct err *err)
     json_write_i64(&w, run->row.iterations);
     json_write_object_end(&w);
     making->said.data = buf_str(&making->data);
-    if (!run->last_said_n)
-        return 0;
-    making->said.ref = run->last_said_n;
-    making->said.message = &making->message;
-    return message_get_n(run->runner->config.agent_domain, run->last_said_n, &run->scratch,
-                         &making->message, err);
+    return run->last_said_n ? refer_to_message(run, run->last_said_n, making, err) : 0;
 }
 
 static void on_observe(struct run *run, const struct bp_event *event, struct making *making)
@@ -213,6 +246,9 @@ static int make_own(struct run *run, const struct bp_event *event, struct making
         return on_waiting(run, call, making, err);
     case RUN_EV_ACT:
         return on_act(run, call, making, err);
+    case RUN_EV_DENIED:
+        on_denied(call, making);
+        return 0;
     case RUN_EV_SETTLED:
         return on_settled(run, call, making, err);
     case RUN_EV_OBSERVE:
@@ -232,15 +268,15 @@ static int make_own(struct run *run, const struct bp_event *event, struct making
 
 static void hand_out(struct run *run, const struct run_event_row *row, const struct making *making)
 {
+    const char *type = run_public_type(&row->event, making->said.item);
     struct run_out_event *event;
     struct err err = ERR_INIT;
 
-    if (!row->seq || !run_is_followed(run, run_public_type(&row->event)))
+    if (!row->seq || !run_is_followed(run, type))
         return;
     event = NEW(struct run_out_event);
-    *event = (struct run_out_event){ .seq = row->seq,
-                                     .type = run_public_type(&row->event),
-                                     .json = BUF_INIT(LIMIT_JSON_BYTES) };
+    *event =
+        (struct run_out_event){ .seq = row->seq, .type = type, .json = BUF_INIT(LIMIT_JSON_BYTES) };
     if (run_public_write(&event->json, &run->row, run->thread.id, row, making->said.message,
                          making->said.item, &err) < 0)
         LOG_ERROR("run", "an event can't be told", LOG_STR("run", run->row.run_key), LOG_ERR(&err));

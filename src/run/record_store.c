@@ -87,19 +87,6 @@ static void bind_insert(struct stmt *q, const struct run_record *record)
     stmt_bind_i64(q, record->created_at);
 }
 
-static int find_n(struct db *db, struct run_record *record, struct err *err)
-{
-    AUTO(stmt) q = NULL;
-
-    if (db_prepare(db, SQL("SELECT n FROM runs WHERE run_key = ?"), &q, err) < 0)
-        return -1;
-    stmt_bind_str(q, record->run_key);
-    if (stmt_step(q, err) != 1)
-        return -1;
-    record->n = stmt_i64(q, "n");
-    return 0;
-}
-
 int run_insert(struct domain *domain, struct run_record *record, struct err *err)
 {
     AUTO(stmt) q = NULL;
@@ -110,17 +97,14 @@ int run_insert(struct domain *domain, struct run_record *record, struct err *err
                        " model_id, cwd, program_hash, settings, wait_kind, wait_until, rerun_of_n,"
                        " override_code, host_n, created_at, updated_at)"
                        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-                       " ON CONFLICT (run_key) DO NOTHING RETURNING n"),
+                       " ON CONFLICT DO NOTHING RETURNING n"),
                    &q, err) < 0)
         return -1;
     bind_insert(q, record);
     r = stmt_step(q, err);
-    if (r < 0)
-        return -1;
-    if (r == 0)
-        return find_n(domain_db(domain), record, err);
-    record->n = stmt_i64(q, "n");
-    return 1;
+    if (r == 1)
+        record->n = stmt_i64(q, "n");
+    return r;
 }
 
 int run_update(struct domain *domain, const struct run_record *record, struct err *err)

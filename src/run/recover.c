@@ -16,8 +16,7 @@
 
 /* ---- going on ---- */
 
-/* The process died between the intent and its result, and the tool can't be repeated safely. */
-static int ask_about(struct run_call *call, struct err *err)
+int run_call_ask_unknown(struct run_call *call, struct err *err)
 {
     struct run *run = call->run;
     AUTO_BUF body = BUF_INIT(LIMIT_JSON_BYTES);
@@ -58,7 +57,7 @@ static int ask_about_all(struct run *run, struct err *err)
         struct run_call *call = &run->calls[key];
 
         if (run->interrupted >> key & 1 && call->live && !is_repeatable(call) &&
-            ask_about(call, err) < 0)
+            run_call_ask_unknown(call, err) < 0)
             return -1;
     }
     return 0;

@@ -16,10 +16,12 @@
 
 #include "agent/inbox.h"
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "bp/bp.h"
 #include "change/change.h"
+#include "files/files.h"
 #include "loop/loop.h"
 #include "model/model.h"
 #include "policy/kill.h"
@@ -124,12 +126,17 @@ struct runner_config {
     struct model_gateway *models;
     struct tool_bed *tools;
     struct kill_switches *kill;
+    struct files *files;              /* what agents remember; NULL: nothing is said of it */
     const struct bp_program *program; /* run_program, or with a policy; NULL: run_program */
     struct str policy_text;           /* of the policy in program; empty: none. Kept by pointer */
     struct sandbox_spec sandbox;      /* of every run; cwd is the run's own; outlives the runner */
     const char *default_agent_name;   /* "Planner" */
     const char *default_model;        /* "offline" */
     const char *default_cwd;
+    /* What else stands at the end of the system text of this agent (its skills); the same from turn
+     * to turn as long as nothing changes. NULL: nothing. */
+    int (*more_system)(void *arg, const struct agent *agent, struct buf *out, struct err *err);
+    void *more_system_arg;
     int64_t context_tokens; /* 0: CONTEXT_TOKENS_DEFAULT */
     int64_t approval_ms;    /* until an item expires; 0: 7 days */
     unsigned max_thinking;  /* model requests at a time; 0: 256. More wait for their turn */

@@ -27,6 +27,8 @@
 #include "run/run.h"
 #include "tool/hands.h"
 
+struct prompt_texts;
+
 /* A tool call between its birth and its settlement. */
 struct run_call {
     struct run *run;
@@ -40,7 +42,8 @@ struct run_call {
     int64_t edit_n; /* the item whose answer holds its arguments */
     char operation_id[SHA256_TEXT_SIZE], inbox_id[SHA256_TEXT_SIZE];
     char digest[SHA256_TEXT_SIZE]; /* of what was shown; "" when nothing was */
-    struct str title, preview_kind, preview;
+    struct str title, preview_kind, preview, details;
+    struct str taint;        /* of what the thread held before it was asked for */
     struct str shown;        /* the arguments that digest is of, when a person gave others */
     struct str granted_by;   /* the item whose answer covers this call too */
     enum err_code stop_code; /* why the call alone was stopped */
@@ -73,6 +76,12 @@ struct run_said {
     struct str data; /* small JSON, or empty */
     const struct message *message;
     const struct inbox_item *item;
+};
+
+/* A message that the unit appended. */
+struct run_appended {
+    struct run_appended *next;
+    struct message message;
 };
 
 /* A recorded event on its way to clients. */
@@ -112,9 +121,14 @@ struct run {
         int64_t now, rows, last_message_n;
         struct run_outbox *out;
         struct run_said said;
+        struct run_appended *appended;
     } unit;
     struct model_exchange *exchange;
     unsigned asking;                    /* units that want one and are not durable yet */
+    struct {
+        struct arena arena;
+        struct prompt_texts *texts;
+    } prompt;                           /* what the exchange reads */
     bool thinking, checking;            /* a model request is wanted or under way */
     int64_t text_bytes, thinking_bytes; /* of the partial answer */
     bool spoke_first;                   /* text came before thinking: its event, too */
@@ -178,13 +192,16 @@ void runner_engine_give(struct runner *runner, struct bp_engine *engine);
 /* ---- record.c ---- */
 bp_selected_fn run_record_selected;
 void run_new_id(const struct run *run, char ret_id[SHA256_TEXT_SIZE]);
-/* Fills what all messages of a run have in common. */
-void run_message_init(struct run *run, struct message *message, enum message_kind kind,
-                      char id[SHA256_TEXT_SIZE]);
+/* Inside a unit: fills what all messages of a run have in common. */
+void run_message_init(struct run *run, struct message *message, enum message_kind kind);
+/* To the run's thread. Its texts stay until the end of the unit: an event of it may refer to it. */
+int run_message_append(struct run *run, struct message *message, struct err *err);
 
 /* ---- public.c ---- */
+/* call: whose event it is, NULL: the run's. */
 bool run_event_is_public(const struct bp_event *event, const struct run_call *call);
-const char *run_public_type(const struct bp_event *event);
+/* Of an event that is public; item: what its row refers to, if it is one. */
+const char *run_public_type(const struct bp_event *event, const struct inbox_item *item);
 /* Appends the event as one line of JSON. */
 int run_public_write(struct buf *out, const struct run_record *row, struct str thread_id,
                      const struct run_event_row *event, const struct message *message,
@@ -211,16 +228,23 @@ void run_turn_free(struct run *run);
 /* ---- prompt.c ---- */
 #define RUN_PROMPT_ID      "dormouse.run"
 #define RUN_PROMPT_VERSION "1"
-int run_prompt_build(struct run *run, bool check, struct arena *arena,
-                     struct model_request *ret_request, struct err *err);
+/* The request lies in run->prompt until that is released. */
+int run_prompt_build(struct run *run, bool check, struct model_request *ret_request,
+                     struct err *err);
+void run_prompt_release(struct run *run);
 
 /* ---- prompt_cache.c ---- */
 /* The newest messages of threads that were asked about lately, as models see them. */
 struct prompt_cache *prompt_cache_new(void);
 void prompt_cache_free(struct prompt_cache *cache);
-/* The window of this thread; messages lie in the cache until the next call. */
+/* The window of this thread; what was left out is named in its first message. All of it stays as it
+ * is until texts are released. */
 int prompt_cache_load(struct run *run, const struct model_message **ret_messages, size_t *ret_count,
-                      int64_t *ret_left_out, struct err *err);
+                      struct prompt_texts **ret_texts, struct err *err);
+void prompt_texts_unref(struct prompt_texts *texts);
+/* A message was appended to the run's thread, in a unit; and: it did not stay. */
+void prompt_cache_add(struct run *run, const struct message *message);
+void prompt_cache_forget(struct run *run);
 
 /* ---- act.c ---- */
 void run_act_start(struct run *run, uint16_t key);
@@ -230,12 +254,14 @@ int run_hand_take(struct run_call *call, struct hand **ret_hand, struct err *err
 void run_hand_rest(struct run_call *call);
 /* Inside a unit: the result of a call into the log, its operation settled. */
 int run_call_result(struct run_call *call, const struct tool_result *result, struct err *err);
+/* The tool can not be repeated safely, and whether it was done is not known: a person is asked. */
+int run_call_ask_unknown(struct run_call *call, struct err *err);
 void run_call_release(struct run_call *call);
 void run_call_tool(const struct run_call *call, struct tool_call *ret_call);
 uint32_t run_call_bits(const struct tool_verdict *verdict);
 /* Writes the result of a call that will not act. */
 int run_call_refuse(struct run_call *call, struct run_said *said, struct message *message,
-                    char id[SHA256_TEXT_SIZE], struct err *err);
+                    struct err *err);
 
 /* Judges the call, counts its intent and gives it its place among equal ones. */
 int run_call_count(struct run_call *call, struct err *err);
@@ -253,6 +279,10 @@ void run_call_preview(struct run_call *call, void (*done)(struct run_call *call)
 int run_gate_open(struct run_call *call, struct inbox_item *item, struct err *err);
 int run_item_add(struct run *run, struct run_call *call, enum inbox_kind kind,
                  struct inbox_item *item, struct err *err);
+/* Is it a change of memory that a person was asked about? */
+bool run_call_is_memory(const struct run_call *call);
+/* What memory_edit_complete says. why NULL: it was done. Appended to out. */
+void run_memory_complete(const struct run_call *call, const struct err *why, struct buf *out);
 
 /* ---- steer.c ---- */
 void run_stop_effects(struct run *run);

@@ -187,19 +187,18 @@ static void fill_row(struct run *run, const struct run_request *request)
 /* ---- the first rows ---- */
 
 static int append_prompt(struct run *run, struct str prompt, struct message *message,
-                         char id[SHA256_TEXT_SIZE], struct err *err)
+                         struct err *err)
 {
     AUTO_BUF content = BUF_INIT(LIMIT_JSON_BYTES);
     struct json_writer w = JSON_WRITER(&content);
 
-    run_message_init(run, message, MESSAGE_USER, id);
+    run_message_init(run, message, MESSAGE_USER);
     json_write_object_begin(&w);
     json_write_key(&w, "text");
     json_write_str(&w, prompt);
     json_write_object_end(&w);
     message->content = arena_str(&run->scratch, buf_str(&content));
-    return message_append(run->runner->config.agent_domain, run->runner->config.change,
-                          &run->thread, message, err);
+    return run_message_append(run, message, err);
 }
 
 static int offer_start(struct run *run, const struct message *message, struct err *err)
@@ -224,14 +223,16 @@ static int offer_start(struct run *run, const struct message *message, struct er
 }
 
 /* One run at a time in a thread: events have one order there. */
-static int refuse_second(struct run *run, struct err *err)
+static int insert_only(struct run *run, struct err *err)
 {
+    struct domain *domain = run->runner->config.agent_domain;
     struct run_record other;
-    int r = run_open_of_thread(run->runner->config.agent_domain, run->thread.n, &run->scratch,
-                               &other, err);
+    int r = run_insert(domain, &run->row, err);
 
-    if (r <= 0)
+    if (r != 0)
         return r;
+    if (run_open_of_thread(domain, run->thread.n, &run->scratch, &other, err) <= 0)
+        return err->code ? -1 : err_set(err, ERR_CONFLICT, "the turn was sent twice");
     return err_set(
         err, ERR_CONFLICT,
         "the conversation has a run that has not ended: %.12s is %s; decide what it waits "
@@ -276,7 +277,6 @@ static int find_thread(struct run *run, const struct run_request *request, struc
 static int begin(struct run *run, const struct run_request *request, struct err *err)
 {
     struct domain *domain = run->runner->config.agent_domain;
-    char id[SHA256_TEXT_SIZE];
     struct run_record earlier;
     struct message message;
     int r;
@@ -284,11 +284,12 @@ static int begin(struct run *run, const struct run_request *request, struct err 
     if (find_agent(run, request, err) < 0)
         return -1;
     name_run(run, request);
-    r = run_load(domain, run->row.run_key, &run->scratch, &earlier, err);
-    if (r != 0)
-        return r < 0 ? -1 : 0;
-    if (check_agent(run, err) < 0 || find_thread(run, request, err) < 0 ||
-        refuse_second(run, err) < 0)
+    if (request->turn_id.n) {
+        r = run_load(domain, run->row.run_key, &run->scratch, &earlier, err);
+        if (r != 0)
+            return r < 0 ? -1 : 0;
+    }
+    if (check_agent(run, err) < 0 || find_thread(run, request, err) < 0)
         return -1;
     fill_row(run, request);
     run->row.thread_n = run->thread.n;
@@ -297,9 +298,8 @@ static int begin(struct run *run, const struct run_request *request, struct err 
             return -1;
         run->row.rerun_of_n = earlier.n;
     }
-    if (run_insert(domain, &run->row, err) < 0 ||
-        run_engine_new(run, run->runner->config.program, err) < 0 ||
-        append_prompt(run, request->prompt, &message, id, err) < 0)
+    if (insert_only(run, err) < 0 || run_engine_new(run, run->runner->config.program, err) < 0 ||
+        append_prompt(run, request->prompt, &message, err) < 0)
         return -1;
     run->row.prompt_n = message.n; /* stored with the next change of the row */
     return offer_start(run, &message, err) < 0 ? -1 : 1;

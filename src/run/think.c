@@ -111,13 +111,12 @@ void run_take_reply(struct run *run, const struct model_reply *reply)
 
 /* ---- into the log ---- */
 
-static int say(struct run *run, struct run_turn *turn, struct message *message,
-               char id[SHA256_TEXT_SIZE], struct err *err)
+static int say(struct run *run, struct run_turn *turn, struct message *message, struct err *err)
 {
     AUTO_BUF content = BUF_INIT(LIMIT_JSON_BYTES);
     struct json_writer w = JSON_WRITER(&content);
 
-    run_message_init(run, message, MESSAGE_THOUGHT, id);
+    run_message_init(run, message, MESSAGE_THOUGHT);
     json_write_object_begin(&w);
     json_write_key(&w, "text");
     json_write_str(&w, turn->text);
@@ -136,20 +135,19 @@ static int say(struct run *run, struct run_turn *turn, struct message *message,
     message->model_id = run->row.model_id;
     message->prompt_id = STR(RUN_PROMPT_ID);
     message->prompt_version = STR(RUN_PROMPT_VERSION);
-    return message_append(run->runner->config.agent_domain, run->runner->config.change,
-                          &run->thread, message, err);
+    return run_message_append(run, message, err);
 }
 
 /* In the order in which they began to come: their partial events have told that order. */
 static int offer_said(struct run *run, struct run_turn *turn, struct message *message,
-                      char id[SHA256_TEXT_SIZE], struct err *err)
+                      struct err *err)
 {
     struct run_said said = { 0 };
 
     message->n = 0;
     if (!turn->text.n && !turn->thinking.n && !turn->opaque.n)
         return 0;
-    if (say(run, turn, message, id, err) < 0)
+    if (say(run, turn, message, err) < 0)
         return -1;
     said.ref = message->n;
     said.message = message;
@@ -166,12 +164,12 @@ static int offer_said(struct run *run, struct run_turn *turn, struct message *me
 }
 
 static int append_action(struct run *run, struct run_call *call, struct message *message,
-                         char id[SHA256_TEXT_SIZE], struct err *err)
+                         struct err *err)
 {
     AUTO_BUF content = BUF_INIT(LIMIT_JSON_BYTES);
     struct json_writer w = JSON_WRITER(&content);
 
-    run_message_init(run, message, MESSAGE_ACTION, id);
+    run_message_init(run, message, MESSAGE_ACTION);
     json_write_object_begin(&w);
     json_write_key(&w, "arguments");
     json_write_str(&w, call->arguments);
@@ -192,15 +190,13 @@ static int append_action(struct run *run, struct run_call *call, struct message 
     message->model_id = run->row.model_id;
     message->prompt_id = STR(RUN_PROMPT_ID);
     message->prompt_version = STR(RUN_PROMPT_VERSION);
-    return message_append(run->runner->config.agent_domain, run->runner->config.change,
-                          &run->thread, message, err);
+    return run_message_append(run, message, err);
 }
 
 #define NEVER_ACTS (RUN_DANGEROUS | RUN_REFUSED | RUN_CLASS_KILLED)
 
 static int offer_call(struct run *run, struct run_call *call, struct err *err)
 {
-    char id[SHA256_TEXT_SIZE];
     uint32_t bits = run_call_bits(&call->verdict);
     AUTO_BUF data = BUF_INIT(256);
     struct json_writer w = JSON_WRITER(&data);
@@ -209,7 +205,7 @@ static int offer_call(struct run *run, struct run_call *call, struct err *err)
 
     if (!(bits & NEVER_ACTS) && run_call_prepare(call, err) < 0)
         return -1;
-    if (append_action(run, call, &message, id, err) < 0)
+    if (append_action(run, call, &message, err) < 0)
         return -1;
     call->live = true;
     call->action_n = message.n;
@@ -255,18 +251,15 @@ static void count_usage(struct run *run, const struct run_turn *turn)
 
 static int tell_dropped(struct run *run, unsigned dropped, struct err *err)
 {
-    char id[SHA256_TEXT_SIZE], content[128];
     struct message message;
 
     if (!dropped)
         return 0;
-    run_message_init(run, &message, MESSAGE_SYSTEM, id);
-    snprintf(content, sizeof(content),
-             "{\"text\":\"%u further tool calls were ignored: at most %d at a time.\"}", dropped,
-             RUN_CALLS_MAX);
-    message.content = str_from(content);
-    return message_append(run->runner->config.agent_domain, run->runner->config.change,
-                          &run->thread, &message, err);
+    run_message_init(run, &message, MESSAGE_SYSTEM);
+    message.content = str_from(arena_printf(
+        &run->scratch, "{\"text\":\"%u further tool calls were ignored: at most %d at a time.\"}",
+        dropped, RUN_CALLS_MAX));
+    return run_message_append(run, &message, err);
 }
 
 static int offer_thought(struct run *run, struct run_turn *turn, const struct message *spoken,
@@ -318,10 +311,9 @@ static int judge_again(struct run_turn *turn, struct err *err)
 static int record_turn(struct run *run, struct err *err)
 {
     struct run_turn *turn = run->turn;
-    char id[SHA256_TEXT_SIZE];
     struct message spoken;
 
-    if (judge_again(turn, err) < 0 || offer_said(run, turn, &spoken, id, err) < 0)
+    if (judge_again(turn, err) < 0 || offer_said(run, turn, &spoken, err) < 0)
         return -1;
     for (unsigned i = 0; i < turn->call_count; i++) {
         if (offer_call(run, turn->calls[i], err) < 0)

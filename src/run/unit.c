@@ -90,6 +90,7 @@ static void outbox_run(struct loop_effect *effect)
 static void break_run(struct run *run)
 {
     run->broken = true;
+    prompt_cache_forget(run);
     run_stop_effects(run);
 }
 
@@ -204,19 +205,19 @@ static void set_status(struct run *run)
 
 static int save(struct run *run, struct err *err)
 {
-    struct domain *domain = run->runner->config.agent_domain;
+    bool begins = run->rows == run->unit.rows;
 
     set_status(run);
     /* When a conversation was last used is what its run began or ended at: not every step of it. */
-    if (run->unit.rows && thread_save(domain, &run->thread,
-                                      run->ended ? run->unit.now : run->row.created_at, err) < 0)
+    if (run->unit.rows && (begins || run->ended) &&
+        thread_save(run->runner->config.agent_domain, &run->thread, run->unit.now, err) < 0)
         return -1;
     if (!run->dirty)
         return 0;
     run->row.updated_at = run->unit.now;
     run->row.active_ms += run->unit.now - run->active_since;
     run->active_since = run->unit.now;
-    return run_update(domain, &run->row, err);
+    return run_update(run->runner->config.agent_domain, &run->row, err);
 }
 
 int run_unit_end(struct run *run, bool keep, struct err *err)

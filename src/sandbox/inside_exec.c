@@ -1,5 +1,7 @@
 /* One command with the caller's terminal: `dormouse sandbox exec`.
  *
+ * The thread that waits for it also answers refused calls and looks at the limits.
+ *
  * Exits as the command does: its code, 128 + signal, 124 when its time was over, 125 when a limit
  * ended it, 126 or 127 when it could not be started.
  *
@@ -14,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "sandbox/inside_int.h"
 
@@ -39,22 +42,31 @@ static int exit_code(const struct inside_child *child, bool timed_out)
     return WIFSIGNALED(child->status) ? 128 + WTERMSIG(child->status) : WEXITSTATUS(child->status);
 }
 
-static bool wait_for(struct inside_child *child, int signals, int64_t limit_ms)
+static void wait_until(int signals, int listener, int64_t until)
+{
+    struct pollfd in[] = { { .fd = signals, .events = POLLIN },
+                           { .fd = listener, .events = POLLIN } };
+    int64_t left = until - now_ms();
+    struct signalfd_siginfo info;
+
+    if (poll(in, ARRAY_LEN(in), left > 0 ? (int)left : 0) <= 0)
+        return;
+    if (in[0].revents && read(signals, &info, sizeof(info)) > 0)
+        inside_reap();
+    if (in[1].revents & POLLIN)
+        inside_answer_call(listener);
+}
+
+static bool wait_for(struct inside_child *child, int signals, int listener, int64_t limit_ms)
 {
     int64_t deadline = limit_ms > 0 ? now_ms() + limit_ms : INT64_MAX;
+    int64_t look_at = now_ms() + INSIDE_LOOK_MS;
     bool timed_out = false;
 
     while (!child->ended) {
-        struct pollfd poll_in = { .fd = signals, .events = POLLIN };
-        int64_t left = deadline - now_ms();
-        struct signalfd_siginfo info;
-
-        poll(&poll_in, 1,
-             deadline == INT64_MAX ? -1
-             : left < 0            ? 0
-                                   : (int)(left > 60000 ? 60000 : left));
-        if (poll_in.revents && read(signals, &info, sizeof(info)) > 0)
-            inside_reap();
+        wait_until(signals, listener, look_at < deadline ? look_at : deadline);
+        if (!child->ended && now_ms() >= look_at)
+            look_at = inside_watch_look() + now_ms();
         if (!child->ended && now_ms() >= deadline) {
             procs_kill(child->pid, timed_out ? SIGKILL : SIGTERM);
             timed_out = true;
@@ -64,7 +76,7 @@ static bool wait_for(struct inside_child *child, int signals, int64_t limit_ms)
     return timed_out;
 }
 
-int inside_exec(const struct inside_setup *setup, int socket)
+int inside_exec(const struct inside_setup *setup, int socket, int listener)
 {
     struct inside_child child;
     struct err err = ERR_INIT;
@@ -87,7 +99,7 @@ int inside_exec(const struct inside_setup *setup, int socket)
         fprintf(stderr, "dormouse: %s\n", err_format(&err, text, sizeof(text)));
         return err.code == ERR_NOT_FOUND ? EXIT_ABSENT : EXIT_DENIED;
     }
-    timed_out = wait_for(&child, signals, setup->time_limit_ms);
+    timed_out = wait_for(&child, signals, listener, setup->time_limit_ms);
     if (inside_guard_look(child.message))
         return EXIT_SANDBOX;
     return exit_code(&child, timed_out);

@@ -54,7 +54,9 @@ int inside_rlimits(const struct inside_setup *setup, struct err *err);
 void inside_notice(const char *kind, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Where they go: a function that takes one frame's JSON; NULL: stderr. */
 void inside_notice_to(void (*send)(struct str json));
-/* The thread that answers refused calls with EPERM. */
+/* Answers a refused call, which the listener says is there, with EPERM. */
+void inside_answer_call(int listener);
+/* A thread that answers all of them. */
 int inside_answer_calls(int listener, struct err *err);
 
 /* ---- processes: inside_proc.c ---- */
@@ -120,12 +122,18 @@ void inside_child_over(const char *limit, const char *message);
 
 /* ---- the watch: inside_watch.c ---- */
 
-/* Starts the thread that looks at processes, memory and disk. */
-int inside_watch(const struct inside_setup *setup, struct err *err);
+#define INSIDE_LOOK_MS 40 /* until the first look */
+
+/* What there is before anything runs. */
+void inside_watch_init(const struct inside_setup *setup);
+/* Looks at processes, memory and disk. Returns in how many milliseconds to look again. */
+int inside_watch_look(void);
+/* A thread that looks. */
+int inside_watch_start(struct err *err);
 
 /* ---- the two ways to work ---- */
 
 int inside_serve(const struct inside_setup *setup, int socket);
-int inside_exec(const struct inside_setup *setup, int socket);
+int inside_exec(const struct inside_setup *setup, int socket, int listener);
 
 #endif

@@ -41,18 +41,28 @@ static void set_signals(bool off)
     signal(SIGXFSZ, SIG_IGN);
 }
 
-static int close_in(const struct inside_setup *setup, struct err *err)
+/* *ret_listener: where refused calls arrive, -1 when none are. */
+static int close_in(const struct inside_setup *setup, int *ret_listener, struct err *err)
 {
-    int abi, listener;
+    int abi;
 
+    *ret_listener = -1;
     if (inside_rlimits(setup, err) < 0)
         return -1;
     /* When there is no process namespace, orphans would go to somebody else. */
     if (setup->off)
         return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    if (inside_landlock(setup, &abi, err) < 0 || inside_seccomp(&listener, err) < 0)
+    if (inside_landlock(setup, &abi, err) < 0)
         return -1;
-    return inside_answer_calls(listener, err);
+    return inside_seccomp(ret_listener, err);
+}
+
+/* One command needs no threads: who waits for it can do all of this. */
+static int start_threads(int listener, struct err *err)
+{
+    if (listener >= 0 && inside_answer_calls(listener, err) < 0)
+        return -1;
+    return inside_watch_start(err);
 }
 
 static void *forward(void *arg)
@@ -76,11 +86,15 @@ static int start_forward(int port, struct err *err)
     return 0;
 }
 
-static int prepare(const struct inside_setup *setup, struct err *err)
+static int prepare(const struct inside_setup *setup, bool serves, int *ret_listener,
+                   struct err *err)
 {
     set_signals(setup->off);
     inside_guard(setup);
-    if (close_in(setup, err) < 0 || inside_watch(setup, err) < 0)
+    if (close_in(setup, ret_listener, err) < 0)
+        return -1;
+    inside_watch_init(setup);
+    if (serves && start_threads(*ret_listener, err) < 0)
         return -1;
     if (setup->proxy_port > 0 && start_forward(setup->proxy_port, err) < 0)
         return -1;
@@ -106,7 +120,7 @@ int main(int argc, char **argv)
     struct inside_setup setup;
     struct err err = ERR_INIT;
     char text[ERR_TEXT_MAX];
-    int code;
+    int listener, code;
 
     if (!serves && (argc != 2 || strcmp(argv[1], "exec") != 0)) {
         fprintf(stderr, "dormouse-hand is started by dormouse\n");
@@ -119,11 +133,12 @@ int main(int argc, char **argv)
     fcntl(HAND_FD_SOCKET, F_SETFD, FD_CLOEXEC);
     close(HAND_FD_SETUP);
     join_groups(&setup);
-    if (prepare(&setup, &err) < 0) {
+    if (prepare(&setup, serves, &listener, &err) < 0) {
         fprintf(stderr, "%s\n", err_format(&err, text, sizeof(text)));
         return EXIT_SANDBOX;
     }
-    code = serves ? inside_serve(&setup, HAND_FD_SOCKET) : inside_exec(&setup, HAND_FD_SOCKET);
+    code = serves ? inside_serve(&setup, HAND_FD_SOCKET)
+                  : inside_exec(&setup, HAND_FD_SOCKET, listener);
     /* The other threads run on until the process ends: nothing is taken from under them. */
     fflush(NULL);
     _exit(code);

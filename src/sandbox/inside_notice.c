@@ -109,7 +109,7 @@ static void read_name(pid_t pid, char *out, size_t size)
         fclose(file);
 }
 
-static void answer_one(int listener)
+void inside_answer_call(int listener)
 {
     struct seccomp_notif ask;
     struct seccomp_notif_resp reply;
@@ -132,7 +132,7 @@ static void *answer_all(void *arg)
     int listener = (int)(intptr_t)arg;
 
     for (;;)
-        answer_one(listener);
+        inside_answer_call(listener);
     return NULL;
 }
 

@@ -2,8 +2,9 @@
  *
  * A cgroup or RLIMIT_NPROC, where there is one, keeps the host safe; but it lets a fork bomb hang
  * until its time is over, and says nothing. So the hand looks itself: often while something runs,
- * hardly at all otherwise. What goes over a limit is ended in one step with everything in the
- * namespace, because what runs is related and may be multiplying.
+ * hardly at all otherwise; a hand that serves has a thread for it. What goes over a limit is ended
+ * in one step with everything in the namespace, because what runs is related and may be
+ * multiplying.
  *
  * Disk use is what was written since the hand started, in all writable places together. The file
  * system's free space is cheap to ask; only when that fell by as much as the limit are the places
@@ -28,7 +29,7 @@
 #include "base/limits.h"
 #include "sandbox/inside_int.h"
 
-#define BUSY_MS     40
+#define BUSY_MS     INSIDE_LOOK_MS
 #define IDLE_MS     400
 #define CROWD       2   /* times the limit: certainly too many, dead or alive */
 #define GONE_ROUNDS 500 /* of 2 ms */
@@ -76,6 +77,7 @@ static void over(const char *limit, const char *message)
     for (int i = 0; i < GONE_ROUNDS && (i == 0 || procs_more_than(0)); i++) {
         procs_kill_all();
         nanosleep(&pause, NULL);
+        inside_reap();
         if (watch.setup->off)
             break;
     }
@@ -205,7 +207,7 @@ static void check_memory(const struct proc_info *list, size_t n)
     over("memory", message);
 }
 
-static size_t look(void)
+int inside_watch_look(void)
 {
     struct proc_info *list;
     size_t n;
@@ -220,7 +222,7 @@ static size_t look(void)
     if (n > 0)
         check_disk();
     free(list);
-    return n;
+    return n > 0 ? BUSY_MS : IDLE_MS;
 }
 
 static void *look_again(void *arg)
@@ -232,19 +234,22 @@ static void *look_again(void *arg)
         struct timespec pause = { 0, ms * 1000000L };
 
         nanosleep(&pause, NULL);
-        ms = look() > 0 ? BUSY_MS : IDLE_MS;
+        ms = inside_watch_look();
     }
     return NULL;
 }
 
-int inside_watch(const struct inside_setup *setup, struct err *err)
+void inside_watch_init(const struct inside_setup *setup)
 {
-    pthread_t thread;
-    int r;
-
     watch.setup = setup;
     find_places();
-    r = pthread_create(&thread, NULL, look_again, NULL);
+}
+
+int inside_watch_start(struct err *err)
+{
+    pthread_t thread;
+    int r = pthread_create(&thread, NULL, look_again, NULL);
+
     if (r != 0)
         return err_set(err, ERR_SANDBOX_UNAVAILABLE, "start a thread: %s", strerror(r));
     pthread_detach(thread);

@@ -12,6 +12,7 @@
 extern const struct embed_file api_schema_files[];
 
 #define SMALL (64 * KIB)
+#define FORM  (512 * KIB)
 #define QUERY(...)                                                                                 \
     (const char *const[])                                                                          \
     {                                                                                              \
@@ -25,6 +26,14 @@ extern const struct embed_file api_schema_files[];
 #define POST(path, handler, max, ...)                                                              \
     {                                                                                              \
         .method = "POST", .pattern = (path), .run = (handler), .body_max = (max), __VA_ARGS__      \
+    }
+#define PATCH(path, handler, max, ...)                                                             \
+    {                                                                                              \
+        .method = "PATCH", .pattern = (path), .run = (handler), .body_max = (max), __VA_ARGS__     \
+    }
+#define PUT(path, handler, max, ...)                                                               \
+    {                                                                                              \
+        .method = "PUT", .pattern = (path), .run = (handler), .body_max = (max), __VA_ARGS__       \
     }
 #define DELETE(path, handler, ...)                                                                 \
     {                                                                                              \
@@ -53,6 +62,8 @@ static const struct serve_route table[] = {
          .summary = "Starts a new run from the same prompt and streams its events."),
     GET("/api/v1/runs/{key}/trace", api_runs_trace, .query = QUERY("format"), .gives = "Trace",
         .summary = "The log of a run, event by event; format json, ndjson or text."),
+    GET("/api/v1/runs/{key}/replay", api_runs_replay, .gives = "Replay",
+        .summary = "Whether the program, run again from the log alone, goes the same way."),
     GET("/api/v1/inbox", api_inbox_list, .query = QUERY("state", "limit", "after"),
         .gives = "InboxList",
         .summary = "What waits for a person, oldest first; state=all: everything, newest first."),
@@ -69,30 +80,133 @@ static const struct serve_route table[] = {
          .summary = "Turns a kill switch on: no new effect starts, running ones are ended."),
     DELETE("/api/v1/kill", api_kill_off, .query = QUERY("scope", "value"), .gives = "KillChange",
            .summary = "Turns a kill switch off."),
-    GET("/api/v1/agents", api_agents_list, .gives = "AgentList", .summary = "All agents."),
+    GET("/api/v1/agents", api_agents_list, .query = QUERY("system", "destroyed"),
+        .gives = "AgentList", .summary = "Agents in order of name, each with how it is."),
+    POST("/api/v1/agents", api_agents_create, FORM, .takes = "AgentForm", .gives = "Agent",
+         .summary = "Makes an agent."),
+    POST("/api/v1/agents/import", api_agents_import, LIMIT_HTTP_BODY_BYTES, .query = QUERY("id"),
+         .gives = "Agent", .summary = "Makes an agent from an archive that export gave."),
     GET("/api/v1/agents/{id}", api_agents_get, .gives = "Agent", .summary = "An agent."),
+    PATCH("/api/v1/agents/{id}", api_agents_change, FORM, .takes = "AgentChange", .gives = "Agent",
+          .summary = "Changes what is given of an agent."),
+    DELETE("/api/v1/agents/{id}", api_agents_destroy, .body_max = SMALL, .query = QUERY("confirm"),
+           .takes = "AgentDestroy",
+           .summary = "Destroys an agent for good; confirm is its name. Its runs end, its "
+                      "conversations stay readable."),
+    POST("/api/v1/agents/{id}/duplicate", api_agents_duplicate, SMALL, .takes = "AgentCopy",
+         .gives = "Agent", .summary = "Makes a copy of an agent, without its conversations."),
+    GET("/api/v1/agents/{id}/export", api_agents_export, .answer = SERVE_FILE,
+        .summary = "The agent as one archive (tar.gz): settings, instructions, skills, knowledge; "
+                   "never a secret."),
     POST("/api/v1/agents/{id}/pause", api_agents_pause, SMALL, .gives = "Agent",
          .summary = "Pauses an agent: it starts no runs."),
     POST("/api/v1/agents/{id}/resume", api_agents_resume, SMALL, .gives = "Agent",
          .summary = "Ends a pause."),
-    GET("/api/v1/agents/{id}/threads", api_agents_threads, .query = QUERY("before", "limit"),
-        .gives = "ThreadList", .summary = "An agent's threads, newest first."),
-    GET("/api/v1/agents/{id}/threads/{t}/messages", api_agents_messages,
+    GET("/api/v1/agents/{id}/tools", api_agents_tools, .gives = "ToolList",
+        .summary = "All tools, and which of them the agent has."),
+    GET("/api/v1/tools", api_tools_list, .gives = "ToolList", .summary = "The tools there are."),
+    GET("/api/v1/templates", api_templates_list, .gives = "TemplateList",
+        .summary = "What an agent can begin with."),
+    POST("/api/v1/wizard/threads", api_wizard_open, SMALL, .gives = "WizardThread",
+         .summary = "Begins a conversation with the wizard, which makes agents."),
+    GET("/api/v1/wizard/threads", api_wizard_threads, .query = QUERY("before", "limit", "query"),
+        .gives = "ThreadList", .summary = "Conversations with the wizard, newest first."),
+    GET("/api/v1/agents/{id}/threads", api_threads_list, .query = QUERY("before", "limit", "query"),
+        .gives = "ThreadList",
+        .summary = "An agent's conversations by their last word, newest first."),
+    GET("/api/v1/agents/{id}/threads/{t}", api_threads_get, .gives = "Thread",
+        .summary = "A conversation."),
+    PATCH("/api/v1/agents/{id}/threads/{t}", api_threads_change, SMALL, .takes = "ThreadChange",
+          .gives = "Thread", .summary = "Gives a conversation a title."),
+    DELETE("/api/v1/agents/{id}/threads/{t}", api_threads_delete,
+           .summary = "Puts a conversation away; not while a run is under way in it."),
+    POST("/api/v1/agents/{id}/threads/{t}/restore", api_threads_restore, SMALL, .gives = "Thread",
+         .summary = "Brings a conversation back that was deleted."),
+    GET("/api/v1/agents/{id}/threads/{t}/messages", api_threads_messages,
         .query = QUERY("before", "limit"), .gives = "MessageList",
         .summary = "The messages of a thread, newest first."),
+    GET("/api/v1/agents/{id}/memory", api_memory_list, .gives = "MemoryList",
+        .summary = "The files that an agent keeps, and its instructions and tools as files."),
+    GET("/api/v1/agents/{id}/memory/{path...}", api_memory_get, .query = QUERY("version"),
+        .gives = "MemoryFile", .summary = "A file, or one version of it."),
+    PUT("/api/v1/agents/{id}/memory/{path...}", api_memory_put, LIMIT_HTTP_BODY_BYTES,
+        .takes = "MemoryWrite", .gives = "MemoryFile",
+        .summary = "Writes a file as the person; version_conflict when base_version is not the "
+                   "newest."),
+    DELETE("/api/v1/agents/{id}/memory/{path...}", api_memory_delete,
+           .query = QUERY("base_version", "reason"),
+           .summary = "Deletes a file; its versions stay."),
+    GET("/api/v1/agents/{id}/memory-history/{path...}", api_memory_history,
+        .query = QUERY("before", "limit"), .gives = "MemoryHistory",
+        .summary = "The versions of a file, newest first: who, when and why."),
+    POST("/api/v1/agents/{id}/memory-restore/{path...}", api_memory_restore, SMALL,
+         .takes = "MemoryRestore", .gives = "MemoryFile",
+         .summary = "Makes an earlier version the newest, also of a deleted file."),
     GET("/api/v1/agents/{id}/ws", api_agents_ws, .query = QUERY("thread", "after"),
         .answer = SERVE_WEBSOCKET, .summary = "Speaks with an agent in a thread."),
+    GET("/api/v1/activity", api_activity_get, .query = QUERY("after"), .answer = SERVE_SSE,
+        .gives = "Activity",
+        .summary = "That something changed, anywhere, without content; type hello comes first."),
+    GET("/api/v1/agents/{id}/skills", api_skills_list, .gives = "SkillList",
+        .summary = "An agent's own skills and the shared ones, in order of name."),
+    POST("/api/v1/agents/{id}/skills", api_skills_add, LIMIT_HTTP_BODY_BYTES,
+         .takes = "SkillRequest", .gives = "SkillAnswer", .summary = "Adds a skill."),
+    POST("/api/v1/agents/{id}/skills/import", api_skills_import, LIMIT_HTTP_BODY_BYTES,
+         .gives = "SkillAnswer",
+         .summary = "Adds a skill from an archive (tar, tar.gz or zip) with all its files."),
+    GET("/api/v1/agents/{id}/skills/{skillId}", api_skills_get, .gives = "SkillAnswer",
+        .summary = "A skill, by id or name."),
+    PUT("/api/v1/agents/{id}/skills/{skillId}", api_skills_change, LIMIT_HTTP_BODY_BYTES,
+        .takes = "SkillRequest", .gives = "SkillAnswer",
+        .summary = "Changes what is given of a skill; enabled switches it on or off."),
+    DELETE("/api/v1/agents/{id}/skills/{skillId}", api_skills_remove,
+           .summary = "Removes a skill with its files; their versions are kept."),
+    GET("/api/v1/agents/{id}/skills/{skillId}/files/{path...}", api_skills_file,
+        .gives = "SkillFile", .summary = "A file of a skill."),
+    POST("/api/v1/skills/validate", api_skills_validate, LIMIT_HTTP_BODY_BYTES,
+         .takes = "SkillText", .gives = "SkillVerdict",
+         .summary = "Checks the text of a SKILL.md, or an archive, without keeping it."),
     GET("/api/v1/models", api_models_list, .gives = "ModelList",
         .summary = "The models there are."),
     POST("/api/v1/models/{id}/consent", api_models_agree, SMALL, .takes = "ConsentRequest",
          .gives = "Model", .summary = "Agrees to send text to a model's provider."),
     DELETE("/api/v1/models/{id}/consent", api_models_withdraw, .gives = "Model",
            .summary = "Takes a consent back; nothing more is sent from then on."),
+    POST("/api/v1/credentials/slack", api_slack_set, SMALL, .takes = "SlackToken",
+         .gives = "SlackStatus", .summary = "Checks a bot token with Slack and keeps it."),
+    GET("/api/v1/credentials/slack/status", api_slack_status, .gives = "SlackStatus",
+        .summary = "Whether Slack is connected."),
+    POST("/api/v1/credentials/slack/test", api_slack_test, SMALL, .gives = "SlackStatus",
+         .summary = "Asks Slack whether the token is still good."),
+    DELETE("/api/v1/credentials/slack", api_slack_remove, .summary = "Forgets the Slack token."),
+    POST("/api/v1/credentials/google/start", api_google_start, SMALL, .takes = "GoogleStart",
+         .gives = "GoogleFlow", .summary = "Begins to ask a person for access to an account."),
+    POST("/api/v1/credentials/google/finish", api_google_finish, SMALL, .takes = "GoogleFinish",
+         .gives = "GoogleStatus", .summary = "What a client's own redirect address was told."),
+    GET("/api/v1/credentials/google/status", api_google_status, .gives = "GoogleStatus",
+        .summary = "Whether Google is connected, or being connected."),
+    DELETE("/api/v1/credentials/google", api_google_remove,
+           .summary = "Takes the access back at Google and forgets the account."),
+    GET("/oauth/google/callback", api_google_callback, .access = SERVE_LOCAL, .answer = SERVE_PAGE,
+        .query = QUERY("code", "state", "error", "scope", "authuser", "prompt", "hd", "iss",
+                       "error_description"),
+        .summary = "Where the browser comes back from Google."),
+    GET("/api/v1/secrets", api_secrets_list, .gives = "SecretList",
+        .summary = "The names of all secrets and what uses them; never a value."),
+    PUT("/api/v1/secrets/{name}", api_secrets_set, SMALL, .takes = "SecretValue",
+        .summary = "Keeps a secret; its value is never shown again."),
+    POST("/api/v1/secrets/{name}/test", api_secrets_test, SMALL, .gives = "SecretTest",
+         .summary = "Whether the secret can be read."),
+    DELETE("/api/v1/secrets/{name}", api_secrets_remove,
+           .summary = "Removes a secret from every store."),
 };
 
 static void heard(struct run_listener *listener, const struct run_public *event)
 {
-    api_followers_publish(CONTAINER_OF(listener, struct api, listener), event);
+    struct api *api = CONTAINER_OF(listener, struct api, listener);
+
+    api_followers_publish(api, event);
+    api_activity_run(api, event);
 }
 
 struct api *api_new(const struct api_config *config)
@@ -101,7 +215,11 @@ struct api *api_new(const struct api_config *config)
 
     *api = (struct api){ .config = *config, .listener = { .event = heard } };
     api->routes = (struct serve_routes){
-        .table = table, .count = ARRAY_LEN(table), .arg = api, .schemas = api_schema_files[0].bytes
+        .table = table,
+        .count = ARRAY_LEN(table),
+        .arg = api,
+        .schemas = api_schema_files[0].bytes,
+        .changed = api_changed,
     };
     runner_listen(config->runner, &api->listener);
     return api;
@@ -113,6 +231,7 @@ void api_free(struct api *api)
         return;
     runner_unlisten(api->config.runner, &api->listener);
     api_followers_free(api);
+    serve_feed_free(api->activity);
     free(api);
 }
 

@@ -6,12 +6,16 @@
 #define DORMOUSE_SERVE_API_H
 
 #include "base/alloc.h"
+#include "builder/builder.h"
 #include "policy/consent.h"
 #include "policy/kill.h"
 #include "run/run.h"
 #include "serve/route.h"
 
 struct api;
+struct connect;
+struct secrets;
+struct skills;
 
 struct api_config {
     struct runner *runner;
@@ -19,10 +23,16 @@ struct api_config {
     struct loop *loop;
     struct change *change;
     struct kill_switches *kill;
+    struct files *files;
     struct model_gateway *models;
+    struct tool_bed *tools;
+    struct builder *builder;
+    struct skills *skills;
     /* What a person agrees to for this model; texts lie in arena. */
     void (*terms)(const struct model_spec *spec, struct arena *arena,
                   struct consent_terms *ret_terms);
+    struct connect *connect; /* NULL: no accounts */
+    struct secrets *secrets; /* NULL: no secrets */
 };
 
 /* Never NULL. */
@@ -30,6 +40,15 @@ struct api *api_new(const struct api_config *config);
 /* After serve_stop() has told the clients, before serve_free(). */
 void api_free(struct api *api);
 AUTO_DEFINE(api)
+
+/* Tells the pages that something changed: after the commit, from the loop's thread. Changes made
+ * through the routes and by runs are told already. Empty: none. */
+struct api_notice {
+    const char *type; /* "run", "inbox", "agent", "thread", "memory", "skill", "kill" ... */
+    struct str agent_id, thread_id, run_id, item_id;
+    const char *kind; /* a run's event, "decided", "changed" */
+};
+void api_activity(struct api *api, const struct api_notice *notice);
 
 /* What serve_config.routes takes; lives as long as the api. */
 const struct serve_routes *api_routes(struct api *api);

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/limits.h"
+#include "memory/conversation.h"
 #include "memory/message.h"
 #include "serve/api.h"
 #include "serve/feed.h"
@@ -20,6 +21,8 @@ struct api {
     struct run_listener listener;
     struct serve_feed *feed; /* every client that follows a run or a thread; made with the first */
     struct api_follower *followers;
+    struct serve_feed *activity; /* that something changed; made with the first reader */
+    uint64_t activity_id;        /* of the newest notice; 0: none yet */
 };
 
 struct api *api_of(struct serve_request *request);
@@ -63,8 +66,8 @@ void api_put_json(struct json_writer *w, const char *key, struct str text);
 
 void api_write_run(struct json_writer *w, const struct run_info *info);
 void api_write_item(struct json_writer *w, const struct inbox_item *item);
-void api_write_agent(struct json_writer *w, const struct agent *agent);
-void api_write_thread(struct json_writer *w, const struct thread *thread);
+void api_write_agent(struct json_writer *w, const struct agent_status *status);
+void api_write_thread(struct json_writer *w, const struct conversation *conversation);
 void api_write_message(struct json_writer *w, const struct message *message);
 /* {"type":"error",...}: what a WebSocket client is told. */
 void api_write_error(struct json_writer *w, const struct err *err);
@@ -106,18 +109,34 @@ void api_follower_tell(struct api_follower *follower, const char *type, struct s
 void api_followers_publish(struct api *api, const struct run_public *event);
 void api_followers_free(struct api *api);
 
+/* ---- api_activity.c ---- */
+
+void api_activity_run(struct api *api, const struct run_public *event);
+/* serve_routes.changed */
+void api_changed(void *arg, struct serve_request *request);
+
+/* ---- api_agents.c ---- */
+/* Answers with the agent as it is now, with its state. */
+void api_reply_agent(struct serve_request *request, int status, const char *id);
+
+/* ---- api_threads.c ---- */
+/* The thread {t} of the agent {id}: its whole id, or what comes after AGENT:session:. Answers the
+ * request itself when it returns -1. */
+int api_thread(struct serve_request *request, struct thread *ret_thread);
+
 /* ---- api_ws.c ---- */
 void api_ws_message(struct api_follower *follower, struct str text);
 void api_ws_error(struct api_follower *follower, const struct err *err);
 
 /* ---- api_inbox.c ---- */
-/* {"decision","scope","input","reason","answer"} as a decision; texts lie in arena. */
+/* {"decision","scope","input","edited_content","reason","answer"} as a decision on this item; texts
+ * lie in arena. edited_content is the whole text of a memory file, instead of input. */
 struct api_decision {
     struct str decision, scope, reason;
-    struct json_object *input, *answer;
+    struct json_object *input, *answer, *edited;
 };
-int api_read_decision(const struct api_decision *from, struct arena *arena,
-                      struct inbox_decision *ret_decision, struct err *err);
+int api_read_decision(const struct api_decision *from, const struct inbox_item *item,
+                      struct arena *arena, struct inbox_decision *ret_decision, struct err *err);
 
 /* ---- handlers ---- */
 void api_run_post(struct serve_request *request);
@@ -128,6 +147,7 @@ void api_runs_events(struct serve_request *request);
 void api_runs_cancel(struct serve_request *request);
 void api_runs_mode(struct serve_request *request);
 void api_runs_trace(struct serve_request *request);
+void api_runs_replay(struct serve_request *request);
 void api_inbox_list(struct serve_request *request);
 void api_inbox_get(struct serve_request *request);
 void api_inbox_decide(struct serve_request *request);
@@ -140,11 +160,54 @@ void api_agents_list(struct serve_request *request);
 void api_agents_get(struct serve_request *request);
 void api_agents_pause(struct serve_request *request);
 void api_agents_resume(struct serve_request *request);
-void api_agents_threads(struct serve_request *request);
-void api_agents_messages(struct serve_request *request);
+void api_agents_create(struct serve_request *request);
+void api_agents_change(struct serve_request *request);
+void api_agents_duplicate(struct serve_request *request);
+void api_agents_destroy(struct serve_request *request);
+void api_agents_export(struct serve_request *request);
+void api_agents_import(struct serve_request *request);
+void api_agents_tools(struct serve_request *request);
+void api_tools_list(struct serve_request *request);
+void api_templates_list(struct serve_request *request);
+void api_wizard_open(struct serve_request *request);
+void api_wizard_threads(struct serve_request *request);
+void api_threads_list(struct serve_request *request);
+void api_threads_get(struct serve_request *request);
+void api_threads_change(struct serve_request *request);
+void api_threads_delete(struct serve_request *request);
+void api_threads_restore(struct serve_request *request);
+void api_threads_messages(struct serve_request *request);
+void api_memory_list(struct serve_request *request);
+void api_memory_get(struct serve_request *request);
+void api_memory_put(struct serve_request *request);
+void api_memory_delete(struct serve_request *request);
+void api_memory_history(struct serve_request *request);
+void api_memory_restore(struct serve_request *request);
 void api_agents_ws(struct serve_request *request);
+void api_activity_get(struct serve_request *request);
 void api_models_list(struct serve_request *request);
 void api_models_agree(struct serve_request *request);
 void api_models_withdraw(struct serve_request *request);
+void api_slack_set(struct serve_request *request);
+void api_slack_status(struct serve_request *request);
+void api_slack_test(struct serve_request *request);
+void api_slack_remove(struct serve_request *request);
+void api_google_start(struct serve_request *request);
+void api_google_finish(struct serve_request *request);
+void api_google_callback(struct serve_request *request);
+void api_google_status(struct serve_request *request);
+void api_google_remove(struct serve_request *request);
+void api_secrets_list(struct serve_request *request);
+void api_secrets_set(struct serve_request *request);
+void api_secrets_test(struct serve_request *request);
+void api_secrets_remove(struct serve_request *request);
+void api_skills_list(struct serve_request *request);
+void api_skills_add(struct serve_request *request);
+void api_skills_import(struct serve_request *request);
+void api_skills_validate(struct serve_request *request);
+void api_skills_get(struct serve_request *request);
+void api_skills_change(struct serve_request *request);
+void api_skills_remove(struct serve_request *request);
+void api_skills_file(struct serve_request *request);
 
 #endif

@@ -167,11 +167,13 @@ void api_write_item(struct json_writer *w, const struct inbox_item *item)
     api_put_str(w, "threadId", item->thread_id);
     api_put_str(w, "toolName", item->tool_name);
     api_put_str(w, "title", item->title);
-    api_put_json(w, item->kind == INBOX_TOOL ? "input" : "body", item->body);
+    api_put_json(w, item->kind == INBOX_TOOL || item->kind == INBOX_MEMORY ? "input" : "body",
+                 item->body);
     api_put_str(w, "previewKind", item->preview_kind);
     api_put_str(w, "preview", item->preview);
     api_put_str(w, "digest", item->digest);
     api_put_str(w, "taint", item->taint);
+    api_put_json(w, "details", item->details);
     api_put_time(w, "createdAt", item->created_at);
     api_put_time(w, "expiresAt", item->expires_at);
     api_put_time(w, "decidedAt", item->decided_at);
@@ -183,34 +185,63 @@ void api_write_item(struct json_writer *w, const struct inbox_item *item)
     json_write_object_end(w);
 }
 
-void api_write_agent(struct json_writer *w, const struct agent *agent)
+static void put_state(struct json_writer *w, const struct agent_status *status)
 {
+    json_write_key(w, "state");
+    json_write_object_begin(w);
+    api_put_text(w, "word", agent_word_name(status->word));
+    api_put_time(w, "since", status->since);
+    api_put_text(w, "why", status->why);
+    json_write_object_end(w);
+}
+
+void api_write_agent(struct json_writer *w, const struct agent_status *status)
+{
+    const struct agent *agent = &status->agent;
+
     json_write_object_begin(w);
     api_put_text(w, "id", agent->id);
     api_put_text(w, "kind", agent->kind);
     api_put_text(w, "displayName", agent->display_name);
+    json_write_key(w, "description");
+    json_write_text(w, agent->description);
+    api_put_text(w, "template", agent->template);
     api_put_text(w, "lifecycle", agent_lifecycle_name(agent->lifecycle));
     api_put_bool(w, "paused", agent->paused);
+    put_state(w, status);
+    api_put_i64(w, "pending", status->pending);
+    api_put_time(w, "lastRunAt", status->last_run_at);
+    api_put_i64(w, "tokensToday", status->tokens_today);
     api_put_text(w, "mode", agent->mode);
     api_put_text(w, "model", agent->model_id);
     api_put_text(w, "instructions", agent->instructions);
     api_put_json(w, "tools", str_from(agent->tools));
+    api_put_bool(w, "autoApproveMemory", agent->auto_approve_memory);
     api_put_json(w, "allowedCategoryIds", str_from(agent->allowed_category_ids));
     api_put_time(w, "createdAt", agent->created_at);
     api_put_time(w, "updatedAt", agent->updated_at);
     json_write_object_end(w);
 }
 
-void api_write_thread(struct json_writer *w, const struct thread *thread)
+void api_write_thread(struct json_writer *w, const struct conversation *conversation)
 {
+    const struct thread *thread = &conversation->thread;
+
     json_write_object_begin(w);
     api_put_str(w, "id", thread->id);
     api_put_i64(w, "n", thread->n);
+    json_write_key(w, "title");
+    json_write_str(w, conversation->title);
+    api_put_bool(w, "named", conversation->named);
+    json_write_key(w, "preview");
+    json_write_str(w, conversation->preview);
+    api_put_i64(w, "pending", conversation->pending);
     api_put_i64(w, "messages", thread->message_count);
     api_put_i64(w, "tokens", thread->tokens_total);
     api_put_i64(w, "lastSeq", thread->last_seq);
     api_put_time(w, "createdAt", thread->created_at);
     api_put_time(w, "updatedAt", thread->updated_at);
+    api_put_time(w, "deletedAt", thread->deleted_at);
     json_write_object_end(w);
 }
 

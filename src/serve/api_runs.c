@@ -318,3 +318,40 @@ void api_runs_trace(struct serve_request *request)
         serve_reply_error(request, &err);
     }
 }
+
+void api_runs_replay(struct serve_request *request)
+{
+    const struct api_config *config = &api_of(request)->config;
+    AUTO_BUF json = BUF_INIT(64 * KIB);
+    struct json_writer w = JSON_WRITER(&json);
+    struct run_replay_report report = { .rows = 0 };
+    struct run_info info;
+    struct err err = ERR_INIT;
+    bool same;
+
+    if (api_check_query(request) < 0 || api_run(request, &info) < 0)
+        return;
+    same = run_replay_check(config->agent_domain, info.n, runner_program(config->runner), &report,
+                            &err) == 0;
+    if (!same && err.code != ERR_INTEGRITY_FAILED && err.code != ERR_RESUME_CONFLICT) {
+        serve_reply_error(request, &err);
+        return;
+    }
+    json_write_object_begin(&w);
+    api_put_bool(&w, "same", same);
+    if (same) {
+        api_put_i64(&w, "rows", report.rows);
+        api_put_i64(&w, "selected", report.selected);
+        api_put_bool(&w, "ended", report.ended);
+    } else {
+        char text[ERR_TEXT_MAX + 64];
+
+        json_write_key(&w, "error");
+        json_write_object_begin(&w);
+        api_put_text(&w, "code", err_name(err.code));
+        api_put_text(&w, "message", err_format(&err, text, sizeof(text)));
+        json_write_object_end(&w);
+    }
+    json_write_object_end(&w);
+    api_reply(request, 200, &json, &w);
+}

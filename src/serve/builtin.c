@@ -186,7 +186,7 @@ static void openapi_run(struct serve_request *request)
 }
 
 const struct serve_route builtin_routes[] = {
-    { "GET", "/", page_home, SERVE_PUBLIC, SERVE_PAGE, 0, "The start page." },
+    { "GET", "/", page_home, SERVE_PUBLIC, SERVE_PAGE, 0, "The page." },
     { "GET", "/assets/{name}", page_run, SERVE_PUBLIC, SERVE_FILE, 0, "Files of the page." },
     { "GET", "/login", login_run, SERVE_PUBLIC, SERVE_PAGE, 0,
       "Trades a one-time code for the page's cookie." },

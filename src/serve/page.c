@@ -165,6 +165,22 @@ int page_reply(struct serve_request *request, const char *name)
     return 0;
 }
 
+bool page_is_view(struct str path)
+{
+    static const char *const views[] = { "agents", "inbox", "runs", "settings", "wizard" };
+    struct str first;
+
+    if (!str_starts(path, STR("/")))
+        return false;
+    path = str_skip(path, 1);
+    if (!str_split(&path, '/', &first))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(views); i++)
+        if (str_is(first, views[i]))
+            return true;
+    return false;
+}
+
 void page_home(struct serve_request *request)
 {
     if (page_reply(request, "index.html") < 0)

@@ -26,6 +26,8 @@ static void on_committed(struct loop_effect *effect)
     struct serve_request *request = reply_request_of(effect);
 
     request->waiting = false;
+    if (request->match.changed && request->status < 300)
+        request->match.changed(request->match.arg, request);
     reply_resume(request);
 }
 

@@ -264,12 +264,14 @@ static int check_access(struct serve_request *request, const struct head *head, 
     return 0;
 }
 
-/* Finds the route, or what to say when there is none. */
+/* Finds the route, or what to say when there is none. Views of the page have their own paths, which
+ * are the page's to read: all are answered like /. */
 static int find_route(struct serve_request *request, struct buf *allow, struct err *err)
 {
     struct serve *serve = request->serve;
-    int r = route_find(serve->tables, serve->table_count, &request->arena, request->method,
-                       request->target.path, &request->match, allow, err);
+    struct str path = page_is_view(request->target.path) ? STR("/") : request->target.path;
+    int r = route_find(serve->tables, serve->table_count, &request->arena, request->method, path,
+                       &request->match, allow, err);
 
     if (r == 0 && !str_is(request->target.path, "*"))
         return err_set(err, ERR_NOT_FOUND, "there is nothing at %.*s",

@@ -120,6 +120,7 @@ int route_find(const struct serve_routes *routes, size_t count, struct arena *ar
             }
             ret_match->route = route;
             ret_match->arg = routes[t].arg;
+            ret_match->changed = routes[t].changed;
             ret_match->id = id;
             return take_params(arena, pattern, path, ret_match, err) < 0 ? -1 : 1;
         }

@@ -55,6 +55,8 @@ struct serve_routes {
     size_t count;
     void *arg;
     struct str schemas; /* JSON text: an object of JSON Schemas by name; empty: none */
+    /* A request other than GET went well, and what it wrote is committed. NULL: nobody asks. */
+    void (*changed)(void *arg, struct serve_request *request);
 };
 
 #define ROUTE_PARAMS_MAX    8
@@ -63,6 +65,7 @@ struct serve_routes {
 struct route_match {
     const struct serve_route *route;
     void *arg;
+    void (*changed)(void *arg, struct serve_request *request); /* of its table; may be NULL */
     unsigned id; /* position over all tables, for counting */
     struct param params[ROUTE_PARAMS_MAX];
     unsigned param_count;

@@ -200,6 +200,8 @@ void page_release(struct serve *serve);
 int page_reply(struct serve_request *request, const char *name);
 void page_run(struct serve_request *request);
 void page_home(struct serve_request *request);
+/* "/inbox", "/agents/coach": a view of the page. */
+bool page_is_view(struct str path);
 
 /* metrics.c */
 void metrics_count(struct serve *serve, const struct serve_request *request, int status);

@@ -35,6 +35,34 @@ static void bind(struct tool_bed *bed, struct tool_binding *binding)
     bed->count++;
 }
 
+static struct tool_bound *bound_find(struct tool_bed *bed, const char *name)
+{
+    struct tool_bound *at = bed->bound;
+
+    while (at && strcmp(at->impl->name, name) != 0)
+        at = at->next;
+    return at;
+}
+
+static bool find_handler(struct tool_bed *bed, struct tool_binding *binding)
+{
+    const char *name = binding->entry->contract->name;
+    const struct tool_bound *bound;
+
+    binding->builtin = builtin_find(name);
+    if (binding->builtin) {
+        binding->impl = &binding->builtin->impl;
+        binding->impl_arg = binding->builtin->needs_files ? bed : NULL;
+        return !binding->builtin->needs_files || bed->config.files;
+    }
+    bound = bound_find(bed, name);
+    if (!bound)
+        return false;
+    binding->impl = bound->impl;
+    binding->impl_arg = bound->arg;
+    return true;
+}
+
 /* At the first use: contracts are not read when a daemon starts. */
 static void fill(struct tool_bed *bed)
 {
@@ -48,12 +76,24 @@ static void fill(struct tool_bed *bed)
         struct tool_binding *binding = ARENA_NEW(&bed->arena, struct tool_binding);
 
         binding->entry = &entries[i];
-        binding->builtin = builtin_find(entries[i].contract->name);
-        if (!binding->builtin)
-            BUG("tool %s has no handler", entries[i].contract->name);
-        binding->impl = &binding->builtin->impl;
-        bind(bed, binding);
+        if (find_handler(bed, binding))
+            bind(bed, binding);
     }
+}
+
+void tool_bed_bind(struct tool_bed *bed, const struct tool_impl *impl, void *impl_arg)
+{
+    struct tool_bound *bound = ARENA_NEW(&bed->arena, struct tool_bound);
+
+    BUG_IF(bed->count);
+    *bound = (struct tool_bound){ .impl = impl, .arg = impl_arg, .next = bed->bound };
+    bed->bound = bound;
+}
+
+void tool_bed_guard(struct tool_bed *bed, struct tool_guard *guard)
+{
+    guard->next = bed->guards;
+    bed->guards = guard;
 }
 
 int tool_bed_new(const struct tool_bed_config *config, struct tool_bed **ret_bed, struct err *err)
@@ -76,7 +116,7 @@ void tool_bed_free(struct tool_bed *bed)
     while (bed->jobs)
         job_drop(bed->jobs, &ended);
     for (size_t i = 0; i < bed->count; i++)
-        if (!bed->bindings[i]->builtin)
+        if (bed->bindings[i]->added)
             contract_release((struct tool_entry *)bed->bindings[i]->entry);
     free(bed->bindings);
     free(bed->contracts);
@@ -116,7 +156,9 @@ int tool_bed_add(struct tool_bed *bed, const char *contract_json, const struct t
     } else if (bed_find(bed, str_from(entry->contract->wire))) {
         err_set(err, ERR_CONFLICT, "there is a tool \"%s\" already", entry->contract->name);
     } else {
-        *binding = (struct tool_binding){ .entry = entry, .impl = impl, .impl_arg = impl_arg };
+        *binding = (struct tool_binding){
+            .entry = entry, .impl = impl, .impl_arg = impl_arg, .added = true
+        };
         bind(bed, binding);
         return 0;
     }
@@ -138,9 +180,18 @@ const struct tool_contract *tool_bed_find(struct tool_bed *bed, struct str name)
     return binding ? binding->entry->contract : NULL;
 }
 
+bool tool_bed_offers(struct tool_bed *bed, const struct tool_contract *contract,
+                     const struct agent *agent, struct str wake_reason)
+{
+    const struct tool_binding *binding = bed_find(bed, str_from(contract->name));
+
+    return binding && tool_offered(contract, agent, wake_reason) &&
+           (!binding->impl->offered || binding->impl->offered(binding->impl_arg, agent));
+}
+
 bool tool_bed_uses_hand(struct tool_bed *bed, const struct tool_contract *contract)
 {
     const struct tool_binding *binding = bed_find(bed, str_from(contract->name));
 
-    return binding && binding->impl->start == hand_tool_start;
+    return binding && (binding->impl->uses_hand || binding->impl->start == hand_tool_start);
 }

@@ -39,8 +39,11 @@ static int refuse_mark(const char *where, struct err *err)
                    where, REDACT_MARK);
 }
 
-static int check_bash(struct json_object *arguments, struct err *err)
+static int check_bash(void *arg, const struct tool_call *call, struct json_object *arguments,
+                      struct err *err)
 {
+    (void)arg;
+    (void)call;
     if (no_nul(arguments, "command", err) < 0)
         return -1;
     if (marks_in(json_str(json_find(arguments, "command"))))
@@ -48,13 +51,19 @@ static int check_bash(struct json_object *arguments, struct err *err)
     return 0;
 }
 
-static int check_read(struct json_object *arguments, struct err *err)
+static int check_read(void *arg, const struct tool_call *call, struct json_object *arguments,
+                      struct err *err)
 {
+    (void)arg;
+    (void)call;
     return no_nul(arguments, "path", err);
 }
 
-static int check_write(struct json_object *arguments, struct err *err)
+static int check_write(void *arg, const struct tool_call *call, struct json_object *arguments,
+                       struct err *err)
 {
+    (void)arg;
+    (void)call;
     if (no_nul(arguments, "path", err) < 0)
         return -1;
     if (marks_in(json_str(json_find(arguments, "content"))))
@@ -70,11 +79,14 @@ static int check_replacement(struct json_object *edit, struct err *err)
     return 0;
 }
 
-static int check_edit(struct json_object *arguments, struct err *err)
+static int check_edit(void *arg, const struct tool_call *call, struct json_object *arguments,
+                      struct err *err)
 {
     struct json_object *edits = json_find(arguments, "edits");
     bool one = json_find(arguments, "old") || json_find(arguments, "new");
 
+    (void)arg;
+    (void)call;
     if (no_nul(arguments, "path", err) < 0)
         return -1;
     if (!edits && !(json_find(arguments, "old") && json_find(arguments, "new")))
@@ -90,8 +102,11 @@ static int check_edit(struct json_object *arguments, struct err *err)
     return 0;
 }
 
-static int check_search(struct json_object *arguments, struct err *err)
+static int check_search(void *arg, const struct tool_call *call, struct json_object *arguments,
+                        struct err *err)
 {
+    (void)arg;
+    (void)call;
     if (!json_find(arguments, "pattern") && !json_find(arguments, "glob"))
         return err_set(err, ERR_SCHEMA_VIOLATION, "give pattern, glob or both");
     if (no_nul(arguments, "glob", err) < 0)
@@ -131,20 +146,35 @@ static int ask_user_start(struct tool_job *job, struct err *err)
 
 const struct tool_builtin tool_builtins[] = {
     { .impl = { .name = "ask_user", .start = ask_user_start, .preview = preview_question } },
-    { .impl = { .name = "bash", .start = hand_tool_start, .preview = preview_command },
+    { .impl = { .name = "bash",
+                .check = check_bash,
+                .start = hand_tool_start,
+                .preview = preview_command },
       .waiver = TOOL_WAIVER_WALLS,
       .tells_timeout = true,
-      .note_argument = "description",
-      .check = check_bash },
-    { .impl = { .name = "edit_file", .start = hand_tool_start, .preview = hand_tool_preview },
+      .note_argument = "description" },
+    { .impl = { .name = "edit_file",
+                .check = check_edit,
+                .start = hand_tool_start,
+                .preview = hand_tool_preview },
       .waiver = TOOL_WAIVER_WRITE_PATH,
-      .preview_operation = "preview_edit",
-      .check = check_edit },
-    { .impl = { .name = "read_file", .start = hand_tool_start }, .check = check_read },
-    { .impl = { .name = "search", .start = hand_tool_start }, .check = check_search },
-    { .impl = { .name = "write_file", .start = hand_tool_start, .preview = hand_tool_preview },
+      .preview_operation = "preview_edit" },
+    { .impl = { .name = "list_memory", .start = list_memory_start }, .needs_files = true },
+    { .impl = { .name = "read_file", .check = check_read, .start = hand_tool_start } },
+    { .impl = { .name = "read_memory", .check = memory_path_check, .start = read_memory_start },
+      .needs_files = true },
+    { .impl = { .name = "search", .check = check_search, .start = hand_tool_start } },
+    { .impl = { .name = "write_file",
+                .check = check_write,
+                .start = hand_tool_start,
+                .preview = hand_tool_preview },
       .waiver = TOOL_WAIVER_WRITE_PATH,
-      .preview_operation = "preview_write",
-      .check = check_write },
+      .preview_operation = "preview_write" },
+    { .impl = { .name = "write_memory",
+                .check = memory_tool_check,
+                .spared = memory_tool_spared,
+                .start = write_memory_start,
+                .preview = write_memory_preview },
+      .needs_files = true },
 };
 const size_t tool_builtin_count = ARRAY_LEN(tool_builtins);

@@ -16,6 +16,7 @@
 /* As json-c reads it, before it becomes a contract. */
 struct raw {
     struct str name, version, description, keyed, risk, policy, tool_class, approval, taint;
+    struct str inbox_kind;
     struct str input_ref, output_ref;
     struct json_object *capabilities, *wake_reasons, *hosts, *scope, *input, *output;
     bool mutating, parallel_safe;
@@ -43,6 +44,7 @@ static const struct json_field fields[] = {
     JSON_FIELD(struct raw, timeout_s, "timeout", JSON_I64, .required = true),
     JSON_FIELD(struct raw, hosts, "egressHosts", JSON_ARRAY, .required = true),
     JSON_FIELD(struct raw, taint, "outputTaint", JSON_STR),
+    JSON_FIELD(struct raw, inbox_kind, "inboxKind", JSON_STR),
     { .name = NULL },
 };
 
@@ -126,6 +128,7 @@ static int read_enums(const struct raw *raw, struct tool_contract *c, struct err
     c->risk = (enum tool_risk)risk;
     c->keyed = (enum tool_keyed)keyed;
     c->approval = (enum tool_approval)approval;
+    c->inbox_kind = raw->inbox_kind.n ? inbox_kind_of(raw->inbox_kind) : INBOX_TOOL;
     return 0;
 }
 

@@ -53,6 +53,8 @@ static const struct agent *copy_agent(struct arena *arena, const struct agent *a
     copy->prompt_id = copy_text(arena, agent->prompt_id);
     copy->instructions = copy_text(arena, agent->instructions);
     copy->tools = copy_text(arena, agent->tools);
+    copy->description = copy_text(arena, agent->description);
+    copy->template = copy_text(arena, agent->template);
     return copy;
 }
 
@@ -76,6 +78,9 @@ static void copy_call(struct arena *arena, struct tool_call *call)
     call->name = arena_str(arena, call->name);
     call->arguments = arena_str(arena, call->arguments);
     call->problem = arena_str(arena, call->problem);
+    call->taint = arena_str(arena, call->taint);
+    call->inbox_id = arena_str(arena, call->inbox_id);
+    call->operation_id = arena_str(arena, call->operation_id);
     copy_sandbox(arena, &call->sandbox);
 }
 
@@ -130,9 +135,18 @@ static void job_free(struct tool_job *job)
     job_release(job);
 }
 
+static void tell_guards(const struct tool_job *job)
+{
+    for (struct tool_guard *guard = job->bed->guards; guard; guard = guard->next)
+        if (guard->succeeded)
+            guard->succeeded(guard, &job->call, job->binding->entry->contract, job->arguments);
+}
+
 /* Unlinked before the caller hears of it, who may free the bed. */
 static void tell(struct tool_job *job)
 {
+    if (job->phase == JOB_ACTING && job->result.err.code == ERR_NONE && !job->result.stale)
+        tell_guards(job);
     job_unlink(job);
     if (job->phase == JOB_SHOWING)
         job->preview_done(job->arg, &job->preview);
@@ -282,6 +296,7 @@ int tool_start(struct tool_bed *bed, const struct tool_call *call, struct str op
     job->done = done;
     job->phase = JOB_ACTING;
     job->operation_id = arena_str(&job->arena, operation_id);
+    job->call.operation_id = job->operation_id;
     job->approved = arena_str(&job->arena, approved_digest);
     judge(bed, &job->call, &job->arena, &verdict, &job->arguments);
     if (verdict.attributes & (TOOL_REFUSED | TOOL_DANGEROUS | TOOL_KILLED)) {
@@ -318,6 +333,11 @@ void *tool_job_impl_arg(const struct tool_job *job)
 struct loop *tool_job_loop(const struct tool_job *job)
 {
     return job->bed->config.loop;
+}
+
+struct domain *tool_job_domain(const struct tool_job *job)
+{
+    return job->bed->config.agent_domain;
 }
 
 struct hand *tool_job_hand(const struct tool_job *job)
@@ -435,6 +455,7 @@ int tool_preview(struct tool_bed *bed, const struct tool_call *call, struct hand
 
     job->preview_done = done;
     job->phase = JOB_SHOWING;
+    job->operation_id = job->call.operation_id;
     judge(bed, &job->call, &job->arena, &verdict, &job->arguments);
     if (verdict.attributes & TOOL_REFUSED) {
         err_set(err, verdict.code, "%s", verdict.message);

@@ -152,16 +152,17 @@ static void read_quietly(struct judging *j)
 
 static int stage_schema(struct judging *j)
 {
-    const struct tool_builtin *builtin = j->binding->builtin;
+    const struct tool_binding *binding = j->binding;
+    const struct tool_impl *impl = binding->impl;
     AUTO_SCHEMA_REPORT report = SCHEMA_REPORT_INIT;
     struct err err = ERR_INIT;
 
     if (!j->arguments)
         return refuse_unread(j);
-    if (schema_validate(j->binding->entry->contract->input, j->arguments, &report, &err) < 0)
+    if (schema_validate(binding->entry->contract->input, j->arguments, &report, &err) < 0)
         return report.n ? refuse_report(j, &report)
                         : refuse_err(j, ERR_SCHEMA_VIOLATION, "The arguments do not fit: ", &err);
-    if (builtin && builtin->check && builtin->check(j->arguments, &err) < 0)
+    if (impl->check && impl->check(binding->impl_arg, j->call, j->arguments, &err) < 0)
         return refuse_err(j, err.code, "The arguments do not fit: ", &err);
     return 0;
 }
@@ -225,13 +226,24 @@ static int stage_wake(struct judging *j)
                                buf_text(&reasons)));
 }
 
-/* NULL tools: whatever its kind has, which is every tool so far. A list that can't be read gives
- * nothing. */
-static bool has_tool(const struct agent *agent, const char *name)
+bool tool_is_for_system(const struct tool_contract *contract)
 {
+    for (const char *const *p = contract->capabilities; *p; p++)
+        if (str_starts(str_from(*p), STR("system.")))
+            return true;
+    return false;
+}
+
+/* NULL tools: whatever its kind has, which is every tool that is for everybody. A list that can't
+ * be read gives nothing. */
+static bool has_tool(const struct agent *agent, const struct tool_contract *contract)
+{
+    const char *name = contract->name;
     AUTO_JSON list = NULL;
     struct err err = ERR_INIT;
 
+    if (tool_is_for_system(contract) && !agent_is_system(str_from(agent->id)))
+        return false;
     if (!agent->tools)
         return true;
     if (json_parse(str_from(agent->tools), &list, &err) < 0 ||
@@ -246,18 +258,34 @@ static bool has_tool(const struct agent *agent, const char *name)
 bool tool_offered(const struct tool_contract *contract, const struct agent *agent,
                   struct str wake_reason)
 {
-    return has_tool(agent, contract->name) && has_reason(contract, wake_reason);
+    return has_tool(agent, contract) && has_reason(contract, wake_reason);
 }
 
 static int stage_capability(struct judging *j)
 {
-    const char *name = j->binding->entry->contract->name;
+    const struct tool_contract *contract = j->binding->entry->contract;
 
-    if (has_tool(j->call->agent, name))
+    if (has_tool(j->call->agent, contract))
         return 0;
+    if (!j->call->agent->tools)
+        return refuse(j, ERR_CAPABILITY_DENIED,
+                      arena_printf(j->arena, "The tool %s is Dormouse's own; no agent is given it.",
+                                   contract->name));
     return refuse(j, ERR_CAPABILITY_DENIED,
                   arena_printf(j->arena, "The agent was not given the tool %s; its tools are: %s.",
-                               name, shown_word(str_from(j->call->agent->tools), 400, j->arena)));
+                               contract->name,
+                               shown_word(str_from(j->call->agent->tools), 400, j->arena)));
+}
+
+static int stage_guards(struct judging *j)
+{
+    const struct tool_contract *contract = j->binding->entry->contract;
+    struct err err = ERR_INIT;
+
+    for (struct tool_guard *guard = j->bed->guards; guard; guard = guard->next)
+        if (guard->judge && guard->judge(guard, j->call, contract, j->arguments, &err) < 0)
+            return refuse_err(j, err.code, "", &err);
+    return 0;
 }
 
 /* Dormouse's own data belongs to no agent; that holds without walls, too. What else a path may
@@ -285,8 +313,8 @@ static int stage_scope(struct judging *j)
 }
 
 static int (*const stages[])(struct judging *j) = {
-    stage_known, stage_readable, stage_schema,     stage_kill,
-    stage_life,  stage_wake,     stage_capability, stage_scope,
+    stage_known, stage_readable,   stage_schema, stage_kill,  stage_life,
+    stage_wake,  stage_capability, stage_guards, stage_scope,
 };
 
 void judge(struct tool_bed *bed, const struct tool_call *call, struct arena *arena,

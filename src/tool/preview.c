@@ -27,6 +27,7 @@ void preview_make(struct tool_job *job, const struct tool_preview *preview)
     job->preview.title = made_safe(job, preview->title, TITLE_MAX);
     job->preview.kind = arena_str(&job->arena, preview->kind);
     job->preview.text = made_safe(job, preview->text, TOOL_PREVIEW_MAX);
+    job->preview.details = arena_str(&job->arena, preview->details);
 }
 
 int preview_arguments(struct tool_job *job, struct err *err)

@@ -106,11 +106,22 @@ bool risk_may_write(const struct sandbox_spec *spec, struct str path, struct are
 
 /* ---- attributes ---- */
 
-static bool asks(const struct tool_contract *contract)
+bool tool_asks(const struct tool_contract *contract)
 {
     if (contract->approval == TOOL_ASK_BY_RISK)
         return contract->mutating && contract->risk >= TOOL_RISK_MEDIUM;
     return contract->approval != TOOL_ASK_NEVER;
+}
+
+static bool asks(const struct judging *j)
+{
+    const struct tool_contract *contract = j->binding->entry->contract;
+    const struct tool_impl *impl = j->binding->impl;
+
+    if (!tool_asks(contract))
+        return false;
+    return !(impl->spared && j->arguments &&
+             impl->spared(j->binding->impl_arg, j->call, j->arguments));
 }
 
 static bool is_waivable(const struct judging *j)
@@ -166,7 +177,7 @@ void judge_risk(struct judging *j)
 
     if (!contract->parallel_safe)
         v->attributes |= TOOL_SERIAL;
-    if (asks(contract))
+    if (asks(j))
         v->attributes |= TOOL_RISKY | (is_waivable(j) ? TOOL_WAIVABLE : 0);
     judge_danger(j);
     judge_policy(j);

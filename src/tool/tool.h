@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "agent/agent.h"
+#include "agent/inbox.h"
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/err.h"
@@ -30,6 +31,8 @@
 
 struct bp_policy;
 struct bp_program;
+struct domain;
+struct files;
 struct hand;
 struct json_object;
 struct kill_switches;
@@ -56,7 +59,8 @@ struct tool_contract {
     bool mutating, parallel_safe;
     int64_t timeout_ms;
     const char *const *egress_hosts;
-    const char *output_taint; /* NULL: what it returns is trusted */
+    const char *output_taint;   /* NULL: what it returns is trusted */
+    enum inbox_kind inbox_kind; /* of the item that asks a person: tool, unless it says otherwise */
 };
 
 /* All of them in canonical (byte) order of names. Loaded and checked at the first call; a broken
@@ -84,6 +88,10 @@ struct tool_call {
     struct str problem;   /* the model's call could not be read */
     uint32_t occurrence;  /* how many equal intents this run had before */
     bool wiggum;
+    struct str taint; /* where untrusted text in the thread came from: "file,web"; empty: nowhere */
+    struct str inbox_id; /* what approved it; empty: nothing did */
+    /* For a preview that is made again: what may have been done of it by now. Empty: nothing. */
+    struct str operation_id;
     struct sandbox_spec sandbox;
 };
 
@@ -122,6 +130,7 @@ struct tool_bed_config {
     const struct bp_program *program; /* the run's program with that policy applied: it numbers the
                                          policy's attributes; NULL without policy */
     const char *policy_text_hash;     /* "" without policy; part of approval digests */
+    struct files *files;              /* what agents remember; NULL: no memory tools */
 };
 int tool_bed_new(const struct tool_bed_config *config, struct tool_bed **ret_bed, struct err *err);
 /* Jobs under way get their completion (cancelled) before this returns. */
@@ -135,6 +144,15 @@ void tool_bed_set_policy(struct tool_bed *bed, const struct bp_policy *policy,
  * same when it is called. */
 bool tool_offered(const struct tool_contract *contract, const struct agent *agent,
                   struct str wake_reason);
+/* Only for agents of Dormouse itself, whose tools name it: one of its capabilities begins with
+ * "system.". Nobody can give such a tool to another agent. */
+bool tool_is_for_system(const struct tool_contract *contract);
+/* Is a person asked first, by the contract alone? */
+bool tool_asks(const struct tool_contract *contract);
+
+/* The same, and the tool itself has nothing against it. */
+bool tool_bed_offers(struct tool_bed *bed, const struct tool_contract *contract,
+                     const struct agent *agent, struct str wake_reason);
 
 /* Pure but for reading kill switches: the same call gives the same verdict. Never fails: what is
  * wrong with a call is in the verdict. Texts lie in arena. */
@@ -147,6 +165,7 @@ struct tool_preview {
     struct err err;        /* ERR_NONE; else there is no preview, and why (shown instead) */
     struct str title;      /* "Run a command", "Change src/main.c" */
     struct str kind, text; /* diff, command, text */
+    struct str details;    /* JSON object kept with the item: what its kind shows beyond text */
     char digest[65];
 };
 struct tool_job;
@@ -179,6 +198,18 @@ void tool_cancel(struct tool_job *job);
  * contract at run time. */
 struct tool_impl {
     const char *name;
+    /* What the schema does not say; a no is told to the model before anybody is asked. NULL:
+     * nothing.
+     */
+    int (*check)(void *impl_arg, const struct tool_call *call, struct json_object *arguments,
+                 struct err *err);
+    /* Pure: may this call go without a person although its contract says ask? For what depends on
+     * more than the contract (a setting of the agent, a script that was approved before). NULL: no.
+     */
+    bool (*spared)(void *impl_arg, const struct tool_call *call, struct json_object *arguments);
+    /* May a model be told of it now? NULL: yes. For tools that need more than this machine (an
+     * account that is connected); called by name it says what is missing. */
+    bool (*offered)(void *impl_arg, const struct agent *agent);
     /* Ends with tool_job_finish(), exactly once; when that is called from inside start(), the
      * caller hears of it in a later tick all the same. */
     int (*start)(struct tool_job *job, struct err *err);
@@ -187,6 +218,7 @@ struct tool_impl {
     void (*cancel)(struct tool_job *job);
     /* Ends with tool_job_shown(), as above. NULL: the arguments as text. */
     int (*preview)(struct tool_job *job, struct err *err);
+    bool uses_hand; /* of another room: it works through tool_job_hand() */
 };
 
 /* What a handler works with; all of it lives as long as the job. */
@@ -195,8 +227,15 @@ struct json_object *tool_job_arguments(const struct tool_job *job);
 struct str tool_job_operation_id(const struct tool_job *job);
 void *tool_job_impl_arg(const struct tool_job *job);
 struct loop *tool_job_loop(const struct tool_job *job);
-struct hand *tool_job_hand(const struct tool_job *job); /* may be NULL */
+struct domain *tool_job_domain(const struct tool_job *job); /* the bed's */
+struct hand *tool_job_hand(const struct tool_job *job);     /* may be NULL */
 struct arena *tool_job_arena(struct tool_job *job);
+/* An operation of the run's hand; sandbox_unavailable without one. reply comes once, unless the job
+ * ends before. When the job is cancelled the hand's work is, too, and reply says so. */
+struct hand_reply;
+int tool_job_ask_hand(struct tool_job *job, const char *operation, struct str arguments,
+                      void (*reply)(struct tool_job *job, const struct hand_reply *reply),
+                      struct err *err);
 /* The handler's own. */
 void tool_job_set_data(struct tool_job *job, void *data);
 void *tool_job_data(const struct tool_job *job);
@@ -207,10 +246,31 @@ void tool_job_finish(struct tool_job *job, const struct tool_result *result);
 void tool_job_shown(struct tool_job *job, const struct tool_preview *preview,
                     struct str target_version);
 
+/* A handler of another room for a contract of the file. Before the first use of the bed; impl
+ * outlives it. A contract that nobody does is not offered. */
+void tool_bed_bind(struct tool_bed *bed, const struct tool_impl *impl, void *impl_arg);
 /* contract_json: one entry of the contract file, checked like those. impl outlives the bed.
  * conflict when the name, or its form on the wire, is taken. */
 int tool_bed_add(struct tool_bed *bed, const char *contract_json, const struct tool_impl *impl,
                  void *impl_arg, struct err *err);
+/* Another room that has a say in every call, whatever tool it is for. Each may be NULL. */
+struct tool_guard {
+    /* As pure as tool_judge(), after the agent's own abilities. arguments fit the contract. A
+     * failure refuses the call before anybody is asked: its code and message are the model's. */
+    int (*judge)(struct tool_guard *guard, const struct tool_call *call,
+                 const struct tool_contract *contract, struct json_object *arguments,
+                 struct err *err);
+    /* The call succeeded; before its result is told. Outside of units. */
+    void (*succeeded)(struct tool_guard *guard, const struct tool_call *call,
+                      const struct tool_contract *contract, struct json_object *arguments);
+    /* What an agent reads of memory that is not in its own tree (shared skills). 1 found, 0 there
+     * is none. */
+    int (*read_memory)(struct tool_guard *guard, const struct tool_call *call, struct str path,
+                       struct arena *arena, struct str *ret_content, struct err *err);
+    struct tool_guard *next;
+};
+/* Outlives the bed. */
+void tool_bed_guard(struct tool_bed *bed, struct tool_guard *guard);
 /* By name or wire name; NULL when there is none. */
 const struct tool_contract *tool_bed_find(struct tool_bed *bed, struct str name);
 /* Does its handler work through the run's hand? */

@@ -57,8 +57,7 @@ struct tool_builtin {
     bool tells_timeout;            /* by timed_out in its output */
     const char *preview_operation; /* of the hand; NULL: it has none */
     const char *note_argument;     /* words for people that change nothing; no part of a grant */
-    /* What the schema does not say, because providers take plain schemas only. */
-    int (*check)(struct json_object *arguments, struct err *err);
+    bool needs_files;              /* it is not offered without; its argument is the bed */
 };
 extern const struct tool_builtin tool_builtins[];
 extern const size_t tool_builtin_count;
@@ -67,11 +66,21 @@ struct tool_binding {
     const struct tool_entry *entry;
     const struct tool_impl *impl;
     void *impl_arg;
-    const struct tool_builtin *builtin; /* NULL: added at run time */
+    const struct tool_builtin *builtin; /* NULL: of another room, or added at run time */
+    bool added;                         /* at run time: the entry is its own */
+};
+
+/* What another room does. */
+struct tool_bound {
+    const struct tool_impl *impl;
+    void *arg;
+    struct tool_bound *next;
 };
 
 struct tool_bed {
     struct tool_bed_config config;
+    struct tool_bound *bound;
+    struct tool_guard *guards;
     struct tool_binding **bindings; /* in byte order of names */
     const struct tool_contract **contracts;
     size_t count, room;
@@ -158,6 +167,17 @@ int hand_tool_start(struct tool_job *job, struct err *err);
 int hand_tool_preview(struct tool_job *job, struct err *err);
 void job_forget_hand(struct tool_job *job);
 void job_cancel_hand(struct tool_job *job);
+
+/* memory_tools.c: what the agent keeps. */
+int memory_tool_check(void *arg, const struct tool_call *call, struct json_object *arguments,
+                      struct err *err);
+int memory_path_check(void *arg, const struct tool_call *call, struct json_object *arguments,
+                      struct err *err);
+bool memory_tool_spared(void *arg, const struct tool_call *call, struct json_object *arguments);
+int read_memory_start(struct tool_job *job, struct err *err);
+int list_memory_start(struct tool_job *job, struct err *err);
+int write_memory_start(struct tool_job *job, struct err *err);
+int write_memory_preview(struct tool_job *job, struct err *err);
 
 /* preview.c: what a person sees. */
 void preview_make(struct tool_job *job, const struct tool_preview *preview);

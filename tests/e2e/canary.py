@@ -16,6 +16,7 @@ import shutil
 import sqlite3
 import tarfile
 
+from accounts_server import SCOPES, AccountsServer, Fault
 from harness import Postgres, expect, expect_eq, expect_in, eventually, main, test
 from model_server import ModelServer
 
@@ -299,6 +300,82 @@ def one_altered_row_is_found(box):
         db.close()
         error = box.error("replay", stream.key[:12], "--check", "--data", altered)
         expect_eq((statement, error["code"]), (statement, "integrity_failed"))
+
+# ---- accounts elsewhere ----
+
+
+class Accounts:
+    """Tokens of accounts, planted by connecting them and looked for like the others."""
+
+    def __init__(self, server):
+        self.server = server
+        self.slack = "xoxb-" + os.urandom(16).hex()
+        self.client = "GOCSPX-" + os.urandom(12).hex()
+        server.slack.tokens[self.slack] = SCOPES
+        server.google.clients["desk.apps"] = self.client
+
+    def words(self):
+        google = self.server.google
+        yield "slack token", self.slack
+        yield "client secret", self.client
+        for token in google.refresh_tokens:
+            yield "refresh token", token
+        for token in google.access_tokens:
+            yield "access token", token
+
+    def forms(self):
+        for name, word in self.words():
+            yield name, word.encode()
+            for before in range(3):
+                text = base64.b64encode(b"x" * before + word.encode())
+                yield f"{name} in base64", text[4 if before else 0:len(text) - 4]
+
+
+def accounts_of(daemon):
+    for path in ("/credentials/slack/status", "/credentials/google/status", "/secrets"):
+        yield path, daemon.ask("GET", path)
+
+
+@test
+def tokens_of_accounts_are_found_nowhere(box):
+    """Also when the other side repeats them: in an error, a name, a mail."""
+    server = AccountsServer()
+    box.closing.append(server)
+    box.config(server.config())
+    accounts = Accounts(server)
+    daemon = box.serve()
+    daemon.ask("POST", "/credentials/slack", {"token": accounts.slack})
+    flow = daemon.ask("POST", "/credentials/google/start",
+                      {"flow": "loopback", "client_secret": accounts.client})
+    code, state, _ = server.google.allow(flow["auth_url"])
+    expect_eq(daemon.get(f"/oauth/google/callback?code={code}&state={state}")[0], 200)
+    expect_eq(len(list(accounts.words())), 4)
+    server.google.add_mail(f"From: x <x@example.org>\r\nSubject: {accounts.slack}\r\n\r\n"
+                           f"{accounts.client}\r\n".encode())
+    server.slack.channels[1]["name"] = accounts.client
+    parrot = Fault(200, json.dumps({"ok": False, "error": accounts.slack}).encode())
+    server.trouble("/api/chat.postMessage", parrot)
+    raws = []
+    for prompt in ("list slack channels", "list my mail", "send 'hi' to #general on slack"):
+        stream = daemon.start(prompt)
+        if prompt.startswith("send"):
+            daemon.decide(stream.until("waiting")["itemId"])
+            item = stream.until("waiting")["itemId"]  # an answer that repeats the token says nothing
+            daemon.decide(item, "reject", reason="no")
+        stream.end()
+        raws.append((prompt, stream.raw))
+    expect_in(MARK.encode(), raws[0][1])  # a channel was named like a secret
+    expect_in(MARK.encode(), raws[1][1])
+    server.trouble("/api/auth.test", Fault(401, f'{{"ok":false,"x":"{accounts.slack}"}}'.encode()))
+    daemon.ask("POST", "/credentials/slack/test", {}, status=502)
+    look(accounts, [*raws, *accounts_of(daemon), *interfaces_of(box, daemon), *files_of(box),
+                    *backup_of(box)])
+    look(accounts, [("the log", daemon.stop()), *files_of(box)])
+    daemon = box.serve()
+    expect_eq(len(daemon.ask("GET", "/secrets")["secrets"]), 3)
+    for provider in ("slack", "google"):
+        daemon.ask("DELETE", f"/credentials/{provider}", status=204)
+    look(accounts, [*accounts_of(daemon), ("the log", daemon.stop()), *files_of(box)])
 
 
 main()

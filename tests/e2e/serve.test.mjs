@@ -65,7 +65,7 @@ test("fetch reads health, page and assets", async () => {
   assert.equal((await health.json()).status, "ok");
   const page = await fetch(`${info.url}/`);
   const html = await page.text();
-  assert.match(html, /<h1>Dormouse<\/h1>/);
+  assert.match(html, /<title>Dormouse<\/title>/);
   const assets = [...html.matchAll(/\/assets\/[^"]+/g)].map((match) => match[0]);
   assert.ok(assets.length >= 3);
   for (const asset of assets) {

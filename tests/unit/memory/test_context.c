@@ -139,7 +139,6 @@ DB_TEST(where_the_window_begins_depends_on_the_thread_alone)
     begin(&rig);
     for (int i = 0; i < 150; i++)
         say(&rig, 40 + i % 11);
-    ASSERT_OK(thread_save(rig.domain, &rig.thread, NOW, &t->err));
     commit(&rig);
     a = load(&rig, BUDGET);
     /* As another process would read it. */

@@ -42,23 +42,43 @@ DB_TEST(a_thread_of_one_agent_is_not_opened_for_another)
                  ERR_CONFLICT);
 }
 
-DB_TEST(saving_stores_what_appending_moved)
+DB_TEST(what_appending_moved_is_read_from_the_messages_themselves)
 {
     AUTO_RIG rig = rig_open(t);
+    struct thread stored;
+    int64_t n = 0;
+
+    for (int i = 0; i < 3; i++)
+        n = rig_append(
+            &rig, (struct message){ .kind = MESSAGE_USER, .content = STR("{\"text\":\"hello\"}") });
+    ASSERT_OK(thread_get_n(rig.domain, rig.thread.n, &t->arena, &stored, &t->err));
+    ASSERT_EQ(stored.message_count, 3);
+    ASSERT_EQ(stored.last_message_n, n);
+    ASSERT_EQ(stored.last_seq, 0);
+    ASSERT_EQ(stored.tokens_total, rig.thread.tokens_total);
+    ASSERT(stored.tokens_total > 0);
+}
+
+DB_TEST(saving_says_when_and_where_it_stands)
+{
+    AUTO_RIG rig = rig_open(t);
+    AUTO(stmt) q = NULL;
     struct thread stored;
     int64_t n = rig_append(
         &rig, (struct message){ .kind = MESSAGE_USER, .content = STR("{\"text\":\"hello\"}") });
 
     rig.thread.last_seq = 17;
-    ASSERT_OK(thread_get_n(rig.domain, rig.thread.n, &t->arena, &stored, &t->err));
-    ASSERT_EQ(stored.message_count, 0); /* one write a tick, not one a message */
     ASSERT_OK(thread_save(rig.domain, &rig.thread, NOW + 9, &t->err));
     ASSERT_OK(thread_get_n(rig.domain, rig.thread.n, &t->arena, &stored, &t->err));
-    ASSERT_EQ(stored.message_count, 1);
-    ASSERT_EQ(stored.last_message_n, n);
-    ASSERT_EQ(stored.last_seq, 17);
-    ASSERT_EQ(stored.tokens_total, rig.thread.tokens_total);
-    ASSERT(stored.tokens_total > 0);
+    ASSERT_EQ(stored.updated_at, NOW + 9);
+    ASSERT_EQ(stored.last_seq, 0); /* there is no such event */
+    ASSERT_OK(db_prepare(domain_db(rig.domain),
+                         SQL("SELECT last_seq, last_message_n, message_count FROM threads"), &q,
+                         &t->err));
+    ASSERT_EQ(stmt_step(q, &t->err), 1);
+    ASSERT_EQ(stmt_i64(q, "last_seq"), 17);
+    ASSERT_EQ(stmt_i64(q, "last_message_n"), n);
+    ASSERT_EQ(stmt_i64(q, "message_count"), 1);
 }
 
 DB_TEST(a_thread_without_messages_is_saved_as_such)
@@ -69,4 +89,5 @@ DB_TEST(a_thread_without_messages_is_saved_as_such)
     ASSERT_OK(thread_save(rig.domain, &rig.thread, NOW, &t->err));
     ASSERT_OK(thread_get_n(rig.domain, rig.thread.n, &t->arena, &stored, &t->err));
     ASSERT_EQ(stored.last_message_n, 0);
+    ASSERT_EQ(stored.message_count, 0);
 }

@@ -165,6 +165,8 @@ void stage_answer(struct stage *stage, const char *text)
 
 #define CONTRACT(name, strategy, approval) CONTRACT_OF(name, strategy, approval, "test", "true")
 #define CONTRACT_OF(name, strategy, approval, class, parallel)                                     \
+    CONTRACT_WITH(name, strategy, approval, class, parallel, "")
+#define CONTRACT_WITH(name, strategy, approval, class, parallel, more)                             \
     "{\"name\":\"" name "\",\"version\":\"1.0.0\","                                                \
     "\"description\":\"Does what a test wants it to do.\","                                        \
     "\"capabilitiesRequired\":[\"test\"],\"allowedWakeReasons\":[\"userInitiated\",\"manual\"],"   \
@@ -173,7 +175,8 @@ void stage_answer(struct stage *stage, const char *text)
     "\"sideEffects\":{\"entityTypes\":[],\"notificationTokens\":[]},"                              \
     "\"riskLevel\":\"low\",\"dataMinimizationPolicyRef\":\"workspace\","                           \
     "\"toolClass\":\"" class "\",\"mutating\":true,\"approval\":\"" approval "\","                 \
-                             "\"parallelSafe\":" parallel ",\"timeout\":60,\"egressHosts\":[]}"
+                             "\"parallelSafe\":" parallel                                          \
+                             ",\"timeout\":60,\"egressHosts\":[]" more "}"
 
 static void finish_job(struct stage *stage, struct tool_job *job)
 {
@@ -279,6 +282,8 @@ static const struct {
       { .name = "mail", .start = tool_run, .cancel = tool_stop } },
     { CONTRACT_OF("put", "keyed", "always", "files2", "true"),
       { .name = "put", .start = tool_run, .cancel = tool_stop, .preview = show_target } },
+    { CONTRACT_WITH("fetch", "keyed", "never", "test", "true", ",\"outputTaint\":\"web\""),
+      { .name = "fetch", .start = tool_run, .cancel = tool_stop } },
     { CONTRACT("query", "keyed", "never"), { .name = "query", .start = ask_person } },
 };
 
@@ -368,6 +373,11 @@ static void wake(struct stage *stage)
     ASSERT_OK(kill_open(stage->domain, &stage->kill, &t->err));
     ASSERT_OK(model_gateway_new(&models, &stage->models, &t->err));
     with_kill.kill = stage->kill;
+    ASSERT_OK(files_new(&(struct files_config){ .loop = stage->loop,
+                                                .agent_domain = stage->domain,
+                                                .change = stage->change },
+                        &stage->files, &t->err));
+    with_kill.files = stage->files;
     take_policy(stage, &with_kill);
     ASSERT_OK(tool_bed_new(&with_kill, &stage->tools, &t->err));
     for (size_t i = 0; i < ARRAY_LEN(tools); i++)
@@ -378,6 +388,7 @@ static void wake(struct stage *stage)
                                             .models = stage->models,
                                             .tools = stage->tools,
                                             .kill = stage->kill,
+                                            .files = stage->files,
                                             .default_agent_name = "Planner",
                                             .default_model = "test",
                                             .default_cwd = "/tmp",
@@ -396,6 +407,7 @@ static void sleep_down(struct stage *stage)
     model_gateway_free(stage->models);
     drop_request(stage);
     tool_bed_free(stage->tools);
+    files_free(stage->files);
     loop_free(stage->loop);
     runner_free(stage->runner);
     kill_switches_free(stage->kill);

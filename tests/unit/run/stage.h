@@ -25,6 +25,7 @@ struct stage {
     struct change *change;
     struct kill_switches *kill;
     struct model_gateway *models;
+    struct files *files;
     struct tool_bed *tools;
     struct runner *runner;
     struct run_listener listener;
@@ -45,7 +46,8 @@ struct stage {
     const struct model_sink *sink;
     void *sink_arg;
     /* Jobs of the tools: note (keyed), poke (unkeyed), alone (keyed, acts alone), send (unkeyed,
-     * asks), mail (keyed, asks), put (keyed, asks, shows a target), query (asks the person). */
+     * asks), mail (keyed, asks), put (keyed, asks, shows a target), query (asks the person), fetch
+     * (what it returns came from the web). Beside them the agent's memory. */
     struct tool_job *jobs[STAGE_JOBS];
     struct stage_effect {
         char operation[65], tool[16];

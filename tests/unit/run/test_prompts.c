@@ -90,14 +90,13 @@ static void compare(struct stage *stage, struct run *run)
     struct test *t = stage->t;
     struct prompt_cache *kept = stage->runner->prompts;
     const struct model_message *a, *b;
-    int64_t left_a, left_b;
+    struct prompt_texts *texts_a, *texts_b;
     size_t n_a, n_b;
 
-    ASSERT_OK(prompt_cache_load(run, &a, &n_a, &left_a, &t->err));
+    ASSERT_OK(prompt_cache_load(run, &a, &n_a, &texts_a, &t->err));
     stage->runner->prompts = prompt_cache_new();
-    ASSERT_OK(prompt_cache_load(run, &b, &n_b, &left_b, &t->err));
+    ASSERT_OK(prompt_cache_load(run, &b, &n_b, &texts_b, &t->err));
     ASSERT_EQ(n_a, n_b);
-    ASSERT_EQ(left_a, left_b);
     for (size_t i = 0; i < n_a; i++) {
         ASSERT_EQ(a[i].role, b[i].role);
         ASSERT(str_eq(a[i].text, b[i].text));
@@ -107,6 +106,8 @@ static void compare(struct stage *stage, struct run *run)
         for (size_t c = 0; c < a[i].call_count; c++)
             ASSERT(str_eq(a[i].calls[c].arguments, b[i].calls[c].arguments));
     }
+    prompt_texts_unref(texts_a);
+    prompt_texts_unref(texts_b);
     prompt_cache_free(stage->runner->prompts);
     stage->runner->prompts = kept;
 }

@@ -97,7 +97,7 @@ DB_TEST(a_run_key_starts_one_run)
                                 .status = RUN_QUEUED };
 
     ASSERT_EQ(run_insert(domain, &again, &t->err), 0);
-    ASSERT_EQ(again.n, n);
+    ASSERT_EQ(again.n, 0);
     ASSERT_EQ(load(t, domain, n).agent_n, 1);
     ASSERT_EQ(load(t, domain, n).status, RUN_RUNNING);
 }
@@ -330,5 +330,5 @@ DB_TEST(a_thread_has_one_open_run_at_most)
 
     second.run_key = STR("b");
     ASSERT_EQ(run_insert(domain, &first, &t->err), 1);
-    ASSERT_EQ(run_insert(domain, &second, &t->err), -1);
+    ASSERT_EQ(run_insert(domain, &second, &t->err), 0);
 }

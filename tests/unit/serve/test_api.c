@@ -24,7 +24,9 @@ struct house {
     struct kill_switches *kill;
     struct model_gateway *models;
     struct tool_bed *tools;
+    struct files *files;
     struct runner *runner;
+    struct builder *builder;
     struct api *api;
     struct serve *serve;
     pthread_t thread;
@@ -89,11 +91,22 @@ static void open_runner(struct test *t, struct house *house)
     tools.agent_domain = runner.agent_domain = house->domain;
     tools.kill = runner.kill = house->kill;
     runner.change = house->change;
+    ASSERT_OK(files_new(&(struct files_config){ .loop = house->loop,
+                                                .agent_domain = house->domain,
+                                                .change = house->change },
+                        &house->files, &t->err));
+    tools.files = runner.files = house->files;
     ASSERT_OK(model_gateway_new(&models, &house->models, &t->err));
     ASSERT_OK(tool_bed_new(&tools, &house->tools, &t->err));
     runner.models = house->models;
     runner.tools = house->tools;
+    house->builder = builder_new(&(struct builder_config){ .loop = house->loop,
+                                                           .agent_domain = house->domain,
+                                                           .change = house->change,
+                                                           .models = house->models,
+                                                           .tools = house->tools });
     ASSERT_OK(runner_new(&runner, &house->runner, &t->err));
+    builder_set_runner(house->builder, house->runner);
 }
 
 static struct house *house_start(struct test *t)
@@ -107,7 +120,10 @@ static struct house *house_start(struct test *t)
                                                .loop = house->loop,
                                                .change = house->change,
                                                .kill = house->kill,
-                                               .models = house->models });
+                                               .files = house->files,
+                                               .models = house->models,
+                                               .tools = house->tools,
+                                               .builder = house->builder });
     house->socket = how.socket_path = test_path(t, "s");
     how.routes = api_routes(house->api);
     ASSERT_OK(serve_start(house->loop, &how, &house->serve, &t->err));
@@ -125,9 +141,11 @@ static void house_end(struct house *house)
     runner_stop(house->runner);
     model_gateway_free(house->models);
     tool_bed_free(house->tools);
+    files_free(house->files);
     serve_free(house->serve);
     loop_free(house->loop);
     runner_free(house->runner);
+    builder_free(house->builder);
     kill_switches_free(house->kill);
     change_free(house->change);
     domain_free(house->domain);

@@ -277,11 +277,14 @@ TEST(server_page_is_compressed_cached_and_locked_down)
                  arena_printf(&t->arena, "If-None-Match: %s\r\n", etag), NULL);
     ASSERT_EQ(answer.status, 304);
     ASSERT_EQ(answer.body.n, 0);
-    style = strstr(plain.body.p, "/assets/style.");
+    style = strstr(plain.body.p, "rel=\"stylesheet\"");
+    ASSERT(style != NULL);
+    style = strstr(style, "/assets/");
     ASSERT(style != NULL);
     answer = ask(t, server, "GET", arena_copy(&t->arena, style, strcspn(style, "\"")), false, NULL,
                  NULL);
     ASSERT_EQ(answer.status, 200);
+    ASSERT_CONTAINS(answer_header(t, &answer, "Content-Type"), "text/css");
     ASSERT_CONTAINS(answer_header(t, &answer, "Cache-Control"), "immutable");
     ASSERT_EQ(ask(t, server, "GET", "/assets/style.css", false, NULL, NULL).status, 404);
     ASSERT_EQ(ask(t, server, "GET", "/assets/index.html", false, NULL, NULL).status, 404);

@@ -154,14 +154,16 @@ TEST(page_etag_is_found_in_lists)
 
 TEST(page_table_is_complete)
 {
-    bool home = false, style = false;
+    bool home = false, failed = false, style = false, script = false;
 
     for (size_t i = 0; i < page_count; i++) {
         ASSERT(pages[i].n > 0);
         ASSERT(pages[i].gzip_n < pages[i].n);
         ASSERT_EQ(strlen(pages[i].hash), 32);
         home |= strcmp(pages[i].name, "index.html") == 0 && !pages[i].hashed;
-        style |= strncmp(pages[i].name, "style.", 6) == 0 && pages[i].hashed;
+        failed |= strcmp(pages[i].name, "login-failed.html") == 0 && !pages[i].hashed;
+        style |= str_ends(str_from(pages[i].name), STR(".css")) && pages[i].hashed;
+        script |= str_ends(str_from(pages[i].name), STR(".js")) && pages[i].hashed;
     }
-    ASSERT(home && style);
+    ASSERT(home && failed && style && script);
 }

@@ -29,20 +29,9 @@ TEST(the_contract_file_fits_its_schema)
     }
 }
 
-TEST(each_contract_has_a_handler_and_each_handler_a_contract)
+/* Contracts without a handler here are those of other rooms. */
+TEST(each_handler_has_a_contract)
 {
-    size_t n;
-    const struct tool_contract *contracts = tool_contracts(&n);
-
-    ASSERT_EQ(n, tool_builtin_count);
-    for (size_t i = 0; i < n; i++) {
-        bool found = false;
-
-        for (size_t k = 0; k < tool_builtin_count; k++)
-            found |= strcmp(tool_builtins[k].impl.name, contracts[i].name) == 0;
-        if (!found)
-            FAIL("%s has no handler", contracts[i].name);
-    }
     for (size_t k = 0; k < tool_builtin_count; k++)
         if (!tool_contract_find(str_from(tool_builtins[k].impl.name)))
             FAIL("%s has no contract", tool_builtins[k].impl.name);
@@ -53,7 +42,7 @@ TEST(contracts_are_in_byte_order_of_their_names)
     size_t n;
     const struct tool_contract *contracts = tool_contracts(&n);
 
-    ASSERT_EQ(n, 6);
+    ASSERT(n >= tool_builtin_count);
     ASSERT_TEXT(contracts[0].name, "ask_user");
     for (size_t i = 1; i < n; i++)
         ASSERT(strcmp(contracts[i - 1].name, contracts[i].name) < 0);
@@ -87,7 +76,7 @@ TEST(a_contract_says_what_its_file_says)
 /* Providers refuse combinations at the top; a description is paid for with every request. */
 TEST(input_schemas_are_plain_and_descriptions_short)
 {
-    size_t n, total = 0;
+    size_t n;
     const struct tool_contract *contracts = tool_contracts(&n);
 
     for (size_t i = 0; i < n; i++) {
@@ -99,9 +88,9 @@ TEST(input_schemas_are_plain_and_descriptions_short)
         ASSERT(!json_find(schema, "oneOf") && !json_find(schema, "anyOf") &&
                !json_find(schema, "allOf"));
         ASSERT(!strstr(contracts[i].input_schema, "$ref"));
-        total += strlen(contracts[i].input_schema) + strlen(contracts[i].description);
+        if (strlen(contracts[i].input_schema) + strlen(contracts[i].description) > 3000)
+            FAIL("%s is described at too much length", contracts[i].name);
     }
-    ASSERT(total < 8000);
 }
 
 TEST(a_contract_that_breaks_a_rule_is_not_added)
@@ -137,8 +126,9 @@ TEST(a_contract_that_breaks_a_rule_is_not_added)
     };
     static const struct tool_impl impl = { .name = "mine" };
     AUTO(bed) bed = bed_new(t);
-    size_t n;
+    size_t before, n;
 
+    tool_bed_contracts(bed->tools, &before);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         const char *contract = bed_contract(t, "mine", cases[i].more);
 
@@ -149,7 +139,7 @@ TEST(a_contract_that_breaks_a_rule_is_not_added)
     }
     ASSERT_FAILS(tool_bed_add(bed->tools, "{", &impl, NULL, &t->err), ERR_BAD_REQUEST);
     tool_bed_contracts(bed->tools, &n);
-    ASSERT_EQ(n, 6);
+    ASSERT_EQ(n, before);
 }
 
 TEST(a_name_is_given_once)

@@ -1,0 +1,158 @@
+/* What names and texts of agents may hold. A name is shown beside what the agent asks for: one that
+ * hides or turns characters around could make a person say yes to somebody else.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/json.h>
+
+#include "agent/agent_int.h"
+#include "base/json.h"
+#include "base/utf8.h"
+
+#define ODD_IN_NAMES                                                                               \
+    (1u << UTF8_INVALID | 1u << UTF8_CONTROL | 1u << UTF8_BIDI | 1u << UTF8_HIDDEN |               \
+     1u << UTF8_ODD_SPACE | 1u << UTF8_PRIVATE)
+#define ODD_IN_TEXTS (1u << UTF8_INVALID | 1u << UTF8_CONTROL | 1u << UTF8_BIDI)
+
+#define ZERO_WIDTH_JOINER 0x200Du
+#define EMOJI_SELECTOR    0xFE0Fu
+
+static int refuse_odd(const char *what, enum utf8_oddity odd, uint32_t code, size_t at,
+                      struct err *err)
+{
+    if (odd == UTF8_INVALID)
+        return err_set(err, ERR_BAD_REQUEST, "%s is not valid UTF-8 at byte %zu", what, at);
+    return err_set(err, ERR_BAD_REQUEST,
+                   "%s has a %s (U+%04X) at byte %zu; it is not allowed there", what,
+                   utf8_oddity_name(odd), code, at);
+}
+
+static bool is_emoji(uint32_t code)
+{
+    return (code >= 0x2190 && code <= 0x2BFF) || (code >= 0x1F000 && code <= 0x1FAFF) ||
+           code == EMOJI_SELECTOR;
+}
+
+/* What joins emoji is seen: the emoji. It counts as such only right behind one. */
+static bool joins_emoji(struct str name, size_t at, uint32_t code)
+{
+    size_t before = at;
+    struct str rest;
+    uint32_t last;
+
+    if (code != ZERO_WIDTH_JOINER && code != EMOJI_SELECTOR)
+        return false;
+    while (before > 0 && ((unsigned char)name.p[--before] & 0xc0) == 0x80)
+        continue;
+    rest = str_of(name.p + before, at - before);
+    return rest.n && utf8_decode(&rest, &last) == 0 && is_emoji(last);
+}
+
+int agent_line_check(const char *what, struct str name, struct err *err)
+{
+    size_t from = 0, at;
+    uint32_t code;
+
+    while (from < name.n) {
+        enum utf8_oddity odd = utf8_find_odd(str_skip(name, from), ODD_IN_NAMES, &at, &code);
+
+        if (odd == UTF8_PLAIN)
+            return 0;
+        at += from;
+        if (odd != UTF8_HIDDEN || !joins_emoji(name, at, code))
+            return refuse_odd(what, odd, code, at, err);
+        from = at + 3;
+    }
+    return 0;
+}
+
+int agent_name_check(const char *what, struct str name, struct err *err)
+{
+    if (agent_line_check(what, name, err) < 0)
+        return -1;
+    if (!str_trim(name).n)
+        return err_set(err, ERR_BAD_REQUEST, "%s is empty", what);
+    if (str_trim(name).n != name.n)
+        return err_set(err, ERR_BAD_REQUEST, "%s begins or ends with a space", what);
+    if (utf8_count(name) > AGENT_NAME_MAX)
+        return err_set(err, ERR_BAD_REQUEST, "%s has %zu characters; at most %d are allowed", what,
+                       utf8_count(name), AGENT_NAME_MAX);
+    return 0;
+}
+
+static bool is_layout(uint32_t code)
+{
+    return code == '\n' || code == '\t' || code == '\r';
+}
+
+int agent_text_check(const char *what, struct str text, size_t max, struct err *err)
+{
+    size_t from = 0, at;
+    uint32_t code;
+
+    if (text.n > max)
+        return err_set(err, ERR_TOO_LARGE, "%s has %zu bytes; at most %zu are allowed", what,
+                       text.n, max);
+    while (from < text.n) {
+        enum utf8_oddity odd = utf8_find_odd(str_skip(text, from), ODD_IN_TEXTS, &at, &code);
+
+        if (odd == UTF8_PLAIN)
+            return 0;
+        at += from;
+        if (odd != UTF8_CONTROL || !is_layout(code))
+            return refuse_odd(what, odd, code, at, err);
+        from = at + 1;
+    }
+    return 0;
+}
+
+#define TOOLS_MAX 500
+
+/* A JSON list of names, each once. Whether there are such tools is known elsewhere. */
+static int check_tools(const char *tools, struct err *err)
+{
+    AUTO_JSON list = NULL;
+
+    if (json_parse(str_from(tools), &list, err) < 0)
+        return err_wrap(err, "the tools");
+    if (!json_object_is_type(list, json_type_array) || json_object_array_length(list) > TOOLS_MAX)
+        return err_set(err, ERR_BAD_REQUEST, "the tools must be a list of at most %d names",
+                       TOOLS_MAX);
+    for (size_t i = 0; i < json_object_array_length(list); i++) {
+        struct str name = json_str(json_object_array_get_idx(list, i));
+
+        if (!name.n)
+            return err_set(err, ERR_BAD_REQUEST, "the tools: entry %zu is no name", i + 1);
+        for (size_t k = 0; k < i; k++)
+            if (str_eq(name, json_str(json_object_array_get_idx(list, k))))
+                return err_set(err, ERR_BAD_REQUEST, "the tools name \"%.*s\" twice",
+                               STR_ARG(str_take(name, 80)));
+    }
+    return 0;
+}
+
+int agent_check_members(const struct agent *agent, unsigned fields, struct err *err)
+{
+    if (fields & AGENT_NAME && agent_name_check("the name", str_from(agent->display_name), err) < 0)
+        return -1;
+    if (fields & AGENT_DESCRIPTION && agent->description &&
+        agent_text_check("the description", str_from(agent->description), 4 * AGENT_DESCRIPTION_MAX,
+                         err) < 0)
+        return -1;
+    if (fields & AGENT_DESCRIPTION && agent->description &&
+        utf8_count(str_from(agent->description)) > AGENT_DESCRIPTION_MAX)
+        return err_set(err, ERR_TOO_LARGE, "the description has more than %d characters",
+                       AGENT_DESCRIPTION_MAX);
+    if (fields & AGENT_INSTRUCTIONS && agent->instructions &&
+        agent_text_check("the instructions", str_from(agent->instructions), AGENT_INSTRUCTIONS_MAX,
+                         err) < 0)
+        return -1;
+    if (fields & AGENT_TOOLS && agent->tools)
+        return check_tools(agent->tools, err);
+    return 0;
+}
+
+bool agent_is_system(struct str id)
+{
+    return str_starts(id, STR("system:"));
+}

@@ -1,0 +1,99 @@
+/* Making agents: from a form, a template, another agent or an archive; changing and destroying
+ * them; and the wizard that makes them by talking.
+ *
+ * What is asked for is checked here against what there is (models, tools, templates); the agent
+ * room knows rows only.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_BUILDER_BUILDER_H
+#define DORMOUSE_BUILDER_BUILDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/agent.h"
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "change/change.h"
+#include "loop/loop.h"
+
+struct files;
+struct model_gateway;
+struct runner;
+struct tool_bed;
+
+struct builder;
+struct builder_config {
+    struct loop *loop;
+    struct domain *agent_domain;
+    struct change *change;
+    struct model_gateway *models;
+    struct tool_bed *tools;
+    struct files *files; /* NULL: agents have none */
+};
+/* Binds the wizard's tools: before the first use of the bed. Never NULL. */
+struct builder *builder_new(const struct builder_config *config);
+/* Whose runs end when their agent does; made after the tools. */
+void builder_set_runner(struct builder *builder, struct runner *runner);
+/* After the tool bed. */
+void builder_free(struct builder *builder);
+AUTO_DEFINE(builder)
+
+/* ---- forms ---- */
+
+/* Beside those of enum agent_field. */
+enum builder_field { BUILDER_ID = 1 << 16, BUILDER_TEMPLATE = 1 << 17, BUILDER_PATTERNS = 1 << 18 };
+
+struct builder_form {
+    unsigned given; /* enum agent_field and builder_field */
+    struct str id, display_name, description, instructions;
+    struct str model; /* empty: the default */
+    struct str tools; /* JSON list of names; empty: what its kind has */
+    struct str template;
+    struct str patterns; /* JSON list of names, added to the instructions */
+    bool auto_approve_memory, paused;
+};
+
+/* Inside a unit. What is not given comes from the template; without id one is made from the name.
+ * The name must be given unless there is a template. conflict: the id is taken. */
+int builder_create(struct builder *builder, const struct builder_form *form, struct arena *arena,
+                   struct agent *ret_agent, struct err *err);
+/* Checks a form as builder_create() would, without writing. */
+int builder_check(struct builder *builder, const struct builder_form *form, struct err *err);
+/* Inside a unit: only what is given (of enum agent_field). */
+int builder_change(struct builder *builder, struct str id, const struct builder_form *form,
+                   struct arena *arena, struct agent *ret_agent, struct err *err);
+/* Inside a unit: settings and files; conversations stay with the first. name empty: "NAME (copy)".
+ */
+int builder_duplicate(struct builder *builder, const struct agent *from, struct str name,
+                      struct arena *arena, struct agent *ret_agent, struct err *err);
+/* Opens units itself. confirm must be the agent's display name, as it is written. The agent, its
+ * open runs and what waits for a person end; files get a deletion, conversations stay readable.
+ * Doing it again gives 0 too. */
+int builder_destroy(struct builder *builder, const struct agent *agent, struct str confirm,
+                    struct err *err);
+
+/* ---- archives ---- */
+
+/* A gzipped tar with settings, instructions, skills and what it knows; the same agent is the same
+ * bytes. conflict names the file that holds what looks like a secret. */
+int builder_export(struct builder *builder, const struct agent *agent, struct arena *arena,
+                   struct buf *out, struct err *err);
+/* Inside a unit: an agent from such an archive, which may be hostile. id empty: made from the name.
+ * Its files are marked as imported; memory writes need approval whatever they did before. */
+int builder_import(struct builder *builder, struct str bytes, struct str id, struct arena *arena,
+                   struct agent *ret_agent, struct err *err);
+
+/* ---- the wizard ---- */
+
+#define BUILDER_WIZARD_ID "system:builder-wizard"
+/* Inside a unit: made when absent. */
+int builder_ensure_wizard(struct builder *builder, struct arena *arena, struct agent *ret_agent,
+                          struct err *err);
+
+#endif

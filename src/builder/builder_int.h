@@ -1,0 +1,46 @@
+/* Inside the room.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_BUILDER_BUILDER_INT_H
+#define DORMOUSE_BUILDER_BUILDER_INT_H
+
+#include "builder/builder.h"
+
+struct builder {
+    struct builder_config config;
+    struct runner *runner;
+};
+
+int64_t builder_now(const struct builder *builder);
+/* "agents/ID", the tree of its files. */
+struct str builder_tree(const char *agent_id, struct arena *arena);
+
+/* What builder_create() would store, id aside. */
+int builder_preview(struct builder *builder, const struct builder_form *form, struct arena *arena,
+                    struct agent *ret_agent, struct err *err);
+
+/* builder_create() of a form without template, that remembers what it was made from. */
+int builder_create_from(struct builder *builder, const struct builder_form *form,
+                        struct str template, struct arena *arena, struct agent *ret_agent,
+                        struct err *err);
+
+/* ---- parcel.c ---- */
+/* Inside a unit. */
+int builder_copy_files(struct builder *builder, const char *from_id, const char *to_id,
+                       struct arena *arena, struct err *err);
+
+/* ---- builder_store.c ---- */
+/* The agent that an operation made: 1 found, 0 none; and remembering it, inside a unit. */
+int agent_of_operation(struct domain *domain, struct str operation_id, struct arena *arena,
+                       struct agent *ret_agent, struct err *err);
+int agent_set_operation(struct domain *domain, int64_t agent_n, struct str operation_id,
+                        struct err *err);
+/* Keys of the agent's runs that have not ended. */
+int builder_open_runs(struct domain *domain, int64_t agent_n, struct arena *arena,
+                      struct str **ret_keys, size_t *ret_count, struct err *err);
+
+/* ---- wizard_tools.c ---- */
+void wizard_bind(struct builder *builder);
+
+#endif

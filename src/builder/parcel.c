@@ -1,0 +1,303 @@
+/* An agent as one archive.
+ *
+ *   agent.json    settings as canonical JSON: what a person chose, no ids, times or permissions
+ *   AGENTS.md     its instructions
+ *   skills/...    its skills
+ *   knowledge/... what it knows
+ *
+ * The same agent is the same bytes, and an agent that was imported exports what it was made of.
+ * What looks like a secret never goes out. Coming in, nothing is trusted: the archive is bounded,
+ * every member checked as if a person had typed it, files are marked as imported, and what a person
+ * has to allow here (memory without approval) is not taken over.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/json.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_canonical.h"
+#include "base/json_write.h"
+#include "base/limits.h"
+#include "base/redact.h"
+#include "base/utf8.h"
+#include "builder/builder_int.h"
+#include "files/archive.h"
+#include "files/files.h"
+#include "memory/edit.h"
+
+#define FORMAT         "dormouse-agent"
+#define SETTINGS_BYTES (256 * KIB)
+
+static bool is_kept(struct str path)
+{
+    return str_starts(path, STR("skills/")) || str_starts(path, STR("knowledge/"));
+}
+
+/* ---- out ---- */
+
+static int write_settings(const struct agent *agent, struct arena *arena, struct str *ret_text,
+                          struct err *err)
+{
+    AUTO_BUF plain = BUF_INIT(SETTINGS_BYTES);
+    AUTO_BUF canonical = BUF_INIT(SETTINGS_BYTES);
+    struct json_writer w = JSON_WRITER(&plain);
+    AUTO_JSON value = NULL;
+
+    json_write_object_begin(&w);
+    json_write_key(&w, "format");
+    json_write_text(&w, FORMAT);
+    json_write_key(&w, "version");
+    json_write_i64(&w, 1);
+    json_write_key(&w, "displayName");
+    json_write_text(&w, agent->display_name);
+    json_write_key(&w, "description");
+    json_write_text(&w, agent->description);
+    if (agent->template) {
+        json_write_key(&w, "template");
+        json_write_text(&w, agent->template);
+    }
+    if (agent->model_id) {
+        json_write_key(&w, "model");
+        json_write_text(&w, agent->model_id);
+    }
+    if (agent->tools) {
+        json_write_key(&w, "tools");
+        json_write_raw(&w, str_from(agent->tools));
+    }
+    json_write_object_end(&w);
+    if (json_write_end(&w) < 0 || json_parse(buf_str(&plain), &value, err) < 0 ||
+        json_canonical(value, &canonical, err) < 0)
+        return err_wrap(err, "agent.json");
+    buf_add_text(&canonical, "\n");
+    *ret_text = arena_str(arena, buf_str(&canonical));
+    return 0;
+}
+
+/* The look is the one that everything shown or logged goes through. */
+static int refuse_secrets(const struct archive_entry *entry, struct err *err)
+{
+    AUTO_BUF shown = BUF_INIT(4 * entry->content.n + KIB);
+
+    if (redact(entry->content, &shown) == 0 && str_eq(buf_str(&shown), entry->content))
+        return 0;
+    return err_set(err, ERR_CONFLICT,
+                   "%.*s holds what looks like a secret, so the agent is not exported; take it out "
+                   "of the file first",
+                   STR_ARG(str_take(entry->path, 200)));
+}
+
+static int add_files(struct builder *builder, const struct agent *agent, struct arena *arena,
+                     struct archive_entry **entries, size_t *count, struct err *err)
+{
+    struct str tree = builder_tree(agent->id, arena);
+    struct archive_entry *all;
+    struct file *list = NULL, file;
+    size_t n = 0;
+
+    if (builder->config.files &&
+        file_list(builder->config.files, tree, STR(""), arena, &list, &n, err) < 0)
+        return -1;
+    all = ARENA_NEW_N(arena, struct archive_entry, n + *count);
+    memcpy(all, *entries, *count * sizeof(*all));
+    for (size_t i = 0; i < n; i++) {
+        int r = is_kept(list[i].path)
+                    ? file_get(builder->config.files, tree, list[i].path, arena, &file, err)
+                    : 0;
+
+        if (r < 0)
+            return -1;
+        if (r > 0)
+            all[(*count)++] = (struct archive_entry){ .path = file.path, .content = file.content };
+    }
+    *entries = all;
+    return 0;
+}
+
+int builder_export(struct builder *builder, const struct agent *agent, struct arena *arena,
+                   struct buf *out, struct err *err)
+{
+    struct archive_entry first[2] = { { .path = STR("agent.json") },
+                                      { .path = STR("AGENTS.md"),
+                                        .content = str_from(agent->instructions) } };
+    struct archive_entry *entries = first;
+    size_t count = ARRAY_LEN(first);
+
+    if (agent_is_system(str_from(agent->id)))
+        return err_set(err, ERR_BAD_REQUEST, "%s is part of Dormouse and is not exported",
+                       agent->id);
+    if (write_settings(agent, arena, &first[0].content, err) < 0 ||
+        add_files(builder, agent, arena, &entries, &count, err) < 0)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        if (refuse_secrets(&entries[i], err) < 0)
+            return -1;
+    return archive_write(entries, count, out, err);
+}
+
+/* ---- in ---- */
+
+struct settings {
+    struct str format, display_name, description, template, model;
+    int64_t version;
+    struct json_object *tools;
+};
+
+static const struct json_field settings_fields[] = {
+    JSON_FIELD(struct settings, format, "format", JSON_STR, .required = true),
+    JSON_FIELD(struct settings, version, "version", JSON_I64, .required = true),
+    JSON_FIELD(struct settings, display_name, "displayName", JSON_STR, .required = true),
+    JSON_FIELD(struct settings, description, "description", JSON_STR),
+    JSON_FIELD(struct settings, template, "template", JSON_STR),
+    JSON_FIELD(struct settings, model, "model", JSON_STR),
+    JSON_FIELD(struct settings, tools, "tools", JSON_ARRAY),
+    { .name = NULL },
+};
+
+static const struct archive_entry *entry_of(const struct archive_entry *entries, size_t count,
+                                            const char *path)
+{
+    for (size_t i = 0; i < count; i++)
+        if (str_is(entries[i].path, path))
+            return &entries[i];
+    return NULL;
+}
+
+static int read_settings(const struct archive_entry *entry, struct json_object **ret_value,
+                         struct settings *ret_settings, struct err *err)
+{
+    if (!entry)
+        return err_set(err, ERR_BAD_REQUEST, "this is no agent: the archive has no agent.json");
+    if (json_parse(entry->content, ret_value, err) < 0 ||
+        json_read(*ret_value, settings_fields, JSON_REFUSE_UNKNOWN, ret_settings, err) < 0)
+        return err_wrap(err, "agent.json");
+    if (!str_is(ret_settings->format, FORMAT))
+        return err_set(err, ERR_BAD_REQUEST, "agent.json: format must be \"" FORMAT "\"");
+    if (ret_settings->version != 1)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "agent.json: version %lld is not known here; 1 is the newest",
+                       (long long)ret_settings->version);
+    return 0;
+}
+
+static int check_entry(const struct archive_entry *entry, struct err *err)
+{
+    struct str path = entry->path;
+
+    if (str_is(path, "agent.json") || str_is(path, "AGENTS.md"))
+        return 0;
+    if (!is_kept(path))
+        return err_set(
+            err, ERR_BAD_REQUEST,
+            "%.*s has no place in an agent; there are agent.json, AGENTS.md, skills/ and "
+            "knowledge/",
+            STR_ARG(str_take(path, 200)));
+    if (!str_starts(path, STR("knowledge/")))
+        return 0;
+    if (entry->content.n > MEMORY_FILE_BYTES)
+        return err_set(err, ERR_TOO_LARGE, "%.*s has %zu bytes; at most %d are allowed",
+                       STR_ARG(str_take(path, 200)), entry->content.n, MEMORY_FILE_BYTES);
+    if (!utf8_valid(entry->content))
+        return err_set(err, ERR_BAD_REQUEST, "%.*s is not valid UTF-8",
+                       STR_ARG(str_take(path, 200)));
+    return 0;
+}
+
+static void make_form(const struct settings *from, struct str instructions, struct str id,
+                      struct arena *arena, struct builder_form *ret_form)
+{
+    AUTO_BUF tools = BUF_INIT(SETTINGS_BYTES);
+    struct json_writer w = JSON_WRITER(&tools);
+
+    *ret_form = (struct builder_form){
+        .given = AGENT_NAME | AGENT_DESCRIPTION | AGENT_INSTRUCTIONS | AGENT_MODEL | AGENT_TOOLS |
+                 (id.n ? BUILDER_ID : 0),
+        .id = id,
+        .display_name = from->display_name,
+        .description = from->description,
+        .instructions = instructions,
+        .model = from->model,
+    };
+    if (!from->tools)
+        return;
+    json_write_value(&w, from->tools);
+    ret_form->tools = arena_str(arena, buf_str(&tools));
+}
+
+static int put_files(struct builder *builder, const struct agent *agent,
+                     const struct archive_entry *entries, size_t count, struct arena *arena,
+                     struct err *err)
+{
+    struct str tree = builder_tree(agent->id, arena);
+    struct file file;
+
+    for (size_t i = 0; i < count; i++) {
+        struct file_write write = { .tree = tree,
+                                    .path = entries[i].path,
+                                    .content = entries[i].content,
+                                    .author = STR("owner"),
+                                    .reason = STR("imported"),
+                                    .taint = STR("import") };
+
+        if (!is_kept(entries[i].path))
+            continue;
+        if (!builder->config.files)
+            return err_set(err, ERR_INTERNAL, "there is no place for files");
+        if (file_put(builder->config.files, &write, arena, &file, err) < 0)
+            return err_wrap(err, "%.*s", STR_ARG(str_take(entries[i].path, 200)));
+    }
+    return 0;
+}
+
+int builder_import(struct builder *builder, struct str bytes, struct str id, struct arena *arena,
+                   struct agent *ret_agent, struct err *err)
+{
+    const struct archive_limits limits = { .entries = 1000 };
+    const struct archive_entry *persona;
+    struct archive_entry *entries;
+    struct settings settings = { .tools = NULL };
+    struct builder_form form;
+    AUTO_JSON value = NULL;
+    size_t count;
+
+    if (archive_read(bytes, &limits, arena, &entries, &count, err) < 0 ||
+        read_settings(entry_of(entries, count, "agent.json"), &value, &settings, err) < 0)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        if (check_entry(&entries[i], err) < 0)
+            return -1;
+    persona = entry_of(entries, count, "AGENTS.md");
+    make_form(&settings, persona ? persona->content : STR(""), id, arena, &form);
+    if (builder_create_from(builder, &form, settings.template, arena, ret_agent, err) < 0)
+        return -1;
+    return put_files(builder, ret_agent, entries, count, arena, err);
+}
+
+/* ---- beside archives ---- */
+
+int builder_copy_files(struct builder *builder, const char *from_id, const char *to_id,
+                       struct arena *arena, struct err *err)
+{
+    struct str from = builder_tree(from_id, arena), to = builder_tree(to_id, arena);
+    struct file *list, file, made;
+    size_t n;
+
+    if (!builder->config.files)
+        return 0;
+    if (file_list(builder->config.files, from, STR(""), arena, &list, &n, err) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        struct file_write write = { .tree = to, .path = list[i].path, .author = STR("owner") };
+        int r = file_get(builder->config.files, from, list[i].path, arena, &file, err);
+
+        if (r < 0)
+            return -1;
+        write.content = file.content;
+        write.type = file.content_type;
+        write.taint = file.taint;
+        write.reason = str_from(arena_printf(arena, "copied from %s", from_id));
+        if (r > 0 && file_put(builder->config.files, &write, arena, &made, err) < 0)
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,272 @@
+/* The wizard's tools: what there is to choose from, and the form of a new agent that a person
+ * accepts.
+ *
+ * propose_agent is keyed: the agent's row carries the operation in its extension, so that doing it
+ * again after a crash finds the agent instead of making a second one.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/json.h>
+
+#include "base/json.h"
+#include "base/json_write.h"
+#include "base/limits.h"
+#include "builder/builder_int.h"
+#include "builder/template.h"
+#include "model/model.h"
+#include "tool/tool.h"
+
+static void put_text(struct json_writer *w, const char *key, const char *text)
+{
+    json_write_key(w, key);
+    json_write_text(w, text);
+}
+
+static int finish(struct tool_job *job, struct buf *json, struct json_writer *w, struct err *err)
+{
+    struct tool_result result = { .err = ERR_INIT };
+
+    if (json_write_end(w) < 0)
+        return err_set(err, ERR_TOO_LARGE, "the answer is too long");
+    result.output = buf_str(json);
+    tool_job_finish(job, &result);
+    return 0;
+}
+
+/* ---- what there is ---- */
+
+static void write_names(struct json_writer *w, const char *key, const char *const *names)
+{
+    json_write_key(w, key);
+    json_write_array_begin(w);
+    for (; *names; names++)
+        json_write_text(w, *names);
+    json_write_array_end(w);
+}
+
+static int list_templates(struct tool_job *job, struct err *err)
+{
+    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&json);
+    size_t n;
+    const struct template *all = templates(&n);
+
+    json_write_object_begin(&w);
+    json_write_key(&w, "templates");
+    json_write_array_begin(&w);
+    for (size_t i = 0; i < n; i++) {
+        json_write_object_begin(&w);
+        put_text(&w, "id", all[i].id);
+        put_text(&w, "name", all[i].name);
+        put_text(&w, "description", all[i].description);
+        write_names(&w, "tools", all[i].tools);
+        write_names(&w, "patterns", all[i].patterns);
+        put_text(&w, "instructions", all[i].instructions);
+        json_write_object_end(&w);
+    }
+    json_write_array_end(&w);
+    json_write_object_end(&w);
+    return finish(job, &json, &w, err);
+}
+
+static void write_tools(struct builder *builder, struct json_writer *w)
+{
+    size_t n;
+    const struct tool_contract *const *all = tool_bed_contracts(builder->config.tools, &n);
+
+    json_write_key(w, "tools");
+    json_write_array_begin(w);
+    for (size_t i = 0; i < n; i++) {
+        if (tool_is_for_system(all[i]))
+            continue;
+        json_write_object_begin(w);
+        put_text(w, "name", all[i]->name);
+        put_text(w, "description", all[i]->description);
+        put_text(w, "asks", tool_asks(all[i]) ? "a person is asked first" : "never");
+        json_write_object_end(w);
+    }
+    json_write_array_end(w);
+}
+
+static int list_tools(struct tool_job *job, struct err *err)
+{
+    struct builder *builder = tool_job_impl_arg(job);
+    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&json);
+    size_t model_count, pattern_count;
+    const struct model_spec *models = model_specs(builder->config.models, &model_count);
+    const struct pattern *parts = patterns(&pattern_count);
+
+    json_write_object_begin(&w);
+    write_tools(builder, &w);
+    json_write_key(&w, "models");
+    json_write_array_begin(&w);
+    for (size_t i = 0; i < model_count; i++)
+        json_write_text(&w, models[i].id);
+    json_write_array_end(&w);
+    json_write_key(&w, "patterns");
+    json_write_array_begin(&w);
+    for (size_t i = 0; i < pattern_count; i++) {
+        json_write_object_begin(&w);
+        put_text(&w, "name", parts[i].name);
+        put_text(&w, "title", parts[i].title);
+        json_write_object_end(&w);
+    }
+    json_write_array_end(&w);
+    json_write_object_end(&w);
+    return finish(job, &json, &w, err);
+}
+
+/* ---- the form ---- */
+
+struct proposal {
+    struct str display_name, description, instructions, model, template;
+    struct json_object *tools, *patterns;
+};
+
+static const struct json_field proposal_fields[] = {
+    JSON_FIELD(struct proposal, display_name, "displayName", JSON_STR, .required = true),
+    JSON_FIELD(struct proposal, description, "description", JSON_STR, .required = true),
+    JSON_FIELD(struct proposal, instructions, "instructions", JSON_STR, .required = true),
+    JSON_FIELD(struct proposal, tools, "tools", JSON_ARRAY, .required = true),
+    JSON_FIELD(struct proposal, model, "model", JSON_STR),
+    JSON_FIELD(struct proposal, template, "template", JSON_STR),
+    JSON_FIELD(struct proposal, patterns, "patterns", JSON_ARRAY),
+    { .name = NULL },
+};
+
+static struct str json_text(struct json_object *value, struct arena *arena)
+{
+    AUTO_BUF out = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&out);
+
+    if (!value)
+        return STR_NONE;
+    json_write_value(&w, value);
+    return arena_str(arena, buf_str(&out));
+}
+
+static int read_proposal(struct json_object *arguments, struct arena *arena,
+                         struct builder_form *ret_form, struct err *err)
+{
+    struct proposal from = { .tools = NULL };
+
+    if (json_read(arguments, proposal_fields, JSON_REFUSE_UNKNOWN, &from, err) < 0)
+        return -1;
+    *ret_form = (struct builder_form){
+        .given = AGENT_NAME | AGENT_DESCRIPTION | AGENT_INSTRUCTIONS | AGENT_TOOLS | AGENT_MODEL |
+                 BUILDER_TEMPLATE | BUILDER_PATTERNS,
+        .display_name = from.display_name,
+        .description = from.description,
+        .instructions = from.instructions,
+        .model = from.model,
+        .tools = json_text(from.tools, arena),
+        .template = from.template,
+        .patterns = json_text(from.patterns, arena),
+    };
+    return 0;
+}
+
+static int proposal_check(void *impl_arg, const struct tool_call *call,
+                          struct json_object *arguments, struct err *err)
+{
+    AUTO_ARENA arena = ARENA_INIT;
+    struct builder_form form;
+
+    (void)call;
+    if (read_proposal(arguments, &arena, &form, err) < 0)
+        return -1;
+    return builder_check(impl_arg, &form, err);
+}
+
+/* What the page shows as a form: the agent as it would be, patterns included. */
+static void write_form(const struct agent *agent, struct buf *out)
+{
+    struct json_writer w = JSON_WRITER(out);
+
+    json_write_object_begin(&w);
+    put_text(&w, "displayName", agent->display_name);
+    put_text(&w, "description", agent->description);
+    put_text(&w, "instructions", agent->instructions);
+    json_write_key(&w, "tools");
+    json_write_raw(&w, str_from(agent->tools ? agent->tools : "[]"));
+    if (agent->model_id)
+        put_text(&w, "model", agent->model_id);
+    if (agent->template)
+        put_text(&w, "template", agent->template);
+    json_write_object_end(&w);
+}
+
+static int proposal_preview(struct tool_job *job, struct err *err)
+{
+    struct arena *arena = tool_job_arena(job);
+    AUTO_BUF details = BUF_INIT(LIMIT_JSON_BYTES);
+    struct tool_preview preview = { .kind = STR("text") };
+    struct builder_form form;
+    struct agent agent;
+
+    if (read_proposal(tool_job_arguments(job), arena, &form, err) < 0 ||
+        builder_preview(tool_job_impl_arg(job), &form, arena, &agent, err) < 0)
+        return -1;
+    write_form(&agent, &details);
+    preview.title = str_from(arena_printf(arena, "Make the agent %s", agent.display_name));
+    preview.text = str_from(arena_printf(arena, "%s\n\n%s\n\nTools: %s\n\n%s", agent.display_name,
+                                         agent.description, agent.tools ? agent.tools : "all",
+                                         agent.instructions));
+    preview.details = buf_str(&details);
+    tool_job_shown(job, &preview, STR(""));
+    return 0;
+}
+
+static int make(struct builder *builder, struct tool_job *job, const struct builder_form *form,
+                struct agent *ret_agent, struct err *err)
+{
+    const struct builder_config *config = &builder->config;
+    struct arena *arena = tool_job_arena(job);
+    struct str operation = tool_job_operation_id(job);
+    int r;
+
+    if (loop_unit_begin(config->loop, config->agent_domain, err) < 0)
+        return -1;
+    r = agent_of_operation(config->agent_domain, operation, arena, ret_agent, err);
+    if (r == 0 && builder_create(builder, form, arena, ret_agent, err) == 0)
+        r = agent_set_operation(config->agent_domain, ret_agent->n, operation, err);
+    else if (r == 0)
+        r = -1;
+    if (loop_unit_end(config->loop, r >= 0, r >= 0 ? err : NULL) < 0)
+        return -1;
+    return r < 0 ? -1 : 0;
+}
+
+static int propose_agent(struct tool_job *job, struct err *err)
+{
+    struct arena *arena = tool_job_arena(job);
+    AUTO_BUF json = BUF_INIT(64 * KIB);
+    struct json_writer w = JSON_WRITER(&json);
+    struct builder_form form;
+    struct agent agent;
+
+    if (read_proposal(tool_job_arguments(job), arena, &form, err) < 0 ||
+        make(tool_job_impl_arg(job), job, &form, &agent, err) < 0)
+        return -1;
+    json_write_object_begin(&w);
+    put_text(&w, "agent_id", agent.id);
+    put_text(&w, "name", agent.display_name);
+    json_write_object_end(&w);
+    return finish(job, &json, &w, err);
+}
+
+static const struct tool_impl impls[] = {
+    { .name = "list_templates", .start = list_templates },
+    { .name = "list_tools", .start = list_tools },
+    { .name = "propose_agent",
+      .check = proposal_check,
+      .start = propose_agent,
+      .preview = proposal_preview },
+};
+
+void wizard_bind(struct builder *builder)
+{
+    for (size_t i = 0; i < ARRAY_LEN(impls); i++)
+        tool_bed_bind(builder->config.tools, &impls[i], builder);
+}

@@ -1,0 +1,288 @@
+/* dormouse agent create, set, duplicate, destroy
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/json_write.h"
+#include "base/limits.h"
+#include "cli/cli_int.h"
+#include "cli/commands_int.h"
+#include "cli/decide.h"
+#include "cli/talk.h"
+#include "cli/term.h"
+
+#define INSTRUCTIONS_MAX (1 * MIB) /* what is too long for an agent is the daemon's to say */
+
+static void put(struct json_writer *w, const char *key, const char *text)
+{
+    if (!text)
+        return;
+    json_write_key(w, key);
+    json_write_text(w, text);
+}
+
+/* "none" is an empty list, "all" every tool. */
+static void put_tools(struct json_writer *w, const char *typed)
+{
+    struct str rest = str_from(typed), name;
+
+    if (!typed)
+        return;
+    json_write_key(w, "tools");
+    if (strcmp(typed, "all") == 0) {
+        json_write_null(w);
+        return;
+    }
+    json_write_array_begin(w);
+    while (strcmp(typed, "none") != 0 && str_split(&rest, ',', &name))
+        if (str_trim(name).n)
+            json_write_str(w, str_trim(name));
+    json_write_array_end(w);
+}
+
+static int put_instructions(struct json_writer *w, const struct cli_args *args, struct err *err)
+{
+    const char *path = cli_value(args, "instructions");
+    AUTO_BUF text = BUF_INIT(INSTRUCTIONS_MAX);
+
+    if (!path)
+        return 0;
+    if (strcmp(path, "-") == 0 ? cli_read_stdin(&text, err) < 0 : file_read(path, &text, err) < 0)
+        return err_wrap(err, "the instructions");
+    json_write_key(w, "instructions");
+    json_write_str(w, buf_str(&text));
+    return 0;
+}
+
+static int put_auto_approve(struct json_writer *w, const struct cli_args *args)
+{
+    const char *typed = cli_value(args, "auto-approve-memory");
+
+    if (!typed)
+        return 0;
+    json_write_key(w, "autoApproveMemory");
+    json_write_bool(w, strcmp(typed, "on") == 0);
+    return 0;
+}
+
+static int write_form(struct buf *body, const struct cli_args *args, bool create, struct err *err)
+{
+    struct json_writer w = JSON_WRITER(body);
+    const char *model = cli_value(args, "model");
+
+    json_write_object_begin(&w);
+    if (create) {
+        put(&w, "displayName", cli_operand(args, 0));
+        put(&w, "id", cli_value(args, "id"));
+        put(&w, "template", cli_value(args, "template"));
+    } else {
+        put(&w, "displayName", cli_value(args, "name"));
+    }
+    put(&w, "description", cli_value(args, "description"));
+    if (model && strcmp(model, "default") == 0) {
+        json_write_key(&w, "model");
+        json_write_null(&w);
+    } else {
+        put(&w, "model", model);
+    }
+    put_tools(&w, cli_value(args, "tools"));
+    if (put_instructions(&w, args, err) < 0 || put_auto_approve(&w, args) < 0)
+        return -1;
+    json_write_object_end(&w);
+    if (json_write_end(&w) < 0)
+        return err_set(err, ERR_TOO_LARGE, "that is too long for an agent");
+    return 0;
+}
+
+static void say(const char *what, struct json_object *agent)
+{
+    AUTO_BUF line = BUF_INIT(4 * KIB);
+
+    buf_printf(&line, "%s %.*s (%.*s)", what, STR_ARG(json_str(json_find(agent, "id"))),
+               STR_ARG(json_str(json_find(agent, "displayName"))));
+    term_text(stdout, buf_text(&line));
+    putchar('\n');
+}
+
+static int finish(const struct cli_args *args, const char *what, struct json_object *agent)
+{
+    if (cli_json(args))
+        cli_print_json(json_object_get(agent));
+    else
+        say(what, agent);
+    return CLI_DONE;
+}
+
+static void agent_path(const struct cli_args *args, const char *rest, struct buf *out)
+{
+    buf_add_text(out, "/api/v1/agents/");
+    decide_add_segment(out, cli_operand(args, 0));
+    buf_add_text(out, rest);
+}
+
+/* ---- create ---- */
+
+static int run_create(const struct cli_args *args)
+{
+    AUTO_BUF body = BUF_INIT(2 * INSTRUCTIONS_MAX);
+    AUTO_JSON agent = NULL;
+    struct err err = ERR_INIT;
+
+    if (cli_operand_count(args) == 0 && !cli_value(args, "template")) {
+        err_set(&err, ERR_BAD_REQUEST, "give a name, or --template");
+        cli_fail(args, &err);
+        return CLI_USAGE;
+    }
+    if (write_form(&body, args, true, &err) < 0 ||
+        talk_once(args, "POST", "/api/v1/agents", buf_str(&body), &agent, &err) < 0)
+        return cli_fail(args, &err);
+    return finish(args, "made", agent);
+}
+
+#define FORM_OPTIONS                                                                               \
+    { .name = "description", .value = "TEXT", .help = "one sentence about what it is for" },       \
+        { .name = "instructions",                                                                  \
+          .value = "FILE",                                                                         \
+          .help = "how it works and talks; - reads standard input" },                              \
+        { .name = "model",                                                                         \
+          .value = "ID",                                                                           \
+          .help = "what it thinks with; default: the configured one" },                            \
+        { .name = "tools",                                                                         \
+          .value = "NAMES",                                                                        \
+          .help = "what it may use, separated by commas; all, none" },                             \
+    {                                                                                              \
+        .name = "auto-approve-memory", .value = "STATE",                                           \
+        .help = "whether harmless memory writes need no approval", .choices = "on off"             \
+    }
+
+static const struct cli_option create_options[] = {
+    { .name = "template", .value = "ID", .help = "begin with a template" },
+    { .name = "id", .value = "ID", .help = "its id; made from the name unless given" },
+    FORM_OPTIONS,
+    { .name = NULL },
+};
+
+const struct cli_command cli_cmd_agent_create = {
+    .name = "agent create",
+    .operands = "[NAME]",
+    .summary = "Makes an agent",
+    .details = "Templates are planner, gym-coach, strategist, research-assistant and inbox-helper; "
+               "what is not given comes from the template. Without --tools and --template it has "
+               "every tool.\n\n"
+               "  dormouse agent create \"My coach\" --template gym-coach",
+    .options = create_options,
+    .operands_max = 1,
+    .run = run_create,
+};
+
+/* ---- set ---- */
+
+static int run_set(const struct cli_args *args)
+{
+    AUTO_BUF body = BUF_INIT(2 * INSTRUCTIONS_MAX);
+    AUTO_BUF path = BUF_INIT(4 * KIB);
+    AUTO_JSON agent = NULL;
+    struct err err = ERR_INIT;
+
+    agent_path(args, "", &path);
+    if (write_form(&body, args, false, &err) < 0)
+        return cli_fail(args, &err);
+    if (str_is(buf_str(&body), "{}")) {
+        err_set(&err, ERR_BAD_REQUEST, "say what to change; `dormouse help agent set` lists it");
+        cli_fail(args, &err);
+        return CLI_USAGE;
+    }
+    if (talk_once(args, "PATCH", buf_text(&path), buf_str(&body), &agent, &err) < 0)
+        return cli_fail(args, &err);
+    return finish(args, "changed", agent);
+}
+
+static const struct cli_option set_options[] = {
+    { .name = "name", .value = "TEXT", .help = "what people call it; its id stays" },
+    FORM_OPTIONS,
+    { .name = NULL },
+};
+
+const struct cli_command cli_cmd_agent_set = {
+    .name = "agent set",
+    .operands = "AGENT",
+    .summary = "Changes what is given of an agent and nothing else",
+    .options = set_options,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_set,
+};
+
+/* ---- duplicate ---- */
+
+static int run_duplicate(const struct cli_args *args)
+{
+    AUTO_BUF body = BUF_INIT(64 * KIB);
+    AUTO_BUF path = BUF_INIT(4 * KIB);
+    struct json_writer w = JSON_WRITER(&body);
+    AUTO_JSON agent = NULL;
+    struct err err = ERR_INIT;
+
+    agent_path(args, "/duplicate", &path);
+    json_write_object_begin(&w);
+    put(&w, "displayName", cli_operand(args, 1));
+    json_write_object_end(&w);
+    if (talk_once(args, "POST", buf_text(&path), buf_str(&body), &agent, &err) < 0)
+        return cli_fail(args, &err);
+    return finish(args, "made", agent);
+}
+
+const struct cli_command cli_cmd_agent_duplicate = {
+    .name = "agent duplicate",
+    .operands = "AGENT [NAME]",
+    .summary = "Makes a copy of an agent: settings and files, no conversations",
+    .operands_min = 1,
+    .operands_max = 2,
+    .run = run_duplicate,
+};
+
+/* ---- destroy ---- */
+
+static int run_destroy(const struct cli_args *args)
+{
+    AUTO_BUF body = BUF_INIT(64 * KIB);
+    AUTO_BUF path = BUF_INIT(4 * KIB);
+    struct json_writer w = JSON_WRITER(&body);
+    AUTO_JSON none = NULL;
+    struct err err = ERR_INIT;
+
+    agent_path(args, "", &path);
+    json_write_object_begin(&w);
+    put(&w, "confirm", cli_value(args, "confirm"));
+    json_write_object_end(&w);
+    if (talk_once(args, "DELETE", buf_text(&path), buf_str(&body), &none, &err) < 0)
+        return cli_fail(args, &err);
+    if (!cli_json(args))
+        printf("destroyed\n");
+    return CLI_DONE;
+}
+
+static const struct cli_option destroy_options[] = {
+    { .name = "confirm", .value = "NAME", .help = "the agent's name exactly as it is written" },
+    { .name = NULL },
+};
+
+const struct cli_command cli_cmd_agent_destroy = {
+    .name = "agent destroy",
+    .operands = "AGENT",
+    .summary = "Destroys an agent for good",
+    .details =
+        "Its runs are cancelled, what waited for you is withdrawn, its files are deleted (their "
+        "history stays). Conversations stay readable. There is no way back, so its name has to "
+        "be typed: --confirm NAME.",
+    .options = destroy_options,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_destroy,
+};

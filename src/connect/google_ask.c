@@ -1,0 +1,163 @@
+/* Asking Google's APIs for a tool: with a token that is good, once more with a new one when Google
+ * says 401 (it did nothing then), and answers turned into words that help.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/json.h>
+#include <stdio.h>
+
+#include "base/json.h"
+#include "base/utf8.h"
+#include "connect/google_int.h"
+
+struct asking {
+    struct google_wait wait;
+    struct task *task;
+    struct gate_request request; /* its texts lie in the job's arena */
+    void (*step)(struct task *task, const struct gate_answer *answer);
+    bool again;
+};
+
+void google_url(const struct connect *connect, const char *api, const char *path, struct buf *out)
+{
+    const char *base = connect->config.google_base_url;
+    bool gmail = strcmp(api, "gmail") == 0;
+    struct str root = str_from(base);
+
+    while (root.n && root.p[root.n - 1] == '/')
+        root.n--;
+    if (!base)
+        root = gmail ? STR("https://gmail.googleapis.com") : STR("https://www.googleapis.com");
+    buf_add_str(out, root);
+    buf_add_text(out, gmail ? "/gmail/v1/" : "/calendar/v3/");
+    buf_add_text(out, path);
+}
+
+static void answered(struct task *task, const struct gate_answer *answer)
+{
+    struct asking *asking = CONTAINER_OF(task->wait, struct asking, wait);
+
+    if (answer->status == 401 && !answer->err.code && !asking->again) {
+        asking->again = true;
+        google_token_refused(task->connect->oauth);
+        google_token(task->connect->oauth, &asking->wait);
+        return;
+    }
+    task->wait = NULL;
+    asking->step(task, answer);
+}
+
+static void has_token(struct google_wait *wait, struct str token, const struct err *err)
+{
+    struct asking *asking = CONTAINER_OF(wait, struct asking, wait);
+    struct task *task = asking->task;
+    struct err failed = ERR_INIT;
+
+    if (!err) {
+        asking->request.token = token;
+        if (task_ask(task, &asking->request, answered, &failed) == 0)
+            return;
+        err = &failed;
+    }
+    task->wait = NULL;
+    task_fail(task, err);
+}
+
+int google_task_ask(struct task *task, const struct gate_request *request,
+                    void (*step)(struct task *task, const struct gate_answer *answer),
+                    struct err *err)
+{
+    struct arena *arena = tool_job_arena(task->job);
+    struct asking *asking = ARENA_NEW(arena, struct asking);
+
+    (void)err;
+    *asking = (struct asking){
+        .wait = { .ready = has_token }, .task = task, .request = *request, .step = step
+    };
+    asking->request.url = arena_text(arena, request->url);
+    asking->request.body = arena_str(arena, request->body);
+    asking->request.if_match = request->if_match ? arena_text(arena, request->if_match) : NULL;
+    asking->request.hosts = task_hosts(task);
+    task->wait = &asking->wait;
+    google_token(task->connect->oauth, &asking->wait);
+    return 0;
+}
+
+/* ---- answers ---- */
+
+/* What Google says beside the status, as far as it is text for people. */
+static const char *detail(struct json_object *json, char out[300])
+{
+    struct str text = json_str(json_find(json_find(json, "error"), "message"));
+
+    text = utf8_truncate(text, 280);
+    for (size_t i = 0; i < text.n; i++)
+        if ((unsigned char)text.p[i] < 0x20)
+            text = str_take(text, i);
+    snprintf(out, 300, "%s%.*s", text.n ? ": " : "", STR_ARG(text));
+    return out;
+}
+
+static bool lacks_scope(struct json_object *json, const char *said)
+{
+    return strstr(said, "insufficient authentication scopes") ||
+           str_is(json_str(json_find(json_find(json, "error"), "status")), "PERMISSION_DENIED");
+}
+
+static int refused(const struct gate_answer *answer, const char *api, struct json_object *json,
+                   struct err *err)
+{
+    char said[300];
+
+    detail(json, said);
+    switch (answer->status) {
+    case 401:
+        return err_set(err, ERR_UNAUTHORIZED, "%s refuses the token%s; connect Google again", api,
+                       said);
+    case 403:
+        if (strstr(said, "ate limit") || strstr(said, "ate Limit"))
+            return err_set(err, ERR_RATE_LIMITED, "%s: too many requests; try again later", api);
+        return err_set(
+            err, ERR_CAPABILITY_DENIED, "%s does not allow this%s%s", api, said,
+            lacks_scope(json, said)
+                ? ". The account was connected without the scope that this needs, or the "
+                  "API is not enabled in your project"
+                : "");
+    case 404:
+        return err_set(err, ERR_NOT_FOUND, "%s has no such thing%s", api, said);
+    case 409:
+    case 412:
+        return err_set(err, ERR_VERSION_CONFLICT, "%s: it was changed meanwhile", api);
+    case 429:
+        return err_set(err, ERR_RATE_LIMITED, "%s: too many requests; try again later", api);
+    default:
+        return err_set(err, answer->status == 400 ? ERR_BAD_REQUEST : ERR_PROVIDER_FAILED,
+                       "%s answered with status %d%s", api, answer->status, said);
+    }
+}
+
+int google_read(const struct gate_answer *answer, const char *api, struct json_object **ret_json,
+                struct err *err)
+{
+    AUTO_JSON json = NULL;
+    struct err unread = ERR_INIT;
+
+    if (answer->err.code) {
+        *err = answer->err;
+        return err_wrap(err, "ask %s", api);
+    }
+    if (answer->status >= 300 && answer->status < 400)
+        return err_set(err, ERR_PROVIDER_FAILED,
+                       "%s answered with a redirect (%d), which is not followed", api,
+                       answer->status);
+    if (gate_json(api, answer, &json, &unread) < 0) {
+        if (answer->status >= 400)
+            return refused(answer, api, NULL, err);
+        *err = unread;
+        return -1;
+    }
+    if (answer->status < 200 || answer->status > 299)
+        return refused(answer, api, json, err);
+    *ret_json = TAKE(json);
+    return 0;
+}

@@ -1,0 +1,153 @@
+/* base64 (RFC 4648) and quoted-printable (RFC 2045).
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "connect/mime.h"
+
+static const char standard[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+static const char url[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+static void encode(struct str bytes, const char *alphabet, bool pad, struct buf *out)
+{
+    for (size_t i = 0; i < bytes.n; i += 3) {
+        size_t n = bytes.n - i < 3 ? bytes.n - i : 3;
+        unsigned word = 0;
+
+        for (size_t k = 0; k < 3; k++)
+            word = word << 8 | (k < n ? (unsigned char)bytes.p[i + k] : 0u);
+        for (size_t k = 0; k <= n; k++)
+            buf_add_char(out, alphabet[word >> (18 - 6 * k) & 63]);
+        for (size_t k = n; pad && k < 3; k++)
+            buf_add_char(out, '=');
+    }
+}
+
+void base64_encode(struct str bytes, struct buf *out)
+{
+    encode(bytes, standard, true, out);
+}
+
+void base64url_encode(struct str bytes, struct buf *out)
+{
+    encode(bytes, url, false, out);
+}
+
+static int digit(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return c - 'A';
+    if (c >= 'a' && c <= 'z')
+        return c - 'a' + 26;
+    if (c >= '0' && c <= '9')
+        return c - '0' + 52;
+    return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
+}
+
+void base64_decode(struct str text, struct buf *out)
+{
+    unsigned word = 0, bits = 0;
+
+    for (size_t i = 0; i < text.n && text.p[i] != '='; i++) {
+        int d = digit(text.p[i]);
+
+        if (d < 0)
+            continue;
+        word = word << 6 | (unsigned)d;
+        bits += 6;
+        if (bits >= 8) {
+            bits -= 8;
+            buf_add_char(out, (char)(word >> bits & 0xff));
+        }
+    }
+}
+
+bool base64_is_clean(struct str text)
+{
+    while (text.n && (text.p[text.n - 1] == '=' || text.p[text.n - 1] == '\n'))
+        text.n--;
+    for (size_t i = 0; i < text.n; i++)
+        if (digit(text.p[i]) < 0 && text.p[i] != '\n' && text.p[i] != '\r')
+            return false;
+    return true;
+}
+
+/* ---- quoted-printable ---- */
+
+#define LINE_MAX_QP 76
+
+static bool is_plain(struct str text, size_t i)
+{
+    unsigned char c = (unsigned char)text.p[i];
+
+    if (c == ' ' || c == '\t') /* not at the end of a line */
+        return i + 1 < text.n && text.p[i + 1] != '\n' && text.p[i + 1] != '\r';
+    return c > ' ' && c < 0x7f && c != '=';
+}
+
+void quoted_printable_encode(struct str text, struct buf *out)
+{
+    size_t column = 0;
+
+    for (size_t i = 0; i < text.n; i++) {
+        bool plain;
+
+        if (text.p[i] == '\r' && i + 1 < text.n && text.p[i + 1] == '\n')
+            continue;
+        if (text.p[i] == '\n') {
+            buf_add_text(out, "\r\n");
+            column = 0;
+            continue;
+        }
+        plain = is_plain(text, i);
+        if (column + (plain ? 1 : 3) > LINE_MAX_QP - 1) {
+            buf_add_text(out, "=\r\n");
+            column = 0;
+        }
+        if (plain)
+            buf_add_char(out, text.p[i]);
+        else
+            buf_printf(out, "=%02X", (unsigned char)text.p[i]);
+        column += plain ? 1 : 3;
+    }
+}
+
+static int hex(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Bytes of the soft line break at i ("=" and white space to the end of the line), or 0. */
+static size_t soft_break(struct str text, size_t i)
+{
+    size_t k = i + 1;
+
+    while (k < text.n && (text.p[k] == ' ' || text.p[k] == '\t' || text.p[k] == '\r'))
+        k++;
+    if (k == text.n)
+        return k - i;
+    return text.p[k] == '\n' ? k + 1 - i : 0;
+}
+
+void quoted_printable_decode(struct str text, bool header, struct buf *out)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        size_t skip = 0;
+
+        if (header && text.p[i] == '_') {
+            buf_add_char(out, ' ');
+        } else if (text.p[i] != '=') {
+            buf_add_char(out, text.p[i]);
+        } else if (i + 2 < text.n && hex(text.p[i + 1]) >= 0 && hex(text.p[i + 2]) >= 0) {
+            buf_add_char(out, (char)(hex(text.p[i + 1]) << 4 | hex(text.p[i + 2])));
+            i += 2;
+        } else if (!header && (skip = soft_break(text, i)) > 0) {
+            i += skip - 1;
+        } else {
+            buf_add_char(out, '=');
+        }
+    }
+}

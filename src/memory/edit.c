@@ -1,0 +1,245 @@
+/* An edit that an agent asks for: checked, set against what is there, and applied once a person (or
+ * a setting of theirs) said yes.
+ *
+ * Everything is checked again when it is applied: time has passed, and the person may have written
+ * another text.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "memory/edit.h"
+
+#include "base/diff.h"
+#include "base/utf8.h"
+
+#define REASON_MAX (4 * KIB)
+#define DIFF_MAX   (128 * KIB) /* of what is shown; the texts themselves are there in full */
+
+static const char *const operations[] = {
+    [MEMORY_WRITE] = "write",
+    [MEMORY_APPEND] = "append",
+    [MEMORY_DELETE] = "delete",
+};
+
+const char *memory_operation_name(enum memory_operation operation)
+{
+    return operations[operation];
+}
+
+int memory_operation_of(struct str name, enum memory_operation *ret_operation, struct err *err)
+{
+    if (!name.n)
+        name = str_from(operations[MEMORY_WRITE]);
+    for (size_t i = 0; i < ARRAY_LEN(operations); i++) {
+        if (str_is(name, operations[i])) {
+            *ret_operation = (enum memory_operation)i;
+            return 0;
+        }
+    }
+    return err_set(err, ERR_BAD_REQUEST, "operation must be write, append or delete, not \"%.*s\"",
+                   STR_ARG(str_take(name, 40)));
+}
+
+/* ---- checks ---- */
+
+/* Tabs and line ends are text; other control characters have no business in a note. */
+static int check_text(const char *what, struct str text, struct err *err)
+{
+    if (!utf8_valid(text))
+        return err_set(err, ERR_SCHEMA_VIOLATION, "%s: it is not valid UTF-8, from byte %zu on",
+                       what, utf8_valid_prefix(text));
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+
+        if ((c < ' ' && c != '\t' && c != '\n' && c != '\r') || c == 127)
+            return err_set(err, ERR_SCHEMA_VIOLATION,
+                           "%s: there is a control character (0x%02X) at byte %zu", what, c, i);
+    }
+    return 0;
+}
+
+static int too_large(const struct memory_edit *edit, size_t bytes, const char *how, struct err *err)
+{
+    return err_set(
+        err, ERR_TOO_LARGE,
+        "file %.*s would have %zu bytes%s; at most %d are allowed. Split it, or keep less",
+        STR_ARG(edit->path), bytes, how, MEMORY_FILE_BYTES);
+}
+
+int memory_edit_check(const struct memory_edit *edit, struct arena *arena, struct err *err)
+{
+    struct str store_path;
+
+    if (memory_path(edit->path, true, arena, &store_path, err) < 0)
+        return -1;
+    if (edit->reason.n > REASON_MAX)
+        return err_set(err, ERR_TOO_LARGE, "the reason has %zu bytes; at most %d are allowed",
+                       edit->reason.n, REASON_MAX);
+    if (check_text("reason", edit->reason, err) < 0)
+        return -1;
+    if (edit->operation == MEMORY_DELETE)
+        return edit->content.n ? err_set(err, ERR_SCHEMA_VIOLATION,
+                                         "content: a deletion has none; use write to replace")
+                               : 0;
+    if (!edit->content.p || (edit->operation == MEMORY_APPEND && !edit->content.n))
+        return err_set(err, ERR_SCHEMA_VIOLATION, "content: %s needs some",
+                       memory_operation_name(edit->operation));
+    if (edit->content.n > MEMORY_FILE_BYTES)
+        return too_large(edit, edit->content.n, "", err);
+    return check_text("content", edit->content, err);
+}
+
+/* ---- against what is there ---- */
+
+static int make_proposed(const struct memory_edit *edit, struct arena *arena,
+                         struct memory_proposal *p, struct err *err)
+{
+    bool gap = p->current.n && p->current.p[p->current.n - 1] != '\n';
+    size_t n = p->current.n + gap + edit->content.n;
+    char *text;
+
+    if (edit->operation == MEMORY_DELETE && !p->exists)
+        return err_set(err, ERR_NOT_FOUND, "there is no file %.*s to delete", STR_ARG(edit->path));
+    if (edit->operation == MEMORY_DELETE) {
+        p->proposed = STR("");
+        return 0;
+    }
+    if (edit->operation == MEMORY_WRITE) {
+        p->proposed = edit->content;
+        return 0;
+    }
+    if (n > MEMORY_FILE_BYTES)
+        return too_large(edit, n, " with what is there", err);
+    text = arena_alloc(arena, n + 1, 1);
+    memcpy(text, p->current.p ? p->current.p : "", p->current.n);
+    if (gap)
+        text[p->current.n] = '\n';
+    memcpy(text + p->current.n + gap, edit->content.p, edit->content.n);
+    p->proposed = str_of(text, n);
+    return 0;
+}
+
+static int make_diff(const struct memory_edit *edit, struct arena *arena, struct memory_proposal *p,
+                     struct err *err)
+{
+    AUTO_BUF out = BUF_INIT(DIFF_MAX);
+    AUTO_DIFF diff = DIFF_INIT;
+    const char *name = arena_str(arena, edit->path).p;
+
+    if (diff_make(p->current, p->proposed, &diff, err) < 0)
+        return -1;
+    diff_unified(&diff, p->exists ? name : NULL, edit->operation == MEMORY_DELETE ? NULL : name,
+                 DIFF_CONTEXT, &out);
+    p->diff = arena_str(arena, utf8_truncate(buf_str(&out), out.n));
+    if (out.full)
+        p->diff = str_from(
+            arena_printf(arena, "%.*s\n[The difference is longer than this.]\n", STR_ARG(p->diff)));
+    return 0;
+}
+
+static int count_total(struct files *files, struct str tree, const struct file *now,
+                       struct memory_proposal *p, struct err *err)
+{
+    int64_t bytes;
+    size_t count;
+
+    if (file_tree_size(files, tree, &bytes, &count, err) < 0)
+        return -1;
+    p->total_after = bytes - (p->exists ? now->size : 0) + (int64_t)p->proposed.n;
+    p->warn = p->total_after > MEMORY_WARN_BYTES;
+    p->full = p->total_after > MEMORY_FULL_BYTES;
+    return 0;
+}
+
+int memory_propose(struct files *files, const struct agent *agent, const struct memory_edit *edit,
+                   struct arena *arena, struct memory_proposal *ret_proposal, struct err *err)
+{
+    struct memory_proposal p = { .exists = false };
+    struct str tree = memory_tree(agent, arena);
+    struct file now = { .n = 0 };
+    int r;
+
+    if (memory_edit_check(edit, arena, err) < 0 ||
+        memory_path(edit->path, true, arena, &p.store_path, err) < 0)
+        return -1;
+    r = file_get(files, tree, p.store_path, arena, &now, err);
+    if (r < 0)
+        return -1;
+    p.exists = r > 0;
+    p.current = p.exists ? now.content : STR_NONE;
+    p.base = p.exists ? now.version : 0;
+    if (make_proposed(edit, arena, &p, err) < 0 || make_diff(edit, arena, &p, err) < 0 ||
+        count_total(files, tree, &now, &p, err) < 0)
+        return -1;
+    p.flag_count = memory_flags(p.proposed, arena, &p.flags);
+    if (edit->operation == MEMORY_APPEND)
+        p.taint = memory_taint_join(edit->taint, now.taint, arena);
+    else if (edit->operation == MEMORY_WRITE)
+        p.taint = edit->taint;
+    *ret_proposal = p;
+    return 0;
+}
+
+int memory_apply(struct files *files, const struct agent *agent, const struct memory_edit *edit,
+                 const struct memory_proposal *proposal, struct str inbox_id, int64_t run_n,
+                 struct str operation_id, struct arena *arena, struct file *ret_file,
+                 struct err *err)
+{
+    struct file_write write = {
+        .tree = memory_tree(agent, arena),
+        .path = proposal->store_path,
+        .remove = edit->operation == MEMORY_DELETE,
+        .content = proposal->proposed,
+        .base = proposal->base,
+        .author = str_from(arena_printf(arena, "agent:%s", agent->id)),
+        .reason = edit->reason,
+        .taint = proposal->taint,
+        .inbox_id = inbox_id,
+        .run_n = run_n,
+        .operation_id = operation_id,
+    };
+
+    if (memory_edit_check(edit, arena, err) < 0)
+        return -1;
+    return file_put(files, &write, arena, ret_file, err);
+}
+
+/* ---- where text came from ---- */
+
+static bool has_word(struct str list, struct str word)
+{
+    struct str one;
+
+    while (list.p && str_split(&list, ',', &one)) {
+        if (str_eq(one, word))
+            return true;
+    }
+    return false;
+}
+
+/* Both lists are in order, as everything that writes them keeps it. */
+struct str memory_taint_join(struct str a, struct str b, struct arena *arena)
+{
+    AUTO_BUF out = BUF_INIT(4 * KIB);
+    struct str *words = ARENA_NEW_N(arena, struct str, a.n + b.n + 2), one;
+    size_t n = 0;
+
+    for (struct str rest = a; rest.p && str_split(&rest, ',', &one);)
+        if (one.n)
+            words[n++] = one;
+    for (struct str rest = b; rest.p && str_split(&rest, ',', &one);)
+        if (one.n && !has_word(a, one))
+            words[n++] = one;
+    for (size_t i = 1; i < n; i++) {
+        for (size_t k = i; k > 0 && str_cmp(words[k - 1], words[k]) > 0; k--) {
+            one = words[k];
+            words[k] = words[k - 1];
+            words[k - 1] = one;
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (i && str_eq(words[i], words[i - 1]))
+            continue;
+        buf_printf(&out, "%s%.*s", out.n ? "," : "", STR_ARG(words[i]));
+    }
+    return arena_str(arena, buf_str(&out));
+}

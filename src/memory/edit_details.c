@@ -1,0 +1,121 @@
+/* What a person is shown of an edit, as JSON.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+
+#include "base/json_write.h"
+#include "base/utf8.h"
+#include "memory/edit.h"
+
+#define MATCH_MAX 300 /* bytes of a match; its place says how long it is */
+
+static void key_str(struct json_writer *w, const char *key, struct str text)
+{
+    json_write_key(w, key);
+    json_write_str(w, text);
+}
+
+static void key_i64(struct json_writer *w, const char *key, int64_t value)
+{
+    json_write_key(w, key);
+    json_write_i64(w, value);
+}
+
+/* What is there may be anything: a person put it there. */
+static void write_current(struct json_writer *w, const struct memory_proposal *p)
+{
+    AUTO_BUF text = BUF_INIT(4 * MEMORY_FILE_BYTES);
+
+    json_write_key(w, "current_content");
+    if (!p->exists) {
+        json_write_null(w);
+        return;
+    }
+    utf8_sanitise(str_take(p->current, MEMORY_FILE_BYTES), &text);
+    json_write_str(w, buf_str(&text));
+}
+
+static void write_flags(struct json_writer *w, const struct memory_proposal *p)
+{
+    json_write_key(w, "suspicious_flags");
+    json_write_array_begin(w);
+    for (size_t i = 0; i < p->flag_count; i++) {
+        const struct memory_flag *flag = &p->flags[i];
+
+        json_write_object_begin(w);
+        key_str(w, "pattern", str_from(flag->pattern));
+        key_str(w, "match", utf8_truncate(flag->match, MATCH_MAX));
+        key_str(w, "description", str_from(flag->description));
+        key_str(w, "severity", flag->severity == MEMORY_DANGER ? STR("danger") : STR("warning"));
+        key_i64(w, "start", (int64_t)flag->start);
+        key_i64(w, "end", (int64_t)flag->end);
+        json_write_object_end(w);
+    }
+    json_write_array_end(w);
+}
+
+static void write_warning(struct json_writer *w, const char *text)
+{
+    json_write_text(w, text);
+}
+
+static void write_warnings(struct json_writer *w, const struct memory_edit *edit,
+                           const struct memory_proposal *p)
+{
+    char text[200];
+
+    json_write_key(w, "warnings");
+    json_write_array_begin(w);
+    if (p->warn) {
+        snprintf(text, sizeof(text), "The agent's memory will hold %lld KB; %s %d KB.",
+                 (long long)(p->total_after + 1023) / 1024,
+                 p->full ? "that is more than" : "it should stay below", MEMORY_FULL_BYTES / 1024);
+        write_warning(w, text);
+    }
+    if (p->taint.n || edit->taint.n) {
+        snprintf(text, sizeof(text), "Untrusted text was read before this was written: %.*s.",
+                 STR_ARG(str_take(p->taint.n ? p->taint : edit->taint, 100)));
+        write_warning(w, text);
+    }
+    if (p->exists && !utf8_valid(p->current))
+        write_warning(w, "The file that is there is not text; bytes are shown as \xEF\xBF\xBD.");
+    if (p->current.n > MEMORY_FILE_BYTES)
+        write_warning(w, "The file that is there is longer than what is shown of it.");
+    if (edit->operation == MEMORY_WRITE && p->exists && str_eq(p->current, p->proposed))
+        write_warning(w, "Nothing would change.");
+    json_write_array_end(w);
+}
+
+static void write_taint(struct json_writer *w, struct str taint)
+{
+    struct str one;
+
+    json_write_key(w, "taint");
+    json_write_array_begin(w);
+    while (taint.n && str_split(&taint, ',', &one))
+        json_write_str(w, one);
+    json_write_array_end(w);
+}
+
+void memory_details(const struct memory_edit *edit, const struct memory_proposal *proposal,
+                    struct buf *out)
+{
+    struct json_writer w = JSON_WRITER(out);
+    AUTO_BUF diff = BUF_INIT(4 * MEMORY_FILE_BYTES);
+
+    utf8_sanitise(proposal->diff, &diff);
+    json_write_object_begin(&w);
+    key_str(&w, "path", edit->path);
+    key_str(&w, "operation", str_from(memory_operation_name(edit->operation)));
+    write_current(&w, proposal);
+    key_str(&w, "proposed_content", proposal->proposed);
+    key_str(&w, "reason", edit->reason);
+    write_flags(&w, proposal);
+    write_warnings(&w, edit, proposal);
+    write_taint(&w, proposal->taint.n ? proposal->taint : edit->taint);
+    key_str(&w, "diff", buf_str(&diff));
+    key_i64(&w, "base_version", proposal->base);
+    key_i64(&w, "total_bytes", proposal->total_after);
+    json_write_object_end(&w);
+}

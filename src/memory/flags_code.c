@@ -1,0 +1,295 @@
+/* Commands that fetch or decode something and run it, and text that was made unreadable.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "memory/flags_int.h"
+
+/* ---- pipes to interpreters ---- */
+
+#define PIPE_BACK  512 /* how far before the bar its command may begin */
+#define PIPE_WORDS 6   /* "sudo -E env X=1 bash": words that may stand before the interpreter */
+
+static const struct flag_rule pipe_rule = { "shell-pipe", "Pipes something into an interpreter",
+                                            MEMORY_DANGER };
+static const struct flag_rule subshell_rule = { "shell-download", "Runs what it downloads",
+                                                MEMORY_DANGER };
+
+static const char *const interpreters[] = {
+    "sh",     "bash",      "zsh",  "dash", "ksh",        "fish",
+    "python", "perl",      "ruby", "node", "php",        "pwsh",
+    "iex",    "osascript", "deno", "bun",  "powershell", "invoke-expression",
+    "lua",    NULL
+};
+static const char *const sources[] = { "curl",
+                                       "wget",
+                                       "fetch",
+                                       "base64",
+                                       "xxd",
+                                       "openssl",
+                                       "iwr",
+                                       "irm",
+                                       "nc",
+                                       "ncat",
+                                       "echo",
+                                       "printf",
+                                       "cat",
+                                       "gunzip",
+                                       "zcat",
+                                       "unxz",
+                                       "aria2c",
+                                       "http",
+                                       "invoke-webrequest",
+                                       "invoke-restmethod",
+                                       "tr",
+                                       "rev",
+                                       NULL };
+static const char *const wrappers[] = { "sudo", "env",  "exec",  "nohup",
+                                        "time", "doas", "xargs", NULL };
+
+static bool is_command_char(char c)
+{
+    return flag_is_alpha(c) || flag_is_digit(c) || (c && strchr("_-./=+", c));
+}
+
+static bool is_in(struct str word, const char *const *list)
+{
+    for (; *list; list++) {
+        if (str_eq_nocase(word, str_from(*list)))
+            return true;
+    }
+    return false;
+}
+
+/* "/usr/bin/python3.11" -> "python" */
+static struct str command_name(struct str word)
+{
+    for (size_t i = word.n; i > 0; i--) {
+        if (word.p[i - 1] == '/') {
+            word = str_skip(word, i);
+            break;
+        }
+    }
+    while (word.n && (flag_is_digit(word.p[word.n - 1]) || word.p[word.n - 1] == '.'))
+        word.n--;
+    return word;
+}
+
+static struct str take_word(struct str *rest)
+{
+    struct str word;
+    size_t n = 0;
+
+    while (rest->n && (rest->p[0] == ' ' || rest->p[0] == '\t' || rest->p[0] == '\\'))
+        *rest = str_skip(*rest, 1);
+    while (n < rest->n && is_command_char(rest->p[n]))
+        n++;
+    word = str_take(*rest, n);
+    *rest = str_skip(*rest, n);
+    return word;
+}
+
+/* Bytes from behind the bar to the end of the interpreter's name; 0: none stands there. */
+static size_t interpreter_after(struct str text)
+{
+    struct str rest = str_take(text, PIPE_BACK), word;
+
+    if (rest.n && rest.p[0] == '&')
+        rest = str_skip(rest, 1);
+    for (unsigned i = 0; i < PIPE_WORDS; i++) {
+        word = take_word(&rest);
+        if (!word.n)
+            return 0;
+        if (is_in(command_name(word), interpreters))
+            return (size_t)(rest.p - text.p);
+        if (!is_in(command_name(word), wrappers) && word.p[0] != '-' &&
+            str_find_char(word, '=') < 0)
+            return 0;
+    }
+    return 0;
+}
+
+static bool is_table_row(struct str text, size_t start)
+{
+    while (start > 0 && (text.p[start - 1] == ' ' || text.p[start - 1] == '\t'))
+        start--;
+    return start > 0 && text.p[start - 1] == '|';
+}
+
+/* The line so far: where a command that fetches or decodes began. */
+struct line {
+    bool known;
+    size_t source;
+};
+
+static void find_bar(struct flag_search *search, size_t at, struct line *line)
+{
+    struct str text = search->text;
+    size_t end;
+
+    if (!line->known || at - line->source > PIPE_BACK || (at > 0 && text.p[at - 1] == '|') ||
+        (at + 1 < text.n && text.p[at + 1] == '|') || is_table_row(text, line->source))
+        return;
+    end = interpreter_after(str_skip(text, at + 1));
+    if (!end)
+        return;
+    flag_add(search, &pipe_rule, line->source, at + 1 + end);
+    line->known = false;
+}
+
+/* $(curl ...), <(wget ...) */
+static void find_subshell(struct flag_search *search, size_t at)
+{
+    struct str rest = str_skip(search->text, at + 1), word;
+
+    if (!rest.n || rest.p[0] != '(')
+        return;
+    rest = str_skip(rest, 1);
+    word = take_word(&rest);
+    if (str_eq_nocase(word, STR("curl")) || str_eq_nocase(word, STR("wget")))
+        flag_add(search, &subshell_rule, at, (size_t)(rest.p - search->text.p));
+}
+
+void flag_pipes(struct flag_search *search)
+{
+    struct str text = search->text;
+    struct line line = { false, 0 };
+
+    for (size_t at = 0, n; at < text.n; at += n ? n : 1) {
+        char c = text.p[at];
+
+        for (n = 0; at + n < text.n && is_command_char(text.p[at + n]); n++)
+            ;
+        if (n) {
+            if (!line.known && is_in(command_name(str_of(text.p + at, n)), sources))
+                line = (struct line){ true, at };
+        } else if (c == '|') {
+            find_bar(search, at, &line);
+        } else if (c == '$' || c == '<') {
+            find_subshell(search, at);
+        } else if (c == '\n' && !(at && text.p[at - 1] == '\\')) {
+            line.known = false;
+        }
+    }
+}
+
+/* ---- base64 ---- */
+
+#define BLOB_MIN    40
+#define BLOB_SAMPLE 4096 /* bytes of it that are decoded to see what it is */
+
+static int digit_of(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return c - 'A';
+    if (c >= 'a' && c <= 'z')
+        return c - 'a' + 26;
+    if (flag_is_digit(c))
+        return c - '0' + 52;
+    return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
+}
+
+/* Lines of a wrapped blob are one. */
+static size_t blob_end(struct str text, size_t at)
+{
+    size_t line = at, end = at;
+
+    for (; end < text.n; end++) {
+        if (digit_of(text.p[end]) >= 0)
+            continue;
+        if (text.p[end] == '\n' && end - line >= 60 && end + 1 < text.n &&
+            digit_of(text.p[end + 1]) >= 0) {
+            line = end + 1;
+            continue;
+        }
+        break;
+    }
+    while (end < text.n && text.p[end] == '=')
+        end++;
+    return end;
+}
+
+struct blob {
+    size_t digits, uppers, lowers, numbers, changes, hex, slashes, padding, newlines;
+    size_t decoded, printable;
+};
+
+static void note_char(struct blob *blob, char c, char before)
+{
+    blob->uppers += c >= 'A' && c <= 'Z';
+    blob->lowers += c >= 'a' && c <= 'z';
+    blob->numbers += flag_is_digit(c);
+    blob->hex += flag_is_digit(c) || (flag_lower(c) >= 'a' && flag_lower(c) <= 'f');
+    blob->slashes += c == '/' || c == '-' || c == '_';
+    blob->changes += flag_is_alpha(c) && flag_is_alpha(before) && (c >= 'a') != (before >= 'a');
+    blob->changes += flag_is_digit(c) != flag_is_digit(before);
+}
+
+static void note_byte(struct blob *blob, unsigned char byte)
+{
+    blob->decoded++;
+    blob->printable += (byte >= ' ' && byte < 127) || byte == '\n' || byte == '\t' || byte == '\r';
+}
+
+static struct blob look_at(struct str text)
+{
+    struct blob blob = { 0 };
+    uint32_t bits = 0;
+    char before = 'a';
+
+    for (size_t i = 0; i < text.n; i++) {
+        int digit = digit_of(text.p[i]);
+
+        blob.padding += text.p[i] == '=';
+        blob.newlines += text.p[i] == '\n';
+        if (digit < 0)
+            continue;
+        if (blob.digits < BLOB_SAMPLE)
+            note_char(&blob, text.p[i], before);
+        before = text.p[i];
+        bits = bits << 6 | (uint32_t)digit;
+        blob.digits++;
+        if (blob.digits % 4 == 0 && blob.digits <= BLOB_SAMPLE) {
+            note_byte(&blob, (unsigned char)(bits >> 16));
+            note_byte(&blob, (unsigned char)(bits >> 8));
+            note_byte(&blob, (unsigned char)bits);
+        }
+    }
+    return blob;
+}
+
+/* Not a hash, a long name or a path. */
+static bool is_blob(const struct blob *blob)
+{
+    size_t seen = blob->digits < BLOB_SAMPLE ? blob->digits : BLOB_SAMPLE;
+
+    if (blob->padding > 2 || blob->digits % 4 == 1 || blob->hex == seen)
+        return false;
+    if (blob->decoded && blob->printable * 10 >= blob->decoded * 9)
+        return true;
+    return blob->uppers && blob->lowers && blob->numbers && blob->slashes * 8 < seen &&
+           blob->changes * 4 >= seen;
+}
+
+void flag_blobs(struct flag_search *search)
+{
+    static const struct flag_rule data = { "base64", "Contains encoded data", MEMORY_WARNING };
+    static const struct flag_rule hidden = { "base64-text",
+                                             "Contains encoded text that reads as "
+                                             "text once decoded",
+                                             MEMORY_DANGER };
+    struct str text = search->text;
+
+    for (size_t at = 0, end; at < text.n; at = end + 1) {
+        struct blob blob;
+
+        end = at;
+        if (digit_of(text.p[at]) < 0)
+            continue;
+        end = blob_end(text, at);
+        if (end - at < BLOB_MIN || flag_in_url(search, at))
+            continue;
+        blob = look_at(str_of(text.p + at, end - at));
+        if (is_blob(&blob))
+            flag_add(search, blob.printable * 10 >= blob.decoded * 9 ? &hidden : &data, at, end);
+    }
+}

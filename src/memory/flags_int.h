@@ -1,0 +1,65 @@
+/* Between the searches for suspicious text. Each goes through the text once and adds what it finds;
+ * none looks back further than a fixed number of bytes, so the whole is linear whatever the text.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_MEMORY_FLAGS_INT_H
+#define DORMOUSE_MEMORY_FLAGS_INT_H
+
+#include "memory/edit.h"
+
+#define FLAGS_MAX 200
+
+struct flag_rule {
+    const char *pattern, *description;
+    enum memory_severity severity;
+};
+
+struct flag_search {
+    struct str text;
+    struct arena *arena;
+    struct memory_flag *flags; /* room for FLAGS_MAX of each search */
+    size_t count, room;
+    size_t urls; /* those of them that flag_urls() found, which are the first */
+};
+
+/* [start, end) of the text. Beyond FLAGS_MAX of one search the later ones are left out. */
+void flag_add(struct flag_search *search, const struct flag_rule *rule, size_t start, size_t end);
+/* Does the place lie in an address? */
+bool flag_in_url(const struct flag_search *search, size_t at);
+
+/* flags_words.c: phrases, word by word. */
+void flag_words(struct flag_search *search);
+/* flags_marks.c: addresses, links, role marks, markup. */
+void flag_urls(struct flag_search *search);
+void flag_emails(struct flag_search *search);
+void flag_links(struct flag_search *search);
+void flag_literals(struct flag_search *search);
+/* flags_code.c: shell pipes, and text that was made unreadable. */
+void flag_pipes(struct flag_search *search);
+void flag_blobs(struct flag_search *search);
+/* flags_hidden.c: characters that nobody sees. */
+void flag_hidden(struct flag_search *search);
+
+static inline bool flag_is_alpha(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+static inline bool flag_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+static inline char flag_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+static inline bool flag_is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+/* Bytes of the white space that text begins with (also U+00A0, U+2003 ...); 0: none. */
+size_t flag_space(struct str text);
+/* Does text begin with this, whatever the case of its letters? */
+bool flag_begins(struct str text, const char *what);
+
+#endif

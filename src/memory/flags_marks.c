@@ -1,0 +1,349 @@
+/* Addresses, links that lead elsewhere than they say, marks that imitate the system, markup.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "memory/flags_int.h"
+
+/* ---- https?://\S+ ---- */
+
+/* Bytes of "http://" or "https://" here; 0: neither. */
+static size_t scheme(struct str text)
+{
+    return flag_begins(text, "http://") ? 7 : flag_begins(text, "https://") ? 8 : 0;
+}
+
+/* How far text goes without white space. */
+static size_t unspaced(struct str text)
+{
+    struct str rest = text;
+
+    while (rest.n && !flag_space(rest))
+        rest = str_skip(rest, 1);
+    return text.n - rest.n;
+}
+
+void flag_urls(struct flag_search *search)
+{
+    static const struct flag_rule rule = { "https?://\\S+", "Contains URL", MEMORY_WARNING };
+    struct str text = search->text;
+
+    for (size_t at = 0; at < text.n; at++) {
+        size_t head, n;
+
+        if (flag_lower(text.p[at]) != 'h')
+            continue;
+        head = scheme(str_skip(text, at));
+        n = head ? unspaced(str_skip(text, at + head)) : 0;
+        if (!n)
+            continue;
+        flag_add(search, &rule, at, at + head + n);
+        at += head + n - 1;
+    }
+    search->urls = search->count;
+}
+
+/* ---- addresses of mail ---- */
+
+static bool is_local(char c)
+{
+    return flag_is_alpha(c) || flag_is_digit(c) || (c && strchr("._%+-", c));
+}
+
+static bool is_domain(char c)
+{
+    return flag_is_alpha(c) || flag_is_digit(c) || c == '.' || c == '-';
+}
+
+/* Bytes of [a-zA-Z0-9.-]+\.[a-zA-Z]{2,} at the front, the longest; 0: it is none. */
+static size_t domain_length(struct str text)
+{
+    size_t run = 0, letters = 0;
+
+    while (run < text.n && is_domain(text.p[run]))
+        run++;
+    for (size_t at = run; at > 1; at--) {
+        char c = text.p[at - 1];
+
+        if (flag_is_alpha(c)) {
+            letters++;
+            continue;
+        }
+        if (c == '.' && letters >= 2)
+            return at + letters;
+        letters = 0;
+    }
+    return 0;
+}
+
+void flag_emails(struct flag_search *search)
+{
+    static const struct flag_rule rule = { "[a-zA-Z0-9._%+-]+@[a-zA-Z0-9.-]+\\.[a-zA-Z]{2,}",
+                                           "Contains email", MEMORY_WARNING };
+    struct str text = search->text;
+    size_t from = 0;
+
+    for (size_t at = 0; at < text.n; at++) {
+        size_t start = at, n;
+
+        if (text.p[at] != '@')
+            continue;
+        while (start > from && is_local(text.p[start - 1]))
+            start--;
+        from = at + 1;
+        n = start < at ? domain_length(str_skip(text, at + 1)) : 0;
+        if (!n)
+            continue;
+        flag_add(search, &rule, start, at + 1 + n);
+        from = at + 1 + n;
+        at += n;
+    }
+}
+
+/* ---- links ---- */
+
+#define LINK_MAX 2048
+
+/* The host that an address or something that looks like one names; empty: it is none. */
+static struct str host_of(struct str text)
+{
+    size_t n = scheme(text), end = 0, dot = 0;
+    bool named = n > 0;
+
+    text = str_skip(text, n);
+    if (!named && flag_begins(text, "//"))
+        text = str_skip(text, 2);
+    for (; end < text.n && is_domain(text.p[end]); end++) {
+        if (text.p[end] == '.')
+            dot = end;
+    }
+    if (end < text.n && text.p[end] == '@') /* user@host */
+        return host_of(str_skip(text, end + 1));
+    if (!named && (!dot || end - dot < 3 || (end < text.n && !strchr("/:?#", text.p[end]))))
+        return STR_NONE;
+    text = str_take(text, end);
+    return flag_begins(text, "www.") ? str_skip(text, 4) : text;
+}
+
+static bool is_letters(struct str text)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        if (!flag_is_alpha(text.p[i]))
+            return false;
+    }
+    return text.n > 1;
+}
+
+/* "notes.md" is a file's name before it is a host's. */
+static bool looks_like_host(struct str host)
+{
+    static const char *const files[] = { "md",  "txt",  "py",  "sh", "js", "ts",   "json", "yaml",
+                                         "pdf", "html", "csv", "rs", "go", "toml", NULL };
+    ptrdiff_t dot = -1;
+
+    for (size_t i = 0; i < host.n; i++) {
+        if (host.p[i] == '.')
+            dot = (ptrdiff_t)i;
+    }
+    host = str_skip(host, (size_t)(dot + 1));
+    for (const char *const *p = files; *p; p++) {
+        if (str_eq_nocase(host, str_from(*p)))
+            return false;
+    }
+    return is_letters(host);
+}
+
+static struct str first_word(struct str text)
+{
+    text = str_trim(text);
+    return str_take(text, unspaced(text));
+}
+
+/* Does a link say one host and lead to another? */
+static bool misleads(struct str label, struct str target)
+{
+    struct str said = host_of(first_word(label)), meant = host_of(str_trim(target));
+
+    if (!said.n || (!scheme(first_word(label)) && !looks_like_host(said)))
+        return false;
+    return !str_eq_nocase(said, meant);
+}
+
+static const struct flag_rule link_rule = { "\\[text\\](target)", "Link text and target differ",
+                                            MEMORY_DANGER };
+static const struct flag_rule script_link_rule = { "\\[text\\](script:)",
+                                                   "Link that runs a script or carries data",
+                                                   MEMORY_DANGER };
+static const struct flag_rule image_rule = { "!\\[text\\](https?:)",
+                                             "Image that is loaded from elsewhere when shown",
+                                             MEMORY_WARNING };
+
+/* The next place of a character. Places only move on, so all searches together go once through the
+ * text. */
+struct seek {
+    char c;
+    size_t at;
+};
+
+static size_t seek_from(struct seek *seek, struct str text, size_t from)
+{
+    const char *found;
+
+    if (seek->at >= from && seek->at < text.n && text.p[seek->at] == seek->c)
+        return seek->at;
+    if (seek->at >= text.n && text.n >= from && seek->at)
+        return text.n;
+    found = from < text.n ? memchr(text.p + from, seek->c, text.n - from) : NULL;
+    seek->at = found ? (size_t)(found - text.p) : text.n;
+    return seek->at;
+}
+
+/* Where it stands in the next LINK_MAX bytes of the line; 0: not there. */
+static size_t seek_near(struct seek *seek, struct seek *line, struct str text, size_t from)
+{
+    size_t at = seek_from(seek, text, from);
+
+    if (at >= text.n || at >= from + LINK_MAX || at > seek_from(line, text, from))
+        return 0;
+    return at;
+}
+
+static void judge_link(struct flag_search *search, size_t start, size_t close, size_t end)
+{
+    struct str text = search->text;
+    struct str label = str_of(text.p + start + 1, close - start - 1);
+    struct str target = str_trim(str_of(text.p + close + 2, end - close - 2));
+    bool image = start && text.p[start - 1] == '!';
+
+    if (target.n && target.p[0] == '<')
+        target = str_skip(target, 1);
+    target = str_take(target, unspaced(target));
+    if (flag_begins(target, "javascript:") || flag_begins(target, "data:") ||
+        flag_begins(target, "vbscript:") || flag_begins(target, "file:"))
+        flag_add(search, &script_link_rule, start, end + 1);
+    else if (misleads(label, target))
+        flag_add(search, &link_rule, start, end + 1);
+    if (image && scheme(target))
+        flag_add(search, &image_rule, start - 1, end + 1);
+}
+
+/* Brackets are looked at from the closing one: "](" is what makes a link. */
+static void markdown_links(struct flag_search *search)
+{
+    struct str text = search->text;
+    struct seek close = { .c = ')' }, newline = { .c = '\n' };
+    size_t open = 0, line = 0;
+    bool is_open = false;
+
+    for (size_t at = 0; at + 1 < text.n; at++) {
+        size_t end;
+
+        if (text.p[at] == '\n') {
+            line = at + 1;
+            is_open = false;
+        } else if (text.p[at] == '[' && !is_open) {
+            open = at;
+            is_open = true;
+        }
+        if (text.p[at] != ']')
+            continue;
+        if (is_open && open >= line && at - open <= LINK_MAX && text.p[at + 1] == '(' &&
+            (end = seek_near(&close, &newline, text, at + 2))) {
+            judge_link(search, open, at, end);
+            at = end;
+        }
+        is_open = false;
+    }
+}
+
+/* What href names in the text of a tag; empty: nothing. */
+static struct str href_of(struct str tag)
+{
+    ptrdiff_t at = str_find(tag, STR("href=")), end;
+    struct str target = str_skip(tag, (size_t)at + 5);
+
+    if (at < 0 || !target.n)
+        return STR_NONE;
+    if (target.p[0] != '"' && target.p[0] != '\'')
+        return str_take(target, unspaced(target));
+    end = str_find_char(str_skip(target, 1), target.p[0]);
+    return end < 0 ? STR_NONE : str_of(target.p + 1, (size_t)end);
+}
+
+/* <a href="target">text</a> */
+static void html_links(struct flag_search *search)
+{
+    struct str text = search->text;
+    struct seek close = { .c = '>' }, open = { .c = '<' }, newline = { .c = '\n' };
+
+    for (size_t at = 0; at + 9 < text.n; at++) {
+        size_t tag, end;
+        struct str target;
+
+        if (text.p[at] != '<' || flag_lower(text.p[at + 1]) != 'a' ||
+            !flag_is_space(text.p[at + 2]) || !(tag = seek_near(&close, &newline, text, at + 3)))
+            continue;
+        target = href_of(str_of(text.p + at, tag - at));
+        end = seek_near(&open, &newline, text, tag);
+        if (end && target.n && misleads(str_of(text.p + tag + 1, end - tag - 1), target))
+            flag_add(search, &link_rule, at, end);
+        at = tag;
+    }
+}
+
+void flag_links(struct flag_search *search)
+{
+    markdown_links(search);
+    html_links(search);
+}
+
+/* ---- marks ---- */
+
+static const struct literal {
+    const char *text; /* in lower case */
+    struct flag_rule rule;
+} literals[] = {
+#define ROLE "role-mark", "Imitates a message of the system", MEMORY_DANGER
+    { "<|im_start|>", { ROLE } },
+    { "<|im_end|>", { ROLE } },
+    { "<|system|>", { ROLE } },
+    { "<|user|>", { ROLE } },
+    { "<|assistant|>", { ROLE } },
+    { "<|start_header_id|>", { ROLE } },
+    { "<|eot_id|>", { ROLE } },
+    { "<|endoftext|>", { ROLE } },
+    { "<start_of_turn>", { ROLE } },
+    { "<end_of_turn>", { ROLE } },
+    { "[inst]", { ROLE } },
+    { "[/inst]", { ROLE } },
+    { "<<sys>>", { ROLE } },
+    { "<system>", { ROLE } },
+    { "</system>", { ROLE } },
+    { "[system]", { ROLE } },
+    { "[system message]", { ROLE } },
+    { "### system:", { ROLE } },
+    { "### instruction:", { ROLE } },
+#undef ROLE
+    { "<script", { "<script", "Contains a script", MEMORY_DANGER } },
+    { "<iframe", { "<iframe", "Embeds another page", MEMORY_DANGER } },
+    { "javascript:", { "javascript:", "Contains a script", MEMORY_DANGER } },
+    { "-----begin ", { "-----BEGIN", "Contains a key or certificate", MEMORY_DANGER } },
+};
+
+void flag_literals(struct flag_search *search)
+{
+    struct str text = search->text;
+
+    for (size_t at = 0; at < text.n; at++) {
+        if (!strchr("<[#jJ-", text.p[at]) || !text.p[at])
+            continue;
+        for (size_t i = 0; i < ARRAY_LEN(literals); i++) {
+            size_t n = strlen(literals[i].text);
+
+            if (!flag_begins(str_skip(text, at), literals[i].text))
+                continue;
+            flag_add(search, &literals[i].rule, at, at + n);
+            at += n - 1;
+            break;
+        }
+    }
+}

@@ -1,0 +1,205 @@
+/* The tree that an agent sees: two mappings of its settings, its skills, what it knows.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "base/json_write.h"
+#include "memory/edit.h"
+
+#define SKILL_NAME_MAX 64
+
+struct str memory_tree(const struct agent *agent, struct arena *arena)
+{
+    return str_from(arena_printf(arena, "agents/%s", agent->id));
+}
+
+/* ---- paths ---- */
+
+static bool is_skill_name(struct str name)
+{
+    if (!name.n || name.n > SKILL_NAME_MAX || name.p[0] == '-' || name.p[name.n - 1] == '-')
+        return false;
+    for (size_t i = 0; i < name.n; i++) {
+        char c = name.p[i];
+
+        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+              (c == '-' && name.p[i - 1] != '-')))
+            return false;
+    }
+    return true;
+}
+
+static int deny_skill(struct str path, struct err *err)
+{
+    return err_set(err, ERR_PATH_DENIED,
+                   "path \"%.*s\": a skill is written as skills/NAME.md; NAME has lower-case "
+                   "letters, digits and single '-', at most %d of them",
+                   STR_ARG(path), SKILL_NAME_MAX);
+}
+
+static int skill_path(struct str path, bool write, struct arena *arena, struct str *ret_path,
+                      struct err *err)
+{
+    struct str name = str_skip(path, sizeof("skills/") - 1);
+
+    if (str_find_char(name, '/') >= 0) {
+        if (write)
+            return deny_skill(path, err);
+        *ret_path = path;
+        return 0;
+    }
+    if (!str_ends(name, STR(".md")) || !is_skill_name(str_take(name, name.n - 3)))
+        return deny_skill(path, err);
+    *ret_path =
+        str_from(arena_printf(arena, "skills/%.*s/SKILL.md", STR_ARG(str_take(name, name.n - 3))));
+    return 0;
+}
+
+int memory_path(struct str path, bool write, struct arena *arena, struct str *ret_path,
+                struct err *err)
+{
+    if (file_path_check(path, arena, NULL, err) < 0)
+        return -1;
+    if (str_starts(path, STR("skills/")))
+        return skill_path(path, write, arena, ret_path, err);
+    if (str_is(path, "AGENTS.md") || str_is(path, "tools.json")) {
+        if (write)
+            return err_set(err, ERR_PATH_DENIED,
+                           "path \"%.*s\" is read only; write below knowledge/ or to "
+                           "skills/NAME.md",
+                           STR_ARG(path));
+    } else if (!str_starts(path, STR("knowledge/"))) {
+        return err_set(err, ERR_PATH_DENIED, "path \"%.*s\": memory is %sknowledge/... and %s",
+                       STR_ARG(path), write ? "" : "AGENTS.md, tools.json, ",
+                       write ? "skills/NAME.md" : "skills/...");
+    }
+    *ret_path = path;
+    return 0;
+}
+
+struct str memory_seen_path(struct str store_path, struct arena *arena)
+{
+    struct str name = str_skip(store_path, sizeof("skills/") - 1);
+
+    if (!str_starts(store_path, STR("skills/")) || !str_ends(name, STR("/SKILL.md")))
+        return store_path;
+    name = str_take(name, name.n - (sizeof("/SKILL.md") - 1));
+    if (!is_skill_name(name))
+        return store_path;
+    return str_from(arena_printf(arena, "skills/%.*s.md", STR_ARG(name)));
+}
+
+/* ---- reading ---- */
+
+static const char *const mapped[] = { "AGENTS.md", "tools.json" };
+
+/* A list of names; "*" alone for an agent that has every tool of its kind. */
+static struct str tools_text(const struct agent *agent, struct arena *arena)
+{
+    AUTO_BUF out = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&out);
+    AUTO_JSON list = NULL;
+
+    if (agent->tools && json_parse(str_from(agent->tools), &list, NULL) == 0)
+        json_write_value(&w, list);
+    else
+        json_write_raw(&w, STR("[\"*\"]"));
+    buf_add_char(&out, '\n');
+    return arena_str(arena, buf_str(&out));
+}
+
+static bool map_settings(const struct agent *agent, struct str path, struct arena *arena,
+                         struct file *ret_file)
+{
+    bool tools = str_is(path, mapped[1]);
+
+    if (!tools && !str_is(path, mapped[0]))
+        return false;
+    *ret_file = (struct file){
+        .path = path,
+        .content_type = tools ? STR("application/json") : STR("text/markdown"),
+        .created_at = agent->created_at,
+        .updated_at = agent->updated_at,
+        .author = STR("owner"),
+        .content =
+            tools ? tools_text(agent, arena) : arena_str(arena, str_from(agent->instructions)),
+    };
+    ret_file->size = (int64_t)ret_file->content.n;
+    return true;
+}
+
+int memory_read(struct files *files, const struct agent *agent, struct str path,
+                struct arena *arena, struct file *ret_file, struct err *err)
+{
+    struct str store_path;
+    int r;
+
+    if (memory_path(path, false, arena, &store_path, err) < 0)
+        return -1;
+    if (map_settings(agent, path, arena, ret_file))
+        return 1;
+    r = file_get(files, memory_tree(agent, arena), store_path, arena, ret_file, err);
+    if (r > 0)
+        ret_file->path = arena_str(arena, path);
+    return r;
+}
+
+/* ---- listing ---- */
+
+static int by_path(const void *a, const void *b)
+{
+    return str_cmp(((const struct file *)a)->path, ((const struct file *)b)->path);
+}
+
+/* "knowledge/work" -> "knowledge/work/"; empty stays empty. */
+static int directory_prefix(struct str directory, struct arena *arena, struct str *ret_prefix,
+                            struct err *err)
+{
+    *ret_prefix = STR("");
+    if (directory.n && directory.p[directory.n - 1] == '/')
+        directory = str_take(directory, directory.n - 1);
+    if (!directory.n)
+        return 0;
+    if (file_path_check(directory, arena, NULL, err) < 0)
+        return -1;
+    if (!str_is(directory, "knowledge") && !str_is(directory, "skills") &&
+        !str_starts(directory, STR("knowledge/")) && !str_starts(directory, STR("skills/")))
+        return err_set(err, ERR_PATH_DENIED,
+                       "directory \"%.*s\": there are knowledge and skills, and what is below them",
+                       STR_ARG(directory));
+    *ret_prefix = str_from(arena_printf(arena, "%.*s/", STR_ARG(directory)));
+    return 0;
+}
+
+/* Only what agents may see: there is nothing else in the tree, but it is not ours alone. */
+static bool is_memory(struct str path)
+{
+    return str_starts(path, STR("knowledge/")) || str_starts(path, STR("skills/"));
+}
+
+int memory_list(struct files *files, const struct agent *agent, struct str directory,
+                struct arena *arena, struct file **ret_files, size_t *ret_count, struct err *err)
+{
+    struct file *stored, *all;
+    size_t count, n = 0;
+    struct str prefix;
+
+    if (directory_prefix(directory, arena, &prefix, err) < 0 ||
+        file_list(files, memory_tree(agent, arena), prefix, arena, &stored, &count, err) < 0)
+        return -1;
+    all = ARENA_NEW_N(arena, struct file, count + ARRAY_LEN(mapped));
+    for (size_t i = 0; i < ARRAY_LEN(mapped) && !prefix.n; i++)
+        map_settings(agent, str_from(mapped[i]), arena, &all[n++]);
+    for (size_t i = 0; i < count; i++) {
+        if (!is_memory(stored[i].path))
+            continue;
+        all[n] = stored[i];
+        all[n++].path = memory_seen_path(stored[i].path, arena);
+    }
+    qsort(all, n, sizeof(*all), by_path);
+    *ret_files = all;
+    *ret_count = n;
+    return 0;
+}

@@ -1,0 +1,215 @@
+/* Slack, mail and the calendar: a few plain requests.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/json.h>
+
+#include "base/alloc.h"
+#include "base/json.h"
+#include "base/json_write.h"
+#include "base/timefmt.h"
+#include "model/offline_int.h"
+
+#define SHOWN_MAX 20
+#define DAY_MS    86400000
+
+/* A call with these members; the JSON lies in the turn's arena. */
+static void call_with(struct offline_turn *turn, const struct model_tool *tool, struct buf *json)
+{
+    offline_call_json(turn, tool, arena_str(turn->arena, buf_str(json)));
+}
+
+static const struct model_tool *need(struct offline_turn *turn, const char *what, const char *name)
+{
+    const struct model_tool *tool = offline_tool(turn, name);
+
+    if (!tool)
+        offline_lacks(turn, what, name);
+    return tool;
+}
+
+/* ---- Slack ---- */
+
+static struct json_object *channels_of(const struct offline_turn *turn)
+{
+    const struct offline_result *list = offline_result_of(turn, "list_slack_channels");
+    struct json_object *channels = NULL;
+
+    if (list)
+        json_get_array(list->json, "channels", &channels, NULL);
+    return channels;
+}
+
+static void say_channels(struct offline_turn *turn)
+{
+    struct json_object *channels = channels_of(turn);
+    size_t n = channels ? json_object_array_length(channels) : 0;
+
+    offline_say(turn, "There %s %zu channel%s:\n", n == 1 ? "is" : "are", n, n == 1 ? "" : "s");
+    for (size_t i = 0; i < n && i < SHOWN_MAX; i++) {
+        struct json_object *channel = json_object_array_get_idx(channels, i);
+        bool is_private = false;
+
+        json_get_bool(channel, "is_private", &is_private, NULL);
+        offline_say(turn, "    #%.*s%s (%.*s)\n", STR_ARG(json_str(json_find(channel, "name"))),
+                    is_private ? " (private)" : "", STR_ARG(json_str(json_find(channel, "id"))));
+    }
+    if (n > SHOWN_MAX)
+        offline_say(turn, "    and %zu more\n", n - SHOWN_MAX);
+}
+
+void offline_slack_list(struct offline_turn *turn)
+{
+    const struct model_tool *tool = need(turn, "list Slack channels", "list_slack_channels");
+    AUTO_BUF json = BUF_INIT(64);
+
+    if (!tool)
+        return;
+    if (turn->round == 0) {
+        buf_add_text(&json, "{}");
+        call_with(turn, tool, &json);
+    } else if (!offline_failed(turn)) {
+        say_channels(turn);
+    }
+}
+
+static struct str channel_id(struct json_object *channels, struct str name)
+{
+    for (size_t i = 0; channels && i < json_object_array_length(channels); i++) {
+        struct json_object *channel = json_object_array_get_idx(channels, i);
+
+        if (str_eq_nocase(json_str(json_find(channel, "name")), name) ||
+            str_eq(json_str(json_find(channel, "id")), name))
+            return json_str(json_find(channel, "id"));
+    }
+    return STR_NONE;
+}
+
+static void send(struct offline_turn *turn, const struct model_tool *tool)
+{
+    struct str name = turn->match.cap[1], id;
+    AUTO_BUF json = BUF_INIT(OFFLINE_TEXT_MAX);
+    struct json_writer w = JSON_WRITER(&json);
+
+    if (name.n && name.p[0] == '#')
+        name = str_skip(name, 1);
+    id = channel_id(channels_of(turn), name);
+    if (!id.n) {
+        offline_say(turn,
+                    "I see no Slack channel #%.*s. \"list slack channels\" shows those I see.",
+                    STR_ARG(name));
+        return;
+    }
+    json_write_object_begin(&w);
+    json_write_key(&w, "channel_id");
+    json_write_str(&w, id);
+    json_write_key(&w, "text");
+    json_write_str(&w, turn->match.cap[0]);
+    json_write_object_end(&w);
+    call_with(turn, tool, &json);
+}
+
+/* The list first: people say names, Slack wants ids. */
+void offline_slack_send(struct offline_turn *turn)
+{
+    const struct model_tool *sender = need(turn, "send a Slack message", "send_slack_message");
+    const struct model_tool *list = need(turn, "find the channel", "list_slack_channels");
+    AUTO_BUF json = BUF_INIT(64);
+
+    if (!sender || !list)
+        return;
+    if (turn->round == 0) {
+        buf_add_text(&json, "{\"limit\":1000}");
+        call_with(turn, list, &json);
+    } else if (offline_failed(turn)) {
+        return;
+    } else if (turn->round == 1) {
+        send(turn, sender);
+    } else {
+        offline_say(turn, "Sent to %.*s.", STR_ARG(turn->match.cap[1]));
+    }
+}
+
+/* ---- mail ---- */
+
+static void say_mails(struct offline_turn *turn)
+{
+    struct json_object *mails = NULL;
+    size_t n;
+
+    json_get_array(offline_result_last(turn)->json, "emails", &mails, NULL);
+    n = mails ? json_object_array_length(mails) : 0;
+    offline_say(turn, n ? "%zu mail%s:\n" : "There is no such mail.", n, n == 1 ? "" : "s");
+    for (size_t i = 0; i < n && i < SHOWN_MAX; i++) {
+        struct json_object *mail = json_object_array_get_idx(mails, i);
+
+        offline_say(turn, "    %.*s: %.*s\n",
+                    STR_ARG(str_take(json_str(json_find(mail, "from")), 80)),
+                    STR_ARG(str_take(json_str(json_find(mail, "subject")), 160)));
+    }
+}
+
+/* arg: "unread", or NULL for all. */
+void offline_mail_list(struct offline_turn *turn)
+{
+    const struct model_tool *tool = need(turn, "look at your mail", "list_emails");
+    AUTO_BUF json = BUF_INIT(128);
+
+    if (!tool)
+        return;
+    if (turn->round == 0) {
+        buf_printf(&json, "{\"unread_only\":%s}", turn->arg ? "true" : "false");
+        call_with(turn, tool, &json);
+    } else if (!offline_failed(turn)) {
+        say_mails(turn);
+    }
+}
+
+/* ---- calendar ---- */
+
+static void say_events(struct offline_turn *turn)
+{
+    struct json_object *events = NULL;
+    size_t n;
+
+    json_get_array(offline_result_last(turn)->json, "events", &events, NULL);
+    n = events ? json_object_array_length(events) : 0;
+    offline_say(turn, n ? "%zu event%s:\n" : "Nothing is in your calendar then.", n,
+                n == 1 ? "" : "s");
+    for (size_t i = 0; i < n && i < SHOWN_MAX; i++) {
+        struct json_object *event = json_object_array_get_idx(events, i);
+
+        offline_say(turn, "    %.*s  %.*s\n", STR_ARG(json_str(json_find(event, "start"))),
+                    STR_ARG(str_take(json_str(json_find(event, "title")), 160)));
+    }
+}
+
+/* The UTC day; the tool's own time zone says what was meant by it. */
+static void day_text(int64_t now_ms, int64_t days, char out[11])
+{
+    char text[TIMEFMT_SIZE];
+
+    timefmt_rfc3339(now_ms + days * DAY_MS, text);
+    memcpy(out, text, 10);
+    out[10] = '\0';
+}
+
+/* arg: "0" today, "1" tomorrow, "7" this week. */
+void offline_calendar_list(struct offline_turn *turn)
+{
+    const struct model_tool *tool = need(turn, "look at your calendar", "list_events");
+    bool week = turn->arg[0] == '7', tomorrow = turn->arg[0] == '1';
+    char from[11], to[11];
+    AUTO_BUF json = BUF_INIT(128);
+
+    if (!tool)
+        return;
+    if (turn->round == 0) {
+        day_text(turn->now_ms, tomorrow, from);
+        day_text(turn->now_ms, week ? 7 : tomorrow ? 2 : 1, to);
+        buf_printf(&json, "{\"from\":\"%s\",\"to\":\"%s\"}", from, to);
+        call_with(turn, tool, &json);
+    } else if (!offline_failed(turn)) {
+        say_events(turn);
+    }
+}

@@ -1,0 +1,517 @@
+/* Making an agent without a language model: a form that is filled by talking.
+ *
+ * Everything follows from the messages. What people said is gone through from the beginning: each
+ * sentence fills the next empty place of the form or corrects one that is filled ("call it Coach",
+ * "without bash"); a proposal that was accepted ends the form, one that was rejected waits for a
+ * correction. So a conversation that is resumed goes on where it was.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/json.h>
+
+#include "base/json.h"
+#include "model/offline_wizard_int.h"
+
+/* ---- words ---- */
+
+static bool matches(const struct offline_words *words, const char *const *table,
+                    struct offline_match *ret_match)
+{
+    for (size_t i = 0; table[i]; i++)
+        if (offline_match(table[i], words, ret_match))
+            return true;
+    return false;
+}
+
+static bool is_yes(const struct offline_words *words)
+{
+    static const char *const table[] = {
+        "yes|y|yep|yeah|ok|okay|sure|fine|good|great|perfect|right|correct|please|accept|propose "
+        "...",
+        "sounds good|great|fine ...",
+        "that|this is fine|good|ok|right ...",
+        "do it ...",
+        "go ahead ...",
+        "looks good|fine|right ...",
+        NULL,
+    };
+    struct offline_match match;
+
+    return matches(words, table, &match);
+}
+
+static bool is_no(const struct offline_words *words)
+{
+    static const char *const table[] = {
+        "no|nope|none|nothing|neither|blank|empty|without|scratch",
+        "no template|thanks|thank ...",
+        "from scratch ...",
+        "none of them|these|those ...",
+        NULL,
+    };
+    struct offline_match match;
+
+    return matches(words, table, &match);
+}
+
+static bool is_greeting(const struct offline_words *words)
+{
+    static const char *const table[] = {
+        "hi|hello|hey|hallo|moin|greetings ...",
+        "good morning|evening|day|afternoon ...",
+        "help|start|begin|new",
+        "what can you do ...",
+        "[i] [want|need|make|create] [to] [make|create|build] an|a "
+        "[new] agent",
+        NULL
+    };
+    struct offline_match match;
+
+    return matches(words, table, &match) && words->n < 8;
+}
+
+/* ---- tools ---- */
+
+struct json_object *wizard_tool(const struct wizard *w, struct str name)
+{
+    for (size_t i = 0; w->tools && i < json_object_array_length(w->tools); i++) {
+        struct json_object *tool = json_object_array_get_idx(w->tools, i);
+
+        if (str_eq(json_str(json_find(tool, "name")), name))
+            return tool;
+    }
+    return NULL;
+}
+
+/* What people call a tool. */
+static struct str synonym(struct str word)
+{
+    static const struct {
+        const char *said, *part;
+    } table[] = {
+        { "shell", "bash" },      { "terminal", "bash" },    { "commands", "bash" },
+        { "command", "bash" },    { "files", "file" },       { "questions", "ask" },
+        { "question", "ask" },    { "asking", "ask" },       { "mail", "gmail" },
+        { "email", "gmail" },     { "e-mail", "gmail" },     { "writing", "write" },
+        { "memories", "memory" }, { "searching", "search" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(table); i++)
+        if (str_is(word, table[i].said))
+            return str_from(table[i].part);
+    return word;
+}
+
+static bool in_list(const struct str *list, size_t n, struct str name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(list[i], name))
+            return true;
+    return false;
+}
+
+static void list_add(struct str *list, size_t *n, struct str name)
+{
+    if (!in_list(list, *n, name) && *n < WIZARD_TOOLS_MAX)
+        list[(*n)++] = name;
+}
+
+static void list_drop(struct str *list, size_t *n, struct str name)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (str_eq(list[i], name)) {
+            list[i] = list[--*n];
+            return;
+        }
+}
+
+/* The tools that a phrase names: "slack and the shell", "write_file". */
+static size_t tools_named(const struct wizard *w, struct str phrase, struct str *ret_names)
+{
+    struct offline_words words;
+    size_t n = 0;
+
+    offline_words_split(phrase, w->turn->arena, &words);
+    for (size_t i = 0; i < words.n; i++) {
+        struct str part = synonym(words.word[i].low);
+
+        for (size_t k = 0; part.n >= 3 && k < json_object_array_length(w->tools); k++) {
+            struct str name = json_str(json_find(json_object_array_get_idx(w->tools, k), "name"));
+            bool same = wizard_tool(w, part) ? str_eq(name, part) : offline_contains(name, part);
+
+            if (same && !str_is(part, "the") && !str_is(part, "and") && !str_is(part, "tool") &&
+                !str_is(part, "tools"))
+                list_add(ret_names, &n, name);
+        }
+    }
+    return n;
+}
+
+static void base_tools(const struct wizard *w, struct str *names, size_t *n)
+{
+    static const char *const plain[] = { "ask_user", "list_memory", "read_memory", "write_memory" };
+    struct json_object *of = json_find(w->form.template, "tools");
+
+    for (size_t i = 0; of && i < json_object_array_length(of); i++)
+        list_add(names, n, json_str(json_object_array_get_idx(of, i)));
+    for (size_t i = 0; !of && i < ARRAY_LEN(plain); i++)
+        list_add(names, n, str_from(plain[i]));
+}
+
+size_t wizard_tools(const struct wizard *w, struct str *ret_names)
+{
+    struct str all[WIZARD_TOOLS_MAX];
+    size_t n = 0, kept = 0;
+
+    base_tools(w, all, &n);
+    for (size_t i = 0; i < w->form.added_count; i++)
+        list_add(all, &n, w->form.added[i]);
+    for (size_t i = 0; i < n; i++)
+        if (wizard_tool(w, all[i]) && !in_list(w->form.removed, w->form.removed_count, all[i]))
+            ret_names[kept++] = all[i];
+    return kept;
+}
+
+static void note_names(struct wizard *w, const char *what, const struct str *names, size_t n)
+{
+    buf_printf(&w->notice, "%s ", what);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&w->notice, "%s%.*s", i ? ", " : "", STR_ARG(names[i]));
+    buf_add_text(&w->notice, ".\n\n");
+}
+
+static bool change_tools(struct wizard *w, struct str phrase, bool add)
+{
+    struct wizard_form *form = &w->form;
+    struct str names[WIZARD_TOOLS_MAX];
+    size_t n = tools_named(w, phrase, names);
+
+    for (size_t i = 0; i < n; i++) {
+        list_drop(add ? form->removed : form->added,
+                  add ? &form->removed_count : &form->added_count, names[i]);
+        list_add(add ? form->added : form->removed, add ? &form->added_count : &form->removed_count,
+                 names[i]);
+    }
+    if (n)
+        note_names(w, add ? "Added:" : "Left out:", names, n);
+    return n > 0;
+}
+
+/* ---- templates ---- */
+
+static struct json_object *template_named(const struct wizard *w, struct str text)
+{
+    for (size_t i = 0; i < json_object_array_length(w->templates); i++) {
+        struct json_object *template = json_object_array_get_idx(w->templates, i);
+        struct str name = json_str(json_find(template, "name"));
+        struct str id = json_str(json_find(template, "id"));
+
+        if (text.n && (offline_contains(text, name) || offline_contains(text, id)))
+            return template;
+    }
+    return NULL;
+}
+
+/* Words that tell what somebody needs, beside those of the template's own description. */
+static const struct {
+    const char *id, *words;
+} tells[] = {
+    { "gym-coach",
+      "gym workout workouts training train fitness muscle running strength exercise sport" },
+    { "planner",
+      "plan planning day week schedule todo todos tasks appointments organise organize" },
+    { "strategist", "decide decision decisions strategy options choose career business" },
+    { "research-assistant",
+      "research papers documents summarise summarize read reading code notes" },
+    { "inbox-helper", "mail mails email emails inbox messages message reply replies letters" },
+};
+
+static int score(struct json_object *template, const struct offline_words *words)
+{
+    struct str id = json_str(json_find(template, "id"));
+    int sum = 0;
+
+    for (size_t i = 0; i < words->n; i++) {
+        struct str word = words->word[i].low;
+
+        if (word.n >= 4 && offline_contains(json_str(json_find(template, "name")), word))
+            sum += 3;
+        if (word.n >= 5 && offline_contains(json_str(json_find(template, "description")), word))
+            sum += 1;
+        for (size_t k = 0; k < ARRAY_LEN(tells); k++) {
+            struct str rest = str_from(tells[k].words), tell;
+
+            while (str_is(id, tells[k].id) && str_split(&rest, ' ', &tell))
+                sum += str_eq(tell, word) ? 3 : 0;
+        }
+    }
+    return sum;
+}
+
+struct json_object *wizard_suggest(const struct wizard *w)
+{
+    struct offline_words words;
+    struct json_object *best = NULL;
+    int most = 2; /* a word of the description alone is chance */
+
+    offline_words_split(w->form.purpose, w->turn->arena, &words);
+    for (size_t i = 0; i < json_object_array_length(w->templates); i++) {
+        struct json_object *template = json_object_array_get_idx(w->templates, i);
+        int n = score(template, &words);
+
+        if (n > most) {
+            most = n;
+            best = template;
+        }
+    }
+    return best;
+}
+
+/* ---- hearing ---- */
+
+static struct str bare(struct str text)
+{
+    text = str_trim(text);
+    while (text.n && strchr("\"'.!,;:", text.p[text.n - 1]))
+        text.n--;
+    while (text.n && strchr("\"'", text.p[0]))
+        text = str_skip(text, 1);
+    return str_trim(text);
+}
+
+static bool hear_name(struct wizard *w, const struct offline_words *words)
+{
+    static const char *const table[] = {
+        "call|name|rename it|him|her|them [to] {a}",
+        "[the|its|his|her] name is|should [be] {a}",
+        "rename [it] to {a}",
+        NULL,
+    };
+    struct offline_match match;
+
+    if (!matches(words, table, &match) || !bare(match.cap[0]).n)
+        return false;
+    w->form.name = bare(match.cap[0]);
+    return true;
+}
+
+static bool hear_tools(struct wizard *w, const struct offline_words *words)
+{
+    static const char *const less[] = { "without|remove|drop|minus|not|no {a}",
+                                        "leave|take out|away {a}", "leave|take {a} out|away",
+                                        "[it] [should] [must] not use|have {a}", NULL };
+    static const char *const more[] = { "add|with|plus|also|include {a}",
+                                        "[it] needs|should [also] [have|use] {a}",
+                                        "give it [also] {a}", NULL };
+    struct offline_match match;
+
+    if (matches(words, less, &match))
+        return change_tools(w, match.cap[0], false);
+    if (matches(words, more, &match))
+        return change_tools(w, match.cap[0], true);
+    return false;
+}
+
+static bool hear_template(struct wizard *w, const struct offline_words *words)
+{
+    static const char *const table[] = { "use|take|choose [the] {a}", "begin|start with [the] {a}",
+                                         "[the] {a} template", NULL };
+    struct offline_match match;
+    struct json_object *template;
+
+    if (!matches(words, table, &match))
+        return false;
+    template = template_named(w, match.cap[0]);
+    if (!template)
+        return false;
+    w->form.template = template;
+    w->form.template_known = true;
+    return true;
+}
+
+static bool hear_style(struct wizard *w, const struct offline_words *words)
+{
+    static const char *const terse[] = {
+        "[be] [make] [it] [more] terse|short|brief|laconic|quiet ...", NULL
+    };
+    static const char *const warm[] = {
+        "[be] [make] [it] [more] friendly|warm|chatty|helpful|detailed|open ...", NULL
+    };
+    struct offline_match match;
+    bool is_terse = matches(words, terse, &match);
+
+    if (!is_terse && !matches(words, warm, &match))
+        return false;
+    w->form.terse = is_terse;
+    w->form.style_known = true;
+    return true;
+}
+
+/* A correction of what is in the form, or of what will be. */
+static bool hear_correction(struct wizard *w, const struct offline_words *words)
+{
+    return hear_name(w, words) || hear_template(w, words) || hear_tools(w, words) ||
+           hear_style(w, words);
+}
+
+static void hear_answer(struct wizard *w, const struct offline_words *words)
+{
+    struct wizard_form *form = &w->form;
+    struct json_object *suggested = form->template ? form->template : wizard_suggest(w);
+
+    if (!form->template_known) {
+        form->template = is_no(words) ? NULL : template_named(w, words->text);
+        if (!form->template && is_yes(words))
+            form->template = suggested;
+        form->template_known = form->template || is_no(words);
+        w->lost = !form->template_known;
+    } else if (!form->name.n) {
+        form->name = is_yes(words) && form->template ? json_str(json_find(form->template, "name"))
+                                                     : bare(words->text);
+    } else if (!form->tools_known) {
+        form->tools_known = is_yes(words);
+        w->lost = !form->tools_known;
+    } else if (!form->style_known) {
+        form->style_known = is_yes(words);
+        w->lost = !form->style_known;
+    } else {
+        w->lost = !is_yes(words);
+    }
+}
+
+static void hear(struct wizard *w, struct str text)
+{
+    static const char *const again[] = { "start over ...", "begin again ...", "reset", "new agent",
+                                         NULL };
+    struct offline_words words;
+    struct offline_match match;
+
+    buf_clear(&w->notice);
+    w->lost = false;
+    w->made = STR_NONE;
+    offline_words_split(text, w->turn->arena, &words);
+    offline_words_unpolite(&words);
+    if (matches(&words, again, &match)) {
+        w->form = (struct wizard_form){ .purpose = STR_NONE };
+        w->rejected = false;
+    } else if (!w->form.purpose.n) {
+        if (!is_greeting(&words))
+            w->form.purpose = str_trim(text);
+    } else if (hear_correction(w, &words)) {
+        w->rejected = false;
+    } else {
+        hear_answer(w, &words);
+        w->rejected = w->rejected && w->lost;
+    }
+}
+
+/* ---- the conversation ---- */
+
+static struct json_object *list_in(const struct model_message *m, const char *key,
+                                   struct json_object *before)
+{
+    AUTO_JSON value = NULL;
+    struct json_object *list;
+
+    if (m->failed || json_parse(m->text, &value, NULL) < 0)
+        return before;
+    list = json_find(value, key);
+    if (!json_object_is_type(list, json_type_array))
+        return before;
+    json_object_put(before);
+    return json_object_get(list);
+}
+
+static void find_lists(struct wizard *w)
+{
+    const struct model_request *request = w->turn->request;
+
+    for (size_t i = 0; i < request->message_count; i++) {
+        const struct model_message *m = &request->messages[i];
+
+        if (m->role == MODEL_TOOL && str_is(m->tool_name, "list_templates"))
+            w->templates = list_in(m, "templates", w->templates);
+        if (m->role == MODEL_TOOL && str_is(m->tool_name, "list_tools"))
+            w->tools = list_in(m, "tools", w->tools);
+    }
+}
+
+static void hear_result(struct wizard *w, const struct model_message *m)
+{
+    AUTO_JSON value = NULL;
+
+    if (m->failed || json_parse(m->text, &value, NULL) < 0) {
+        w->rejected = true;
+        return;
+    }
+    w->form = (struct wizard_form){ .purpose = STR_NONE };
+    w->rejected = false;
+    w->made = arena_str(w->turn->arena, json_str(json_find(value, "agent_id")));
+}
+
+static void hear_all(struct wizard *w)
+{
+    const struct model_request *request = w->turn->request;
+
+    for (size_t i = 0; i < request->message_count; i++) {
+        const struct model_message *m = &request->messages[i];
+
+        if (m->role == MODEL_USER && str_trim(m->text).n)
+            hear(w, m->text);
+        else if (m->role == MODEL_TOOL && str_is(m->tool_name, "propose_agent"))
+            hear_result(w, m);
+    }
+}
+
+static void look_around(struct wizard *w)
+{
+    const struct model_tool *templates = offline_tool(w->turn, "list_templates");
+    const struct model_tool *tools = offline_tool(w->turn, "list_tools");
+
+    if (w->turn->round > 0 || !templates || !tools) {
+        offline_say(w->turn, "I can't see which templates and tools there are, so I can't make an "
+                             "agent now. Please try again later.\n");
+        return;
+    }
+    offline_call_json(w->turn, templates, STR("{}"));
+    offline_call_json(w->turn, tools, STR("{}"));
+}
+
+static void refused(struct wizard *w)
+{
+    const struct offline_result *result = offline_result_of(w->turn, "propose_agent");
+
+    if (result && result->failed && result->code != ERR_REJECTED)
+        offline_say(w->turn, "That could not be made: %.*s\n\n", STR_ARG(result->error));
+    else if (result && result->error.n)
+        offline_say(w->turn, "Not so, then (%.*s).\n\n", STR_ARG(result->error));
+    offline_say(w->turn,
+                "What shall I change? I understand \"call it NAME\", \"without TOOL\", \"add "
+                "TOOL\", \"use the NAME template\", \"terse\", \"friendly\" and \"start "
+                "over\".\n");
+}
+
+void offline_wizard(struct offline_turn *turn)
+{
+    struct wizard w = { .turn = turn, .notice = BUF_INIT(4096) };
+
+    find_lists(&w);
+    if (!w.templates || !w.tools) {
+        look_around(&w);
+    } else {
+        hear_all(&w);
+        if (w.made.n)
+            offline_say(
+                turn,
+                "Done: the agent is made, its id is %.*s. Say hello to it on its page. When "
+                "you want another one, tell me what it should do.\n",
+                STR_ARG(w.made));
+        else if (w.rejected)
+            refused(&w);
+        else if (!wizard_ask(&w))
+            wizard_propose(&w);
+    }
+    json_object_put(w.templates);
+    json_object_put(w.tools);
+    buf_release(&w.notice);
+}

@@ -1,0 +1,45 @@
+/* The guided conversation that makes an agent: what its two files share.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_MODEL_OFFLINE_WIZARD_INT_H
+#define DORMOUSE_MODEL_OFFLINE_WIZARD_INT_H
+
+#include "model/offline_int.h"
+
+#define WIZARD_TOOLS_MAX 64
+
+/* The form as it follows from everything that was said. */
+struct wizard_form {
+    struct str purpose, name;
+    bool template_known; /* decided, also when there is none */
+    struct json_object *template;
+    bool tools_known, style_known, terse;
+    struct str added[WIZARD_TOOLS_MAX], removed[WIZARD_TOOLS_MAX];
+    size_t added_count, removed_count;
+};
+
+struct wizard {
+    struct offline_turn *turn;
+    struct json_object *templates, *tools; /* lists; NULL: not asked for yet */
+    struct wizard_form form;
+    bool rejected;     /* the last proposal was, and nothing changed since */
+    struct str made;   /* id of the agent that the last proposal made; empty: none */
+    struct buf notice; /* what was made of the newest message */
+    bool lost;         /* nothing was made of it */
+};
+
+/* ---- offline_wizard.c ---- */
+/* The template that fits what the agent is for; NULL: none does. */
+struct json_object *wizard_suggest(const struct wizard *w);
+/* Tools that the form has, at most WIZARD_TOOLS_MAX. */
+size_t wizard_tools(const struct wizard *w, struct str *ret_names);
+struct json_object *wizard_tool(const struct wizard *w, struct str name);
+
+/* ---- offline_wizard_say.c ---- */
+/* Asks for what is missing; false: nothing is. */
+bool wizard_ask(struct wizard *w);
+/* The form as arguments of propose_agent. */
+void wizard_propose(struct wizard *w);
+
+#endif

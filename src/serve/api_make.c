@@ -1,0 +1,289 @@
+/* /agents: making, changing, copying and destroying them.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/json.h>
+
+#include "serve/api_int.h"
+
+struct agent_body {
+    struct str display_name, id, description, instructions, template, confirm;
+    struct json_object *model, *tools, *auto_approve, *paused;
+};
+
+#define FIELD(member, name, kind) JSON_FIELD(struct agent_body, member, name, kind)
+
+static const struct json_field create_fields[] = {
+    FIELD(display_name, "displayName", JSON_STR),
+    FIELD(id, "id", JSON_STR),
+    FIELD(description, "description", JSON_STR),
+    FIELD(instructions, "instructions", JSON_STR),
+    FIELD(model, "model", JSON_ANY),
+    FIELD(tools, "tools", JSON_ANY),
+    FIELD(template, "template", JSON_STR),
+    FIELD(auto_approve, "autoApproveMemory", JSON_ANY),
+    { .name = NULL },
+};
+
+static const struct json_field change_fields[] = {
+    FIELD(display_name, "displayName", JSON_STR),
+    FIELD(description, "description", JSON_STR),
+    FIELD(instructions, "instructions", JSON_STR),
+    FIELD(model, "model", JSON_ANY),
+    FIELD(tools, "tools", JSON_ANY),
+    FIELD(auto_approve, "autoApproveMemory", JSON_ANY),
+    FIELD(paused, "paused", JSON_ANY),
+    { .name = NULL },
+};
+
+static const struct {
+    const char *name;
+    unsigned field;
+} members[] = {
+    { "displayName", AGENT_NAME },
+    { "description", AGENT_DESCRIPTION },
+    { "instructions", AGENT_INSTRUCTIONS },
+    { "model", AGENT_MODEL },
+    { "tools", AGENT_TOOLS },
+    { "autoApproveMemory", AGENT_AUTO_APPROVE },
+    { "paused", AGENT_PAUSED },
+    { "id", BUILDER_ID },
+    { "template", BUILDER_TEMPLATE },
+};
+
+/* null takes a model or a list of tools back to the default; for the rest it is as absent. */
+static unsigned given_in(struct json_object *json)
+{
+    unsigned given = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+        struct json_object *value;
+        bool there = json_object_object_get_ex(json, members[i].name, &value);
+
+        if (there && (value || members[i].field & (AGENT_MODEL | AGENT_TOOLS)))
+            given |= members[i].field;
+    }
+    return given;
+}
+
+static int read_flag(const char *name, struct json_object *value, bool *ret_flag, struct err *err)
+{
+    if (!value)
+        return 0;
+    if (!json_object_is_type(value, json_type_boolean))
+        return err_set(err, ERR_SCHEMA_VIOLATION, "%s must be true or false, not %s", name,
+                       json_type_name(value));
+    *ret_flag = json_object_get_boolean(value);
+    return 0;
+}
+
+static int read_tools(struct json_object *tools, struct arena *arena, struct str *ret_text,
+                      struct err *err)
+{
+    AUTO_BUF out = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&out);
+
+    if (!tools)
+        return 0;
+    if (!json_object_is_type(tools, json_type_array))
+        return err_set(err, ERR_SCHEMA_VIOLATION, "tools must be a list of names, not %s",
+                       json_type_name(tools));
+    json_write_value(&w, tools);
+    *ret_text = arena_str(arena, buf_str(&out));
+    return 0;
+}
+
+static int read_form(const struct agent_body *body, struct json_object *json, struct arena *arena,
+                     struct builder_form *ret_form, struct err *err)
+{
+    *ret_form = (struct builder_form){ .given = given_in(json),
+                                       .id = body->id,
+                                       .display_name = body->display_name,
+                                       .description = body->description,
+                                       .instructions = body->instructions,
+                                       .template = body->template,
+                                       .model = json_str(body->model) };
+    if (body->model && !json_object_is_type(body->model, json_type_string))
+        return err_set(err, ERR_SCHEMA_VIOLATION, "model must be text, not %s",
+                       json_type_name(body->model));
+    if (read_tools(body->tools, arena, &ret_form->tools, err) < 0 ||
+        read_flag("autoApproveMemory", body->auto_approve, &ret_form->auto_approve_memory, err) < 0)
+        return -1;
+    return read_flag("paused", body->paused, &ret_form->paused, err);
+}
+
+static int form_of(struct serve_request *request, const struct json_field *fields,
+                   struct builder_form *ret_form, struct json_object **ret_json)
+{
+    struct agent_body body = { .model = NULL };
+    struct err err = ERR_INIT;
+
+    if (api_body(request, fields, &body, ret_json) < 0)
+        return -1;
+    if (read_form(&body, *ret_json, serve_request_arena(request), ret_form, &err) == 0)
+        return 0;
+    serve_reply_error(request, &err);
+    return -1;
+}
+
+/* ---- in a unit ---- */
+
+struct making {
+    struct serve_request *request;
+    const struct agent *from; /* what is changed or copied; NULL: a new one */
+    const struct builder_form *form;
+    bool copy;
+    struct agent agent;
+};
+
+static int do_it(struct making *making, struct err *err)
+{
+    struct builder *builder = api_of(making->request)->config.builder;
+    struct arena *arena = serve_request_arena(making->request);
+
+    if (making->copy)
+        return builder_duplicate(builder, making->from, making->form->display_name, arena,
+                                 &making->agent, err);
+    if (making->from)
+        return builder_change(builder, str_from(making->from->id), making->form, arena,
+                              &making->agent, err);
+    return builder_create(builder, making->form, arena, &making->agent, err);
+}
+
+static void make(struct making *making, int status)
+{
+    const struct api_config *config = &api_of(making->request)->config;
+    struct err err = ERR_INIT;
+    int r;
+
+    if (loop_unit_begin(config->loop, config->agent_domain, &err) < 0) {
+        serve_reply_error(making->request, &err);
+        return;
+    }
+    r = do_it(making, &err);
+    if (loop_unit_end(config->loop, r >= 0, r >= 0 ? &err : NULL) < 0 || r < 0)
+        serve_reply_error(making->request, &err);
+    else
+        api_reply_agent(making->request, status, making->agent.id);
+}
+
+void api_agents_create(struct serve_request *request)
+{
+    AUTO_JSON json = NULL;
+    struct builder_form form;
+
+    if (api_check_query(request) == 0 && form_of(request, create_fields, &form, &json) == 0)
+        make(&(struct making){ .request = request, .form = &form }, 201);
+}
+
+void api_agents_change(struct serve_request *request)
+{
+    AUTO_JSON json = NULL;
+    struct builder_form form;
+    struct agent agent;
+
+    if (api_check_query(request) == 0 && form_of(request, change_fields, &form, &json) == 0 &&
+        api_agent(request, &agent) == 0)
+        make(&(struct making){ .request = request, .form = &form, .from = &agent }, 200);
+}
+
+static const struct json_field copy_fields[] = {
+    FIELD(display_name, "displayName", JSON_STR),
+    { .name = NULL },
+};
+
+void api_agents_duplicate(struct serve_request *request)
+{
+    AUTO_JSON json = NULL;
+    struct builder_form form;
+    struct agent agent;
+
+    if (api_check_query(request) == 0 && form_of(request, copy_fields, &form, &json) == 0 &&
+        api_agent(request, &agent) == 0)
+        make(&(struct making){ .request = request, .form = &form, .from = &agent, .copy = true },
+             201);
+}
+
+/* ---- destroying ---- */
+
+static const struct json_field destroy_fields[] = {
+    FIELD(confirm, "confirm", JSON_STR),
+    { .name = NULL },
+};
+
+void api_agents_destroy(struct serve_request *request)
+{
+    struct agent_body body = { .confirm = STR_NONE };
+    AUTO_JSON json = NULL;
+    struct agent agent;
+    struct err err = ERR_INIT;
+
+    if (api_check_query(request) < 0 || api_body(request, destroy_fields, &body, &json) < 0)
+        return;
+    if (!body.confirm.n)
+        body.confirm = serve_request_query(request, "confirm");
+    /* The whole id: the beginning of one is too little to destroy by. */
+    if (agent_get(api_of(request)->config.agent_domain, serve_request_param(request, "id"),
+                  serve_request_arena(request), &agent, &err) < 0 ||
+        builder_destroy(api_of(request)->config.builder, &agent, body.confirm, &err) < 0) {
+        serve_reply_error(request, &err);
+        return;
+    }
+    if (api_reply_begin(request) < 0)
+        return;
+    serve_reply_empty(request, 204);
+    api_reply_end(request);
+}
+
+/* ---- archives ---- */
+
+#define ARCHIVE_BYTES (32 * MIB)
+
+void api_agents_export(struct serve_request *request)
+{
+    AUTO_BUF bytes = BUF_INIT(ARCHIVE_BYTES);
+    struct arena *arena = serve_request_arena(request);
+    struct agent agent;
+    struct err err = ERR_INIT;
+
+    if (api_check_query(request) < 0 || api_agent(request, &agent) < 0)
+        return;
+    if (builder_export(api_of(request)->config.builder, &agent, arena, &bytes, &err) < 0) {
+        serve_reply_error(request, &err);
+        return;
+    }
+    serve_reply_header(
+        request, "Content-Disposition",
+        arena_printf(arena, "attachment; filename=\"%s.dormouse-agent.tar.gz\"", agent.id));
+    serve_reply_text(request, 200, "application/gzip", buf_str(&bytes));
+}
+
+static int import(struct serve_request *request, struct agent *ret_agent, struct err *err)
+{
+    const struct api_config *config = &api_of(request)->config;
+    int r;
+
+    if (!serve_request_body(request).n)
+        return err_set(err, ERR_BAD_REQUEST, "the body is empty; it must be an agent's archive");
+    if (loop_unit_begin(config->loop, config->agent_domain, err) < 0)
+        return -1;
+    r = builder_import(config->builder, serve_request_body(request),
+                       serve_request_query(request, "id"), serve_request_arena(request), ret_agent,
+                       err);
+    if (loop_unit_end(config->loop, r >= 0, r >= 0 ? err : NULL) < 0)
+        return -1;
+    return r;
+}
+
+void api_agents_import(struct serve_request *request)
+{
+    struct agent agent;
+    struct err err = ERR_INIT;
+
+    if (api_check_query(request) < 0)
+        return;
+    if (import(request, &agent, &err) < 0)
+        serve_reply_error(request, &err);
+    else
+        api_reply_agent(request, 201, agent.id);
+}

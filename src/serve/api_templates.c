@@ -1,0 +1,133 @@
+/* /templates and /tools: what agents can be made of.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "builder/template.h"
+#include "serve/api_int.h"
+
+static void put_names(struct json_writer *w, const char *key, const char *const *names)
+{
+    json_write_key(w, key);
+    json_write_array_begin(w);
+    for (; *names; names++)
+        json_write_text(w, *names);
+    json_write_array_end(w);
+}
+
+static void write_template(struct json_writer *w, const struct template *from)
+{
+    AUTO_BUF instructions = BUF_INIT(LIMIT_JSON_BYTES);
+
+    template_instructions(from, &instructions);
+    json_write_object_begin(w);
+    api_put_text(w, "id", from->id);
+    api_put_text(w, "name", from->name);
+    api_put_text(w, "description", from->description);
+    api_put_str(w, "instructions", buf_str(&instructions));
+    put_names(w, "tools", from->tools);
+    json_write_object_end(w);
+}
+
+void api_templates_list(struct serve_request *request)
+{
+    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&json);
+    size_t n;
+    const struct template *all = templates(&n);
+
+    if (api_check_query(request) < 0)
+        return;
+    json_write_object_begin(&w);
+    json_write_key(&w, "templates");
+    json_write_array_begin(&w);
+    for (size_t i = 0; i < n; i++)
+        write_template(&w, &all[i]);
+    json_write_array_end(&w);
+    json_write_object_end(&w);
+    api_reply(request, 200, &json, &w);
+}
+
+/* ---- tools ---- */
+
+static const char *risk_name(enum tool_risk risk)
+{
+    static const char *const names[] = {
+        [TOOL_RISK_NONE] = "none",
+        [TOOL_RISK_LOW] = "low",
+        [TOOL_RISK_MEDIUM] = "medium",
+        [TOOL_RISK_HIGH] = "high",
+    };
+
+    return names[risk];
+}
+
+static const char *approval_name(enum tool_approval approval)
+{
+    static const char *const names[] = {
+        [TOOL_ASK_NONE] = "never",
+        [TOOL_ASK_ALWAYS] = "always",
+        [TOOL_ASK_BY_RISK] = "byRisk",
+        [TOOL_ASK_NEVER] = "never",
+    };
+
+    return names[approval];
+}
+
+/* A kill switch of its class takes a tool away from everybody. */
+static void put_available(struct serve_request *request, struct json_writer *w,
+                          const struct tool_contract *contract, const struct agent *agent)
+{
+    const struct kill_switch *on =
+        kill_is_on(api_of(request)->config.kill, agent ? agent->id : "", contract->tool_class);
+
+    api_put_bool(w, "available", !on);
+    if (on)
+        api_put_text(w, "reason", "the emergency stop is on (`dormouse unkill` lifts it)");
+}
+
+/* agent NULL: of everybody. */
+static void reply_tools(struct serve_request *request, const struct agent *agent)
+{
+    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&json);
+    size_t n;
+    const struct tool_contract *const *all = tool_bed_contracts(api_of(request)->config.tools, &n);
+
+    json_write_object_begin(&w);
+    json_write_key(&w, "tools");
+    json_write_array_begin(&w);
+    for (size_t i = 0; i < n; i++) {
+        bool offered = agent && tool_offered(all[i], agent, STR("userInitiated"));
+
+        if (tool_is_for_system(all[i]) && !offered)
+            continue;
+        json_write_object_begin(&w);
+        api_put_text(&w, "name", all[i]->name);
+        api_put_text(&w, "description", all[i]->description);
+        api_put_text(&w, "toolClass", all[i]->tool_class);
+        api_put_text(&w, "risk", risk_name(all[i]->risk));
+        api_put_text(&w, "approval", approval_name(all[i]->approval));
+        api_put_bool(&w, "asks", tool_asks(all[i]));
+        if (agent)
+            api_put_bool(&w, "enabled", offered);
+        put_available(request, &w, all[i], agent);
+        json_write_object_end(&w);
+    }
+    json_write_array_end(&w);
+    json_write_object_end(&w);
+    api_reply(request, 200, &json, &w);
+}
+
+void api_tools_list(struct serve_request *request)
+{
+    if (api_check_query(request) == 0)
+        reply_tools(request, NULL);
+}
+
+void api_agents_tools(struct serve_request *request)
+{
+    struct agent agent;
+
+    if (api_check_query(request) == 0 && api_agent(request, &agent) == 0)
+        reply_tools(request, &agent);
+}

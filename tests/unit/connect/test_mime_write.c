@@ -1,0 +1,174 @@
+/* Writing mail: what goes out is plain, and nothing can be put into it that was not meant.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "base/alloc.h"
+#include "connect/mime.h"
+#include "harness/test.h"
+
+static const char *write_mail(struct test *t, const char *to, const char *subject, const char *body)
+{
+    AUTO_BUF out = BUF_INIT(1 << 20);
+    struct str address = str_from(to);
+    struct mime_mail mail = {
+        .to = &address, .n_to = 1, .subject = str_from(subject), .body = str_from(body)
+    };
+
+    if (mime_write(&mail, &out, &t->err) < 0)
+        return NULL;
+    return arena_text(&t->arena, buf_text(&out));
+}
+
+TEST(a_plain_mail_is_plain)
+{
+    ASSERT_TEXT(write_mail(t, "Ada Lovelace <ada@example.org>", "Hello", "One\nTwo\n"),
+                "To: \"Ada Lovelace\" <ada@example.org>\r\nSubject: Hello\r\nMIME-Version: 1.0\r\n"
+                "Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 7bit\r\n\r\n"
+                "One\r\nTwo\r\n");
+}
+
+TEST(other_letters_are_encoded_and_come_back)
+{
+    static const char *const subjects[] = {
+        "Grüße aus Köln",
+        "日本語の件名がとても長いとき、何行にもなるはずです。そうですよね、きっと。",
+        "a  b",
+        " lead",
+        "=?utf-8?q?not_a_word?=",
+        "emoji 🐭🐭🐭",
+        "an ascii subject that is so long that it has to be folded between its many plain words, "
+        "twice"
+    };
+    static const char *const bodies[] = { "Grüße\n.\nFrom here\n", "日本語\n", "tab\t \nend ",
+                                          "\xf0\x9f\x90\xad", "x\r\ny" };
+
+    for (size_t i = 0; i < ARRAY_LEN(subjects); i++) {
+        const char *mail =
+            write_mail(t, "Jürgen <j@example.org>", subjects[i], bodies[i % ARRAY_LEN(bodies)]);
+        struct mime_message read;
+        size_t line = 0;
+
+        ASSERT(mail);
+        mime_read(str_from(mail), &t->arena, &read);
+        ASSERT_STR(read.to, "Jürgen <j@example.org>");
+        ASSERT(str_eq(read.subject, str_trim(str_from(subjects[i]))));
+        for (const char *p = mail; *p; p++) {
+            ASSERT((unsigned char)*p < 0x80);
+            line = *p == '\n' ? 0 : line + 1;
+            ASSERT(line <= 79);
+            ASSERT(*p != '\n' || (p > mail && p[-1] == '\r'));
+        }
+    }
+}
+
+TEST(bodies_come_back_as_they_were)
+{
+    static const char *const bodies[] = {
+        "a", "Grüße\nund mehr = mehr", "日本語\n日本語", "trailing space \nand tab\t\nend",
+        "a line that is longer than seventy-six characters has to be "
+        "broken softly so that it comes back as one"
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
+        struct mime_message read;
+
+        mime_read(str_from(write_mail(t, "a@example.org", "s", bodies[i])), &t->arena, &read);
+        ASSERT_STR(read.text, bodies[i]);
+    }
+}
+
+TEST(nothing_can_be_put_into_a_header)
+{
+    static const char *const addresses[] = {
+        "",
+        "ada",
+        "@example.org",
+        "ada@",
+        "ada@example.org, eve@example.org",
+        "ada@example.org\r\nBcc: eve@example.org",
+        "Ada\n <ada@example.org>",
+        "Ada <ada@example.org",
+        "Ada <ada@example.org> x",
+        "Ada <<ada@example.org>>",
+        "a..b@example.org",
+        ".a@example.org",
+        "a@-example.org",
+        "a@example..org",
+        "a b@example.org",
+        "\"a b\"@example.org",
+        "ada@[127.0.0.1]",
+        "ädä@example.org",
+        "Ada \xe2\x80\xae<ada@example.org>",
+        "ada@example.org\xff",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(addresses); i++) {
+        ASSERT(!write_mail(t, addresses[i], "s", "b"));
+        ASSERT_EQ(t->err.code, ERR_BAD_REQUEST);
+        err_reset(&t->err);
+    }
+    ASSERT(!write_mail(t, "a@example.org", "x\r\nBcc: eve@example.org", "b"));
+    err_reset(&t->err);
+    ASSERT(!write_mail(t, "a@example.org", "x\x01", "b"));
+    err_reset(&t->err);
+    ASSERT(!write_mail(t, "a@example.org", "x", "\xff"));
+    err_reset(&t->err);
+    ASSERT(strstr(write_mail(t, "A \"B\" \\C <a@example.org>", "x", "b"),
+                  "To: \"A \\\"B\\\" \\\\C\" <a@example.org>\r\n"));
+}
+
+TEST(replies_name_what_they_answer)
+{
+    AUTO_BUF out = BUF_INIT(1 << 16);
+    struct str to = STR("a@example.org");
+    struct mime_mail mail = { .to = &to,
+                              .n_to = 1,
+                              .subject = STR("s"),
+                              .body = STR("b"),
+                              .in_reply_to = STR("<1@x>"),
+                              .references = STR("<0@x>  <1@x>") };
+
+    ASSERT_OK(mime_write(&mail, &out, &t->err));
+    ASSERT_CONTAINS(buf_text(&out), "In-Reply-To: <1@x>\r\nReferences: <0@x>\r\n <1@x>\r\n");
+    mail.references = STR("<1@x>\r\nBcc: e@x");
+    ASSERT_FAILS(mime_write(&mail, &out, &t->err), ERR_BAD_REQUEST);
+}
+
+TEST(bounds_are_told)
+{
+    AUTO_BUF out = BUF_INIT(64);
+    struct str to[MIME_ADDRESSES_MAX + 1];
+    struct mime_mail mail = { .to = to, .n_to = 1, .subject = STR("s"), .body = STR("b") };
+
+    for (size_t i = 0; i < ARRAY_LEN(to); i++)
+        to[i] = STR("a@example.org");
+    ASSERT_FAILS(mime_write(&mail, &out, &t->err), ERR_TOO_LARGE);
+    mail.n_to = ARRAY_LEN(to);
+    ASSERT_FAILS(mime_write(&mail, &out, &t->err), ERR_TOO_LARGE);
+    mail.n_to = 0;
+    ASSERT_FAILS(mime_write(&mail, &out, &t->err), ERR_BAD_REQUEST);
+}
+
+TEST(base64_goes_both_ways)
+{
+    for (size_t n = 0; n < 40; n++) {
+        char bytes[40];
+        AUTO_BUF text = BUF_INIT(100);
+        AUTO_BUF back = BUF_INIT(100);
+
+        for (size_t i = 0; i < n; i++)
+            bytes[i] = (char)(i * 37 + n * 11);
+        base64url_encode(str_of(bytes, n), &text);
+        ASSERT(!strpbrk(buf_text(&text), "+/="));
+        base64_decode(buf_str(&text), &back);
+        ASSERT(str_eq(buf_str(&back), str_of(bytes, n)));
+        buf_clear(&text);
+        buf_clear(&back);
+        base64_encode(str_of(bytes, n), &text);
+        ASSERT_EQ(text.n % 4, 0);
+        base64_decode(buf_str(&text), &back);
+        ASSERT(str_eq(buf_str(&back), str_of(bytes, n)));
+    }
+    ASSERT(!base64_is_clean(STR("abc!")));
+    ASSERT(base64_is_clean(STR("ab-_\r\n+/==")));
+}

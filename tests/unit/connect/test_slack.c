@@ -1,0 +1,101 @@
+/* Slack's answers in words, and how its tokens look.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+
+#include "base/json.h"
+#include "connect/connect_int.h"
+#include "harness/test.h"
+
+static int read_answer(struct test *t, int status, const char *body, bool *ret_unsure)
+{
+    AUTO_JSON json = NULL;
+    struct gate_answer answer = { .status = status,
+                                  .type = STR("application/json; charset=utf-8"),
+                                  .body = str_from(body),
+                                  .retry_after_ms = -1 };
+
+    return slack_read(&answer, ret_unsure, &json, &t->err);
+}
+
+TEST(tokens_have_a_form)
+{
+    static const char *const bad[] = { "",
+                                       "xoxb-",
+                                       "xoxb-1234",
+                                       "xoxp-123456789012-abcdef",
+                                       "xoxb-1234567890 12345",
+                                       "xoxb-1234567890-\nabcdefghij",
+                                       "Bearer xoxb-123456789012345" };
+
+    ASSERT_OK(slack_check_token(STR("xoxb-not-a-real-token-1"), &t->err));
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        ASSERT_FAILS(slack_check_token(str_from(bad[i]), &t->err), ERR_BAD_REQUEST);
+        ASSERT(bad[i][0] == '\0' || strlen(bad[i]) < 8 || !strstr(test_err_text(t), bad[i]));
+    }
+}
+
+TEST(refusals_are_sentences)
+{
+    static const struct {
+        int status;
+        const char *body;
+        enum err_code code;
+        const char *says;
+        bool unsure;
+    } cases[] = {
+        { 200, "{\"ok\":false,\"error\":\"invalid_auth\"}", ERR_UNAUTHORIZED, "not valid", false },
+        { 200, "{\"ok\":false,\"error\":\"channel_not_found\"}", ERR_NOT_FOUND, "list_slack",
+          false },
+        { 200,
+          "{\"ok\":false,\"error\":\"missing_scope\",\"needed\":\"chat:write\",\"provided\":\"a:"
+          "b\"}",
+          ERR_CAPABILITY_DENIED, "scope chat:write (it has a:b)", false },
+        { 200, "{\"ok\":false,\"error\":\"missing_scope\",\"needed\":\"<b>\",\"provided\":7}",
+          ERR_CAPABILITY_DENIED, "that this needs", false },
+        { 200, "{\"ok\":false,\"error\":\"fatal_error\"}", ERR_PROVIDER_FAILED, "inside Slack",
+          true },
+        { 200, "{\"ok\":false,\"error\":\"brand_new_word\"}", ERR_PROVIDER_FAILED, "brand_new_word",
+          false },
+        { 200, "{\"ok\":false,\"error\":\"no\\u0000thing\"}", ERR_PROVIDER_FAILED, "no reason",
+          false },
+        { 200, "{\"ok\":false}", ERR_PROVIDER_FAILED, "no reason", false },
+        { 200, "{\"ok\":\"yes\"}", ERR_SCHEMA_VIOLATION, "ok", true },
+        { 200, "{\"ok\":tr", ERR_PROVIDER_FAILED, "damaged", true },
+        { 200, "[]", ERR_PROVIDER_FAILED, "no object", true },
+        { 429, "", ERR_RATE_LIMITED, "too many", false },
+        { 301, "", ERR_PROVIDER_FAILED, "redirect", false },
+        { 500, "{\"ok\":true}", ERR_PROVIDER_FAILED, "500", false },
+    };
+    bool unsure;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        ASSERT_FAILS(read_answer(t, cases[i].status, cases[i].body, &unsure), cases[i].code);
+        ASSERT_CONTAINS(test_err_text(t), cases[i].says);
+        ASSERT_EQ(unsure, cases[i].unsure);
+        err_reset(&t->err);
+    }
+    ASSERT_OK(read_answer(t, 200, "{\"ok\":true,\"ts\":\"1\"}", &unsure));
+    ASSERT(!unsure);
+}
+
+TEST(names_of_channels_are_remembered_and_the_oldest_forgotten)
+{
+    struct names *names = names_new();
+    char id[32];
+
+    names_set(names, STR("C1"), STR("general"));
+    names_set(names, STR("C1"), STR("renamed"));
+    ASSERT_TEXT(names_find(names, STR("C1")), "renamed");
+    ASSERT(!names_find(names, STR("C2")));
+    names_set(names, STR(""), STR("x"));
+    names_set(names, STR("C012345678901234567890123456789012345"), STR("x"));
+    for (int i = 0; i < 600; i++) {
+        snprintf(id, sizeof(id), "D%d", i);
+        names_set(names, str_from(id), STR("room"));
+    }
+    ASSERT(!names_find(names, STR("C1")) && !names_find(names, STR("D0")));
+    ASSERT_TEXT(names_find(names, STR("D599")), "room");
+    names_free(names);
+}

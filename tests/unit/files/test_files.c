@@ -1,0 +1,385 @@
+/* Versions, on both engines.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+
+#include "base/hash.h"
+#include "rig.h"
+
+static struct file get(struct rig *rig, const char *path)
+{
+    struct test *t = rig->t;
+    struct file file = { .n = 0 };
+
+    ASSERT_OK(file_get(rig->files, TREE, str_from(path), &t->arena, &file, &t->err));
+    return file;
+}
+
+static size_t versions_of(struct rig *rig, const char *path)
+{
+    struct test *t = rig->t;
+    struct file *versions;
+    size_t count;
+
+    ASSERT_OK(file_history(rig->files, TREE, str_from(path), 0, 0, &t->arena, &versions, &count,
+                           &t->err));
+    return count;
+}
+
+static int restore(struct rig *rig, const char *path, int64_t version, struct file *ret_file)
+{
+    struct test *t = rig->t;
+    int r;
+
+    err_reset(&t->err);
+    ASSERT_OK(loop_unit_begin(rig->loop, rig->domain, &t->err));
+    r = file_restore(rig->files, TREE, str_from(path), version, STR("owner"), STR("undo"),
+                     &t->arena, ret_file, &t->err);
+    ASSERT_OK(loop_unit_end(rig->loop, r >= 0, NULL));
+    loop_fake_tick(rig->loop);
+    return r;
+}
+
+DB_TEST(what_is_written_is_read_back_with_who_and_why)
+{
+    AUTO(rig) rig = rig_open(t);
+    char hash[SHA256_TEXT_SIZE];
+    struct file made, file;
+
+    ASSERT_EQ(rig_put(rig,
+                      &(struct file_write){ .tree = TREE,
+                                            .path = STR("knowledge/plan.md"),
+                                            .content = STR("run\0more"),
+                                            .author = STR("agent:coach"),
+                                            .reason = STR("was asked to"),
+                                            .taint = STR("web,file"),
+                                            .inbox_id = STR("i-1"),
+                                            .run_n = 7 },
+                      &made),
+              1);
+    file = get(rig, "knowledge/plan.md");
+    sha256_text(STR("run\0more"), hash);
+    ASSERT_EQ(file.n, made.n);
+    ASSERT_EQ(file.version, 1);
+    ASSERT_EQ(file.size, 8);
+    ASSERT(str_eq(file.content, STR("run\0more")));
+    ASSERT_STR(file.hash, hash);
+    ASSERT_STR(made.hash, hash);
+    ASSERT_STR(file.author, "agent:coach");
+    ASSERT_STR(file.reason, "was asked to");
+    ASSERT_STR(file.taint, "web,file");
+    ASSERT_STR(file.inbox_id, "i-1");
+    ASSERT_STR(file.content_type, "text/markdown");
+    ASSERT_EQ(file.created_at, NOW);
+    ASSERT_EQ(file.updated_at, NOW);
+}
+
+DB_TEST(a_change_is_a_version_and_the_old_ones_stay)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct file file, *versions;
+    size_t count;
+
+    ASSERT_EQ(rig_write(rig, "a.md", "one", 0, &file), 1);
+    clock_advance(&rig->clock, 1000);
+    ASSERT_EQ(rig_write(rig, "a.md", "two", 1, &file), 1);
+    ASSERT_EQ(file.version, 2);
+    ASSERT_EQ(file.created_at, NOW);
+    ASSERT_EQ(file.updated_at, NOW + 1000);
+    ASSERT_STR(get(rig, "a.md").content, "two");
+    ASSERT_EQ(file_get_version(rig->files, TREE, STR("a.md"), 1, &t->arena, &file, &t->err), 1);
+    ASSERT_STR(file.content, "one");
+    ASSERT_EQ(file.updated_at, NOW);
+    ASSERT_EQ(file_get_version(rig->files, TREE, STR("a.md"), 3, &t->arena, &file, &t->err), 0);
+    ASSERT_OK(
+        file_history(rig->files, TREE, STR("a.md"), 0, 0, &t->arena, &versions, &count, &t->err));
+    ASSERT_EQ(count, 2);
+    ASSERT_EQ(versions[0].version, 2);
+    ASSERT_EQ(versions[1].version, 1);
+    ASSERT_EQ(versions[1].content.n, 0);
+    ASSERT_OK(
+        file_history(rig->files, TREE, STR("a.md"), 2, 5, &t->arena, &versions, &count, &t->err));
+    ASSERT_EQ(count, 1);
+    ASSERT_EQ(versions[0].version, 1);
+    ASSERT_EQ(versions_of(rig, "none.md"), 0);
+}
+
+DB_TEST(the_same_content_makes_no_version)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct file file;
+
+    ASSERT_EQ(rig_write(rig, "a.md", "one", 0, &file), 1);
+    ASSERT_EQ(rig_write(rig, "a.md", "one", FILE_ANY_VERSION, &file), 0);
+    ASSERT_EQ(file.version, 1);
+    ASSERT_STR(file.content, "one");
+    ASSERT_EQ(versions_of(rig, "a.md"), 1);
+    ASSERT_EQ(rig_write(rig, "empty.md", "", 0, &file), 1);
+    ASSERT_EQ(rig_write(rig, "empty.md", "", 1, &file), 0);
+    ASSERT_EQ(get(rig, "empty.md").version, 1);
+}
+
+DB_TEST(a_writer_who_did_not_know_the_newest_version_is_refused)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct file file;
+
+    ASSERT_FAILS(rig_write(rig, "a.md", "x", 1, &file), ERR_VERSION_CONFLICT);
+    ASSERT_CONTAINS(test_err_text(t), "no such file");
+    ASSERT_EQ(rig_write(rig, "a.md", "one", 0, &file), 1);
+    ASSERT_FAILS(rig_write(rig, "a.md", "x", 0, &file), ERR_VERSION_CONFLICT);
+    ASSERT_EQ(rig_write(rig, "a.md", "two", 1, &file), 1);
+    ASSERT_FAILS(rig_write(rig, "a.md", "x", 1, &file), ERR_VERSION_CONFLICT);
+    ASSERT_CONTAINS(test_err_text(t), "version 2");
+    ASSERT_FAILS(rig_remove(rig, "a.md", 1, &file), ERR_VERSION_CONFLICT);
+    ASSERT_STR(get(rig, "a.md").content, "two");
+}
+
+DB_TEST(a_removed_file_is_gone_and_comes_back_by_restoring)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct file file, *rows;
+    size_t count;
+
+    ASSERT_EQ(rig_put(rig,
+                      &(struct file_write){ .tree = TREE,
+                                            .path = STR("a.md"),
+                                            .content = STR("one"),
+                                            .author = STR("agent:coach"),
+                                            .taint = STR("web") },
+                      &file),
+              1);
+    ASSERT_EQ(rig_remove(rig, "a.md", 1, &file), 1);
+    ASSERT(file.deleted);
+    ASSERT_EQ(file.version, 2);
+    ASSERT_EQ(get(rig, "a.md").n, 0);
+    ASSERT_OK(file_list(rig->files, TREE, STR(""), &t->arena, &rows, &count, &t->err));
+    ASSERT_EQ(count, 0);
+    ASSERT_EQ(rig_remove(rig, "a.md", FILE_ANY_VERSION, &file), 0);
+    ASSERT_EQ(versions_of(rig, "a.md"), 2);
+    ASSERT_FAILS(restore(rig, "a.md", 2, &file), ERR_BAD_REQUEST);
+    ASSERT_FAILS(restore(rig, "a.md", 9, &file), ERR_NOT_FOUND);
+    ASSERT_FAILS(restore(rig, "never.md", 1, &file), ERR_NOT_FOUND);
+    ASSERT_EQ(restore(rig, "a.md", 1, &file), 1);
+    file = get(rig, "a.md");
+    ASSERT_EQ(file.version, 3);
+    ASSERT_STR(file.content, "one");
+    ASSERT_STR(file.author, "owner");
+    ASSERT_STR(file.reason, "undo");
+    ASSERT_STR(file.taint, "web");
+    ASSERT_EQ(restore(rig, "a.md", 1, &file), 0);
+}
+
+DB_TEST(whoever_never_saw_a_removed_file_may_make_it_anew)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct file file;
+
+    ASSERT_EQ(rig_write(rig, "a.md", "one", 0, &file), 1);
+    ASSERT_EQ(rig_remove(rig, "a.md", 1, &file), 1);
+    ASSERT_EQ(rig_write(rig, "A.md", "new", 0, &file), 1);
+    ASSERT_EQ(file.version, 3);
+    ASSERT_STR(get(rig, "a.md").path, "A.md");
+}
+
+DB_TEST(an_operation_is_applied_once)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct file_write write = { .tree = TREE,
+                                .path = STR("a.md"),
+                                .content = STR("one"),
+                                .base = 0,
+                                .author = STR("owner"),
+                                .operation_id = STR("op-1") };
+    struct file file;
+
+    ASSERT_EQ(rig_put(rig, &write, &file), 1);
+    ASSERT_EQ(rig_put(rig, &write, &file), 0);
+    ASSERT_EQ(file.version, 1);
+    ASSERT_EQ(rig_write(rig, "a.md", "two", 1, &file), 1);
+    ASSERT_EQ(rig_put(rig, &write, &file), 0);
+    ASSERT_EQ(file.version, 1);
+    ASSERT_STR(file.content, "one");
+    ASSERT_STR(get(rig, "a.md").content, "two");
+    write.path = STR("b.md");
+    ASSERT_FAILS(rig_put(rig, &write, &file), ERR_CONFLICT);
+}
+
+DB_TEST(an_operation_that_found_nothing_to_change_stays_done)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct file_write write = { .tree = TREE,
+                                .path = STR("a.md"),
+                                .content = STR("one"),
+                                .base = FILE_ANY_VERSION,
+                                .author = STR("owner"),
+                                .operation_id = STR("op-1") };
+    struct file file;
+
+    ASSERT_EQ(rig_write(rig, "a.md", "one", 0, &file), 1);
+    ASSERT_EQ(rig_put(rig, &write, &file), 0);
+    ASSERT_EQ(rig_write(rig, "a.md", "two", 1, &file), 1);
+    ASSERT_EQ(rig_put(rig, &write, &file), 0);
+    ASSERT_STR(get(rig, "a.md").content, "two");
+}
+
+DB_TEST(a_tree_lists_what_lies_below_a_prefix_in_order)
+{
+    AUTO(rig) rig = rig_open(t);
+    static const char *const paths[] = { "knowledge/b.md", "AGENTS.md", "knowledge/a/x.md",
+                                         "knowledge0.md",  "Ü.md",      "knowledge/Z.md" };
+    struct file file, *rows;
+    size_t count;
+    int64_t bytes;
+
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+        ASSERT_EQ(rig_write(rig, paths[i], "12345", 0, &file), 1);
+    ASSERT_OK(file_list(rig->files, TREE, STR(""), &t->arena, &rows, &count, &t->err));
+    ASSERT_EQ(count, 6);
+    ASSERT_STR(rows[0].path, "AGENTS.md");
+    ASSERT_STR(rows[1].path, "knowledge/Z.md");
+    ASSERT_STR(rows[5].path, "Ü.md");
+    ASSERT_EQ(rows[0].content.n, 0);
+    ASSERT_EQ(rows[0].size, 5);
+    ASSERT_OK(file_list(rig->files, TREE, STR("knowledge/"), &t->arena, &rows, &count, &t->err));
+    ASSERT_EQ(count, 3);
+    ASSERT_OK(file_list(rig->files, TREE, STR("knowledge/a"), &t->arena, &rows, &count, &t->err));
+    ASSERT_EQ(count, 1);
+    ASSERT_STR(rows[0].path, "knowledge/a/x.md");
+    ASSERT_OK(
+        file_list(rig->files, STR("agents/other"), STR(""), &t->arena, &rows, &count, &t->err));
+    ASSERT_EQ(count, 0);
+    ASSERT_OK(file_tree_size(rig->files, TREE, &bytes, &count, &t->err));
+    ASSERT_EQ(bytes, 30);
+    ASSERT_EQ(count, 6);
+    ASSERT_OK(file_tree_size(rig->files, STR("users/me"), &bytes, &count, &t->err));
+    ASSERT_EQ(bytes, 0);
+}
+
+DB_TEST(a_path_has_one_spelling)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct file file;
+
+    ASSERT_EQ(rig_write(rig, "knowledge/Plan.md", "one", 0, &file), 1);
+    ASSERT_FAILS(rig_write(rig, "knowledge/plan.md", "x", 1, &file), ERR_CONFLICT);
+    ASSERT_CONTAINS(test_err_text(t), "knowledge/Plan.md");
+    ASSERT_STR(get(rig, "KNOWLEDGE/plan.md").path, "knowledge/Plan.md");
+}
+
+DB_TEST(a_file_can_not_stand_where_a_folder_is)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct file file;
+
+    ASSERT_EQ(rig_write(rig, "knowledge/a/b.md", "one", 0, &file), 1);
+    ASSERT_FAILS(rig_write(rig, "knowledge", "x", 0, &file), ERR_CONFLICT);
+    ASSERT_FAILS(rig_write(rig, "KNOWLEDGE/A", "x", 0, &file), ERR_CONFLICT);
+    ASSERT_FAILS(rig_write(rig, "knowledge/a/b.md/c", "x", 0, &file), ERR_CONFLICT);
+    ASSERT_EQ(rig_write(rig, "knowledge/a-", "x", 0, &file), 1);
+    ASSERT_EQ(rig_remove(rig, "knowledge/a/b.md", 1, &file), 1);
+    ASSERT_EQ(rig_write(rig, "knowledge/a", "x", 0, &file), 1);
+    ASSERT_FAILS(restore(rig, "knowledge/a/b.md", 1, &file), ERR_CONFLICT);
+}
+
+DB_TEST(other_trees_and_ill_formed_words_are_refused)
+{
+    AUTO(rig) rig = rig_open(t);
+    const struct str trees[] = {
+        STR(""),        STR("agents"),   STR("agents/"),   STR("agents/../x"), STR("agents/a/b"),
+        STR("other/a"), STR("agents/A"), STR("/agents/a"), STR("agents/a\0b")
+    };
+    struct file_write write = { .path = STR("a.md"), .author = STR("owner") };
+    struct file file;
+
+    for (size_t i = 0; i < ARRAY_LEN(trees); i++) {
+        write.tree = trees[i];
+        ASSERT_FAILS(rig_put(rig, &write, &file), ERR_PATH_DENIED);
+    }
+    write.tree = STR("agents/system:builder-wizard");
+    write.author = STR("");
+    ASSERT_FAILS(rig_put(rig, &write, &file), ERR_BAD_REQUEST);
+    write.author = STR("owner");
+    write.reason = STR("a\0b");
+    ASSERT_FAILS(rig_put(rig, &write, &file), ERR_BAD_REQUEST);
+    write.reason = STR("a\xff");
+    ASSERT_FAILS(rig_put(rig, &write, &file), ERR_BAD_REQUEST);
+    write.reason = str_of(arena_alloc(&t->arena, 5000, 1), 5000);
+    ASSERT_FAILS(rig_put(rig, &write, &file), ERR_TOO_LARGE);
+    write.reason = STR("");
+    write.content = str_of(arena_alloc(&t->arena, FILE_BYTES_MAX + 1, 1), FILE_BYTES_MAX + 1);
+    ASSERT_FAILS(rig_put(rig, &write, &file), ERR_TOO_LARGE);
+    write.content = STR("");
+    ASSERT_EQ(rig_put(rig, &write, &file), 1);
+}
+
+struct seen {
+    struct file_watcher watcher;
+    int calls;
+    bool refuse;
+    char last[64];
+};
+
+static int note(struct file_watcher *watcher, struct str tree, const struct file *after,
+                struct err *err)
+{
+    struct seen *seen = CONTAINER_OF(watcher, struct seen, watcher);
+
+    seen->calls++;
+    snprintf(seen->last, sizeof(seen->last), "%.*s:%.*s@%lld=%.*s%s", STR_ARG(tree),
+             STR_ARG(after->path), (long long)after->version, STR_ARG(after->content),
+             after->deleted ? "!" : "");
+    return seen->refuse ? err_set(err, ERR_SCHEMA_VIOLATION, "no") : 0;
+}
+
+DB_TEST(whoever_watches_hears_every_version_and_may_refuse_it)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct seen first = { .watcher = { .written = note } }, second = first;
+    struct file file;
+
+    files_watch(rig->files, &first.watcher);
+    files_watch(rig->files, &second.watcher);
+    ASSERT_EQ(rig_write(rig, "a.md", "one", 0, &file), 1);
+    ASSERT_TEXT(second.last, "agents/coach:a.md@1=one");
+    ASSERT_EQ(rig_write(rig, "a.md", "one", 1, &file), 0);
+    ASSERT_EQ(first.calls, 1);
+    first.refuse = true;
+    ASSERT_FAILS(rig_write(rig, "a.md", "two", 1, &file), ERR_SCHEMA_VIOLATION);
+    ASSERT_EQ(second.calls, 1);
+    ASSERT_STR(get(rig, "a.md").content, "one");
+    first.refuse = false;
+    ASSERT_EQ(rig_remove(rig, "a.md", 1, &file), 1);
+    ASSERT_TEXT(first.last, "agents/coach:a.md@2=!");
+}
+
+DB_TEST(removing_a_tree_removes_every_file_of_it_alone)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct seen seen = { .watcher = { .written = note } };
+    struct file file;
+    size_t count;
+    int64_t bytes;
+
+    ASSERT_EQ(rig_write(rig, "a.md", "one", 0, &file), 1);
+    ASSERT_EQ(rig_write(rig, "b/c.md", "two", 0, &file), 1);
+    ASSERT_EQ(rig_put(rig,
+                      &(struct file_write){ .tree = STR("agents/coach2"),
+                                            .path = STR("a.md"),
+                                            .content = STR("kept"),
+                                            .author = STR("owner") },
+                      &file),
+              1);
+    files_watch(rig->files, &seen.watcher);
+    ASSERT_OK(loop_unit_begin(rig->loop, rig->domain, &t->err));
+    ASSERT_OK(file_tree_remove(rig->files, TREE, STR("owner"), STR("destroyed"), &t->err));
+    ASSERT_OK(loop_unit_end(rig->loop, true, &t->err));
+    loop_fake_tick(rig->loop);
+    ASSERT_EQ(seen.calls, 2);
+    ASSERT_OK(file_tree_size(rig->files, TREE, &bytes, &count, &t->err));
+    ASSERT_EQ(count, 0);
+    ASSERT_OK(file_tree_size(rig->files, STR("agents/coach2"), &bytes, &count, &t->err));
+    ASSERT_EQ(count, 1);
+    ASSERT_EQ(restore(rig, "b/c.md", 1, &file), 1);
+}

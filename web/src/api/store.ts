@@ -1,0 +1,121 @@
+// What was read from the server, kept by path and shared by everything on the screen. A change (ours,
+// or one that the activity stream tells of) marks paths as stale; what is on the screen is then read
+// again, and what is not on the screen when it is next shown. Old data stays visible meanwhile.
+import { useCallback, useSyncExternalStore } from "react";
+import { get } from "./client";
+
+export interface Loaded<R> {
+  data: R | undefined;
+  error: unknown;
+  loading: boolean;
+}
+interface Entry {
+  state: Loaded<unknown>;
+  watchers: Set<() => void>;
+  stale: boolean;
+  reading: boolean;
+  again: boolean; // it went stale while it was being read
+}
+
+type Reader = (path: string) => Promise<unknown>;
+
+const KEPT = 200; // entries that nobody watches
+
+export class Store {
+  private entries = new Map<string, Entry>();
+  constructor(private read: Reader) {}
+
+  private entry(path: string): Entry {
+    let entry = this.entries.get(path);
+    if (!entry) {
+      const state = { data: undefined, error: undefined, loading: true };
+      entry = { state, watchers: new Set(), stale: true, reading: false, again: false };
+      this.entries.set(path, entry);
+    }
+    return entry;
+  }
+
+  private set(entry: Entry, state: Loaded<unknown>): void {
+    entry.state = state;
+    for (const watcher of [...entry.watchers]) watcher();
+  }
+
+  private load(path: string, entry: Entry): void {
+    if (entry.reading) {
+      entry.again = true;
+      return;
+    }
+    entry.reading = true;
+    entry.stale = false;
+    entry.again = false;
+    this.read(path)
+      .then(
+        (data) => this.set(entry, { data, error: undefined, loading: false }),
+        (error: unknown) => {
+          entry.stale = true;
+          this.set(entry, { data: entry.state.data, error, loading: false });
+        },
+      )
+      .finally(() => {
+        entry.reading = false;
+        if (!entry.again) return;
+        entry.stale = true;
+        entry.again = false;
+        if (entry.watchers.size > 0) this.load(path, entry);
+      });
+  }
+
+  peek<R>(path: string): Loaded<R> {
+    return this.entry(path).state as Loaded<R>;
+  }
+
+  watch(path: string, watcher: () => void): () => void {
+    const entry = this.entry(path);
+    entry.watchers.add(watcher);
+    if (entry.stale) this.load(path, entry);
+    return () => {
+      entry.watchers.delete(watcher);
+      this.forget();
+    };
+  }
+
+  private forget(): void {
+    if (this.entries.size <= KEPT) return;
+    for (const [path, entry] of this.entries) {
+      if (this.entries.size <= KEPT) return;
+      if (entry.watchers.size === 0 && !entry.reading) this.entries.delete(path);
+    }
+  }
+
+  /** Everything whose path begins with one of these; everything when none is given. */
+  invalidate(...prefixes: string[]): void {
+    for (const [path, entry] of this.entries) {
+      if (prefixes.length > 0 && !prefixes.some((prefix) => path.startsWith(prefix))) continue;
+      entry.stale = true;
+      if (entry.watchers.size > 0) this.load(path, entry);
+    }
+  }
+
+  /** An answer that is known already: what a PATCH gave back, or what we expect until then. */
+  put<R>(path: string, change: (old: R | undefined) => R | undefined): void {
+    const entry = this.entries.get(path);
+    if (!entry) return;
+    const data = change(entry.state.data as R | undefined);
+    if (data !== undefined) this.set(entry, { data, error: undefined, loading: false });
+  }
+}
+
+export const store = new Store((path) => get(path));
+
+const nothing = (): (() => void) => () => undefined;
+const IDLE: Loaded<never> = { data: undefined, error: undefined, loading: false };
+
+/** Reads a path and follows its changes; null reads nothing. */
+export function useGet<R>(path: string | null): Loaded<R> & { reload: () => void } {
+  const watch = useCallback((watcher: () => void) => (path === null ? nothing() : store.watch(path, watcher)), [path]);
+  const state = useSyncExternalStore(watch, () => (path === null ? (IDLE as Loaded<R>) : store.peek<R>(path)));
+  const reload = useCallback(() => {
+    if (path !== null) store.invalidate(path);
+  }, [path]);
+  return { ...state, reload };
+}

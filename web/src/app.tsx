@@ -1,0 +1,116 @@
+// The frame of every view, and which view a path shows. Views that are not needed for the first look
+// are loaded when they are opened.
+import { Component, lazy, Suspense, useEffect, useRef, useState, type ComponentType, type ReactNode } from "react";
+import { useKeys } from "./keys";
+import { go, match, usePath, type Params } from "./router";
+import { useConnection, OfflineBanner } from "./shell/connection";
+import { Header } from "./shell/header";
+import { KeysList } from "./shell/keys-list";
+import { LoggedOut } from "./shell/logged-out";
+import { StoppedBanner } from "./shell/stop";
+import { Home } from "./views/home";
+import { Empty, Skeleton, Toasts, Trouble } from "./ui";
+import { Link } from "./router";
+
+const Palette = lazy(() => import("./shell/palette"));
+const page = (load: () => Promise<{ default: ComponentType<{ params: Params }> }>) => lazy(load);
+
+export interface Route {
+  pattern: string;
+  title: string;
+  View: ComponentType<{ params: Params }>;
+}
+const routes: Route[] = [
+  { pattern: "/", title: "Home", View: Home },
+  { pattern: "/inbox", title: "Inbox", View: page(() => import("./views/inbox")) },
+  { pattern: "/inbox/{item}", title: "Inbox", View: page(() => import("./views/inbox")) },
+  { pattern: "/runs", title: "Runs", View: page(() => import("./views/runs")) },
+  { pattern: "/runs/{run}", title: "Run", View: page(() => import("./views/runs/one")) },
+  { pattern: "/settings", title: "Settings", View: page(() => import("./views/settings")) },
+  { pattern: "/settings/{part}", title: "Settings", View: page(() => import("./views/settings")) },
+  { pattern: "/agents", title: "Agents", View: page(() => import("./views/agent/list")) },
+  { pattern: "/agents/{id}", title: "Agent", View: page(() => import("./views/agent")) },
+  { pattern: "/agents/{id}/{thread...}", title: "Agent", View: page(() => import("./views/agent")) },
+  { pattern: "/wizard", title: "New agent", View: page(() => import("./views/wizard")) },
+  { pattern: "/wizard/{thread...}", title: "New agent", View: page(() => import("./views/wizard")) },
+];
+
+/** A view that fails must not take the header, and Stop, with it. */
+class Guard extends Component<{ children: ReactNode }, { error: unknown }> {
+  override state = { error: null as unknown };
+  static getDerivedStateFromError(error: unknown) {
+    return { error };
+  }
+  override render() {
+    if (this.state.error === null) return this.props.children;
+    return (
+      <div className="page">
+        <Trouble error={this.state.error} what="This view failed" retry={() => this.setState({ error: null })} />
+      </div>
+    );
+  }
+}
+
+function Missing() {
+  return (
+    <div className="page">
+      <Empty title="There is nothing here" action={<Link to="/" className="button button-plain">Go home</Link>}>
+        The address may be mistyped, or what it named is gone.
+      </Empty>
+    </div>
+  );
+}
+
+function useFocusOnView(path: string) {
+  const main = useRef<HTMLElement>(null);
+  const first = useRef(true);
+  const view = path.split("/")[1];
+  useEffect(() => {
+    if (first.current) first.current = false;
+    else main.current?.focus({ preventScroll: true });
+  }, [view]);
+  return main;
+}
+
+export function App() {
+  const path = usePath();
+  const connection = useConnection();
+  const [search, setSearch] = useState(false);
+  const [help, setHelp] = useState(false);
+  const main = useFocusOnView(path);
+  useKeys([
+    { keys: "g h", label: "Home", run: () => go("/") },
+    { keys: "g i", label: "Inbox", run: () => go("/inbox") },
+    { keys: "g a", label: "Agents", run: () => go("/agents") },
+    { keys: "g r", label: "Runs", run: () => go("/runs") },
+    { keys: "g s", label: "Settings", run: () => go("/settings") },
+    { keys: "c", label: "Chat with an agent", run: () => setSearch(true) },
+    { keys: "/", label: "Search", run: () => setSearch(true) },
+    { keys: "Ctrl k", label: "Search and go anywhere", run: () => setSearch((on) => !on), always: true },
+    { keys: "?", label: "This list of keys", run: () => setHelp(true) },
+    { keys: "Escape", label: "Back", run: () => history.back() },
+  ]);
+  const found = routes.map((route) => ({ route, params: match(route.pattern, path) })).find(({ params }) => params);
+  useEffect(() => {
+    document.title = `${found?.route.title ?? "Not found"} · Dormouse`;
+  }, [found?.route.title]);
+  if (connection === "loggedOut") return <LoggedOut />;
+  return (
+    <>
+      <a className="skip" href="#main">Skip to content</a>
+      <Header onSearch={() => setSearch(true)} />
+      <StoppedBanner />
+      <OfflineBanner />
+      <main id="main" ref={main} tabIndex={-1}>
+        <Guard key={found?.route.pattern}>
+          <Suspense fallback={<div className="page"><Skeleton lines={6} /></div>}>
+            {found?.params ? <found.route.View params={found.params} /> : <Missing />}
+          </Suspense>
+        </Guard>
+      </main>
+      {search && <Suspense fallback={null}><Palette onClose={() => setSearch(false)} /></Suspense>}
+      {help && <KeysList onClose={() => setHelp(false)} />}
+      <Toasts />
+    </>
+  );
+}

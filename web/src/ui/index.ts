@@ -1,0 +1,9 @@
+// The parts that views are made of.
+export * from "./basic";
+export * from "./code";
+export * from "./diff";
+export * from "./layer";
+export * from "./tabs";
+export * from "./toast";
+export * from "./tooltip";
+export { cx } from "./cx";

@@ -1,0 +1,197 @@
+// What lies over the page: dialogs, sheets from the side, menus. Focus goes in, stays in, and comes
+// back; Esc and a click beside close.
+import {
+  useCallback, useEffect, useId, useLayoutEffect, useRef, useState,
+  type KeyboardEvent, type ReactNode, type RefObject,
+} from "react";
+import { createPortal } from "react-dom";
+import { X } from "lucide-react";
+import { IconButton } from "./basic";
+import { cx } from "./cx";
+
+const FOCUSABLE =
+  'a[href], button:not([disabled]), input:not([disabled]), select:not([disabled]), textarea:not([disabled]), [tabindex]:not([tabindex="-1"])';
+
+/** How many layers are open: single keys of the page rest meanwhile. */
+let open = 0;
+export const layersOpen = (): boolean => open > 0;
+
+function useModal(box: RefObject<HTMLElement>): void {
+  useEffect(() => {
+    const before = document.activeElement as HTMLElement | null;
+    const element = box.current;
+    open++;
+    const first =
+      element?.querySelector<HTMLElement>("[autofocus], [data-autofocus]") ??
+      element?.querySelector<HTMLElement>("[data-body] " + FOCUSABLE.split(", ").join(", [data-body] ")) ??
+      element;
+    if (!element?.contains(document.activeElement)) first?.focus();
+    document.documentElement.classList.add("layered");
+    return () => {
+      open--;
+      if (open === 0) document.documentElement.classList.remove("layered");
+      if (before?.isConnected) before.focus();
+    };
+  }, [box]);
+}
+
+function keepInside(event: KeyboardEvent<HTMLElement>, close: () => void): void {
+  if (event.key === "Escape") {
+    event.stopPropagation();
+    close();
+    return;
+  }
+  if (event.key !== "Tab") return;
+  const all = [...event.currentTarget.querySelectorAll<HTMLElement>(FOCUSABLE)].filter((e) => e.offsetParent !== null);
+  const first = all[0];
+  const last = all[all.length - 1];
+  if (!first || !last) return;
+  const at = document.activeElement;
+  if (event.shiftKey && (at === first || at === event.currentTarget)) {
+    event.preventDefault();
+    last.focus();
+  } else if (!event.shiftKey && at === last) {
+    event.preventDefault();
+    first.focus();
+  }
+}
+
+interface LayerProps {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+  footer?: ReactNode;
+  wide?: boolean;
+  hideTitle?: boolean;
+  className?: string;
+}
+function Layer({ title, onClose, children, footer, wide, hideTitle, className, side }: LayerProps & { side?: boolean }) {
+  const box = useRef<HTMLDivElement>(null);
+  const id = useId();
+  useModal(box);
+  return createPortal(
+    <div className="backdrop" onMouseDown={(event) => event.target === event.currentTarget && onClose()}>
+      <div ref={box} role="dialog" aria-modal="true" aria-labelledby={id} tabIndex={-1} data-quiet-focus
+        className={cx(side ? "sheet" : "dialog", wide && "dialog-wide", className)}
+        onKeyDown={(event) => keepInside(event, onClose)}>
+        <div className={hideTitle ? "visually-hidden" : "dialog-head"}>
+          <h2 id={id}>{title}</h2>
+          {!hideTitle && <IconButton label="Close" onClick={onClose}><X size={18} /></IconButton>}
+        </div>
+        <div className="dialog-body" data-body>{children}</div>
+        {footer && <div className="dialog-foot">{footer}</div>}
+      </div>
+    </div>,
+    document.body,
+  );
+}
+export const Dialog = (props: LayerProps) => <Layer {...props} />;
+/** From the right on wide screens, from below on narrow ones. */
+export const Sheet = (props: LayerProps) => <Layer {...props} side />;
+
+export interface MenuItem {
+  label: string;
+  icon?: ReactNode;
+  danger?: boolean;
+  disabled?: boolean;
+  run: () => void;
+}
+export function Menu({ label, icon, items, children, className }: {
+  label: string; icon?: ReactNode; items: (MenuItem | null | false)[]; children?: ReactNode; className?: string;
+}) {
+  const [place, setPlace] = useState<DOMRect | null>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const list = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const close = useCallback(() => {
+    setPlace(null);
+    button.current?.focus();
+  }, []);
+  const entries = (): HTMLElement[] => [...(list.current?.querySelectorAll<HTMLElement>("[role=menuitem]:not(:disabled)") ?? [])];
+
+  useLayoutEffect(() => {
+    const element = list.current;
+    if (!place || !element) return;
+    const { width, height } = element.getBoundingClientRect();
+    const below = place.bottom + 4;
+    element.style.left = `${Math.max(8, Math.min(place.right - width, window.innerWidth - width - 8))}px`;
+    element.style.top = `${below + height > window.innerHeight - 8 ? Math.max(8, place.top - height - 4) : below}px`;
+    entries()[0]?.focus();
+  }, [place]);
+  useEffect(() => {
+    if (!place) return;
+    open++;
+    const outside = (event: Event): void => {
+      if (!list.current?.contains(event.target as Node) && !button.current?.contains(event.target as Node)) setPlace(null);
+    };
+    document.addEventListener("mousedown", outside);
+    window.addEventListener("resize", close);
+    return () => {
+      open--;
+      document.removeEventListener("mousedown", outside);
+      window.removeEventListener("resize", close);
+    };
+  }, [place, close]);
+
+  const key = (event: KeyboardEvent): void => {
+    const all = entries();
+    const at = all.indexOf(document.activeElement as HTMLElement);
+    const step = (to: number): void => {
+      event.preventDefault();
+      all[(to + all.length) % all.length]?.focus();
+    };
+    if (event.key === "Escape" || event.key === "Tab") {
+      event.stopPropagation();
+      event.preventDefault();
+      close();
+    } else if (event.key === "ArrowDown") step(at + 1);
+    else if (event.key === "ArrowUp") step(at - 1);
+    else if (event.key === "Home") step(0);
+    else if (event.key === "End") step(all.length - 1);
+  };
+  return (
+    <>
+      <button ref={button} type="button" className={cx(children ? "button button-quiet" : "icon-button", className)}
+        aria-label={label} aria-haspopup="menu" aria-expanded={!!place} aria-controls={place ? id : undefined}
+        onClick={(event) => setPlace(place ? null : event.currentTarget.getBoundingClientRect())}>
+        {icon}{children}
+      </button>
+      {place && createPortal(
+        <div ref={list} id={id} role="menu" aria-label={label} className="menu" onKeyDown={key}>
+          {items.map((item) => item && (
+            <button key={item.label} type="button" role="menuitem" tabIndex={-1} disabled={item.disabled}
+              className={cx("menu-item", item.danger && "menu-danger")}
+              onClick={() => { close(); item.run(); }}>
+              {item.icon}{item.label}
+            </button>
+          ))}
+        </div>,
+        document.body,
+      )}
+    </>
+  );
+}
+
+/** Asks for the name before something that can't be undone. */
+export function ConfirmName({ title, name, verb, children, onClose, onConfirm }: {
+  title: string; name: string; verb: string; children: ReactNode; onClose: () => void; onConfirm: () => void;
+}) {
+  const [typed, setTyped] = useState("");
+  const id = useId();
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form className="stack" onSubmit={(event) => { event.preventDefault(); if (typed === name) onConfirm(); }}>
+        <div>{children}</div>
+        <div className="field">
+          <label className="field-label" htmlFor={id}>Type <strong>{name}</strong> to go on</label>
+          <input id={id} className="input" value={typed} autoComplete="off" data-autofocus
+            onChange={(event) => setTyped(event.target.value)} />
+        </div>
+        <div className="row row-end">
+          <button type="button" className="button button-plain" onClick={onClose}>Keep it</button>
+          <button type="submit" className="button button-danger" disabled={typed !== name}>{verb}</button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,89 @@
+// How each entry of a conversation looks.
+import { memo, useState } from "react";
+import { Brain, Check, ChevronRight, Hand, LoaderCircle, X } from "lucide-react";
+import { duration, firstLine, words } from "../../format";
+import { cx, Json, Time } from "../../ui";
+import { Markdown } from "../../ui/markdown";
+import type { Entry } from "./entries";
+
+/** What a call is about, in a few words: its path, command, query or name. */
+export function target(input: unknown): string {
+  if (typeof input === "string") return firstLine(input, 80);
+  if (!input || typeof input !== "object") return "";
+  const members = input as Record<string, unknown>;
+  for (const name of ["path", "command", "query", "pattern", "glob", "question", "displayName", "channel_id", "to", "skill", "directory"])
+    if (typeof members[name] === "string" && members[name]) return firstLine(members[name], 80);
+  const first = Object.values(members).find((value) => typeof value === "string" && value);
+  return typeof first === "string" ? firstLine(first, 80) : "";
+}
+
+type Tool = Extract<Entry, { kind: "tool" }>;
+
+function ToolMark({ entry, waiting }: { entry: Tool; waiting: boolean }) {
+  if (entry.status === "completed") return <span className="tool-mark good"><Check size={15} aria-hidden /> <span className="visually-hidden">done</span></span>;
+  if (entry.status === "failed") return <span className="tool-mark danger"><X size={15} aria-hidden /> failed</span>;
+  if (waiting) return <span className="tool-mark accent"><Hand size={15} aria-hidden /> waits for you</span>;
+  return <span className="tool-mark muted"><LoaderCircle size={15} className="spin" aria-hidden /> <span className="visually-hidden">running</span></span>;
+}
+
+function ToolEntry({ entry, waiting }: { entry: Tool; waiting: boolean }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <div className={cx("tool", open && "tool-open")}>
+      <button type="button" className="tool-line" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <ChevronRight size={15} className="tool-chevron" aria-hidden />
+        <span className="tool-name">{entry.name}</span>
+        <span className="tool-target cut">{target(entry.input)}</span>
+        <ToolMark entry={entry} waiting={waiting} />
+        {entry.ms !== undefined && <span className="muted small number">{duration(entry.ms)}</span>}
+      </button>
+      {open && (
+        <div className="tool-body">
+          <h4>Asked</h4>
+          <Json value={entry.input} />
+          {entry.error && <><h4>Refused or failed</h4><p className="danger">{entry.error.message} <span className="muted small">({words(entry.error.code)})</span></p></>}
+          {entry.output !== undefined && <><h4>Answer</h4><Json value={entry.output} /></>}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Thinking({ text, partial }: { text: string; partial: boolean }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <div className={cx("tool", open && "tool-open")}>
+      <button type="button" className="tool-line" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <ChevronRight size={15} className="tool-chevron" aria-hidden />
+        <Brain size={15} aria-hidden />
+        <span className="tool-target cut">{partial ? "thinking…" : `thought: ${firstLine(text, 90)}`}</span>
+      </button>
+      {open && <div className="tool-body thinking-text">{text}</div>}
+    </div>
+  );
+}
+
+export const EntryView = memo(function EntryView({ entry, name, waiting }: { entry: Entry; name: string; waiting: boolean }) {
+  switch (entry.kind) {
+    case "user":
+      return (
+        <div className="said said-user">
+          <div className="said-who"><span>You</span> <Time at={entry.at} />{entry.sending && <span className="muted small"> sending…</span>}</div>
+          <div className="said-bubble">{entry.text}</div>
+        </div>
+      );
+    case "text":
+      return (
+        <div className="said">
+          <div className="said-who"><span>{name}</span> <Time at={entry.at} /></div>
+          <Markdown text={entry.text} />
+        </div>
+      );
+    case "thinking":
+      return <Thinking text={entry.text} partial={!!entry.partial} />;
+    case "tool":
+      return <ToolEntry entry={entry} waiting={waiting} />;
+    case "note":
+      return <p className={cx("said-note", entry.tone === "danger" && "danger")}>{entry.text}</p>;
+  }
+});

@@ -1,0 +1,99 @@
+// One agent: its conversation, its threads, and beside it what it knows, can do and is.
+import { useState } from "react";
+import { MessagesSquare, PanelRight, Plus } from "lucide-react";
+import { paths } from "../../api/client";
+import { useGet } from "../../api/store";
+import type { Agent, Thread } from "../../api/types";
+import { useKeys } from "../../keys";
+import { go, setQuery, useQuery, type Params } from "../../router";
+import { Button, Empty, IconButton, Sheet, Shown, Tabs } from "../../ui";
+import { Chat } from "./chat";
+import { MemoryPanel } from "./memory";
+import { SettingsPanel } from "./settings";
+import { SkillsPanel } from "./skills";
+import { AgentState } from "./state";
+import { newThread, threadPath, Threads, threadTitle } from "./threads";
+import { ToolsPanel } from "./tools";
+import "./agent.css";
+
+const PANELS = [
+  { key: "memory", label: "Memory" },
+  { key: "skills", label: "Skills" },
+  { key: "tools", label: "Tools" },
+  { key: "settings", label: "Settings" },
+] as const;
+type Panel = (typeof PANELS)[number]["key"];
+
+function Panels({ agent, panel }: { agent: Agent; panel: Panel }) {
+  return (
+    <Tabs label={`About ${agent.displayName}`} tabs={PANELS} value={panel} onChange={(next) => setQuery("panel", next)}>
+      {panel === "memory" && <MemoryPanel agent={agent} />}
+      {panel === "skills" && <SkillsPanel agent={agent} />}
+      {panel === "tools" && <ToolsPanel agent={agent} />}
+      {panel === "settings" && <SettingsPanel agent={agent} />}
+    </Tabs>
+  );
+}
+
+const STARTERS = ["What can you do?", "What is in this folder?", "Remember that I prefer mornings."];
+
+function Talk({ agent, thread }: { agent: Agent; thread: string }) {
+  const [threads, setThreads] = useState(false);
+  const [sheet, setSheet] = useState(false);
+  const list = useGet<{ threads: Thread[] }>(paths.threads(agent.id));
+  const chosen = useQuery().get("panel");
+  const panel: Panel = PANELS.find((entry) => entry.key === chosen)?.key ?? "memory";
+  const full = thread.startsWith(`${agent.id}:`) ? thread : `${agent.id}:session:${thread}`;
+  const current = list.data?.threads.find((entry) => entry.id === full);
+  const fresh = (): void => go(threadPath(agent.id, newThread()));
+  useKeys([
+    { keys: "t", label: "Conversations", group: "Agent", run: () => setThreads(true) },
+    { keys: "n", label: "New conversation", group: "Agent", run: fresh },
+  ]);
+  return (
+    <div className="agent">
+      <div className="agent-head">
+        <div className="agent-title">
+          <h1 className="cut">{agent.displayName}</h1>
+          <AgentState agent={agent} />
+        </div>
+        <Button tone="quiet" icon={<MessagesSquare size={16} aria-hidden />} onClick={() => setThreads(true)} aria-haspopup="dialog">
+          <span className="button-label cut">{current ? threadTitle(current) : "New conversation"}</span>
+        </Button>
+        <IconButton label="New conversation" onClick={fresh}><Plus size={18} /></IconButton>
+        <IconButton label="Memory, skills, tools and settings" className="agent-panel-button" onClick={() => setSheet(true)}><PanelRight size={18} /></IconButton>
+      </div>
+      <div className="agent-main">
+        <Chat key={full} agentId={agent.id} name={agent.displayName} thread={thread} autoFocus
+          empty={
+            <Empty title={`Say something to ${agent.displayName}`}>
+              {agent.description || "It answers here, and asks before anything risky."} For example: {STARTERS.map((text) => `“${text}”`).join(", ")}
+            </Empty>
+          } />
+      </div>
+      <aside className="agent-side" aria-label={`About ${agent.displayName}`}><Panels agent={agent} panel={panel} /></aside>
+      {threads && <Threads agent={agent.id} current={full} onClose={() => setThreads(false)} />}
+      {sheet && <Sheet title={agent.displayName} className="agent-sheet" onClose={() => setSheet(false)}><Panels agent={agent} panel={panel} /></Sheet>}
+    </div>
+  );
+}
+
+/** Without a thread in the address: the one last spoken in, or the first. */
+function Latest({ agent }: { agent: Agent }) {
+  const list = useGet<{ threads: Thread[] }>(paths.threads(agent.id));
+  return (
+    <Shown of={list} what="conversations">
+      {({ threads }) => <Talk agent={agent} thread={threads[0]?.id ?? "main"} />}
+    </Shown>
+  );
+}
+
+export default function AgentView({ params }: { params: Params }) {
+  const agent = useGet<Agent>(paths.agent(params["id"] ?? ""));
+  const thread = params["thread"];
+  return (
+    <Shown of={agent} what="the agent">
+      {(data) => (thread ? <Talk agent={data} thread={thread} /> : <Latest agent={data} />)}
+    </Shown>
+  );
+}

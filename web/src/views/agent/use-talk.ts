@@ -1,0 +1,157 @@
+// One thread: its newest messages, then everything that happens in it, and older ones on demand.
+import { useCallback, useEffect, useReducer, useRef, useState } from "react";
+import { ApiError, get, paths } from "../../api/client";
+import { ThreadSocket, type SocketState } from "../../api/socket";
+import { store } from "../../api/store";
+import type { Message, Mode, Run, RunEvent } from "../../api/types";
+import { sayError } from "../../ui";
+import { fromMessages, moved, NO_TALK, prepend, sent, unsent, withPrompt, type Talk } from "./entries";
+
+const PAGE = 100;
+
+export interface MessagePage {
+  messages: Message[]; // newest first
+  before?: number;
+  lastSeq?: number;
+  run?: Run;
+}
+
+type Step =
+  | { do: "open"; page: MessagePage }
+  | { do: "older"; messages: Message[] }
+  | { do: "event"; event: RunEvent }
+  | { do: "prompt"; run: string; prompt: string; at: string }
+  | { do: "sent"; turn: string; text: string }
+  | { do: "unsent" }
+  | { do: "reset" };
+
+function step(talk: Talk, next: Step): Talk {
+  switch (next.do) {
+    case "open": {
+      const run = next.page.run;
+      return {
+        entries: fromMessages([...next.page.messages].reverse()),
+        run: run && run.status !== "done" ? { id: run.runId, status: run.status === "waiting" ? "waiting" : "running" } : null,
+      };
+    }
+    case "older":
+      return prepend(talk, [...next.messages].reverse());
+    case "event":
+      return moved(talk, next.event);
+    case "prompt":
+      return withPrompt(talk, next.run, next.prompt, next.at);
+    case "sent":
+      return sent(talk, next.turn, next.text, new Date().toISOString());
+    case "unsent":
+      return unsent(talk);
+    case "reset":
+      return NO_TALK;
+  }
+}
+
+export interface TalkHandle {
+  talk: Talk;
+  loading: boolean;
+  error: unknown;
+  socket: SocketState;
+  more: boolean; // older messages are there
+  loadOlder: () => Promise<void>;
+  send: (text: string, more?: { mode?: Mode }) => boolean;
+  cancel: () => void;
+  setMode: (mode: Mode) => void;
+  retry: () => void;
+}
+
+export function useTalk(agent: string, thread: string): TalkHandle {
+  const [talk, dispatch] = useReducer(step, NO_TALK);
+  const [loading, setLoading] = useState(true);
+  const [error, setError] = useState<unknown>(null);
+  const [state, setState] = useState<SocketState>("connecting");
+  const [before, setBefore] = useState<number | undefined>();
+  const [tries, setTries] = useState(0);
+  const socket = useRef<ThreadSocket | null>(null);
+  const mine = useRef(0); // messages sent whose run has not begun
+  const fetching = useRef(false);
+
+  useEffect(() => {
+    const abort = new AbortController();
+    let open = true;
+    setLoading(true);
+    setError(null);
+    dispatch({ do: "reset" });
+    mine.current = 0;
+
+    const heard = (event: RunEvent): void => {
+      if (event.type === "init") {
+        if (mine.current > 0) mine.current--;
+        else
+          void get<Run>(paths.run(event.runId)).then(
+            (run) => open && dispatch({ do: "prompt", run: run.runId, prompt: run.prompt ?? "", at: event.at }),
+            () => undefined,
+          );
+      }
+      dispatch({ do: "event", event });
+      if (event.type === "done") store.invalidate(`/agents/${encodeURIComponent(agent)}/threads`);
+    };
+    const begin = (page: MessagePage): void => {
+      dispatch({ do: "open", page });
+      setBefore(page.before);
+      setLoading(false);
+      socket.current = new ThreadSocket(agent, thread, page.lastSeq ?? 0, {
+        event: heard,
+        state: setState,
+        refused: (refusal) => {
+          mine.current = 0;
+          dispatch({ do: "unsent" });
+          sayError(new ApiError(409, refusal.code, refusal.message));
+        },
+      });
+    };
+    get<MessagePage>(paths.messages(agent, thread, { limit: PAGE }), abort.signal).then(
+      (page) => open && begin(page),
+      (failure: unknown) => {
+        if (!open) return;
+        if (failure instanceof ApiError && failure.status === 404) begin({ messages: [] });
+        else {
+          setError(failure);
+          setLoading(false);
+        }
+      },
+    );
+    return () => {
+      open = false;
+      abort.abort();
+      socket.current?.close();
+      socket.current = null;
+    };
+  }, [agent, thread, tries]);
+
+  const loadOlder = useCallback(async () => {
+    if (fetching.current || before === undefined) return;
+    fetching.current = true;
+    try {
+      const page = await get<MessagePage>(paths.messages(agent, thread, { limit: PAGE, before }));
+      dispatch({ do: "older", messages: page.messages });
+      setBefore(page.before);
+    } catch (failure) {
+      sayError(failure, "Could not load older messages");
+    } finally {
+      fetching.current = false;
+    }
+  }, [agent, thread, before]);
+
+  const send = useCallback((text: string, more: { mode?: Mode } = {}): boolean => {
+    const turnId = crypto.randomUUID();
+    if (!socket.current?.send({ type: "message", content: text, turnId, ...more })) return false;
+    mine.current++;
+    dispatch({ do: "sent", turn: turnId, text });
+    return true;
+  }, []);
+
+  return {
+    talk, loading, error, socket: state, more: before !== undefined, loadOlder, send,
+    cancel: () => void socket.current?.send({ type: "cancel" }),
+    setMode: (mode) => void socket.current?.send({ type: "setMode", mode }),
+    retry: () => setTries((n) => n + 1),
+  };
+}

@@ -1,0 +1,140 @@
+// The first look: what waits for you, your agents, and what happened today.
+import { useMemo, useState } from "react";
+import { Check, Coffee } from "lucide-react";
+import { paths } from "../../api/client";
+import { useGet } from "../../api/store";
+import type { Agent, InboxItem, Run } from "../../api/types";
+import { plural, relative, tokens } from "../../format";
+import { go, Link } from "../../router";
+import { Badge, Button, Empty, Shown, Time } from "../../ui";
+import { decide } from "../inbox/decide";
+import { memoryOf, questionOf, summary, taintOf, target, verbs } from "../inbox/words";
+import { Bars } from "../shared/bars";
+import { outcome, perDay, RUN, today } from "../shared/runs";
+import { StateWords } from "../shared/state";
+import "./home.css";
+
+const SHOWN = 6;
+
+/** What may be said without looking at the whole: a plain question, or an act with nothing suspicious. */
+function Quick({ item }: { item: InboxItem }) {
+  const [busy, setBusy] = useState(false);
+  const can = verbs(item);
+  const say = (request: Parameters<typeof decide>[1]) => (): void => {
+    setBusy(true);
+    void decide(item, request).finally(() => setBusy(false));
+  };
+  const odd = (memoryOf(item)?.suspicious_flags?.length ?? 0) > 0 || taintOf(item).length > 0;
+  const choices = can.answer ? questionOf(item).choices.slice(0, 3) : [];
+  return (
+    <div className="row wait-verbs">
+      {odd && <Badge tone="warn">look twice</Badge>}
+      {choices.map((choice) => <Button key={choice} small busy={busy} onClick={say({ decision: "answer", answer: choice })}>{choice}</Button>)}
+      {can.approve && !odd && item.kind === "memory" && (
+        <Button small busy={busy} icon={<Check size={14} aria-hidden />} onClick={say({ decision: "approve" })}>Approve</Button>
+      )}
+      <Link to={`/inbox/${item.id}`} className="button button-quiet button-small">{can.answer && choices.length === 0 ? "Answer" : "Look"}</Link>
+    </div>
+  );
+}
+
+function Waiting() {
+  const read = useGet<{ items: InboxItem[] }>(paths.inbox);
+  return (
+    <section aria-labelledby="waiting" className="card waiting">
+      <h2 id="waiting">Waiting for you</h2>
+      <Shown of={read} what="what waits for you">
+        {({ items }) => items.length === 0 ? (
+          <p className="calm"><Coffee size={18} aria-hidden /> Nothing waits. Your agents ask here when they need your word.</p>
+        ) : (
+          <>
+            <ul className="waits">
+              {items.slice(0, SHOWN).map((item) => (
+                <li key={item.id} className="wait">
+                  <Link to={`/inbox/${item.id}`} className="wait-text">
+                    <span><strong>{item.agentName ?? item.agentId ?? "Dormouse"}</strong> {summary(item)}</span>
+                    {target(item) && item.kind !== "question" && <span className="muted small cut">{target(item)}</span>}
+                  </Link>
+                  <Quick item={item} />
+                </li>
+              ))}
+            </ul>
+            {items.length > SHOWN && <Link to="/inbox">{plural(items.length - SHOWN, "more item")} in the inbox</Link>}
+          </>
+        )}
+      </Shown>
+    </section>
+  );
+}
+
+function Agents({ agents }: { agents: Agent[] }) {
+  if (agents.length === 0)
+    return <Empty title="No agents yet" action={<Button tone="primary" onClick={() => go("/wizard")}>Make your first agent</Button>}>An agent has a name, instructions, a memory you can read, and a leash.</Empty>;
+  return (
+    <ul className="agents">
+      {agents.map((agent) => (
+        <li key={agent.id}>
+          <Link to={`/agents/${encodeURIComponent(agent.id)}`} className="agent">
+            <span className="agent-name"><strong>{agent.displayName}</strong>{agent.description && <span className="muted small cut">{agent.description}</span>}</span>
+            <span className="agent-state"><StateWords agent={agent} long /></span>
+            <span className="agent-facts muted small number">
+              {!!agent.pending && <Badge tone="accent">{plural(agent.pending, "item waits", "items wait")}</Badge>}
+              {agent.tokensToday !== undefined && agent.tokensToday > 0 && <span>{tokens(agent.tokensToday)} today</span>}
+              {agent.lastRunAt && <span>last ran <Time at={agent.lastRunAt} /></span>}
+            </span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Today({ runs, names }: { runs: Run[]; names: Map<string, string> }) {
+  const now = today(runs);
+  const days = useMemo(() => perDay(runs, (run) => run.createdAt, () => 1, 14), [runs]);
+  const spent = now.reduce((sum, run) => sum + (run.inputTokens ?? 0) + (run.outputTokens ?? 0), 0);
+  return (
+    <>
+      {now.length === 0 ? <p className="muted">Nothing happened yet today.</p> : (
+        <>
+          <p className="muted small number">{plural(now.length, "run")}{spent > 0 && `, ${tokens(spent)}`}</p>
+          <ol className="happened">
+            {now.slice(0, 12).map((run) => (
+              <li key={run.runId}>
+                <Link to={`/runs/${run.runId}`} className="happen">
+                  <time dateTime={run.createdAt} title={relative(run.createdAt)} className="muted number">{new Date(run.createdAt).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" })}</time>
+                  <span className="happen-text"><strong>{names.get(run.agentId) ?? run.agentId}</strong> <span className="muted">{outcome(run)}</span></span>
+                  {run.status !== "done" && <Badge tone={RUN[run.status].tone}>{RUN[run.status].word}</Badge>}
+                </Link>
+              </li>
+            ))}
+          </ol>
+        </>
+      )}
+      {runs.length > 0 && <Bars title="Runs a day, two weeks" bars={days} unit={(n) => plural(n, "run")} />}
+      {now.length > 12 && <Link to="/runs">All runs</Link>}
+    </>
+  );
+}
+
+export function Home() {
+  const agents = useGet<{ agents: Agent[] }>(paths.agents);
+  const runs = useGet<{ runs: Run[] }>(paths.runs({ limit: 200 }));
+  const names = useMemo(() => new Map(agents.data?.agents.map((agent) => [agent.id, agent.displayName])), [agents.data]);
+  return (
+    <div className="page home">
+      <h1 className="visually-hidden">Home</h1>
+      <div className="home-main">
+        <Waiting />
+        <section aria-labelledby="agents">
+          <div className="row row-between home-head"><h2 id="agents">Agents</h2><Link to="/wizard" className="button button-plain button-small">New agent</Link></div>
+          <Shown of={agents} what="agents">{(data) => <Agents agents={data.agents} />}</Shown>
+        </section>
+      </div>
+      <section aria-labelledby="today" className="home-side">
+        <h2 id="today">Today</h2>
+        <Shown of={runs} what="what happened">{(data) => <Today runs={data.runs} names={names} />}</Shown>
+      </section>
+    </div>
+  );
+}

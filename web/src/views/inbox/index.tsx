@@ -1,0 +1,105 @@
+// Everything that waits for a person: a list, and the chosen item beside it.
+import { useEffect, useMemo, useRef } from "react";
+import { ArrowLeft, Inbox as InboxIcon } from "lucide-react";
+import { paths } from "../../api/client";
+import { useGet } from "../../api/store";
+import type { InboxItem } from "../../api/types";
+import { useKeys } from "../../keys";
+import { go, Link, setQuery, useQuery, type Params } from "../../router";
+import { Badge, cx, Empty, Shown, Tabs, Time } from "../../ui";
+import { ItemDetail } from "./detail";
+import { kindWord, memoryOf, STATE, summary, taintOf, target } from "./words";
+import "./inbox.css";
+
+type Which = "waiting" | "decided";
+
+function Entry({ item, chosen, which }: { item: InboxItem; chosen: boolean; which: Which }) {
+  const place = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (chosen) place.current?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
+  const flags = memoryOf(item)?.suspicious_flags?.length ?? 0;
+  return (
+    <li ref={place}>
+      <Link to={`/inbox/${item.id}${which === "decided" ? "?show=decided" : ""}`} className={cx("entry", chosen && "entry-on")} aria-current={chosen ? "true" : undefined}>
+        <span className="entry-line"><strong>{item.agentName ?? item.agentId ?? "Dormouse"}</strong> {summary(item)}</span>
+        {target(item) && <span className="entry-target cut">{target(item)}</span>}
+        <span className="row small muted">
+          <span>{kindWord(item)}</span><span>·</span><Time at={item.decidedAt ?? item.createdAt} />
+          {item.state !== "pending" && <Badge tone={STATE[item.state].tone}>{STATE[item.state].word}</Badge>}
+          {flags > 0 && <Badge tone="danger">{flags} suspicious</Badge>}
+          {flags === 0 && taintOf(item).length > 0 && <Badge tone="warn">text from outside</Badge>}
+        </span>
+      </Link>
+    </li>
+  );
+}
+
+function Chosen({ id, items, onDecided }: { id: string; items: InboxItem[]; onDecided: () => void }) {
+  const listed = items.find((item) => item.id === id);
+  const read = useGet<InboxItem>(paths.item(id));
+  return (
+    <Shown of={{ ...read, data: listed ?? read.data }} what="the item" lines={8}>
+      {(item) => <ItemDetail key={item.id} item={item} keys onDecided={onDecided} />}
+    </Shown>
+  );
+}
+
+export default function Inbox({ params }: { params: Params }) {
+  const which: Which = useQuery().get("show") === "decided" ? "decided" : "waiting";
+  const pending = useGet<{ items: InboxItem[] }>(paths.inbox);
+  const all = useGet<{ items: InboxItem[] }>(which === "decided" ? paths.inboxAll(200) : null);
+  const source = which === "waiting" ? pending : all;
+  const items = useMemo(
+    () => (source.data?.items ?? []).filter((item) => which === "waiting" || item.state !== "pending"),
+    [source.data, which],
+  );
+  const asked = params["item"] ?? null;
+  const chosen = asked ?? items[0]?.id ?? null;
+  const at = items.findIndex((item) => item.id === chosen);
+  const suffix = which === "decided" ? "?show=decided" : "";
+  const step = (by: number): void => {
+    const next = items[Math.min(items.length - 1, Math.max(0, at + by))];
+    if (next && next.id !== chosen) go(`/inbox/${next.id}${suffix}`, true);
+  };
+  useKeys([
+    { keys: "j", label: "Next item", group: "Inbox", run: () => step(1) },
+    { keys: "k", label: "Item before", group: "Inbox", run: () => step(-1) },
+    { keys: "ArrowDown", label: "Next item", group: "Inbox", run: () => step(1) },
+    { keys: "ArrowUp", label: "Item before", group: "Inbox", run: () => step(-1) },
+  ]);
+  // What was decided leaves the list; the next one takes its place.
+  const decided = (): void => {
+    const next = items[at + 1] ?? items[at - 1];
+    go(next && next.id !== chosen ? `/inbox/${next.id}` : "/inbox", true);
+  };
+  const show = (to: Which): void => {
+    if (asked) go(to === "decided" ? "/inbox?show=decided" : "/inbox");
+    else setQuery("show", to === "decided" ? "decided" : null);
+  };
+  return (
+    <div className={cx("page inbox", asked && "inbox-one")}>
+      <div className="inbox-list">
+        <h1 className="visually-hidden">Inbox</h1>
+        <Tabs label="Which items" value={which} onChange={show}
+          tabs={[{ key: "waiting", label: "Waiting for you", count: pending.data?.items.length ?? 0 }, { key: "decided", label: "Decided" }]}>
+          <Shown of={source} what="the inbox">
+            {() => items.length === 0 ? (
+              <Empty icon={<InboxIcon size={28} />} title={which === "waiting" ? "Nothing waits for you" : "Nothing was decided yet"}>
+                {which === "waiting" ? "When an agent needs your word, it stands here and in the header." : "What you approve, edit or reject is kept here."}
+              </Empty>
+            ) : (
+              <ul className="entries">{items.map((item) => <Entry key={item.id} item={item} which={which} chosen={item.id === chosen} />)}</ul>
+            )}
+          </Shown>
+        </Tabs>
+      </div>
+      {chosen && (
+        <div className="inbox-detail">
+          <Link to={`/inbox${suffix}`} className="back"><ArrowLeft size={16} aria-hidden /> All items</Link>
+          <Chosen id={chosen} items={items} onDecided={decided} />
+        </div>
+      )}
+    </div>
+  );
+}

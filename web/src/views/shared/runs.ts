@@ -1,0 +1,37 @@
+// Runs in words.
+import type { Run, RunStatus } from "../../api/types";
+import { firstLine } from "../../format";
+import type { Tone } from "../../ui";
+
+export const RUN: Record<RunStatus, { word: string; tone: Tone }> = {
+  queued: { word: "queued", tone: "plain" },
+  running: { word: "running", tone: "info" },
+  waiting: { word: "waits for you", tone: "accent" },
+  done: { word: "done", tone: "good" },
+  cancelled: { word: "stopped", tone: "plain" },
+  failed: { word: "failed", tone: "danger" },
+};
+/** What came of it, or what it was asked. */
+export function outcome(run: Run): string {
+  if (run.status === "failed") return run.error?.message ?? "failed";
+  if (run.result) return firstLine(plainText(run.result), 140);
+  return firstLine(run.prompt ?? "", 140);
+}
+/** Markdown without its marks, for one line. */
+export const plainText = (text: string): string =>
+  text.replace(/```[\s\S]*?```/g, " ").replace(/[*_`#>|]+/g, " ").replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/\s+/g, " ").trim();
+
+const dayOf = (time: string | Date): string => new Date(time).toDateString();
+export const today = (runs: Run[], now = new Date()): Run[] => runs.filter((run) => dayOf(run.createdAt) === dayOf(now));
+
+/** How many of each of the last days, the oldest first. */
+export function perDay<I>(items: I[], time: (item: I) => string, amount: (item: I) => number, days: number, now = new Date()): { label: string; value: number }[] {
+  const sums = new Map<string, number>();
+  for (const item of items) sums.set(dayOf(time(item)), (sums.get(dayOf(time(item))) ?? 0) + amount(item));
+  return Array.from({ length: days }, (_, i) => {
+    const day = new Date(now);
+    day.setDate(day.getDate() - (days - 1 - i));
+    const label = i === days - 1 ? "today" : day.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+    return { label, value: sums.get(day.toDateString()) ?? 0 };
+  });
+}

@@ -1,0 +1,33 @@
+// An agent's state in words, with since when and why.
+import { Bed, CircleAlert, CircleDot, Hand, Moon, Pause } from "lucide-react";
+import type { Agent, AgentState } from "../../api/types";
+import { Time } from "../../ui";
+import "./shared.css";
+
+const LOOK = {
+  asleep: { word: "asleep", tone: "muted", Icon: Moon },
+  awake: { word: "awake", tone: "good", Icon: CircleDot },
+  waiting: { word: "waiting for you", tone: "accent", Icon: Hand },
+  paused: { word: "paused", tone: "muted", Icon: Pause },
+  failing: { word: "failing", tone: "danger", Icon: CircleAlert },
+  gone: { word: "gone", tone: "muted", Icon: Bed },
+} as const;
+
+export const stateOf = (agent: Agent): AgentState => {
+  if (agent.state && agent.state.word in LOOK) return agent.state;
+  return { word: agent.lifecycle === "destroyed" ? "gone" : agent.paused ? "paused" : "asleep" };
+};
+export const stateWord = (agent: Agent): string => LOOK[stateOf(agent).word].word;
+
+/** "awake: reading 3 changed tasks", "waiting for you since 09:12". */
+export function StateWords({ agent, long }: { agent: Agent; long?: boolean }) {
+  const state = stateOf(agent);
+  const { word, tone, Icon } = LOOK[state.word];
+  return (
+    <span className="state">
+      <span className={`state-word state-${tone}`}><Icon size={15} aria-hidden /> {word}</span>
+      {long && state.why && <span className="muted">: {state.why}</span>}
+      {state.since && <span className="muted small"> <Time at={state.since} prefix="since " /></span>}
+    </span>
+  );
+}

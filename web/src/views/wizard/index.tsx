@@ -1,0 +1,104 @@
+// A new agent, by talking with the wizard: it asks, then proposes a form that the person edits and
+// accepts. Templates and a plain form are the short ways.
+import { useEffect, useState } from "react";
+import { act, paths } from "../../api/client";
+import { store, useGet } from "../../api/store";
+import type { Agent, AgentDraft, Template, Thread } from "../../api/types";
+import { go, type Params } from "../../router";
+import { attempt, Button, Dialog, Input, Shown, Skeleton, TextArea, Trouble } from "../../ui";
+import { Chat } from "../agent/chat";
+import { Threads } from "../agent/threads";
+import "../agent/agent.css";
+
+const WIZARD = "system:builder-wizard";
+const place = (thread: string): string => `/wizard/${thread.split("/").map(encodeURIComponent).join("/")}`;
+
+/** By hand, without the wizard. */
+function ByHand({ from, onClose }: { from: Template | null; onClose: () => void }) {
+  const [draft, setDraft] = useState<AgentDraft>({
+    displayName: from?.name ?? "", description: from?.description ?? "", instructions: from?.instructions ?? "",
+    ...(from ? { template: from.id, tools: from.tools } : {}),
+  });
+  const [busy, setBusy] = useState(false);
+  const make = async (): Promise<void> => {
+    setBusy(true);
+    await attempt("Could not make the agent", async () => {
+      const agent = await act.createAgent(draft);
+      store.invalidate(paths.agents);
+      go(`/agents/${encodeURIComponent(agent.id)}`);
+    });
+    setBusy(false);
+  };
+  return (
+    <Dialog title={from ? `An agent like ${from.name}` : "A new agent"} wide onClose={onClose}
+      footer={<><Button onClick={onClose}>Cancel</Button><Button tone="primary" busy={busy} disabled={!draft.displayName.trim()} onClick={() => void make()}>Make it</Button></>}>
+      <form className="panel" onSubmit={(event) => { event.preventDefault(); void make(); }}>
+        <Input label="Name" value={draft.displayName} maxLength={100} data-autofocus onChange={(event) => setDraft({ ...draft, displayName: event.target.value })} />
+        <Input label="What it is for" value={draft.description ?? ""} maxLength={500} onChange={(event) => setDraft({ ...draft, description: event.target.value })} />
+        <TextArea label="Instructions" rows={12} value={draft.instructions ?? ""} onChange={(event) => setDraft({ ...draft, instructions: event.target.value })} />
+      </form>
+    </Dialog>
+  );
+}
+
+function Starters({ onPick }: { onPick: (template: Template) => void }) {
+  const list = useGet<{ templates: Template[] }>(paths.templates);
+  return (
+    <div>
+      <h2>What should it do?</h2>
+      <p className="muted">Tell the wizard in your own words, or begin with one of these.</p>
+      <Shown of={list} what="templates">
+        {({ templates }) => (
+          <ul className="starters">
+            {templates.map((template) => (
+              <li key={template.id}>
+                <button type="button" className="starter" onClick={() => onPick(template)}>
+                  <strong>{template.name}</strong>
+                  <span className="muted small">{template.description}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Shown>
+    </div>
+  );
+}
+
+/** The conversation that was begun last goes on; without one a new one begins. */
+function Enter() {
+  const [error, setError] = useState<unknown>(null);
+  const [tries, setTries] = useState(0);
+  useEffect(() => {
+    let open = true;
+    setError(null);
+    act.newWizardThread().then(
+      ({ threadId }) => open && go(place(threadId), true),
+      (failure: unknown) => open && setError(failure),
+    );
+    return () => { open = false; };
+  }, [tries]);
+  if (error) return <div className="page"><Trouble error={error} what="The wizard could not begin" retry={() => setTries(tries + 1)} /></div>;
+  return <div className="page"><Skeleton lines={4} label="Waking the wizard" /></div>;
+}
+
+export default function Wizard({ params }: { params: Params }) {
+  const thread = params["thread"];
+  const [picked, setPicked] = useState<Template | "hand" | null>(null);
+  const [threads, setThreads] = useState(false);
+  const wizard = useGet<Agent>(paths.agent(WIZARD));
+  useGet<{ threads: Thread[] }>(thread ? paths.threads(WIZARD) : null);
+  if (!thread) return <Enter />;
+  return (
+    <div className="wizard">
+      <div className="wizard-head">
+        <h1>New agent</h1>
+        <Button small onClick={() => setThreads(true)}>Earlier</Button>
+        <Button small onClick={() => setPicked("hand")}>By hand</Button>
+      </div>
+      <Chat key={thread} agentId={WIZARD} name={wizard.data?.displayName ?? "Wizard"} thread={thread} autoFocus empty={<Starters onPick={setPicked} />} />
+      {picked && <ByHand from={picked === "hand" ? null : picked} onClose={() => setPicked(null)} />}
+      {threads && <Threads agent={WIZARD} current={thread} onClose={() => setThreads(false)} />}
+    </div>
+  );
+}

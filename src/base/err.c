@@ -26,10 +26,9 @@ static void err_push(struct err *err, const char *fmt, va_list args)
         err->cut = 1;
         return;
     }
-    /* It was begun by whoever called: the analyzer loses it between two of our functions. */
-    n = vsnprintf(err->text + err->used, room,
-                  fmt, /* NOLINT(clang-analyzer-valist.Uninitialized) */
-                  args);
+    /* Whoever called began it; the analyzer loses that between two of our functions.
+     * NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized) */
+    n = vsnprintf(err->text + err->used, room, fmt, args);
     if (n < 0)
         n = 0;
     if ((size_t)n >= room) {

@@ -102,10 +102,8 @@ int thread_open(struct domain *domain, struct str id, int64_t agent_n, int64_t n
             return -1;
         r = thread_find(domain, id, arena, &thread, err);
     }
-    if (r < 0)
-        return -1;
-    if (r == 0)
-        return err_set(err, ERR_INTERNAL, "thread %.*s did not stay", STR_ARG(id));
+    if (r != 1)
+        return r < 0 ? -1 : err_set(err, ERR_INTERNAL, "thread %.*s did not stay", STR_ARG(id));
     if (thread.agent_n != agent_n)
         return err_set(err, ERR_CONFLICT, "thread %.*s belongs to another agent", STR_ARG(id));
     if (thread.deleted_at && revive(domain_db(domain), thread.n, err) < 0)

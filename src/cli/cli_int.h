@@ -21,7 +21,6 @@ int cli_config(const struct cli_args *args, struct config **ret_config, struct e
 /* The agent domain for reading; *ret_domain is NULL in a data directory that has none yet. */
 int cli_agent_domain(const struct config *config, const char *data_dir, struct domain **ret_domain,
                      struct err *err);
-/* All of standard input, a pipe too; too_large when it does not fit. */
 struct buf;
 /* All of standard input, whatever it is. too_large when out is full. */
 int cli_read_stdin(struct buf *out, struct err *err);

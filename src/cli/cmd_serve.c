@@ -193,6 +193,7 @@ static int open_house(struct daemon *daemon, struct err *err)
         .loop = daemon->house.loop,
         .change = daemon->house.change,
         .kill = daemon->house.kill,
+        .files = daemon->house.rooms.files,
         .models = daemon->house.models,
         .skills = daemon->house.rooms.skills,
         .terms = models_terms,

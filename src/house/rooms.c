@@ -29,6 +29,17 @@ static int open_policy(struct rooms *rooms, const char *data_dir, struct err *er
     return bp_policy_load(path, &rooms->policy, err);
 }
 
+static int open_files(struct rooms *rooms, const struct rooms_config *config, struct err *err)
+{
+    struct files_config how = { .loop = config->loop,
+                                .agent_domain = config->agent,
+                                .change = rooms->change,
+                                .view_dir =
+                                    arena_printf(&rooms->arena, "%s/files", config->data_dir) };
+
+    return files_new(&how, &rooms->files, err);
+}
+
 static int open_models(struct rooms *rooms, const struct rooms_config *config, struct err *err)
 {
     struct model_gateway_config how = { .loop = config->loop,
@@ -62,18 +73,6 @@ static void find_cwd(struct rooms *rooms, const char *given)
         snprintf(rooms->cwd, sizeof(rooms->cwd), "%s", given);
     else if (!getcwd(rooms->cwd, sizeof(rooms->cwd)))
         snprintf(rooms->cwd, sizeof(rooms->cwd), "/");
-}
-
-static int open_files(struct rooms *rooms, const struct rooms_config *config, struct err *err)
-{
-    struct files_config how = {
-        .loop = config->loop,
-        .agent_domain = config->agent,
-        .change = rooms->change,
-        .view_dir = arena_printf(&rooms->arena, "%s/files", config->data_dir),
-    };
-
-    return files_new(&how, &rooms->files, err);
 }
 
 static int open_skills(struct rooms *rooms, const struct rooms_config *config, struct err *err)
@@ -138,7 +137,7 @@ int rooms_open(struct rooms *rooms, const struct rooms_config *config, struct er
     if (change_open(config->agent, NULL, NULL, &rooms->change, err) < 0 ||
         kill_open(config->agent, &rooms->kill, err) < 0 ||
         open_policy(rooms, config->data_dir, err) < 0 || open_models(rooms, config, err) < 0 ||
-        open_files(rooms, config, err) < 0 || ensure_agent(rooms, config, err) < 0)
+        ensure_agent(rooms, config, err) < 0 || open_files(rooms, config, err) < 0)
         return -1;
     return open_runner(rooms, config, err);
 }

@@ -20,7 +20,7 @@
 
 /* Texts and lists outlive the rooms. */
 struct rooms_config {
-    const char *data_dir; /* where policy.yaml may lie */
+    const char *data_dir; /* where policy.yaml may lie; files are shown in its folder "files" */
     struct loop *loop;
     struct domain *agent; /* attached to the loop */
     const struct model_spec *models;
@@ -39,10 +39,10 @@ struct rooms_config {
 struct rooms {
     struct loop *loop;
     struct change *change;
+    struct files *files;
     struct kill_switches *kill;
     struct bp_policy *policy;
     struct model_gateway *models;
-    struct files *files;
     struct skills *skills;
     struct tool_bed *tools;
     struct runner *runner;

@@ -20,6 +20,7 @@ struct api_config {
     struct loop *loop;
     struct change *change;
     struct kill_switches *kill;
+    struct files *files;
     struct model_gateway *models;
     struct skills *skills;
     /* What a person agrees to for this model; texts lie in arena. */

@@ -111,13 +111,14 @@ void api_ws_message(struct api_follower *follower, struct str text);
 void api_ws_error(struct api_follower *follower, const struct err *err);
 
 /* ---- api_inbox.c ---- */
-/* {"decision","scope","input","reason","answer"} as a decision; texts lie in arena. */
+/* {"decision","scope","input","edited_content","reason","answer"} as a decision on this item; texts
+ * lie in arena. edited_content is the whole text of a memory file, instead of input. */
 struct api_decision {
     struct str decision, scope, reason;
-    struct json_object *input, *answer;
+    struct json_object *input, *answer, *edited;
 };
-int api_read_decision(const struct api_decision *from, struct arena *arena,
-                      struct inbox_decision *ret_decision, struct err *err);
+int api_read_decision(const struct api_decision *from, const struct inbox_item *item,
+                      struct arena *arena, struct inbox_decision *ret_decision, struct err *err);
 
 /* ---- handlers ---- */
 void api_run_post(struct serve_request *request);
@@ -142,6 +143,12 @@ void api_agents_pause(struct serve_request *request);
 void api_agents_resume(struct serve_request *request);
 void api_agents_threads(struct serve_request *request);
 void api_agents_messages(struct serve_request *request);
+void api_memory_list(struct serve_request *request);
+void api_memory_get(struct serve_request *request);
+void api_memory_put(struct serve_request *request);
+void api_memory_delete(struct serve_request *request);
+void api_memory_history(struct serve_request *request);
+void api_memory_restore(struct serve_request *request);
 void api_agents_ws(struct serve_request *request);
 void api_models_list(struct serve_request *request);
 void api_models_agree(struct serve_request *request);

@@ -121,6 +121,9 @@ static const struct serve_route table[] = {
         .summary = "The messages of a thread, newest first."),
     GET("/api/v1/agents/{id}/ws", api_agents_ws, .query = QUERY("thread", "after"),
         .answer = SERVE_WEBSOCKET, .summary = "Speaks with an agent in a thread."),
+    GET("/api/v1/search", api_search, .query = QUERY("q", "agent", "limit"),
+        .gives = "SearchResults",
+        .summary = "What was said, written and named with these words; the best first."),
     GET("/api/v1/models", api_models_list, .gives = "ModelList",
         .summary = "The models there are."),
     POST("/api/v1/models/{id}/consent", api_models_agree, SMALL, .takes = "ConsentRequest",
@@ -131,7 +134,11 @@ static const struct serve_route table[] = {
 
 static void heard(struct run_listener *listener, const struct run_public *event)
 {
-    api_followers_publish(CONTAINER_OF(listener, struct api, listener), event);
+    struct api *api = CONTAINER_OF(listener, struct api, listener);
+
+    api_followers_publish(api, event);
+    if (api->config.find && !event->partial)
+        find_wake(api->config.find);
 }
 
 struct api *api_new(const struct api_config *config)

@@ -167,6 +167,7 @@ void api_threads_change(struct serve_request *request);
 void api_threads_delete(struct serve_request *request);
 void api_threads_restore(struct serve_request *request);
 void api_threads_messages(struct serve_request *request);
+void api_search(struct serve_request *request);
 void api_agents_ws(struct serve_request *request);
 void api_models_list(struct serve_request *request);
 void api_models_agree(struct serve_request *request);

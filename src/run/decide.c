@@ -44,7 +44,7 @@ static int check_verb(const struct inbox_item *item, const struct inbox_decision
         if (decision->scope != INBOX_ONCE)
             return err_set(err, ERR_BAD_REQUEST,
                            "a change of memory is decided each time: its scope is once");
-        /* fall through */
+        __attribute__((fallthrough));
     case INBOX_TOOL:
         if (state == INBOX_APPROVED || state == INBOX_EDITED)
             return 0;

@@ -218,6 +218,8 @@ static const char *other_text(const struct config_field *field)
         { "scheduler.fairness", "none" },
         { "budget.warn_at", "0.5" },
         { "agent.model", "offline" },
+        { "skills.trusted_keys",
+          "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(special); i++)

@@ -15,6 +15,9 @@
 
 #define CHOICES "[y]es [n]o [e]dit [r]un [a]lways [?] "
 #define AGAIN   "Do it again? [y]es [n]o [?] "
+#define KEEP    "Keep it? [y]es [n]o [e]dit [?] "
+
+enum asking { ASK_CALL = 0, ASK_AGAIN, ASK_MEMORY };
 
 static struct str member(struct json_object *object, const char *key)
 {
@@ -38,9 +41,13 @@ static int send(struct chat *chat, struct str id, const struct decide *decide, s
     return r < 0 ? -1 : 1;
 }
 
-static void explain(bool again)
+static void explain(enum asking asking)
 {
-    if (again)
+    if (asking == ASK_MEMORY)
+        printf("  y  the agent keeps this\n"
+               "  n  it does not; you may say why, and the agent hears it\n"
+               "  e  change the text first\n");
+    else if (asking == ASK_AGAIN)
         printf("It was cut off, and how far it came is not known.\n"
                "  y  do it once more\n"
                "  n  don't; you may say why, and the agent hears it\n");
@@ -86,11 +93,30 @@ static int read_input(struct chat *chat, struct json_object *input, struct json_
     return json_parse(text, ret_input, err) < 0 ? -1 : 1;
 }
 
+/* Without a terminal the text is one line. */
+static int read_content(struct chat *chat, struct json_object *item, struct buf *content,
+                        struct err *err)
+{
+    struct str text;
+
+    if (chat_line_is_terminal(chat->line))
+        return decide_edit_text(member(json_find(item, "details"), "proposed_content"), content,
+                                err);
+    if (chat_line_read(chat->line, "text: ", &text) != CHAT_LINE)
+        return 0;
+    buf_add_str(content, text);
+    buf_add_char(content, '\n');
+    return 1;
+}
+
 static int change(struct chat *chat, struct json_object *item, struct str id, struct err *err)
 {
+    AUTO_BUF content = BUF_INIT(LIMIT_HTTP_BODY_BYTES);
     AUTO_JSON input = NULL;
     struct decide decide = { .decision = "edit" };
-    int r = read_input(chat, json_find(item, "input"), &input, err);
+    bool memory = str_is(member(item, "kind"), "memory");
+    int r = memory ? read_content(chat, item, &content, err)
+                   : read_input(chat, json_find(item, "input"), &input, err);
 
     if (r <= 0) {
         if (r < 0)
@@ -101,8 +127,9 @@ static int change(struct chat *chat, struct json_object *item, struct str id, st
         return 2;
     }
     decide.input = input;
+    decide.content = memory ? &content : NULL;
     r = send(chat, id, &decide, err);
-    if (r < 0 && err->code == ERR_SCHEMA_VIOLATION) {
+    if (r < 0 && (err->code == ERR_SCHEMA_VIOLATION || err->code == ERR_TOO_LARGE)) {
         chat_say_error(chat, err);
         err_reset(err);
         return 2;
@@ -111,7 +138,7 @@ static int change(struct chat *chat, struct json_object *item, struct str id, st
 }
 
 /* 1 decided, 2 asked again, -1. */
-static int act_on(struct chat *chat, struct json_object *item, bool again, char letter,
+static int act_on(struct chat *chat, struct json_object *item, enum asking asking, char letter,
                   struct err *err)
 {
     struct decide decide = { .decision = "approve" };
@@ -121,13 +148,13 @@ static int act_on(struct chat *chat, struct json_object *item, bool again, char 
         return send(chat, id, &decide, err);
     if (letter == 'n')
         return say_no(chat, id, err);
-    if (!again && letter == 'e')
+    if (asking != ASK_AGAIN && letter == 'e')
         return change(chat, item, id, err);
-    if (!again && (letter == 'r' || letter == 'a')) {
+    if (asking == ASK_CALL && (letter == 'r' || letter == 'a')) {
         decide.scope = letter == 'r' ? "run" : "always";
         return send(chat, id, &decide, err);
     }
-    explain(again);
+    explain(asking);
     return 2;
 }
 
@@ -153,8 +180,13 @@ static int left(struct chat *chat, struct str id)
 
 static int ask_approval(struct chat *chat, struct json_object *item, struct err *err)
 {
-    bool again = str_is(member(item, "kind"), "unknown_effect");
-    const char *prompt = again ? AGAIN : CHOICES;
+    static const char *const prompts[] = {
+        [ASK_CALL] = CHOICES, [ASK_AGAIN] = AGAIN, [ASK_MEMORY] = KEEP
+    };
+    enum asking asking = str_is(member(item, "kind"), "unknown_effect") ? ASK_AGAIN
+                         : str_is(member(item, "kind"), "memory")       ? ASK_MEMORY
+                                                                        : ASK_CALL;
+    const char *prompt = prompts[asking];
 
     for (;;) {
         struct str text = STR_NONE;
@@ -172,7 +204,7 @@ static int ask_approval(struct chat *chat, struct json_object *item, struct err 
         text = str_trim(text);
         if (!text.n)
             continue;
-        r = act_on(chat, item, again, (char)(text.p[0] | 0x20), err);
+        r = act_on(chat, item, asking, (char)(text.p[0] | 0x20), err);
         if (r != 2)
             return r;
     }
@@ -284,7 +316,10 @@ int chat_decide_item(struct chat *chat, struct str id, struct err *err)
     if (get_item(chat, id, &item, err) < 0)
         return -1;
     show_title(item);
-    show_preview(&chat->show, member(item, "previewKind"), member(item, "preview"), 0);
+    if (json_find(item, "details") && str_is(member(item, "kind"), "memory"))
+        show_memory(&chat->show, json_find(item, "details"), 0);
+    else
+        show_preview(&chat->show, member(item, "previewKind"), member(item, "preview"), 0);
     if (str_is(member(item, "state"), "pending"))
         return ask(chat, item, err) < 0 ? -1 : 0;
     printf("It is %.*s already.\n", STR_ARG(str_take(member(item, "state"), 20)));

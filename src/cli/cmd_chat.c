@@ -108,8 +108,10 @@ int chat_cancel(struct chat *chat, struct err *err)
 
 static int take_waiting(struct chat *chat, struct json_object *event, struct err *err)
 {
-    /* A call's question came with its approval_gate. */
-    if (str_is(json_str(json_find(event, "kind")), "tool"))
+    struct str kind = json_str(json_find(event, "kind"));
+
+    /* A call's question came with its approval_gate or memory_edit_request. */
+    if (str_is(kind, "tool") || str_is(kind, "memory"))
         return 0;
     return chat_ask_item(chat, json_str(json_find(event, "itemId")), err) < 0 ? -1 : 0;
 }
@@ -141,6 +143,8 @@ static int take_event(struct chat *chat, struct str json, struct err *err)
     show_event(&chat->show, event);
     if (str_is(type, "approval_gate"))
         return chat_ask_item(chat, json_str(json_find(event, "gateId")), err) < 0 ? -1 : 0;
+    if (str_is(type, "memory_edit_request"))
+        return chat_ask_item(chat, json_str(json_find(event, "request_id")), err) < 0 ? -1 : 0;
     if (str_is(type, "waiting"))
         return take_waiting(chat, event, err);
     if (str_is(type, "done"))

@@ -157,47 +157,83 @@ static int read_input(const char *typed, struct json_object **ret_input, struct 
     return 0;
 }
 
-static int edit_in_editor(struct talk *talk, const char *id, struct json_object **ret_input,
-                          struct err *err)
+/* What the editor made of an item: arguments, or for memory the text of the file. */
+struct edited {
+    struct json_object *input;
+    struct buf content;
+    bool is_text;
+};
+
+static int edit_in_editor(struct talk *talk, const char *id, struct edited *edited, struct err *err)
 {
     AUTO_JSON item = NULL;
 
     if (!isatty(STDIN_FILENO))
         return err_set(err, ERR_BAD_REQUEST,
-                       "there is no terminal for an editor; give the arguments with --input");
+                       "there is no terminal for an editor; give the arguments with --input, or "
+                       "the text of a memory file with --content");
     if (get_item(talk, id, &item, err) < 0)
         return -1;
+    if (str_is(json_str(json_find(item, "kind")), "memory")) {
+        edited->is_text = true;
+        return decide_edit_text(json_str(json_find(json_find(item, "details"), "proposed_content")),
+                                &edited->content, err);
+    }
     if (!json_find(item, "input"))
         return err_set(err, ERR_BAD_REQUEST, "this item has no arguments to edit");
-    return decide_edit(json_find(item, "input"), ret_input, err);
+    return decide_edit(json_find(item, "input"), &edited->input, err);
+}
+
+/* --content: the name of a file, or - for standard input. */
+static int read_content(const char *typed, struct buf *out, struct err *err)
+{
+    int r = strcmp(typed, "-") == 0 ? file_read_fd(STDIN_FILENO, "standard input", out, err)
+                                    : file_read(typed, out, err);
+
+    return r < 0 ? err_wrap(err, "--content") : 1;
+}
+
+static int get_edited(const struct cli_args *args, struct talk *talk, struct edited *edited,
+                      struct err *err)
+{
+    int r;
+
+    if (cli_value(args, "input"))
+        return read_input(cli_value(args, "input"), &edited->input, err) < 0 ? -1 : 1;
+    if (cli_value(args, "content")) {
+        edited->is_text = true;
+        return read_content(cli_value(args, "content"), &edited->content, err);
+    }
+    r = edit_in_editor(talk, cli_operand(args, 0), edited, err);
+    if (r == 0)
+        return err_set(err, ERR_CANCELLED,
+                       "nothing was changed, so nothing was decided; `dormouse approve` takes it "
+                       "as it is");
+    return r;
 }
 
 static int run_edit(const struct cli_args *args)
 {
+    struct edited edited = { .content = BUF_INIT(LIMIT_HTTP_BODY_BYTES) };
     AUTO(talk) talk = NULL;
-    AUTO_JSON input = NULL;
     struct err err = ERR_INIT;
     int r;
 
-    if (cli_value(args, "input") && read_input(cli_value(args, "input"), &input, &err) < 0)
-        return cli_fail(args, &err);
-    if (talk_open(args, &talk, &err) < 0)
-        return cli_fail(args, &err);
-    if (!input) {
-        r = edit_in_editor(talk, cli_operand(args, 0), &input, &err);
-        if (r == 0)
-            err_set(
-                &err, ERR_CANCELLED,
-                "nothing was changed, so nothing was decided; `dormouse approve` takes it as it "
-                "is");
-        if (r <= 0)
-            return cli_fail(args, &err);
-    }
-    return send_it(args, talk, &(struct decide){ .decision = "edit", .input = input });
+    if (talk_open(args, &talk, &err) < 0 || get_edited(args, talk, &edited, &err) < 0)
+        r = cli_fail(args, &err);
+    else
+        r = send_it(args, talk,
+                    &(struct decide){ .decision = "edit",
+                                      .input = edited.input,
+                                      .content = edited.is_text ? &edited.content : NULL });
+    json_object_put(edited.input);
+    buf_release(&edited.content);
+    return r;
 }
 
 static const struct cli_option edit_options[] = {
     { .name = "input", .value = "FILE", .help = "the arguments: a file, - or JSON itself" },
+    { .name = "content", .value = "FILE", .help = "the text of a memory file: a file or -" },
     { .name = NULL },
 };
 
@@ -205,8 +241,9 @@ const struct cli_command cli_cmd_edit = {
     .name = "edit",
     .operands = "ID",
     .summary = "Changes the arguments of what an agent wants to do, and approves that",
-    .details = "Opens $VISUAL or $EDITOR on the arguments as JSON; an editor that ends without "
-               "success, or a file that was not changed, decides nothing.",
+    .details = "Opens $VISUAL or $EDITOR on the arguments as JSON, or on the text that an agent "
+               "wants to remember; an editor that ends without success, or a file that was not "
+               "changed, decides nothing.",
     .options = edit_options,
     .operands_min = 1,
     .operands_max = 1,

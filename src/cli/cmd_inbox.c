@@ -80,7 +80,10 @@ static void print_item_below(struct json_object *item)
     struct show show;
 
     show_init(&show, stdout);
-    show_preview(&show, member(item, "previewKind"), member(item, "preview"), PREVIEW_LINES);
+    if (json_find(item, "details") && str_is(member(item, "kind"), "memory"))
+        show_memory(&show, json_find(item, "details"), PREVIEW_LINES);
+    else
+        show_preview(&show, member(item, "previewKind"), member(item, "preview"), PREVIEW_LINES);
 }
 
 /* People who read a list of what waits decide from it: each comes with its preview. */
@@ -182,7 +185,10 @@ static void print_item(struct json_object *item)
     print_fact("reason", member(item, "reason"));
     putchar('\n');
     show_init(&show, stdout);
-    show_preview(&show, member(item, "previewKind"), member(item, "preview"), 0);
+    if (json_find(item, "details") && str_is(member(item, "kind"), "memory"))
+        show_memory(&show, json_find(item, "details"), 0);
+    else
+        show_preview(&show, member(item, "previewKind"), member(item, "preview"), 0);
 }
 
 static int show_one(const struct cli_args *args, struct talk *talk, struct err *err)

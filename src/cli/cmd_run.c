@@ -100,7 +100,8 @@ static void write_turn(struct json_writer *w)
     json_write_text(w, id);
 }
 
-static int write_request(const struct cli_args *args, struct buf *out, struct err *err)
+static int write_request(const struct cli_args *args, const char *typed, struct buf *out,
+                         struct err *err)
 {
     AUTO_BUF prompt = BUF_INIT(PROMPT_BYTES);
     struct json_writer w = JSON_WRITER(out);
@@ -108,8 +109,7 @@ static int write_request(const struct cli_args *args, struct buf *out, struct er
     int64_t iterations;
     int r = number(args, "max-iterations", &iterations, err);
 
-    if (r < 0 || find_cwd(args, cwd, err) < 0 ||
-        read_prompt(cli_operand(args, 0), &prompt, err) < 0)
+    if (r < 0 || find_cwd(args, cwd, err) < 0 || read_prompt(typed, &prompt, err) < 0)
         return -1;
     json_write_object_begin(&w);
     json_write_key(&w, "prompt");
@@ -157,16 +157,21 @@ static int run_with(const struct cli_args *args, const char *path, struct str bo
     return code;
 }
 
-static int run_run(const struct cli_args *args)
+static int run_prompt(const struct cli_args *args, const char *prompt)
 {
     AUTO_BUF body = BUF_INIT(LIMIT_HTTP_BODY_BYTES);
     struct err err = ERR_INIT;
 
-    if (write_request(args, &body, &err) < 0) {
+    if (write_request(args, prompt, &body, &err) < 0) {
         cli_fail(args, &err);
         return CLI_USAGE;
     }
     return run_with(args, "/run", buf_str(&body), cli_has(args, "sandbox"));
+}
+
+static int run_run(const struct cli_args *args)
+{
+    return run_prompt(args, cli_operand(args, 0));
 }
 
 static const struct cli_option run_options[] = {
@@ -213,6 +218,30 @@ const struct cli_command cli_cmd_run = {
     .operands_min = 1,
     .operands_max = 1,
     .run = run_run,
+};
+
+/* ---- skill run ---- */
+
+static int run_skill(const struct cli_args *args)
+{
+    AUTO_BUF prompt = BUF_INIT(PROMPT_BYTES);
+    const char *task = cli_operand(args, 1);
+
+    buf_printf(&prompt, "Use the %s skill%s%s", cli_operand(args, 0), task ? ": " : ".",
+               task ? task : "");
+    return run_prompt(args, buf_text(&prompt));
+}
+
+const struct cli_command cli_cmd_skill_run = {
+    .name = "skill run",
+    .operands = "SKILL [TASK]",
+    .summary = "Lets an agent use a skill, and shows it",
+    .details = "The same as `dormouse run \"Use the SKILL skill: TASK\"`: the agent reads the "
+               "skill and follows it.",
+    .options = run_options,
+    .operands_min = 1,
+    .operands_max = 2,
+    .run = run_skill,
 };
 
 /* ---- rerun ---- */

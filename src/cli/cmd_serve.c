@@ -200,10 +200,12 @@ static int open_house(struct daemon *daemon, struct err *err)
         .loop = daemon->house.loop,
         .change = daemon->house.change,
         .kill = daemon->house.kill,
+        .files = daemon->house.rooms.files,
         .models = daemon->house.models,
         .tools = daemon->house.rooms.tools,
         .builder = daemon->house.rooms.builder,
         .find = daemon->find,
+        .skills = daemon->house.rooms.skills,
         .terms = models_terms,
     });
     return 0;

@@ -67,6 +67,7 @@ struct config {
         size_t n;
     } mcp_servers;
     const char *skills_root, *rules_root;
+    struct config_list skills_trusted_keys;
     bool sandbox_enabled;
     struct config_list sandbox_allow_write, sandbox_deny_read, sandbox_allowed_domains;
     int64_t sandbox_timeout_ms, sandbox_memory_bytes, sandbox_processes, sandbox_disk_bytes;

@@ -46,6 +46,7 @@ const struct config_field config_fields[] = {
     { "mcp.servers", CONFIG_RECORDS, AT(config, mcp_servers), .record = server_fields,
       .record_size = sizeof(struct config_mcp_server) },
     { "skills.root", CONFIG_TEXT, AT(config, skills_root), .initial = "skills" },
+    { "skills.trusted_keys", CONFIG_LIST, AT(config, skills_trusted_keys), .initial = "" },
     { "rules.root", CONFIG_TEXT, AT(config, rules_root), .initial = "rules" },
     { "sandbox.enabled", CONFIG_BOOL, AT(config, sandbox_enabled), .initial = "true",
       .tighten = CONFIG_TRUE },

@@ -61,6 +61,10 @@ int decide_send(struct talk *talk, const char *id, const struct decide *decide,
         json_write_key(&w, "input");
         json_write_value(&w, decide->input);
     }
+    if (decide->content) {
+        json_write_key(&w, "edited_content");
+        json_write_str(&w, buf_str(decide->content));
+    }
     json_write_object_end(&w);
     if (json_write_end(&w) < 0)
         return err_set(err, ERR_TOO_LARGE, "the decision is too long");
@@ -111,29 +115,54 @@ static int run_editor(const char *file, struct err *err)
     return 0;
 }
 
-static int write_file(struct json_object *input, char *path, struct err *err)
+/* A file of its own in TMPDIR with this text, in path. */
+static int write_file(struct str text, const char *ending, char path[LIMIT_PATH_BYTES],
+                      struct err *err)
 {
-    const char *text = json_object_to_json_string_ext(
-        input, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE);
-    AUTO_FD fd = mkstemps(path, 5);
+    const char *dir = getenv("TMPDIR");
+    int fd;
 
+    if (snprintf(path, LIMIT_PATH_BYTES, "%s/dormouse-XXXXXX%s", dir && *dir ? dir : "/tmp",
+                 ending) >= LIMIT_PATH_BYTES)
+        return err_set(err, ERR_BAD_REQUEST, "TMPDIR is too long");
+    fd = mkstemps(path, (int)strlen(ending));
     if (fd < 0)
         return err_set(err, ERR_STORAGE_FAILED, "%s: %s", path, strerror(errno));
-    if (file_write_all(fd, str_from(text)) < 0 || file_write_all(fd, STR("\n")) < 0) {
+    if (file_write_all(fd, text) < 0) {
         err_set(err, ERR_STORAGE_FAILED, "write %s: %s", path, strerror(errno));
+        close(fd);
         unlink(path);
         return -1;
     }
+    close(fd);
     return 0;
 }
 
-static int read_back(const char *path, struct json_object *input, struct json_object **ret_input,
-                     struct err *err)
+static int edit_file(struct str text, const char *ending, struct buf *ret_text, struct err *err)
 {
+    char path[LIMIT_PATH_BYTES];
+    int r;
+
+    if (write_file(text, ending, path, err) < 0)
+        return -1;
+    r = run_editor(path, err);
+    if (r == 0)
+        r = file_read(path, ret_text, err);
+    unlink(path);
+    return r;
+}
+
+int decide_edit(struct json_object *input, struct json_object **ret_input, struct err *err)
+{
+    AUTO_BUF before = BUF_INIT(LIMIT_JSON_BYTES);
     AUTO_BUF text = BUF_INIT(LIMIT_JSON_BYTES);
     AUTO_JSON value = NULL;
 
-    if (file_read(path, &text, err) < 0)
+    buf_add_text(&before, json_object_to_json_string_ext(
+                              input, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
+                                         JSON_C_TO_STRING_NOSLASHESCAPE));
+    buf_add_char(&before, '\n');
+    if (edit_file(buf_str(&before), ".json", &text, err) < 0)
         return -1;
     if (json_parse(buf_str(&text), &value, err) < 0)
         return err_wrap(err, "what you wrote is not JSON");
@@ -145,20 +174,9 @@ static int read_back(const char *path, struct json_object *input, struct json_ob
     return 1;
 }
 
-int decide_edit(struct json_object *input, struct json_object **ret_input, struct err *err)
+int decide_edit_text(struct str text, struct buf *ret_text, struct err *err)
 {
-    const char *dir = getenv("TMPDIR");
-    char path[LIMIT_PATH_BYTES];
-    int r;
-
-    if (snprintf(path, sizeof(path), "%s/dormouse-XXXXXX.json", dir && *dir ? dir : "/tmp") >=
-        (int)sizeof(path))
-        return err_set(err, ERR_BAD_REQUEST, "TMPDIR is too long");
-    if (write_file(input, path, err) < 0)
+    if (edit_file(text, ".md", ret_text, err) < 0)
         return -1;
-    r = run_editor(path, err);
-    if (r == 0)
-        r = read_back(path, input, ret_input, err);
-    unlink(path);
-    return r;
+    return !str_eq(buf_str(ret_text), text);
 }

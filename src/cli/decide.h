@@ -14,6 +14,7 @@ struct decide {
     const char *reason;        /* why not */
     const char *answer;        /* to a question */
     struct json_object *input; /* the arguments to use instead; borrowed */
+    const struct buf *content; /* the text of a memory file to use instead */
 };
 
 /* id: a unique beginning is enough. *ret_answer: {"applied","item"}, to be put. */
@@ -26,5 +27,8 @@ void decide_add_segment(struct buf *out, const char *text);
 /* $VISUAL or $EDITOR on the item's arguments. 1: *ret_input holds what they are now, to be put; 0:
  * nothing was changed; -1. */
 int decide_edit(struct json_object *input, struct json_object **ret_input, struct err *err);
+
+/* The same on a text. *ret_text is appended to. */
+int decide_edit_text(struct str text, struct buf *ret_text, struct err *err);
 
 #endif

@@ -14,6 +14,7 @@
 #include "cli/doctor_int.h"
 #include "cli/domains.h"
 #include "cli/term.h"
+#include "files/files.h"
 #include "house/data_dir.h"
 #include "serve/guard.h"
 
@@ -113,6 +114,21 @@ static void check_token(struct doctor *doctor)
                    err_message(&err, 0));
 }
 
+/* Only told when something is wrong: most people never look into the folder. */
+static void check_files(struct doctor *doctor)
+{
+    const char *dir = arena_printf(&doctor->arena, "%s/files", doctor->data_dir);
+    struct file_problem *problems;
+    size_t count;
+
+    files_look(dir, &doctor->arena, &problems, &count);
+    if (count)
+        doctor_add(doctor, DOCTOR_WARN, "files",
+                   arena_printf(&doctor->arena, "ls -l %s/%.*s", dir, STR_ARG(problems[0].tree)),
+                   "%zu in %s can't be remembered, as %.*s/%.*s: %.*s", count, dir,
+                   STR_ARG(problems[0].tree), STR_ARG(problems[0].path), STR_ARG(problems[0].text));
+}
+
 /* What to type depends on why: rights can be given, a read-only disk needs another directory. */
 static const char *access_cure(struct doctor *doctor, const struct stat *st, int why)
 {
@@ -150,6 +166,7 @@ void doctor_data(struct doctor *doctor)
         doctor_add(doctor, DOCTOR_OK, "data directory", NULL, "%s (mode 0700)", path);
     check_token(doctor);
     check_lock(doctor);
+    check_files(doctor);
     check_space(doctor, path);
 }
 

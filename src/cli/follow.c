@@ -128,7 +128,7 @@ static void take_event(struct follow *f, struct str json, struct json_object *ev
     struct str type = json_str(json_find(event, "type"));
 
     print_event(f, json, event);
-    if (str_is(type, "approval_gate"))
+    if (str_is(type, "approval_gate") || str_is(type, "memory_edit_request"))
         follow_note_gate(f, event);
     else if (str_is(type, "waiting"))
         follow_note_waiting(f, event);

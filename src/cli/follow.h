@@ -18,8 +18,8 @@
 struct follow_item {
     struct follow_item *next;
     char id[RUN_ID_SIZE];
-    bool question, unknown;
-    struct json_object *gate; /* the approval_gate event, NULL for other kinds */
+    bool question, unknown, memory;
+    struct json_object *gate; /* the approval_gate or memory_edit_request; NULL for other kinds */
 };
 
 struct follow {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/limits.h"
 #include "cli/cli_int.h"
 #include "cli/decide.h"
 #include "cli/follow.h"
@@ -22,8 +23,10 @@
 void follow_note_gate(struct follow *f, struct json_object *event)
 {
     char id[RUN_ID_SIZE];
+    struct str gate = json_str(json_find(event, "gateId"));
 
-    snprintf(id, sizeof(id), "%.*s", STR_ARG(json_str(json_find(event, "gateId"))));
+    snprintf(id, sizeof(id), "%.*s",
+             STR_ARG(gate.n ? gate : json_str(json_find(event, "request_id"))));
     json_object_object_add(f->gates, id, json_object_get(event));
 }
 
@@ -35,6 +38,7 @@ void follow_note_waiting(struct follow *f, struct json_object *event)
     snprintf(item->id, sizeof(item->id), "%.*s", STR_ARG(json_str(json_find(event, "itemId"))));
     item->question = str_is(kind, "question");
     item->unknown = str_is(kind, "unknown_effect");
+    item->memory = str_is(kind, "memory");
     item->gate = json_object_get(json_find(f->gates, item->id));
     while (*last)
         last = &(*last)->next;
@@ -73,6 +77,9 @@ void follow_ask(struct follow *f)
     else if (item->unknown)
         fprintf(stdout, "%sDo it again?%s [y/n] ", term_style(stdout, TERM_BOLD),
                 term_style(stdout, TERM_PLAIN));
+    else if (item->memory)
+        fprintf(stdout, "%sKeep it?%s [a]pprove, [r]eject%s: ", term_style(stdout, TERM_BOLD),
+                term_style(stdout, TERM_PLAIN), f->stream.keep ? "" : ", [e]dit");
     else
         fprintf(stdout, "%sAllow it?%s [a]pprove, [r]eject%s, for this [run], [always]: ",
                 term_style(stdout, TERM_BOLD), term_style(stdout, TERM_PLAIN),
@@ -115,12 +122,31 @@ static void send_decision(struct follow *f, const struct decide *decide)
         drop_first(f);
 }
 
+static void edit_memory(struct follow *f)
+{
+    AUTO_BUF text = BUF_INIT(LIMIT_HTTP_BODY_BYTES);
+    struct err err = ERR_INIT;
+    int r = decide_edit_text(json_str(json_find(f->items->gate, "proposed_content")), &text, &err);
+
+    if (r < 0)
+        cli_fail(f->args, &err);
+    else if (r == 0)
+        say("nothing was changed");
+    else
+        send_decision(f, &(struct decide){ .decision = "edit", .content = &text });
+}
+
 static void edit(struct follow *f)
 {
     AUTO_JSON input = NULL;
     struct err err = ERR_INIT;
-    int r = decide_edit(json_find(f->items->gate, "input"), &input, &err);
+    int r;
 
+    if (f->items->memory) {
+        edit_memory(f);
+        return;
+    }
+    r = decide_edit(json_find(f->items->gate, "input"), &input, &err);
     if (r < 0)
         cli_fail(f->args, &err);
     else if (r == 0)

@@ -51,6 +51,15 @@ static void fill_sandbox(const struct config *config, struct sandbox_spec *spec)
     };
 }
 
+/* Relative to the data directory; lives in the rooms' arena. */
+static const char *skills_root(struct house *house)
+{
+    const char *root = house->config->skills_root;
+
+    return root[0] == '/' ? root
+                          : arena_printf(&house->rooms.arena, "%s/%s", house->data_dir, root);
+}
+
 int house_wake(struct house *house, struct err *err)
 {
     struct rooms_config how = {
@@ -65,6 +74,8 @@ int house_wake(struct house *house, struct err *err)
     };
     int r;
 
+    how.skill_keys = (const char *const *)house->config->skills_trusted_keys.items;
+    how.skills_root = skills_root(house);
     house->secrets = secrets_new(house->data_dir);
     house->access = (struct models_access){ .secrets = house->secrets, .agent = how.agent };
     models_init(&house->specs, house->config, house->data_dir);

@@ -62,7 +62,7 @@ void show_line(struct show *show, enum term_style style, const char *mark, struc
     show->line_open = false;
 }
 
-static size_t count_lines(struct str s)
+size_t show_count_lines(struct str s)
 {
     size_t n = 0;
 
@@ -71,7 +71,7 @@ static size_t count_lines(struct str s)
     return n + (s.n && s.p[s.n - 1] != '\n');
 }
 
-static struct str next_line(struct str *rest)
+struct str show_next_line(struct str *rest)
 {
     ptrdiff_t end = str_find_char(*rest, '\n');
     struct str line = end < 0 ? *rest : str_take(*rest, (size_t)end);
@@ -82,7 +82,7 @@ static struct str next_line(struct str *rest)
     return line;
 }
 
-static void show_more(struct show *show, size_t n)
+void show_more(struct show *show, size_t n)
 {
     char text[64];
 
@@ -93,10 +93,10 @@ static void show_more(struct show *show, size_t n)
 void show_lines(struct show *show, enum term_style style, struct str s, unsigned head,
                 unsigned tail)
 {
-    size_t n = count_lines(s), left_out = n > head + tail + 1 ? n - head - tail : 0;
+    size_t n = show_count_lines(s), left_out = n > head + tail + 1 ? n - head - tail : 0;
 
     for (size_t i = 0; i < n; i++) {
-        struct str line = next_line(&s);
+        struct str line = show_next_line(&s);
 
         if (left_out && i == head)
             show_more(show, left_out);
@@ -143,7 +143,7 @@ static void show_said(struct show *show, struct json_object *event, enum term_st
 
 /* ---- what waits ---- */
 
-static enum term_style diff_style(struct str line)
+enum term_style show_diff_style(struct str line)
 {
     if (str_starts(line, STR("+++")) || str_starts(line, STR("---")))
         return TERM_BOLD;
@@ -157,17 +157,21 @@ static enum term_style diff_style(struct str line)
 void show_preview(struct show *show, struct str kind, struct str preview, unsigned max_lines)
 {
     bool diff = str_is(kind, "diff"), command = str_is(kind, "command");
-    size_t n = count_lines(preview), at = 0;
+    size_t n = show_count_lines(preview), at = 0;
     bool place = false;
 
     for (; at < n && (!max_lines || at < max_lines || n == max_lines + 1); at++) {
-        struct str line = next_line(&preview);
+        struct str line = show_next_line(&preview);
 
         /* A command is followed by an empty line and where it would run. */
         if (command && line.n == 0 && str_starts(preview, STR("in ")))
             place = true;
         else
-            show_line(show, diff ? diff_style(line) : place ? TERM_DIM : TERM_PLAIN, "  ", line);
+            show_line(show,
+                      diff    ? show_diff_style(line)
+                      : place ? TERM_DIM
+                              : TERM_PLAIN,
+                      "  ", line);
     }
     if (at < n)
         show_more(show, n - at);
@@ -178,6 +182,35 @@ static void show_gate(struct show *show, struct json_object *event)
     show_line(show, TERM_YELLOW, "? ", show_member(event, "title"));
     show_preview(show, show_member(event, "previewKind"), show_member(event, "preview"),
                  PREVIEW_LINES);
+}
+
+static void show_request(struct show *show, struct json_object *event)
+{
+    AUTO_BUF title = BUF_INIT(8 * KIB);
+    struct str operation = show_member(event, "operation");
+    bool fresh = !json_find(event, "current_content");
+
+    buf_printf(&title, "%s %.*s",
+               str_is(operation, "delete")   ? "Forget"
+               : str_is(operation, "append") ? "Add to"
+               : fresh                       ? "Remember"
+                                             : "Change",
+               STR_ARG(show_member(event, "path")));
+    show_line(show, TERM_YELLOW, "? ", buf_str(&title));
+    show_memory(show, event, PREVIEW_LINES);
+}
+
+static void show_complete(struct show *show, struct json_object *event)
+{
+    AUTO_BUF line = BUF_INIT(8 * KIB);
+    bool success = false;
+
+    json_get_bool(event, "success", &success, NULL);
+    buf_printf(&line, "%s %.*s", success ? "memory was changed:" : "memory stays as it is:",
+               STR_ARG(show_member(event, "path")));
+    if (!success)
+        buf_printf(&line, " (%.*s)", STR_ARG(show_member(json_find(event, "error"), "message")));
+    show_line(show, TERM_DIM, "  ", buf_str(&line));
 }
 
 void show_how_to_decide(struct show *show, struct str item_id, bool question)
@@ -196,7 +229,7 @@ static void show_waiting(struct show *show, struct json_object *event)
 {
     struct str kind = show_member(event, "kind");
 
-    if (!str_is(kind, "tool"))
+    if (!str_is(kind, "tool") && !str_is(kind, "memory"))
         show_line(show, TERM_YELLOW, "? ", show_member(event, "title"));
     if (!show->quiet)
         show_how_to_decide(show, show_member(event, "itemId"), str_is(kind, "question"));
@@ -323,11 +356,17 @@ void show_event(struct show *show, struct json_object *event)
         const char *type;
         void (*show)(struct show *show, struct json_object *event);
     } table[] = {
-        { "thinking", show_thinking },   { "text", show_plain_text },
-        { "tool_use", show_tool_use },   { "tool_result", show_tool_result },
-        { "approval_gate", show_gate },  { "waiting", show_waiting },
-        { "iteration", show_iteration }, { "error", show_error },
+        { "thinking", show_thinking },
+        { "text", show_plain_text },
+        { "tool_use", show_tool_use },
+        { "tool_result", show_tool_result },
+        { "approval_gate", show_gate },
+        { "waiting", show_waiting },
+        { "iteration", show_iteration },
+        { "error", show_error },
         { "done", show_done },
+        { "memory_edit_request", show_request },
+        { "memory_edit_complete", show_complete },
     };
     struct str type = show_member(event, "type");
 

@@ -38,6 +38,9 @@ void show_how_to_decide(struct show *show, struct str item_id, bool question);
 /* What a person is asked to allow: a diff in colours, a command and where it would run, or text.
  * At most max_lines of it (0: all). */
 void show_preview(struct show *show, struct str kind, struct str preview, unsigned max_lines);
+/* What an agent wants to remember: why, the diff with what is suspicious marked, the reasons of the
+ * marks, where untrusted text came from. details: of a memory_edit_request or of an inbox item. */
+void show_memory(struct show *show, struct json_object *details, unsigned max_lines);
 /* What a person can type after this error; NULL: nothing is known to help, or the message says. */
 const char *show_advice(enum err_code code, struct str message);
 

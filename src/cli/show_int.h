@@ -19,6 +19,12 @@ void show_line(struct show *show, enum term_style style, const char *mark, struc
 void show_lines(struct show *show, enum term_style style, struct str s, unsigned head,
                 unsigned tail);
 
+struct str show_next_line(struct str *rest);
+size_t show_count_lines(struct str s);
+enum term_style show_diff_style(struct str line);
+/* "… 3 more lines" */
+void show_more(struct show *show, size_t n);
+
 /* ---- show_tool.c ---- */
 void show_tool_use(struct show *show, struct json_object *event);
 void show_tool_result(struct show *show, struct json_object *event);

@@ -28,8 +28,14 @@ bool term_colours(FILE *stream)
 const char *term_style(FILE *stream, enum term_style style)
 {
     static const char *const codes[] = {
-        [TERM_PLAIN] = "\033[0m", [TERM_BOLD] = "\033[1m",   [TERM_DIM] = "\033[2m",
-        [TERM_RED] = "\033[31m",  [TERM_GREEN] = "\033[32m", [TERM_YELLOW] = "\033[33m",
+        [TERM_PLAIN] = "\033[0m",
+        [TERM_BOLD] = "\033[1m",
+        [TERM_DIM] = "\033[2m",
+        [TERM_RED] = "\033[31m",
+        [TERM_GREEN] = "\033[32m",
+        [TERM_YELLOW] = "\033[33m",
+        [TERM_MARK_YELLOW] = "\033[7;33m",
+        [TERM_MARK_RED] = "\033[1;7;31m",
     };
 
     return term_colours(stream) ? codes[style] : "";

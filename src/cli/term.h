@@ -11,7 +11,16 @@
 
 #include "base/buf.h"
 
-enum term_style { TERM_PLAIN = 0, TERM_BOLD, TERM_DIM, TERM_RED, TERM_GREEN, TERM_YELLOW };
+enum term_style {
+    TERM_PLAIN = 0,
+    TERM_BOLD,
+    TERM_DIM,
+    TERM_RED,
+    TERM_GREEN,
+    TERM_YELLOW,
+    TERM_MARK_YELLOW,
+    TERM_MARK_RED
+};
 
 /* True when stream is a terminal that understands colours and NO_COLOR is not set. */
 bool term_colours(FILE *stream);

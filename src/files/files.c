@@ -13,22 +13,26 @@
 #include "base/path.h"
 #include "base/utf8.h"
 #include "files/files_int.h"
+#include "files/view_int.h"
 
 int files_new(const struct files_config *config, struct files **ret_files, struct err *err)
 {
-    struct files *files = NEW(struct files);
+    AUTO(files) files = NEW(struct files);
 
-    (void)err;
     files->loop = config->loop;
     files->domain = config->agent_domain;
     files->change = config->change;
     files->watchers_end = &files->watchers;
-    *ret_files = files;
+    if (config->view_dir && view_new(files, config->view_dir, &files->view, err) < 0)
+        return -1;
+    *ret_files = TAKE(files);
     return 0;
 }
 
 void files_free(struct files *files)
 {
+    if (files && files->view)
+        view_close(files->view);
     free(files);
 }
 
@@ -290,7 +294,11 @@ static int store(struct files *files, const struct store_change *change, const s
         store_add_version(files, change, after, err) < 0 ||
         store_add_event(files, change, before, after, err) < 0)
         return -1;
-    return tell_watchers(files, write->tree, after, err);
+    if (tell_watchers(files, write->tree, after, err) < 0)
+        return -1;
+    if (files->view)
+        view_written(files->view, write->tree, after);
+    return 0;
 }
 
 /* What an operation found as it wanted it leaves an event too: done again later, when others have

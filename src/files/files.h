@@ -104,6 +104,22 @@ int file_restore(struct files *files, struct str tree, struct str path, int64_t 
 int file_tree_remove(struct files *files, struct str tree, struct str author, struct str reason,
                      struct err *err);
 
+/* ---- the view ---- */
+
+/* Something in the view that is not in the store, or the other way round, and why: a link, a file
+ * that is too large, a folder that can't be written. Shown until it is put right. At most 100. */
+struct file_problem {
+    struct str tree, path; /* path empty: the whole tree; tree empty: the view */
+    struct str text;
+    int64_t since;
+};
+void files_problems(struct files *files, struct arena *arena, struct file_problem **ret_problems,
+                    size_t *ret_count);
+
+/* What would be among them, by looking at the folder alone: for whoever has no daemon. Blocks. */
+void files_look(const char *view_dir, struct arena *arena, struct file_problem **ret_problems,
+                size_t *ret_count);
+
 /* Whoever keeps something beside files (the table of skills) hears of every version inside its unit
  * and may refuse it. after->deleted tells a removal; after has its content. */
 struct file_watcher {

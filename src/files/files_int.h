@@ -16,6 +16,7 @@ struct files {
     struct domain *domain;
     struct change *change;
     struct file_watcher *watchers, **watchers_end;
+    struct view *view; /* NULL: none */
 };
 
 /* agents/ID or users/ID. */
@@ -44,6 +45,19 @@ int store_size(struct files *files, struct str tree, int64_t *ret_bytes, size_t 
  * it. */
 int store_in_the_way(struct files *files, struct str tree, struct str folded, struct arena *arena,
                      struct str *ret_path, struct err *err);
+
+/* The tree that follows `after` in order of name. 0: there is none. */
+int store_next_tree(struct files *files, struct str after, struct arena *arena,
+                    struct str *ret_tree, struct err *err);
+struct store_row {
+    struct str path, folded, hash; /* no hash: deleted */
+    int64_t version;
+};
+/* At most `room` files of a tree, deleted ones too, that follow `after` in order of folded. */
+int store_page(struct files *files, struct str tree, struct str after, struct arena *arena,
+               struct store_row *ret_rows, size_t room, size_t *ret_count, struct err *err);
+/* 1 some version of the file has this content. */
+int store_has_hash(struct files *files, int64_t file_n, const char *hash, struct err *err);
 
 struct store_event {
     int64_t file_n, version;

@@ -153,6 +153,61 @@ int store_size(struct files *files, struct str tree, int64_t *ret_bytes, size_t 
     return 0;
 }
 
+/* ---- for the view ---- */
+
+int store_next_tree(struct files *files, struct str after, struct arena *arena,
+                    struct str *ret_tree, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (db_prepare(domain_db(files->domain),
+                   SQL("SELECT tree FROM files WHERE tree > ? ORDER BY tree LIMIT 1"), &q, err) < 0)
+        return -1;
+    stmt_bind_str(q, after.p ? after : STR(""));
+    r = stmt_step(q, err);
+    if (r == 1)
+        *ret_tree = text_of(q, "tree", arena);
+    return r;
+}
+
+int store_page(struct files *files, struct str tree, struct str after, struct arena *arena,
+               struct store_row *ret_rows, size_t room, size_t *ret_count, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    size_t count = 0;
+    int r;
+
+    if (db_prepare(domain_db(files->domain),
+                   SQL("SELECT path, folded, hash, version FROM files WHERE tree = ?"
+                       " AND folded > ? ORDER BY folded LIMIT ?"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_str(q, tree);
+    stmt_bind_str(q, after.p ? after : STR(""));
+    stmt_bind_i64(q, (int64_t)room);
+    while ((r = stmt_step(q, err)) == 1 && count < room)
+        ret_rows[count++] = (struct store_row){ .path = text_of(q, "path", arena),
+                                                .folded = text_of(q, "folded", arena),
+                                                .hash = text_of(q, "hash", arena),
+                                                .version = stmt_i64(q, "version") };
+    *ret_count = count;
+    return r < 0 ? -1 : 0;
+}
+
+int store_has_hash(struct files *files, int64_t file_n, const char *hash, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(files->domain),
+                   SQL("SELECT version FROM file_versions WHERE file_n = ? AND hash = ? LIMIT 1"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, file_n);
+    stmt_bind_text(q, hash);
+    return stmt_step(q, err);
+}
+
 /* ---- what is in the way ---- */
 
 static int one_path(struct stmt *q, struct arena *arena, struct str *ret_path, struct err *err)

@@ -10,6 +10,7 @@
 #include "agent/agent.h"
 #include "base/utf8.h"
 #include "files/files_int.h"
+#include "files/nfc_int.h"
 
 #define PARTS_MAX  16
 #define FOLDED_MAX (4 * FILE_PATH_MAX)
@@ -52,6 +53,19 @@ static const char *parts_fault(struct str path)
     return NULL;
 }
 
+static const char *spelling_fault(struct str path)
+{
+    switch (nfc_check(path)) {
+    case NFC_DECOMPOSED:
+        return "not in composed form (NFC)";
+    case NFC_UNKNOWN:
+        return "a code point that is no character";
+    case NFC_FINE:
+        break;
+    }
+    return NULL;
+}
+
 int file_path_check(struct str path, struct arena *arena, struct str *ret_folded, struct err *err)
 {
     AUTO_BUF normal = BUF_INIT(LIMIT_PATH_BYTES);
@@ -69,6 +83,9 @@ int file_path_check(struct str path, struct arena *arena, struct str *ret_folded
         return denied(err, path, fault);
     if (has_encoded(path))
         return denied(err, path, "a percent-encoded character; write the character itself");
+    fault = spelling_fault(path);
+    if (fault)
+        return denied(err, path, fault);
     if (path_fold(path, &folded) < 0)
         return denied(err, path, "can't be compared");
     if (ret_folded)

@@ -29,6 +29,17 @@ static int open_policy(struct rooms *rooms, const char *data_dir, struct err *er
     return bp_policy_load(path, &rooms->policy, err);
 }
 
+static int open_files(struct rooms *rooms, const struct rooms_config *config, struct err *err)
+{
+    struct files_config how = { .loop = config->loop,
+                                .agent_domain = config->agent,
+                                .change = rooms->change,
+                                .view_dir =
+                                    arena_printf(&rooms->arena, "%s/files", config->data_dir) };
+
+    return files_new(&how, &rooms->files, err);
+}
+
 static int open_models(struct rooms *rooms, const struct rooms_config *config, struct err *err)
 {
     struct model_gateway_config how = { .loop = config->loop,
@@ -64,16 +75,22 @@ static void find_cwd(struct rooms *rooms, const char *given)
         snprintf(rooms->cwd, sizeof(rooms->cwd), "/");
 }
 
-static int open_files(struct rooms *rooms, const struct rooms_config *config, struct err *err)
+static int open_skills(struct rooms *rooms, const struct rooms_config *config, struct err *err)
 {
-    struct files_config how = {
-        .loop = config->loop,
-        .agent_domain = config->agent,
-        .change = rooms->change,
-        .view_dir = arena_printf(&rooms->arena, "%s/files", config->data_dir),
-    };
+    struct skills_config how = { .loop = config->loop,
+                                 .agent_domain = config->agent,
+                                 .change = rooms->change,
+                                 .files = rooms->files,
+                                 .tools = rooms->tools,
+                                 .shared_root = config->skills_root,
+                                 .trusted_keys = config->skill_keys };
 
-    return files_new(&how, &rooms->files, err);
+    return skills_new(&how, &rooms->skills, err);
+}
+
+static int tell_skills(void *arg, const struct agent *agent, struct buf *out, struct err *err)
+{
+    return skills_prompt(arg, agent, out, err);
 }
 
 static void open_builder(struct rooms *rooms, const struct rooms_config *config)
@@ -116,7 +133,11 @@ static int open_runner(struct rooms *rooms, const struct rooms_config *config, s
     if (tool_bed_new(&bed, &rooms->tools, err) < 0)
         return -1;
     open_builder(rooms, config);
+    if (open_skills(rooms, config, err) < 0)
+        return -1;
     runner.tools = rooms->tools;
+    runner.more_system = tell_skills;
+    runner.more_system_arg = rooms->skills;
     if (runner_new(&runner, &rooms->runner, err) < 0)
         return -1;
     builder_set_runner(rooms->builder, rooms->runner);
@@ -130,7 +151,7 @@ int rooms_open(struct rooms *rooms, const struct rooms_config *config, struct er
     if (change_open(config->agent, NULL, NULL, &rooms->change, err) < 0 ||
         kill_open(config->agent, &rooms->kill, err) < 0 ||
         open_policy(rooms, config->data_dir, err) < 0 || open_models(rooms, config, err) < 0 ||
-        open_files(rooms, config, err) < 0 || ensure_agent(rooms, config, err) < 0)
+        ensure_agent(rooms, config, err) < 0 || open_files(rooms, config, err) < 0)
         return -1;
     return open_runner(rooms, config, err);
 }
@@ -159,6 +180,7 @@ void rooms_release(struct rooms *rooms)
     builder_free(rooms->builder);
     bp_policy_free(rooms->policy);
     kill_switches_free(rooms->kill);
+    skills_free(rooms->skills);
     change_free(rooms->change);
     arena_release(&rooms->arena);
     *rooms = ROOMS_INIT;

@@ -16,11 +16,12 @@
 #include "policy/kill.h"
 #include "run/run.h"
 #include "sandbox/sandbox.h"
+#include "skill/skill.h"
 #include "tool/tool.h"
 
 /* Texts and lists outlive the rooms. */
 struct rooms_config {
-    const char *data_dir; /* where policy.yaml may lie */
+    const char *data_dir; /* where policy.yaml may lie; files are shown in its folder "files" */
     struct loop *loop;
     struct domain *agent; /* attached to the loop */
     const struct model_spec *models;
@@ -30,17 +31,20 @@ struct rooms_config {
     int (*consent)(void *arg, const struct model_spec *spec, struct err *err);
     void *arg;
     const char *agent_name, *agent_model;
-    const char *cwd;             /* NULL: this process's */
-    struct sandbox_spec sandbox; /* without data_dir, which is filled in */
+    const char *cwd;               /* NULL: this process's */
+    const char *skills_root;       /* shared skills; NULL: only the bundled ones */
+    const char *const *skill_keys; /* whose signatures of skills are believed; NULL: nobody's */
+    struct sandbox_spec sandbox;   /* without data_dir, which is filled in */
 };
 
 struct rooms {
     struct loop *loop;
     struct change *change;
+    struct files *files;
     struct kill_switches *kill;
     struct bp_policy *policy;
     struct model_gateway *models;
-    struct files *files;
+    struct skills *skills;
     struct tool_bed *tools;
     struct builder *builder;
     struct runner *runner;

@@ -71,7 +71,7 @@ static const struct phrase {
     { { "override-instructions", "Tries to override instructions", MEMORY_DANGER },
       OVERRIDES " " FILLERS " ?system|safety|security|developer " RULES },
     { { "override-instructions", "Tries to override instructions", MEMORY_DANGER },
-      "forget|disregard everything|anything ?you|that|i|we "
+      "forget|disregard everything|anything ?you|that|i|we|were|have|been|are "
       "told|said|learned|know|knew|above|before" },
     { { "override-instructions", "Tries to override instructions", MEMORY_DANGER },
       "do|dont|not ?not|ever follow|obey|respect " FILLERS " ?" EARLIER " " RULES },

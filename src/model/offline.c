@@ -44,6 +44,8 @@ static void act(struct offline_turn *turn)
     offline_words_split(turn->said, turn->arena, &turn->words);
     as_said = turn->words;
     offline_words_unpolite(&turn->words);
+    if (offline_skill_asked(turn))
+        return;
     if (offline_is_command(&turn->words)) {
         offline_run_direct(turn);
         return;
@@ -53,6 +55,8 @@ static void act(struct offline_turn *turn)
         turn->words = as_said;
         intent = find_intent(turn);
     }
+    if (!intent && offline_skill_fits(turn))
+        return;
     turn->arg = intent ? intent->arg : NULL;
     (intent ? intent->act : offline_unknown)(turn);
 }

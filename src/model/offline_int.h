@@ -14,7 +14,7 @@
  *   offline_report.c   results in a few honest lines
  *   offline_talk.c     greetings, help, "are you done?"
  *   offline_files.c, offline_edit.c, offline_tidy.c, offline_shell.c, offline_tasks.c,
- *   offline_memory.c   the actions
+ *   offline_memory.c, offline_skills.c   the actions
  *   offline_wizard.c   the guided conversation that makes agents
  *
  * SPDX-License-Identifier: MIT
@@ -34,7 +34,7 @@
 
 #define OFFLINE_WORDS_MAX   256 /* the last one takes the rest of a longer text */
 #define OFFLINE_ROUNDS_MAX  2
-#define OFFLINE_CALLS_MAX   2
+#define OFFLINE_CALLS_MAX   16
 #define OFFLINE_TEXT_MAX    (16u << 10)
 #define OFFLINE_SHOWN_LINES 20
 #define OFFLINE_CAPTURES    4
@@ -217,6 +217,10 @@ offline_action offline_remember, offline_recall, offline_recall_all, offline_for
 
 /* Whoever may propose agents does nothing else. */
 offline_action offline_wizard;
+/* Does the person name a skill of the prompt as one ("use the tea skill")? Then it was used. */
+bool offline_skill_asked(struct offline_turn *turn);
+/* For what no intent matches: a skill whose name was said, or enough of its description. */
+bool offline_skill_fits(struct offline_turn *turn);
 
 /* Is this a question whether the work is done (wiggum mode)? */
 bool offline_asks_done(struct str text);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "base/embed.h"
+#include "base/log.h"
+#include "memory/edit.h"
 #include "run/run_int.h"
 
 extern const struct embed_file run_prompts[];
@@ -21,7 +23,70 @@ static struct str prompt_text(const char *name)
 
 /* ---- system ---- */
 
-static struct str system_text(const struct run *run, struct arena *arena)
+/* Skills and the like; a turn goes on without them when they can't be read. */
+static void add_more(const struct run *run, struct buf *out)
+{
+    const struct runner_config *config = &run->runner->config;
+    AUTO_BUF more = BUF_INIT(LIMIT_JSON_BYTES);
+    struct err err = ERR_INIT;
+
+    if (!config->more_system)
+        return;
+    if (config->more_system(config->more_system_arg, &run->agent, &more, &err) < 0) {
+        LOG_WARN("run", "a part of the system text could not be made", LOG_ERR(&err));
+        return;
+    }
+    if (more.n) {
+        buf_add_text(out, "\n\n");
+        buf_add_str(out, str_trim(buf_str(&more)));
+    }
+}
+
+#define PATHS_SHOWN 100
+
+static bool has_tool(const struct run *run, const char *name)
+{
+    const struct tool_contract *contract = tool_bed_find(run->runner->config.tools, str_from(name));
+
+    return contract && tool_offered(contract, &run->agent, run->row.wake_reason);
+}
+
+/* A skill is one path, whatever lies beside its SKILL.md. */
+static bool is_named(struct str path)
+{
+    return str_starts(path, STR("knowledge/")) ||
+           (str_starts(path, STR("skills/")) && str_find_char(str_skip(path, 7), '/') < 0);
+}
+
+/* Paths only: what they hold is read when it is needed. The same files give the same bytes. */
+static int add_memory(const struct run *run, struct arena *arena, struct buf *out, struct err *err)
+{
+    struct file *files;
+    size_t count, shown = 0, left = 0;
+
+    if (!run->runner->config.files || !has_tool(run, "read_memory"))
+        return 0;
+    if (memory_list(run->runner->config.files, &run->agent, STR_NONE, arena, &files, &count, err) <
+        0)
+        return err_wrap(err, "list the agent's memory");
+    buf_add_text(out, "\n\n");
+    buf_add_str(out, prompt_text("memory.md"));
+    for (size_t i = 0; i < count; i++) {
+        if (!is_named(files[i].path))
+            continue;
+        if (shown == PATHS_SHOWN) {
+            left++;
+            continue;
+        }
+        buf_printf(out, "%s- %.*s", shown++ ? "\n" : "\n\nYour files:\n", STR_ARG(files[i].path));
+    }
+    if (left)
+        buf_printf(out, "\n- and %zu more, which list_memory names", left);
+    return 0;
+}
+
+static int system_text(const struct run *run, struct arena *arena, struct str *ret_text,
+                       struct err *err)
 {
     AUTO_BUF out = BUF_INIT(LIMIT_JSON_BYTES);
     struct str text = prompt_text("run.md"), mark = STR("{name}");
@@ -38,7 +103,11 @@ static struct str system_text(const struct run *run, struct arena *arena)
         buf_add_text(&out, "\n\nYour instructions:\n");
         buf_add_text(&out, run->agent.instructions);
     }
-    return arena_str(arena, buf_str(&out));
+    if (add_memory(run, arena, &out, err) < 0)
+        return -1;
+    add_more(run, &out);
+    *ret_text = arena_str(arena, buf_str(&out));
+    return 0;
 }
 
 /* ---- tools ---- */
@@ -96,8 +165,9 @@ int run_prompt_build(struct run *run, bool check, struct arena *arena,
 {
     *ret_request = (struct model_request){
         .model_id = arena_printf(arena, "%.*s", STR_ARG(run->row.model_id)),
-        .system = system_text(run, arena),
     };
+    if (system_text(run, arena, &ret_request->system, err) < 0)
+        return -1;
     add_tools(run, arena, ret_request);
     return add_messages(run, check, arena, ret_request, err);
 }

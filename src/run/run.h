@@ -16,6 +16,7 @@
 
 #include "agent/inbox.h"
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "bp/bp.h"
@@ -131,6 +132,10 @@ struct runner_config {
     const char *default_agent_name;   /* "Planner" */
     const char *default_model;        /* "offline" */
     const char *default_cwd;
+    /* What else stands at the end of the system text of this agent (its skills); the same from turn
+     * to turn as long as nothing changes. NULL: nothing. */
+    int (*more_system)(void *arg, const struct agent *agent, struct buf *out, struct err *err);
+    void *more_system_arg;
     int64_t context_tokens; /* 0: CONTEXT_TOKENS_DEFAULT */
     int64_t approval_ms;    /* until an item expires; 0: 7 days */
     unsigned max_thinking;  /* model requests at a time; 0: 256. More wait for their turn */

@@ -31,6 +31,10 @@ extern const struct embed_file api_schema_files[];
     {                                                                                              \
         .method = "PATCH", .pattern = (path), .run = (handler), .body_max = (max), __VA_ARGS__     \
     }
+#define PUT(path, handler, max, ...)                                                               \
+    {                                                                                              \
+        .method = "PUT", .pattern = (path), .run = (handler), .body_max = (max), __VA_ARGS__       \
+    }
 #define DELETE(path, handler, ...)                                                                 \
     {                                                                                              \
         .method = "DELETE", .pattern = (path), .run = (handler), __VA_ARGS__                       \
@@ -119,11 +123,47 @@ static const struct serve_route table[] = {
     GET("/api/v1/agents/{id}/threads/{t}/messages", api_threads_messages,
         .query = QUERY("before", "limit"), .gives = "MessageList",
         .summary = "The messages of a thread, newest first."),
+    GET("/api/v1/agents/{id}/memory", api_memory_list, .gives = "MemoryList",
+        .summary = "The files that an agent keeps, and its instructions and tools as files."),
+    GET("/api/v1/agents/{id}/memory/{path...}", api_memory_get, .query = QUERY("version"),
+        .gives = "MemoryFile", .summary = "A file, or one version of it."),
+    PUT("/api/v1/agents/{id}/memory/{path...}", api_memory_put, LIMIT_HTTP_BODY_BYTES,
+        .takes = "MemoryWrite", .gives = "MemoryFile",
+        .summary = "Writes a file as the person; version_conflict when base_version is not the "
+                   "newest."),
+    DELETE("/api/v1/agents/{id}/memory/{path...}", api_memory_delete,
+           .query = QUERY("base_version", "reason"),
+           .summary = "Deletes a file; its versions stay."),
+    GET("/api/v1/agents/{id}/memory-history/{path...}", api_memory_history,
+        .query = QUERY("before", "limit"), .gives = "MemoryHistory",
+        .summary = "The versions of a file, newest first: who, when and why."),
+    POST("/api/v1/agents/{id}/memory-restore/{path...}", api_memory_restore, SMALL,
+         .takes = "MemoryRestore", .gives = "MemoryFile",
+         .summary = "Makes an earlier version the newest, also of a deleted file."),
     GET("/api/v1/agents/{id}/ws", api_agents_ws, .query = QUERY("thread", "after"),
         .answer = SERVE_WEBSOCKET, .summary = "Speaks with an agent in a thread."),
     GET("/api/v1/search", api_search, .query = QUERY("q", "agent", "limit"),
         .gives = "SearchResults",
         .summary = "What was said, written and named with these words; the best first."),
+    GET("/api/v1/agents/{id}/skills", api_skills_list, .gives = "SkillList",
+        .summary = "An agent's own skills and the shared ones, in order of name."),
+    POST("/api/v1/agents/{id}/skills", api_skills_add, LIMIT_HTTP_BODY_BYTES,
+         .takes = "SkillRequest", .gives = "SkillAnswer", .summary = "Adds a skill."),
+    POST("/api/v1/agents/{id}/skills/import", api_skills_import, LIMIT_HTTP_BODY_BYTES,
+         .gives = "SkillAnswer",
+         .summary = "Adds a skill from an archive (tar, tar.gz or zip) with all its files."),
+    GET("/api/v1/agents/{id}/skills/{skillId}", api_skills_get, .gives = "SkillAnswer",
+        .summary = "A skill, by id or name."),
+    PUT("/api/v1/agents/{id}/skills/{skillId}", api_skills_change, LIMIT_HTTP_BODY_BYTES,
+        .takes = "SkillRequest", .gives = "SkillAnswer",
+        .summary = "Changes what is given of a skill; enabled switches it on or off."),
+    DELETE("/api/v1/agents/{id}/skills/{skillId}", api_skills_remove,
+           .summary = "Removes a skill with its files; their versions are kept."),
+    GET("/api/v1/agents/{id}/skills/{skillId}/files/{path...}", api_skills_file,
+        .gives = "SkillFile", .summary = "A file of a skill."),
+    POST("/api/v1/skills/validate", api_skills_validate, LIMIT_HTTP_BODY_BYTES,
+         .takes = "SkillText", .gives = "SkillVerdict",
+         .summary = "Checks the text of a SKILL.md, or an archive, without keeping it."),
     GET("/api/v1/models", api_models_list, .gives = "ModelList",
         .summary = "The models there are."),
     POST("/api/v1/models/{id}/consent", api_models_agree, SMALL, .takes = "ConsentRequest",

@@ -14,6 +14,7 @@
 #include "serve/route.h"
 
 struct api;
+struct skills;
 
 struct api_config {
     struct runner *runner;
@@ -21,10 +22,12 @@ struct api_config {
     struct loop *loop;
     struct change *change;
     struct kill_switches *kill;
+    struct files *files;
     struct model_gateway *models;
     struct tool_bed *tools;
     struct builder *builder;
     struct find *find; /* NULL: nothing can be searched */
+    struct skills *skills;
     /* What a person agrees to for this model; texts lie in arena. */
     void (*terms)(const struct model_spec *spec, struct arena *arena,
                   struct consent_terms *ret_terms);

@@ -6,6 +6,8 @@
 
 #include "serve/api_int.h"
 
+#define PAGE_BYTES (8 * MIB)
+
 /* ---- looking ---- */
 
 static int read_state(struct str text, enum inbox_state *ret_state, struct err *err)
@@ -34,15 +36,17 @@ static void write_items(struct serve_request *request, const struct inbox_item *
 {
     AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
     struct json_writer w = JSON_WRITER(&json);
+    size_t written = 0;
 
     json_write_object_begin(&w);
     json_write_key(&w, "items");
     json_write_array_begin(&w);
-    for (size_t i = 0; i < n; i++)
-        api_write_item(&w, &items[i]);
+    /* Changes of memory bring their texts: a page of them may be shorter than asked for. */
+    for (; written < n && (!written || json.n < PAGE_BYTES); written++)
+        api_write_item(&w, &items[written]);
     json_write_array_end(&w);
-    if (full)
-        api_put_i64(&w, "after", items[n - 1].n);
+    if (full || written < n)
+        api_put_i64(&w, "after", items[written - 1].n);
     json_write_object_end(&w);
     api_reply(request, 200, &json, &w);
 }
@@ -140,8 +144,29 @@ static struct str as_text(struct json_object *value, struct arena *arena)
     return json_write_end(&w) < 0 ? STR_NONE : arena_str(arena, buf_str(&json));
 }
 
-int api_read_decision(const struct api_decision *from, struct arena *arena,
-                      struct inbox_decision *ret_decision, struct err *err)
+/* What was shown is the whole file as it would be, so what a person makes of it is that, too. */
+static int edit_memory(const struct inbox_item *item, struct json_object *edited,
+                       struct arena *arena, struct str *ret_arguments, struct err *err)
+{
+    AUTO_JSON arguments = NULL;
+
+    if (item->kind != INBOX_MEMORY)
+        return err_set(err, ERR_SCHEMA_VIOLATION,
+                       "edited_content goes with a change of memory; this is of kind %s",
+                       inbox_kind_name(item->kind));
+    if (!json_object_is_type(edited, json_type_string))
+        return err_set(err, ERR_SCHEMA_VIOLATION, "edited_content must be a string, not %s",
+                       json_type_name(edited));
+    if (json_parse(item->body, &arguments, err) < 0)
+        return -1;
+    json_object_object_add(arguments, "operation", json_object_new_string("write"));
+    json_object_object_add(arguments, "content", json_object_get(edited));
+    *ret_arguments = as_text(arguments, arena);
+    return 0;
+}
+
+int api_read_decision(const struct api_decision *from, const struct inbox_item *item,
+                      struct arena *arena, struct inbox_decision *ret_decision, struct err *err)
 {
     struct json_object *given;
 
@@ -151,6 +176,10 @@ int api_read_decision(const struct api_decision *from, struct arena *arena,
         return -1;
     if (ret_decision->scope != INBOX_ONCE && ret_decision->state != INBOX_APPROVED)
         return err_set(err, ERR_SCHEMA_VIOLATION, "a scope goes with approve only");
+    if (from->edited && ret_decision->state != INBOX_EDITED)
+        return err_set(err, ERR_SCHEMA_VIOLATION, "edited_content goes with edit only");
+    if (from->edited)
+        return edit_memory(item, from->edited, arena, &ret_decision->answer, err);
     given = ret_decision->state == INBOX_EDITED ? from->input : from->answer;
     if (ret_decision->state == INBOX_EDITED && !given)
         return err_set(err, ERR_SCHEMA_VIOLATION, "edit needs input: the arguments as an object");
@@ -166,6 +195,7 @@ static const struct json_field decision_fields[] = {
     JSON_FIELD(struct api_decision, scope, "scope", JSON_STR),
     JSON_FIELD(struct api_decision, reason, "reason", JSON_STR),
     JSON_FIELD(struct api_decision, input, "input", JSON_OBJECT),
+    JSON_FIELD(struct api_decision, edited, "edited_content", JSON_ANY),
     JSON_FIELD(struct api_decision, answer, "answer", JSON_ANY),
     { .name = NULL },
 };
@@ -184,7 +214,7 @@ void api_inbox_decide(struct serve_request *request)
     if (api_check_query(request) < 0 || api_body(request, decision_fields, &read, &body) < 0 ||
         api_item(request, &item) < 0)
         return;
-    r = api_read_decision(&read, serve_request_arena(request), &decision, &err);
+    r = api_read_decision(&read, &item, serve_request_arena(request), &decision, &err);
     if (r == 0)
         r = run_decide(api->config.runner, item.id, &decision, &err);
     applied = r > 0;

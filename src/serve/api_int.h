@@ -121,13 +121,14 @@ void api_ws_message(struct api_follower *follower, struct str text);
 void api_ws_error(struct api_follower *follower, const struct err *err);
 
 /* ---- api_inbox.c ---- */
-/* {"decision","scope","input","reason","answer"} as a decision; texts lie in arena. */
+/* {"decision","scope","input","edited_content","reason","answer"} as a decision on this item; texts
+ * lie in arena. edited_content is the whole text of a memory file, instead of input. */
 struct api_decision {
     struct str decision, scope, reason;
-    struct json_object *input, *answer;
+    struct json_object *input, *answer, *edited;
 };
-int api_read_decision(const struct api_decision *from, struct arena *arena,
-                      struct inbox_decision *ret_decision, struct err *err);
+int api_read_decision(const struct api_decision *from, const struct inbox_item *item,
+                      struct arena *arena, struct inbox_decision *ret_decision, struct err *err);
 
 /* ---- handlers ---- */
 void api_run_post(struct serve_request *request);
@@ -168,9 +169,23 @@ void api_threads_delete(struct serve_request *request);
 void api_threads_restore(struct serve_request *request);
 void api_threads_messages(struct serve_request *request);
 void api_search(struct serve_request *request);
+void api_memory_list(struct serve_request *request);
+void api_memory_get(struct serve_request *request);
+void api_memory_put(struct serve_request *request);
+void api_memory_delete(struct serve_request *request);
+void api_memory_history(struct serve_request *request);
+void api_memory_restore(struct serve_request *request);
 void api_agents_ws(struct serve_request *request);
 void api_models_list(struct serve_request *request);
 void api_models_agree(struct serve_request *request);
 void api_models_withdraw(struct serve_request *request);
+void api_skills_list(struct serve_request *request);
+void api_skills_add(struct serve_request *request);
+void api_skills_import(struct serve_request *request);
+void api_skills_validate(struct serve_request *request);
+void api_skills_get(struct serve_request *request);
+void api_skills_change(struct serve_request *request);
+void api_skills_remove(struct serve_request *request);
+void api_skills_file(struct serve_request *request);
 
 #endif

@@ -167,11 +167,13 @@ void api_write_item(struct json_writer *w, const struct inbox_item *item)
     api_put_str(w, "threadId", item->thread_id);
     api_put_str(w, "toolName", item->tool_name);
     api_put_str(w, "title", item->title);
-    api_put_json(w, item->kind == INBOX_TOOL ? "input" : "body", item->body);
+    api_put_json(w, item->kind == INBOX_TOOL || item->kind == INBOX_MEMORY ? "input" : "body",
+                 item->body);
     api_put_str(w, "previewKind", item->preview_kind);
     api_put_str(w, "preview", item->preview);
     api_put_str(w, "digest", item->digest);
     api_put_str(w, "taint", item->taint);
+    api_put_json(w, "details", item->details);
     api_put_time(w, "createdAt", item->created_at);
     api_put_time(w, "expiresAt", item->expires_at);
     api_put_time(w, "decidedAt", item->decided_at);

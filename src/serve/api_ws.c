@@ -95,6 +95,7 @@ static const struct json_field response_fields[] = {
     JSON_FIELD(struct response_body, decision.scope, "scope", JSON_STR),
     JSON_FIELD(struct response_body, decision.reason, "reason", JSON_STR),
     JSON_FIELD(struct response_body, decision.input, "input", JSON_OBJECT),
+    JSON_FIELD(struct response_body, decision.edited, "edited_content", JSON_ANY),
     JSON_FIELD(struct response_body, decision.answer, "answer", JSON_ANY),
     { .name = NULL },
 };
@@ -106,8 +107,38 @@ static int on_response(struct said *said, struct err *err)
     struct inbox_item item;
 
     if (read_fields(said, response_fields, &body, err) < 0 ||
-        api_read_decision(&body.decision, &said->arena, &decision, err) < 0 ||
+        inbox_find(said->api->config.agent_domain, body.gate, &said->arena, &item, err) < 0 ||
+        api_read_decision(&body.decision, &item, &said->arena, &decision, err) < 0)
+        return -1;
+    return run_decide(said->api->config.runner, item.id, &decision, err);
+}
+
+/* ---- memory_edit_decision, as the seed has it ---- */
+
+static const struct json_field memory_fields[] = {
+    JSON_FIELD(struct response_body, type, "type", JSON_STR),
+    JSON_FIELD(struct response_body, gate, "request_id", JSON_STR, .required = true),
+    JSON_FIELD(struct response_body, decision.decision, "decision", JSON_STR, .required = true),
+    JSON_FIELD(struct response_body, decision.edited, "edited_content", JSON_ANY),
+    JSON_FIELD(struct response_body, decision.reason, "reason", JSON_STR),
+    { .name = NULL },
+};
+
+static int on_memory_decision(struct said *said, struct err *err)
+{
+    struct response_body body = { .type = STR_NONE };
+    struct inbox_decision decision;
+    struct inbox_item item;
+
+    if (read_fields(said, memory_fields, &body, err) < 0 ||
         inbox_find(said->api->config.agent_domain, body.gate, &said->arena, &item, err) < 0)
+        return -1;
+    if (item.kind != INBOX_MEMORY)
+        return err_set(err, ERR_BAD_REQUEST, "%.*s is no change of memory but of kind %s",
+                       STR_ARG(str_take(item.id, 16)), inbox_kind_name(item.kind));
+    if (str_is(body.decision.decision, "edit") && !body.decision.edited)
+        return err_set(err, ERR_SCHEMA_VIOLATION, "edit needs edited_content");
+    if (api_read_decision(&body.decision, &item, &said->arena, &decision, err) < 0)
         return -1;
     return run_decide(said->api->config.runner, item.id, &decision, err);
 }
@@ -205,7 +236,7 @@ static const struct {
 } kinds[] = {
     { "message", on_message, false }, { "approval_response", on_response, false },
     { "cancel", on_cancel, false },   { "setMode", on_set_mode, false },
-    { "resume", on_resume, true },
+    { "resume", on_resume, true },    { "memory_edit_decision", on_memory_decision, false },
 };
 
 static int dispatch(struct said *said, struct str text, struct err *err)
@@ -230,8 +261,8 @@ static int dispatch(struct said *said, struct str text, struct err *err)
         return 0;
     }
     return err_set(err, ERR_SCHEMA_VIOLATION,
-                   "type must be message, approval_response, cancel, setMode or resume, not "
-                   "\"%.*s\"",
+                   "type must be message, approval_response, memory_edit_decision, cancel, setMode "
+                   "or resume, not \"%.*s\"",
                    STR_ARG(str_take(type, 80)));
 }
 

@@ -18,6 +18,7 @@
 #define SKILL_NAME_MAX          64
 #define SKILL_DESCRIPTION_MAX   1024
 #define SKILL_COMPATIBILITY_MAX 500
+#define SKILL_TEXT_MAX          (1 << 20) /* bytes of a SKILL.md */
 
 struct skill {
     struct str id; /* empty: shared */
@@ -25,7 +26,10 @@ struct skill {
     struct str metadata;      /* JSON object */
     struct str allowed_tools; /* JSON list; empty list: not restricted */
     struct str instructions;  /* the body below the front matter; only where it says so */
-    struct str source, content_hash, signature;
+    struct str source;        /* made, import, agent, file; shared ones: bundled, folder */
+    struct str content_hash;  /* of all its files and their paths */
+    struct str signature;     /* "" none; "unverified"; else the trusted key that signed it */
+    struct str problem;       /* why it can't be used; empty: it can */
     bool shared, enabled;
     int64_t created_at, updated_at;
 };
@@ -41,6 +45,12 @@ struct skill_problem {
 };
 size_t skill_validate(const struct archive_entry *entries, size_t count, struct str directory_name,
                       struct arena *arena, struct skill_problem **ret_problems);
+/* The same of an archive, which may wrap the skill in its directory. ret_name: as far as known. */
+size_t skill_validate_archive(const struct archive_entry *entries, size_t count,
+                              struct arena *arena, struct skill_problem **ret_problems,
+                              struct str *ret_name);
+/* Its SKILL.md (or skill.md); NULL when there is none. */
+const struct archive_entry *skill_find_text(const struct archive_entry *entries, size_t count);
 /* A SKILL.md of these fields. */
 void skill_write(const struct skill *skill, struct buf *out);
 
@@ -52,7 +62,11 @@ struct skills_config {
     struct files *files;
     struct tool_bed *tools;  /* gets run_skill_script, and the scope of a skill in use */
     const char *shared_root; /* a folder of skills for all agents; NULL: none */
+    /* Public keys (ed25519, 64 hexadecimal digits) whose signatures are believed; NULL: none. Ends
+     * with NULL. */
+    const char *const *trusted_keys;
 };
+/* Before the first use of the bed; freed after it. */
 int skills_new(const struct skills_config *config, struct skills **ret_skills, struct err *err);
 void skills_free(struct skills *skills);
 AUTO_DEFINE(skills)
@@ -69,11 +83,25 @@ int skills_add(struct skills *skills, const struct agent *agent, const struct sk
 int skills_change(struct skills *skills, const struct agent *agent, struct str id,
                   const struct skill *skill, struct str by, struct arena *arena,
                   struct skill *ret_skill, struct err *err);
+/* Inside a unit. What has a problem stays off: conflict. */
+int skills_enable(struct skills *skills, const struct agent *agent, struct str id, bool enabled,
+                  struct arena *arena, struct skill *ret_skill, struct err *err);
 int skills_remove(struct skills *skills, const struct agent *agent, struct str id, struct str by,
                   struct err *err);
+/* Inside a unit: a directory with all its files, also wrapped in one directory of the archive. All
+ * or nothing; replaces nothing: conflict when the name is taken. */
 int skills_import(struct skills *skills, const struct agent *agent,
                   const struct archive_entry *entries, size_t count, struct arena *arena,
                   struct skill *ret_skill, struct err *err);
+/* Every file of a skill, its SKILL.md first, with content; by id or name. 1 found, 0 there is none.
+ */
+int skills_files(struct skills *skills, const struct agent *agent, struct str id,
+                 struct arena *arena, struct archive_entry **ret_entries, size_t *ret_count,
+                 struct err *err);
+/* What an agent reads below skills/ of what is not its own: "skills/NAME.md" or
+ * "skills/NAME/references/x.md" of a shared skill. 1 found, 0 there is none. */
+int skills_read_shared(struct skills *skills, const struct agent *agent, struct str path,
+                       struct arena *arena, struct str *ret_content, struct err *err);
 /* What the system prompt says of an agent's skills; empty when it has none. The same skills give
  * the same bytes. */
 int skills_prompt(struct skills *skills, const struct agent *agent, struct buf *out,

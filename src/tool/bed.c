@@ -90,6 +90,12 @@ void tool_bed_bind(struct tool_bed *bed, const struct tool_impl *impl, void *imp
     bed->bound = bound;
 }
 
+void tool_bed_guard(struct tool_bed *bed, struct tool_guard *guard)
+{
+    guard->next = bed->guards;
+    bed->guards = guard;
+}
+
 int tool_bed_new(const struct tool_bed_config *config, struct tool_bed **ret_bed, struct err *err)
 {
     struct tool_bed *bed = NEW(struct tool_bed);
@@ -178,5 +184,5 @@ bool tool_bed_uses_hand(struct tool_bed *bed, const struct tool_contract *contra
 {
     const struct tool_binding *binding = bed_find(bed, str_from(contract->name));
 
-    return binding && binding->impl->start == hand_tool_start;
+    return binding && (binding->impl->uses_hand || binding->impl->start == hand_tool_start);
 }

@@ -30,9 +30,9 @@ static void on_reply(void *arg, const struct hand_reply *reply)
     fn(job, reply);
 }
 
-static int ask_hand(struct tool_job *job, const char *operation, struct str arguments,
-                    void (*fn)(struct tool_job *job, const struct hand_reply *reply),
-                    struct err *err)
+int tool_job_ask_hand(struct tool_job *job, const char *operation, struct str arguments,
+                      void (*fn)(struct tool_job *job, const struct hand_reply *reply),
+                      struct err *err)
 {
     struct hand_wait *wait;
 
@@ -139,10 +139,11 @@ int hand_tool_start(struct tool_job *job, struct err *err)
         add_version(job, &arguments);
         if (arguments.full)
             return err_set(err, ERR_TOO_LARGE, "the arguments are too long");
-        return ask_hand(job, builtin->impl.name, buf_str(&arguments), on_acted, err);
+        return tool_job_ask_hand(job, builtin->impl.name, buf_str(&arguments), on_acted, err);
     }
-    return ask_hand(job, builtin->impl.name,
-                    job->call.arguments.n ? job->call.arguments : STR("{}"), on_acted, err);
+    return tool_job_ask_hand(job, builtin->impl.name,
+                             job->call.arguments.n ? job->call.arguments : STR("{}"), on_acted,
+                             err);
 }
 
 /* ---- what a change of a file would do ---- */
@@ -207,6 +208,7 @@ static void on_previewed(struct tool_job *job, const struct hand_reply *reply)
 
 int hand_tool_preview(struct tool_job *job, struct err *err)
 {
-    return ask_hand(job, job->binding->builtin->preview_operation,
-                    job->call.arguments.n ? job->call.arguments : STR("{}"), on_previewed, err);
+    return tool_job_ask_hand(job, job->binding->builtin->preview_operation,
+                             job->call.arguments.n ? job->call.arguments : STR("{}"), on_previewed,
+                             err);
 }

@@ -135,9 +135,18 @@ static void job_free(struct tool_job *job)
     job_release(job);
 }
 
+static void tell_guards(const struct tool_job *job)
+{
+    for (struct tool_guard *guard = job->bed->guards; guard; guard = guard->next)
+        if (guard->succeeded)
+            guard->succeeded(guard, &job->call, job->binding->entry->contract, job->arguments);
+}
+
 /* Unlinked before the caller hears of it, who may free the bed. */
 static void tell(struct tool_job *job)
 {
+    if (job->phase == JOB_ACTING && job->result.err.code == ERR_NONE && !job->result.stale)
+        tell_guards(job);
     job_unlink(job);
     if (job->phase == JOB_SHOWING)
         job->preview_done(job->arg, &job->preview);

@@ -277,6 +277,17 @@ static int stage_capability(struct judging *j)
                                shown_word(str_from(j->call->agent->tools), 400, j->arena)));
 }
 
+static int stage_guards(struct judging *j)
+{
+    const struct tool_contract *contract = j->binding->entry->contract;
+    struct err err = ERR_INIT;
+
+    for (struct tool_guard *guard = j->bed->guards; guard; guard = guard->next)
+        if (guard->judge && guard->judge(guard, j->call, contract, j->arguments, &err) < 0)
+            return refuse_err(j, err.code, "", &err);
+    return 0;
+}
+
 /* Dormouse's own data belongs to no agent; that holds without walls, too. What else a path may
  * reach is known where it is opened: in the hand. */
 static int stage_scope(struct judging *j)
@@ -302,8 +313,8 @@ static int stage_scope(struct judging *j)
 }
 
 static int (*const stages[])(struct judging *j) = {
-    stage_known, stage_readable, stage_schema,     stage_kill,
-    stage_life,  stage_wake,     stage_capability, stage_scope,
+    stage_known, stage_readable,   stage_schema, stage_kill,  stage_life,
+    stage_wake,  stage_capability, stage_guards, stage_scope,
 };
 
 void judge(struct tool_bed *bed, const struct tool_call *call, struct arena *arena,

@@ -129,6 +129,22 @@ static int finish_with(struct tool_job *job, struct json_writer *w, struct str t
     return 0;
 }
 
+/* What is not in the agent's tree may be another room's to give. */
+static int read_elsewhere(struct tool_job *job, struct str path, struct file *ret_file,
+                          struct err *err)
+{
+    *ret_file = (struct file){ .path = path, .content_type = STR("text/markdown") };
+    for (struct tool_guard *guard = job->bed->guards; guard; guard = guard->next) {
+        int r = guard->read_memory ? guard->read_memory(guard, &job->call, path, &job->arena,
+                                                        &ret_file->content, err)
+                                   : 0;
+
+        if (r != 0)
+            return r;
+    }
+    return 0;
+}
+
 int read_memory_start(struct tool_job *job, struct err *err)
 {
     struct str path = json_str(json_find(tool_job_arguments(job), "path"));
@@ -139,6 +155,8 @@ int read_memory_start(struct tool_job *job, struct err *err)
     int r = memory_read(files_of(job), tool_job_call(job)->agent, path, tool_job_arena(job), &file,
                         err);
 
+    if (r == 0)
+        r = read_elsewhere(job, path, &file, err);
     if (r < 0)
         return -1;
     if (r == 0)

@@ -211,6 +211,7 @@ struct tool_impl {
     void (*cancel)(struct tool_job *job);
     /* Ends with tool_job_shown(), as above. NULL: the arguments as text. */
     int (*preview)(struct tool_job *job, struct err *err);
+    bool uses_hand; /* of another room: it works through tool_job_hand() */
 };
 
 /* What a handler works with; all of it lives as long as the job. */
@@ -222,6 +223,12 @@ struct loop *tool_job_loop(const struct tool_job *job);
 struct domain *tool_job_domain(const struct tool_job *job); /* the bed's */
 struct hand *tool_job_hand(const struct tool_job *job);     /* may be NULL */
 struct arena *tool_job_arena(struct tool_job *job);
+/* An operation of the run's hand; sandbox_unavailable without one. reply comes once, unless the job
+ * ends before. When the job is cancelled the hand's work is, too, and reply says so. */
+struct hand_reply;
+int tool_job_ask_hand(struct tool_job *job, const char *operation, struct str arguments,
+                      void (*reply)(struct tool_job *job, const struct hand_reply *reply),
+                      struct err *err);
 /* The handler's own. */
 void tool_job_set_data(struct tool_job *job, void *data);
 void *tool_job_data(const struct tool_job *job);
@@ -239,6 +246,24 @@ void tool_bed_bind(struct tool_bed *bed, const struct tool_impl *impl, void *imp
  * conflict when the name, or its form on the wire, is taken. */
 int tool_bed_add(struct tool_bed *bed, const char *contract_json, const struct tool_impl *impl,
                  void *impl_arg, struct err *err);
+/* Another room that has a say in every call, whatever tool it is for. Each may be NULL. */
+struct tool_guard {
+    /* As pure as tool_judge(), after the agent's own abilities. arguments fit the contract. A
+     * failure refuses the call before anybody is asked: its code and message are the model's. */
+    int (*judge)(struct tool_guard *guard, const struct tool_call *call,
+                 const struct tool_contract *contract, struct json_object *arguments,
+                 struct err *err);
+    /* The call succeeded; before its result is told. Outside of units. */
+    void (*succeeded)(struct tool_guard *guard, const struct tool_call *call,
+                      const struct tool_contract *contract, struct json_object *arguments);
+    /* What an agent reads of memory that is not in its own tree (shared skills). 1 found, 0 there
+     * is none. */
+    int (*read_memory)(struct tool_guard *guard, const struct tool_call *call, struct str path,
+                       struct arena *arena, struct str *ret_content, struct err *err);
+    struct tool_guard *next;
+};
+/* Outlives the bed. */
+void tool_bed_guard(struct tool_bed *bed, struct tool_guard *guard);
 /* By name or wire name; NULL when there is none. */
 const struct tool_contract *tool_bed_find(struct tool_bed *bed, struct str name);
 /* Does its handler work through the run's hand? */

@@ -80,6 +80,7 @@ struct tool_bound {
 struct tool_bed {
     struct tool_bed_config config;
     struct tool_bound *bound;
+    struct tool_guard *guards;
     struct tool_binding **bindings; /* in byte order of names */
     const struct tool_contract **contracts;
     size_t count, room;

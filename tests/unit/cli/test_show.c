@@ -239,6 +239,63 @@ TEST(what_waits_is_shown_with_what_would_happen_and_what_to_type)
                 "Waiting for you:  dormouse answer abcdef01 TEXT\n");
 }
 
+#define MEMORY                                                                                     \
+    "{\"type\":\"memory_edit_request\",\"request_id\":\"0123456789\",\"path\":\"knowledge/a.md\"," \
+    "\"operation\":\"append\",\"current_content\":\"- tea\\n\",\"proposed_content\":"              \
+    "\"- tea\\nsee https://x.example now\\n\",\"reason\":\"you \\u001b[31msaid so\","              \
+    "\"suspicious_flags\":[{\"pattern\":\"p\",\"match\":\"https://x.example\",\"description\":"    \
+    "\"Contains "                                                                                  \
+    "URL\",\"severity\":\"warning\",\"start\":10,\"end\":27}],\"warnings\":[\"Untrusted "          \
+    "text was read before this was written: web.\"],\"taint\":[\"web\"],\"diff\":"                 \
+    "\"--- knowledge/a.md\\n+++ knowledge/a.md\\n@@ -1 +1,2 @@\\n - tea\\n"                        \
+    "+see https://x.example now\\n\"}"
+
+TEST(memory_is_shown_with_its_reason_its_diff_and_what_is_suspicious)
+{
+    ASSERT_TEXT(SHOWN(MEMORY,
+                      "{\"type\":\"waiting\",\"itemId\":\"0123456789\",\"kind\":\"memory\"}",
+                      "{\"type\":\"memory_edit_complete\",\"request_id\":\"0123456789\","
+                      "\"success\":true,\"path\":\"knowledge/a.md\"}"),
+                "? Add to knowledge/a.md\n"
+                "  because: you \\x1b[31msaid so\n"
+                "  --- knowledge/a.md\n"
+                "  +++ knowledge/a.md\n"
+                "  @@ -1 +1,2 @@\n"
+                "   - tea\n"
+                "  +see https://x.example now\n"
+                "  ! warning, line 2: Contains URL: https://x.example\n"
+                "  ! Untrusted text was read before this was written: web.\n"
+                "Waiting for you:  dormouse approve 01234567   or   dormouse reject 01234567\n"
+                "  memory was changed: knowledge/a.md\n");
+}
+
+TEST(memory_that_was_refused_says_why)
+{
+    ASSERT_TEXT(
+        SHOWN("{\"type\":\"memory_edit_complete\",\"success\":false,\"path\":\"knowledge/a\","
+              "\"error\":{\"code\":\"rejected\",\"message\":\"no\"}}"),
+        "  memory stays as it is: knowledge/a (no)\n");
+}
+
+TEST(hidden_characters_of_memory_are_written_out)
+{
+    ASSERT_CONTAINS(
+        SHOWN("{\"type\":\"memory_edit_request\",\"path\":\"knowledge/a\",\"operation\":\"write\","
+              "\"proposed_content\":\"a\xE2\x80\x8B\xE2\x80\xAE\",\"diff\":\"@@ -0,0 +1 @@\\n"
+              "+a\xE2\x80\x8B\xE2\x80\xAE\\n\"}"),
+        "  +a<U+200B><U+202E>\n");
+}
+
+TEST(memory_with_members_of_the_wrong_kind_is_shown_all_the_same)
+{
+    SHOWN("{\"type\":\"memory_edit_request\"}",
+          "{\"type\":\"memory_edit_request\",\"suspicious_flags\":3,\"warnings\":{},\"diff\":[]}",
+          "{\"type\":\"memory_edit_request\",\"suspicious_flags\":[1,{\"start\":-1,\"end\":5},"
+          "{\"start\":9007199254740991,\"end\":9007199254740992}],\"diff\":\"@@ -1 "
+          "+99999999999999999999 @@\\n+x\\n@@ -1 +9 @@\\n+y\\n\",\"proposed_content\":\"x\"}",
+          "{\"type\":\"memory_edit_complete\",\"error\":7}");
+}
+
 TEST(a_long_preview_is_cut)
 {
     AUTO_BUF event = BUF_INIT(100000);
@@ -335,6 +392,18 @@ TEST(a_terminal_gets_a_diff_in_colours)
     setenv("NO_COLOR", "1", 1);
     show_one(t, &terminal, "{\"type\":\"error\",\"code\":\"timeout\",\"message\":\"x\"}");
     ASSERT(!strchr(read_terminal(t, &terminal), '\033'));
+}
+
+TEST(a_terminal_gets_suspicious_text_marked_in_its_place)
+{
+    struct terminal terminal = open_terminal();
+    AUTO_BUF text = BUF_INIT(1 << 16);
+
+    show_one(t, &terminal, MEMORY);
+    while (!strstr(buf_text(&text), "web."))
+        buf_add_text(&text, read_terminal(t, &terminal));
+    ASSERT_CONTAINS(buf_text(&text),
+                    "\033[32m+see \033[7;33mhttps://x.example\033[0m\033[32m now\033[0m");
 }
 
 TEST(a_terminal_is_told_what_a_run_took)

@@ -19,23 +19,38 @@ struct rig {
     struct clock_fake clock;
     struct loop *loop;
     struct files *files;
+    const char *view_dir; /* NULL: no view */
 };
 
-static inline struct rig *rig_open(struct test *t)
+static inline void rig_start(struct rig *rig)
+{
+    struct test *t = rig->t;
+
+    ASSERT_OK(files_new(&(struct files_config){ .loop = rig->loop,
+                                                .agent_domain = rig->domain,
+                                                .change = rig->change,
+                                                .view_dir = rig->view_dir },
+                        &rig->files, &t->err));
+}
+
+static inline struct rig *rig_open_at(struct test *t, const char *view_dir, int64_t now)
 {
     struct rig *rig = NEW(struct rig);
 
     rig->t = t;
+    rig->view_dir = view_dir;
     rig->domain = db_test_open(t, migrations_agent, migrations_agent_count);
     ASSERT_OK(change_open(rig->domain, NULL, NULL, &rig->change, &t->err));
-    clock_fake_init(&rig->clock, NOW);
+    clock_fake_init(&rig->clock, now);
     rig->loop = loop_new_fake(&rig->clock);
     loop_attach(rig->loop, rig->domain);
-    ASSERT_OK(files_new(&(struct files_config){ .loop = rig->loop,
-                                                .agent_domain = rig->domain,
-                                                .change = rig->change },
-                        &rig->files, &t->err));
+    rig_start(rig);
     return rig;
+}
+
+static inline struct rig *rig_open(struct test *t)
+{
+    return rig_open_at(t, NULL, NOW);
 }
 
 static inline void rig_free(struct rig *rig)

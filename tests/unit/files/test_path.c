@@ -113,6 +113,13 @@ TEST(hostile_spellings_are_refused_with_path_denied)
               "b"),
           "path" },
         { STR("\u0301a"), "combining mark" },
+        { STR("Ple\u0301.md"), "NFC" },
+        { STR("\u1112\u1161"), "NFC" },
+        { STR("a\u0301\u0323"), "NFC" },
+        { STR("\u212b.md"), "NFC" },
+        { STR("a\u0378"
+              "b"),
+          "no character" },
         { STR("\U000e0041x"), "U+E0041" },
         { STR("a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q"), "16 parts" },
     };

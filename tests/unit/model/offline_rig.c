@@ -104,7 +104,8 @@ void rig_user(struct rig *rig, const char *text)
 const char *rig_think(struct rig *rig)
 {
     struct model_request request = { .model_id = "offline",
-                                     .tools = rig->tools,
+                                     .system = rig->system,
+        .tools = rig->tools,
                                      .tool_count = rig->tool_count,
                                      .messages = rig->messages,
                                      .message_count = rig->n };

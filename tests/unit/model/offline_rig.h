@@ -17,6 +17,7 @@ struct rig {
     struct test *t;
     const struct model_tool *tools;
     size_t tool_count;
+    struct str system;
     struct model_message messages[RIG_MESSAGES];
     size_t n;
     struct offline_turn turn; /* the newest answer; released by the next one and rig_end() */

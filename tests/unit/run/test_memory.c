@@ -519,3 +519,109 @@ DB_TEST(question_about_memory_outlives_a_crash)
     ASSERT_CONTAINS(stage_last(stage, "memory_edit_complete"), "\"success\":true");
     stage_free(stage);
 }
+
+/* ---- what the model is told ---- */
+
+DB_TEST(prompt_names_the_files_and_stays_the_same_while_they_do)
+{
+    struct stage *stage = stage_new(t);
+    const char *first, *end;
+
+    put_file(stage, "knowledge/b.md", "b", NULL);
+    put_file(stage, "knowledge/a.md", "a", NULL);
+    put_file(stage, "skills/tea/SKILL.md", "tea", NULL);
+    put_file(stage, "skills/tea/references/kinds.md", "green", NULL);
+    stage_says(stage, "!note {}");
+    stage_says(stage, "ok");
+    stage_says(stage, "ok");
+    stage_run(stage, "one");
+    ASSERT_CONTAINS(stage->last_request, "Your files:\\n- knowledge/a.md\\n- knowledge/b.md\\n"
+                                         "- skills/tea.md\"");
+    end = strstr(stage->last_request, "\"messages\"");
+    first = arena_copy(&t->arena, stage->last_request, (size_t)(end - stage->last_request));
+    put_file(stage, "knowledge/b.md", "another text", NULL);
+    stage_run(stage, "two");
+    ASSERT(strncmp(first, stage->last_request, strlen(first)) == 0);
+    stage_free(stage);
+}
+
+DB_TEST(agent_without_memory_tools_is_told_of_no_memory)
+{
+    struct stage *stage = stage_new(t);
+    struct agent agent = { .id = "plain",
+                           .kind = "planner",
+                           .display_name = "Plain",
+                           .lifecycle = AGENT_ACTIVE,
+                           .mode = "interactive",
+                           .allowed_category_ids = "[]",
+                           .instructions = "",
+                           .description = "",
+                           .tools = "[\"note\"]" };
+
+    ASSERT_OK(loop_unit_begin(stage->loop, stage->domain, &t->err));
+    ASSERT_OK(agent_add(stage->domain, stage->change, &agent, 1, &t->err));
+    ASSERT_OK(loop_unit_end(stage->loop, true, &t->err));
+    agent_id = "plain";
+    put_file(stage, "knowledge/a.md", "a", NULL);
+    stage_says(stage, "ok");
+    ask_agent(stage, "hi");
+    ASSERT(strstr(stage->last_request, "write_memory") == NULL);
+    ASSERT(strstr(stage->last_request, "knowledge/a.md") == NULL);
+    stage_free(stage);
+}
+
+/* ---- killed between the file and its record ---- */
+
+/* Settles tick by tick; true when the file is there and the run has not heard of it. */
+static bool stop_after_write(struct stage *stage)
+{
+    for (int i = 0; i < 50; i++) {
+        if (get_file(stage, "knowledge/a.md").n || i == 49)
+            return !stage_last(stage, "memory_edit_complete");
+        loop_fake_tick(stage->loop);
+    }
+    return false;
+}
+
+static void crash_after_write(struct stage *stage, enum inbox_state state, const char *answer,
+                              const char *content)
+{
+    const struct inbox_decision decision = { .state = state,
+                                             .by = STR("owner"),
+                                             .answer = str_from(answer) };
+    struct test *t = stage->t;
+
+    ASSERT_EQ(run_decide(stage->runner, stage_item(stage), &decision, &t->err), 1);
+    ASSERT(stop_after_write(stage));
+    stage_restart(stage);
+    stage_settle(stage);
+    ASSERT_CONTAINS(stage_last(stage, "memory_edit_complete"), "\"success\":true");
+    ASSERT_STR(get_file(stage, "knowledge/a.md").content, content);
+    ASSERT_EQ(get_file(stage, "knowledge/a.md").version, 1);
+    ASSERT_TEXT(stage_status(stage, stage->info.run_id), "done");
+}
+
+DB_TEST(addition_that_was_made_before_a_crash_is_made_once)
+{
+    struct stage *stage = stage_new(t);
+
+    stage_says(stage, "!write_memory {\"path\":\"knowledge/a.md\",\"operation\":\"append\","
+                      "\"content\":\"once\\n\",\"reason\":\"r\"}");
+    stage_says(stage, "noted");
+    stage_run(stage, "add");
+    crash_after_write(stage, INBOX_APPROVED, NULL, "once\n");
+    stage_free(stage);
+}
+
+DB_TEST(edit_that_was_made_before_a_crash_is_not_asked_again)
+{
+    struct stage *stage = stage_new(t);
+
+    stage_says(stage, NOTE);
+    stage_says(stage, "noted");
+    stage_run(stage, "tea");
+    crash_after_write(stage, INBOX_EDITED,
+                      "{\"path\":\"knowledge/a.md\",\"content\":\"mine\",\"reason\":\"r\"}",
+                      "mine");
+    stage_free(stage);
+}

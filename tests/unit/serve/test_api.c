@@ -24,6 +24,7 @@ struct house {
     struct kill_switches *kill;
     struct model_gateway *models;
     struct tool_bed *tools;
+    struct files *files;
     struct runner *runner;
     struct builder *builder;
     struct api *api;
@@ -90,6 +91,11 @@ static void open_runner(struct test *t, struct house *house)
     tools.agent_domain = runner.agent_domain = house->domain;
     tools.kill = runner.kill = house->kill;
     runner.change = house->change;
+    ASSERT_OK(files_new(&(struct files_config){ .loop = house->loop,
+                                                .agent_domain = house->domain,
+                                                .change = house->change },
+                        &house->files, &t->err));
+    tools.files = runner.files = house->files;
     ASSERT_OK(model_gateway_new(&models, &house->models, &t->err));
     ASSERT_OK(tool_bed_new(&tools, &house->tools, &t->err));
     runner.models = house->models;
@@ -114,6 +120,7 @@ static struct house *house_start(struct test *t)
                                                .loop = house->loop,
                                                .change = house->change,
                                                .kill = house->kill,
+                                               .files = house->files,
                                                .models = house->models,
                                                .tools = house->tools,
                                                .builder = house->builder });
@@ -134,6 +141,7 @@ static void house_end(struct house *house)
     runner_stop(house->runner);
     model_gateway_free(house->models);
     tool_bed_free(house->tools);
+    files_free(house->files);
     serve_free(house->serve);
     loop_free(house->loop);
     runner_free(house->runner);

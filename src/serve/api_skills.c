@@ -1,0 +1,458 @@
+/* /agents/{id}/skills: an agent's skills, in the shapes of the agent builder (snake_case).
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/json.h>
+
+#include "base/utf8.h"
+#include "files/archive.h"
+#include "serve/api_int.h"
+#include "skill/skill.h"
+
+static struct skills *skills_of(struct serve_request *request)
+{
+    return api_of(request)->config.skills;
+}
+
+/* ---- what is told of a skill ---- */
+
+static void write_files(struct json_writer *w, const struct archive_entry *entries, size_t count)
+{
+    json_write_key(w, "files");
+    json_write_array_begin(w);
+    for (size_t i = 0; i < count; i++)
+        json_write_str(w, entries[i].path);
+    json_write_array_end(w);
+}
+
+static void write_skill(struct json_writer *w, const struct skill *skill, struct arena *arena,
+                        const struct archive_entry *entries, size_t count)
+{
+    json_write_object_begin(w);
+    api_put_str(w, "id",
+                skill->shared ? str_from(arena_printf(arena, "shared:%.*s", STR_ARG(skill->name)))
+                              : skill->id);
+    api_put_str(w, "name", skill->name);
+    json_write_key(w, "description");
+    json_write_str(w, skill->description);
+    json_write_key(w, "instructions");
+    json_write_str(w, skill->instructions);
+    api_put_time(w, "created_at", skill->created_at);
+    api_put_time(w, "updated_at", skill->updated_at);
+    api_put_str(w, "license", skill->license);
+    api_put_str(w, "compatibility", skill->compatibility);
+    api_put_json(w, "metadata", skill->metadata.n ? skill->metadata : STR("{}"));
+    api_put_json(w, "allowed_tools", skill->allowed_tools.n ? skill->allowed_tools : STR("[]"));
+    api_put_str(w, "source", skill->source);
+    api_put_bool(w, "shared", skill->shared);
+    api_put_bool(w, "enabled", skill->enabled);
+    api_put_str(w, "content_hash", skill->content_hash);
+    api_put_str(w, "signature", skill->signature);
+    api_put_str(w, "problem", skill->problem);
+    write_files(w, entries, count);
+    json_write_object_end(w);
+}
+
+/* With its instructions and the names of its files. */
+static int write_whole(struct serve_request *request, struct json_writer *w,
+                       const struct agent *agent, struct str id, struct err *err)
+{
+    struct arena *arena = serve_request_arena(request);
+    struct archive_entry *entries = NULL;
+    struct skill skill;
+    size_t count = 0;
+    int r = skills_get(skills_of(request), agent, id, arena, &skill, err);
+
+    if (r <= 0)
+        return r;
+    if (skills_files(skills_of(request), agent, id, arena, &entries, &count, err) < 0)
+        return -1;
+    write_skill(w, &skill, arena, entries, count);
+    return 1;
+}
+
+void api_skills_list(struct serve_request *request)
+{
+    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&json);
+    struct arena *arena = serve_request_arena(request);
+    struct err err = ERR_INIT;
+    struct skill *list;
+    struct agent agent;
+    size_t n;
+
+    if (api_check_query(request) < 0 || api_agent(request, &agent) < 0)
+        return;
+    if (skills_list(skills_of(request), &agent, arena, &list, &n, &err) < 0) {
+        serve_reply_error(request, &err);
+        return;
+    }
+    json_write_object_begin(&w);
+    json_write_key(&w, "skills");
+    json_write_array_begin(&w);
+    for (size_t i = 0; i < n; i++) {
+        if (write_whole(request, &w, &agent, list[i].name, &err) < 0) {
+            serve_reply_error(request, &err);
+            return;
+        }
+    }
+    json_write_array_end(&w);
+    json_write_object_end(&w);
+    api_reply(request, 200, &json, &w);
+}
+
+static int refuse_absent(struct serve_request *request, const struct agent *agent, struct str id)
+{
+    struct err err = ERR_INIT;
+
+    err_set(&err, ERR_NOT_FOUND, "the agent %s has no skill \"%.*s\"", agent->id,
+            STR_ARG(utf8_truncate(id, 200)));
+    serve_reply_error(request, &err);
+    return -1;
+}
+
+static void reply_skill(struct serve_request *request, int status, const struct agent *agent,
+                        struct str id)
+{
+    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&json);
+    struct err err = ERR_INIT;
+    int r;
+
+    json_write_object_begin(&w);
+    json_write_key(&w, "skill");
+    r = write_whole(request, &w, agent, id, &err);
+    if (r < 0) {
+        serve_reply_error(request, &err);
+        return;
+    }
+    if (r == 0) {
+        refuse_absent(request, agent, id);
+        return;
+    }
+    if (status == 201) {
+        json_write_key(&w, "warnings");
+        json_write_raw(&w, STR("[]"));
+    }
+    json_write_object_end(&w);
+    api_reply(request, status, &json, &w);
+}
+
+void api_skills_get(struct serve_request *request)
+{
+    struct agent agent;
+
+    if (api_check_query(request) == 0 && api_agent(request, &agent) == 0)
+        reply_skill(request, 200, &agent, serve_request_param(request, "skillId"));
+}
+
+/* ---- making and changing ---- */
+
+struct skill_body {
+    struct str name, description, instructions, license, compatibility;
+    struct json_object *metadata, *allowed_tools, *enabled;
+};
+
+static const struct json_field skill_fields[] = {
+    JSON_FIELD(struct skill_body, name, "name", JSON_STR),
+    JSON_FIELD(struct skill_body, description, "description", JSON_STR),
+    JSON_FIELD(struct skill_body, instructions, "instructions", JSON_STR),
+    JSON_FIELD(struct skill_body, license, "license", JSON_STR),
+    JSON_FIELD(struct skill_body, compatibility, "compatibility", JSON_STR),
+    JSON_FIELD(struct skill_body, metadata, "metadata", JSON_OBJECT),
+    JSON_FIELD(struct skill_body, allowed_tools, "allowed_tools", JSON_ARRAY),
+    JSON_FIELD(struct skill_body, enabled, "enabled", JSON_ANY),
+    { .name = NULL },
+};
+
+/* Values that are no text are refused: what is enforced and kept has to be what was meant. */
+static int check_texts(struct json_object *value, const char *name, struct err *err)
+{
+    if (json_object_is_type(value, json_type_array)) {
+        for (size_t i = 0; i < json_object_array_length(value); i++)
+            if (!json_object_is_type(json_object_array_get_idx(value, i), json_type_string))
+                return err_set(err, ERR_BAD_REQUEST, "%s: item %zu must be text", name, i + 1);
+    } else if (value) {
+        struct json_object_iter it;
+
+        json_object_object_foreachC(value, it)
+        {
+            if (!json_object_is_type(it.val, json_type_string))
+                return err_set(err, ERR_BAD_REQUEST, "%s: \"%.60s\" must be text", name, it.key);
+        }
+    }
+    return 0;
+}
+
+static struct str as_text(struct json_object *value, struct arena *arena)
+{
+    AUTO_BUF out = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&out);
+
+    if (!value)
+        return STR_NONE;
+    json_write_value(&w, value);
+    return arena_str(arena, buf_str(&out));
+}
+
+static int read_skill(struct serve_request *request, const struct skill_body *body,
+                      struct skill *ret_skill, struct err *err)
+{
+    struct arena *arena = serve_request_arena(request);
+
+    if (check_texts(body->metadata, "metadata", err) < 0 ||
+        check_texts(body->allowed_tools, "allowed_tools", err) < 0)
+        return -1;
+    if (body->enabled && !json_object_is_type(body->enabled, json_type_boolean))
+        return err_set(err, ERR_BAD_REQUEST, "enabled: must be true or false");
+    *ret_skill = (struct skill){
+        .name = body->name,
+        .description = body->description,
+        .instructions = body->instructions,
+        .license = body->license,
+        .compatibility = body->compatibility,
+        .metadata = as_text(body->metadata, arena),
+        .allowed_tools = as_text(body->allowed_tools, arena),
+    };
+    return 0;
+}
+
+static bool changes_text(const struct skill *skill)
+{
+    return skill->name.p || skill->description.p || skill->instructions.p || skill->license.p ||
+           skill->compatibility.p || skill->metadata.p || skill->allowed_tools.p;
+}
+
+/* One unit around a change. */
+static int in_unit(struct api *api, int r, struct err *err)
+{
+    if (loop_unit_end(api->config.loop, r >= 0, r >= 0 ? err : NULL) < 0)
+        return -1;
+    return r < 0 ? -1 : 0;
+}
+
+void api_skills_add(struct serve_request *request)
+{
+    struct api *api = api_of(request);
+    struct arena *arena = serve_request_arena(request);
+    struct skill_body read = { .name = STR_NONE };
+    AUTO_JSON body = NULL;
+    struct skill skill, made;
+    struct agent agent;
+    struct err err = ERR_INIT;
+    int r;
+
+    if (api_check_query(request) < 0 || api_body(request, skill_fields, &read, &body) < 0 ||
+        api_agent(request, &agent) < 0)
+        return;
+    r = read_skill(request, &read, &skill, &err);
+    if (r == 0)
+        r = loop_unit_begin(api->config.loop, api->config.agent_domain, &err);
+    if (r == 0)
+        r = in_unit(api,
+                    skills_add(api->config.skills, &agent, &skill, API_OWNER, arena, &made, &err),
+                    &err);
+    if (r < 0)
+        serve_reply_error(request, &err);
+    else
+        reply_skill(request, 201, &agent, made.name);
+}
+
+static int change(struct api *api, const struct agent *agent, struct str id,
+                  const struct skill *skill, struct json_object *enabled, struct arena *arena,
+                  struct skill *ret_skill, struct err *err)
+{
+    int r = 0;
+
+    if (loop_unit_begin(api->config.loop, api->config.agent_domain, err) < 0)
+        return -1;
+    if (changes_text(skill)) {
+        r = skills_change(api->config.skills, agent, id, skill, API_OWNER, arena, ret_skill, err);
+        id = r < 0 ? id : ret_skill->name;
+    }
+    if (r == 0 && enabled)
+        r = skills_enable(api->config.skills, agent, id, json_object_get_boolean(enabled), arena,
+                          ret_skill, err);
+    return in_unit(api, r, err);
+}
+
+void api_skills_change(struct serve_request *request)
+{
+    struct api *api = api_of(request);
+    struct arena *arena = serve_request_arena(request);
+    struct str id = serve_request_param(request, "skillId");
+    struct skill_body read = { .name = STR_NONE };
+    AUTO_JSON body = NULL;
+    struct skill skill, changed = { .name = id };
+    struct agent agent;
+    struct err err = ERR_INIT;
+
+    if (api_check_query(request) < 0 || api_body(request, skill_fields, &read, &body) < 0 ||
+        api_agent(request, &agent) < 0)
+        return;
+    if (read_skill(request, &read, &skill, &err) < 0 ||
+        change(api, &agent, id, &skill, read.enabled, arena, &changed, &err) < 0)
+        serve_reply_error(request, &err);
+    else
+        reply_skill(request, 200, &agent, changed.name);
+}
+
+void api_skills_remove(struct serve_request *request)
+{
+    struct api *api = api_of(request);
+    struct agent agent;
+    struct err err = ERR_INIT;
+    int r;
+
+    if (api_check_query(request) < 0 || api_agent(request, &agent) < 0)
+        return;
+    r = loop_unit_begin(api->config.loop, api->config.agent_domain, &err);
+    if (r == 0)
+        r = in_unit(api,
+                    skills_remove(api->config.skills, &agent,
+                                  serve_request_param(request, "skillId"), API_OWNER, &err),
+                    &err);
+    if (r < 0) {
+        serve_reply_error(request, &err);
+    } else if (api_reply_begin(request) == 0) {
+        serve_reply_empty(request, 204);
+        api_reply_end(request);
+    }
+}
+
+/* ---- archives ---- */
+
+void api_skills_import(struct serve_request *request)
+{
+    struct api *api = api_of(request);
+    struct arena *arena = serve_request_arena(request);
+    struct archive_entry *entries;
+    struct skill made;
+    struct agent agent;
+    struct err err = ERR_INIT;
+    size_t count;
+    int r;
+
+    if (api_check_query(request) < 0 || api_agent(request, &agent) < 0)
+        return;
+    r = archive_read(serve_request_body(request), NULL, arena, &entries, &count, &err);
+    if (r == 0)
+        r = loop_unit_begin(api->config.loop, api->config.agent_domain, &err);
+    if (r == 0)
+        r = in_unit(api,
+                    skills_import(api->config.skills, &agent, entries, count, arena, &made, &err),
+                    &err);
+    if (r < 0)
+        serve_reply_error(request, &err);
+    else
+        reply_skill(request, 201, &agent, made.name);
+}
+
+struct validate_body {
+    struct str content;
+};
+
+static const struct json_field validate_fields[] = {
+    JSON_FIELD(struct validate_body, content, "content", JSON_STR, .required = true),
+    { .name = NULL },
+};
+
+/* A JSON body holds the text of a SKILL.md; anything else is an archive. */
+static int read_to_validate(struct serve_request *request, struct json_object **ret_body,
+                            struct archive_entry **ret_entries, size_t *ret_count)
+{
+    struct arena *arena = serve_request_arena(request);
+    struct str bytes = serve_request_body(request);
+    struct validate_body read = { .content = STR_NONE };
+    struct err err = ERR_INIT;
+
+    if (!str_trim(bytes).n || str_trim(bytes).p[0] == '{') {
+        if (api_body(request, validate_fields, &read, ret_body) < 0)
+            return -1;
+        *ret_entries = ARENA_NEW(arena, struct archive_entry);
+        **ret_entries = (struct archive_entry){ .path = STR("SKILL.md"), .content = read.content };
+        *ret_count = 1;
+        return 0;
+    }
+    if (archive_read(bytes, NULL, arena, ret_entries, ret_count, &err) == 0)
+        return 0;
+    serve_reply_error(request, &err);
+    return -1;
+}
+
+void api_skills_validate(struct serve_request *request)
+{
+    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&json);
+    AUTO_JSON body = NULL;
+    struct archive_entry *entries;
+    struct skill_problem *problems;
+    struct str name = STR_NONE;
+    size_t count, n;
+
+    if (api_check_query(request) < 0 || read_to_validate(request, &body, &entries, &count) < 0)
+        return;
+    n = skill_validate_archive(entries, count, serve_request_arena(request), &problems, &name);
+    json_write_object_begin(&w);
+    api_put_bool(&w, "valid", n == 0);
+    json_write_key(&w, "problems");
+    json_write_array_begin(&w);
+    for (size_t i = 0; i < n; i++)
+        json_write_str(&w, problems[i].text);
+    json_write_array_end(&w);
+    api_put_str(&w, "name", name);
+    json_write_object_end(&w);
+    api_reply(request, 200, &json, &w);
+}
+
+/* ---- files ---- */
+
+static const struct archive_entry *find_file(const struct archive_entry *entries, size_t count,
+                                             struct str path)
+{
+    for (size_t i = 0; i < count; i++)
+        if (str_eq(entries[i].path, path))
+            return &entries[i];
+    return NULL;
+}
+
+void api_skills_file(struct serve_request *request)
+{
+    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&json);
+    struct arena *arena = serve_request_arena(request);
+    struct str id = serve_request_param(request, "skillId");
+    struct str path = serve_request_param(request, "path");
+    const struct archive_entry *entry = NULL;
+    struct archive_entry *entries;
+    struct agent agent;
+    struct err err = ERR_INIT;
+    size_t count;
+    int r;
+
+    if (api_check_query(request) < 0 || api_agent(request, &agent) < 0)
+        return;
+    r = skills_files(skills_of(request), &agent, id, arena, &entries, &count, &err);
+    if (r == 0) {
+        refuse_absent(request, &agent, id);
+        return;
+    }
+    if (r == 1)
+        entry = find_file(entries, count, path);
+    if (r == 1 && !entry)
+        r = err_set(&err, ERR_NOT_FOUND, "the skill has no file \"%.*s\"",
+                    STR_ARG(utf8_truncate(path, 200)));
+    if (r < 0) {
+        serve_reply_error(request, &err);
+        return;
+    }
+    json_write_object_begin(&w);
+    api_put_str(&w, "path", entry->path);
+    json_write_key(&w, "content");
+    json_write_str(&w, entry->content);
+    api_put_str(&w, "content_type",
+                utf8_valid(entry->content) ? STR("text/plain") : STR("application/octet-stream"));
+    api_put_i64(&w, "size_bytes", (int64_t)entry->content.n);
+    json_write_object_end(&w);
+    api_reply(request, 200, &json, &w);
+}

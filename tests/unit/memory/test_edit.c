@@ -1,0 +1,441 @@
+/* Edits of memory: paths, what is proposed, what is applied.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "base/json.h"
+#include "base/utf8.h"
+#include "memory/edit.h"
+#include "rig.h"
+
+struct desk {
+    struct rig rig;
+    struct clock_fake clock;
+    struct loop *loop;
+    struct files *files;
+};
+
+static struct desk *desk_open(struct test *t)
+{
+    struct desk *desk = ARENA_NEW(&t->arena, struct desk);
+
+    desk->rig = rig_open(t);
+    clock_fake_init(&desk->clock, NOW);
+    desk->loop = loop_new_fake(&desk->clock);
+    loop_attach(desk->loop, desk->rig.domain);
+    ASSERT_OK(files_new(&(struct files_config){ .loop = desk->loop,
+                                                .agent_domain = desk->rig.domain,
+                                                .change = desk->rig.change },
+                        &desk->files, &t->err));
+    return desk;
+}
+
+static void desk_close(struct desk *desk)
+{
+    files_free(desk->files);
+    loop_free(desk->loop);
+    rig_close(&desk->rig);
+}
+
+static int propose(struct desk *desk, const struct memory_edit *edit,
+                   struct memory_proposal *ret_proposal)
+{
+    struct test *t = desk->rig.t;
+
+    err_reset(&t->err);
+    return memory_propose(desk->files, &desk->rig.agent, edit, &t->arena, ret_proposal, &t->err);
+}
+
+static int apply(struct desk *desk, const struct memory_edit *edit, struct str operation_id)
+{
+    struct test *t = desk->rig.t;
+    struct memory_proposal proposal;
+    struct file file;
+    int r;
+
+    if (propose(desk, edit, &proposal) < 0)
+        return -1;
+    ASSERT_OK(loop_unit_begin(desk->loop, desk->rig.domain, &t->err));
+    r = memory_apply(desk->files, &desk->rig.agent, edit, &proposal, STR("item"), 1, operation_id,
+                     &t->arena, &file, &t->err);
+    ASSERT_OK(loop_unit_end(desk->loop, r >= 0, &t->err));
+    loop_fake_tick(desk->loop);
+    return r;
+}
+
+static struct memory_edit edit_of(const char *path, enum memory_operation operation,
+                                  const char *content)
+{
+    return (struct memory_edit){ .path = str_from(path),
+                                 .operation = operation,
+                                 .content = str_from(content),
+                                 .reason = STR("a test") };
+}
+
+static int write_file(struct desk *desk, const char *path, const char *content)
+{
+    struct memory_edit edit = edit_of(path, MEMORY_WRITE, content);
+
+    return apply(desk, &edit, STR_NONE);
+}
+
+/* ---- paths ---- */
+
+TEST(paths_are_what_the_tree_allows)
+{
+    static const struct {
+        const char *path, *store;
+        bool read, write;
+    } cases[] = {
+        { "knowledge/a.md", "knowledge/a.md", true, true },
+        { "knowledge/work/b.txt", "knowledge/work/b.txt", true, true },
+        { "knowledge/caf\xC3\xA9.md", "knowledge/caf\xC3\xA9.md", true, true },
+        { "skills/tea.md", "skills/tea/SKILL.md", true, true },
+        { "skills/pdf-processing.md", "skills/pdf-processing/SKILL.md", true, true },
+        { "skills/tea/SKILL.md", "skills/tea/SKILL.md", true, false },
+        { "skills/tea/references/a.md", "skills/tea/references/a.md", true, false },
+        { "AGENTS.md", "AGENTS.md", true, false },
+        { "tools.json", "tools.json", true, false },
+        { "skills/Tea.md", NULL, false, false },
+        { "skills/tea", NULL, false, false },
+        { "skills/-tea.md", NULL, false, false },
+        { "skills/tea-.md", NULL, false, false },
+        { "skills/.md", NULL, false, false },
+        { "skills/a--b.md", NULL, false, false },
+        { "knowledge", NULL, false, false },
+        { "knowledge/", NULL, false, false },
+        { "agents.md", NULL, false, false },
+        { "Knowledge/a.md", NULL, false, false },
+        { "/knowledge/a.md", NULL, false, false },
+        { "knowledge/../AGENTS.md", NULL, false, false },
+        { "knowledge/./a.md", NULL, false, false },
+        { "knowledge\\a.md", NULL, false, false },
+        { "knowledge/a\\..\\b", NULL, false, false },
+        { "knowledge/%2e%2e%2fa", NULL, false, false },
+        { "knowledge/\xC0\xAE\xC0\xAE/a", NULL, false, false },
+        { "knowledge/a.md ", NULL, false, false },
+        { "knowledge/a.md.", NULL, false, false },
+        { "knowledge/.git", NULL, false, false },
+        { "knowledge/nul", NULL, false, false },
+        { "", NULL, false, false },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct str store = STR_NONE;
+        bool read, write;
+
+        read = memory_path(str_from(cases[i].path), false, &t->arena, &store, &t->err) == 0;
+        if (read != cases[i].read || (read && !str_is(store, cases[i].store)))
+            FAIL("reading %s", cases[i].path);
+        if (!read)
+            ASSERT_EQ(t->err.code, ERR_PATH_DENIED);
+        err_reset(&t->err);
+        write = memory_path(str_from(cases[i].path), true, &t->arena, &store, &t->err) == 0;
+        if (write != cases[i].write)
+            FAIL("writing %s", cases[i].path);
+        err_reset(&t->err);
+    }
+}
+
+TEST(path_with_nul_is_refused)
+{
+    struct str store;
+
+    ASSERT_FAILS(memory_path(str_of("knowledge/a\0b", 13), true, &t->arena, &store, &t->err),
+                 ERR_PATH_DENIED);
+}
+
+/* ---- proposing ---- */
+
+DB_TEST(proposal_shows_what_will_be)
+{
+    struct desk *desk = desk_open(t);
+    struct memory_edit edit = edit_of("knowledge/a.md", MEMORY_APPEND, "- two\n");
+    struct memory_proposal p;
+
+    ASSERT_OK(propose(desk, &edit, &p));
+    ASSERT(!p.exists);
+    ASSERT_EQ(p.base, 0);
+    ASSERT_STR(p.proposed, "- two\n");
+    ASSERT_CONTAINS(arena_str(&t->arena, p.diff).p, "--- /dev/null\n+++ knowledge/a.md\n");
+    ASSERT_EQ(write_file(desk, "knowledge/a.md", "- one"), 1);
+    ASSERT_OK(propose(desk, &edit, &p));
+    ASSERT(p.exists);
+    ASSERT_EQ(p.base, 1);
+    ASSERT_STR(p.current, "- one");
+    ASSERT_STR(p.proposed, "- one\n- two\n");
+    ASSERT_EQ(p.total_after, 12);
+    edit.operation = MEMORY_DELETE;
+    edit.content = STR_NONE;
+    ASSERT_OK(propose(desk, &edit, &p));
+    ASSERT_EQ(p.proposed.n, 0);
+    ASSERT_EQ(p.total_after, 0);
+    ASSERT_CONTAINS(arena_str(&t->arena, p.diff).p, "+++ /dev/null");
+    desk_close(desk);
+}
+
+DB_TEST(content_that_is_no_text_is_refused)
+{
+    static const char *const texts[] = { "\xFF",  "\xC0\xAF", "\xED\xA0\x80",
+                                         "a\x01", "a\x7F",    "\x1B[31m" };
+    struct desk *desk = desk_open(t);
+    struct memory_proposal p;
+
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        struct memory_edit edit = edit_of("knowledge/a.md", MEMORY_WRITE, texts[i]);
+
+        ASSERT_FAILS(propose(desk, &edit, &p), ERR_SCHEMA_VIOLATION);
+        edit = edit_of("knowledge/a.md", MEMORY_WRITE, "fine");
+        edit.reason = str_from(texts[i]);
+        ASSERT_FAILS(propose(desk, &edit, &p), ERR_SCHEMA_VIOLATION);
+    }
+    desk_close(desk);
+}
+
+DB_TEST(operations_want_what_they_need)
+{
+    struct desk *desk = desk_open(t);
+    struct memory_edit edit = edit_of("knowledge/a.md", MEMORY_WRITE, NULL);
+    enum memory_operation operation;
+    struct memory_proposal p;
+
+    ASSERT_FAILS(propose(desk, &edit, &p), ERR_SCHEMA_VIOLATION);
+    edit.content = STR("");
+    ASSERT_OK(propose(desk, &edit, &p));
+    edit.operation = MEMORY_APPEND;
+    ASSERT_FAILS(propose(desk, &edit, &p), ERR_SCHEMA_VIOLATION);
+    edit = edit_of("knowledge/a.md", MEMORY_DELETE, "text");
+    ASSERT_FAILS(propose(desk, &edit, &p), ERR_SCHEMA_VIOLATION);
+    edit.content = STR_NONE;
+    ASSERT_FAILS(propose(desk, &edit, &p), ERR_NOT_FOUND);
+    err_reset(&t->err);
+    ASSERT_OK(memory_operation_of(STR_NONE, &operation, &t->err));
+    ASSERT_EQ(operation, MEMORY_WRITE);
+    ASSERT_OK(memory_operation_of(STR("delete"), &operation, &t->err));
+    ASSERT_EQ(operation, MEMORY_DELETE);
+    ASSERT_FAILS(memory_operation_of(STR("Write"), &operation, &t->err), ERR_BAD_REQUEST);
+    desk_close(desk);
+}
+
+static struct str many(struct test *t, size_t n)
+{
+    char *text = arena_alloc(&t->arena, n, 1);
+
+    memset(text, 'x', n);
+    return str_of(text, n);
+}
+
+DB_TEST(size_is_bounded_for_a_file_and_told_for_all)
+{
+    struct desk *desk = desk_open(t);
+    struct memory_edit edit = edit_of("knowledge/a.md", MEMORY_WRITE, NULL);
+    struct memory_proposal p;
+
+    edit.content = many(t, MEMORY_FILE_BYTES + 1);
+    ASSERT_FAILS(propose(desk, &edit, &p), ERR_TOO_LARGE);
+    edit.content = many(t, MEMORY_WARN_BYTES);
+    ASSERT_OK(propose(desk, &edit, &p));
+    ASSERT(!p.warn && !p.full);
+    edit.content = many(t, MEMORY_WARN_BYTES + 1);
+    ASSERT_OK(propose(desk, &edit, &p));
+    ASSERT(p.warn && !p.full);
+    edit.content = many(t, MEMORY_FILE_BYTES);
+    ASSERT_OK(propose(desk, &edit, &p));
+    ASSERT(p.warn && !p.full);
+    ASSERT_EQ(apply(desk, &edit, STR_NONE), 1);
+    edit = edit_of("knowledge/b.md", MEMORY_WRITE, "y");
+    ASSERT_OK(propose(desk, &edit, &p));
+    ASSERT(p.full);
+    ASSERT_EQ(apply(desk, &edit, STR_NONE), 1);
+    desk_close(desk);
+}
+
+/* ---- applying ---- */
+
+DB_TEST(file_that_is_another_by_now_is_not_overwritten)
+{
+    struct desk *desk = desk_open(t);
+    struct memory_edit edit = edit_of("knowledge/a.md", MEMORY_WRITE, "mine");
+    struct memory_proposal p;
+    struct file file;
+    int r;
+
+    ASSERT_OK(propose(desk, &edit, &p));
+    ASSERT_EQ(write_file(desk, "knowledge/a.md", "theirs"), 1);
+    ASSERT_OK(loop_unit_begin(desk->loop, desk->rig.domain, &t->err));
+    r = memory_apply(desk->files, &desk->rig.agent, &edit, &p, STR("item"), 1, STR("op"), &t->arena,
+                     &file, &t->err);
+    ASSERT_EQ(r, -1);
+    ASSERT_EQ(t->err.code, ERR_VERSION_CONFLICT);
+    ASSERT_OK(loop_unit_end(desk->loop, false, NULL));
+    desk_close(desk);
+}
+
+DB_TEST(operation_is_known_once_it_was_applied)
+{
+    struct desk *desk = desk_open(t);
+    struct memory_edit edit = edit_of("knowledge/a.md", MEMORY_WRITE, "one");
+    int64_t base = -1, version = -1;
+
+    ASSERT_EQ(memory_applied(desk->rig.domain, STR("op1"), &base, &version, &t->err), 0);
+    ASSERT_EQ(memory_applied(desk->rig.domain, STR_NONE, &base, &version, &t->err), 0);
+    ASSERT_EQ(apply(desk, &edit, STR("op1")), 1);
+    ASSERT_EQ(memory_applied(desk->rig.domain, STR("op1"), &base, &version, &t->err), 1);
+    ASSERT_EQ(base, 0);
+    ASSERT_EQ(version, 1);
+    edit = edit_of("knowledge/a.md", MEMORY_DELETE, NULL);
+    ASSERT_EQ(apply(desk, &edit, STR("op2")), 1);
+    ASSERT_EQ(memory_applied(desk->rig.domain, STR("op2"), &base, &version, &t->err), 1);
+    ASSERT_EQ(base, 1);
+    ASSERT_EQ(version, 2);
+    /* Written anew after a deletion: proposed against no file. */
+    edit = edit_of("knowledge/a.md", MEMORY_WRITE, "again");
+    ASSERT_EQ(apply(desk, &edit, STR("op3")), 1);
+    ASSERT_EQ(memory_applied(desk->rig.domain, STR("op3"), &base, &version, &t->err), 1);
+    ASSERT_EQ(base, 0);
+    ASSERT_EQ(version, 3);
+    desk_close(desk);
+}
+
+/* ---- reading ---- */
+
+DB_TEST(settings_are_files_that_can_be_read)
+{
+    struct desk *desk = desk_open(t);
+    struct agent agent = desk->rig.agent;
+    struct file file;
+
+    agent.instructions = "Be kind.";
+    ASSERT_EQ(memory_read(desk->files, &agent, STR("AGENTS.md"), &t->arena, &file, &t->err), 1);
+    ASSERT_STR(file.content, "Be kind.");
+    ASSERT_EQ(file.version, 0);
+    agent.tools = "[\"bash\",\"read_memory\"]";
+    ASSERT_EQ(memory_read(desk->files, &agent, STR("tools.json"), &t->arena, &file, &t->err), 1);
+    ASSERT_STR(file.content, "[\"bash\",\"read_memory\"]\n");
+    agent.tools = NULL;
+    ASSERT_EQ(memory_read(desk->files, &agent, STR("tools.json"), &t->arena, &file, &t->err), 1);
+    ASSERT_STR(file.content, "[\"*\"]\n");
+    ASSERT_EQ(memory_read(desk->files, &agent, STR("knowledge/none"), &t->arena, &file, &t->err),
+              0);
+    ASSERT_EQ(write_file(desk, "skills/tea.md", "boil"), 1);
+    ASSERT_EQ(memory_read(desk->files, &agent, STR("skills/tea.md"), &t->arena, &file, &t->err), 1);
+    ASSERT_STR(file.path, "skills/tea.md");
+    ASSERT_STR(file.content, "boil");
+    desk_close(desk);
+}
+
+static const char *listed(struct desk *desk, const char *directory)
+{
+    struct test *t = desk->rig.t;
+    AUTO_BUF out = BUF_INIT(4096);
+    struct file *files;
+    size_t n;
+
+    ASSERT_OK(memory_list(desk->files, &desk->rig.agent, str_from(directory), &t->arena, &files, &n,
+                          &t->err));
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&out, "%.*s ", STR_ARG(files[i].path));
+    return arena_text(&t->arena, buf_text(&out));
+}
+
+DB_TEST(list_shows_paths_as_agents_know_them)
+{
+    struct desk *desk = desk_open(t);
+    struct file *files;
+    size_t n;
+
+    ASSERT_EQ(write_file(desk, "skills/tea.md", "boil"), 1);
+    ASSERT_EQ(write_file(desk, "knowledge/b.md", "b"), 1);
+    ASSERT_EQ(write_file(desk, "knowledge/a/c.md", "c"), 1);
+    ASSERT_TEXT(listed(desk, ""),
+                "AGENTS.md knowledge/a/c.md knowledge/b.md skills/tea.md tools.json ");
+    ASSERT_TEXT(listed(desk, "knowledge"), "knowledge/a/c.md knowledge/b.md ");
+    ASSERT_TEXT(listed(desk, "knowledge/a/"), "knowledge/a/c.md ");
+    ASSERT_TEXT(listed(desk, "skills"), "skills/tea.md ");
+    ASSERT_TEXT(listed(desk, "skills/none"), "");
+    ASSERT_FAILS(
+        memory_list(desk->files, &desk->rig.agent, STR("../x"), &t->arena, &files, &n, &t->err),
+        ERR_PATH_DENIED);
+    err_reset(&t->err);
+    ASSERT_FAILS(
+        memory_list(desk->files, &desk->rig.agent, STR("secrets"), &t->arena, &files, &n, &t->err),
+        ERR_PATH_DENIED);
+    desk_close(desk);
+}
+
+DB_TEST(agents_do_not_see_each_others_files)
+{
+    struct desk *desk = desk_open(t);
+    struct agent other = desk->rig.agent;
+    struct file file, *files;
+    size_t n;
+
+    ASSERT_EQ(write_file(desk, "knowledge/a.md", "mine"), 1);
+    other.id = "other";
+    ASSERT_EQ(memory_read(desk->files, &other, STR("knowledge/a.md"), &t->arena, &file, &t->err),
+              0);
+    ASSERT_OK(memory_list(desk->files, &other, STR("knowledge"), &t->arena, &files, &n, &t->err));
+    ASSERT_EQ(n, 0);
+    desk_close(desk);
+}
+
+/* ---- details ---- */
+
+DB_TEST(details_are_json_whatever_is_in_the_files)
+{
+    struct desk *desk = desk_open(t);
+    struct memory_edit edit = edit_of("knowledge/a.md", MEMORY_WRITE, "\"</script>\xE2\x80\xAE\n");
+    AUTO_BUF out = BUF_INIT(1 << 22);
+    struct memory_proposal p;
+    AUTO_JSON value = NULL;
+    struct file file;
+
+    ASSERT_OK(loop_unit_begin(desk->loop, desk->rig.domain, &t->err));
+    ASSERT_OK(file_put(desk->files,
+                       &(struct file_write){ .tree = memory_tree(&desk->rig.agent, &t->arena),
+                                             .path = STR("knowledge/a.md"),
+                                             .content = STR("\xFF\x00\x01 not text"),
+                                             .author = STR("owner") },
+                       &t->arena, &file, &t->err));
+    ASSERT_OK(loop_unit_end(desk->loop, true, &t->err));
+    edit.taint = STR("file,web");
+    ASSERT_OK(propose(desk, &edit, &p));
+    memory_details(&edit, &p, &out);
+    ASSERT_OK(json_parse(buf_str(&out), &value, &t->err));
+    ASSERT(utf8_valid(json_str(json_find(value, "current_content"))));
+    ASSERT_EQ(json_object_array_length(json_find(value, "taint")), 2);
+    ASSERT(json_object_array_length(json_find(value, "warnings")) >= 2);
+    ASSERT(json_object_array_length(json_find(value, "suspicious_flags")) >= 1);
+    desk_close(desk);
+}
+
+/* ---- taint ---- */
+
+TEST(taints_are_joined_in_order_without_repetition)
+{
+    ASSERT_STR(memory_taint_join(STR("web"), STR("file"), &t->arena), "file,web");
+    ASSERT_STR(memory_taint_join(STR("file,web"), STR("web"), &t->arena), "file,web");
+    ASSERT_STR(memory_taint_join(STR_NONE, STR("mcp,file,mcp"), &t->arena), "file,mcp");
+    ASSERT_EQ(memory_taint_join(STR_NONE, STR_NONE, &t->arena).n, 0);
+    ASSERT_EQ(memory_taint_join(STR(","), STR(""), &t->arena).n, 0);
+}
+
+DB_TEST(taint_of_a_thread_is_what_its_messages_brought_before)
+{
+    AUTO_RIG rig = rig_open(t);
+    struct str taint = STR("x");
+    int64_t second;
+
+    ASSERT_OK(thread_taint(rig.domain, rig.thread.n, 0, &t->arena, &taint, &t->err));
+    ASSERT_EQ(taint.n, 0);
+    rig_append(&rig, (struct message){ .kind = MESSAGE_TOOL_RESULT,
+                                       .content = STR("{\"output\":1}"),
+                                       .taint = STR("web") });
+    second = rig_append(&rig, (struct message){ .kind = MESSAGE_TOOL_RESULT,
+                                                .content = STR("{\"output\":1}"),
+                                                .taint = STR("file,web") });
+    rig_append(&rig, (struct message){ .kind = MESSAGE_USER, .content = STR("{\"text\":\"hi\"}") });
+    ASSERT_OK(thread_taint(rig.domain, rig.thread.n, 0, &t->arena, &taint, &t->err));
+    ASSERT_STR(taint, "file,web");
+    ASSERT_OK(thread_taint(rig.domain, rig.thread.n, second, &t->arena, &taint, &t->err));
+    ASSERT_STR(taint, "web");
+}

@@ -7,7 +7,7 @@
 #include "agent/agent_int.h"
 
 static const char *const kind_names[] = { [INBOX_KIND_NONE] = "none",
-#define X(id, name) [INBOX_##id] = name,
+#define X(id, name) [INBOX_##id] = (name),
                                           INBOX_KINDS(X)
 #undef X
 };

@@ -97,6 +97,12 @@ int err_set(struct err *err, enum err_code code, const char *fmt, ...)
 int err_set_v(struct err *err, enum err_code code, const char *fmt, va_list args);
 int err_wrap(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+#ifdef __clang_analyzer__ /* so that it follows no path on which they return anything else */
+#define err_set(...)   ((err_set)(__VA_ARGS__), -1)
+#define err_set_v(...) ((err_set_v)(__VA_ARGS__), -1)
+#define err_wrap(...)  ((err_wrap)(__VA_ARGS__), -1)
+#endif
+
 void err_reset(struct err *err);
 /* The i-th message, 0 = outermost context; NULL past the innermost cause. */
 const char *err_message(const struct err *err, unsigned i);

@@ -88,10 +88,10 @@ enum json_kind {
 
 struct json_field {
     const char *name; /* NULL ends a table */
-    enum json_kind kind;
     size_t offset;
-    bool required;
     const struct json_field *nested; /* for JSON_STRUCT */
+    enum json_kind kind;
+    bool required;
 };
 
 #define JSON_FIELD(type, member, name_, kind_, ...)                                                \

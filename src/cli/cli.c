@@ -6,8 +6,10 @@
 #include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "base/json_write.h"
 #include "base/limits.h"
 #include "cli/args_int.h"
@@ -123,4 +125,21 @@ int cli_main(int argc, char **argv)
         return CLI_FAILED;
     }
     return code;
+}
+
+int cli_read_stdin(struct buf *out, struct err *err)
+{
+    for (;;) {
+        char *room = buf_reserve(out, 4096);
+        ssize_t n = room ? read(STDIN_FILENO, room, 4096) : -1;
+
+        if (!room)
+            return err_set(err, ERR_TOO_LARGE, "standard input has more than %zu bytes", out->max);
+        if (n == 0)
+            return 0;
+        if (n < 0 && errno != EINTR)
+            return err_set(err, ERR_BAD_REQUEST, "read standard input: %s", strerror(errno));
+        if (n > 0)
+            buf_grown(out, (size_t)n);
+    }
 }

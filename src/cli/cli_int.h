@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 
+struct buf;
 struct config;
 struct domain;
 struct json_object;
@@ -20,8 +21,8 @@ int cli_config(const struct cli_args *args, struct config **ret_config, struct e
 /* The agent domain for reading; *ret_domain is NULL in a data directory that has none yet. */
 int cli_agent_domain(const struct config *config, const char *data_dir, struct domain **ret_domain,
                      struct err *err);
-/* All of standard input, a pipe too; too_large when it does not fit. */
 struct buf;
+/* All of standard input, whatever it is. too_large when out is full. */
 int cli_read_stdin(struct buf *out, struct err *err);
 /* What `version` prints. */
 int cli_version_page(const struct cli_args *args);

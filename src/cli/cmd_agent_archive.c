@@ -19,22 +19,6 @@
 
 #define ARCHIVE_BYTES (32 * MIB)
 
-int cli_read_stdin(struct buf *out, struct err *err)
-{
-    ssize_t n;
-
-    do {
-        char chunk[16 * KIB];
-
-        n = read(STDIN_FILENO, chunk, sizeof(chunk));
-        if (n > 0 && buf_add(out, chunk, (size_t)n) < 0)
-            return err_set(err, ERR_TOO_LARGE, "standard input has more than %zu bytes", out->max);
-    } while (n > 0 || (n < 0 && errno == EINTR));
-    if (n < 0)
-        return err_set(err, ERR_INTERNAL, "standard input: %s", strerror(errno));
-    return 0;
-}
-
 /* What is there already is not overwritten: it may be the only copy. */
 static int place(const char *path, struct str bytes, struct err *err)
 {

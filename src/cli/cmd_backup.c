@@ -29,8 +29,8 @@
 #include "cli/commands_int.h"
 #include "cli/config.h"
 #include "cli/domains.h"
-#include "files/tar.h"
 #include "cli/term.h"
+#include "files/tar.h"
 
 /* What the owner wrote beside the databases. The token is left out: a restored directory makes a
  * new one. */

@@ -147,7 +147,7 @@ static int read_input(const char *typed, struct json_object **ret_input, struct 
     if (typed[0] == '{')
         buf_add_text(&text, typed);
     else if (strcmp(typed, "-") == 0)
-        r = file_read_fd(STDIN_FILENO, "standard input", &text, err);
+        r = cli_read_stdin(&text, err);
     else
         r = file_read(typed, &text, err);
     if (r < 0)
@@ -187,8 +187,7 @@ static int edit_in_editor(struct talk *talk, const char *id, struct edited *edit
 /* --content: the name of a file, or - for standard input. */
 static int read_content(const char *typed, struct buf *out, struct err *err)
 {
-    int r = strcmp(typed, "-") == 0 ? file_read_fd(STDIN_FILENO, "standard input", out, err)
-                                    : file_read(typed, out, err);
+    int r = strcmp(typed, "-") == 0 ? cli_read_stdin(out, err) : file_read(typed, out, err);
 
     return r < 0 ? err_wrap(err, "--content") : 1;
 }

@@ -312,7 +312,7 @@ static int read_text(const struct cli_args *args, struct buf *out, struct err *e
     const char *file = cli_operand(args, 1);
 
     if (!file || strcmp(file, "-") == 0)
-        return file_read_fd(STDIN_FILENO, "standard input", out, err);
+        return cli_read_stdin(out, err);
     return file_read(file, out, err);
 }
 

@@ -72,11 +72,12 @@ static int number(const struct cli_args *args, const char *option, int64_t *ret_
 static int find_cwd(const struct cli_args *args, char cwd[PATH_MAX], struct err *err)
 {
     const char *typed = cli_value(args, "cwd") ? cli_value(args, "cwd") : ".";
-    AUTO_FD fd = -1;
+    int fd = realpath(typed, cwd) ? open(cwd, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 
-    if (!realpath(typed, cwd) || (fd = open(cwd, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0)
+    if (fd < 0)
         return err_set(err, ERR_BAD_REQUEST, "--cwd %s is not a directory that can be entered",
                        typed);
+    close(fd);
     return 0;
 }
 

@@ -49,6 +49,7 @@ struct daemon {
     struct config *config;
     struct log log;
     struct house house;
+    struct find *find;
     struct api *api;
     struct serve *serve;
     uv_signal_t on_signal[ARRAY_LEN(signals)];
@@ -134,6 +135,7 @@ static void daemon_release(struct daemon *daemon)
     for (size_t i = 0; daemon->watching && i < ARRAY_LEN(signals); i++)
         uv_close((uv_handle_t *)&daemon->on_signal[i], NULL);
     api_free(daemon->api);
+    find_free(daemon->find);
     house_sleep(&daemon->house);
     serve_free(daemon->serve);
     house_release(&daemon->house);
@@ -187,6 +189,11 @@ static int open_house(struct daemon *daemon, struct err *err)
     snprintf(daemon->socket_path, sizeof(daemon->socket_path), "%s/dormouse.sock", dir);
     if (house_wake(&daemon->house, err) < 0)
         return -1;
+    daemon->find = find_new(&(struct find_config){
+        .loop = daemon->house.loop,
+        .agent_domain = daemon->house.domains.at[DOMAIN_AGENT],
+        .index_domain = daemon->house.domains.at[DOMAIN_INDEX],
+    });
     daemon->api = api_new(&(struct api_config){
         .runner = daemon->house.runner,
         .agent_domain = daemon->house.domains.at[DOMAIN_AGENT],
@@ -198,6 +205,7 @@ static int open_house(struct daemon *daemon, struct err *err)
         .tools = daemon->house.rooms.tools,
         .builder = daemon->house.rooms.builder,
         .skills = daemon->house.rooms.skills,
+        .find = daemon->find,
         .terms = models_terms,
         .connect = daemon->house.rooms.connect,
         .secrets = daemon->house.secrets,

@@ -251,6 +251,26 @@ static int take_decision(struct stdio *s, struct json_object *line, struct err *
     return decide_send(s->side, id, &decide, &answer, err);
 }
 
+static int take_memory_decision(struct stdio *s, struct json_object *line, struct err *err)
+{
+    AUTO_BUF content = BUF_INIT(LIMIT_HTTP_BODY_BYTES);
+    AUTO_JSON answer = NULL;
+    struct decide decide = { .decision = NULL };
+    struct str edited = STR_NONE;
+    const char *id = NULL;
+
+    if (copy_text(line, "request_id", &id, err) < 0 ||
+        copy_text(line, "decision", &decide.decision, err) < 0 ||
+        copy_text(line, "reason", &decide.reason, err) < 0 ||
+        json_get_str(line, "edited_content", &edited, err) < 0)
+        return -1;
+    if (!id || !decide.decision)
+        return err_set(err, ERR_BAD_REQUEST, "memory_edit_decision needs request_id and decision");
+    buf_add_str(&content, edited);
+    decide.content = edited.p ? &content : NULL;
+    return decide_send(s->side, id, &decide, &answer, err);
+}
+
 static int take_cancel(struct stdio *s, struct json_object *line, struct err *err)
 {
     AUTO_JSON answer = NULL;
@@ -279,8 +299,8 @@ static int take_prompt(struct stdio *s, struct json_object *line, struct err *er
 
     if (r == 0)
         return err_set(err, ERR_BAD_REQUEST,
-                       "a line is {\"prompt\":...}, or has type approval_response, cancel or "
-                       "setMode");
+                       "a line is {\"prompt\":...}, or has type approval_response, "
+                       "memory_edit_decision, cancel or setMode");
     return r < 0 ? -1 : queue_prompt(s, line, err);
 }
 
@@ -292,6 +312,7 @@ static int take_object(struct stdio *s, struct json_object *line, struct err *er
     } table[] = {
         { "prompt", take_prompt },
         { "approval_response", take_decision },
+        { "memory_edit_decision", take_memory_decision },
         { "cancel", take_cancel },
         { "setMode", take_mode },
     };
@@ -464,6 +485,8 @@ const struct cli_command cli_cmd_stdio = {
         "One JSON object a line on standard input:\n\n"
         "  {\"prompt\":\"tidy this folder\",\"agent\":\"...\",\"mode\":\"structured\"}\n"
         "  {\"type\":\"approval_response\",\"gateId\":\"...\",\"decision\":\"approve\"}\n"
+        "  {\"type\":\"memory_edit_decision\",\"request_id\":\"...\",\"decision\":\"edit\","
+        "\"edited_content\":\"...\"}\n"
         "  {\"type\":\"setMode\",\"mode\":\"wiggum\"}\n"
         "  {\"type\":\"cancel\"}\n\n"
         "A prompt also takes model, thread, cwd, session and maxIterations; a decision is approve "

@@ -48,8 +48,7 @@ struct talk {
 static int connect_to(const char *path, int *ret_fd, struct err *err)
 {
     AUTO_UNIX_ADDRESS address = UNIX_ADDRESS_INIT;
-    AUTO_FD fd = -1;
-    int r;
+    int fd, r;
 
     if (unix_address_init(&address, path, err) < 0)
         return -1;
@@ -59,10 +58,12 @@ static int connect_to(const char *path, int *ret_fd, struct err *err)
     do
         r = connect(fd, (const struct sockaddr *)&address.sa, sizeof(address.sa));
     while (r < 0 && errno == EINTR);
-    if (r < 0)
-        return err_set(err, ERR_NOT_FOUND, "no daemon answers at %s: %s", path, strerror(errno));
+    if (r < 0) {
+        err_set(err, ERR_NOT_FOUND, "no daemon answers at %s: %s", path, strerror(errno));
+        close(fd);
+        return -1;
+    }
     *ret_fd = fd;
-    fd = -1;
     return 0;
 }
 

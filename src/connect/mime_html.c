@@ -129,8 +129,11 @@ static void end_link(struct html *h)
 {
     struct str text = str_skip(buf_str(h->out), h->link_from);
 
-    if (h->href.n && !str_eq(str_trim(text), h->href))
-        buf_printf(h->out, " [%.*s]", STR_ARG(str_take(h->href, 500)));
+    if (h->href.n && !str_eq(str_trim(text), h->href)) {
+        buf_add_text(h->out, " [");
+        utf8_sanitise(utf8_truncate(h->href, 500), h->out);
+        buf_add_char(h->out, ']');
+    }
     h->href = STR_NONE;
 }
 

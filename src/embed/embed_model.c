@@ -29,7 +29,8 @@ static const char *text_of(struct arena *arena, struct str s)
 static void fill_calls(struct arena *arena, const struct model_message *from,
                        struct dm_message *message)
 {
-    const struct dm_tool_call **calls = arena_alloc(arena, from->call_count + 1, sizeof(*calls));
+    const struct dm_tool_call **calls =
+        ARENA_NEW_N(arena, const struct dm_tool_call *, from->call_count + 1);
 
     for (size_t i = 0; i < from->call_count; i++) {
         struct dm_tool_call *call = arena_alloc(arena, 1, sizeof(*call));
@@ -55,7 +56,8 @@ static int role_of(enum model_role role)
 static const struct dm_message *const *messages_of(struct arena *arena,
                                                    const struct model_request *request)
 {
-    const struct dm_message **list = arena_alloc(arena, request->message_count + 1, sizeof(*list));
+    const struct dm_message **list =
+        ARENA_NEW_N(arena, const struct dm_message *, request->message_count + 1);
 
     for (size_t i = 0; i < request->message_count; i++) {
         const struct model_message *from = &request->messages[i];
@@ -77,7 +79,7 @@ static const struct dm_tool_description *const *tools_of(struct arena *arena,
                                                          const struct model_request *request)
 {
     const struct dm_tool_description **list =
-        arena_alloc(arena, request->tool_count + 1, sizeof(*list));
+        ARENA_NEW_N(arena, const struct dm_tool_description *, request->tool_count + 1);
 
     for (size_t i = 0; i < request->tool_count; i++) {
         struct dm_tool_description *tool = arena_alloc(arena, 1, sizeof(*tool));

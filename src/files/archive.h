@@ -26,7 +26,9 @@ struct archive_limits {
     size_t total_bytes; /* 0: 16 MiB, after decompression */
 };
 
-/* tar (also gzip) or zip in memory. Refused: links, devices, paths that leave, two entries of one
+/* These block, for as long as unpacking the limits takes: any thread.
+ *
+ * tar (also gzip) or zip in memory. Refused: links, devices, paths that leave, two entries of one
  * path, encryption, more than the limits (before it is unpacked, so a bomb costs nothing). */
 int archive_read(struct str bytes, const struct archive_limits *limits, struct arena *arena,
                  struct archive_entry **ret_entries, size_t *ret_count, struct err *err);

@@ -92,7 +92,8 @@ struct file_write {
     struct str operation_id;
 };
 /* Inside a unit. 1 a new version, 0 nothing changed (same content, or done before). The view
- * follows after the commit. */
+ * follows after the commit. ret_file may point into write. A path that differs from one that is
+ * there in case or form alone, or would be a folder of one, is a conflict. */
 int file_put(struct files *files, const struct file_write *write, struct arena *arena,
              struct file *ret_file, struct err *err);
 /* Inside a unit: the content of an earlier version once more, as a new one. Undo of a deletion too.

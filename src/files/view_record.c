@@ -91,9 +91,11 @@ static int put_human(struct view *view, struct view_tree *tree, struct str path,
     return r < 0 ? -1 : 0;
 }
 
-static bool is_storage(const struct err *err)
+/* Not the content's fault: it may be recorded another time. */
+static bool is_passing(const struct err *err)
 {
-    return err->code == ERR_STORAGE_FAILED || err->code == ERR_INTERNAL;
+    return err_http_status(err->code) >= 500 || err->code == ERR_RATE_LIMITED ||
+           err->code == ERR_VERSION_CONFLICT;
 }
 
 static void retry_later(struct view *view)
@@ -124,7 +126,7 @@ static void record_staged(struct view *view, struct view_tree *tree, const struc
         r = put_human(view, tree, found->path, found, &head, arena, &err);
     if (r == 0)
         chore(view, tree->name, found->path, false);
-    else if (is_storage(&err))
+    else if (is_passing(&err))
         retry_later(view);
     else {
         chore(view, tree->name, found->path, true);
@@ -186,7 +188,7 @@ static void record_found(struct view *view, struct view_tree *tree, const struct
         r = put_human(view, tree, found->path, found, &head, arena, &err);
     if (r == 0)
         return;
-    if (is_storage(&err)) {
+    if (is_passing(&err)) {
         tree->dirty = true;
         retry_later(view);
         view->scan_due = view->retry_due;

@@ -150,7 +150,7 @@ static int count_total(struct files *files, struct str tree, const struct file *
     return 0;
 }
 
-int memory_propose(struct files *files, const struct agent *agent, const struct memory_edit *edit,
+int memory_prepare(struct files *files, const struct agent *agent, const struct memory_edit *edit,
                    struct arena *arena, struct memory_proposal *ret_proposal, struct err *err)
 {
     struct memory_proposal p = { .exists = false };
@@ -167,14 +167,25 @@ int memory_propose(struct files *files, const struct agent *agent, const struct 
     p.exists = r > 0;
     p.current = p.exists ? now.content : STR_NONE;
     p.base = p.exists ? now.version : 0;
-    if (make_proposed(edit, arena, &p, err) < 0 || make_diff(edit, arena, &p, err) < 0 ||
-        count_total(files, tree, &now, &p, err) < 0)
+    if (make_proposed(edit, arena, &p, err) < 0 || count_total(files, tree, &now, &p, err) < 0)
         return -1;
-    p.flag_count = memory_flags(p.proposed, arena, &p.flags);
     if (edit->operation == MEMORY_APPEND)
         p.taint = memory_taint_join(edit->taint, now.taint, arena);
     else if (edit->operation == MEMORY_WRITE)
         p.taint = edit->taint;
+    *ret_proposal = p;
+    return 0;
+}
+
+int memory_propose(struct files *files, const struct agent *agent, const struct memory_edit *edit,
+                   struct arena *arena, struct memory_proposal *ret_proposal, struct err *err)
+{
+    struct memory_proposal p;
+
+    if (memory_prepare(files, agent, edit, arena, &p, err) < 0 ||
+        make_diff(edit, arena, &p, err) < 0)
+        return -1;
+    p.flag_count = memory_flags(p.proposed, arena, &p.flags);
     *ret_proposal = p;
     return 0;
 }

@@ -70,6 +70,9 @@ int memory_operation_of(struct str name, enum memory_operation *ret_operation, s
 int memory_edit_check(const struct memory_edit *edit, struct arena *arena, struct err *err);
 int memory_propose(struct files *files, const struct agent *agent, const struct memory_edit *edit,
                    struct arena *arena, struct memory_proposal *ret_proposal, struct err *err);
+/* The same without what only a person looks at (diff, flags): enough to apply it. */
+int memory_prepare(struct files *files, const struct agent *agent, const struct memory_edit *edit,
+                   struct arena *arena, struct memory_proposal *ret_proposal, struct err *err);
 /* Inside a unit: the proposal as a version. version_conflict when the file is another by now. */
 int memory_apply(struct files *files, const struct agent *agent, const struct memory_edit *edit,
                  const struct memory_proposal *proposal, struct str inbox_id, int64_t run_n,

@@ -23,17 +23,26 @@ static void key_i64(struct json_writer *w, const char *key, int64_t value)
 }
 
 /* What is there may be anything: a person put it there. */
-static void write_current(struct json_writer *w, const struct memory_proposal *p)
+static void key_any(struct json_writer *w, const char *key, struct str text)
 {
-    AUTO_BUF text = BUF_INIT(4 * MEMORY_FILE_BYTES);
+    AUTO_BUF clean = BUF_INIT(4 * MEMORY_FILE_BYTES);
 
-    json_write_key(w, "current_content");
-    if (!p->exists) {
-        json_write_null(w);
+    if (utf8_valid(text)) {
+        key_str(w, key, text);
         return;
     }
-    utf8_sanitise(str_take(p->current, MEMORY_FILE_BYTES), &text);
-    json_write_str(w, buf_str(&text));
+    utf8_sanitise(text, &clean);
+    key_str(w, key, buf_str(&clean));
+}
+
+static void write_current(struct json_writer *w, const struct memory_proposal *p)
+{
+    if (p->exists) {
+        key_any(w, "current_content", utf8_truncate(p->current, MEMORY_FILE_BYTES));
+        return;
+    }
+    json_write_key(w, "current_content");
+    json_write_null(w);
 }
 
 static void write_flags(struct json_writer *w, const struct memory_proposal *p)
@@ -102,9 +111,7 @@ void memory_details(const struct memory_edit *edit, const struct memory_proposal
                     struct buf *out)
 {
     struct json_writer w = JSON_WRITER(out);
-    AUTO_BUF diff = BUF_INIT(4 * MEMORY_FILE_BYTES);
 
-    utf8_sanitise(proposal->diff, &diff);
     json_write_object_begin(&w);
     key_str(&w, "path", edit->path);
     key_str(&w, "operation", str_from(memory_operation_name(edit->operation)));
@@ -114,7 +121,7 @@ void memory_details(const struct memory_edit *edit, const struct memory_proposal
     write_flags(&w, proposal);
     write_warnings(&w, edit, proposal);
     write_taint(&w, proposal->taint.n ? proposal->taint : edit->taint);
-    key_str(&w, "diff", buf_str(&diff));
+    key_any(&w, "diff", proposal->diff);
     key_i64(&w, "base_version", proposal->base);
     key_i64(&w, "total_bytes", proposal->total_after);
     json_write_object_end(&w);

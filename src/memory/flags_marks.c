@@ -337,10 +337,12 @@ void flag_literals(struct flag_search *search)
         if (!strchr("<[#jJ-", text.p[at]) || !text.p[at])
             continue;
         for (size_t i = 0; i < ARRAY_LEN(literals); i++) {
-            size_t n = strlen(literals[i].text);
+            size_t n;
 
-            if (!flag_begins(str_skip(text, at), literals[i].text))
+            if (flag_lower(text.p[at]) != literals[i].text[0] ||
+                !flag_begins(str_skip(text, at), literals[i].text))
                 continue;
+            n = strlen(literals[i].text);
             flag_add(search, &literals[i].rule, at, at + n);
             at += n - 1;
             break;

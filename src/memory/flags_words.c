@@ -170,7 +170,7 @@ static bool take_char(struct str *rest, struct word *word, char *out)
     }
     note_script(word, code);
     memcpy(out + word->n, before.p, before.n - rest->n);
-    word->n += before.n - rest->n;
+    word->n += (uint32_t)(before.n - rest->n);
     return true;
 }
 
@@ -205,21 +205,32 @@ static struct str skip_between(struct str rest, struct word *word)
     return rest;
 }
 
+/* At least as many as there are: a word begins where another kind of byte was before. */
+static size_t count_words(struct str text)
+{
+    size_t n = 1;
+
+    for (size_t i = 1; i < text.n; i++)
+        n += (unsigned char)text.p[i] >= 0x80 ||
+             (is_word_char(text.p[i]) && !is_word_char(text.p[i - 1]));
+    return n;
+}
+
 static struct words split(struct flag_search *search)
 {
     struct str text = search->text, rest = text;
     char *normal = arena_alloc(search->arena, text.n + 1, 1);
-    struct words words = { .at = ARENA_NEW_N(search->arena, struct word, text.n / 2 + 2) };
+    struct words words = { .at = ARENA_NEW_N(search->arena, struct word, count_words(text) + 1) };
 
     while (rest.n) {
         struct word *word = &words.at[words.count];
 
         rest = skip_between(rest, word);
         word->p = normal;
-        word->start = text.n - rest.n;
+        word->start = (uint32_t)(text.n - rest.n);
         while (take_char(&rest, word, normal))
             ;
-        word->end = text.n - rest.n;
+        word->end = (uint32_t)(text.n - rest.n);
         normal += word->n;
         if (word->n)
             words.count++;

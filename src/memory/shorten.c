@@ -57,8 +57,8 @@ static void collect(struct json_object *value, struct texts *texts, struct arena
             struct json_object **more =
                 ARENA_NEW_N(arena, struct json_object *, texts->cap = texts->cap * 2 + 16);
 
-            if (texts->count > 0)
-                memcpy(more, texts->at, texts->count * sizeof(*more));
+            for (size_t i = 0; i < texts->count; i++)
+                more[i] = texts->at[i];
             texts->at = more;
         }
         texts->at[texts->count++] = value;

@@ -10,11 +10,18 @@
 #include "memory/edit.h"
 #include "memory/message.h"
 
-#define THREAD_SELECT                                                                              \
-    "SELECT t.n, t.agent_n, t.id, m.n AS last_message_n, m.ordinal, m.tokens_total,"               \
+#define NEWEST(column)                                                                             \
+    " (SELECT m." column                                                                           \
+    " FROM agent_messages m WHERE m.thread_n = t.n ORDER BY m.n DESC LIMIT 1)"                     \
+    " AS " column "_now,"
+
+#define NEWEST_SEQ                                                                                 \
     " (SELECT max(e.seq) FROM run_events e WHERE e.thread_n = t.n AND e.seq IS NOT NULL)"          \
-    " AS last_seq, t.created_at, t.updated_at, t.deleted_at FROM threads t LEFT JOIN"              \
-    " agent_messages m ON m.n = (SELECT max(l.n) FROM agent_messages l WHERE l.thread_n = t.n) "
+    " AS seq_now,"
+
+#define THREAD_SELECT                                                                              \
+    "SELECT" NEWEST("n") NEWEST("ordinal") NEWEST("tokens_total") NEWEST_SEQ                       \
+        " t.n, t.agent_n, t.id, t.created_at, t.updated_at, t.deleted_at FROM threads t "
 
 static void read_row(struct stmt *q, struct arena *arena, struct thread *ret_thread)
 {
@@ -22,10 +29,10 @@ static void read_row(struct stmt *q, struct arena *arena, struct thread *ret_thr
         .n = stmt_i64(q, "n"),
         .agent_n = stmt_i64(q, "agent_n"),
         .id = arena_str(arena, stmt_str(q, "id")),
-        .last_seq = stmt_i64(q, "last_seq"),
-        .last_message_n = stmt_i64(q, "last_message_n"),
-        .message_count = stmt_i64(q, "ordinal"),
-        .tokens_total = stmt_i64(q, "tokens_total"),
+        .last_seq = stmt_i64(q, "seq_now"),
+        .last_message_n = stmt_i64(q, "n_now"),
+        .message_count = stmt_i64(q, "ordinal_now"),
+        .tokens_total = stmt_i64(q, "tokens_total_now"),
         .created_at = stmt_i64(q, "created_at"),
         .updated_at = stmt_i64(q, "updated_at"),
         .deleted_at = stmt_i64(q, "deleted_at"),
@@ -102,10 +109,8 @@ int thread_open(struct domain *domain, struct str id, int64_t agent_n, int64_t n
             return -1;
         r = thread_find(domain, id, arena, &thread, err);
     }
-    if (r < 0)
-        return -1;
-    if (r == 0)
-        return err_set(err, ERR_INTERNAL, "thread %.*s did not stay", STR_ARG(id));
+    if (r != 1)
+        return r < 0 ? -1 : err_set(err, ERR_INTERNAL, "thread %.*s did not stay", STR_ARG(id));
     if (thread.agent_n != agent_n)
         return err_set(err, ERR_CONFLICT, "thread %.*s belongs to another agent", STR_ARG(id));
     if (thread.deleted_at && revive(domain_db(domain), thread.n, err) < 0)

@@ -61,7 +61,7 @@ static void act(struct offline_turn *turn)
     (intent ? intent->act : offline_unknown)(turn);
 }
 
-/* Every path ends in text: no third round of calls, no silence. */
+/* Every path ends in text: rounds of calls end, and there is no silence. */
 static void make_sure(struct offline_turn *turn)
 {
     if (turn->call_count && turn->round >= OFFLINE_ROUNDS_MAX) {

@@ -33,7 +33,7 @@
 #include "model/model.h"
 
 #define OFFLINE_WORDS_MAX   256 /* the last one takes the rest of a longer text */
-#define OFFLINE_ROUNDS_MAX  2
+#define OFFLINE_ROUNDS_MAX  3
 #define OFFLINE_CALLS_MAX   16
 #define OFFLINE_TEXT_MAX    (16u << 10)
 #define OFFLINE_SHOWN_LINES 20

@@ -45,7 +45,7 @@ static int check_verb(const struct inbox_item *item, const struct inbox_decision
         if (decision->scope != INBOX_ONCE)
             return err_set(err, ERR_BAD_REQUEST, "%s is decided each time: its scope is once",
                            item->kind == INBOX_MEMORY ? "a change of memory" : "a new agent");
-        /* fall through */
+        __attribute__((fallthrough));
     case INBOX_TOOL:
         if (state == INBOX_APPROVED || state == INBOX_EDITED)
             return 0;

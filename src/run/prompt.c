@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/embed.h"
-#include "memory/edit.h"
 #include "base/log.h"
+#include "memory/edit.h"
 #include "run/run_int.h"
 
 extern const struct embed_file run_prompts[];

@@ -124,7 +124,7 @@ struct run {
         struct run_appended *appended;
     } unit;
     struct model_exchange *exchange;
-    unsigned asking;                    /* units that want one and are not durable yet */
+    unsigned asking; /* units that want one and are not durable yet */
     struct {
         struct arena arena;
         struct prompt_texts *texts;

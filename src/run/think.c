@@ -67,7 +67,7 @@ static void keep_calls(struct run *run, const struct model_reply *reply)
     struct err err = ERR_INIT;
 
     turn->dropped_calls = (unsigned)(reply->call_count - kept);
-    for (uint16_t i = 0; i < kept; i++) {
+    for (size_t i = 0; i < kept; i++) {
         struct run_call *call = keep_call(run, (uint16_t)(i + 1), &reply->calls[i]);
 
         turn->calls[turn->call_count++] = call;

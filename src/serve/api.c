@@ -166,6 +166,9 @@ static const struct serve_route table[] = {
     POST("/api/v1/skills/validate", api_skills_validate, LIMIT_HTTP_BODY_BYTES,
          .takes = "SkillText", .gives = "SkillVerdict",
          .summary = "Checks the text of a SKILL.md, or an archive, without keeping it."),
+    GET("/api/v1/search", api_search, .query = QUERY("q", "agent", "limit"),
+        .gives = "SearchResults",
+        .summary = "What was said, written and named with these words; the best first."),
     GET("/api/v1/models", api_models_list, .gives = "ModelList",
         .summary = "The models there are."),
     POST("/api/v1/models/{id}/consent", api_models_agree, SMALL, .takes = "ConsentRequest",
@@ -207,6 +210,8 @@ static void heard(struct run_listener *listener, const struct run_public *event)
 
     api_followers_publish(api, event);
     api_activity_run(api, event);
+    if (api->config.find && !event->partial)
+        find_wake(api->config.find);
 }
 
 struct api *api_new(const struct api_config *config)

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "builder/builder.h"
+#include "find/find.h"
 #include "policy/consent.h"
 #include "policy/kill.h"
 #include "run/run.h"
@@ -28,6 +29,7 @@ struct api_config {
     struct tool_bed *tools;
     struct builder *builder;
     struct skills *skills;
+    struct find *find; /* NULL: nothing can be searched */
     /* What a person agrees to for this model; texts lie in arena. */
     void (*terms)(const struct model_spec *spec, struct arena *arena,
                   struct consent_terms *ret_terms);

@@ -440,15 +440,15 @@ static void send_live(struct api_follower *follower, const struct run_public *ev
                       struct serve_event *shared)
 {
     size_t backlog = serve_client_backlog(follower->client);
-
     /* What does not fit comes from the log, when the client has taken what is queued. For a partial
      * event that is the whole text which it is a part of. */
-    if (event->partial && backlog + event->json.n > PAGE_BYTES)
+    bool fits = event->partial ? backlog + event->json.n <= PAGE_BYTES
+                               : event->json.n <= LIVE_BIG || backlog == 0;
+
+    if (!fits)
         read_later(follower);
     else if (event->partial)
         serve_client_send_event(follower->client, shared);
-    else if (event->json.n > LIVE_BIG && backlog > 0)
-        read_later(follower);
     else
         send(follower, event, shared);
 }
@@ -471,10 +471,13 @@ void api_followers_publish(struct api *api, const struct run_public *event)
 
 void api_followers_free(struct api *api)
 {
-    while (api->followers) {
-        if (api->followers->client)
-            serve_client_set_data(api->followers->client, NULL, NULL);
-        follower_free(api->followers);
+    struct api_follower *next;
+
+    for (struct api_follower *follower = api->followers; follower; follower = next) {
+        next = follower->next;
+        if (follower->client)
+            serve_client_set_data(follower->client, NULL, NULL);
+        follower_free(follower);
     }
     serve_feed_free(TAKE(api->feed));
 }

@@ -183,6 +183,7 @@ void api_memory_put(struct serve_request *request);
 void api_memory_delete(struct serve_request *request);
 void api_memory_history(struct serve_request *request);
 void api_memory_restore(struct serve_request *request);
+void api_search(struct serve_request *request);
 void api_agents_ws(struct serve_request *request);
 void api_activity_get(struct serve_request *request);
 void api_models_list(struct serve_request *request);

@@ -175,6 +175,8 @@ static int64_t folder_stamp(int root, char **names, size_t n, struct arena *aren
         int64_t stamp[4];
         AUTO_FD fd = open_text(root, names[i], arena, &st);
 
+        if (fd < 0) /* another file may come and go behind a name */
+            st = (struct stat){ 0 };
         take_stamp(&st, stamp);
         for (const char *p = names[i]; *p; p++)
             sum = (sum ^ (unsigned char)*p) * 1099511628211u;

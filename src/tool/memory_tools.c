@@ -76,7 +76,7 @@ int memory_tool_check(void *arg, const struct tool_call *call, struct json_objec
     r = memory_applied(bed->config.agent_domain, call->operation_id, &base, &version, err);
     if (r != 0)
         return r < 0 ? -1 : 0;
-    return memory_propose(bed->config.files, call->agent, &edit, &arena, &proposal, err);
+    return memory_prepare(bed->config.files, call->agent, &edit, &arena, &proposal, err);
 }
 
 /* The agent's setting covers what is harmless by every measure there is. */
@@ -240,6 +240,14 @@ int write_memory_preview(struct tool_job *job, struct err *err)
         tool_job_shown(job, &preview, version_text(base, arena));
         return 0;
     }
+    /* Before acting only the version is compared. */
+    if (job->phase == JOB_CHECKING) {
+        if (memory_prepare(files_of(job), tool_job_call(job)->agent, &edit, arena, &proposal, err) <
+            0)
+            return -1;
+        tool_job_shown(job, &preview, version_text(proposal.base, arena));
+        return 0;
+    }
     if (memory_propose(files_of(job), tool_job_call(job)->agent, &edit, arena, &proposal, err) < 0)
         return -1;
     memory_details(&edit, &proposal, &details);
@@ -274,7 +282,7 @@ static int apply(struct tool_job *job, const struct memory_edit *edit, struct fi
     struct memory_proposal proposal;
     int r;
 
-    if (memory_propose(files_of(job), call->agent, edit, tool_job_arena(job), &proposal, err) < 0 ||
+    if (memory_prepare(files_of(job), call->agent, edit, tool_job_arena(job), &proposal, err) < 0 ||
         loop_unit_begin(tool_job_loop(job), tool_job_domain(job), err) < 0)
         return -1;
     r = memory_apply(files_of(job), call->agent, edit, &proposal, call->inbox_id, call->run_n,

@@ -15,6 +15,7 @@
     "scheme or path"
 #define ADDRESS          "` must be an address and a port, like 127.0.0.1:7117 or [::1]:7117"
 #define HOST             ".0` must be a host name, with a port or without, like mouse.example.org"
+#define WEB_URL          "` must begin with http:// or https:// and hold no user name or password"
 #define ID               "` must be letters, digits, dots, dashes or underscores and begin with a letter or digit"
 #define BYTES            "` must be a number with B, KiB, MiB or GiB, like 1GiB"
 #define TOKEN            "` must be 43 letters, digits, - or _"
@@ -42,6 +43,21 @@ static const struct limit_case cases[] = {
     { "agent.model", "-x", ID },
     { "agent.model", "\"a b\"", ID, 1 },
     { "agent.model", "true", "` must be a string, found boolean" },
+    { "connect.slack.base_url", "http://127.0.0.1:1/api" },
+    { "connect.slack.base_url", "ftp://h", WEB_URL },
+    { "connect.google.base_url", "https://h" },
+    { "connect.google.base_url", "\"http://u@h\"", WEB_URL, 1 },
+    { "connect.google.auth_url", "https://h/auth" },
+    { "connect.google.auth_url", "x", WEB_URL },
+    { "connect.google.token_url", "https://h/token" },
+    { "connect.google.token_url", "x", WEB_URL },
+    { "connect.google.client_id", "a.apps" },
+    { "connect.google.client_id", "\"\"", "` must have at least 1 characters, found 0", 1 },
+    { "connect.google.client_secret_ref", "google-client" },
+    { "connect.google.client_secret_ref", "\"a b\"",
+      "` must be the name of a stored secret: letters, digits, dots, dashes, underscores or "
+      "slashes",
+      1 },
     { "skills.root", "/s" },
     { "skills.root", "\"\"", "` must have at least 1 characters, found 0", 1 },
     { "rules.root", "r/s" },
@@ -113,6 +129,9 @@ static const struct limit_case cases[] = {
     { "server.listen", "\"http://127.0.0.1:1\"", ADDRESS, 1 },
     { "server.listen", "\"::1\"", ADDRESS, 1 },
     { "server.listen", "\"[::g]:1\"", ADDRESS, 1 },
+    { "skills.trusted_keys",
+      "[\"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"]" },
+    { "skills.trusted_keys", "[\"abc\"]", ".0` must be 64 hexadecimal digits", 2 },
     { "server.hosts", "[mouse.example.org]" },
     { "server.hosts", "[\"m.org:80\"]" },
     { "server.hosts", "[\"m org\"]", HOST, 2 },

@@ -214,10 +214,16 @@ static const char *other_text(const struct config_field *field)
         { "server.listen", "127.0.0.1:1" },
         { "server.token", "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopq" },
         { "store.url", "postgresql://h/d" },
+        { "connect.slack.base_url", "https://h" },
+        { "connect.google.base_url", "https://h" },
+        { "connect.google.auth_url", "https://h" },
+        { "connect.google.token_url", "https://h" },
         { "scheduler.discipline", "fifo" },
         { "scheduler.fairness", "none" },
         { "budget.warn_at", "0.5" },
         { "agent.model", "offline" },
+        { "skills.trusted_keys",
+          "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(special); i++)

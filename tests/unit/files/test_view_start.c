@@ -225,3 +225,43 @@ TEST(whatever_happens_disk_and_store_agree_and_no_edit_is_lost, .param = &db_tes
     for (unsigned seed = 1; seed <= 40; seed++)
         run_seed(rig, seed);
 }
+
+TEST(a_look_without_a_daemon_names_what_is_wrong, .param = &db_test_sqlite)
+{
+    AUTO(rig) rig = view_open(t);
+    struct file_problem *problems;
+    size_t count;
+
+    files_look(test_path(t, "none"), &t->arena, &problems, &count);
+    ASSERT_EQ(count, 0);
+    agent_writes(rig, "knowledge/a.md", "one");
+    view_settle(rig);
+    files_look(rig->view_dir, &t->arena, &problems, &count);
+    ASSERT_EQ(count, 0);
+    human_does(rig, "ln -s /etc/passwd knowledge/link.md; printf '\\377' > knowledge/odd.md");
+    files_look(rig->view_dir, &t->arena, &problems, &count);
+    ASSERT_EQ(count, 2);
+    ASSERT_STR(problems[0].tree, "agents/coach");
+    ASSERT_TEXT(stored(rig, "knowledge/odd.md"), "(none)");
+}
+
+TEST(many_files_are_recorded_in_slices, .param = &db_test_sqlite)
+{
+    AUTO(rig) rig = view_open(t);
+    struct file *rows;
+    size_t count;
+
+    agent_writes(rig, "a.md", "one");
+    view_settle(rig);
+    human_does(rig, "mkdir many; for i in $(seq 500); do echo $i > many/$i.md; done");
+    view_settle(rig);
+    ASSERT_OK(file_list(rig->files, TREE, STR("many/"), &t->arena, &rows, &count, &t->err));
+    ASSERT_EQ(count, 500);
+    /* And all of them appear again where nothing of the view is left. */
+    restart(rig, false);
+    ASSERT_EQ(system(arena_printf(&t->arena, "rm -r %s", rig->view_dir)), 0);
+    rig_start(rig);
+    view_settle(rig);
+    ASSERT_TEXT(disk(rig, "many/500.md"), "500\n");
+    ASSERT_TEXT(history(rig, "many/500.md"), "owner:500\n");
+}

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "db/db.h"
 #include "rig.h"
 
 DB_TEST(a_thread_is_made_once_and_found_again)

@@ -73,6 +73,14 @@ const struct model_tool rig_journal[] = {
 };
 const size_t rig_journal_count = ARRAY_LEN(rig_journal);
 
+const struct model_tool rig_memory[] = {
+    TOOL("list_memory", OBJECT("", "\"directory\":" TEXT)),
+    TOOL("read_memory", OBJECT("\"path\"", "\"path\":" TEXT)),
+    TOOL("write_memory", OBJECT("\"path\",\"reason\"", "\"path\":" TEXT ",\"content\":" TEXT
+                                                       ",\"operation\":" TEXT ",\"reason\":" TEXT)),
+};
+const size_t rig_memory_count = ARRAY_LEN(rig_memory);
+
 void rig_begin(struct rig *rig, struct test *t, const struct model_tool *tools, size_t n)
 {
     *rig = (struct rig){ .t = t, .tools = tools, .tool_count = n };

@@ -27,7 +27,8 @@ struct rig {
 extern const struct model_tool rig_hands[];   /* bash, read_file, write_file, edit_file, search */
 extern const struct model_tool rig_plain[];   /* the same with other schemas */
 extern const struct model_tool rig_journal[]; /* tasks, time, memory */
-extern const size_t rig_hands_count, rig_plain_count, rig_journal_count;
+extern const struct model_tool rig_memory[];  /* list, read and write with operations */
+extern const size_t rig_hands_count, rig_plain_count, rig_journal_count, rig_memory_count;
 
 void rig_begin(struct rig *rig, struct test *t, const struct model_tool *tools, size_t n);
 void rig_end(struct rig *rig);

@@ -370,6 +370,69 @@ TEST(offline_remembers_recalls_and_forgets_line_by_line)
     rig_end(&rig);
 }
 
+TEST(offline_adds_a_line_where_it_can_append)
+{
+    struct rig rig;
+
+    rig_begin(&rig, t, rig_memory, rig_memory_count);
+    rig_user(&rig, "remember that I prefer mornings");
+    ASSERT_TEXT(rig_think(&rig),
+                "write_memory {\"path\":\"knowledge/preferences.md\",\"operation\":\"append\","
+                "\"reason\":\"You asked me to remember this.\",\"content\":\"- I prefer "
+                "mornings\\n\"}");
+    rig_result(&rig, 0, "{\"path\":\"knowledge/preferences.md\",\"operation\":\"append\"}");
+    ASSERT_TEXT(rig_think(&rig), "I noted that. (knowledge/preferences.md)");
+    rig_user(&rig, "remember that the door code is 4711");
+    ASSERT_CONTAINS(rig_think(&rig), "knowledge/notes.md");
+    rig_failure(&rig, 0, "rejected: no codes");
+    ASSERT_CONTAINS(rig_think(&rig), "no codes");
+    rig_end(&rig);
+}
+
+TEST(offline_looks_through_its_files_for_what_it_remembers)
+{
+    struct rig rig;
+
+    rig_begin(&rig, t, rig_memory, rig_memory_count);
+    rig_user(&rig, "what do you remember about mornings?");
+    ASSERT_TEXT(rig_think(&rig), "list_memory {\"directory\":\"knowledge\"}");
+    rig_result(&rig, 0,
+               "{\"files\":[{\"path\":\"knowledge/notes.md\",\"bytes\":9},"
+               "{\"path\":\"knowledge/preferences.md\",\"bytes\":20}]}");
+    ASSERT_TEXT(rig_think(&rig), "read_memory {\"path\":\"knowledge/notes.md\"}; "
+                                 "read_memory {\"path\":\"knowledge/preferences.md\"}");
+    rig_result(&rig, 0, "{\"path\":\"knowledge/notes.md\",\"content\":\"- tea\\n\"}");
+    rig_result(&rig, 1,
+               "{\"path\":\"knowledge/preferences.md\",\"content\":\"- I prefer "
+               "mornings\\n- no sugar\\n\"}");
+    ASSERT_TEXT(rig_think(&rig), "knowledge/preferences.md says:\n    - I prefer mornings\n");
+    rig_user(&rig, "what do you know");
+    rig_think(&rig);
+    rig_result(&rig, 0, "{\"files\":[]}");
+    ASSERT_TEXT(rig_think(&rig), "I have no notes yet. Say \"remember that ...\".");
+    rig_end(&rig);
+}
+
+TEST(offline_forgets_a_line_or_the_file_that_held_nothing_else)
+{
+    struct rig rig;
+    const char *said;
+
+    rig_begin(&rig, t, rig_memory, rig_memory_count);
+    rig_user(&rig, "forget about tea");
+    rig_think(&rig);
+    rig_result(&rig, 0,
+               "{\"files\":[{\"path\":\"knowledge/a.md\"},{\"path\":\"knowledge/b.md\"}]}");
+    rig_think(&rig);
+    rig_result(&rig, 0, "{\"path\":\"knowledge/a.md\",\"content\":\"- tea\\n- milk\\n\"}");
+    rig_result(&rig, 1, "{\"path\":\"knowledge/b.md\",\"content\":\"- green tea\\n\"}");
+    said = rig_think(&rig);
+    ASSERT_CONTAINS(said, "{\"path\":\"knowledge/a.md\",\"operation\":\"write\"");
+    ASSERT_CONTAINS(said, "\"content\":\"- milk\\n\"");
+    ASSERT_CONTAINS(said, "{\"path\":\"knowledge/b.md\",\"operation\":\"delete\"");
+    rig_end(&rig);
+}
+
 TEST(offline_does_not_overwrite_notes_that_it_may_not_read)
 {
     struct rig rig;

@@ -98,9 +98,13 @@ static struct json_object *sent(struct test *t, const char *provider, const stru
     const struct model_spec spec = {
         .id = "m", .provider = provider, .model = "x", .base_url = "http://127.0.0.1"
     };
-    const struct model_request request = {
-        .model_id = "m", .system = STR("Be kind."), .messages = h->messages, .message_count = h->n
-    };
+    /* One that is not copied is treated as one that is, and stays as it was. */
+    const struct model_request request = { .model_id = "m",
+                                           .system = STR("Be kind."),
+                                           .messages = h->messages,
+                                           .message_count = h->n,
+                                           .stable = h->n % 2 };
+    const struct history before = *h;
     struct model_gateway_config config = { .models = &spec, .model_count = 1, .retry = &once };
     struct json_object *body = NULL;
     struct clock_fake clock;
@@ -121,6 +125,7 @@ static struct json_object *sent(struct test *t, const char *provider, const stru
     if (ret_text)
         *ret_text = arena_copy(&t->arena, text.p, text.n);
     ASSERT_OK(json_parse(text, &body, &t->err));
+    ASSERT(memcmp(&before, h, sizeof(before)) == 0);
     model_gateway_free(gateway);
     http_client_free(config.http);
     loop_free(config.loop);

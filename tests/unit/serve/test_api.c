@@ -220,3 +220,146 @@ TEST(what_could_not_be_stored_is_not_said_to_be_done)
     ASSERT_CONTAINS(ask(t, house, "GET", "/api/v1/agents/planner", ""), "\"paused\":false");
     house_end(house);
 }
+
+/* ---- memory ---- */
+
+#define AT "/api/v1/agents/planner/memory"
+
+static struct house *with_agent(struct test *t)
+{
+    struct house *house = house_start(t);
+
+    ask(t, house, "POST", "/run", "{\"prompt\":\"hi\"}");
+    return house;
+}
+
+TEST(memory_is_written_listed_and_read_by_its_owner)
+{
+    struct house *house = with_agent(t);
+    const char *answer = ask(t, house, "PUT", AT "/knowledge/a.md",
+                             "{\"content\":\"- tea\\n\",\"reason\":\"mine\"}");
+
+    ASSERT_CONTAINS(answer, "HTTP/1.1 201");
+    ASSERT_CONTAINS(answer, "\"author\":\"owner\"");
+    ASSERT_CONTAINS(ask(t, house, "PUT", AT "/knowledge/a.md", "{\"content\":\"- coffee\"}"),
+                    "HTTP/1.1 200");
+    answer = ask(t, house, "GET", AT, "");
+    ASSERT_CONTAINS(answer, "{\"path\":\"AGENTS.md\",");
+    ASSERT_CONTAINS(answer, "{\"path\":\"knowledge/a.md\",\"content_type\":\"text/markdown\",");
+    ASSERT_CONTAINS(answer, "\"size_bytes\":8,\"version\":2,\"writable\":true}");
+    ASSERT_CONTAINS(answer, "\"total_bytes\":8,\"limit_bytes\":102400}");
+    ASSERT_CONTAINS(ask(t, house, "GET", AT "/knowledge/a.md?version=1", ""),
+                    "\"content\":\"- tea\\n\"");
+    ASSERT_CONTAINS(ask(t, house, "GET", AT "/knowledge/b.md", ""), "HTTP/1.1 404");
+    ASSERT_CONTAINS(ask(t, house, "GET", AT "/tools.json", ""), "\"writable\":false");
+    house_end(house);
+}
+
+TEST(memory_that_was_changed_meanwhile_is_not_overwritten)
+{
+    struct house *house = with_agent(t);
+
+    ask(t, house, "PUT", AT "/knowledge/a.md", "{\"content\":\"1\",\"base_version\":0}");
+    ASSERT_CONTAINS(
+        ask(t, house, "PUT", AT "/knowledge/a.md", "{\"content\":\"2\",\"base_version\":0}"),
+        "\"code\":\"version_conflict\"");
+    ASSERT_CONTAINS(
+        ask(t, house, "PUT", AT "/knowledge/a.md", "{\"content\":\"2\",\"base_version\":1}"),
+        "\"version\":2");
+    ASSERT_CONTAINS(ask(t, house, "DELETE", AT "/knowledge/a.md?base_version=1", ""),
+                    "HTTP/1.1 409");
+    house_end(house);
+}
+
+TEST(deleted_memory_has_a_history_and_comes_back)
+{
+    struct house *house = with_agent(t);
+    const char *answer;
+
+    ask(t, house, "PUT", AT "/knowledge/a.md", "{\"content\":\"1\"}");
+    ASSERT_CONTAINS(ask(t, house, "DELETE", AT "/knowledge/a.md?reason=old", ""), "HTTP/1.1 204");
+    ASSERT_CONTAINS(ask(t, house, "DELETE", AT "/knowledge/a.md", ""), "HTTP/1.1 404");
+    ASSERT_CONTAINS(ask(t, house, "GET", AT "/knowledge/a.md", ""), "HTTP/1.1 404");
+    answer = ask(t, house, "GET", AT "-history/knowledge/a.md", "");
+    ASSERT_CONTAINS(answer,
+                    "{\"version\":2,\"size_bytes\":0,\"author\":\"owner\",\"reason\":\"old\"");
+    ASSERT_CONTAINS(answer, "\"deleted\":true");
+    ASSERT_CONTAINS(ask(t, house, "POST", AT "-restore/knowledge/a.md", "{\"version\":1}"),
+                    "\"version\":3");
+    ASSERT_CONTAINS(ask(t, house, "GET", AT "/knowledge/a.md", ""), "\"content\":\"1\"");
+    ASSERT_CONTAINS(ask(t, house, "POST", AT "-restore/knowledge/a.md", "{\"version\":9}"),
+                    "HTTP/1.1 404");
+    ASSERT_CONTAINS(ask(t, house, "POST", AT "-restore/knowledge/a.md", "{\"version\":0}"),
+                    "HTTP/1.1 422");
+    ASSERT_CONTAINS(ask(t, house, "GET", AT "-history/knowledge/none.md", ""), "HTTP/1.1 404");
+    house_end(house);
+}
+
+TEST(memory_paths_do_not_lead_elsewhere)
+{
+    static const char *const paths[] = {
+        "/../../kill",
+        "/knowledge/../AGENTS.md",
+        "/knowledge/%2e%2e/AGENTS.md",
+        "/%2e%2e%2fx",
+        "/knowledge%2F..%2Fx",
+        "/knowledge/..%5cx",
+        "/knowledge/a%00b",
+        "/knowledge/%c0%ae%c0%ae",
+        "/%2Fetc%2Fpasswd",
+        "/knowledge//a",
+        "/knowledge/a.md.",
+        "/knowledge/%2e",
+        "/knowledge/.hidden",
+        "/AGENTS.md",
+        "/tools.json",
+        "/Knowledge/a.md",
+        "/secrets/a",
+        "/skills/Bad.md",
+        "/skills/a/SKILL.md",
+        "/knowledge/%E2%80%AEa",
+        "/knowledge/con",
+        "/knowledge/a%252e%252e",
+        "/knowledge",
+        "/agents/other/knowledge/a.md",
+    };
+    struct house *house = with_agent(t);
+    const char *before;
+
+    ask(t, house, "PUT", AT "/knowledge/keep.md", "{\"content\":\"kept\"}");
+    before = strstr(ask(t, house, "GET", AT, ""), "{\"files\"");
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+        const char *path = arena_printf(&t->arena, AT "%s", paths[i]);
+        const char *put = ask(t, house, "PUT", path, "{\"content\":\"x\"}");
+        const char *gone = ask(t, house, "DELETE", path, "");
+
+        if (strncmp(put, "HTTP/1.1 4", 10) != 0 || strncmp(gone, "HTTP/1.1 4", 10) != 0)
+            FAIL("%s: %.40s / %.40s", path, put, gone);
+    }
+    ASSERT_TEXT(strstr(ask(t, house, "GET", AT, ""), "{\"files\""), before);
+    house_end(house);
+}
+
+TEST(memory_is_bounded_text_of_an_agent_that_there_is)
+{
+    struct house *house = with_agent(t);
+    char *body = arena_alloc(&t->arena, 102400 + 100, 1);
+    int n = sprintf(body, "{\"content\":\"");
+
+    memset(body + n, 'x', 102401);
+    strcpy(body + n + 102401, "\"}");
+    ASSERT_CONTAINS(ask(t, house, "PUT", AT "/knowledge/a.md", body), "HTTP/1.1 413");
+    body[n] = '\xFF';
+    ASSERT_CONTAINS(ask(t, house, "PUT", AT "/knowledge/a.md", body), "HTTP/1.1 400");
+    ASSERT_CONTAINS(ask(t, house, "PUT", AT "/knowledge/a.md", "{\"content\":\"a\\u0000b\"}"),
+                    "HTTP/1.1 422");
+    ASSERT_CONTAINS(ask(t, house, "PUT", AT "/knowledge/a.md", "{\"content\":7}"), "HTTP/1.1 422");
+    ASSERT_CONTAINS(ask(t, house, "PUT", AT "/knowledge/a.md", "{}"), "HTTP/1.1 422");
+    ASSERT_CONTAINS(ask(t, house, "PUT", AT "/knowledge/a.md", "{\"content\":\"\",\"x\":1}"),
+                    "HTTP/1.1 422");
+    ASSERT_CONTAINS(ask(t, house, "GET", "/api/v1/agents/nobody/memory", ""), "HTTP/1.1 404");
+    ASSERT_CONTAINS(
+        ask(t, house, "PUT", "/api/v1/agents/nobody/memory/knowledge/a.md", "{\"content\":\"x\"}"),
+        "HTTP/1.1 404");
+    house_end(house);
+}

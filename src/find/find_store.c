@@ -1,0 +1,238 @@
+/* Reading the agent domain into the index.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "db/db.h"
+#include "find/find_int.h"
+#include "memory/conversation.h"
+
+#define BODY_BYTES (64 * 1024) /* of a document; what comes after it is not found */
+#define OVERLAP    100 /* several daemons on Postgres: rows may become visible out of order */
+
+/* ---- cursors ---- */
+
+static int cursor_get(struct db *db, const char *source, int64_t *ret_position, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (db_prepare(db, SQL("SELECT position FROM find_cursors WHERE source = ?"), &q, err) < 0)
+        return -1;
+    stmt_bind_text(q, source);
+    r = stmt_step(q, err);
+    *ret_position = r == 1 ? stmt_i64(q, "position") : 0;
+    return r < 0 ? -1 : 0;
+}
+
+static int cursor_set(struct db *db, const char *source, int64_t position, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(db,
+                   SQL("INSERT INTO find_cursors (source, position) VALUES (?, ?)"
+                       " ON CONFLICT (source) DO UPDATE SET position = excluded.position"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_text(q, source);
+    stmt_bind_i64(q, position);
+    return stmt_run(q, err);
+}
+
+/* ---- documents ---- */
+
+struct document {
+    const char *ref;
+    const char *kind;
+    struct str agent_id, path, body;
+    int64_t thread_n, at;
+};
+
+static int drop(struct db *db, const char *ref, struct err *err)
+{
+    AUTO(stmt) text = NULL;
+    AUTO(stmt) row = NULL;
+
+    if (db_prepare(db,
+                   SQL("DELETE FROM find_text WHERE rowid = (SELECT n FROM find_documents"
+                       " WHERE ref = ?)"),
+                   &text, err) < 0 ||
+        db_prepare(db, SQL("DELETE FROM find_documents WHERE ref = ?"), &row, err) < 0)
+        return -1;
+    stmt_bind_text(text, ref);
+    stmt_bind_text(row, ref);
+    return stmt_run(text, err) < 0 || stmt_run(row, err) < 0 ? -1 : 0;
+}
+
+/* 1 added, 0 it is there. */
+static int add_row(struct db *db, const struct document *document, int64_t *ret_n, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (db_prepare(db,
+                   SQL("INSERT INTO find_documents (ref, kind, agent_id, thread_n, path, at)"
+                       " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (ref) DO NOTHING RETURNING n"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_text(q, document->ref);
+    stmt_bind_text(q, document->kind);
+    stmt_bind_str(q, document->agent_id);
+    if (document->thread_n)
+        stmt_bind_i64(q, document->thread_n);
+    else
+        stmt_bind_null(q);
+    stmt_bind_str(q, document->path.n ? document->path : STR(""));
+    stmt_bind_i64(q, document->at);
+    r = stmt_step(q, err);
+    if (r == 1)
+        *ret_n = stmt_i64(q, "n");
+    return r;
+}
+
+static int add(struct db *db, const struct document *document, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int64_t n;
+    int r = add_row(db, document, &n, err);
+
+    if (r <= 0)
+        return r;
+    if (db_prepare(db, SQL("INSERT INTO find_text (rowid, body) VALUES (?, ?)"), &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, n);
+    stmt_bind_str(q, document->body);
+    return stmt_run(q, err);
+}
+
+/* ---- messages ---- */
+
+static int add_message(struct find *find, struct stmt *q, struct arena *arena, struct err *err)
+{
+    struct document document = {
+        .ref = arena_printf(arena, "message:%lld", (long long)stmt_i64(q, "n")),
+        .kind = "message",
+        .agent_id = stmt_str(q, "agent_id"),
+        .thread_n = stmt_i64(q, "thread_n"),
+        .at = stmt_i64(q, "created_at"),
+        .body = message_line(stmt_str(q, "content"), BODY_BYTES, arena),
+    };
+
+    if (!document.body.n)
+        return 0;
+    return add(domain_db(find->config.index_domain), &document, err);
+}
+
+/* What people and agents said; not what tools answered. */
+static int prepare_messages(struct db *db, int64_t after, int limit, struct stmt **ret_q,
+                            struct err *err)
+{
+    if (db_prepare(db,
+                   SQL("SELECT m.n, m.kind, m.thread_n, m.created_at, a.id AS agent_id,"
+                       " CASE WHEN m.kind IN ('user', 'thought', 'summary') THEN"
+                       " coalesce(m.content, p.content) END AS content"
+                       " FROM agent_messages AS m JOIN agents AS a ON a.n = m.agent_n"
+                       " LEFT JOIN agent_message_payloads AS p ON p.n = m.content_entry_n"
+                       " WHERE m.n > ? ORDER BY m.n LIMIT ?"),
+                   ret_q, err) < 0)
+        return -1;
+    stmt_bind_i64(*ret_q, after);
+    stmt_bind_i64(*ret_q, limit);
+    return 0;
+}
+
+static int newest_message(struct db *db, int64_t *ret_n, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(db, SQL("SELECT max(n) AS n FROM agent_messages"), &q, err) < 0 ||
+        stmt_step(q, err) < 0)
+        return -1;
+    *ret_n = stmt_i64(q, "n");
+    return 0;
+}
+
+int find_read_messages(struct find *find, int limit, size_t *ret_count, struct err *err)
+{
+    struct db *from = domain_db(find->config.agent_domain);
+    struct db *to = domain_db(find->config.index_domain);
+    AUTO_ARENA arena = ARENA_INIT;
+    AUTO(stmt) q = NULL;
+    int64_t position, newest, last = 0;
+    int r;
+
+    *ret_count = 0;
+    if (cursor_get(to, "messages", &position, err) < 0 || newest_message(from, &newest, err) < 0)
+        return -1;
+    if (newest <= position)
+        return 0;
+    if (prepare_messages(from, position > OVERLAP ? position - OVERLAP : 0, limit + OVERLAP, &q,
+                         err) < 0)
+        return -1;
+    while ((r = stmt_step(q, err)) == 1) {
+        arena_reset(&arena);
+        last = stmt_i64(q, "n");
+        *ret_count += last > position;
+        if (add_message(find, q, &arena, err) < 0)
+            return -1;
+    }
+    if (r < 0)
+        return -1;
+    if (*ret_count > (size_t)limit)
+        *ret_count = (size_t)limit;
+    return last > position ? cursor_set(to, "messages", last, err) : 0;
+}
+
+/* ---- files ---- */
+
+/* A file of an agent, as it is now; of whatever happened to it in between nothing is left. */
+static int add_file(struct find *find, struct stmt *q, struct arena *arena, struct err *err)
+{
+    struct db *to = domain_db(find->config.index_domain);
+    struct str tree = stmt_str(q, "tree"), path = stmt_str(q, "path");
+    struct document document = {
+        .ref = arena_printf(arena, "file:%lld", (long long)stmt_i64(q, "file_n")),
+        .kind = "file",
+        .agent_id = str_skip(tree, STR("agents/").n),
+        .path = path,
+        .at = stmt_i64(q, "updated_at"),
+    };
+
+    if (drop(to, document.ref, err) < 0)
+        return -1;
+    if (!str_starts(tree, STR("agents/")) || !stmt_is_null(q, "deleted_at"))
+        return 0;
+    document.body = str_from(arena_printf(arena, "%.*s\n%.*s", STR_ARG(path),
+                                          STR_ARG(str_take(stmt_blob(q, "content"), BODY_BYTES))));
+    return add(to, &document, err);
+}
+
+int find_read_files(struct find *find, int limit, size_t *ret_count, struct err *err)
+{
+    struct db *to = domain_db(find->config.index_domain);
+    AUTO_ARENA arena = ARENA_INIT;
+    AUTO(stmt) q = NULL;
+    int64_t position, last = 0;
+    int r;
+
+    *ret_count = 0;
+    if (cursor_get(to, "files", &position, err) < 0 ||
+        db_prepare(domain_db(find->config.agent_domain),
+                   SQL("SELECT e.n, f.n AS file_n, f.tree, f.path, f.updated_at, f.deleted_at,"
+                       " v.content FROM file_events AS e JOIN files AS f ON f.n = e.file_n"
+                       " JOIN file_versions AS v ON v.file_n = f.n AND v.version = f.version"
+                       " WHERE e.n > ? ORDER BY e.n LIMIT ?"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, position);
+    stmt_bind_i64(q, limit);
+    while ((r = stmt_step(q, err)) == 1) {
+        arena_reset(&arena);
+        last = stmt_i64(q, "n");
+        (*ret_count)++;
+        if (add_file(find, q, &arena, err) < 0)
+            return -1;
+    }
+    if (r < 0)
+        return -1;
+    return last ? cursor_set(to, "files", last, err) : 0;
+}

@@ -1,0 +1,470 @@
+#!/usr/bin/env python3
+"""Agents made, changed, copied, exported and destroyed; conversations; the wizard."""
+import http.client
+import io
+import json
+import tarfile
+import threading
+
+from harness import WAIT_S, Refused, eventually, expect, expect_eq, expect_in, main, test
+
+WIZARD = "system:builder-wizard"
+
+
+def raw(daemon, method, path, body=None, kind="application/gzip"):
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=WAIT_S)
+    connection.request(method, "/api/v1" + path, body=body,
+                       headers={"Authorization": f"Bearer {daemon.token()}", "Content-Type": kind})
+    answer = connection.getresponse()
+    data = answer.read()
+    connection.close()
+    return answer, data
+
+
+def refused(daemon, method, path, body=None, status=400):
+    return daemon.ask(method, path, body, status=status)["error"]
+
+
+def ids(daemon, query=""):
+    return [agent["id"] for agent in daemon.ask("GET", "/agents" + query)["agents"]]
+
+
+def talk(daemon, thread, text, end=True):
+    stream = daemon.start(text, agent=WIZARD, thread=thread)
+    if not end:
+        return stream.until("waiting"), stream
+    return stream.end()["result"]
+
+
+@test
+def an_agent_is_made_changed_copied_and_destroyed(box):
+    daemon = box.serve()
+    agent = daemon.ask("POST", "/agents", {"displayName": "Gym Coach", "template": "gym-coach",
+                                           "description": "Mine."}, status=201)
+    expect_eq((agent["id"], agent["template"], agent["description"]), ("gym-coach", "gym-coach", "Mine."))
+    expect_eq(agent["state"]["word"], "asleep")
+    expect_in("When you are corrected", agent["instructions"])
+    expect_eq(daemon.ask("POST", "/agents", {"displayName": "Gym Coach"}, status=201)["id"], "gym-coach-2")
+    expect_eq(refused(daemon, "POST", "/agents", {"displayName": "X", "id": "gym-coach"}, 409)["code"], "conflict")
+    changed = daemon.ask("PATCH", "/agents/gym-coach", {"displayName": "Coach", "tools": ["bash"], "paused": True})
+    expect_eq((changed["displayName"], changed["tools"], changed["state"]["word"], changed["description"]),
+              ("Coach", ["bash"], "paused", "Mine."))
+    changed = daemon.ask("PATCH", "/agents/gym-coach", {"tools": None, "paused": False, "model": "offline"})
+    expect("tools" not in changed, changed)
+    copy = daemon.ask("POST", "/agents/gym-coach/duplicate", {}, status=201)
+    expect_eq((copy["id"], copy["displayName"], copy["model"]), ("coach-copy", "Coach (copy)", "offline"))
+    error = refused(daemon, "DELETE", "/agents/gym-coach", {"confirm": "coach"})
+    expect_in("Coach", error["message"])
+    refused(daemon, "DELETE", "/agents/gym-c", {"confirm": "Coach"}, 404)
+    daemon.ask("DELETE", "/agents/gym-coach?confirm=Coach", status=204)
+    daemon.ask("DELETE", "/agents/gym-coach", {"confirm": "Coach"}, status=204)
+    expect_eq(ids(daemon), ["coach-copy", "gym-coach-2", "planner"])
+    expect_eq(daemon.ask("GET", "/agents/gym-coach")["state"]["word"], "gone")
+    expect_eq(refused(daemon, "PATCH", "/agents/gym-coach", {"displayName": "x"}, 409)["code"], "agent_destroyed")
+    try:
+        daemon.start("hi", agent="gym-coach")
+        expect(False, "an agent that is gone was spoken to")
+    except Refused as why:
+        expect_eq(why.error["code"], "agent_destroyed")
+    daemon.stop()
+
+
+@test
+def what_is_wrong_with_an_agent_is_said(box):
+    daemon = box.serve()
+    cases = [
+        ({}, "displayName is missing"),
+        ({"displayName": ""}, "is empty"),
+        ({"displayName": "a" * 81}, "at most 80"),
+        ({"displayName": "a\u202eb"}, "U+202E"),
+        ({"displayName": "a\u0000b"}, "U+0000"),
+        ({"displayName": "a\nb"}, "U+000A"),
+        ({"displayName": "A", "tools": ["nope"]}, 'no tool "nope"; there are: ask_user'),
+        ({"displayName": "A", "tools": ["propose_agent"]}, "no tool"),
+        ({"displayName": "A", "tools": ["bash", "bash"]}, "twice"),
+        ({"displayName": "A", "tools": "bash"}, "list of names"),
+        ({"displayName": "A", "tools": [1]}, "no tool"),
+        ({"displayName": "A", "template": "nope"}, "there are: gym-coach"),
+        ({"displayName": "A", "id": "Big"}, "lower-case"),
+        ({"displayName": "A", "id": "system:x"}, "Dormouse's own"),
+        ({"displayName": "A", "id": "../x"}, "lower-case"),
+        ({"displayName": "A", "autoApproveMemory": "yes"}, "true or false"),
+        ({"displayName": "A", "nme": "x"}, "nme"),
+    ]
+    for body, says in cases:
+        error = daemon.ask("POST", "/agents", body, status=422 if "error" in body else
+                           (422 if says in ("list of names", "true or false", "nme") else 400))["error"]
+        expect_in(says, error["message"])
+    big = {"displayName": "A", "instructions": "x" * (100 * 1024 + 1)}
+    expect_eq(refused(daemon, "POST", "/agents", big, 413)["code"], "too_large")
+    daemon.ask("POST", "/agents", {"displayName": "A", "instructions": "x" * 100 * 1024}, status=201)
+    error = refused(daemon, "POST", "/agents", {"displayName": "A", "model": "nope"}, 403)
+    expect_eq(error["code"], "model_not_allowed")
+    refused(daemon, "PATCH", f"/agents/{WIZARD}", {"displayName": "x"}, 404)
+    refused(daemon, "PATCH", "/agents/nobody", {"displayName": "x"}, 404)
+    expect_eq(ids(daemon), ["a", "planner"])
+    daemon.stop()
+
+
+@test
+def two_clients_at_once_lose_nothing(box):
+    daemon = box.serve()
+    made, lock = [], threading.Lock()
+
+    def create(_):
+        agent = daemon.ask("POST", "/agents", {"displayName": "Twin"}, status=201)
+        with lock:
+            made.append(agent["id"])
+
+    threads = [threading.Thread(target=create, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    expect_eq(sorted(made), ["twin"] + [f"twin-{i}" for i in range(2, 9)])
+
+    changes = [{"description": "d"}, {"instructions": "i"}, {"tools": ["bash"]}, {"model": "offline"}]
+    threads = [threading.Thread(target=lambda c=c: daemon.ask("PATCH", "/agents/twin", c)) for c in changes]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    twin = daemon.ask("GET", "/agents/twin")
+    expect_eq((twin["description"], twin["instructions"], twin["tools"], twin["model"]), ("d", "i", ["bash"], "offline"))
+    daemon.stop()
+
+
+@test
+def destroying_ends_a_run_that_waits(box):
+    box.script("""
+  - expect: { user: go, results: 0 }
+    reply: { calls: [{ name: bash, arguments: { command: "echo hi" } }] }
+""")
+    daemon = box.serve()
+    agent = daemon.ask("POST", "/agents", {"displayName": "Doer"}, status=201)
+    stream = daemon.start("go", agent="doer", cwd=box.work)
+    item = stream.until("waiting")["itemId"]
+    expect_eq(daemon.ask("GET", "/agents/doer")["state"]["word"], "waiting")
+    expect_eq(daemon.ask("GET", "/agents/doer")["pending"], 1)
+    daemon.ask("DELETE", "/agents/doer", {"confirm": "Doer"}, status=204)
+    expect_eq(stream.end()["stopReason"], "cancelled")
+    eventually(lambda: daemon.ask("GET", f"/inbox/{item}")["state"] == "withdrawn", "the item is withdrawn")
+    expect_eq(daemon.ask("GET", "/inbox")["items"], [])
+    threads = daemon.ask("GET", "/agents/doer/threads")["threads"]
+    expect_eq(len(threads), 1)
+    messages = daemon.ask("GET", f"/agents/doer/threads/{threads[0]['id']}/messages")["messages"]
+    expect_eq(messages[-1]["content"]["text"], "go")
+    expect(agent["id"] == "doer", agent)
+    daemon.stop()
+
+
+@test
+def an_archive_is_the_same_bytes_and_comes_back(box):
+    daemon = box.serve()
+    daemon.ask("POST", "/agents", {"displayName": "Gym Coach", "template": "gym-coach",
+                                   "autoApproveMemory": True}, status=201)
+    answer, first = raw(daemon, "GET", "/agents/gym-coach/export")
+    expect_eq((answer.status, answer.getheader("Content-Type")), (200, "application/gzip"))
+    expect_in("gym-coach.dormouse-agent.tar.gz", answer.getheader("Content-Disposition"))
+    expect_eq(raw(daemon, "GET", "/agents/gym-coach/export")[1], first)
+    names = tarfile.open(fileobj=io.BytesIO(first)).getnames()
+    expect_eq(names, ["AGENTS.md", "agent.json"])
+    answer, body = raw(daemon, "POST", "/agents/import", first)
+    made = json.loads(body)
+    expect_eq((answer.status, made["id"], made["autoApproveMemory"]), (201, "gym-coach-2", False))
+    expect_eq(raw(daemon, "GET", "/agents/gym-coach-2/export")[1], first)
+    expect_eq(raw(daemon, "POST", "/agents/import?id=gym-coach", first)[0].status, 409)
+    expect_eq(json.loads(raw(daemon, "POST", "/agents/import?id=third", first)[1])["id"], "third")
+    daemon.ask("PATCH", "/agents/third", {"instructions": "my key is sk-ant-api03-" + "a1B2" * 20})
+    answer, body = raw(daemon, "GET", "/agents/third/export")
+    expect_eq(answer.status, 409)
+    expect_in("AGENTS.md", json.loads(body)["error"]["message"])
+    daemon.stop()
+
+
+def pack(files, links=()):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as tar:
+        for name, text in files:
+            info = tarfile.TarInfo(name)
+            info.size = len(text)
+            tar.addfile(info, io.BytesIO(text))
+        for name, target in links:
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = tarfile.SYMTYPE, target
+            tar.addfile(info)
+    return out.getvalue()
+
+
+@test
+def a_hostile_archive_makes_nothing(box):
+    daemon = box.serve()
+    good = json.dumps({"format": "dormouse-agent", "version": 1, "displayName": "Guest"}).encode()
+
+    def settings(**more):
+        return json.dumps({**json.loads(good), **more}).encode()
+
+    agent = ("agent.json", good)
+    cases = [
+        (b"", 400), (b"junk", 400),
+        (pack([("AGENTS.md", b"hi")]), 400),
+        (pack([("agent.json", b"{")]), 400),
+        (pack([("agent.json", settings(format="x"))]), 400),
+        (pack([("agent.json", settings(version=2))]), 400),
+        (pack([("agent.json", settings(id="planner"))]), None),
+        (pack([("agent.json", settings(tools=["propose_agent"]))]), 400),
+        (pack([("agent.json", settings(tools=["nope"]))]), 400),
+        (pack([("agent.json", settings(model="nope"))]), 403),
+        (pack([("agent.json", settings(displayName="a\u202eb"))]), 400),
+        (pack([agent, ("AGENTS.md", b"\xff")]), 400),
+        (pack([agent, ("AGENTS.md", b"x" * (100 * 1024 + 1))]), 413),
+        (pack([agent, ("../evil", b"x")]), None),
+        (pack([agent, ("/etc/evil", b"x")]), None),
+        (pack([agent, ("knowledge/../../x", b"x")]), None),
+        (pack([agent, ("other.txt", b"x")]), 400),
+        (pack([agent, ("tools.json", b"x")]), 400),
+        (pack([agent, ("knowledge/a.md", b"\xff\xfe")]), 400),
+        (pack([agent, ("knowledge/a.md", b"x" * (100 * 1024 + 1))]), 413),
+        (pack([agent, ("knowledge/a.md", b"x"), ("knowledge/A.md", b"y")]), None),
+        (pack([agent], [("knowledge/l.md", "/etc/passwd")]), None),
+        (pack([agent, ("knowledge/zeros", b"\0" * (64 << 20))]), None),
+        (pack([agent] + [(f"knowledge/{i}.md", b"x") for i in range(1001)]), None),
+    ]
+    for i, (body, status) in enumerate(cases):
+        answer, text = raw(daemon, "POST", "/agents/import", body)
+        expect(answer.status >= 400 and answer.status < 500 and status in (None, answer.status),
+               f"case {i}: {answer.status} {text!r}")
+    expect_eq(ids(daemon, "?destroyed=true&system=true"), ["planner"])
+    answer, _ = raw(daemon, "POST", "/agents/import", pack([agent, ("knowledge/a.md", b"I know.")]))
+    expect_eq(answer.status, 201)
+    again = raw(daemon, "GET", "/agents/guest/export")[1]
+    expect_eq(tarfile.open(fileobj=io.BytesIO(again)).getnames(), ["AGENTS.md", "agent.json", "knowledge/a.md"])
+    # A copy and the end of an agent take its files along.
+    daemon.ask("POST", "/agents/guest/duplicate", {"displayName": "Second"}, status=201)
+    copy = tarfile.open(fileobj=io.BytesIO(raw(daemon, "GET", "/agents/second/export")[1]))
+    expect_eq(copy.extractfile("knowledge/a.md").read(), b"I know.")
+    daemon.ask("DELETE", "/agents/guest?confirm=Guest", status=204)
+    gone = tarfile.open(fileobj=io.BytesIO(raw(daemon, "GET", "/agents/guest/export")[1]))
+    expect_eq(gone.getnames(), ["AGENTS.md", "agent.json"])
+    daemon.stop()
+
+
+@test
+def conversations_have_titles_and_can_be_put_away(box):
+    daemon = box.serve()
+    daemon.start("What is in\n this   folder?", session="one", cwd=box.work).end()
+    daemon.start("hello there", session="two", cwd=box.work).end()
+    threads = daemon.ask("GET", "/agents/planner/threads")["threads"]
+    expect_eq([t["title"] for t in threads], ["hello there", "What is in this folder?"])
+    expect(threads[0]["preview"] and not threads[0]["named"], threads)
+    found = daemon.ask("GET", "/agents/planner/threads?query=FOLDER")["threads"]
+    expect_eq([t["id"] for t in found], ["planner:session:one"])
+    expect_eq(daemon.ask("GET", "/agents/planner/threads?query=100%25_")["threads"], [])
+    renamed = daemon.ask("PATCH", "/agents/planner/threads/one", {"title": "  Folders <b>"})
+    expect_eq((renamed["title"], renamed["named"]), ("Folders <b>", True))
+    refused(daemon, "PATCH", "/agents/planner/threads/one", {"title": "x" * 201})
+    refused(daemon, "PATCH", "/agents/planner/threads/one", {"title": "a\u202eb"})
+    expect_eq(daemon.ask("PATCH", "/agents/planner/threads/one", {"title": ""})["title"], "What is in this folder?")
+    daemon.ask("DELETE", "/agents/planner/threads/one", status=204)
+    expect_eq(len(daemon.ask("GET", "/agents/planner/threads")["threads"]), 1)
+    expect_in("deletedAt", json.dumps(daemon.ask("GET", "/agents/planner/threads/one")))
+    daemon.ask("POST", "/agents/planner/threads/one/restore", {})
+    expect_eq(len(daemon.ask("GET", "/agents/planner/threads")["threads"]), 2)
+    # Speaking in one that was put away brings it back; it is the newest then.
+    daemon.ask("DELETE", "/agents/planner/threads/one", status=204)
+    daemon.start("hello again", session="one", cwd=box.work).end()
+    threads = daemon.ask("GET", "/agents/planner/threads")["threads"]
+    expect_eq([t["id"] for t in threads], ["planner:session:one", "planner:session:two"])
+    page = daemon.ask("GET", "/agents/planner/threads?limit=1")
+    rest = daemon.ask("GET", f"/agents/planner/threads?limit=1&before={page['before']}")["threads"]
+    expect_eq(rest[0]["id"], "planner:session:two")
+    # Another agent's conversation is not this one's.
+    daemon.ask("POST", "/agents", {"displayName": "Other"}, status=201)
+    refused(daemon, "GET", "/agents/other/threads/planner:session:one", status=404)
+    refused(daemon, "DELETE", "/agents/other/threads/planner:session:one", status=404)
+    daemon.stop()
+
+
+@test
+def a_conversation_with_a_run_under_way_is_not_put_away(box):
+    box.script("""
+  - expect: { user: go, results: 0 }
+    reply: { calls: [{ name: bash, arguments: { command: "echo hi" } }] }
+  - expect: { results: 1 }
+    reply: { text: ok }
+""")
+    daemon = box.serve()
+    stream = daemon.start("go", session="s", cwd=box.work)
+    item = stream.until("waiting")["itemId"]
+    expect_eq(refused(daemon, "DELETE", "/agents/planner/threads/s", status=409)["code"], "conflict")
+    expect_eq(daemon.ask("GET", "/agents/planner/threads/s")["pending"], 1)
+    daemon.decide(item)
+    stream.end()
+    daemon.ask("DELETE", "/agents/planner/threads/s", status=204)
+    daemon.stop()
+
+
+@test
+def everything_said_and_written_is_found(box):
+    daemon = box.serve()
+
+    def search(q, more=""):
+        from urllib.parse import quote
+        return daemon.ask("GET", f"/search?q={quote(q)}{more}")["results"]
+
+    daemon.start("hello, I saw the Z\u00fcrich zebra crossing", session="one", cwd=box.work).end()
+    daemon.ask("POST", "/agents", {"displayName": "Zebra Keeper", "description": "Keeps."}, status=201)
+    daemon.ask("PATCH", "/agents/planner/threads/one", {"title": "All about zebras"})
+    found = search("zebra")
+    expect_eq([hit["kind"] for hit in found][:3], ["agent", "thread", "message"])
+    expect_eq((found[2]["threadId"], found[2]["title"]), ("planner:session:one", "All about zebras"))
+    expect_in("zebra crossing", found[2]["snippet"])
+    expect_eq([hit["kind"] for hit in search("zurich cross")], ["message"])
+    expect_eq(search("zebra", "&agent=zebra-keeper")[0]["kind"], "agent")
+    expect_eq(search("giraffe"), [])
+    # The index's own language is text like any other.
+    for text in ('"', "zebra OR giraffe", "zebra*", "NEAR(zebra crossing)", "body:zebra", "-zebra", "(", "^zebra",
+                 "zebra AND NOT crossing", "' OR 1=1 --", "a" * 5000, "%", "\ud7ff"):
+        search(text)
+    expect_eq([hit for hit in search("zebra OR giraffe") if hit["kind"] == "message"], [])
+    expect_eq([hit["kind"] for hit in search("the zebra crossing")], ["message"])
+    expect_eq([hit["kind"] for hit in search("the")], ["message"])
+    refused(daemon, "GET", "/search?q=")
+    refused(daemon, "GET", "/search?q=a&limit=0")
+    refused(daemon, "GET", "/search?q=a&agent=nobody", status=404)
+    # What was put away is not found, and what comes back is; files follow their last version.
+    daemon.ask("DELETE", "/agents/planner/threads/one", status=204)
+    expect_eq([hit["kind"] for hit in search("zebra")], ["agent"])
+    daemon.ask("POST", "/agents/planner/threads/one/restore", {})
+    expect_eq([hit["kind"] for hit in search("crossing")], ["message"])
+    good = json.dumps({"format": "dormouse-agent", "version": 1, "displayName": "Guest"}).encode()
+    raw(daemon, "POST", "/agents/import", pack([("agent.json", good), ("knowledge/owls.md", b"Owls see at night.")]))
+    hit = search("owls night")[0]
+    expect_eq((hit["kind"], hit["agentId"], hit["path"]), ("file", "guest", "knowledge/owls.md"))
+    daemon.ask("DELETE", "/agents/guest?confirm=Guest", status=204)
+    expect_eq(search("owls night"), [])
+    # The wizard's conversations are found only when it is asked for.
+    thread = daemon.ask("POST", "/wizard/threads", {}, status=201)["threadId"]
+    talk(daemon, thread, "hello okapi")
+    expect_eq(search("okapi"), [])
+    expect_eq(len(search("okapi", "&agent=" + WIZARD)), 1)
+    daemon.stop()
+    # An index that is gone is made again.
+    import glob
+    import os
+    for path in glob.glob(box.data + "/index*"):
+        os.unlink(path)
+    daemon = box.serve()
+    expect_eq([hit["kind"] for hit in search("crossing")], ["message"])
+    daemon.stop()
+
+
+@test
+def tools_and_templates_are_listed_for_people(box):
+    daemon = box.serve()
+    tools = {tool["name"]: tool for tool in daemon.ask("GET", "/tools")["tools"]}
+    expect("propose_agent" not in tools and "enabled" not in tools["bash"], tools.keys())
+    expect_eq((tools["bash"]["asks"], tools["read_file"]["asks"]), (True, False))
+    for template in daemon.ask("GET", "/templates")["templates"]:
+        expect(set(template["tools"]) <= set(tools), template)
+        agent = daemon.ask("POST", "/agents", {"template": template["id"]}, status=201)
+        expect_eq((agent["displayName"], agent["instructions"]), (template["name"], template["instructions"]))
+    daemon.ask("PATCH", "/agents/strategist", {"tools": ["ask_user"]})
+    daemon.ask("POST", "/kill", {"scope": "tools", "value": "shell"})
+    listed = {tool["name"]: tool for tool in daemon.ask("GET", "/agents/strategist/tools")["tools"]}
+    expect_eq((listed["ask_user"]["enabled"], listed["bash"]["enabled"]), (True, False))
+    expect_eq((listed["ask_user"]["available"], listed["bash"]["available"]), (True, False))
+    daemon.stop()
+
+
+@test
+def the_wizard_makes_an_agent_by_talking(box):
+    daemon = box.serve()
+    expect_eq(daemon.ask("GET", "/wizard/threads"), {"threads": []})
+    begun = daemon.ask("POST", "/wizard/threads", {}, status=201)
+    expect_eq(begun["agentId"], WIZARD)
+    thread = begun["threadId"]
+    expect_in("What should the agent do", talk(daemon, thread, "hello"))
+    expect_in("Gym Coach", talk(daemon, thread, "Help me with my workouts and training"))
+    expect_in("called", talk(daemon, thread, "yes"))
+    expect_in("write_file", talk(daemon, thread, "call it Coach"))
+    said = talk(daemon, thread, "without write_file and edit_file")
+    expect("`write_file`" not in said.split("these tools")[1], said)
+    # It goes on after a restart.
+    daemon.stop()
+    daemon = box.serve()
+    expect_in("terse", talk(daemon, thread, "yes"))
+    waiting, stream = talk(daemon, thread, "friendly", end=False)
+    expect_eq(waiting["kind"], "agent_proposal")
+    expect_eq(ids(daemon), ["planner"])
+    daemon.decide(waiting["itemId"], "reject", reason="another name")
+    expect_in("What shall I change", stream.end()["result"])
+    waiting, stream = talk(daemon, thread, "call it Trainer", end=False)
+    expect_eq(waiting["title"], "Make the agent Trainer")
+    daemon.decide(waiting["itemId"])
+    expect_in("trainer", stream.end()["result"])
+    result = [e for e in stream.whole() if e["type"] == "tool_result"][-1]
+    expect_eq(result["output"]["agent_id"], "trainer")
+    agent = daemon.ask("GET", "/agents/trainer")
+    expect("write_file" not in agent["tools"] and "read_file" in agent["tools"], agent)
+    expect_in("Help me with my workouts", agent["instructions"])
+    expect_eq(agent["instructions"].count("## When you are corrected"), 1)
+    expect_eq(ids(daemon), ["planner", "trainer"])
+    expect_eq(daemon.ask("GET", "/wizard/threads")["threads"][0]["title"], "hello")
+    daemon.stop()
+
+
+@test
+def what_a_person_edits_is_what_is_made(box):
+    daemon = box.serve()
+    thread = daemon.ask("POST", "/wizard/threads", {}, status=201)["threadId"]
+    for text in ("hi", "Sort stamps", "none", "Stamps", "yes"):
+        talk(daemon, thread, text)
+    waiting, stream = talk(daemon, thread, "terse", end=False)
+    form = {"displayName": "Joe", "description": "d", "instructions": "i", "tools": ["ask_user"]}
+    error = refused(daemon, "POST", f"/inbox/{waiting['itemId']}/decision",
+                    {"decision": "approve", "scope": "always"})
+    expect_in("each time", error["message"])
+    daemon.decide(waiting["itemId"], "edit", input=form)
+    expect_in("joe", stream.end()["result"])
+    agent = daemon.ask("GET", "/agents/joe")
+    expect_eq((agent["displayName"], agent["instructions"], agent["tools"]), ("Joe", "i", ["ask_user"]))
+    daemon.stop()
+
+
+@test
+def only_the_wizard_has_the_wizards_tools(box):
+    box.script("""
+  - expect: { user: go, results: 0 }
+    reply: { calls: [{ name: propose_agent, arguments: { displayName: X, description: d, instructions: i, tools: [] } }] }
+  - expect: { results: 1 }
+    reply: { text: "${result}" }
+""")
+    daemon = box.serve()
+    stream = daemon.start("go", cwd=box.work)
+    stream.end()
+    result = [e for e in stream.whole() if e["type"] == "tool_result"][0]
+    expect_eq(result["error"]["code"], "capability_denied")
+    expect_eq(ids(daemon), ["planner"])
+    daemon.stop()
+
+
+@test
+def the_command_line_does_all_of_it(box):
+    box.write("work/persona.md", "Be brief.\n")
+    made = box.json("agent", "create", "Ada", "--instructions", "persona.md", "--tools", "bash,ask_user")
+    expect_eq((made["id"], made["instructions"], made["tools"]), ("ada", "Be brief.\n", ["bash", "ask_user"]))
+    expect_in("changed ada (Ada L.)", box.run("agent", "set", "ada", "--name", "Ada L.", "--tools", "none")[0])
+    expect_eq(box.json("agent", "show", "ada")["tools"], [])
+    box.run("agent", "set", "ada", code=2)
+    expect_in("made ada-l-copy", box.run("agent", "duplicate", "ada")[0])
+    expect_in("ada.tar.gz", box.run("agent", "export", "ada", "ada.tar.gz")[0])
+    expect_eq(box.error("agent", "export", "ada", "ada.tar.gz")["code"], "conflict")
+    expect_in("made ada-l (Ada L.)", box.run("agent", "import", "ada.tar.gz")[0])
+    box.run("agent", "destroy", "ada", code=1)
+    box.run("agent", "destroy", "ada", "--confirm", "Ada L.")
+    expect("gone" not in box.run("agent", "list")[0], "it is listed")
+    expect_in("gone", box.run("agent", "list", "--all")[0])
+
+
+main()

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""An agent asks to remember, a person decides, and it is there after a restart: with the offline
+model, over the command line, REST and the view on disk."""
+from harness import expect_eq, expect_in, main, test
+
+
+def pending(daemon):
+    return daemon.ask("GET", "/inbox")["items"]
+
+
+@test
+def what_was_approved_is_remembered_after_a_restart(box):
+    daemon = box.serve()
+    run = daemon.start("remember that I prefer mornings", cwd=box.work)
+    request = run.until("memory_edit_request")
+    expect_eq((request["path"], request["operation"], request["current_content"]),
+              ("knowledge/preferences.md", "append", None))
+    expect_eq(request["proposed_content"], "- I prefer mornings\n")
+    item = run.until("waiting")
+    expect_eq((item["kind"], item["itemId"]), ("memory", request["request_id"]))
+    shown = box.run("inbox")[0]
+    expect_in("because: You asked me to remember this.", shown)
+    expect_in("+- I prefer mornings", shown)
+    daemon.stop()
+    daemon = box.serve()
+    expect_eq([i["details"]["path"] for i in pending(daemon)], ["knowledge/preferences.md"])
+    box.run("approve", request["request_id"][:8])
+    done = daemon.follow(run.key).end()
+    expect_eq(done["stopReason"], "end_turn")
+    events = daemon.ask("GET", f"/runs/{run.key}/events")["events"]
+    complete = [e for e in events if e["type"] == "memory_edit_complete"]
+    expect_eq([(e["success"], e["path"], e["request_id"]) for e in complete],
+              [(True, "knowledge/preferences.md", request["request_id"])])
+    expect_eq(box.run("memory", "cat", "knowledge/preferences.md")[0], "- I prefer mornings\n")
+    daemon.stop()
+    daemon = box.serve()
+    again = daemon.start("what do you remember about mornings", cwd=box.work)
+    expect_in("I prefer mornings", again.end()["result"])
+    daemon.stop()
+
+
+@test
+def a_person_edits_before_and_goes_back_after(box):
+    daemon = box.serve()
+    run = daemon.start("remember that the door is blue, see https://x.example", cwd=box.work)
+    request = run.until("memory_edit_request")
+    flag = request["suspicious_flags"][0]
+    text = request["proposed_content"].encode()
+    expect_eq(text[flag["start"]:flag["end"]].decode(), flag["match"])
+    run.until("waiting")
+    answer = daemon.ask("POST", f"/inbox/{request['request_id']}/decision",
+                        {"decision": "edit", "edited_content": "- the door is green\n"})
+    expect_eq(answer["applied"], True)
+    run.end()
+    path = "/agents/planner/memory/knowledge/notes.md"
+    expect_eq(daemon.ask("GET", path)["content"], "- the door is green\n")
+    box.run("memory", "write", "knowledge/notes.md", "-", stdin="- the door is red\n")
+    expect_eq(daemon.ask("GET", path)["version"], 2)
+    box.run("memory", "restore", "knowledge/notes.md", "1")
+    expect_eq(daemon.ask("GET", path)["content"], "- the door is green\n")
+    box.run("memory", "rm", "knowledge/notes.md")
+    history = box.run("memory", "history", "knowledge/notes.md")[0]
+    expect_in("deleted", history)
+    expect_in("agent:planner", history)
+    daemon.stop()
+
+
+@test
+def two_who_decide_at_once_decide_once(box):
+    daemon = box.serve()
+    run = daemon.start("remember that the cat is called Tom", cwd=box.work)
+    request = run.until("memory_edit_request")
+    run.until("waiting")
+    where = f"/inbox/{request['request_id']}/decision"
+    expect_eq(daemon.ask("POST", where, {"decision": "reject", "reason": "no"})["applied"], True)
+    expect_eq(daemon.ask("POST", where, {"decision": "reject", "reason": "no"})["applied"], False)
+    for other in ({"decision": "approve"}, {"decision": "edit", "edited_content": "x"}):
+        answer = daemon.ask("POST", where, other, status=409)
+        expect_eq(answer["error"]["code"], "conflict")
+    run.end()
+    expect_eq([f["path"] for f in daemon.ask("GET", "/agents/planner/memory")["files"]],
+              ["AGENTS.md", "tools.json"])
+    daemon.stop()
+
+
+main()

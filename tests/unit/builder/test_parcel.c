@@ -1,0 +1,229 @@
+/* Agents as archives, on both engines: what goes in comes out, byte for byte.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "base/rand.h"
+#include "base/redact.h"
+#include "files/archive.h"
+#include "rig.h"
+
+static struct agent create(struct rig *rig, struct builder_form form)
+{
+    struct test *t = rig->t;
+    struct agent agent;
+
+    rig_begin(rig);
+    ASSERT_OK(rig_end(rig, builder_create(rig->builder, &form, &t->arena, &agent, &t->err)));
+    ASSERT_OK(agent_get(rig->domain, str_from(agent.id), &t->arena, &agent, &t->err));
+    return agent;
+}
+
+static void put(struct rig *rig, const char *agent_id, const char *path, struct str content)
+{
+    struct test *t = rig->t;
+    struct file_write write = { .tree = str_from(arena_printf(&t->arena, "agents/%s", agent_id)),
+                                .path = str_from(path),
+                                .content = content,
+                                .author = STR("owner") };
+    struct file file;
+
+    rig_begin(rig);
+    ASSERT_EQ(rig_end(rig, file_put(rig->files, &write, &t->arena, &file, &t->err)), 1);
+}
+
+static struct str export(struct rig *rig, const char *id)
+{
+    struct test *t = rig->t;
+    AUTO_BUF out = BUF_INIT(32 << 20);
+    struct agent agent;
+
+    ASSERT_OK(agent_get(rig->domain, str_from(id), &t->arena, &agent, &t->err));
+    ASSERT_OK(builder_export(rig->builder, &agent, &t->arena, &out, &t->err));
+    return arena_str(&t->arena, buf_str(&out));
+}
+
+static int import(struct rig *rig, struct str bytes, struct agent *ret_agent)
+{
+    struct test *t = rig->t;
+
+    rig_begin(rig);
+    return rig_end(rig,
+                   builder_import(rig->builder, bytes, STR_NONE, &t->arena, ret_agent, &t->err));
+}
+
+/* Letters of one, two, three and four bytes, line ends and quotes. */
+static struct str random_text(struct test *t, struct rand *rand, size_t max)
+{
+    static const char *const parts[] = {
+        "a",         "\xc3\xa4", "\xe5\xb0\x8f", "\xf0\x9f\x90\xad", "\n", "\"", "\\", " ",
+        "</script>", "\t"
+    };
+    AUTO_BUF out = BUF_INIT(1 << 20);
+    uint64_t n = rand_below(rand, max);
+
+    for (uint64_t i = 0; i < n; i++)
+        buf_add_text(&out, parts[rand_below(rand, ARRAY_LEN(parts))]);
+    return arena_str(&t->arena, buf_str(&out));
+}
+
+DB_TEST(what_is_imported_exports_the_same_bytes)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct rand_fake fake;
+    struct rand *rand = &fake.rand;
+
+    rand_fake_init(&fake, 7);
+
+    for (int i = 0; i < 20; i++) {
+        struct builder_form form = {
+            .given = AGENT_NAME | AGENT_DESCRIPTION | AGENT_INSTRUCTIONS | AGENT_TOOLS,
+            .display_name = str_from(arena_printf(&t->arena, "Agent \"%d\" \xf0\x9f\x90\xad", i)),
+            .description = random_text(t, rand, 50),
+            .instructions = random_text(t, rand, 2000),
+            .tools = i % 3 == 0   ? STR("[]")
+                     : i % 3 == 1 ? STR("[\"bash\",\"ask_user\"]")
+                                  : STR(""),
+        };
+        struct agent agent = create(rig, form), again;
+        struct str first, second;
+        uint64_t files = rand_below(rand, 5);
+
+        for (uint64_t k = 0; k < files; k++)
+            put(rig, agent.id, arena_printf(&t->arena, "knowledge/n%d/\xc3\xa4%d.md", i, (int)k),
+                random_text(t, rand, 3000));
+        first = export(rig, agent.id);
+        ASSERT(str_eq(first, export(rig, agent.id)));
+        ASSERT_EQ(import(rig, first, &again), 0);
+        ASSERT(strcmp(again.id, agent.id) != 0);
+        second = export(rig, again.id);
+        ASSERT(str_eq(first, second));
+    }
+}
+
+DB_TEST(imported_files_are_marked_and_memory_asks_again)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct builder_form form = { .given = AGENT_NAME | AGENT_AUTO_APPROVE | BUILDER_TEMPLATE,
+                                 .display_name = STR("Coach"),
+                                 .template = STR("gym-coach"),
+                                 .auto_approve_memory = true };
+    struct agent agent = create(rig, form), again;
+    struct file file;
+
+    put(rig, agent.id, "knowledge/a.md", STR("I know."));
+    ASSERT_EQ(import(rig, export(rig, agent.id), &again), 0);
+    ASSERT_TEXT(again.id, "coach-2");
+    ASSERT_TEXT(again.template, "gym-coach");
+    ASSERT(!again.auto_approve_memory);
+    ASSERT_EQ(file_get(rig->files, STR("agents/coach-2"), STR("knowledge/a.md"), &t->arena, &file,
+                       &t->err),
+              1);
+    ASSERT_STR(file.taint, "import");
+    ASSERT_STR(file.content, "I know.");
+}
+
+DB_TEST(an_agent_with_a_secret_in_a_file_stays_here)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct builder_form form = { .given = AGENT_NAME, .display_name = STR("Coach") };
+    struct agent agent = create(rig, form);
+    AUTO_BUF out = BUF_INIT(1 << 20);
+
+    put(rig, agent.id, "knowledge/a.md", STR("fine"));
+    put(rig, agent.id, "knowledge/b.md", STR("the word is xyzzy-plugh-42"));
+    export(rig, agent.id);
+    ASSERT_OK(redact_register(STR("xyzzy-plugh-42")));
+    ASSERT_FAILS(builder_export(rig->builder, &agent, &t->arena, &out, &t->err), ERR_CONFLICT);
+    ASSERT_CONTAINS(t->err.text, "knowledge/b.md");
+    ASSERT(strstr(t->err.text, "xyzzy") == NULL);
+    redact_forget(STR("xyzzy-plugh-42"));
+    export(rig, agent.id);
+}
+
+DB_TEST(what_can_not_be_imported_leaves_nothing)
+{
+    static const char good[] =
+        "{\"format\":\"dormouse-agent\",\"version\":1,\"displayName\":\"G\"}";
+    const struct {
+        struct archive_entry entries[2];
+        enum err_code code;
+    } cases[] = {
+        { { { .path = STR("AGENTS.md"), .content = STR("x") } }, ERR_BAD_REQUEST },
+        { { { .path = STR("agent.json"), .content = STR("[]") } }, ERR_SCHEMA_VIOLATION },
+        { { { .path = STR("agent.json"), .content = STR("{\"a\":1,\"a\":2}") } }, ERR_BAD_REQUEST },
+        { { { .path = STR("agent.json"), .content = str_from(good) },
+            { .path = STR("other.md"), .content = STR("x") } },
+          ERR_BAD_REQUEST },
+        { { { .path = STR("agent.json"), .content = str_from(good) },
+            { .path = STR("knowledge/a.md"), .content = STR("\xff") } },
+          ERR_BAD_REQUEST },
+    };
+    AUTO(rig) rig = rig_open(t);
+    struct agent_status *list;
+    struct agent agent;
+    size_t n;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_BUF bytes = BUF_INIT(1 << 20);
+
+        ASSERT_OK(
+            archive_write(cases[i].entries, cases[i].entries[1].path.n ? 2 : 1, &bytes, &t->err));
+        ASSERT_FAILS(import(rig, buf_str(&bytes), &agent), cases[i].code);
+    }
+    ASSERT_OK(agent_status_list(rig->domain, &(struct agent_status_filter){ .destroyed = true },
+                                &t->arena, &list, &n, &t->err));
+    ASSERT_EQ(n, 0);
+}
+
+DB_TEST(a_copy_has_the_files_and_a_destroyed_agent_has_none)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct builder_form form = { .given = AGENT_NAME, .display_name = STR("Coach") };
+    struct agent agent = create(rig, form), copy;
+    struct file file;
+
+    put(rig, agent.id, "knowledge/a.md", STR("I know."));
+    rig_begin(rig);
+    ASSERT_OK(
+        rig_end(rig, builder_duplicate(rig->builder, &agent, STR_NONE, &t->arena, &copy, &t->err)));
+    ASSERT_TEXT(copy.id, "coach-copy");
+    ASSERT_FAILS(builder_destroy(rig->builder, &agent, STR("coach"), &t->err), ERR_BAD_REQUEST);
+    err_reset(&t->err);
+    ASSERT_OK(builder_destroy(rig->builder, &agent, STR("Coach"), &t->err));
+    ASSERT_EQ(
+        file_get(rig->files, STR("agents/coach"), STR("knowledge/a.md"), &t->arena, &file, &t->err),
+        0);
+    ASSERT_EQ(file_get_version(rig->files, STR("agents/coach"), STR("knowledge/a.md"), 1, &t->arena,
+                               &file, &t->err),
+              1);
+    ASSERT_EQ(file_get(rig->files, STR("agents/coach-copy"), STR("knowledge/a.md"), &t->arena,
+                       &file, &t->err),
+              1);
+}
+
+DB_TEST(the_wizard_is_made_once_and_belongs_to_nobody)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct builder_form form = { .given = AGENT_NAME, .display_name = STR("x") };
+    struct agent wizard, again;
+    AUTO_BUF out = BUF_INIT(1 << 20);
+
+    rig_begin(rig);
+    ASSERT_OK(rig_end(rig, builder_ensure_wizard(rig->builder, &t->arena, &wizard, &t->err)));
+    rig_begin(rig);
+    ASSERT_OK(rig_end(rig, builder_ensure_wizard(rig->builder, &t->arena, &again, &t->err)));
+    ASSERT_EQ(wizard.n, again.n);
+    rig_begin(rig);
+    ASSERT_FAILS(rig_end(rig, builder_change(rig->builder, STR(BUILDER_WIZARD_ID), &form, &t->arena,
+                                             &again, &t->err)),
+                 ERR_BAD_REQUEST);
+    rig_begin(rig);
+    ASSERT_FAILS(rig_end(rig, builder_duplicate(rig->builder, &wizard, STR_NONE, &t->arena, &again,
+                                                &t->err)),
+                 ERR_BAD_REQUEST);
+    err_reset(&t->err);
+    ASSERT_FAILS(builder_export(rig->builder, &wizard, &t->arena, &out, &t->err), ERR_BAD_REQUEST);
+    err_reset(&t->err);
+    ASSERT_FAILS(builder_destroy(rig->builder, &wizard, STR("Agent builder"), &t->err),
+                 ERR_BAD_REQUEST);
+}

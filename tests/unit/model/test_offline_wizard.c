@@ -1,0 +1,192 @@
+/* The guided conversation that makes agents, without a language model.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/json.h>
+
+#include "base/json.h"
+#include "offline_rig.h"
+
+#define NO_ARGUMENTS                                                                               \
+    {                                                                                              \
+        "{\"type\":\"object\",\"properties\":{}}",                                                 \
+            sizeof("{\"type\":\"object\",\"properties\":{}}") - 1                                  \
+    }
+
+static const struct model_tool wizard_hands[] = {
+    { { "list_templates", 14 }, { "x", 1 }, NO_ARGUMENTS },
+    { { "list_tools", 10 }, { "x", 1 }, NO_ARGUMENTS },
+    { { "propose_agent", 13 }, { "x", 1 }, NO_ARGUMENTS },
+};
+
+#define TEMPLATES                                                                                  \
+    "{\"templates\":[{\"id\":\"gym-coach\",\"name\":\"Gym Coach\",\"description\":\"Trains.\","    \
+    "\"tools\":[\"ask_user\",\"write_file\"],\"instructions\":\"Train well.\\n\"},"                \
+    "{\"id\":\"planner\",\"name\":\"Planner\",\"description\":\"Plans.\",\"tools\":[\"ask_user\"]" \
+    ","                                                                                            \
+    "\"instructions\":\"Plan.\\n\"}]}"
+#define TOOLS                                                                                      \
+    "{\"tools\":[{\"name\":\"ask_user\",\"description\":\"Asks. More.\",\"asks\":\"never\"},"      \
+    "{\"name\":\"bash\",\"description\":\"Runs.\",\"asks\":\"a person is asked first\"},"          \
+    "{\"name\":\"send_slack_message\",\"description\":\"Sends.\",\"asks\":\"a person\"},"          \
+    "{\"name\":\"write_file\",\"description\":\"Writes.\",\"asks\":\"a person is asked first\"}]," \
+    "\"models\":[\"offline\"],\"patterns\":[]}"
+
+static void begin(struct rig *rig, struct test *t, const char *first)
+{
+    rig_begin(rig, t, wizard_hands, ARRAY_LEN(wizard_hands));
+    rig_user(rig, first);
+    ASSERT_TEXT(rig_think(rig), "list_templates {}; list_tools {}");
+    rig_result(rig, 0, TEMPLATES);
+    rig_result(rig, 1, TOOLS);
+}
+
+static const char *say(struct rig *rig, const char *text)
+{
+    rig_user(rig, text);
+    return rig_think(rig);
+}
+
+/* The arguments of the proposal in an answer. */
+static struct json_object *proposal(struct rig *rig)
+{
+    struct test *t = rig->t;
+    struct json_object *value = NULL;
+
+    ASSERT_EQ(rig->turn.call_count, 1);
+    ASSERT_STR(rig->turn.calls[0].name, "propose_agent");
+    ASSERT_OK(json_parse(rig->turn.calls[0].arguments, &value, &t->err));
+    return value;
+}
+
+TEST(the_wizard_fills_its_form_by_asking)
+{
+    AUTO_JSON form = NULL;
+    struct rig rig;
+
+    begin(&rig, t, "hello");
+    ASSERT_CONTAINS(rig_think(&rig), "What should the agent do");
+    ASSERT_CONTAINS(say(&rig, "Help me with my workouts"), "**Gym Coach** fits");
+    ASSERT_CONTAINS(say(&rig, "yes"), "What shall it be called?");
+    ASSERT_CONTAINS(say(&rig, "Coach."), "`write_file` (⚠️ asks you first)");
+    ASSERT_CONTAINS(say(&rig, "yes"), "How should it talk?");
+    ASSERT_CONTAINS(say(&rig, "friendly"), "Here is Coach");
+    form = proposal(&rig);
+    ASSERT_STR(json_str(json_find(form, "displayName")), "Coach");
+    ASSERT_STR(json_str(json_find(form, "template")), "gym-coach");
+    ASSERT_CONTAINS(json_str(json_find(form, "instructions")).p, "Train well.");
+    ASSERT_CONTAINS(json_str(json_find(form, "instructions")).p, "Help me with my workouts");
+    ASSERT_EQ(json_object_array_length(json_find(form, "tools")), 2);
+    ASSERT_EQ(json_object_array_length(json_find(form, "patterns")), 3);
+    rig_end(&rig);
+}
+
+TEST(the_wizard_takes_a_purpose_first_and_says_when_no_template_fits)
+{
+    struct rig rig;
+
+    begin(&rig, t, "Sort my stamp collection");
+    ASSERT_CONTAINS(rig_think(&rig), "None of my templates is made for that");
+    ASSERT_CONTAINS(say(&rig, "the blue one"), "I did not understand that");
+    ASSERT_CONTAINS(say(&rig, "none"), "What shall it be called?");
+    rig_end(&rig);
+}
+
+TEST(the_wizard_understands_corrections_at_any_time)
+{
+    AUTO_JSON form = NULL;
+    struct rig rig;
+    struct json_object *tools;
+
+    begin(&rig, t, "hi");
+    rig_think(&rig);
+    say(&rig, "plan my week");
+    ASSERT_CONTAINS(say(&rig, "use the gym coach template"), "What shall it be called");
+    ASSERT_CONTAINS(say(&rig, "please call it \"Big Jo\""), "these tools");
+    ASSERT_CONTAINS(say(&rig, "add slack and the shell"), "Added: send_slack_message, bash");
+    ASSERT_CONTAINS(say(&rig, "without slack"), "Left out: send_slack_message");
+    ASSERT_CONTAINS(say(&rig, "without unicorns"), "I know no such tool");
+    ASSERT_CONTAINS(say(&rig, "ok"), "How should it talk?");
+    say(&rig, "terse");
+    form = proposal(&rig);
+    tools = json_find(form, "tools");
+    ASSERT_EQ(json_object_array_length(tools), 3);
+    ASSERT_STR(json_str(json_object_array_get_idx(tools, 2)), "bash");
+    ASSERT(json_find(form, "patterns") == NULL);
+    ASSERT_STR(json_str(json_find(form, "displayName")), "Big Jo");
+    rig_end(&rig);
+}
+
+static void until_proposal(struct rig *rig, struct test *t)
+{
+    begin(rig, t, "hi");
+    rig_think(rig);
+    say(rig, "Help me with my workouts");
+    say(rig, "yes");
+    say(rig, "Coach");
+    say(rig, "yes");
+    say(rig, "friendly");
+}
+
+TEST(a_rejected_proposal_waits_for_a_correction)
+{
+    AUTO_JSON form = NULL;
+    struct rig rig;
+
+    until_proposal(&rig, t);
+    rig_failure(&rig, 0, "rejected: another name");
+    ASSERT_CONTAINS(rig_think(&rig), "Not so, then (another name)");
+    ASSERT_CONTAINS(say(&rig, "what is the weather"), "What shall I change?");
+    ASSERT_CONTAINS(say(&rig, "call it Jo"), "Here is Jo");
+    form = proposal(&rig);
+    ASSERT_STR(json_str(json_find(form, "displayName")), "Jo");
+    rig_end(&rig);
+}
+
+TEST(an_accepted_proposal_ends_the_form_and_the_next_one_is_empty)
+{
+    struct rig rig;
+
+    until_proposal(&rig, t);
+    rig_result(&rig, 0, "{\"agent_id\":\"coach\"}");
+    ASSERT_CONTAINS(rig_think(&rig), "its id is coach");
+    ASSERT_CONTAINS(say(&rig, "Plan my week"), "**Planner** fits");
+    rig_end(&rig);
+}
+
+TEST(what_is_odd_makes_the_wizard_ask_and_not_break)
+{
+    static const char *const odd[] = { "\"",
+                                       "''",
+                                       "...",
+                                       "yes no yes no",
+                                       "call it",
+                                       "without",
+                                       "{}",
+                                       "\xf0\x9f\x90\xad",
+                                       "add add add",
+                                       "no",
+                                       "use the template" };
+    struct rig rig;
+
+    for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
+        begin(&rig, t, "hi");
+        rig_think(&rig);
+        for (int k = 0; k < 5; k++)
+            ASSERT(say(&rig, odd[i])[0] != 0);
+        rig_end(&rig);
+    }
+}
+
+TEST(without_its_lists_the_wizard_says_so)
+{
+    struct rig rig;
+
+    rig_begin(&rig, t, wizard_hands, ARRAY_LEN(wizard_hands));
+    rig_user(&rig, "hi");
+    rig_think(&rig);
+    rig_failure(&rig, 0, "storage_failed: no");
+    rig_failure(&rig, 1, "storage_failed: no");
+    ASSERT_CONTAINS(rig_think(&rig), "I can't see which templates");
+    rig_end(&rig);
+}

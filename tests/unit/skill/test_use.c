@@ -1,0 +1,300 @@
+/* What a skill in use lets its run call, and scripts as they are shown.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/json.h>
+
+#include "base/json.h"
+#include "rig.h"
+
+static bool allows(struct test *t, const char *list, const char *tool, const char *arguments)
+{
+    AUTO_JSON value = NULL;
+
+    ASSERT_OK(json_parse(str_from(arguments), &value, &t->err));
+    return use_allows(str_from(list), tool, value);
+}
+
+TEST(an_empty_list_allows_everything_and_a_broken_one_nothing)
+{
+    ASSERT(allows(t, "[]", "bash", "{}"));
+    ASSERT(!allows(t, "not json", "bash", "{}"));
+    ASSERT(!allows(t, "{}", "bash", "{}"));
+}
+
+TEST(reading_memory_and_asking_are_always_allowed)
+{
+    static const char *const tools[] = { "read_memory", "list_memory", "ask_user" };
+
+    for (size_t i = 0; i < ARRAY_LEN(tools); i++)
+        ASSERT(allows(t, "[\"search\"]", tools[i], "{}"));
+    ASSERT(!allows(t, "[\"search\"]", "write_memory", "{}"));
+}
+
+TEST(tools_go_by_our_names_and_by_those_of_skills_in_the_wild)
+{
+    ASSERT(allows(t, "[\"read_file\"]", "read_file", "{}"));
+    ASSERT(allows(t, "[\"Read\"]", "read_file", "{}"));
+    ASSERT(allows(t, "[\"Grep\",\"Edit\"]", "search", "{}"));
+    ASSERT(allows(t, "[\"Bash\"]", "bash", "{\"command\":\"rm x; ls\"}"));
+    ASSERT(!allows(t, "[\"Read\"]", "write_file", "{}"));
+    ASSERT(!allows(t, "[\"Re\"]", "read_file", "{}"));
+    ASSERT(!allows(t, "[\"Read(*.md)\"]", "read_file", "{\"path\":\"a.md\"}"));
+}
+
+TEST(a_pattern_allows_one_plain_command_that_begins_with_its_words)
+{
+    static const struct {
+        const char *command;
+        bool allowed;
+    } cases[] = {
+        { "git", true },
+        { "git status", true },
+        { "  git log -3  ", true },
+        { "gitk", false },
+        { "rm -rf x", false },
+        { "git status; rm x", false },
+        { "git status && rm x", false },
+        { "git log | sh", false },
+        { "git log > x", false },
+        { "git log $(rm x)", false },
+        { "git log `rm x`", false },
+        { "git status\\nrm x", false },
+        { "git \\\\\\nrm", false },
+        { "", false },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *arguments = arena_printf(&t->arena, "{\"command\":\"%s\"}", cases[i].command);
+
+        if (allows(t, "[\"Bash(git:*)\"]", "bash", arguments) != cases[i].allowed)
+            FAIL("%s", cases[i].command);
+    }
+    ASSERT(allows(t, "[\"Bash(git add:*)\"]", "bash", "{\"command\":\"git add x\"}"));
+    ASSERT(!allows(t, "[\"Bash(git add:*)\"]", "bash", "{\"command\":\"git rm x\"}"));
+    ASSERT(allows(t, "[\"Bash(*)\"]", "bash", "{\"command\":\"ls -l\"}"));
+    ASSERT(!allows(t, "[\"Bash(git:*\"]", "bash", "{\"command\":\"git\"}"));
+}
+
+/* ---- the say in every call ---- */
+
+static struct tool_verdict judge(struct rig *rig, int64_t run_n, const char *name,
+                                 const char *arguments)
+{
+    struct tool_call call = { .agent = &rig->agent,
+                              .run_n = run_n,
+                              .run_id = STR("r"),
+                              .wake_reason = STR("userInitiated"),
+                              .name = str_from(name),
+                              .arguments = str_from(arguments),
+                              .sandbox = { .cwd = "/work" } };
+    struct tool_verdict verdict;
+
+    tool_judge(rig->tools, &call, &rig->t->arena, &verdict);
+    return verdict;
+}
+
+static void done(void *arg, const struct tool_result *result)
+{
+    *(struct err *)arg = result->err;
+}
+
+static enum err_code call(struct rig *rig, int64_t run_n, const char *name, const char *arguments)
+{
+    struct test *t = rig->t;
+    struct tool_call tool = { .agent = &rig->agent,
+                              .run_n = run_n,
+                              .run_id = STR("r"),
+                              .wake_reason = STR("userInitiated"),
+                              .name = str_from(name),
+                              .arguments = str_from(arguments),
+                              .sandbox = { .cwd = "/work" } };
+    struct err err = ERR_INIT;
+
+    err_reset(&t->err);
+    if (tool_start(rig->tools, &tool, STR("op"), STR(""), NULL, done, &err, NULL, &t->err) < 0)
+        return t->err.code;
+    loop_fake_advance(rig->loop, 10);
+    return err.code;
+}
+
+DB_TEST(reading_a_skill_puts_it_in_use_for_its_run_alone)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct tool_verdict verdict;
+    struct skill skill;
+
+    ASSERT_OK(rig_add(rig, "tea", "[\"read_file\"]", &skill));
+    ASSERT(!(judge(rig, 7, "bash", "{\"command\":\"ls\"}").attributes & TOOL_REFUSED));
+    ASSERT_EQ(call(rig, 7, "read_memory", "{\"path\":\"skills/tea.md\"}"), ERR_NONE);
+    verdict = judge(rig, 7, "bash", "{\"command\":\"ls\"}");
+    ASSERT(verdict.attributes & TOOL_REFUSED);
+    ASSERT_EQ(verdict.code, ERR_CAPABILITY_DENIED);
+    ASSERT_CONTAINS(verdict.message, "The skill tea is in use and does not allow bash");
+    ASSERT_CONTAINS(verdict.message, "read_file");
+    ASSERT(!(judge(rig, 7, "read_file", "{\"path\":\"x\"}").attributes & TOOL_REFUSED));
+    ASSERT(!(judge(rig, 8, "bash", "{\"command\":\"ls\"}").attributes & TOOL_REFUSED));
+}
+
+DB_TEST(of_two_skills_in_use_each_has_to_allow_a_call)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct skill skill;
+
+    ASSERT_OK(rig_add(rig, "one", "[\"read_file\",\"search\"]", &skill));
+    ASSERT_OK(rig_add(rig, "two", "[\"search\",\"bash\"]", &skill));
+    ASSERT_OK(rig_add(rig, "free", "[]", &skill));
+    ASSERT_EQ(call(rig, 7, "read_memory", "{\"path\":\"skills/one.md\"}"), ERR_NONE);
+    ASSERT_EQ(call(rig, 7, "read_memory", "{\"path\":\"skills/two/SKILL.md\"}"), ERR_NONE);
+    ASSERT_EQ(call(rig, 7, "read_memory", "{\"path\":\"skills/free.md\"}"), ERR_NONE);
+    ASSERT(!(judge(rig, 7, "search", "{\"pattern\":\"x\"}").attributes & TOOL_REFUSED));
+    ASSERT(judge(rig, 7, "bash", "{\"command\":\"ls\"}").attributes & TOOL_REFUSED);
+    ASSERT(judge(rig, 7, "read_file", "{\"path\":\"x\"}").attributes & TOOL_REFUSED);
+}
+
+DB_TEST(a_shared_skill_is_read_like_an_own_one)
+{
+    AUTO(rig) rig = rig_open(t);
+
+    ASSERT_EQ(call(rig, 7, "read_memory", "{\"path\":\"skills/careful-research.md\"}"), ERR_NONE);
+    ASSERT(judge(rig, 7, "bash", "{\"command\":\"ls\"}").attributes & TOOL_REFUSED);
+    ASSERT_EQ(call(rig, 7, "read_memory",
+                   "{\"path\":\"skills/careful-research/references/weighing.md\"}"),
+              ERR_NONE);
+    ASSERT_EQ(call(rig, 7, "read_memory", "{\"path\":\"skills/nothing.md\"}"), ERR_NOT_FOUND);
+}
+
+DB_TEST(a_skill_that_is_off_is_never_in_use)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct skill skill;
+
+    ASSERT_OK(rig_add(rig, "tea", "[\"read_file\"]", &skill));
+    ASSERT_OK(UNIT(rig, skills_enable(rig->skills, &rig->agent, STR("tea"), false, &t->arena,
+                                      &skill, &t->err)));
+    ASSERT_EQ(call(rig, 7, "read_memory", "{\"path\":\"skills/tea.md\"}"), ERR_NONE);
+    ASSERT(!(judge(rig, 7, "bash", "{\"command\":\"ls\"}").attributes & TOOL_REFUSED));
+}
+
+DB_TEST(an_agent_is_told_at_once_that_what_it_writes_is_no_skill)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct tool_verdict verdict =
+        judge(rig, 7, "write_memory",
+              "{\"path\":\"skills/tea.md\",\"content\":\"Boil.\",\"reason\":\"r\"}");
+
+    ASSERT(verdict.attributes & TOOL_REFUSED);
+    ASSERT_CONTAINS(verdict.message, "skills/tea.md is no valid skill");
+    ASSERT_CONTAINS(verdict.message, "front matter");
+    verdict = judge(rig, 7, "write_memory",
+                    "{\"path\":\"skills/tea.md\",\"content\":\"---\\nname: tea\\n"
+                    "description: x\\n---\\n\",\"reason\":\"r\"}");
+    ASSERT(!(verdict.attributes & TOOL_REFUSED));
+}
+
+/* ---- scripts ---- */
+
+static struct tool_preview shown;
+
+static void on_shown(void *arg, const struct tool_preview *preview)
+{
+    struct test *t = arg;
+
+    shown = *preview;
+    shown.text = arena_str(&t->arena, preview->text);
+    shown.details = arena_str(&t->arena, preview->details);
+    shown.title = arena_str(&t->arena, preview->title);
+}
+
+static void preview(struct rig *rig, const char *arguments)
+{
+    struct test *t = rig->t;
+    struct tool_call tool = { .agent = &rig->agent,
+                              .run_n = 7,
+                              .run_id = STR("r"),
+                              .wake_reason = STR("userInitiated"),
+                              .name = STR("run_skill_script"),
+                              .arguments = str_from(arguments),
+                              .sandbox = { .cwd = "/work" } };
+
+    ASSERT_OK(tool_preview(rig->tools, &tool, NULL, on_shown, t, NULL, &t->err));
+    loop_fake_advance(rig->loop, 10);
+}
+
+#define RUN_A "{\"skill\":\"tea\",\"script\":\"scripts/a.sh\",\"arguments\":[\"it's\"]}"
+
+DB_TEST(a_person_sees_the_whole_script_and_what_it_is_called_with)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct skill skill;
+
+    ASSERT_OK(rig_add(rig, "tea", "[]", &skill));
+    ASSERT_OK(rig_put(rig, "skills/tea/scripts/a.sh", "#!/bin/sh\necho hello\n", "owner"));
+    preview(rig, RUN_A);
+    ASSERT_STR(shown.title, "Run scripts/a.sh of the skill tea");
+    ASSERT_CONTAINS(shown.text.p, "$ scripts/a.sh 'it'\\''s'\n\n#!/bin/sh\necho hello\n");
+    ASSERT_CONTAINS(shown.details.p, "\"content\":\"#!/bin/sh\\necho hello\\n\"");
+    ASSERT_CONTAINS(shown.details.p, "\"hash\":\"");
+}
+
+DB_TEST(a_script_asks_until_it_was_allowed_and_again_when_the_skill_changes)
+{
+    AUTO(rig) rig = rig_open(t);
+    AUTO_JSON details = NULL;
+    struct skill skill;
+
+    ASSERT_OK(rig_add(rig, "tea", "[]", &skill));
+    ASSERT_OK(rig_put(rig, "skills/tea/scripts/a.sh", "#!/bin/sh\necho hello\n", "owner"));
+    ASSERT(judge(rig, 7, "run_skill_script", RUN_A).attributes & TOOL_RISKY);
+    preview(rig, RUN_A);
+    ASSERT_OK(json_parse(shown.details, &details, &t->err));
+    ASSERT_OK(UNIT(
+        rig, skill_store_script_allow(rig->skills, rig->agent.n,
+                                      arena_str(&t->arena, json_str(json_find(details, "hash"))).p,
+                                      STR("item"), &t->err)));
+    ASSERT(!(judge(rig, 7, "run_skill_script", RUN_A).attributes & TOOL_RISKY));
+    ASSERT(
+        !(judge(rig, 7, "run_skill_script", "{\"skill\":\"tea\",\"script\":\"a.sh\"}").attributes &
+          TOOL_RISKY));
+    ASSERT_OK(rig_put(rig, "skills/tea/references/x.md", "read by the script", "owner"));
+    ASSERT(judge(rig, 7, "run_skill_script", RUN_A).attributes & TOOL_RISKY);
+}
+
+DB_TEST(scripts_that_can_not_be_shown_or_found_are_refused)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct tool_verdict verdict;
+    char *big = arena_alloc(&t->arena, 50000, 1);
+    struct skill skill;
+
+    memset(big, 'x', 49999);
+    ASSERT_OK(rig_add(rig, "tea", "[]", &skill));
+    ASSERT_OK(rig_put(rig, "skills/tea/scripts/big.sh", big, "owner"));
+    ASSERT_OK(rig_put(rig, "skills/tea/scripts/raw",
+                      "\x7f"
+                      "ELF\xff\xfe",
+                      "owner"));
+    ASSERT_OK(rig_put(rig, "skills/tea/notes.sh", "echo", "owner"));
+    verdict = judge(rig, 7, "run_skill_script", "{\"skill\":\"tea\",\"script\":\"big.sh\"}");
+    ASSERT_EQ(verdict.code, ERR_TOO_LARGE);
+    verdict = judge(rig, 7, "run_skill_script", "{\"skill\":\"tea\",\"script\":\"scripts/raw\"}");
+    ASSERT_EQ(verdict.code, ERR_UNSAFE_TARGET);
+    verdict = judge(rig, 7, "run_skill_script", "{\"skill\":\"tea\",\"script\":\"notes.sh\"}");
+    ASSERT_EQ(verdict.code, ERR_NOT_FOUND);
+    ASSERT_CONTAINS(verdict.message, "it has: scripts/big.sh, scripts/raw");
+    verdict = judge(rig, 7, "run_skill_script", "{\"skill\":\"none\",\"script\":\"x\"}");
+    ASSERT_EQ(verdict.code, ERR_NOT_FOUND);
+    verdict = judge(rig, 7, "run_skill_script",
+                    "{\"skill\":\"tea\",\"script\":\"../tea/scripts/big.sh\"}");
+    ASSERT_EQ(verdict.code, ERR_NOT_FOUND);
+}
+
+DB_TEST(a_script_needs_the_sandbox)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct skill skill;
+
+    ASSERT_OK(rig_add(rig, "tea", "[]", &skill));
+    ASSERT_OK(rig_put(rig, "skills/tea/scripts/a.sh", "#!/bin/sh\necho hello\n", "owner"));
+    ASSERT_EQ(call(rig, 7, "run_skill_script", RUN_A), ERR_SANDBOX_UNAVAILABLE);
+}

@@ -75,7 +75,7 @@ function useFocusOnWaiting(section: RefObject<HTMLElement | null>, first: string
 }
 
 export function Chat({ agentId, name, thread, empty, autoFocus, plain }: {
-  agentId: string; name: string; thread: string; empty: ReactNode; autoFocus?: boolean;
+  agentId: string; name: string; thread: string; empty: (send: (text: string) => void) => ReactNode; autoFocus?: boolean;
   plain?: boolean; // without a choice of mode
 }) {
   const section = useRef<HTMLElement>(null);
@@ -93,7 +93,7 @@ export function Chat({ agentId, name, thread, empty, autoFocus, plain }: {
         aria-busy={talk.run?.status === "running"} aria-label="Messages">
         {handle.loading && <div className="chat-column"><Skeleton lines={6} label="Loading the conversation" /></div>}
         {handle.error !== null && <div className="chat-column"><Trouble error={handle.error} what="Could not open the conversation" retry={handle.retry} /></div>}
-        {nothing && waiting.length === 0 && <div className="chat-column chat-empty">{empty}</div>}
+        {nothing && waiting.length === 0 && <div className="chat-column chat-empty">{empty((text) => void handle.send(text))}</div>}
         <div className="chat-list" style={{ height: list.getTotalSize() }}>
           {list.getVirtualItems().map((row) => {
             const entry = talk.entries[row.index];

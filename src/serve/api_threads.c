@@ -79,6 +79,7 @@ void api_threads_messages(struct serve_request *request)
     json_write_array_end(&w);
     if (listing.more)
         api_put_i64(&w, "before", listing.last);
+    api_put_i64(&w, "lastSeq", thread.last_seq);
     json_write_object_end(&w);
     api_reply(request, 200, &json, &w);
 }

@@ -95,7 +95,7 @@ export function Chat({ agentId, name, thread, empty, autoFocus }: {
         </div>
         {waiting.length > 0 && (
           <div className="chat-column chat-waiting">
-            {waiting.map((item) => <WaitingItem key={item.id} item={item} />)}
+            {waiting.map((item, i) => <WaitingItem key={item.id} item={item} first={i === 0} />)}
           </div>
         )}
         {talk.run?.status === "running" && <div className="chat-column chat-busy" role="status">{name} is awake…</div>}

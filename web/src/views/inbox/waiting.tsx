@@ -1,7 +1,9 @@
-// What waits for the person, small enough for a conversation.
+// What waits for the person, where it came up: in the conversation.
 import type { InboxItem } from "../../api/types";
-import { Link } from "../../router";
+import { ItemDetail } from "./detail";
+import "./inbox.css";
 
-export function WaitingItem({ item }: { item: InboxItem }) {
-  return <div className="card"><Link to={`/inbox/${item.id}`}>{item.title}</Link></div>;
+/** The keys a, e and r mean it while nothing is being typed; of several, the first. */
+export function WaitingItem({ item, first }: { item: InboxItem; first?: boolean }) {
+  return <ItemDetail item={item} compact keys={first ?? false} />;
 }

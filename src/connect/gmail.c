@@ -469,13 +469,22 @@ static int send_mail(struct task *task, const struct reply *reply, struct err *e
     return 0;
 }
 
-/* What a stranger wrote where message ids belong is left out unless it is some. */
-static struct str message_ids(struct str text)
+static bool is_message_id(struct str text)
 {
     for (size_t i = 0; i < text.n; i++)
-        if ((unsigned char)text.p[i] < 0x20 || (unsigned char)text.p[i] >= 0x7f)
-            return STR_NONE;
-    return text;
+        if ((unsigned char)text.p[i] <= 0x20 || (unsigned char)text.p[i] >= 0x7f)
+            return false;
+    return text.n > 2 && text.p[0] == '<' && text.p[text.n - 1] == '>';
+}
+
+/* What a stranger wrote where message ids belong: those that are some. */
+static void add_message_ids(struct buf *out, struct str text)
+{
+    struct str id;
+
+    while (str_split(&text, ' ', &id))
+        if (is_message_id(id))
+            buf_printf(out, "%s%.*s", out->n ? " " : "", STR_ARG(id));
 }
 
 /* The mail that is replied to: its id and thread, so that clients keep them together. */
@@ -483,8 +492,8 @@ static void got_original(struct task *task, const struct gate_answer *answer)
 {
     AUTO_JSON json = NULL;
     struct json_object *found = json_object_new_object();
+    AUTO_BUF id = BUF_INIT(32u << 10);
     AUTO_BUF references = BUF_INIT(64u << 10);
-    struct reply reply;
     struct err err = ERR_INIT;
 
     if (google_read(answer, "Gmail", &json, &err) < 0) {
@@ -493,14 +502,14 @@ static void got_original(struct task *task, const struct gate_answer *answer)
     } else {
         put_header(found, "id", json, "Message-ID");
         put_header(found, "references", json, "References");
-        reply.message_id = message_ids(json_str(json_find(found, "id")));
-        reply.thread_id = json_str(json_find(json, "threadId"));
-        buf_add_str(&references, message_ids(json_str(json_find(found, "references"))));
-        if (references.n && reply.message_id.n)
-            buf_add_char(&references, ' ');
-        buf_add_str(&references, reply.message_id);
-        reply.references = buf_str(&references);
-        if (send_mail(task, &reply, &err) < 0)
+        add_message_ids(&id, json_str(json_find(found, "id")));
+        add_message_ids(&references, json_str(json_find(found, "references")));
+        add_message_ids(&references, buf_str(&id));
+        if (send_mail(task,
+                      &(struct reply){ .message_id = buf_str(&id),
+                                       .references = buf_str(&references),
+                                       .thread_id = json_str(json_find(json, "threadId")) },
+                      &err) < 0)
             task_fail(task, &err);
     }
     json_object_put(found);

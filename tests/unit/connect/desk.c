@@ -10,7 +10,7 @@
 #include "db/migrations.h"
 
 static const struct http_field is_json[] = { { { "Content-Type", 12 },
-                                                 { "application/json; charset=utf-8", 31 } } };
+                                               { "application/json; charset=utf-8", 31 } } };
 
 static void open_all(struct desk *desk)
 {
@@ -298,43 +298,43 @@ static void on_shown(void *arg, const struct tool_preview *preview)
     desk->preview.text = keep(desk, preview->text);
 }
 
-void desk_start(struct desk *desk, const char *tool, const char *arguments, const char *digest)
+static void call_of(struct desk *desk, const char *tool, const char *arguments)
 {
-    struct test *t = desk->t;
-
     desk->call.name = str_from(tool);
     desk->call.arguments = str_from(arguments);
-    desk->told = 0;
-    ASSERT_OK(tool_start(desk->tools, &desk->call, STR("op1"), str_from(digest), NULL, on_done,
-                         desk, &desk->job, &t->err));
+    desk->told = desk->shown = 0;
+    desk->result = (struct tool_result){ .err = ERR_INIT };
 }
 
-void desk_preview(struct desk *desk, const char *tool, const char *arguments)
+int desk_start(struct desk *desk, const char *tool, const char *arguments, const char *digest)
 {
-    struct test *t = desk->t;
+    call_of(desk, tool, arguments);
+    return tool_start(desk->tools, &desk->call, STR("op1"), str_from(digest), NULL, on_done, desk,
+                      &desk->job, &desk->result.err);
+}
 
-    desk->call.name = str_from(tool);
-    desk->call.arguments = str_from(arguments);
-    desk->shown = 0;
-    ASSERT_OK(tool_preview(desk->tools, &desk->call, NULL, on_shown, desk, &desk->job, &t->err));
+int desk_preview(struct desk *desk, const char *tool, const char *arguments)
+{
+    call_of(desk, tool, arguments);
+    return tool_preview(desk->tools, &desk->call, NULL, on_shown, desk, &desk->job,
+                        &desk->result.err);
 }
 
 enum err_code desk_does(struct desk *desk, const char *tool, const char *arguments)
 {
-    bool asks = tool_asks(tool_contract_find(str_from(tool)));
     const char *digest = "";
 
-    if (asks) {
-        desk_preview(desk, tool, arguments);
+    call_of(desk, tool, arguments);
+    if (tool_asks(tool_contract_find(str_from(tool)))) {
+        if (desk_preview(desk, tool, arguments) < 0)
+            return desk->result.err.code;
         desk_turn(desk, 120000);
         ASSERT_EQ(desk->shown, 1);
-        if (desk->preview.err.code) {
-            desk->result = (struct tool_result){ .err = desk->preview.err };
-            return desk->preview.err.code;
-        }
+        desk->result.err = desk->preview.err;
         digest = arena_text(&desk->t->arena, desk->preview.digest);
     }
-    desk_start(desk, tool, arguments, digest);
+    if (desk->result.err.code || desk_start(desk, tool, arguments, digest) < 0)
+        return desk->result.err.code;
     desk_turn(desk, 120000);
     ASSERT_EQ(desk->told, 1);
     return desk->result.err.code;

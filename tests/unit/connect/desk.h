@@ -85,9 +85,9 @@ const char *desk_status(struct desk *desk,
 
 /* The whole of a call: preview when there is one, then the handler. Returns the result's code. */
 enum err_code desk_does(struct desk *desk, const char *tool, const char *arguments);
-/* Starts; nothing has moved yet. */
-void desk_start(struct desk *desk, const char *tool, const char *arguments, const char *digest);
-void desk_preview(struct desk *desk, const char *tool, const char *arguments);
+/* Starts; nothing has moved yet. -1: it was refused, desk->result says why. */
+int desk_start(struct desk *desk, const char *tool, const char *arguments, const char *digest);
+int desk_preview(struct desk *desk, const char *tool, const char *arguments);
 /* What the tool said, or why not. */
 const char *desk_output(struct desk *desk);
 

@@ -51,7 +51,7 @@ function Talk({ agent, thread }: { agent: Agent; thread: string }) {
     { keys: "n", label: "New conversation", group: "Agent", run: fresh },
   ]);
   return (
-    <div className="agent">
+    <div className="agent-view">
       <div className="agent-head">
         <div className="agent-title">
           <h1 className="cut">{agent.displayName}</h1>

@@ -25,7 +25,7 @@ function Head({ item, small }: { item: InboxItem; small?: boolean | undefined })
         <span className="muted"><Time at={item.createdAt} /></span>
         {item.state === "pending" && item.expiresAt && <span className="muted">· open until <Time at={item.expiresAt} /></span>}
       </div>
-      {!small && (
+      {small ? (item.kind !== "question" && <p><strong>{item.agentName ?? item.agentId ?? "Dormouse"}</strong> {summary(item)}</p>) : (
         <h2 className="item-title">
           {item.agentId ? <Link to={`/agents/${encodeURIComponent(item.agentId)}`}>{item.agentName ?? item.agentId}</Link> : "Dormouse"} {item.kind === "question" ? "asks" : summary(item)}
         </h2>

@@ -65,12 +65,17 @@ function useList(handle: TalkHandle, waiting: InboxItem[]) {
   return { box, list, fresh: fresh && !atEnd.current, toEnd, scrolled };
 }
 
-/** When something begins to wait, an empty box to write in gives the keys to it. */
+/** When something begins to wait, an empty box to write in gives the keys to it, and gets them back after. */
 function useFocusOnWaiting(section: RefObject<HTMLElement | null>, first: string | undefined): void {
+  const waited = useRef(false);
   useEffect(() => {
     const active = document.activeElement;
-    if (!first || !(active instanceof HTMLTextAreaElement) || active.value || !active.closest(".composer")) return;
-    if (section.current?.contains(active)) section.current.querySelector<HTMLElement>(".waiting-item")?.focus({ preventScroll: true });
+    const box = section.current?.querySelector<HTMLTextAreaElement>(".composer textarea");
+    const nowhere = active === document.body || active === null;
+    if (first && ((active === box && !box?.value) || (nowhere && waited.current)))
+      section.current?.querySelector<HTMLElement>(".waiting-item")?.focus({ preventScroll: true });
+    else if (!first && waited.current && nowhere && window.matchMedia("(pointer: fine)").matches) box?.focus({ preventScroll: true });
+    waited.current = first !== undefined;
   }, [section, first]);
 }
 

@@ -240,7 +240,7 @@ db.commit()
   t.diagnostic(`${frames.times.length} frames, median ${at(0.5).toFixed(1)} ms, 95 % ${at(0.95).toFixed(1)} ms, worst ${at(0.999).toFixed(1)} ms, ${frames.rows} rows, ${frames.height} px`);
   assert.equal(frames.reached, true);
   assert.ok(frames.rows < 60, `${frames.rows} rows are on the page`);
-  assert.ok(at(0.5) < 50, `a frame takes ${at(0.5)} ms`);
+  assert.ok(at(0.5) < 100, `a frame takes ${at(0.5)} ms`);
 });
 
 test("memory: added, changed, compared, brought back, deleted and undeleted", async (t) => {
@@ -312,7 +312,7 @@ test("conversations: found, renamed, deleted and undeleted", async (t) => {
   await say(page, "about a walnut tree");
   await answers(page).filter({ hasText: "Said: about" }).waitFor();
   await idle(page);
-  await page.getByRole("button", { name: /^about a walnut tree/ }).click();
+  await page.getByRole("button", { name: "Conversations: about a walnut tree" }).click();
   const sheet = page.getByRole("dialog", { name: "Conversations" });
   await sheet.getByRole("searchbox").fill("walnut");
   await sheet.getByRole("button", { name: "Rename about a walnut tree" }).click();

@@ -209,6 +209,14 @@ test("the first day", { timeout: 600_000 }, async (t) => {
     await page.keyboard.press("Escape");
   });
 
+  await step("the talk with the wizard is found again, where it was", async () => {
+    await page.goto(`${daemon.url}/wizard`);
+    await page.getByRole("button", { name: "Earlier" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: /^I want a coach/ }).click();
+    await page.getByRole("link", { name: "Open iron-coach" }).waitFor();
+    assert.match(new URL(page.url()).pathname, /^\/wizard\/system/);
+  });
+
   // While the daemon was away, its door was closed.
   assert.deepEqual(faults.filter((fault) => !/WebSocket connection .*(ERR_CONNECTION_REFUSED|closed before)/.test(fault)), []);
 });

@@ -156,7 +156,9 @@ struct runner {
     struct hands *hands;
     struct run_listener *listeners;
     struct uuid_source uuids;
-    struct loop_timer waits;   /* rests that are over, questions that expire */
+    struct loop_timer waits,
+        waited; /* rests that are over, questions that expire: by either clock */
+    int64_t waited_at;
     struct loop_timer recover; /* goes through the open runs, a page a tick */
     int64_t recover_at, recover_after;
     size_t thinking; /* model requests under way */

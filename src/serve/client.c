@@ -16,8 +16,7 @@
 #include "serve/ws_int.h"
 
 #define GOODBYE_MS  2000   /* for a last word to arrive */
-#define PATIENCE_MS 120000 /* for all that was queued to arrive, as long as the client takes some  \
-                            */
+#define PATIENCE_MS 120000 /* for all of it, as long as the client takes some */
 
 struct serve_client *client_of(struct stream *stream)
 {

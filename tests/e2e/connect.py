@@ -440,13 +440,13 @@ def a_grant_that_google_was_not_told_of_is_the_persons_to_end(box):
     server = accounts(box)
     daemon = box.serve()
     connect_google(daemon, server)
-    server.trouble("/oauth/revoke", *[Fault(503, b"later")] * 3)
+    server.trouble("/revoke", *[Fault(503, b"later")] * 3)
     status = daemon.ask("DELETE", "/credentials/google")
     expect_eq(status, daemon.ask("GET", "/credentials/google/status"))
     expect_eq(status["configured"], False)
     expect_in("myaccount.google.com/permissions", status["error"])
     connect_google(daemon, server)
-    server.trouble("/oauth/revoke", *[Fault(503, b"later")] * 3)
+    server.trouble("/revoke", *[Fault(503, b"later")] * 3)
     expect_in("myaccount.google.com/permissions", box.run("connect", "remove", "google")[0])
     connect_google(daemon, server)
     expect("myaccount" not in box.run("connect", "remove", "google")[0], "it was told")
@@ -574,7 +574,7 @@ def accounts_are_connected_and_removed_on_the_command_line(box):
 @test
 def a_secret_says_what_it_is_for_and_what_is_wrong_with_it(box):
     box.config("models:\n  - { id: far, provider: openai, model: m, base_url: "
-               "\"http://127.0.0.1:9/v1\", secret: far-key }\n")
+               "\"http://127.0.0.1:9/v1\", secret_ref: far-key }\n")
     daemon = box.serve()
     answer = daemon.ask("POST", "/secrets/far-key/test", {})
     expect_eq(answer["ok"], False)

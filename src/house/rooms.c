@@ -83,7 +83,8 @@ static void open_builder(struct rooms *rooms, const struct rooms_config *config)
                                                            .change = rooms->change,
                                                            .models = rooms->models,
                                                            .tools = rooms->tools,
-                                                           .files = rooms->files });
+                                                           .files = rooms->files,
+                                                           .connect = rooms->connect });
 }
 
 static int open_connect(struct rooms *rooms, const struct rooms_config *config, struct err *err)

@@ -124,26 +124,6 @@ static struct str skill_of_path(struct str path)
     return str_find_char(below, '/') < 0 ? below : STR_NONE;
 }
 
-/* A skill that an agent writes has to be one, before a person is asked about it. */
-static int check_written(struct json_object *arguments, struct arena *arena, struct err *err)
-{
-    struct str name = skill_of_path(json_str(json_find(arguments, "path")));
-    struct str operation = json_str(json_find(arguments, "operation"));
-    struct problems problems = { .arena = arena };
-    struct skill skill;
-
-    if (!name.n || (operation.n && !str_is(operation, "write")))
-        return 0;
-    front_read(json_str(json_find(arguments, "content")), name, arena, &skill, &problems);
-    if (!problems.n)
-        return 0;
-    return err_set(err, ERR_BAD_REQUEST,
-                   "skills/%.*s.md is no valid skill: %.*s. A skill is a SKILL.md: front matter "
-                   "with name and description between two lines of three hyphens, then its "
-                   "instructions.",
-                   STR_ARG(name), STR_ARG(problems.items[0].text));
-}
-
 int use_judge(struct tool_guard *guard, const struct tool_call *call,
               const struct tool_contract *contract, struct json_object *arguments, struct err *err)
 {
@@ -152,8 +132,6 @@ int use_judge(struct tool_guard *guard, const struct tool_call *call,
     struct skill_use *uses;
     size_t n;
 
-    if (strcmp(contract->name, "write_memory") == 0 && check_written(arguments, &arena, err) < 0)
-        return -1;
     if (!call->run_n)
         return 0;
     if (skill_store_uses(skills, call->run_n, &arena, &uses, &n, err) < 0)

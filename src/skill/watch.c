@@ -127,6 +127,29 @@ static int touch_row(struct skills *skills, const struct agent *agent, const str
     return skill_store_put(skills, agent->n, &skill, arena, err);
 }
 
+/* What an agent asks to write has to be a skill before a person is asked about it. */
+int watch_check(struct file_watcher *watcher, struct str tree, const struct file *after,
+                struct err *err)
+{
+    AUTO_ARENA arena = ARENA_INIT;
+    struct problems problems = { .arena = &arena };
+    struct skill skill;
+    struct place place;
+
+    (void)watcher;
+    if (after->deleted || !place_of(tree, after->path, &place) || !str_is(place.rest, "SKILL.md") ||
+        !str_starts(after->author, STR("agent:")))
+        return 0;
+    front_read(after->content, place.name, &arena, &skill, &problems);
+    if (!problems.n)
+        return 0;
+    return err_set(err, ERR_BAD_REQUEST,
+                   "skills/%.*s.md is no valid skill: %.*s. A skill is a SKILL.md: front matter "
+                   "with name and description between two lines of three hyphens, then its "
+                   "instructions.",
+                   STR_ARG(place.name), STR_ARG(problems.items[0].text));
+}
+
 int watch_written(struct file_watcher *watcher, struct str tree, const struct file *after,
                   struct err *err)
 {

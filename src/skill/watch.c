@@ -132,22 +132,13 @@ int watch_check(struct file_watcher *watcher, struct str tree, const struct file
                 struct err *err)
 {
     AUTO_ARENA arena = ARENA_INIT;
-    struct problems problems = { .arena = &arena };
-    struct skill skill;
     struct place place;
 
     (void)watcher;
     if (after->deleted || !place_of(tree, after->path, &place) || !str_is(place.rest, "SKILL.md") ||
         !str_starts(after->author, STR("agent:")))
         return 0;
-    front_read(after->content, place.name, &arena, &skill, &problems);
-    if (!problems.n)
-        return 0;
-    return err_set(err, ERR_BAD_REQUEST,
-                   "skills/%.*s.md is no valid skill: %.*s. A skill is a SKILL.md: front matter "
-                   "with name and description between two lines of three hyphens, then its "
-                   "instructions.",
-                   STR_ARG(place.name), STR_ARG(problems.items[0].text));
+    return skills_check_file(after->path, after->content, &arena, err);
 }
 
 int watch_written(struct file_watcher *watcher, struct str tree, const struct file *after,

@@ -82,7 +82,7 @@ static void check(const char *path, struct arena *arena, struct checked *ret_che
     for (size_t i = 0; i < ARRAY_LEN(names) && r < 0 && (!i || err.code == ERR_NOT_FOUND); i++) {
         err_reset(&err);
         entry.path = str_from(names[i]);
-        r = file_read(arena_printf(arena, "%s/%s", path, names[i]), &text, &err);
+        r = file_read(arena_printf(arena, "%s/%.*s", path, STR_ARG(entry.path)), &text, &err);
     }
     if (r < 0 && err.code != ERR_NOT_FOUND) {
         one_problem(ret_checked, arena, arena_text(arena, err_message(&err, 0)));

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/limits.h"
+#include "memory/edit.h"
 #include "run/program.h"
 
 static int open_policy(struct rooms *rooms, const char *data_dir, struct err *err)
@@ -36,7 +37,8 @@ static int open_files(struct rooms *rooms, const struct rooms_config *config, st
                                 .agent_domain = config->agent,
                                 .change = rooms->change,
                                 .view_dir =
-                                    arena_printf(&rooms->arena, "%s/files", config->data_dir) };
+                                    arena_printf(&rooms->arena, "%s/files", config->data_dir),
+                                .admits = memory_admits };
 
     return files_new(&how, &rooms->files, err);
 }

@@ -147,6 +147,14 @@ struct run {
 };
 
 #define RUNNER_ENGINES 64
+#define RUNNER_LISTS   64
+
+/* What the system text says of an agent's files, for as long as they stay the same. */
+struct memory_said {
+    int64_t agent_n;
+    uint64_t stamp; /* files_stamp() before it was made */
+    struct buf text;
+};
 
 struct runner {
     struct runner_config config;
@@ -167,6 +175,7 @@ struct runner {
     size_t engine_count;
     struct map failures; /* run_key -> units in a row that could not be kept */
     struct prompt_cache *prompts;
+    struct memory_said said[RUNNER_LISTS]; /* by the agent's number */
     bool stopping;
 };
 

@@ -27,6 +27,8 @@ steps:
     reply: { text: "late", delay_ms: 3600000 }
   - expect: { user: "muse", results: 0 }
     reply: { thinking: "Let me see.", text: "I see." }
+  - expect: { user: "keep in mind", results: 0 }
+    reply: { calls: [ { name: write_memory, arguments: { path: "knowledge/mind.md", content: "- tea\\n", reason: "said so" } } ] }
   - expect: { user: "append twice", results: 0 }
     reply: { calls: [ { name: bash, arguments: { command: "echo one >> twice.txt" } } ] }
   - expect: { user: "append twice", results: 1 }
@@ -667,6 +669,54 @@ test("ws: approve, reject, edit", async () => {
   client.say({ type: "approval_response", gateId, decision: "reject" });
   assert.equal((await client.next("error", from)).code, "conflict");
   await client.close();
+});
+
+const decision = (request_id, more) => ({ type: "memory_edit_decision", request_id, ...more });
+const mind = async () => (await get("/agents/planner/memory/knowledge/mind.md")).body;
+
+test("ws: a change of memory is approved, edited, rejected", async () => {
+  const client = await connect(session("mem1"));
+  const answers = [
+    [{ decision: "approve" }, true, 1, "- tea\n"],
+    [{ decision: "edit", edited_content: "- coffee\n" }, true, 2, "- coffee\n"],
+    [{ decision: "reject", reason: "no" }, false, 2, "- coffee\n"],
+  ];
+  for (const [answer, success, version, text] of answers) {
+    const from = client.events.length;
+    client.say({ type: "message", content: "keep in mind" });
+    const { request_id } = await client.next("memory_edit_request", from);
+    client.say(decision(request_id, { decision: "edit" }));
+    assert.equal((await client.next("error", from)).code, "schema_violation");
+    client.say(decision(request_id, answer));
+    const complete = await client.next("memory_edit_complete", from);
+    assert.deepEqual([complete.request_id, complete.success, complete.path], [request_id, success, "knowledge/mind.md"]);
+    await client.next("done", from);
+    const file = await mind();
+    assert.deepEqual([file.version, file.content], [version, text]);
+  }
+  await client.close();
+});
+
+test("ws: a change of memory that two decide in the same moment is decided once", async () => {
+  const [a, b] = [await connect(session("mem2")), await connect(session("mem2"))];
+  for (let round = 0; round < 10; round++) {
+    const before = (await mind()).version;
+    const [fromA, fromB] = [a.events.length, b.events.length];
+    a.say({ type: "message", content: "keep in mind" });
+    const { request_id } = await b.next("memory_edit_request", fromB);
+    await a.next("memory_edit_request", fromA);
+    a.say(decision(request_id, { decision: "edit", edited_content: `- a${round}\n` }));
+    b.say(decision(request_id, { decision: "edit", edited_content: `- b${round}\n` }));
+    const late = await Promise.race([a.next("error", fromA), b.next("error", fromB)]);
+    assert.equal(late.code, "conflict");
+    await Promise.all([a.next("done", fromA), b.next("done", fromB)]);
+    const lost = a.events.slice(fromA).some((event) => event.type === "error") ? "a" : "b";
+    const file = await mind();
+    assert.deepEqual([file.version, file.content], [before + 1, `- ${lost === "a" ? "b" : "a"}${round}\n`]);
+    const told = a.events.slice(fromA).filter((event) => event.type === "memory_edit_complete");
+    assert.equal(told.length, 1);
+  }
+  await Promise.all([a.close(), b.close()]);
 });
 
 test("ws: scopes reach further than one call", async () => {

@@ -643,6 +643,24 @@ def decisions_come_by_line(box):
 
 
 @test
+def changes_of_memory_are_decided_by_line(box):
+    session = Stdio(box)
+    for number, (said, success) in enumerate((({"decision": "edit", "edited_content": "- mine\n"}, True),
+                                              ({"decision": "reject", "reason": "no"}, False))):
+        session.send(prompt=f"remember that I like tea number {number}")
+        request = session.wait("memory_edit_request")
+        session.wait("waiting")
+        session.send(type="memory_edit_decision", request_id=request["request_id"], **said)
+        complete = session.wait("memory_edit_complete")
+        expect_eq((complete["request_id"], complete["success"]), (request["request_id"], success))
+        session.wait("done")
+    session.send(type="memory_edit_decision", decision="approve")
+    expect_eq(session.wait("error")["code"], "bad_request")
+    session.end(0)
+    expect_eq(box.run("memory", "cat", request["path"])[0], "- mine\n")
+
+
+@test
 def a_session_can_cancel(box):
     session = Stdio(box)
     session.send(prompt=bash("ls"))

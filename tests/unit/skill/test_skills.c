@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "memory/edit.h"
 #include "rig.h"
 
 static struct skill *list(struct rig *rig, size_t *ret_count)
@@ -153,6 +154,46 @@ DB_TEST(what_an_agent_writes_becomes_a_skill_of_its_own)
         rig_put(rig, "skills/tea/SKILL.md", rig_text(rig, "coffee", "", ""), "agent:coach"),
         ERR_BAD_REQUEST);
     ASSERT_STR(rig_get(rig, "tea").instructions, "Boil water.");
+}
+
+/* What an agent proposes, as the question to a person would be prepared. */
+static int propose(struct rig *rig, const char *path, enum memory_operation operation,
+                   const char *content)
+{
+    const struct memory_edit edit = { .path = str_from(path),
+                                      .operation = operation,
+                                      .content = str_from(content),
+                                      .reason = STR("asked for") };
+    struct memory_proposal proposal;
+    struct test *t = rig->t;
+
+    err_reset(&t->err);
+    return memory_prepare(rig->files, &rig->agent, &edit, &t->arena, &proposal, &t->err);
+}
+
+DB_TEST(what_would_be_no_skill_is_refused_before_anybody_is_asked)
+{
+    AUTO(rig) rig = rig_open(t);
+
+    ASSERT_FAILS(propose(rig, "skills/tea.md", MEMORY_WRITE, "no front matter"), ERR_BAD_REQUEST);
+    ASSERT_CONTAINS(test_err_text(t), "skills/tea.md is no valid skill: SKILL.md must begin");
+    ASSERT_FAILS(propose(rig, "skills/tea.md", MEMORY_APPEND, "no front matter"), ERR_BAD_REQUEST);
+    ASSERT_FAILS(
+        propose(rig, "skills/tea.md", MEMORY_WRITE, rig_text(rig, "coffee", "", "Boil water.")),
+        ERR_BAD_REQUEST);
+    ASSERT_FAILS(propose(rig, "skills/CAF\u00C9.md", MEMORY_WRITE, "x"), ERR_PATH_DENIED);
+    ASSERT_FAILS(
+        propose(rig, "skills/caf\u00C9.md", MEMORY_WRITE, rig_text(rig, "caf\u00C9", "", "Sit.")),
+        ERR_BAD_REQUEST);
+    ASSERT_OK(
+        propose(rig, "skills/caf\u00E9.md", MEMORY_WRITE, rig_text(rig, "caf\u00E9", "", "Sit.")));
+    ASSERT_OK(propose(rig, "skills/\u6280\u80FD.md", MEMORY_WRITE,
+                      rig_text(rig, "\u6280\u80FD", "", "Do.")));
+    ASSERT_OK(rig_put(rig, "skills/tea/SKILL.md", rig_text(rig, "tea", "", "Boil water."),
+                      "agent:coach"));
+    ASSERT_OK(propose(rig, "skills/tea.md", MEMORY_APPEND, "Wait.\n"));
+    ASSERT_OK(propose(rig, "skills/tea.md", MEMORY_DELETE, NULL));
+    ASSERT_OK(propose(rig, "knowledge/tea.md", MEMORY_WRITE, "no front matter"));
 }
 
 DB_TEST(what_a_person_breaks_is_kept_switched_off_until_it_is_mended)
@@ -437,6 +478,14 @@ DB_TEST(the_prompt_names_what_can_be_used_and_nothing_more)
     ASSERT(!strstr(first, "coffee"));
     ASSERT(!strstr(first, "Do it."));
     ASSERT_TEXT(prompt(rig), first);
+    ASSERT_OK(UNIT(rig, skills_enable(rig->skills, &rig->agent, STR("coffee"), true, &t->arena,
+                                      &skill, &t->err)));
+    ASSERT_CONTAINS(prompt(rig), "\n- **coffee**: ");
+    ASSERT_OK(rig_delete(rig, "skills/tea/SKILL.md"));
+    ASSERT(!strstr(prompt(rig), "**tea**"));
+    rig_share(rig, "walk", rig_text(rig, "walk", "", "Go."));
+    rig_later(rig);
+    ASSERT_CONTAINS(prompt(rig), "\n- **walk**: ");
 }
 
 DB_TEST(a_description_stays_one_line_of_the_prompt)

@@ -16,7 +16,7 @@ int builder_open_runs(struct domain *domain, int64_t agent_n, struct arena *aren
     int r;
 
     if (db_prepare(domain_db(domain),
-                   SQL("SELECT run_key FROM runs WHERE status IN ('queued', 'running', 'waiting')"
+                   SQL("SELECT run_key FROM runs WHERE ended_at IS NULL"
                        " AND agent_n = ? ORDER BY created_at, n"),
                    &q, err) < 0)
         return -1;

@@ -93,7 +93,7 @@ static int add_row(struct db *db, const struct document *document, int64_t *ret_
 static int add(struct db *db, const struct document *document, struct err *err)
 {
     AUTO(stmt) q = NULL;
-    int64_t n;
+    int64_t n = 0;
     int r = add_row(db, document, &n, err);
 
     if (r <= 0)

@@ -476,6 +476,8 @@ test("a decision that can't be is refused, and the item waits on", async () => {
     const { body } = await get("/inbox");
     assert.deepEqual(body.items.map((item) => item.id), [event.itemId]);
     assert.equal((await get(`/runs/${event.runId}`)).body.waitItem, event.itemId);
+    const page = (await get(`/agents/planner/threads/${event.threadId}/messages?limit=1`)).body;
+    assert.deepEqual([page.lastSeq, page.run.runId, page.run.status], [event.seq, event.runId, "waiting"]);
     await decide(event.itemId, "reject");
   });
   assert.equal(recorded.at(-1).stopReason, "end_turn");

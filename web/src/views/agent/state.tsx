@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 // An agent's state in words, with since when and why.
 import type { Agent } from "../../api/types";
 import { Badge, Time, type Tone } from "../../ui";
@@ -20,3 +21,7 @@ export function AgentState({ agent, why = true }: { agent: Agent; why?: boolean 
     </span>
   );
 }
+=======
+// Moved: how an agent is, in words, is said in one way everywhere.
+export { AgentState, stateWord } from "../shared/state";
+>>>>>>> wip-web2

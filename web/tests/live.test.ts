@@ -293,25 +293,6 @@ test("what is sent while the connection is away goes out when it is back, once",
   const took = Array.from({ length: 60 }, () => socket.send({ type: "cancel" })).filter(Boolean).length;
   assert.equal(took, 50);
 });
-<<<<<<< HEAD
-test("a turn whose run was not heard to begin is said again, until it was heard or refused", () => {
-  const { wires, socket, tick } = talking(3);
-  const turn = (id: string): string => JSON.stringify({ type: "message", content: id, turnId: id });
-  const again = (): string[] => {
-    wires.at(-1)?.onclose?.({ code: 1006 });
-    tick();
-    wires.at(-1)?.onopen?.(null);
-    return wires.at(-1)?.sent ?? [];
-  };
-  wires[0]?.onopen?.(null);
-  socket.send(JSON.parse(turn("a")));
-  assert.deepEqual(again(), [turn("a")]);
-  wires.at(-1)?.say({ ...text(4), type: "init" });
-  assert.deepEqual(again(), []);
-  socket.send(JSON.parse(turn("b")));
-  wires.at(-1)?.say({ type: "error", code: "busy", message: "no", recoverable: true });
-  assert.deepEqual(again(), []);
-=======
 test("a message whose run did not begin is sent again by the next connection, with the same turn", () => {
   const { wires, socket, tick } = talking(3);
   const sent = (i: number): string[] => (wires[i]?.sent ?? []).map((line) => (JSON.parse(line) as { turnId?: string; type: string }).turnId ?? "-");
@@ -344,7 +325,6 @@ test("a message that was refused is not sent again", () => {
   tick();
   wires[1]?.onopen?.(null);
   assert.deepEqual([refused, wires[1]?.sent], [["killed"], []]);
->>>>>>> wip-web2
 });
 test("a refusal is an answer, not an event, and nonsense is nothing", () => {
   const { wires, heard, refused, socket } = talking(3);

@@ -1,14 +1,9 @@
 // One thread of an agent over its WebSocket. Recorded events come to the listener once each and in
 // order of seq, whatever the connection does: a new connection resumes after the last one heard, and
-<<<<<<< HEAD
-// what comes twice is dropped. Partial texts (no record yet) are passed on as they come. A turn whose
-// run was not heard to begin is said again on the next connection: the same turnId is the same run.
-=======
 // what comes twice is dropped. Partial texts (no record yet) are passed on as they come.
 //
 // A message with a turnId goes out until its run begins: what was given to a connection that then broke is
 // given to the next one again. The server knows a turn by its id and begins it once.
->>>>>>> wip-web2
 import { backoff } from "./backoff";
 import type { RunEvent } from "./types";
 
@@ -46,13 +41,8 @@ const QUEUE_MAX = 50; // messages typed while the connection is away
 export class ThreadSocket {
   state: SocketState = "connecting";
   private wire: Wire | null = null;
-<<<<<<< HEAD
-  private queue: Record<string, unknown>[] = [];
-  private unheard: string[] = [];
-=======
   private queue: Outgoing[] = []; // not sent yet
   private unheard: Outgoing[] = []; // sent; whether they arrived is not known yet
->>>>>>> wip-web2
   private wait;
   private cancelRetry: (() => void) | null = null;
 
@@ -81,12 +71,7 @@ export class ThreadSocket {
     this.wire = wire;
     wire.onopen = () => {
       this.become("open");
-<<<<<<< HEAD
-      for (const text of this.unheard) wire.send(text);
-      for (const message of this.queue.splice(0)) this.say(wire, message);
-=======
       for (const message of [...this.unheard.splice(0), ...this.queue.splice(0)]) this.put(wire, message);
->>>>>>> wip-web2
     };
     wire.onmessage = (message) => {
       if (wire === this.wire && typeof message.data === "string") this.heard(message.data);
@@ -106,22 +91,14 @@ export class ThreadSocket {
     this.wait.reset(); // it speaks: the next loss begins anew
     if (event.seq === undefined) {
       if (event.type !== "error") return;
-<<<<<<< HEAD
-      this.unheard = [];
-=======
       this.unheard.length = 0; // a no is an answer: asking again would hear it again
->>>>>>> wip-web2
       this.listener.refused?.({ code: event.code, message: event.message });
       return;
     }
     const partial = "isPartial" in event && event.isPartial === true;
     if (event.seq <= this.seq) return;
     if (!partial) this.seq = event.seq;
-<<<<<<< HEAD
-    if (event.type === "init") this.unheard = [];
-=======
     if (event.type === "init") this.unheard.shift();
->>>>>>> wip-web2
     this.listener.event(event as RunEvent);
   }
 
@@ -132,33 +109,17 @@ export class ThreadSocket {
     this.cancelRetry = this.world.later(this.wait.next(), () => this.connect());
   }
 
-<<<<<<< HEAD
-  private say(wire: Wire, message: Record<string, unknown>): void {
-    const text = JSON.stringify(message);
-    if (message["turnId"] !== undefined) this.unheard.push(text);
-    wire.send(text);
-=======
   private put(wire: Wire, message: Outgoing): void {
     if (message.turn) this.unheard.push(message);
     wire.send(message.text);
->>>>>>> wip-web2
   }
 
   /** Sends now or when the connection is back. false: too much waits already. */
   send(message: Record<string, unknown>): boolean {
-<<<<<<< HEAD
-    if (this.wire && this.state === "open") {
-      this.say(this.wire, message);
-      return true;
-    }
-    if (this.queue.length >= QUEUE_MAX || this.state === "closed") return false;
-    this.queue.push(message);
-=======
     if (this.state === "closed" || this.queue.length + this.unheard.length >= QUEUE_MAX) return false;
     const outgoing = { text: JSON.stringify(message), turn: message["turnId"] !== undefined };
     if (this.wire && this.state === "open") this.put(this.wire, outgoing);
     else this.queue.push(outgoing);
->>>>>>> wip-web2
     return true;
   }
 

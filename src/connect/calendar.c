@@ -69,12 +69,28 @@ static void write_member(struct json_writer *w, const char *key, struct str text
     json_write_str(w, text);
 }
 
-static struct str time_of(struct json_object *event, const char *key)
+/* The day that lies n days after this one; as it is when it is none. */
+static struct str day_beside(struct str day, int n, char out[TIMEFMT_SIZE])
+{
+    int year, month, dom;
+    char text[16];
+
+    if (day.n != 10 || snprintf(text, sizeof(text), "%.*s", STR_ARG(day)) != 10 ||
+        sscanf(text, "%4d-%2d-%2d", &year, &month, &dom) != 3 || month < 1 || month > 12)
+        return day;
+    timefmt_rfc3339((timefmt_days(year, (unsigned)month, (unsigned)dom) + n) * DAY_S * 1000, out);
+    return str_take(str_from(out), 10);
+}
+
+/* Of an all-day event Calendar names the day after its last one; people, and these tools, name the
+ * last one. */
+static struct str time_of(struct json_object *event, const char *key, char out[TIMEFMT_SIZE])
 {
     struct json_object *time = json_find(event, key);
     struct str moment = json_str(json_find(time, "dateTime"));
+    struct str day = json_str(json_find(time, "date"));
 
-    return moment.n ? moment : json_str(json_find(time, "date"));
+    return moment.n ? moment : strcmp(key, "end") == 0 ? day_beside(day, -1, out) : day;
 }
 
 static void write_attendees(struct json_writer *w, struct json_object *event)
@@ -92,15 +108,17 @@ static void write_attendees(struct json_writer *w, struct json_object *event)
 
 static void write_event(struct json_writer *w, struct json_object *event)
 {
+    char day[TIMEFMT_SIZE];
+
     json_write_object_begin(w);
     json_write_key(w, "id");
     json_write_str(w, json_str(json_find(event, "id")));
     json_write_key(w, "title");
     json_write_str(w, json_str(json_find(event, "summary")));
     json_write_key(w, "start");
-    json_write_str(w, time_of(event, "start"));
+    json_write_str(w, time_of(event, "start", day));
     json_write_key(w, "end");
-    json_write_str(w, time_of(event, "end"));
+    json_write_str(w, time_of(event, "end", day));
     json_write_key(w, "all_day");
     json_write_bool(w, json_find(json_find(event, "start"), "date") != NULL);
     write_member(w, "time_zone", json_str(json_find(json_find(event, "start"), "timeZone")));
@@ -194,7 +212,8 @@ static int list_start(struct tool_job *job, struct err *err)
         gate_encode(&url, query);
     }
     request.url = buf_text(&url);
-    return google_task_ask(task, &request, got_events, err);
+    google_task_ask(task, &request, got_events);
+    return 0;
 }
 
 /* ---- writing ---- */
@@ -244,27 +263,15 @@ static int check_event(void *arg, const struct tool_call *call, struct json_obje
     return read_times(arguments, &times, err);
 }
 
-/* The last day of an all-day event is given as people say it, and told as Calendar wants it: the
- * day after. */
-static void day_after(const struct event_time *day, struct event_time *ret_next)
-{
-    int year, month, dom;
-    char text[TIMEFMT_SIZE];
-
-    *ret_next = *day;
-    if (sscanf(day->text, "%4d-%2d-%2d", &year, &month, &dom) != 3)
-        return;
-    timefmt_rfc3339((timefmt_days(year, (unsigned)month, (unsigned)dom) + 1) * DAY_S * 1000, text);
-    snprintf(ret_next->text, sizeof(ret_next->text), "%.10s", text);
-}
-
 static void write_time(struct json_writer *w, const char *key, const struct event_time *time,
                        bool end)
 {
     struct event_time next = *time;
+    char day[TIMEFMT_SIZE];
 
     if (end && time->all_day)
-        day_after(time, &next);
+        snprintf(next.text, sizeof(next.text), "%.*s",
+                 STR_ARG(day_beside(str_from(time->text), 1, day)));
     json_write_key(w, key);
     event_time_write(w, &next);
 }
@@ -349,7 +356,8 @@ static int send_event(struct task *task, const char *method, const char *etag, s
         buf_add_text(&url, "?sendUpdates=all");
     request.url = buf_text(&url);
     request.body = buf_str(&body);
-    return google_task_ask(task, &request, written, err);
+    google_task_ask(task, &request, written);
+    return 0;
 }
 
 /* ---- previews ---- */
@@ -412,6 +420,7 @@ static void show_update(struct task *task, struct json_object *event, struct str
     AUTO_BUF title = BUF_INIT(1024);
     struct times times;
     struct err err = ERR_INIT;
+    char day[TIMEFMT_SIZE];
 
     if (read_times(tool_job_arguments(task->job), &times, &err) < 0) {
         task_fail(task, &err);
@@ -419,8 +428,8 @@ static void show_update(struct task *task, struct json_object *event, struct str
     }
     buf_add_text(&text, "now\n");
     show_text(&text, "title", json_str(json_find(event, "summary")));
-    show_text(&text, "start", time_of(event, "start"));
-    show_text(&text, "end", time_of(event, "end"));
+    show_text(&text, "start", time_of(event, "start", day));
+    show_text(&text, "end", time_of(event, "end", day));
     show_text(&text, "location", json_str(json_find(event, "location")));
     buf_add_text(&text, "\nbecomes\n");
     show_new(&text, tool_job_arguments(task->job), &times);
@@ -455,9 +464,11 @@ static int update_preview(struct tool_job *job, struct err *err)
     AUTO_BUF url = BUF_INIT(HTTP_URL_MAX);
     struct gate_request request = { .max_body = 1u << 20 };
 
+    (void)err;
     events_url(task, true, &url);
     request.url = buf_text(&url);
-    return google_task_ask(task, &request, got_event, err);
+    google_task_ask(task, &request, got_event);
+    return 0;
 }
 
 /* The check before it has just read the event: its tag is there. */

@@ -52,6 +52,24 @@ struct json_object *account_scopes(struct str text)
     return list;
 }
 
+/* The client's secret, beside the account's own; NULL when it has none. */
+static const char *client_secret_ref(const struct account *account)
+{
+    struct json_object *ref = json_find(account->info, "client_secret_ref");
+
+    return json_object_is_type(ref, json_type_string) ? json_object_get_string(ref) : NULL;
+}
+
+/* So that neither is shown anywhere before its first use. */
+static void recognise(struct connect *connect, const struct account *account)
+{
+    const char *client = client_secret_ref(account);
+
+    secrets_recognise(connect->config.secrets, account->secret_ref);
+    if (client)
+        secrets_recognise(connect->config.secrets, client);
+}
+
 static int account_load(struct connect *connect, struct account *account, struct err *err)
 {
     AUTO_ARENA arena = ARENA_INIT;
@@ -67,7 +85,7 @@ static int account_load(struct connect *connect, struct account *account, struct
     account->checked_at = row.checked_at;
     account->configured = true;
     if (connect->config.secrets)
-        secrets_recognise(connect->config.secrets, account->secret_ref);
+        recognise(connect, account);
     return 0;
 }
 
@@ -256,9 +274,13 @@ const char *connect_uses_secret(const struct connect *connect, const char *name)
 {
     const struct account *const accounts[] = { &connect->slack, &connect->google };
 
-    for (size_t i = 0; i < ARRAY_LEN(accounts); i++)
-        if (accounts[i]->configured && strcmp(accounts[i]->secret_ref, name) == 0)
+    for (size_t i = 0; i < ARRAY_LEN(accounts); i++) {
+        const char *client = client_secret_ref(accounts[i]);
+
+        if (accounts[i]->configured &&
+            (strcmp(accounts[i]->secret_ref, name) == 0 || (client && strcmp(client, name) == 0)))
             return accounts[i]->title;
+    }
     if (connect->config.google_client_secret_ref &&
         strcmp(connect->config.google_client_secret_ref, name) == 0)
         return "Google";

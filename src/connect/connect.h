@@ -86,7 +86,9 @@ void connect_google_flow(const struct connect *connect, struct json_writer *w);
 /* The browser came back with this. unauthorized when state is not the one that was given out. */
 int connect_google_finish(struct connect *connect, struct str code, struct str state,
                           struct str error, connect_done_fn *done, void *arg, struct err *err);
-/* Takes the grant back at Google (as far as it can be reached) and forgets the account. */
+/* Takes the grant back at Google and forgets the account. When Google can't be told the account is
+ * forgotten all the same, and connect_google_status() has what the person still has to do. 1: it is
+ * forgotten already and done does not come. */
 int connect_google_remove(struct connect *connect, connect_done_fn *done, void *arg,
                           struct err *err);
 /* {"configured","pending","account","scopes","error"} */

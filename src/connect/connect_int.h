@@ -29,6 +29,7 @@ struct gate_request {
     const char *if_match; /* an entity tag, or NULL */
     bool safe;            /* may be sent twice although it is a POST */
     int64_t max_body;     /* bytes of the answer; 0: CONNECT_ANSWER_MAX */
+    size_t tag;           /* for who asks several things at once: task->tag when it is answered */
 };
 
 /* Valid during the call. */
@@ -90,6 +91,13 @@ struct account {
 struct google;
 struct names; /* of channels, by id */
 
+struct google_wait {
+    /* err NULL: token is good now. Once, in a later tick. */
+    void (*ready)(struct google_wait *wait, struct str token, const struct err *err);
+    struct google_wait *next;
+    bool queued;
+};
+
 struct connect {
     struct connect_config config;
     struct gate *gate;
@@ -116,21 +124,42 @@ int account_check(const struct connect *connect, const struct account *account, 
 
 /* ---- task.c: what a tool's job keeps while it asks ---- */
 
+struct task;
+typedef void task_step_fn(struct task *task, const struct gate_answer *answer);
+
+/* One question: it waits for a token, or is under way. */
+struct asking {
+    struct task *task;
+    struct gate_call *call; /* under way */
+    struct google_wait wait;
+    unsigned token_serial;       /* of the token that it was sent with */
+    struct gate_request request; /* Google: its texts lie in the job's arena */
+    task_step_fn *step;
+    /* Is it asked again after this answer? NULL: no. */
+    bool (*again)(struct asking *asking, const struct gate_answer *answer);
+    struct asking *next;
+};
+
 struct task {
     struct tool_job *job;
     struct connect *connect;
-    struct gate_call *call;
-    struct google_wait *wait;
-    void (*step)(struct task *task, const struct gate_answer *answer);
-    bool cancelled;
+    struct asking *asks; /* all that are open */
+    size_t tag;          /* of the request whose answer step() has */
+    bool ending;         /* nothing new is asked; it ends as `end` when nothing is open */
+    struct err end;
     void *data;                         /* the tool's own, and */
     void (*release)(struct task *task); /* what to do with it at the end; may be NULL */
 };
 /* The job's task; made at the first call. */
 struct task *task_of(struct tool_job *job);
 /* Sends; step is called with the answer, unless the job was cancelled, which ends it. */
-int task_ask(struct task *task, const struct gate_request *request,
-             void (*step)(struct task *task, const struct gate_answer *answer), struct err *err);
+int task_ask(struct task *task, const struct gate_request *request, task_step_fn *step,
+             struct err *err);
+/* The pieces of it, for questions that need a token first. */
+struct asking *task_open(struct task *task, const struct gate_request *request, task_step_fn *step);
+int task_send(struct asking *asking, struct err *err);
+void task_close(struct asking *asking);
+/* Ends the job; what is still open is cancelled first. */
 void task_fail(struct task *task, const struct err *err);
 /* The same for what changes something: effect_unknown when it may have been done. */
 void task_fail_sent(struct task *task, bool unsure, const char *who, const struct err *err);
@@ -164,24 +193,18 @@ const char *names_find(const struct names *names, struct str id);
 
 /* ---- google.c ---- */
 
-struct google_wait {
-    /* err NULL: token is good now. Once, in a later tick. */
-    void (*ready)(struct google_wait *wait, struct str token, const struct err *err);
-    struct google_wait *next;
-    bool queued;
-};
 struct google *google_new(struct connect *connect);
 void google_stop(struct google *google);
 void google_free(struct google *google);
 /* A token that has not expired; refreshes it when needed. */
 void google_token(struct google *google, struct google_wait *wait);
 void google_unwait(struct google *google, struct google_wait *wait);
-/* The token was refused: another one next time. */
-void google_token_refused(struct google *google);
+/* Which token it is that ready() was given. */
+unsigned google_token_serial(const struct google *google);
+/* That token was refused: another one next time. */
+void google_token_refused(struct google *google, unsigned serial);
 /* Asks with a token; refreshed and sent once more when Google says 401. */
-int google_task_ask(struct task *task, const struct gate_request *request,
-                    void (*step)(struct task *task, const struct gate_answer *answer),
-                    struct err *err);
+void google_task_ask(struct task *task, const struct gate_request *request, task_step_fn *step);
 /* Ok (2xx with JSON), or err in words that help. */
 int google_read(const struct gate_answer *answer, const char *api, struct json_object **ret_json,
                 struct err *err);

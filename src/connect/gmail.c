@@ -11,10 +11,11 @@
 #include "connect/connect_int.h"
 #include "connect/mime.h"
 
-#define LIST_DEFAULT 10
-#define QUERY_MAX    500
-#define OUTPUT_MAX   (1u << 20)
-#define MESSAGE_MAX  (4u << 20)
+#define LIST_DEFAULT  10
+#define LIST_PARALLEL 5
+#define QUERY_MAX     500
+#define OUTPUT_MAX    (1u << 20)
+#define MESSAGE_MAX   (4u << 20)
 
 static int check_account(void *arg, const struct tool_call *call, struct json_object *arguments,
                          struct err *err)
@@ -42,9 +43,11 @@ static void message_path(struct buf *out, struct str id)
 
 /* ---- listing ---- */
 
+/* The list has ids alone, so each mail is asked for by itself, a few at a time. */
 struct listing {
-    struct json_object *ids, *emails;
-    size_t at;
+    struct json_object *ids;
+    struct json_object *emails; /* in the order of ids; null: not there (yet) */
+    size_t n, next, open;
     bool more;
 };
 
@@ -66,34 +69,40 @@ static void end_listing(struct task *task)
 
     json_write_object_begin(&w);
     json_write_key(&w, "emails");
-    json_write_value(&w, list->emails);
+    json_write_array_begin(&w);
+    for (size_t i = 0; i < json_object_array_length(list->emails); i++)
+        if (json_object_array_get_idx(list->emails, i))
+            json_write_value(&w, json_object_array_get_idx(list->emails, i));
+    json_write_array_end(&w);
     json_write_key(&w, "more");
     json_write_bool(&w, list->more);
     json_write_object_end(&w);
     task_finish(task, &json, &w);
 }
 
-static void next_mail(struct task *task)
+static void ask_mail(struct task *task, size_t at)
 {
     struct listing *list = task->data;
     AUTO_BUF path = BUF_INIT(1024);
     AUTO_BUF url = BUF_INIT(HTTP_URL_MAX);
-    struct gate_request request = { .max_body = 1u << 20 };
-    struct err err = ERR_INIT;
-    struct json_object *entry;
+    struct gate_request request = { .max_body = 1u << 20, .tag = at };
 
-    if (list->at >= json_object_array_length(list->ids)) {
-        end_listing(task);
-        return;
-    }
-    entry = json_object_array_get_idx(list->ids, list->at++);
-    message_path(&path, json_str(json_find(entry, "id")));
+    message_path(&path, json_str(json_find(json_object_array_get_idx(list->ids, at), "id")));
     buf_add_text(&path, "?format=metadata&metadataHeaders=From&metadataHeaders=To"
                         "&metadataHeaders=Subject&metadataHeaders=Date");
     google_url(task->connect, "gmail", buf_text(&path), &url);
     request.url = buf_text(&url);
-    if (google_task_ask(task, &request, got_mail, &err) < 0)
-        task_fail(task, &err);
+    google_task_ask(task, &request, got_mail);
+}
+
+static void go_on(struct task *task)
+{
+    struct listing *list = task->data;
+
+    for (; list->next < list->n && list->open < LIST_PARALLEL; list->open++)
+        ask_mail(task, list->next++);
+    if (!list->open)
+        end_listing(task);
 }
 
 static void put(struct json_object *to, const char *key, struct str text)
@@ -139,12 +148,12 @@ static void got_mail(struct task *task, const struct gate_answer *answer)
     struct err err = ERR_INIT;
     struct json_object *mail;
 
+    list->open--;
     if (google_read(answer, "Gmail", &json, &err) < 0) {
-        if (err.code == ERR_NOT_FOUND) { /* it was deleted meanwhile */
-            next_mail(task);
-            return;
-        }
-        task_fail(task, &err);
+        if (err.code == ERR_NOT_FOUND) /* it was deleted meanwhile */
+            go_on(task);
+        else
+            task_fail(task, &err);
         return;
     }
     mail = json_object_new_object();
@@ -156,8 +165,8 @@ static void got_mail(struct task *task, const struct gate_answer *answer)
     put_header(mail, "date", json, "Date");
     put(mail, "snippet", json_str(json_find(json, "snippet")));
     json_object_object_add(mail, "unread", json_object_new_boolean(has_label(json, "UNREAD")));
-    json_object_array_add(list->emails, mail);
-    next_mail(task);
+    json_object_array_put_idx(list->emails, task->tag, mail);
+    go_on(task);
 }
 
 static void got_ids(struct task *task, const struct gate_answer *answer)
@@ -165,6 +174,7 @@ static void got_ids(struct task *task, const struct gate_answer *answer)
     struct listing *list = task->data;
     AUTO_JSON json = NULL;
     struct json_object *ids = NULL;
+    size_t wanted = (size_t)task_number(task, "limit", LIST_DEFAULT);
     struct err err = ERR_INIT;
 
     if (google_read(answer, "Gmail", &json, &err) < 0 ||
@@ -172,9 +182,12 @@ static void got_ids(struct task *task, const struct gate_answer *answer)
         task_fail(task, &err);
         return;
     }
-    list->ids = ids ? json_object_get(ids) : json_object_new_array();
-    list->more = json_str(json_find(json, "nextPageToken")).n > 0;
-    next_mail(task);
+    list->ids = json_object_get(ids);
+    list->n = ids ? json_object_array_length(ids) : 0;
+    list->more = json_str(json_find(json, "nextPageToken")).n > 0 || list->n > wanted;
+    if (list->n > wanted) /* whatever was sent */
+        list->n = wanted;
+    go_on(task);
 }
 
 static int list_start(struct tool_job *job, struct err *err)
@@ -186,6 +199,7 @@ static int list_start(struct tool_job *job, struct err *err)
     struct gate_request request = { .max_body = 1u << 20 };
     bool unread = false;
 
+    (void)err;
     task->data = list;
     task->release = listing_release;
     list->emails = json_object_new_array();
@@ -200,7 +214,8 @@ static int list_start(struct tool_job *job, struct err *err)
         gate_encode(&url, buf_str(&query));
     }
     request.url = buf_text(&url);
-    return google_task_ask(task, &request, got_ids, err);
+    google_task_ask(task, &request, got_ids);
+    return 0;
 }
 
 /* ---- reading ---- */
@@ -294,11 +309,13 @@ static int read_start(struct tool_job *job, struct err *err)
     AUTO_BUF url = BUF_INIT(HTTP_URL_MAX);
     struct gate_request request = { .max_body = CONNECT_ANSWER_MAX };
 
+    (void)err;
     message_path(&path, task_text(task, "id"));
     buf_add_text(&path, "?format=raw");
     google_url(task->connect, "gmail", buf_text(&path), &url);
     request.url = buf_text(&url);
-    return google_task_ask(task, &request, got_raw, err);
+    google_task_ask(task, &request, got_raw);
+    return 0;
 }
 
 /* ---- writing ---- */
@@ -448,7 +465,26 @@ static int send_mail(struct task *task, const struct reply *reply, struct err *e
     google_url(task->connect, "gmail", sends ? "users/me/messages/send" : "users/me/drafts", &url);
     request.url = buf_text(&url);
     request.body = buf_str(&body);
-    return google_task_ask(task, &request, written, err);
+    google_task_ask(task, &request, written);
+    return 0;
+}
+
+static bool is_message_id(struct str text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if ((unsigned char)text.p[i] <= 0x20 || (unsigned char)text.p[i] >= 0x7f)
+            return false;
+    return text.n > 2 && text.p[0] == '<' && text.p[text.n - 1] == '>';
+}
+
+/* What a stranger wrote where message ids belong: those that are some. */
+static void add_message_ids(struct buf *out, struct str text)
+{
+    struct str id;
+
+    while (str_split(&text, ' ', &id))
+        if (is_message_id(id))
+            buf_printf(out, "%s%.*s", out->n ? " " : "", STR_ARG(id));
 }
 
 /* The mail that is replied to: its id and thread, so that clients keep them together. */
@@ -456,8 +492,8 @@ static void got_original(struct task *task, const struct gate_answer *answer)
 {
     AUTO_JSON json = NULL;
     struct json_object *found = json_object_new_object();
+    AUTO_BUF id = BUF_INIT(32u << 10);
     AUTO_BUF references = BUF_INIT(64u << 10);
-    struct reply reply;
     struct err err = ERR_INIT;
 
     if (google_read(answer, "Gmail", &json, &err) < 0) {
@@ -466,14 +502,14 @@ static void got_original(struct task *task, const struct gate_answer *answer)
     } else {
         put_header(found, "id", json, "Message-ID");
         put_header(found, "references", json, "References");
-        reply.message_id = json_str(json_find(found, "id"));
-        reply.thread_id = json_str(json_find(json, "threadId"));
-        buf_add_str(&references, json_str(json_find(found, "references")));
-        if (references.n && reply.message_id.n)
-            buf_add_char(&references, ' ');
-        buf_add_str(&references, reply.message_id);
-        reply.references = buf_str(&references);
-        if (send_mail(task, &reply, &err) < 0)
+        add_message_ids(&id, json_str(json_find(found, "id")));
+        add_message_ids(&references, json_str(json_find(found, "references")));
+        add_message_ids(&references, buf_str(&id));
+        if (send_mail(task,
+                      &(struct reply){ .message_id = buf_str(&id),
+                                       .references = buf_str(&references),
+                                       .thread_id = json_str(json_find(json, "threadId")) },
+                      &err) < 0)
             task_fail(task, &err);
     }
     json_object_put(found);
@@ -493,7 +529,8 @@ static int mail_start(struct tool_job *job, struct err *err)
     buf_add_text(&path, "?format=metadata&metadataHeaders=Message-ID&metadataHeaders=References");
     google_url(task->connect, "gmail", buf_text(&path), &url);
     request.url = buf_text(&url);
-    return google_task_ask(task, &request, got_original, err);
+    google_task_ask(task, &request, got_original);
+    return 0;
 }
 
 const struct tool_impl gmail_tools[] = {

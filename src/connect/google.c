@@ -19,7 +19,6 @@
 #define EXPIRES_MAX 86400
 
 const char *const google_oauth_hosts[] = { "oauth2.googleapis.com", NULL };
-static const char *const profile_hosts[] = { "gmail.googleapis.com", NULL };
 
 /* ---- addresses and forms ---- */
 
@@ -121,7 +120,7 @@ void google_client_release(struct google_client *client)
 
 /* ---- the access token ---- */
 
-static void forget_access(struct google *google)
+void google_forget_access(struct google *google)
 {
     if (google->access.n)
         redact_forget(buf_str(&google->access));
@@ -130,8 +129,7 @@ static void forget_access(struct google *google)
     google->expires_at = 0;
 }
 
-/* The tokens of an answer; refresh may be absent there. */
-static int take_tokens(struct google *google, struct json_object *json, struct err *err)
+int google_take_tokens(struct google *google, struct json_object *json, struct err *err)
 {
     struct str access = json_str(json_find(json, "access_token"));
     struct str refresh = json_str(json_find(json, "refresh_token"));
@@ -142,8 +140,9 @@ static int take_tokens(struct google *google, struct json_object *json, struct e
         return err_set(err, ERR_PROVIDER_FAILED, "Google's answer has no access token");
     if (seconds < 0 || seconds > EXPIRES_MAX)
         seconds = EXPIRES_MAX;
-    forget_access(google);
+    google_forget_access(google);
     buf_add_str(&google->access, access);
+    google->serial++;
     redact_register(access);
     google->expires_at = connect_now(google->connect) + seconds * 1000 - EARLY_MS;
     /* A new one replaces the old one, which is of no use any more. */
@@ -173,7 +172,8 @@ static void refreshed(void *arg, const struct gate_answer *answer)
     char word[64];
 
     google->refreshing = NULL;
-    if (google_oauth_read(answer, &json, word, &err) == 0 && take_tokens(google, json, &err) == 0) {
+    if (google_oauth_read(answer, &json, word, &err) == 0 &&
+        google_take_tokens(google, json, &err) == 0) {
         tell_all(google, NULL);
         return;
     }
@@ -260,191 +260,15 @@ void google_unwait(struct google *google, struct google_wait *wait)
     wait->queued = false;
 }
 
-void google_token_refused(struct google *google)
+unsigned google_token_serial(const struct google *google)
 {
-    google->expires_at = 0;
+    return google->serial;
 }
 
-/* ---- taking over a grant ---- */
-
-struct adoption {
-    struct google *google;
-    struct json_object *info, *scopes;
-    connect_done_fn *done;
-    void *arg;
-};
-
-static void adoption_end(struct adoption *adoption, const struct err *err)
+void google_token_refused(struct google *google, unsigned serial)
 {
-    google_note(adoption->google, err);
-    if (adoption->done)
-        adoption->done(adoption->arg, err);
-    json_object_put(adoption->info);
-    json_object_put(adoption->scopes);
-    free(adoption);
-}
-
-/* Whose account it is: good to know, not needed. */
-static void got_profile(void *arg, const struct gate_answer *answer)
-{
-    struct adoption *adoption = arg;
-    struct connect *connect = adoption->google->connect;
-    AUTO_JSON json = NULL;
-    struct err err = ERR_INIT;
-    struct str address = STR_NONE;
-
-    if (google_read(answer, "Gmail", &json, &err) == 0)
-        address = json_str(json_find(json, "emailAddress"));
-    if (address.n && address.n <= 256)
-        json_object_object_add(adoption->info, "account",
-                               json_object_new_string_len(address.p, (int)address.n));
-    err_reset(&err);
-    if (account_save(connect, &connect->google, GOOGLE_REFRESH_SECRET, adoption->info,
-                     adoption->scopes, &err) < 0)
-        adoption_end(adoption, &err);
-    else
-        adoption_end(adoption, NULL);
-}
-
-static int ask_profile(struct adoption *adoption, struct err *err)
-{
-    struct google *google = adoption->google;
-    AUTO_BUF url = BUF_INIT(HTTP_URL_MAX);
-    struct gate_request request = { .hosts = profile_hosts,
-                                    .token = buf_str(&google->access),
-                                    .max_body = 64u << 10 };
-
-    google_url(google->connect, "gmail", "users/me/profile", &url);
-    request.url = buf_text(&url);
-    return gate_start(google->connect->gate, &request, got_profile, adoption, NULL, err);
-}
-
-static int keep_client(struct google *google, const struct google_client *client,
-                       struct json_object *info, struct err *err)
-{
-    const struct connect_config *config = &google->connect->config;
-    const char *ref = NULL;
-
-    json_object_object_add(info, "client_id", json_object_new_string(buf_text(&client->id)));
-    if (client->typed) {
-        ref = GOOGLE_CLIENT_SECRET;
-        if (secrets_set(config->secrets, ref, buf_str(&client->secret), err) < 0)
-            return -1;
-    } else {
-        ref = config->google_client_secret_ref;
-    }
-    if (ref)
-        json_object_object_add(info, "client_secret_ref", json_object_new_string(ref));
-    return 0;
-}
-
-int google_adopt(struct google *google, struct json_object *tokens, struct google_client *client,
-                 connect_done_fn *done, void *arg, struct err *err)
-{
-    struct adoption *adoption = NEW(struct adoption);
-    int r = 0;
-
-    *adoption = (struct adoption){ .google = google,
-                                   .info = json_object_new_object(),
-                                   .scopes = account_scopes(json_str(json_find(tokens, "scope"))),
-                                   .done = done,
-                                   .arg = arg };
-    if (!json_str(json_find(tokens, "refresh_token")).n)
-        r = err_set(err, ERR_PROVIDER_FAILED,
-                    "Google gave no refresh token; take the app's access away at "
-                    "myaccount.google.com/permissions and connect again");
-    if (r < 0 || take_tokens(google, tokens, err) < 0 ||
-        keep_client(google, client, adoption->info, err) < 0 || ask_profile(adoption, err) < 0) {
-        json_object_put(adoption->info);
-        json_object_put(adoption->scopes);
-        free(adoption);
-        return -1;
-    }
-    return 0;
-}
-
-/* ---- giving up an account ---- */
-
-struct removal {
-    struct google *google;
-    connect_done_fn *done;
-    void *arg;
-};
-
-/* Whether Google could be reached or not: here it is forgotten. */
-static void revoked(void *arg, const struct gate_answer *answer)
-{
-    struct removal *removal = arg;
-    struct google *google = removal->google;
-    struct secrets *secrets = google->connect->config.secrets;
-    struct err err = ERR_INIT, absent = ERR_INIT;
-    int r;
-
-    if (answer->err.code == ERR_CANCELLED) {
-        r = -1;
-        err = answer->err;
-    } else {
-        forget_access(google);
-        secrets_remove(secrets, GOOGLE_CLIENT_SECRET, &absent);
-        r = account_remove(google->connect, &google->connect->google, &err);
-    }
-    removal->done(removal->arg, r < 0 ? &err : NULL);
-    free(removal);
-}
-
-int connect_google_remove(struct connect *connect, connect_done_fn *done, void *arg,
-                          struct err *err)
-{
-    struct google *google = connect->oauth;
-    struct buf token = BUF_INIT(SECRET_VALUE_MAX), form = BUF_INIT(64u << 10);
-    struct removal *removal;
-    struct err gone = ERR_INIT;
-    int r;
-
-    google_flow_stop(google);
-    if (!connect->google.configured)
-        return err_set(err, ERR_NOT_FOUND, "Google is not connected");
-    removal = NEW(struct removal);
-    *removal = (struct removal){ .google = google, .done = done, .arg = arg };
-    account_trouble(&connect->google, NULL);
-    if (account_secret(connect, &connect->google, &token, &gone) < 0)
-        buf_add_text(&token, "none");
-    google_form_add(&form, "token", buf_str(&token));
-    r = google_post(google, "revoke", buf_str(&form), false, revoked, removal, NULL, err);
-    secrets_wipe(&token);
-    secrets_wipe(&form);
-    if (r < 0)
-        free(removal);
-    return r;
-}
-
-/* ---- what there is ---- */
-
-void connect_google_status(const struct connect *connect, struct json_writer *w)
-{
-    const struct account *account = &connect->google;
-    const struct google *google = connect->oauth;
-    struct json_object *address = json_find(account->info, "account");
-    const char *error = account->trouble ? account->trouble : google->error;
-
-    json_write_object_begin(w);
-    json_write_key(w, "configured");
-    json_write_bool(w, account->configured);
-    json_write_key(w, "pending");
-    json_write_bool(w, google->flow.kind != FLOW_NONE);
-    if (account->configured && address) {
-        json_write_key(w, "account");
-        json_write_value(w, address);
-    }
-    if (account->configured) {
-        json_write_key(w, "scopes");
-        json_write_value(w, account->scopes);
-    }
-    if (error) {
-        json_write_key(w, "error");
-        json_write_text(w, error);
-    }
-    json_write_object_end(w);
+    if (google->serial == serial) /* else there is another one already */
+        google->expires_at = 0;
 }
 
 /* ---- life ---- */
@@ -475,7 +299,7 @@ void google_free(struct google *google)
 {
     if (!google)
         return;
-    forget_access(google);
+    google_forget_access(google);
     buf_release(&google->access);
     free(google->error);
     free(google);

@@ -10,14 +10,6 @@
 #include "base/utf8.h"
 #include "connect/google_int.h"
 
-struct asking {
-    struct google_wait wait;
-    struct task *task;
-    struct gate_request request; /* its texts lie in the job's arena */
-    void (*step)(struct task *task, const struct gate_answer *answer);
-    bool again;
-};
-
 void google_url(const struct connect *connect, const char *api, const char *path, struct buf *out)
 {
     const char *base = connect->config.google_base_url;
@@ -33,20 +25,6 @@ void google_url(const struct connect *connect, const char *api, const char *path
     buf_add_text(out, path);
 }
 
-static void answered(struct task *task, const struct gate_answer *answer)
-{
-    struct asking *asking = CONTAINER_OF(task->wait, struct asking, wait);
-
-    if (answer->status == 401 && !answer->err.code && !asking->again) {
-        asking->again = true;
-        google_token_refused(task->connect->oauth);
-        google_token(task->connect->oauth, &asking->wait);
-        return;
-    }
-    task->wait = NULL;
-    asking->step(task, answer);
-}
-
 static void has_token(struct google_wait *wait, struct str token, const struct err *err)
 {
     struct asking *asking = CONTAINER_OF(wait, struct asking, wait);
@@ -55,32 +33,40 @@ static void has_token(struct google_wait *wait, struct str token, const struct e
 
     if (!err) {
         asking->request.token = token;
-        if (task_ask(task, &asking->request, answered, &failed) == 0)
+        asking->token_serial = google_token_serial(task->connect->oauth);
+        if (task_send(asking, &failed) == 0)
             return;
         err = &failed;
     }
-    task->wait = NULL;
+    task_close(asking);
     task_fail(task, err);
 }
 
-int google_task_ask(struct task *task, const struct gate_request *request,
-                    void (*step)(struct task *task, const struct gate_answer *answer),
-                    struct err *err)
+/* Google says 401 and did nothing: once more, with another token. */
+static bool again(struct asking *asking, const struct gate_answer *answer)
+{
+    struct google *google = asking->task->connect->oauth;
+
+    if (answer->status != 401 || answer->err.code)
+        return false;
+    asking->again = NULL;
+    google_token_refused(google, asking->token_serial);
+    google_token(google, &asking->wait);
+    return true;
+}
+
+void google_task_ask(struct task *task, const struct gate_request *request, task_step_fn *step)
 {
     struct arena *arena = tool_job_arena(task->job);
-    struct asking *asking = ARENA_NEW(arena, struct asking);
+    struct asking *asking = task_open(task, request, step);
 
-    (void)err;
-    *asking = (struct asking){
-        .wait = { .ready = has_token }, .task = task, .request = *request, .step = step
-    };
+    asking->wait.ready = has_token;
+    asking->again = again;
     asking->request.url = arena_text(arena, request->url);
     asking->request.body = arena_str(arena, request->body);
     asking->request.if_match = request->if_match ? arena_text(arena, request->if_match) : NULL;
     asking->request.hosts = task_hosts(task);
-    task->wait = &asking->wait;
     google_token(task->connect->oauth, &asking->wait);
-    return 0;
 }
 
 /* ---- answers ---- */
@@ -124,6 +110,7 @@ static int refused(const struct gate_answer *answer, const char *api, struct jso
                   "API is not enabled in your project"
                 : "");
     case 404:
+    case 410:
         return err_set(err, ERR_NOT_FOUND, "%s has no such thing%s", api, said);
     case 409:
     case 412:

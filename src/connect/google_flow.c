@@ -421,7 +421,8 @@ static int fill_client(struct google *google, const struct connect_google_start 
         return err_set(err, ERR_BAD_REQUEST,
                        "client_id is needed: of an OAuth client for desktop apps that you made at "
                        "console.cloud.google.com, given here or as connect.google.client_id");
-    if (!client->secret.n && !start->client_id.n && config->google_client_secret_ref)
+    client->configured = !client->typed && !start->client_id.n && config->google_client_secret_ref;
+    if (client->configured)
         return secrets_get(config->secrets, config->google_client_secret_ref, &client->secret, err);
     return 0;
 }

@@ -17,7 +17,8 @@ extern const char *const google_oauth_hosts[];
 /* The client that a person registered at Google. */
 struct google_client {
     struct buf id, secret;
-    bool typed; /* the secret came from the person, not from the configuration */
+    bool typed;      /* the secret came from the person, and */
+    bool configured; /* from the configuration; neither: it has none */
 };
 
 enum google_flow_kind { FLOW_NONE = 0, FLOW_DEVICE, FLOW_LOOPBACK };
@@ -40,6 +41,7 @@ struct google_flow {
 struct google {
     struct connect *connect;
     struct buf access;
+    unsigned serial;    /* of access */
     int64_t expires_at; /* wall; of access */
     struct gate_call *refreshing;
     struct google_wait *waits, **last;
@@ -59,11 +61,16 @@ int google_post(struct google *google, const char *name, struct str form, bool o
 /* Members of an OAuth answer, or err; ret_word is OAuth's own word for the error ("" without). */
 int google_oauth_read(const struct gate_answer *answer, struct json_object **ret_json,
                       char ret_word[64], struct err *err);
+/* The tokens of an answer, where a refresh token may be absent. */
+int google_take_tokens(struct google *google, struct json_object *json, struct err *err);
+void google_forget_access(struct google *google);
+void google_note(struct google *google, const struct err *err);
+void google_client_release(struct google_client *client);
+
+/* google_account.c */
 /* Takes over the tokens of a grant and looks whose they are. done may be NULL. */
 int google_adopt(struct google *google, struct json_object *tokens, struct google_client *client,
                  connect_done_fn *done, void *arg, struct err *err);
-void google_note(struct google *google, const struct err *err);
-void google_client_release(struct google_client *client);
 
 /* google_flow.c */
 void google_flow_stop(struct google *google);

@@ -18,34 +18,73 @@ struct task *task_of(struct tool_job *job)
     return task;
 }
 
+struct asking *task_open(struct task *task, const struct gate_request *request, task_step_fn *step)
+{
+    struct asking *asking = ARENA_NEW(tool_job_arena(task->job), struct asking);
+
+    *asking =
+        (struct asking){ .task = task, .request = *request, .step = step, .next = task->asks };
+    task->asks = asking;
+    return asking;
+}
+
+void task_close(struct asking *asking)
+{
+    struct asking **at = &asking->task->asks;
+
+    while (*at != asking)
+        at = &(*at)->next;
+    *at = asking->next;
+}
+
 static void ended(struct task *task, bool unsure)
 {
     struct err err = ERR_INIT;
 
-    if (unsure)
+    if (unsure) {
+        task->ending = false; /* worse than why it ends */
         err_set(&err, ERR_EFFECT_UNKNOWN, "it was cancelled while it was being sent");
-    else
+    } else {
         err_set(&err, ERR_CANCELLED, "the call was cancelled");
+    }
     task_fail(task, &err);
 }
 
 static void answered(void *arg, const struct gate_answer *answer)
 {
-    struct task *task = arg;
+    struct asking *asking = arg;
+    struct task *task = asking->task;
+    bool ends = task->ending || answer->err.code == ERR_CANCELLED;
 
-    task->call = NULL;
-    if (task->cancelled || answer->err.code == ERR_CANCELLED)
+    asking->call = NULL;
+    if (!ends && asking->again && asking->again(asking, answer))
+        return;
+    task_close(asking);
+    task->tag = asking->request.tag;
+    if (ends)
         ended(task, answer->unsure);
     else
-        task->step(task, answer);
+        asking->step(task, answer);
 }
 
-int task_ask(struct task *task, const struct gate_request *request,
-             void (*step)(struct task *task, const struct gate_answer *answer), struct err *err)
+int task_send(struct asking *asking, struct err *err)
 {
-    task->step = step;
-    return gate_start(task->connect->gate, request, answered, task, &task->call, err);
+    return gate_start(asking->task->connect->gate, &asking->request, answered, asking,
+                      &asking->call, err);
 }
+
+int task_ask(struct task *task, const struct gate_request *request, task_step_fn *step,
+             struct err *err)
+{
+    struct asking *asking = task_open(task, request, step);
+
+    if (task_send(asking, err) == 0)
+        return 0;
+    task_close(asking);
+    return -1;
+}
+
+/* ---- ending ---- */
 
 static void release(struct task *task)
 {
@@ -53,10 +92,31 @@ static void release(struct task *task)
         TAKE(task->release)(task);
 }
 
+static void cancel_open(struct task *task)
+{
+    for (struct asking *asking = task->asks, *next; asking; asking = next) {
+        next = asking->next;
+        if (asking->call) {
+            gate_cancel(asking->call);
+        } else {
+            google_unwait(task->connect->oauth, &asking->wait);
+            task_close(asking);
+        }
+    }
+}
+
 void task_fail(struct task *task, const struct err *err)
 {
-    struct tool_result result = { .err = *err };
+    struct tool_result result;
 
+    if (!task->ending) {
+        task->ending = true;
+        task->end = *err;
+        cancel_open(task);
+    }
+    if (task->asks)
+        return; /* whose answers, cancelled, come here again */
+    result = (struct tool_result){ .err = task->end };
     release(task);
     tool_job_finish(task->job, &result);
 }
@@ -78,15 +138,6 @@ void task_fail_sent(struct task *task, bool unsure, const char *who, const struc
 
 void task_cancel(struct tool_job *job)
 {
-    struct task *task = tool_job_data(job);
-
-    if (task && task->call) {
-        task->cancelled = true;
-        gate_cancel(task->call);
-        return;
-    }
-    if (task && task->wait)
-        google_unwait(task->connect->oauth, TAKE(task->wait));
     ended(task_of(job), false);
 }
 

@@ -220,7 +220,7 @@ void api_google_remove(struct serve_request *request)
     if (api_check_query(request) < 0 || !(connect = connect_of(request)))
         return;
     r = connect_google_remove(connect, done_empty, later_new(request, connect, NULL), &err);
-    if (r < 0 && err.code == ERR_NOT_FOUND)
+    if (r > 0 || (r < 0 && err.code == ERR_NOT_FOUND))
         serve_reply_empty(request, 204);
     else
         wait_for(request, r, &err);

@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "memory/edit.h"
 #include "serve/api_int.h"
+#include "skill/skill.h"
 
 /* ---- members ---- */
 
@@ -284,6 +285,7 @@ void api_memory_put(struct serve_request *request)
                                                  .content = write.content,
                                                  .reason = body.reason },
                           arena, &err) < 0 ||
+        skills_check_file(place.path, write.content, arena, &err) < 0 ||
         put_file(request, &place, &write, 0, &file, &err) < 0 ||
         get_file(request, &place, 0, &file, &err) < 0)
         serve_reply_error(request, &err);

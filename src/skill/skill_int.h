@@ -80,6 +80,11 @@ int skill_store_put(struct skills *skills, int64_t agent_n, struct skill *skill,
                     struct arena *arena, struct err *err);
 int skill_store_remove(struct skills *skills, int64_t agent_n, struct str name, struct err *err);
 
+/* Whether the agent does without this shared skill: 1 it does, 0 it does not. */
+int skill_store_is_off(struct skills *skills, int64_t agent_n, struct str name, struct err *err);
+int skill_store_set_off(struct skills *skills, int64_t agent_n, struct str name, bool off,
+                        struct err *err);
+
 struct skill_use {
     struct str skill, allowed_tools, content_hash;
 };
@@ -118,6 +123,8 @@ void use_succeeded(struct tool_guard *guard, const struct tool_call *call,
                    const struct tool_contract *contract, struct json_object *arguments);
 int use_read_memory(struct tool_guard *guard, const struct tool_call *call, struct str path,
                     struct arena *arena, struct str *ret_content, struct err *err);
+/* Whether a name of allowed-tools, ours or one of the wild, means this tool. */
+bool use_names_tool(struct str name, const char *tool);
 /* Does the list (JSON) allow this call? An empty list allows all. */
 bool use_allows(struct str allowed_tools, const char *tool, struct json_object *arguments);
 

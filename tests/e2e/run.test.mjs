@@ -599,6 +599,8 @@ test("an agent can be looked at, paused and resumed", async () => {
   const page = (await get("/agents/planner/threads/planner:session:talk/messages?limit=1")).body;
   const rest = (await get(`/agents/planner/threads/talk/messages?before=${page.before}`)).body;
   assert.deepEqual([...page.messages, ...rest.messages], messages);
+  assert.equal(page.lastSeq, threads[0].lastSeq);
+  assert.deepEqual([page.run, rest.lastSeq, rest.run], [undefined, undefined, undefined]);
   assert.equal((await get("/agents/planner/threads/none/messages")).status, 404);
 });
 

@@ -184,6 +184,25 @@ test("a flagged memory shows its diff, marked in place, and is edited in place",
   assert.deepEqual(decisions, [{ decision: "edit", edited_content: "Coach notes\n\n- prefers mornings\n" }]);
 });
 
+test("what waits is decided in the conversation, and every message stands there once", async (t) => {
+  const page = await visit(t, "/agents/planner/planner%3Asession%3Atalk");
+  const box = page.getByLabel(/Write to Planner/);
+  await box.fill("tell me something");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Answer" }).waitFor();
+  await box.fill("write it down");
+  await page.keyboard.press("Enter");
+  await page.locator(".item").getByRole("button", { name: /Approve/ }).waitFor();
+  assert.deepEqual(await a11y(page), []);
+  await shoot(page, "chat-waiting-light");
+  await page.locator(".item").getByRole("button", { name: /Approve/ }).click();
+  await page.getByText("It is done.").waitFor();
+  await page.reload();
+  await page.getByText("It is done.").waitFor();
+  assert.equal(await page.getByText("It is done.").count(), 1);
+  assert.equal(await page.getByRole("heading", { name: "Answer" }).count(), 1);
+});
+
 test("one click stops everything, in every view, and another lets go again", async (t) => {
   const page = await visit(t, "/settings");
   await page.getByRole("button", { name: "Stop all" }).click();

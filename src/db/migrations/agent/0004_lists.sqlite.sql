@@ -14,3 +14,16 @@ DROP INDEX idx_runs_open;
 CREATE INDEX idx_runs_open ON runs (created_at, n) WHERE ended_at IS NULL;
 DROP INDEX idx_runs_thread_open;
 CREATE UNIQUE INDEX idx_runs_thread_open ON runs (thread_n) WHERE ended_at IS NULL;
+
+-- What made an agent: asking the same again finds it instead of making a second one.
+ALTER TABLE agents ADD COLUMN operation_id TEXT;
+ALTER TABLE agents ADD COLUMN operation_hash TEXT;                 -- of what was asked; NULL: not compared
+CREATE UNIQUE INDEX idx_agents_operation ON agents (operation_id) WHERE operation_id IS NOT NULL;
+
+-- Shared skills that an agent does without.
+CREATE TABLE skills_off (
+    agent_n INTEGER NOT NULL REFERENCES agents (n),
+    name TEXT NOT NULL,
+    off_at INTEGER NOT NULL,
+    PRIMARY KEY (agent_n, name)
+) STRICT;

@@ -51,13 +51,14 @@ function Talk({ agent, thread }: { agent: Agent; thread: string }) {
     { keys: "n", label: "New conversation", group: "Agent", run: fresh },
   ]);
   return (
-    <div className="agent">
+    <div className="agent-view">
       <div className="agent-head">
         <div className="agent-title">
           <h1 className="cut">{agent.displayName}</h1>
           <AgentState agent={agent} />
         </div>
-        <Button tone="quiet" icon={<MessagesSquare size={16} aria-hidden />} onClick={() => setThreads(true)} aria-haspopup="dialog">
+        <Button tone="quiet" icon={<MessagesSquare size={16} aria-hidden />} onClick={() => setThreads(true)} aria-haspopup="dialog"
+          aria-label={`Conversations: ${current ? threadTitle(current) : "New conversation"}`}>
           <span className="button-label cut">{current ? threadTitle(current) : "New conversation"}</span>
         </Button>
         <IconButton label="New conversation" onClick={fresh}><Plus size={18} /></IconButton>

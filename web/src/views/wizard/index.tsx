@@ -9,6 +9,7 @@ import { attempt, Button, Dialog, Input, Shown, Skeleton, TextArea, Trouble } fr
 import { Chat } from "../agent/chat";
 import { Threads } from "../agent/threads";
 import "../agent/agent.css";
+import "./wizard.css";
 
 const WIZARD = "system:builder-wizard";
 const place = (thread: string): string => `/wizard/${thread.split("/").map(encodeURIComponent).join("/")}`;
@@ -96,7 +97,7 @@ export default function Wizard({ params }: { params: Params }) {
         <Button small onClick={() => setThreads(true)}>Earlier</Button>
         <Button small onClick={() => setPicked("hand")}>By hand</Button>
       </div>
-      <Chat key={thread} agentId={WIZARD} name={wizard.data?.displayName ?? "Wizard"} thread={thread} autoFocus empty={<Starters onPick={setPicked} />} />
+      <Chat key={thread} agentId={WIZARD} name={wizard.data?.displayName ?? "Wizard"} thread={thread} autoFocus plain empty={<Starters onPick={setPicked} />} />
       {picked && <ByHand from={picked === "hand" ? null : picked} onClose={() => setPicked(null)} />}
       {threads && <Threads agent={WIZARD} current={thread} onClose={() => setThreads(false)} />}
     </div>

@@ -27,9 +27,10 @@ static struct str prompt_text(const char *name)
 
 static bool has_tool(const struct run *run, const char *name)
 {
-    const struct tool_contract *contract = tool_bed_find(run->runner->config.tools, str_from(name));
+    struct tool_bed *tools = run->runner->config.tools;
+    const struct tool_contract *contract = tool_bed_find(tools, str_from(name));
 
-    return contract && tool_offered(contract, &run->agent, run->row.wake_reason);
+    return contract && tool_bed_offers(tools, contract, &run->agent, run->row.wake_reason);
 }
 
 /* Paths only: what they hold is read when it is needed. The same files give the same bytes. */

@@ -146,6 +146,7 @@ void runner_stop(struct runner *runner)
         return;
     runner->stopping = true;
     loop_timer_stop(runner->config.loop, &runner->waits);
+    loop_timer_stop(runner->config.loop, &runner->waited);
     loop_timer_stop(runner->config.loop, &runner->recover);
     map_each (&runner->runs, entry) {
         struct run *run = entry->value;

@@ -56,7 +56,7 @@ struct shared {
     const char *root;
     struct arena arena; /* of the skills below, made anew when the folder changed */
     struct shared_skill *items;
-    size_t n;
+    size_t n, bytes;   /* bytes: of the texts that were read */
     int64_t looked_at; /* monotonic; 0: never */
     int64_t stamp;     /* of the folder as a whole */
 };

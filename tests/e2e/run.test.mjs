@@ -476,6 +476,8 @@ test("a decision that can't be is refused, and the item waits on", async () => {
     const { body } = await get("/inbox");
     assert.deepEqual(body.items.map((item) => item.id), [event.itemId]);
     assert.equal((await get(`/runs/${event.runId}`)).body.waitItem, event.itemId);
+    const page = (await get(`/agents/planner/threads/${event.threadId}/messages?limit=1`)).body;
+    assert.deepEqual([page.lastSeq, page.run.runId, page.run.status], [event.seq, event.runId, "waiting"]);
     await decide(event.itemId, "reject");
   });
   assert.equal(recorded.at(-1).stopReason, "end_turn");
@@ -784,6 +786,82 @@ test("ws: what can't be understood is answered and ends nothing", async () => {
   }
   client.say({ type: "message", content: "still there?" });
   assert.equal((await client.next("done")).stopReason, "end_turn");
+  await client.close();
+});
+
+// A connection that did not say where to begin is held until its first message does.
+test("ws: what comes first decides where the events begin", async () => {
+  const first = await connect(session("first"));
+  first.say({ type: "message", content: "hi" });
+  await first.next("done");
+  const past = first.recorded();
+  assert.deepEqual(past.map((event) => event.seq), past.map((event, i) => i + 1));
+
+  const begins = {
+    // Nothing of the past; what it began itself from the first event on.
+    message: async (client) => {
+      client.say({ type: "message", content: "hi" });
+      await client.next("done");
+      return client.recorded()[0].seq;
+    },
+    // All of it, in order.
+    resume: async (client) => {
+      client.say({ type: "resume", after: 0 });
+      await client.next("done");
+      return client.recorded()[0].seq;
+    },
+    // What can't be understood decides nothing: resume may still say where.
+    garbage: async (client) => {
+      for (const [i, wrong] of ["{", '{"type":"dance"}', '{"type":"resume","after":"x"}'].entries()) {
+        client.say(wrong);
+        await until(() => client.events.length === i + 1);
+        assert.equal(client.events[i].type, "error");
+      }
+      client.say({ type: "resume", after: 1 });
+      await client.next("done");
+      return client.recorded()[0].seq;
+    },
+    // A refused message was one all the same: live from here, the past on request.
+    refused: async (client) => {
+      client.say({ type: "setMode", mode: "wiggum" });
+      assert.equal((await client.next("error")).code, "not_found");
+      assert.deepEqual(client.recorded(), []);
+      client.say({ type: "resume", after: 2 });
+      await client.next("done");
+      return client.recorded()[0].seq;
+    },
+  };
+  for (const [name, begin, at] of [
+    ["resume", begins.resume, () => 1],
+    ["garbage", begins.garbage, () => 2],
+    ["refused", begins.refused, () => 3],
+    ["message", begins.message, () => past.length + 1],
+  ]) {
+    const client = await connect(session("first"));
+    assert.equal(await begin(client), at(), name);
+    const seqs = client.recorded().map((event) => event.seq);
+    assert.deepEqual(seqs, seqs.map((seq, i) => seqs[0] + i), name);
+    await client.close();
+  }
+  await first.close();
+});
+
+test("ws: a limit can't be moved by setMode, and the run goes on as it was", async () => {
+  const client = await connect(session("limit"));
+  client.say({ type: "message", content: "think long", maxIterations: 9 });
+  const { runId } = await client.next("init");
+  for (const maxIterations of [5, 0, "many", {}]) {
+    const from = client.events.length;
+    client.say({ type: "setMode", mode: "wiggum", maxIterations });
+    const error = await client.next("error", from);
+    assert.equal(error.code, "bad_request");
+    assert.match(error.message, /^maxIterations can't be changed while the run goes on/);
+    assert.match(error.message, /cancel it and start another with maxIterations$/);
+  }
+  client.say({ type: "cancel" });
+  await client.next("done");
+  const { body } = await get(`/runs/${runId}`);
+  assert.deepEqual([body.maxIterations, body.mode], [9, "structured"]);
   await client.close();
 });
 

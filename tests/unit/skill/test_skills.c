@@ -410,6 +410,125 @@ DB_TEST(a_broken_shared_skill_is_listed_and_switched_off)
               0);
 }
 
+/* Looking at the folder is done by the loop: it must not take long whatever lies there. */
+DB_TEST(a_folder_that_is_too_large_is_read_in_part)
+{
+    AUTO(rig) rig = rig_open(t);
+    AUTO_BUF body = BUF_INIT(1 << 20);
+    struct skill *list;
+    size_t n, refused = 0;
+
+    for (int i = 0; i < 15000; i++)
+        buf_add_text(&body, "one more line of a very long text, which nobody ever reads.\n");
+    for (int i = 0; i < 6; i++) {
+        const char *name = arena_printf(&t->arena, "big-%d", i);
+
+        rig_share(rig, name, rig_text(rig, name, "", buf_text(&body)));
+    }
+    ASSERT_OK(skills_list(rig->skills, &rig->agent, &t->arena, &list, &n, &t->err));
+    for (size_t i = 0; i < n; i++) {
+        if (!list[i].problem.n)
+            continue;
+        refused++;
+        ASSERT_CONTAINS(list[i].problem.p, "more than 4 MB");
+        ASSERT(!list[i].enabled);
+    }
+    ASSERT_EQ(refused, 2);
+}
+
+DB_TEST(a_shared_skill_goes_off_for_one_agent_alone)
+{
+    AUTO(rig) rig = rig_open(t);
+    AUTO_BUF prompt = BUF_INIT(1 << 20);
+    struct agent other = { .id = "ada", .kind = "custom", .display_name = "Ada" };
+    struct str content;
+    struct skill skill;
+
+    ASSERT_OK(UNIT(rig, agent_add(rig->domain, rig->change, &other, NOW, &t->err)));
+    ASSERT_OK(UNIT(rig, skills_enable(rig->skills, &rig->agent, STR("shared:weekly-review"), false,
+                                      &t->arena, &skill, &t->err)));
+    ASSERT(skill.shared && !skill.enabled);
+    ASSERT(!rig_get(rig, "weekly-review").enabled);
+    ASSERT_OK(skills_prompt(rig->skills, &rig->agent, &prompt, &t->err));
+    ASSERT(!strstr(buf_text(&prompt), "weekly-review"));
+    ASSERT_EQ(skills_read_shared(rig->skills, &rig->agent, STR("skills/weekly-review.md"),
+                                 &t->arena, &content, &t->err),
+              0);
+    ASSERT_EQ(skills_read_shared(rig->skills, &other, STR("skills/weekly-review.md"), &t->arena,
+                                 &content, &t->err),
+              1);
+    /* Twice is as once, and it comes back. */
+    for (int i = 0; i < 2; i++)
+        ASSERT_OK(UNIT(rig, skills_enable(rig->skills, &rig->agent, STR("weekly-review"), i > 0,
+                                          &t->arena, &skill, &t->err)));
+    ASSERT(rig_get(rig, "weekly-review").enabled);
+    ASSERT_FAILS(UNIT(rig, skills_enable(rig->skills, &rig->agent, STR("nothing"), false, &t->arena,
+                                         &skill, &t->err)),
+                 ERR_NOT_FOUND);
+}
+
+DB_TEST(a_broken_shared_skill_can_not_be_switched_on)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct skill skill;
+
+    rig_share(rig, "broken", "no front matter");
+    ASSERT_FAILS(UNIT(rig, skills_enable(rig->skills, &rig->agent, STR("broken"), true, &t->arena,
+                                         &skill, &t->err)),
+                 ERR_CONFLICT);
+    ASSERT_CONTAINS(t->err.text, "can't be used");
+}
+
+DB_TEST(warnings_name_what_a_person_should_look_at)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct archive_entry entries[120] = { { .path = STR("SKILL.md"), .content = STR("x") } };
+    struct skill skill = { .allowed_tools = STR("[\"Read\",\"bash\",\"Bash(git:*)\"]") };
+    struct str warnings[SKILL_WARNINGS_MAX];
+
+    ASSERT_EQ(skills_warnings(rig->skills, &skill, entries, 1, &t->arena, warnings), 0);
+    for (size_t i = 1; i < ARRAY_LEN(entries); i++)
+        entries[i].path = str_from(arena_printf(&t->arena, "scripts/a-rather-long-name-%zu.sh", i));
+    skill.allowed_tools = STR("[\"Teleport(now)\",\"read_files\"]");
+    skill.signature = STR("unverified");
+    ASSERT_EQ(
+        skills_warnings(rig->skills, &skill, entries, ARRAY_LEN(entries), &t->arena, warnings), 3);
+    ASSERT_CONTAINS(warnings[0].p, "119 scripts (scripts/a-rather-long-name-1.sh, ");
+    ASSERT_CONTAINS(warnings[0].p, " ...)");
+    ASSERT(warnings[0].n < 700);
+    ASSERT_CONTAINS(warnings[1].p, "not here: Teleport(now), read_files");
+    ASSERT_CONTAINS(warnings[2].p, "trusted key");
+    skill.allowed_tools = STR("not json");
+    skill.signature = STR("0123");
+    ASSERT_EQ(skills_warnings(rig->skills, &skill, entries, 2, &t->arena, warnings), 1);
+    ASSERT_CONTAINS(warnings[0].p, "1 script (");
+}
+
+TEST(only_what_should_be_a_skill_is_checked_as_one)
+{
+    static const struct {
+        const char *path, *content;
+        bool fine;
+    } cases[] = {
+        { "knowledge/a.md", "anything", true },
+        { "skills/tea/references/x.md", "anything", true },
+        { "skills/tea.md", "anything", false },
+        { "skills/tea/SKILL.md", "", false },
+        { "skills/tea.md", "---\nname: tea\ndescription: Brews\n---\nBoil.\n", true },
+        { "skills/tea.md", "---\nname: cup\ndescription: Brews\n---\nBoil.\n", false },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        int r;
+
+        err_reset(&t->err);
+        r = skills_check_file(str_from(cases[i].path), str_from(cases[i].content), &t->arena,
+                              &t->err);
+        if ((r == 0) != cases[i].fine)
+            FAIL("case %zu gave %d", i, r);
+    }
+}
+
 DB_TEST(links_in_the_shared_folder_lead_nowhere)
 {
     AUTO(rig) rig = rig_open(t);

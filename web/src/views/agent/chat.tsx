@@ -65,17 +65,22 @@ function useList(handle: TalkHandle, waiting: InboxItem[]) {
   return { box, list, fresh: fresh && !atEnd.current, toEnd, scrolled };
 }
 
-/** When something begins to wait, an empty box to write in gives the keys to it. */
+/** When something begins to wait, an empty box to write in gives the keys to it, and gets them back after. */
 function useFocusOnWaiting(section: RefObject<HTMLElement | null>, first: string | undefined): void {
+  const waited = useRef(false);
   useEffect(() => {
     const active = document.activeElement;
-    if (!first || !(active instanceof HTMLTextAreaElement) || active.value || !active.closest(".composer")) return;
-    if (section.current?.contains(active)) section.current.querySelector<HTMLElement>(".waiting-item")?.focus({ preventScroll: true });
+    const box = section.current?.querySelector<HTMLTextAreaElement>(".composer textarea");
+    const nowhere = active === document.body || active === null;
+    if (first && ((active === box && !box?.value) || (nowhere && waited.current)))
+      section.current?.querySelector<HTMLElement>(".waiting-item")?.focus({ preventScroll: true });
+    else if (!first && waited.current && nowhere && window.matchMedia("(pointer: fine)").matches) box?.focus({ preventScroll: true });
+    waited.current = first !== undefined;
   }, [section, first]);
 }
 
 export function Chat({ agentId, name, thread, empty, autoFocus, plain }: {
-  agentId: string; name: string; thread: string; empty: ReactNode; autoFocus?: boolean;
+  agentId: string; name: string; thread: string; empty: (send: (text: string) => void) => ReactNode; autoFocus?: boolean;
   plain?: boolean; // without a choice of mode
 }) {
   const section = useRef<HTMLElement>(null);
@@ -93,7 +98,7 @@ export function Chat({ agentId, name, thread, empty, autoFocus, plain }: {
         aria-busy={talk.run?.status === "running"} aria-label="Messages">
         {handle.loading && <div className="chat-column"><Skeleton lines={6} label="Loading the conversation" /></div>}
         {handle.error !== null && <div className="chat-column"><Trouble error={handle.error} what="Could not open the conversation" retry={handle.retry} /></div>}
-        {nothing && waiting.length === 0 && <div className="chat-column chat-empty">{empty}</div>}
+        {nothing && waiting.length === 0 && <div className="chat-column chat-empty">{empty((text) => void handle.send(text))}</div>}
         <div className="chat-list" style={{ height: list.getTotalSize() }}>
           {list.getVirtualItems().map((row) => {
             const entry = talk.entries[row.index];

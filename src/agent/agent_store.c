@@ -256,8 +256,16 @@ int agent_ensure_default(struct domain *domain, struct change *change, const cha
 
 /* ---- changing ---- */
 
-/* A value that is given, else what is there. */
-#define GIVEN(column) column " = CASE WHEN ? = 1 THEN ? ELSE " column " END"
+/* Each value that is given, else what is there. */
+#define UPDATE_GIVEN                                                                               \
+    "UPDATE agents SET display_name = CASE WHEN ? = 1 THEN ? ELSE display_name END,"               \
+    " description = CASE WHEN ? = 1 THEN ? ELSE description END,"                                  \
+    " instructions = CASE WHEN ? = 1 THEN ? ELSE instructions END,"                                \
+    " model_id = CASE WHEN ? = 1 THEN ? ELSE model_id END,"                                        \
+    " tools = CASE WHEN ? = 1 THEN ? ELSE tools END,"                                              \
+    " auto_approve_memory = CASE WHEN ? = 1 THEN ? ELSE auto_approve_memory END,"                  \
+    " paused = CASE WHEN ? = 1 THEN ? ELSE paused END,"                                            \
+    " updated_at = ?, host_n = ?, counter = ? WHERE id = ? RETURNING n"
 
 static void bind_given(struct stmt *q, unsigned fields, enum agent_field field, const char *value)
 {
@@ -276,25 +284,7 @@ static int update(struct db *db, struct change *change, const struct agent *to, 
 {
     AUTO(stmt) q = NULL;
 
-    if (db_prepare(
-            db,
-            SQL("UPDATE agents SET " GIVEN("display_name") ", " GIVEN("description") ", " GIVEN(
-                "in"
-                "st"
-                "ru"
-                "ct"
-                "io"
-                "n"
-                "s") ", " GIVEN("model_id") ", " GIVEN("tools") ", " GIVEN("auto_approve_"
-                                                                           "memory") ", " GIVEN("pa"
-                                                                                                "us"
-                                                                                                "e"
-                                                                                                "d") ", updated_at = ?, "
-                                                                                                     "host_n = ?, "
-                                                                                                     "counter = ? WHERE "
-                                                                                                     "id = ? RETURNING "
-                                                                                                     "n"),
-            &q, err) < 0)
+    if (db_prepare(db, SQL(UPDATE_GIVEN), &q, err) < 0)
         return -1;
     bind_given(q, fields, AGENT_NAME, to->display_name);
     bind_given(q, fields, AGENT_DESCRIPTION, to->description ? to->description : "");

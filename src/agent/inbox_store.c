@@ -9,13 +9,11 @@
 #include <string.h>
 
 #include "agent/agent_int.h"
-#include "base/buf.h"
 #include "db/db.h"
+#include "db/prefix.h"
 
 #define LIST_DEFAULT 100
 #define LIST_MAX     1000
-#define PREFIX_MIN   4
-#define CANDIDATES   5
 
 #define INBOX_SELECT                                                                               \
     "SELECT i.n, i.id, i.kind, i.state, i.agent_n, i.thread_n, i.run_n, i.call_key, i.tool_name,"  \
@@ -134,44 +132,18 @@ static int read_all(struct stmt *q, size_t max, struct arena *arena, struct inbo
     return 0;
 }
 
-static int name_candidates(struct str prefix, const struct inbox_item *items, size_t count,
-                           struct err *err)
-{
-    AUTO_BUF names = BUF_INIT(512);
-
-    for (size_t i = 0; i < count && i < CANDIDATES - 1; i++)
-        buf_printf(&names, "%s%.*s", i ? ", " : "", STR_ARG(str_take(items[i].id, 20)));
-    if (count == CANDIDATES)
-        buf_add_text(&names, " and more");
-    return err_set(err, ERR_BAD_REQUEST, "\"%.*s\" begins several inbox items: %s", STR_ARG(prefix),
-                   buf_text(&names));
-}
-
 int inbox_find(struct domain *domain, struct str prefix, struct arena *arena,
                struct inbox_item *ret_item, struct err *err)
 {
-    AUTO(stmt) q = NULL;
-    struct inbox_item *items;
-    size_t count;
+    static const struct prefix_words words = { "inbox item", "inbox items", "dormouse inbox",
+                                               "what waits" };
+    struct str id;
 
-    if (prefix.n < PREFIX_MIN)
-        return err_set(err, ERR_BAD_REQUEST,
-                       "inbox item \"%.*s\": give at least the first %d characters of its id",
-                       STR_ARG(prefix), PREFIX_MIN);
-    if (db_prepare(domain_db(domain),
-                   SQL(INBOX_SELECT "WHERE i.id >= ? AND i.id < ? || '~' ORDER BY i.id LIMIT 5"),
-                   &q, err) < 0)
+    if (prefix_find(domain_db(domain),
+                    SQL("SELECT id FROM inbox WHERE id >= ? AND id < ? || '~' ORDER BY id LIMIT 5"),
+                    prefix, &words, arena, &id, err) < 0)
         return -1;
-    stmt_bind_str(q, prefix);
-    stmt_bind_str(q, prefix);
-    if (read_all(q, CANDIDATES, arena, &items, &count, err) < 0)
-        return -1;
-    if (count == 0)
-        return not_found(prefix, err);
-    if (count > 1 && !str_eq(items[0].id, prefix))
-        return name_candidates(prefix, items, count, err);
-    *ret_item = items[0];
-    return 0;
+    return inbox_get(domain, id, arena, ret_item, err);
 }
 
 /* When the item that a list goes on after was made; items are listed by that time and their row. */

@@ -31,7 +31,7 @@ const char *agent_word_name(enum agent_word word)
     " min(title) AS pending_title FROM inbox WHERE state = 'pending' GROUP BY agent_n) AS p"       \
     " ON p.agent_n = a.n"                                                                          \
     " LEFT JOIN (SELECT agent_n, count(*) AS open_runs, min(created_at) AS open_since FROM runs"   \
-    " WHERE status IN ('queued', 'running', 'waiting') GROUP BY agent_n) AS o ON o.agent_n = a.n"  \
+    " WHERE ended_at IS NULL GROUP BY agent_n) AS o ON o.agent_n = a.n"                            \
     " LEFT JOIN runs AS r ON r.n = (SELECT max(n) FROM runs WHERE agent_n = a.n)"                  \
     " LEFT JOIN (SELECT agent_n, sum(input_tokens + output_tokens) AS tokens FROM runs"            \
     " WHERE created_at >= ? GROUP BY agent_n) AS d ON d.agent_n = a.n "

@@ -94,6 +94,12 @@ static void add_escape(struct buf *out, unsigned char c)
         buf_printf(out, "\\u%04x", c);
 }
 
+/* ASCII that stands for itself: most of every text. */
+static bool is_plain(char c)
+{
+    return c >= 0x20 && c != '"' && c != '\\' && (unsigned char)c < 0x80;
+}
+
 void json_quote(struct buf *out, struct str text)
 {
     const char *plain = text.p;
@@ -103,8 +109,14 @@ void json_quote(struct buf *out, struct str text)
     while (rest.n > 0) {
         const char *at = rest.p;
         uint32_t code = 0;
-        bool valid = utf8_decode(&rest, &code) == 0;
+        bool valid;
 
+        if (is_plain(*at)) {
+            rest.p++;
+            rest.n--;
+            continue;
+        }
+        valid = utf8_decode(&rest, &code) == 0;
         if (valid && code >= 0x20 && code != '"' && code != '\\')
             continue;
         buf_add(out, plain, (size_t)(at - plain));

@@ -25,6 +25,7 @@ struct walk {
     struct str tool; /* called on this line, see redact_place() */
     size_t cut_at;   /* a secret ahead that was noted, such as a URL's password … */
     size_t cut_end;  /* … to here; 0: none */
+    bool sure;       /* only what is a secret by its own form */
 };
 
 static struct str walk_rest(const struct walk *walk)
@@ -59,7 +60,7 @@ static bool may_be_token(struct str rest, size_t word)
 /* What stands before the secret is walked like any text: a URL's user may be a token itself. */
 static void note(struct walk *walk, struct redact_hit hit)
 {
-    if (walk->cut_end || !hit.cut)
+    if (walk->cut_end || !hit.cut || walk->sure)
         return;
     walk->cut_at = walk->at + hit.keep;
     walk->cut_end = walk->cut_at + hit.cut;
@@ -76,7 +77,8 @@ static void walk_word(struct walk *walk)
     if (walk->boundary && may_be_token(rest, n) && apply(walk, redact_token(rest)))
         return;
     word = str_take(rest, n);
-    if (walk->boundary && apply(walk, redact_pair(walk->text, walk->at, word, walk->line_start)))
+    if (walk->boundary && !walk->sure &&
+        apply(walk, redact_pair(walk->text, walk->at, word, walk->line_start)))
         return;
     if (walk->boundary && !walk->cut_end)
         note(walk, redact_place(walk->text, walk->at, word, walk->tool));
@@ -140,9 +142,11 @@ static bool cut_url(struct walk *walk)
     return walk->at < end && apply(walk, (struct redact_hit){ 0, end - walk->at });
 }
 
-static void walk_patterns(struct str text, struct buf *out)
+static void walk_patterns(struct str text, bool sure, struct buf *out)
 {
-    struct walk walk = { .text = text, .out = out, .boundary = true, .line_start = true };
+    struct walk walk = {
+        .text = text, .out = out, .boundary = true, .line_start = true, .sure = sure
+    };
 
     while (walk.at < text.n && !out->full) {
         struct str rest = walk_rest(&walk);
@@ -172,9 +176,9 @@ static void redact_both(struct str text, struct buf *out)
     AUTO_BUF first = BUF_INIT(4 * text.n + sizeof(REDACT_MARK));
     AUTO_BUF second = BUF_INIT(4 * first.max);
 
-    walk_patterns(text, &first);
+    walk_patterns(text, false, &first);
     redact_registered(buf_str(&first), &second);
-    walk_patterns(buf_str(&second), out);
+    walk_patterns(buf_str(&second), false, out);
 }
 
 static void redact_once(struct str text, struct buf *out)
@@ -182,7 +186,21 @@ static void redact_once(struct str text, struct buf *out)
     if (text.n && redact_has_registered())
         redact_both(text, out);
     else
-        walk_patterns(text, out);
+        walk_patterns(text, false, out);
+}
+
+bool redact_finds(struct str text)
+{
+    AUTO_BUF patterns = BUF_INIT(4 * text.n + sizeof(REDACT_MARK));
+    AUTO_BUF registered = BUF_INIT(4 * text.n + sizeof(REDACT_MARK));
+
+    walk_patterns(text, true, &patterns);
+    if (!str_eq(buf_str(&patterns), text))
+        return true;
+    if (!text.n || !redact_has_registered())
+        return false;
+    redact_registered(text, &registered);
+    return !str_eq(buf_str(&registered), text);
 }
 
 /* A mark may end what a quote had held open, and so bring the next secret to light. So a text that

@@ -30,6 +30,10 @@ struct json_object;
  * front. */
 int redact(struct str text, struct buf *out);
 
+/* Whether text surely holds a secret: a registered one, a token of a known form or a private key.
+ * What redact() takes out on suspicion, because of the name it stands under, does not count. */
+bool redact_finds(struct str text);
+
 /* From now on this value is a secret; a copy is held in memory until it is forgotten as often as
  * it was registered. -1 when it is shorter or longer than allowed or too many are held. */
 int redact_register(struct str secret);

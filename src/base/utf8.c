@@ -85,6 +85,12 @@ int utf8_decode(struct str *rest, uint32_t *ret_code)
     int n;
 
     BUG_IF(rest->n == 0);
+    if ((unsigned char)rest->p[0] < 0x80) {
+        *ret_code = (unsigned char)rest->p[0];
+        rest->p++;
+        rest->n--;
+        return 0;
+    }
     n = sequence(*rest);
     if (n < 0) {
         *rest = str_skip(*rest, (size_t)-n);

@@ -50,28 +50,37 @@ struct str builder_tree(const char *agent_id, struct arena *arena)
 
 /* ---- checking against what there is ---- */
 
-static int check_model(struct builder *builder, struct str model, struct err *err)
+bool builder_has_model(struct builder *builder, struct str model)
 {
     AUTO_ARENA arena = ARENA_INIT;
 
-    if (!model.n)
-        return 0;
-    if (model.n <= 256 && !memchr(model.p, '\0', model.n) &&
-        model_spec_find(builder->config.models, arena_copy(&arena, model.p, model.n)))
+    return model.n <= 256 && !memchr(model.p, '\0', model.n) &&
+           model_spec_find(builder->config.models, arena_copy(&arena, model.p, model.n));
+}
+
+static int check_model(struct builder *builder, struct str model, struct err *err)
+{
+    if (!model.n || builder_has_model(builder, model))
         return 0;
     return err_set(err, ERR_MODEL_NOT_ALLOWED,
                    "there is no model \"%.*s\" (`dormouse model list` shows those there are)",
                    STR_ARG(str_take(model, 80)));
 }
 
-static int check_tool(struct builder *builder, struct str name, struct err *err)
+bool builder_has_tool(struct builder *builder, struct str name)
 {
     const struct tool_contract *contract = tool_bed_find(builder->config.tools, name);
+
+    return contract && str_is(name, contract->name) && !tool_is_for_system(contract);
+}
+
+static int check_tool(struct builder *builder, struct str name, struct err *err)
+{
     size_t n;
     const struct tool_contract *const *all = tool_bed_contracts(builder->config.tools, &n);
     AUTO_BUF names = BUF_INIT(4096);
 
-    if (contract && str_is(name, contract->name) && !tool_is_for_system(contract))
+    if (builder_has_tool(builder, name))
         return 0;
     for (size_t i = 0; i < n; i++)
         if (!tool_is_for_system(all[i]))

@@ -80,16 +80,40 @@ int builder_duplicate(struct builder *builder, const struct agent *from, struct 
 int builder_destroy(struct builder *builder, const struct agent *agent, struct str confirm,
                     struct err *err);
 
+/* ---- once ---- */
+
+/* Asked for twice (an answer was lost, the daemon died in between), something is made once. */
+struct builder_once {
+    struct str id;   /* of what is asked; empty: each time anew */
+    struct str hash; /* of the words it is asked with; empty: not compared */
+};
+/* Inside a unit, before making. 1 it was made before and is *ret_agent, 0 it was not; conflict when
+ * the same id came with other words. */
+int builder_made(struct builder *builder, const struct builder_once *once, struct arena *arena,
+                 struct agent *ret_agent, struct err *err);
+/* In the unit that made it. */
+int builder_remember(struct builder *builder, const struct builder_once *once, int64_t agent_n,
+                     struct err *err);
+
 /* ---- archives ---- */
 
 /* A gzipped tar with settings, instructions, skills and what it knows; the same agent is the same
- * bytes. conflict names the file that holds what looks like a secret. */
+ * bytes. conflict names the file that holds a secret: one that is kept here, a token of a known
+ * form or a private key. */
 int builder_export(struct builder *builder, const struct agent *agent, struct arena *arena,
                    struct buf *out, struct err *err);
+/* What could not be taken over, as sentences. */
+#define BUILDER_WARNINGS_MAX 4
+struct builder_warnings {
+    const char *text[BUILDER_WARNINGS_MAX];
+    size_t n;
+};
 /* Inside a unit: an agent from such an archive, which may be hostile. id empty: made from the name.
- * Its files are marked as imported; memory writes need approval whatever they did before. */
+ * Its files are marked as imported; memory writes need approval whatever they did before. A model
+ * that is not here becomes the default and tools that are not here are left out, with a warning.
+ * ret_warnings starts empty; its texts lie in arena. */
 int builder_import(struct builder *builder, struct str bytes, struct str id, struct arena *arena,
-                   struct agent *ret_agent, struct err *err);
+                   struct agent *ret_agent, struct builder_warnings *ret_warnings, struct err *err);
 
 /* ---- the wizard ---- */
 

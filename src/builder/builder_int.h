@@ -25,17 +25,16 @@ int builder_create_from(struct builder *builder, const struct builder_form *form
                         struct str template, struct arena *arena, struct agent *ret_agent,
                         struct err *err);
 
+/* Whether there is such a model, and such a tool for everybody. */
+bool builder_has_model(struct builder *builder, struct str model);
+bool builder_has_tool(struct builder *builder, struct str name);
+
 /* ---- parcel.c ---- */
 /* Inside a unit. */
 int builder_copy_files(struct builder *builder, const char *from_id, const char *to_id,
                        struct arena *arena, struct err *err);
 
 /* ---- builder_store.c ---- */
-/* The agent that an operation made: 1 found, 0 none; and remembering it, inside a unit. */
-int agent_of_operation(struct domain *domain, struct str operation_id, struct arena *arena,
-                       struct agent *ret_agent, struct err *err);
-int agent_set_operation(struct domain *domain, int64_t agent_n, struct str operation_id,
-                        struct err *err);
 /* Keys of the agent's runs that have not ended. */
 int builder_open_runs(struct domain *domain, int64_t agent_n, struct arena *arena,
                       struct str **ret_keys, size_t *ret_count, struct err *err);

@@ -16,7 +16,7 @@ int builder_open_runs(struct domain *domain, int64_t agent_n, struct arena *aren
     int r;
 
     if (db_prepare(domain_db(domain),
-                   SQL("SELECT run_key FROM runs WHERE status IN ('queued', 'running', 'waiting')"
+                   SQL("SELECT run_key FROM runs WHERE ended_at IS NULL"
                        " AND agent_n = ? ORDER BY created_at, n"),
                    &q, err) < 0)
         return -1;
@@ -36,48 +36,56 @@ int builder_open_runs(struct domain *domain, int64_t agent_n, struct arena *aren
     return r;
 }
 
-/* ---- what an operation made ---- */
+/* ---- once ---- */
 
-/* In the extension as {"operationId":"..."}: looked for in the few newest agents only, because an
- * operation is repeated soon or never. */
-#define OPERATION_SCAN 1000
-
-int agent_of_operation(struct domain *domain, struct str operation_id, struct arena *arena,
-                       struct agent *ret_agent, struct err *err)
+static int compare(struct stmt *q, const struct builder_once *once, struct err *err)
 {
-    const char *extension =
-        arena_printf(arena, "{\"operationId\":\"%.*s\"}", STR_ARG(operation_id));
+    struct str hash = stmt_str(q, "operation_hash");
+
+    if (!once->hash.n || !hash.n || str_eq(once->hash, hash))
+        return 0;
+    return err_set(err, ERR_CONFLICT,
+                   "this Idempotency-Key came with another request before; a new request needs a "
+                   "new key");
+}
+
+int builder_made(struct builder *builder, const struct builder_once *once, struct arena *arena,
+                 struct agent *ret_agent, struct err *err)
+{
+    struct domain *domain = builder->config.agent_domain;
     AUTO(stmt) q = NULL;
     int64_t n;
     int r;
 
-    if (!operation_id.n)
+    if (!once->id.n)
         return 0;
     if (db_prepare(domain_db(domain),
-                   SQL("SELECT n FROM (SELECT n, extension FROM agents ORDER BY n DESC LIMIT ?)"
-                       " AS newest WHERE extension = ?"),
-                   &q, err) < 0)
+                   SQL("SELECT n, operation_hash FROM agents WHERE operation_id = ?"), &q, err) < 0)
         return -1;
-    stmt_bind_i64(q, OPERATION_SCAN);
-    stmt_bind_text(q, extension);
+    stmt_bind_str(q, once->id);
     r = stmt_step(q, err);
     if (r <= 0)
         return r;
+    if (compare(q, once, err) < 0)
+        return -1;
     n = stmt_i64(q, "n");
     stmt_reset(q);
     return agent_get_n(domain, n, arena, ret_agent, err) < 0 ? -1 : 1;
 }
 
-int agent_set_operation(struct domain *domain, int64_t agent_n, struct str operation_id,
-                        struct err *err)
+int builder_remember(struct builder *builder, const struct builder_once *once, int64_t agent_n,
+                     struct err *err)
 {
-    AUTO_ARENA arena = ARENA_INIT;
     AUTO(stmt) q = NULL;
 
-    if (db_prepare(domain_db(domain), SQL("UPDATE agents SET extension = ? WHERE n = ?"), &q, err) <
-        0)
+    if (!once->id.n)
+        return 0;
+    if (db_prepare(domain_db(builder->config.agent_domain),
+                   SQL("UPDATE agents SET operation_id = ?, operation_hash = ? WHERE n = ?"), &q,
+                   err) < 0)
         return -1;
-    stmt_bind_text(q, arena_printf(&arena, "{\"operationId\":\"%.*s\"}", STR_ARG(operation_id)));
+    stmt_bind_str(q, once->id);
+    stmt_bind_str(q, once->hash.n ? once->hash : STR_NONE);
     stmt_bind_i64(q, agent_n);
     return stmt_run(q, err);
 }

@@ -6,9 +6,11 @@
  *   knowledge/... what it knows
  *
  * The same agent is the same bytes, and an agent that was imported exports what it was made of.
- * What looks like a secret never goes out. Coming in, nothing is trusted: the archive is bounded,
- * every member checked as if a person had typed it, files are marked as imported, and what a person
- * has to allow here (memory without approval) is not taken over.
+ * A secret never goes out: neither one that is kept here nor what is one by its form (a token, a
+ * private key). A note that merely speaks of a password is what the agent knows, and goes. Coming
+ * in, nothing is trusted: the archive is bounded, every member checked as if a person had typed it,
+ * files are marked as imported, and what a person has to allow here (memory without approval) is
+ * not taken over.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -74,16 +76,13 @@ static int write_settings(const struct agent *agent, struct arena *arena, struct
     return 0;
 }
 
-/* The look is the one that everything shown or logged goes through. */
 static int refuse_secrets(const struct archive_entry *entry, struct err *err)
 {
-    AUTO_BUF shown = BUF_INIT(4 * entry->content.n + KIB);
-
-    if (redact(entry->content, &shown) == 0 && str_eq(buf_str(&shown), entry->content))
+    if (!redact_finds(entry->content))
         return 0;
     return err_set(err, ERR_CONFLICT,
-                   "%.*s holds what looks like a secret, so the agent is not exported; take it out "
-                   "of the file first",
+                   "%.*s holds a secret, so the agent is not exported; take it out of the file "
+                   "first",
                    STR_ARG(str_take(entry->path, 200)));
 }
 
@@ -203,12 +202,56 @@ static int check_entry(const struct archive_entry *entry, struct err *err)
     return 0;
 }
 
-static void make_form(const struct settings *from, struct str instructions, struct str id,
-                      struct arena *arena, struct builder_form *ret_form)
-{
-    AUTO_BUF tools = BUF_INIT(SETTINGS_BYTES);
-    struct json_writer w = JSON_WRITER(&tools);
+/* ---- what is not here ---- */
 
+static void warn(struct builder_warnings *warnings, const char *text)
+{
+    BUG_IF(warnings->n == BUILDER_WARNINGS_MAX);
+    warnings->text[warnings->n++] = text;
+}
+
+static struct str take_model(struct builder *builder, struct str model, struct arena *arena,
+                             struct builder_warnings *warnings)
+{
+    if (!model.n || builder_has_model(builder, model))
+        return model;
+    warn(warnings,
+         arena_printf(arena, "There is no model \"%.*s\" here: the agent has the default one.",
+                      STR_ARG(utf8_truncate(model, 80))));
+    return STR_NONE;
+}
+
+/* The names that mean something here as a JSON list, the others in a warning. */
+static struct str take_tools(struct builder *builder, struct json_object *tools,
+                             struct arena *arena, struct builder_warnings *warnings)
+{
+    AUTO_BUF kept = BUF_INIT(SETTINGS_BYTES);
+    AUTO_BUF left = BUF_INIT(KIB);
+    struct json_writer w = JSON_WRITER(&kept);
+
+    if (!tools)
+        return STR_NONE;
+    json_write_array_begin(&w);
+    for (size_t i = 0; i < json_object_array_length(tools); i++) {
+        struct json_object *item = json_object_array_get_idx(tools, i);
+        struct str name = json_str(item);
+
+        if (!name.n || builder_has_tool(builder, name)) /* what is no name is refused later */
+            json_write_value(&w, item);
+        else
+            buf_printf(&left, "%s%.*s", left.n ? ", " : "", STR_ARG(utf8_truncate(name, 80)));
+    }
+    json_write_array_end(&w);
+    if (left.n)
+        warn(warnings, arena_printf(arena, "These tools are not here and were left out: %s%s",
+                                    buf_text(&left), left.full ? " ..." : ""));
+    return arena_str(arena, buf_str(&kept));
+}
+
+static void make_form(struct builder *builder, const struct settings *from, struct str instructions,
+                      struct str id, struct arena *arena, struct builder_form *ret_form,
+                      struct builder_warnings *ret_warnings)
+{
     *ret_form = (struct builder_form){
         .given = AGENT_NAME | AGENT_DESCRIPTION | AGENT_INSTRUCTIONS | AGENT_MODEL | AGENT_TOOLS |
                  (id.n ? BUILDER_ID : 0),
@@ -216,12 +259,9 @@ static void make_form(const struct settings *from, struct str instructions, stru
         .display_name = from->display_name,
         .description = from->description,
         .instructions = instructions,
-        .model = from->model,
+        .model = take_model(builder, from->model, arena, ret_warnings),
+        .tools = take_tools(builder, from->tools, arena, ret_warnings),
     };
-    if (!from->tools)
-        return;
-    json_write_value(&w, from->tools);
-    ret_form->tools = arena_str(arena, buf_str(&tools));
 }
 
 static int put_files(struct builder *builder, const struct agent *agent,
@@ -250,7 +290,7 @@ static int put_files(struct builder *builder, const struct agent *agent,
 }
 
 int builder_import(struct builder *builder, struct str bytes, struct str id, struct arena *arena,
-                   struct agent *ret_agent, struct err *err)
+                   struct agent *ret_agent, struct builder_warnings *ret_warnings, struct err *err)
 {
     const struct archive_limits limits = { .entries = 1000 };
     const struct archive_entry *persona;
@@ -267,7 +307,8 @@ int builder_import(struct builder *builder, struct str bytes, struct str id, str
         if (check_entry(&entries[i], err) < 0)
             return -1;
     persona = entry_of(entries, count, "AGENTS.md");
-    make_form(&settings, persona ? persona->content : STR(""), id, arena, &form);
+    make_form(builder, &settings, persona ? persona->content : STR(""), id, arena, &form,
+              ret_warnings);
     if (builder_create_from(builder, &form, settings.template, arena, ret_agent, err) < 0)
         return -1;
     return put_files(builder, ret_agent, entries, count, arena, err);

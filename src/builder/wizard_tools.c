@@ -1,8 +1,8 @@
 /* The wizard's tools: what there is to choose from, and the form of a new agent that a person
  * accepts.
  *
- * propose_agent is keyed: the agent's row carries the operation in its extension, so that doing it
- * again after a crash finds the agent instead of making a second one.
+ * propose_agent is keyed: the agent's row carries the operation, so that doing it again after a
+ * crash finds the agent instead of making a second one.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -237,17 +237,18 @@ static int make(struct builder *builder, struct tool_job *job, const struct buil
                 struct agent *ret_agent, struct err *err)
 {
     const struct builder_config *config = &builder->config;
+    const struct builder_once once = { .id = tool_job_operation_id(job) };
     struct arena *arena = tool_job_arena(job);
-    struct str operation = tool_job_operation_id(job);
     int r;
 
     if (loop_unit_begin(config->loop, config->agent_domain, err) < 0)
         return -1;
-    r = agent_of_operation(config->agent_domain, operation, arena, ret_agent, err);
-    if (r == 0 && builder_create(builder, form, arena, ret_agent, err) == 0)
-        r = agent_set_operation(config->agent_domain, ret_agent->n, operation, err);
-    else if (r == 0)
-        r = -1;
+    r = builder_made(builder, &once, arena, ret_agent, err);
+    if (r == 0) {
+        r = builder_create(builder, form, arena, ret_agent, err);
+        if (r == 0)
+            r = builder_remember(builder, &once, ret_agent->n, err);
+    }
     if (loop_unit_end(config->loop, r >= 0, r >= 0 ? err : NULL) < 0)
         return -1;
     return r < 0 ? -1 : 0;

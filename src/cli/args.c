@@ -14,7 +14,7 @@
 #include "base/nearest.h"
 #include "cli/args_int.h"
 
-#define NAMES_MAX 64
+#define NAMES_MAX 256
 
 const struct cli_option cli_global_options[] = {
     { .name = "data", .value = "DIR", .help = "the data directory" },

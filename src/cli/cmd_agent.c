@@ -33,7 +33,7 @@ static struct str state_of(struct json_object *agent)
 
 static void print_agents(struct json_object *agents)
 {
-    static const char *const head[] = { "ID", "NAME", "STATE", "SINCE", "MODEL", NULL };
+    static const char *const head[] = { "ID", "NAME", "STATE", "SINCE", "MODEL", "WHY", NULL };
     size_t n = agents ? json_object_array_length(agents) : 0;
     struct columns columns;
 
@@ -42,12 +42,13 @@ static void print_agents(struct json_object *agents)
         struct json_object *agent = json_object_array_get_idx(agents, i);
         char ago[AGO_SIZE];
 
-        columns_add(&columns,
-                    (struct str[]){ member(agent, "id"), member(agent, "displayName"),
-                                    state_of(agent),
-                                    str_from(ago_text(member(json_find(agent, "state"), "since"),
-                                                      clock_wall_ms(clock_system()), ago)),
-                                    member(agent, "model") });
+        columns_add(
+            &columns,
+            (struct str[]){ member(agent, "id"), member(agent, "displayName"), state_of(agent),
+                            str_from(ago_text(member(json_find(agent, "state"), "since"),
+                                              clock_wall_ms(clock_system()), ago)),
+                            member(agent, "model").n ? member(agent, "model") : STR("default"),
+                            member(json_find(agent, "state"), "why") });
     }
     columns_print(&columns, stdout);
     columns_release(&columns);
@@ -90,50 +91,82 @@ const struct cli_command cli_cmd_agent_list = {
 
 /* ---- one ---- */
 
-static void print_fact(const char *name, struct json_object *value)
+static void print_text(const char *name, struct str text)
 {
-    AUTO_BUF text = BUF_INIT(LIMIT_JSON_BYTES);
-    struct json_writer w = JSON_WRITER(&text);
+    AUTO_BUF line = BUF_INIT(LIMIT_JSON_BYTES);
 
-    if (!value)
+    if (!text.n)
         return;
-    if (json_object_is_type(value, json_type_string))
-        buf_add_str(&text, json_str(value));
-    else
-        json_write_value(&w, value);
+    buf_add_str(&line, text);
     printf("%-13s ", name);
-    term_text(stdout, buf_text(&text));
+    term_text(stdout, buf_text(&line));
     putchar('\n');
+}
+
+static void print_number(const char *name, struct json_object *value)
+{
+    if (value && json_object_get_int64(value) != 0)
+        printf("%-13s %lld\n", name, (long long)json_object_get_int64(value));
+}
+
+static void print_time(const char *name, struct str time)
+{
+    AUTO_BUF text = BUF_INIT(256);
+    char ago[AGO_SIZE];
+
+    buf_printf(&text, "%s (%.*s)", ago_text(time, clock_wall_ms(clock_system()), ago),
+               STR_ARG(time));
+    print_text(name, time.n ? buf_str(&text) : STR_NONE);
+}
+
+static void print_state(struct json_object *agent)
+{
+    struct json_object *state = json_find(agent, "state");
+    AUTO_BUF line = BUF_INIT(8 * KIB);
+    char ago[AGO_SIZE];
+
+    buf_printf(&line, "%.*s", STR_ARG(state_of(agent)));
+    if (ago_text(member(state, "since"), clock_wall_ms(clock_system()), ago)[0])
+        buf_printf(&line, ", since %s", ago);
+    if (member(state, "why").n)
+        buf_printf(&line, ": %.*s", STR_ARG(member(state, "why")));
+    print_text("state", buf_str(&line));
+}
+
+/* A list is what it may use; without one it may use all. */
+static void print_tools(struct json_object *tools)
+{
+    AUTO_BUF line = BUF_INIT(LIMIT_JSON_BYTES);
+
+    for (size_t i = 0; tools && i < json_object_array_length(tools); i++)
+        buf_printf(&line, "%s%.*s", i ? ", " : "",
+                   STR_ARG(json_str(json_object_array_get_idx(tools, i))));
+    print_text("tools", !tools ? STR("all") : line.n ? buf_str(&line) : STR("none"));
 }
 
 static void print_agent(struct json_object *agent)
 {
-    static const struct {
-        const char *key, *name;
-    } facts[] = {
-        { "id", "id" },
-        { "displayName", "name" },
-        { "description", "description" },
-        { "template", "template" },
-        { "lifecycle", "life" },
-        { "pending", "waiting" },
-        { "tokensToday", "tokens today" },
-        { "mode", "mode" },
-        { "model", "model" },
-        { "tools", "tools" },
-        { "createdAt", "since" },
-        { "instructions", "instructions" },
-    };
-    struct json_object *state = json_find(agent, "state");
-    AUTO_BUF line = BUF_INIT(4 * KIB);
+    bool automatic = false;
 
-    buf_printf(&line, "%.*s%s%.*s", STR_ARG(state_of(agent)), member(state, "why").n ? ": " : "",
-               STR_ARG(member(state, "why")));
-    printf("%-13s ", "state");
-    term_text(stdout, buf_text(&line));
-    putchar('\n');
-    for (size_t i = 0; i < ARRAY_LEN(facts); i++)
-        print_fact(facts[i].name, json_find(agent, facts[i].key));
+    json_get_bool(agent, "autoApproveMemory", &automatic, NULL);
+    print_text("name", member(agent, "displayName"));
+    print_text("id", member(agent, "id"));
+    print_state(agent);
+    print_text("description", member(agent, "description"));
+    print_text("template", member(agent, "template"));
+    print_text("model", member(agent, "model").n ? member(agent, "model") : STR("default"));
+    print_tools(json_find(agent, "tools"));
+    print_text("memory", automatic ? STR("harmless writes need no approval")
+                                   : STR("every write needs your approval"));
+    print_number("waiting", json_find(agent, "pending"));
+    print_number("tokens today", json_find(agent, "tokensToday"));
+    print_time("made", member(agent, "createdAt"));
+    print_time("last run", member(agent, "lastRunAt"));
+    if (member(agent, "instructions").n) {
+        putchar('\n');
+        term_text(stdout, member(agent, "instructions").p);
+        putchar('\n');
+    }
 }
 
 static int get_agent(const struct cli_args *args, const char *method, const char *verb,

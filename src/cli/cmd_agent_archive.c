@@ -71,7 +71,8 @@ const struct cli_command cli_cmd_agent_export = {
     .details =
         "The file is AGENT.dormouse-agent.tar.gz unless given; - is standard output. The same "
         "agent gives the same bytes. Conversations are not in it, and never a secret: a file "
-        "that holds what looks like one is named and nothing is written.",
+        "that holds one kept here, a token of a known form or a private key is named and nothing "
+        "is written.",
     .operands_min = 1,
     .operands_max = 2,
     .run = run_export,
@@ -82,12 +83,22 @@ static int read_archive(const char *path, struct buf *out, struct err *err)
     return strcmp(path, "-") == 0 ? cli_read_stdin(out, err) : file_read(path, out, err);
 }
 
+static void print_line(FILE *out, const char *before, struct str text)
+{
+    AUTO_BUF line = BUF_INIT(8 * KIB);
+
+    buf_printf(&line, "%s%.*s", before, STR_ARG(text));
+    term_text(out, buf_text(&line));
+    fputc('\n', out);
+}
+
 static int run_import(const struct cli_args *args)
 {
     AUTO_BUF bytes = BUF_INIT(ARCHIVE_BYTES);
     AUTO_BUF path = BUF_INIT(4 * KIB);
     AUTO_BUF line = BUF_INIT(4 * KIB);
     AUTO_JSON agent = NULL;
+    struct json_object *warnings;
     struct err err = ERR_INIT;
 
     buf_add_text(&path, "/api/v1/agents/import");
@@ -104,8 +115,10 @@ static int run_import(const struct cli_args *args)
     }
     buf_printf(&line, "made %.*s (%.*s)", STR_ARG(json_str(json_find(agent, "id"))),
                STR_ARG(json_str(json_find(agent, "displayName"))));
-    term_text(stdout, buf_text(&line));
-    putchar('\n');
+    print_line(stdout, "", buf_str(&line));
+    warnings = json_find(agent, "warnings");
+    for (size_t i = 0; warnings && i < json_object_array_length(warnings); i++)
+        print_line(stderr, "warning: ", json_str(json_object_array_get_idx(warnings, i)));
     return CLI_DONE;
 }
 
@@ -120,7 +133,8 @@ const struct cli_command cli_cmd_agent_import = {
     .summary = "Makes an agent from an archive that `agent export` wrote",
     .details =
         "Everything in it is checked as if you had typed it. Its files are marked as imported, "
-        "and memory writes need your approval whatever they did before.",
+        "and memory writes need your approval whatever they did before. A model or a tool that "
+        "is not here is left out, with a warning.",
     .options = import_options,
     .operands_min = 1,
     .operands_max = 1,

@@ -60,14 +60,21 @@ static const char *directory_of(const char *path, struct arena *arena)
     return slash == path ? "/" : slash ? arena_copy(arena, path, (size_t)(slash - path)) : ".";
 }
 
+static int read_one(const char *path, const char *name, struct arena *arena,
+                    struct archive_entry *entry, struct buf *text, struct err *err)
+{
+    err_reset(err);
+    entry->path = str_from(name);
+    return file_read(arena_printf(arena, "%s/%s", path, name), text, err);
+}
+
 static void check(const char *path, struct arena *arena, struct checked *ret_checked)
 {
-    static const char *const names[] = { "SKILL.md", "skill.md" };
     AUTO_BUF text = BUF_INIT(SKILL_TEXT_MAX + 1);
     struct archive_entry entry = { .path = STR_NONE };
     struct err err = ERR_INIT;
     struct stat st;
-    int r = -1;
+    int r;
 
     *ret_checked = (struct checked){ .path = directory_of(path, arena) };
     path = ret_checked->path;
@@ -79,11 +86,9 @@ static void check(const char *path, struct arena *arena, struct checked *ret_che
         one_problem(ret_checked, arena, arena_printf(arena, "%s is not a directory", path));
         return;
     }
-    for (size_t i = 0; i < ARRAY_LEN(names) && r < 0 && (!i || err.code == ERR_NOT_FOUND); i++) {
-        err_reset(&err);
-        entry.path = str_from(names[i]);
-        r = file_read(arena_printf(arena, "%s/%s", path, names[i]), &text, &err);
-    }
+    r = read_one(path, "SKILL.md", arena, &entry, &text, &err);
+    if (r < 0 && err.code == ERR_NOT_FOUND)
+        r = read_one(path, "skill.md", arena, &entry, &text, &err);
     if (r < 0 && err.code != ERR_NOT_FOUND) {
         one_problem(ret_checked, arena, arena_text(arena, err_message(&err, 0)));
         return;

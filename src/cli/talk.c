@@ -17,7 +17,9 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/rand.h"
 #include "base/unix_address.h"
+#include "base/uuid.h"
 #include "cli/answer.h"
 #include "cli/keeper.h"
 #include "loop/sse.h"
@@ -277,6 +279,14 @@ static int write_request(struct buf *out, const char *method, const char *path, 
                          const char *accept, struct err *err)
 {
     buf_printf(out, "%s %s HTTP/1.1\r\nHost: localhost\r\nAccept: %s\r\n", method, path, accept);
+    if (strcmp(method, "POST") == 0) { /* sent twice, it is done once */
+        struct uuid_source source;
+        char key[UUID_TEXT_SIZE];
+
+        uuid_source_init(&source, clock_system(), rand_system());
+        uuid_next_text(&source, key);
+        buf_printf(out, "Idempotency-Key: %s\r\n", key);
+    }
     if (body.n || strcmp(method, "GET") != 0)
         buf_printf(out, "Content-Type: application/json\r\nContent-Length: %zu\r\n", body.n);
     buf_add_text(out, "\r\n");
@@ -304,7 +314,8 @@ static int exchange(struct talk *talk, struct str request, struct err *err)
 
 /* Sends it and reads the head. The daemon closes connections that were idle for long, and it may
  * have been started again: that is found out by using the connection. What changes something may
- * be asked for twice: turns, decisions and switches are applied once. */
+ * be asked for twice: turns, decisions and switches are applied once, and what is made goes by its
+ * key. */
 static int request(struct talk *talk, const char *method, const char *path, struct str body,
                    const char *accept, struct err *err)
 {

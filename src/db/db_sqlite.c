@@ -123,16 +123,22 @@ static int turn_wal_on(struct sqlite *sqlite, struct err *err)
     return 0;
 }
 
+/* Closing copies the log into the file and deletes it. Without syncs that must not happen, also not
+ * when turning them on again fails: the log is then all there is. */
 static int sqlite_relax(struct db *db, bool on, struct err *err)
 {
     struct sqlite *sqlite = sqlite_of(db);
+    const char *text = on                               ? "PRAGMA synchronous=OFF"
+                       : sqlite->sync == DB_SYNC_NORMAL ? "PRAGMA synchronous=NORMAL"
+                                                        : "PRAGMA synchronous=FULL";
 
     if (on)
-        return pragma(sqlite, "PRAGMA synchronous=OFF", err);
-    return pragma(sqlite,
-                  sqlite->sync == DB_SYNC_NORMAL ? "PRAGMA synchronous=NORMAL"
-                                                 : "PRAGMA synchronous=FULL",
-                  err);
+        sqlite3_db_config(sqlite->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    if (pragma(sqlite, text, err) < 0)
+        return -1;
+    if (!on)
+        sqlite3_db_config(sqlite->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+    return 0;
 }
 
 static int set_up(struct sqlite *sqlite, const struct db_open *how, struct err *err)

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/limits.h"
+#include "memory/edit.h"
 #include "run/program.h"
 
 static int open_policy(struct rooms *rooms, const char *data_dir, struct err *err)
@@ -36,7 +37,8 @@ static int open_files(struct rooms *rooms, const struct rooms_config *config, st
                                 .agent_domain = config->agent,
                                 .change = rooms->change,
                                 .view_dir =
-                                    arena_printf(&rooms->arena, "%s/files", config->data_dir) };
+                                    arena_printf(&rooms->arena, "%s/files", config->data_dir),
+                                .admits = memory_admits };
 
     return files_new(&how, &rooms->files, err);
 }
@@ -117,6 +119,20 @@ static int tell_skills(void *arg, const struct agent *agent, struct buf *out, st
     return skills_prompt(arg, agent, out, err);
 }
 
+/* So that it can be spoken to by its id, in whatever words this binary has for it. */
+static int ensure_wizard(struct rooms *rooms, const struct rooms_config *config, struct err *err)
+{
+    struct agent agent;
+    int r;
+
+    if (loop_unit_begin(config->loop, config->agent, err) < 0)
+        return -1;
+    r = builder_ensure_wizard(rooms->builder, &rooms->arena, &agent, err);
+    if (loop_unit_end(config->loop, r >= 0, r >= 0 ? err : NULL) < 0)
+        return -1;
+    return r < 0 ? -1 : 0;
+}
+
 static int open_runner(struct rooms *rooms, const struct rooms_config *config, struct err *err)
 {
     const struct bp_program *program = &run_program;
@@ -157,7 +173,7 @@ static int open_runner(struct rooms *rooms, const struct rooms_config *config, s
     if (runner_new(&runner, &rooms->runner, err) < 0)
         return -1;
     builder_set_runner(rooms->builder, rooms->runner);
-    return 0;
+    return ensure_wizard(rooms, config, err);
 }
 
 int rooms_open(struct rooms *rooms, const struct rooms_config *config, struct err *err)

@@ -113,6 +113,7 @@ struct transfer {
     int64_t sent_bytes, header_bytes, body_bytes, drained_bytes;
     unsigned redirects;
     bool reused;
+    bool again; /* a dead connection was met */
 };
 
 int http_transfer_start(struct curl_client *client, const struct http_request *request,

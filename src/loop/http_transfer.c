@@ -374,10 +374,28 @@ static void note_reuse(struct transfer *transfer)
     transfer->reused = connects == 0;
 }
 
+/* A kept connection that the server had closed is found out by sending; libcurl tries again only
+ * when it finds out by reading. Once, and only what may be sent twice. */
+static bool send_again(struct transfer *transfer, CURLcode code)
+{
+    if (code != CURLE_SEND_ERROR || !transfer->reused || transfer->again || transfer->fail.code ||
+        transfer->header_bytes > 0 || !http_may_repeat(&transfer->request) ||
+        transfer->request.source)
+        return false;
+    transfer->again = true;
+    http_answer_reset(transfer);
+    transfer->n_pins = 0;
+    if (begin_hop(transfer) < 0)
+        finish(transfer);
+    return true;
+}
+
 void http_transfer_done(struct transfer *transfer, CURLcode code)
 {
     note_reuse(transfer);
     leave_multi(transfer);
+    if (send_again(transfer, code))
+        return;
     if (transfer->fail.code == ERR_NONE && transfer->redirect &&
         (code == CURLE_OK || transfer->drained)) {
         next_hop(transfer);

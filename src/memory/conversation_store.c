@@ -177,9 +177,7 @@ static int has_run(struct db *db, int64_t thread_n, struct err *err)
 {
     AUTO(stmt) q = NULL;
 
-    if (db_prepare(db,
-                   SQL("SELECT n FROM runs WHERE thread_n = ? AND status IN ('queued', 'running',"
-                       " 'waiting') LIMIT 1"),
+    if (db_prepare(db, SQL("SELECT n FROM runs WHERE thread_n = ? AND ended_at IS NULL LIMIT 1"),
                    &q, err) < 0)
         return -1;
     stmt_bind_i64(q, thread_n);

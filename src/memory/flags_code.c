@@ -48,13 +48,13 @@ static const char *const wrappers[] = { "sudo", "env",  "exec",  "nohup",
 
 static bool is_command_char(char c)
 {
-    return flag_is_alpha(c) || flag_is_digit(c) || (c && strchr("_-./=+", c));
+    return flag_is_alpha(c) || (c >= '-' && c <= '9') || c == '_' || c == '=' || c == '+';
 }
 
 static bool is_in(struct str word, const char *const *list)
 {
-    for (; *list; list++) {
-        if (str_eq_nocase(word, str_from(*list)))
+    for (; word.n && *list; list++) {
+        if (flag_lower(word.p[0]) == (*list)[0] && str_eq_nocase(word, str_from(*list)))
             return true;
     }
     return false;

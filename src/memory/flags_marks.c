@@ -46,7 +46,8 @@ void flag_urls(struct flag_search *search)
 
 static bool is_local(char c)
 {
-    return flag_is_alpha(c) || flag_is_digit(c) || (c && strchr("._%+-", c));
+    return flag_is_alpha(c) || flag_is_digit(c) || c == '.' || c == '_' || c == '%' || c == '+' ||
+           c == '-';
 }
 
 static bool is_domain(char c)
@@ -334,13 +335,14 @@ void flag_literals(struct flag_search *search)
     struct str text = search->text;
 
     for (size_t at = 0; at < text.n; at++) {
-        if (!strchr("<[#jJ-", text.p[at]) || !text.p[at])
+        char c = flag_lower(text.p[at]);
+
+        if (c != '<' && c != '[' && c != '#' && c != 'j' && c != '-')
             continue;
         for (size_t i = 0; i < ARRAY_LEN(literals); i++) {
             size_t n;
 
-            if (flag_lower(text.p[at]) != literals[i].text[0] ||
-                !flag_begins(str_skip(text, at), literals[i].text))
+            if (c != literals[i].text[0] || !flag_begins(str_skip(text, at), literals[i].text))
                 continue;
             n = strlen(literals[i].text);
             flag_add(search, &literals[i].rule, at, at + n);

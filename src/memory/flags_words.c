@@ -9,6 +9,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <pthread.h>
+
 #include "base/utf8.h"
 #include "memory/flags_int.h"
 
@@ -34,16 +36,21 @@ struct words {
 
 static const struct seed_rule {
     struct flag_rule rule;
-    const char *first, *second;
+    const char *first;
+    size_t length; /* of it */
+    const char *second;
 } seed_rules[] = {
     { { "always\\s+(do|send|forward)", "Unconditional action", MEMORY_WARNING },
       "always",
+      6,
       "do|send|forward" },
     { { "never\\s+(ask|check|verify)", "Bypass verification", MEMORY_DANGER },
       "never",
+      5,
       "ask|check|verify" },
     { { "ignore\\s+(previous|user)", "Ignore instructions", MEMORY_DANGER },
       "ignore",
+      6,
       "previous|user" },
 };
 
@@ -174,11 +181,27 @@ static bool take_char(struct str *rest, struct word *word, char *out)
     return true;
 }
 
+/* The letters and digits that a word begins with, without a look at each for what is rare. */
+static void take_plain(struct str *rest, struct word *word, char *out)
+{
+    const char *p = rest->p, *end = rest->p + rest->n;
+
+    for (; p < end && (unsigned char)*p < 0x80 && is_word_char(*p); p++) {
+        word->latin |= flag_is_alpha(*p);
+        out[word->n++] = flag_lower(*p);
+    }
+    *rest = str_of(p, (size_t)(end - p));
+}
+
 /* What stands before the next word. */
 static struct str skip_between(struct str rest, struct word *word)
 {
     unsigned lines = 0;
 
+    if (rest.n > 1 && rest.p[0] == ' ' && (flag_is_alpha(rest.p[1]) || flag_is_digit(rest.p[1]))) {
+        word->spaced = true; /* as nearly always */
+        return str_skip(rest, 1);
+    }
     word->spaced = rest.n && flag_space(rest);
     while (rest.n) {
         size_t space = flag_space(rest);
@@ -228,6 +251,7 @@ static struct words split(struct flag_search *search)
         rest = skip_between(rest, word);
         word->p = normal;
         word->start = (uint32_t)(text.n - rest.n);
+        take_plain(&rest, word, normal);
         while (take_char(&rest, word, normal))
             ;
         word->end = (uint32_t)(text.n - rest.n);
@@ -273,9 +297,9 @@ static void find_seed(struct flag_search *search, const struct word *word, const
 {
     for (size_t i = 0; i < ARRAY_LEN(seed_rules); i++) {
         const struct seed_rule *rule = &seed_rules[i];
-        size_t n = strlen(rule->first), more;
+        size_t n = rule->length, more;
 
-        if (word->n < n || memcmp(word->p + word->n - n, rule->first, n) != 0 || !next->spaced)
+        if (!next->spaced || word->n < n || memcmp(word->p + word->n - n, rule->first, n) != 0)
             continue;
         more = begins_with_one(next, rule->second);
         if (more)
@@ -358,6 +382,16 @@ static void add_phrase(struct dictionary *dictionary, size_t n)
     }
 }
 
+/* Made when first needed, and constant from then on. */
+static struct dictionary dictionary;
+
+static void fill_dictionary(void)
+{
+    _Static_assert(ARRAY_LEN(phrases) <= 32, "a bit for each");
+    for (size_t i = 0; i < ARRAY_LEN(phrases); i++)
+        add_phrase(&dictionary, i);
+}
+
 /* ---- phrases, looked for ---- */
 
 static bool is_in(const struct words *words, size_t at, unsigned set)
@@ -379,6 +413,8 @@ static size_t match_from(const struct words *words, size_t at, const struct step
             for (unsigned n = 0; n <= step->n && at < words->count && !end; n++, at++) {
                 if (words->at[at].breaks)
                     return 0;
+                if (step[1].kind == STEP_ONE && !is_in(words, at, step[1].n))
+                    continue;
                 end = match_from(words, at, step + 1);
             }
             return end;
@@ -395,14 +431,13 @@ static size_t match_from(const struct words *words, size_t at, const struct step
     return at;
 }
 
-static void find_phrases(struct flag_search *search, const struct dictionary *dictionary,
-                         const struct words *words, size_t at)
+static void find_phrases(struct flag_search *search, const struct words *words, size_t at)
 {
     const struct entry *entry = words->at[at].entry;
 
     for (uint32_t some = entry ? entry->begins : 0; some; some &= some - 1) {
         unsigned n = (unsigned)__builtin_ctz(some);
-        size_t end = match_from(words, at, dictionary->steps[n]);
+        size_t end = match_from(words, at, dictionary.steps[n]);
 
         if (!end)
             continue;
@@ -421,12 +456,13 @@ static void find_mixed(struct flag_search *search, const struct word *word)
         flag_add(search, &rule, word->start, word->end);
 }
 
-static void look_up(struct dictionary *dictionary, const struct words *words)
+static void look_up(const struct words *words)
 {
     for (size_t i = 0; i < words->count; i++) {
         const struct entry *entry =
-            words->at[i].n <= WORD_MAX ? slot_of(dictionary, str_of(words->at[i].p, words->at[i].n))
-                                       : NULL;
+            words->at[i].n <= WORD_MAX
+                ? slot_of(&dictionary, str_of(words->at[i].p, words->at[i].n))
+                : NULL;
 
         words->at[i].entry = entry && entry->word.n ? entry : NULL;
     }
@@ -434,16 +470,14 @@ static void look_up(struct dictionary *dictionary, const struct words *words)
 
 void flag_words(struct flag_search *search)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct words words = split(search);
-    struct dictionary *dictionary = ARENA_NEW(search->arena, struct dictionary);
 
-    _Static_assert(ARRAY_LEN(phrases) <= 32, "a bit for each");
-    for (size_t i = 0; i < ARRAY_LEN(phrases); i++)
-        add_phrase(dictionary, i);
-    look_up(dictionary, &words);
+    pthread_once(&once, fill_dictionary);
+    look_up(&words);
     for (size_t i = 0; i < words.count; i++) {
         find_mixed(search, &words.at[i]);
-        find_phrases(search, dictionary, &words, i);
+        find_phrases(search, &words, i);
         if (i + 1 < words.count)
             find_seed(search, &words.at[i], &words.at[i + 1]);
     }

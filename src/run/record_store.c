@@ -1,18 +1,17 @@
 /* Rows of runs.
  *
+ * A run is open until ended_at is set, which is when its status becomes one of those that stay.
  * Open runs are found through a partial index that orders them by age; so a start looks at what is
  * under way, however much is stored.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "base/buf.h"
 #include "db/db.h"
+#include "db/prefix.h"
 #include "run/log_int.h"
 
 #define LIST_DEFAULT 50
 #define LIST_MAX     1000
-#define PREFIX_MIN   4
-#define CANDIDATES   5
 
 #define RUN_SELECT                                                                                 \
     "SELECT n, run_key, agent_n, thread_n, wake_reason, status, mode, model_id, cwd,"              \
@@ -92,6 +91,7 @@ int run_insert(struct domain *domain, struct run_record *record, struct err *err
     AUTO(stmt) q = NULL;
     int r;
 
+    BUG_IF(!run_status_open(record->status));
     if (db_prepare(domain_db(domain),
                    SQL("INSERT INTO runs (run_key, agent_n, thread_n, wake_reason, status, mode,"
                        " model_id, cwd, program_hash, settings, wait_kind, wait_until, rerun_of_n,"
@@ -111,6 +111,7 @@ int run_update(struct domain *domain, const struct run_record *record, struct er
 {
     AUTO(stmt) q = NULL;
 
+    BUG_IF(run_status_open(record->status) != (record->ended_at == 0));
     if (db_prepare(domain_db(domain),
                    SQL("UPDATE runs SET prompt_n = ?, result_n = ?, active_ms = ?,"
                        " status = ?, mode = ?, wait_kind = ?, wait_until = ?,"
@@ -248,47 +249,18 @@ int run_load_n(struct domain *domain, int64_t n, struct arena *arena, struct run
     return read_one(q, arena, ret_record, err);
 }
 
-static int name_candidates(struct str prefix, const struct run_record *records, size_t count,
-                           struct err *err)
-{
-    AUTO_BUF names = BUF_INIT(512);
-
-    for (size_t i = 0; i < count && i < CANDIDATES - 1; i++)
-        buf_printf(&names, "%s%.*s", i ? ", " : "", STR_ARG(str_take(records[i].run_key, 20)));
-    if (count == CANDIDATES)
-        buf_add_text(&names, " and more");
-    return err_set(err, ERR_BAD_REQUEST, "\"%.*s\" begins several runs: %s", STR_ARG(prefix),
-                   buf_text(&names));
-}
-
 int run_find_prefix(struct domain *domain, struct str prefix, struct arena *arena,
                     struct run_record *ret_record, struct err *err)
 {
-    AUTO(stmt) q = NULL;
-    struct run_record *records;
-    size_t count;
+    static const struct prefix_words words = { "run", "runs", "dormouse runs", "those there are" };
+    struct str key;
 
-    if (prefix.n < PREFIX_MIN)
-        return err_set(err, ERR_BAD_REQUEST,
-                       "run \"%.*s\": give at least the first %d characters of its id",
-                       STR_ARG(prefix), PREFIX_MIN);
-    if (db_prepare(
-            domain_db(domain),
-            SQL(RUN_SELECT "WHERE run_key >= ? AND run_key < ? || '~' ORDER BY run_key LIMIT 5"),
-            &q, err) < 0)
+    if (prefix_find(domain_db(domain),
+                    SQL("SELECT run_key AS id FROM runs WHERE run_key >= ? AND run_key < ? || '~'"
+                        " ORDER BY run_key LIMIT 5"),
+                    prefix, &words, arena, &key, err) < 0)
         return -1;
-    stmt_bind_str(q, prefix);
-    stmt_bind_str(q, prefix);
-    if (read_all(q, arena, &records, &count, err) < 0)
-        return -1;
-    if (count == 0)
-        return err_set(err, ERR_NOT_FOUND,
-                       "there is no run \"%.*s\"; `dormouse runs` shows those there are",
-                       STR_ARG(str_take(prefix, 80)));
-    if (count > 1 && !str_eq(records[0].run_key, prefix))
-        return name_candidates(prefix, records, count, err);
-    *ret_record = records[0];
-    return 0;
+    return run_load(domain, key, arena, ret_record, err) < 0 ? -1 : 0; /* runs stay */
 }
 
 int run_open_of_thread(struct domain *domain, int64_t thread_n, struct arena *arena,
@@ -297,9 +269,8 @@ int run_open_of_thread(struct domain *domain, int64_t thread_n, struct arena *ar
     AUTO(stmt) q = NULL;
 
     if (db_prepare(domain_db(domain),
-                   SQL(RUN_SELECT "WHERE thread_n = ? AND status IN ('queued', 'running',"
-                                  " 'waiting') ORDER BY n LIMIT 1"),
-                   &q, err) < 0)
+                   SQL(RUN_SELECT "WHERE thread_n = ? AND ended_at IS NULL ORDER BY n LIMIT 1"), &q,
+                   err) < 0)
         return -1;
     stmt_bind_i64(q, thread_n);
     return read_one(q, arena, ret_record, err);
@@ -323,19 +294,21 @@ int run_records(struct domain *domain, int64_t agent_n, int64_t before, int limi
     return read_all(q, arena, ret_records, ret_count, err);
 }
 
-int run_open_page(struct domain *domain, int64_t after_at, int64_t after_n, int limit,
-                  struct arena *arena, struct run_record **ret_records, size_t *ret_count,
-                  struct err *err)
+int run_open_page(struct domain *domain, struct str waits_well, int64_t after_at, int64_t after_n,
+                  int limit, struct arena *arena, struct run_record **ret_records,
+                  size_t *ret_count, struct err *err)
 {
     AUTO(stmt) q = NULL;
 
     if (db_prepare(domain_db(domain),
-                   SQL(RUN_SELECT "WHERE status IN ('queued', 'running', 'waiting')"
-                                  " AND (created_at, n) > (?, ?) ORDER BY created_at, n LIMIT ?"),
+                   SQL(RUN_SELECT "WHERE ended_at IS NULL AND (created_at, n) > (?, ?)"
+                                  " AND (status <> 'waiting' OR program_hash <> ?)"
+                                  " ORDER BY created_at, n LIMIT ?"),
                    &q, err) < 0)
         return -1;
     stmt_bind_i64(q, after_n ? after_at : INT64_MIN);
     stmt_bind_i64(q, after_n);
+    stmt_bind_blob(q, waits_well);
     stmt_bind_i64(q, limit <= 0 ? LIST_DEFAULT : limit > LIST_MAX ? LIST_MAX : limit);
     return read_all(q, arena, ret_records, ret_count, err);
 }

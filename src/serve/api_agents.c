@@ -54,13 +54,14 @@ void api_agents_list(struct serve_request *request)
     json_write_key(&w, "agents");
     json_write_array_begin(&w);
     for (size_t i = 0; i < n; i++)
-        api_write_agent(&w, &list[i]);
+        api_write_agent(&w, &list[i], NULL);
     json_write_array_end(&w);
     json_write_object_end(&w);
     api_reply(request, 200, &json, &w);
 }
 
-void api_reply_agent(struct serve_request *request, int status, const char *id)
+void api_reply_agent(struct serve_request *request, int status, const char *id,
+                     const struct builder_warnings *warnings)
 {
     struct agent_status_filter filter = { .id = str_from(id),
                                           .day_ms = day_begin(api_of(request)) };
@@ -76,7 +77,7 @@ void api_reply_agent(struct serve_request *request, int status, const char *id)
         return;
     }
     BUG_IF(n != 1);
-    api_write_agent(&w, &list[0]);
+    api_write_agent(&w, &list[0], warnings);
     api_reply(request, status, &json, &w);
 }
 
@@ -85,7 +86,7 @@ void api_agents_get(struct serve_request *request)
     struct agent agent;
 
     if (api_check_query(request) == 0 && api_agent(request, &agent) == 0)
-        api_reply_agent(request, 200, agent.id);
+        api_reply_agent(request, 200, agent.id, NULL);
 }
 
 /* ---- pausing ---- */
@@ -118,7 +119,7 @@ static void change_paused(struct serve_request *request, bool paused)
     if (set_paused(api_of(request), agent.id, paused, &err) < 0)
         serve_reply_error(request, &err);
     else
-        api_reply_agent(request, 200, agent.id);
+        api_reply_agent(request, 200, agent.id, NULL);
 }
 
 void api_agents_pause(struct serve_request *request)

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/limits.h"
+#include "builder/builder.h"
 #include "memory/conversation.h"
 #include "memory/message.h"
 #include "serve/api.h"
@@ -66,7 +67,9 @@ void api_put_json(struct json_writer *w, const char *key, struct str text);
 
 void api_write_run(struct json_writer *w, const struct run_info *info);
 void api_write_item(struct json_writer *w, const struct inbox_item *item);
-void api_write_agent(struct json_writer *w, const struct agent_status *status);
+/* warnings NULL or none: without that member. */
+void api_write_agent(struct json_writer *w, const struct agent_status *status,
+                     const struct builder_warnings *warnings);
 void api_write_thread(struct json_writer *w, const struct conversation *conversation);
 void api_write_message(struct json_writer *w, const struct message *message);
 /* {"type":"error",...}: what a WebSocket client is told. */
@@ -117,7 +120,8 @@ void api_changed(void *arg, struct serve_request *request);
 
 /* ---- api_agents.c ---- */
 /* Answers with the agent as it is now, with its state. */
-void api_reply_agent(struct serve_request *request, int status, const char *id);
+void api_reply_agent(struct serve_request *request, int status, const char *id,
+                     const struct builder_warnings *warnings);
 
 /* ---- api_threads.c ---- */
 /* The thread {t} of the agent {id}: its whole id, or what comes after AGENT:session:. Answers the

@@ -195,7 +195,19 @@ static void put_state(struct json_writer *w, const struct agent_status *status)
     json_write_object_end(w);
 }
 
-void api_write_agent(struct json_writer *w, const struct agent_status *status)
+static void put_warnings(struct json_writer *w, const struct builder_warnings *warnings)
+{
+    if (!warnings || !warnings->n)
+        return;
+    json_write_key(w, "warnings");
+    json_write_array_begin(w);
+    for (size_t i = 0; i < warnings->n; i++)
+        json_write_text(w, warnings->text[i]);
+    json_write_array_end(w);
+}
+
+void api_write_agent(struct json_writer *w, const struct agent_status *status,
+                     const struct builder_warnings *warnings)
 {
     const struct agent *agent = &status->agent;
 
@@ -220,6 +232,7 @@ void api_write_agent(struct json_writer *w, const struct agent_status *status)
     api_put_json(w, "allowedCategoryIds", str_from(agent->allowed_category_ids));
     api_put_time(w, "createdAt", agent->created_at);
     api_put_time(w, "updatedAt", agent->updated_at);
+    put_warnings(w, warnings);
     json_write_object_end(w);
 }
 

@@ -4,6 +4,8 @@
  */
 #include <json-c/json.h>
 
+#include "base/hash.h"
+#include "base/utf8.h"
 #include "serve/api_int.h"
 
 struct agent_body {
@@ -126,45 +128,87 @@ static int form_of(struct serve_request *request, const struct json_field *field
     return -1;
 }
 
+/* ---- once ---- */
+
+#define KEY_MAX 200
+
+/* A client that lost the answer asks again with the same key. */
+static int read_once(struct serve_request *request, struct builder_once *ret_once)
+{
+    struct arena *arena = serve_request_arena(request);
+    struct str key = serve_request_header(request, "idempotency-key");
+    char *hash = arena_alloc(arena, SHA256_TEXT_SIZE, 1);
+    struct err err = ERR_INIT;
+
+    *ret_once = (struct builder_once){ .id = STR_NONE };
+    if (!key.p)
+        return 0;
+    if (!key.n || key.n > KEY_MAX || !utf8_valid(key)) {
+        err_set(&err, ERR_BAD_REQUEST, "Idempotency-Key must have 1 to %d characters", KEY_MAX);
+        serve_reply_error(request, &err);
+        return -1;
+    }
+    sha256_text(serve_request_body(request), hash);
+    ret_once->id = str_from(arena_printf(arena, "request:%.*s", STR_ARG(key)));
+    ret_once->hash = str_from(hash);
+    return 0;
+}
+
 /* ---- in a unit ---- */
 
 struct making {
     struct serve_request *request;
-    const struct agent *from; /* what is changed or copied; NULL: a new one */
+    const struct agent *from; /* what is copied; NULL: a new one */
     const struct builder_form *form;
-    bool copy;
+    struct str archive; /* empty: of the form */
     struct agent agent;
+    struct builder_warnings warnings;
 };
 
-static int do_it(struct making *making, struct err *err)
+static int make_new(struct making *making, struct err *err)
 {
     struct builder *builder = api_of(making->request)->config.builder;
     struct arena *arena = serve_request_arena(making->request);
 
-    if (making->copy)
+    if (making->archive.n)
+        return builder_import(builder, making->archive, serve_request_query(making->request, "id"),
+                              arena, &making->agent, &making->warnings, err);
+    if (making->from)
         return builder_duplicate(builder, making->from, making->form->display_name, arena,
                                  &making->agent, err);
-    if (making->from)
-        return builder_change(builder, str_from(making->from->id), making->form, arena,
-                              &making->agent, err);
     return builder_create(builder, making->form, arena, &making->agent, err);
 }
 
-static void make(struct making *making, int status)
+static int make_once(struct making *making, const struct builder_once *once, struct err *err)
+{
+    struct builder *builder = api_of(making->request)->config.builder;
+    int r = builder_made(builder, once, serve_request_arena(making->request), &making->agent, err);
+
+    if (r != 0)
+        return r;
+    if (make_new(making, err) < 0)
+        return -1;
+    return builder_remember(builder, once, making->agent.n, err);
+}
+
+static void make(struct making *making)
 {
     const struct api_config *config = &api_of(making->request)->config;
+    struct builder_once once;
     struct err err = ERR_INIT;
     int r;
 
+    if (read_once(making->request, &once) < 0)
+        return;
     if (loop_unit_begin(config->loop, config->agent_domain, &err) < 0) {
         serve_reply_error(making->request, &err);
         return;
     }
-    r = do_it(making, &err);
+    r = make_once(making, &once, &err);
     if (loop_unit_end(config->loop, r >= 0, r >= 0 ? &err : NULL) < 0 || r < 0)
         serve_reply_error(making->request, &err);
     else
-        api_reply_agent(making->request, status, making->agent.id);
+        api_reply_agent(making->request, 201, making->agent.id, &making->warnings);
 }
 
 void api_agents_create(struct serve_request *request)
@@ -173,7 +217,23 @@ void api_agents_create(struct serve_request *request)
     struct builder_form form;
 
     if (api_check_query(request) == 0 && form_of(request, create_fields, &form, &json) == 0)
-        make(&(struct making){ .request = request, .form = &form }, 201);
+        make(&(struct making){ .request = request, .form = &form });
+}
+
+static int change(struct serve_request *request, const struct agent *agent,
+                  const struct builder_form *form, struct err *err)
+{
+    const struct api_config *config = &api_of(request)->config;
+    struct agent changed;
+    int r;
+
+    if (loop_unit_begin(config->loop, config->agent_domain, err) < 0)
+        return -1;
+    r = builder_change(config->builder, str_from(agent->id), form, serve_request_arena(request),
+                       &changed, err);
+    if (loop_unit_end(config->loop, r >= 0, r >= 0 ? err : NULL) < 0)
+        return -1;
+    return r;
 }
 
 void api_agents_change(struct serve_request *request)
@@ -181,10 +241,15 @@ void api_agents_change(struct serve_request *request)
     AUTO_JSON json = NULL;
     struct builder_form form;
     struct agent agent;
+    struct err err = ERR_INIT;
 
-    if (api_check_query(request) == 0 && form_of(request, change_fields, &form, &json) == 0 &&
-        api_agent(request, &agent) == 0)
-        make(&(struct making){ .request = request, .form = &form, .from = &agent }, 200);
+    if (api_check_query(request) < 0 || form_of(request, change_fields, &form, &json) < 0 ||
+        api_agent(request, &agent) < 0)
+        return;
+    if (change(request, &agent, &form, &err) < 0)
+        serve_reply_error(request, &err);
+    else
+        api_reply_agent(request, 200, agent.id, NULL);
 }
 
 static const struct json_field copy_fields[] = {
@@ -200,8 +265,7 @@ void api_agents_duplicate(struct serve_request *request)
 
     if (api_check_query(request) == 0 && form_of(request, copy_fields, &form, &json) == 0 &&
         api_agent(request, &agent) == 0)
-        make(&(struct making){ .request = request, .form = &form, .from = &agent, .copy = true },
-             201);
+        make(&(struct making){ .request = request, .form = &form, .from = &agent });
 }
 
 /* ---- destroying ---- */
@@ -258,32 +322,17 @@ void api_agents_export(struct serve_request *request)
     serve_reply_text(request, 200, "application/gzip", buf_str(&bytes));
 }
 
-static int import(struct serve_request *request, struct agent *ret_agent, struct err *err)
-{
-    const struct api_config *config = &api_of(request)->config;
-    int r;
-
-    if (!serve_request_body(request).n)
-        return err_set(err, ERR_BAD_REQUEST, "the body is empty; it must be an agent's archive");
-    if (loop_unit_begin(config->loop, config->agent_domain, err) < 0)
-        return -1;
-    r = builder_import(config->builder, serve_request_body(request),
-                       serve_request_query(request, "id"), serve_request_arena(request), ret_agent,
-                       err);
-    if (loop_unit_end(config->loop, r >= 0, r >= 0 ? err : NULL) < 0)
-        return -1;
-    return r;
-}
-
 void api_agents_import(struct serve_request *request)
 {
-    struct agent agent;
+    struct str bytes = serve_request_body(request);
     struct err err = ERR_INIT;
 
     if (api_check_query(request) < 0)
         return;
-    if (import(request, &agent, &err) < 0)
-        serve_reply_error(request, &err);
-    else
-        api_reply_agent(request, 201, agent.id);
+    if (bytes.n) {
+        make(&(struct making){ .request = request, .archive = bytes });
+        return;
+    }
+    err_set(&err, ERR_BAD_REQUEST, "the body is empty; it must be an agent's archive");
+    serve_reply_error(request, &err);
 }

@@ -5,6 +5,7 @@
 #include <json-c/json.h>
 
 #include "base/utf8.h"
+#include "connect/mime.h"
 #include "files/archive.h"
 #include "serve/api_int.h"
 #include "skill/skill.h"
@@ -54,20 +55,26 @@ static void write_skill(struct json_writer *w, const struct skill *skill, struct
 }
 
 /* With its instructions and the names of its files. */
+struct whole {
+    struct skill skill;
+    struct archive_entry *entries;
+    size_t count;
+};
+
 static int write_whole(struct serve_request *request, struct json_writer *w,
-                       const struct agent *agent, struct str id, struct err *err)
+                       const struct agent *agent, struct str id, struct whole *ret_whole,
+                       struct err *err)
 {
     struct arena *arena = serve_request_arena(request);
-    struct archive_entry *entries = NULL;
-    struct skill skill;
-    size_t count = 0;
-    int r = skills_get(skills_of(request), agent, id, arena, &skill, err);
+    int r = skills_get(skills_of(request), agent, id, arena, &ret_whole->skill, err);
 
     if (r <= 0)
         return r;
-    if (skills_files(skills_of(request), agent, id, arena, &entries, &count, err) < 0)
-        return -1;
-    write_skill(w, &skill, arena, entries, count);
+    r = skills_files(skills_of(request), agent, id, arena, &ret_whole->entries, &ret_whole->count,
+                     err);
+    if (r <= 0)
+        return r;
+    write_skill(w, &ret_whole->skill, arena, ret_whole->entries, ret_whole->count);
     return 1;
 }
 
@@ -77,6 +84,7 @@ void api_skills_list(struct serve_request *request)
     struct json_writer w = JSON_WRITER(&json);
     struct arena *arena = serve_request_arena(request);
     struct err err = ERR_INIT;
+    struct whole whole;
     struct skill *list;
     struct agent agent;
     size_t n;
@@ -91,7 +99,7 @@ void api_skills_list(struct serve_request *request)
     json_write_key(&w, "skills");
     json_write_array_begin(&w);
     for (size_t i = 0; i < n; i++) {
-        if (write_whole(request, &w, &agent, list[i].name, &err) < 0) {
+        if (write_whole(request, &w, &agent, list[i].name, &whole, &err) < 0) {
             serve_reply_error(request, &err);
             return;
         }
@@ -111,17 +119,33 @@ static int refuse_absent(struct serve_request *request, const struct agent *agen
     return -1;
 }
 
+static void write_warnings(struct serve_request *request, struct json_writer *w,
+                           const struct skill *skill, const struct archive_entry *entries,
+                           size_t count)
+{
+    struct str warnings[SKILL_WARNINGS_MAX];
+    size_t n = skills_warnings(skills_of(request), skill, entries, count,
+                               serve_request_arena(request), warnings);
+
+    json_write_key(w, "warnings");
+    json_write_array_begin(w);
+    for (size_t i = 0; i < n; i++)
+        json_write_str(w, warnings[i]);
+    json_write_array_end(w);
+}
+
 static void reply_skill(struct serve_request *request, int status, const struct agent *agent,
                         struct str id)
 {
     AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
     struct json_writer w = JSON_WRITER(&json);
     struct err err = ERR_INIT;
+    struct whole whole;
     int r;
 
     json_write_object_begin(&w);
     json_write_key(&w, "skill");
-    r = write_whole(request, &w, agent, id, &err);
+    r = write_whole(request, &w, agent, id, &whole, &err);
     if (r < 0) {
         serve_reply_error(request, &err);
         return;
@@ -130,10 +154,8 @@ static void reply_skill(struct serve_request *request, int status, const struct 
         refuse_absent(request, agent, id);
         return;
     }
-    if (status == 201) {
-        json_write_key(&w, "warnings");
-        json_write_raw(&w, STR("[]"));
-    }
+    if (status == 201)
+        write_warnings(request, &w, &whole.skill, whole.entries, whole.count);
     json_write_object_end(&w);
     api_reply(request, status, &json, &w);
 }
@@ -237,7 +259,7 @@ void api_skills_add(struct serve_request *request)
     struct arena *arena = serve_request_arena(request);
     struct skill_body read = { .name = STR_NONE };
     AUTO_JSON body = NULL;
-    struct skill skill, made;
+    struct skill skill, made = { .name = STR_NONE };
     struct agent agent;
     struct err err = ERR_INIT;
     int r;
@@ -327,7 +349,7 @@ void api_skills_import(struct serve_request *request)
     struct api *api = api_of(request);
     struct arena *arena = serve_request_arena(request);
     struct archive_entry *entries;
-    struct skill made;
+    struct skill made = { .name = STR_NONE };
     struct agent agent;
     struct err err = ERR_INIT;
     size_t count;
@@ -416,6 +438,24 @@ static const struct archive_entry *find_file(const struct archive_entry *entries
     return NULL;
 }
 
+/* What is no text comes as base64. */
+static void write_content(struct json_writer *w, const struct archive_entry *entry)
+{
+    bool text = utf8_valid(entry->content);
+    AUTO_BUF base64 = BUF_INIT(2 * entry->content.n + 64);
+
+    if (!text)
+        base64_encode(entry->content, &base64);
+    json_write_object_begin(w);
+    api_put_str(w, "path", entry->path);
+    json_write_key(w, "content");
+    json_write_str(w, text ? entry->content : buf_str(&base64));
+    api_put_text(w, "encoding", text ? "utf-8" : "base64");
+    api_put_text(w, "content_type", text ? "text/plain" : "application/octet-stream");
+    api_put_i64(w, "size_bytes", (int64_t)entry->content.n);
+    json_write_object_end(w);
+}
+
 void api_skills_file(struct serve_request *request)
 {
     AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
@@ -437,22 +477,15 @@ void api_skills_file(struct serve_request *request)
         refuse_absent(request, &agent, id);
         return;
     }
-    if (r == 1)
+    if (r > 0)
         entry = find_file(entries, count, path);
-    if (r == 1 && !entry)
-        r = err_set(&err, ERR_NOT_FOUND, "the skill has no file \"%.*s\"",
+    if (!entry) {
+        if (r > 0)
+            err_set(&err, ERR_NOT_FOUND, "the skill has no file \"%.*s\"",
                     STR_ARG(utf8_truncate(path, 200)));
-    if (r < 0) {
         serve_reply_error(request, &err);
         return;
     }
-    json_write_object_begin(&w);
-    api_put_str(&w, "path", entry->path);
-    json_write_key(&w, "content");
-    json_write_str(&w, entry->content);
-    api_put_str(&w, "content_type",
-                utf8_valid(entry->content) ? STR("text/plain") : STR("application/octet-stream"));
-    api_put_i64(&w, "size_bytes", (int64_t)entry->content.n);
-    json_write_object_end(&w);
+    write_content(&w, entry);
     api_reply(request, 200, &json, &w);
 }

@@ -54,6 +54,26 @@ static bool list_message(void *arg, const struct message *message)
     return true;
 }
 
+/* Where the thread stands, read together with its newest messages: events after lastSeq are exactly
+ * those that the messages do not show yet. */
+static int write_now(struct serve_request *request, struct json_writer *w,
+                     const struct thread *thread, struct err *err)
+{
+    struct run_info run;
+    int r = run_open_in_thread(api_of(request)->config.runner, thread->id,
+                               serve_request_arena(request), &run, err);
+
+    if (r < 0)
+        return -1;
+    json_write_key(w, "lastSeq");
+    json_write_i64(w, thread->last_seq);
+    if (r > 0) {
+        json_write_key(w, "run");
+        api_write_run(w, &run);
+    }
+    return 0;
+}
+
 void api_threads_messages(struct serve_request *request)
 {
     AUTO_BUF json = BUF_INIT(PAGE_BYTES + 2 * LIMIT_JSON_BYTES);
@@ -79,6 +99,10 @@ void api_threads_messages(struct serve_request *request)
     json_write_array_end(&w);
     if (listing.more)
         api_put_i64(&w, "before", listing.last);
+    if (before == 0 && write_now(request, &w, &thread, &err) < 0) {
+        serve_reply_error(request, &err);
+        return;
+    }
     json_write_object_end(&w);
     api_reply(request, 200, &json, &w);
 }

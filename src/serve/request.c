@@ -281,12 +281,12 @@ static int find_route(struct serve_request *request, struct buf *allow, struct e
 
 static int check_body(struct serve_request *request, uint64_t length, bool chunked, struct err *err)
 {
-    uint32_t max = request->match.route ? request->match.route->body_max : 0;
+    size_t max = request->match.route ? request->match.route->body_max : 0;
 
     if (length > max || (chunked && max == 0))
         return err_set(err, ERR_TOO_LARGE,
-                       max ? "the body is larger than the %u bytes allowed here"
-                           : "no body is accepted here (%u bytes allowed)",
+                       max ? "the body is larger than the %zu bytes allowed here"
+                           : "no body is accepted here (%zu bytes allowed)",
                        max);
     request->body = BUF_INIT(max);
     return 0;

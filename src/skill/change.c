@@ -18,7 +18,7 @@ static int is_shared(struct str name, struct err *err)
 {
     return err_set(err, ERR_CONFLICT,
                    "skill \"%.*s\" is shared by all agents; change it in the folder of shared "
-                   "skills, or add one of the same name to the agent",
+                   "skills, switch it off for this agent, or add one of the same name to it",
                    STR_ARG(name));
 }
 
@@ -150,12 +150,8 @@ static int rename_files(struct skills *skills, const struct agent *agent, struct
 static int find_own(struct skills *skills, const struct agent *agent, struct str id,
                     struct arena *arena, struct skill *ret_skill, struct err *err)
 {
-    int r = skills_get(skills, agent, id, arena, ret_skill, err);
-
-    if (r < 0)
+    if (read_back(skills, agent, id, arena, ret_skill, err) < 0)
         return -1;
-    if (r == 0)
-        return not_found(agent, id, err);
     return ret_skill->shared ? is_shared(ret_skill->name, err) : 0;
 }
 
@@ -196,14 +192,15 @@ int skills_enable(struct skills *skills, const struct agent *agent, struct str i
 {
     struct skill skill;
 
-    if (find_own(skills, agent, id, arena, &skill, err) < 0)
+    if (read_back(skills, agent, id, arena, &skill, err) < 0)
         return -1;
     if (skill.problem.n && enabled)
         return err_set(err, ERR_CONFLICT, "skill \"%.*s\" can't be used: %.*s", STR_ARG(skill.name),
                        STR_ARG(skill.problem));
     if (skill.enabled != enabled) {
         skill.enabled = enabled;
-        if (skill_store_put(skills, agent->n, &skill, arena, err) < 0)
+        if ((skill.shared ? skill_store_set_off(skills, agent->n, skill.name, !enabled, err)
+                          : skill_store_put(skills, agent->n, &skill, arena, err)) < 0)
             return -1;
     }
     *ret_skill = skill;

@@ -327,15 +327,20 @@ static void build(struct running *running, const struct script *script,
     add_command(running, &copying.room, buf_str(&last));
 }
 
+/* A person's yes is kept; where nobody was asked, there is none. */
 static void allow_again(struct tool_job *job, const struct running *running)
 {
     struct skills *skills = tool_job_impl_arg(job);
+    struct str inbox_id = tool_job_call(job)->inbox_id;
     struct err err = ERR_INIT;
     int r;
 
+    if (!inbox_id.n)
+        return;
+
     if (loop_unit_begin(skills->config.loop, skills->config.agent_domain, &err) == 0) {
-        r = skill_store_script_allow(skills, tool_job_call(job)->agent->n, running->hash,
-                                     tool_job_operation_id(job), &err);
+        r = skill_store_script_allow(skills, tool_job_call(job)->agent->n, running->hash, inbox_id,
+                                     &err);
         if (loop_unit_end(skills->config.loop, r == 0, r == 0 ? &err : NULL) == 0 && r == 0)
             return;
     }

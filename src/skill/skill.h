@@ -83,7 +83,8 @@ int skills_add(struct skills *skills, const struct agent *agent, const struct sk
 int skills_change(struct skills *skills, const struct agent *agent, struct str id,
                   const struct skill *skill, struct str by, struct arena *arena,
                   struct skill *ret_skill, struct err *err);
-/* Inside a unit. What has a problem stays off: conflict. */
+/* Inside a unit. What has a problem stays off: conflict. A shared one goes on or off for this agent
+ * alone. */
 int skills_enable(struct skills *skills, const struct agent *agent, struct str id, bool enabled,
                   struct arena *arena, struct skill *ret_skill, struct err *err);
 int skills_remove(struct skills *skills, const struct agent *agent, struct str id, struct str by,
@@ -93,6 +94,14 @@ int skills_remove(struct skills *skills, const struct agent *agent, struct str i
 int skills_import(struct skills *skills, const struct agent *agent,
                   const struct archive_entry *entries, size_t count, struct arena *arena,
                   struct skill *ret_skill, struct err *err);
+/* What a person should know of a skill that came from elsewhere, as sentences; none: nothing. */
+#define SKILL_WARNINGS_MAX 3
+size_t skills_warnings(const struct skills *skills, const struct skill *skill,
+                       const struct archive_entry *entries, size_t count, struct arena *arena,
+                       struct str ret_warnings[SKILL_WARNINGS_MAX]);
+/* What is to be written as this file of an agent's tree: bad_request says why it is no SKILL.md
+ * when it should be one ("skills/NAME.md", "skills/NAME/SKILL.md"). Other paths are fine. */
+int skills_check_file(struct str path, struct str content, struct arena *arena, struct err *err);
 /* Every file of a skill, its SKILL.md first, with content; by id or name. 1 found, 0 there is none.
  */
 int skills_files(struct skills *skills, const struct agent *agent, struct str id,

@@ -56,7 +56,7 @@ struct shared {
     const char *root;
     struct arena arena; /* of the skills below, made anew when the folder changed */
     struct shared_skill *items;
-    size_t n;
+    size_t n, bytes;   /* bytes: of the texts that were read */
     int64_t looked_at; /* monotonic; 0: never */
     int64_t stamp;     /* of the folder as a whole */
 };
@@ -80,6 +80,11 @@ int skill_store_put(struct skills *skills, int64_t agent_n, struct skill *skill,
                     struct arena *arena, struct err *err);
 int skill_store_remove(struct skills *skills, int64_t agent_n, struct str name, struct err *err);
 
+/* Whether the agent does without this shared skill: 1 it does, 0 it does not. */
+int skill_store_is_off(struct skills *skills, int64_t agent_n, struct str name, struct err *err);
+int skill_store_set_off(struct skills *skills, int64_t agent_n, struct str name, bool off,
+                        struct err *err);
+
 struct skill_use {
     struct str skill, allowed_tools, content_hash;
 };
@@ -95,12 +100,23 @@ int skill_store_script_allow(struct skills *skills, int64_t agent_n, const char 
 
 /* ---- skills.c ---- */
 
+/* What the system prompt says of an agent's skills, for as long as they stay the same. */
+struct skills_said {
+    int64_t agent_n;
+    uint64_t stamp; /* files_stamp() */
+    int64_t shared; /* of the folder */
+    bool made;
+    struct buf text;
+};
+#define SKILLS_SAID 64
+
 struct skills {
     struct skills_config config;
     struct file_watcher watcher;
     struct tool_guard guard;
     struct shared shared;
     const char *source; /* of what is written now: "import"; NULL: by its author */
+    struct skills_said said[SKILLS_SAID]; /* by the agent's number */
 };
 struct str skills_tree(const struct agent *agent, struct arena *arena);
 int64_t skills_now(const struct skills *skills);
@@ -110,6 +126,9 @@ int64_t skills_now(const struct skills *skills);
 int watch_written(struct file_watcher *watcher, struct str tree, const struct file *after,
                   struct err *err);
 
+int watch_check(struct file_watcher *watcher, struct str tree, const struct file *after,
+                struct err *err);
+
 /* ---- use.c: a skill in use narrows what its run may call ---- */
 
 int use_judge(struct tool_guard *guard, const struct tool_call *call,
@@ -118,6 +137,8 @@ void use_succeeded(struct tool_guard *guard, const struct tool_call *call,
                    const struct tool_contract *contract, struct json_object *arguments);
 int use_read_memory(struct tool_guard *guard, const struct tool_call *call, struct str path,
                     struct arena *arena, struct str *ret_content, struct err *err);
+/* Whether a name of allowed-tools, ours or one of the wild, means this tool. */
+bool use_names_tool(struct str name, const char *tool);
 /* Does the list (JSON) allow this call? An empty list allows all. */
 bool use_allows(struct str allowed_tools, const char *tool, struct json_object *arguments);
 

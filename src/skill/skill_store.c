@@ -151,6 +151,8 @@ int skill_store_put(struct skills *skills, int64_t agent_n, struct skill *skill,
     char *id;
 
     skill->updated_at = skills_now(skills);
+    if (skills->config.files)
+        files_touch(skills->config.files);
     if (skill->id.n)
         return update(skills, skill, err);
     id = arena_alloc(arena, UUID_TEXT_SIZE, 1);
@@ -170,10 +172,57 @@ int skill_store_remove(struct skills *skills, int64_t agent_n, struct str name, 
                        " WHERE agent_n = ? AND name = ? AND deleted_at IS NULL"),
                    &q, err) < 0)
         return -1;
+    if (skills->config.files)
+        files_touch(skills->config.files);
     stmt_bind_i64(q, skills_now(skills));
     stmt_bind_i64(q, skills_now(skills));
     stmt_bind_i64(q, change_host(change));
     stmt_bind_i64(q, change_next(change));
+    stmt_bind_i64(q, agent_n);
+    stmt_bind_str(q, name);
+    return stmt_run(q, err);
+}
+
+/* ---- shared ones that an agent does without ---- */
+
+int skill_store_is_off(struct skills *skills, int64_t agent_n, struct str name, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(db_of(skills),
+                   SQL("SELECT off_at FROM skills_off WHERE agent_n = ? AND name = ?"), &q,
+                   err) < 0)
+        return -1;
+    stmt_bind_i64(q, agent_n);
+    stmt_bind_str(q, name);
+    return stmt_step(q, err);
+}
+
+static int put_off(struct skills *skills, int64_t agent_n, struct str name, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(db_of(skills),
+                   SQL("INSERT INTO skills_off (agent_n, name, off_at) VALUES (?, ?, ?)"
+                       " ON CONFLICT (agent_n, name) DO NOTHING"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, agent_n);
+    stmt_bind_str(q, name);
+    stmt_bind_i64(q, skills_now(skills));
+    return stmt_run(q, err);
+}
+
+int skill_store_set_off(struct skills *skills, int64_t agent_n, struct str name, bool off,
+                        struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (off)
+        return put_off(skills, agent_n, name, err);
+    if (db_prepare(db_of(skills), SQL("DELETE FROM skills_off WHERE agent_n = ? AND name = ?"), &q,
+                   err) < 0)
+        return -1;
     stmt_bind_i64(q, agent_n);
     stmt_bind_str(q, name);
     return stmt_run(q, err);

@@ -18,6 +18,7 @@ int skills_new(const struct skills_config *config, struct skills **ret_skills, s
     skills->config = *config;
     skills->shared.root = config->shared_root;
     skills->watcher.written = watch_written;
+    skills->watcher.check = watch_check;
     skills->guard.judge = use_judge;
     skills->guard.succeeded = use_succeeded;
     skills->guard.read_memory = use_read_memory;
@@ -36,6 +37,8 @@ void skills_free(struct skills *skills)
     if (!skills)
         return;
     shared_release(&skills->shared);
+    for (size_t i = 0; i < ARRAY_LEN(skills->said); i++)
+        buf_release(&skills->said[i].text);
     free(skills);
 }
 
@@ -123,6 +126,20 @@ static void keep(struct skill *skill, struct arena *arena)
         *texts[i] = arena_str(arena, *texts[i]);
 }
 
+/* A shared skill as this agent has it: it may do without. */
+static int take_shared(struct skills *skills, const struct agent *agent, struct skill *skill,
+                       struct arena *arena, struct err *err)
+{
+    int r = skill_store_is_off(skills, agent->n, skill->name, err);
+
+    if (r < 0)
+        return -1;
+    if (r == 1)
+        skill->enabled = false;
+    keep(skill, arena);
+    return 0;
+}
+
 int skills_list(struct skills *skills, const struct agent *agent, struct arena *arena,
                 struct skill **ret_skills, size_t *ret_count, struct err *err)
 {
@@ -135,12 +152,10 @@ int skills_list(struct skills *skills, const struct agent *agent, struct arena *
     shared = shared_list(&skills->shared, monotonic(skills), &shared_count);
     all = ARENA_NEW_N(arena, struct skill, own_count + shared_count + 1);
     n = merge(own, own_count, shared, shared_count, all);
-    for (size_t i = 0; i < n; i++) {
-        if (all[i].shared)
-            keep(&all[i], arena);
-        else if (find_problem(skills, agent, &all[i], arena, err) < 0)
+    for (size_t i = 0; i < n; i++)
+        if ((all[i].shared ? take_shared(skills, agent, &all[i], arena, err)
+                           : find_problem(skills, agent, &all[i], arena, err)) < 0)
             return -1;
-    }
     *ret_skills = all;
     *ret_count = n;
     return 0;
@@ -251,7 +266,8 @@ int skills_get(struct skills *skills, const struct agent *agent, struct str id, 
         if (!shared)
             return 0;
         skill = shared->skill;
-        keep(&skill, arena);
+        if (take_shared(skills, agent, &skill, arena, err) < 0)
+            return -1;
     } else if (find_problem(skills, agent, &skill, arena, err) < 0) {
         return -1;
     }
@@ -277,8 +293,8 @@ int skills_read_shared(struct skills *skills, const struct agent *agent, struct 
     const struct shared_skill *shared;
     struct archive_entry *entries;
     size_t count;
+    int r;
 
-    (void)agent;
     if (!str_starts(path, STR("skills/")) || (slash < 0 && !str_ends(below, STR(".md"))))
         return 0;
     name = slash < 0 ? str_take(below, below.n - 3) : str_take(below, (size_t)slash);
@@ -286,6 +302,9 @@ int skills_read_shared(struct skills *skills, const struct agent *agent, struct 
     shared = shared_find(&skills->shared, monotonic(skills), name);
     if (!shared || !shared->skill.enabled)
         return 0;
+    r = skill_store_is_off(skills, agent->n, name, err);
+    if (r != 0)
+        return r < 0 ? -1 : 0;
     if (shared_entries(shared, arena, &entries, &count, err) < 0)
         return -1;
     for (size_t i = 0; i < count; i++) {

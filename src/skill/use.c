@@ -19,7 +19,7 @@
 
 /* ---- does a list allow a call? ---- */
 
-static bool is_same_tool(struct str item, const char *tool)
+bool use_names_tool(struct str item, const char *tool)
 {
     static const struct {
         const char *wild, *ours;
@@ -71,8 +71,8 @@ static bool item_allows(struct str item, const char *tool, struct json_object *a
     ptrdiff_t open = str_find_char(item, '(');
 
     if (open < 0)
-        return is_same_tool(item, tool);
-    if (!str_ends(item, STR(")")) || !is_same_tool(str_take(item, (size_t)open), tool) ||
+        return use_names_tool(item, tool);
+    if (!str_ends(item, STR(")")) || !use_names_tool(str_take(item, (size_t)open), tool) ||
         strcmp(tool, "bash") != 0)
         return false; /* what a pattern means for other tools is not known */
     return command_fits(str_take(str_skip(item, (size_t)open + 1), item.n - (size_t)open - 2),
@@ -124,17 +124,15 @@ static struct str skill_of_path(struct str path)
     return str_find_char(below, '/') < 0 ? below : STR_NONE;
 }
 
-/* A skill that an agent writes has to be one, before a person is asked about it. */
-static int check_written(struct json_object *arguments, struct arena *arena, struct err *err)
+int skills_check_file(struct str path, struct str content, struct arena *arena, struct err *err)
 {
-    struct str name = skill_of_path(json_str(json_find(arguments, "path")));
-    struct str operation = json_str(json_find(arguments, "operation"));
+    struct str name = skill_of_path(path);
     struct problems problems = { .arena = arena };
     struct skill skill;
 
-    if (!name.n || (operation.n && !str_is(operation, "write")))
+    if (!name.n)
         return 0;
-    front_read(json_str(json_find(arguments, "content")), name, arena, &skill, &problems);
+    front_read(content, name, arena, &skill, &problems);
     if (!problems.n)
         return 0;
     return err_set(err, ERR_BAD_REQUEST,
@@ -152,8 +150,6 @@ int use_judge(struct tool_guard *guard, const struct tool_call *call,
     struct skill_use *uses;
     size_t n;
 
-    if (strcmp(contract->name, "write_memory") == 0 && check_written(arguments, &arena, err) < 0)
-        return -1;
     if (!call->run_n)
         return 0;
     if (skill_store_uses(skills, call->run_n, &arena, &uses, &n, err) < 0)

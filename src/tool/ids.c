@@ -137,5 +137,7 @@ void judge_ids(struct judging *j)
     stable_id(buf_str(&head), 0, v->intent_id);
     stable_id(buf_str(&head), j->call->occurrence, v->action_stable_id);
     operation_id(j->call->run_id, v->action_stable_id, v->operation_id);
-    v->pattern = grant_pattern(j, name, is_canonical);
+    /* Only a yes to a tool can be given once for all. */
+    if (!j->binding || j->binding->entry->contract->inbox_kind == INBOX_TOOL)
+        v->pattern = grant_pattern(j, name, is_canonical);
 }

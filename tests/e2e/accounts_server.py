@@ -2,7 +2,8 @@
 
 Bodies may be JSON or forms, parameters may stand in the query, as the real services take them. What
 came in stays in `seen`; `trouble(path, fault)` makes the next request to a path go wrong. Run as a
-program it serves until standard input ends, and prints its port: foreign clients use it too.
+program it serves until standard input ends, and prints its port, then the messages that it was sent for
+each line it reads: foreign clients use it too.
 """
 import base64
 import hashlib
@@ -375,7 +376,8 @@ def main():
     server = AccountsServer()
     server.slack.tokens[sys.argv[1]] = SCOPES
     print(server.port, flush=True)
-    sys.stdin.read()
+    for _ in sys.stdin:
+        print(json.dumps(server.slack.messages), flush=True)
 
 
 if __name__ == "__main__":

@@ -212,6 +212,9 @@ def a_narrow_terminal_gets_wrapped_lines(box):
 
 
 def words_of(box, name):
+    """What a file of the run holds; nothing when it is not there."""
+    if not os.path.exists(box.path(f"work/{name}")):
+        return []
     with open(box.path(f"work/{name}")) as file:
         return file.read().split()
 
@@ -354,7 +357,7 @@ def a_command_that_was_cut_off_is_not_simply_repeated(box):
     chat.type("hold\r")
     chat.wait(CHOICES)
     chat.type("y\r")
-    eventually(lambda: os.path.exists(box.path("work/out.txt")), "the command has begun")
+    eventually(lambda: words_of(box, "out.txt") == ["begun"], "the command has begun")
     with open(os.path.join(box.data, "lock")) as file:
         os.kill(int(file.read()), signal.SIGKILL)
     chat.wait("went away")

@@ -300,7 +300,7 @@ def a_database_of_a_newer_version_is_refused(box):
     expect(not os.path.exists(os.path.join(box.data, "dormouse.sock")), "a socket was left")
 
 
-FILES = {"agent.sqlite", "dormouse.sock", "index.sqlite", "journal.sqlite", "lock", "token"}
+FILES = {"files", "agent.sqlite", "dormouse.sock", "index.sqlite", "journal.sqlite", "lock", "token"}
 
 
 def strange_files(box):

@@ -15,6 +15,12 @@ import { Link } from "./router";
 const Palette = lazy(() => import("./shell/palette"));
 const page = (load: () => Promise<{ default: ComponentType<{ params: Params }> }>) => lazy(load);
 
+// One component for all paths of a view: moving within it must not begin it anew.
+const Inbox = page(() => import("./views/inbox"));
+const Settings = page(() => import("./views/settings"));
+const AgentView = page(() => import("./views/agent"));
+const Wizard = page(() => import("./views/wizard"));
+
 export interface Route {
   pattern: string;
   title: string;
@@ -22,17 +28,17 @@ export interface Route {
 }
 const routes: Route[] = [
   { pattern: "/", title: "Home", View: Home },
-  { pattern: "/inbox", title: "Inbox", View: page(() => import("./views/inbox")) },
-  { pattern: "/inbox/{item}", title: "Inbox", View: page(() => import("./views/inbox")) },
+  { pattern: "/inbox", title: "Inbox", View: Inbox },
+  { pattern: "/inbox/{item}", title: "Inbox", View: Inbox },
   { pattern: "/runs", title: "Runs", View: page(() => import("./views/runs")) },
   { pattern: "/runs/{run}", title: "Run", View: page(() => import("./views/runs/one")) },
-  { pattern: "/settings", title: "Settings", View: page(() => import("./views/settings")) },
-  { pattern: "/settings/{part}", title: "Settings", View: page(() => import("./views/settings")) },
+  { pattern: "/settings", title: "Settings", View: Settings },
+  { pattern: "/settings/{part}", title: "Settings", View: Settings },
   { pattern: "/agents", title: "Agents", View: page(() => import("./views/agent/list")) },
-  { pattern: "/agents/{id}", title: "Agent", View: page(() => import("./views/agent")) },
-  { pattern: "/agents/{id}/{thread...}", title: "Agent", View: page(() => import("./views/agent")) },
-  { pattern: "/wizard", title: "New agent", View: page(() => import("./views/wizard")) },
-  { pattern: "/wizard/{thread...}", title: "New agent", View: page(() => import("./views/wizard")) },
+  { pattern: "/agents/{id}", title: "Agent", View: AgentView },
+  { pattern: "/agents/{id}/{thread...}", title: "Agent", View: AgentView },
+  { pattern: "/wizard", title: "New agent", View: Wizard },
+  { pattern: "/wizard/{thread...}", title: "New agent", View: Wizard },
 ];
 
 /** A view that fails must not take the header, and Stop, with it. */
@@ -54,6 +60,7 @@ class Guard extends Component<{ children: ReactNode }, { error: unknown }> {
 function Missing() {
   return (
     <div className="page">
+      <h1 className="visually-hidden">Not found</h1>
       <Empty title="There is nothing here" action={<Link to="/" className="button button-plain">Go home</Link>}>
         The address may be mistyped, or what it named is gone.
       </Empty>
@@ -102,7 +109,7 @@ export function App() {
       <StoppedBanner />
       <OfflineBanner />
       <main id="main" ref={main} tabIndex={-1}>
-        <Guard key={found?.route.pattern}>
+        <Guard key={found?.route.title}>
           <Suspense fallback={<div className="page"><Skeleton lines={6} /></div>}>
             {found?.params ? <found.route.View params={found.params} /> : <Missing />}
           </Suspense>

@@ -1,6 +1,6 @@
 // Keys of the page. A view says what its keys do while it is shown; the list behind `?` is made from
 // the same table. Keys rest while someone types or a dialog is open.
-import { useEffect, useRef } from "react";
+import { useLayoutEffect, useRef } from "react";
 import { layersOpen } from "./ui/layer";
 
 export interface Key {
@@ -60,7 +60,7 @@ if (typeof window !== "undefined") window.addEventListener("keydown", pressed);
 export function useKeys(keys: Key[]): void {
   const latest = useRef(keys);
   latest.current = keys;
-  useEffect(() => {
+  useLayoutEffect(() => {
     // Entries call the newest version, so that the table need not be registered at every render.
     const table: Key[] = latest.current.map((key, i) => ({ ...key, run: () => latest.current[i]?.run() }));
     tables.push(table);

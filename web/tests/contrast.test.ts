@@ -79,3 +79,13 @@ test("colours stand in tokens.css alone", async () => {
     assert.deepEqual(text.match(/#[0-9a-f]{3,8}\b/gi) ?? [], [], name);
   }
 });
+
+test("a class is styled in one file: styles of all views are there at once", async () => {
+  const { readdirSync } = await import("node:fs");
+  const where = new Map<string, string>();
+  for (const name of (readdirSync(`${WEB_ROOT}/src`, { recursive: true } as { recursive: true }) as string[]).filter((file) => file.endsWith(".css")))
+    for (const [, rule] of readFileSync(`${WEB_ROOT}/src/${name}`, "utf8").matchAll(/^(\.[a-z][\w-]*) \{/gim)) {
+      assert.equal(where.get(rule as string) ?? name, name, `${rule} is also in ${where.get(rule as string)}`);
+      where.set(rule as string, name);
+    }
+});

@@ -293,6 +293,24 @@ test("what is sent while the connection is away goes out when it is back, once",
   const took = Array.from({ length: 60 }, () => socket.send({ type: "cancel" })).filter(Boolean).length;
   assert.equal(took, 50);
 });
+test("a turn whose run was not heard to begin is said again, until it was heard or refused", () => {
+  const { wires, socket, tick } = talking(3);
+  const turn = (id: string): string => JSON.stringify({ type: "message", content: id, turnId: id });
+  const again = (): string[] => {
+    wires.at(-1)?.onclose?.({ code: 1006 });
+    tick();
+    wires.at(-1)?.onopen?.(null);
+    return wires.at(-1)?.sent ?? [];
+  };
+  wires[0]?.onopen?.(null);
+  socket.send(JSON.parse(turn("a")));
+  assert.deepEqual(again(), [turn("a")]);
+  wires.at(-1)?.say({ ...text(4), type: "init" });
+  assert.deepEqual(again(), []);
+  socket.send(JSON.parse(turn("b")));
+  wires.at(-1)?.say({ type: "error", code: "busy", message: "no", recoverable: true });
+  assert.deepEqual(again(), []);
+});
 test("a refusal is an answer, not an event, and nonsense is nothing", () => {
   const { wires, heard, refused, socket } = talking(3);
   wires[0]?.onopen?.(null);

@@ -60,7 +60,7 @@ test("search wants every word, beginnings first", () => {
   assert.ok(score("Coach", "co") > score("A coach", "co") && score("A coach", "co") > score("Taco", "co"));
 });
 test("one line of Markdown has no marks", () => {
-  assert.equal(plainText("**Done**: `x`\n\n| a | b |\n|---|---|\n| 1 | 2 |"), "Done : x a b 1 2");
+  assert.equal(plainText("**Done**: `x`\n\n| a | b |\n|---|---|\n| 1 | 2 |"), "Done: x a b 1 2");
   assert.equal(plainText("sandbox_unavailable"), "sandbox_unavailable");
 });
 

@@ -38,7 +38,10 @@ static void add_run(struct test *t, struct rig *rig, int64_t agent_n, const char
     stmt_bind_i64(q, tokens);
     stmt_bind_i64(q, at);
     stmt_bind_i64(q, at);
-    stmt_bind_i64(q, at + 1000);
+    if (strcmp(status, "done") == 0 || strcmp(status, "failed") == 0)
+        stmt_bind_i64(q, at + 1000);
+    else
+        stmt_bind_null(q);
     ASSERT_OK(stmt_run(q, &t->err));
 }
 

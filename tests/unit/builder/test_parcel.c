@@ -42,13 +42,16 @@ static struct str export(struct rig *rig, const char *id)
     return arena_str(&t->arena, buf_str(&out));
 }
 
+static struct builder_warnings warnings; /* of the last import */
+
 static int import(struct rig *rig, struct str bytes, struct agent *ret_agent)
 {
     struct test *t = rig->t;
 
+    warnings = (struct builder_warnings){ .n = 0 };
     rig_begin(rig);
-    return rig_end(rig,
-                   builder_import(rig->builder, bytes, STR_NONE, &t->arena, ret_agent, &t->err));
+    return rig_end(rig, builder_import(rig->builder, bytes, STR_NONE, &t->arena, ret_agent,
+                                       &warnings, &t->err));
 }
 
 /* Letters of one, two, three and four bytes, line ends and quotes. */
@@ -138,6 +141,98 @@ DB_TEST(an_agent_with_a_secret_in_a_file_stays_here)
     ASSERT(strstr(t->err.text, "xyzzy") == NULL);
     redact_forget(STR("xyzzy-plugh-42"));
     export(rig, agent.id);
+}
+
+/* A note may speak of passwords; what is a secret by its form stays here. */
+DB_TEST(only_what_is_surely_a_secret_keeps_an_agent_here)
+{
+    static const struct {
+        const char *text;
+        bool leaves;
+    } cases[] = {
+        { "The wifi password=hunter2 is on the fridge.", true },
+        { "password: correct horse battery staple", true },
+        { "Ask for the api_key before you begin.", true },
+        { "curl -u admin:letmein http://router.local/", true },
+        { "http://admin:letmein@router.local/", true },
+        { "ghp_0123456789abcdefghijABCDEFGHIJ012345", false },
+        { "key sk-ant-api03-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJ0123456789-abcdef_AA",
+          false },
+        { "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n"
+          "-----END PRIVATE KEY-----\n",
+          false },
+    };
+    AUTO(rig) rig = rig_open(t);
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct agent agent =
+            create(rig, (struct builder_form){ .given = AGENT_NAME, .display_name = STR("Coach") });
+        AUTO_BUF out = BUF_INIT(1 << 20);
+        int r;
+
+        put(rig, agent.id, "knowledge/a.md", str_from(cases[i].text));
+        err_reset(&t->err);
+        r = builder_export(rig->builder, &agent, &t->arena, &out, &t->err);
+        if ((r == 0) != cases[i].leaves)
+            FAIL("case %zu (%s) gave %d", i, cases[i].text, r);
+        ASSERT(r == 0 || t->err.code == ERR_CONFLICT);
+    }
+}
+
+static struct str archive_of(struct test *t, const char *settings)
+{
+    AUTO_BUF bytes = BUF_INIT(1 << 20);
+    struct archive_entry entry = { .path = STR("agent.json"), .content = str_from(settings) };
+
+    ASSERT_OK(archive_write(&entry, 1, &bytes, &t->err));
+    return arena_str(&t->arena, buf_str(&bytes));
+}
+
+DB_TEST(what_is_not_here_is_left_out_of_an_import_and_said)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct agent agent;
+
+    ASSERT_OK(import(rig,
+                     archive_of(t, "{\"format\":\"dormouse-agent\",\"version\":1,"
+                                   "\"displayName\":\"A\",\"model\":\"far-away-9\",\"tools\":"
+                                   "[\"bash\",\"teleport\",\"propose_agent\",\"ask_user\"]}"),
+                     &agent));
+    ASSERT_EQ(warnings.n, 2);
+    ASSERT_CONTAINS(warnings.text[0], "\"far-away-9\"");
+    ASSERT_CONTAINS(warnings.text[1], "teleport, propose_agent");
+    ASSERT(!agent.model_id);
+    ASSERT_TEXT(agent.tools, "[\"bash\",\"ask_user\"]");
+    /* Without any that is here it has none: an absent list would mean all. */
+    ASSERT_OK(import(rig,
+                     archive_of(t, "{\"format\":\"dormouse-agent\",\"version\":1,"
+                                   "\"displayName\":\"B\",\"tools\":[\"teleport\"]}"),
+                     &agent));
+    ASSERT_TEXT(agent.tools, "[]");
+    ASSERT_OK(import(rig,
+                     archive_of(t, "{\"format\":\"dormouse-agent\",\"version\":1,"
+                                   "\"displayName\":\"C\"}"),
+                     &agent));
+    ASSERT_EQ(warnings.n, 0);
+    ASSERT(!agent.tools);
+}
+
+DB_TEST(a_long_list_of_missing_tools_is_cut)
+{
+    AUTO(rig) rig = rig_open(t);
+    AUTO_BUF settings = BUF_INIT(1 << 20);
+    struct agent agent;
+
+    buf_add_text(&settings, "{\"format\":\"dormouse-agent\",\"version\":1,"
+                            "\"displayName\":\"A\",\"tools\":[\"bash\"");
+    for (int i = 0; i < 2000; i++)
+        buf_printf(&settings, ",\"no_such_tool_%d\"", i);
+    buf_add_text(&settings, "]}");
+    ASSERT_OK(import(rig, archive_of(t, buf_text(&settings)), &agent));
+    ASSERT_EQ(warnings.n, 1);
+    ASSERT(strlen(warnings.text[0]) < 2000);
+    ASSERT_CONTAINS(warnings.text[0], " ...");
+    ASSERT_TEXT(agent.tools, "[\"bash\"]");
 }
 
 DB_TEST(what_can_not_be_imported_leaves_nothing)

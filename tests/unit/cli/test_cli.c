@@ -184,7 +184,7 @@ TEST(schema_check_tells_what_is_wrong)
     ASSERT_EQ(RUN("schema", "check", schema, good, "--ref", "urn:a=/nowhere").code, CLI_FAILED);
 }
 
-TEST(verify_proves_and_refuses_nonsense)
+TEST(verify_proves_and_refuses_nonsense, .timeout_s = 300)
 {
     ASSERT_EQ(RUN("verify").code, CLI_DONE);
     ASSERT_EQ(RUN("verify", "--bound", "5").code, CLI_FAILED);

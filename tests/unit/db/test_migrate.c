@@ -375,6 +375,31 @@ DB_TEST(data_of_every_released_version_comes_forward)
                 bring_forward(t, &released[i], version);
 }
 
+/* Lists of open runs go by ended_at from then on: what had ended without it must not be among them.
+ */
+DB_TEST(runs_that_had_ended_are_not_open_after_they_came_forward)
+{
+    const char *url = db_test_is_postgres(t)
+                          ? db_test_url(t)
+                          : arena_printf(&t->arena, "sqlite:%s/runs.sqlite", test_dir(t));
+    const struct domain_config config = { .name = "agent",
+                                          .url = url,
+                                          .migrations = migrations_agent,
+                                          .migration_count = migrations_agent_count };
+    AUTO(domain) domain = NULL;
+    AUTO(stmt) q = NULL;
+
+    load_fixture(t, "agent", url, 2);
+    ASSERT_OK(domain_open(&config, &domain, &t->err));
+    ASSERT_OK(db_prepare(domain_db(domain),
+                         SQL("SELECT count(*) AS runs, count(ended_at) AS ended FROM runs"
+                             " WHERE status = 'done'"),
+                         &q, &t->err));
+    ASSERT_EQ(stmt_step(q, &t->err), 1);
+    ASSERT_EQ(stmt_i64(q, "runs"), 1);
+    ASSERT_EQ(stmt_i64(q, "ended"), 1);
+}
+
 TEST(a_checksum_is_the_sha256_of_the_tidied_text)
 {
     char a[SHA256_TEXT_SIZE], b[SHA256_TEXT_SIZE];

@@ -409,7 +409,7 @@ TEST(offline_looks_through_its_files_for_what_it_remembers)
     rig_result(&rig, 1,
                "{\"path\":\"knowledge/preferences.md\",\"content\":\"- I prefer "
                "mornings\\n- no sugar\\n\"}");
-    ASSERT_TEXT(rig_think(&rig), "knowledge/preferences.md says:\n    - I prefer mornings\n");
+    ASSERT_TEXT(rig_think(&rig), "knowledge/preferences.md says:\n\n    - I prefer mornings\n");
     rig_user(&rig, "what do you know");
     rig_think(&rig);
     rig_result(&rig, 0, "{\"files\":[]}");

@@ -6,6 +6,8 @@
 #include "db/db.h"
 #include "log_rig.h"
 
+#define ENDED_THREAD 1000
+
 /* In a thread of its own when it is open: a thread has one open run at most. */
 static int64_t insert(struct test *t, struct domain *domain, const char *key, int64_t agent_n,
                       enum run_status status)
@@ -13,12 +15,17 @@ static int64_t insert(struct test *t, struct domain *domain, const char *key, in
     static int64_t thread = 3;
     struct run_record record = { .run_key = str_from(key),
                                  .agent_n = agent_n,
-                                 .thread_n = run_status_open(status) ? thread++ : 3,
+                                 .thread_n = run_status_open(status) ? thread++ : ENDED_THREAD,
                                  .wake_reason = STR("userInitiated"),
-                                 .status = status,
+                                 .status = run_status_open(status) ? status : RUN_QUEUED,
                                  .created_at = NOW };
 
     ASSERT_EQ(run_insert(domain, &record, &t->err), 1);
+    if (!run_status_open(status)) {
+        record.status = status;
+        record.ended_at = record.updated_at = NOW;
+        ASSERT_OK(run_update(domain, &record, &t->err));
+    }
     return record.n;
 }
 
@@ -213,7 +220,8 @@ DB_TEST(open_runs_are_found_among_ended_ones)
     for (int i = 0; i < 30; i++)
         insert(t, domain, arena_printf(&t->arena, "r%d", i), 1, all[i % 6]);
     for (;;) {
-        ASSERT_OK(run_open_page(domain, at, n, 4, &t->arena, &records, &count, &t->err));
+        ASSERT_OK(run_open_page(domain, STR("another hash"), at, n, 4, &t->arena, &records, &count,
+                                &t->err));
         if (count == 0)
             break;
         for (size_t i = 0; i < count; i++) {
@@ -227,6 +235,36 @@ DB_TEST(open_runs_are_found_among_ended_ones)
     ASSERT_EQ(seen, 15);
 }
 
+DB_TEST(runs_that_wait_under_known_rules_are_left_out)
+{
+    static const struct {
+        const char *key, *hash;
+        enum run_status status;
+    } rows[] = {
+        { "a", "ours", RUN_WAITING },   { "b", "ours", RUN_RUNNING },
+        { "c", "theirs", RUN_WAITING }, { "d", "theirs", RUN_QUEUED },
+        { "e", "ours", RUN_QUEUED },    { "f", "our", RUN_WAITING },
+        { "g", "", RUN_WAITING },       { "h", "ours!", RUN_WAITING },
+    };
+    AUTO(domain) domain = open_log(t);
+    struct run_record *records;
+    size_t count;
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct run_record row = { .run_key = str_from(rows[i].key),
+                                  .agent_n = 1,
+                                  .thread_n = (int64_t)i + 1,
+                                  .wake_reason = STR("manual"),
+                                  .program_hash = str_from(rows[i].hash),
+                                  .status = rows[i].status,
+                                  .created_at = NOW + (int64_t)i };
+
+        ASSERT_EQ(run_insert(domain, &row, &t->err), 1);
+    }
+    ASSERT_OK(run_open_page(domain, STR("ours"), 0, 0, 100, &t->arena, &records, &count, &t->err));
+    ASSERT_TEXT(keys_of(t, records, count), "b c d e f g h");
+}
+
 DB_TEST(the_open_run_of_a_thread_is_found)
 {
     AUTO(domain) domain = open_log(t);
@@ -234,6 +272,7 @@ DB_TEST(the_open_run_of_a_thread_is_found)
     int64_t n;
 
     insert(t, domain, "done", 1, RUN_DONE);
+    ASSERT_EQ(run_open_of_thread(domain, ENDED_THREAD, &t->arena, &record, &t->err), 0);
     ASSERT_EQ(run_open_of_thread(domain, 3, &t->arena, &record, &t->err), 0);
     n = insert(t, domain, "waits", 1, RUN_WAITING);
     ASSERT_EQ(run_open_of_thread(domain, 3, &t->arena, &record, &t->err), 1);
@@ -298,6 +337,21 @@ TEST(words_of_run_states)
     ASSERT(!run_status_open(RUN_STATUS_NONE));
 }
 
+/* A list of words in a partial index has the database build a table of them at every write. */
+TEST(writing_a_run_builds_no_tables)
+{
+    t->param = &db_test_sqlite;
+    AUTO(domain) domain = open_log(t);
+    AUTO(stmt) q = NULL;
+
+    ASSERT_OK(db_prepare(domain_db(domain),
+                         SQL("EXPLAIN UPDATE runs SET status = 'running', updated_at = 1,"
+                             " ended_at = NULL WHERE n = 1"),
+                         &q, &t->err));
+    while (stmt_step(q, &t->err) == 1)
+        ASSERT(!str_is(stmt_str(q, "opcode"), "OpenEphemeral"));
+}
+
 /* A start looks at what is open: the plan walks the partial index and sorts nothing. */
 TEST(open_runs_go_by_their_index)
 {
@@ -306,11 +360,12 @@ TEST(open_runs_go_by_their_index)
     AUTO(stmt) q = NULL;
 
     ASSERT_OK(db_prepare(domain_db(domain),
-                         SQL("EXPLAIN QUERY PLAN SELECT * FROM runs WHERE status IN ('queued',"
-                             " 'running', 'waiting') AND (created_at, n) > (?, ?)"
+                         SQL("EXPLAIN QUERY PLAN SELECT * FROM runs WHERE ended_at IS NULL"
+                             " AND (created_at, n) > (?, ?)"
+                             " AND (status <> 'waiting' OR program_hash <> ?)"
                              " ORDER BY created_at, n LIMIT ?"),
                          &q, &t->err));
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         stmt_bind_i64(q, 1);
     ASSERT_EQ(stmt_step(q, &t->err), 1);
     ASSERT(str_find(stmt_str(q, "detail"), STR("idx_runs_open")) >= 0);

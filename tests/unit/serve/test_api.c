@@ -363,3 +363,122 @@ TEST(memory_is_bounded_text_of_an_agent_that_there_is)
         "HTTP/1.1 404");
     house_end(house);
 }
+
+/* What a stream says up to and with this text. */
+static const char *hear(struct test *t, int fd, const char *text)
+{
+    char *out = arena_alloc(&t->arena, 1, 1 << 18);
+    size_t n = 0;
+    ssize_t got;
+
+    while (!strstr(out, text) && (got = read(fd, out + n, (1 << 18) - n - 1)) > 0)
+        n += (size_t)got;
+    if (!strstr(out, text))
+        FAIL("the stream ended without %s: %s", text, out);
+    return out;
+}
+
+/* ---- what changed ---- */
+
+/* A reader of the feed, past its first event. */
+static int listen_in(struct test *t, struct house *house, const char *query, const char **ret_hello)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s", house->socket);
+    ASSERT_EQ(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    dprintf(fd, "GET /api/v1/activity%s HTTP/1.1\r\nHost: x\r\n\r\n", query);
+    *ret_hello = hear(t, fd, "\"reset\":");
+    return fd;
+}
+
+/* The id of the newest event in a text. */
+static const char *last_id(struct test *t, const char *text)
+{
+    const char *at = text, *id = NULL;
+
+    while ((at = strstr(at, "\nid: ")) != NULL)
+        id = at += strlen("\nid: ");
+    ASSERT(id != NULL);
+    return arena_copy(&t->arena, id, strcspn(id, "\n"));
+}
+
+TEST(activity_tells_of_runs_and_of_what_requests_changed)
+{
+    struct house *house = house_start(t);
+    const char *heard;
+    int fd = listen_in(t, house, "", &heard);
+
+    ASSERT_CONTAINS(heard, "event: hello");
+    ASSERT_CONTAINS(heard, "\"reset\":false");
+    ask(t, house, "POST", "/run", "{\"prompt\":\"hi\"}");
+    heard = hear(t, fd, "\"kind\":\"done\"");
+    ASSERT_CONTAINS(heard, "event: run");
+    ASSERT_CONTAINS(heard, "\"kind\":\"init\"");
+    ASSERT_CONTAINS(heard, "\"agentId\":\"planner\"");
+    ASSERT(strstr(heard, "Hello.") == NULL); /* that, never what */
+    ask(t, house, "POST", "/api/v1/kill", "{\"scope\":\"all\"}");
+    ASSERT_CONTAINS(hear(t, fd, "event: kill"), "event: kill");
+    ask(t, house, "POST", "/api/v1/agents/planner/pause", "");
+    ASSERT_CONTAINS(hear(t, fd, "\"type\":\"agent\""), "\"agentId\":\"planner\"");
+    close(fd);
+    house_end(house);
+}
+
+TEST(activity_says_nothing_of_what_was_refused_or_not_stored)
+{
+    struct house *house = with_agent(t);
+    const char *heard;
+    int fd = listen_in(t, house, "", &heard);
+
+    ask(t, house, "POST", "/api/v1/kill", "{\"scope\":\"none\"}");
+    ask(t, house, "POST", "/api/v1/agents/nobody/pause", "");
+    house->fault = (struct db_fault){ .at = DB_FAULT_COMMIT, .kind = DB_FAULT_BUSY, .nth = 1 };
+    ask(t, house, "POST", "/api/v1/kill", "{\"scope\":\"all\"}");
+    ASSERT_EQ(house->fault.fired, 1);
+    ask(t, house, "POST", "/api/v1/agents/planner/pause", "");
+    heard = hear(t, fd, "\"type\":\"agent\"");
+    ASSERT(strstr(heard, "\"type\":\"kill\"") == NULL);
+    ASSERT(strstr(heard, "nobody") == NULL);
+    close(fd);
+    house_end(house);
+}
+
+TEST(activity_tells_who_was_away_to_read_anew)
+{
+    struct house *house = with_agent(t);
+    const char *heard, *id;
+    int fd = listen_in(t, house, "", &heard);
+
+    ask(t, house, "POST", "/api/v1/agents/planner/pause", "");
+    id = last_id(t, hear(t, fd, "\"type\":\"agent\""));
+    close(fd);
+    fd = listen_in(t, house, arena_printf(&t->arena, "?after=%s", id), &heard);
+    ASSERT_CONTAINS(heard, "\"reset\":false");
+    ask(t, house, "POST", "/api/v1/agents/planner/resume", "");
+    hear(t, fd, "\"type\":\"agent\"");
+    close(fd);
+    fd = listen_in(t, house, arena_printf(&t->arena, "?after=%s", id), &heard);
+    ASSERT_CONTAINS(heard, "\"reset\":true");
+    close(fd);
+    ASSERT_CONTAINS(ask(t, house, "GET", "/api/v1/activity?after=x", ""), "HTTP/1.1 4");
+    ASSERT_CONTAINS(ask(t, house, "GET", "/api/v1/activity?since=1", ""), "HTTP/1.1 4");
+    house_end(house);
+}
+
+TEST(a_run_is_replayed_from_its_log)
+{
+    struct house *house = house_start(t);
+    const char *answer = ask(t, house, "POST", "/run", "{\"prompt\":\"hi\"}");
+    const char *key = strstr(answer, "\"runId\":\"");
+
+    ASSERT(key != NULL);
+    key = arena_copy(&t->arena, key + strlen("\"runId\":\""), 64);
+    answer = ask(t, house, "GET", arena_printf(&t->arena, "/api/v1/runs/%s/replay", key), "");
+    ASSERT_CONTAINS(answer, "HTTP/1.1 200");
+    ASSERT_CONTAINS(answer, "\"same\":true");
+    ASSERT_CONTAINS(answer, "\"ended\":true");
+    ASSERT_CONTAINS(ask(t, house, "GET", "/api/v1/runs/0000/replay", ""), "HTTP/1.1 404");
+    house_end(house);
+}

@@ -291,6 +291,29 @@ TEST(server_page_is_compressed_cached_and_locked_down)
     server_stop(server, STOP_MS);
 }
 
+TEST(server_answers_the_paths_of_views_with_the_page)
+{
+    static const char *const views[] = { "/inbox",      "/inbox/abc",      "/agents/a%3Ab/c",
+                                         "/runs/1?x=1", "/settings/slack", "/wizard" };
+    static const char *const others[] = { "/inboxes",   "/nothing", "/assets",
+                                          "/api/inbox", "/run/x",   "/Inbox" };
+    struct server *server = server_start(t, NULL);
+    struct answer page = ask(t, server, "GET", "/", false, NULL, NULL);
+    const char *home = answer_header(t, &page, "ETag");
+
+    for (size_t i = 0; i < ARRAY_LEN(views); i++) {
+        struct answer answer = ask(t, server, "GET", views[i], false, NULL, NULL);
+
+        ASSERT_EQ(answer.status, 200);
+        ASSERT_TEXT(answer_header(t, &answer, "ETag"), home);
+        ASSERT_CONTAINS(answer_header(t, &answer, "Content-Security-Policy"), "script-src 'self'");
+    }
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        ASSERT(ask(t, server, "GET", others[i], false, NULL, NULL).status >= 400);
+    ASSERT_EQ(ask(t, server, "POST", "/inbox", false, NULL, NULL).status, 405);
+    server_stop(server, STOP_MS);
+}
+
 TEST(server_page_is_not_sent_again_when_the_browser_has_it)
 {
     struct server *server = server_start(t, NULL);

@@ -1,6 +1,7 @@
 // One thread of an agent over its WebSocket. Recorded events come to the listener once each and in
 // order of seq, whatever the connection does: a new connection resumes after the last one heard, and
-// what comes twice is dropped. Partial texts (no record yet) are passed on as they come.
+// what comes twice is dropped. Partial texts (no record yet) are passed on as they come. A turn whose
+// run was not heard to begin is said again on the next connection: the same turnId is the same run.
 import { backoff } from "./backoff";
 import type { RunEvent } from "./types";
 
@@ -33,7 +34,8 @@ const QUEUE_MAX = 50; // messages typed while the connection is away
 export class ThreadSocket {
   state: SocketState = "connecting";
   private wire: Wire | null = null;
-  private queue: string[] = [];
+  private queue: Record<string, unknown>[] = [];
+  private unheard: string[] = [];
   private wait;
   private cancelRetry: (() => void) | null = null;
 
@@ -62,7 +64,8 @@ export class ThreadSocket {
     this.wire = wire;
     wire.onopen = () => {
       this.become("open");
-      for (const text of this.queue.splice(0)) wire.send(text);
+      for (const text of this.unheard) wire.send(text);
+      for (const message of this.queue.splice(0)) this.say(wire, message);
     };
     wire.onmessage = (message) => {
       if (wire === this.wire && typeof message.data === "string") this.heard(message.data);
@@ -81,12 +84,15 @@ export class ThreadSocket {
     }
     this.wait.reset(); // it speaks: the next loss begins anew
     if (event.seq === undefined) {
-      if (event.type === "error") this.listener.refused?.({ code: event.code, message: event.message });
+      if (event.type !== "error") return;
+      this.unheard = [];
+      this.listener.refused?.({ code: event.code, message: event.message });
       return;
     }
     const partial = "isPartial" in event && event.isPartial === true;
     if (event.seq <= this.seq) return;
     if (!partial) this.seq = event.seq;
+    if (event.type === "init") this.unheard = [];
     this.listener.event(event as RunEvent);
   }
 
@@ -97,15 +103,20 @@ export class ThreadSocket {
     this.cancelRetry = this.world.later(this.wait.next(), () => this.connect());
   }
 
+  private say(wire: Wire, message: Record<string, unknown>): void {
+    const text = JSON.stringify(message);
+    if (message["turnId"] !== undefined) this.unheard.push(text);
+    wire.send(text);
+  }
+
   /** Sends now or when the connection is back. false: too much waits already. */
   send(message: Record<string, unknown>): boolean {
-    const text = JSON.stringify(message);
     if (this.wire && this.state === "open") {
-      this.wire.send(text);
+      this.say(this.wire, message);
       return true;
     }
     if (this.queue.length >= QUEUE_MAX || this.state === "closed") return false;
-    this.queue.push(text);
+    this.queue.push(message);
     return true;
   }
 

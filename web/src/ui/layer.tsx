@@ -26,10 +26,8 @@ function useModal(box: RefObject<HTMLElement>): void {
       element?.querySelector<HTMLElement>("[data-body] " + FOCUSABLE.split(", ").join(", [data-body] ")) ??
       element;
     if (!element?.contains(document.activeElement)) first?.focus();
-    document.documentElement.classList.add("layered");
     return () => {
       open--;
-      if (open === 0) document.documentElement.classList.remove("layered");
       if (before?.isConnected) before.focus();
     };
   }, [box]);

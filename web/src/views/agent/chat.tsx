@@ -1,6 +1,6 @@
 // The conversation: a long list of which only what is seen is on the page, what waits for the person,
 // and the box to write in. Text grows at the bottom; the place of the reader never moves by itself.
-import { useCallback, useEffect, useLayoutEffect, useRef, useState, type ReactNode } from "react";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState, type ReactNode, type RefObject } from "react";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";
 import type { InboxItem } from "../../api/types";
@@ -65,23 +65,40 @@ function useList(handle: TalkHandle, waiting: InboxItem[]) {
   return { box, list, fresh: fresh && !atEnd.current, toEnd, scrolled };
 }
 
-export function Chat({ agentId, name, thread, empty, autoFocus }: {
-  agentId: string; name: string; thread: string; empty: ReactNode; autoFocus?: boolean;
+/** When something begins to wait, an empty box to write in gives the keys to it, and gets them back after. */
+function useFocusOnWaiting(section: RefObject<HTMLElement | null>, first: string | undefined): void {
+  const waited = useRef(false);
+  useEffect(() => {
+    const active = document.activeElement;
+    const box = section.current?.querySelector<HTMLTextAreaElement>(".composer textarea");
+    const nowhere = active === document.body || active === null;
+    if (first && ((active === box && !box?.value) || (nowhere && waited.current)))
+      section.current?.querySelector<HTMLElement>(".waiting-item")?.focus({ preventScroll: true });
+    else if (!first && waited.current && nowhere && window.matchMedia("(pointer: fine)").matches) box?.focus({ preventScroll: true });
+    waited.current = first !== undefined;
+  }, [section, first]);
+}
+
+export function Chat({ agentId, name, thread, empty, autoFocus, plain }: {
+  agentId: string; name: string; thread: string; empty: (send: (text: string) => void) => ReactNode; autoFocus?: boolean;
+  plain?: boolean; // without a choice of mode
 }) {
+  const section = useRef<HTMLElement>(null);
   const handle = useTalk(agentId, thread);
   const { talk } = handle;
   const pending = usePending() ?? [];
   const full = thread.startsWith(`${agentId}:`) ? thread : `${agentId}:session:${thread}`;
   const waiting = pending.filter((item) => item.threadId === full);
   const { box, list, fresh, toEnd, scrolled } = useList(handle, waiting);
+  useFocusOnWaiting(section, waiting[0]?.id);
   const nothing = !handle.loading && !handle.error && talk.entries.length === 0;
   return (
-    <section className="chat" aria-label={`Conversation with ${name}`}>
+    <section ref={section} className="chat" aria-label={`Conversation with ${name}`}>
       <div ref={box} className="chat-scroll" onScroll={scrolled} tabIndex={0} role="log" aria-live="polite" aria-relevant="additions"
         aria-busy={talk.run?.status === "running"} aria-label="Messages">
         {handle.loading && <div className="chat-column"><Skeleton lines={6} label="Loading the conversation" /></div>}
         {handle.error !== null && <div className="chat-column"><Trouble error={handle.error} what="Could not open the conversation" retry={handle.retry} /></div>}
-        {nothing && waiting.length === 0 && <div className="chat-column chat-empty">{empty}</div>}
+        {nothing && waiting.length === 0 && <div className="chat-column chat-empty">{empty((text) => void handle.send(text))}</div>}
         <div className="chat-list" style={{ height: list.getTotalSize() }}>
           {list.getVirtualItems().map((row) => {
             const entry = talk.entries[row.index];
@@ -95,13 +112,13 @@ export function Chat({ agentId, name, thread, empty, autoFocus }: {
         </div>
         {waiting.length > 0 && (
           <div className="chat-column chat-waiting">
-            {waiting.map((item) => <WaitingItem key={item.id} item={item} />)}
+            {waiting.map((item, i) => <WaitingItem key={item.id} item={item} name={name} keys={i === 0} />)}
           </div>
         )}
         {talk.run?.status === "running" && <div className="chat-column chat-busy" role="status">{name} is awake…</div>}
       </div>
       {fresh && <Button small className="chat-new" icon={<ArrowDown size={15} aria-hidden />} onClick={toEnd}>New</Button>}
-      <Composer key={full} handle={handle} place={full} name={name} waiting={waiting.length} autoFocus={autoFocus} onSent={toEnd} />
+      <Composer key={full} handle={handle} place={full} name={name} waiting={waiting.length} autoFocus={autoFocus} plain={plain} onSent={toEnd} />
     </section>
   );
 }

@@ -19,8 +19,8 @@ function useDraft(place: string): [string, (text: string) => void] {
   }];
 }
 
-export function Composer({ handle, place, name, waiting, autoFocus, onSent }: {
-  handle: TalkHandle; place: string; name: string; waiting: number; autoFocus?: boolean | undefined; onSent: () => void;
+export function Composer({ handle, place, name, waiting, autoFocus, plain, onSent }: {
+  handle: TalkHandle; place: string; name: string; waiting: number; autoFocus?: boolean | undefined; plain?: boolean | undefined; onSent: () => void;
 }) {
   const [text, setText] = useDraft(`draft ${place}`);
   const [mode, setMode] = useState<Mode>("structured");
@@ -48,6 +48,10 @@ export function Composer({ handle, place, name, waiting, autoFocus, onSent }: {
     onSent();
   };
   const key = (event: KeyboardEvent): void => {
+    if (event.key === "Escape") {
+      event.preventDefault();
+      box.current?.blur();
+    }
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     send();
@@ -60,7 +64,7 @@ export function Composer({ handle, place, name, waiting, autoFocus, onSent }: {
         <textarea ref={box} rows={1} value={text} aria-label={`Write to ${name}`} placeholder={`Write to ${name}…`}
           onChange={(event) => setText(event.target.value)} onKeyDown={key} maxLength={1_000_000} />
         <div className="composer-tools">
-          <label className="composer-mode">
+          {!plain && <label className="composer-mode">
             <span className="visually-hidden">Mode</span>
             <select value={mode} title="structured: thinks, asks, acts. wiggum: goes on in its sandbox until it is done."
               onChange={(event) => {
@@ -71,7 +75,7 @@ export function Composer({ handle, place, name, waiting, autoFocus, onSent }: {
               <option value="structured">structured</option>
               <option value="wiggum">wiggum</option>
             </select>
-          </label>
+          </label>}
           <span className="composer-note" role="status">{note}</span>
           {run ? (
             <IconButton label={`Stop ${name}`} className="composer-stop" onClick={handle.cancel}><Square size={16} /></IconButton>

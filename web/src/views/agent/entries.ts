@@ -9,8 +9,7 @@ interface Base {
 export type Entry = Base &
   (
     | { kind: "user"; text: string; sending?: boolean }
-    | { kind: "text"; text: string; partial?: boolean }
-    | { kind: "thinking"; text: string; partial?: boolean }
+    | { kind: "text" | "thinking"; text: string; partial?: number } // partial: its bytes so far
     | {
         kind: "tool";
         callId: string;
@@ -27,12 +26,14 @@ export type Entry = Base &
 export interface Talk {
   entries: Entry[];
   run: { id: string; status: "running" | "waiting" } | null;
+  orphans: Message[]; // results whose calls stand in messages that were not read yet
 }
-export const NO_TALK: Talk = { entries: [], run: null };
+export const NO_TALK: Talk = { entries: [], run: null, orphans: [] };
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-function argumentsOf(raw: unknown): unknown {
+/** JSON in a text as what it means; else as it is. */
+export function argumentsOf(raw: unknown): unknown {
   if (typeof raw !== "string") return raw ?? null;
   try {
     return JSON.parse(raw) as unknown;
@@ -41,24 +42,34 @@ function argumentsOf(raw: unknown): unknown {
   }
 }
 
-function settle(entries: Entry[], callId: string, at: string, result: {
-  status: "completed" | "failed"; output?: unknown; error?: Failure | undefined;
-}): Entry[] {
+interface Result {
+  status: "completed" | "failed";
+  output?: unknown;
+  error?: Failure | undefined;
+}
+/** null: no such call is open. */
+function settle(entries: Entry[], callId: string, at: string, result: Result): Entry[] | null {
   // The newest open call of this id: a model may use an id again in another turn.
   for (let i = entries.length - 1; i >= 0; i--) {
     const entry = entries[i] as Entry;
     if (entry.kind !== "tool" || entry.callId !== callId || entry.status !== "open") continue;
-    const ms = Date.parse(at) - Date.parse(entry.at);
+    const ms = Math.max(0, Date.parse(at) - Date.parse(entry.at));
     const next: Entry = { ...entry, status: result.status, output: result.output, ms };
     if (result.error) next.error = result.error;
     return [...entries.slice(0, i), next, ...entries.slice(i + 1)];
   }
-  return entries;
+  return null;
 }
 
-/** Messages oldest first. Results of calls that stand before them are left out: an older page brings both. */
-export function fromMessages(messages: readonly Message[]): Entry[] {
-  let entries: Entry[] = [];
+const ENDED: Failure = { code: "cancelled", message: "The run ended before this did." };
+/** Calls that no run works on any more. */
+const ended = (entries: Entry[]): Entry[] =>
+  entries.map((entry) => (entry.kind === "tool" && entry.status === "open" ? { ...entry, status: "failed", error: ENDED } : entry));
+
+/** Messages oldest first. */
+export function fromMessages(messages: readonly Message[]): Pick<Talk, "entries" | "orphans"> {
+  const entries: Entry[] = [];
+  const orphans: Message[] = [];
   for (const message of messages) {
     const { content = {}, createdAt: at } = message;
     const key = `m${message.n}`;
@@ -77,25 +88,34 @@ export function fromMessages(messages: readonly Message[]): Entry[] {
           input: argumentsOf(content["arguments"]), status: "open",
         });
         break;
-      case "toolResult":
-        entries = settle(entries, message.toolCallId ?? "", at, {
+      case "toolResult": {
+        const settled = settle(entries, message.toolCallId ?? "", at, {
           status: message.status === "success" ? "completed" : "failed",
           output: content["output"],
           error: message.error ?? (content["error"] as Failure | undefined),
         });
+        if (settled) entries.splice(0, entries.length, ...settled);
+        else orphans.push(message);
         break;
+      }
       default:
         if (content["text"]) entries.push({ key, at, kind: "note", tone: "plain", text: text(content["text"]) });
     }
   }
-  return entries;
+  return { entries, orphans };
 }
 
-/** Older messages before what is shown. */
-export const prepend = (talk: Talk, older: readonly Message[]): Talk => ({
-  ...talk,
-  entries: [...fromMessages(older), ...talk.entries],
-});
+/** The newest messages, and the run that has not ended. */
+export function opened(messages: readonly Message[], run: Talk["run"]): Talk {
+  const { entries, orphans } = fromMessages(messages);
+  return { entries: run ? entries : ended(entries), orphans, run };
+}
+
+/** Older messages before what is shown. Calls in them whose results stand below get these now. */
+export function prepend(talk: Talk, older: readonly Message[]): Talk {
+  const { entries, orphans } = fromMessages([...older, ...talk.orphans]);
+  return { ...talk, orphans, entries: [...ended(entries), ...talk.entries] };
+}
 
 /** What the person has just sent, shown before the server has it. */
 export const sent = (talk: Talk, turn: string, words: string, at: string): Talk => ({
@@ -107,29 +127,41 @@ export const unsent = (talk: Talk): Talk => ({
   entries: talk.entries.filter((entry) => !(entry.kind === "user" && entry.sending)),
 });
 
+interface Piece {
+  type: "text" | "thinking";
+  seq: number;
+  at: string;
+  content: string;
+  offset?: number;
+}
+const isPartial = (entry: Entry): boolean => "partial" in entry && entry.partial !== undefined;
+const size = (words: string): number => new TextEncoder().encode(words).length;
+
 /** Partial texts have the seq of the whole; offset counts bytes, and an overlap replaces. */
-function grow(entries: Entry[], kind: "text" | "thinking", event: { seq: number; at: string; content: string; offset?: number }): Entry[] {
-  const key = `e${event.seq}`;
-  const last = entries[entries.length - 1];
-  if (last?.key === key && (last.kind === "text" || last.kind === "thinking")) {
-    const have = new TextEncoder().encode(last.text);
-    const offset = event.offset ?? have.length;
-    if (offset > have.length) return entries; // a piece was left out: the whole follows
-    const kept = new TextDecoder().decode(have.subarray(0, offset));
-    return [...entries.slice(0, -1), { ...last, text: kept + event.content }];
-  }
-  if ((event.offset ?? 0) > 0) return entries;
-  return [...entries, { key, at: event.at, kind, text: event.content, partial: true }];
+function grow(entries: Entry[], { type: kind, seq, at, content, offset }: Piece): Entry[] {
+  const key = `e${seq}`;
+  const i = entries.findIndex((entry) => entry.key === key);
+  const old = entries[i];
+  if (!old) return (offset ?? 0) > 0 ? entries : [...entries, { key, at, kind, text: content, partial: size(content) }];
+  if (!isPartial(old) || (old.kind !== "text" && old.kind !== "thinking")) return entries; // it is whole already
+  const have = old.partial ?? 0;
+  const from = offset ?? have;
+  if (from > have) return entries; // a piece was left out: the whole follows
+  const kept = from === have ? old.text : new TextDecoder().decode(new TextEncoder().encode(old.text).subarray(0, from));
+  const next: Entry = { ...old, kind, text: kept + content, partial: from + size(content) };
+  return [...entries.slice(0, i), next, ...entries.slice(i + 1)];
 }
 
-function whole(entries: Entry[], kind: "text" | "thinking", event: { seq: number; at: string; content: string }): Entry[] {
-  const key = `e${event.seq}`;
-  const entry: Entry = { key, at: event.at, kind, text: event.content };
-  const at = entries.findIndex((old) => old.key === key);
-  // Partial texts of anything else can't become whole any more.
-  const kept = entries.filter((old, i) => i === at || !("partial" in old && old.partial));
-  if (at < 0) return event.content ? [...kept, entry] : kept;
-  return kept.map((old) => (old.key === key ? entry : old));
+function whole(entries: Entry[], { type: kind, seq, at, content }: Piece): Entry[] {
+  const key = `e${seq}`;
+  const entry: Entry = { key, at, kind, text: content };
+  const known = entries.some((old) => old.key === key);
+  // Partial texts before it can't become whole any more; one after it still may.
+  const kept = entries.filter((old) => old.key === key || !isPartial(old) || Number(old.key.slice(1)) > seq);
+  if (known) return content ? kept.map((old) => (old.key === key ? entry : old)) : kept.filter((old) => old.key !== key);
+  if (!content) return kept;
+  const place = kept.findIndex(isPartial);
+  return place < 0 ? [...kept, entry] : [...kept.slice(0, place), entry, ...kept.slice(place)];
 }
 
 const arrived = (entries: Entry[]): Entry[] =>
@@ -141,14 +173,15 @@ export function moved(talk: Talk, event: RunEvent): Talk {
   const key = `e${event.seq}`;
   switch (event.type) {
     case "init":
-      return { entries: arrived(entries), run: { id: event.runId, status: "running" } };
+      return { ...talk, entries: arrived(entries), run: { id: event.runId, status: "running" } };
     case "text":
     case "thinking": {
-      const next = event.isPartial ? grow(entries, event.type, event) : whole(entries, event.type, event);
-      return { entries: next, run: { id: event.runId, status: "running" } };
+      const next = event.isPartial ? grow(entries, event) : whole(entries, event);
+      return { ...talk, entries: next, run: { id: event.runId, status: "running" } };
     }
     case "tool_use":
       return {
+        ...talk,
         run: { id: event.runId, status: "running" },
         entries: [
           ...entries,
@@ -157,28 +190,32 @@ export function moved(talk: Talk, event: RunEvent): Talk {
       };
     case "tool_result":
       return {
+        ...talk,
         run: { id: event.runId, status: "running" },
-        entries: settle(entries, event.toolCallId, event.at, { status: event.status, output: event.output, error: event.error }),
+        entries: settle(entries, event.toolCallId, event.at, { status: event.status, output: event.output, error: event.error }) ?? entries,
       };
     case "approval_gate":
     case "memory_edit_request":
     case "waiting":
-      return { entries, run: { id: event.runId, status: "waiting" } };
+      return { ...talk, run: { id: event.runId, status: "waiting" } };
     case "error":
-      return { run, entries: [...entries, { key, at: event.at, kind: "note", tone: "danger", text: event.message }] };
+      return { ...talk, entries: [...entries, { key, at: event.at, kind: "note", tone: "danger", text: event.message }] };
     case "done": {
-      const rest = entries.filter((entry) => !("partial" in entry && entry.partial));
+      const rest = ended(entries.filter((entry) => !isPartial(entry)));
       if (event.stopReason === "cancelled") rest.push({ key, at: event.at, kind: "note", tone: "plain", text: "Stopped." });
-      return { entries: rest, run: null };
+      return { ...talk, entries: rest, run: null };
     }
     default:
-      return run ? { entries, run: { ...run, status: "running" } } : talk;
+      return run ? { ...talk, run: { ...run, status: "running" } } : talk;
   }
 }
 
-/** A run that somebody else began here: its prompt stands before its first event. */
-export function withPrompt(talk: Talk, run: string, prompt: string, at: string): Talk {
-  const key = `p${run}`;
-  if (talk.entries.some((entry) => entry.key === key)) return talk;
-  return { ...talk, entries: [...talk.entries, { key, at, kind: "user", text: prompt }] };
+/** A run that somebody else began here: its prompt stands before the events that came meanwhile. */
+export function withPrompt(talk: Talk, init: { seq: number; runId: string; at: string }, prompt: string): Talk {
+  const key = `p${init.runId}`;
+  const { entries } = talk;
+  if (entries.some((entry) => entry.key === key)) return talk;
+  const after = entries.findIndex((entry) => entry.key.startsWith("e") && Number(entry.key.slice(1)) > init.seq);
+  const i = after < 0 ? entries.length : after;
+  return { ...talk, entries: [...entries.slice(0, i), { key, at: init.at, kind: "user", text: prompt }, ...entries.slice(i)] };
 }

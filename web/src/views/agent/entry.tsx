@@ -4,7 +4,8 @@ import { Brain, Check, ChevronRight, Hand, LoaderCircle, X } from "lucide-react"
 import { duration, firstLine, words } from "../../format";
 import { cx, Json, Time } from "../../ui";
 import { Markdown } from "../../ui/markdown";
-import type { Entry } from "./entries";
+import { Link } from "../../router";
+import { argumentsOf, type Entry } from "./entries";
 
 /** What a call is about, in a few words: its path, command, query or name. */
 export function target(input: unknown): string {
@@ -26,6 +27,15 @@ function ToolMark({ entry, waiting }: { entry: Tool; waiting: boolean }) {
   return <span className="tool-mark muted"><LoaderCircle size={15} className="spin" aria-hidden /> <span className="visually-hidden">running</span></span>;
 }
 
+/** Where a call has led: the agent that was made. */
+function Next({ entry }: { entry: Tool }) {
+  if (entry.name !== "propose_agent" || entry.status !== "completed") return null;
+  const output = argumentsOf(entry.output) as { agent_id?: unknown } | null;
+  const made = typeof output?.agent_id === "string" ? output.agent_id : "";
+  if (!made) return null;
+  return <div className="said-next"><Link className="button button-primary" to={`/agents/${encodeURIComponent(made)}`}>Open {made}</Link></div>;
+}
+
 function ToolEntry({ entry, waiting }: { entry: Tool; waiting: boolean }) {
   const [open, setOpen] = useState(false);
   return (
@@ -37,6 +47,7 @@ function ToolEntry({ entry, waiting }: { entry: Tool; waiting: boolean }) {
         <ToolMark entry={entry} waiting={waiting} />
         {entry.ms !== undefined && <span className="muted small number">{duration(entry.ms)}</span>}
       </button>
+      <Next entry={entry} />
       {open && (
         <div className="tool-body">
           <h4>Asked</h4>
@@ -80,7 +91,7 @@ export const EntryView = memo(function EntryView({ entry, name, waiting }: { ent
         </div>
       );
     case "thinking":
-      return <Thinking text={entry.text} partial={!!entry.partial} />;
+      return <Thinking text={entry.text} partial={entry.partial !== undefined} />;
     case "tool":
       return <ToolEntry entry={entry} waiting={waiting} />;
     case "note":

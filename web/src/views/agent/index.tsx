@@ -51,13 +51,14 @@ function Talk({ agent, thread }: { agent: Agent; thread: string }) {
     { keys: "n", label: "New conversation", group: "Agent", run: fresh },
   ]);
   return (
-    <div className="agent">
+    <div className="agent-view">
       <div className="agent-head">
         <div className="agent-title">
           <h1 className="cut">{agent.displayName}</h1>
           <AgentState agent={agent} />
         </div>
-        <Button tone="quiet" icon={<MessagesSquare size={16} aria-hidden />} onClick={() => setThreads(true)} aria-haspopup="dialog">
+        <Button tone="quiet" icon={<MessagesSquare size={16} aria-hidden />} onClick={() => setThreads(true)} aria-haspopup="dialog"
+          aria-label={`Conversations: ${current ? threadTitle(current) : "New conversation"}`}>
           <span className="button-label cut">{current ? threadTitle(current) : "New conversation"}</span>
         </Button>
         <IconButton label="New conversation" onClick={fresh}><Plus size={18} /></IconButton>
@@ -66,13 +67,16 @@ function Talk({ agent, thread }: { agent: Agent; thread: string }) {
       <div className="agent-main">
         <Chat key={full} agentId={agent.id} name={agent.displayName} thread={thread} autoFocus
           empty={
-            <Empty title={`Say something to ${agent.displayName}`}>
-              {agent.description || "It answers here, and asks before anything risky."} For example: {STARTERS.map((text) => `“${text}”`).join(", ")}
-            </Empty>
+            (send) => (
+              <Empty title={`Say something to ${agent.displayName}`}
+                action={<div className="row row-center">{STARTERS.map((text) => <Button key={text} small onClick={() => send(text)}>{text}</Button>)}</div>}>
+                {agent.description || "It answers here, and asks before anything risky."}
+              </Empty>
+            )
           } />
       </div>
       <aside className="agent-side" aria-label={`About ${agent.displayName}`}><Panels agent={agent} panel={panel} /></aside>
-      {threads && <Threads agent={agent.id} current={full} onClose={() => setThreads(false)} />}
+      {threads && <Threads agent={agent.id} current={full} place={(to) => (to ? threadPath(agent.id, to) : `/agents/${encodeURIComponent(agent.id)}`)} onClose={() => setThreads(false)} />}
       {sheet && <Sheet title={agent.displayName} className="agent-sheet" onClose={() => setSheet(false)}><Panels agent={agent} panel={panel} /></Sheet>}
     </div>
   );

@@ -74,7 +74,7 @@ export default function AgentList() {
         {({ agents }) => agents.length === 0 ? (
           <Empty title="No agents yet" action={<Button tone="primary" onClick={() => go("/wizard")}>Make one</Button>}>The wizard asks a few questions and proposes one.</Empty>
         ) : (
-          <ul className="agents">{agents.map((agent) => <Card key={agent.id} agent={agent} />)}</ul>
+          <ul className="agent-cards">{agents.map((agent) => <Card key={agent.id} agent={agent} />)}</ul>
         )}
       </Shown>
     </div>

@@ -15,7 +15,7 @@ export function AgentState({ agent, why = true }: { agent: Agent; why?: boolean 
   return (
     <span className="row">
       <Badge tone={TONES[agent.state?.word ?? word] ?? "plain"}>{word}</Badge>
-      {why && agent.state?.why && <span className="muted small">{agent.state.why}</span>}
+      {why && agent.state?.why && agent.state.word !== "asleep" && <span className="muted small">{agent.state.why}</span>}
       {agent.state?.since && <span className="muted small">since <Time at={agent.state.since} /></span>}
     </span>
   );

@@ -36,7 +36,10 @@ function Rename({ agent, thread, onClose }: { agent: string; thread: Thread; onC
   );
 }
 
-export function Threads({ agent, current, onClose }: { agent: string; current: string; onClose: () => void }) {
+/** place: the address of a conversation; without one, of the view that begins or chooses one. */
+export function Threads({ agent, current, place, onClose }: {
+  agent: string; current: string; place: (thread?: string) => string; onClose: () => void;
+}) {
   const [query, setQuery] = useState("");
   const asked = useDeferredValue(query.trim());
   const list = useGet<{ threads: Thread[] }>(paths.threads(agent, asked ? { query: asked } : {}));
@@ -44,14 +47,14 @@ export function Threads({ agent, current, onClose }: { agent: string; current: s
   const remove = async (thread: Thread): Promise<void> => {
     if (!(await attempt("Could not delete", () => act.deleteThread(agent, thread.id)))) return;
     refresh(agent);
-    if (thread.id === current) go(`/agents/${encodeURIComponent(agent)}`, true);
+    if (thread.id === current) go(place(), true);
     say("The conversation was deleted.", () => act.restoreThread(agent, thread.id).then(() => refresh(agent)));
   };
   const open = (to: string): void => { onClose(); go(to); };
   return (
     <Sheet title="Conversations" onClose={onClose}>
       <div className="panel">
-        <Button icon={<MessageSquarePlus size={16} aria-hidden />} onClick={() => open(threadPath(agent, newThread()))}>New conversation</Button>
+        <Button icon={<MessageSquarePlus size={16} aria-hidden />} onClick={() => open(place(newThread()))}>New conversation</Button>
         <Input label="Search conversations" hideLabel type="search" placeholder="Search" value={query} onChange={(event) => setQuery(event.target.value)} />
         <Shown of={list} what="conversations">
           {({ threads }) => threads.length === 0 ? (
@@ -61,7 +64,7 @@ export function Threads({ agent, current, onClose }: { agent: string; current: s
               {threads.map((thread) => (
                 <li key={thread.id} className="panel-row">
                   <button type="button" className={cx("panel-open")} aria-current={thread.id === current || undefined}
-                    onClick={() => open(threadPath(agent, thread.id))}>
+                    onClick={() => open(place(thread.id))}>
                     <span className="cut">{threadTitle(thread)}</span>
                     <span className="panel-note"><Time at={thread.updatedAt} /> · {plural(thread.messages, "message")}{thread.pending ? <> <Badge tone="accent">waits for you</Badge></> : null}</span>
                   </button>

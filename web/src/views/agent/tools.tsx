@@ -9,6 +9,9 @@ import { attempt, Badge, Shown, Switch, type Tone } from "../../ui";
 const ASKS: Record<string, string> = { always: "asks every time", byRisk: "asks when it changes something", never: "never asks" };
 const RISK: Record<string, Tone> = { high: "danger", medium: "warn", low: "plain", none: "plain" };
 
+/** The rest is for the model; it is in the title. */
+const firstSentence = (text: string): string => /^.*?[.!?](?=\s|$)/s.exec(text)?.[0] ?? text;
+
 export function groups(tools: readonly AgentTool[]): [string, AgentTool[]][] {
   const found = new Map<string, AgentTool[]>();
   for (const tool of tools) found.set(tool.toolClass, [...(found.get(tool.toolClass) ?? []), tool]);
@@ -32,7 +35,7 @@ export function ToolsPanel({ agent }: { agent: Agent }) {
               <h3 className="muted small">{words(name)}</h3>
               {members.map((tool) => (
                 <div key={tool.name} className="tool-row">
-                  <Switch label={tool.name} checked={tool.enabled} disabled={!tool.available && !tool.enabled} hint={tool.description}
+                  <Switch label={tool.name} checked={tool.enabled} disabled={!tool.available && !tool.enabled} hint={<span title={tool.description}>{firstSentence(tool.description)}</span>}
                     onChange={(on) => void toggle(tools, tool.name, on)} />
                   <div className="row small">
                     <Badge tone={tool.approval === "never" ? "plain" : "accent"}>{ASKS[tool.approval] ?? tool.approval}</Badge>

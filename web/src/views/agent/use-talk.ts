@@ -5,7 +5,7 @@ import { ThreadSocket, type SocketState } from "../../api/socket";
 import { store } from "../../api/store";
 import type { Message, Mode, Run, RunEvent } from "../../api/types";
 import { sayError } from "../../ui";
-import { fromMessages, moved, NO_TALK, prepend, sent, unsent, withPrompt, type Talk } from "./entries";
+import { moved, NO_TALK, opened, prepend, sent, unsent, withPrompt, type Talk } from "./entries";
 
 const PAGE = 100;
 
@@ -20,7 +20,7 @@ type Step =
   | { do: "open"; page: MessagePage }
   | { do: "older"; messages: Message[] }
   | { do: "event"; event: RunEvent }
-  | { do: "prompt"; run: string; prompt: string; at: string }
+  | { do: "prompt"; init: RunEvent; prompt: string }
   | { do: "sent"; turn: string; text: string }
   | { do: "unsent" }
   | { do: "reset" };
@@ -29,17 +29,15 @@ function step(talk: Talk, next: Step): Talk {
   switch (next.do) {
     case "open": {
       const run = next.page.run;
-      return {
-        entries: fromMessages([...next.page.messages].reverse()),
-        run: run && run.status !== "done" ? { id: run.runId, status: run.status === "waiting" ? "waiting" : "running" } : null,
-      };
+      return opened([...next.page.messages].reverse(),
+        run ? { id: run.runId, status: run.status === "waiting" ? "waiting" : "running" } : null);
     }
     case "older":
       return prepend(talk, [...next.messages].reverse());
     case "event":
       return moved(talk, next.event);
     case "prompt":
-      return withPrompt(talk, next.run, next.prompt, next.at);
+      return withPrompt(talk, next.init, next.prompt);
     case "sent":
       return sent(talk, next.turn, next.text, new Date().toISOString());
     case "unsent":
@@ -86,7 +84,7 @@ export function useTalk(agent: string, thread: string): TalkHandle {
         if (mine.current > 0) mine.current--;
         else
           void get<Run>(paths.run(event.runId)).then(
-            (run) => open && dispatch({ do: "prompt", run: run.runId, prompt: run.prompt ?? "", at: event.at }),
+            (run) => open && dispatch({ do: "prompt", init: event, prompt: run.prompt ?? "" }),
             () => undefined,
           );
       }

@@ -71,13 +71,13 @@ function Agents({ agents }: { agents: Agent[] }) {
   if (agents.length === 0)
     return <Empty title="No agents yet" action={<Button tone="primary" onClick={() => go("/wizard")}>Make your first agent</Button>}>An agent has a name, instructions, a memory you can read, and a leash.</Empty>;
   return (
-    <ul className="agents">
+    <ul className="home-agents">
       {agents.map((agent) => (
         <li key={agent.id}>
-          <Link to={`/agents/${encodeURIComponent(agent.id)}`} className="agent">
-            <span className="agent-name"><strong>{agent.displayName}</strong>{agent.description && <span className="muted small cut">{agent.description}</span>}</span>
-            <span className="agent-state"><StateWords agent={agent} long /></span>
-            <span className="agent-facts muted small number">
+          <Link to={`/agents/${encodeURIComponent(agent.id)}`} className="home-agent">
+            <span className="home-agent-name"><strong>{agent.displayName}</strong>{agent.description && <span className="muted small cut">{agent.description}</span>}</span>
+            <span className="home-agent-state"><StateWords agent={agent} long /></span>
+            <span className="home-agent-facts muted small number">
               {!!agent.pending && <Badge tone="accent">{plural(agent.pending, "item waits", "items wait")}</Badge>}
               {agent.tokensToday !== undefined && agent.tokensToday > 0 && <span>{tokens(agent.tokensToday)} today</span>}
               {agent.lastRunAt && <span>last ran <Time at={agent.lastRunAt} /></span>}
@@ -126,8 +126,8 @@ export function Home() {
       <h1 className="visually-hidden">Home</h1>
       <div className="home-main">
         <Waiting />
-        <section aria-labelledby="agents">
-          <div className="row row-between home-head"><h2 id="agents">Agents</h2><Link to="/wizard" className="button button-plain button-small">New agent</Link></div>
+        <section aria-labelledby="home-agents">
+          <div className="row row-between home-head"><h2 id="home-agents">Agents</h2><Link to="/wizard" className="button button-plain button-small">New agent</Link></div>
           <Shown of={agents} what="agents">{(data) => <Agents agents={data.agents} />}</Shown>
         </section>
       </div>

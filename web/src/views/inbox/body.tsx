@@ -59,7 +59,7 @@ function Proposal({ item }: { item: InboxItem }) {
       {template && <><dt>From template</dt><dd>{template}</dd></>}
       {model && <><dt>Model</dt><dd>{model}</dd></>}
       {Array.isArray(tools) && <><dt>May use</dt><dd>{tools.length ? tools.map(words).join(", ") : "no tools"}</dd></>}
-      {typeof instructions === "string" && <><dt>Instructions</dt><dd className="boxed"><Markdown text={instructions} /></dd></>}
+      {typeof instructions === "string" && <><dt>Instructions</dt><dd><div className="boxed" tabIndex={0} role="group" aria-label="Instructions"><Markdown text={instructions} /></div></dd></>}
     </dl>
   );
 }

@@ -9,6 +9,7 @@ import { Badge, Button, cx, Input, Select, TextArea, Time } from "../../ui";
 import { words } from "../../format";
 import { Body, Taint } from "./body";
 import { decide } from "./decide";
+import { ProposalForm } from "../wizard/proposal";
 import { Fields } from "./fields";
 import { detailsOf, inputOf, kindWord, memoryOf, questionOf, STATE, summary, verbs } from "./words";
 
@@ -24,7 +25,7 @@ function Head({ item, small }: { item: InboxItem; small?: boolean | undefined })
         <span className="muted"><Time at={item.createdAt} /></span>
         {item.state === "pending" && item.expiresAt && <span className="muted">· open until <Time at={item.expiresAt} /></span>}
       </div>
-      {!small && (
+      {small ? (item.kind !== "question" && <p><strong>{item.agentName ?? item.agentId ?? "Dormouse"}</strong> {summary(item)}</p>) : (
         <h2 className="item-title">
           {item.agentId ? <Link to={`/agents/${encodeURIComponent(item.agentId)}`}>{item.agentName ?? item.agentId}</Link> : "Dormouse"} {item.kind === "question" ? "asks" : summary(item)}
         </h2>
@@ -87,6 +88,8 @@ function Edit({ item, onSay, onBack, busy }: {
       {memory ? (
         <TextArea label={`What ${memory.path} will be`} className="mono" value={text} autoFocus spellCheck={false}
           rows={Math.min(24, Math.max(6, text.split("\n").length + 1))} onChange={(event) => setText(event.target.value)} />
+      ) : item.kind === "agent_proposal" ? (
+        <ProposalForm value={input} onChange={setInput} onValid={setValid} />
       ) : (
         <Fields value={input} onChange={setInput} onValid={setValid} />
       )}
@@ -166,6 +169,10 @@ export function ItemDetail({ item, keys, onDecided, compact }: {
   const [busy, setBusy] = useState(false);
   const box = useRef<HTMLElement>(null);
   useEffect(() => setDoing("look"), [item.id, item.state]);
+  // In a conversation the form is longer than what it replaces: its beginning comes into view.
+  useEffect(() => {
+    if (compact && doing !== "look") (box.current?.closest(".waiting-item") ?? box.current)?.scrollIntoView({ block: doing === "edit" ? "start" : "nearest" });
+  }, [compact, doing]);
   const say = (request: DecisionRequest): void => {
     if (busy) return;
     setBusy(true);

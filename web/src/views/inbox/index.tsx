@@ -79,8 +79,8 @@ export default function Inbox({ params }: { params: Params }) {
   };
   return (
     <div className={cx("page inbox", asked && "inbox-one")}>
+      <h1 className="visually-hidden">Inbox</h1>
       <div className="inbox-list">
-        <h1 className="visually-hidden">Inbox</h1>
         <Tabs label="Which items" value={which} onChange={show}
           tabs={[{ key: "waiting", label: "Waiting for you", count: pending.data?.items.length ?? 0 }, { key: "decided", label: "Decided" }]}>
           <Shown of={source} what="the inbox">

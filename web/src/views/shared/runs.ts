@@ -26,7 +26,7 @@ export function standing(run: Run): string {
 }
 /** Markdown without its marks, for one line. */
 export const plainText = (text: string): string =>
-  text.replace(/```[\s\S]*?```/g, " ").replace(/\|?[\s:|-]*\|[\s:|-]*/g, " ").replace(/[*`#>]+/g, " ").replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/\s+/g, " ").trim();
+  text.replace(/```[\s\S]*?```/g, " ").replace(/\|?[\s:|-]*\|[\s:|-]*/g, " ").replace(/^[\s#>]+/gm, " ").replace(/[*`]+/g, "").replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/\s+/g, " ").trim();
 
 const dayOf = (time: string | Date): string => new Date(time).toDateString();
 export const today = (runs: Run[], now = new Date()): Run[] => runs.filter((run) => dayOf(run.createdAt) === dayOf(now));

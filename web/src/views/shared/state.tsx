@@ -26,7 +26,7 @@ export function StateWords({ agent, long }: { agent: Agent; long?: boolean }) {
   return (
     <span className="state">
       <span className={`state-word state-${tone}`}><Icon size={15} aria-hidden /> {word}</span>
-      {long && state.why && <span className="muted">: {state.why}</span>}
+      {long && state.why && state.word !== "waiting" && <span className="muted">: {state.why}</span>}
       {state.since && <span className="muted small"> <Time at={state.since} prefix="since " /></span>}
     </span>
   );

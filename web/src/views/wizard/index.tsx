@@ -1,7 +1,7 @@
 // A new agent, by talking with the wizard: it asks, then proposes a form that the person edits and
 // accepts. Templates and a plain form are the short ways.
 import { useEffect, useState } from "react";
-import { act, paths } from "../../api/client";
+import { act, get, paths } from "../../api/client";
 import { store, useGet } from "../../api/store";
 import type { Agent, AgentDraft, Template, Thread } from "../../api/types";
 import { go, type Params } from "../../router";
@@ -9,9 +9,15 @@ import { attempt, Button, Dialog, Input, Shown, Skeleton, TextArea, Trouble } fr
 import { Chat } from "../agent/chat";
 import { Threads } from "../agent/threads";
 import "../agent/agent.css";
+import "./wizard.css";
 
 const WIZARD = "system:builder-wizard";
-const place = (thread: string): string => `/wizard/${thread.split("/").map(encodeURIComponent).join("/")}`;
+const place = (thread?: string): string => (thread ? `/wizard/${thread.split("/").map(encodeURIComponent).join("/")}` : "/wizard");
+/** A conversation in which nothing was said yet is used before another is made. */
+async function blank(): Promise<string> {
+  const { threads } = await get<{ threads: Thread[] }>("/wizard/threads");
+  return threads.find((thread) => thread.messages === 0)?.id ?? (await act.newWizardThread()).threadId;
+}
 
 /** By hand, without the wizard. */
 function ByHand({ from, onClose }: { from: Template | null; onClose: () => void }) {
@@ -65,15 +71,15 @@ function Starters({ onPick }: { onPick: (template: Template) => void }) {
   );
 }
 
-/** The conversation that was begun last goes on; without one a new one begins. */
+/** A new conversation; earlier ones are a button away. */
 function Enter() {
   const [error, setError] = useState<unknown>(null);
   const [tries, setTries] = useState(0);
   useEffect(() => {
     let open = true;
     setError(null);
-    act.newWizardThread().then(
-      ({ threadId }) => open && go(place(threadId), true),
+    blank().then(
+      (id) => open && go(place(id), true),
       (failure: unknown) => open && setError(failure),
     );
     return () => { open = false; };
@@ -87,7 +93,6 @@ export default function Wizard({ params }: { params: Params }) {
   const [picked, setPicked] = useState<Template | "hand" | null>(null);
   const [threads, setThreads] = useState(false);
   const wizard = useGet<Agent>(paths.agent(WIZARD));
-  useGet<{ threads: Thread[] }>(thread ? paths.threads(WIZARD) : null);
   if (!thread) return <Enter />;
   return (
     <div className="wizard">
@@ -96,9 +101,9 @@ export default function Wizard({ params }: { params: Params }) {
         <Button small onClick={() => setThreads(true)}>Earlier</Button>
         <Button small onClick={() => setPicked("hand")}>By hand</Button>
       </div>
-      <Chat key={thread} agentId={WIZARD} name={wizard.data?.displayName ?? "Wizard"} thread={thread} autoFocus empty={<Starters onPick={setPicked} />} />
+      <Chat key={thread} agentId={WIZARD} name={wizard.data?.displayName ?? "Wizard"} thread={thread} autoFocus plain empty={() => <Starters onPick={setPicked} />} />
       {picked && <ByHand from={picked === "hand" ? null : picked} onClose={() => setPicked(null)} />}
-      {threads && <Threads agent={WIZARD} current={thread} onClose={() => setThreads(false)} />}
+      {threads && <Threads agent={WIZARD} current={thread} place={(to) => (to?.includes(":") ? place(to) : place())} onClose={() => setThreads(false)} />}
     </div>
   );
 }

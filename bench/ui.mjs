@@ -1,10 +1,12 @@
 // ui.bundle: compressed bytes that the browser loads before the first paint.
 // ui.firstpaint: from the click to the first content, in Chromium on loopback, with an empty cache.
+// ui.home: from the click until the agents, read from the server, are on the screen; same rounds.
 import http from "node:http";
 import { Daemon, launch } from "../tests/web/browser.mjs";
 
 const BUNDLE_MAX = 250_000;
 const PAINT_MAX_MS = 300;
+const HOME_MAX_MS = 500;
 const ROUNDS = 15;
 
 const print = (line) => console.log(JSON.stringify(line));
@@ -28,27 +30,43 @@ async function bundle(daemon) {
   print({ bench: "ui.bundle", files: sizes.length, value, unit: "bytes", target: BUNDLE_MAX, ok: value < BUNDLE_MAX });
 }
 
+/** In the page: when something was painted first, and the frame that had the list of agents. */
+async function shown() {
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  while (!document.querySelector(".home-agents li")) await frame();
+  await frame(); // painted, not only there
+  const home = performance.now();
+  for (;;) {
+    const [entry] = performance.getEntriesByName("first-contentful-paint");
+    if (entry) return { paint: entry.startTime, home };
+    await frame();
+  }
+}
+
+function figure(bench, times, target) {
+  times.sort((a, b) => a - b);
+  const value = Math.round(times[Math.floor(times.length / 2)]);
+  print({ bench, rounds: times.length, value, unit: "ms", best: Math.round(times[0]), worst: Math.round(times.at(-1)), target, ok: value < target });
+}
+
 async function firstPaint(daemon, browser) {
-  const times = [];
+  const paints = [];
+  const homes = [];
   for (let i = 0; i < ROUNDS; i++) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 860 } });
     const page = await context.newPage();
     await page.request.get(await daemon.loginLink(), { maxRedirects: 0 }).catch(() => undefined);
-    await page.goto(daemon.url);
-    const paint = await page.evaluate(async () => {
-      for (;;) {
-        const [entry] = performance.getEntriesByName("first-contentful-paint");
-        if (entry) return entry.startTime;
-        await new Promise((resolve) => requestAnimationFrame(resolve));
-      }
-    });
-    if (!(await page.locator(".header").count())) throw new Error("the page is not logged in");
-    if (i > 0) times.push(paint); // the first one starts the renderer
+    // commit: the script below watches from the beginning, not from when all has been loaded.
+    await page.goto(daemon.url, { waitUntil: "commit" });
+    const { paint, home } = await page.evaluate(shown);
+    if (i > 0) { // the first one starts the renderer
+      paints.push(paint);
+      homes.push(home);
+    }
     await context.close();
   }
-  times.sort((a, b) => a - b);
-  const value = Math.round(times[Math.floor(times.length / 2)]);
-  print({ bench: "ui.firstpaint", rounds: times.length, value, unit: "ms", best: Math.round(times[0]), worst: Math.round(times.at(-1)), target: PAINT_MAX_MS, ok: value < PAINT_MAX_MS });
+  figure("ui.firstpaint", paints, PAINT_MAX_MS);
+  figure("ui.home", homes, HOME_MAX_MS);
 }
 
 const daemon = await new Daemon(process.argv[2]).start();

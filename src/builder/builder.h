@@ -35,6 +35,8 @@ struct builder_config {
     struct model_gateway *models;
     struct tool_bed *tools;
     struct files *files; /* NULL: agents have none */
+    /* Whose tools work only when an account is connected; NULL: nothing is known of accounts. */
+    const struct connect *connect;
 };
 /* Binds the wizard's tools: before the first use of the bed. Never NULL. */
 struct builder *builder_new(const struct builder_config *config);

@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "builder/builder_int.h"
 #include "builder/template.h"
+#include "connect/connect.h"
 #include "model/model.h"
 #include "tool/tool.h"
 
@@ -69,6 +70,19 @@ static int list_templates(struct tool_job *job, struct err *err)
     return finish(job, &json, &w, err);
 }
 
+/* A tool that needs an account may be given to an agent before that is connected; the person should
+ * hear of it. */
+static void write_available(const struct builder *builder, const char *name, struct json_writer *w)
+{
+    const char *reason = NULL;
+
+    if (!builder->config.connect || connect_available(builder->config.connect, name, &reason))
+        return;
+    json_write_key(w, "available");
+    json_write_bool(w, false);
+    put_text(w, "reason", reason);
+}
+
 static void write_tools(struct builder *builder, struct json_writer *w)
 {
     size_t n;
@@ -83,6 +97,7 @@ static void write_tools(struct builder *builder, struct json_writer *w)
         put_text(w, "name", all[i]->name);
         put_text(w, "description", all[i]->description);
         put_text(w, "asks", tool_asks(all[i]) ? "a person is asked first" : "never");
+        write_available(builder, all[i]->name, w);
         json_write_object_end(w);
     }
     json_write_array_end(w);

@@ -382,7 +382,7 @@ static int run_remove(const struct cli_args *args)
 {
     const char *provider = cli_operand(args, 0);
     AUTO_JSON answer = NULL;
-    struct json_object *out;
+    struct json_object *out, *left;
     struct err err = ERR_INIT;
     char path[64];
 
@@ -393,12 +393,17 @@ static int run_remove(const struct cli_args *args)
     snprintf(path, sizeof(path), "/api/v1/credentials/%s", provider);
     if (talk_once(args, "DELETE", path, STR_NONE, &answer, &err) < 0)
         return cli_fail(args, &err);
+    left = json_find(answer, "error"); /* Google could not be told */
     if (!cli_json(args)) {
         printf("%s is not connected any more\n", provider);
+        if (left)
+            printf("%s\n", json_object_get_string(left));
         return CLI_DONE;
     }
     out = json_object_new_object();
     json_object_object_add(out, "removed", json_object_new_string(provider));
+    if (left)
+        json_object_object_add(out, "error", json_object_get(left));
     cli_print_json(out);
     return CLI_DONE;
 }

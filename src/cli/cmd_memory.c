@@ -20,6 +20,7 @@
 #include "cli/show.h"
 #include "cli/talk.h"
 #include "cli/term.h"
+#include "cli/whose.h"
 
 static struct str member(struct json_object *object, const char *key)
 {
@@ -29,44 +30,6 @@ static struct str member(struct json_object *object, const char *key)
 static int64_t now_ms(void)
 {
     return clock_wall_ms(clock_system());
-}
-
-/* ---- whose ---- */
-
-static int refuse_many(struct json_object *agents, struct err *err)
-{
-    AUTO_BUF names = BUF_INIT(2 * KIB);
-
-    for (size_t i = 0; i < json_object_array_length(agents); i++)
-        buf_printf(&names, "%s%.*s", i ? ", " : "",
-                   STR_ARG(member(json_object_array_get_idx(agents, i), "id")));
-    return err_set(err, ERR_BAD_REQUEST, "whose memory? Give --agent: %s", buf_text(&names));
-}
-
-/* --agent, or the only one that there is. */
-static int add_agent(const struct cli_args *args, struct talk *talk, struct buf *path,
-                     struct err *err)
-{
-    AUTO_JSON answer = NULL;
-    AUTO_TEXT only = NULL;
-    struct json_object *agents;
-    struct str id;
-
-    if (cli_value(args, "agent")) {
-        decide_add_segment(path, cli_value(args, "agent"));
-        return 0;
-    }
-    if (talk_ask(talk, "GET", "/api/v1/agents", STR_NONE, &answer, err) < 0)
-        return -1;
-    agents = json_find(answer, "agents");
-    if (!agents || json_object_array_length(agents) == 0)
-        return err_set(err, ERR_NOT_FOUND, "there is no agent yet");
-    if (json_object_array_length(agents) > 1)
-        return refuse_many(agents, err);
-    id = member(json_object_array_get_idx(agents, 0), "id");
-    only = alloc_copy(id.p, id.n);
-    decide_add_segment(path, only);
-    return 0;
 }
 
 /* Segment by segment: a slash stays what it is. */
@@ -92,7 +55,7 @@ static int ask(const struct cli_args *args, const char *method, const char *what
     if (talk_open(args, &talk, err) < 0)
         return -1;
     buf_add_text(&path, "/api/v1/agents/");
-    if (add_agent(args, talk, &path, err) < 0)
+    if (whose_add(args, talk, "memory", &path, err) < 0)
         return -1;
     buf_printf(&path, "/%s", what);
     if (cli_operand_count(args))

@@ -12,6 +12,7 @@
  */
 #include <fcntl.h>
 #include <json-c/json.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -358,6 +359,19 @@ static int check_listen(const struct cli_args *args, struct err *err)
     return err_wrap(err, "--listen");
 }
 
+/* A daemon lives for months: what a large answer needed for a moment goes back to the system. Left
+ * to itself, the allocator of glibc raises these limits with every large block that is freed. */
+#define KEPT_FREE_BYTES   (1 * MIB)
+#define SMALL_BLOCK_BYTES (256 * KIB)
+
+static void keep_memory_small(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_TRIM_THRESHOLD, KEPT_FREE_BYTES);
+    mallopt(M_MMAP_THRESHOLD, SMALL_BLOCK_BYTES);
+#endif
+}
+
 static int run_serve(const struct cli_args *args)
 {
     __attribute__((cleanup(daemon_release))) struct daemon daemon = {
@@ -365,6 +379,7 @@ static int run_serve(const struct cli_args *args)
     };
     struct err err = ERR_INIT;
 
+    keep_memory_small();
     if (check_listen(args, &err) < 0) {
         cli_fail(args, &err);
         return CLI_USAGE;

@@ -16,10 +16,11 @@
 #include "cli/decide.h"
 #include "cli/talk.h"
 #include "cli/term.h"
+#include "cli/whose.h"
 #include "files/archive.h"
 
 static const struct cli_option agent_option[] = {
-    { .name = "agent", .value = "AGENT", .help = "whose skills; the default agent unless given" },
+    { .name = "agent", .value = "AGENT", .help = "whose; needed when there are several" },
     { .name = NULL },
 };
 
@@ -28,54 +29,23 @@ static struct str member(struct json_object *object, const char *key)
     return json_str(json_find(object, key));
 }
 
-/* ---- whose ---- */
-
-/* The first agent that is not one of Dormouse's own: the one that greets. */
-static const char *first_agent(struct json_object *agents, struct arena *arena)
-{
-    for (size_t i = 0; agents && i < json_object_array_length(agents); i++) {
-        struct str id = member(json_object_array_get_idx(agents, i), "id");
-
-        if (id.n && !str_starts(id, STR("system:")))
-            return arena_copy(arena, id.p, id.n);
-    }
-    return NULL;
-}
-
 /* "/api/v1/agents/AGENT/skills" and what follows, each part encoded. */
-static int skills_path(const struct cli_args *args, const char *skill, const char *more,
-                       struct buf *out, struct err *err)
-{
-    AUTO_ARENA arena = ARENA_INIT;
-    AUTO_JSON answer = NULL;
-    const char *agent = cli_value(args, "agent");
-
-    if (!agent) {
-        if (talk_once(args, "GET", "/api/v1/agents", STR_NONE, &answer, err) < 0)
-            return -1;
-        agent = first_agent(json_find(answer, "agents"), &arena);
-        if (!agent)
-            return err_set(err, ERR_NOT_FOUND, "there is no agent");
-    }
-    buf_add_text(out, "/api/v1/agents/");
-    decide_add_segment(out, agent);
-    buf_add_text(out, "/skills");
-    if (skill) {
-        buf_add_char(out, '/');
-        decide_add_segment(out, skill);
-    }
-    buf_add_text(out, more);
-    return 0;
-}
-
 static int ask(const struct cli_args *args, const char *method, const char *skill, const char *more,
                struct str body, struct json_object **ret_answer, struct err *err)
 {
     AUTO_BUF path = BUF_INIT(8 * KIB);
+    AUTO(talk) talk = NULL;
 
-    if (skills_path(args, skill, more, &path, err) < 0)
+    buf_add_text(&path, "/api/v1/agents/");
+    if (talk_open(args, &talk, err) < 0 || whose_add(args, talk, "skills", &path, err) < 0)
         return -1;
-    return talk_once(args, method, buf_text(&path), body, ret_answer, err);
+    buf_add_text(&path, "/skills");
+    if (skill) {
+        buf_add_char(&path, '/');
+        decide_add_segment(&path, skill);
+    }
+    buf_add_text(&path, more);
+    return talk_ask(talk, method, buf_text(&path), body, ret_answer, err);
 }
 
 /* ---- list and show ---- */
@@ -212,6 +182,17 @@ static int read_source(const char *path, struct buf *out, struct err *err)
     return archive_write(entries, count, out, err);
 }
 
+static void print_warnings(struct json_object *warnings)
+{
+    for (size_t i = 0; warnings && i < json_object_array_length(warnings); i++) {
+        AUTO_BUF line = BUF_INIT(8 * KIB);
+
+        buf_printf(&line, "warning: %.*s\n",
+                   STR_ARG(json_str(json_object_array_get_idx(warnings, i))));
+        term_text(stderr, buf_text(&line));
+    }
+}
+
 static int run_add(const struct cli_args *args)
 {
     AUTO_BUF bytes = BUF_INIT(LIMIT_HTTP_BODY_BYTES);
@@ -224,6 +205,7 @@ static int run_add(const struct cli_args *args)
         return cli_fail(args, &err);
     if (cli_json(args))
         return show(args, answer);
+    print_warnings(json_find(answer, "warnings"));
     skill = json_find(answer, "skill");
     print_line("Added", member(skill, "name"));
     print_line("content_hash", member(skill, "content_hash"));

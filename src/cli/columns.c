@@ -17,7 +17,7 @@
 
 void columns_init(struct columns *columns, const char *const *head)
 {
-    struct str cells[COLUMNS_MAX];
+    struct str cells[COLUMNS_MAX] = { STR_NONE };
 
     *columns = (struct columns){ .arena = ARENA_INIT };
     while (head[columns->count]) {

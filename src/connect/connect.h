@@ -87,10 +87,12 @@ void connect_google_flow(const struct connect *connect, struct json_writer *w);
 int connect_google_finish(struct connect *connect, struct str code, struct str state,
                           struct str error, connect_done_fn *done, void *arg, struct err *err);
 /* Takes the grant back at Google and forgets the account. When Google can't be told the account is
- * forgotten all the same, and connect_google_status() has what the person still has to do. 1: it is
+ * forgotten all the same, and connect_google_left() has what the person still has to do. 1: it is
  * forgotten already and done does not come. */
 int connect_google_remove(struct connect *connect, connect_done_fn *done, void *arg,
                           struct err *err);
+/* What the person still has to do about an account that was forgotten; NULL: nothing. */
+const char *connect_google_left(const struct connect *connect);
 /* {"configured","pending","account","scopes","error"} */
 void connect_google_status(const struct connect *connect, struct json_writer *w);
 

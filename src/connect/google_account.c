@@ -197,6 +197,11 @@ int connect_google_remove(struct connect *connect, connect_done_fn *done, void *
 
 /* ---- what there is ---- */
 
+const char *connect_google_left(const struct connect *connect)
+{
+    return connect->google.configured ? NULL : connect->oauth->error;
+}
+
 void connect_google_status(const struct connect *connect, struct json_writer *w)
 {
     const struct account *account = &connect->google;

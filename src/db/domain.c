@@ -59,6 +59,11 @@ struct db *domain_db(struct domain *domain)
     return domain->db;
 }
 
+bool domain_is_shared(const struct domain *domain)
+{
+    return domain->db->ops == &db_postgres_ops;
+}
+
 enum domain_health domain_health(const struct domain *domain)
 {
     return domain->db->health;

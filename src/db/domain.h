@@ -54,6 +54,8 @@ AUTO_DEFINE(domain)
 
 const char *domain_name(const struct domain *domain);
 struct db *domain_db(struct domain *domain);
+/* May other processes write to it while this one has it open? */
+bool domain_is_shared(const struct domain *domain);
 
 /* What a failed write or commit means (docs/design/0002-failed-commits.md). */
 enum domain_health {

@@ -22,6 +22,7 @@ int files_new(const struct files_config *config, struct files **ret_files, struc
     files->loop = config->loop;
     files->domain = config->agent_domain;
     files->change = config->change;
+    files->admits = config->admits;
     files->watchers_end = &files->watchers;
     if (config->view_dir && view_new(files, config->view_dir, &files->view, err) < 0)
         return -1;
@@ -41,6 +42,28 @@ void files_watch(struct files *files, struct file_watcher *watcher)
     watcher->next = NULL;
     *files->watchers_end = watcher;
     files->watchers_end = &watcher->next;
+}
+
+int file_check(struct files *files, struct str tree, const struct file *after, struct err *err)
+{
+    for (struct file_watcher *watcher = files->watchers; watcher; watcher = watcher->next)
+        if (watcher->check && watcher->check(watcher, tree, after, err) < 0)
+            return -1;
+    return 0;
+}
+
+uint64_t files_stamp(struct files *files)
+{
+    uint64_t second = 0;
+
+    if (domain_is_shared(files->domain))
+        second = (uint64_t)clock_mono_ms(loop_clock(files->loop)) / 1000;
+    return (uint64_t)files->writes << 32 | (second & UINT32_MAX);
+}
+
+void files_touch(struct files *files)
+{
+    files->writes++;
 }
 
 /* ---- reading ---- */
@@ -290,6 +313,7 @@ static int store(struct files *files, const struct store_change *change, const s
         after->size = 0;
         after->content = STR_NONE;
     }
+    files_touch(files);
     if (store_put_head(files, change, before, after, err) < 0 ||
         store_add_version(files, change, after, err) < 0 ||
         store_add_event(files, change, before, after, err) < 0)

@@ -32,6 +32,9 @@ struct files_config {
     struct domain *agent_domain;
     struct change *change;
     const char *view_dir; /* DATA/files; NULL: no view */
+    /* Where people may put a file of theirs into the view; -1 with the reason, which is shown as a
+     * problem. NULL: everywhere. */
+    int (*admits)(struct str tree, struct str path, struct err *err);
 };
 /* The view begins to follow the disk with the loop's first tick. */
 int files_new(const struct files_config *config, struct files **ret_files, struct err *err);
@@ -105,6 +108,13 @@ int file_restore(struct files *files, struct str tree, struct str path, int64_t 
 int file_tree_remove(struct files *files, struct str tree, struct str author, struct str reason,
                      struct err *err);
 
+/* Another number when any file may be another: whoever keeps what was made of files makes it anew
+ * then. Every write of this process moves it; on a database that other daemons share, every second
+ * does. */
+uint64_t files_stamp(struct files *files);
+/* Moves it: something that is kept beside files is another (the table of skills). */
+void files_touch(struct files *files);
+
 /* ---- the view ---- */
 
 /* Something in the view that is not in the store, or the other way round, and why: a link, a file
@@ -126,8 +136,13 @@ void files_look(const char *view_dir, struct arena *arena, struct file_problem *
 struct file_watcher {
     int (*written)(struct file_watcher *watcher, struct str tree, const struct file *after,
                    struct err *err);
+    /* Would it refuse this (path, content, author)? May be NULL. */
+    int (*check)(struct file_watcher *watcher, struct str tree, const struct file *after,
+                 struct err *err);
     struct file_watcher *next;
 };
 void files_watch(struct files *files, struct file_watcher *watcher);
+/* -1 when one of them would: for whoever asks a person before writing. */
+int file_check(struct files *files, struct str tree, const struct file *after, struct err *err);
 
 #endif

@@ -17,6 +17,8 @@ struct files {
     struct change *change;
     struct file_watcher *watchers, **watchers_end;
     struct view *view; /* NULL: none */
+    int (*admits)(struct str tree, struct str path, struct err *err);
+    uint32_t writes; /* that were tried, kept or not */
 };
 
 /* agents/ID or users/ID. */

@@ -81,6 +81,8 @@ static int put_human(struct view *view, struct view_tree *tree, struct str path,
         write.content = found->content;
     if (found && !head->deleted)
         write.taint = head->taint; /* an edit does not vouch for the rest */
+    if (found && view->files->admits && view->files->admits(write.tree, path, err) < 0)
+        return -1;
     if (loop_unit_begin(view->loop, view->files->domain, err) < 0)
         return -1;
     view->recording = found;
@@ -217,6 +219,8 @@ static void record_gone(struct view *view, struct view_tree *tree, struct str pa
     }
     if (r < 0)
         return;
+    if (seen->version == REFUSED)
+        view_problem_clear(view, str_from(tree->name), path);
     view_seen_remove(tree, path);
     if (!head.deleted && head.n)
         view_want(view, str_from(tree->name), path);

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "base/utf8.h"
 #include "db/db.h"
 #include "find/find_int.h"
 #include "memory/conversation.h"
@@ -104,6 +105,53 @@ static int add(struct db *db, const struct document *document, struct err *err)
     return stmt_run(q, err);
 }
 
+/* ---- beginning again ---- */
+
+/* The agent domain is younger than the index (a backup was put back): what was read of it may be
+ * gone. */
+static int forget_all(struct db *db, struct err *err)
+{
+    AUTO(stmt) text = NULL;
+    AUTO(stmt) documents = NULL;
+    AUTO(stmt) cursors = NULL;
+
+    if (db_prepare(db, SQL("DELETE FROM find_text"), &text, err) < 0 ||
+        db_prepare(db, SQL("DELETE FROM find_documents"), &documents, err) < 0 ||
+        db_prepare(db, SQL("DELETE FROM find_cursors"), &cursors, err) < 0)
+        return -1;
+    return stmt_run(text, err) < 0 || stmt_run(documents, err) < 0 || stmt_run(cursors, err) < 0
+               ? -1
+               : 0;
+}
+
+/* Where reading goes on and where it ends; what lies behind the newest row is not of this domain.
+ */
+static int span(struct db *to, const char *source, int64_t newest, int64_t *ret_position,
+                struct err *err)
+{
+    if (cursor_get(to, source, ret_position, err) < 0)
+        return -1;
+    if (*ret_position <= newest)
+        return 0;
+    *ret_position = 0;
+    return forget_all(to, err);
+}
+
+static int64_t overlapped(int64_t position)
+{
+    return position > OVERLAP ? position - OVERLAP : 0;
+}
+
+static int newest_in(struct db *db, struct sql sql, int64_t *ret_n, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(db, sql, &q, err) < 0 || stmt_step(q, err) < 0)
+        return -1;
+    *ret_n = stmt_i64(q, "n");
+    return 0;
+}
+
 /* ---- messages ---- */
 
 static int add_message(struct find *find, struct stmt *q, struct arena *arena, struct err *err)
@@ -140,33 +188,23 @@ static int prepare_messages(struct db *db, int64_t after, int limit, struct stmt
     return 0;
 }
 
-static int newest_message(struct db *db, int64_t *ret_n, struct err *err)
-{
-    AUTO(stmt) q = NULL;
-
-    if (db_prepare(db, SQL("SELECT max(n) AS n FROM agent_messages"), &q, err) < 0 ||
-        stmt_step(q, err) < 0)
-        return -1;
-    *ret_n = stmt_i64(q, "n");
-    return 0;
-}
-
 int find_read_messages(struct find *find, int limit, size_t *ret_count, struct err *err)
 {
     struct db *from = domain_db(find->config.agent_domain);
     struct db *to = domain_db(find->config.index_domain);
     AUTO_ARENA arena = ARENA_INIT;
     AUTO(stmt) q = NULL;
-    int64_t position, newest, last = 0;
+    int64_t position, newest, after, last = 0;
     int r;
 
     *ret_count = 0;
-    if (cursor_get(to, "messages", &position, err) < 0 || newest_message(from, &newest, err) < 0)
+    if (newest_in(from, SQL("SELECT max(n) AS n FROM agent_messages"), &newest, err) < 0 ||
+        span(to, "messages", newest, &position, err) < 0)
         return -1;
     if (newest <= position)
         return 0;
-    if (prepare_messages(from, position > OVERLAP ? position - OVERLAP : 0, limit + OVERLAP, &q,
-                         err) < 0)
+    after = overlapped(position);
+    if (prepare_messages(from, after, limit + (int)(position - after), &q, err) < 0)
         return -1;
     while ((r = stmt_step(q, err)) == 1) {
         arena_reset(&arena);
@@ -184,11 +222,13 @@ int find_read_messages(struct find *find, int limit, size_t *ret_count, struct e
 
 /* ---- files ---- */
 
-/* A file of an agent, as it is now; of whatever happened to it in between nothing is left. */
+/* A file of an agent, as it is now; of whatever happened to it in between nothing is left. What is
+ * no text is found by its name. */
 static int add_file(struct find *find, struct stmt *q, struct arena *arena, struct err *err)
 {
     struct db *to = domain_db(find->config.index_domain);
     struct str tree = stmt_str(q, "tree"), path = stmt_str(q, "path");
+    struct str content = stmt_blob(q, "content");
     struct document document = {
         .ref = arena_printf(arena, "file:%lld", (long long)stmt_i64(q, "file_n")),
         .kind = "file",
@@ -201,38 +241,54 @@ static int add_file(struct find *find, struct stmt *q, struct arena *arena, stru
         return -1;
     if (!str_starts(tree, STR("agents/")) || !stmt_is_null(q, "deleted_at"))
         return 0;
-    document.body = str_from(arena_printf(arena, "%.*s\n%.*s", STR_ARG(path),
-                                          STR_ARG(str_take(stmt_blob(q, "content"), BODY_BYTES))));
+    content = utf8_valid(content) ? utf8_truncate(content, BODY_BYTES) : STR("");
+    document.body = str_from(arena_printf(arena, "%.*s\n%.*s", STR_ARG(path), STR_ARG(content)));
     return add(to, &document, err);
 }
 
-int find_read_files(struct find *find, int limit, size_t *ret_count, struct err *err)
+static int prepare_files(struct db *db, int64_t after, int limit, struct stmt **ret_q,
+                         struct err *err)
 {
-    struct db *to = domain_db(find->config.index_domain);
-    AUTO_ARENA arena = ARENA_INIT;
-    AUTO(stmt) q = NULL;
-    int64_t position, last = 0;
-    int r;
-
-    *ret_count = 0;
-    if (cursor_get(to, "files", &position, err) < 0 ||
-        db_prepare(domain_db(find->config.agent_domain),
+    if (db_prepare(db,
                    SQL("SELECT e.n, f.n AS file_n, f.tree, f.path, f.updated_at, f.deleted_at,"
                        " v.content FROM file_events AS e JOIN files AS f ON f.n = e.file_n"
                        " JOIN file_versions AS v ON v.file_n = f.n AND v.version = f.version"
                        " WHERE e.n > ? ORDER BY e.n LIMIT ?"),
-                   &q, err) < 0)
+                   ret_q, err) < 0)
         return -1;
-    stmt_bind_i64(q, position);
-    stmt_bind_i64(q, limit);
+    stmt_bind_i64(*ret_q, after);
+    stmt_bind_i64(*ret_q, limit);
+    return 0;
+}
+
+int find_read_files(struct find *find, int limit, size_t *ret_count, struct err *err)
+{
+    struct db *from = domain_db(find->config.agent_domain);
+    struct db *to = domain_db(find->config.index_domain);
+    AUTO_ARENA arena = ARENA_INIT;
+    AUTO(stmt) q = NULL;
+    int64_t position, newest, after, last = 0;
+    int r;
+
+    *ret_count = 0;
+    if (newest_in(from, SQL("SELECT max(n) AS n FROM file_events"), &newest, err) < 0 ||
+        span(to, "files", newest, &position, err) < 0)
+        return -1;
+    if (newest <= position)
+        return 0;
+    after = overlapped(position);
+    if (prepare_files(from, after, limit + (int)(position - after), &q, err) < 0)
+        return -1;
     while ((r = stmt_step(q, err)) == 1) {
         arena_reset(&arena);
         last = stmt_i64(q, "n");
-        (*ret_count)++;
+        *ret_count += last > position;
         if (add_file(find, q, &arena, err) < 0)
             return -1;
     }
     if (r < 0)
         return -1;
-    return last ? cursor_set(to, "files", last, err) : 0;
+    if (*ret_count > (size_t)limit)
+        *ret_count = (size_t)limit;
+    return last > position ? cursor_set(to, "files", last, err) : 0;
 }

@@ -3,16 +3,18 @@
  * SPDX-License-Identifier: MIT
  */
 #include "agent/agent.h"
+#include "base/utf8.h"
 #include "db/db.h"
 #include "find/find_int.h"
 #include "memory/conversation.h"
 
 #define SNIPPET_BYTES 240
 #define THREADS_SEEN  2000 /* the newest that were given a title */
+#define TEXTS_SEEN    1000 /* the best; conversations among them may have been put away */
 
 static struct str line_of(struct str text, struct arena *arena)
 {
-    struct str cut = str_take(text, SNIPPET_BYTES);
+    struct str cut = utf8_truncate(text, SNIPPET_BYTES);
     char *copy = arena_copy(arena, cut.p, cut.n);
 
     for (size_t i = 0; i < cut.n; i++)
@@ -146,7 +148,7 @@ int find_documents(struct find *find, struct find_hits *hits, struct err *err)
     stmt_bind_str(q, buf_str(&expression));
     for (int i = 0; i < 3; i++)
         stmt_bind_str(q, hits->agent_id.n ? hits->agent_id : STR(""));
-    stmt_bind_i64(q, 2 * (int64_t)hits->max); /* some may have been put away */
+    stmt_bind_i64(q, TEXTS_SEEN);
     while (hits->count < hits->max && (r = stmt_step(q, err)) == 1)
         if (add_document(find, hits, q, err) < 0)
             return -1;

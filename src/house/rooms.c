@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/limits.h"
+#include "memory/edit.h"
 #include "run/program.h"
 
 static int open_policy(struct rooms *rooms, const char *data_dir, struct err *err)
@@ -36,7 +37,8 @@ static int open_files(struct rooms *rooms, const struct rooms_config *config, st
                                 .agent_domain = config->agent,
                                 .change = rooms->change,
                                 .view_dir =
-                                    arena_printf(&rooms->arena, "%s/files", config->data_dir) };
+                                    arena_printf(&rooms->arena, "%s/files", config->data_dir),
+                                .admits = memory_admits };
 
     return files_new(&how, &rooms->files, err);
 }
@@ -83,7 +85,8 @@ static void open_builder(struct rooms *rooms, const struct rooms_config *config)
                                                            .change = rooms->change,
                                                            .models = rooms->models,
                                                            .tools = rooms->tools,
-                                                           .files = rooms->files });
+                                                           .files = rooms->files,
+                                                           .connect = rooms->connect });
 }
 
 static int open_connect(struct rooms *rooms, const struct rooms_config *config, struct err *err)
@@ -114,6 +117,20 @@ static int open_skills(struct rooms *rooms, const struct rooms_config *config, s
 static int tell_skills(void *arg, const struct agent *agent, struct buf *out, struct err *err)
 {
     return skills_prompt(arg, agent, out, err);
+}
+
+/* So that it can be spoken to by its id, in whatever words this binary has for it. */
+static int ensure_wizard(struct rooms *rooms, const struct rooms_config *config, struct err *err)
+{
+    struct agent agent;
+    int r;
+
+    if (loop_unit_begin(config->loop, config->agent, err) < 0)
+        return -1;
+    r = builder_ensure_wizard(rooms->builder, &rooms->arena, &agent, err);
+    if (loop_unit_end(config->loop, r >= 0, r >= 0 ? err : NULL) < 0)
+        return -1;
+    return r < 0 ? -1 : 0;
 }
 
 static int open_runner(struct rooms *rooms, const struct rooms_config *config, struct err *err)
@@ -156,7 +173,7 @@ static int open_runner(struct rooms *rooms, const struct rooms_config *config, s
     if (runner_new(&runner, &rooms->runner, err) < 0)
         return -1;
     builder_set_runner(rooms->builder, rooms->runner);
-    return 0;
+    return ensure_wizard(rooms, config, err);
 }
 
 int rooms_open(struct rooms *rooms, const struct rooms_config *config, struct err *err)

@@ -90,6 +90,11 @@ int memory_edit_check(const struct memory_edit *edit, struct arena *arena, struc
 
 /* ---- against what is there ---- */
 
+static struct str author_of(const struct agent *agent, struct arena *arena)
+{
+    return str_from(arena_printf(arena, "agent:%s", agent->id));
+}
+
 static int make_proposed(const struct memory_edit *edit, struct arena *arena,
                          struct memory_proposal *p, struct err *err)
 {
@@ -150,6 +155,20 @@ static int count_total(struct files *files, struct str tree, const struct file *
     return 0;
 }
 
+/* Whoever keeps something beside the file would refuse it: a skill that is none. */
+static int check_watchers(struct files *files, struct str tree, const struct agent *agent,
+                          const struct memory_edit *edit, const struct memory_proposal *p,
+                          struct arena *arena, struct err *err)
+{
+    const struct file after = { .path = p->store_path,
+                                .content = p->proposed,
+                                .size = (int64_t)p->proposed.n,
+                                .deleted = edit->operation == MEMORY_DELETE,
+                                .author = author_of(agent, arena) };
+
+    return file_check(files, tree, &after, err);
+}
+
 int memory_prepare(struct files *files, const struct agent *agent, const struct memory_edit *edit,
                    struct arena *arena, struct memory_proposal *ret_proposal, struct err *err)
 {
@@ -167,7 +186,9 @@ int memory_prepare(struct files *files, const struct agent *agent, const struct 
     p.exists = r > 0;
     p.current = p.exists ? now.content : STR_NONE;
     p.base = p.exists ? now.version : 0;
-    if (make_proposed(edit, arena, &p, err) < 0 || count_total(files, tree, &now, &p, err) < 0)
+    if (make_proposed(edit, arena, &p, err) < 0 ||
+        check_watchers(files, tree, agent, edit, &p, arena, err) < 0 ||
+        count_total(files, tree, &now, &p, err) < 0)
         return -1;
     if (edit->operation == MEMORY_APPEND)
         p.taint = memory_taint_join(edit->taint, now.taint, arena);
@@ -201,7 +222,7 @@ int memory_apply(struct files *files, const struct agent *agent, const struct me
         .remove = edit->operation == MEMORY_DELETE,
         .content = proposal->proposed,
         .base = proposal->base,
-        .author = str_from(arena_printf(arena, "agent:%s", agent->id)),
+        .author = author_of(agent, arena),
         .reason = edit->reason,
         .taint = proposal->taint,
         .inbox_id = inbox_id,

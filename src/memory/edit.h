@@ -88,6 +88,9 @@ int memory_applied(struct domain *domain, struct str operation_id, int64_t *ret_
 void memory_details(const struct memory_edit *edit, const struct memory_proposal *proposal,
                     struct buf *out);
 
+/* What people put into the view (files_config.admits): AGENTS.md and tools.json are made of the
+ * agent's settings and are no files. */
+int memory_admits(struct str tree, struct str path, struct err *err);
 /* The tree of an agent's files: "agents/ID". */
 struct str memory_tree(const struct agent *agent, struct arena *arena);
 /* The path as agents see it, of the store's. */

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/json_write.h"
+#include "base/utf8.h"
 #include "memory/edit.h"
 
 #define SKILL_NAME_MAX 64
@@ -17,18 +18,25 @@ struct str memory_tree(const struct agent *agent, struct arena *arena)
 
 /* ---- paths ---- */
 
+static bool is_name_char(uint32_t code, uint32_t before)
+{
+    return code >= 0x80 || (code >= 'a' && code <= 'z') || (code >= '0' && code <= '9') ||
+           (code == '-' && before && before != '-');
+}
+
+/* Its form as a path. What is a letter beyond ASCII is the skill room's to say, which hears of
+ * every file (file_check()). */
 static bool is_skill_name(struct str name)
 {
-    if (!name.n || name.n > SKILL_NAME_MAX || name.p[0] == '-' || name.p[name.n - 1] == '-')
-        return false;
-    for (size_t i = 0; i < name.n; i++) {
-        char c = name.p[i];
+    uint32_t code = 0, before = 0;
+    size_t units = 0; /* of UTF-16, as the format counts */
 
-        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-              (c == '-' && name.p[i - 1] != '-')))
+    for (struct str rest = name; rest.n; before = code) {
+        if (utf8_decode(&rest, &code) < 0 || !is_name_char(code, before))
             return false;
+        units += code > 0xFFFF ? 2 : 1;
     }
-    return true;
+    return units && units <= SKILL_NAME_MAX && code != '-';
 }
 
 static int deny_skill(struct str path, struct err *err)
@@ -94,6 +102,18 @@ struct str memory_seen_path(struct str store_path, struct arena *arena)
 /* ---- reading ---- */
 
 static const char *const mapped[] = { "AGENTS.md", "tools.json" };
+
+int memory_admits(struct str tree, struct str path, struct err *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(mapped) && str_starts(tree, STR("agents/")); i++) {
+        if (str_eq_nocase(path, str_from(mapped[i])))
+            return err_set(err, ERR_PATH_DENIED,
+                           "%s is made of the agent's settings; change it there (dormouse agents), "
+                           "and keep notes below knowledge/",
+                           mapped[i]);
+    }
+    return 0;
+}
 
 /* A list of names; "*" alone for an agent that has every tool of its kind. */
 static struct str tools_text(const struct agent *agent, struct arena *arena)

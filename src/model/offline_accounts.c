@@ -3,15 +3,14 @@
  * SPDX-License-Identifier: MIT
  */
 #include <json-c/json.h>
+#include <time.h>
 
 #include "base/alloc.h"
 #include "base/json.h"
 #include "base/json_write.h"
-#include "base/timefmt.h"
 #include "model/offline_int.h"
 
 #define SHOWN_MAX 20
-#define DAY_MS    86400000
 
 /* A call with these members; the JSON lies in the turn's arena. */
 static void call_with(struct offline_turn *turn, const struct model_tool *tool, struct buf *json)
@@ -184,14 +183,17 @@ static void say_events(struct offline_turn *turn)
     }
 }
 
-/* The UTC day; the tool's own time zone says what was meant by it. */
-static void day_text(int64_t now_ms, int64_t days, char out[11])
+void offline_day(const struct offline_turn *turn, int days, char out[OFFLINE_DAY_SIZE])
 {
-    char text[TIMEFMT_SIZE];
+    time_t now = (time_t)(turn->now_ms / 1000);
+    struct tm day;
 
-    timefmt_rfc3339(now_ms + days * DAY_MS, text);
-    memcpy(out, text, 10);
-    out[10] = '\0';
+    localtime_r(&now, &day);
+    day.tm_mday += days;
+    day.tm_hour = 12; /* days have 23 to 25 hours: noon is in every one */
+    day.tm_isdst = -1;
+    mktime(&day);
+    strftime(out, OFFLINE_DAY_SIZE, "%Y-%m-%d", &day);
 }
 
 /* arg: "0" today, "1" tomorrow, "7" this week. */
@@ -199,14 +201,14 @@ void offline_calendar_list(struct offline_turn *turn)
 {
     const struct model_tool *tool = need(turn, "look at your calendar", "list_events");
     bool week = turn->arg[0] == '7', tomorrow = turn->arg[0] == '1';
-    char from[11], to[11];
+    char from[OFFLINE_DAY_SIZE], to[OFFLINE_DAY_SIZE];
     AUTO_BUF json = BUF_INIT(128);
 
     if (!tool)
         return;
     if (turn->round == 0) {
-        day_text(turn->now_ms, tomorrow, from);
-        day_text(turn->now_ms, week ? 7 : tomorrow ? 2 : 1, to);
+        offline_day(turn, tomorrow, from);
+        offline_day(turn, week ? 7 : tomorrow ? 2 : 1, to);
         buf_printf(&json, "{\"from\":\"%s\",\"to\":\"%s\"}", from, to);
         call_with(turn, tool, &json);
     } else if (!offline_failed(turn)) {

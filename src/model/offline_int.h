@@ -163,6 +163,9 @@ bool offline_call(struct offline_turn *turn, const struct model_tool *tool,
                   const struct offline_arg *args, size_t n);
 /* The same when somebody has the JSON already. */
 void offline_call_json(struct offline_turn *turn, const struct model_tool *tool, struct str json);
+/* The day that many days from now, as clocks of this machine show it: "2026-11-20". */
+#define OFFLINE_DAY_SIZE 16
+void offline_day(const struct offline_turn *turn, int days, char out[OFFLINE_DAY_SIZE]);
 /* A shell command, when there is a shell; else says what is missing and is false. */
 bool offline_bash(struct offline_turn *turn, const char *command);
 /* 'as one word of a shell' */

@@ -214,15 +214,15 @@ void offline_task_finish(struct offline_turn *turn)
 /* today, tomorrow, 2026-11-20, or the words as they are. */
 static struct str date_of(struct offline_turn *turn, struct str words)
 {
-    char text[TIMEFMT_SIZE];
-    int64_t days = 0;
+    char text[OFFLINE_DAY_SIZE];
+    int days = 0;
 
     if (str_eq_nocase(words, STR("tomorrow")))
         days = 1;
     else if (!str_eq_nocase(words, STR("today")))
         return words;
-    timefmt_rfc3339(turn->now_ms + days * 86400000, text);
-    return str_of(arena_copy(turn->arena, text, 10), 10);
+    offline_day(turn, days, text);
+    return str_from(arena_text(turn->arena, text));
 }
 
 void offline_task_due(struct offline_turn *turn)

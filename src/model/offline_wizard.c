@@ -1,9 +1,9 @@
 /* Making an agent without a language model: a form that is filled by talking.
  *
- * Everything follows from the messages. What people said is gone through from the beginning: each
- * sentence fills the next empty place of the form or corrects one that is filled ("call it Coach",
- * "without bash"); a proposal that was accepted ends the form, one that was rejected waits for a
- * correction. So a conversation that is resumed goes on where it was.
+ * Everything follows from the messages. What people said is gone through from the beginning
+ * (offline_wizard_hear.c): each sentence fills the next empty place of the form or corrects one
+ * that is filled ("call it Coach", "without bash"); a proposal that was accepted ends the form, one
+ * that was rejected waits for a correction. So a conversation that is resumed goes on where it was.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,64 +11,6 @@
 
 #include "base/json.h"
 #include "model/offline_wizard_int.h"
-
-/* ---- words ---- */
-
-static bool matches(const struct offline_words *words, const char *const *table,
-                    struct offline_match *ret_match)
-{
-    for (size_t i = 0; table[i]; i++)
-        if (offline_match(table[i], words, ret_match))
-            return true;
-    return false;
-}
-
-static bool is_yes(const struct offline_words *words)
-{
-    static const char *const table[] = {
-        "yes|y|yep|yeah|ok|okay|sure|fine|good|great|perfect|right|correct|please|accept|propose "
-        "...",
-        "sounds good|great|fine ...",
-        "that|this is fine|good|ok|right ...",
-        "do it ...",
-        "go ahead ...",
-        "looks good|fine|right ...",
-        NULL,
-    };
-    struct offline_match match;
-
-    return matches(words, table, &match);
-}
-
-static bool is_no(const struct offline_words *words)
-{
-    static const char *const table[] = {
-        "no|nope|none|nothing|neither|blank|empty|without|scratch",
-        "no template|thanks|thank ...",
-        "from scratch ...",
-        "none of them|these|those ...",
-        NULL,
-    };
-    struct offline_match match;
-
-    return matches(words, table, &match);
-}
-
-static bool is_greeting(const struct offline_words *words)
-{
-    static const char *const table[] = {
-        "hi|hello|hey|hallo|moin|greetings ...",
-        "good morning|evening|day|afternoon ...",
-        "help|start|begin|new",
-        "what can you do ...",
-        "[i] [want|need|make|create] [to] [make|create|build] an|a "
-        "[new] agent",
-        NULL
-    };
-    struct offline_match match;
-
-    return matches(words, table, &match) && words->n < 8;
-}
 
 /* ---- tools ---- */
 
@@ -180,7 +122,7 @@ static void note_names(struct wizard *w, const char *what, const struct str *nam
     buf_add_text(&w->notice, ".\n\n");
 }
 
-static bool change_tools(struct wizard *w, struct str phrase, bool add)
+bool wizard_change_tools(struct wizard *w, struct str phrase, bool add)
 {
     struct wizard_form *form = &w->form;
     struct str names[WIZARD_TOOLS_MAX];
@@ -199,7 +141,7 @@ static bool change_tools(struct wizard *w, struct str phrase, bool add)
 
 /* ---- templates ---- */
 
-static struct json_object *template_named(const struct wizard *w, struct str text)
+struct json_object *wizard_template(const struct wizard *w, struct str text)
 {
     for (size_t i = 0; i < json_object_array_length(w->templates); i++) {
         struct json_object *template = json_object_array_get_idx(w->templates, i);
@@ -267,144 +209,6 @@ struct json_object *wizard_suggest(const struct wizard *w)
     return best;
 }
 
-/* ---- hearing ---- */
-
-static struct str bare(struct str text)
-{
-    text = str_trim(text);
-    while (text.n && strchr("\"'.!,;:", text.p[text.n - 1]))
-        text.n--;
-    while (text.n && strchr("\"'", text.p[0]))
-        text = str_skip(text, 1);
-    return str_trim(text);
-}
-
-static bool hear_name(struct wizard *w, const struct offline_words *words)
-{
-    static const char *const table[] = {
-        "call|name|rename it|him|her|them [to] {a}",
-        "[the|its|his|her] name is|should [be] {a}",
-        "rename [it] to {a}",
-        NULL,
-    };
-    struct offline_match match;
-
-    if (!matches(words, table, &match) || !bare(match.cap[0]).n)
-        return false;
-    w->form.name = bare(match.cap[0]);
-    return true;
-}
-
-static bool hear_tools(struct wizard *w, const struct offline_words *words)
-{
-    static const char *const less[] = { "without|remove|drop|minus|not|no {a}",
-                                        "leave|take out|away {a}", "leave|take {a} out|away",
-                                        "[it] [should] [must] not use|have {a}", NULL };
-    static const char *const more[] = { "add|with|plus|also|include {a}",
-                                        "[it] needs|should [also] [have|use] {a}",
-                                        "give it [also] {a}", NULL };
-    struct offline_match match;
-
-    if (matches(words, less, &match))
-        return change_tools(w, match.cap[0], false);
-    if (matches(words, more, &match))
-        return change_tools(w, match.cap[0], true);
-    return false;
-}
-
-static bool hear_template(struct wizard *w, const struct offline_words *words)
-{
-    static const char *const table[] = { "use|take|choose [the] {a}", "begin|start with [the] {a}",
-                                         "[the] {a} template", NULL };
-    struct offline_match match;
-    struct json_object *template;
-
-    if (!matches(words, table, &match))
-        return false;
-    template = template_named(w, match.cap[0]);
-    if (!template)
-        return false;
-    w->form.template = template;
-    w->form.template_known = true;
-    return true;
-}
-
-static bool hear_style(struct wizard *w, const struct offline_words *words)
-{
-    static const char *const terse[] = {
-        "[be] [make] [it] [more] terse|short|brief|laconic|quiet ...", NULL
-    };
-    static const char *const warm[] = {
-        "[be] [make] [it] [more] friendly|warm|chatty|helpful|detailed|open ...", NULL
-    };
-    struct offline_match match;
-    bool is_terse = matches(words, terse, &match);
-
-    if (!is_terse && !matches(words, warm, &match))
-        return false;
-    w->form.terse = is_terse;
-    w->form.style_known = true;
-    return true;
-}
-
-/* A correction of what is in the form, or of what will be. */
-static bool hear_correction(struct wizard *w, const struct offline_words *words)
-{
-    return hear_name(w, words) || hear_template(w, words) || hear_tools(w, words) ||
-           hear_style(w, words);
-}
-
-static void hear_answer(struct wizard *w, const struct offline_words *words)
-{
-    struct wizard_form *form = &w->form;
-    struct json_object *suggested = form->template ? form->template : wizard_suggest(w);
-
-    if (!form->template_known) {
-        form->template = is_no(words) ? NULL : template_named(w, words->text);
-        if (!form->template && is_yes(words))
-            form->template = suggested;
-        form->template_known = form->template || is_no(words);
-        w->lost = !form->template_known;
-    } else if (!form->name.n) {
-        form->name = is_yes(words) && form->template ? json_str(json_find(form->template, "name"))
-                                                     : bare(words->text);
-    } else if (!form->tools_known) {
-        form->tools_known = is_yes(words);
-        w->lost = !form->tools_known;
-    } else if (!form->style_known) {
-        form->style_known = is_yes(words);
-        w->lost = !form->style_known;
-    } else {
-        w->lost = !is_yes(words);
-    }
-}
-
-static void hear(struct wizard *w, struct str text)
-{
-    static const char *const again[] = { "start over ...", "begin again ...", "reset", "new agent",
-                                         NULL };
-    struct offline_words words;
-    struct offline_match match;
-
-    buf_clear(&w->notice);
-    w->lost = false;
-    w->made = STR_NONE;
-    offline_words_split(text, w->turn->arena, &words);
-    offline_words_unpolite(&words);
-    if (matches(&words, again, &match)) {
-        w->form = (struct wizard_form){ .purpose = STR_NONE };
-        w->rejected = false;
-    } else if (!w->form.purpose.n) {
-        if (!is_greeting(&words))
-            w->form.purpose = str_trim(text);
-    } else if (hear_correction(w, &words)) {
-        w->rejected = false;
-    } else {
-        hear_answer(w, &words);
-        w->rejected = w->rejected && w->lost;
-    }
-}
-
 /* ---- the conversation ---- */
 
 static struct json_object *list_in(const struct model_message *m, const char *key,
@@ -457,7 +261,7 @@ static void hear_all(struct wizard *w)
         const struct model_message *m = &request->messages[i];
 
         if (m->role == MODEL_USER && str_trim(m->text).n)
-            hear(w, m->text);
+            wizard_hear(w, m->text);
         else if (m->role == MODEL_TOOL && str_is(m->tool_name, "propose_agent"))
             hear_result(w, m);
     }

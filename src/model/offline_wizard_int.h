@@ -1,4 +1,4 @@
-/* The guided conversation that makes an agent: what its two files share.
+/* The guided conversation that makes an agent: what its files share.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -35,6 +35,15 @@ struct json_object *wizard_suggest(const struct wizard *w);
 /* Tools that the form has, at most WIZARD_TOOLS_MAX. */
 size_t wizard_tools(const struct wizard *w, struct str *ret_names);
 struct json_object *wizard_tool(const struct wizard *w, struct str name);
+
+/* Adds or leaves out the tools that a phrase names; false: it names none. */
+bool wizard_change_tools(struct wizard *w, struct str phrase, bool add);
+/* The template whose name or id is in text; NULL: none. */
+struct json_object *wizard_template(const struct wizard *w, struct str text);
+
+/* ---- offline_wizard_hear.c ---- */
+/* One message of the person. */
+void wizard_hear(struct wizard *w, struct str text);
 
 /* ---- offline_wizard_say.c ---- */
 /* Asks for what is missing; false: nothing is. */

@@ -22,6 +22,11 @@ static struct str member(struct json_object *object, const char *key)
 
 static void ask_purpose(struct wizard *w)
 {
+    if (w->lost) {
+        offline_say(w->turn, "I did not understand that. What should the agent do for you? One or "
+                             "two sentences are enough.\n");
+        return;
+    }
     offline_say(
         w->turn,
         "I make agents with you. I am a set of rules, not a language model: I ask one thing "
@@ -57,6 +62,8 @@ static void ask_template(struct wizard *w)
 
 static void ask_name(struct wizard *w)
 {
+    if (w->lost)
+        offline_say(w->turn, "That can't be its name. ");
     if (w->form.template)
         offline_say(w->turn, "What shall it be called? \"yes\" means %.*s.\n",
                     STR_ARG(member(w->form.template, "name")));

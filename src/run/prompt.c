@@ -27,27 +27,24 @@ static struct str prompt_text(const char *name)
 
 static bool has_tool(const struct run *run, const char *name)
 {
-    const struct tool_contract *contract = tool_bed_find(run->runner->config.tools, str_from(name));
+    struct tool_bed *tools = run->runner->config.tools;
+    const struct tool_contract *contract = tool_bed_find(tools, str_from(name));
 
-    return contract && tool_offered(contract, &run->agent, run->row.wake_reason);
+    return contract && tool_bed_offers(tools, contract, &run->agent, run->row.wake_reason);
 }
 
 /* Paths only: what they hold is read when it is needed. The same files give the same bytes. */
-static int add_memory(const struct run *run, struct arena *arena, struct buf *out, struct err *err)
+static int say_memory(const struct run *run, struct arena *arena, struct buf *out, struct err *err)
 {
     struct file *files;
     size_t count, shown = 0, left = 0;
 
-    if (!run->runner->config.files || !has_tool(run, "read_memory"))
-        return 0;
-    if (memory_list(run->runner->config.files, &run->agent, STR_NONE, arena, &files, &count, err) <
-        0)
+    if (memory_list(run->runner->config.files, &run->agent, STR("knowledge"), arena, &files, &count,
+                    err) < 0)
         return err_wrap(err, "list the agent's memory");
     buf_add_text(out, "\n\n");
     buf_add_str(out, prompt_text("memory.md"));
     for (size_t i = 0; i < count; i++) {
-        if (!str_starts(files[i].path, STR("knowledge/")))
-            continue;
         if (shown == PATHS_SHOWN) {
             left++;
             continue;
@@ -56,6 +53,28 @@ static int add_memory(const struct run *run, struct arena *arena, struct buf *ou
     }
     if (left)
         buf_printf(out, "\n- and %zu more, which list_memory names", left);
+    return 0;
+}
+
+/* Made anew only when some file may be another: it is a part of every request. */
+static int add_memory(const struct run *run, struct arena *arena, struct buf *out, struct err *err)
+{
+    struct memory_said *said = &run->runner->said[(uint64_t)run->agent.n % RUNNER_LISTS];
+    uint64_t stamp;
+
+    if (!run->runner->config.files || !has_tool(run, "read_memory"))
+        return 0;
+    stamp = files_stamp(run->runner->config.files);
+    if (!said->text.n || said->agent_n != run->agent.n || said->stamp != stamp) {
+        AUTO_BUF text = BUF_INIT(LIMIT_JSON_BYTES);
+
+        if (say_memory(run, arena, &text, err) < 0)
+            return -1;
+        buf_release(&said->text);
+        *said = (struct memory_said){ .agent_n = run->agent.n, .stamp = stamp, .text = text };
+        text = BUF_INIT(LIMIT_JSON_BYTES);
+    }
+    buf_add_str(out, buf_str(&said->text));
     return 0;
 }
 

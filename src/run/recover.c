@@ -150,7 +150,9 @@ static void recover_one(struct runner *runner, struct str run_key)
     run_unhold(run);
 }
 
-/* ---- all of them, a page a tick ---- */
+/* ---- all of them, a page a tick ----
+ *
+ * Those that wait under the rules of this process are not even read: thousands may. */
 
 /* Under rules that this build can't make: it can't wait for something that will not be followed.
  * Under a former policy it waits on, and hears of the new one when it is woken. */
@@ -166,13 +168,14 @@ static bool is_foreign(struct runner *runner, const struct run_record *row)
 static void recover_page(struct loop_timer *timer)
 {
     struct runner *runner = CONTAINER_OF(timer, struct runner, recover);
+    struct str waits_well = str_of((const char *)runner->rules.hash, BP_HASH_BYTES);
     AUTO_ARENA arena = ARENA_INIT;
     struct run_record *rows;
     struct err err = ERR_INIT;
     size_t n;
 
-    if (run_open_page(runner->config.agent_domain, runner->recover_at, runner->recover_after, PAGE,
-                      &arena, &rows, &n, &err) < 0) {
+    if (run_open_page(runner->config.agent_domain, waits_well, runner->recover_at,
+                      runner->recover_after, PAGE, &arena, &rows, &n, &err) < 0) {
         LOG_ERROR("run", "the open runs could not be read", LOG_ERR(&err));
         runner_reload(runner, AGAIN_MS);
         return;
@@ -246,15 +249,15 @@ static int expire(struct runner *runner, int64_t now)
 
 static void watch_waits(struct runner *runner, int64_t earliest);
 
-static void waits_due(struct loop_timer *timer)
+static void come_due(struct runner *runner, int64_t now)
 {
-    struct runner *runner = CONTAINER_OF(timer, struct runner, waits);
-    int64_t now = clock_wall_ms(loop_clock(runner->config.loop));
     struct err err = ERR_INIT;
     int64_t rested[PAGE];
     size_t n = 0;
     int r = run_waits_due(runner->config.agent_domain, now, rested, PAGE, &n, &err);
 
+    loop_timer_stop(runner->config.loop, &runner->waits);
+    loop_timer_stop(runner->config.loop, &runner->waited);
     if (r < 0)
         LOG_ERROR("run", "rests could not be read", LOG_ERR(&err));
     for (size_t i = 0; i < n; i++) {
@@ -267,16 +270,43 @@ static void waits_due(struct loop_timer *timer)
     watch_waits(runner, r < 0 ? now + AGAIN_MS : 0);
 }
 
-void runner_wait_until(struct runner *runner, int64_t at)
+static int64_t wall(const struct runner *runner)
 {
-    runner->waits.fire = waits_due;
-    if (!runner->waits.heap_index || at < runner->waits.due_ms)
-        loop_alarm_start(runner->config.loop, &runner->waits, at);
+    return clock_wall_ms(loop_clock(runner->config.loop));
 }
 
 static int64_t later(int64_t a, int64_t b)
 {
     return a > b ? a : b;
+}
+
+static void waits_due(struct loop_timer *timer)
+{
+    struct runner *runner = CONTAINER_OF(timer, struct runner, waits);
+
+    come_due(runner, wall(runner));
+}
+
+static void waited_due(struct loop_timer *timer)
+{
+    struct runner *runner = CONTAINER_OF(timer, struct runner, waited);
+
+    come_due(runner, later(wall(runner), runner->waited_at));
+}
+
+/* By the wall clock, which goes on while the machine sleeps, and by as much time as lies between
+ * now and then: when somebody sets the wall clock back, what waits does not wait for longer. */
+void runner_wait_until(struct runner *runner, int64_t at)
+{
+    int64_t now = wall(runner);
+
+    runner->waits.fire = waits_due;
+    runner->waited.fire = waited_due;
+    if (runner->waits.heap_index && at >= runner->waits.due_ms)
+        return;
+    runner->waited_at = at;
+    loop_alarm_start(runner->config.loop, &runner->waits, at);
+    loop_timer_start(runner->config.loop, &runner->waited, later(at - now, 0));
 }
 
 static void watch_waits(struct runner *runner, int64_t earliest)
@@ -287,7 +317,7 @@ static void watch_waits(struct runner *runner, int64_t earliest)
     if (run_next_wait(runner->config.agent_domain, &rest, &err) < 0 ||
         inbox_next_expiry(runner->config.agent_domain, &expiry, &err) < 0) {
         LOG_ERROR("run", "what waits for a time could not be read", LOG_ERR(&err));
-        rest = clock_wall_ms(loop_clock(runner->config.loop)) + AGAIN_MS;
+        rest = wall(runner) + AGAIN_MS;
     }
     if (rest)
         runner_wait_until(runner, later(rest, earliest));

@@ -130,15 +130,14 @@ struct run {
         struct prompt_texts *texts;
     } prompt;                           /* what the exchange reads */
     bool thinking, checking;            /* a model request is wanted or under way */
-    int64_t text_bytes, thinking_bytes; /* of the partial answer */
     bool spoke_first;                   /* text came before thinking: its event, too */
+    int64_t text_bytes, thinking_bytes; /* of the partial answer */
     struct map intents;                 /* tool and arguments -> how often, plus one */
     uint64_t interrupted;               /* keys of calls that acted when it was loaded */
     unsigned busy;                      /* what will call back: outboxes, exchanges, jobs */
     const char *cwd;
-    bool spent;
     struct run *queue_next; /* waits for a place to think */
-    bool queued;
+    bool queued, spent;
     bool dirty; /* the row of the run must be written */
     bool ended, broken, cancelled;
     bool decreed;         /* it is ended without asking its program */
@@ -148,6 +147,14 @@ struct run {
 };
 
 #define RUNNER_ENGINES 64
+#define RUNNER_LISTS   64
+
+/* What the system text says of an agent's files, for as long as they stay the same. */
+struct memory_said {
+    int64_t agent_n;
+    uint64_t stamp; /* files_stamp() before it was made */
+    struct buf text;
+};
 
 struct runner {
     struct runner_config config;
@@ -156,7 +163,9 @@ struct runner {
     struct hands *hands;
     struct run_listener *listeners;
     struct uuid_source uuids;
-    struct loop_timer waits;   /* rests that are over, questions that expire */
+    struct loop_timer waits,
+        waited; /* rests that are over, questions that expire: by either clock */
+    int64_t waited_at;
     struct loop_timer recover; /* goes through the open runs, a page a tick */
     int64_t recover_at, recover_after;
     size_t thinking; /* model requests under way */
@@ -166,6 +175,7 @@ struct runner {
     size_t engine_count;
     struct map failures; /* run_key -> units in a row that could not be kept */
     struct prompt_cache *prompts;
+    struct memory_said said[RUNNER_LISTS]; /* by the agent's number */
     bool stopping;
 };
 

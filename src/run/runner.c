@@ -146,6 +146,7 @@ void runner_stop(struct runner *runner)
         return;
     runner->stopping = true;
     loop_timer_stop(runner->config.loop, &runner->waits);
+    loop_timer_stop(runner->config.loop, &runner->waited);
     loop_timer_stop(runner->config.loop, &runner->recover);
     map_each (&runner->runs, entry) {
         struct run *run = entry->value;
@@ -169,6 +170,8 @@ void runner_free(struct runner *runner)
     while (runner->engine_count)
         bp_free(runner->engines[--runner->engine_count]);
     prompt_cache_free(runner->prompts);
+    for (size_t i = 0; i < ARRAY_LEN(runner->said); i++)
+        buf_release(&runner->said[i].text);
     run_rulebook_release(&runner->rules);
     free(runner);
 }

@@ -54,14 +54,23 @@ static void done(void *arg, const struct err *err)
         reply(later->request, later->connect, later->write);
 }
 
-static void done_empty(void *arg, const struct err *err)
+/* 204, or 200 with the status when there is something left for the person to do. */
+static void reply_removed(struct serve_request *request, const struct connect *connect)
+{
+    if (connect_google_left(connect))
+        reply(request, connect, connect_google_status);
+    else
+        serve_reply_empty(request, 204);
+}
+
+static void done_removing(void *arg, const struct err *err)
 {
     struct later *later = arg;
 
     if (err)
         serve_reply_error(later->request, err);
     else
-        serve_reply_empty(later->request, 204);
+        reply_removed(later->request, later->connect);
 }
 
 /* The answer comes by the callback when r is 0. */
@@ -219,8 +228,10 @@ void api_google_remove(struct serve_request *request)
 
     if (api_check_query(request) < 0 || !(connect = connect_of(request)))
         return;
-    r = connect_google_remove(connect, done_empty, later_new(request, connect, NULL), &err);
-    if (r > 0 || (r < 0 && err.code == ERR_NOT_FOUND))
+    r = connect_google_remove(connect, done_removing, later_new(request, connect, NULL), &err);
+    if (r > 0)
+        reply_removed(request, connect);
+    else if (r < 0 && err.code == ERR_NOT_FOUND)
         serve_reply_empty(request, 204);
     else
         wait_for(request, r, &err);

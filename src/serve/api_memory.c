@@ -263,6 +263,18 @@ static const struct json_field put_fields[] = {
     { .name = NULL },
 };
 
+/* An edit does not vouch for the rest of the text: where it came from stays with it. */
+static int keep_taint(struct serve_request *request, struct file_write *write, struct err *err)
+{
+    struct file now = { .n = 0 };
+
+    if (file_get(files_of(request), write->tree, write->path, serve_request_arena(request), &now,
+                 err) < 0)
+        return -1;
+    write->taint = now.taint;
+    return 0;
+}
+
 void api_memory_put(struct serve_request *request)
 {
     struct put_body body = { .base = FILE_ANY_VERSION };
@@ -285,6 +297,7 @@ void api_memory_put(struct serve_request *request)
                                                  .content = write.content,
                                                  .reason = body.reason },
                           arena, &err) < 0 ||
+        keep_taint(request, &write, &err) < 0 ||
         skills_check_file(place.path, write.content, arena, &err) < 0 ||
         put_file(request, &place, &write, 0, &file, &err) < 0 ||
         get_file(request, &place, 0, &file, &err) < 0)

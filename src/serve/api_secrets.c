@@ -40,21 +40,25 @@ struct listing {
     struct arena *arena;
 };
 
-static void write_users(const struct listing *list, const char *name)
+/* What uses the secret, one after the other: "model near", "Slack". */
+static void each_user(const struct api *api, const char *name, struct arena *arena,
+                      void (*fn)(void *arg, const char *user), void *arg)
 {
-    const struct api_config *config = &list->api->config;
+    const struct api_config *config = &api->config;
     const char *account = config->connect ? connect_uses_secret(config->connect, name) : NULL;
     size_t n = 0;
     const struct model_spec *specs = config->models ? model_specs(config->models, &n) : NULL;
 
-    json_write_key(list->w, "usedBy");
-    json_write_array_begin(list->w);
     for (size_t i = 0; i < n; i++)
         if (specs[i].secret_ref && strcmp(specs[i].secret_ref, name) == 0)
-            json_write_text(list->w, arena_printf(list->arena, "model %s", specs[i].id));
+            fn(arg, arena_printf(arena, "model %s", specs[i].id));
     if (account)
-        json_write_text(list->w, account);
-    json_write_array_end(list->w);
+        fn(arg, account);
+}
+
+static void write_user(void *arg, const char *user)
+{
+    json_write_text(arg, user);
 }
 
 static void write_one(void *arg, const char *name)
@@ -64,7 +68,10 @@ static void write_one(void *arg, const char *name)
     json_write_object_begin(list->w);
     api_put_text(list->w, "name", name);
     api_put_text(list->w, "store", list->where);
-    write_users(list, name);
+    json_write_key(list->w, "usedBy");
+    json_write_array_begin(list->w);
+    each_user(list->api, name, list->arena, write_user, list->w);
+    json_write_array_end(list->w);
     json_write_object_end(list->w);
 }
 
@@ -126,11 +133,21 @@ void api_secrets_set(struct serve_request *request)
 
 static const struct json_field no_fields[] = { { .name = NULL } };
 
+static void add_user(void *arg, const char *user)
+{
+    struct buf *out = arg;
+
+    buf_printf(out, "%s%s", out->n ? ", " : " It is used by: ", user);
+}
+
+/* Whether it can be read, and what for. Whether its owner takes it is asked where it is used: with
+ * `dormouse model test`, or by testing the account. */
 void api_secrets_test(struct serve_request *request)
 {
     struct secrets *secrets;
     const char *name;
     struct buf value = BUF_INIT(SECRET_VALUE_MAX);
+    AUTO_BUF users = BUF_INIT(64u << 10);
     AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
     struct json_writer w = JSON_WRITER(&json);
     AUTO_JSON body = NULL;
@@ -145,8 +162,12 @@ void api_secrets_test(struct serve_request *request)
     secrets_wipe(&value);
     json_write_object_begin(&w);
     api_put_bool(&w, "ok", ok);
+    each_user(api_of(request), name, serve_request_arena(request), add_user, &users);
     api_put_text(&w, "message",
-                 ok ? "The secret is set and can be read." : err_format(&err, text, sizeof(text)));
+                 ok ? arena_printf(serve_request_arena(request),
+                                   "The secret is set and can be read.%s%s", buf_text(&users),
+                                   users.n ? "." : "")
+                    : err_format(&err, text, sizeof(text)));
     json_write_object_end(&w);
     api_reply(request, 200, &json, &w);
 }

@@ -259,7 +259,7 @@ void api_skills_add(struct serve_request *request)
     struct arena *arena = serve_request_arena(request);
     struct skill_body read = { .name = STR_NONE };
     AUTO_JSON body = NULL;
-    struct skill skill, made;
+    struct skill skill, made = { .name = STR_NONE };
     struct agent agent;
     struct err err = ERR_INIT;
     int r;
@@ -349,7 +349,7 @@ void api_skills_import(struct serve_request *request)
     struct api *api = api_of(request);
     struct arena *arena = serve_request_arena(request);
     struct archive_entry *entries;
-    struct skill made;
+    struct skill made = { .name = STR_NONE };
     struct agent agent;
     struct err err = ERR_INIT;
     size_t count;
@@ -477,12 +477,12 @@ void api_skills_file(struct serve_request *request)
         refuse_absent(request, &agent, id);
         return;
     }
-    if (r == 1)
+    if (r > 0)
         entry = find_file(entries, count, path);
-    if (r == 1 && !entry)
-        r = err_set(&err, ERR_NOT_FOUND, "the skill has no file \"%.*s\"",
+    if (!entry) {
+        if (r > 0)
+            err_set(&err, ERR_NOT_FOUND, "the skill has no file \"%.*s\"",
                     STR_ARG(utf8_truncate(path, 200)));
-    if (r < 0) {
         serve_reply_error(request, &err);
         return;
     }

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "builder/template.h"
+#include "connect/connect.h"
 #include "serve/api_int.h"
 
 static void put_names(struct json_writer *w, const char *key, const char *const *names)
@@ -73,16 +74,20 @@ static const char *approval_name(enum tool_approval approval)
     return names[approval];
 }
 
-/* A kill switch of its class takes a tool away from everybody. */
+/* A kill switch of its class takes a tool away from everybody; one of an account needs it. */
 static void put_available(struct serve_request *request, struct json_writer *w,
                           const struct tool_contract *contract, const struct agent *agent)
 {
     const struct kill_switch *on =
         kill_is_on(api_of(request)->config.kill, agent ? agent->id : "", contract->tool_class);
 
-    api_put_bool(w, "available", !on);
-    if (on)
-        api_put_text(w, "reason", "the emergency stop is on (`dormouse unkill` lifts it)");
+    const char *reason = on ? "the emergency stop is on (`dormouse unkill` lifts it)" : NULL;
+
+    if (!reason)
+        connect_available(api_of(request)->config.connect, contract->name, &reason);
+    api_put_bool(w, "available", !reason);
+    if (reason)
+        api_put_text(w, "reason", reason);
 }
 
 /* agent NULL: of everybody. */

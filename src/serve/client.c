@@ -5,15 +5,18 @@
  */
 #include "serve/client_int.h"
 
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include "serve/serve_int.h"
 #include "serve/ws_int.h"
 
-#define GOODBYE_MS 2000 /* for a last word to arrive */
+#define GOODBYE_MS  2000   /* for a last word to arrive */
+#define PATIENCE_MS 120000 /* for all of it, as long as the client takes some */
 
 struct serve_client *client_of(struct stream *stream)
 {
@@ -126,6 +129,8 @@ void serve_client_end(struct serve_client *client)
         return;
     }
     client_finish_soon(client);
+    client->stream.left = SIZE_MAX;
+    client->stream.patience_ms = client_now_ms(client) + PATIENCE_MS;
     stream_finish(&client->stream);
 }
 
@@ -161,16 +166,36 @@ static void heartbeat(struct serve_client *client, int64_t now)
         client_sse_heartbeat(client);
 }
 
+/* Nothing more is said, but the client has not taken all of it: it keeps its place as long as what
+ * is left, here and in the kernel, becomes less. */
+static bool still_takes(const struct serve *serve, struct stream *stream, int64_t now)
+{
+    int unsent = 0;
+    size_t left;
+
+    if (serve->stopping || now >= stream->patience_ms)
+        return false;
+    ioctl(stream->fd, SIOCOUTQ, &unsent);
+    left = stream->queued + (size_t)unsent;
+    if (left >= stream->left)
+        return false;
+    stream->left = left;
+    stream->end_ms = now + GOODBYE_MS;
+    return true;
+}
+
 void client_heartbeats(struct serve *serve, int64_t now)
 {
     struct stream *next;
 
     for (struct stream *stream = serve->streams.first; stream; stream = next) {
         next = stream->next;
-        if (stream->end_ms > 0 && stream->end_ms <= now)
-            stream_close(stream);
-        else if (!stream->ending)
+        if (stream->end_ms > 0 && stream->end_ms <= now) {
+            if (!still_takes(serve, stream, now))
+                stream_close(stream);
+        } else if (!stream->ending) {
             heartbeat(client_of(stream), now);
+        }
     }
 }
 

@@ -114,7 +114,7 @@ static void write_body(struct json_writer *w, const struct serve_route *route)
 {
     char text[64];
 
-    snprintf(text, sizeof(text), "At most %u bytes.", route->body_max);
+    snprintf(text, sizeof(text), "At most %zu bytes.", route->body_max);
     open_object(w, "requestBody");
     write_pair(w, "description", text);
     open_object(w, "content");

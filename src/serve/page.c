@@ -155,6 +155,27 @@ static void reply_page(struct serve_request *request, const struct page *page, i
     reply_shared(request, status, *slot);
 }
 
+/* "/api", "/api/v1/x", "/assets/x": never a view, whatever the browser hopes for. */
+static bool is_below(struct str path, struct str top)
+{
+    return str_starts(path, top) && (path.n == top.n || path.p[top.n] == '/');
+}
+
+int page_reply_missing(struct serve_request *request, struct str path)
+{
+    const struct page *page = page_find(STR("index.html"));
+    struct str accept = serve_request_header(request, "Accept"), word, type;
+
+    if (!page || is_below(path, STR("/api")) || is_below(path, STR("/assets")))
+        return -1;
+    while (accept.p && str_split(&accept, ',', &word))
+        if (str_split(&word, ';', &type) && str_eq_nocase(str_trim(type), STR("text/html"))) {
+            reply_page(request, page, 404);
+            return 0;
+        }
+    return -1;
+}
+
 int page_reply(struct serve_request *request, const char *name)
 {
     const struct page *page = page_find(str_from(name));

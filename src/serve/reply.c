@@ -52,7 +52,10 @@ void reply_drop(struct serve_request *request)
 /* Out now, or when the tick is committed. */
 static void release(struct serve_request *request)
 {
-    bool must_wait = !request->refused && !request->safe;
+    /* When the server has stopped there is nobody to tell, and no commit that would come before the
+     * server is gone. */
+    bool nobody = !request->conn && request->serve->stopping;
+    bool must_wait = !request->refused && !request->safe && !nobody;
 
     request->held = false;
     if (request->waiting)

@@ -281,12 +281,12 @@ static int find_route(struct serve_request *request, struct buf *allow, struct e
 
 static int check_body(struct serve_request *request, uint64_t length, bool chunked, struct err *err)
 {
-    uint32_t max = request->match.route ? request->match.route->body_max : 0;
+    size_t max = request->match.route ? request->match.route->body_max : 0;
 
     if (length > max || (chunked && max == 0))
         return err_set(err, ERR_TOO_LARGE,
-                       max ? "the body is larger than the %u bytes allowed here"
-                           : "no body is accepted here (%u bytes allowed)",
+                       max ? "the body is larger than the %zu bytes allowed here"
+                           : "no body is accepted here (%zu bytes allowed)",
                        max);
     request->body = BUF_INIT(max);
     return 0;
@@ -321,6 +321,13 @@ static void answer_allow(struct serve_request *request, const struct buf *allow)
     serve_reply_error_status(request, method_is_known(request->method) ? 405 : 501, &err);
 }
 
+/* Somebody looks for what is not there. */
+static bool is_look(const struct serve_request *request, const struct err *err)
+{
+    return err->code == ERR_NOT_FOUND &&
+           (str_is(request->method, "GET") || str_is(request->method, "HEAD"));
+}
+
 /* Sets a reply when the request is refused. */
 static void judge(struct serve_request *request, const struct head *head, uint64_t *ret_length)
 {
@@ -344,7 +351,8 @@ static void judge(struct serve_request *request, const struct head *head, uint64
         struct err denied = ERR_INIT;
         bool ok = check_access(request, head, &denied) == 0;
 
-        serve_reply_error(request, ok ? &err : &denied);
+        if (!ok || !is_look(request, &err) || page_reply_missing(request, request->target.path) < 0)
+            serve_reply_error(request, ok ? &err : &denied);
         return;
     }
     if (check_access(request, head, &err) < 0) {

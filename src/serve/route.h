@@ -41,7 +41,7 @@ struct serve_route {
     void (*run)(struct serve_request *request);
     enum serve_access access;
     enum serve_answer answer;
-    uint32_t body_max;        /* bytes; 0: no body is accepted */
+    size_t body_max;          /* bytes; 0: no body is accepted */
     const char *summary;      /* one sentence, for the OpenAPI document */
     const char *const *query; /* names of its query parameters, ends with NULL; NULL: none */
     /* Names of the schemas of body and answer in serve_routes.schemas; NULL: not described. */

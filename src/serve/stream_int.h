@@ -66,6 +66,8 @@ struct stream {
     unsigned head, used, room;
     size_t offset, queued;             /* into the first chunk; bytes in all */
     int64_t heard_ms, sent_ms, end_ms; /* for the owner's deadlines; end_ms 0: not ending */
+    int64_t patience_ms;               /* how long end_ms may be put off; 0: not at all */
+    size_t left;                       /* that the client had not taken when it was */
     bool dirty, ending, over, dead;
     bool flushed;   /* all was written, the end included */
     bool lingering; /* our side is closed, the peer's not yet */

@@ -39,17 +39,13 @@ static void add_line(struct buf *out, const struct skill *skill)
     buf_add_char(out, '\n');
 }
 
-int skills_prompt(struct skills *skills, const struct agent *agent, struct buf *out,
-                  struct err *err)
+static int say_skills(struct skills *skills, const struct agent *agent, struct buf *out,
+                      struct err *err)
 {
     AUTO_ARENA arena = ARENA_INIT;
-    const struct tool_contract *reader =
-        skills->config.tools ? tool_bed_find(skills->config.tools, STR("read_memory")) : NULL;
     struct skill *list;
     size_t n, shown = 0;
 
-    if (!reader || !tool_offered(reader, agent, STR("userInitiated")))
-        return 0;
     if (skills_list(skills, agent, &arena, &list, &n, err) < 0)
         return -1;
     for (size_t i = 0; i < n && shown < PROMPT_SKILLS_MAX; i++) {
@@ -59,5 +55,35 @@ int skills_prompt(struct skills *skills, const struct agent *agent, struct buf *
             buf_add_text(out, head);
         add_line(out, &list[i]);
     }
+    return 0;
+}
+
+/* Made anew only when a skill may be another: it is a part of every request. */
+int skills_prompt(struct skills *skills, const struct agent *agent, struct buf *out,
+                  struct err *err)
+{
+    const struct tool_contract *reader =
+        skills->config.tools ? tool_bed_find(skills->config.tools, STR("read_memory")) : NULL;
+    struct skills_said *said = &skills->said[(uint64_t)agent->n % SKILLS_SAID];
+    uint64_t stamp;
+    size_t ignored;
+
+    if (!reader || !tool_offered(reader, agent, STR("userInitiated")))
+        return 0;
+    stamp = skills->config.files ? files_stamp(skills->config.files) : 0;
+    shared_list(&skills->shared, clock_mono_ms(loop_clock(skills->config.loop)), &ignored);
+    if (!said->made || said->agent_n != agent->n || said->stamp != stamp ||
+        said->shared != skills->shared.stamp) {
+        said->made = false;
+        buf_release(&said->text);
+        said->text = BUF_INIT(LIMIT_JSON_BYTES);
+        if (say_skills(skills, agent, &said->text, err) < 0)
+            return -1;
+        said->agent_n = agent->n;
+        said->stamp = stamp;
+        said->shared = skills->shared.stamp;
+        said->made = true;
+    }
+    buf_add_str(out, buf_str(&said->text));
     return 0;
 }

@@ -1,8 +1,9 @@
 /* Skills for every agent: those bundled with Dormouse, and the directories of a folder.
  *
  * The folder is looked at when somebody asks, at most once a second; a SKILL.md is read again only
- * when its stamp (time, size, inode) is another. One in the folder wins over a bundled one of the
- * same name. What is not valid is listed with its problem, switched off.
+ * when its stamp (time, size, inode) is another, and of all of them together no more than
+ * TEXTS_BYTES, so that a look costs the loop milliseconds at most. One in the folder wins over a
+ * bundled one of the same name. What is not valid is listed with its problem, switched off.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -17,11 +18,13 @@
 #include "base/path.h"
 #include "skill/skill_int.h"
 
-#define SHARED_MAX 200
-#define LOOK_MS    1000
+#define SHARED_MAX  200
+#define LOOK_MS     1000
+#define TEXTS_BYTES (4 << 20) /* of all SKILL.md of the folder */
 
 extern const struct embed_file skill_bundled[]; /* "weekly-review/SKILL.md" */
 
+/* Of one skill, read when it is used. */
 static const struct archive_limits folder_limits = { .entries = 200,
                                                      .entry_bytes = 1 << 20,
                                                      .total_bytes = 4 << 20 };
@@ -120,6 +123,17 @@ static struct shared_skill *place_for(struct shared *shared, struct str name)
     return shared->n < SHARED_MAX ? &shared->items[shared->n++] : NULL;
 }
 
+static void refuse(struct shared_skill *item, const char *name, struct arena *arena)
+{
+    item->skill = (struct skill){ .name = str_from(arena_text(arena, name)),
+                                  .metadata = STR("{}"),
+                                  .allowed_tools = STR("[]"),
+                                  .source = STR("folder"),
+                                  .problem = STR("the folder of shared skills holds more than 4 MB "
+                                                 "of SKILL.md; this one was not read"),
+                                  .shared = true };
+}
+
 static void add_folder_skill(struct shared *shared, int root, const char *name)
 {
     AUTO_BUF text = BUF_INIT(SKILL_TEXT_MAX);
@@ -136,8 +150,13 @@ static void add_folder_skill(struct shared *shared, int root, const char *name)
     *item =
         (struct shared_skill){ .path = arena_printf(&shared->arena, "%s/%s", shared->root, name) };
     take_stamp(&st, item->stamp);
+    if (shared->bytes + (size_t)st.st_size > TEXTS_BYTES) {
+        refuse(item, name, &shared->arena);
+        return;
+    }
     if (file_read_fd(fd, name, &text, &err) < 0)
         buf_clear(&text);
+    shared->bytes += text.n;
     fill(item, str_from(name), buf_str(&text), "folder", &shared->arena);
     item->skill.created_at = item->skill.updated_at = st.st_mtim.tv_sec * 1000;
 }
@@ -192,6 +211,7 @@ static void load(struct shared *shared, int root, char **names, size_t n)
     shared->arena = ARENA_INIT;
     shared->items = ARENA_NEW_N(&shared->arena, struct shared_skill, SHARED_MAX);
     shared->n = 0;
+    shared->bytes = 0;
     add_bundled(shared);
     for (size_t i = 0; i < n; i++)
         add_folder_skill(shared, root, names[i]);

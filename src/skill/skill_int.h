@@ -56,7 +56,7 @@ struct shared {
     const char *root;
     struct arena arena; /* of the skills below, made anew when the folder changed */
     struct shared_skill *items;
-    size_t n;
+    size_t n, bytes;   /* bytes: of the texts that were read */
     int64_t looked_at; /* monotonic; 0: never */
     int64_t stamp;     /* of the folder as a whole */
 };
@@ -100,12 +100,23 @@ int skill_store_script_allow(struct skills *skills, int64_t agent_n, const char 
 
 /* ---- skills.c ---- */
 
+/* What the system prompt says of an agent's skills, for as long as they stay the same. */
+struct skills_said {
+    int64_t agent_n;
+    uint64_t stamp; /* files_stamp() */
+    int64_t shared; /* of the folder */
+    bool made;
+    struct buf text;
+};
+#define SKILLS_SAID 64
+
 struct skills {
     struct skills_config config;
     struct file_watcher watcher;
     struct tool_guard guard;
     struct shared shared;
     const char *source; /* of what is written now: "import"; NULL: by its author */
+    struct skills_said said[SKILLS_SAID]; /* by the agent's number */
 };
 struct str skills_tree(const struct agent *agent, struct arena *arena);
 int64_t skills_now(const struct skills *skills);
@@ -114,6 +125,9 @@ int64_t skills_now(const struct skills *skills);
 
 int watch_written(struct file_watcher *watcher, struct str tree, const struct file *after,
                   struct err *err);
+
+int watch_check(struct file_watcher *watcher, struct str tree, const struct file *after,
+                struct err *err);
 
 /* ---- use.c: a skill in use narrows what its run may call ---- */
 

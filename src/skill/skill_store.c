@@ -151,6 +151,8 @@ int skill_store_put(struct skills *skills, int64_t agent_n, struct skill *skill,
     char *id;
 
     skill->updated_at = skills_now(skills);
+    if (skills->config.files)
+        files_touch(skills->config.files);
     if (skill->id.n)
         return update(skills, skill, err);
     id = arena_alloc(arena, UUID_TEXT_SIZE, 1);
@@ -170,6 +172,8 @@ int skill_store_remove(struct skills *skills, int64_t agent_n, struct str name, 
                        " WHERE agent_n = ? AND name = ? AND deleted_at IS NULL"),
                    &q, err) < 0)
         return -1;
+    if (skills->config.files)
+        files_touch(skills->config.files);
     stmt_bind_i64(q, skills_now(skills));
     stmt_bind_i64(q, skills_now(skills));
     stmt_bind_i64(q, change_host(change));

@@ -18,6 +18,7 @@ int skills_new(const struct skills_config *config, struct skills **ret_skills, s
     skills->config = *config;
     skills->shared.root = config->shared_root;
     skills->watcher.written = watch_written;
+    skills->watcher.check = watch_check;
     skills->guard.judge = use_judge;
     skills->guard.succeeded = use_succeeded;
     skills->guard.read_memory = use_read_memory;
@@ -36,6 +37,8 @@ void skills_free(struct skills *skills)
     if (!skills)
         return;
     shared_release(&skills->shared);
+    for (size_t i = 0; i < ARRAY_LEN(skills->said); i++)
+        buf_release(&skills->said[i].text);
     free(skills);
 }
 

@@ -142,17 +142,6 @@ int skills_check_file(struct str path, struct str content, struct arena *arena, 
                    STR_ARG(name), STR_ARG(problems.items[0].text));
 }
 
-/* A skill that an agent writes has to be one, before a person is asked about it. */
-static int check_written(struct json_object *arguments, struct arena *arena, struct err *err)
-{
-    struct str operation = json_str(json_find(arguments, "operation"));
-
-    if (operation.n && !str_is(operation, "write"))
-        return 0;
-    return skills_check_file(json_str(json_find(arguments, "path")),
-                             json_str(json_find(arguments, "content")), arena, err);
-}
-
 int use_judge(struct tool_guard *guard, const struct tool_call *call,
               const struct tool_contract *contract, struct json_object *arguments, struct err *err)
 {
@@ -161,8 +150,6 @@ int use_judge(struct tool_guard *guard, const struct tool_call *call,
     struct skill_use *uses;
     size_t n;
 
-    if (strcmp(contract->name, "write_memory") == 0 && check_written(arguments, &arena, err) < 0)
-        return -1;
     if (!call->run_n)
         return 0;
     if (skill_store_uses(skills, call->run_n, &arena, &uses, &n, err) < 0)

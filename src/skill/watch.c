@@ -127,6 +127,20 @@ static int touch_row(struct skills *skills, const struct agent *agent, const str
     return skill_store_put(skills, agent->n, &skill, arena, err);
 }
 
+/* What an agent asks to write has to be a skill before a person is asked about it. */
+int watch_check(struct file_watcher *watcher, struct str tree, const struct file *after,
+                struct err *err)
+{
+    AUTO_ARENA arena = ARENA_INIT;
+    struct place place;
+
+    (void)watcher;
+    if (after->deleted || !place_of(tree, after->path, &place) || !str_is(place.rest, "SKILL.md") ||
+        !str_starts(after->author, STR("agent:")))
+        return 0;
+    return skills_check_file(after->path, after->content, &arena, err);
+}
+
 int watch_written(struct file_watcher *watcher, struct str tree, const struct file *after,
                   struct err *err)
 {

@@ -179,7 +179,10 @@ void job_fail(struct tool_job *job, const struct err *err)
         approval_digest(job->bed, &job->call, job->binding->entry->contract->name, STR("?"),
                         job->preview.digest);
     } else {
-        job->result = (struct tool_result){ .err = *err };
+        /* What went wrong may be said in words of the other side. */
+        job->result =
+            (struct tool_result){ .err = *err,
+                                  .taint = str_from(job->binding->entry->contract->output_taint) };
     }
     job_settle(job, err->code == ERR_CANCELLED);
 }

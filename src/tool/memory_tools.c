@@ -71,7 +71,8 @@ int memory_tool_check(void *arg, const struct tool_call *call, struct json_objec
     if (read_edit(call, arguments, &edit, err) < 0 || memory_edit_check(&edit, &arena, err) < 0 ||
         refuse_redacted(edit.content, err) < 0)
         return -1;
-    if (edit.operation == MEMORY_WRITE)
+    /* Of a whole text that is no skill nothing is left to look at. */
+    if (edit.operation == MEMORY_WRITE && !str_starts(edit.path, STR("skills/")))
         return 0;
     r = memory_applied(bed->config.agent_domain, call->operation_id, &base, &version, err);
     if (r != 0)

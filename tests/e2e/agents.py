@@ -100,7 +100,7 @@ def what_is_wrong_with_an_agent_is_said(box):
     daemon.ask("POST", "/agents", {"displayName": "A", "instructions": "x" * 100 * 1024}, status=201)
     error = refused(daemon, "POST", "/agents", {"displayName": "A", "model": "nope"}, 403)
     expect_eq(error["code"], "model_not_allowed")
-    refused(daemon, "PATCH", f"/agents/{WIZARD}", {"displayName": "x"}, 404)
+    refused(daemon, "PATCH", f"/agents/{WIZARD}", {"displayName": "x"})
     refused(daemon, "PATCH", "/agents/nobody", {"displayName": "x"}, 404)
     expect_eq(ids(daemon), ["a", "planner"])
     daemon.stop()
@@ -212,9 +212,8 @@ def a_hostile_archive_makes_nothing(box):
         (pack([("agent.json", settings(format="x"))]), 400),
         (pack([("agent.json", settings(version=2))]), 400),
         (pack([("agent.json", settings(id="planner"))]), None),
-        (pack([("agent.json", settings(tools=["propose_agent"]))]), 400),
-        (pack([("agent.json", settings(tools=["nope"]))]), 400),
-        (pack([("agent.json", settings(model="nope"))]), 403),
+        (pack([("agent.json", settings(tools=[1]))]), 400),
+        (pack([("agent.json", settings(tools="bash"))]), None),
         (pack([("agent.json", settings(displayName="a\u202eb"))]), 400),
         (pack([agent, ("AGENTS.md", b"\xff")]), 400),
         (pack([agent, ("AGENTS.md", b"x" * (100 * 1024 + 1))]), 413),
@@ -234,7 +233,7 @@ def a_hostile_archive_makes_nothing(box):
         answer, text = raw(daemon, "POST", "/agents/import", body)
         expect(answer.status >= 400 and answer.status < 500 and status in (None, answer.status),
                f"case {i}: {answer.status} {text!r}")
-    expect_eq(ids(daemon, "?destroyed=true&system=true"), ["planner"])
+    expect_eq(ids(daemon, "?destroyed=true&system=true"), [WIZARD, "planner"])
     answer, _ = raw(daemon, "POST", "/agents/import", pack([agent, ("knowledge/a.md", b"I know.")]))
     expect_eq(answer.status, 201)
     again = raw(daemon, "GET", "/agents/guest/export")[1]
@@ -447,6 +446,113 @@ def only_the_wizard_has_the_wizards_tools(box):
     expect_eq(result["error"]["code"], "capability_denied")
     expect_eq(ids(daemon), ["planner"])
     daemon.stop()
+
+
+def keyed(daemon, key, body, path="/agents", kind="application/json"):
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=WAIT_S)
+    connection.request("POST", "/api/v1" + path, body=body if isinstance(body, bytes) else json.dumps(body),
+                       headers={"Authorization": f"Bearer {daemon.token()}", "Content-Type": kind,
+                                "Idempotency-Key": key})
+    answer = connection.getresponse()
+    data = json.loads(answer.read())
+    connection.close()
+    return answer.status, data
+
+
+@test
+def a_request_that_is_sent_again_makes_one_agent(box):
+    daemon = box.serve()
+    first = keyed(daemon, "k1", {"displayName": "Twin"})
+    expect_eq((first[0], first[1]["id"]), (201, "twin"))
+    expect_eq(keyed(daemon, "k1", {"displayName": "Twin"}), first)
+    status, answer = keyed(daemon, "k1", {"displayName": "Other"})
+    expect_eq((status, answer["error"]["code"]), (409, "conflict"))
+    expect_in("new key", answer["error"]["message"])
+    for key in ("", "x" * 201):
+        expect_eq(keyed(daemon, key, {"displayName": "Other"})[0], 400)
+    copy = keyed(daemon, "k2", {}, "/agents/twin/duplicate")
+    expect_eq(keyed(daemon, "k2", {}, "/agents/twin/duplicate"), copy)
+    archive = raw(daemon, "GET", "/agents/twin/export")[1]
+    brought = keyed(daemon, "k3", archive, "/agents/import", "application/gzip")
+    expect_eq(keyed(daemon, "k3", archive, "/agents/import", "application/gzip"), brought)
+    expect_eq(ids(daemon), ["planner", "twin", "twin-2", "twin-copy"])
+    # Also when the daemon died after it was made, and from several at once.
+    daemon.kill()
+    daemon = box.serve()
+    expect_eq(keyed(daemon, "k1", {"displayName": "Twin"})[1]["id"], "twin")
+    made = []
+    threads = [threading.Thread(target=lambda: made.append(keyed(daemon, "k4", {"displayName": "Race"})))
+               for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    expect_eq({(status, agent["id"]) for status, agent in made}, {(201, "race")})
+    daemon.stop()
+
+
+@test
+def an_import_says_what_could_not_be_taken_over(box):
+    daemon = box.serve()
+    settings = {"format": "dormouse-agent", "version": 1, "displayName": "Guest", "model": "far-away",
+                "tools": ["bash", "teleport", "propose_agent"]}
+    answer, text = raw(daemon, "POST", "/agents/import", pack([("agent.json", json.dumps(settings).encode())]))
+    agent = json.loads(text)
+    expect_eq((answer.status, agent["tools"], agent.get("model")), (201, ["bash"], None))
+    expect_eq(len(agent["warnings"]), 2)
+    expect_in("far-away", agent["warnings"][0])
+    expect_in("teleport, propose_agent", agent["warnings"][1])
+    expect("warnings" not in daemon.ask("GET", "/agents/guest"), "warnings are of the import only")
+    box.write("work/guest.tar.gz", "")
+    with open(box.work + "/guest.tar.gz", "wb") as file:
+        file.write(pack([("agent.json", json.dumps(settings).encode())]))
+    out, err = box.run("agent", "import", "guest.tar.gz")
+    expect_in("made guest-2 (Guest)", out)
+    expect_in("warning: There is no model \"far-away\"", err)
+    daemon.stop()
+
+
+@test
+def conversations_are_listed_shown_named_removed_and_found_at_the_terminal(box):
+    daemon = box.serve()
+    daemon.start("hello, I saw a zebra", session="one", cwd=box.work).end()
+    daemon.start("the second thing", session="two", cwd=box.work).end()
+    listed = box.run("threads", "list")[0]
+    expect_in("planner:session:one", listed)
+    expect_in("hello, I saw a zebra", listed)
+    expect_eq({json.loads(line)["id"] for line in box.run("threads", "list", "--json")[0].splitlines()},
+              {"planner:session:one", "planner:session:two"})
+    shown = box.run("threads", "show", "planner:session:one")[0]
+    expect_in("> hello, I saw a zebra", shown)
+    messages = [json.loads(line) for line in box.run("threads", "show", "one", "--agent", "planner",
+                                                     "--json")[0].splitlines()]
+    expect_eq(messages[0]["content"]["text"], "hello, I saw a zebra")
+    expect_eq([m["n"] for m in messages], sorted(m["n"] for m in messages))
+    expect_in("does not say whose", box.error("threads", "show", "one")["message"])
+    expect_eq(box.error("threads", "show", "planner:session:none")["code"], "not_found")
+    expect_in("renamed to Stripes", box.run("threads", "rename", "planner:session:one", "Stripes")[0])
+    expect_in("Stripes", box.run("threads", "list", "--query", "strip")[0])
+    expect("planner:session:two" not in box.run("threads", "list", "--query", "strip")[0], "not asked for")
+    found = box.run("search", "saw", "zeb")[0]
+    expect_in("planner:session:one", found)
+    expect_in("I saw a zebra", found)
+    expect_eq(json.loads(box.run("search", "stripes", "--json")[0])["kind"], "thread")
+    box.run("threads", "rm", "planner:session:one")
+    expect_in("nothing found", box.run("search", "zebra")[0])
+    expect("planner:session:one" not in box.run("threads", "list")[0], "it was removed")
+    expect_in("restored Stripes", box.run("threads", "restore", "planner:session:one")[0])
+    expect_in("zebra", box.run("search", "zebra", "--agent", "planner", "--limit", "1")[0])
+    expect_eq(box.error("search", "x", "--limit", "0")["code"], "bad_request")
+    # Nothing of what others wrote reaches the terminal as a command to it.
+    daemon.start("\x1b[2Jclear", session="esc", cwd=box.work).end()
+    expect("\x1b" not in box.run("threads", "show", "planner:session:esc")[0], "an escape came through")
+    daemon.stop()
+
+
+@test
+def the_wizard_is_there_from_the_first_start(box):
+    out, _ = box.run("chat", WIZARD, stdin="hello\n")
+    expect_in("What should the agent do for you?", out)
 
 
 @test

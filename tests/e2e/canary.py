@@ -10,11 +10,14 @@ What may hold what:
   a model or shown. The file itself stays as it is.
 """
 import base64
+import http.client
 import json
 import os
+import re
 import shutil
 import sqlite3
 import tarfile
+import urllib.parse
 
 from accounts_server import SCOPES, AccountsServer, Fault
 from harness import Postgres, expect, expect_eq, expect_in, eventually, main, test
@@ -311,6 +314,7 @@ class Accounts:
         self.server = server
         self.slack = "xoxb-" + os.urandom(16).hex()
         self.client = "GOCSPX-" + os.urandom(12).hex()
+        self.kept = "Medlar" + os.urandom(12).hex()  # set through the page
         server.slack.tokens[self.slack] = SCOPES
         server.google.clients["desk.apps"] = self.client
 
@@ -318,6 +322,7 @@ class Accounts:
         google = self.server.google
         yield "slack token", self.slack
         yield "client secret", self.client
+        yield "a secret of the page", self.kept
         for token in google.refresh_tokens:
             yield "refresh token", token
         for token in google.access_tokens:
@@ -336,6 +341,78 @@ def accounts_of(daemon):
         yield path, daemon.ask("GET", path)
 
 
+def all_gets_of(daemon):
+    """Every GET of the OpenAPI document, with ids of what there is; those that stream are read for
+    a moment. What an id can't be found for is asked with one that is none."""
+    document = daemon.ask("GET", "/openapi.json")
+    run = daemon.ask("GET", "/runs")["runs"][0]
+    item = (daemon.ask("GET", "/inbox?state=all")["items"] or [{}])[0]
+    known = {"key": run["runId"], "name": "page-key", "threadId": run["threadId"],
+             "thread": run["threadId"], "itemId": item.get("id", "none")}
+    for path, methods in document["paths"].items():
+        if "get" not in methods:
+            continue
+        ids = dict(known, id=item.get("id", "none") if "/inbox" in path else run["agentId"])
+        for word in re.findall(r"{(\w+)}", path):
+            path = path.replace("{%s}" % word, urllib.parse.quote(ids.get(word, "none"), safe=""))
+        connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=1)
+        try:
+            connection.request("GET", path, headers={"Authorization": f"Bearer {daemon.token()}"})
+            answer = connection.getresponse()
+            yield f"GET {path}", str(answer.headers).encode() + read_some(answer)
+        except TimeoutError:
+            pass  # it waits for something to tell
+        finally:
+            connection.close()
+
+
+def read_some(answer):
+    taken = b""
+    try:
+        while part := answer.read1(1 << 16):
+            taken += part
+    except TimeoutError:
+        pass
+    return taken
+
+
+def page_of(daemon):
+    """What a browser that is logged in gets: the page and all that it names."""
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.port)
+    connection.request("GET", daemon.hello["login"][len(daemon.hello["url"]):])
+    answer = connection.getresponse()
+    answer.read()
+    headers = {"Cookie": answer.headers["Set-Cookie"].split(";")[0]}
+    seen, todo = set(), ["/"]
+    while todo:
+        path = todo.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        status, body = daemon.get(path, headers)
+        yield f"page {path}", body
+        if status == 200:
+            todo += [name.decode() for name in re.findall(rb"[\"'](/?assets/[\w./-]+)[\"']", body)]
+            todo = [name if name.startswith("/") else "/" + name for name in todo]
+
+
+def exports_of(box, daemon):
+    for agent in daemon.ask("GET", "/agents")["agents"]:
+        path = box.path("export.tar.gz")
+        box.run("agent", "export", agent["id"], path)
+        with tarfile.open(path) as archive:
+            for member in archive:
+                if member.isfile():
+                    yield f"export {member.name}", archive.extractfile(member).read()
+        os.unlink(path)
+
+
+def children_of(daemon):
+    for pid in descendants(daemon.pid):
+        yield f"/proc/{pid}/environ", read(f"/proc/{pid}/environ")
+        yield f"/proc/{pid}/cmdline", read(f"/proc/{pid}/cmdline")
+
+
 @test
 def tokens_of_accounts_are_found_nowhere(box):
     """Also when the other side repeats them: in an error, a name, a mail."""
@@ -349,7 +426,9 @@ def tokens_of_accounts_are_found_nowhere(box):
                       {"flow": "loopback", "client_secret": accounts.client})
     code, state, _ = server.google.allow(flow["auth_url"])
     expect_eq(daemon.get(f"/oauth/google/callback?code={code}&state={state}")[0], 200)
-    expect_eq(len(list(accounts.words())), 4)
+    daemon.ask("PUT", "/secrets/page-key", {"value": accounts.kept}, status=204)
+    daemon.ask("POST", "/secrets/page-key/test", {})
+    expect_eq(len(list(accounts.words())), 5)
     server.google.add_mail(f"From: x <x@example.org>\r\nSubject: {accounts.slack}\r\n\r\n"
                            f"{accounts.client}\r\n".encode())
     server.slack.channels[1]["name"] = accounts.client
@@ -368,11 +447,30 @@ def tokens_of_accounts_are_found_nowhere(box):
     expect_in(MARK.encode(), raws[1][1])
     server.trouble("/api/auth.test", Fault(401, f'{{"ok":false,"x":"{accounts.slack}"}}'.encode()))
     daemon.ask("POST", "/credentials/slack/test", {}, status=502)
+    box.write("work/notes.txt", "\n".join(word for _, word in accounts.words()))
+    os.mkfifo(box.path("work/gate"))
+    box.write("work/look.sh", "cat notes.txt; env; read -r line < gate\n")
+    stream = daemon.start("run sh look.sh", cwd=box.work)
+    daemon.decide(stream.until("waiting")["itemId"])
+    eventually(lambda: [p for p in descendants(daemon.pid)
+                        if b"look.sh" in read(f"/proc/{p}/cmdline")], "the command runs")
+    look(accounts, children_of(daemon))
+    with open(box.path("work/gate"), "w") as gate:
+        gate.write("go\n")
+    expect_in(MARK, json.dumps(stream.until("tool_result", toolName="bash")["output"]))
+    stream.end()
+    raws.append(("the command", stream.raw))
+    routes, page = list(all_gets_of(daemon)), list(page_of(daemon))
+    expect(len(routes) > 40, f"only {len(routes)} routes")
+    expect(len(page) >= 3, f"only {[name for name, _ in page]}")
+    exports = list(exports_of(box, daemon))
+    expect(exports, "no agent was exported")
+    expect(os.path.isdir(os.path.join(box.data, "files")), "no view of files")
     look(accounts, [*raws, *accounts_of(daemon), *interfaces_of(box, daemon), *files_of(box),
-                    *backup_of(box)])
+                    *backup_of(box), *routes, *page, *exports])
     look(accounts, [("the log", daemon.stop()), *files_of(box)])
     daemon = box.serve()
-    expect_eq(len(daemon.ask("GET", "/secrets")["secrets"]), 3)
+    expect_eq(len(daemon.ask("GET", "/secrets")["secrets"]), 4)
     for provider in ("slack", "google"):
         daemon.ask("DELETE", f"/credentials/{provider}", status=204)
     look(accounts, [*accounts_of(daemon), ("the log", daemon.stop()), *files_of(box)])

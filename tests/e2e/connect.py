@@ -2,15 +2,17 @@
 """Slack, Gmail and Calendar against servers on loopback that speak these APIs, well and badly."""
 import email
 import email.policy
+import http.client
 import json
 import os
 import subprocess
+import threading
 import urllib.parse
 import urllib.request
 
 
 from accounts_server import SCOPES, AccountsServer, Fault
-from harness import BINARY, eventually, expect, expect_eq, expect_in, main, test
+from harness import BINARY, Stream, eventually, expect, expect_eq, expect_in, main, test
 
 TOKEN = "xoxb-not-a-real-token-" + os.urandom(8).hex()
 
@@ -405,6 +407,140 @@ def google_that_fails_is_told_in_words(box):
 
 
 @test
+def tools_say_which_account_they_need(box):
+    server = accounts(box)
+    daemon = box.serve()
+    of_slack = {"list_slack_channels", "send_slack_message"}
+    of_google = {"list_emails", "read_email", "draft_email", "send_email", "list_events",
+                 "create_event", "update_event"}
+
+    def missing(path):
+        return {t["name"]: t["reason"] for t in daemon.ask("GET", path)["tools"]
+                if not t["available"]}
+
+    agent = daemon.ask("POST", "/agents", {"template": "inbox-helper"}, status=201)
+    for path in ("/tools", f"/agents/{agent['id']}/tools"):
+        expect_eq(missing(path), {**{name: "Slack is not connected" for name in of_slack},
+                                  **{name: "Google is not connected" for name in of_google}})
+    enabled = {t["name"] for t in daemon.ask("GET", f"/agents/{agent['id']}/tools")["tools"]
+               if t["enabled"]}
+    expect(of_slack < enabled and "list_emails" in enabled and "bash" not in enabled, enabled)
+    connect_slack(daemon)
+    expect_eq(set(missing("/tools")), of_google)
+    connect_google(daemon, server)
+    expect_eq(missing("/tools"), {})
+    server.slack.tokens.clear()
+    daemon.ask("POST", "/credentials/slack/test", {}, status=401)
+    expect_eq(set(missing("/tools")), of_slack)
+    expect_in("invalid_auth", missing("/tools")["send_slack_message"])
+
+
+@test
+def a_grant_that_google_was_not_told_of_is_the_persons_to_end(box):
+    server = accounts(box)
+    daemon = box.serve()
+    connect_google(daemon, server)
+    server.trouble("/revoke", *[Fault(503, b"later")] * 3)
+    status = daemon.ask("DELETE", "/credentials/google")
+    expect_eq(status, daemon.ask("GET", "/credentials/google/status"))
+    expect_eq(status["configured"], False)
+    expect_in("myaccount.google.com/permissions", status["error"])
+    connect_google(daemon, server)
+    server.trouble("/revoke", *[Fault(503, b"later")] * 3)
+    expect_in("myaccount.google.com/permissions", box.run("connect", "remove", "google")[0])
+    connect_google(daemon, server)
+    expect("myaccount" not in box.run("connect", "remove", "google")[0], "it was told")
+    expect_eq(daemon.ask("GET", "/credentials/google/status"),
+              {"configured": False, "pending": False})
+    expect_eq(daemon.ask("GET", "/secrets")["secrets"], [])
+
+
+@test
+def a_server_that_stalls_holds_up_nobody_else(box):
+    """It has its time; meanwhile the daemon answers, and a person can end the run."""
+    server = accounts(box)
+    daemon = box.serve()
+    connect_slack(daemon)
+    server.trouble("/api/conversations.list", Fault(kind="stall"))
+    stream = daemon.start("list slack channels")
+    eventually(lambda: "/api/conversations.list" in server.paths(), "it was asked")
+    expect_eq(daemon.ask("GET", "/credentials/slack/status")["configured"], True)
+    daemon.ask("POST", f"/runs/{stream.key}/cancel", {})
+    expect_eq(stream.end()["stopReason"], "cancelled")
+    server.trouble("/api/auth.test", Fault(kind="stall"))
+    ends = []
+
+    def test_it():
+        try:
+            ends.append(daemon.ask("POST", "/credentials/slack/test", {}))
+        except (AssertionError, OSError, http.client.HTTPException) as end:
+            ends.append(str(end))
+
+    thread = threading.Thread(target=test_it)
+    thread.start()
+    eventually(lambda: server.paths().count("/api/auth.test") == 2, "it was asked")
+    daemon.stop()  # does not wait for it
+    thread.join()
+    expect(len(ends) == 1 and "configured" not in str(ends[0]), ends)
+
+
+@test
+def another_site_can_not_use_the_persons_cookie(box):
+    """CSRF and DNS rebinding against what takes, tests and removes secrets."""
+    server = accounts(box)
+    daemon = box.serve()
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.port)
+    connection.request("GET", daemon.hello["login"][len(daemon.hello["url"]):])
+    cookie = connection.getresponse().headers["Set-Cookie"].split(";")[0]
+    connection.close()
+    own = f"http://127.0.0.1:{daemon.port}"
+    routes = (("POST", "/credentials/slack", {"token": TOKEN}),
+              ("POST", "/credentials/slack/test", {}),
+              ("POST", "/credentials/google/start", {"flow": "loopback"}),
+              ("POST", "/credentials/google/finish", {"state": "x", "code": "y"}),
+              ("PUT", "/secrets/near-key", {"value": "abc"}),
+              ("POST", "/secrets/near-key/test", {}),
+              ("DELETE", "/secrets/near-key", None),
+              ("DELETE", "/credentials/slack", None),
+              ("DELETE", "/credentials/google", None))
+
+    def send(method, path, body, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=30)
+        connection.request(method, "/api/v1" + path, body=json.dumps(body) if body is not None
+                           else None, headers={"Cookie": cookie, **headers})
+        answer = connection.getresponse()
+        text = answer.read()
+        connection.close()
+        return answer.status, text
+
+    before = len(server.seen)
+    for method, path, body in routes:
+        for headers in ({"Origin": "https://evil.example", "Content-Type": "application/json"},
+                        {"Origin": "null", "Content-Type": "text/plain"},
+                        {"Origin": f"http://127.0.0.1:{daemon.port + 1}",
+                         "Content-Type": "application/json"},
+                        {"Origin": own + ".evil.example", "Content-Type": "application/json"},
+                        {"Content-Type": "application/json"},
+                        {"Host": "evil.example", "Origin": "http://evil.example",
+                         "Content-Type": "application/json"},
+                        {"Host": "evil.example", "Origin": own,
+                         "Content-Type": "application/json"}):
+            status, text = send(method, path, body, **headers)
+            expect(status in (403, 421, 400), (method, path, headers, status, text))
+    for path in ("/secrets", "/credentials/slack/status", "/credentials/google/status"):
+        status, _ = send("GET", path, None, Host="evil.example")
+        expect(status in (403, 421, 400), (path, status))
+    expect_eq(len(server.seen), before)
+    expect_eq(daemon.ask("GET", "/secrets")["secrets"], [])
+    expect_eq(daemon.ask("GET", "/credentials/google/status"),
+              {"configured": False, "pending": False})
+    # The page itself may: or all of this would prove nothing.
+    status, text = send("POST", "/credentials/slack", {"token": TOKEN}, Origin=own,
+                        **{"Content-Type": "application/json"})
+    expect_eq((status, json.loads(text)["configured"]), (200, True))
+
+
+@test
 def accounts_are_connected_and_removed_on_the_command_line(box):
     server = accounts(box)
     out, err = box.run("connect", "slack", stdin=TOKEN + "\n")
@@ -433,6 +569,47 @@ def accounts_are_connected_and_removed_on_the_command_line(box):
     expect_eq(box.json("connect", "list")["google"]["configured"], False)
     expect_eq(len(server.google.revoked), 1)
     expect_in("slack or google", box.error("connect", "remove", "fax")["message"])
+
+
+@test
+def a_secret_says_what_it_is_for_and_what_is_wrong_with_it(box):
+    box.config("models:\n  - { id: far, provider: openai, model: m, base_url: "
+               "\"http://127.0.0.1:9/v1\", secret_ref: far-key }\n")
+    daemon = box.serve()
+    answer = daemon.ask("POST", "/secrets/far-key/test", {})
+    expect_eq(answer["ok"], False)
+    expect_in("dormouse secret set far-key", answer["message"])
+    daemon.ask("PUT", "/secrets/far-key", {"value": "v" * 8192}, status=204)
+    daemon.ask("PUT", "/secrets/far-key", {"value": "v" * 8193}, status=413)
+    daemon.ask("PUT", "/secrets/far-key", {"value": "a\0b"}, status=400)
+    daemon.ask("PUT", "/secrets/far-key", {"value": "a", "store": "x"}, status=422)
+    daemon.ask("PUT", "/secrets/far-key", {}, status=422)
+    expect_eq(daemon.ask("GET", "/secrets")["secrets"][0]["usedBy"], ["model far"])
+    answer = daemon.ask("POST", "/secrets/far-key/test", {})
+    expect_eq(answer["ok"], True)
+    expect_in("model far", answer["message"])
+    with open(os.path.join(box.data, "secrets"), "r+b") as file:  # somebody else's bytes
+        file.seek(60)
+        file.write(b"\0" * 8)
+    daemon.stop()
+    daemon = box.serve()
+    answer = daemon.ask("POST", "/secrets/far-key/test", {})
+    expect_eq(answer["ok"], False)
+    expect("vvvv" not in json.dumps(answer), answer)
+
+
+@test
+def what_is_done_to_secrets_and_accounts_is_told_to_every_page(box):
+    accounts(box)
+    daemon = box.serve()
+    stream = Stream(daemon, "GET", "/api/v1/activity")
+    daemon.ask("PUT", "/secrets/near-key", {"value": "Plum-value-1234"}, status=204)
+    expect_eq(stream.until("secret")["kind"], "changed")
+    connect_slack(daemon)
+    stream.until("secret")
+    daemon.ask("DELETE", "/secrets/near-key", status=204)
+    stream.until("secret")
+    expect(b"Plum-value" not in stream.raw and TOKEN.encode() not in stream.raw, stream.raw)
 
 
 @test

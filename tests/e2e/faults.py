@@ -244,6 +244,24 @@ def clients_that_never_read_cost_a_bounded_queue_each(box):
 
 
 @test
+def a_client_that_reads_slowly_gets_all_of_it(box):
+    """Long after the run has ended it still takes what was said: no stream is cut before that."""
+    box.script('  - { reply: { text: "%s", repeat: 400, chunk: { size: 4096 } } }\n' % ("x" * 4000))
+    daemon = box.serve()
+    client = never_reads(daemon, "go")
+    client.settimeout(WAIT_S)
+    began, text = time.monotonic(), b""
+    while more := client.recv(65536):
+        text += more
+        time.sleep(0.1)
+    took = time.monotonic() - began
+    expect(took > 3, f"it took {took} s: too fast to show anything")
+    last = text.split(b"event: done\ndata: ")[-1].split(b"\n")[0]
+    expect_eq(len(json.loads(last)["result"]), 400 * 4000)
+    client.close()
+
+
+@test
 def a_client_that_leaves_does_not_end_its_run(box):
     hold = threading.Event()
 

@@ -5,7 +5,8 @@ A process with the real loop and store (tests/harness/run_main.c) dies right bef
 the commit of each row of its log, and right before and right after each line that a tool writes
 (the acknowledgement is lost). Started again, and again when it is killed a second time during its
 recovery, the run must finish, its log must replay, and the file must have exactly one line for each
-act: keyed, unkeyed, approved, a parallel pair, and the same intent a second time.
+act: keyed, unkeyed, approved, a parallel pair, and the same intent a second time. An approved edit
+of memory must have made exactly one version.
 """
 import json
 import os
@@ -41,6 +42,8 @@ def check(folder, last):
         raise Broken(f"the file has {lines}")
     if last["status"] != "done" or not last["replay"]:
         raise Broken(f"the run is {last}")
+    if last["versions"] != 1:
+        raise Broken(f"the approved memory was written {last['versions']} times")
 
 
 def undisturbed(binary):

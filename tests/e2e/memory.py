@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """An agent asks to remember, a person decides, and it is there after a restart: with the offline
 model, over the command line, REST and the view on disk."""
-from harness import expect_eq, expect_in, main, test
+from harness import eventually, expect_eq, expect_in, main, test
 
 
 def pending(daemon):
@@ -80,6 +80,33 @@ def two_who_decide_at_once_decide_once(box):
     run.end()
     expect_eq([f["path"] for f in daemon.ask("GET", "/agents/planner/memory")["files"]],
               ["AGENTS.md", "tools.json"])
+    daemon.stop()
+
+
+@test
+def what_was_read_taints_what_is_remembered_after_a_restart_too(box):
+    with open(f"{box.work}/notes.txt", "w", encoding="utf-8") as file:
+        file.write("The gate is open.\n")
+    daemon = box.serve()
+    daemon.ask("POST", "/agents", {"id": "keen", "displayName": "Keen", "autoApproveMemory": True},
+               status=201)
+    more = {"agent": "keen", "cwd": box.work}
+    free = daemon.start("remember that I like rain", session="clean", **more).end()
+    expect_eq(free["stopReason"], "end_turn")
+    expect_eq(pending(daemon), [])
+    daemon.start("show notes.txt", session="read", **more).end()
+    daemon.stop()
+    daemon = box.serve()
+    request = daemon.start("remember that I like snow", session="read",
+                           **more).until("memory_edit_request")
+    expect_eq(request["taint"], ["file"])
+    expect_in("Untrusted text was read before this was written: file.", request["warnings"])
+    expect_eq([i["taint"] for i in pending(daemon)], ["file"])
+    box.run("approve", request["request_id"][:8])
+    path = f"/agents/keen/memory/{request['path']}"
+    eventually(lambda: "snow" in daemon.ask("GET", path)["content"], "it is kept")
+    edited = daemon.ask("PUT", path, {"content": "- snow\n"})
+    expect_eq((edited["content"], edited["taint"]), ("- snow\n", ["file"]))
     daemon.stop()
 
 

@@ -27,6 +27,8 @@ steps:
     reply: { text: "late", delay_ms: 3600000 }
   - expect: { user: "muse", results: 0 }
     reply: { thinking: "Let me see.", text: "I see." }
+  - expect: { user: "keep in mind", results: 0 }
+    reply: { calls: [ { name: write_memory, arguments: { path: "knowledge/mind.md", content: "- tea\\n", reason: "said so" } } ] }
   - expect: { user: "append twice", results: 0 }
     reply: { calls: [ { name: bash, arguments: { command: "echo one >> twice.txt" } } ] }
   - expect: { user: "append twice", results: 1 }
@@ -671,6 +673,54 @@ test("ws: approve, reject, edit", async () => {
   await client.close();
 });
 
+const decision = (request_id, more) => ({ type: "memory_edit_decision", request_id, ...more });
+const mind = async () => (await get("/agents/planner/memory/knowledge/mind.md")).body;
+
+test("ws: a change of memory is approved, edited, rejected", async () => {
+  const client = await connect(session("mem1"));
+  const answers = [
+    [{ decision: "approve" }, true, 1, "- tea\n"],
+    [{ decision: "edit", edited_content: "- coffee\n" }, true, 2, "- coffee\n"],
+    [{ decision: "reject", reason: "no" }, false, 2, "- coffee\n"],
+  ];
+  for (const [answer, success, version, text] of answers) {
+    const from = client.events.length;
+    client.say({ type: "message", content: "keep in mind" });
+    const { request_id } = await client.next("memory_edit_request", from);
+    client.say(decision(request_id, { decision: "edit" }));
+    assert.equal((await client.next("error", from)).code, "schema_violation");
+    client.say(decision(request_id, answer));
+    const complete = await client.next("memory_edit_complete", from);
+    assert.deepEqual([complete.request_id, complete.success, complete.path], [request_id, success, "knowledge/mind.md"]);
+    await client.next("done", from);
+    const file = await mind();
+    assert.deepEqual([file.version, file.content], [version, text]);
+  }
+  await client.close();
+});
+
+test("ws: a change of memory that two decide in the same moment is decided once", async () => {
+  const [a, b] = [await connect(session("mem2")), await connect(session("mem2"))];
+  for (let round = 0; round < 10; round++) {
+    const before = (await mind()).version;
+    const [fromA, fromB] = [a.events.length, b.events.length];
+    a.say({ type: "message", content: "keep in mind" });
+    const { request_id } = await b.next("memory_edit_request", fromB);
+    await a.next("memory_edit_request", fromA);
+    a.say(decision(request_id, { decision: "edit", edited_content: `- a${round}\n` }));
+    b.say(decision(request_id, { decision: "edit", edited_content: `- b${round}\n` }));
+    const late = await Promise.race([a.next("error", fromA), b.next("error", fromB)]);
+    assert.equal(late.code, "conflict");
+    await Promise.all([a.next("done", fromA), b.next("done", fromB)]);
+    const lost = a.events.slice(fromA).some((event) => event.type === "error") ? "a" : "b";
+    const file = await mind();
+    assert.deepEqual([file.version, file.content], [before + 1, `- ${lost === "a" ? "b" : "a"}${round}\n`]);
+    const told = a.events.slice(fromA).filter((event) => event.type === "memory_edit_complete");
+    assert.equal(told.length, 1);
+  }
+  await Promise.all([a.close(), b.close()]);
+});
+
 test("ws: scopes reach further than one call", async () => {
   const client = await connect(session("ws3"));
   rmSync(file("twice.txt"), { force: true });
@@ -736,6 +786,82 @@ test("ws: what can't be understood is answered and ends nothing", async () => {
   }
   client.say({ type: "message", content: "still there?" });
   assert.equal((await client.next("done")).stopReason, "end_turn");
+  await client.close();
+});
+
+// A connection that did not say where to begin is held until its first message does.
+test("ws: what comes first decides where the events begin", async () => {
+  const first = await connect(session("first"));
+  first.say({ type: "message", content: "hi" });
+  await first.next("done");
+  const past = first.recorded();
+  assert.deepEqual(past.map((event) => event.seq), past.map((event, i) => i + 1));
+
+  const begins = {
+    // Nothing of the past; what it began itself from the first event on.
+    message: async (client) => {
+      client.say({ type: "message", content: "hi" });
+      await client.next("done");
+      return client.recorded()[0].seq;
+    },
+    // All of it, in order.
+    resume: async (client) => {
+      client.say({ type: "resume", after: 0 });
+      await client.next("done");
+      return client.recorded()[0].seq;
+    },
+    // What can't be understood decides nothing: resume may still say where.
+    garbage: async (client) => {
+      for (const [i, wrong] of ["{", '{"type":"dance"}', '{"type":"resume","after":"x"}'].entries()) {
+        client.say(wrong);
+        await until(() => client.events.length === i + 1);
+        assert.equal(client.events[i].type, "error");
+      }
+      client.say({ type: "resume", after: 1 });
+      await client.next("done");
+      return client.recorded()[0].seq;
+    },
+    // A refused message was one all the same: live from here, the past on request.
+    refused: async (client) => {
+      client.say({ type: "setMode", mode: "wiggum" });
+      assert.equal((await client.next("error")).code, "not_found");
+      assert.deepEqual(client.recorded(), []);
+      client.say({ type: "resume", after: 2 });
+      await client.next("done");
+      return client.recorded()[0].seq;
+    },
+  };
+  for (const [name, begin, at] of [
+    ["resume", begins.resume, () => 1],
+    ["garbage", begins.garbage, () => 2],
+    ["refused", begins.refused, () => 3],
+    ["message", begins.message, () => past.length + 1],
+  ]) {
+    const client = await connect(session("first"));
+    assert.equal(await begin(client), at(), name);
+    const seqs = client.recorded().map((event) => event.seq);
+    assert.deepEqual(seqs, seqs.map((seq, i) => seqs[0] + i), name);
+    await client.close();
+  }
+  await first.close();
+});
+
+test("ws: a limit can't be moved by setMode, and the run goes on as it was", async () => {
+  const client = await connect(session("limit"));
+  client.say({ type: "message", content: "think long", maxIterations: 9 });
+  const { runId } = await client.next("init");
+  for (const maxIterations of [5, 0, "many", {}]) {
+    const from = client.events.length;
+    client.say({ type: "setMode", mode: "wiggum", maxIterations });
+    const error = await client.next("error", from);
+    assert.equal(error.code, "bad_request");
+    assert.match(error.message, /^maxIterations can't be changed while the run goes on/);
+    assert.match(error.message, /cancel it and start another with maxIterations$/);
+  }
+  client.say({ type: "cancel" });
+  await client.next("done");
+  const { body } = await get(`/runs/${runId}`);
+  assert.deepEqual([body.maxIterations, body.mode], [9, "structured"]);
   await client.close();
 });
 

@@ -511,6 +511,62 @@ def a_rerun_is_a_new_run(box):
     expect_eq(box.error("rerun", "ffffffff")["code"], "not_found")
 
 
+@test
+def a_rerun_has_the_limits_of_the_earlier_run(box):
+    daemon = box.serve()
+    limits = {"maxIterations": 7, "maxTokens": 90000, "maxToolCalls": 5, "maxMs": 60000}
+    first = daemon.start(LIST, mode="wiggum", cwd=box.work, **limits)
+    first.end()
+    out, err = box.run("rerun", first.key, "--json")
+    events = lines(out)
+    expect_eq(err, "")
+    expect_eq({event["runId"] for event in events}, {events[0]["runId"]})
+    expect_eq((events[0]["type"], events[-1]["type"]), ("init", "done"))
+    expect_eq([event["seq"] for event in events if not event.get("isPartial")],
+              list(range(1, 1 + len([e for e in events if not e.get("isPartial")]))))
+    earlier, later = (daemon.ask("GET", f"/runs/{key}") for key in (first.key, events[0]["runId"]))
+    same = ("prompt", "mode", "model", "cwd", "agentId", *limits)
+    expect_eq({key: later.get(key) for key in same}, {key: earlier.get(key) for key in same})
+    expect_eq({key: later[key] for key in limits}, limits)
+
+
+@test
+def a_limit_ends_the_rerun_as_it_ended_the_run(box):
+    box.script('''
+  - expect: { results: 0 }
+    reply: { calls: [{ name: search, arguments: { glob: "*" } }] }
+  - expect: { results: 1 }
+    reply: { text: "looked" }
+''')
+    first = lines(box.run("run", "look", "--max-iterations", "1", "--json", code=1)[0])
+    expect_eq(first[-1]["stopReason"], "error")
+    second = lines(box.run("rerun", first[0]["runId"], "--json", code=1)[0])
+    expect_eq([e["type"] for e in second], [e["type"] for e in first])
+    told = [next(e for e in run if e["type"] == "error") for run in (first, second)]
+    expect_eq(told[1]["code"], told[0]["code"])
+    expect_eq(box.error("rerun", "abc")["code"], "bad_request")
+    expect_in("needs RUN", box.error("rerun", code=2)["message"])
+
+
+@test
+def a_named_session_goes_on_where_it_was(box):
+    first = lines(box.run("run", "hello", "--session", "diary", "--json")[0])
+    again = lines(box.run("run", "hello", "--session", "diary", "--json")[0])
+    other = lines(box.run("run", "hello", "--session", "other", "--json")[0])
+    expect_in(":session:diary", first[-1]["threadId"])
+    expect_eq(again[-1]["threadId"], first[-1]["threadId"])
+    expect(other[-1]["threadId"] != first[-1]["threadId"], "two names, one conversation")
+    expect(again[0]["seq"] == first[-1]["seq"] + 1, "the conversation has a gap")
+    expect_eq(other[0]["seq"], 1)
+    # By the id of its thread it is the same conversation.
+    by_id = lines(box.run("run", "hello", "--thread", first[-1]["threadId"], "--json")[0])
+    expect_eq(by_id[0]["seq"], again[-1]["seq"] + 1)
+    for name, part in (("x" * 300, "bytes"), ("a\nb", "control character")):
+        error = box.error("run", "hello", "--session", name)
+        expect_eq(error["code"], "bad_request")
+        expect_in(part, error["message"])
+
+
 # ---- stdio ----
 
 
@@ -584,6 +640,24 @@ def decisions_come_by_line(box):
     session.end(0)
     expect(os.path.exists(f"{box.work}/made.txt"), "not done")
     expect(not os.path.exists(f"{box.work}/more.txt"), "done anyway")
+
+
+@test
+def changes_of_memory_are_decided_by_line(box):
+    session = Stdio(box)
+    for number, (said, success) in enumerate((({"decision": "edit", "edited_content": "- mine\n"}, True),
+                                              ({"decision": "reject", "reason": "no"}, False))):
+        session.send(prompt=f"remember that I like tea number {number}")
+        request = session.wait("memory_edit_request")
+        session.wait("waiting")
+        session.send(type="memory_edit_decision", request_id=request["request_id"], **said)
+        complete = session.wait("memory_edit_complete")
+        expect_eq((complete["request_id"], complete["success"]), (request["request_id"], success))
+        session.wait("done")
+    session.send(type="memory_edit_decision", decision="approve")
+    expect_eq(session.wait("error")["code"], "bad_request")
+    session.end(0)
+    expect_eq(box.run("memory", "cat", request["path"])[0], "- mine\n")
 
 
 @test

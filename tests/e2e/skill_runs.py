@@ -381,4 +381,116 @@ def edits_on_disk_change_a_skill_and_a_broken_one_is_switched_off(box):
     wait(lambda skill: skill["enabled"] and skill["description"] == "Black tea")
 
 
+# ---- what a person should know ----
+
+
+@test
+def an_import_warns_of_scripts_unknown_tools_and_signatures(box):
+    daemon = box.serve()
+    answer = post(daemon, "/agents/planner/skills/import", archive({
+        "tea/SKILL.md": TEXT.format(more="allowed-tools: Read Teleport Bash(git:*) Kettle(on)\n"),
+        "tea/scripts/a.sh": "#!/bin/sh\n", "tea/scripts/b.py": "", "tea/SIGNATURE": "ed25519 00 00\n"}))
+    expect_eq(len(answer["warnings"]), 3)
+    expect_in("2 scripts (scripts/a.sh, scripts/b.py)", answer["warnings"][0])
+    expect_in("not here: Teleport, Kettle(on)", answer["warnings"][1])
+    expect_in("trusted key", answer["warnings"][2])
+    made = daemon.ask("POST", "/agents/planner/skills",
+                      {"name": "plain", "description": "Plain", "instructions": "x"}, 201)
+    expect_eq(made["warnings"], [])
+    skill_dir(box, "cup", scripts__a_dot_sh="#!/bin/sh\n")
+    expect_in("warning: It has 1 script (scripts/a.sh)", box.run("skill", "add", "cup")[1])
+
+
+@test
+def a_file_that_is_no_text_comes_as_base64(box):
+    import base64
+    daemon = box.serve()
+    png = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as bundle:
+        bundle.writestr("tea/SKILL.md", TEXT.format(more=""))
+        bundle.writestr("tea/assets/logo.png", png)
+        bundle.writestr("tea/references/a.md", "text")
+    post(daemon, "/agents/planner/skills/import", out.getvalue())
+    got = daemon.ask("GET", "/agents/planner/skills/tea/files/assets/logo.png")
+    expect_eq((got["encoding"], base64.b64decode(got["content"]), got["size_bytes"]), ("base64", png, len(png)))
+    got = daemon.ask("GET", "/agents/planner/skills/tea/files/references/a.md")
+    expect_eq((got["encoding"], got["content"]), ("utf-8", "text"))
+
+
+@test
+def a_shared_skill_is_switched_off_for_one_agent(box):
+    daemon = box.serve()
+    daemon.ask("POST", "/agents", {"displayName": "Ada"}, status=201)
+    off = daemon.ask("PUT", "/agents/ada/skills/shared:weekly-review", {"enabled": False})["skill"]
+    expect_eq((off["shared"], off["enabled"]), (True, False))
+    states = {agent: {s["name"]: s["enabled"] for s in daemon.ask("GET", f"/agents/{agent}/skills")["skills"]}
+              for agent in ("ada", "planner")}
+    expect_eq((states["ada"]["weekly-review"], states["planner"]["weekly-review"]), (False, True))
+    daemon.stop()
+    daemon = box.serve()
+    expect_eq(daemon.ask("GET", "/agents/ada/skills/weekly-review")["skill"]["enabled"], False)
+    expect_in("whose skills? Give --agent: ada, planner", box.error("skill", "list")["message"])
+    expect_eq(box.json("skill", "enable", "weekly-review", "--agent", "ada")["enabled"], True)
+    error = daemon.ask("PUT", "/agents/ada/skills/weekly-review", {"description": "mine"}, 409)["error"]
+    expect_in("switch it off", error["message"])
+
+
+@test
+def a_person_who_writes_no_skill_is_told_what_is_wrong(box):
+    daemon = box.serve()
+    error = daemon.ask("PUT", "/agents/planner/memory/skills/tea.md", {"content": "oops"}, 400)["error"]
+    expect_in("is no valid skill", error["message"])
+    daemon.ask("GET", "/agents/planner/skills/tea", status=404)
+    daemon.ask("PUT", "/agents/planner/memory/skills/tea.md", {"content": TEXT.format(more="")}, 201)
+    expect_eq(daemon.ask("GET", "/agents/planner/skills/tea")["skill"]["enabled"], True)
+
+
+@test
+def the_yes_to_a_script_is_kept_with_the_item_that_asked(box):
+    import sqlite3
+    box.script(SCRIPT)
+    directory = skill_dir(box, scripts__a_dot_sh=A_SH, references__x_dot_md="reference\n")
+    daemon = box.serve()
+    box.run("skill", "add", directory)
+    run_script(daemon)
+    item = daemon.ask("GET", "/inbox?state=approved")["items"][0]["id"]
+    run_script(daemon, approve=False)
+    daemon.stop()
+    db = sqlite3.connect(f"file:{box.data}/agent.sqlite?mode=ro", uri=True)
+    expect_eq(db.execute("select inbox_id from skill_scripts").fetchall(), [(item,)])
+    db.close()
+
+
+RESTART = '''
+  - expect: { results: 0 }
+    reply: { calls: [{ name: read_memory, arguments: { path: skills/tea.md } }] }
+  - expect: { results: 1 }
+    reply: { calls: [{ name: write_file, arguments: { path: a.txt, content: x } }] }
+  - expect: { results: 2 }
+    reply: { calls: [{ name: bash, arguments: { command: echo hello } }] }
+  - expect: { results: 3 }
+    reply: { text: "[Using skill: tea] ended" }
+'''
+
+
+@test
+def a_skill_stays_in_use_when_the_daemon_dies_in_the_middle_of_a_run(box):
+    box.script(RESTART)
+    skill_dir(box, more="allowed-tools: write_file\n")
+    daemon = box.serve()
+    box.run("skill", "add", "tea")
+    stream = daemon.start("tea please", cwd=box.work)
+    waiting = stream.until("waiting")
+    daemon.kill()
+    daemon = box.serve()
+    run = daemon.ask("GET", "/runs")["runs"][0]["runId"]
+    daemon.decide(waiting["itemId"])
+    stream = daemon.follow(run)
+    result = stream.until("tool_result", toolName="bash")
+    expect_in("capability_denied", json.dumps(result))
+    expect_in("The skill tea is in use", json.dumps(result))
+    expect_in("[Using skill: tea]", stream.end()["result"])
+
+
 main()

@@ -10,7 +10,7 @@
  *
  * before, after: dies right before or right after the commit that holds row N of the log.
  * start, effect: dies right before or right after the Nth line is written, so its acknowledgement
- * is lost. Prints {"status","rows","replay"} when the run has ended.
+ * is lost. Prints {"status","rows","replay","versions"} when the run has ended.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -33,6 +33,7 @@ struct scene {
     struct loop *loop;
     struct change *change;
     struct kill_switches *kill;
+    struct files *files;
     struct model_gateway *models;
     struct tool_bed *tools;
     struct runner *runner;
@@ -169,6 +170,10 @@ static const struct {
 
 /* ---- the model: which turn it is, is in what it is shown ---- */
 
+#define TEA                                                                                        \
+    "{\"path\":\"knowledge/a.md\",\"operation\":\"append\",\"content\":\"- tea\\n\","              \
+    "\"reason\":\"said so\"}"
+
 static const struct turn {
     const char *tools[2], *texts[2];
 } turns[] = {
@@ -176,6 +181,7 @@ static const struct turn {
     { { "note", "note" }, { "{\"text\":\"left\"}", "{\"text\":\"right\"}" } },
     { { "poke" }, { "{\"text\":\"unkeyed\"}" } },
     { { "send" }, { "{\"text\":\"approved\"}" } },
+    { { "write_memory" }, { TEA } },            /* approved: one version, one line */
     { { "note" }, { "{\"text\":\"keyed\"}" } }, /* the same once more is another line */
 };
 
@@ -289,6 +295,12 @@ static void open_scene(struct scene *scene, const char *dir)
     loop_attach(scene->loop, scene->domain);
     must(change_open(scene->domain, NULL, NULL, &scene->change, &err), &err, "change");
     must(kill_open(scene->domain, &scene->kill, &err), &err, "kill");
+    must(files_new(&(struct files_config){ .loop = scene->loop,
+                                           .agent_domain = scene->domain,
+                                           .change = scene->change },
+                   &scene->files, &err),
+         &err, "files");
+    bed.files = runner.files = scene->files;
     models.loop = bed.loop = runner.loop = scene->loop;
     bed.agent_domain = runner.agent_domain = scene->domain;
     bed.kill = runner.kill = scene->kill;
@@ -308,12 +320,26 @@ static void close_scene(struct scene *scene)
     runner_stop(scene->runner);
     model_gateway_free(scene->models);
     tool_bed_free(scene->tools);
+    files_free(scene->files);
     loop_free(scene->loop);
     runner_free(scene->runner);
     kill_switches_free(scene->kill);
     change_free(scene->change);
     domain_free(scene->domain);
     arena_release(&scene->arena);
+}
+
+/* How often the approved memory was written. */
+static size_t count_versions(struct scene *scene)
+{
+    struct err err = ERR_INIT;
+    struct file *versions;
+    size_t n;
+
+    must(file_history(scene->files, STR("agents/planner"), STR("knowledge/a.md"), 0, 0,
+                      &scene->arena, &versions, &n, &err),
+         &err, "history");
+    return n;
 }
 
 int main(int argc, char **argv)
@@ -338,8 +364,9 @@ int main(int argc, char **argv)
     must(loop_run(scene.loop, &err), &err, "run");
     replayed = run_replay_check(scene.domain, scene.info.n, &run_program, &report, &err);
     must(replayed, &err, "replay");
-    printf("{\"status\":\"%.*s\",\"rows\":%ld,\"lines\":%ld,\"replay\":%s}\n",
-           STR_ARG(scene.info.status), (long)report.rows, lines, report.ended ? "true" : "false");
+    printf("{\"status\":\"%.*s\",\"rows\":%ld,\"lines\":%ld,\"replay\":%s,\"versions\":%zu}\n",
+           STR_ARG(scene.info.status), (long)report.rows, lines, report.ended ? "true" : "false",
+           count_versions(&scene));
     close_scene(&scene);
     return 0;
 }

@@ -49,10 +49,11 @@ export function short(n: number): string {
 export const tokens = (n: number): string => `${short(n)} token${n === 1 ? "" : "s"}`;
 export const money = (amount: number): string =>
   amount === 0 ? "free" : amount < 0.01 ? `$${amount.toFixed(4)}` : `$${amount.toFixed(2)}`;
+/** "512 B", "3.1 KB", "100 KB": of 1024, as the limits are; the tenths only where they say something. */
 export function bytes(n: number): string {
-  if (n < 1000) return `${n} B`;
-  if (n < 1_000_000) return `${(n / 1000).toFixed(1)} KB`;
-  return `${(n / 1_000_000).toFixed(1)} MB`;
+  if (n < 1024) return `${n} B`;
+  const [amount, unit] = n < 1024 * 1024 - 512 ? [n / 1024, "KB"] : [n / (1024 * 1024), "MB"];
+  return `${amount < 9.95 ? amount.toFixed(1).replace(/\.0$/, "") : Math.round(amount)} ${unit}`;
 }
 export const plural = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
 

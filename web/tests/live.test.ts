@@ -293,23 +293,38 @@ test("what is sent while the connection is away goes out when it is back, once",
   const took = Array.from({ length: 60 }, () => socket.send({ type: "cancel" })).filter(Boolean).length;
   assert.equal(took, 50);
 });
-test("a turn whose run was not heard to begin is said again, until it was heard or refused", () => {
+test("a message whose run did not begin is sent again by the next connection, with the same turn", () => {
   const { wires, socket, tick } = talking(3);
-  const turn = (id: string): string => JSON.stringify({ type: "message", content: id, turnId: id });
-  const again = (): string[] => {
-    wires.at(-1)?.onclose?.({ code: 1006 });
-    tick();
-    wires.at(-1)?.onopen?.(null);
-    return wires.at(-1)?.sent ?? [];
-  };
+  const sent = (i: number): string[] => (wires[i]?.sent ?? []).map((line) => (JSON.parse(line) as { turnId?: string; type: string }).turnId ?? "-");
   wires[0]?.onopen?.(null);
-  socket.send(JSON.parse(turn("a")));
-  assert.deepEqual(again(), [turn("a")]);
-  wires.at(-1)?.say({ ...text(4), type: "init" });
-  assert.deepEqual(again(), []);
-  socket.send(JSON.parse(turn("b")));
-  wires.at(-1)?.say({ type: "error", code: "busy", message: "no", recoverable: true });
-  assert.deepEqual(again(), []);
+  for (const turnId of ["a", "b"]) socket.send({ type: "message", content: turnId, turnId });
+  socket.send({ type: "cancel" }); // a moment's wish: never sent later
+  wires[0]?.say({ type: "init", seq: 4, runId: "r", threadId: "t", at: "" });
+  wires[0]?.onclose?.({ code: 1006 });
+  socket.send({ type: "message", content: "c", turnId: "c" });
+  tick();
+  wires[1]?.onopen?.(null);
+  assert.deepEqual([sent(0), sent(1)], [["a", "b", "-"], ["b", "c"]]);
+  wires[1]?.say({ type: "init", seq: 4, runId: "r", threadId: "t", at: "" }); // heard before: means nothing
+  wires[1]?.onclose?.({ code: 1006 });
+  tick();
+  wires[2]?.onopen?.(null);
+  assert.deepEqual(sent(2), ["b", "c"]);
+  for (const seq of [5, 6]) wires[2]?.say({ type: "init", seq, runId: `r${seq}`, threadId: "t", at: "" });
+  wires[2]?.onclose?.({ code: 1006 });
+  tick();
+  wires[3]?.onopen?.(null);
+  assert.deepEqual(sent(3), []);
+});
+test("a message that was refused is not sent again", () => {
+  const { wires, socket, refused, tick } = talking(3);
+  wires[0]?.onopen?.(null);
+  socket.send({ type: "message", content: "a", turnId: "a" });
+  wires[0]?.say({ type: "error", code: "killed", message: "no", recoverable: true });
+  wires[0]?.onclose?.({ code: 1006 });
+  tick();
+  wires[1]?.onopen?.(null);
+  assert.deepEqual([refused, wires[1]?.sent], [["killed"], []]);
 });
 test("a refusal is an answer, not an event, and nonsense is nothing", () => {
   const { wires, heard, refused, socket } = talking(3);

@@ -36,8 +36,8 @@ TEST(other_letters_are_encoded_and_come_back)
         " lead",
         "=?utf-8?q?not_a_word?=",
         "emoji 🐭🐭🐭",
-        "an ascii subject that is so long that it has to be folded between its many plain words, "
-        "twice"
+        ("an ascii subject that is so long that it has to be folded between its many plain words, "
+         "twice"),
     };
     static const char *const bodies[] = { "Grüße\n.\nFrom here\n", "日本語\n", "tab\t \nend ",
                                           "\xf0\x9f\x90\xad", "x\r\ny" };
@@ -64,9 +64,12 @@ TEST(other_letters_are_encoded_and_come_back)
 TEST(bodies_come_back_as_they_were)
 {
     static const char *const bodies[] = {
-        "a", "Grüße\nund mehr = mehr", "日本語\n日本語", "trailing space \nand tab\t\nend",
-        "a line that is longer than seventy-six characters has to be "
-        "broken softly so that it comes back as one"
+        "a",
+        "Grüße\nund mehr = mehr",
+        "日本語\n日本語",
+        "trailing space \nand tab\t\nend",
+        ("a line that is longer than seventy-six characters has to be "
+         "broken softly so that it comes back as one"),
     };
 
     for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {

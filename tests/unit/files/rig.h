@@ -22,6 +22,13 @@ struct rig {
     const char *view_dir; /* NULL: no view */
 };
 
+/* As the room above would: this one knows no names. */
+static inline int rig_admits(struct str tree, struct str path, struct err *err)
+{
+    (void)tree;
+    return str_is(path, "AGENTS.md") ? err_set(err, ERR_PATH_DENIED, "not for files") : 0;
+}
+
 static inline void rig_start(struct rig *rig)
 {
     struct test *t = rig->t;
@@ -29,7 +36,8 @@ static inline void rig_start(struct rig *rig)
     ASSERT_OK(files_new(&(struct files_config){ .loop = rig->loop,
                                                 .agent_domain = rig->domain,
                                                 .change = rig->change,
-                                                .view_dir = rig->view_dir },
+                                                .view_dir = rig->view_dir,
+                                                .admits = rig_admits },
                         &rig->files, &t->err));
 }
 

@@ -383,3 +383,57 @@ DB_TEST(removing_a_tree_removes_every_file_of_it_alone)
     ASSERT_EQ(count, 1);
     ASSERT_EQ(restore(rig, "b/c.md", 1, &file), 1);
 }
+
+/* ---- for those who keep something beside files ---- */
+
+DB_TEST(the_stamp_moves_when_a_file_may_be_another)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct file_write write = { .tree = TREE,
+                                .path = STR("a.md"),
+                                .content = STR("one"),
+                                .base = FILE_ANY_VERSION,
+                                .author = STR("owner") };
+    uint64_t before = files_stamp(rig->files), after;
+    struct file file;
+
+    ASSERT_EQ(files_stamp(rig->files), before);
+    ASSERT_EQ(rig_put(rig, &write, &file), 1);
+    after = files_stamp(rig->files);
+    ASSERT(after != before);
+    ASSERT_EQ(rig_put(rig, &write, &file), 0);
+    ASSERT_EQ(files_stamp(rig->files), after);
+    files_touch(rig->files);
+    ASSERT(files_stamp(rig->files) != after);
+    after = files_stamp(rig->files);
+    clock_advance(&rig->clock, 1000);
+    ASSERT_EQ(files_stamp(rig->files) != after, domain_is_shared(rig->domain));
+}
+
+static int never(struct file_watcher *watcher, struct str tree, const struct file *after,
+                 struct err *err)
+{
+    (void)watcher;
+    (void)tree;
+    return str_is(after->path, "bad.md") ? err_set(err, ERR_CONFLICT, "not this one") : 0;
+}
+
+static int hears(struct file_watcher *watcher, struct str tree, const struct file *after,
+                 struct err *err)
+{
+    (void)watcher, (void)tree, (void)after, (void)err;
+    return 0;
+}
+
+DB_TEST(who_watches_is_asked_before_anything_is_written)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct file_watcher deaf = { .written = hears }, strict = { .written = hears, .check = never };
+    struct file bad = { .path = STR("bad.md") }, good = { .path = STR("good.md") };
+
+    ASSERT_OK(file_check(rig->files, TREE, &bad, &t->err));
+    files_watch(rig->files, &deaf);
+    files_watch(rig->files, &strict);
+    ASSERT_OK(file_check(rig->files, TREE, &good, &t->err));
+    ASSERT_FAILS(file_check(rig->files, TREE, &bad, &t->err), ERR_CONFLICT);
+}

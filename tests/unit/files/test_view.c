@@ -177,6 +177,22 @@ DB_TEST(an_edit_that_meets_an_agents_write_is_kept_with_it)
     ASSERT_EQ(access(disk_path(rig, ".dormouse/out/a.md"), F_OK), -1);
 }
 
+TEST(a_file_that_is_not_admitted_is_a_problem_and_no_version, .param = &db_test_sqlite)
+{
+    AUTO(rig) rig = view_open(t);
+
+    agent_writes(rig, "knowledge/a.md", "a");
+    view_settle(rig);
+    human_does(rig, "echo mine > AGENTS.md");
+    view_settle(rig);
+    ASSERT_TEXT(stored(rig, "AGENTS.md"), "(none)");
+    ASSERT_TEXT(problem(rig), "AGENTS.md: what stands there is not recorded: not for files");
+    ASSERT_TEXT(disk(rig, "AGENTS.md"), "mine\n");
+    human_does(rig, "rm AGENTS.md");
+    view_settle(rig);
+    ASSERT_TEXT(problem(rig), "");
+}
+
 TEST(a_link_is_never_followed, .param = &db_test_sqlite)
 {
     AUTO(rig) rig = view_open(t);

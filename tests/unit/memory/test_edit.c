@@ -80,6 +80,35 @@ static int write_file(struct desk *desk, const char *path, const char *content)
 
 /* ---- paths ---- */
 
+#define X63 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde"
+#define X64 X63 "f"
+
+TEST(people_put_no_file_where_settings_are_shown)
+{
+    static const struct {
+        const char *tree, *path;
+        bool admitted;
+    } cases[] = {
+        { "agents/planner", "AGENTS.md", false },
+        { "agents/planner", "agents.md", false },
+        { "agents/planner", "tools.json", false },
+        { "agents/planner", "Tools.JSON", false },
+        { "agents/planner", "tools.jso", true },
+        { "agents/planner", "knowledge/AGENTS.md", true },
+        { "users/owner", "AGENTS.md", true },
+        { "agents/planner", "skills/a/SKILL.md", true },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        err_reset(&t->err);
+        if ((memory_admits(str_from(cases[i].tree), str_from(cases[i].path), &t->err) == 0) !=
+            cases[i].admitted)
+            FAIL("%s/%s", cases[i].tree, cases[i].path);
+        if (!cases[i].admitted)
+            ASSERT_CONTAINS(test_err_text(t), "settings");
+    }
+}
+
 TEST(paths_are_what_the_tree_allows)
 {
     static const struct {
@@ -91,6 +120,15 @@ TEST(paths_are_what_the_tree_allows)
         { "knowledge/caf\xC3\xA9.md", "knowledge/caf\xC3\xA9.md", true, true },
         { "skills/tea.md", "skills/tea/SKILL.md", true, true },
         { "skills/pdf-processing.md", "skills/pdf-processing/SKILL.md", true, true },
+        { "skills/caf\xC3\xA9.md", "skills/caf\xC3\xA9/SKILL.md", true, true },
+        { "skills/\u6280\u80FD.md", "skills/\u6280\u80FD/SKILL.md", true, true },
+        { "skills/" X64 ".md", "skills/" X64 "/SKILL.md", true, true },
+        { "skills/\u6280" X63 ".md", "skills/\u6280" X63 "/SKILL.md", true, true },
+        { "skills/x" X64 ".md", NULL, false, false },
+        { "skills/\u6280" X64 ".md", NULL, false, false },
+        { "skills/\U00020000" X63 ".md", NULL, false, false }, /* two units */
+        { "skills/tea_pot.md", NULL, false, false },
+        { "skills/tea pot.md", NULL, false, false },
         { "skills/tea/SKILL.md", "skills/tea/SKILL.md", true, false },
         { "skills/tea/references/a.md", "skills/tea/references/a.md", true, false },
         { "AGENTS.md", "AGENTS.md", true, false },

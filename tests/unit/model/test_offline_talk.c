@@ -3,6 +3,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <time.h>
+
 #include "base/json.h"
 #include "base/rand.h"
 #include "minds_rig.h"
@@ -298,6 +300,8 @@ TEST(offline_changes_the_task_that_is_meant_and_asks_when_it_could_be_two)
         { "mark taxes as done", "nonsense", "I found no task \"taxes\"." },
         { "set the due date of taxes to tomorrow", "[{\"id\":\"t1\",\"title\":\"taxes\"}]",
           "update_task_due_date {\"taskId\":\"t1\",\"dueDate\":\"2026-11-16\"}" },
+        { "set the due date of taxes to today", "[{\"id\":\"t1\",\"title\":\"taxes\"}]",
+          "update_task_due_date {\"taskId\":\"t1\",\"dueDate\":\"2026-11-15\"}" },
         { "set the priority of taxes to high", "[{\"id\":\"t1\",\"title\":\"taxes\"}]",
           "update_task_priority {\"taskId\":\"t1\",\"priority\":\"high\"}" },
         { "add receipts to the checklist of taxes", "[{\"id\":\"t1\",\"title\":\"taxes\"}]",
@@ -852,4 +856,37 @@ TEST(offline_can_be_cancelled)
     ASSERT_EQ(told.err.code, ERR_CANCELLED);
     ASSERT_EQ(told.dones, 1);
     minds_close(&minds);
+}
+
+/* It is 12:00 UTC on the 15th: in Kiritimati (UTC+14) it is the 16th by now. */
+TEST(tomorrow_is_the_day_after_today_where_the_person_is)
+{
+    static const struct {
+        const char *zone, *from;
+    } cases[] = { { "UTC", "2026-11-16" },
+                  { "Pacific/Kiritimati", "2026-11-17" },
+                  { "Pacific/Pago_Pago", "2026-11-16" } };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct offline_turn turn = { .now_ms = RIG_NOW };
+        char day[OFFLINE_DAY_SIZE];
+
+        setenv("TZ", cases[i].zone, 1);
+        tzset();
+        offline_day(&turn, 1, day);
+        ASSERT_TEXT(day, cases[i].from);
+    }
+    setenv("TZ", "Europe/Berlin", 1); /* a day of 23 hours, seen from 23:30 of the day before */
+    tzset();
+    {
+        struct offline_turn turn = { .now_ms = 1774737000000 };
+        char day[OFFLINE_DAY_SIZE];
+
+        offline_day(&turn, 0, day);
+        ASSERT_TEXT(day, "2026-03-28");
+        offline_day(&turn, 1, day);
+        ASSERT_TEXT(day, "2026-03-29");
+        offline_day(&turn, 2, day);
+        ASSERT_TEXT(day, "2026-03-30");
+    }
 }

@@ -117,6 +117,114 @@ TEST(the_wizard_understands_corrections_at_any_time)
     rig_end(&rig);
 }
 
+static bool has_tool(struct json_object *form, const char *name)
+{
+    struct json_object *tools = json_find(form, "tools");
+
+    for (size_t i = 0; i < json_object_array_length(tools); i++)
+        if (str_is(json_str(json_object_array_get_idx(tools, i)), name))
+            return true;
+    return false;
+}
+
+/* What is said in one go counts like what is said one by one. */
+TEST(the_wizard_hears_several_things_in_one_message)
+{
+    static const struct {
+        const char *first, *then[4]; /* until it proposes */
+        const char *name, *template;
+        bool bash, slack, terse;
+        const char *purpose;
+    } cases[] = {
+        { "A coach called \"Big Ben\" for running, using the gym coach template, without "
+          "write_file, friendly",
+          { "yes" },
+          "Big Ben",
+          "gym-coach",
+          false,
+          false,
+          false,
+          "A coach called \"Big Ben\" for running" },
+        { "help me train",
+          { "yes, call it Iron Jo and add bash", "yes", "terse" },
+          "Iron Jo",
+          "gym-coach",
+          true,
+          false,
+          true,
+          "help me train" },
+        { "plan my week and post it to Slack",
+          { "yes", "Anna and Bert", "yes", "terse" },
+          "Anna and Bert",
+          "planner",
+          false,
+          true,
+          true,
+          "plan my week and post it to Slack" },
+        { "plan my week and post it to Slack",
+          { "without Slack", "no template", "Week Helper 2", "ok, be terse" },
+          "Week Helper 2",
+          NULL,
+          false,
+          false,
+          true,
+          "plan my week and post it to Slack" },
+        { "plan my week",
+          { "no, it is for swimming, not running", "none", "wait, actually name it Captain Fin",
+            "yes and be friendly" },
+          "Captain Fin",
+          NULL,
+          false,
+          false,
+          false,
+          "swimming, not running" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_JSON form = NULL;
+        struct rig rig;
+
+        begin(&rig, t, cases[i].first);
+        rig_think(&rig);
+        for (size_t k = 0; k < 4 && cases[i].then[k]; k++)
+            say(&rig, cases[i].then[k]);
+        if (rig.turn.call_count != 1 && (say(&rig, "yes"), rig.turn.call_count != 1))
+            FAIL("case %zu: no proposal but %s", i, rig_think(&rig));
+        form = proposal(&rig);
+        ASSERT_STR(json_str(json_find(form, "displayName")), cases[i].name);
+        if (cases[i].template)
+            ASSERT_STR(json_str(json_find(form, "template")), cases[i].template);
+        else
+            ASSERT(!json_find(form, "template"));
+        ASSERT_EQ(has_tool(form, "bash"), cases[i].bash);
+        ASSERT_EQ(has_tool(form, "send_slack_message"), cases[i].slack);
+        ASSERT_EQ(json_find(form, "patterns") == NULL, cases[i].terse);
+        ASSERT_CONTAINS(json_str(json_find(form, "instructions")).p,
+                        arena_printf(&t->arena, "> %s\n", cases[i].purpose));
+        rig_end(&rig);
+    }
+}
+
+TEST(the_wizard_says_what_it_made_of_a_correction)
+{
+    struct rig rig;
+
+    begin(&rig, t, "plan my week");
+    rig_think(&rig);
+    ASSERT_CONTAINS(say(&rig, "actually, rename it to Captain Plan"), "Its name: Captain Plan.");
+    ASSERT_CONTAINS(say(&rig, "be brief"), "It will be terse.");
+    ASSERT_CONTAINS(say(&rig, "it should help me with stamps"), "What it is for: stamps.");
+    ASSERT_CONTAINS(say(&rig, "take the planner"), "Its template: Planner.");
+    ASSERT_CONTAINS(say(&rig, "wait, start over"), "What should the agent do for you?");
+    ASSERT_CONTAINS(say(&rig, "???"), "I did not understand that. What should the agent do");
+    ASSERT_CONTAINS(say(&rig, "read my papers"), "Say \"none\" to begin empty");
+    say(&rig, "none");
+    ASSERT_CONTAINS(say(&rig, "no"), "That can't be its name.");
+    ASSERT_CONTAINS(say(&rig, "!!!"), "That can't be its name.");
+    ASSERT_CONTAINS(say(&rig, "I would call it Sam"), "these tools");
+    rig_end(&rig);
+}
+
 static void until_proposal(struct rig *rig, struct test *t)
 {
     begin(rig, t, "hi");

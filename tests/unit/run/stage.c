@@ -189,6 +189,8 @@ static void finish_job(struct stage *stage, struct tool_job *job)
              STR_ARG(tool_job_operation_id(job)));
     snprintf(effect->tool, sizeof(effect->tool), "%.*s", STR_ARG(call->name));
     effect->arguments = arena_copy(&stage->t->arena, call->arguments.p, call->arguments.n);
+    if (stage->unsure)
+        err_set(&result.err, ERR_EFFECT_UNKNOWN, "the other side did not say whether it was done");
     tool_job_finish(job, &result);
 }
 

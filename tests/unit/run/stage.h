@@ -55,6 +55,7 @@ struct stage {
     } effects[STAGE_EFFECTS]; /* of handlers that ran, in order */
     size_t done_count;
     bool hold_tools;             /* jobs wait for stage_finish() */
+    bool unsure;                 /* what they do is done, and nobody says so */
     bool hold_previews;          /* previews of `put` too */
     struct tool_job *previewing; /* one that waits */
     const char *target;          /* the version of what `put` changes */

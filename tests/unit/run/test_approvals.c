@@ -315,6 +315,37 @@ DB_TEST(expiry_is_an_outcome_of_its_own)
     stage_free(stage);
 }
 
+DB_TEST(clock_that_jumps_expires_what_is_due_by_either_clock)
+{
+    static const struct {
+        int64_t jump, pending, expired; /* ms after which it still waits, and has expired */
+    } cases[] = {
+        { DAYS(8), -1, 10 },
+        { DAYS(6), DAYS(1) - 1000, 2000 },
+        { -DAYS(30), DAYS(7) - 1000, 2000 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct stage *stage = stage_new(t);
+        struct str item;
+
+        stage_says(stage, "!send {}");
+        stage_says(stage, "Too late then.");
+        stage_run(stage, "send");
+        item = stage_item(stage);
+        clock_set_wall(&stage->clock, clock_wall_ms(&stage->clock.clock) + cases[i].jump);
+        if (cases[i].pending > 0) {
+            loop_fake_advance(stage->loop, cases[i].pending);
+            ASSERT_EQ(pending(stage), 1);
+        }
+        loop_fake_advance(stage->loop, cases[i].expired);
+        ASSERT_EQ(get_item(stage, item).state, INBOX_EXPIRED);
+        ASSERT_CONTAINS(stage_last(stage, "done"), "Too late then.");
+        ASSERT_EQ(stage->done_count, 0);
+        stage_free(stage);
+    }
+}
+
 DB_TEST(expiry_comes_while_the_process_was_down)
 {
     struct stage *stage = stage_new(t);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "db/db.h"
 #include "memory/edit.h"
 #include "stage.h"
 
@@ -503,6 +504,27 @@ DB_TEST(no_grant_covers_memory)
     stage_free(stage);
 }
 
+DB_TEST(cancelling_withdraws_the_question_and_says_so)
+{
+    struct stage *stage = stage_new(t);
+    struct str id, item;
+
+    stage_says(stage, NOTE);
+    id = stage_run(stage, "tea");
+    item = arena_str(&t->arena, stage_item(stage));
+    stage_forget(stage);
+    ASSERT_OK(run_cancel(stage->runner, id, &t->err));
+    stage_settle(stage);
+    ASSERT_EQ(get_item(stage, item).state, INBOX_WITHDRAWN);
+    ASSERT_TEXT(stage_story(stage), "tool_result done");
+    ASSERT_CONTAINS(stage_last(stage, "tool_result"), "\"toolCallId\":\"c0\"");
+    ASSERT_CONTAINS(stage_last(stage, "tool_result"), "\"cancelled\"");
+    ASSERT_CONTAINS(stage_last(stage, "done"), "\"stopReason\":\"cancelled\"");
+    ASSERT_EQ(decide(stage, item, INBOX_APPROVED, NULL), -1);
+    ASSERT_EQ(get_file(stage, "knowledge/a.md").n, 0);
+    stage_free(stage);
+}
+
 /* ---- crashes ---- */
 
 DB_TEST(question_about_memory_outlives_a_crash)
@@ -535,13 +557,49 @@ DB_TEST(prompt_names_the_files_and_stays_the_same_while_they_do)
     stage_says(stage, "ok");
     stage_says(stage, "ok");
     stage_run(stage, "one");
-    ASSERT_CONTAINS(stage->last_request, "Your files:\\n- knowledge/a.md\\n- knowledge/b.md\\n"
-                                         "- skills/tea.md\"");
+    ASSERT_CONTAINS(stage->last_request, "Your files:\\n- knowledge/a.md\\n- knowledge/b.md\"");
     end = strstr(stage->last_request, "\"messages\"");
     first = arena_copy(&t->arena, stage->last_request, (size_t)(end - stage->last_request));
     put_file(stage, "knowledge/b.md", "another text", NULL);
     stage_run(stage, "two");
     ASSERT(strncmp(first, stage->last_request, strlen(first)) == 0);
+    stage_free(stage);
+}
+
+/* Behind the back of the files' room, as another daemon would. */
+static void rename_in_store(struct stage *stage, const char *to)
+{
+    struct test *t = stage->t;
+    AUTO(stmt) q = NULL;
+
+    ASSERT_OK(loop_unit_begin(stage->loop, stage->domain, &t->err));
+    ASSERT_OK(db_prepare(domain_db(stage->domain), SQL("UPDATE files SET path = ?"), &q, &t->err));
+    stmt_bind_text(q, to);
+    ASSERT_OK(stmt_run(q, &t->err));
+    ASSERT_OK(loop_unit_end(stage->loop, true, &t->err));
+    stage_settle(stage);
+}
+
+static const char *asked_with(struct stage *stage)
+{
+    stage_says(stage, "ok");
+    stage_run(stage, "say ok");
+    return stage->last_request;
+}
+
+DB_TEST(files_that_nobody_wrote_are_not_listed_again_for_each_request)
+{
+    struct stage *stage = stage_new(t);
+
+    put_file(stage, "knowledge/a.md", "a", NULL);
+    ASSERT_CONTAINS(asked_with(stage), "- knowledge/a.md");
+    rename_in_store(stage, "knowledge/b.md");
+    ASSERT_CONTAINS(asked_with(stage), "- knowledge/a.md");
+    clock_advance(&stage->clock, 1001); /* only another daemon could have written */
+    ASSERT_CONTAINS(asked_with(stage),
+                    domain_is_shared(stage->domain) ? "- knowledge/b.md" : "- knowledge/a.md");
+    put_file(stage, "knowledge/c.md", "c", NULL);
+    ASSERT_CONTAINS(asked_with(stage), "- knowledge/b.md\\n- knowledge/c.md");
     stage_free(stage);
 }
 

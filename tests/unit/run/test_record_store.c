@@ -220,7 +220,8 @@ DB_TEST(open_runs_are_found_among_ended_ones)
     for (int i = 0; i < 30; i++)
         insert(t, domain, arena_printf(&t->arena, "r%d", i), 1, all[i % 6]);
     for (;;) {
-        ASSERT_OK(run_open_page(domain, at, n, 4, &t->arena, &records, &count, &t->err));
+        ASSERT_OK(run_open_page(domain, STR("another hash"), at, n, 4, &t->arena, &records, &count,
+                                &t->err));
         if (count == 0)
             break;
         for (size_t i = 0; i < count; i++) {
@@ -232,6 +233,36 @@ DB_TEST(open_runs_are_found_among_ended_ones)
         seen += count;
     }
     ASSERT_EQ(seen, 15);
+}
+
+DB_TEST(runs_that_wait_under_known_rules_are_left_out)
+{
+    static const struct {
+        const char *key, *hash;
+        enum run_status status;
+    } rows[] = {
+        { "a", "ours", RUN_WAITING },   { "b", "ours", RUN_RUNNING },
+        { "c", "theirs", RUN_WAITING }, { "d", "theirs", RUN_QUEUED },
+        { "e", "ours", RUN_QUEUED },    { "f", "our", RUN_WAITING },
+        { "g", "", RUN_WAITING },       { "h", "ours!", RUN_WAITING },
+    };
+    AUTO(domain) domain = open_log(t);
+    struct run_record *records;
+    size_t count;
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct run_record row = { .run_key = str_from(rows[i].key),
+                                  .agent_n = 1,
+                                  .thread_n = (int64_t)i + 1,
+                                  .wake_reason = STR("manual"),
+                                  .program_hash = str_from(rows[i].hash),
+                                  .status = rows[i].status,
+                                  .created_at = NOW + (int64_t)i };
+
+        ASSERT_EQ(run_insert(domain, &row, &t->err), 1);
+    }
+    ASSERT_OK(run_open_page(domain, STR("ours"), 0, 0, 100, &t->arena, &records, &count, &t->err));
+    ASSERT_TEXT(keys_of(t, records, count), "b c d e f g h");
 }
 
 DB_TEST(the_open_run_of_a_thread_is_found)
@@ -330,9 +361,11 @@ TEST(open_runs_go_by_their_index)
 
     ASSERT_OK(db_prepare(domain_db(domain),
                          SQL("EXPLAIN QUERY PLAN SELECT * FROM runs WHERE ended_at IS NULL"
-                             " AND (created_at, n) > (?, ?) ORDER BY created_at, n LIMIT ?"),
+                             " AND (created_at, n) > (?, ?)"
+                             " AND (status <> 'waiting' OR program_hash <> ?)"
+                             " ORDER BY created_at, n LIMIT ?"),
                          &q, &t->err));
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         stmt_bind_i64(q, 1);
     ASSERT_EQ(stmt_step(q, &t->err), 1);
     ASSERT(str_find(stmt_str(q, "detail"), STR("idx_runs_open")) >= 0);

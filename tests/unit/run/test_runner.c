@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "run/run_int.h"
 #include "stage.h"
 
 DB_TEST(run_says_what_the_model_says)
@@ -122,5 +123,50 @@ DB_TEST(crash_in_an_unkeyed_tool_asks_a_person)
     ASSERT_EQ(stage_decide(stage, INBOX_APPROVED, NULL), 1);
     ASSERT_TEXT(stage_status(stage, id), "done");
     ASSERT_EQ(stage->done_count, 1);
+    stage_free(stage);
+}
+
+/* ---- many ---- */
+
+#define WAITING 2000
+
+/* A start looks at what must go on, and at nothing else: no run that waits is loaded or even read.
+ */
+TEST(thousands_that_wait_cost_a_start_nothing, .timeout_s = 120)
+{
+    t->param = &db_test_sqlite;
+    struct stage *stage = stage_new(t);
+    struct str first = STR_NONE, busy;
+    struct run_record *rows;
+    size_t n;
+
+    for (int i = 0; i < WAITING; i++) {
+        struct run_request request = {
+            .prompt = STR("send"),
+            .session_id = str_from(arena_printf(&t->arena, "s%d", i)),
+        };
+
+        stage_says(stage, "!send {}");
+        stage_run_with(stage, &request);
+        stage_forget(stage);
+        stage->reply_count = stage->reply_next = 0;
+        if (i == 0)
+            first = stage->info.run_id;
+    }
+    busy = stage_run(stage, "think"); /* no answer comes before the crash */
+    ASSERT_EQ(runner_loaded(stage->runner), 1);
+    stage_crash(stage);
+    ASSERT_OK(run_open_page(stage->domain,
+                            str_of((const char *)stage->runner->rules.hash, BP_HASH_BYTES), 0, 0,
+                            10, &t->arena, &rows, &n, &t->err));
+    ASSERT_EQ(n, 1);
+    ASSERT(str_eq(rows[0].run_key, busy));
+    stage_says(stage, "Here again.");
+    stage_settle(stage);
+    ASSERT_EQ(runner_loaded(stage->runner), 0);
+    ASSERT_TEXT(stage_status(stage, busy), "done");
+    ASSERT_TEXT(stage_status(stage, first), "waiting");
+    ASSERT_EQ(stage->model_calls, WAITING + 2);
+    stage->altered = true; /* thousands of replays are for tests/e2e */
     stage_free(stage);
 }

@@ -301,6 +301,35 @@ DB_TEST(rate_limit_is_rested_out_without_memory)
     stage_free(stage);
 }
 
+/* The machine slept, or somebody set the clock: what is due by the wall clock comes at once, and
+ * what was to take five seconds takes no year because the clock was set back by one. */
+DB_TEST(clock_that_jumps_ends_rests_and_never_prolongs_them)
+{
+    static const int64_t jumps[] = { DAYS(1), -1000, -DAYS(1), -DAYS(365) };
+
+    for (size_t i = 0; i < ARRAY_LEN(jumps); i++) {
+        struct stage *stage = stage_new(t);
+        struct str id;
+
+        stage_says(stage, "#rate_limited slow down");
+        stage_says(stage, "Here.");
+        id = stage_run(stage, "go");
+        clock_set_wall(&stage->clock, clock_wall_ms(&stage->clock.clock) + jumps[i]);
+        if (jumps[i] > 0) {
+            stage_settle(stage);
+        } else {
+            loop_fake_advance(stage->loop, 4900);
+            ASSERT_EQ(stage->model_calls, 1);
+            loop_fake_advance(stage->loop, 200);
+        }
+        ASSERT_EQ(stage->model_calls, 2);
+        ASSERT_TEXT(stage_status(stage, id), "done");
+        loop_fake_advance(stage->loop, DAYS(2));
+        ASSERT_EQ(stage->model_calls, 2);
+        stage_free(stage);
+    }
+}
+
 DB_TEST(rest_can_be_cancelled)
 {
     struct stage *stage = stage_new(t);

@@ -314,6 +314,35 @@ TEST(server_answers_the_paths_of_views_with_the_page)
     server_stop(server, STOP_MS);
 }
 
+TEST(server_tells_a_browser_with_the_page_and_a_program_in_json_that_nothing_is_there)
+{
+    static const char browser[] = "Accept: application/xhtml+xml, Text/HTML;q=0.9, */*\r\n";
+    static const char *const lost[] = { "/xyz", "/inboxes", "/Inbox", "/x/y?z", "/apiary" };
+    static const char *const never[] = { "/api", "/api/v1x", "/assets", "/assets/a/b" };
+    struct server *server = server_start(t, NULL);
+    struct answer answer;
+
+    for (size_t i = 0; i < ARRAY_LEN(lost); i++) {
+        answer = ask(t, server, "GET", lost[i], false, browser, NULL);
+        ASSERT_EQ(answer.status, 404);
+        ASSERT_CONTAINS(answer_header(t, &answer, "Content-Type"), "text/html");
+        ASSERT_CONTAINS(answer_header(t, &answer, "Content-Security-Policy"), "script-src 'self'");
+        ASSERT_CONTAINS(answer.body.p, "<div id=\"app\">");
+        answer = ask(t, server, "GET", lost[i], false, "Accept: */*\r\n", NULL);
+        ASSERT_EQ(answer.status, 404);
+        ASSERT_CONTAINS(answer_header(t, &answer, "Content-Type"), "application/json");
+        ASSERT_EQ(ask(t, server, "POST", lost[i], true, browser, NULL).status, 404);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(never); i++) {
+        answer = ask(t, server, "GET", never[i], true, browser, NULL);
+        ASSERT_EQ(answer.status, 404);
+        ASSERT_CONTAINS(answer_header(t, &answer, "Content-Type"), "application/json");
+    }
+    answer = ask(t, server, "GET", "/api/v1/nothing", false, browser, NULL);
+    ASSERT_EQ(answer.status, 401);
+    server_stop(server, STOP_MS);
+}
+
 TEST(server_page_is_not_sent_again_when_the_browser_has_it)
 {
     struct server *server = server_start(t, NULL);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "memory/edit.h"
 #include "rig.h"
 
 static struct skill *list(struct rig *rig, size_t *ret_count)
@@ -153,6 +154,46 @@ DB_TEST(what_an_agent_writes_becomes_a_skill_of_its_own)
         rig_put(rig, "skills/tea/SKILL.md", rig_text(rig, "coffee", "", ""), "agent:coach"),
         ERR_BAD_REQUEST);
     ASSERT_STR(rig_get(rig, "tea").instructions, "Boil water.");
+}
+
+/* What an agent proposes, as the question to a person would be prepared. */
+static int propose(struct rig *rig, const char *path, enum memory_operation operation,
+                   const char *content)
+{
+    const struct memory_edit edit = { .path = str_from(path),
+                                      .operation = operation,
+                                      .content = str_from(content),
+                                      .reason = STR("asked for") };
+    struct memory_proposal proposal;
+    struct test *t = rig->t;
+
+    err_reset(&t->err);
+    return memory_prepare(rig->files, &rig->agent, &edit, &t->arena, &proposal, &t->err);
+}
+
+DB_TEST(what_would_be_no_skill_is_refused_before_anybody_is_asked)
+{
+    AUTO(rig) rig = rig_open(t);
+
+    ASSERT_FAILS(propose(rig, "skills/tea.md", MEMORY_WRITE, "no front matter"), ERR_BAD_REQUEST);
+    ASSERT_CONTAINS(test_err_text(t), "skills/tea.md is no valid skill: SKILL.md must begin");
+    ASSERT_FAILS(propose(rig, "skills/tea.md", MEMORY_APPEND, "no front matter"), ERR_BAD_REQUEST);
+    ASSERT_FAILS(
+        propose(rig, "skills/tea.md", MEMORY_WRITE, rig_text(rig, "coffee", "", "Boil water.")),
+        ERR_BAD_REQUEST);
+    ASSERT_FAILS(propose(rig, "skills/CAF\u00C9.md", MEMORY_WRITE, "x"), ERR_PATH_DENIED);
+    ASSERT_FAILS(
+        propose(rig, "skills/caf\u00C9.md", MEMORY_WRITE, rig_text(rig, "caf\u00C9", "", "Sit.")),
+        ERR_BAD_REQUEST);
+    ASSERT_OK(
+        propose(rig, "skills/caf\u00E9.md", MEMORY_WRITE, rig_text(rig, "caf\u00E9", "", "Sit.")));
+    ASSERT_OK(propose(rig, "skills/\u6280\u80FD.md", MEMORY_WRITE,
+                      rig_text(rig, "\u6280\u80FD", "", "Do.")));
+    ASSERT_OK(rig_put(rig, "skills/tea/SKILL.md", rig_text(rig, "tea", "", "Boil water."),
+                      "agent:coach"));
+    ASSERT_OK(propose(rig, "skills/tea.md", MEMORY_APPEND, "Wait.\n"));
+    ASSERT_OK(propose(rig, "skills/tea.md", MEMORY_DELETE, NULL));
+    ASSERT_OK(propose(rig, "knowledge/tea.md", MEMORY_WRITE, "no front matter"));
 }
 
 DB_TEST(what_a_person_breaks_is_kept_switched_off_until_it_is_mended)
@@ -369,6 +410,125 @@ DB_TEST(a_broken_shared_skill_is_listed_and_switched_off)
               0);
 }
 
+/* Looking at the folder is done by the loop: it must not take long whatever lies there. */
+DB_TEST(a_folder_that_is_too_large_is_read_in_part)
+{
+    AUTO(rig) rig = rig_open(t);
+    AUTO_BUF body = BUF_INIT(1 << 20);
+    struct skill *list;
+    size_t n, refused = 0;
+
+    for (int i = 0; i < 15000; i++)
+        buf_add_text(&body, "one more line of a very long text, which nobody ever reads.\n");
+    for (int i = 0; i < 6; i++) {
+        const char *name = arena_printf(&t->arena, "big-%d", i);
+
+        rig_share(rig, name, rig_text(rig, name, "", buf_text(&body)));
+    }
+    ASSERT_OK(skills_list(rig->skills, &rig->agent, &t->arena, &list, &n, &t->err));
+    for (size_t i = 0; i < n; i++) {
+        if (!list[i].problem.n)
+            continue;
+        refused++;
+        ASSERT_CONTAINS(list[i].problem.p, "more than 4 MB");
+        ASSERT(!list[i].enabled);
+    }
+    ASSERT_EQ(refused, 2);
+}
+
+DB_TEST(a_shared_skill_goes_off_for_one_agent_alone)
+{
+    AUTO(rig) rig = rig_open(t);
+    AUTO_BUF prompt = BUF_INIT(1 << 20);
+    struct agent other = { .id = "ada", .kind = "custom", .display_name = "Ada" };
+    struct str content;
+    struct skill skill;
+
+    ASSERT_OK(UNIT(rig, agent_add(rig->domain, rig->change, &other, NOW, &t->err)));
+    ASSERT_OK(UNIT(rig, skills_enable(rig->skills, &rig->agent, STR("shared:weekly-review"), false,
+                                      &t->arena, &skill, &t->err)));
+    ASSERT(skill.shared && !skill.enabled);
+    ASSERT(!rig_get(rig, "weekly-review").enabled);
+    ASSERT_OK(skills_prompt(rig->skills, &rig->agent, &prompt, &t->err));
+    ASSERT(!strstr(buf_text(&prompt), "weekly-review"));
+    ASSERT_EQ(skills_read_shared(rig->skills, &rig->agent, STR("skills/weekly-review.md"),
+                                 &t->arena, &content, &t->err),
+              0);
+    ASSERT_EQ(skills_read_shared(rig->skills, &other, STR("skills/weekly-review.md"), &t->arena,
+                                 &content, &t->err),
+              1);
+    /* Twice is as once, and it comes back. */
+    for (int i = 0; i < 2; i++)
+        ASSERT_OK(UNIT(rig, skills_enable(rig->skills, &rig->agent, STR("weekly-review"), i > 0,
+                                          &t->arena, &skill, &t->err)));
+    ASSERT(rig_get(rig, "weekly-review").enabled);
+    ASSERT_FAILS(UNIT(rig, skills_enable(rig->skills, &rig->agent, STR("nothing"), false, &t->arena,
+                                         &skill, &t->err)),
+                 ERR_NOT_FOUND);
+}
+
+DB_TEST(a_broken_shared_skill_can_not_be_switched_on)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct skill skill;
+
+    rig_share(rig, "broken", "no front matter");
+    ASSERT_FAILS(UNIT(rig, skills_enable(rig->skills, &rig->agent, STR("broken"), true, &t->arena,
+                                         &skill, &t->err)),
+                 ERR_CONFLICT);
+    ASSERT_CONTAINS(t->err.text, "can't be used");
+}
+
+DB_TEST(warnings_name_what_a_person_should_look_at)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct archive_entry entries[120] = { { .path = STR("SKILL.md"), .content = STR("x") } };
+    struct skill skill = { .allowed_tools = STR("[\"Read\",\"bash\",\"Bash(git:*)\"]") };
+    struct str warnings[SKILL_WARNINGS_MAX];
+
+    ASSERT_EQ(skills_warnings(rig->skills, &skill, entries, 1, &t->arena, warnings), 0);
+    for (size_t i = 1; i < ARRAY_LEN(entries); i++)
+        entries[i].path = str_from(arena_printf(&t->arena, "scripts/a-rather-long-name-%zu.sh", i));
+    skill.allowed_tools = STR("[\"Teleport(now)\",\"read_files\"]");
+    skill.signature = STR("unverified");
+    ASSERT_EQ(
+        skills_warnings(rig->skills, &skill, entries, ARRAY_LEN(entries), &t->arena, warnings), 3);
+    ASSERT_CONTAINS(warnings[0].p, "119 scripts (scripts/a-rather-long-name-1.sh, ");
+    ASSERT_CONTAINS(warnings[0].p, " ...)");
+    ASSERT(warnings[0].n < 700);
+    ASSERT_CONTAINS(warnings[1].p, "not here: Teleport(now), read_files");
+    ASSERT_CONTAINS(warnings[2].p, "trusted key");
+    skill.allowed_tools = STR("not json");
+    skill.signature = STR("0123");
+    ASSERT_EQ(skills_warnings(rig->skills, &skill, entries, 2, &t->arena, warnings), 1);
+    ASSERT_CONTAINS(warnings[0].p, "1 script (");
+}
+
+TEST(only_what_should_be_a_skill_is_checked_as_one)
+{
+    static const struct {
+        const char *path, *content;
+        bool fine;
+    } cases[] = {
+        { "knowledge/a.md", "anything", true },
+        { "skills/tea/references/x.md", "anything", true },
+        { "skills/tea.md", "anything", false },
+        { "skills/tea/SKILL.md", "", false },
+        { "skills/tea.md", "---\nname: tea\ndescription: Brews\n---\nBoil.\n", true },
+        { "skills/tea.md", "---\nname: cup\ndescription: Brews\n---\nBoil.\n", false },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        int r;
+
+        err_reset(&t->err);
+        r = skills_check_file(str_from(cases[i].path), str_from(cases[i].content), &t->arena,
+                              &t->err);
+        if ((r == 0) != cases[i].fine)
+            FAIL("case %zu gave %d", i, r);
+    }
+}
+
 DB_TEST(links_in_the_shared_folder_lead_nowhere)
 {
     AUTO(rig) rig = rig_open(t);
@@ -437,6 +597,14 @@ DB_TEST(the_prompt_names_what_can_be_used_and_nothing_more)
     ASSERT(!strstr(first, "coffee"));
     ASSERT(!strstr(first, "Do it."));
     ASSERT_TEXT(prompt(rig), first);
+    ASSERT_OK(UNIT(rig, skills_enable(rig->skills, &rig->agent, STR("coffee"), true, &t->arena,
+                                      &skill, &t->err)));
+    ASSERT_CONTAINS(prompt(rig), "\n- **coffee**: ");
+    ASSERT_OK(rig_delete(rig, "skills/tea/SKILL.md"));
+    ASSERT(!strstr(prompt(rig), "**tea**"));
+    rig_share(rig, "walk", rig_text(rig, "walk", "", "Go."));
+    rig_later(rig);
+    ASSERT_CONTAINS(prompt(rig), "\n- **walk**: ");
 }
 
 DB_TEST(a_description_stays_one_line_of_the_prompt)

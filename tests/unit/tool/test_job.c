@@ -81,6 +81,7 @@ TEST(a_failure_of_the_hand_is_the_failure_of_the_call)
 
     ASSERT_OK(bed_start(bed, "read_file", "{\"path\":\"/etc/shadow\"}", ""));
     fake_hand_fail(bed->hand, ERR_PATH_DENIED, "/etc/shadow can't be read");
+    ASSERT_STR(bed->result.taint, "file"); /* why may be in words of the file */
     ASSERT_EQ(bed->told, 1);
     ASSERT_EQ(bed->result.err.code, ERR_PATH_DENIED);
     ASSERT_TEXT(err_format(&bed->result.err, text, sizeof(text)), "/etc/shadow can't be read");

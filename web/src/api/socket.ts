@@ -1,7 +1,9 @@
 // One thread of an agent over its WebSocket. Recorded events come to the listener once each and in
 // order of seq, whatever the connection does: a new connection resumes after the last one heard, and
-// what comes twice is dropped. Partial texts (no record yet) are passed on as they come. A turn whose
-// run was not heard to begin is said again on the next connection: the same turnId is the same run.
+// what comes twice is dropped. Partial texts (no record yet) are passed on as they come.
+//
+// A message with a turnId goes out until its run begins: what was given to a connection that then broke is
+// given to the next one again. The server knows a turn by its id and begins it once.
 import { backoff } from "./backoff";
 import type { RunEvent } from "./types";
 
@@ -29,13 +31,18 @@ export interface ThreadListener {
   state?(state: SocketState): void;
 }
 
+interface Outgoing {
+  text: string;
+  turn: boolean; // begins a run, and may be sent again
+}
+
 const QUEUE_MAX = 50; // messages typed while the connection is away
 
 export class ThreadSocket {
   state: SocketState = "connecting";
   private wire: Wire | null = null;
-  private queue: Record<string, unknown>[] = [];
-  private unheard: string[] = [];
+  private queue: Outgoing[] = []; // not sent yet
+  private unheard: Outgoing[] = []; // sent; whether they arrived is not known yet
   private wait;
   private cancelRetry: (() => void) | null = null;
 
@@ -64,8 +71,7 @@ export class ThreadSocket {
     this.wire = wire;
     wire.onopen = () => {
       this.become("open");
-      for (const text of this.unheard) wire.send(text);
-      for (const message of this.queue.splice(0)) this.say(wire, message);
+      for (const message of [...this.unheard.splice(0), ...this.queue.splice(0)]) this.put(wire, message);
     };
     wire.onmessage = (message) => {
       if (wire === this.wire && typeof message.data === "string") this.heard(message.data);
@@ -85,14 +91,14 @@ export class ThreadSocket {
     this.wait.reset(); // it speaks: the next loss begins anew
     if (event.seq === undefined) {
       if (event.type !== "error") return;
-      this.unheard = [];
+      this.unheard.length = 0; // a no is an answer: asking again would hear it again
       this.listener.refused?.({ code: event.code, message: event.message });
       return;
     }
     const partial = "isPartial" in event && event.isPartial === true;
     if (event.seq <= this.seq) return;
     if (!partial) this.seq = event.seq;
-    if (event.type === "init") this.unheard = [];
+    if (event.type === "init") this.unheard.shift();
     this.listener.event(event as RunEvent);
   }
 
@@ -103,20 +109,17 @@ export class ThreadSocket {
     this.cancelRetry = this.world.later(this.wait.next(), () => this.connect());
   }
 
-  private say(wire: Wire, message: Record<string, unknown>): void {
-    const text = JSON.stringify(message);
-    if (message["turnId"] !== undefined) this.unheard.push(text);
-    wire.send(text);
+  private put(wire: Wire, message: Outgoing): void {
+    if (message.turn) this.unheard.push(message);
+    wire.send(message.text);
   }
 
   /** Sends now or when the connection is back. false: too much waits already. */
   send(message: Record<string, unknown>): boolean {
-    if (this.wire && this.state === "open") {
-      this.say(this.wire, message);
-      return true;
-    }
-    if (this.queue.length >= QUEUE_MAX || this.state === "closed") return false;
-    this.queue.push(message);
+    if (this.state === "closed" || this.queue.length + this.unheard.length >= QUEUE_MAX) return false;
+    const outgoing = { text: JSON.stringify(message), turn: message["turnId"] !== undefined };
+    if (this.wire && this.state === "open") this.put(this.wire, outgoing);
+    else this.queue.push(outgoing);
     return true;
   }
 

@@ -2,6 +2,8 @@
 import { allKeys } from "../keys";
 import { Dialog } from "../ui";
 
+const NAMES: Record<string, string> = { Escape: "Esc", ArrowDown: "↓", ArrowUp: "↑" };
+
 export function KeysList({ onClose }: { onClose: () => void }) {
   const groups = new Map<string, { keys: string; label: string }[]>();
   for (const { keys, label, group = "Everywhere" } of allKeys()) {
@@ -18,7 +20,7 @@ export function KeysList({ onClose }: { onClose: () => void }) {
             <dl>
               {list.map(({ keys, label }) => (
                 <div key={keys} className="keys-row">
-                  <dt>{keys.split(" ").map((key, i) => <kbd key={i}>{key.length === 1 && keys.startsWith("Ctrl") ? key.toUpperCase() : key}</kbd>)}</dt>
+                  <dt>{keys.split(" ").map((key, i) => <kbd key={i}>{NAMES[key] ?? (key.length === 1 && keys.startsWith("Ctrl") ? key.toUpperCase() : key)}</kbd>)}</dt>
                   <dd>{label}</dd>
                 </div>
               ))}

@@ -1,11 +1,13 @@
 // Ctrl K: go anywhere, do the few things that are needed everywhere, and find what was said.
 import { useEffect, useId, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
 import { Bot, FileText, House, Inbox, MessageSquare, Play, Plus, Search, Settings, Square, SquareActivity } from "lucide-react";
-import { get, paths } from "../api/client";
+import { get, paths, sentence } from "../api/client";
 import { useGet } from "../api/store";
 import type { Agent, InboxItem, SearchResult } from "../api/types";
+import { plural, relative } from "../format";
 import { go } from "../router";
 import { cx, Dialog } from "../ui";
+import { summary, target } from "../views/inbox/words";
 import { resumeAll, stopAll, useStopped } from "./stop";
 
 interface Option {
@@ -16,6 +18,7 @@ interface Option {
   note?: string;
   run: () => void;
 }
+const LEAP = 8; // options, with Page Down
 const size = { size: 17, "aria-hidden": true } as const;
 
 /** How well a text fits what was typed; 0: not at all. Every word must be there, a beginning counts more. */
@@ -30,16 +33,23 @@ export function score(text: string, typed: string): number {
   return sum;
 }
 
-function useEverywhere(typed: string): { results: SearchResult[]; busy: boolean } {
-  const [found, setFound] = useState<{ q: string; results: SearchResult[] }>({ q: "", results: [] });
+interface Found {
+  results: SearchResult[];
+  busy: boolean;
+  failure: string; // why what was said could not be searched
+}
+const NOTHING: SearchResult[] = [];
+
+function useEverywhere(typed: string): Found {
+  const [found, setFound] = useState({ q: "", results: NOTHING, failure: "" });
   const q = typed.trim();
   useEffect(() => {
     if (q.length < 2) return;
     const abort = new AbortController();
     const timer = setTimeout(() => {
       get<{ results: SearchResult[] }>(paths.search(q, { limit: 20 }), abort.signal).then(
-        ({ results }) => setFound({ q, results }),
-        () => !abort.signal.aborted && setFound({ q, results: [] }),
+        ({ results }) => setFound({ q, results, failure: "" }),
+        (error: unknown) => !abort.signal.aborted && setFound({ q, results: NOTHING, failure: sentence(error) }),
       );
     }, 150);
     return () => {
@@ -47,7 +57,8 @@ function useEverywhere(typed: string): { results: SearchResult[]; busy: boolean 
       abort.abort();
     };
   }, [q]);
-  return { results: q.length < 2 ? [] : found.results, busy: q.length >= 2 && found.q !== q };
+  const on = q.length >= 2;
+  return { results: on ? found.results : NOTHING, busy: on && found.q !== q, failure: on && found.q === q ? found.failure : "" };
 }
 
 export const resultPath = (result: SearchResult): string => {
@@ -57,16 +68,16 @@ export const resultPath = (result: SearchResult): string => {
 };
 const resultIcon = { message: MessageSquare, thread: MessageSquare, file: FileText, agent: Bot };
 
-function useOptions(typed: string): { options: Option[]; busy: boolean } {
+function useOptions(typed: string): { options: Option[]; busy: boolean; failure: string } {
   const agents = useGet<{ agents: Agent[] }>(paths.agents).data?.agents ?? [];
   const items = useGet<{ items: InboxItem[] }>(paths.inbox).data?.items ?? [];
   const stopped = useStopped();
-  const { results, busy } = useEverywhere(typed);
+  const { results, busy, failure } = useEverywhere(typed);
   const options = useMemo(() => {
     const fixed: Option[] = [
       ...items.slice(0, 20).map((item) => ({
         key: `item-${item.id}`, group: "Waiting for you", icon: <Inbox {...size} />,
-        title: item.title ?? item.kind, note: item.agentName ?? "", run: () => go(`/inbox/${item.id}`),
+        title: `${item.agentName ?? item.agentId ?? "Dormouse"} ${summary(item)}`, note: target(item), run: () => go(`/inbox/${item.id}`),
       })),
       ...agents.map((agent) => ({
         key: `agent-${agent.id}`, group: "Agents", icon: <Bot {...size} />, title: agent.displayName,
@@ -89,21 +100,25 @@ function useOptions(typed: string): { options: Option[]; busy: boolean } {
       .map((option) => ({ option, fit: score(`${option.title} ${option.note ?? ""}`, typed) }))
       .filter(({ fit, option }) => fit > 0 && (typed || !option.key.startsWith("settings-")));
     if (typed) fitting.sort((a, b) => b.fit - a.fit);
+    const names = new Map(agents.map((agent) => [agent.id, agent.displayName]));
+    const note = ({ agentId, at, snippet }: SearchResult): string =>
+      [names.get(agentId) ?? agentId, at && relative(at), snippet].filter(Boolean).join(" · ");
+    // Agents of the list above are found there already.
     const found = results
-      .filter((result) => result.kind !== "agent")
+      .filter((result) => result.kind !== "agent" || !names.has(result.agentId))
       .map((result, i): Option => {
         const Icon = resultIcon[result.kind] ?? MessageSquare;
-        return { key: `found-${i}`, group: "Found", icon: <Icon {...size} />, title: result.title, note: result.snippet, run: () => go(resultPath(result)) };
+        return { key: `found-${i}`, group: "Found", icon: <Icon {...size} />, title: result.title, note: note(result), run: () => go(resultPath(result)) };
       });
     return [...fitting.map(({ option }) => option), ...found];
   }, [agents, items, stopped, results, typed]);
-  return { options, busy };
+  return { options, busy, failure };
 }
 
 export default function Palette({ onClose }: { onClose: () => void }) {
   const [typed, setTyped] = useState("");
   const [at, setAt] = useState(0);
-  const { options, busy } = useOptions(typed.trim());
+  const { options, busy, failure } = useOptions(typed.trim());
   const id = useId();
   const list = useRef<HTMLUListElement>(null);
   const chosen = Math.min(at, options.length - 1);
@@ -121,6 +136,9 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     if (step) {
       event.preventDefault();
       setAt((chosen + step + options.length) % Math.max(1, options.length));
+    } else if (event.key === "PageDown" || event.key === "PageUp") {
+      event.preventDefault();
+      setAt(Math.max(0, Math.min(options.length - 1, chosen + (event.key === "PageDown" ? LEAP : -LEAP))));
     } else if (event.key === "Enter" && !event.nativeEvent.isComposing) {
       event.preventDefault();
       run(options[chosen]);
@@ -150,8 +168,10 @@ export default function Palette({ onClose }: { onClose: () => void }) {
             </li>,
           ];
         })}
-        {options.length === 0 && <li role="presentation" className="palette-note">{busy ? "Searching…" : "Nothing found."}</li>}
       </ul>
+      {failure ? <p className="palette-note danger" role="alert">What was said could not be searched. {failure}</p>
+        : options.length === 0 && <p className="palette-note" role="status">{busy ? "Searching…" : "Nothing found."}</p>}
+      {typed && options.length > 0 && <p className="visually-hidden" role="status">{busy ? "" : plural(options.length, "result")}</p>}
     </Dialog>
   );
 }

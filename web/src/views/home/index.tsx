@@ -4,17 +4,18 @@ import { Check, Coffee } from "lucide-react";
 import { paths } from "../../api/client";
 import { useGet } from "../../api/store";
 import type { Agent, InboxItem, Run } from "../../api/types";
-import { plural, relative, tokens } from "../../format";
+import { exact, plural, tokens } from "../../format";
 import { go, Link } from "../../router";
 import { Badge, Button, Empty, Shown, Time } from "../../ui";
 import { decide } from "../inbox/decide";
 import { memoryOf, questionOf, summary, taintOf, target, verbs } from "../inbox/words";
 import { Bars } from "../shared/bars";
-import { outcome, perDay, RUN, today } from "../shared/runs";
-import { StateWords } from "../shared/state";
+import { asked, daysKnown, perDay, runLook, standing, today } from "../shared/runs";
+import { AgentState } from "../shared/state";
 import "./home.css";
 
 const SHOWN = 6;
+const READ = 200; // runs
 
 /** What may be said without looking at the whole: a plain question, or an act with nothing suspicious. */
 function Quick({ item }: { item: InboxItem }) {
@@ -76,7 +77,7 @@ function Agents({ agents }: { agents: Agent[] }) {
         <li key={agent.id}>
           <Link to={`/agents/${encodeURIComponent(agent.id)}`} className="home-agent">
             <span className="home-agent-name"><strong>{agent.displayName}</strong>{agent.description && <span className="muted small cut">{agent.description}</span>}</span>
-            <span className="home-agent-state"><StateWords agent={agent} long /></span>
+            <span className="home-agent-state"><AgentState agent={agent} /></span>
             <span className="home-agent-facts muted small number">
               {!!agent.pending && <Badge tone="accent">{plural(agent.pending, "item waits", "items wait")}</Badge>}
               {agent.tokensToday !== undefined && agent.tokensToday > 0 && <span>{tokens(agent.tokensToday)} today</span>}
@@ -91,7 +92,7 @@ function Agents({ agents }: { agents: Agent[] }) {
 
 function Today({ runs, names }: { runs: Run[]; names: Map<string, string> }) {
   const now = today(runs);
-  const days = useMemo(() => perDay(runs, (run) => run.createdAt, () => 1, 14), [runs]);
+  const days = useMemo(() => perDay(runs, (run) => run.createdAt, () => 1, daysKnown(runs, READ, 14)), [runs]);
   const spent = now.reduce((sum, run) => sum + (run.inputTokens ?? 0) + (run.outputTokens ?? 0), 0);
   return (
     <>
@@ -102,16 +103,18 @@ function Today({ runs, names }: { runs: Run[]; names: Map<string, string> }) {
             {now.slice(0, 12).map((run) => (
               <li key={run.runId}>
                 <Link to={`/runs/${run.runId}`} className="happen">
-                  <time dateTime={run.createdAt} title={relative(run.createdAt)} className="muted number">{new Date(run.createdAt).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" })}</time>
-                  <span className="happen-text"><strong>{names.get(run.agentId) ?? run.agentId}</strong> <span className="muted">{outcome(run)}</span></span>
-                  {run.status !== "done" && <Badge tone={RUN[run.status].tone}>{RUN[run.status].word}</Badge>}
+                  <time dateTime={run.createdAt} title={exact(run.createdAt)} className="muted number">{new Date(run.createdAt).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" })}</time>
+                  <span className="happen-text">
+                    <span className="cut"><strong>{names.get(run.agentId) ?? run.agentId}</strong> {asked(run)}</span>
+                    <span className="muted small cut">{run.status === "done" ? standing(run) : <><Badge tone={runLook(run).tone}>{runLook(run).word}</Badge> {run.error?.message}</>}</span>
+                  </span>
                 </Link>
               </li>
             ))}
           </ol>
         </>
       )}
-      {runs.length > 0 && <Bars title="Runs a day, two weeks" bars={days} unit={(n) => plural(n, "run")} />}
+      {runs.length > 0 && <Bars title="Runs a day" bars={days} unit={(n) => plural(n, "run")} />}
       {now.length > 12 && <Link to="/runs">All runs</Link>}
     </>
   );
@@ -119,7 +122,7 @@ function Today({ runs, names }: { runs: Run[]; names: Map<string, string> }) {
 
 export function Home() {
   const agents = useGet<{ agents: Agent[] }>(paths.agents);
-  const runs = useGet<{ runs: Run[] }>(paths.runs({ limit: 200 }));
+  const runs = useGet<{ runs: Run[] }>(paths.runs({ limit: READ }));
   const names = useMemo(() => new Map(agents.data?.agents.map((agent) => [agent.id, agent.displayName])), [agents.data]);
   return (
     <div className="page home">

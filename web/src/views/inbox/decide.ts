@@ -20,13 +20,19 @@ async function undoMemory(agent: string, path: string): Promise<void> {
 }
 
 export async function decide(item: InboxItem, request: DecisionRequest): Promise<boolean> {
+  let first = true; // another client may have been quicker
   const done = await attempt("Not decided", async () => {
-    const { item: now } = await act.decide(item.id, request);
+    const { item: now, applied } = await act.decide(item.id, request);
+    first = applied;
     store.put<{ items: InboxItem[] }>(paths.inbox, (old) => old && { ...old, items: old.items.filter(({ id }) => id !== item.id) });
     store.put<InboxItem>(paths.item(item.id), () => now);
   });
   store.invalidate("/inbox", "/agents", "/runs");
   if (!done) return false;
+  if (!first) {
+    say("This was decided before, in another window or on the command line.");
+    return true;
+  }
   const memory = memoryOf(item);
   const kept = request.decision === "approve" || request.decision === "edit";
   if (memory && kept && item.agentId) {

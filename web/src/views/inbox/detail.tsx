@@ -128,7 +128,7 @@ function Answer({ item, onSay, busy }: { item: InboxItem; onSay: (answer: string
   );
 }
 
-const SCOPES: Record<Scope, string> = { once: "once", run: "for this whole run", always: "always, for exactly this" };
+const SCOPES: Record<Scope, string> = { once: "only this once", run: "for this whole run", always: "always, for exactly this" };
 
 function Verbs({ item, doing, setDoing, say, busy }: {
   item: InboxItem; doing: Doing; setDoing: (doing: Doing) => void; say: (request: DecisionRequest) => void; busy: boolean;
@@ -141,7 +141,7 @@ function Verbs({ item, doing, setDoing, say, busy }: {
   return (
     <div className="stack-tight">
       {can.answer && <Answer item={item} busy={busy} onSay={(answer) => say({ decision: "answer", answer })} />}
-      <div className="row">
+      <div className="row verbs">
         {can.approve && (
           <Button tone="primary" busy={busy} keys="a" icon={<Check size={16} aria-hidden />} onClick={() => say({ decision: "approve", ...(scope !== "once" ? { scope } : {}) })}>
             {item.kind === "agent_proposal" ? "Make this agent" : item.kind === "unknown_effect" ? "Do it again" : "Approve"}

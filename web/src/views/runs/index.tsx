@@ -4,15 +4,16 @@ import { SquareActivity } from "lucide-react";
 import { paths } from "../../api/client";
 import { useGet } from "../../api/store";
 import type { Agent, Run } from "../../api/types";
-import { duration, firstLine, money, plural, short, tokens } from "../../format";
+import { duration, money, plural, short, tokens } from "../../format";
 import { useKeys } from "../../keys";
 import { go, Link, setQuery, useQuery } from "../../router";
 import { Badge, Button, cx, Empty, Select, Shown, Time } from "../../ui";
 import { Bars } from "../shared/bars";
-import { perDay, plainText, RUN, standing } from "../shared/runs";
+import { asked, daysKnown, perDay, runLook, standing } from "../shared/runs";
 import "./runs.css";
 
 const PAGE = 50;
+const READ = 200; // for the charts
 
 function Row({ run, name, chosen }: { run: Run; name: string; chosen: boolean }) {
   const lasted = run.endedAt ? duration(Date.parse(run.endedAt) - Date.parse(run.createdAt)) : "";
@@ -20,10 +21,10 @@ function Row({ run, name, chosen }: { run: Run; name: string; chosen: boolean })
     <li>
       <Link to={`/runs/${run.runId}`} className={cx("run-row", chosen && "run-on")} aria-current={chosen ? "true" : undefined}>
         <span className="run-what">
-          <span className="cut"><strong>{name}</strong> {firstLine(plainText(run.prompt ?? ""), 120)}</span>
+          <span className="cut"><strong>{name}</strong> {asked(run)}</span>
           <span className="muted small cut">{standing(run)}</span>
         </span>
-        <span className="run-state"><Badge tone={RUN[run.status].tone}>{RUN[run.status].word}</Badge></span>
+        <span className="run-state"><Badge tone={runLook(run).tone}>{runLook(run).word}</Badge></span>
         <span className="run-number muted small number">{short((run.inputTokens ?? 0) + (run.outputTokens ?? 0))} tokens</span>
         <span className="run-number muted small number">{run.cost ? money(run.cost) : lasted}</span>
         <span className="run-when muted small"><Time at={run.createdAt} /></span>
@@ -50,12 +51,16 @@ function Page({ agent, before, names, chosen }: { agent: string; before?: number
 }
 
 function Charts({ runs }: { runs: Run[] }) {
-  const days = useMemo(() => perDay(runs, (run) => run.createdAt, () => 1, 14), [runs]);
-  const spent = useMemo(() => perDay(runs, (run) => run.createdAt, (run) => (run.inputTokens ?? 0) + (run.outputTokens ?? 0), 14), [runs]);
+  const [count, spent, paid] = useMemo(() => {
+    const known = daysKnown(runs, READ, 14);
+    const sum = (amount: (run: Run) => number) => perDay(runs, (run) => run.createdAt, amount, known);
+    return [sum(() => 1), sum((run) => (run.inputTokens ?? 0) + (run.outputTokens ?? 0)), sum((run) => run.cost ?? 0)];
+  }, [runs]);
   return (
     <div className="run-charts">
-      <Bars title="Runs a day" bars={days} unit={(n) => plural(n, "run")} />
+      <Bars title="Runs a day" bars={count} unit={(n) => plural(n, "run")} />
       <Bars title="Tokens a day" bars={spent} unit={tokens} />
+      <Bars title="Cost a day" bars={paid} unit={money} />
     </div>
   );
 }
@@ -64,7 +69,7 @@ export default function Runs() {
   const agent = useQuery().get("agent") ?? "";
   const agents = useGet<{ agents: Agent[] }>(paths.agents).data?.agents ?? [];
   const first = useGet<{ runs: Run[] }>(paths.runs({ limit: PAGE, ...(agent ? { agent } : {}) }));
-  const wide = useGet<{ runs: Run[] }>(paths.runs({ limit: 200 }));
+  const wide = useGet<{ runs: Run[] }>(paths.runs({ limit: READ }));
   const names = useMemo(() => new Map(agents.map((one) => [one.id, one.displayName])), [agents]);
   const [at, setAt] = useState(-1);
   const list = first.data?.runs ?? [];

@@ -1,6 +1,7 @@
 // A run's log as lines for people: who did what, when, how long it took, and what stood in the way.
 import type { Failure, TraceEvent } from "../../api/types";
 import { duration, firstLine, words } from "../../format";
+import { plainText } from "../shared/runs";
 
 export type Lane = "model" | "tools" | "person" | "run";
 export interface Line {
@@ -71,9 +72,9 @@ function line(event: TraceEvent, calls: Map<number, Call>, denied: Map<number, s
     case "start":
       return { lane: "run", label: "start", text: firstLine(text(content["text"]), 160), detail: event.data, ...(text(content["text"]).length > 160 ? { markdown: text(content["text"]) } : {}) };
     case "musing":
-      return { lane: "model", label: "thinking", text: firstLine(text(content["thinking"]), 140), tone: "muted", markdown: text(content["thinking"]) };
+      return { lane: "model", label: "thinking", text: firstLine(plainText(text(content["thinking"])), 140), tone: "muted", markdown: text(content["thinking"]) };
     case "said":
-      return { lane: "model", label: "says", text: firstLine(text(content["text"]), 140), markdown: text(content["text"]) };
+      return { lane: "model", label: "says", text: firstLine(plainText(text(content["text"])), 140), markdown: text(content["text"]) };
     case "thought": {
       const { in: input, out, cached, estimated } = event.data ?? {};
       const share = number(cached) ? `, ${number(cached)} from cache` : "";
@@ -161,8 +162,9 @@ export const raw = (events: readonly TraceEvent[]): Line[] => {
 };
 
 export const took = (one: Line): string => (one.at > one.from ? duration(one.at - one.from) : "");
-/** "0.0 s", "3:14". */
+/** "24 ms", "1.8 s", "3:14". */
 export function clock(ms: number): string {
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.floor(ms / 1000);
   const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];

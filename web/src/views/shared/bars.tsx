@@ -9,9 +9,11 @@ interface Bar {
 export function Bars({ bars, title, unit, height = 56 }: { bars: Bar[]; title: string; unit: (n: number) => string; height?: number }) {
   const most = Math.max(1, ...bars.map((bar) => bar.value));
   const step = 100 / Math.max(1, bars.length);
+  // One day alone is a block, not a picture: the words beside it say as much.
+  if (bars.filter((bar) => bar.value > 0).length < 2) return null;
   return (
     <figure className="bars">
-      <figcaption className="small muted">{title}</figcaption>
+      <figcaption className="small muted">{title}<span className="number bars-most">most {unit(most)}</span></figcaption>
       <svg viewBox={`0 0 100 ${height}`} preserveAspectRatio="none" aria-hidden width="100%" height={height}>
         {bars.map((bar, i) => {
           const tall = bar.value === 0 ? 1 : Math.max(3, (bar.value / most) * (height - 2));

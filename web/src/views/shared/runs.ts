@@ -11,18 +11,21 @@ export const RUN: Record<RunStatus, { word: string; tone: Tone }> = {
   cancelled: { word: "stopped", tone: "plain" },
   failed: { word: "failed", tone: "danger" },
 };
-/** What came of it, or what it was asked. */
-export function outcome(run: Run): string {
-  if (run.status === "failed") return run.error?.message ?? "failed";
-  if (run.result) return firstLine(plainText(run.result), 140);
-  return firstLine(run.prompt ?? "", 140);
-}
-/** How it stands, for a line under what it was asked. */
+/** A run that waits does not always wait for you. */
+export const runLook = (run: Run): { word: string; tone: Tone } =>
+  run.status !== "waiting" || !run.waitKind || run.waitKind === "inbox" ? RUN[run.status]
+    : { word: run.waitKind === "rate_limit" ? "waits for the model" : "waits", tone: "plain" };
+
+/** What it was asked, in a line. */
+export const asked = (run: Run): string => firstLine(plainText(run.prompt ?? ""), 140);
+
+/** How it stands or what came of it, for a line under what it was asked. */
 export function standing(run: Run): string {
-  if (run.status === "waiting") return run.waitKind === "question" ? "asked you something" : "waits for your word";
+  if (run.status === "waiting") return run.waitKind === "rate_limit" ? "the model takes no more for a while" : "needs your word to go on";
   if (run.status === "running") return "under way";
   if (run.status === "queued") return "waits for its turn";
-  return run.result || run.error ? outcome(run) : RUN[run.status].word;
+  if (run.error) return run.error.message;
+  return run.result ? firstLine(plainText(run.result), 140) : RUN[run.status].word;
 }
 /** Markdown without its marks, for one line. */
 export const plainText = (text: string): string =>
@@ -31,6 +34,14 @@ export const plainText = (text: string): string =>
 const dayOf = (time: string | Date): string => new Date(time).toDateString();
 export const today = (runs: Run[], now = new Date()): Run[] => runs.filter((run) => dayOf(run.createdAt) === dayOf(now));
 
+/** How many whole days a list of the newest runs covers: a list that was cut says nothing of the days before. */
+export function daysKnown(runs: Run[], most: number, days: number, now = new Date()): number {
+  const oldest = runs[runs.length - 1];
+  if (!oldest || runs.length < most) return days;
+  const start = new Date(oldest.createdAt);
+  start.setHours(0, 0, 0, 0);
+  return Math.max(1, Math.min(days, Math.floor((now.getTime() - start.getTime()) / 86_400_000)));
+}
 /** How many of each of the last days, the oldest first. */
 export function perDay<I>(items: I[], time: (item: I) => string, amount: (item: I) => number, days: number, now = new Date()): { label: string; value: number }[] {
   const sums = new Map<string, number>();

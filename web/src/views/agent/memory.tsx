@@ -168,7 +168,7 @@ export function MemoryPanel({ agent }: { agent: Agent }) {
               <div className={total_bytes >= limit_bytes * 0.8 ? "meter meter-warn" : "meter"} aria-hidden>
                 <div style={{ width: `${Math.min(100, (100 * total_bytes) / limit_bytes)}%` }} />
               </div>
-              <p className="panel-note number">{(total_bytes / 1024).toFixed(1)} of {Math.round(limit_bytes / 1024)} KB{warning && <span className="warn"> · {warning}</span>}</p>
+              <p className="panel-note number">{bytes(total_bytes)} of {bytes(limit_bytes)}{warning && <span className="warn"> · {warning}</span>}</p>
             </div>
             {open && <FileDialog agent={agent.id} file={open} onClose={() => setOpen(null)} />}
             {adding && <NewFile agent={agent.id} onClose={() => setAdding(false)} />}

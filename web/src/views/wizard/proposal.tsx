@@ -14,11 +14,11 @@ function Tools({ chosen, onChange }: { chosen: string[]; onChange: (tools: strin
   const unknown = chosen.filter((name) => all.data && !known.some((tool) => tool.name === name));
   const toggle = (name: string, on: boolean): void => onChange(on ? [...chosen, name] : chosen.filter((other) => other !== name));
   return (
-    <fieldset className="choices">
+    <fieldset className="may-use">
       <legend>What it may use</legend>
-      <div className="choices-list">
+      <div className="may-use-list">
         {[...known.map((tool) => ({ name: tool.name, asks: tool.approval !== "never" })), ...unknown.map((name) => ({ name, asks: false }))].map(({ name, asks }) => (
-          <label key={name} className="choice">
+          <label key={name} className="may-use-tool">
             <input type="checkbox" checked={chosen.includes(name)} onChange={(event) => toggle(name, event.target.checked)} />
             <span><code>{name}</code>{asks && <span className="muted small"> asks you</span>}</span>
           </label>

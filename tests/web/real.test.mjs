@@ -164,7 +164,7 @@ test("a proposed agent is a form: changed there, then made", async (t) => {
   assert.deepEqual(await a11y(page), []);
   await shoot(page, "item-proposal-light", { full: true });
   await page.keyboard.press("e");
-  await page.getByRole("textbox", { name: /name/i }).first().fill("Leg Coach");
+  await page.getByRole("textbox", { name: "Name" }).fill("Leg Coach");
   await shoot(page, "item-proposal-edit-light", { full: true });
   await page.keyboard.press("Control+Enter");
   await until("it is made", async () => (await daemon.ask("GET", "/agents")).agents.some(({ displayName }) => displayName === "Leg Coach"));
@@ -380,6 +380,7 @@ test("a path that is no view is told in the page's words; the interface keeps it
 
 test("nothing moves for who wants no motion", async (t) => {
   const page = await visit(t, "/inbox");
+  await page.getByText("Nothing waits for you").waitFor();
   await page.keyboard.press("Control+k");
   await finder(page).waitFor();
   const moving = await page.evaluate(() => [...document.querySelectorAll("*")].filter((element) => {

@@ -23,7 +23,7 @@ function Entry({ item, chosen, which }: { item: InboxItem; chosen: boolean; whic
     <li ref={place}>
       <Link to={`/inbox/${item.id}${which === "decided" ? "?show=decided" : ""}`} className={cx("entry", chosen && "entry-on")} aria-current={chosen ? "true" : undefined}>
         <span className="entry-line"><strong>{item.agentName ?? item.agentId ?? "Dormouse"}</strong> {summary(item)}</span>
-        {target(item) && <span className="entry-target cut">{target(item)}</span>}
+        {target(item) && <span className={cx("entry-target cut", !["memory", "question", "agent_proposal"].includes(item.kind) && "mono")}>{target(item)}</span>}
         <span className="row small muted">
           <span>{kindWord(item)}</span><span>·</span><Time at={item.decidedAt ?? item.createdAt} />
           {item.state !== "pending" && <Badge tone={STATE[item.state].tone}>{STATE[item.state].word}</Badge>}

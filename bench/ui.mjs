@@ -6,7 +6,6 @@ import { Daemon, launch } from "../tests/web/browser.mjs";
 
 const BUNDLE_MAX = 250_000;
 const PAINT_MAX_MS = 300;
-const HOME_MAX_MS = 500;
 const ROUNDS = 15;
 
 const print = (line) => console.log(JSON.stringify(line));
@@ -46,7 +45,7 @@ async function shown() {
 function figure(bench, times, target) {
   times.sort((a, b) => a - b);
   const value = Math.round(times[Math.floor(times.length / 2)]);
-  print({ bench, rounds: times.length, value, unit: "ms", best: Math.round(times[0]), worst: Math.round(times.at(-1)), target, ok: value < target });
+  print({ bench, rounds: times.length, value, unit: "ms", best: Math.round(times[0]), worst: Math.round(times.at(-1)), ...(target ? { target, ok: value < target } : {}) });
 }
 
 async function firstPaint(daemon, browser) {
@@ -66,7 +65,7 @@ async function firstPaint(daemon, browser) {
     await context.close();
   }
   figure("ui.firstpaint", paints, PAINT_MAX_MS);
-  figure("ui.home", homes, HOME_MAX_MS);
+  figure("ui.home", homes);
 }
 
 const daemon = await new Daemon(process.argv[2]).start();

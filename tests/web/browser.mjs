@@ -23,8 +23,7 @@ export class Daemon {
   constructor(binary, { config = "", script = "" } = {}) {
     this.binary = binary;
     this.data = mkdtempSync(path.join(os.tmpdir(), "dormouse-web-"));
-    this.work = path.join(this.data, "work");
-    mkdirSync(this.work);
+    this.work = mkdtempSync(path.join(os.tmpdir(), "dormouse-work-")); // no agent may work inside DATA
     if (script) writeFileSync(path.join(this.data, "script.yaml"), script);
     const models = "agent: { model: rehearsal }\nmodels:\n  - { id: rehearsal, provider: script, script: script.yaml }\n";
     writeFileSync(path.join(this.data, "config.yaml"), (script ? models : "") + config);
@@ -93,7 +92,7 @@ export class Daemon {
     if (!this.child) return;
     const child = this.child;
     this.child = null;
-    if (child.exitCode !== null) return;
+    if (child.exitCode !== null || child.signalCode !== null) return;
     const gone = new Promise((resolve) => child.once("exit", resolve));
     child.removeAllListeners("exit");
     const ended = new Promise((resolve) => child.once("exit", resolve));
@@ -103,7 +102,7 @@ export class Daemon {
 
   async remove() {
     await this.stop();
-    rmSync(this.data, { recursive: true, force: true });
+    for (const folder of [this.data, this.work]) rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -120,7 +119,7 @@ export async function open(browser, daemon, { width = 1280, height = 860, dark =
   const faults = [];
   page.on("console", (message) => {
     // A refused request is the browser's own line; what the page makes of it is looked at elsewhere.
-    if (message.type() === "error" && !/^Failed to load resource/.test(message.text())) faults.push(`console: ${message.text()}`);
+    if (message.type() === "error" && !/^Failed to load resource|^WebSocket connection to .*ERR_CONNECTION_REFUSED/.test(message.text())) faults.push(`console: ${message.text()}`);
   });
   page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
   page.on("request", (request) => {

@@ -53,6 +53,7 @@ test("numbers have units", () => {
   assert.deepEqual([4, 1800, 192_000, 7_500_000].map(duration), ["4 ms", "1.8 s", "3 min 12 s", "2 h 5 min"]);
   assert.deepEqual([412, 1234, 12_345, 1_234_567].map(short), ["412", "1.2k", "12k", "1.2M"]);
   assert.deepEqual([tokens(1), money(0), money(0.0012), money(1.5), bytes(3174)], ["1 token", "free", "$0.0012", "$1.50", "3.1 KB"]);
+  assert.deepEqual([0, 1023, 1024, 102_400, 1024 * 1024, 1_100_000].map(bytes), ["0 B", "1023 B", "1 KB", "100 KB", "1 MB", "1 MB"]);
 });
 test("search wants every word, beginnings first", () => {
   assert.ok(score("Gym Coach", "coa gy") > 0);

@@ -23,7 +23,10 @@ function Quick({ item }: { item: InboxItem }) {
   const can = verbs(item);
   const say = (request: Parameters<typeof decide>[1]) => (): void => {
     setBusy(true);
-    void decide(item, request).finally(() => setBusy(false));
+    void decide(item, request).then((done) => {
+      setBusy(false);
+      if (done) document.getElementById("waiting")?.focus(); // the button is gone: focus must not be
+    });
   };
   const odd = (memoryOf(item)?.suspicious_flags?.length ?? 0) > 0 || taintOf(item).length > 0;
   const choices = can.answer ? questionOf(item).choices.slice(0, 3) : [];
@@ -43,7 +46,7 @@ function Waiting() {
   const read = useGet<{ items: InboxItem[] }>(paths.inbox);
   return (
     <section aria-labelledby="waiting" className="card waiting">
-      <h2 id="waiting">Waiting for you</h2>
+      <h2 id="waiting" tabIndex={-1} data-quiet-focus>Waiting for you</h2>
       <Shown of={read} what="what waits for you">
         {({ items }) => items.length === 0 ? (
           <p className="calm"><Coffee size={18} aria-hidden /> Nothing waits. Your agents ask here when they need your word.</p>

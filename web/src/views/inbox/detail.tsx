@@ -1,6 +1,6 @@
 // One item, whole, with what can be said to it. Edit changes what was asked in place; reject asks for a
 // reason, which the agent is told.
-import { useEffect, useRef, useState, type FormEvent, type ReactNode } from "react";
+import { useEffect, useRef, useState, type FormEvent, type ReactNode, type RefObject } from "react";
 import { Check, CornerDownLeft, Pencil, X } from "lucide-react";
 import type { DecisionRequest, InboxItem, Scope } from "../../api/types";
 import { useKeys } from "../../keys";
@@ -147,8 +147,8 @@ function Verbs({ item, doing, setDoing, say, busy }: {
             {item.kind === "agent_proposal" ? "Make this agent" : item.kind === "unknown_effect" ? "Do it again" : "Approve"}
           </Button>
         )}
-        {can.edit && <Button keys="e" icon={<Pencil size={15} aria-hidden />} onClick={() => setDoing("edit")}>Edit</Button>}
-        {can.reject && <Button keys="r" icon={<X size={16} aria-hidden />} onClick={() => setDoing("reject")}>{can.answer ? "Don't answer" : "Reject"}</Button>}
+        {can.edit && <Button data-verb="edit" keys="e" icon={<Pencil size={15} aria-hidden />} onClick={() => setDoing("edit")}>Edit</Button>}
+        {can.reject && <Button data-verb="reject" keys="r" icon={<X size={16} aria-hidden />} onClick={() => setDoing("reject")}>{can.answer ? "Don't answer" : "Reject"}</Button>}
         {can.approve && item.kind === "tool" && item.runId && (
           <div className="scope">
             <Select label="How long the approval holds" hideLabel value={scope} onChange={(event) => setScope(event.target.value as Scope)}>
@@ -159,6 +159,18 @@ function Verbs({ item, doing, setDoing, say, busy }: {
       </div>
     </div>
   );
+}
+
+/** Into the form that opens, and back to the button that opened it. */
+function useFocus(box: RefObject<HTMLElement>, doing: Doing): void {
+  const before = useRef<Doing>("look");
+  useEffect(() => {
+    const was = before.current;
+    before.current = doing;
+    if (was === doing) return;
+    const wanted = doing === "look" ? `[data-verb=${was}]` : "form input, form textarea, form select";
+    box.current?.querySelector<HTMLElement>(wanted)?.focus();
+  }, [box, doing]);
 }
 
 /** keys: whether a, e, r and numbers mean this one (the chosen item of the list). */
@@ -173,8 +185,10 @@ export function ItemDetail({ item, keys, onDecided, compact }: {
   useEffect(() => {
     if (compact && doing !== "look") (box.current?.closest(".waiting-item") ?? box.current)?.scrollIntoView({ block: doing === "edit" ? "start" : "nearest" });
   }, [compact, doing]);
+  useFocus(box, doing);
+  const seen = (): boolean => (box.current?.offsetParent ?? null) !== null; // narrow windows show the list alone
   const say = (request: DecisionRequest): void => {
-    if (busy) return;
+    if (busy || !seen()) return;
     setBusy(true);
     void decide(item, request).then((done) => {
       setBusy(false);
@@ -182,8 +196,8 @@ export function ItemDetail({ item, keys, onDecided, compact }: {
     });
   };
   return (
-    <article ref={box} className={cx("item", compact && "item-compact")} aria-label={`${item.agentName ?? ""} ${summary(item)}`}>
-      {keys && item.state === "pending" && doing === "look" && <ItemKeys item={item} say={say} setDoing={setDoing} />}
+    <article ref={box} tabIndex={-1} data-quiet-focus className={cx("item", compact && "item-compact")} aria-label={`${item.agentName ?? ""} ${summary(item)}`}>
+      {keys && item.state === "pending" && doing === "look" && <ItemKeys item={item} say={say} setDoing={(next) => seen() && setDoing(next)} />}
       <Head item={item} small={compact} />
       <Taint item={item} />
       {doing !== "edit" && <Body item={item} />}

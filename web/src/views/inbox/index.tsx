@@ -1,5 +1,5 @@
 // Everything that waits for a person: a list, and the chosen item beside it.
-import { useEffect, useMemo, useRef } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { ArrowLeft, Inbox as InboxIcon } from "lucide-react";
 import { paths } from "../../api/client";
 import { useGet } from "../../api/store";
@@ -23,7 +23,7 @@ function Entry({ item, chosen, which }: { item: InboxItem; chosen: boolean; whic
     <li ref={place}>
       <Link to={`/inbox/${item.id}${which === "decided" ? "?show=decided" : ""}`} className={cx("entry", chosen && "entry-on")} aria-current={chosen ? "true" : undefined}>
         <span className="entry-line"><strong>{item.agentName ?? item.agentId ?? "Dormouse"}</strong> {summary(item)}</span>
-        {target(item) && <span className="entry-target cut">{target(item)}</span>}
+        {target(item) && <span className={cx("entry-target cut", !["memory", "question", "agent_proposal"].includes(item.kind) && "mono")}>{target(item)}</span>}
         <span className="row small muted">
           <span>{kindWord(item)}</span><span>·</span><Time at={item.decidedAt ?? item.createdAt} />
           {item.state !== "pending" && <Badge tone={STATE[item.state].tone}>{STATE[item.state].word}</Badge>}
@@ -55,7 +55,11 @@ export default function Inbox({ params }: { params: Params }) {
     [source.data, which],
   );
   const asked = params["item"] ?? null;
-  const chosen = asked ?? items[0]?.id ?? null;
+  // What is looked at stays until the person moves on: were it to make way for the next when another client
+  // decides it, a key meant for the one would decide the other.
+  const [held, setHeld] = useState<string | null>(null);
+  const chosen = asked ?? held ?? items[0]?.id ?? null;
+  useEffect(() => setHeld(asked ? null : chosen), [asked, chosen]);
   const at = items.findIndex((item) => item.id === chosen);
   const suffix = which === "decided" ? "?show=decided" : "";
   const step = (by: number): void => {
@@ -68,19 +72,29 @@ export default function Inbox({ params }: { params: Params }) {
     { keys: "ArrowDown", label: "Next item", group: "Inbox", run: () => step(1) },
     { keys: "ArrowUp", label: "Item before", group: "Inbox", run: () => step(-1) },
   ]);
-  // What was decided leaves the list; the next one takes its place.
+  // What was decided leaves the list; the next one takes its place, and the focus.
+  const page = useRef<HTMLDivElement>(null);
+  const moved = useRef(false);
+  useEffect(() => {
+    if (!moved.current) return;
+    moved.current = false;
+    page.current?.querySelector<HTMLElement>(chosen ? ".item" : ".inbox-list")?.focus();
+  }, [chosen]);
   const decided = (): void => {
     const next = items[at + 1] ?? items[at - 1];
+    setHeld(null);
+    moved.current = true;
     go(next && next.id !== chosen ? `/inbox/${next.id}` : "/inbox", true);
   };
   const show = (to: Which): void => {
+    setHeld(null);
     if (asked) go(to === "decided" ? "/inbox?show=decided" : "/inbox");
     else setQuery("show", to === "decided" ? "decided" : null);
   };
   return (
-    <div className={cx("page inbox", asked && "inbox-one")}>
+    <div ref={page} className={cx("page inbox", asked && "inbox-one")}>
       <h1 className="visually-hidden">Inbox</h1>
-      <div className="inbox-list">
+      <div className="inbox-list" tabIndex={-1} data-quiet-focus>
         <Tabs label="Which items" value={which} onChange={show}
           tabs={[{ key: "waiting", label: "Waiting for you", count: pending.data?.items.length ?? 0 }, { key: "decided", label: "Decided" }]}>
           <Shown of={source} what="the inbox">

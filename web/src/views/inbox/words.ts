@@ -53,7 +53,10 @@ export function summary(item: InboxItem): string {
   switch (item.kind) {
     case "question": return `asks: ${firstLine(questionOf(item).question)}`;
     case "agent_proposal": return `proposes the agent “${text(detailsOf(item)["displayName"]) || "unnamed"}”`;
-    case "skill_script": return `wants to run a skill's script${item.toolName ? ` (${words(item.toolName)})` : ""}`;
+    case "skill_script": {
+      const { skill, script } = { ...inputOf(item), ...detailsOf(item) };
+      return text(skill) && text(script) ? `wants to run ${text(script)} of the skill ${text(skill)}` : "wants to run a skill's script";
+    }
     case "unknown_effect": return `does not know whether this happened: ${item.title ?? words(item.toolName ?? "an action")}`;
     case "consent": return item.title ?? "needs your consent";
     case "tool": {

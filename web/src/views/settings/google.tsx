@@ -9,7 +9,7 @@ import { safeHref } from "../../ui/href";
 const changed = (): void => store.invalidate("/credentials", paths.secrets);
 const POLL_MS = 3000;
 
-function Pending({ start }: { start: GoogleStart }) {
+function Pending({ start, onBack }: { start: GoogleStart; onBack: () => void }) {
   const link = safeHref(start.verification_url ?? start.auth_url ?? "");
   useEffect(() => {
     const timer = setInterval(() => store.invalidate(paths.google), POLL_MS);
@@ -21,6 +21,7 @@ function Pending({ start }: { start: GoogleStart }) {
       {start.user_code && <p className="row"><span className="user-code">{start.user_code}</span><CopyButton text={start.user_code} label="Copy the code" /></p>}
       {link && <p><a className="button button-primary" href={link} target="_blank" rel="noopener noreferrer">Open Google's page</a></p>}
       <p className="muted small">This page notices when you are done.</p>
+      <div><Button small onClick={onBack}>Begin again</Button></div>
     </div>
   );
 }
@@ -45,10 +46,10 @@ function Connect({ status }: { status: GoogleStatus }) {
       (failure: unknown) => setError(sentence(failure)),
     ).finally(() => setBusy(false));
   };
+  if (start && (status.pending ?? true) && !status.error) return <Pending start={start} onBack={() => setStart(null)} />;
   return (
     <div className="stack">
       {status.error && <p className="danger" role="alert">{sentence(status.error)}</p>}
-      {start && (status.pending ?? true) && !status.error && <Pending start={start} />}
       <form className="stack" onSubmit={send}>
         <ol className="steps">
           <li>In the <a href="https://console.cloud.google.com/apis/credentials" target="_blank" rel="noopener noreferrer">Google console</a> make an OAuth client: “Desktop app” for this browser, “TVs and limited input devices” for a code.</li>

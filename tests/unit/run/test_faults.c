@@ -105,7 +105,10 @@ static bool has_item(struct stage *stage)
     struct test *t = stage->t;
     int64_t count = 0;
 
-    ASSERT_OK(inbox_count_pending(stage->domain, &count, &t->err));
+    if (inbox_count_pending(stage->domain, &count, &t->err) < 0) {
+        ASSERT_EQ(stage->fault.fired, 1); /* this look met the fault */
+        err_reset(&t->err);
+    }
     return count > 0;
 }
 

@@ -60,11 +60,16 @@ bool builder_has_model(struct builder *builder, struct str model)
 
 static int check_model(struct builder *builder, struct str model, struct err *err)
 {
+    size_t n;
+    const struct model_spec *all = model_specs(builder->config.models, &n);
+    AUTO_BUF names = BUF_INIT(1024);
+
     if (!model.n || builder_has_model(builder, model))
         return 0;
-    return err_set(err, ERR_MODEL_NOT_ALLOWED,
-                   "there is no model \"%.*s\" (`dormouse model list` shows those there are)",
-                   STR_ARG(str_take(model, 80)));
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&names, "%s%s", names.n ? ", " : "", all[i].id);
+    return err_set(err, ERR_BAD_REQUEST, "there is no model \"%.*s\"; there are: %s%s",
+                   STR_ARG(str_take(model, 80)), buf_text(&names), names.full ? ", ..." : "");
 }
 
 bool builder_has_tool(struct builder *builder, struct str name)

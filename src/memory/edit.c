@@ -128,7 +128,7 @@ static int make_diff(const struct memory_edit *edit, struct arena *arena, struct
 {
     AUTO_BUF out = BUF_INIT(DIFF_MAX);
     AUTO_DIFF diff = DIFF_INIT;
-    const char *name = arena_str(arena, edit->path).p;
+    const char *name = arena_str(arena, p->path).p;
 
     if (diff_make(p->current, p->proposed, &diff, err) < 0)
         return -1;
@@ -184,6 +184,9 @@ int memory_prepare(struct files *files, const struct agent *agent, const struct 
     if (r < 0)
         return -1;
     p.exists = r > 0;
+    if (p.exists)
+        p.store_path = now.path;
+    p.path = p.exists ? memory_seen_path(now.path, arena) : edit->path;
     p.current = p.exists ? now.content : STR_NONE;
     p.base = p.exists ? now.version : 0;
     if (make_proposed(edit, arena, &p, err) < 0 ||

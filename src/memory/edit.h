@@ -52,7 +52,7 @@ struct memory_edit {
 /* An edit against what is there now: what will be, what is suspicious, what a person should know.
  */
 struct memory_proposal {
-    struct str store_path;
+    struct str path, store_path; /* path: as the agent sees it, spelt as what is there */
     bool exists;
     struct str current, proposed; /* proposed empty for a deletion */
     int64_t base;                 /* version of current; 0: none */

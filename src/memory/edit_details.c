@@ -113,7 +113,7 @@ void memory_details(const struct memory_edit *edit, const struct memory_proposal
     struct json_writer w = JSON_WRITER(out);
 
     json_write_object_begin(&w);
-    key_str(&w, "path", edit->path);
+    key_str(&w, "path", proposal->path);
     key_str(&w, "operation", str_from(memory_operation_name(edit->operation)));
     write_current(&w, proposal);
     key_str(&w, "proposed_content", proposal->proposed);

@@ -162,7 +162,7 @@ int memory_read(struct files *files, const struct agent *agent, struct str path,
         return 1;
     r = file_get(files, memory_tree(agent, arena), store_path, arena, ret_file, err);
     if (r > 0)
-        ret_file->path = arena_str(arena, path);
+        ret_file->path = memory_seen_path(ret_file->path, arena);
     return r;
 }
 

@@ -103,13 +103,12 @@ static int refuse_absent(const struct place *place, struct err *err)
                    STR_ARG(place->seen));
 }
 
-static void reply_content(struct serve_request *request, int status, const struct place *place,
-                          struct file *file)
+static void reply_content(struct serve_request *request, int status, struct file *file)
 {
     AUTO_BUF json = BUF_INIT(4 * LIMIT_JSON_BYTES);
     struct json_writer w = JSON_WRITER(&json);
 
-    file->path = place->seen;
+    file->path = memory_seen_path(file->path, serve_request_arena(request));
     write_content(&w, file);
     api_reply(request, status, &json, &w);
 }
@@ -177,7 +176,7 @@ void api_memory_get(struct serve_request *request)
     if (get_file(request, &place, version, &file, &err) < 0)
         serve_reply_error(request, &err);
     else
-        reply_content(request, 200, &place, &file);
+        reply_content(request, 200, &file);
 }
 
 static void write_version(struct json_writer *w, const struct file *file)
@@ -263,16 +262,21 @@ static const struct json_field put_fields[] = {
     { .name = NULL },
 };
 
-/* An edit does not vouch for the rest of the text: where it came from stays with it. */
-static int keep_taint(struct serve_request *request, struct file_write *write, struct err *err)
+/* A file that is there keeps its spelling. An edit does not vouch for the rest of its text: where
+ * it came from stays with it. 1 there is one, 0 none. */
+static int follow_file(struct serve_request *request, struct place *place, struct file_write *write,
+                       struct err *err)
 {
-    struct file now = { .n = 0 };
+    struct arena *arena = serve_request_arena(request);
+    struct file now;
+    int r = file_get(files_of(request), write->tree, write->path, arena, &now, err);
 
-    if (file_get(files_of(request), write->tree, write->path, serve_request_arena(request), &now,
-                 err) < 0)
-        return -1;
+    if (r <= 0)
+        return r;
     write->taint = now.taint;
-    return 0;
+    write->path = place->path = now.path;
+    place->seen = memory_seen_path(now.path, arena);
+    return 1;
 }
 
 void api_memory_put(struct serve_request *request)
@@ -284,6 +288,7 @@ void api_memory_put(struct serve_request *request)
     AUTO_JSON json = NULL;
     struct place place;
     struct file file;
+    int there = 0;
 
     if (find_place(request, true, &place) < 0 || api_body(request, put_fields, &body, &json) < 0)
         return;
@@ -297,13 +302,13 @@ void api_memory_put(struct serve_request *request)
                                                  .content = write.content,
                                                  .reason = body.reason },
                           arena, &err) < 0 ||
-        keep_taint(request, &write, &err) < 0 ||
+        (there = follow_file(request, &place, &write, &err)) < 0 ||
         skills_check_file(place.path, write.content, arena, &err) < 0 ||
         put_file(request, &place, &write, 0, &file, &err) < 0 ||
         get_file(request, &place, 0, &file, &err) < 0)
         serve_reply_error(request, &err);
     else
-        reply_content(request, file.version == 1 ? 201 : 200, &place, &file);
+        reply_content(request, there ? 200 : 201, &file);
 }
 
 void api_memory_delete(struct serve_request *request)
@@ -361,5 +366,5 @@ void api_memory_restore(struct serve_request *request)
     if (r < 0)
         serve_reply_error(request, &err);
     else
-        reply_content(request, 200, &place, &file);
+        reply_content(request, 200, &file);
 }

@@ -21,6 +21,33 @@ static int read_fields(struct said *said, const struct json_field *fields, void 
     return json_read(said->value, fields, JSON_REFUSE_UNKNOWN, record, err);
 }
 
+/* ---- whose it is ---- */
+
+/* A connection speaks for one agent: what is another's is not there, and ids are whole, since
+ * programs send them. That there is such a thing elsewhere is not said. */
+static int own(struct said *said, int r, struct str agent_id, const char *what, struct err *err)
+{
+    if (r < 0 && err->code != ERR_NOT_FOUND)
+        return -1;
+    if (r < 0 || !str_eq(agent_id, api_follower_agent(said->follower)))
+        return err_set(err, ERR_NOT_FOUND, "this agent has no such %s", what);
+    return 0;
+}
+
+static int own_item(struct said *said, struct str id, struct inbox_item *ret_item, struct err *err)
+{
+    int r = inbox_get(said->api->config.agent_domain, id, &said->arena, ret_item, err);
+
+    return own(said, r, r < 0 ? STR_NONE : ret_item->agent_id, "item", err);
+}
+
+static int own_run(struct said *said, struct str id, struct run_info *ret_info, struct err *err)
+{
+    int r = run_get(said->api->config.runner, id, &said->arena, ret_info, err);
+
+    return own(said, r, r < 0 ? STR_NONE : ret_info->agent_id, "run", err);
+}
+
 /* ---- message ---- */
 
 struct message_body {
@@ -107,7 +134,7 @@ static int on_response(struct said *said, struct err *err)
     struct inbox_item item;
 
     if (read_fields(said, response_fields, &body, err) < 0 ||
-        inbox_find(said->api->config.agent_domain, body.gate, &said->arena, &item, err) < 0 ||
+        own_item(said, body.gate, &item, err) < 0 ||
         api_read_decision(&body.decision, &item, &said->arena, &decision, err) < 0)
         return -1;
     return run_decide(said->api->config.runner, item.id, &decision, err);
@@ -131,7 +158,7 @@ static int on_memory_decision(struct said *said, struct err *err)
     struct inbox_item item;
 
     if (read_fields(said, memory_fields, &body, err) < 0 ||
-        inbox_find(said->api->config.agent_domain, body.gate, &said->arena, &item, err) < 0)
+        own_item(said, body.gate, &item, err) < 0)
         return -1;
     if (item.kind != INBOX_MEMORY)
         return err_set(err, ERR_BAD_REQUEST, "%.*s is no change of memory but of kind %s",
@@ -172,7 +199,7 @@ static int find_run(struct said *said, struct str run_id, struct run_info *ret_i
     int r;
 
     if (run_id.n)
-        return run_find(runner, run_id, &said->arena, ret_info, err);
+        return own_run(said, run_id, ret_info, err);
     r = run_open_in_thread(runner, api_follower_thread(said->follower), &said->arena, ret_info,
                            err);
     return r == 0  ? err_set(err, ERR_NOT_FOUND, "no run is under way in this thread")

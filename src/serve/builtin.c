@@ -189,7 +189,7 @@ const struct serve_route builtin_routes[] = {
     { "GET", "/", page_home, SERVE_PUBLIC, SERVE_PAGE, 0, "The page." },
     { "GET", "/assets/{name}", page_run, SERVE_PUBLIC, SERVE_FILE, 0, "Files of the page." },
     { "GET", "/login", login_run, SERVE_PUBLIC, SERVE_PAGE, 0,
-      "Trades a one-time code for the page's cookie." },
+      "Trades a one-time code for the page's cookie.", .status = 303 },
     { "GET", "/healthz", healthz_run, SERVE_PUBLIC, SERVE_JSON, 0,
       "Whether the server and its domains are well." },
     { "GET", "/metrics", metrics_run, SERVE_LOCAL, SERVE_TEXT, 0,
@@ -200,6 +200,6 @@ const struct serve_route builtin_routes[] = {
     { "GET", "/api/v1/events/ws", events_ws_run, SERVE_TOKEN, SERVE_WEBSOCKET, 0,
       "Server status over a WebSocket." },
     { "POST", "/api/v1/login-codes", login_codes_run, SERVE_TOKEN, SERVE_JSON, 4096,
-      "Makes a one-time link that logs a browser in." },
+      "Makes a one-time link that logs a browser in.", .status = 201 },
 };
 const size_t builtin_route_count = ARRAY_LEN(builtin_routes);

@@ -64,17 +64,68 @@ static void write_answer(struct json_writer *w, const struct serve_route *route)
     json_write_object_end(w);
 }
 
+static void open_status(struct json_writer *w, int status)
+{
+    char text[8];
+
+    snprintf(text, sizeof(text), "%d", status);
+    open_object(w, text);
+}
+
+static void write_success(struct json_writer *w, const struct serve_route *route, int status)
+{
+    open_status(w, status);
+    write_pair(w, "description",
+               status == 101   ? "The connection speaks WebSocket from here on."
+               : status == 201 ? "Made."
+               : status == 204 ? "Done; there is nothing to tell."
+               : status == 303 ? "Done; go on there."
+                               : "Done.");
+    if (status != 101 && status != 204 && status != 303)
+        write_answer(w, route);
+    json_write_object_end(w);
+}
+
+/* As far as the table knows. Whatever else goes wrong is the default. */
+static bool may_refuse(const struct serve_route *route, int status)
+{
+    bool named = strchr(route->pattern, '{') != NULL;
+    bool changes = strcmp(route->method, "GET") != 0;
+
+    switch (status) {
+    case 400:
+        return named || route->query || route->body_max > 0;
+    case 401:
+        return route->access == SERVE_TOKEN;
+    case 403: /* a foreign Host or Origin, a paused agent, a path that is not for agents */
+        return true;
+    case 404:
+        return named;
+    case 409:
+        return changes && (named || route->takes);
+    case 413:
+        return route->body_max > 0;
+    default:
+        return false;
+    }
+}
+
 static void write_responses(struct json_writer *w, const struct serve_route *route)
 {
+    static const int refusals[] = { 400, 401, 403, 404, 409, 413 };
     bool upgrade = route->answer == SERVE_WEBSOCKET;
 
     open_object(w, "responses");
-    open_object(w, upgrade ? "101" : "2XX");
-    write_pair(w, "description",
-               upgrade ? "The connection speaks WebSocket from here on." : "Done.");
-    if (!upgrade)
-        write_answer(w, route);
-    json_write_object_end(w);
+    write_success(w, route, upgrade ? 101 : route->status ? route->status : 200);
+    if (route->also)
+        write_success(w, route, route->also);
+    for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
+        if (!may_refuse(route, refusals[i]))
+            continue;
+        open_status(w, refusals[i]);
+        write_pair(w, "$ref", "#/components/responses/Error");
+        json_write_object_end(w);
+    }
     open_object(w, "default");
     write_pair(w, "$ref", "#/components/responses/Error");
     json_write_object_end(w);

@@ -47,6 +47,8 @@ struct serve_route {
     /* Names of the schemas of body and answer in serve_routes.schemas; NULL: not described. */
     const char *takes, *gives;
     bool streams; /* a JSON route that also answers with server-sent events */
+    /* What it answers when it went well: 0 is 200. also: another such status, 0 for none. */
+    uint16_t status, also;
 };
 
 /* A room's routes and what its handlers get from serve_request_arg(). */

@@ -91,18 +91,26 @@ static int read_back(struct skills *skills, const struct agent *agent, struct st
     return r < 0 ? -1 : 0;
 }
 
+/* What is made here says what to do; a SKILL.md from elsewhere may be its description alone. */
+static int check_instructions(struct str instructions, struct err *err)
+{
+    if (str_trim(instructions).n)
+        return 0;
+    return err_set(err, ERR_BAD_REQUEST, "instructions: must be given and not be empty");
+}
+
 int skills_add(struct skills *skills, const struct agent *agent, const struct skill *skill,
                struct str by, struct arena *arena, struct skill *ret_skill, struct err *err)
 {
     struct skill named = *skill;
-    char name[SKILL_NAME_MAX + 1];
+    char name[SKILL_NAME_BYTES];
     struct str text;
     int r;
 
-    skill_normalise_name(skill->name, name);
+    if (skill_normalise_name(skill->name, name, err) < 0 ||
+        check_instructions(skill->instructions, err) < 0)
+        return -1;
     named.name = str_from(name);
-    if (!named.name.n)
-        return err_set(err, ERR_BAD_REQUEST, "name: must have letters or digits");
     if (make_text(&named, arena, &text, err) < 0 ||
         check_free(skills, agent, named.name, arena, err) < 0)
         return -1;
@@ -160,13 +168,14 @@ int skills_change(struct skills *skills, const struct agent *agent, struct str i
                   struct skill *ret_skill, struct err *err)
 {
     struct skill before, after;
-    char name[SKILL_NAME_MAX + 1];
+    char name[SKILL_NAME_BYTES];
     struct str text;
     bool renamed;
 
-    if (find_own(skills, agent, id, arena, &before, err) < 0)
+    if (find_own(skills, agent, id, arena, &before, err) < 0 ||
+        skill_normalise_name(given(skill->name, before.name), name, err) < 0 ||
+        (skill->instructions.p && check_instructions(skill->instructions, err) < 0))
         return -1;
-    skill_normalise_name(given(skill->name, before.name), name);
     after = before;
     after.name = str_from(name);
     after.description = given(skill->description, before.description);
@@ -176,8 +185,6 @@ int skills_change(struct skills *skills, const struct agent *agent, struct str i
     after.allowed_tools = given(skill->allowed_tools, before.allowed_tools);
     after.instructions = given(skill->instructions, before.instructions);
     renamed = !str_eq(after.name, before.name);
-    if (!after.name.n)
-        return err_set(err, ERR_BAD_REQUEST, "name: must have letters or digits");
     if (make_text(&after, arena, &text, err) < 0 ||
         (renamed && (check_free(skills, agent, after.name, arena, err) < 0 ||
                      rename_files(skills, agent, &before, after.name, by, arena, err) < 0)) ||

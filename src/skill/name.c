@@ -224,30 +224,37 @@ void name_check(struct str name, struct str directory, struct problems *problems
                     STR_ARG(shown), STR_ARG(utf8_truncate(directory, 200)));
 }
 
-void skill_normalise_name(struct str name, char ret_name[SKILL_NAME_MAX + 1])
+static int refuse_long(struct str name, struct err *err)
+{
+    return err_set(err, ERR_BAD_REQUEST, "name: \"%.*s\" has more than the %d characters allowed",
+                   STR_ARG(utf8_truncate(name, 200)), SKILL_NAME_MAX);
+}
+
+int skill_normalise_name(struct str name, char ret_name[SKILL_NAME_BYTES], struct err *err)
 {
     AUTO_ARENA arena = ARENA_INIT;
     struct str rest = name_compose(name, &arena);
-    size_t n = 0;
+    size_t n = 0, count = 0;
     bool gap = false;
 
+    if (name.n > NAME_BYTES_MAX)
+        return refuse_long(name, err);
     while (rest.n) {
-        char bytes[UTF8_MAX_BYTES];
         uint32_t code;
-        size_t size;
 
         if (utf8_decode(&rest, &code) < 0 || !is_letter(code)) {
             gap = true;
             continue;
         }
-        size = utf8_encode(lower_of(code), bytes);
-        if (n + size + (gap && n ? 1 : 0) > SKILL_NAME_MAX)
-            break;
-        if (gap && n)
+        gap = gap && n > 0;
+        count += gap ? 2 : 1;
+        if (count > SKILL_NAME_MAX)
+            return refuse_long(name, err);
+        if (gap)
             ret_name[n++] = '-';
         gap = false;
-        memcpy(ret_name + n, bytes, size);
-        n += size;
+        n += utf8_encode(lower_of(code), ret_name + n); /* letters have at most 3 bytes */
     }
     ret_name[n] = '\0';
+    return n ? 0 : err_set(err, ERR_BAD_REQUEST, "name: must have letters or digits");
 }

@@ -15,7 +15,8 @@
 #include "files/files.h"
 #include "tool/tool.h"
 
-#define SKILL_NAME_MAX          64
+#define SKILL_NAME_MAX          64 /* characters */
+#define SKILL_NAME_BYTES        (3 * SKILL_NAME_MAX + 1)
 #define SKILL_DESCRIPTION_MAX   1024
 #define SKILL_COMPATIBILITY_MAX 500
 #define SKILL_TEXT_MAX          (1 << 20) /* bytes of a SKILL.md */
@@ -34,8 +35,9 @@ struct skill {
     int64_t created_at, updated_at;
 };
 
-/* "PDF Processing" -> "pdf-processing"; empty when nothing is left. */
-void skill_normalise_name(struct str name, char ret_name[SKILL_NAME_MAX + 1]);
+/* "PDF Processing" -> "pdf-processing". Refused when nothing is left, or too much: a name that was
+ * cut would be another one. */
+int skill_normalise_name(struct str name, char ret_name[SKILL_NAME_BYTES], struct err *err);
 /* The text of a SKILL.md. Each problem names what, where and what is allowed. */
 int skill_parse(struct str text, struct arena *arena, struct skill *ret_skill, struct err *err);
 /* Problems of a directory as skills-ref validate sees them; 0 of them: valid. directory_name must

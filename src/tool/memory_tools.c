@@ -210,14 +210,15 @@ int list_memory_start(struct tool_job *job, struct err *err)
 
 /* ---- write ---- */
 
-static const char *title_of(const struct memory_edit *edit, bool exists, struct arena *arena)
+static const char *title_of(const struct memory_edit *edit, const struct memory_proposal *proposal,
+                            struct arena *arena)
 {
     const char *verb = edit->operation == MEMORY_DELETE   ? "Forget"
                        : edit->operation == MEMORY_APPEND ? "Add to"
-                       : exists                           ? "Change"
+                       : proposal->exists                 ? "Change"
                                                           : "Remember";
 
-    return arena_printf(arena, "%s %.*s", verb, STR_ARG(edit->path));
+    return arena_printf(arena, "%s %.*s", verb, STR_ARG(proposal->path));
 }
 
 static struct str version_text(int64_t base, struct arena *arena)
@@ -252,7 +253,7 @@ int write_memory_preview(struct tool_job *job, struct err *err)
     if (memory_propose(files_of(job), tool_job_call(job)->agent, &edit, arena, &proposal, err) < 0)
         return -1;
     memory_details(&edit, &proposal, &details);
-    preview.title = str_from(title_of(&edit, proposal.exists, arena));
+    preview.title = str_from(title_of(&edit, &proposal, arena));
     preview.text = proposal.diff;
     preview.details = details.full ? STR_NONE : buf_str(&details);
     tool_job_shown(job, &preview, version_text(proposal.base, arena));
@@ -317,5 +318,7 @@ int write_memory_start(struct tool_job *job, struct err *err)
     r = apply(job, &edit, &file, err);
     if (r < 0)
         return -1;
+    if (file.path.n)
+        edit.path = memory_seen_path(file.path, tool_job_arena(job));
     return finish_write(job, &edit, file.version, file.size, r > 0, err);
 }

@@ -98,8 +98,10 @@ def what_is_wrong_with_an_agent_is_said(box):
     big = {"displayName": "A", "instructions": "x" * (100 * 1024 + 1)}
     expect_eq(refused(daemon, "POST", "/agents", big, 413)["code"], "too_large")
     daemon.ask("POST", "/agents", {"displayName": "A", "instructions": "x" * 100 * 1024}, status=201)
-    error = refused(daemon, "POST", "/agents", {"displayName": "A", "model": "nope"}, 403)
-    expect_eq(error["code"], "model_not_allowed")
+    error = refused(daemon, "POST", "/agents", {"displayName": "A", "model": "nope"}, 400)
+    expect_eq(error["code"], "bad_request")
+    expect_eq(error["message"], 'there is no model "nope"; there are: offline')
+    expect_in("there are: offline", refused(daemon, "PATCH", "/agents/a", {"model": "nope"}, 400)["message"])
     refused(daemon, "PATCH", f"/agents/{WIZARD}", {"displayName": "x"})
     refused(daemon, "PATCH", "/agents/nobody", {"displayName": "x"}, 404)
     expect_eq(ids(daemon), ["a", "planner"])

@@ -66,6 +66,30 @@ def a_person_edits_before_and_goes_back_after(box):
 
 
 @test
+def a_file_keeps_its_spelling_however_it_is_written(box):
+    daemon = box.serve()
+    path = "/agents/planner/memory/knowledge/"
+    expect_eq(daemon.ask("PUT", path + "ok.md", {"content": "a\n"}, 201)["version"], 1)
+    for name, content, version in (("OK.MD", "a\n", 1), ("Ok.md", "b\n", 2), ("ok.md", "b\n", 2)):
+        file = daemon.ask("PUT", path + name, {"content": content}, 200)
+        expect_eq((file["path"], file["content"], file["version"]), ("knowledge/ok.md", content, version))
+    expect_eq(daemon.ask("GET", path + "OK.MD")["path"], "knowledge/ok.md")
+    daemon.ask("DELETE", path + "Ok.md", status=204)
+    expect_eq(daemon.ask("PUT", path + "OK.md", {"content": "c\n"}, 201)["path"], "knowledge/OK.md")
+    daemon.ask("PUT", path + "Preferences.md", {"content": "- I like tea\n"}, 201)
+    run = daemon.start("remember that I prefer mornings", cwd=box.work)
+    request = run.until("memory_edit_request")
+    expect_eq(request["path"], "knowledge/Preferences.md")
+    expect_in("Preferences.md", pending(daemon)[0]["title"])
+    run.until("waiting")
+    daemon.ask("POST", f"/inbox/{request['request_id']}/decision", {"decision": "approve"})
+    expect_eq(run.end()["stopReason"], "end_turn")
+    events = daemon.ask("GET", f"/runs/{run.key}/events")["events"]
+    expect_in("knowledge/Preferences.md", str([e for e in events if e["type"] == "tool_result"]))
+    expect_eq(daemon.ask("GET", path + "preferences.md")["content"], "- I like tea\n- I prefer mornings\n")
+
+
+@test
 def two_who_decide_at_once_decide_once(box):
     daemon = box.serve()
     run = daemon.start("remember that the cat is called Tom", cwd=box.work)

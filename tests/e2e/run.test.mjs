@@ -769,7 +769,7 @@ test("ws: what can't be understood is answered and ends nothing", async () => {
     [{ type: "message", content: "x", model: "none" }, "model_not_allowed"],
     [{ type: "approval_response" }, "schema_violation"],
     [{ type: "approval_response", gateId: "ffffffff", decision: "approve" }, "not_found"],
-    [{ type: "approval_response", gateId: "ff", decision: "approve" }, "bad_request"],
+    [{ type: "approval_response", gateId: "", decision: "approve" }, "not_found"],
     [{ type: "setMode" }, "schema_violation"],
     [{ type: "setMode", mode: "wiggum" }, "not_found"],
     [{ type: "resume" }, "schema_violation"],
@@ -886,6 +886,56 @@ test("ws: a thread of another agent, or no agent, is not opened", async () => {
   assert.equal(await refused("", "nobody"), 404);
   assert.equal(await refused("?after=x"), 400);
   assert.equal(await refused("?thraed=x"), 400);
+});
+
+// What a stranger says of the gate and the run is refused with not_found, word by word the same.
+async function refusedAll(client, gateId, runId) {
+  const messages = [
+    { type: "approval_response", gateId, decision: "reject" },
+    { type: "memory_edit_decision", request_id: gateId, decision: "reject" },
+    { type: "setMode", runId, mode: "wiggum" },
+    { type: "cancel", runId },
+  ];
+  for (const message of messages) {
+    const from = client.events.length;
+    client.say(message);
+    const error = await client.next("error", from);
+    assert.equal(error.code, "not_found", JSON.stringify([message, error]));
+    assert.match(error.message, /this agent has no such (item|run)/);
+  }
+}
+
+test("ws: an agent's connection decides nothing of another agent, and steers none of its runs", async () => {
+  assert.equal((await post("/agents", { id: "stranger", displayName: "Stranger" })).status, 201);
+  const owner = await connect(session("foreign"));
+  const stranger = await connect(session("foreign"), "stranger");
+  rmSync(file("append.txt"), { force: true });
+  for (const [content, gate] of [["append alone", "gateId"], ["keep in mind", "request_id"]]) {
+    const from = owner.events.length;
+    owner.say({ type: "message", content });
+    const asked = await owner.next((event) => event[gate] !== undefined, from);
+    const { runId } = await owner.next("waiting", from);
+    await refusedAll(stranger, asked[gate], runId);
+    await refusedAll(stranger, "00000000-0000-7000-8000-000000000000", "00000000-0000-7000-8000-000000000000");
+    assert.equal((await get(`/inbox/${asked[gate]}`)).body.state, "pending");
+    assert.equal((await get(`/runs/${runId}`)).body.status, "waiting");
+    owner.say({ type: "cancel", runId });
+    await owner.next("done", from);
+  }
+  assert.ok(!existsSync(file("append.txt")));
+  await Promise.all([owner.close(), stranger.close()]);
+});
+
+test("ws: ids are whole, a beginning of one decides nothing", async () => {
+  const client = await connect(session("exact"));
+  client.say({ type: "message", content: "append by a beginning" });
+  const { gateId } = await client.next("approval_gate");
+  const { runId } = await client.next("waiting");
+  await refusedAll(client, gateId.slice(0, -1), runId.slice(0, -1));
+  assert.equal((await get(`/inbox/${gateId}`)).body.state, "pending");
+  client.say({ type: "cancel", runId });
+  assert.equal((await client.next("done")).stopReason, "cancelled");
+  await client.close();
 });
 
 test("ws: two clients of one thread see the same, whoever speaks", async () => {

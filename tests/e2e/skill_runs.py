@@ -93,6 +93,14 @@ def rest_refuses_what_is_no_skill(box):
                   {"name": "x", "description": "x", "metadata": {"a": 1}},
                   {"name": "x", "description": "x", "allowed_tools": [1]}):
         daemon.ask("POST", path, wrong, 400)
+    long = "n" * 65
+    for wrong, told in (({**good, "name": long}, "more than the 64 characters"),
+                        ({"name": "x", "description": "x"}, "instructions"),
+                        ({"name": "x", "description": "x", "instructions": " \n"}, "instructions")):
+        expect_in(told, daemon.ask("POST", path, wrong, 400)["error"]["message"])
+    daemon.ask("PUT", path + "/tea", {"name": long}, 400)
+    daemon.ask("PUT", path + "/tea", {"instructions": ""}, 400)
+    expect_eq(daemon.ask("POST", path, {**good, "name": "N" * 64}, 201)["skill"]["name"], "n" * 64)
     daemon.ask("POST", path, {**good, "more": 1}, 422)
     daemon.ask("POST", "/agents/nobody/skills", good, 404)
     daemon.ask("PUT", path + "/nothing", {"description": "x"}, 404)

@@ -14,12 +14,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     AUTO_ARENA arena = ARENA_INIT;
     AUTO_BUF text = BUF_INIT(8u << 20);
     struct str input = str_of((const char *)bytes, n);
-    char name[SKILL_NAME_MAX + 1];
+    char name[SKILL_NAME_BYTES];
     struct skill skill, again;
     struct err err = ERR_INIT;
 
-    skill_normalise_name(input, name);
-    BUG_IF(!utf8_valid(str_from(name)) || strlen(name) > SKILL_NAME_MAX);
+    if (skill_normalise_name(input, name, &err) == 0)
+        BUG_IF(!name[0] || !utf8_valid(str_from(name)));
     if (skill_parse(input, &arena, &skill, &err) < 0) {
         BUG_IF(err.code != ERR_BAD_REQUEST || !err_message(&err, 0)[0]);
         return 0;

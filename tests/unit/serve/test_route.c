@@ -227,6 +227,33 @@ TEST(openapi_has_queries_and_schemas)
     ASSERT_CONTAINS(buf_text(&text), "\"schemas\":{\"Turn\":{\"type\":\"object\"},\"Thing\":{}}");
 }
 
+TEST(openapi_names_the_statuses_of_a_route)
+{
+#define REFUSED(status) "\"" status "\":{\"$ref\":\"#/components/responses/Error\"}"
+    static const struct serve_route some[] = {
+        { "PUT", "/a/{id}", run, SERVE_TOKEN, SERVE_JSON, 10, "Writes.", .also = 201 },
+        { "DELETE", "/b", run, SERVE_PUBLIC, SERVE_JSON, 0, "Deletes.", .status = 204 },
+        { "GET", "/c", run, SERVE_TOKEN, SERVE_SSE, 0, "Streams." },
+    };
+    const struct serve_routes routes = { some, ARRAY_LEN(some), NULL };
+    AUTO_BUF text = BUF_INIT(100000);
+
+    ASSERT_OK(route_openapi(&routes, 1, "1", &text, &t->err));
+    ASSERT_CONTAINS(buf_text(&text),
+                    "{\"200\":{\"description\":\"Done.\",\"content\":{\"application/json\":{}}},"
+                    "\"201\":{\"description\":\"Made.\",\"content\":{\"application/"
+                    "json\":{}}}," REFUSED("400") "," REFUSED("401") "," REFUSED("403") "," REFUSED(
+                        "404") "," REFUSED("409") "," REFUSED("413") "," REFUSED("default") "}");
+    ASSERT_CONTAINS(buf_text(&text),
+                    "{\"204\":{\"description\":\"Done; there is nothing to tell.\"}," REFUSED(
+                        "403") "," REFUSED("default") "}");
+    ASSERT_CONTAINS(
+        buf_text(&text),
+        "{\"200\":{\"description\":\"Done.\",\"content\":{\"text/event-stream\":{}}}," REFUSED(
+            "401") "," REFUSED("403") "," REFUSED("default") "}");
+#undef REFUSED
+}
+
 /* A {part} of every path has a parameter, and the other way round. */
 static void check_parameters(struct test *t, const char *path, struct json_object *operation)
 {

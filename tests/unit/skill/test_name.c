@@ -5,9 +5,13 @@
 
 static const char *normal(struct test *t, const char *text)
 {
-    char name[SKILL_NAME_MAX + 1];
+    char name[SKILL_NAME_BYTES];
+    struct err err = ERR_INIT;
 
-    skill_normalise_name(str_from(text), name);
+    if (skill_normalise_name(str_from(text), name, &err) < 0) {
+        ASSERT_EQ(err.code, ERR_BAD_REQUEST);
+        return "";
+    }
     return arena_text(&t->arena, name);
 }
 
@@ -47,20 +51,37 @@ TEST(nothing_is_left_of_a_name_without_letters)
     ASSERT_TEXT(normal(t, "\xff\xfe"), "");
 }
 
-TEST(a_long_name_is_cut_at_a_character_and_never_ends_with_a_hyphen)
+TEST(a_name_of_more_than_64_characters_is_refused_and_not_cut)
 {
-    char text[301];
-    const char *name;
+    char name[SKILL_NAME_BYTES], text[301];
+    struct err err = ERR_INIT;
 
     memset(text, 'a', 300);
     text[300] = '\0';
-    ASSERT_EQ(strlen(normal(t, text)), 64);
-    text[63] = ' ';
+    ASSERT_TEXT(normal(t, text), "");
+    ASSERT_EQ(skill_normalise_name(str_of(text, 65), name, &err), -1);
+    ASSERT_TEXT(err_message(&err, 0), arena_printf(&t->arena,
+                                                   "name: \"%.65s\" has more than the 64 "
+                                                   "characters allowed",
+                                                   text));
     text[64] = '\0';
-    ASSERT_EQ(strlen(normal(t, arena_printf(&t->arena, "%sbcd", text))), 63);
-    name = normal(t, "яяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяя");
-    ASSERT_EQ(strlen(name), 64);
-    ASSERT_EQ(utf8_valid(str_from(name)), true);
+    ASSERT_TEXT(normal(t, text), text);
+    /* The hyphen counts, and what is left out at the ends does not. */
+    text[63] = '\0';
+    ASSERT_TEXT(normal(t, arena_printf(&t->arena, "%s b", text)), "");
+    ASSERT_TEXT(normal(t, arena_printf(&t->arena, " %s ! ", text)), text);
+}
+
+TEST(a_name_is_counted_in_characters_not_bytes)
+{
+    AUTO_BUF long_name = BUF_INIT(1024);
+
+    for (int i = 0; i < 64; i++)
+        buf_add_text(&long_name, "能");
+    ASSERT_TEXT(normal(t, arena_str(&t->arena, buf_str(&long_name)).p),
+                arena_str(&t->arena, buf_str(&long_name)).p);
+    buf_add_text(&long_name, "я");
+    ASSERT_TEXT(normal(t, arena_str(&t->arena, buf_str(&long_name)).p), "");
 }
 
 TEST(every_normalised_name_is_valid)

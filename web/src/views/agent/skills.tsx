@@ -11,7 +11,7 @@ import { Markdown } from "../../ui/markdown";
 const refresh = (agent: string): void => store.invalidate(paths.skills(agent), paths.memory(agent));
 /** As the server will name it: "PDF Processing" becomes "pdf-processing". */
 export const skillName = (name: string): string =>
-  name.normalize("NFKC").toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "").slice(0, 64);
+  name.normalize("NFKC").toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "");
 const toolList = (tools: Skill["allowed_tools"]): string[] => (Array.isArray(tools) ? tools : (tools ?? "").split(/\s+/)).filter(Boolean);
 
 function SkillForm({ agent, skill, onClose }: { agent: string; skill: Skill | null; onClose: () => void }) {

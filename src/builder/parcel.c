@@ -27,6 +27,7 @@
 #include "files/archive.h"
 #include "files/files.h"
 #include "memory/edit.h"
+#include "skill/skill.h"
 
 #define FORMAT         "dormouse-agent"
 #define SETTINGS_BYTES (256 * KIB)
@@ -179,7 +180,29 @@ static int read_settings(const struct archive_entry *entry, struct json_object *
     return 0;
 }
 
-static int check_entry(const struct archive_entry *entry, struct err *err)
+/* What agents and people read. What lies beside a skill may be anything. */
+static int check_text(const struct archive_entry *entry, int max, struct err *err)
+{
+    struct str path = str_take(entry->path, 200);
+
+    if (entry->content.n > (size_t)max)
+        return err_set(err, ERR_TOO_LARGE, "%.*s has %zu bytes; at most %d are allowed",
+                       STR_ARG(path), entry->content.n, max);
+    if (!utf8_valid(entry->content))
+        return err_set(err, ERR_BAD_REQUEST, "%.*s is not valid UTF-8", STR_ARG(path));
+    return 0;
+}
+
+static int check_skill(const struct archive_entry *entry, struct arena *arena, struct err *err)
+{
+    if (!str_ends(entry->path, STR(".md")))
+        return 0;
+    if (check_text(entry, SKILL_TEXT_MAX, err) < 0)
+        return -1;
+    return skills_check_file(entry->path, entry->content, arena, err);
+}
+
+static int check_entry(const struct archive_entry *entry, struct arena *arena, struct err *err)
 {
     struct str path = entry->path;
 
@@ -191,15 +214,9 @@ static int check_entry(const struct archive_entry *entry, struct err *err)
             "%.*s has no place in an agent; there are agent.json, AGENTS.md, skills/ and "
             "knowledge/",
             STR_ARG(str_take(path, 200)));
-    if (!str_starts(path, STR("knowledge/")))
-        return 0;
-    if (entry->content.n > MEMORY_FILE_BYTES)
-        return err_set(err, ERR_TOO_LARGE, "%.*s has %zu bytes; at most %d are allowed",
-                       STR_ARG(str_take(path, 200)), entry->content.n, MEMORY_FILE_BYTES);
-    if (!utf8_valid(entry->content))
-        return err_set(err, ERR_BAD_REQUEST, "%.*s is not valid UTF-8",
-                       STR_ARG(str_take(path, 200)));
-    return 0;
+    if (str_starts(path, STR("skills/")))
+        return check_skill(entry, arena, err);
+    return check_text(entry, MEMORY_FILE_BYTES, err);
 }
 
 /* ---- what is not here ---- */
@@ -304,7 +321,7 @@ int builder_import(struct builder *builder, struct str bytes, struct str id, str
         read_settings(entry_of(entries, count, "agent.json"), &value, &settings, err) < 0)
         return -1;
     for (size_t i = 0; i < count; i++)
-        if (check_entry(&entries[i], err) < 0)
+        if (check_entry(&entries[i], arena, err) < 0)
             return -1;
     persona = entry_of(entries, count, "AGENTS.md");
     make_form(builder, &settings, persona ? persona->content : STR(""), id, arena, &form,

@@ -95,7 +95,21 @@ static void check_seccomp(struct doctor *doctor)
                    "no filters (%s): one wall of the sandbox is missing", strerror(errno));
 }
 
-/* All of it together, as a run would use it. */
+/* Without it no tool of agents works, with walls or without. */
+static bool check_hand(struct doctor *doctor)
+{
+    const char *hand = sandbox_program();
+
+    if (hand)
+        doctor_add(doctor, DOCTOR_OK, "dormouse-hand", NULL, "%s", hand);
+    else
+        doctor_add(doctor, DOCTOR_FAIL, "dormouse-hand", "install dormouse again",
+                   "not beside dormouse nor in ../libexec/dormouse, or others may write to it: "
+                   "agents can't run commands or touch files");
+    return hand != NULL;
+}
+
+/* The walls together, as a run would use them. */
 static void check_isolation(struct doctor *doctor)
 {
     struct err err = ERR_INIT;
@@ -123,7 +137,7 @@ void doctor_sandbox(struct doctor *doctor)
     check_namespaces(doctor);
     check_landlock(doctor);
     check_seccomp(doctor);
-    if (bwrap)
+    if (check_hand(doctor) && bwrap)
         check_isolation(doctor);
 }
 

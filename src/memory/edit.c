@@ -214,6 +214,18 @@ int memory_propose(struct files *files, const struct agent *agent, const struct 
     return 0;
 }
 
+/* Whose words they are is the author; whose idea it was stays to be read. */
+static struct str edited_reason(const struct agent *agent, const struct memory_edit *edit,
+                                struct arena *arena)
+{
+    const char *note = arena_printf(arena, "edited what %s proposed", agent->id);
+    struct str reason = utf8_truncate(edit->reason, REASON_MAX - strlen(note) - 3);
+
+    if (!reason.n)
+        return str_from(note);
+    return str_from(arena_printf(arena, "%.*s (%s)", STR_ARG(reason), note));
+}
+
 int memory_apply(struct files *files, const struct agent *agent, const struct memory_edit *edit,
                  const struct memory_proposal *proposal, struct str inbox_id, int64_t run_n,
                  struct str operation_id, struct arena *arena, struct file *ret_file,
@@ -225,8 +237,8 @@ int memory_apply(struct files *files, const struct agent *agent, const struct me
         .remove = edit->operation == MEMORY_DELETE,
         .content = proposal->proposed,
         .base = proposal->base,
-        .author = author_of(agent, arena),
-        .reason = edit->reason,
+        .author = edit->edited ? STR("owner") : author_of(agent, arena),
+        .reason = edit->edited ? edited_reason(agent, edit, arena) : edit->reason,
         .taint = proposal->taint,
         .inbox_id = inbox_id,
         .run_n = run_n,

@@ -48,6 +48,7 @@ struct memory_edit {
     enum memory_operation operation;
     struct str content, reason;
     struct str taint; /* of the thread that asks */
+    bool edited;      /* a person made it of what the agent proposed: they are its author */
 };
 /* An edit against what is there now: what will be, what is suspicious, what a person should know.
  */

@@ -82,8 +82,8 @@ static int by_place(const void *a, const void *b)
 
 /* Addresses go first: what looks like a blob inside of one is a part of it. */
 static void (*const searches[])(struct flag_search *search) = {
-    flag_urls,  flag_blobs, flag_emails, flag_links,
-    flag_words, flag_pipes, flag_hidden, flag_literals,
+    flag_urls,  flag_blobs,  flag_emails,   flag_links,      flag_words,
+    flag_pipes, flag_hidden, flag_literals, flag_references, flag_handlers,
 };
 
 /* Of what is most dangerous nothing is left out for the sake of what is not. */

@@ -69,6 +69,8 @@ static struct str command_name(struct str word)
             break;
         }
     }
+    if (word.n > 4 && str_eq_nocase(str_skip(word, word.n - 4), STR(".exe")))
+        word.n -= 4;
     while (word.n && (flag_is_digit(word.p[word.n - 1]) || word.p[word.n - 1] == '.'))
         word.n--;
     return word;
@@ -149,6 +151,73 @@ static void find_subshell(struct flag_search *search, size_t at)
         flag_add(search, &subshell_rule, at, (size_t)(rest.p - search->text.p));
 }
 
+/* ---- code on the command line ---- */
+
+static const struct flag_rule one_liner_rule = { "shell-one-liner",
+                                                 "Runs code given on the command line",
+                                                 MEMORY_WARNING };
+static const struct flag_rule encoded_rule = { "shell-encoded",
+                                               "Runs a command that was made unreadable",
+                                               MEMORY_DANGER };
+
+static bool is_powershell(struct str name)
+{
+    return str_eq_nocase(name, STR("powershell")) || str_eq_nocase(name, STR("pwsh"));
+}
+
+/* "-c", "-lc", "-pe", "--eval": is code what comes next? */
+static const struct flag_rule *rule_of_option(struct str name, struct str option)
+{
+    static const char *const shells[] = {
+        "sh", "bash", "zsh", "dash", "ksh", "fish", "python", NULL
+    };
+    static const char *const evals[] = { "perl", "ruby", "node", "lua", "osascript", "bun", NULL };
+    struct str letters = str_skip(option, 1);
+    char last = flag_lower(option.p[option.n - 1]);
+
+    if (is_powershell(name)) { /* any beginning of the word will do */
+        if (str_eq_nocase(letters, STR("ec")) ||
+            (letters.n && letters.n <= 14 &&
+             str_eq_nocase(letters, str_take(STR("encodedcommand"), letters.n))))
+            return &encoded_rule;
+        return letters.n && letters.n <= 7 &&
+                       str_eq_nocase(letters, str_take(STR("command"), letters.n))
+                   ? &one_liner_rule
+                   : NULL;
+    }
+    if (str_eq_nocase(option, STR("--eval")))
+        return is_in(name, evals) ? &one_liner_rule : NULL;
+    if (letters.n < 1 || letters.n > 6 || letters.p[0] == '-')
+        return NULL;
+    if ((last == 'c' && is_in(name, shells)) || (last == 'e' && is_in(name, evals)) ||
+        (last == 'r' && str_eq_nocase(name, STR("php"))))
+        return &one_liner_rule;
+    return NULL;
+}
+
+/* An interpreter at `at`, of n bytes, with options. */
+static void find_one_liner(struct flag_search *search, size_t at, size_t n)
+{
+    struct str name = command_name(str_of(search->text.p + at, n));
+    struct str rest = str_take(str_skip(search->text, at + n), PIPE_BACK), word;
+    bool value = false; /* "-w hidden": one word may follow an option */
+
+    for (unsigned i = 0; i < 2 * PIPE_WORDS; i++) {
+        const struct flag_rule *rule;
+
+        word = take_word(&rest);
+        if (!word.n || (word.p[0] != '-' && !value))
+            return;
+        value = word.p[0] == '-';
+        rule = value ? rule_of_option(name, word) : NULL;
+        if (!rule)
+            continue;
+        if (rest.n > 1 && (rest.p[0] == ' ' || rest.p[0] == '\t') && !flag_is_space(rest.p[1]))
+            flag_add(search, rule, at, (size_t)(word.p + word.n - search->text.p));
+        return;
+    }
+}
+
 void flag_pipes(struct flag_search *search)
 {
     struct str text = search->text;
@@ -160,6 +229,8 @@ void flag_pipes(struct flag_search *search)
         for (n = 0; at + n < text.n && is_command_char(text.p[at + n]); n++)
             ;
         if (n) {
+            if (is_in(command_name(str_of(text.p + at, n)), interpreters))
+                find_one_liner(search, at, n);
             if (!line.known && is_in(command_name(str_of(text.p + at, n)), sources))
                 line = (struct line){ true, at };
         } else if (c == '|') {

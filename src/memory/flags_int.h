@@ -8,7 +8,8 @@
 
 #include "memory/edit.h"
 
-#define FLAGS_MAX 200
+#define FLAGS_MAX     200
+#define FLAG_LINK_MAX 2048 /* bytes of a link or tag */
 
 struct flag_rule {
     const char *pattern, *description;
@@ -35,6 +36,14 @@ void flag_urls(struct flag_search *search);
 void flag_emails(struct flag_search *search);
 void flag_links(struct flag_search *search);
 void flag_literals(struct flag_search *search);
+/* Does a link say one host and lead to another? */
+bool flag_misleads(struct str label, struct str target);
+extern const struct flag_rule flag_link_rule;
+/* flags_markup.c: links by reference, tags with handlers of events. */
+void flag_references(struct flag_search *search);
+void flag_handlers(struct flag_search *search);
+/* flags_fold.c: what a character reads as, a small letter or a digit; 0: as itself. */
+char flag_fold(uint32_t code);
 /* flags_code.c: shell pipes, and text that was made unreadable. */
 void flag_pipes(struct flag_search *search);
 void flag_blobs(struct flag_search *search);

@@ -102,8 +102,6 @@ void flag_emails(struct flag_search *search)
 
 /* ---- links ---- */
 
-#define LINK_MAX 2048
-
 /* The host that an address or something that looks like one names; empty: it is none. */
 static struct str host_of(struct str text)
 {
@@ -159,8 +157,7 @@ static struct str first_word(struct str text)
     return str_take(text, unspaced(text));
 }
 
-/* Does a link say one host and lead to another? */
-static bool misleads(struct str label, struct str target)
+bool flag_misleads(struct str label, struct str target)
 {
     struct str said = host_of(first_word(label)), meant = host_of(str_trim(target));
 
@@ -169,8 +166,8 @@ static bool misleads(struct str label, struct str target)
     return !str_eq_nocase(said, meant);
 }
 
-static const struct flag_rule link_rule = { "\\[text\\](target)", "Link text and target differ",
-                                            MEMORY_DANGER };
+const struct flag_rule flag_link_rule = { "\\[text\\](target)", "Link text and target differ",
+                                          MEMORY_DANGER };
 static const struct flag_rule script_link_rule = { "\\[text\\](script:)",
                                                    "Link that runs a script or carries data",
                                                    MEMORY_DANGER };
@@ -198,12 +195,12 @@ static size_t seek_from(struct seek *seek, struct str text, size_t from)
     return seek->at;
 }
 
-/* Where it stands in the next LINK_MAX bytes of the line; 0: not there. */
+/* Where it stands in the next FLAG_LINK_MAX bytes of the line; 0: not there. */
 static size_t seek_near(struct seek *seek, struct seek *line, struct str text, size_t from)
 {
     size_t at = seek_from(seek, text, from);
 
-    if (at >= text.n || at >= from + LINK_MAX || at > seek_from(line, text, from))
+    if (at >= text.n || at >= from + FLAG_LINK_MAX || at > seek_from(line, text, from))
         return 0;
     return at;
 }
@@ -221,8 +218,8 @@ static void judge_link(struct flag_search *search, size_t start, size_t close, s
     if (flag_begins(target, "javascript:") || flag_begins(target, "data:") ||
         flag_begins(target, "vbscript:") || flag_begins(target, "file:"))
         flag_add(search, &script_link_rule, start, end + 1);
-    else if (misleads(label, target))
-        flag_add(search, &link_rule, start, end + 1);
+    else if (flag_misleads(label, target))
+        flag_add(search, &flag_link_rule, start, end + 1);
     if (image && scheme(target))
         flag_add(search, &image_rule, start - 1, end + 1);
 }
@@ -247,7 +244,7 @@ static void markdown_links(struct flag_search *search)
         }
         if (text.p[at] != ']')
             continue;
-        if (is_open && open >= line && at - open <= LINK_MAX && text.p[at + 1] == '(' &&
+        if (is_open && open >= line && at - open <= FLAG_LINK_MAX && text.p[at + 1] == '(' &&
             (end = seek_near(&close, &newline, text, at + 2))) {
             judge_link(search, open, at, end);
             at = end;
@@ -285,8 +282,8 @@ static void html_links(struct flag_search *search)
             continue;
         target = href_of(str_of(text.p + at, tag - at));
         end = seek_near(&open, &newline, text, tag);
-        if (end && target.n && misleads(str_of(text.p + tag + 1, end - tag - 1), target))
-            flag_add(search, &link_rule, at, end);
+        if (end && target.n && flag_misleads(str_of(text.p + tag + 1, end - tag - 1), target))
+            flag_add(search, &flag_link_rule, at, end);
         at = tag;
     }
 }
@@ -326,6 +323,8 @@ static const struct literal {
 #undef ROLE
     { "<script", { "<script", "Contains a script", MEMORY_DANGER } },
     { "<iframe", { "<iframe", "Embeds another page", MEMORY_DANGER } },
+    { "<object", { "<object", "Embeds something else", MEMORY_DANGER } },
+    { "<embed", { "<embed", "Embeds something else", MEMORY_DANGER } },
     { "javascript:", { "javascript:", "Contains a script", MEMORY_DANGER } },
     { "-----begin ", { "-----BEGIN", "Contains a key or certificate", MEMORY_DANGER } },
 };

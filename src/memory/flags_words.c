@@ -1,7 +1,9 @@
 /* Phrases: the text as words, each looked up by its first letter.
  *
  * A word is letters, digits and whatever is not ASCII; it is compared in lower case, without
- * apostrophes and without characters that nobody sees, so that "ig<zero width>nore" is "ignore".
+ * apostrophes and without characters that nobody sees, so that "ig<zero width>nore" is "ignore",
+ * and letters of full width and the like are plain ones. Text with marks of emphasis is read twice:
+ * as it stands, and without them, so that "ig**no**re" is "ignore" too.
  *
  * A phrase is words with alternatives: "a|b" one of them, "?a|b" up to four of them or none, "~6"
  * up to six of any kind within the sentence. The first three rules are the seed's expressions, with
@@ -25,6 +27,7 @@ struct word {
     bool spaced;       /* only white space, and some, before it */
     bool breaks;       /* a sentence or paragraph ended before it */
     bool latin, greek, cyrillic;
+    bool joined; /* marks of emphasis are no part of the text */
 };
 
 struct words {
@@ -145,15 +148,43 @@ static void note_script(struct word *word, uint32_t code)
     word->cyrillic |= code >= 0x400 && code <= 0x52F;
 }
 
+static bool is_emphasis(char c)
+{
+    return c == '*' || c == '_' || c == '~' || c == '`';
+}
+
+static size_t emphasis(struct str text)
+{
+    size_t n = 0;
+
+    while (n < text.n && is_emphasis(text.p[n]))
+        n++;
+    return n;
+}
+
+/* Takes marks that stand inside a word off the text; false: the word ends with them. */
+static bool take_emphasis(struct str *rest, const struct word *word)
+{
+    struct str after = str_skip(*rest, emphasis(*rest));
+
+    if (!word->n || !after.n || !is_word_char(after.p[0]))
+        return false;
+    *rest = after;
+    return true;
+}
+
 /* Takes one character of a word off the text; false at its end. */
 static bool take_char(struct str *rest, struct word *word, char *out)
 {
     struct str before = *rest;
     enum utf8_oddity odd;
     uint32_t code;
+    char plain;
 
     if (!rest->n || flag_space(*rest))
         return false;
+    if (word->joined && is_emphasis(rest->p[0]))
+        return take_emphasis(rest, word);
     if ((unsigned char)rest->p[0] < 0x80) {
         bool quote = rest->p[0] == '\'';
 
@@ -171,6 +202,12 @@ static bool take_char(struct str *rest, struct word *word, char *out)
     odd = utf8_oddity_of(code);
     if (odd != UTF8_PLAIN || code == 0x2019)
         return true;
+    plain = flag_fold(code);
+    if (plain) {
+        word->latin |= flag_is_alpha(plain);
+        out[word->n++] = plain;
+        return true;
+    }
     if (code >= 0x2010 && code <= 0x2E7F) { /* dashes, quotes, other signs */
         *rest = before;
         return false;
@@ -187,22 +224,32 @@ static void take_plain(struct str *rest, struct word *word, char *out)
     const char *p = rest->p, *end = rest->p + rest->n;
 
     for (; p < end && (unsigned char)*p < 0x80 && is_word_char(*p); p++) {
+        if (word->joined && *p == '_')
+            break;
         word->latin |= flag_is_alpha(*p);
         out[word->n++] = flag_lower(*p);
     }
     *rest = str_of(p, (size_t)(end - p));
 }
 
+/* Marks around a word, not those of a list or a rule: they touch something. */
+static size_t around_word(struct str rest, bool spaced)
+{
+    size_t n = emphasis(rest);
+
+    return n && (!spaced || (n < rest.n && !flag_is_space(rest.p[n]))) ? n : 0;
+}
+
 /* What stands before the next word. */
 static struct str skip_between(struct str rest, struct word *word)
 {
+    bool spaced = false, other = false;
     unsigned lines = 0;
 
     if (rest.n > 1 && rest.p[0] == ' ' && (flag_is_alpha(rest.p[1]) || flag_is_digit(rest.p[1]))) {
         word->spaced = true; /* as nearly always */
         return str_skip(rest, 1);
     }
-    word->spaced = rest.n && flag_space(rest);
     while (rest.n) {
         size_t space = flag_space(rest);
         struct str after = rest;
@@ -210,20 +257,29 @@ static struct str skip_between(struct str rest, struct word *word)
 
         if (space) {
             lines += rest.p[0] == '\n';
+            spaced = true;
             rest = str_skip(rest, space);
+            continue;
+        }
+        if (word->joined && is_emphasis(rest.p[0])) {
+            size_t marks = around_word(rest, spaced);
+
+            other |= !marks;
+            rest = str_skip(rest, emphasis(rest));
             continue;
         }
         if (is_word_char(rest.p[0])) {
             if ((unsigned char)rest.p[0] < 0x80 || utf8_decode(&after, &code) < 0 ||
-                !(code >= 0x2010 && code <= 0x2E7F))
+                !(code >= 0x2010 && code <= 0x2E7F) || flag_fold(code))
                 break;
             rest = after;
         } else {
             word->breaks |= strchr(".!?;", rest.p[0]) != NULL;
             rest = str_skip(rest, 1);
         }
-        word->spaced = false;
+        other = true;
     }
+    word->spaced = spaced && !other;
     word->breaks |= lines > 1;
     return rest;
 }
@@ -239,7 +295,7 @@ static size_t count_words(struct str text)
     return n;
 }
 
-static struct words split(struct flag_search *search)
+static struct words split(struct flag_search *search, bool joined)
 {
     struct str text = search->text, rest = text;
     char *normal = arena_alloc(search->arena, text.n + 1, 1);
@@ -248,6 +304,7 @@ static struct words split(struct flag_search *search)
     while (rest.n) {
         struct word *word = &words.at[words.count];
 
+        word->joined = joined;
         rest = skip_between(rest, word);
         word->p = normal;
         word->start = (uint32_t)(text.n - rest.n);
@@ -283,7 +340,7 @@ static size_t begins_with_one(const struct word *word, const char *alternatives)
 static size_t text_end(const struct flag_search *search, const struct word *word, size_t n)
 {
     struct str rest = str_of(search->text.p + word->start, word->end - word->start);
-    struct word seen = { .n = 0 };
+    struct word seen = { .joined = word->joined };
     char scratch[4 * 16];
 
     if (word->n == rest.n)
@@ -291,6 +348,29 @@ static size_t text_end(const struct flag_search *search, const struct word *word
     while (seen.n < n && take_char(&rest, &seen, scratch))
         ;
     return word->end - rest.n;
+}
+
+/* What the text has as it stands is not told again for the text without its marks. */
+static void add_once(struct flag_search *search, const struct flag_rule *rule, size_t start,
+                     size_t end, bool joined)
+{
+    size_t from = search->room - FLAGS_MAX;
+
+    for (size_t i = from; joined && i < search->count && search->count < search->room; i++) {
+        if (search->flags[i].start == start && search->flags[i].end == end)
+            return;
+    }
+    flag_add(search, rule, start, end);
+}
+
+/* The seed's rules are exact about what they match; without marks it is another pattern. */
+static void add_seed(struct flag_search *search, const struct flag_rule *rule, size_t start,
+                     size_t end, bool joined)
+{
+    struct flag_rule veiled = *rule;
+
+    veiled.pattern = "emphasis";
+    add_once(search, joined ? &veiled : rule, start, end, joined);
 }
 
 static void find_seed(struct flag_search *search, const struct word *word, const struct word *next)
@@ -303,9 +383,9 @@ static void find_seed(struct flag_search *search, const struct word *word, const
             continue;
         more = begins_with_one(next, rule->second);
         if (more)
-            flag_add(search, &rule->rule,
+            add_seed(search, &rule->rule,
                      word->n == word->end - word->start ? word->end - n : word->start,
-                     text_end(search, next, more));
+                     text_end(search, next, more), word->joined);
     }
 }
 
@@ -441,7 +521,8 @@ static void find_phrases(struct flag_search *search, const struct words *words, 
 
         if (!end)
             continue;
-        flag_add(search, &phrases[n].rule, words->at[at].start, words->at[end - 1].end);
+        add_once(search, &phrases[n].rule, words->at[at].start, words->at[end - 1].end,
+                 words->at[at].joined);
         return;
     }
 }
@@ -468,17 +549,38 @@ static void look_up(const struct words *words)
     }
 }
 
-void flag_words(struct flag_search *search)
+/* Is there a mark beside a letter? Most text has none, and is read once. */
+static bool has_emphasis(struct str text)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    struct words words = split(search);
+    for (size_t i = 1; i < text.n; i++) {
+        char a = text.p[i - 1], b = text.p[i];
 
-    pthread_once(&once, fill_dictionary);
+        if (is_emphasis(a) != is_emphasis(b) && !flag_is_space(a) && !flag_is_space(b))
+            return true;
+    }
+    return false;
+}
+
+static void search_words(struct flag_search *search, bool joined)
+{
+    struct words words = split(search, joined);
+
     look_up(&words);
     for (size_t i = 0; i < words.count; i++) {
-        find_mixed(search, &words.at[i]);
+        if (!joined)
+            find_mixed(search, &words.at[i]);
         find_phrases(search, &words, i);
         if (i + 1 < words.count)
             find_seed(search, &words.at[i], &words.at[i + 1]);
     }
+}
+
+void flag_words(struct flag_search *search)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, fill_dictionary);
+    search_words(search, false);
+    if (has_emphasis(search->text))
+        search_words(search, true);
 }

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "sandbox/hand_int.h"
+#include "sandbox/sandbox.h"
 
 static const char *const places[] = {
     "../libexec/dormouse/" HAND_NAME,
@@ -33,6 +34,13 @@ static bool trusted(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
            (st.st_uid == 0 || st.st_uid == geteuid()) && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
            access(path, X_OK) == 0;
+}
+
+const char *sandbox_program(void)
+{
+    const char *path = hand_path();
+
+    return path && trusted(path) ? path : NULL;
 }
 
 const char *hand_path(void)

@@ -31,5 +31,8 @@ struct sandbox_spec {
 /* 0 when this machine can build the walls; else -1 with sandbox_unavailable: what is missing and
  * what to do. The answer is kept after the first call. */
 int sandbox_available(struct err *err);
+/* The program that does agents' work inside of the walls, or without them; NULL: it is not
+ * installed and no tool of agents works. */
+const char *sandbox_program(void);
 
 #endif

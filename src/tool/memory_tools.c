@@ -30,6 +30,7 @@ static int read_edit(const struct tool_call *call, struct json_object *arguments
         .content = json_str(json_find(arguments, "content")),
         .reason = json_str(json_find(arguments, "reason")),
         .taint = call->taint,
+        .edited = call->edited,
     };
     return memory_operation_of(json_str(json_find(arguments, "operation")), &ret_edit->operation,
                                err);

@@ -270,6 +270,57 @@ DB_TEST(what_can_not_be_imported_leaves_nothing)
     ASSERT_EQ(n, 0);
 }
 
+#define SKILL_HEAD "---\nname: tea\ndescription: Makes tea when asked for it.\n---\n"
+
+static int import_with(struct rig *rig, const char *path, struct str content)
+{
+    const struct archive_entry entries[] = {
+        { .path = STR("agent.json"),
+          .content = STR("{\"format\":\"dormouse-agent\",\"version\":1,\"displayName\":\"G\"}") },
+        { .path = str_from(path), .content = content },
+    };
+    AUTO_BUF bytes = BUF_INIT(4 << 20);
+    struct test *t = rig->t;
+    struct agent agent;
+
+    ASSERT_OK(archive_write(entries, ARRAY_LEN(entries), &bytes, &t->err));
+    return import(rig, buf_str(&bytes), &agent);
+}
+
+DB_TEST(skills_of_an_import_are_checked_as_if_they_were_typed)
+{
+    const struct {
+        const char *path, *content, *says;
+    } cases[] = {
+        { "skills/tea/SKILL.md", "no front matter", "skills/tea.md is no valid skill" },
+        { "skills/tea/SKILL.md", "---\nname: tea\n---\nx", "description" },
+        { "skills/coffee/SKILL.md", SKILL_HEAD, "coffee" },
+        { "skills/tea/SKILL.md", SKILL_HEAD "\xff", "skills/tea/SKILL.md is not valid UTF-8" },
+        { "skills/tea/notes.md", "\xff", "skills/tea/notes.md is not valid UTF-8" },
+    };
+    AUTO(rig) rig = rig_open(t);
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        ASSERT_FAILS(import_with(rig, cases[i].path, str_from(cases[i].content)), ERR_BAD_REQUEST);
+        ASSERT_CONTAINS(t->err.text, cases[i].says);
+    }
+    err_reset(&t->err);
+    ASSERT_OK(import_with(rig, "skills/tea/SKILL.md", STR(SKILL_HEAD "Boil water.")));
+    ASSERT_OK(import_with(rig, "skills/tea/leaf.png", STR("\x89PNG\xff")));
+}
+
+DB_TEST(text_of_an_imported_skill_is_bounded)
+{
+    AUTO(rig) rig = rig_open(t);
+    size_t n = (1 << 20) + 1;
+    char *text = arena_alloc(&t->arena, n, 1);
+
+    memset(text, 'x', n);
+    memcpy(text, SKILL_HEAD, sizeof(SKILL_HEAD) - 1);
+    ASSERT_FAILS(import_with(rig, "skills/tea/SKILL.md", str_of(text, n)), ERR_TOO_LARGE);
+    ASSERT_FAILS(import_with(rig, "skills/tea/more.md", str_of(text, n)), ERR_TOO_LARGE);
+}
+
 DB_TEST(a_copy_has_the_files_and_a_destroyed_agent_has_none)
 {
     AUTO(rig) rig = rig_open(t);

@@ -11,6 +11,7 @@
 #include "cli/config.h"
 #include "cli/domains.h"
 #include "harness/test.h"
+#include "sandbox/hand_int.h"
 
 struct ran {
     int code;
@@ -194,8 +195,12 @@ TEST(verify_proves_and_refuses_nonsense, .timeout_s = 300)
 
 TEST(doctor_reads_a_data_directory)
 {
+    const char *hand = test_path(t, "dormouse-hand");
     struct ran ran;
 
+    test_write_file(hand, "#!/bin/sh\n", 10);
+    chmod(hand, 0700);
+    hand_set_path(hand);
     setenv("DORMOUSE_SERVER_LISTEN", "127.0.0.1:0", 1);
     ASSERT_CONTAINS(RUN("doctor").out, "will be created at first use");
     make_data(t);
@@ -212,6 +217,19 @@ TEST(doctor_reads_a_data_directory)
     ASSERT_EQ(ran.code, CLI_FAILED);
     ASSERT_TEXT(member(t, ran.out, "/ok"), "false");
     ASSERT_CONTAINS(RUN("doctor").out, "restore a backup");
+}
+
+TEST(doctor_fails_without_the_program_that_does_the_work)
+{
+    struct ran ran;
+
+    setenv("DORMOUSE_SERVER_LISTEN", "127.0.0.1:0", 1);
+    make_data(t);
+    hand_set_path(test_path(t, "dormouse-hand"));
+    ran = RUN("doctor");
+    ASSERT_EQ(ran.code, CLI_FAILED);
+    ASSERT_CONTAINS(ran.out, "dormouse-hand");
+    ASSERT_CONTAINS(ran.out, " 1 broken\n");
 }
 
 TEST(doctor_says_what_the_configuration_turned_off)

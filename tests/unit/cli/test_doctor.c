@@ -17,6 +17,7 @@
 #include "cli/domains.h"
 #include "harness/test.h"
 #include "house/data_dir.h"
+#include "sandbox/hand_int.h"
 
 static const char *const status_names[] = { "ok", "warn", "fail" };
 
@@ -409,6 +410,31 @@ TEST(programs_are_looked_for_in_the_path)
     ASSERT(doctor_find_program(&doctor, "absent") == NULL);
     doctor_sandbox(&doctor);
     ASSERT_TEXT(LINE("bubblewrap"), arena_printf(&t->arena, "ok %s", test_path(t, "bin/bwrap")));
+}
+
+TEST(missing_hand_is_broken_and_nothing_is_said_to_run)
+{
+    const char *hand = test_path(t, "dormouse-hand");
+    DOCTOR(test_dir(t));
+
+    hand_set_path(hand);
+    doctor_sandbox(&doctor);
+    ASSERT_CONTAINS(LINE("dormouse-hand"), "fail not beside dormouse");
+    ASSERT_CONTAINS(LINE("dormouse-hand"), "| install dormouse again");
+    for (size_t i = 0; i < doctor.n; i++)
+        ASSERT(strcmp(doctor.lines[i].name, "isolation") != 0);
+}
+
+TEST(hand_that_is_there_is_named)
+{
+    const char *hand = test_path(t, "dormouse-hand");
+    DOCTOR(test_dir(t));
+
+    test_write_file(hand, "#!/bin/sh\n", 10);
+    chmod(hand, 0700);
+    hand_set_path(hand);
+    doctor_sandbox(&doctor);
+    ASSERT_TEXT(LINE("dormouse-hand"), arena_printf(&t->arena, "ok %s", hand));
 }
 
 TEST(absent_programs_and_a_sandbox_turned_off_are_named)

@@ -308,6 +308,24 @@ DB_TEST(file_that_is_another_by_now_is_not_overwritten)
     desk_close(desk);
 }
 
+DB_TEST(longest_reason_still_has_room_for_who_proposed_it)
+{
+    struct desk *desk = desk_open(t);
+    struct memory_edit edit = edit_of("knowledge/a.md", MEMORY_WRITE, "one");
+    char *reason = arena_alloc(&t->arena, 4096, 1);
+    struct file file;
+
+    memset(reason, 'r', 4096);
+    edit.reason = str_of(reason, 4096);
+    edit.edited = true;
+    ASSERT_EQ(apply(desk, &edit, STR("op")), 1);
+    ASSERT_EQ(memory_read(desk->files, &desk->rig.agent, edit.path, &t->arena, &file, &t->err), 1);
+    ASSERT_STR(file.author, "owner");
+    ASSERT_EQ(file.reason.n, 4096);
+    ASSERT(str_ends(file.reason, STR(" (edited what planner proposed)")));
+    desk_close(desk);
+}
+
 DB_TEST(operation_is_known_once_it_was_applied)
 {
     struct desk *desk = desk_open(t);

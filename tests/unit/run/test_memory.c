@@ -179,6 +179,27 @@ DB_TEST(edited_memory_is_what_the_person_wrote)
     stage_free(stage);
 }
 
+DB_TEST(edited_memory_has_the_person_as_its_author_and_says_whose_idea_it_was)
+{
+    struct stage *stage = stage_new(t);
+    struct file file;
+    struct str id;
+
+    stage_says(stage, NOTE);
+    stage_says(stage, "noted");
+    stage_run(stage, "tea");
+    id = arena_str(&t->arena, stage_item(stage));
+    ASSERT_EQ(stage_decide(stage, INBOX_EDITED,
+                           "{\"path\":\"knowledge/a.md\",\"content\":\"- green tea\\n\","
+                           "\"reason\":\"said so\"}"),
+              1);
+    file = get_file(stage, "knowledge/a.md");
+    ASSERT_STR(file.author, "owner");
+    ASSERT_STR(file.reason, "said so (edited what planner proposed)");
+    ASSERT_STR(file.inbox_id, id.p);
+    stage_free(stage);
+}
+
 DB_TEST(edited_memory_is_checked_like_any_other)
 {
     struct stage *stage = stage_new(t);

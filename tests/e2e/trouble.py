@@ -108,10 +108,10 @@ def doctor_changes_nothing(box):
     box.serve().stop()
 
     def state():
-        return {name: (os.stat(os.path.join(box.data, name)).st_mode,
-                       open(os.path.join(box.data, name), "rb").read())
-                for name in os.listdir(box.data)
-                if not name.endswith((".sock", "-wal", "-shm"))}
+        return {path: (os.stat(path).st_mode, open(path, "rb").read())
+                for folder, _, names in os.walk(box.data)
+                for path in (os.path.join(folder, name) for name in names)
+                if not path.endswith((".sock", "-wal", "-shm"))}
 
     before = state()
     checks(box)

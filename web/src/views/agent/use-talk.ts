@@ -70,6 +70,21 @@ export function useTalk(agent: string, thread: string): TalkHandle {
   const socket = useRef<ThreadSocket | null>(null);
   const mine = useRef(0); // messages sent whose run has not begun
   const fetching = useRef(false);
+  const early = useRef<{ text: string; more: { mode?: Mode } }[]>([]); // written before the thread was there
+
+  const say = useCallback((text: string, more: { mode?: Mode }): boolean => {
+    const turnId = crypto.randomUUID();
+    if (!socket.current?.send({ type: "message", content: text, turnId, ...more })) return false;
+    mine.current++;
+    dispatch({ do: "sent", turn: turnId, text });
+    return true;
+  }, []);
+  const send = useCallback((text: string, more: { mode?: Mode } = {}): boolean => {
+    if (socket.current) return say(text, more);
+    if (early.current.length > 0) return false;
+    early.current.push({ text, more });
+    return true;
+  }, [say]);
 
   useEffect(() => {
     const abort = new AbortController();
@@ -78,6 +93,7 @@ export function useTalk(agent: string, thread: string): TalkHandle {
     setError(null);
     dispatch({ do: "reset" });
     mine.current = 0;
+    early.current = [];
 
     const heard = (event: RunEvent): void => {
       if (event.type === "init") {
@@ -104,6 +120,7 @@ export function useTalk(agent: string, thread: string): TalkHandle {
           sayError(new ApiError(409, refusal.code, refusal.message));
         },
       });
+      for (const { text, more } of early.current.splice(0)) say(text, more);
     };
     get<MessagePage>(paths.messages(agent, thread, { limit: PAGE }), abort.signal).then(
       (page) => open && begin(page),
@@ -122,7 +139,7 @@ export function useTalk(agent: string, thread: string): TalkHandle {
       socket.current?.close();
       socket.current = null;
     };
-  }, [agent, thread, tries]);
+  }, [agent, thread, tries, say]);
 
   const loadOlder = useCallback(async () => {
     if (fetching.current || before === undefined) return;
@@ -137,14 +154,6 @@ export function useTalk(agent: string, thread: string): TalkHandle {
       fetching.current = false;
     }
   }, [agent, thread, before]);
-
-  const send = useCallback((text: string, more: { mode?: Mode } = {}): boolean => {
-    const turnId = crypto.randomUUID();
-    if (!socket.current?.send({ type: "message", content: text, turnId, ...more })) return false;
-    mine.current++;
-    dispatch({ do: "sent", turn: turnId, text });
-    return true;
-  }, []);
 
   return {
     talk, loading, error, socket: state, more: before !== undefined, loadOlder, send,

@@ -8,7 +8,7 @@ import "./inbox.css";
 export function WaitingItem({ item, name, keys }: { item: InboxItem; name: string; keys: boolean }) {
   return (
     <div className="waiting-item" tabIndex={-1}>
-      <h2 className="waiting-title">{name} {item.kind === "question" ? "asks you" : summary(item)}</h2>
+      <h2 className="visually-hidden">{name} {item.kind === "question" ? "asks you" : summary(item)}</h2>
       <ItemDetail item={item} compact keys={keys} />
     </div>
   );

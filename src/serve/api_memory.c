@@ -115,6 +115,29 @@ static void reply_content(struct serve_request *request, int status, struct file
 
 /* ---- looking ---- */
 
+/* What stands in the agent's folder and was not taken, or could not be written there, and why. */
+static void write_problems(struct serve_request *request, struct json_writer *w,
+                           const struct agent *agent)
+{
+    struct arena *arena = serve_request_arena(request);
+    struct str tree = memory_tree(agent, arena);
+    struct file_problem *problems;
+    size_t n;
+
+    files_problems(files_of(request), arena, &problems, &n);
+    json_write_key(w, "problems");
+    json_write_array_begin(w);
+    for (size_t i = 0; i < n; i++) {
+        if (!str_eq(problems[i].tree, tree))
+            continue;
+        json_write_object_begin(w);
+        put_text(w, "path", problems[i].path);
+        put_text(w, "message", problems[i].text);
+        json_write_object_end(w);
+    }
+    json_write_array_end(w);
+}
+
 void api_memory_list(struct serve_request *request)
 {
     AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
@@ -140,6 +163,7 @@ void api_memory_list(struct serve_request *request)
         total += files[i].version ? files[i].size : 0;
     }
     json_write_array_end(&w);
+    write_problems(request, &w, &agent);
     api_put_i64(&w, "total_bytes", total);
     api_put_i64(&w, "limit_bytes", MEMORY_FULL_BYTES);
     if (total > MEMORY_WARN_BYTES)

@@ -25,7 +25,8 @@ static int read_fields(struct said *said, const struct json_field *fields, void 
 
 /* A connection speaks for one agent: what is another's is not there, and ids are whole, since
  * programs send them. That there is such a thing elsewhere is not said. */
-static int own(struct said *said, int r, struct str agent_id, const char *what, struct err *err)
+static int check_own(struct said *said, int r, struct str agent_id, const char *what,
+                     struct err *err)
 {
     if (r < 0 && err->code != ERR_NOT_FOUND)
         return -1;
@@ -38,14 +39,14 @@ static int own_item(struct said *said, struct str id, struct inbox_item *ret_ite
 {
     int r = inbox_get(said->api->config.agent_domain, id, &said->arena, ret_item, err);
 
-    return own(said, r, r < 0 ? STR_NONE : ret_item->agent_id, "item", err);
+    return check_own(said, r, r < 0 ? STR_NONE : ret_item->agent_id, "item", err);
 }
 
 static int own_run(struct said *said, struct str id, struct run_info *ret_info, struct err *err)
 {
     int r = run_get(said->api->config.runner, id, &said->arena, ret_info, err);
 
-    return own(said, r, r < 0 ? STR_NONE : ret_info->agent_id, "run", err);
+    return check_own(said, r, r < 0 ? STR_NONE : ret_info->agent_id, "run", err);
 }
 
 /* ---- message ---- */

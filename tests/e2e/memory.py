@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """An agent asks to remember, a person decides, and it is there after a restart: with the offline
 model, over the command line, REST and the view on disk."""
+import os
+
 from harness import eventually, expect_eq, expect_in, main, test
 
 
@@ -87,6 +89,24 @@ def a_file_keeps_its_spelling_however_it_is_written(box):
     events = daemon.ask("GET", f"/runs/{run.key}/events")["events"]
     expect_in("knowledge/Preferences.md", str([e for e in events if e["type"] == "tool_result"]))
     expect_eq(daemon.ask("GET", path + "preferences.md")["content"], "- I like tea\n- I prefer mornings\n")
+
+
+@test
+def what_was_not_taken_from_the_folder_is_told(box):
+    daemon = box.serve()
+    daemon.ask("POST", "/agents", {"id": "other", "displayName": "Other"}, 201)
+    daemon.ask("PUT", "/agents/planner/memory/knowledge/a.md", {"content": "a\n"}, 201)
+    problems = lambda agent="planner": daemon.ask("GET", f"/agents/{agent}/memory")["problems"]
+    expect_eq(problems(), [])
+    folder = os.path.join(box.data, "files/agents/planner/knowledge")
+    eventually(lambda: os.path.exists(os.path.join(folder, "a.md")), "the file is in the folder")
+    os.symlink("/etc/passwd", os.path.join(folder, "link.md"))
+    eventually(problems, "the link is told of")
+    expect_eq([p["path"] for p in problems()], ["knowledge/link.md"])
+    expect_in("link", problems()[0]["message"])
+    expect_eq(problems("other"), [])
+    os.unlink(os.path.join(folder, "link.md"))
+    eventually(lambda: not problems(), "it is put right")
 
 
 @test

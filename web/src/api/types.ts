@@ -252,6 +252,7 @@ export interface MemoryList {
   total_bytes: number;
   limit_bytes: number;
   warning?: string;
+  problems?: { path: string; message: string }[];
 }
 export interface MemoryText {
   path: string;

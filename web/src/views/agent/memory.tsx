@@ -145,7 +145,7 @@ export function MemoryPanel({ agent }: { agent: Agent }) {
   const [adding, setAdding] = useState(false);
   return (
     <Shown of={list} what="memory">
-      {({ files, total_bytes, limit_bytes, warning }) => {
+      {({ files, problems, total_bytes, limit_bytes, warning }) => {
         const knows = files.filter((file) => file.writable);
         return (
           <div className="panel">
@@ -164,6 +164,7 @@ export function MemoryPanel({ agent }: { agent: Agent }) {
                 </li>
               ))}
             </ul>
+            {problems?.map(({ path, message }) => <p key={path} className="panel-note warn">Not taken: {path} · {message}</p>)}
             <div className="stack-tight">
               <div className={total_bytes >= limit_bytes * 0.8 ? "meter meter-warn" : "meter"} aria-hidden>
                 <div style={{ width: `${Math.min(100, (100 * total_bytes) / limit_bytes)}%` }} />

@@ -128,7 +128,8 @@ int agent_status_list(struct domain *domain, const struct agent_status_filter *f
                       struct err *err);
 
 /* The agent that greets: made when absent (kind planner), with this display name and model. Inside
- * a unit. Its id is the name in lower case with everything else replaced by '-'. */
+ * a unit. Its id is the name in lower case with everything else replaced by '-'. 1 made now, 0 it
+ * was there. */
 int agent_ensure_default(struct domain *domain, struct change *change, const char *display_name,
                          int64_t now_ms, struct arena *arena, struct agent *ret_agent,
                          struct err *err);

@@ -249,9 +249,10 @@ int agent_ensure_default(struct domain *domain, struct change *change, const cha
     r = find(domain, str_from(id), arena, ret_agent, err);
     if (r != 0)
         return r < 0 ? -1 : 0;
-    if (add(domain, change, &agent, now_ms, err) < 0)
+    if (add(domain, change, &agent, now_ms, err) < 0 ||
+        agent_get(domain, str_from(id), arena, ret_agent, err) < 0)
         return -1;
-    return agent_get(domain, str_from(id), arena, ret_agent, err);
+    return 1;
 }
 
 /* ---- changing ---- */

@@ -309,6 +309,27 @@ int builder_change(struct builder *builder, struct str id, const struct builder_
     return agent_get(config->agent_domain, id, arena, ret_agent, err);
 }
 
+/* Its tools stay those of its kind: whom everything is asked needs all that there are. */
+int builder_ensure_first(struct builder *builder, const char *display_name, struct arena *arena,
+                         struct agent *ret_agent, struct err *err)
+{
+    const struct builder_config *config = &builder->config;
+    const struct builder_form form = { .given = BUILDER_TEMPLATE, .template = STR("planner") };
+    struct agent to = { .id = NULL };
+    int r = agent_ensure_default(config->agent_domain, config->change, display_name,
+                                 builder_now(builder), arena, ret_agent, err);
+
+    if (r <= 0)
+        return r;
+    if (begin_with_template(&form, arena, &to, err) < 0)
+        return -1;
+    to.id = ret_agent->id;
+    if (agent_change(config->agent_domain, config->change, &to,
+                     AGENT_DESCRIPTION | AGENT_INSTRUCTIONS, builder_now(builder), err) < 0)
+        return -1;
+    return agent_get(config->agent_domain, str_from(to.id), arena, ret_agent, err);
+}
+
 /* ---- copying ---- */
 
 /* "NAME (copy)" within the length of names. */

@@ -115,7 +115,12 @@ struct builder_warnings {
 int builder_import(struct builder *builder, struct str bytes, struct str id, struct arena *arena,
                    struct agent *ret_agent, struct builder_warnings *ret_warnings, struct err *err);
 
-/* ---- the wizard ---- */
+/* ---- those that are always there ---- */
+
+/* Inside a unit: the agent that greets, made when absent with description and instructions of the
+ * template "planner". One that is there stays as it is. */
+int builder_ensure_first(struct builder *builder, const char *display_name, struct arena *arena,
+                         struct agent *ret_agent, struct err *err);
 
 #define BUILDER_WIZARD_ID "system:builder-wizard"
 /* Inside a unit: made when absent. */

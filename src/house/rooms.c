@@ -55,21 +55,6 @@ static int open_models(struct rooms *rooms, const struct rooms_config *config, s
     return model_gateway_new(&how, &rooms->models, err);
 }
 
-/* So that there is somebody to talk to from the first start. */
-static int ensure_agent(struct rooms *rooms, const struct rooms_config *config, struct err *err)
-{
-    struct agent agent;
-    int r;
-
-    if (loop_unit_begin(config->loop, config->agent, err) < 0)
-        return -1;
-    r = agent_ensure_default(config->agent, rooms->change, config->agent_name,
-                             clock_wall_ms(loop_clock(config->loop)), &rooms->arena, &agent, err);
-    if (loop_unit_end(config->loop, r >= 0, r >= 0 ? err : NULL) < 0)
-        return -1;
-    return r < 0 ? -1 : 0;
-}
-
 static void find_cwd(struct rooms *rooms, const char *given)
 {
     if (given)
@@ -119,15 +104,18 @@ static int tell_skills(void *arg, const struct agent *agent, struct buf *out, st
     return skills_prompt(arg, agent, out, err);
 }
 
-/* So that it can be spoken to by its id, in whatever words this binary has for it. */
-static int ensure_wizard(struct rooms *rooms, const struct rooms_config *config, struct err *err)
+/* Somebody to talk to from the first start; and the wizard, so that it can be spoken to by its id,
+ * in whatever words this binary has for it. */
+static int ensure_agents(struct rooms *rooms, const struct rooms_config *config, struct err *err)
 {
     struct agent agent;
     int r;
 
     if (loop_unit_begin(config->loop, config->agent, err) < 0)
         return -1;
-    r = builder_ensure_wizard(rooms->builder, &rooms->arena, &agent, err);
+    r = builder_ensure_first(rooms->builder, config->agent_name, &rooms->arena, &agent, err);
+    if (r >= 0)
+        r = builder_ensure_wizard(rooms->builder, &rooms->arena, &agent, err);
     if (loop_unit_end(config->loop, r >= 0, r >= 0 ? err : NULL) < 0)
         return -1;
     return r < 0 ? -1 : 0;
@@ -167,13 +155,15 @@ static int open_runner(struct rooms *rooms, const struct rooms_config *config, s
     if (open_skills(rooms, config, err) < 0)
         return -1;
     open_builder(rooms, config);
+    if (ensure_agents(rooms, config, err) < 0)
+        return -1;
     runner.tools = rooms->tools;
     runner.more_system = tell_skills;
     runner.more_system_arg = rooms->skills;
     if (runner_new(&runner, &rooms->runner, err) < 0)
         return -1;
     builder_set_runner(rooms->builder, rooms->runner);
-    return ensure_wizard(rooms, config, err);
+    return 0;
 }
 
 int rooms_open(struct rooms *rooms, const struct rooms_config *config, struct err *err)
@@ -183,7 +173,7 @@ int rooms_open(struct rooms *rooms, const struct rooms_config *config, struct er
     if (change_open(config->agent, NULL, NULL, &rooms->change, err) < 0 ||
         kill_open(config->agent, &rooms->kill, err) < 0 ||
         open_policy(rooms, config->data_dir, err) < 0 || open_models(rooms, config, err) < 0 ||
-        open_files(rooms, config, err) < 0 || ensure_agent(rooms, config, err) < 0)
+        open_files(rooms, config, err) < 0)
         return -1;
     return open_runner(rooms, config, err);
 }

@@ -347,6 +347,42 @@ DB_TEST(a_copy_has_the_files_and_a_destroyed_agent_has_none)
               1);
 }
 
+DB_TEST(the_first_agent_begins_like_its_template_and_keeps_what_people_made_of_it)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct builder_form form = { .given = AGENT_INSTRUCTIONS, .instructions = STR("Mine.") };
+    struct agent first;
+
+    rig_begin(rig);
+    ASSERT_OK(rig_end(
+        rig, builder_ensure_first(rig->builder, "Day Planner", &t->arena, &first, &t->err)));
+    ASSERT_TEXT(first.id, "day-planner");
+    ASSERT_TEXT(first.display_name, "Day Planner");
+    ASSERT_CONTAINS(first.description, "Plans a day or a project");
+    ASSERT_CONTAINS(first.instructions, "You help one person to plan");
+    rig_begin(rig);
+    ASSERT_OK(rig_end(
+        rig, builder_change(rig->builder, STR("day-planner"), &form, &t->arena, &first, &t->err)));
+    rig_begin(rig);
+    ASSERT_OK(rig_end(
+        rig, builder_ensure_first(rig->builder, "Day Planner", &t->arena, &first, &t->err)));
+    ASSERT_TEXT(first.instructions, "Mine.");
+}
+
+DB_TEST(an_agent_that_was_made_bare_before_stays_so)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct agent bare = { .id = "planner", .kind = "planner", .display_name = "Planner" }, found;
+
+    rig_begin(rig);
+    ASSERT_OK(rig_end(rig, agent_add(rig->domain, rig->change, &bare, 1, &t->err)));
+    rig_begin(rig);
+    ASSERT_OK(
+        rig_end(rig, builder_ensure_first(rig->builder, "Planner", &t->arena, &found, &t->err)));
+    ASSERT_TEXT(found.instructions, "");
+    ASSERT_TEXT(found.description, "");
+}
+
 DB_TEST(the_wizard_is_made_once_and_belongs_to_nobody)
 {
     AUTO(rig) rig = rig_open(t);

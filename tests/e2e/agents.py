@@ -329,7 +329,7 @@ def everything_said_and_written_is_found(box):
         search(text)
     expect_eq([hit for hit in search("zebra OR giraffe") if hit["kind"] == "message"], [])
     expect_eq([hit["kind"] for hit in search("the zebra crossing")], ["message"])
-    expect_eq([hit["kind"] for hit in search("the")], ["message"])
+    expect_eq([hit["kind"] for hit in search("the")], ["agent", "message"])
     refused(daemon, "GET", "/search?q=")
     refused(daemon, "GET", "/search?q=a&limit=0")
     refused(daemon, "GET", "/search?q=a&agent=nobody", status=404)

@@ -63,7 +63,7 @@ def a_person_edits_before_and_goes_back_after(box):
     box.run("memory", "rm", "knowledge/notes.md")
     history = box.run("memory", "history", "knowledge/notes.md")[0]
     expect_in("deleted", history)
-    expect_in("agent:planner", history)
+    expect_in("(edited what planner proposed)", history)
     daemon.stop()
 
 

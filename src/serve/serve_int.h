@@ -198,8 +198,8 @@ void page_init(struct serve *serve);
 void page_release(struct serve *serve);
 /* 0, or -1 when there is no such file. */
 int page_reply(struct serve_request *request, const char *name);
-/* 404 with the page, which says it in its own words, to a browser that wants to show something; -1 when
- * it is not one, or the path is never a view. */
+/* 404 with the page, which says it in its own words, to a browser that wants to show something; -1
+ * when it is not one, or the path is never a view. */
 int page_reply_missing(struct serve_request *request, struct str path);
 void page_run(struct serve_request *request);
 void page_home(struct serve_request *request);

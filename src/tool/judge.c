@@ -163,9 +163,9 @@ static int stage_schema(struct judging *j)
         return report.n ? refuse_report(j, &report)
                         : refuse_err(j, ERR_SCHEMA_VIOLATION, "The arguments do not fit: ", &err);
     if (impl->check && impl->check(binding->impl_arg, j->call, j->arguments, &err) < 0)
-        return refuse_err(j, err.code,
-                          err.code == ERR_SECRET_UNAVAILABLE ? "" : "The arguments do not fit: ",
-                          &err);
+        return refuse_err(
+            j, err.code,
+            err.code == ERR_SECRET_UNAVAILABLE ? "" : "The arguments do not fit: ", &err);
     return 0;
 }
 

@@ -113,7 +113,7 @@ const char *rig_think(struct rig *rig)
 {
     struct model_request request = { .model_id = "offline",
                                      .system = rig->system,
-        .tools = rig->tools,
+                                     .tools = rig->tools,
                                      .tool_count = rig->tool_count,
                                      .messages = rig->messages,
                                      .message_count = rig->n };

@@ -211,6 +211,15 @@ def a_narrow_terminal_gets_wrapped_lines(box):
 # ---- what waits ----
 
 
+def is_dead(pid):
+    """Also when nobody has asked for its exit code yet."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
 def words_of(box, name):
     """What a file of the run holds; nothing when it is not there."""
     if not os.path.exists(box.path(f"work/{name}")):
@@ -359,8 +368,10 @@ def a_command_that_was_cut_off_is_not_simply_repeated(box):
     chat.type("y\r")
     eventually(lambda: words_of(box, "out.txt") == ["begun"], "the command has begun")
     with open(os.path.join(box.data, "lock")) as file:
-        os.kill(int(file.read()), signal.SIGKILL)
+        pid = int(file.read())
+    os.kill(pid, signal.SIGKILL)
     chat.wait("went away")
+    eventually(lambda: is_dead(pid), "its socket is closed")
     chat.type("/resume\r")
     chat.wait("Do it again?")
     chat.type("a\r")

@@ -63,7 +63,10 @@ async function visit(t, where, options) {
     await context.close();
     assert.deepEqual(faults, []);
   });
-  if (where) await page.goto(daemon.url + where);
+  if (where) {
+    await page.goto(daemon.url + where);
+    await page.locator("main").waitFor(); // keys pressed before the page stands are lost
+  }
   return page;
 }
 /** The item that a prompt leads to. */

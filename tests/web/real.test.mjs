@@ -298,9 +298,8 @@ test("search finds what was said, where it was said, by keyboard; and says when 
   await page.waitForURL(/agents\/planner\?.*owls/);
   await page.keyboard.press("Control+k");
   await finder(page).fill("marmalade");
-  await page.getByRole("option", { name: /marmalade/ }).first().waitFor();
-  await page.keyboard.press("Enter");
-  await page.waitForURL(/agents\/planner\/planner/);
+  await page.getByRole("option", { name: /marmalade/ }).first().click();
+  await page.waitForURL(/agents\/planner\/planner/).catch((error) => assert.fail(`${page.url()}: ${error.message}`));
   await page.getByText("The answer is marmalade.").first().waitFor();
   await page.route("**/api/v1/search*", (route) => route.fulfill({ status: 503, json: { error: { code: "unavailable", message: "the index is being made" } } }));
   await page.keyboard.press("Control+k");

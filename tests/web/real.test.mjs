@@ -296,6 +296,8 @@ test("search finds what was said, where it was said, by keyboard; and says when 
   await shoot(page, "search-found-light");
   await page.keyboard.press("Enter");
   await page.waitForURL(/agents\/planner\?.*owls/);
+  await page.goto(daemon.url);
+  await page.locator("main").waitFor();
   await page.keyboard.press("Control+k");
   await finder(page).fill("marmalade");
   await page.getByRole("option", { name: /marmalade/ }).first().click();

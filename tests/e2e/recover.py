@@ -89,12 +89,12 @@ def a_power_cut_while_the_model_thinks_asks_it_again(box):
 
     server = ModelServer(box, think)
     daemon = box.serve()
-    stream = daemon.start("think")
+    key = daemon.start("think").key
     server.wait(1)
     daemon.kill()
     hold.set()
     daemon = box.serve()
-    expect_eq(daemon.follow(stream.key).end()["result"], "thought anew")
+    expect_eq(daemon.follow(key).end()["result"], "thought anew")
     expect_eq(len(server.seen), 2)
 
 

@@ -1,7 +1,8 @@
 /* What every record that will be synced carries: which host wrote it, and that host's counter.
  *
- * The host's identity is made once per data directory; counters only grow and are handed out in
- * memory, beginning after the highest that a table of the domain holds (one index look-up a table).
+ * The host's identity is made once per data directory; counters only grow, are the same sequence
+ * for all domains, and are handed out in memory, beginning after the highest that a table of any
+ * domain holds (one index look-up a table).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -29,9 +30,15 @@ int change_open_as(struct domain *agent_domain, const char *host_id, struct cloc
                    struct rand *rand, struct change **ret_change, struct err *err);
 void change_free(struct change *change);
 AUTO_DEFINE(change)
+/* Writes to this domain too: reads or makes the host's row there and goes on after the highest
+ * counter that it holds. Before the first change_next(). Opens a transaction of its own when none
+ * is open. */
+int change_join(struct change *change, struct domain *journal, struct err *err);
+/* The host as rows of that domain name it. */
+int64_t change_host_in(const struct change *change, const struct domain *domain);
 
 const char *change_host_id(const struct change *change);
-/* The host as rows name it. */
+/* The host as rows of the agent domain name it. */
 int64_t change_host(const struct change *change);
 /* The next counter. One that a rolled back unit took is not given again. */
 int64_t change_next(struct change *change);

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/json_write.h"
 #include "base/str.h"
-#include "connect/zone.h"
+#include "base/zone.h"
 
 struct event_time {
     bool all_day;

@@ -76,6 +76,14 @@ struct run_request {
     struct str wake_reason; /* "userInitiated" */
     struct str rerun_of;    /* run id */
     struct str override_code;
+    /* A run that nobody spoke to: its id is given (CONTRACTS §5), it has a thread of its own, and
+     * prompt is an observation, tainted by where it came from. */
+    struct str run_key;
+    struct str trigger_source_id; /* what woke it */
+    struct str prompt_taint;
+    /* Called inside the unit that stores the run, after it: what has to stand with it. */
+    int (*also)(void *arg, int64_t run_n, struct err *err);
+    void *also_arg;
 };
 
 struct run_info {
@@ -119,6 +127,11 @@ int run_list(struct runner *runner, struct str agent_id, int64_t before, int lim
 
 /* ---- the runner ---- */
 
+struct run_end {
+    int64_t run_n, agent_n, thread_n;
+    struct str run_id, stop_reason, error_code, error_message;
+};
+
 struct runner_config {
     struct loop *loop;
     struct domain *agent_domain;
@@ -137,6 +150,9 @@ struct runner_config {
      * to turn as long as nothing changes. NULL: nothing. */
     int (*more_system)(void *arg, const struct agent *agent, struct buf *out, struct err *err);
     void *more_system_arg;
+    /* Inside the unit that records how a run ended: what has to stand with it. NULL: nothing. */
+    int (*ended)(void *arg, const struct run_end *end, struct err *err);
+    void *ended_arg;
     int64_t context_tokens; /* 0: CONTEXT_TOKENS_DEFAULT */
     int64_t approval_ms;    /* until an item expires; 0: 7 days */
     unsigned max_thinking;  /* model requests at a time; 0: 256. More wait for their turn */

@@ -4,7 +4,7 @@
  */
 #include <stdint.h>
 
-#include "connect/zone.h"
+#include "base/zone.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 

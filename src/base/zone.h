@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef DORMOUSE_CONNECT_ZONE_H
-#define DORMOUSE_CONNECT_ZONE_H
+#ifndef DORMOUSE_BASE_ZONE_H
+#define DORMOUSE_BASE_ZONE_H
 
 #include <stdint.h>
 

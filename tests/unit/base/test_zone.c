@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "base/timefmt.h"
-#include "connect/zone.h"
+#include "base/zone.h"
 #include "harness/test.h"
 
 static int64_t at(const char *text)

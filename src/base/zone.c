@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "connect/zone.h"
+#include "base/zone.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,37 @@
+/* The desk: the tools by which agents read and write the journal.
+ *
+ * Every call goes through the tool pipeline; here is what it does. Scope (the agent's categories)
+ * is applied in one place, scope.c: reads get a journal_scope, writes are checked for every record
+ * that they touch. A write is a saga: the intent is in the agent domain's ledger, the change is
+ * made in the journal under its operationId, and the answer is kept there, so that doing it again
+ * after a crash changes nothing and answers the same.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_DESK_DESK_H
+#define DORMOUSE_DESK_DESK_H
+
+#include "base/alloc.h"
+#include "journal/journal.h"
+#include "tool/tool.h"
+
+struct desk;
+
+struct desk_config {
+    struct journal *journal;
+    struct domain *agent_domain;
+    struct change *change;
+    struct tool_bed *tools;
+};
+/* Binds its tools to the bed. Outlives the bed. */
+struct desk *desk_new(const struct desk_config *config);
+void desk_free(struct desk *desk);
+AUTO_DEFINE(desk)
+
+/* ---- capability profiles ---- */
+
+/* What an agent of this kind may do: capabilities as contracts name them, ending with NULL; NULL:
+ * there is no profile for the kind, and what its settings say is all. */
+const char *const *desk_profile(struct str kind);
+
+#endif

@@ -1,0 +1,99 @@
+/* The journal: what the person wrote. Reading, and writing in units that leave a change batch.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_JOURNAL_JOURNAL_H
+#define DORMOUSE_JOURNAL_JOURNAL_H
+
+#include "base/alloc.h"
+#include "change/batch.h"
+#include "change/change.h"
+#include "db/domain.h"
+#include "journal/record.h"
+#include "loop/loop.h"
+
+struct journal;
+
+struct journal_config {
+    struct loop *loop;
+    struct domain *domain; /* attached to the loop */
+    struct change *change; /* joined with domain */
+    const char *zone;      /* of local days; NULL: this machine's, looked up at each use */
+};
+/* Never NULL. */
+struct journal *journal_new(const struct journal_config *config);
+void journal_free(struct journal *journal);
+AUTO_DEFINE(journal)
+struct domain *journal_domain(struct journal *journal);
+struct loop *journal_loop(struct journal *journal);
+
+/* Whoever wants to know that something was written: called after the commit of a unit. */
+struct journal_listener {
+    void (*written)(struct journal_listener *listener);
+    struct journal_listener *next;
+};
+void journal_listen(struct journal *journal, struct journal_listener *listener);
+
+/* ---- local days ---- */
+
+/* Today there: "2026-02-18". */
+#define JOURNAL_DAY_SIZE 11
+void journal_today(struct journal *journal, char ret_day[JOURNAL_DAY_SIZE]);
+/* When a local day begins and ends (the next begins); bad_request when it is none. */
+int journal_day_span(struct journal *journal, struct str day, int64_t *ret_from, int64_t *ret_to,
+                     struct err *err);
+
+/* ---- reading ---- */
+
+/* 1 found, 0 absent or deleted. */
+int journal_get(struct journal *journal, enum record_type type, struct str id, struct arena *arena,
+                struct record *ret_record, struct err *err);
+/* Also one that was deleted. */
+int journal_get_any(struct journal *journal, enum record_type type, struct str id,
+                    struct arena *arena, struct record *ret_record, struct err *err);
+/* Whatever has this id, of any type but links: what a change says. 1 found, 0 none. */
+int journal_find_id(struct journal *journal, struct str id, struct arena *arena,
+                    struct record *ret_record, struct err *err);
+/* The category that a record counts for: its own, its task's, its target's. Empty: none. */
+int journal_category_of(struct journal *journal, const struct record *record, struct arena *arena,
+                        struct str *ret_category, struct err *err);
+
+/* ---- writing ---- */
+
+struct journal_author {
+    enum change_author kind;
+    struct str agent_id;     /* of an agent */
+    struct str operation_id; /* done once however often it is asked; empty: not remembered */
+    struct str operation;    /* what it was: "create_task" */
+    struct str arguments_hash;
+};
+struct journal_write;
+
+/* Opens a unit of the loop on the journal's domain. 1 go on; 0 this operation was done before:
+ * *ret_result is what it answered (in arena) and there is nothing to end. conflict when the same
+ * operation came with other arguments. */
+int journal_begin(struct journal *journal, const struct journal_author *author, struct arena *arena,
+                  struct journal_write **ret_write, struct str *ret_result, struct err *err);
+/* A new record; id empty: a new one. Fields as record_apply(); references must exist. conflict when
+ * the id is taken. */
+int journal_create(struct journal_write *write, enum record_type type, struct str id,
+                   struct json_object *fields, struct record *ret_record, struct err *err);
+/* not_found; ret_record may be NULL. 1 changed, 0 was so: nothing is written then. */
+int journal_change(struct journal_write *write, enum record_type type, struct str id,
+                   struct json_object *fields, struct record *ret_record, struct err *err);
+/* A tombstone; what hangs on it (items of a checklist, blocks of a plan) goes along. 1 now, 0 was.
+ */
+int journal_remove(struct journal_write *write, enum record_type type, struct str id,
+                   struct err *err);
+/* Undo of that, with what went along. */
+int journal_restore(struct journal_write *write, enum record_type type, struct str id,
+                    struct err *err);
+struct arena *journal_arena(struct journal_write *write);
+struct journal *journal_of(struct journal_write *write);
+/* When it was begun. */
+int64_t journal_now(const struct journal_write *write);
+/* Stores the batch and what the operation answers (result: JSON, may be empty), and ends the unit.
+ * keep false: nothing of it stays. Frees write. */
+int journal_end(struct journal_write *write, bool keep, struct str result, struct err *err);
+
+#endif

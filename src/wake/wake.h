@@ -1,0 +1,62 @@
+/* Alertness: reads change batches by cursor, fires timers, takes wakes from the queue and starts
+ * runs, one flight for each agent.
+ *
+ *   batch ----> subscriptions that match ---\
+ *   timer due ------------------------------> wake_queue --> skipped with a reason
+ *   file, webhook, a person ----------------/            \-> coalesced into another
+ *                                                         \-> a run --> completed or failed
+ *
+ * Nothing is kept in memory that a crash would lose: between a write and its wake stands the
+ * batch's row, between a wake and its run the queue's.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_WAKE_WAKE_H
+#define DORMOUSE_WAKE_WAKE_H
+
+#include "journal/journal.h"
+#include "run/run.h"
+#include "wake/queue.h"
+#include "wake/subscription.h"
+#include "wake/timer.h"
+
+struct waker;
+
+struct waker_config {
+    struct loop *loop;
+    struct domain *agent_domain;
+    struct journal *journal;
+    struct change *change;
+    struct runner *runner;
+    struct kill_switches *kill;
+    const char *zone;         /* where the person is; NULL: this machine's zone */
+    int64_t debounce_ms;      /* of batches made here; 0: 100 */
+    int64_t sync_debounce_ms; /* of those that arrived; 0: 1000 */
+    unsigned max_flights;     /* runs at a time that nobody asked for; 0: 16 */
+    int64_t lease_ms;         /* 0: 15000 */
+};
+/* Reads on where it stopped, with the loop's first ticks. */
+int waker_new(const struct waker_config *config, struct waker **ret_waker, struct err *err);
+/* Before runner_stop(). */
+void waker_stop(struct waker *waker);
+void waker_free(struct waker *waker);
+AUTO_DEFINE(waker)
+
+/* Something may be due: subscriptions or timers were changed, an agent was resumed, a switch was
+ * lifted. Cheap. */
+void waker_look(struct waker *waker);
+/* Somebody tells an agent to wake now, with words for it; request_id: the same again wakes once.
+ * Opens a unit. */
+int waker_wake_now(struct waker *waker, struct str agent_id, struct str request_id,
+                   struct str words, struct arena *arena, struct wake_job *ret_job,
+                   struct err *err);
+/* A webhook was called. rate_limited when it comes too often. event_id: the sender's, or the hash
+ * of its body and time. Opens a unit. */
+int waker_webhook(struct waker *waker, struct str token, struct str event_id,
+                  struct str content_type, struct str body, struct err *err);
+/* What a run of a wake is told first, and whether there is anything to do at all. */
+
+/* Inside a unit of the agent domain: an agent is destroyed: nothing wakes it any more. */
+int waker_forget_agent(struct waker *waker, int64_t agent_n, struct err *err);
+
+#endif

@@ -43,6 +43,9 @@ int sqlite_fail(struct sqlite *sqlite, int rc, struct err *err);
  * already. */
 int sqlite_create(const char *path, struct err *err);
 
+/* sqlite_wal.c: from now on what is appended to the log reaches the file a transaction at a time. */
+void sqlite_join_writes(sqlite3 *handle);
+
 /* sqlite_admin.c */
 void sqlite_idle(struct db *db);
 /* For sqlite3_wal_hook(): checkpoints when the log has grown. */

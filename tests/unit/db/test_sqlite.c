@@ -310,7 +310,7 @@ TEST(a_write_error_leaves_a_domain_that_can_be_read)
     static struct fault_plan plan;
     AUTO(domain) domain = open_with_fault(t, &plan);
 
-    plan = (struct fault_plan){ .how = FAULT_FAIL, .op = FAULT_WRITE, .nth = 2 };
+    plan = (struct fault_plan){ .how = FAULT_FAIL, .op = FAULT_WRITE, .nth = 1 };
     ASSERT_FAILS(tick(domain, 2, 1, 100, &t->err), ERR_STORAGE_FAILED);
     ASSERT_EQ(domain_health(domain), DOMAIN_READ_ONLY);
     ASSERT_EQ(count_rows(t, domain), 1);

@@ -9,7 +9,7 @@
 
 #include "db/db_int.h"
 
-#define SQLITE_WAL_BYTES_MAX (8 * MIB) /* what the -wal file is cut to when it is reset */
+#define SQLITE_WAL_BYTES_MAX (16 * MIB) /* what the -wal file is cut to when it is reset */
 
 struct sqlite {
     struct db db; /* first */

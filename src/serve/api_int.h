@@ -213,6 +213,7 @@ void api_skills_validate(struct serve_request *request);
 void api_skills_get(struct serve_request *request);
 void api_skills_change(struct serve_request *request);
 void api_skills_remove(struct serve_request *request);
+void api_skills_restore(struct serve_request *request);
 void api_skills_file(struct serve_request *request);
 
 #endif

@@ -190,6 +190,7 @@ int run_list(struct runner *runner, struct str agent_id, int64_t before, int lim
 struct telling {
     struct domain *domain;
     struct str thread_id;
+    int64_t after;
     bool (*fn)(void *arg, const struct run_public *event);
     void *arg;
     struct arena arena, content; /* of the run; of the row */
@@ -197,6 +198,26 @@ struct telling {
     struct err *err;
     bool failed;
 };
+
+/* false: enough, or it failed. */
+static bool tell_before(struct telling *t, const struct run_event_row *row)
+{
+    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
+    struct run_public public;
+
+    if (!run_public_has_before(row) || row->seq - 1 <= t->after)
+        return true;
+    if (run_public_before(&json, &t->run, t->thread_id, row, t->err) < 0) {
+        t->failed = true;
+        return false;
+    }
+    public = (struct run_public){ .thread_id = t->thread_id,
+                                  .run_id = t->run.run_key,
+                                  .seq = row->seq - 1,
+                                  .type = "memory_edit_complete",
+                                  .json = buf_str(&json) };
+    return t->fn(t->arg, &public);
+}
 
 static bool tell(void *arg, const struct run_event_row *row)
 {
@@ -210,6 +231,8 @@ static bool tell(void *arg, const struct run_event_row *row)
         t->failed = run_load_n(t->domain, row->run_n, &t->arena, &t->run, t->err) <= 0;
     }
     arena_reset(&t->content);
+    if (!t->failed && !tell_before(t, row))
+        return false;
     if (t->failed ||
         run_content_load(t->domain, &row->event, row->ref, &t->content, &named, t->err) < 0 ||
         run_public_write(&json, &t->run, t->thread_id, row, named.is_message, named.is_item,
@@ -231,6 +254,7 @@ int run_events_after(struct runner *runner, struct str thread_id, struct str run
 {
     struct domain *domain = runner->config.agent_domain;
     struct telling t = { .domain = domain,
+                         .after = after,
                          .fn = fn,
                          .arg = arg,
                          .arena = ARENA_INIT,

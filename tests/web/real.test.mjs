@@ -24,6 +24,7 @@ steps:${[
   step("script", call("run_skill_script", `{ skill: tea, script: scripts/brew.sh, arguments: ["two cups"] }`)),
   step("propose", call("propose_agent", `{ displayName: Gym Coach, description: "Plans training.", instructions: "Be brief.", tools: [ask_user] }`), "Made."),
 ].join("")}
+  - { expect: { user: "breaks" }, times: 20, fail: { code: network_denied, message: "The model will not say that." } }
   - { times: 100, reply: { text: "The answer is marmalade." } }
 `;
 
@@ -283,6 +284,27 @@ test("a message typed while the server is away goes out once when it is back", a
   await page.reload();
   await page.getByText("typed while away").waitFor();
   assert.equal(await page.getByText("typed while away").count(), 1);
+});
+
+test("a conversation looks after a reload as it did live: stopped, and failed", async (t) => {
+  const page = await visit(t, "/agents/planner/planner%3Asession%3Aends");
+  const lines = () => page.locator(".chat-row").evaluateAll((rows) => rows.map((row) => row.innerText.replace(/(just now|\d+ min ago)/g, "").replace(/\s+/g, " ").trim()));
+  await page.getByLabel(/Write to Planner/).fill("a question");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "60 minutes", exact: true }).waitFor();
+  const { run } = await daemon.ask("GET", "/agents/planner/threads/planner%3Asession%3Aends/messages");
+  await daemon.ask("POST", `/runs/${run.runId}/cancel`);
+  await page.getByText("Stopped.").waitFor();
+  await page.getByLabel(/Write to Planner/).fill("this breaks");
+  await page.keyboard.press("Enter");
+  await page.locator(".said-note", { hasText: "The model will not say that." }).waitFor();
+  await page.getByText("is awake").waitFor({ state: "detached" });
+  const live = await lines();
+  await page.reload();
+  await page.locator(".said-note", { hasText: "The model will not say that." }).waitFor();
+  await page.getByText("Stopped.").waitFor();
+  assert.deepEqual(await lines(), live);
+  await shoot(page, "agent-ends-light");
 });
 
 test("search finds what was said, where it was said, by keyboard; and says when it can't", async (t) => {

@@ -74,7 +74,7 @@ void api_write_thread(struct json_writer *w, const struct conversation *conversa
 void api_write_message(struct json_writer *w, const struct message *message);
 /* {"type":"error",...}: what a WebSocket client is told. */
 /* after: the message that it comes after. */
-void api_write_end(struct json_writer *w, const struct run_end *end, int64_t after);
+void api_write_end(struct json_writer *w, const struct run_ending *end, int64_t after);
 void api_write_error(struct json_writer *w, const struct err *err);
 
 /* What is answered between these two belongs to what the handler wrote in this tick: if that can't

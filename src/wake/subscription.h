@@ -85,7 +85,7 @@ int subscription_list(struct domain *domain, int64_t agent_n, struct arena *aren
 /* ---- matching ---- */
 
 /* Active ones that have one of the tokens, each once in order of n, found by the index alone: the
- * cost is what matches. Their own tokens are not read. */
+ * cost is what matches. Only what judging needs is read: not tokens, agent_id, folder and times. */
 int subscription_match(struct domain *domain, const struct token *tokens, size_t n,
                        struct arena *arena, struct subscription **ret_list, size_t *ret_count,
                        struct err *err);

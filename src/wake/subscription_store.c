@@ -56,6 +56,29 @@ void subscription_read_row(struct stmt *q, struct arena *arena, struct subscript
 #undef TEXT
 }
 
+/* What judging and waking need, and no more: this is on the way of every change. */
+#define MATCH_COLUMNS                                                                              \
+    "s.n, s.id, s.agent_n, s.name, s.source, s.predicate, s.authors, s.active_hours,"              \
+    " s.cooldown_ms, s.prompt, s.last_wake_at"
+
+static void read_matched(struct stmt *q, struct arena *arena, struct subscription *ret)
+{
+    *ret = (struct subscription){
+        .n = stmt_i64(q, "n"),
+        .id = copy(arena, stmt_str(q, "id")),
+        .agent_n = stmt_i64(q, "agent_n"),
+        .name = copy(arena, stmt_str(q, "name")),
+        .source = wake_source_of(stmt_str(q, "source")),
+        .predicate = copy(arena, stmt_str(q, "predicate")),
+        .authors = subscription_authors_of(stmt_str(q, "authors")),
+        .active = true,
+    };
+    read_hours(stmt_str(q, "active_hours"), &ret->hours);
+    ret->cooldown_ms = stmt_i64(q, "cooldown_ms");
+    ret->prompt = copy(arena, stmt_str(q, "prompt"));
+    ret->last_wake_at = stmt_i64(q, "last_wake_at");
+}
+
 /* A list that grows in an arena. */
 struct list {
     struct arena *arena;
@@ -77,12 +100,14 @@ static struct subscription *list_add(struct list *list)
     return &list->at[list->n++];
 }
 
-static int read_all(struct stmt *q, struct list *list, struct err *err)
+static int read_all(struct stmt *q, struct list *list,
+                    void (*read)(struct stmt *q, struct arena *arena, struct subscription *ret),
+                    struct err *err)
 {
     int r;
 
     while ((r = stmt_step(q, err)) == 1)
-        subscription_read_row(q, list->arena, list_add(list));
+        read(q, list->arena, list_add(list));
     return r;
 }
 
@@ -459,7 +484,8 @@ int subscription_list(struct domain *domain, int64_t agent_n, struct arena *aren
     AUTO(stmt) q = NULL;
     struct list list = { .arena = arena };
 
-    if (select_list(domain_db(domain), agent_n, &q, err) < 0 || read_all(q, &list, err) < 0)
+    if (select_list(domain_db(domain), agent_n, &q, err) < 0 ||
+        read_all(q, &list, subscription_read_row, err) < 0)
         return -1;
     for (size_t i = 0; i < list.n; i++) {
         if (read_tokens(domain, &list.at[i], arena, err) < 0)
@@ -479,7 +505,7 @@ int subscription_folders(struct domain *domain, struct arena *arena, struct subs
     if (db_prepare(domain_db(domain),
                    SQL(SELECT_FROM "WHERE s.folder IS NOT NULL AND s.active = 1 ORDER BY s.n"), &q,
                    err) < 0 ||
-        read_all(q, &list, err) < 0)
+        read_all(q, &list, subscription_read_row, err) < 0)
         return -1;
     *ret_list = list.at;
     *ret_count = list.n;
@@ -517,9 +543,8 @@ int subscription_match(struct domain *domain, const struct token *tokens, size_t
     struct list list = { .arena = arena };
 
     if (db_prepare(domain_db(domain),
-                   SQL("SELECT " SUBSCRIPTION_COLUMNS " FROM agent_subscription_tokens t"
+                   SQL("SELECT " MATCH_COLUMNS " FROM agent_subscription_tokens t"
                        " JOIN agent_subscriptions s ON s.n = t.subscription_n"
-                       " JOIN agents a ON a.n = s.agent_n"
                        " WHERE t.token_class = ? AND t.token_namespace = ? AND t.token_value = ?"
                        " AND t.active = 1"),
                    &q, err) < 0)
@@ -528,7 +553,7 @@ int subscription_match(struct domain *domain, const struct token *tokens, size_t
         stmt_bind_text(q, token_class_name(tokens[i].class));
         stmt_bind_str(q, some(tokens[i].name_space));
         stmt_bind_str(q, tokens[i].value);
-        if (read_all(q, &list, err) < 0)
+        if (read_all(q, &list, read_matched, err) < 0)
             return -1;
         stmt_reset(q);
     }

@@ -140,11 +140,7 @@ static int in_scope(struct match_batch *batch, size_t i, const struct journal_sc
         return 1;
     if (category_of(batch, i, &category, err) < 0)
         return -1;
-    for (size_t k = 0; k < scope->n; k++) {
-        if (category.n && str_eq(scope->categories[k], category))
-            return 1;
-    }
-    return 0;
+    return journal_in_scope(scope, category);
 }
 
 /* ---- the whole ---- */

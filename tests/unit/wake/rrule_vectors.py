@@ -2,7 +2,7 @@
 
 Left out is what dateutil reads differently than RFC 5545 says: BYWEEKNO without BYDAY (it takes
 all seven days instead of the start's), BYDAY with both 1MO and TU (it takes neither), BYSETPOS of
-WEEKLY (its first week begins with the start), and weeks 53 and -53 (it counts the weeks of the year
+WEEKLY (its first week begins with the start), and weeks 52, 53 and -53 (it counts the weeks of the year
 before wrongly: 2022-01-02 was in week 52).
 """
 import random
@@ -51,7 +51,7 @@ def rule():
     if random.random() < 0.3:
         p["BYMONTH"] = pick(range(1, 13), 4)
     if freq == "YEARLY" and random.random() < 0.25:
-        p["BYWEEKNO"] = pick([1, 2, 10, 20, 51, 52, -1, -2, -40], 3)
+        p["BYWEEKNO"] = pick([1, 2, 10, 20, 40, -1, -2, -40], 3)
     if freq in ("YEARLY", "HOURLY", "MINUTELY") and random.random() < 0.15:
         p["BYYEARDAY"] = pick([1, 2, 59, 60, 61, 100, 365, 366, -1, -2, -306, -307, -366], 4)
     if freq != "WEEKLY" and random.random() < 0.25:

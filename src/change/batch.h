@@ -31,6 +31,8 @@ int change_unit_key(const struct change_unit *unit, char ret_key[SHA256_TEXT_SIZ
                     struct err *err);
 /* Of keys in any order, with repetitions or not. */
 void change_logical_key(const struct str *unit_keys, size_t n, char ret_key[SHA256_TEXT_SIZE]);
+/* Sorts them and drops repetitions; how many remain. */
+size_t change_keys_unique(struct str *keys, size_t n);
 
 /* ---- writing ---- */
 
@@ -56,15 +58,20 @@ struct change_batch {
 /* This host wrote this record with this counter. Adds the token of its id. */
 void change_batch_unit(struct change_batch *batch, const struct change *change, int64_t counter,
                        struct str payload_type, struct str payload_id);
+/* What the change is about. An empty value (a task without category) says nothing and adds nothing;
+ * what token_check() refuses is refused when the batch is written. */
 void change_batch_key(struct change_batch *batch, const char *semantic_key);
 void change_batch_subtype(struct change_batch *batch, const char *name_space, struct str value);
 void change_batch_id(struct change_batch *batch, struct str entity_id);
 /* Inside a unit of domain: stores it. Nothing when it has no units. 1 written, 0 there was nothing
- * to write. */
+ * to write. missing_change_provenance: no author, an agent's without author_id, a unit of which a
+ * part is missing; bad_request: a token; too_large: over CHANGE_UNITS_MAX or TOKENS_MAX. */
 int change_batch_write(struct domain *domain, struct change *change,
                        const struct change_batch *batch, int64_t now_ms, struct err *err);
 
 /* ---- reading ---- */
+
+#define CHANGE_ROWS_MAX 1000 /* of one answer: a higher limit means this */
 
 struct change_cursor {
     int64_t txid, n;

@@ -21,6 +21,9 @@
 struct change {
     char *host_id;
     int64_t host, counter;
+    struct domain *agent;
+    struct domain *journal; /* NULL: not joined */
+    int64_t journal_host;
     struct uuid_source ids;
 };
 
@@ -40,6 +43,14 @@ const char *change_host_id(const struct change *change)
 int64_t change_host(const struct change *change)
 {
     return change->host;
+}
+
+int64_t change_host_in(const struct change *change, const struct domain *domain)
+{
+    if (domain == change->agent)
+        return change->host;
+    BUG_IF(!change->journal || domain != change->journal);
+    return change->journal_host;
 }
 
 int64_t change_next(struct change *change)
@@ -77,7 +88,7 @@ static int own_host_id(struct db *db, struct change *change, struct err *err)
     return 0;
 }
 
-static int find_number(struct db *db, struct change *change, struct err *err)
+static int find_number(struct db *db, const struct change *change, int64_t *ret_n, struct err *err)
 {
     AUTO(stmt) q = NULL;
     int r;
@@ -87,7 +98,7 @@ static int find_number(struct db *db, struct change *change, struct err *err)
     stmt_bind_text(q, change->host_id);
     r = stmt_step(q, err);
     if (r == 1)
-        change->host = stmt_i64(q, "n");
+        *ret_n = stmt_i64(q, "n");
     return r;
 }
 
@@ -118,10 +129,10 @@ static int add_row(struct db *db, struct change *change, struct err *err)
     return stmt_run(q, err);
 }
 
-static int number_host(struct db *db, struct change *change, struct err *err)
+static int number_host(struct db *db, struct change *change, int64_t *ret_n, struct err *err)
 {
     for (int i = 0; i < NUMBER_TRIES; i++) {
-        int r = find_number(db, change, err);
+        int r = find_number(db, change, ret_n, err);
 
         if (r != 0)
             return r < 0 ? -1 : 0;
@@ -132,48 +143,82 @@ static int number_host(struct db *db, struct change *change, struct err *err)
                    change->host_id, NUMBER_TRIES);
 }
 
-static int load_counter(struct db *db, struct change *change, struct err *err)
+/* ---- the counter ---- */
+
+/* The highest counter in a table of a domain. */
+#define HIGHEST(table) "SELECT max(counter) AS c FROM " table " WHERE host_n = ?"
+#define AND_OF(table)  " UNION ALL " HIGHEST(table)
+#define OF_BATCHES     "SELECT max(last_counter) AS c FROM change_batches WHERE host_n = ?"
+
+/* A table for each of its placeholders. */
+static const struct counter_query {
+    struct sql sql;
+    int tables;
+} agent_counters = {
+    { "SELECT coalesce(max(c), 0) AS counter FROM (" OF_BATCHES AND_OF("agents")
+          AND_OF("agent_states") AND_OF("agent_messages") AND_OF("agent_message_payloads")
+              AND_OF("agent_links") AND_OF("inbox") AND_OF("files") AND_OF("file_versions")
+                  AND_OF("file_events") AND_OF("skills") AND_OF("agent_reports")
+                      AND_OF("agent_report_heads") AND_OF("agent_source_refs")
+                          AND_OF("agent_subscriptions") AND_OF("agent_timers") ") AS highest" },
+    16,
+}, journal_counters = {
+    { "SELECT coalesce(max(c), 0) AS counter FROM (" OF_BATCHES AND_OF("categories")
+          AND_OF("labels") AND_OF("tasks") AND_OF("task_labels") AND_OF("checklists")
+              AND_OF("checklist_items") AND_OF("time_entries") AND_OF("day_plans")
+                  AND_OF("day_plan_blocks") AND_OF("ratings") AND_OF("entries")
+                      AND_OF("attachments") AND_OF("entry_links") ") AS highest" },
+    14,
+};
+
+/* Goes on after what this host wrote to the domain. */
+static int raise_counter(struct db *db, const struct counter_query *query, int64_t host,
+                         struct change *change, struct err *err)
 {
     AUTO(stmt) q = NULL;
 
-    if (db_prepare(db,
-                   SQL("SELECT coalesce(max(c), 0) AS counter FROM ("
-                       "SELECT max(counter) AS c FROM agents WHERE host_n = ? UNION ALL "
-                       "SELECT max(counter) FROM agent_states WHERE host_n = ? UNION ALL "
-                       "SELECT max(counter) FROM agent_messages WHERE host_n = ? UNION ALL "
-                       "SELECT max(counter) FROM agent_message_payloads WHERE host_n = ? UNION ALL "
-                       "SELECT max(counter) FROM agent_links WHERE host_n = ? UNION ALL "
-                       "SELECT max(counter) FROM inbox WHERE host_n = ? UNION ALL "
-                       "SELECT max(counter) FROM files WHERE host_n = ? UNION ALL "
-                       "SELECT max(counter) FROM file_versions WHERE host_n = ? UNION ALL "
-                       "SELECT max(counter) FROM file_events WHERE host_n = ? UNION ALL "
-                       "SELECT max(counter) FROM skills WHERE host_n = ?) AS highest"),
-                   &q, err) < 0)
+    if (db_prepare(db, query->sql, &q, err) < 0)
         return -1;
-    for (int i = 0; i < 10; i++)
-        stmt_bind_i64(q, change->host);
+    for (int i = 0; i < query->tables; i++)
+        stmt_bind_i64(q, host);
     if (stmt_step(q, err) != 1)
         return -1;
-    change->counter = stmt_i64(q, "counter");
+    if (stmt_i64(q, "counter") > change->counter)
+        change->counter = stmt_i64(q, "counter");
     return 0;
 }
 
-static int load(struct db *db, struct change *change, struct err *err)
+/* ---- opening ---- */
+
+static int load_agent(struct domain *domain, struct change *change, struct err *err)
 {
+    struct db *db = domain_db(domain);
+
     if (!change->host_id && own_host_id(db, change, err) < 0)
         return -1;
-    if (number_host(db, change, err) < 0)
+    if (number_host(db, change, &change->host, err) < 0)
         return -1;
-    return load_counter(db, change, err);
+    return raise_counter(db, &agent_counters, change->host, change, err);
 }
 
-static int load_in_transaction(struct domain *domain, struct change *change, struct err *err)
+static int load_journal(struct domain *domain, struct change *change, struct err *err)
+{
+    struct db *db = domain_db(domain);
+
+    if (number_host(db, change, &change->journal_host, err) < 0)
+        return -1;
+    return raise_counter(db, &journal_counters, change->journal_host, change, err);
+}
+
+static int in_transaction(struct domain *domain, struct change *change,
+                          int (*load)(struct domain *, struct change *, struct err *),
+                          struct err *err)
 {
     if (domain_in_transaction(domain))
-        return load(domain_db(domain), change, err);
+        return load(domain, change, err);
     if (domain_begin(domain, err) < 0)
         return -1;
-    if (load(domain_db(domain), change, err) < 0) {
+    if (load(domain, change, err) < 0) {
         domain_rollback(domain);
         return -1;
     }
@@ -191,7 +236,8 @@ int change_open_as(struct domain *agent_domain, const char *host_id, struct cloc
             return err_set(err, ERR_BAD_REQUEST, "host id \"%.60s\" is not a UUID", host_id);
         change->host_id = alloc_text(host_id);
     }
-    if (load_in_transaction(agent_domain, change, err) < 0)
+    change->agent = agent_domain;
+    if (in_transaction(agent_domain, change, load_agent, err) < 0)
         return err_wrap(err, "read this host's row");
     *ret_change = TAKE(change);
     return 0;
@@ -201,4 +247,13 @@ int change_open(struct domain *agent_domain, struct clock *clock, struct rand *r
                 struct change **ret_change, struct err *err)
 {
     return change_open_as(agent_domain, NULL, clock, rand, ret_change, err);
+}
+
+int change_join(struct change *change, struct domain *journal, struct err *err)
+{
+    BUG_IF(change->journal && change->journal != journal);
+    if (in_transaction(journal, change, load_journal, err) < 0)
+        return err_wrap(err, "read this host's row in the journal");
+    change->journal = journal;
+    return 0;
 }

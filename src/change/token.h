@@ -30,8 +30,12 @@ struct token {
 /* The semantic keys there are (CONTRACTS §8), ending with NULL. */
 extern const char *const token_semantic_keys[];
 
+#define TOKEN_VALUE_MAX     200 /* bytes */
+#define TOKEN_NAMESPACE_MAX 100
+#define TOKENS_MAX          30000 /* of one list */
+
 /* A namespace exactly for subtypes; a semantic key that there is; value 1 to 200 bytes of printable
- * UTF-8 without '|'; namespace of letters, digits, '.', '-', '_'. */
+ * UTF-8 without '|'; namespace of letters, digits, '.', '-', '_'. Else bad_request. */
 int token_check(const struct token *token, struct err *err);
 /* "class|namespace or -|value" */
 void token_key(const struct token *token, struct buf *out);
@@ -40,8 +44,12 @@ void token_key(const struct token *token, struct buf *out);
 int token_parse_legacy(struct str text, struct token *ret_token, struct err *err);
 void token_legacy(const struct token *token, struct buf *out);
 
-/* [["semanticKey",null,"TASK"],...]: sorted by key, each once. */
+/* Sorts them by key and drops repetitions; how many remain. */
+size_t tokens_unique(struct token *tokens, size_t n);
+/* [["semanticKey",null,"TASK"],...]: sorted by key, each once. Of checked tokens, at most
+ * TOKENS_MAX different ones. */
 struct str tokens_json(const struct token *tokens, size_t n, struct arena *arena);
+/* What tokens_json() writes, in any order. Each is checked; texts are copied. */
 int tokens_parse(struct str json, struct arena *arena, struct token **ret_tokens, size_t *ret_n,
                  struct err *err);
 

@@ -39,6 +39,8 @@ void journal_listen(struct journal *journal, struct journal_listener *listener);
 /* Today there: "2026-02-18". */
 #define JOURNAL_DAY_SIZE 11
 void journal_today(struct journal *journal, char ret_day[JOURNAL_DAY_SIZE]);
+/* The local day of a moment. */
+void journal_day_at(struct journal *journal, int64_t at_ms, char ret_day[JOURNAL_DAY_SIZE]);
 /* When a local day begins and ends (the next begins); bad_request when it is none. */
 int journal_day_span(struct journal *journal, struct str day, int64_t *ret_from, int64_t *ret_to,
                      struct err *err);
@@ -60,6 +62,7 @@ int journal_category_of(struct journal *journal, const struct record *record, st
 
 /* ---- writing ---- */
 
+#define OPERATION_ID_MAX 200
 struct journal_author {
     enum change_author kind;
     struct str agent_id;     /* of an agent */

@@ -43,29 +43,46 @@ enum record_type record_type_of(struct str name);
 enum field_kind {
     FIELD_LINE = 1, /* text on one line, 1 to max characters */
     FIELD_TEXT,     /* prose, at most max bytes, may be empty */
-    FIELD_WORD,     /* one of words */
+    FIELD_WORD,     /* one of words: its text in s, its place among them in i */
     FIELD_INT,      /* min..max */
     FIELD_REAL,
     FIELD_BOOL,
     FIELD_TIME, /* a moment: RFC 3339 in JSON, ms in the table */
-    FIELD_DAY,  /* a local day "2026-02-18", with a local time where clock is allowed */
+    FIELD_DAY,  /* a local day "2026-02-18"; where clock is allowed also "2026-02-18T16:00" */
     FIELD_ID,   /* of a record of type ref (RECORD_NONE: of any) */
     FIELD_IDS,  /* a list of those */
 };
+/* What a line must look like besides. */
+enum field_form { FORM_ANY = 0, FORM_COLOR, FORM_LANGUAGE, FORM_MEDIA_TYPE, FORM_TOKEN };
+
 struct record_field {
     const char *name; /* "categoryId" */
     enum field_kind kind;
     enum record_type ref;
     const char *const *words; /* ends with NULL */
     int64_t min, max;
-    bool required; /* a new record must give it */
-    bool nullable; /* null takes it away */
-    bool fixed;    /* given once, never changed */
+    int64_t
+        initial; /* what a new record has that does not give it; of a time: the moment of writing */
+    enum field_form form;
+    bool required;  /* a new record must give it */
+    bool nullable;  /* null takes it away; so does an empty text */
+    bool fixed;     /* given once, never changed */
+    bool read_only; /* the journal sets it itself */
+    bool clock;     /* of a day: a time may follow */
+    bool ordinal;   /* of words: stored and sorted by their place; JSON may give the number */
 };
 #define RECORD_FIELDS_MAX 16
 const struct record_field *record_fields(enum record_type type, size_t *ret_count);
 /* -1: no such field. */
 int record_field_index(enum record_type type, struct str name);
+/* Of a task: OPEN, GROOMED ...; ends with NULL. */
+extern const char *const task_statuses[];
+bool task_status_is_closed(struct str status);
+/* Ids are 1 to RECORD_ID_MAX letters, digits, '-', '_' and '.'. */
+#define RECORD_ID_MAX 100
+bool record_id_valid(struct str id);
+/* "2026-02-18", and with clock also "2026-02-18T16:00": a day that the calendar has. */
+bool record_day_valid(struct str day, bool clock);
 
 struct record_value {
     bool set; /* false: null */
@@ -91,8 +108,9 @@ int64_t record_i64(const struct record *record, const char *field);
 void record_write(struct json_writer *w, const struct record *record);
 /* The members alone, for who adds more. */
 void record_write_members(struct json_writer *w, const struct record *record);
-/* Sets the fields that object gives. schema_violation names the member (/due), what it was and what
- * is allowed; members that are no field are refused. */
+/* Sets the fields that object gives; what a stored record has fixed may only be given again as it
+ * is. schema_violation names the member (/due), what it was and what is allowed; members that are
+ * no field are refused. The record is untouched then. */
 struct json_object;
 int record_apply(struct record *record, struct json_object *object, struct arena *arena,
                  struct err *err);

@@ -131,6 +131,11 @@ int run_unit_begin(struct run *run, struct err *err)
         return err_set(err, ERR_STORAGE_FAILED, "the run is being loaded again");
     if (loop_unit_begin(loop_of(run), run->runner->config.agent_domain, err) < 0)
         return -1;
+    if (run_check_own(run, err) < 0) {
+        loop_unit_end(loop_of(run), false, NULL);
+        break_run(run);
+        return -1;
+    }
     run->unit = (struct run_unit){ .open = true,
                                    .err = ERR_INIT,
                                    .now = clock_wall_ms(loop_clock(loop_of(run))),
@@ -203,11 +208,23 @@ static void set_status(struct run *run)
     run->dirty = true;
 }
 
+/* True: from here on it waits for a person. */
+static bool begins_to_wait(struct run *run)
+{
+    bool waited = str_is(run->row.wait_kind, "inbox");
+
+    set_status(run);
+    return !waited && str_is(run->row.wait_kind, "inbox");
+}
+
 static int save(struct run *run, struct err *err)
 {
     bool begins = run->rows == run->unit.rows;
 
-    set_status(run);
+    if (begins_to_wait(run) && run_tell_wait(run, err) < 0)
+        return -1;
+    if (run->unit.out->ended && run_tell_end(run, err) < 0)
+        return -1;
     /* When a conversation was last used is what its run began or ended at: not every step of it. */
     if (run->unit.rows && (begins || run->ended) &&
         thread_save(run->runner->config.agent_domain, &run->thread, run->unit.now, err) < 0)

@@ -8,6 +8,7 @@
 
 #include "agent/agent.h"
 #include "base/hash.h"
+#include "base/limits.h"
 
 /* ---- keys (CONTRACTS §5) ---- */
 
@@ -42,35 +43,57 @@ enum wake_status {
 };
 const char *wake_status_name(enum wake_status status);
 
+enum wake_status wake_status_of(struct str name);
+
+/* What a wake is about. The texts of its members are bounded by whoever queues it (WAKE_PAYLOAD_MAX
+ * in all); every member may be missing:
+ *   prompt   what its subscription or timer says to the agent
+ *   words    what a person said (reason manual)
+ *   domain   "journal" or "agent": where units and records are
+ *   units    [[hostId, counter, payloadType, payloadId], ...]: what changed, as in change_batches
+ *   records  [[type, id], ...]: those of them that the subscription is about
+ *   author   "human", "agent", "sync"; authorId
+ *   missed   {"count", "first", "last"}: firings that a catch-up stands for
+ *   event    {"contentType", "body"}: of a webhook
+ *   files    [{"path", "change"}, ...]
+ *   taint    "webhook", "file": text in it that nobody vouches for
+ * Once it was taken also:
+ *   seen     {hostId: counter}: what its run was told of, with what was coalesced into it
+ */
+#define WAKE_PAYLOAD_MAX (256 * KIB)
+
 struct wake_job {
-    int64_t n; /* of the row it stands in */
+    int64_t n; /* the same in the queue and afterwards */
     struct str run_key, thread_id, agent_id;
     int64_t agent_n;
     struct str reason, reason_id; /* "subscription", its id */
     int64_t scheduled_at;         /* 0: no timer */
     struct str logical_change_key;
-    struct str payload; /* JSON */
-    int priority;       /* 0: a person waits */
+    struct str payload; /* JSON, see above; empty: {} */
+    int priority;       /* 0: a person waits; 1 */
     int64_t not_before, attempts, created_at, started_at, ended_at;
     /* Of one that was taken. */
     enum wake_status status;
     struct str why, error_code, coalesced_into, run_id;
 };
 
-/* Inside a unit: 1 stored, 0 this wake is known (queued, or ended) already. Refused with
- * agent_destroyed. run_key and thread_id are the caller's (thread AGENT:run:KEY). */
+/* Inside a unit: 1 stored, 0 this wake is known (queued, or ended) already. agent_destroyed when
+ * nothing may wake its agent any more, too_large. run_key, agent_n and reason are the caller's;
+ * thread_id empty: AGENT:run:KEY, which is what it is for everybody but sessions. created_at is
+ * now. */
 int wake_enqueue(struct domain *domain, const struct wake_job *job, struct err *err);
 
-/* Newest first; agent_n 0: of all; both queued and ended. before: the created_at and n of the last
- * one of the page before. */
+/* Newest first (by n), both queued and ended. */
 struct wake_filter {
-    int64_t agent_n, before_at, before_n;
+    int64_t agent_n;         /* 0: of all */
+    int64_t before_n;        /* n of the last one of the page before; 0: from the newest */
     enum wake_status status; /* NONE: all */
     struct str reason_id;
     int limit; /* 0: 50, at most 500 */
 };
 int wake_list(struct domain *domain, const struct wake_filter *filter, struct arena *arena,
               struct wake_job **ret_jobs, size_t *ret_count, struct err *err);
+/* By a unique beginning of its key. not_found; bad_request when several begin so. */
 int wake_get(struct domain *domain, struct str run_key_prefix, struct arena *arena,
              struct wake_job *ret_job, struct err *err);
 

@@ -5,16 +5,10 @@
 #include "base/rand.h"
 #include "change/change.h"
 #include "db/db.h"
-#include "db/migrations.h"
-#include "harness/db_test.h"
+#include "rig.h"
 
 #define NOW   1700000000000
 #define OTHER "01890a5d-ac96-774b-bcce-b302099a8057"
-
-static struct domain *open_agent(struct test *t)
-{
-    return db_test_open(t, migrations_agent, migrations_agent_count);
-}
 
 static struct change *open_change(struct test *t, struct domain *domain, const char *host_id)
 {
@@ -194,4 +188,97 @@ DB_TEST(hosts_that_were_there_before_numbers_were_get_some)
     ASSERT_EQ(change_host(change), 1);
     ASSERT_EQ(change_host(own), 3);
     ASSERT_EQ(count_hosts(t, domain), 3);
+}
+
+/* ---- the journal ---- */
+
+static void add_task(struct test *t, struct domain *journal, const char *id, int64_t host,
+                     int64_t counter)
+{
+    AUTO(stmt) q = NULL;
+
+    ASSERT_OK(db_prepare(domain_db(journal),
+                         SQL("INSERT INTO tasks (id, title, created_at, updated_at, vector_clock,"
+                             " host_n, counter) VALUES (?, 't', 1, 1, '{}', ?, ?)"),
+                         &q, &t->err));
+    stmt_bind_text(q, id);
+    stmt_bind_i64(q, host);
+    stmt_bind_i64(q, counter);
+    ASSERT_OK(stmt_run(q, &t->err));
+}
+
+DB_TEST(a_host_has_one_id_and_a_number_in_each_domain)
+{
+    AUTO(domain) agent = open_agent(t);
+    AUTO(domain) journal = open_journal(t);
+    AUTO(change) first = open_change(t, agent, NULL);
+    AUTO(change) other = open_change(t, agent, OTHER);
+
+    ASSERT_OK(change_join(other, journal, &t->err));
+    ASSERT_OK(change_join(first, journal, &t->err));
+    ASSERT_EQ(change_host_in(first, agent), change_host(first));
+    ASSERT_EQ(change_host_in(other, journal), 1);
+    ASSERT_EQ(change_host_in(first, journal), 2);
+    ASSERT_EQ(count_hosts(t, journal), 2);
+    AUTO(change) again = open_change(t, agent, NULL);
+    ASSERT_OK(change_join(again, journal, &t->err));
+    ASSERT_EQ(change_host_in(again, journal), 2);
+}
+
+DB_TEST(the_counter_goes_on_after_the_highest_of_both_domains)
+{
+    AUTO(domain) agent = open_agent(t);
+    AUTO(domain) journal = open_journal(t);
+    AUTO(change) change = open_change(t, agent, NULL);
+
+    ASSERT_OK(change_join(change, journal, &t->err));
+    add_agent(t, agent, "a", change_host(change), 41);
+    add_task(t, journal, "t", change_host_in(change, journal), 40);
+    AUTO(change) second = open_change(t, agent, NULL);
+    ASSERT_OK(change_join(second, journal, &t->err));
+    ASSERT_EQ(change_next(second), 42);
+    add_task(t, journal, "t2", change_host_in(change, journal), 99);
+    AUTO(change) third = open_change(t, agent, NULL);
+    ASSERT_OK(change_join(third, journal, &t->err));
+    ASSERT_EQ(change_next(third), 100);
+}
+
+/* The row may have been written over since, by another host. */
+DB_TEST(the_counter_goes_on_after_that_of_a_batch)
+{
+    AUTO(domain) agent = open_agent(t);
+    AUTO(domain) journal = open_journal(t);
+    AUTO(change) change = open_change(t, agent, NULL);
+    struct domain *both[] = { agent, journal };
+
+    ASSERT_OK(change_join(change, journal, &t->err));
+    for (int i = 0; i < 2; i++) {
+        AUTO(stmt) q = NULL;
+
+        ASSERT_OK(db_prepare(domain_db(both[i]),
+                             SQL("INSERT INTO change_batches (local_batch_id, logical_change_key,"
+                                 " change_unit_keys, units, typed_tokens, author, host_n,"
+                                 " last_counter, created_at)"
+                                 " VALUES ('b', 'k', '[]', '[]', '[]', 'human', ?, ?, 1)"),
+                             &q, &t->err));
+        stmt_bind_i64(q, change_host_in(change, both[i]));
+        stmt_bind_i64(q, 500 + i * 100);
+        ASSERT_OK(stmt_run(q, &t->err));
+        AUTO(change) again = open_change(t, agent, NULL);
+        ASSERT_OK(change_join(again, journal, &t->err));
+        ASSERT_EQ(change_next(again), 501 + i * 100);
+    }
+}
+
+DB_TEST(joining_takes_part_in_the_transaction_that_is_open)
+{
+    AUTO(domain) agent = open_agent(t);
+    AUTO(domain) journal = open_journal(t);
+    AUTO(change) change = open_change(t, agent, NULL);
+
+    ASSERT_OK(domain_begin(journal, &t->err));
+    ASSERT_OK(change_join(change, journal, &t->err));
+    ASSERT(domain_in_transaction(journal));
+    domain_rollback(journal);
+    ASSERT_EQ(count_hosts(t, journal), 0);
 }

@@ -179,7 +179,7 @@ CREATE TABLE wake_cursors (
 
 DROP TABLE wake_queue;
 CREATE TABLE wake_queue (
-    n INTEGER NOT NULL PRIMARY KEY,
+    n INTEGER PRIMARY KEY AUTOINCREMENT,           -- never given twice: it goes along into wake_runs
     run_key TEXT NOT NULL UNIQUE,
     agent_n INTEGER NOT NULL,
     reason TEXT NOT NULL,                          -- subscription timer userInitiated recoveryCatchup manual
@@ -198,7 +198,7 @@ CREATE INDEX idx_wake_queue_agent ON wake_queue (agent_n, n);
 
 DROP TABLE wake_runs;
 CREATE TABLE wake_runs (
-    n INTEGER NOT NULL PRIMARY KEY,
+    n INTEGER NOT NULL PRIMARY KEY,                -- what it was in the queue
     run_key TEXT NOT NULL UNIQUE,
     agent_n INTEGER NOT NULL,
     reason TEXT NOT NULL,
@@ -208,6 +208,7 @@ CREATE TABLE wake_runs (
     logical_change_key TEXT,
     payload TEXT NOT NULL DEFAULT '{}',
     status TEXT NOT NULL,                          -- running, or a terminal one
+    flying INTEGER NOT NULL DEFAULT 0,             -- 1: its run executes, and no other wake of the agent does
     why TEXT NOT NULL DEFAULT '',                  -- a sentence for people
     error_code TEXT,
     coalesced_into TEXT,                           -- the key of the wake that did its work
@@ -217,7 +218,8 @@ CREATE TABLE wake_runs (
     started_at INTEGER,
     ended_at INTEGER
 ) STRICT;
-CREATE INDEX idx_wake_runs_open ON wake_runs (agent_n) WHERE ended_at IS NULL;
+CREATE UNIQUE INDEX idx_wake_runs_flight ON wake_runs (agent_n) WHERE flying = 1;
+CREATE INDEX idx_wake_runs_open ON wake_runs (n) WHERE ended_at IS NULL;
 CREATE INDEX idx_wake_runs_agent ON wake_runs (agent_n, n);
 CREATE INDEX idx_wake_runs_coalesced ON wake_runs (coalesced_into) WHERE coalesced_into IS NOT NULL;
 CREATE INDEX idx_leases_holder ON leases (holder);

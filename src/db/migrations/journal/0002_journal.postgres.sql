@@ -231,6 +231,7 @@ CREATE TABLE attachments (
     size BIGINT NOT NULL,
     sha256 TEXT NOT NULL,
     created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
     deleted_at BIGINT,
     vector_clock TEXT NOT NULL,
     host_n BIGINT NOT NULL,
@@ -249,6 +250,7 @@ CREATE TABLE entry_links (
     to_type TEXT NOT NULL,
     to_id TEXT COLLATE "C" NOT NULL,
     created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
     deleted_at BIGINT,
     vector_clock TEXT NOT NULL,
     host_n BIGINT NOT NULL,
@@ -262,11 +264,12 @@ CREATE INDEX idx_entry_links_host_counter ON entry_links (host_n, counter);
 CREATE TABLE journal_operations (
     operation_id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     kind TEXT COLLATE "C" NOT NULL,                            -- the tool or command
+    author TEXT COLLATE "C" NOT NULL,                          -- human agent sync
     arguments_hash TEXT NOT NULL,
     result TEXT NOT NULL,                          -- JSON
     created_at BIGINT NOT NULL
 );
-CREATE INDEX idx_journal_operations_created ON journal_operations (created_at);
+CREATE INDEX idx_journal_operations_created ON journal_operations (author, created_at);
 
 -- What one transaction changed. Written in it, read by cursor (txid, n): whoever waits for changes
 -- misses none and sees none twice. txid orders the writers of a shared database by commit; with one

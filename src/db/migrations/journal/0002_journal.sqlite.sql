@@ -231,6 +231,7 @@ CREATE TABLE attachments (
     size INTEGER NOT NULL,
     sha256 TEXT NOT NULL,
     created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
     deleted_at INTEGER,
     vector_clock TEXT NOT NULL,
     host_n INTEGER NOT NULL,
@@ -249,6 +250,7 @@ CREATE TABLE entry_links (
     to_type TEXT NOT NULL,
     to_id TEXT NOT NULL,
     created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
     deleted_at INTEGER,
     vector_clock TEXT NOT NULL,
     host_n INTEGER NOT NULL,
@@ -262,11 +264,12 @@ CREATE INDEX idx_entry_links_host_counter ON entry_links (host_n, counter);
 CREATE TABLE journal_operations (
     operation_id TEXT NOT NULL PRIMARY KEY,
     kind TEXT NOT NULL,                            -- the tool or command
+    author TEXT NOT NULL,                          -- human agent sync
     arguments_hash TEXT NOT NULL,
     result TEXT NOT NULL,                          -- JSON
     created_at INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX idx_journal_operations_created ON journal_operations (created_at);
+CREATE INDEX idx_journal_operations_created ON journal_operations (author, created_at);
 
 -- What one transaction changed. Written in it, read by cursor (txid, n): whoever waits for changes
 -- misses none and sees none twice. txid orders the writers of a shared database by commit; with one

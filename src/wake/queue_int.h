@@ -1,0 +1,21 @@
+/* Inside the room: how its stores read wakes.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_WAKE_QUEUE_INT_H
+#define DORMOUSE_WAKE_QUEUE_INT_H
+
+#include "wake/queue.h"
+
+struct stmt;
+
+/* not_before of wakes that wait for the end of their agent's run. */
+#define WAKE_PARKED (INT64_C(1) << 62)
+
+void wake_read_queued(struct stmt *q, struct arena *arena, struct wake_job *ret_job);
+void wake_read_ended(struct stmt *q, struct arena *arena, struct wake_job *ret_job);
+/* By its whole key: 1 found, 0 absent. */
+int wake_find(struct domain *domain, struct str run_key, struct arena *arena,
+              struct wake_job *ret_job, struct err *err);
+
+#endif

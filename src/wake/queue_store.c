@@ -1,0 +1,324 @@
+/* Rows of wakes: queued, and what became of them.
+ *
+ * A wake stands in wake_queue until it is taken; then, in one transaction, it goes to wake_runs
+ * under the same key and number. So a key that is in either table is known, and asking again for
+ * the same wake changes nothing. On a shared database the same wake may be queued once more at the
+ * very moment in which another process takes it; whoever takes it the second time finds it in
+ * wake_runs and lets it go (claim_store.c).
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "db/db.h"
+#include "db/prefix.h"
+#include "wake/queue_int.h"
+
+#define LIST_DEFAULT 50
+#define LIST_MAX     500
+
+static const char *const status_names[] = { [WAKE_STATUS_NONE] = "none",
+#define X(id, name) [WAKE_##id] = name,
+                                            WAKE_STATUSES(X)
+#undef X
+};
+
+const char *wake_status_name(enum wake_status status)
+{
+    return status_names[status];
+}
+
+enum wake_status wake_status_of(struct str name)
+{
+    for (size_t i = 1; i < ARRAY_LEN(status_names); i++)
+        if (str_is(name, status_names[i]))
+            return (enum wake_status)i;
+    return WAKE_STATUS_NONE;
+}
+
+/* ---- into the queue ---- */
+
+static void bind_some(struct stmt *q, struct str text, struct str otherwise)
+{
+    stmt_bind_str(q, text.n ? text : otherwise);
+}
+
+static void bind_number(struct stmt *q, int64_t n)
+{
+    if (n)
+        stmt_bind_i64(q, n);
+    else
+        stmt_bind_null(q);
+}
+
+/* One statement: the agent lives, and nothing became of this wake yet. */
+static int insert(struct db *db, const struct wake_job *job, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(db,
+                   SQL("INSERT INTO wake_queue (run_key, agent_n, reason, reason_id, thread_id,"
+                       " scheduled_at, logical_change_key, payload, priority, not_before,"
+                       " created_at)"
+                       " SELECT ?, n, ?, ?, coalesce(?, id || ':run:' || ?), ?, ?, ?, ?, ?, ?"
+                       " FROM agents WHERE n = ? AND lifecycle <> 'destroyed'"
+                       " AND NOT EXISTS (SELECT 1 FROM wake_runs WHERE run_key = ?)"
+                       " ON CONFLICT (run_key) DO NOTHING RETURNING n"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_str(q, job->run_key);
+    stmt_bind_str(q, job->reason);
+    bind_some(q, job->reason_id, STR(""));
+    bind_some(q, job->thread_id, STR_NONE);
+    stmt_bind_str(q, job->run_key);
+    bind_number(q, job->scheduled_at);
+    bind_some(q, job->logical_change_key, STR_NONE);
+    bind_some(q, job->payload, STR("{}"));
+    stmt_bind_i64(q, job->priority);
+    stmt_bind_i64(q, job->not_before);
+    stmt_bind_i64(q, job->created_at);
+    stmt_bind_i64(q, job->agent_n);
+    stmt_bind_str(q, job->run_key);
+    return stmt_step(q, err);
+}
+
+/* Why nothing was stored. */
+static int check_agent(struct db *db, int64_t agent_n, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (db_prepare(db, SQL("SELECT id, lifecycle FROM agents WHERE n = ?"), &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, agent_n);
+    r = stmt_step(q, err);
+    if (r < 0)
+        return -1;
+    BUG_IF(r == 0);
+    if (str_is(stmt_str(q, "lifecycle"), "destroyed"))
+        return err_set(err, ERR_AGENT_DESTROYED, "the agent %.*s no longer exists",
+                       STR_ARG(stmt_str(q, "id")));
+    return 0;
+}
+
+int wake_enqueue(struct domain *domain, const struct wake_job *job, struct err *err)
+{
+    int r;
+
+    BUG_IF(!job->run_key.n || !job->reason.n || !job->created_at);
+    if (job->payload.n > WAKE_PAYLOAD_MAX)
+        return err_set(err, ERR_TOO_LARGE, "what a wake is about has %zu bytes; at most %u may be",
+                       job->payload.n, WAKE_PAYLOAD_MAX);
+    r = insert(domain_db(domain), job, err);
+    if (r != 0)
+        return r;
+    return check_agent(domain_db(domain), job->agent_n, err);
+}
+
+/* ---- reading ---- */
+
+#define QUEUE_SELECT                                                                               \
+    "SELECT w.n, w.run_key, w.agent_n, a.id AS agent_id, w.reason, w.reason_id, w.thread_id,"      \
+    " w.scheduled_at, w.logical_change_key, w.payload, w.priority, w.not_before, w.attempts,"      \
+    " w.created_at FROM wake_queue w JOIN agents a ON a.n = w.agent_n "
+#define ENDED_SELECT                                                                               \
+    "SELECT w.n, w.run_key, w.agent_n, a.id AS agent_id, w.reason, w.reason_id, w.thread_id,"      \
+    " w.scheduled_at, w.logical_change_key, w.payload, w.attempts, w.created_at, w.status, w.why," \
+    " w.error_code, w.coalesced_into, w.run_n, w.started_at, w.ended_at"                           \
+    " FROM wake_runs w JOIN agents a ON a.n = w.agent_n "
+
+static struct str copy(struct arena *arena, struct str text)
+{
+    return text.p ? arena_str(arena, text) : STR_NONE;
+}
+
+#define TEXT(column) copy(arena, stmt_str(q, column))
+
+static void read_common(struct stmt *q, struct arena *arena, struct wake_job *ret_job)
+{
+    *ret_job = (struct wake_job){
+        .n = stmt_i64(q, "n"),
+        .run_key = TEXT("run_key"),
+        .agent_n = stmt_i64(q, "agent_n"),
+        .agent_id = TEXT("agent_id"),
+        .reason = TEXT("reason"),
+        .reason_id = TEXT("reason_id"),
+        .thread_id = TEXT("thread_id"),
+        .scheduled_at = stmt_i64(q, "scheduled_at"),
+        .logical_change_key = TEXT("logical_change_key"),
+        .payload = TEXT("payload"),
+        .attempts = stmt_i64(q, "attempts"),
+        .created_at = stmt_i64(q, "created_at"),
+    };
+}
+
+void wake_read_queued(struct stmt *q, struct arena *arena, struct wake_job *ret_job)
+{
+    read_common(q, arena, ret_job);
+    ret_job->status = WAKE_QUEUED;
+    ret_job->priority = (int)stmt_i64(q, "priority");
+    ret_job->not_before = stmt_i64(q, "not_before");
+    if (ret_job->not_before < WAKE_PARKED)
+        return;
+    ret_job->not_before = 0;
+    ret_job->why = STR("the agent is awake; this follows when its run has ended");
+}
+
+void wake_read_ended(struct stmt *q, struct arena *arena, struct wake_job *ret_job)
+{
+    read_common(q, arena, ret_job);
+    ret_job->status = wake_status_of(stmt_str(q, "status"));
+    ret_job->why = TEXT("why");
+    ret_job->error_code = TEXT("error_code");
+    ret_job->coalesced_into = TEXT("coalesced_into");
+    ret_job->run_id = stmt_is_null(q, "run_n") ? STR_NONE : ret_job->run_key;
+    ret_job->started_at = stmt_i64(q, "started_at");
+    ret_job->ended_at = stmt_i64(q, "ended_at");
+}
+
+typedef void read_fn(struct stmt *q, struct arena *arena, struct wake_job *ret_job);
+
+/* At most limit of them behind those that are in jobs. */
+static int read_rows(struct stmt *q, read_fn *read, int limit, struct arena *arena,
+                     struct wake_job *jobs, size_t *count, struct err *err)
+{
+    int r = 1;
+
+    for (int i = 0; i < limit && (r = stmt_step(q, err)) == 1; i++)
+        read(q, arena, &jobs[(*count)++]);
+    return r < 0 ? -1 : 0;
+}
+
+static int list_queued(struct db *db, const struct wake_filter *filter, int limit,
+                       struct arena *arena, struct wake_job *jobs, size_t *count, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(db,
+                   filter->agent_n
+                       ? SQL(QUEUE_SELECT "WHERE w.n < ? AND (? = '' OR w.reason_id = ?)"
+                                          " AND w.agent_n = ? ORDER BY w.n DESC LIMIT ?")
+                       : SQL(QUEUE_SELECT "WHERE w.n < ? AND (? = '' OR w.reason_id = ?)"
+                                          " ORDER BY w.n DESC LIMIT ?"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, filter->before_n > 0 ? filter->before_n : INT64_MAX);
+    bind_some(q, filter->reason_id, STR(""));
+    bind_some(q, filter->reason_id, STR(""));
+    if (filter->agent_n)
+        stmt_bind_i64(q, filter->agent_n);
+    stmt_bind_i64(q, limit);
+    return read_rows(q, wake_read_queued, limit, arena, jobs, count, err);
+}
+
+static int list_ended(struct db *db, const struct wake_filter *filter, int limit,
+                      struct arena *arena, struct wake_job *jobs, size_t *count, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    struct str status = filter->status ? str_from(wake_status_name(filter->status)) : STR("");
+
+    if (db_prepare(db,
+                   filter->agent_n
+                       ? SQL(ENDED_SELECT "WHERE w.n < ? AND (? = '' OR w.reason_id = ?)"
+                                          " AND (? = '' OR w.status = ?) AND w.agent_n = ?"
+                                          " ORDER BY w.n DESC LIMIT ?")
+                       : SQL(ENDED_SELECT "WHERE w.n < ? AND (? = '' OR w.reason_id = ?)"
+                                          " AND (? = '' OR w.status = ?)"
+                                          " ORDER BY w.n DESC LIMIT ?"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, filter->before_n > 0 ? filter->before_n : INT64_MAX);
+    bind_some(q, filter->reason_id, STR(""));
+    bind_some(q, filter->reason_id, STR(""));
+    stmt_bind_str(q, status);
+    stmt_bind_str(q, status);
+    if (filter->agent_n)
+        stmt_bind_i64(q, filter->agent_n);
+    stmt_bind_i64(q, limit);
+    return read_rows(q, wake_read_ended, limit, arena, jobs, count, err);
+}
+
+/* Two lists, each newest first, become one. */
+static size_t merge(struct wake_job *jobs, size_t queued, size_t all, size_t limit,
+                    struct arena *arena, struct wake_job **ret_jobs)
+{
+    struct wake_job *out = ARENA_NEW_N(arena, struct wake_job, all + 1);
+    size_t a = 0, b = queued, n = 0;
+
+    while (n < limit && (a < queued || b < all))
+        out[n++] = a < queued && (b == all || jobs[a].n > jobs[b].n) ? jobs[a++] : jobs[b++];
+    *ret_jobs = out;
+    return n;
+}
+
+int wake_list(struct domain *domain, const struct wake_filter *filter, struct arena *arena,
+              struct wake_job **ret_jobs, size_t *ret_count, struct err *err)
+{
+    int limit = filter->limit <= 0         ? LIST_DEFAULT
+                : filter->limit > LIST_MAX ? LIST_MAX
+                                           : filter->limit;
+    struct wake_job *jobs = ARENA_NEW_N(arena, struct wake_job, 2 * (size_t)limit);
+    size_t queued = 0, all;
+
+    if ((!filter->status || filter->status == WAKE_QUEUED) &&
+        list_queued(domain_db(domain), filter, limit, arena, jobs, &queued, err) < 0)
+        return -1;
+    all = queued;
+    if (filter->status != WAKE_QUEUED &&
+        list_ended(domain_db(domain), filter, limit, arena, jobs, &all, err) < 0)
+        return -1;
+    *ret_count = merge(jobs, queued, all, (size_t)limit, arena, ret_jobs);
+    return 0;
+}
+
+static int find_queued(struct db *db, struct str key, struct arena *arena, struct wake_job *ret_job,
+                       struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (db_prepare(db, SQL(QUEUE_SELECT "WHERE w.run_key = ?"), &q, err) < 0)
+        return -1;
+    stmt_bind_str(q, key);
+    r = stmt_step(q, err);
+    if (r == 1)
+        wake_read_queued(q, arena, ret_job);
+    return r;
+}
+
+static int find_ended(struct db *db, struct str key, struct arena *arena, struct wake_job *ret_job,
+                      struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (db_prepare(db, SQL(ENDED_SELECT "WHERE w.run_key = ?"), &q, err) < 0)
+        return -1;
+    stmt_bind_str(q, key);
+    r = stmt_step(q, err);
+    if (r == 1)
+        wake_read_ended(q, arena, ret_job);
+    return r;
+}
+
+int wake_find(struct domain *domain, struct str run_key, struct arena *arena,
+              struct wake_job *ret_job, struct err *err)
+{
+    int r = find_ended(domain_db(domain), run_key, arena, ret_job, err);
+
+    return r != 0 ? r : find_queued(domain_db(domain), run_key, arena, ret_job, err);
+}
+
+int wake_get(struct domain *domain, struct str run_key_prefix, struct arena *arena,
+             struct wake_job *ret_job, struct err *err)
+{
+    static const struct prefix_words words = { "wake", "wakes", "dormouse wakes",
+                                               "those there are" };
+    struct str key;
+
+    if (prefix_find(domain_db(domain),
+                    SQL("SELECT run_key AS id FROM (SELECT run_key FROM wake_queue"
+                        " UNION ALL SELECT run_key FROM wake_runs) AS w"
+                        " WHERE run_key >= ? AND run_key < ? || '~' ORDER BY run_key LIMIT 5"),
+                    run_key_prefix, &words, arena, &key, err) < 0)
+        return -1;
+    return wake_find(domain, key, arena, ret_job, err) < 0 ? -1 : 0; /* wakes stay */
+}

@@ -48,6 +48,11 @@ const char *change_host_id(const struct change *change);
 int64_t change_host(const struct change *change);
 /* The next counter. One that a rolled back unit took is not given again. */
 int64_t change_next(struct change *change);
+/* How many batches were written since it was opened, in all domains and whether they were kept or
+ * not: who follows batches by cursor sees by it that there may be new ones. */
+uint64_t change_written(const struct change *change);
+/* For change_batch_write(). */
+void change_wrote(struct change *change);
 /* A new id for a record that has no derived one: UUIDv7. */
 void change_new_id(struct change *change, char ret_id[UUID_TEXT_SIZE]);
 

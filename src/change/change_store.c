@@ -24,6 +24,7 @@ struct change {
     struct domain *agent;
     struct domain *journal; /* NULL: not joined */
     int64_t journal_host;
+    uint64_t written; /* batches */
     struct uuid_source ids;
 };
 
@@ -56,6 +57,16 @@ int64_t change_host_in(const struct change *change, const struct domain *domain)
 int64_t change_next(struct change *change)
 {
     return ++change->counter;
+}
+
+uint64_t change_written(const struct change *change)
+{
+    return change->written;
+}
+
+void change_wrote(struct change *change)
+{
+    change->written++;
 }
 
 void change_new_id(struct change *change, char ret_id[UUID_TEXT_SIZE])

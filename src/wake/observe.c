@@ -63,14 +63,6 @@ static bool is_full(const struct observing *o)
 
 /* ---- records ---- */
 
-static bool in_scope(const struct journal_scope *scope, struct str category)
-{
-    for (size_t i = 0; i < scope->n; i++)
-        if (category.n && str_eq(scope->categories[i], category))
-            return true;
-    return false;
-}
-
 static int may_see(struct observing *o, const struct record *record, struct err *err)
 {
     struct str category;
@@ -79,7 +71,7 @@ static int may_see(struct observing *o, const struct record *record, struct err 
         return 1;
     if (journal_category_of(o->journal, record, o->arena, &category, err) < 0)
         return -1;
-    return in_scope(&o->scope, category);
+    return journal_in_scope(&o->scope, category);
 }
 
 static void show_record(struct observing *o, const struct record *record, struct str author)

@@ -77,6 +77,7 @@ struct wake_stage *wake_stage_new(struct test *t)
     struct wake_stage *s = stage_of(t, NULL);
 
     wake_stage_agent(s, "coach", &s->coach);
+    loop_fake_tick(s->stage->loop);
     return s;
 }
 

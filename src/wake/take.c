@@ -168,6 +168,7 @@ static void watch_next(struct waker *waker)
     struct err err = ERR_INIT;
     int64_t at = 0;
 
+    waker->reached = 0; /* all that was due then is taken */
     if (claim_next(waker->config.agent_domain, waker_now(waker), &at, &err) < 0) {
         LOG_ERROR("wake", "when the next wake is due could not be read", LOG_ERR(&err));
         at = waker_now(waker) + WAKER_AGAIN_MS;

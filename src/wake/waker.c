@@ -73,9 +73,11 @@ void waker_wait_until(struct waker *waker, int64_t at)
 
     if (waker->stopping)
         return;
-    waker->alarm_at = at;
     loop_alarm_start(loop_of(waker), &waker->alarm, at);
-    loop_timer_start(loop_of(waker), &waker->timer, at > now ? at - now : 0);
+    /* How long it was to wait is what it was when that was first known. */
+    if (!waker->timer.heap_index || waker->alarm_at != at)
+        loop_timer_start(loop_of(waker), &waker->timer, at > now ? at - now : 0);
+    waker->alarm_at = at;
 }
 
 static void noticed(struct loop_effect *effect)

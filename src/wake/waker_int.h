@@ -21,7 +21,7 @@ struct waker {
     struct loop_timer alarm; /* the next one is due, by the wall clock */
     struct loop_timer timer; /* ... and by as much time as lies between now and then */
     int64_t alarm_at;
-    int64_t reached; /* a time that has come although the wall clock was set back */
+    int64_t reached; /* a time that has come although the wall clock was set back; else 0 */
     struct loop_effect noticed;
     bool noticing, stopping;
     /* Where the database is shared. */

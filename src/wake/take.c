@@ -195,7 +195,7 @@ void waker_take(struct waker *waker)
     if (r < 0)
         loop_timer_start(waker->config.loop, &waker->look, WAKER_AGAIN_MS);
     else if (r > 0 || round.moved)
-        waker_look(waker); /* there may be more */
+        loop_timer_start(waker->config.loop, &waker->look, 0); /* there may be more */
     else
         watch_next(waker);
     map_release(&round.agents);

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/str.h"
 #include "base/uuid.h"
 #include "db/domain.h"
 
@@ -36,6 +37,11 @@ AUTO_DEFINE(change)
 int change_join(struct change *change, struct domain *journal, struct err *err);
 /* The host as rows of that domain name it. */
 int64_t change_host_in(const struct change *change, const struct domain *domain);
+
+/* Inside a unit: the number of any host (a UUID) as rows of that domain name it; given when it has
+ * none there. */
+int change_number(struct domain *domain, struct str host_id, int64_t now_ms, int64_t *ret_n,
+                  struct err *err);
 
 const char *change_host_id(const struct change *change);
 /* The host as rows of the agent domain name it. */

@@ -20,6 +20,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "bp/bp.h"
+#include "change/batch.h"
 #include "change/change.h"
 #include "files/files.h"
 #include "loop/loop.h"
@@ -133,7 +134,8 @@ int run_list(struct runner *runner, struct str agent_id, int64_t before, int lim
 /* How a run ended, or that it waits: then only who it is. */
 struct run_end {
     int64_t run_n, agent_n, thread_n;
-    bool woken; /* its key was given */
+    bool woken;                 /* its key was given */
+    struct change_batch *batch; /* of the unit in which it ended: what else it changed */
     struct str run_id, stop_reason, error_code, error_message;
 };
 
@@ -172,6 +174,11 @@ int runner_new(const struct runner_config *config, struct runner **ret_runner, s
 void runner_stop(struct runner *runner);
 void runner_free(struct runner *runner);
 AUTO_DEFINE(runner)
+/* The same as config's: for whoever is made after the runner. Before its first tick. */
+void runner_on_end(struct runner *runner,
+                   int (*ended)(void *arg, const struct run_end *end, struct err *err),
+                   int (*waits)(void *arg, const struct run_end *run, struct err *err), void *arg);
+
 /* ---- a database that several processes write to ----
  *
  * There every run belongs to one host, under the number that the host's lease had when the run was

@@ -33,6 +33,9 @@ struct journal_write {
     int64_t now;
 };
 
+/* Of a name as people type it, before it is looked at. */
+#define NAME_BYTES_MAX 1000
+
 /* ---- records (record_store.c) ---- */
 
 /* Deleted or not. 1 found, 0 none. */
@@ -74,6 +77,10 @@ int task_labels_load(struct journal *journal, struct str task_id, struct str lab
 /* Writes the row with its unit and tokens; n 0: a new one. */
 int task_label_put(struct journal_write *write, struct task_label *row, bool gone, struct err *err);
 
+/* ---- content of attachments (attachment_store.c) ---- */
+
+int attachment_store(struct journal *journal, struct str id, struct str bytes, struct err *err);
+
 /* ---- operations (operation_store.c) ---- */
 
 /* 1 done before (*ret_result), 0 new. conflict: with other arguments. */
@@ -101,6 +108,8 @@ int record_need(struct journal *journal, enum record_type type, struct str id, s
 int clock_advanced(const struct journal_write *write, struct str clock, int64_t counter,
                    struct str *ret_clock, struct err *err);
 
+struct record_value *record_field_of(struct record *record, const char *name);
+
 /* ---- rules (rules.c) ---- */
 
 /* The id of a type whose id follows from its fields; empty: it does not. */
@@ -113,6 +122,7 @@ int record_check_refs(struct journal_write *write, const struct record *record,
 /* What it belongs to is there. */
 int record_check_parent(struct journal_write *write, const struct record *record, struct err *err);
 /* Blocks of a plan do not overlap; this one lies in its day. */
+int plan_check_in_day(struct journal_write *write, const struct record *block, struct err *err);
 int plan_check_block(struct journal_write *write, const struct record *block, struct err *err);
 int plan_check_overlaps(struct journal_write *write, struct str plan_id, struct err *err);
 

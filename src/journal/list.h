@@ -16,6 +16,9 @@ struct journal_scope {
 };
 extern const struct journal_scope journal_all;
 bool journal_in_scope(const struct journal_scope *scope, struct str category_id);
+/* By the category that it counts for; of a link both ends. 1 within, 0 outside. */
+int record_in_scope(struct journal *journal, const struct journal_scope *scope,
+                    const struct record *record, struct err *err);
 
 enum task_order { TASKS_BY_DUE = 0, TASKS_BY_PRIORITY, TASKS_BY_UPDATED };
 struct task_filter {
@@ -31,7 +34,8 @@ struct task_filter {
 struct task_page {
     struct record *tasks;
     size_t count;
-    struct str next; /* cursor; empty: this is the last */
+    struct str next; /* cursor; empty: this is the last. A page may be short and yet have one: what
+                      * an index can't find is looked for in a bounded number of tasks a page */
 };
 int task_list(struct journal *journal, const struct task_filter *filter, struct arena *arena,
               struct task_page *ret_page, struct err *err);
@@ -50,14 +54,16 @@ struct task_match {
 int task_resolve(struct journal *journal, const struct journal_scope *scope, struct str words,
                  int limit, struct arena *arena, struct task_match *ret_match, struct err *err);
 
-/* Records of one type in an order that fits it. parent: the task of checklists, the checklist of
- * items, the plan of blocks, the entry of attachments; empty where it has none. */
+/* Records of one type in an order that fits it: categories and labels by name, checklists, items
+ * and blocks by their place, time entries, ratings, entries and plans by their time, all others in
+ * the order they came. parent: the task of checklists and time entries, the checklist of items, the
+ * plan of blocks, the entry of attachments; empty: of all. */
 struct record_filter {
     enum record_type type;
     const struct journal_scope *scope;
     struct str parent;
     struct str kind;      /* of entries: note, workout ...; of ratings: the dimension */
-    struct str target_id; /* of ratings and time entries (the task) */
+    struct str target_id; /* of ratings; the task of time entries and blocks; either end of links */
     int64_t from, to;     /* by their time; 0: open */
     bool newest_first;
     int64_t after; /* n of the last one of the page before */
@@ -72,6 +78,9 @@ int task_labels_of(struct journal *journal, const struct record *tasks, size_t n
 /* Time spent on each task, ms. */
 int task_time_of(struct journal *journal, const struct record *tasks, size_t n, int64_t now_ms,
                  struct arena *arena, int64_t **ret_ms, struct err *err);
+/* What an attachment holds: 1 found, 0 absent or deleted. */
+int attachment_content(struct journal *journal, struct str id, struct arena *arena,
+                       struct str *ret_bytes, struct err *err);
 /* The running timer: 1 and its entry, 0 none. */
 int timer_running(struct journal *journal, struct arena *arena, struct record *ret_entry,
                   struct err *err);

@@ -4,6 +4,7 @@
  */
 #include "base/alloc.h"
 #include "journal/fields_int.h"
+#include "journal/journal_int.h"
 
 static const char *const names[] = { [RECORD_NONE] = "none",
 #define X(id, name, key) [RECORD_##id] = name,
@@ -100,4 +101,12 @@ struct str record_str(const struct record *record, const char *field)
 int64_t record_i64(const struct record *record, const char *field)
 {
     return record_get(record, field)->i;
+}
+
+struct record_value *record_field_of(struct record *record, const char *name)
+{
+    int i = record_field_index(record->type, str_from(name));
+
+    BUG_IF(i < 0);
+    return &record->v[i];
 }

@@ -6,14 +6,6 @@
 #include "base/json.h"
 #include "journal/journal_int.h"
 
-static struct record_value *field_of(struct record *record, const char *name)
-{
-    int i = record_field_index(record->type, str_from(name));
-
-    BUG_IF(i < 0);
-    return &record->v[i];
-}
-
 /* ---- ids that follow from what a record says ---- */
 
 static struct str hashed(struct arena *arena, const char *text)
@@ -44,7 +36,7 @@ struct str record_derived_id(const struct record *record, struct arena *arena)
 static void complete_task(struct journal_write *write, struct record *task)
 {
     bool closed = task_status_is_closed(record_str(task, "status"));
-    struct record_value *closed_at = field_of(task, "closedAt");
+    struct record_value *closed_at = record_field_of(task, "closedAt");
 
     if (closed && !closed_at->set)
         *closed_at = (struct record_value){ .set = true, .i = write->now };
@@ -56,7 +48,7 @@ static void complete_task(struct journal_write *write, struct record *task)
 static int complete_position(struct journal_write *write, struct record *record, const char *parent,
                              struct err *err)
 {
-    struct record_value *position = field_of(record, "position");
+    struct record_value *position = record_field_of(record, "position");
 
     if (position->i >= 0)
         return 0;
@@ -230,7 +222,7 @@ int plan_check_overlaps(struct journal_write *write, struct str plan_id, struct 
     return 0;
 }
 
-static int check_in_day(struct journal_write *write, const struct record *block, struct err *err)
+int plan_check_in_day(struct journal_write *write, const struct record *block, struct err *err)
 {
     struct record plan;
     struct str day;
@@ -253,7 +245,7 @@ int plan_check_block(struct journal_write *write, const struct record *block, st
 {
     if (block->type != RECORD_DAY_PLAN_BLOCK)
         return 0;
-    if (check_in_day(write, block, err) < 0)
+    if (plan_check_in_day(write, block, err) < 0)
         return -1;
     return plan_check_overlaps(write, record_str(block, "planId"), err);
 }

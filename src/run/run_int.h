@@ -167,8 +167,8 @@ struct runner {
         waited; /* rests that are over, questions that expire: by either clock */
     int64_t waited_at;
     struct loop_timer recover; /* goes through the open runs, a page a tick */
-    int64_t recover_at, recover_after;
-    size_t thinking; /* model requests under way */
+    int64_t recover_after;     /* the thread of the last one */
+    size_t thinking;           /* model requests under way */
     struct run *queue_first, **queue_last;
     struct bp_engine
         *engines[RUNNER_ENGINES]; /* idle ones: setting one up costs more than a turn */

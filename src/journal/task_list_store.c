@@ -1,0 +1,218 @@
+/* Rows of tasks in the order of an index.
+ *
+ * A page begins after a key, never at an offset, so its cost does not grow with its number. Rows
+ * that a filter drops are read no further than the columns that it looks at.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "journal/list_int.h"
+#include "journal/record_store_int.h"
+
+#define NO_LABEL "SELECT t.*, 1 AS labelled FROM tasks t WHERE t.deleted_at IS NULL AND "
+/* Every row, with whether it has the label. */
+#define LABEL                                                                                      \
+    "SELECT t.*, CASE WHEN l.n IS NULL THEN 0 ELSE 1 END AS labelled FROM tasks t LEFT JOIN "      \
+    "task_labels l"                                                                                \
+    " ON l.label_id = ? AND l.task_id = t.id AND l.deleted_at IS NULL"                             \
+    " WHERE t.deleted_at IS NULL AND "
+
+#define AFTER_DUE                                                                                  \
+    " AND (t.due, t.priority, t.n) > (?, ?, ?) ORDER BY t.due, t.priority, t.n LIMIT ?"
+#define AFTER_PRIORITY                                                                             \
+    " AND (t.priority, t.due, t.n) > (?, ?, ?) ORDER BY t.priority, t.due, t.n LIMIT ?"
+#define AFTER_UPDATED "(t.updated_at, t.n) < (?, ?) ORDER BY t.updated_at DESC, t.n DESC LIMIT ?"
+
+static const struct {
+    struct sql plain, label;
+} drives[DRIVE_COUNT] = {
+#define DRIVE(id, rest) [id] = { { NO_LABEL rest }, { LABEL rest } }
+    DRIVE(DRIVE_CLOSED_DUE, "t.closed = ?" AFTER_DUE),
+    DRIVE(DRIVE_STATUS_DUE, "t.status = ?" AFTER_DUE),
+    DRIVE(DRIVE_CATEGORY_DUE, "t.category_id = ? AND t.closed = ?" AFTER_DUE),
+    DRIVE(DRIVE_CLOSED_PRIORITY, "t.closed = ?" AFTER_PRIORITY),
+    DRIVE(DRIVE_UPDATED, AFTER_UPDATED),
+#undef DRIVE
+};
+
+static void bind_key(struct stmt *q, const struct task_stream *stream)
+{
+    const struct task_key *at = &stream->at;
+
+    if (stream->drive == DRIVE_UPDATED) {
+        stmt_bind_i64(q, at->updated_at);
+    } else if (stream->drive == DRIVE_CLOSED_PRIORITY) {
+        stmt_bind_i64(q, at->priority);
+        stmt_bind_str(q, at->due);
+    } else {
+        stmt_bind_str(q, at->due);
+        stmt_bind_i64(q, at->priority);
+    }
+    stmt_bind_i64(q, at->n);
+}
+
+static void bind_stream(struct stmt *q, const struct task_stream *stream,
+                        const struct task_wanted *wanted, int chunk)
+{
+    if (wanted->label)
+        stmt_bind_str(q, wanted->filter->label_id);
+    if (stream->drive == DRIVE_STATUS_DUE || stream->drive == DRIVE_CATEGORY_DUE)
+        stmt_bind_str(q, stream->equal);
+    if (stream->drive != DRIVE_STATUS_DUE && stream->drive != DRIVE_UPDATED)
+        stmt_bind_i64(q, stream->closed);
+    bind_key(q, stream);
+    stmt_bind_i64(q, chunk);
+}
+
+static bool read_if_wanted(struct stmt *q, const struct task_wanted *wanted, struct arena *arena,
+                           struct record *ret_task)
+{
+    struct task_row row = { .title = stmt_str(q, "title"),
+                            .status = stmt_str(q, "status"),
+                            .category_id = stmt_str(q, "category_id"),
+                            .due = stmt_str(q, "due"),
+                            .labelled = stmt_bool(q, "labelled") };
+
+    if (!task_row_wanted(wanted, &row))
+        return false;
+    record_read(q, RECORD_TASK, arena, ret_task);
+    return true;
+}
+
+static struct task_key read_key(struct stmt *q, struct arena *arena)
+{
+    return (struct task_key){ .due = arena_str(arena, stmt_str(q, "due")),
+                              .priority = stmt_i64(q, "priority"),
+                              .updated_at = stmt_i64(q, "updated_at"),
+                              .n = stmt_i64(q, "n") };
+}
+
+int task_stream_fill(struct journal *journal, struct task_stream *stream,
+                     const struct task_wanted *wanted, int chunk, struct arena *arena,
+                     struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    struct record *tasks = NULL;
+    size_t count = 0, room = 0;
+    int seen = 0, r;
+
+    if (db_prepare(domain_db(journal->domain),
+                   wanted->label ? drives[stream->drive].label : drives[stream->drive].plain, &q,
+                   err) < 0)
+        return -1;
+    bind_stream(q, stream, wanted, chunk);
+    while ((r = stmt_step(q, err)) == 1) {
+        if (count == room) {
+            struct record *more = ARENA_NEW_N(arena, struct record, room = room * 2 + 64);
+
+            if (count > 0)
+                memcpy(more, tasks, count * sizeof(*tasks));
+            tasks = more;
+        }
+        count += read_if_wanted(q, wanted, arena, &tasks[count]);
+        if (++seen == chunk)
+            stream->at = read_key(q, arena);
+    }
+    if (r < 0)
+        return -1;
+    stream->dry = seen < chunk;
+    stream->tasks = tasks;
+    stream->count = count;
+    stream->taken = 0;
+    return seen;
+}
+
+/* ---- few ---- */
+
+static const struct {
+    struct sql count, load;
+} few[] = {
+    [FEW_BY_STATUS] = {
+        { "SELECT count(*) AS n FROM (SELECT 1 FROM tasks WHERE status = ? AND deleted_at IS NULL"
+          " LIMIT ?) AS some" },
+        { "SELECT t.*, 1 AS labelled FROM tasks t WHERE t.status = ? AND t.deleted_at IS NULL" },
+    },
+    [FEW_BY_CATEGORY] = {
+        { "SELECT count(*) AS n FROM (SELECT 1 FROM tasks WHERE category_id = ?"
+          " AND deleted_at IS NULL LIMIT ?) AS some" },
+        { "SELECT t.*, 1 AS labelled FROM tasks t WHERE t.category_id = ?"
+          " AND t.deleted_at IS NULL" },
+    },
+    [FEW_BY_LABEL] = {
+        { "SELECT count(*) AS n FROM (SELECT 1 FROM task_labels WHERE label_id = ?"
+          " AND deleted_at IS NULL LIMIT ?) AS some" },
+        { "SELECT t.*, 1 AS labelled FROM task_labels l JOIN tasks t ON t.id = l.task_id"
+          " WHERE l.label_id = ? AND l.deleted_at IS NULL AND t.deleted_at IS NULL" },
+    },
+};
+
+int task_few_count(struct journal *journal, enum task_few by, struct str value, int max,
+                   struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(journal->domain), few[by].count, &q, err) < 0)
+        return -1;
+    stmt_bind_str(q, value);
+    stmt_bind_i64(q, max);
+    return stmt_step(q, err) != 1 ? -1 : (int)stmt_i64(q, "n");
+}
+
+int task_few_load(struct journal *journal, enum task_few by, struct str value,
+                  const struct task_wanted *wanted, struct arena *arena, struct record **ret_tasks,
+                  size_t *ret_count, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    struct record *tasks = NULL;
+    size_t count = 0, room = 0;
+    int r;
+
+    if (db_prepare(domain_db(journal->domain), few[by].load, &q, err) < 0)
+        return -1;
+    stmt_bind_str(q, value);
+    while ((r = stmt_step(q, err)) == 1) {
+        if (count == room) {
+            struct record *more = ARENA_NEW_N(arena, struct record, room = room * 2 + 64);
+
+            if (count > 0)
+                memcpy(more, tasks, count * sizeof(*tasks));
+            tasks = more;
+        }
+        count += read_if_wanted(q, wanted, arena, &tasks[count]);
+    }
+    *ret_tasks = tasks;
+    *ret_count = count;
+    return r;
+}
+
+/* ---- titles ---- */
+
+/* Of all tasks, or of a category. */
+static struct sql titles_sql(bool closed, bool category)
+{
+#define TITLES "SELECT id, title FROM tasks WHERE deleted_at IS NULL AND closed = ?"
+    if (category)
+        return closed ? SQL(TITLES " AND category_id = ? ORDER BY due DESC, priority DESC, n DESC"
+                                   " LIMIT ?")
+                      : SQL(TITLES " AND category_id = ? ORDER BY due, priority, n LIMIT ?");
+    return closed ? SQL(TITLES " ORDER BY due DESC, priority DESC, n DESC LIMIT ?")
+                  : SQL(TITLES " ORDER BY due, priority, n LIMIT ?");
+#undef TITLES
+}
+
+int task_titles(struct journal *journal, bool closed, struct str category_id, int max,
+                void (*each)(void *arg, struct str id, struct str title), void *arg,
+                struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (db_prepare(domain_db(journal->domain), titles_sql(closed, category_id.n > 0), &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, closed);
+    if (category_id.n > 0)
+        stmt_bind_str(q, category_id);
+    stmt_bind_i64(q, max);
+    while ((r = stmt_step(q, err)) == 1)
+        each(arg, stmt_str(q, "id"), stmt_str(q, "title"));
+    return r;
+}

@@ -176,6 +176,7 @@ struct runner {
     struct map failures; /* run_key -> units in a row that could not be kept */
     struct prompt_cache *prompts;
     struct memory_said said[RUNNER_LISTS]; /* by the agent's number */
+    int64_t fence;                         /* of this host's lease; 0: nothing is shared */
     bool stopping;
 };
 
@@ -199,6 +200,13 @@ void run_unhold(struct run *run);
 struct bp_engine *runner_engine_take(struct runner *runner);
 void runner_engine_give(struct runner *runner, struct bp_engine *engine);
 
+/* ---- own.c ---- */
+/* Whose runs are ours to go on with; 0: all are. */
+int64_t runner_host(const struct runner *runner);
+/* Inside a unit: lease_lost when the run is another's by now, or another has ended it. One of
+ * another host that waits, and nobody executes, becomes ours. */
+int run_check_own(struct run *run, struct err *err);
+
 /* ---- record.c ---- */
 bp_selected_fn run_record_selected;
 void run_new_id(const struct run *run, char ret_id[SHA256_TEXT_SIZE]);
@@ -213,6 +221,11 @@ bool run_event_is_public(const struct bp_event *event, const struct run_call *ca
 /* Of an event that is public; item: what its row refers to, if it is one. */
 const char *run_public_type(const struct bp_event *event, const struct inbox_item *item);
 /* Appends the event as one line of JSON. */
+/* A settlement that withdrew a question about memory is two events to clients: memory_edit_complete
+ * with the number before its own, then its result. Does the row tell one before it? */
+bool run_public_has_before(const struct run_event_row *row);
+int run_public_before(struct buf *out, const struct run_record *run, struct str thread_id,
+                      const struct run_event_row *row, struct err *err);
 int run_public_write(struct buf *out, const struct run_record *row, struct str thread_id,
                      const struct run_event_row *event, const struct message *message,
                      const struct inbox_item *item, struct err *err);
@@ -269,6 +282,8 @@ int run_call_ask_unknown(struct run_call *call, struct err *err);
 void run_call_release(struct run_call *call);
 void run_call_tool(const struct run_call *call, struct tool_call *ret_call);
 uint32_t run_call_bits(const struct tool_verdict *verdict);
+/* Why a call does not act. */
+void run_call_why_not(const struct run_call *call, struct err *why);
 /* Writes the result of a call that will not act. */
 int run_call_refuse(struct run_call *call, struct run_said *said, struct message *message,
                     struct err *err);
@@ -298,8 +313,9 @@ void run_memory_complete(const struct run_call *call, const struct err *why, str
 void run_stop_effects(struct run *run);
 /* Why nothing may begin or go on: kill_switch_active, cancelled or budget_exceeded; else none. */
 enum err_code run_stop_code(const struct run *run);
-/* Inside a unit: nobody needs to answer what is still pending of this call. */
-int run_withdraw(struct run_call *call, struct err *err);
+/* Inside a unit: nobody needs to answer what is still pending of this call. 1: something was, and
+ * *ret_kind (may be NULL) says what; 0: nothing was. */
+int run_withdraw(struct run_call *call, enum inbox_kind *ret_kind, struct err *err);
 /* Offers kill or unkill when the switches say something else than the engine knows. */
 int run_follow_kill(struct run *run, struct err *err);
 /* Offers spent when the run has used more tokens than it may. */
@@ -327,6 +343,9 @@ int run_read_plain(struct run *run, struct str run_key, struct err *err);
 int run_adopt(struct run *run, const struct run_past *past, struct err *err);
 
 /* ---- end.c ---- */
+/* Inside the unit in which it ended, or began to wait: what has to stand with it. */
+int run_tell_end(struct run *run, struct err *err);
+int run_tell_wait(struct run *run, struct err *err);
 /* Ends a run that can't go on: open calls get their results, items are withdrawn, clients hear of
  * it. */
 void run_end_with(struct runner *runner, struct str run_key, const struct err *why);

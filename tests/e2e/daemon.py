@@ -80,6 +80,26 @@ def a_daemon_on_all_addresses_answers_by_address_and_not_by_name(box):
 
 
 @test
+def runs_with_long_prompts_come_in_smaller_pages(box):
+    box.script("  - { times: 20, reply: { text: Read. } }\n")
+    daemon = box.serve()
+    count = 11
+    for i in range(count):  # each is two million bytes of JSON: a quote is two
+        daemon.start(f"{i} " + '"' * 1_000_000).until("done")
+    got, before, pages = [], "", 0
+    while before is not None:
+        page = daemon.ask("GET", f"/runs?limit=500{before}")
+        got += page["runs"]
+        pages += 1
+        before = f"&before={page['before']}" if "before" in page else None
+    expect_eq([run["prompt"].split()[0] for run in got], [str(i) for i in reversed(range(count))])
+    expect(1 < pages < count, f"{pages} pages")
+    expect_eq(len(daemon.ask("GET", "/runs?limit=2")["runs"]), 2)
+    expect_eq(daemon.ask("GET", f"/runs?limit=1&before={got[-1]['n']}"), {"runs": []})
+    daemon.stop()
+
+
+@test
 def doctor_says_who_has_the_port(box):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

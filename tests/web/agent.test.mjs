@@ -317,12 +317,18 @@ test("skills: imported, switched off, changed, deleted and undeleted", async (t)
   await dialog.getByRole("textbox", { name: "Description" }).fill("Tidies a desk quickly. Use when it is messy.");
   await dialog.getByRole("button", { name: "Save" }).click();
   await page.getByText("Tidies a desk quickly").waitFor();
+  const before = await skill();
   await page.getByRole("button", { name: /^tidy/ }).click();
   await dialog.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("button", { name: /^tidy/ }).waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Undo" }).last().click();
   await page.getByRole("button", { name: /^tidy/ }).waitFor();
-  assert.match((await skill()).description, /quickly/);
+  const { updated_at: since, ...back } = await skill();
+  const { updated_at: until, ...whole } = before;
+  assert.deepEqual(back, whole); // its id, files, hash, and that it is off
+  assert.ok(since >= until);
+  assert.deepEqual(back.files, ["SKILL.md", "references/more.md"]);
+  assert.equal((await daemon.ask("GET", `/agents/planner/skills/${back.id}/files/references/more.md`)).content, "Keep what you use.\n");
 });
 
 test("conversations: found, renamed, deleted and undeleted", async (t) => {

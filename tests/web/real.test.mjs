@@ -24,6 +24,7 @@ steps:${[
   step("script", call("run_skill_script", `{ skill: tea, script: scripts/brew.sh, arguments: ["two cups"] }`)),
   step("propose", call("propose_agent", `{ displayName: Gym Coach, description: "Plans training.", instructions: "Be brief.", tools: [ask_user] }`), "Made."),
 ].join("")}
+  - { expect: { user: "breaks" }, times: 20, fail: { code: network_denied, message: "The model will not say that." } }
   - { times: 100, reply: { text: "The answer is marmalade." } }
 `;
 
@@ -290,6 +291,27 @@ test("a message typed while the server is away goes out once when it is back", a
   assert.equal(await page.getByText("typed while away").count(), 1);
 });
 
+test("a conversation looks after a reload as it did live: stopped, and failed", async (t) => {
+  const page = await visit(t, "/agents/planner/planner%3Asession%3Aends");
+  const lines = () => page.locator(".chat-row").evaluateAll((rows) => rows.map((row) => row.innerText.replace(/(just now|\d+ min ago)/g, "").replace(/\s+/g, " ").trim()));
+  await page.getByLabel(/Write to Planner/).fill("a question");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "60 minutes", exact: true }).waitFor();
+  const { run } = await daemon.ask("GET", "/agents/planner/threads/planner%3Asession%3Aends/messages");
+  await daemon.ask("POST", `/runs/${run.runId}/cancel`);
+  await page.getByText("Stopped.").waitFor();
+  await page.getByLabel(/Write to Planner/).fill("this breaks");
+  await page.keyboard.press("Enter");
+  await page.locator(".said-note", { hasText: "The model will not say that." }).waitFor();
+  await page.getByText("is awake").waitFor({ state: "detached" });
+  const live = await lines();
+  await page.reload();
+  await page.locator(".said-note", { hasText: "The model will not say that." }).waitFor();
+  await page.getByText("Stopped.").waitFor();
+  assert.deepEqual(await lines(), live);
+  await shoot(page, "agent-ends-light");
+});
+
 test("search finds what was said, where it was said, by keyboard; and says when it can't", async (t) => {
   await daemon.run("say something");
   await daemon.ask("PUT", "/agents/planner/memory/knowledge/owls.md", { content: "Owls hear a marmot under snow.\n" });
@@ -301,12 +323,11 @@ test("search finds what was said, where it was said, by keyboard; and says when 
   await shoot(page, "search-found-light");
   await page.keyboard.press("Enter");
   await page.waitForURL(/agents\/planner\?.*owls/);
-  await page.goto(daemon.url);
-  await page.locator("main").waitFor();
-  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Control+k"); // while the agent and its file are still on their way
   await finder(page).fill("marmalade");
-  await page.getByRole("option", { name: /marmalade/ }).first().click();
-  await page.waitForURL(/agents\/planner\/planner/).catch((error) => assert.fail(`${page.url()}: ${error.message}`));
+  await page.getByRole("option", { name: /marmalade/ }).first().waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/agents\/planner\/planner/);
   await page.getByText("The answer is marmalade.").first().waitFor();
   await page.route("**/api/v1/search*", (route) => route.fulfill({ status: 503, json: { error: { code: "unavailable", message: "the index is being made" } } }));
   await page.keyboard.press("Control+k");
@@ -315,6 +336,95 @@ test("search finds what was said, where it was said, by keyboard; and says when 
   assert.deepEqual(await a11y(page), []);
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
+});
+
+test("a conversation with the wizard is found and opens as one", async (t) => {
+  const { threadId, agentId } = await daemon.ask("POST", "/wizard/threads", {});
+  const page = await visit(t, `/wizard/${encodeURIComponent(threadId)}`);
+  await page.getByRole("textbox").first().fill("someone who counts ptarmigans");
+  await page.keyboard.press("Enter");
+  await page.getByText("The answer is marmalade.").waitFor();
+  await page.goto(`${daemon.url}/inbox`);
+  await page.locator("main").waitFor();
+  await page.keyboard.press("Control+k");
+  await finder(page).fill("ptarmigans");
+  await page.getByRole("option", { name: /ptarmigans/ }).first().waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`${daemon.url}/wizard/${encodeURIComponent(threadId)}`);
+  await page.getByRole("heading", { name: "New agent" }).waitFor();
+  const run = (await daemon.ask("GET", "/runs")).runs.find((one) => one.agentId === agentId);
+  await page.goto(`${daemon.url}/runs/${run.runId}`);
+  assert.equal(await page.getByRole("link", { name: "conversation" }).getAttribute("href"), `/wizard/${encodeURIComponent(run.threadId)}`);
+});
+
+/** What has the focus: the name of its layer, and its own. */
+const focused = (page) => page.evaluate(() => {
+  const at = document.activeElement;
+  const layer = at.closest("[role=dialog]");
+  return [layer ? document.getElementById(layer.getAttribute("aria-labelledby")).textContent : "page", at.getAttribute("aria-label") ?? at.textContent.trim()];
+});
+
+test("what lies over the page has the keys: a view that comes late takes none", async (t) => {
+  const page = await visit(t, "/");
+  await page.locator(".home-agents").waitFor();
+  let free;
+  const held = new Promise((resolve) => (free = resolve));
+  await page.route("**/api/v1/agents/planner", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.getByRole("link", { name: /^Planner/ }).click();
+  await page.keyboard.press("Control+k");
+  await finder(page).waitFor();
+  await page.keyboard.type("sett");
+  free();
+  await page.getByLabel(/Write to Planner/).waitFor({ state: "attached" });
+  await page.locator(".chat-empty, .chat-row").first().waitFor({ state: "attached" });
+  assert.deepEqual(await focused(page), ["Search", "Search or go to"]);
+  await page.keyboard.type("ings: sec");
+  assert.equal(await finder(page).inputValue(), "settings: sec");
+  assert.equal(await page.getByLabel(/Write to Planner/).inputValue(), "");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/settings\/secrets/);
+});
+
+test("a layer over a layer: each takes the focus, keeps it, and gives it back", async (t) => {
+  await daemon.ask("PUT", "/agents/planner/memory/knowledge/herons.md", { content: "Herons wait.\n" });
+  const page = await visit(t, "/agents/planner?panel=memory&file=knowledge%2Fherons.md");
+  const file = page.getByRole("dialog", { name: "knowledge/herons.md" });
+  await file.getByText("Herons wait.").waitFor();
+  assert.deepEqual(await a11y(page), []);
+  await shoot(page, "memory-file-light");
+  await file.getByRole("tab", { name: "History" }).click();
+  await page.keyboard.press("Control+k");
+  await finder(page).waitFor();
+  assert.deepEqual(await focused(page), ["Search", "Search or go to"]);
+  await page.evaluate(() => document.querySelector(".composer textarea").focus()); // whatever tries
+  assert.deepEqual(await focused(page), ["Search", "Search or go to"]);
+  for (const key of ["Tab", "Shift+Tab"]) {
+    await page.keyboard.press(key);
+    assert.deepEqual(await focused(page), ["Search", "Search or go to"]);
+  }
+  await page.keyboard.press("Escape");
+  assert.deepEqual(await focused(page), ["knowledge/herons.md", "History"]);
+  // What held the focus goes away with its part of the dialog: the keys stay in the dialog.
+  await file.getByRole("tab", { name: "Edit" }).click();
+  await file.getByRole("button", { name: "Cancel" }).focus();
+  await page.keyboard.press("Enter");
+  await file.getByText("Herons wait.").waitFor();
+  assert.equal((await focused(page))[0], "knowledge/herons.md");
+  await page.keyboard.press("Escape");
+  await file.waitFor({ state: "detached" });
+  assert.ok(!page.url().includes("file="));
+  await page.getByRole("button", { name: /^knowledge\/herons\.md/ }).focus();
+  await page.keyboard.press("Enter");
+  await file.waitFor();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Control+k");
+  await finder(page).waitFor({ state: "detached" });
+  await page.keyboard.press("Escape");
+  await file.waitFor({ state: "detached" });
+  assert.match((await focused(page))[1], /^knowledge\/herons\.md/);
 });
 
 test("a secret is set, replaced and removed, and its value is never in the page", async (t) => {

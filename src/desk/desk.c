@@ -118,7 +118,9 @@ static void bind_tools(struct desk *desk, const struct desk_tool *tools, size_t 
         bound->desk = desk;
         bound->tool = &tools[i];
         bound->impl.name = tools[i].name;
-        bound->impl.start = tools[i].read ? read_start : desk_write_start;
+        bound->impl.start = tools[i].start  ? tools[i].start
+                            : tools[i].read ? read_start
+                                            : desk_write_start;
         if (tools[i].act) {
             bound->impl.spared = desk_write_spared;
             bound->impl.preview = desk_write_preview;
@@ -140,6 +142,7 @@ struct desk *desk_new(const struct desk_config *config)
         { desk_time_tools, desk_time_tool_count },
         { desk_plan_tools, desk_plan_tool_count },
         { desk_rating_tools, desk_rating_tool_count },
+        { desk_report_tools, desk_report_tool_count },
     };
     struct desk *desk = NEW(struct desk);
     size_t n = 0;

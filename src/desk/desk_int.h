@@ -42,14 +42,15 @@ struct desk_tool {
     const char *name;
     const char *title; /* what a person is asked: "Log time"; NULL: a tool that reads */
     desk_fn *aim, *act, *read;
+    int (*start)(struct tool_job *job, struct err *err); /* of one that does neither */
     bool everywhere; /* also for agents that have no category at all */
 };
 
 /* One array for each family. */
 extern const struct desk_tool desk_read_tools[], desk_task_tools[], desk_checklist_tools[],
-    desk_time_tools[], desk_plan_tools[], desk_rating_tools[];
+    desk_time_tools[], desk_plan_tools[], desk_rating_tools[], desk_report_tools[];
 extern const size_t desk_read_tool_count, desk_task_tool_count, desk_checklist_tool_count,
-    desk_time_tool_count, desk_plan_tool_count, desk_rating_tool_count;
+    desk_time_tool_count, desk_plan_tool_count, desk_rating_tool_count, desk_report_tool_count;
 
 struct desk_bound {
     struct desk *desk;

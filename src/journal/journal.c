@@ -183,6 +183,18 @@ int journal_find_id(struct journal *journal, struct str id, struct arena *arena,
     return 0;
 }
 
+int journal_find_name(struct journal *journal, enum record_type type, struct str name,
+                      struct arena *arena, struct record *ret_record, struct err *err)
+{
+    int r = 0;
+
+    if (name.n <= NAME_BYTES_MAX)
+        r = record_by_name(journal, type, name, arena, ret_record, err);
+    if (r == 0 && record_id_valid(name))
+        r = journal_get(journal, type, name, arena, ret_record, err);
+    return r;
+}
+
 int record_need(struct journal *journal, enum record_type type, struct str id, struct arena *arena,
                 struct record *ret_record, struct err *err)
 {

@@ -17,6 +17,7 @@ struct api;
 struct connect;
 struct secrets;
 struct skills;
+struct waker;
 
 struct api_config {
     struct runner *runner;
@@ -35,6 +36,7 @@ struct api_config {
                   struct consent_terms *ret_terms);
     struct connect *connect; /* NULL: no accounts */
     struct secrets *secrets; /* NULL: no secrets */
+    struct waker *waker;     /* NULL: nothing wakes agents */
 };
 
 /* Never NULL. */

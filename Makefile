@@ -41,7 +41,7 @@ comma := ,
 .PHONY: test
 test: ## install what tests need, build with sanitizers and run every suite
 	@tools/setup build test
-	@$(MAKE) build asan
+	@$(MAKE) -j2 build asan
 	@tools/run-tests build-asan --suite "$(SUITE)"
 
 .PHONY: test-long

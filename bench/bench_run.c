@@ -436,12 +436,17 @@ int main(int argc, char **argv)
     struct bench b = { .tool = NULL };
 
     open_bench(&b);
-    /* --turns N [AT_ONCE], for a profiler: that many turns and nothing else. `make bench` gives
-     * every benchmark the binary's path, which this one does not need. */
+    /* --turns N [AT_ONCE [IN_A_SESSION]], for a profiler: that many turns and nothing else. `make
+     * bench` gives every benchmark the binary's path, which this one does not need. */
     if (argc > 2 && strcmp(argv[1], "--turns") == 0) {
         unsigned at_once = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : SIDE_BY_SIDE;
+        uint64_t count = strtoull(argv[2], NULL, 10);
+        uint64_t portion = argc > 4 ? strtoull(argv[4], NULL, 10) : count;
+        double started = now_s();
 
-        printf("%.0f turns/s\n", turns(&b, at_once, strtoull(argv[2], NULL, 10)));
+        for (uint64_t done = 0; done < count; done += portion)
+            turns(&b, at_once, portion);
+        printf("%.0f turns/s\n", (double)count / (now_s() - started));
         close_bench(&b);
         return 0;
     }

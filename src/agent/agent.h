@@ -133,6 +133,10 @@ int agent_set_lifecycle_in(struct domain *domain, struct change *change, struct 
  * sessions close: nothing wakes it any more, on no device. */
 int agent_set_destroyed(struct domain *domain, struct change *change, struct str id, int64_t now_ms,
                         struct err *err);
+/* Inside a unit: agent_destroyed when it is. Otherwise it lives until the transaction ends: whoever
+ * destroys it meanwhile, also from another process, waits for that. For whatever writes on behalf
+ * of an agent that it looked at earlier. */
+int agent_hold_alive(struct domain *domain, int64_t agent_n, struct err *err);
 /* Inside a unit: what waits for a person and belongs to no run is withdrawn. */
 int agent_withdraw_items(struct domain *domain, struct change *change, int64_t agent_n,
                          int64_t now_ms, struct err *err);

@@ -205,6 +205,28 @@ int agent_set_destroyed(struct domain *domain, struct change *change, struct str
     return agent_set_lifecycle(domain, change, id, AGENT_DESTROYED, now_ms, err);
 }
 
+int agent_hold_alive(struct domain *domain, int64_t agent_n, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r;
+
+    /* With one writer nobody can come in between. */
+    if (db_prepare(domain_db(domain),
+                   domain_is_shared(domain)
+                       ? SQL("SELECT id, lifecycle FROM agents WHERE n = ? FOR SHARE")
+                       : SQL("SELECT id, lifecycle FROM agents WHERE n = ?"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, agent_n);
+    r = stmt_step(q, err);
+    if (r < 0)
+        return -1;
+    if (r == 0 || str_is(stmt_str(q, "lifecycle"), "destroyed"))
+        return err_set(err, ERR_AGENT_DESTROYED, "the agent %.*s no longer exists",
+                       STR_ARG(r ? stmt_str(q, "id") : STR("of this row")));
+    return 0;
+}
+
 int agent_withdraw_items(struct domain *domain, struct change *change, int64_t agent_n,
                          int64_t now_ms, struct err *err)
 {

@@ -24,10 +24,8 @@ static int read_clock(struct stmt *q, const char *column, struct arena *arena,
 
     if (!text.n)
         return 0;
-    if (vclock_parse(text, arena, ret_clock, err) < 0) {
-        err->code = ERR_INTEGRITY_FAILED;
-        return err_wrap(err, "%s", column);
-    }
+    if (vclock_parse(text, arena, ret_clock, err) < 0)
+        return err_set(err, ERR_INTEGRITY_FAILED, "%s is no clock", column);
     return 0;
 }
 
@@ -147,6 +145,8 @@ static int read_values(struct domain *domain, int64_t agent_n, struct arena *are
 struct family {
     struct domain *domain;
     int64_t agent_n;
+    bool failed;
+    struct err *err;
 };
 
 /* A thread is a chain: of two of its messages the later descends from the earlier. */
@@ -154,25 +154,30 @@ static bool message_descends(void *arg, struct str later, struct str earlier)
 {
     struct family *family = arg;
     AUTO(stmt) q = NULL;
+    int r = -1;
 
-    if (db_prepare(domain_db(family->domain),
+    if (!family->failed &&
+        db_prepare(domain_db(family->domain),
                    SQL("SELECT 1 AS yes FROM agent_messages AS b, agent_messages AS a"
                        " WHERE b.agent_n = ? AND b.id = ? AND a.agent_n = ? AND a.id = ?"
                        " AND b.thread_n = a.thread_n AND b.ordinal > a.ordinal"),
-                   &q, NULL) < 0)
-        return false;
-    stmt_bind_i64(q, family->agent_n);
-    stmt_bind_str(q, later);
-    stmt_bind_i64(q, family->agent_n);
-    stmt_bind_str(q, earlier);
-    return stmt_step(q, NULL) == 1;
+                   &q, family->err) == 0) {
+        stmt_bind_i64(q, family->agent_n);
+        stmt_bind_str(q, later);
+        stmt_bind_i64(q, family->agent_n);
+        stmt_bind_str(q, earlier);
+        r = stmt_step(q, family->err);
+    }
+    family->failed = r < 0;
+    return r == 1;
 }
 
 int agent_state_get(struct domain *domain, int64_t agent_n, int64_t now_ms, struct arena *arena,
                     struct agent_state *ret_state, struct err *err)
 {
-    struct family family = { domain, agent_n };
-    struct agent_state *rows, *values;
+    struct err cause = ERR_INIT;
+    struct family family = { .domain = domain, .agent_n = agent_n, .err = err ? err : &cause };
+    struct agent_state *rows, *values, state;
     size_t n;
 
     if (read_values(domain, agent_n, arena, &rows, &n, err) < 0)
@@ -181,7 +186,10 @@ int agent_state_get(struct domain *domain, int64_t agent_n, int64_t now_ms, stru
         return err_set(err, ERR_NOT_FOUND, "the agent with row %lld has no state",
                        (long long)agent_n);
     agent_state_join(rows, n, NULL, 0, arena, &values, &n);
-    *ret_state = agent_state_resolve(values, n, now_ms, message_descends, &family, arena);
+    state = agent_state_resolve(values, n, now_ms, message_descends, &family, arena);
+    if (family.failed)
+        return -1;
+    *ret_state = state;
     ret_state->arena = arena;
     return 0;
 }
@@ -267,17 +275,21 @@ static void bind_slots(struct stmt *q, const struct agent_slots *slots, struct a
 #define REPLACE_ALL                                                                                \
     REPLACE("revision")                                                                            \
     REPLACE("updated_at")                                                                          \
-    REPLACE("lifecycle") REPLACE("last_wake_at") REPLACE("next_wake_at") REPLACE("sleep_until")    \
-        REPLACE("recent_head_message_id") REPLACE("head_at") REPLACE("latest_summary_message_id")  \
-            REPLACE("summary_at") REPLACE("consecutive_failure_count") REPLACE("success_count")    \
-                REPLACE("processed_counter_by_host") REPLACE("host_seen_at")                       \
-                    REPLACE("primary_goal") REPLACE("primary_goal_version")                        \
-                        REPLACE("active_task_id") REPLACE("active_task_id_version")                \
-                            REPLACE("open_loop_ids") REPLACE("open_loop_ids_version")              \
-                                REPLACE("preference_by_key") REPLACE("preference_by_key_version")  \
-                                    REPLACE("extension") REPLACE("extension_version")              \
-                                        REPLACE("slot_hosts") REPLACE("vector_clock")              \
-                                            REPLACE("host_n") "counter = excluded.counter"
+    REPLACE("lifecycle")                                                                           \
+    REPLACE("last_wake_at")                                                                        \
+    REPLACE("next_wake_at")                                                                        \
+    REPLACE("sleep_until")                                                                         \
+    REPLACE("recent_head_message_id")                                                              \
+    REPLACE("head_at") REPLACE("latest_summary_message_id") REPLACE("summary_at")                  \
+        REPLACE("consecutive_failure_count") REPLACE("success_count")                              \
+            REPLACE("processed_counter_by_host") REPLACE("host_seen_at") REPLACE("primary_goal")   \
+                REPLACE("primary_goal_version") REPLACE("active_task_id")                          \
+                    REPLACE("active_task_id_version") REPLACE("open_loop_ids")                     \
+                        REPLACE("open_loop_ids_version") REPLACE("preference_by_key")              \
+                            REPLACE("preference_by_key_version") REPLACE("extension")              \
+                                REPLACE("extension_version") REPLACE("slot_hosts")                 \
+                                    REPLACE("vector_clock")                                        \
+                                        REPLACE("host_n") "counter = excluded.counter"
 
 static int check_sizes(const struct agent_state *state, struct err *err)
 {

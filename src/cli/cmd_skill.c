@@ -1,4 +1,5 @@
-/* dormouse skill list, show, add, rm, enable, disable, run: an agent's skills, through the daemon.
+/* dormouse skill list, show, add, rm, restore, enable, disable, run: an agent's skills, through the
+ * daemon.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -246,6 +247,33 @@ const struct cli_command cli_cmd_skill_rm = {
     .operands_min = 1,
     .operands_max = 1,
     .run = run_rm,
+};
+
+static int run_restore(const struct cli_args *args)
+{
+    AUTO_JSON answer = NULL;
+    struct err err = ERR_INIT;
+    struct json_object *skill;
+
+    if (ask(args, "POST", cli_operand(args, 0), "/restore", STR("{}"), &answer, &err) < 0)
+        return cli_fail(args, &err);
+    if (cli_json(args))
+        return show(args, answer);
+    skill = json_find(answer, "skill");
+    print_line("Restored", member(skill, "name"));
+    print_list("files", json_find(skill, "files"));
+    return CLI_DONE;
+}
+
+const struct cli_command cli_cmd_skill_restore = {
+    .name = "skill restore",
+    .operands = "SKILL",
+    .summary = "Brings back a skill that was taken away, with all its files",
+    .details = "It is as it was then, on or off. SKILL is its name, or the id it had.",
+    .options = agent_option,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_restore,
 };
 
 static int set_enabled(const struct cli_args *args, struct str body)

@@ -55,6 +55,7 @@ const struct cli_command *const cli_commands[] = {
     &cli_cmd_skill_enable,
     &cli_cmd_skill_disable,
     &cli_cmd_skill_rm,
+    &cli_cmd_skill_restore,
     &cli_cmd_skill_validate,
     &cli_cmd_model_list,
     &cli_cmd_model_add,

@@ -59,6 +59,7 @@ extern const struct cli_command cli_cmd_skill_disable;
 extern const struct cli_command cli_cmd_skill_enable;
 extern const struct cli_command cli_cmd_skill_list;
 extern const struct cli_command cli_cmd_skill_rm;
+extern const struct cli_command cli_cmd_skill_restore;
 extern const struct cli_command cli_cmd_skill_run;
 extern const struct cli_command cli_cmd_skill_show;
 extern const struct cli_command cli_cmd_skill_validate;

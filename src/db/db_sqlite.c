@@ -154,6 +154,7 @@ static int set_up(struct sqlite *sqlite, const struct db_open *how, struct err *
         return pragma(sqlite, "PRAGMA query_only=ON; SELECT 1 FROM sqlite_master LIMIT 1", err);
     if (turn_wal_on(sqlite, err) < 0)
         return -1;
+    sqlite_join_writes(sqlite->handle);
     sqlite3_wal_hook(sqlite->handle, sqlite_after_commit, sqlite);
     snprintf(limit, sizeof(limit), "PRAGMA journal_size_limit=%u", SQLITE_WAL_BYTES_MAX);
     if (pragma(sqlite, limit, err) < 0)

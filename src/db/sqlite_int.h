@@ -9,7 +9,7 @@
 
 #include "db/db_int.h"
 
-#define SQLITE_WAL_BYTES_MAX (8 * MIB) /* what the -wal file is cut to when it is reset */
+#define SQLITE_WAL_BYTES_MAX (16 * MIB) /* what the -wal file is cut to when it is reset */
 
 struct sqlite {
     struct db db; /* first */
@@ -42,6 +42,9 @@ int sqlite_fail(struct sqlite *sqlite, int rc, struct err *err);
 /* Makes an empty database for its owner alone (-wal and -shm take its mode), unless there is a file
  * already. */
 int sqlite_create(const char *path, struct err *err);
+
+/* sqlite_wal.c: from now on what is appended to the log reaches the file a transaction at a time. */
+void sqlite_join_writes(sqlite3 *handle);
 
 /* sqlite_admin.c */
 void sqlite_idle(struct db *db);

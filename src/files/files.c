@@ -124,23 +124,48 @@ static int fold_range(struct str prefix, struct arena *arena, struct str *ret_fr
     return 0;
 }
 
-int file_list(struct files *files, struct str tree, struct str prefix, struct arena *arena,
-              struct file **ret_files, size_t *ret_count, struct err *err)
+/* Of rows whose folded paths are below prefix those that are below it as it is written, in order.
+ */
+static size_t keep_below(struct str prefix, struct file *rows, size_t all)
 {
-    struct str from, to;
-    struct file *rows;
-    size_t all, count = 0;
+    size_t count = 0;
 
-    if (file_tree_check(tree, err) < 0 || fold_range(prefix, arena, &from, &to, err) < 0 ||
-        store_list(files, tree, from, to, arena, &rows, &all, err) < 0)
-        return -1;
     for (size_t i = 0; i < all; i++)
         if (str_starts(rows[i].path, prefix))
             rows[count++] = rows[i];
     if (count)
         qsort(rows, count, sizeof(*rows), by_path);
+    return count;
+}
+
+int file_list(struct files *files, struct str tree, struct str prefix, struct arena *arena,
+              struct file **ret_files, size_t *ret_count, struct err *err)
+{
+    struct str from, to;
+    struct file *rows;
+    size_t all;
+
+    if (file_tree_check(tree, err) < 0 || fold_range(prefix, arena, &from, &to, err) < 0 ||
+        store_list(files, tree, from, to, arena, &rows, &all, err) < 0)
+        return -1;
+    *ret_count = keep_below(prefix, rows, all);
     *ret_files = rows;
-    *ret_count = count;
+    return 0;
+}
+
+int file_list_deleted(struct files *files, struct str tree, struct str prefix, int64_t since,
+                      struct arena *arena, struct file **ret_files, size_t *ret_count,
+                      struct err *err)
+{
+    struct str from, to;
+    struct file *rows;
+    size_t all;
+
+    if (file_tree_check(tree, err) < 0 || fold_range(prefix, arena, &from, &to, err) < 0 ||
+        store_list_deleted(files, tree, from, to, since, arena, &rows, &all, err) < 0)
+        return -1;
+    *ret_count = keep_below(prefix, rows, all);
+    *ret_files = rows;
     return 0;
 }
 

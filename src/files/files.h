@@ -70,6 +70,13 @@ int file_get_version(struct files *files, struct str tree, struct str path, int6
 /* Files below prefix ("knowledge/", empty: all) in order of path, without content. */
 int file_list(struct files *files, struct str tree, struct str prefix, struct arena *arena,
               struct file **ret_files, size_t *ret_count, struct err *err);
+/* Files below prefix whose newest version is their deletion, made at since (Unix ms) or later; in
+ * order of path, without content. version is that of the deletion: the one before it has what was
+ * there.
+ */
+int file_list_deleted(struct files *files, struct str tree, struct str prefix, int64_t since,
+                      struct arena *arena, struct file **ret_files, size_t *ret_count,
+                      struct err *err);
 /* Versions, newest first, without content; before 0: from the newest; at most limit (0: 100). */
 int file_history(struct files *files, struct str tree, struct str path, int64_t before, int limit,
                  struct arena *arena, struct file **ret_versions, size_t *ret_count,

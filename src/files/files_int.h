@@ -38,6 +38,10 @@ int store_version(struct files *files, int64_t file_n, int64_t version, struct a
 /* Live files of a tree whose folded path lies in [from, to), without content; any order. */
 int store_list(struct files *files, struct str tree, struct str from, struct str to,
                struct arena *arena, struct file **ret_files, size_t *ret_count, struct err *err);
+/* The same of those that were deleted at since or later. */
+int store_list_deleted(struct files *files, struct str tree, struct str from, struct str to,
+                       int64_t since, struct arena *arena, struct file **ret_files,
+                       size_t *ret_count, struct err *err);
 int store_history(struct files *files, int64_t file_n, int64_t before, int limit,
                   struct arena *arena, struct file **ret_versions, size_t *ret_count,
                   struct err *err);

@@ -117,6 +117,25 @@ int store_list(struct files *files, struct str tree, struct str from, struct str
     return read_all(q, arena, ret_files, ret_count, err);
 }
 
+int store_list_deleted(struct files *files, struct str tree, struct str from, struct str to,
+                       int64_t since, struct arena *arena, struct file **ret_files,
+                       size_t *ret_count, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(files->domain),
+                   SQL("SELECT " FILE_COLUMNS FROM_HEAD
+                       "WHERE f.tree = ? AND f.folded >= ? AND f.folded < ?"
+                       " AND f.deleted_at >= ?"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_str(q, tree);
+    stmt_bind_str(q, from);
+    stmt_bind_str(q, to);
+    stmt_bind_i64(q, since);
+    return read_all(q, arena, ret_files, ret_count, err);
+}
+
 int store_history(struct files *files, int64_t file_n, int64_t before, int limit,
                   struct arena *arena, struct file **ret_versions, size_t *ret_count,
                   struct err *err)

@@ -96,6 +96,10 @@ int memory_admits(struct str tree, struct str path, struct err *err);
 struct str memory_tree(const struct agent *agent, struct arena *arena);
 /* The path as agents see it, of the store's. */
 struct str memory_seen_path(struct str store_path, struct arena *arena);
+/* The path as its file is spelt, of any spelling: as agents see it. As given when there is no such
+ * file; removed says that it was one until just now. */
+struct str memory_spelling(struct files *files, const struct agent *agent, struct str path,
+                           bool removed, struct arena *arena);
 /* Two lists of where text came from as one: "file,web". */
 struct str memory_taint_join(struct str a, struct str b, struct arena *arena);
 

@@ -2,7 +2,7 @@
  *
  * Where a thread stands is what its newest message and its newest public event say: each knows its
  * place, and both are found by a look at the end of an index. So a run writes the thread's row when
- * it begins and when it ends, for lists of conversations, and not at every step.
+ * it begins, and when it ends a while later, for lists of conversations, and not at every step.
  *
  * SPDX-License-Identifier: MIT
  */

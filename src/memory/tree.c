@@ -99,6 +99,22 @@ struct str memory_seen_path(struct str store_path, struct arena *arena)
     return str_from(arena_printf(arena, "skills/%.*s.md", STR_ARG(name)));
 }
 
+struct str memory_spelling(struct files *files, const struct agent *agent, struct str path,
+                           bool removed, struct arena *arena)
+{
+    struct err none = ERR_INIT;
+    struct str store_path;
+    struct file *newest;
+    size_t n;
+
+    if (!files || memory_path(path, true, arena, &store_path, &none) < 0 ||
+        file_history(files, memory_tree(agent, arena), store_path, 0, 1, arena, &newest, &n,
+                     &none) < 0 ||
+        n == 0 || (newest[0].deleted && !removed))
+        return path;
+    return memory_seen_path(newest[0].path, arena);
+}
+
 /* ---- reading ---- */
 
 static const char *const mapped[] = { "AGENTS.md", "tools.json" };

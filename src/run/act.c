@@ -174,25 +174,31 @@ static int append_result(struct run_call *call, struct message *message, const s
     return run_message_append(run, message, err);
 }
 
+void run_call_why_not(const struct run_call *call, struct err *why)
+{
+    enum err_code code = call->unknown   ? ERR_EFFECT_UNKNOWN
+                         : call->no_code ? call->no_code
+                                         : run_stop_code(call->run);
+
+    if (!code)
+        code = ERR_CANCELLED;
+    err_set(why, code, "%.*s",
+            STR_ARG(call->no_message.n ? call->no_message : str_from(err_sentence(code))));
+}
+
 int run_call_refuse(struct run_call *call, struct run_said *said, struct message *message,
                     struct err *err)
 {
     struct run *run = call->run;
-    enum err_code code = call->unknown   ? ERR_EFFECT_UNKNOWN
-                         : call->no_code ? call->no_code
-                                         : run_stop_code(run);
     struct err why = ERR_INIT;
 
-    if (!code)
-        code = ERR_CANCELLED;
-    err_set(&why, code, "%.*s",
-            STR_ARG(call->no_message.n ? call->no_message : str_from(err_sentence(code))));
+    run_call_why_not(call, &why);
     run_message_init(run, message, MESSAGE_TOOL_RESULT);
     if (append_result(call, message, &why, STR_NONE, err) < 0)
         return -1;
     if (call->operation_n && !call->unknown &&
         operation_settle(run->runner->config.agent_domain, call->operation_n,
-                         str_from(err_name(code)), run->unit.now, err) < 0)
+                         str_from(err_name(why.code)), run->unit.now, err) < 0)
         return -1;
     call->result_n = message->n;
     said->ref = message->n;

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/json_write.h"
+#include "memory/edit.h"
 #include "run/run_int.h"
 
 #define APPROVAL_MS ((int64_t)7 * 24 * 60 * 60 * 1000)
@@ -179,9 +180,19 @@ bool run_call_is_memory(const struct run_call *call)
            call->verdict.contract->inbox_kind == INBOX_MEMORY;
 }
 
+/* A model may spell a path as it likes: clients are told the file. */
+static struct str path_of(const struct run_call *call, struct json_object *arguments,
+                          struct arena *arena)
+{
+    return memory_spelling(call->run->runner->config.files, &call->run->agent,
+                           json_str(json_find(arguments, "path")),
+                           str_is(json_str(json_find(arguments, "operation")), "delete"), arena);
+}
+
 void run_memory_complete(const struct run_call *call, const struct err *why, struct buf *out)
 {
     struct json_writer w = JSON_WRITER(out);
+    AUTO_ARENA arena = ARENA_INIT;
     AUTO_JSON arguments = NULL;
     char text[ERR_TEXT_MAX];
 
@@ -192,7 +203,7 @@ void run_memory_complete(const struct run_call *call, const struct err *why, str
     json_write_key(&w, "success");
     json_write_bool(&w, !why);
     json_write_key(&w, "path");
-    json_write_str(&w, json_str(json_find(arguments, "path")));
+    json_write_str(&w, path_of(call, arguments, &arena));
     if (why) {
         json_write_key(&w, "error");
         json_write_object_begin(&w);

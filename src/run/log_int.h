@@ -83,13 +83,12 @@ int run_open_of_thread(struct domain *domain, int64_t thread_n, struct arena *ar
 int run_records(struct domain *domain, int64_t agent_n, int64_t before, int limit,
                 struct arena *arena, struct run_record **ret_records, size_t *ret_count,
                 struct err *err);
-/* Runs that have not ended, oldest first, a page at a time: after the run (after_at, after_n) or
- * from the start (0, 0), at most limit. Of this host (0: of
- * all), and without those that wait under the rules of this hash. Cost is what is open, not what is
- * stored. */
-int run_open_page(struct domain *domain, int64_t host_n, struct str waits_well, int64_t after_at,
-                  int64_t after_n, int limit, struct arena *arena, struct run_record **ret_records,
-                  size_t *ret_count, struct err *err);
+/* Runs that have not ended, by their threads, a page at a time: after this thread (0: from the
+ * first), at most limit. Of this host (0: of all), and without those that wait under the rules of
+ * this hash. Cost is what is open, not what is stored. */
+int run_open_page(struct domain *domain, int64_t host_n, struct str waits_well,
+                  int64_t after_thread_n, int limit, struct arena *arena,
+                  struct run_record **ret_records, size_t *ret_count, struct err *err);
 /* When the next rest is over; 0: none waits for a time. */
 int run_next_wait(struct domain *domain, int64_t host_n, int64_t *ret_at, struct err *err);
 /* Rows of runs whose rest is over, at most max. */

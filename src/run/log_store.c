@@ -162,9 +162,12 @@ static int find_operation(struct db *db, struct operation *operation, struct err
 {
     AUTO(stmt) q = NULL;
 
-    if (db_prepare(db, SQL("SELECT n, status, attempts FROM operations WHERE operation_id = ?"), &q,
-                   err) < 0)
+    if (db_prepare(db,
+                   SQL("SELECT n, status, attempts FROM operations"
+                       " WHERE run_n = ? AND operation_id = ?"),
+                   &q, err) < 0)
         return -1;
+    stmt_bind_i64(q, operation->run_n);
     stmt_bind_str(q, operation->operation_id);
     if (stmt_step(q, err) != 1)
         return -1;
@@ -183,7 +186,7 @@ int operation_prepare(struct domain *domain, struct operation *operation, struct
                    SQL("INSERT INTO operations (operation_id, run_n, action_stable_id, tool_name,"
                        " keyed, status, created_at, updated_at)"
                        " VALUES (?, ?, ?, ?, ?, 'prepared', ?, ?)"
-                       " ON CONFLICT (operation_id) DO NOTHING RETURNING n"),
+                       " ON CONFLICT (run_n, operation_id) DO NOTHING RETURNING n"),
                    &q, err) < 0)
         return -1;
     stmt_bind_str(q, operation->operation_id);

@@ -226,6 +226,48 @@ static void write_body(struct json_writer *w, const struct run_record *run,
     }
 }
 
+/* What every event begins with. */
+static void begin(struct json_writer *w, const char *type, int64_t seq,
+                  const struct run_record *run, struct str thread_id, int64_t when)
+{
+    char at[TIMEFMT_SIZE];
+
+    timefmt_rfc3339(when, at);
+    json_write_object_begin(w);
+    key_text(w, "type", type);
+    json_write_key(w, "seq");
+    json_write_i64(w, seq);
+    key_str(w, "runId", run->run_key);
+    key_str(w, "threadId", thread_id);
+    key_text(w, "at", at);
+}
+
+static int finish(struct json_writer *w, const struct buf *out, struct err *err)
+{
+    json_write_object_end(w);
+    if (json_write_end(w) < 0)
+        return err_set(err, ERR_TOO_LARGE, "the event is longer than %zu bytes", out->max);
+    return 0;
+}
+
+bool run_public_has_before(const struct run_event_row *row)
+{
+    return row->event.type == RUN_EV_SETTLED && row->seq && row->data.n;
+}
+
+int run_public_before(struct buf *out, const struct run_record *run, struct str thread_id,
+                      const struct run_event_row *row, struct err *err)
+{
+    struct json_writer w = JSON_WRITER(out);
+    AUTO_JSON data = NULL;
+
+    if (json_parse(row->data, &data, err) < 0)
+        return -1;
+    begin(&w, "memory_edit_complete", row->seq - 1, run, thread_id, row->at);
+    write_members(&w, data);
+    return finish(&w, out, err);
+}
+
 int run_public_write(struct buf *out, const struct run_record *run, struct str thread_id,
                      const struct run_event_row *row, const struct message *message,
                      const struct inbox_item *item, struct err *err)
@@ -233,25 +275,14 @@ int run_public_write(struct buf *out, const struct run_record *run, struct str t
     struct json_writer w = JSON_WRITER(out);
     AUTO_JSON content = NULL;
     AUTO_JSON data = NULL;
-    char at[TIMEFMT_SIZE];
 
     if (message && json_parse(message->content, &content, err) < 0)
         return -1;
     if (row->data.n && json_parse(row->data, &data, err) < 0)
         return -1;
-    timefmt_rfc3339(row->at, at);
-    json_write_object_begin(&w);
-    key_text(&w, "type", run_public_type(&row->event, item));
-    json_write_key(&w, "seq");
-    json_write_i64(&w, row->seq);
-    key_str(&w, "runId", run->run_key);
-    key_str(&w, "threadId", thread_id);
-    key_text(&w, "at", at);
+    begin(&w, run_public_type(&row->event, item), row->seq, run, thread_id, row->at);
     write_body(&w, run, row, message, item, content, data);
-    json_write_object_end(&w);
-    if (json_write_end(&w) < 0)
-        return err_set(err, ERR_TOO_LARGE, "the event is longer than %zu bytes", out->max);
-    return 0;
+    return finish(&w, out, err);
 }
 
 bool run_is_followed(const struct run *run, const char *type)

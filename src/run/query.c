@@ -157,6 +157,24 @@ int run_open_in_thread(struct runner *runner, struct str thread_id, struct arena
     return fill(domain, &row, arena, ret_info, err) < 0 ? -1 : 1;
 }
 
+int run_end_of(struct runner *runner, int64_t run_n, struct arena *arena,
+               struct run_ending *ret_end, struct err *err)
+{
+    struct run_record row;
+    int r = run_load_n(runner->config.agent_domain, run_n, arena, &row, err);
+
+    if (r <= 0)
+        return r;
+    if (!row.ended_at || !row.stop_reason.n || str_is(row.stop_reason, "end_turn"))
+        return 0;
+    *ret_end = (struct run_ending){ .run_id = row.run_key,
+                                    .stop_reason = row.stop_reason,
+                                    .error_code = row.error_code,
+                                    .error_message = row.error_message,
+                                    .at = row.ended_at };
+    return 1;
+}
+
 int run_info_list(struct domain *domain, struct str agent_id, int64_t before, int limit,
                   struct arena *arena, struct run_info **ret_infos, size_t *ret_count,
                   struct err *err)
@@ -190,6 +208,7 @@ int run_list(struct runner *runner, struct str agent_id, int64_t before, int lim
 struct telling {
     struct domain *domain;
     struct str thread_id;
+    int64_t after;
     bool (*fn)(void *arg, const struct run_public *event);
     void *arg;
     struct arena arena, content; /* of the run; of the row */
@@ -197,6 +216,26 @@ struct telling {
     struct err *err;
     bool failed;
 };
+
+/* false: enough, or it failed. */
+static bool tell_before(struct telling *t, const struct run_event_row *row)
+{
+    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
+    struct run_public public;
+
+    if (!run_public_has_before(row) || row->seq - 1 <= t->after)
+        return true;
+    if (run_public_before(&json, &t->run, t->thread_id, row, t->err) < 0) {
+        t->failed = true;
+        return false;
+    }
+    public = (struct run_public){ .thread_id = t->thread_id,
+                                  .run_id = t->run.run_key,
+                                  .seq = row->seq - 1,
+                                  .type = "memory_edit_complete",
+                                  .json = buf_str(&json) };
+    return t->fn(t->arg, &public);
+}
 
 static bool tell(void *arg, const struct run_event_row *row)
 {
@@ -210,6 +249,8 @@ static bool tell(void *arg, const struct run_event_row *row)
         t->failed = run_load_n(t->domain, row->run_n, &t->arena, &t->run, t->err) <= 0;
     }
     arena_reset(&t->content);
+    if (!t->failed && !tell_before(t, row))
+        return false;
     if (t->failed ||
         run_content_load(t->domain, &row->event, row->ref, &t->content, &named, t->err) < 0 ||
         run_public_write(&json, &t->run, t->thread_id, row, named.is_message, named.is_item,
@@ -231,6 +272,7 @@ int run_events_after(struct runner *runner, struct str thread_id, struct str run
 {
     struct domain *domain = runner->config.agent_domain;
     struct telling t = { .domain = domain,
+                         .after = after,
                          .fn = fn,
                          .arg = arg,
                          .arena = ARENA_INIT,

@@ -21,6 +21,7 @@ struct making {
     struct inbox_item item;
     struct buf data;
     bool hidden; /* not for clients */
+    bool twice;  /* its data is told before it, as an event of its own: run_public_before() */
 };
 
 void run_new_id(const struct run *run, char ret_id[SHA256_TEXT_SIZE])
@@ -138,11 +139,28 @@ static void on_denied(struct run_call *call, struct making *making)
     making->said.data = buf_str(&making->data);
 }
 
+/* Who asked for a change of memory hears of its end, also when the run ends first: no event says so
+ * but the call's settlement, which tells both. */
+static void tell_withdrawn(struct run_call *call, struct making *making)
+{
+    struct err why = ERR_INIT;
+
+    run_call_why_not(call, &why);
+    run_memory_complete(call, &why, &making->data);
+    making->said.data = buf_str(&making->data);
+    making->twice = true;
+}
+
 static int on_settled(struct run *run, struct run_call *call, struct making *making,
                       struct err *err)
 {
-    if (run_withdraw(call, err) < 0)
+    enum inbox_kind kind = 0;
+    int r = run_withdraw(call, &kind, err);
+
+    if (r < 0)
         return -1;
+    if (r > 0 && kind == INBOX_MEMORY)
+        tell_withdrawn(call, making);
     if (!call->result_n)
         return run_call_refuse(call, &making->said, &making->message, err);
     return refer_to_message(run, call->result_n, making, err);
@@ -266,22 +284,35 @@ static int make_own(struct run *run, const struct bp_event *event, struct making
 
 /* ---- the row ---- */
 
-static void hand_out(struct run *run, const struct run_event_row *row, const struct making *making)
+static struct run_out_event *let_out(struct run *run, int64_t seq, const char *type)
 {
-    const char *type = run_public_type(&row->event, making->said.item);
     struct run_out_event *event;
-    struct err err = ERR_INIT;
 
-    if (!row->seq || !run_is_followed(run, type))
-        return;
+    if (!run_is_followed(run, type))
+        return NULL;
     event = NEW(struct run_out_event);
-    *event =
-        (struct run_out_event){ .seq = row->seq, .type = type, .json = BUF_INIT(LIMIT_JSON_BYTES) };
-    if (run_public_write(&event->json, &run->row, run->thread.id, row, making->said.message,
-                         making->said.item, &err) < 0)
-        LOG_ERROR("run", "an event can't be told", LOG_STR("run", run->row.run_key), LOG_ERR(&err));
+    *event = (struct run_out_event){ .seq = seq, .type = type, .json = BUF_INIT(LIMIT_JSON_BYTES) };
     *run->unit.out->last = event;
     run->unit.out->last = &event->next;
+    return event;
+}
+
+static void hand_out(struct run *run, const struct run_event_row *row, const struct making *making)
+{
+    struct run_out_event *event;
+    struct err err = ERR_INIT;
+    int r = 0;
+
+    if (!row->seq)
+        return;
+    if (making->twice && (event = let_out(run, row->seq - 1, "memory_edit_complete")))
+        r = run_public_before(&event->json, &run->row, run->thread.id, row, &err);
+    event = let_out(run, row->seq, run_public_type(&row->event, making->said.item));
+    if (r == 0 && event)
+        r = run_public_write(&event->json, &run->row, run->thread.id, row, making->said.message,
+                             making->said.item, &err);
+    if (r < 0)
+        LOG_ERROR("run", "an event can't be told", LOG_STR("run", run->row.run_key), LOG_ERR(&err));
 }
 
 static int append(struct run *run, const struct bp_event *event, struct making *making,
@@ -296,7 +327,7 @@ static int append(struct run *run, const struct bp_event *event, struct making *
     struct run_link link;
 
     if (!making->hidden && run_event_is_public(event, call_of(run, event)))
-        row.seq = ++run->thread.last_seq;
+        row.seq = run->thread.last_seq += making->twice ? 2 : 1;
     link = (struct run_link){ .type = event->type,
                               .key = event->key,
                               .bits = event->bits,

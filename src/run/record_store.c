@@ -1,8 +1,8 @@
 /* Rows of runs.
  *
  * A run is open until ended_at is set, which is when its status becomes one of those that stay.
- * Open runs are found through a partial index that orders them by age; so a start looks at what is
- * under way, however much is stored.
+ * Open runs are found through the partial index that allows a thread only one of them; so a start
+ * looks at what is under way, however much is stored.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -304,21 +304,20 @@ static void bind_host(struct stmt *q, int64_t host_n)
     stmt_bind_i64(q, host_n);
 }
 
-int run_open_page(struct domain *domain, int64_t host_n, struct str waits_well, int64_t after_at,
-                  int64_t after_n, int limit, struct arena *arena, struct run_record **ret_records,
-                  size_t *ret_count, struct err *err)
+int run_open_page(struct domain *domain, int64_t host_n, struct str waits_well,
+                  int64_t after_thread_n, int limit, struct arena *arena,
+                  struct run_record **ret_records, size_t *ret_count, struct err *err)
 {
     AUTO(stmt) q = NULL;
 
     if (db_prepare(domain_db(domain),
-                   SQL(RUN_SELECT "WHERE ended_at IS NULL AND (created_at, n) > (?, ?)"
+                   SQL(RUN_SELECT "WHERE ended_at IS NULL AND thread_n > ?"
                                   " AND (? = 0 OR host_n = ?)"
                                   " AND (status <> 'waiting' OR program_hash <> ?)"
-                                  " ORDER BY created_at, n LIMIT ?"),
+                                  " ORDER BY thread_n LIMIT ?"),
                    &q, err) < 0)
         return -1;
-    stmt_bind_i64(q, after_n ? after_at : INT64_MIN);
-    stmt_bind_i64(q, after_n);
+    stmt_bind_i64(q, after_thread_n);
     bind_host(q, host_n);
     stmt_bind_blob(q, waits_well);
     stmt_bind_i64(q, limit <= 0 ? LIST_DEFAULT : limit > LIST_MAX ? LIST_MAX : limit);

@@ -175,15 +175,13 @@ static void recover_page(struct loop_timer *timer)
     size_t n;
 
     if (run_open_page(runner->config.agent_domain, runner_host(runner), waits_well,
-                      runner->recover_at, runner->recover_after, PAGE, &arena, &rows, &n,
-                      &err) < 0) {
+                      runner->recover_after, PAGE, &arena, &rows, &n, &err) < 0) {
         LOG_ERROR("run", "the open runs could not be read", LOG_ERR(&err));
         runner_reload(runner, AGAIN_MS);
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        runner->recover_at = rows[i].created_at;
-        runner->recover_after = rows[i].n;
+        runner->recover_after = rows[i].thread_n;
         if (rows[i].status != RUN_WAITING || is_foreign(runner, &rows[i]))
             recover_one(runner, rows[i].run_key);
     }
@@ -194,7 +192,7 @@ static void recover_page(struct loop_timer *timer)
 /* The run is among the open ones again: look through them from the start. */
 void runner_reload(struct runner *runner, int64_t delay_ms)
 {
-    runner->recover_at = runner->recover_after = 0;
+    runner->recover_after = 0;
     loop_timer_start(runner->config.loop, &runner->recover, delay_ms);
 }
 

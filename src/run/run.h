@@ -122,6 +122,14 @@ int run_get(struct runner *runner, struct str run_id, struct arena *arena,
 /* By a unique beginning of at least 4 characters: what people type. */
 int run_find(struct runner *runner, struct str prefix, struct arena *arena,
              struct run_info *ret_info, struct err *err);
+/* How the run of this row (a message names it) ended otherwise than with an answer. 1: so it did;
+ * 0: it ended well, or goes on. */
+struct run_ending {
+    struct str run_id, stop_reason, error_code, error_message;
+    int64_t at;
+};
+int run_end_of(struct runner *runner, int64_t run_n, struct arena *arena,
+               struct run_ending *ret_end, struct err *err);
 /* The run of a thread that has not ended: 1 found, 0 none (or no such thread). */
 int run_open_in_thread(struct runner *runner, struct str thread_id, struct arena *arena,
                        struct run_info *ret_info, struct err *err);

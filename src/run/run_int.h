@@ -167,8 +167,8 @@ struct runner {
         waited; /* rests that are over, questions that expire: by either clock */
     int64_t waited_at;
     struct loop_timer recover; /* goes through the open runs, a page a tick */
-    int64_t recover_at, recover_after;
-    size_t thinking; /* model requests under way */
+    int64_t recover_after;     /* the thread of the last one */
+    size_t thinking;           /* model requests under way */
     struct run *queue_first, **queue_last;
     struct bp_engine
         *engines[RUNNER_ENGINES]; /* idle ones: setting one up costs more than a turn */
@@ -221,6 +221,11 @@ bool run_event_is_public(const struct bp_event *event, const struct run_call *ca
 /* Of an event that is public; item: what its row refers to, if it is one. */
 const char *run_public_type(const struct bp_event *event, const struct inbox_item *item);
 /* Appends the event as one line of JSON. */
+/* A settlement that withdrew a question about memory is two events to clients: memory_edit_complete
+ * with the number before its own, then its result. Does the row tell one before it? */
+bool run_public_has_before(const struct run_event_row *row);
+int run_public_before(struct buf *out, const struct run_record *run, struct str thread_id,
+                      const struct run_event_row *row, struct err *err);
 int run_public_write(struct buf *out, const struct run_record *row, struct str thread_id,
                      const struct run_event_row *event, const struct message *message,
                      const struct inbox_item *item, struct err *err);
@@ -277,6 +282,8 @@ int run_call_ask_unknown(struct run_call *call, struct err *err);
 void run_call_release(struct run_call *call);
 void run_call_tool(const struct run_call *call, struct tool_call *ret_call);
 uint32_t run_call_bits(const struct tool_verdict *verdict);
+/* Why a call does not act. */
+void run_call_why_not(const struct run_call *call, struct err *why);
 /* Writes the result of a call that will not act. */
 int run_call_refuse(struct run_call *call, struct run_said *said, struct message *message,
                     struct err *err);
@@ -306,8 +313,9 @@ void run_memory_complete(const struct run_call *call, const struct err *why, str
 void run_stop_effects(struct run *run);
 /* Why nothing may begin or go on: kill_switch_active, cancelled or budget_exceeded; else none. */
 enum err_code run_stop_code(const struct run *run);
-/* Inside a unit: nobody needs to answer what is still pending of this call. */
-int run_withdraw(struct run_call *call, struct err *err);
+/* Inside a unit: nobody needs to answer what is still pending of this call. 1: something was, and
+ * *ret_kind (may be NULL) says what; 0: nothing was. */
+int run_withdraw(struct run_call *call, enum inbox_kind *ret_kind, struct err *err);
 /* Offers kill or unkill when the switches say something else than the engine knows. */
 int run_follow_kill(struct run *run, struct err *err);
 /* Offers spent when the run has used more tokens than it may. */

@@ -45,7 +45,7 @@ static int end_questions(struct run *run, struct err *err)
     return 0;
 }
 
-int run_withdraw(struct run_call *call, struct err *err)
+int run_withdraw(struct run_call *call, enum inbox_kind *ret_kind, struct err *err)
 {
     const struct inbox_decision decision = { .state = INBOX_WITHDRAWN, .by = STR("system") };
     struct run *run = call->run;
@@ -57,10 +57,12 @@ int run_withdraw(struct run_call *call, struct err *err)
         return -1;
     if (item.state != INBOX_PENDING)
         return 0;
+    if (ret_kind)
+        *ret_kind = item.kind;
     return inbox_decide(run->runner->config.agent_domain, run->runner->config.change, item.id,
                         &decision, run->unit.now, &item, &run->scratch, err) < 0
                ? -1
-               : 0;
+               : 1;
 }
 
 /* ---- cancel ---- */
@@ -137,7 +139,7 @@ int run_withdraw_acting(struct run *run, struct err *err)
 {
     for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
         if (run->calls[key].acting && !run->calls[key].asked &&
-            run_withdraw(&run->calls[key], err) < 0)
+            run_withdraw(&run->calls[key], NULL, err) < 0)
             return -1;
     }
     return 0;

@@ -11,6 +11,8 @@
 #include "base/log.h"
 #include "run/run_int.h"
 
+#define THREAD_BEHIND_MS 10000
+
 static struct loop *loop_of(const struct run *run)
 {
     return run->runner->config.loop;
@@ -217,17 +219,28 @@ static bool begins_to_wait(struct run *run)
     return !waited && str_is(run->row.wait_kind, "inbox");
 }
 
-static int save(struct run *run, struct err *err)
+/* When a conversation was last used is what its run began at, or ended at if that was a while
+ * later: not every step of it. Lists are ordered by it; what it holds they count themselves. */
+static int save_thread(struct run *run, struct err *err)
 {
     bool begins = run->rows == run->unit.rows;
+    int64_t behind = run->unit.now - run->thread.updated_at;
 
+    if (!run->unit.rows || !(begins || (run->ended && behind >= THREAD_BEHIND_MS)))
+        return 0;
+    if (thread_save(run->runner->config.agent_domain, &run->thread, run->unit.now, err) < 0)
+        return -1;
+    run->thread.updated_at = run->unit.now;
+    return 0;
+}
+
+static int save(struct run *run, struct err *err)
+{
     if (begins_to_wait(run) && run_tell_wait(run, err) < 0)
         return -1;
     if (run->unit.out->ended && run_tell_end(run, err) < 0)
         return -1;
-    /* When a conversation was last used is what its run began or ended at: not every step of it. */
-    if (run->unit.rows && (begins || run->ended) &&
-        thread_save(run->runner->config.agent_domain, &run->thread, run->unit.now, err) < 0)
+    if (save_thread(run, err) < 0)
         return -1;
     if (!run->dirty)
         return 0;

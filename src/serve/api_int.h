@@ -73,6 +73,8 @@ void api_write_agent(struct json_writer *w, const struct agent_status *status,
 void api_write_thread(struct json_writer *w, const struct conversation *conversation);
 void api_write_message(struct json_writer *w, const struct message *message);
 /* {"type":"error",...}: what a WebSocket client is told. */
+/* after: the message that it comes after. */
+void api_write_end(struct json_writer *w, const struct run_ending *end, int64_t after);
 void api_write_error(struct json_writer *w, const struct err *err);
 
 /* What is answered between these two belongs to what the handler wrote in this tick: if that can't
@@ -220,6 +222,7 @@ void api_skills_validate(struct serve_request *request);
 void api_skills_get(struct serve_request *request);
 void api_skills_change(struct serve_request *request);
 void api_skills_remove(struct serve_request *request);
+void api_skills_restore(struct serve_request *request);
 void api_skills_file(struct serve_request *request);
 
 #endif

@@ -282,6 +282,17 @@ void api_write_message(struct json_writer *w, const struct message *message)
     json_write_object_end(w);
 }
 
+void api_write_end(struct json_writer *w, const struct run_ending *end, int64_t after)
+{
+    json_write_object_begin(w);
+    api_put_str(w, "runId", end->run_id);
+    api_put_i64(w, "after", after);
+    api_put_str(w, "stopReason", end->stop_reason);
+    put_error(w, end->error_code, end->error_message);
+    api_put_time(w, "at", end->at);
+    json_write_object_end(w);
+}
+
 void api_write_error(struct json_writer *w, const struct err *err)
 {
     char text[ERR_TEXT_MAX + 64];

@@ -7,40 +7,70 @@
 
 #define EVENTS_MAX 1000
 #define PAGE_BYTES (8 * MIB)
+#define RUNS_READ  25 /* at once */
 
 /* ---- looking ---- */
+
+struct runs_page {
+    struct str agent_id;
+    int64_t before, left; /* before: 0 when there are no more */
+};
+
+/* Runs as they are read, a few at a time: prompts and results may be long, and a page of them ends
+ * when it is, however many were asked for. */
+static int list_runs(struct serve_request *request, struct json_writer *w, const struct buf *json,
+                     struct runs_page *page, struct err *err)
+{
+    struct runner *runner = api_of(request)->config.runner;
+    struct run_info *infos;
+    size_t n, wanted;
+
+    do {
+        wanted = page->left < RUNS_READ ? (size_t)page->left : RUNS_READ;
+        if (run_list(runner, page->agent_id, page->before, (int)wanted,
+                     serve_request_arena(request), &infos, &n, err) < 0)
+            return -1;
+        for (size_t i = 0; i < n && json->n < PAGE_BYTES; i++) {
+            api_write_run(w, &infos[i]);
+            page->before = infos[i].n;
+            page->left--;
+        }
+    } while (n == wanted && page->left && json->n < PAGE_BYTES);
+    if (n < wanted && (!n || page->before == infos[n - 1].n))
+        page->before = 0;
+    return 0;
+}
 
 void api_runs_list(struct serve_request *request)
 {
     struct api *api = api_of(request);
-    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
+    AUTO_BUF json = BUF_INIT(PAGE_BYTES + LIMIT_JSON_BYTES);
     struct json_writer w = JSON_WRITER(&json);
     struct agent agent = { .id = NULL };
-    int64_t before = 0, limit = 50;
-    struct run_info *infos;
+    struct runs_page page = { .left = 50 };
     struct err err = ERR_INIT;
-    size_t n;
 
     if (api_check_query(request) < 0 ||
-        api_query_i64(request, "before", 1, INT64_MAX, &before) < 0 ||
-        api_query_i64(request, "limit", 1, 500, &limit) < 0)
+        api_query_i64(request, "before", 1, INT64_MAX, &page.before) < 0 ||
+        api_query_i64(request, "limit", 1, 500, &page.left) < 0)
         return;
-    if ((serve_request_query(request, "agent").n &&
-         api_find_agent(api, serve_request_query(request, "agent"), serve_request_arena(request),
-                        &agent, &err) < 0) ||
-        run_list(api->config.runner, str_from(agent.id), before, (int)limit,
-                 serve_request_arena(request), &infos, &n, &err) < 0) {
+    if (serve_request_query(request, "agent").n &&
+        api_find_agent(api, serve_request_query(request, "agent"), serve_request_arena(request),
+                       &agent, &err) < 0) {
         serve_reply_error(request, &err);
         return;
     }
+    page.agent_id = str_from(agent.id);
     json_write_object_begin(&w);
     json_write_key(&w, "runs");
     json_write_array_begin(&w);
-    for (size_t i = 0; i < n; i++)
-        api_write_run(&w, &infos[i]);
+    if (list_runs(request, &w, &json, &page, &err) < 0) {
+        serve_reply_error(request, &err);
+        return;
+    }
     json_write_array_end(&w);
-    if (n == (size_t)limit)
-        api_put_i64(&w, "before", infos[n - 1].n);
+    if (page.before)
+        api_put_i64(&w, "before", page.before);
     json_write_object_end(&w);
     api_reply(request, 200, &json, &w);
 }

@@ -342,6 +342,29 @@ void api_skills_remove(struct serve_request *request)
     }
 }
 
+void api_skills_restore(struct serve_request *request)
+{
+    struct api *api = api_of(request);
+    struct skill back = { .name = STR_NONE };
+    struct agent agent;
+    struct err err = ERR_INIT;
+    int r;
+
+    if (api_check_query(request) < 0 || api_agent(request, &agent) < 0)
+        return;
+    r = loop_unit_begin(api->config.loop, api->config.agent_domain, &err);
+    if (r == 0)
+        r = in_unit(api,
+                    skills_restore(api->config.skills, &agent,
+                                   serve_request_param(request, "skillId"), API_OWNER,
+                                   serve_request_arena(request), &back, &err),
+                    &err);
+    if (r < 0)
+        serve_reply_error(request, &err);
+    else
+        reply_skill(request, 200, &agent, back.name);
+}
+
 /* ---- archives ---- */
 
 void api_skills_import(struct serve_request *request)

@@ -33,11 +33,20 @@ int api_thread(struct serve_request *request, struct thread *ret_thread)
     return r < 0 ? -1 : 0;
 }
 
+#define MESSAGES_MAX 500
+
+/* The last message of each run on the page, newest first. */
+struct ending {
+    int64_t run_n, message_n;
+};
+
 struct listing {
     struct json_writer *w;
     struct buf *json;
     int64_t left, last;
     bool more;
+    struct ending endings[MESSAGES_MAX];
+    size_t ending_count;
 };
 
 static bool list_message(void *arg, const struct message *message)
@@ -51,7 +60,32 @@ static bool list_message(void *arg, const struct message *message)
     }
     api_write_message(listing->w, message);
     listing->last = message->n;
+    if (message->run_n && (!listing->ending_count ||
+                           listing->endings[listing->ending_count - 1].run_n != message->run_n))
+        listing->endings[listing->ending_count++] =
+            (struct ending){ .run_n = message->run_n, .message_n = message->n };
     return true;
+}
+
+/* What no message says: that a run was stopped or failed, and after which of these messages. */
+static int write_ends(struct serve_request *request, const struct listing *listing, struct err *err)
+{
+    struct json_writer *w = listing->w;
+    struct run_ending end;
+    int r;
+
+    json_write_key(w, "ends");
+    json_write_array_begin(w);
+    for (size_t i = 0; i < listing->ending_count; i++) {
+        r = run_end_of(api_of(request)->config.runner, listing->endings[i].run_n,
+                       serve_request_arena(request), &end, err);
+        if (r < 0)
+            return -1;
+        if (r > 0)
+            api_write_end(w, &end, listing->endings[i].message_n);
+    }
+    json_write_array_end(w);
+    return 0;
 }
 
 /* Where the thread stands, read together with its newest messages: events after lastSeq are exactly
@@ -85,7 +119,7 @@ void api_threads_messages(struct serve_request *request)
 
     if (api_check_query(request) < 0 ||
         api_query_i64(request, "before", 1, INT64_MAX, &before) < 0 ||
-        api_query_i64(request, "limit", 1, 500, &listing.left) < 0 ||
+        api_query_i64(request, "limit", 1, MESSAGES_MAX, &listing.left) < 0 ||
         api_thread(request, &thread) < 0)
         return;
     json_write_object_begin(&w);
@@ -97,6 +131,10 @@ void api_threads_messages(struct serve_request *request)
         return;
     }
     json_write_array_end(&w);
+    if (write_ends(request, &listing, &err) < 0) {
+        serve_reply_error(request, &err);
+        return;
+    }
     if (listing.more)
         api_put_i64(&w, "before", listing.last);
     if (before == 0 && write_now(request, &w, &thread, &err) < 0) {

@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,25 +51,37 @@ static bool is_base64url(struct str s)
 
 /* ---- the token file ---- */
 
+/* A file without a name until all of it is there: a kill in the middle leaves neither half a token
+ * nor a temporary file. */
+static int link_whole(const char *path, struct str line)
+{
+    AUTO_TEXT copy = alloc_text(path);
+    AUTO_FD fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    char by_fd[32];
+
+    if (fd < 0 || file_write_all(fd, line) < 0 || fsync(fd) < 0)
+        return -1;
+    snprintf(by_fd, sizeof(by_fd), "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, by_fd, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+}
+
 static int make_token(struct guard *guard, const char *path, struct err *err)
 {
     unsigned char bytes[GUARD_TOKEN_BYTES];
     char line[GUARD_TOKEN_TEXT + 2];
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    bool good;
 
-    if (fd < 0)
-        return err_set(err, ERR_INTERNAL, "make the token file %s: %s", path, strerror(errno));
     rand_fill(rand_system(), bytes, sizeof(bytes));
     base64url(bytes, sizeof(bytes), guard->token);
     snprintf(line, sizeof(line), "%s\n", guard->token);
-    good = file_write_all(fd, str_from(line)) == 0 && fsync(fd) == 0;
-    if (close(fd) < 0 || !good) {
-        err_set(err, ERR_STORAGE_FAILED, "write the token file %s: %s", path, strerror(errno));
-        unlink(path); /* half a token must not be found at the next start */
-        return -1;
-    }
-    return 0;
+    if (link_whole(path, str_from(line)) == 0)
+        return 0;
+    /* Not every file system has files without a name. */
+    if (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)
+        return file_write_atomic(path, str_from(line), 0600, err);
+    if (errno == ENOSPC || errno == EDQUOT || errno == EIO)
+        return err_set(err, ERR_STORAGE_FAILED, "write the token file %s: %s", path,
+                       strerror(errno));
+    return err_set(err, ERR_INTERNAL, "make the token file %s: %s", path, strerror(errno));
 }
 
 static int read_token(struct guard *guard, int fd, const char *path, struct err *err)

@@ -1,4 +1,4 @@
-/* Making, changing and removing an agent's own skills.
+/* Making, changing, removing and bringing back an agent's own skills.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -232,6 +232,75 @@ int skills_remove(struct skills *skills, const struct agent *agent, struct str i
                       by, &arena, err) < 0)
             return -1;
     return skill_store_remove(skills, agent->n, skill.name, err);
+}
+
+/* ---- bringing back ---- */
+
+static int not_whole(struct str name, struct err *err)
+{
+    return err_set(err, ERR_CONFLICT,
+                   "the files of skill \"%.*s\" are not those it had when it was removed; bring "
+                   "back single files from their history",
+                   STR_ARG(name));
+}
+
+/* What went when its SKILL.md went: that is the first file a removal takes. */
+static int removed_files(struct skills *skills, struct str tree, struct str name,
+                         struct arena *arena, struct file **ret_files, size_t *ret_count,
+                         struct err *err)
+{
+    struct str folder = str_from(arena_printf(arena, "skills/%.*s/", STR_ARG(name)));
+    struct str text = str_from(arena_printf(arena, "%.*sSKILL.md", STR_ARG(folder)));
+    struct file *newest;
+    size_t n;
+
+    if (file_history(skills->config.files, tree, text, 0, 1, arena, &newest, &n, err) < 0)
+        return -1;
+    if (n == 0 || !newest[0].deleted)
+        return not_whole(name, err);
+    return file_list_deleted(skills->config.files, tree, folder, newest[0].updated_at, arena,
+                             ret_files, ret_count, err);
+}
+
+/* SKILL.md last: with it the row is made anew, of all that is there. */
+static int put_back(struct skills *skills, struct str tree, struct str name,
+                    const struct file *files, size_t count, struct str by, struct arena *arena,
+                    struct err *err)
+{
+    struct str text = str_from(arena_printf(arena, "skills/%.*s/SKILL.md", STR_ARG(name)));
+    struct file file;
+
+    for (int last = 0; last < 2; last++)
+        for (size_t i = 0; i < count; i++)
+            if (str_eq(files[i].path, text) == last &&
+                file_restore(skills->config.files, tree, files[i].path, files[i].version - 1, by,
+                             STR("the skill was brought back"), arena, &file, err) < 0)
+                return -1;
+    return 0;
+}
+
+int skills_restore(struct skills *skills, const struct agent *agent, struct str id, struct str by,
+                   struct arena *arena, struct skill *ret_skill, struct err *err)
+{
+    struct str tree = skills_tree(agent, arena);
+    struct skill removed;
+    struct file *files;
+    size_t count;
+    int r = skill_store_find_removed(skills, agent->n, id, arena, &removed, err);
+
+    if (r == 0)
+        return err_set(err, ERR_NOT_FOUND, "agent %s had no skill \"%.*s\" that was removed",
+                       agent->id, STR_ARG(utf8_truncate(id, 200)));
+    if (r < 0 || check_free(skills, agent, removed.name, arena, err) < 0 ||
+        removed_files(skills, tree, removed.name, arena, &files, &count, err) < 0 ||
+        skill_store_bring_back(skills, &removed, err) < 0)
+        return -1;
+    skills->source = arena_copy(arena, removed.source.p, removed.source.n);
+    r = put_back(skills, tree, removed.name, files, count, by, arena, err);
+    skills->source = NULL;
+    if (r < 0 || read_back(skills, agent, removed.name, arena, ret_skill, err) < 0)
+        return -1;
+    return str_eq(ret_skill->content_hash, removed.content_hash) ? 0 : not_whole(removed.name, err);
 }
 
 /* ---- import ---- */

@@ -91,6 +91,11 @@ int skills_enable(struct skills *skills, const struct agent *agent, struct str i
                   struct arena *arena, struct skill *ret_skill, struct err *err);
 int skills_remove(struct skills *skills, const struct agent *agent, struct str id, struct str by,
                   struct err *err);
+/* Inside a unit: the skill that was removed last under this id or name, with every file it had then
+ * and as it was (on or off, id, source). not_found when none was; conflict when the name is taken
+ * again or its files are no longer those it had. */
+int skills_restore(struct skills *skills, const struct agent *agent, struct str id, struct str by,
+                   struct arena *arena, struct skill *ret_skill, struct err *err);
 /* Inside a unit: a directory with all its files, also wrapped in one directory of the archive. All
  * or nothing; replaces nothing: conflict when the name is taken. */
 int skills_import(struct skills *skills, const struct agent *agent,

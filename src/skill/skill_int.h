@@ -79,6 +79,10 @@ int skill_store_find(struct skills *skills, int64_t agent_n, struct str id, stru
 int skill_store_put(struct skills *skills, int64_t agent_n, struct skill *skill,
                     struct arena *arena, struct err *err);
 int skill_store_remove(struct skills *skills, int64_t agent_n, struct str name, struct err *err);
+/* The one of this id or name that was removed last. 1 found, 0 there is none. */
+int skill_store_find_removed(struct skills *skills, int64_t agent_n, struct str id,
+                             struct arena *arena, struct skill *ret_skill, struct err *err);
+int skill_store_bring_back(struct skills *skills, const struct skill *skill, struct err *err);
 
 /* Whether the agent does without this shared skill: 1 it does, 0 it does not. */
 int skill_store_is_off(struct skills *skills, int64_t agent_n, struct str name, struct err *err);

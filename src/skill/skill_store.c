@@ -5,10 +5,10 @@
 #include "db/db.h"
 #include "skill/skill_int.h"
 
-#define SKILL_SELECT                                                                               \
+#define SKILL_COLUMNS                                                                              \
     "SELECT id, name, description, license, compatibility, metadata, allowed_tools, source,"       \
-    " content_hash, signature, enabled, created_at, updated_at FROM skills"                        \
-    " WHERE deleted_at IS NULL AND agent_n = ?"
+    " content_hash, signature, enabled, created_at, updated_at FROM skills"
+#define SKILL_SELECT SKILL_COLUMNS " WHERE deleted_at IS NULL AND agent_n = ?"
 
 static struct db *db_of(const struct skills *skills)
 {
@@ -180,6 +180,47 @@ int skill_store_remove(struct skills *skills, int64_t agent_n, struct str name, 
     stmt_bind_i64(q, change_next(change));
     stmt_bind_i64(q, agent_n);
     stmt_bind_str(q, name);
+    return stmt_run(q, err);
+}
+
+int skill_store_find_removed(struct skills *skills, int64_t agent_n, struct str id,
+                             struct arena *arena, struct skill *ret_skill, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (db_prepare(db_of(skills),
+                   SQL(SKILL_COLUMNS
+                       " WHERE deleted_at IS NOT NULL AND agent_n = ?"
+                       " AND (name = ? OR id = ?)"
+                       " ORDER BY id = ? DESC, deleted_at DESC, counter DESC LIMIT 1"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, agent_n);
+    for (int i = 0; i < 3; i++)
+        stmt_bind_str(q, id);
+    r = stmt_step(q, err);
+    if (r == 1)
+        read_row(q, arena, ret_skill);
+    return r;
+}
+
+int skill_store_bring_back(struct skills *skills, const struct skill *skill, struct err *err)
+{
+    struct change *change = skills->config.change;
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(db_of(skills),
+                   SQL("UPDATE skills SET deleted_at = NULL, updated_at = ?, host_n = ?,"
+                       " counter = ? WHERE id = ?"),
+                   &q, err) < 0)
+        return -1;
+    if (skills->config.files)
+        files_touch(skills->config.files);
+    stmt_bind_i64(q, skills_now(skills));
+    stmt_bind_i64(q, change_host(change));
+    stmt_bind_i64(q, change_next(change));
+    stmt_bind_str(q, skill->id);
     return stmt_run(q, err);
 }
 

@@ -20,7 +20,7 @@ import tarfile
 import urllib.parse
 
 from accounts_server import SCOPES, AccountsServer, Fault
-from harness import Postgres, expect, expect_eq, expect_in, eventually, main, test
+from harness import WAIT_S, Postgres, expect, expect_eq, expect_in, eventually, main, test
 from model_server import ModelServer
 
 MARK = "***REDACTED***"
@@ -355,19 +355,21 @@ def all_gets_of(daemon):
         ids = dict(known, id=item.get("id", "none") if "/inbox" in path else run["agentId"])
         for word in re.findall(r"{(\w+)}", path):
             path = path.replace("{%s}" % word, urllib.parse.quote(ids.get(word, "none"), safe=""))
-        connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=1)
+        connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=WAIT_S)
         try:
             connection.request("GET", path, headers={"Authorization": f"Bearer {daemon.token()}"})
+            sock = connection.sock
             answer = connection.getresponse()
-            yield f"GET {path}", str(answer.headers).encode() + read_some(answer)
-        except TimeoutError:
-            pass  # it waits for something to tell
+            yield f"GET {path}", str(answer.headers).encode() + read_some(sock, answer)
         finally:
             connection.close()
 
 
-def read_some(answer):
+def read_some(sock, answer):
+    """All of it; of a stream that does not end what there is in a moment."""
     taken = b""
+    if answer.headers.get_content_type() == "text/event-stream":
+        sock.settimeout(0.5)
     try:
         while part := answer.read1(1 << 16):
             taken += part

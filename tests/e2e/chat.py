@@ -11,7 +11,7 @@ import struct
 import termios
 import time
 
-from harness import BINARY, WAIT_S, eventually, expect, main, test
+from harness import BINARY, WAIT_S, eventually, expect, holder, is_dead, kill, main, test
 
 
 class Terminal:
@@ -23,14 +23,16 @@ class Terminal:
         self.from_here = 0
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            os.chdir(box.work)
-            os.execve(BINARY, [BINARY, "chat", *words],
-                      dict(box.env, TERM="xterm", LANG="C.UTF-8", **(env or {})))
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+            try:
+                os.chdir(box.work)
+                fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+                os.execve(BINARY, [BINARY, "chat", *words],
+                          dict(box.env, TERM="xterm", LANG="C.UTF-8", **(env or {})))
+            finally:
+                os._exit(127)
         box.closing.append(self)
 
     def type(self, text):
-        self.read(0.05)
         self.from_here = len(self.seen)
         os.write(self.fd, text.encode())
 
@@ -53,6 +55,14 @@ class Terminal:
             expect(time.monotonic() < end, f"{part!r} did not appear: {self.seen!r}")
             self.read(0.2)
 
+    def prompt(self):
+        """Until it asks for the next message: the prompt stands in a line of its own, and it is the
+        last that was printed since something was typed."""
+        end = time.monotonic() + WAIT_S
+        while not re.search(r"\r\n(\r)?> $", self.seen[self.from_here:]):
+            expect(time.monotonic() < end, f"no prompt came: {self.seen!r}")
+            self.read(0.2)
+
     def ended(self):
         """The exit code, once it has ended."""
         end = time.monotonic() + WAIT_S
@@ -72,6 +82,7 @@ class Terminal:
 def begin(box, *words, **how):
     terminal = Terminal(box, *words, **how)
     terminal.wait("Ctrl-D leaves")
+    terminal.prompt()
     return terminal
 
 
@@ -81,7 +92,7 @@ def a_message_is_answered_and_ctrl_d_leaves(box):
     chat = begin(box)
     chat.type("what is in this folder?\r")
     chat.wait("seen.txt")
-    chat.wait("> ")
+    chat.prompt()
     chat.type("\x04")
     expect(chat.ended() == 0, "Ctrl-D is no failure")
 
@@ -97,7 +108,7 @@ def an_approval_is_asked_inline_with_its_diff(box):
     chat.wait("do this once")
     chat.type("y\r")
     chat.wait("notes.txt")
-    chat.wait("> ")
+    chat.prompt()
     with open(box.path("work/notes.txt")) as file:
         expect(file.read().strip() == "hello", "another text was written")
 
@@ -111,17 +122,17 @@ def a_no_is_told_with_its_reason(box):
     chat.wait("why")
     chat.type("not today\r")
     chat.wait("not today")
-    chat.wait("> ")
+    chat.prompt()
     expect(not os.path.exists(box.path("work/notes.txt")), "a no was not heeded")
 
 
 @test
 def ctrl_c_cancels_the_run_and_not_the_program(box):
     chat = begin(box)
-    chat.type("run sleep 60\r")
+    chat.type("run the command echo begun >> out.txt; sleep 600\r")
     chat.wait("[y]es")
     chat.type("y\r")
-    chat.read(1)
+    eventually(lambda: words_of(box, "out.txt") == ["begun"], "the command has begun")
     chat.type("\x03")
     chat.wait("Cancelled.\r\n> ")
     chat.type("half")
@@ -139,8 +150,10 @@ def history_is_kept_without_secrets(box):
     chat = begin(box)
     chat.type("/mode structured\r")
     chat.wait("Mode: structured")
+    chat.prompt()
     chat.type("/model password=hunter2hunter2\r")
     chat.wait("Model: ")
+    chat.prompt()
     chat.type("/quit\r")
     chat.ended()
     path = box.path("data/chat_history")
@@ -194,7 +207,7 @@ def a_script_that_ends_at_an_approval_leaves_the_run_waiting(box):
 def colours_are_off_when_asked(box):
     chat = begin(box, env={"NO_COLOR": "1"})
     chat.type("hello\r")
-    chat.wait("> ")
+    chat.prompt()
     expect(b"\x1b[1m" not in chat.raw and b"\x1b[31m" not in chat.raw, repr(chat.raw))
 
 
@@ -204,20 +217,12 @@ def a_narrow_terminal_gets_wrapped_lines(box):
     chat = begin(box, columns=24)
     chat.type("count\r")
     chat.wait("five\r\n")
+    chat.prompt()
     answer = chat.seen[chat.from_here:].split("\r\n")[1:]
     expect(len(answer) > 4 and all(len(line) <= 24 for line in answer), chat.seen)
 
 
 # ---- what waits ----
-
-
-def is_dead(pid):
-    """Also when nobody has asked for its exit code yet."""
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] == "Z"
-    except FileNotFoundError:
-        return True
 
 
 def words_of(box, name):
@@ -247,7 +252,7 @@ def a_question_is_answered_by_the_number_of_a_choice(box):
     chat.type("2\r")
     chat.wait("They said")
     chat.wait("blue")
-    chat.wait("\r\n> ")
+    chat.prompt()
 
 
 @test
@@ -265,7 +270,7 @@ def an_editor_changes_what_is_done(box):
     chat.type("create a file notes.txt with the text hello\r")
     chat.wait("[y]es")
     chat.type("e\r")
-    chat.wait("\r\n> ")
+    chat.prompt()
     expect(words_of(box, "notes.txt") == ["changed"], chat.seen)
 
 
@@ -281,7 +286,7 @@ def an_editor_that_changes_nothing_or_fails_asks_again(box):
         chat.type("n\r")
         chat.wait("why")
         chat.type("\r")
-        chat.wait("\r\n> ")
+        chat.prompt()
     expect(not os.path.exists(box.path("work/notes.txt")), "it was written")
 
 
@@ -367,11 +372,9 @@ def a_command_that_was_cut_off_is_not_simply_repeated(box):
     chat.wait(CHOICES)
     chat.type("y\r")
     eventually(lambda: words_of(box, "out.txt") == ["begun"], "the command has begun")
-    with open(os.path.join(box.data, "lock")) as file:
-        pid = int(file.read())
-    os.kill(pid, signal.SIGKILL)
+    kill(holder(box.data))
     chat.wait("went away")
-    eventually(lambda: is_dead(pid), "its socket is closed")
+    chat.prompt()
     chat.type("/resume\r")
     chat.wait("Do it again?")
     chat.type("a\r")
@@ -399,9 +402,8 @@ def a_keeper_logs_where_its_message_says(box):
     expect(os.stat(path).st_mode & 0o777 == 0o600, "others may read the log")
     with open(path) as file:
         expect('"started"' in file.read(), "nothing is logged")
-    with open(os.path.join(box.data, "lock")) as file:
-        pid = int(file.read())
-    eventually(lambda: not os.path.exists(f"/proc/{pid}"), "the keeper has ended")
+    pid = holder(box.data)
+    eventually(lambda: is_dead(pid), "the keeper has ended")
     with open(path, "a") as file:
         file.write("x" * (1 << 20))
     box.run("chat", stdin="hello\n")

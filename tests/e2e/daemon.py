@@ -15,7 +15,8 @@ import tarfile
 import threading
 import time
 
-from harness import BINARY, ROOT, WAIT_S, Postgres, Skip, expect, expect_eq, expect_in, main, test
+from harness import (BINARY, ROOT, WAIT_S, Postgres, Skip, expect, expect_eq, expect_in, free_port, main,
+                     test)
 
 
 # ---- doctor ----
@@ -75,6 +76,26 @@ def a_daemon_on_all_addresses_answers_by_address_and_not_by_name(box):
     expect_eq(daemon.hello["url"], f"http://127.0.0.1:{daemon.port}")
     expect_eq(daemon.get("/", {"Host": f"192.0.2.7:{daemon.port}"})[0], 200)
     expect_eq(daemon.get("/", {"Host": f"evil.example:{daemon.port}"})[0], 403)
+    daemon.stop()
+
+
+@test
+def runs_with_long_prompts_come_in_smaller_pages(box):
+    box.script("  - { times: 20, reply: { text: Read. } }\n")
+    daemon = box.serve()
+    count = 11
+    for i in range(count):  # each is two million bytes of JSON: a quote is two
+        daemon.start(f"{i} " + '"' * 1_000_000).until("done")
+    got, before, pages = [], "", 0
+    while before is not None:
+        page = daemon.ask("GET", f"/runs?limit=500{before}")
+        got += page["runs"]
+        pages += 1
+        before = f"&before={page['before']}" if "before" in page else None
+    expect_eq([run["prompt"].split()[0] for run in got], [str(i) for i in reversed(range(count))])
+    expect(1 < pages < count, f"{pages} pages")
+    expect_eq(len(daemon.ask("GET", "/runs?limit=2")["runs"]), 2)
+    expect_eq(daemon.ask("GET", f"/runs?limit=1&before={got[-1]['n']}"), {"runs": []})
     daemon.stop()
 
 
@@ -169,27 +190,38 @@ def an_idle_connection_does_not_hold_up_the_end(box):
     daemon = box.serve()
     with socket.create_connection(("127.0.0.1", daemon.port)) as idle:
         idle.send(b"GET /healthz HT")
+        daemon.get("/healthz")
         started = time.monotonic()
         daemon.stop()
-        expect(time.monotonic() - started < 10, "stopping took too long")
+        expect(time.monotonic() - started < 30, "stopping took too long")
 
 
 @test
 def asking_twice_ends_at_once_and_harms_nothing(box):
+    # Once in three is enough: another process may have had the processor.
+    took = []
+    while not took or (min(took) >= 4 and len(took) < 3):
+        took.append(asked_twice(box))
+    expect(min(took) < 4, f"it still waited for the client: {took}")
+    box.serve().stop()
+
+
+def asked_twice(box):
+    """Seconds that it took to end, with a client in the middle of a request."""
     daemon = box.serve()
     with socket.create_connection(("127.0.0.1", daemon.port)) as slow:
         slow.send(b"POST /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\nhalf")
         expect_eq(daemon.get("/healthz")[0], 200)
         daemon.process.send_signal(signal.SIGTERM)
-        expect_in("started", daemon.process.stderr.readline())
-        expect_in("stopping", daemon.process.stderr.readline())
+        while "stopping" not in (line := daemon.process.stderr.readline()):
+            expect(line, "it ended without a word")
         started = time.monotonic()
         daemon.process.send_signal(signal.SIGTERM)
         daemon.process.wait(timeout=WAIT_S)
-        expect(time.monotonic() - started < 4, "it still waited for the client")
+        took = time.monotonic() - started
         # 0 when the clients were gone before the second signal came.
         expect(daemon.process.returncode in (0, 1), daemon.process.returncode)
-    box.serve().stop()
+    return took
 
 
 @test
@@ -236,10 +268,10 @@ def a_killed_daemon_leaves_nothing_in_the_way(box):
 
 @test
 def a_taken_port_is_named_and_nothing_stays_locked(box):
+    listen = f"127.0.0.1:{free_port()}"
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
+        taken.bind(("127.0.0.1", int(listen.split(":")[1])))
         taken.listen()
-        listen = f"127.0.0.1:{taken.getsockname()[1]}"
         expect_in(listen, box.error("serve", "--listen", listen)["message"])
     box.serve("--listen", listen).stop()
 

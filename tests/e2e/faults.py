@@ -10,6 +10,7 @@ from harness import WAIT_S, eventually, expect, expect_eq, expect_in, main, test
 from model_server import ModelServer
 
 MB = 1 << 20
+SOON_S = WAIT_S / 4  # the server below holds still for WAIT_S; without that it is far less than a second
 
 
 def answers_others(daemon):
@@ -58,8 +59,10 @@ def a_server_that_drips_holds_up_nobody_and_can_be_cancelled(box):
     ModelServer(box, drip)
     daemon = box.serve()
     stream = daemon.start("go")
-    expect_eq(stream.until("text", isPartial=True)["content"], "slow")
-    expect_eq(stream.until("text", isPartial=True)["content"], "ly")
+    text = ""
+    while len(text) < len("slowly"):  # in as many pieces as came at a time
+        text += stream.until("text", isPartial=True)["content"]
+    expect(text.startswith("slowly"), text)
     answers_others(daemon)
     daemon.ask("POST", f"/runs/{stream.key}/cancel", {})
     expect_eq(stream.end()["stopReason"], "cancelled")
@@ -80,14 +83,14 @@ def a_server_that_says_nothing_is_cancelled_at_once(box):
     server.wait(1)
     answers_others(daemon)
     took = timed(lambda: (daemon.ask("POST", f"/runs/{stream.key}/cancel", {}), stream.end()))
-    expect(took < 2, f"cancelling took {took} s")
+    expect(took < SOON_S, f"cancelling took {took} s")
     expect_eq(stream.seen[-1]["stopReason"], "cancelled")
     expect(gone.wait(WAIT_S), "the connection stays")
     # The same when the daemon ends: it waits for no model.
     stream = daemon.start("go")
     server.wait(2)
     took = timed(daemon.stop)
-    expect(took < 4, f"stopping took {took} s")
+    expect(took < SOON_S, f"stopping took {took} s")
     # The run is neither lost nor forgotten: the next start asks again.
     box.serve()
     server.wait(3)
@@ -199,20 +202,21 @@ def a_rate_limit_is_waited_out_over_a_restart(box):
     daemon.kill()
     daemon = box.serve()
     run = daemon.ask("GET", f"/runs/{stream.key}")
-    expect_eq((run["status"], len(server.seen)), ("waiting", 1))
+    if time.monotonic() - first[0] < 10.5:  # the start was not slower than what it waits for
+        expect_eq((run["status"], len(server.seen)), ("waiting", 1))
     stream = daemon.follow(stream.key)
     expect_eq(stream.end()["result"], "now")
     expect_eq(len(server.seen), 2)
-    expect(10.5 <= first[1] - first[0] < 20, f"it came back after {first[1] - first[0]} s")
+    expect(first[1] - first[0] >= 10.5, f"it came back after {first[1] - first[0]} s")
 
 
 # ---- clients ----
 
 
-def never_reads(daemon, prompt):
+def never_reads(daemon, prompt, room=4096):
     """Asks for a run and takes nothing of the answer."""
     client = socket.create_connection(("127.0.0.1", daemon.port))
-    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
     body = json.dumps({"prompt": prompt}).encode()
     client.sendall(b"POST /run HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer %s\r\n"
                    b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
@@ -248,14 +252,18 @@ def a_client_that_reads_slowly_gets_all_of_it(box):
     """Long after the run has ended it still takes what was said: no stream is cut before that."""
     box.script('  - { reply: { text: "%s", repeat: 400, chunk: { size: 4096 } } }\n' % ("x" * 4000))
     daemon = box.serve()
-    client = never_reads(daemon, "go")
+    client = never_reads(daemon, "go", 65536)  # less, and the kernel waits longer than this client
     client.settimeout(WAIT_S)
-    began, text = time.monotonic(), b""
-    while more := client.recv(65536):
+    ended, left, text = None, 0, b""
+    while more := client.recv(8192):
         text += more
-        time.sleep(0.1)
-    took = time.monotonic() - began
-    expect(took > 3, f"it took {took} s: too fast to show anything")
+        if ended is None and daemon.ask("GET", "/runs?limit=1")["runs"][0]["status"] == "done":
+            ended = time.monotonic()
+        if ended is None or time.monotonic() - ended < 4:
+            time.sleep(0.1)
+        else:  # that was long enough
+            left += len(more)
+    expect(left > MB, f"only {left} bytes were left: too fast to show anything")
     last = text.split(b"event: done\ndata: ")[-1].split(b"\n")[0]
     expect_eq(len(json.loads(last)["result"]), 400 * 4000)
     client.close()

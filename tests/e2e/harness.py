@@ -10,6 +10,7 @@ import http.client
 import json
 import os
 import pwd
+import random
 import shutil
 import signal
 import socket
@@ -22,7 +23,7 @@ import traceback
 
 BINARY = os.path.abspath(sys.argv[1])
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-WAIT_S = 30
+WAIT_S = 120  # for what takes a second: this machine may be slow, and busy with other things
 TESTS = []
 
 
@@ -54,6 +55,7 @@ class Box:
     def close(self):
         for daemon in self.daemons:
             daemon.kill()
+        kill_holder(self.data)
         for thing in self.closing:
             thing.close()
         shutil.rmtree(self.dir, ignore_errors=True)
@@ -182,14 +184,23 @@ class Daemon:
         return json.loads(text) if text else None
 
     def start(self, prompt, **more):
-        """Starts a run; its events come from the stream."""
-        return Stream(self, "POST", "/run", {"prompt": prompt, **more})
+        """Starts a run; its events come from the stream. Its id is known from here on: it can't be
+        asked for when the daemon has been killed."""
+        stream = Stream(self, "POST", "/run", {"prompt": prompt, **more})
+        expect(stream.key, "a run without an id")
+        return stream
 
     def follow(self, key, after=0):
         return Stream(self, "GET", f"/api/v1/runs/{key}/events?after={after}")
 
     def decide(self, item, decision="approve", **more):
         return self.ask("POST", f"/inbox/{item}/decision", {"decision": decision, **more})
+
+    def cpu_s(self):
+        """Seconds of a processor that it has used, however many others wanted one."""
+        with open(f"/proc/{self.pid}/stat") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def rss(self):
         """Resident bytes."""
@@ -298,7 +309,8 @@ class SmallDisk:
         box.closing.append(self)
 
     def close(self):
-        subprocess.run(["umount", self.path], check=True, timeout=WAIT_S)
+        # Lazily: a process that is just ending may still have a file open.
+        subprocess.run(["umount", "-l", self.path], check=True, timeout=WAIT_S)
 
 
 class Postgres:
@@ -319,7 +331,7 @@ class Postgres:
             self.user = {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
         self.tool("initdb", "-A", "trust", "-U", "dormouse", "--no-sync", "--locale=C", "-E",
                   "UTF8", "-D", f"{self.dir}/data")
-        self.tool("pg_ctl", "-D", f"{self.dir}/data", "-w", "-t", "60", "-l", f"{self.dir}/log",
+        self.tool("pg_ctl", "-D", f"{self.dir}/data", "-w", "-t", str(WAIT_S), "-l", f"{self.dir}/log",
                   "-o", f"-k {self.dir} {self.OPTIONS}", "start")
         self.url = f"postgresql://dormouse@/postgres?host={self.dir}"
 
@@ -364,6 +376,57 @@ def eventually(found, what, seconds=WAIT_S):
         time.sleep(0.01)
 
 
+def is_dead(pid):
+    """Also when nobody has asked for its exit code yet: not every first process does."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+def kill(pid):
+    """kill -9, and waits until its sockets and locks are free."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    eventually(lambda: is_dead(pid), f"process {pid} has ended")
+
+
+def holder(data):
+    """The process that its lock file names as the last one that had this data directory."""
+    try:
+        with open(os.path.join(data, "lock")) as file:
+            return int(file.read().strip() or 0) or None
+    except (OSError, ValueError):
+        return None
+
+
+def kill_holder(data):
+    """A keeper lingers after its last command; nothing is left of a test that is over."""
+    pid = holder(data)
+    try:
+        with open(f"/proc/{pid}/cmdline") as file:
+            if "--keeper" in file.read():
+                kill(pid)
+    except OSError:
+        pass
+
+
+def free_port():
+    """A port that can be closed and opened again: none of those that the system gives to whoever asks
+    for any, or another test would have it in between."""
+    while True:
+        port = random.randint(20000, 32000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                pass
+
+
 # ---- running all ----
 
 
@@ -389,8 +452,9 @@ def main():
     counts = {"ok": 0, "FAILED": 0, "skipped": 0}
     for function in TESTS:
         if part in function.__name__:
+            begun = time.monotonic()
             result = run(function)
             counts[result] += 1
-            print(f"{result:7} {function.__name__}", flush=True)
+            print(f"{result:7} {function.__name__} ({time.monotonic() - begun:.1f} s)", flush=True)
     print(f"{counts['ok']} passed, {counts['FAILED']} failed, {counts['skipped']} skipped")
     sys.exit(1 if counts["FAILED"] or not counts["ok"] + counts["skipped"] else 0)

@@ -16,7 +16,7 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
-WAIT_S = 120
+WAIT_S = 300
 LINES = ["approved", "keyed", "keyed", "left", "right", "unkeyed"]
 
 

@@ -7,7 +7,7 @@ import subprocess
 import threading
 import time
 
-from harness import WAIT_S, Refused, SmallDisk, eventually, expect, expect_eq, main, test
+from harness import WAIT_S, Refused, SmallDisk, Stream, eventually, expect, expect_eq, is_dead, main, test
 from model_server import ModelServer
 
 APPEND = '''
@@ -50,7 +50,7 @@ def held(box, daemon, **more):
     if not os.path.exists(box.path("work/gate")):
         os.mkfifo(box.path("work/gate"))
     stream = daemon.start("hold", cwd=box.work, mode="wiggum", **more)
-    eventually(lambda: "begun" in lines(box), "the command has begun")
+    eventually(lambda: lines(box) == ["begun"], "the command has begun")
     return stream
 
 
@@ -107,8 +107,7 @@ def a_power_cut_in_a_command_is_a_question_for_a_person(box):
     inside = below(daemon.pid)
     expect(inside, "no hand")
     daemon.kill()
-    eventually(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in inside),
-               f"all processes of the run have ended: {inside}")
+    eventually(lambda: all(map(is_dead, inside)), f"all processes of the run have ended: {inside}")
     daemon = box.serve()
     again = daemon.follow(stream.key)
     waiting = again.until("waiting")
@@ -164,8 +163,7 @@ def a_killed_hand_is_a_failed_call_and_the_run_goes_on(box):
         os.kill(found[-1], signal.SIGKILL)
         result = stream.until("tool_result")
         expect_eq(result["status"], "failed")
-        eventually(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in inside),
-                   f"all have ended: {below(daemon.pid)}")
+        eventually(lambda: all(map(is_dead, inside)), f"all have ended: {below(daemon.pid)}")
         daemon.ask("POST", f"/runs/{stream.key}/cancel", {})
         stream.end()
         daemon.stop()
@@ -180,8 +178,8 @@ def sigterm_in_a_command_ends_within_seconds(box):
     begin = time.monotonic()
     daemon.stop()
     took = time.monotonic() - begin
-    expect(took < 8, f"it took {took} s")
-    eventually(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in inside), "all have ended")
+    expect(took < WAIT_S / 4, f"it took {took} s")  # the command itself would never end
+    eventually(lambda: all(map(is_dead, inside)), "all have ended")
     daemon = box.serve()
     again = daemon.follow(stream.key)
     waiting = again.until("waiting")
@@ -217,7 +215,7 @@ def a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(box):
     def refused():
         """Rows that fit into the pages there are may still be written."""
         try:
-            daemon.start("append " + "x" * 20000, cwd=box.work).close()
+            Stream(daemon, "POST", "/run", {"prompt": "append " + "x" * 20000, "cwd": box.work}).close()
         except Refused as why:
             return why
         return None
@@ -258,15 +256,12 @@ def two_hundred_waiting_runs_do_not_slow_the_start(box):
     for stream in streams:
         stream.close()
     daemon.kill()
-    begin = time.monotonic()
     daemon = box.serve()
-    took = time.monotonic() - begin
-    expect(took < 5, f"it took {took} s")
+    expect(daemon.cpu_s() < 5, f"it took {daemon.cpu_s()} s of a processor")
     expect_eq(len(daemon.ask("GET", "/inbox?limit=500")["items"]), 200)
     daemon.decide(items[100])
     expect_eq(daemon.follow(streams[100].key).end()["result"], "appended")
     expect_eq(lines(box), ["line"])
-    begin = time.monotonic()
     expect_eq(box.check_runs(), 200)
     box.replays = False  # it was done
 

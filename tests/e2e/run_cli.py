@@ -5,11 +5,12 @@ import json
 import os
 import pty
 import select
-import signal
+import socket
 import subprocess
 import time
 
-from harness import BINARY, WAIT_S, Skip, expect, expect_eq, expect_in, main, test
+from harness import (BINARY, WAIT_S, Skip, eventually, expect, expect_eq, expect_in, holder, is_dead, kill,
+                     main, test)
 
 LIST = "what is in this folder?"
 
@@ -22,15 +23,9 @@ def lines(text):
     return [json.loads(line) for line in text.splitlines()]
 
 
-def until(what, true, seconds=WAIT_S):
+def until(what, true):
     """Waits for something that happens by itself."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        value = true()
-        if value:
-            return value
-        time.sleep(0.02)
-    raise AssertionError(f"did not happen within {seconds} s: {what}")
+    return eventually(true, what)
 
 
 def keeper_pid(box):
@@ -42,6 +37,25 @@ def keeper_pid(box):
             return pid if "--keeper" in file.read() else None
     except (OSError, ValueError):
         return None
+
+
+def keeper(box):
+    """A keeper that was there before the command, and stays: somebody is connected to it. One that a
+    command has started may be gone a second after the command."""
+    process = subprocess.Popen([BINARY, "serve", "--keeper", "--json", "--data", box.data], cwd=box.work,
+                               env=box.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, text=True)
+    expect_eq(json.loads(process.stdout.readline())["pid"], process.pid)
+    held = socket.socket(socket.AF_UNIX)
+    held.connect(f"{box.data}/dormouse.sock")
+    process.stdout.close()
+    box.closing.append(held)
+    return process
+
+
+def power_cut(process):
+    process.kill()
+    process.wait()
 
 
 class Terminal:
@@ -331,15 +345,16 @@ def ctrl_c_cancels_the_run(box):
 
 @test
 def ctrl_c_ends_a_command_under_way(box):
-    terminal = Terminal(box, "run", bash("sleep 600"))
+    name = f"600.{os.getpid()}"  # other suites sleep as well
+    line = f"sleep\0{name}\0".encode()
+    terminal = Terminal(box, "run", bash(f"sleep {name}"))
     terminal.wait("Allow it?")
     terminal.type("a\n")
-    until("it runs", lambda: [p for p in os.listdir("/proc") if p.isdigit() and
-                              is_command(p, b"sleep\x00600\x00")])
+    until("it runs", lambda: [p for p in os.listdir("/proc") if p.isdigit() and is_command(p, line)])
     terminal.type("\x03")
     terminal.end(1)
     until("it has ended", lambda: not [p for p in os.listdir("/proc") if p.isdigit() and
-                                       is_command(p, b"sleep\x00600\x00")])
+                                       is_command(p, line)])
 
 
 def is_command(pid, line):
@@ -374,11 +389,11 @@ def behind_the_wall_it_shows_and_asks(box):
 @test
 def the_keeper_ends_by_itself(box):
     box.run("run", LIST)
-    pid = keeper_pid(box)
+    pid = holder(box.data)
     expect(pid, "there was no keeper")
-    until("the keeper has ended", lambda: keeper_pid(box) is None, 10)
+    until("the keeper has ended", lambda: is_dead(pid))
     box.run("run", LIST)
-    expect(keeper_pid(box) not in (None, pid), "no keeper of its own")
+    expect(holder(box.data) not in (None, pid), "no keeper of its own")
 
 
 @test
@@ -387,7 +402,7 @@ def many_commands_at_once_share_one_keeper(box):
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
                for _ in range(6)]
     for process in started:
-        out, err = process.communicate(timeout=2 * WAIT_S)
+        out, err = process.communicate(timeout=WAIT_S)
         expect_eq(process.returncode, 0)
         expect_eq(lines(out)[-1]["stopReason"], "end_turn")
         expect_eq(err, "")
@@ -405,8 +420,9 @@ def a_daemon_that_runs_is_used(box):
 
 @test
 def a_stale_socket_is_replaced(box):
+    kept = keeper(box)
     box.run("run", LIST)
-    os.kill(keeper_pid(box), signal.SIGKILL)
+    power_cut(kept)
     expect(os.path.exists(f"{box.data}/dormouse.sock"), "the socket is gone")
     box.run("run", LIST)
 
@@ -421,8 +437,9 @@ def a_data_directory_may_have_a_long_path(box):
 
 @test
 def runs_are_listed_after_the_keeper_was_killed(box):
+    kept = keeper(box)
     run, item = waiting(box)
-    os.kill(keeper_pid(box), signal.SIGKILL)
+    power_cut(kept)
     expect_eq(run_status(box, run), "waiting")
     box.run("approve", item)
     until("the run is done", lambda: run_status(box, run) == "done")
@@ -434,7 +451,7 @@ def a_front_end_finds_its_run_again(box):
     terminal = Terminal(box, "run", bash("echo hello >> made.txt"))
     terminal.wait("Allow it?")
     pid = keeper_pid(box)
-    os.kill(pid, signal.SIGKILL)
+    kill(pid)
     until("there is another keeper", lambda: keeper_pid(box) not in (None, pid))
     terminal.type("a\n")
     terminal.end(0)
@@ -447,8 +464,9 @@ def an_effect_cut_off_by_a_crash_is_asked_about(box):
     terminal = Terminal(box, "run", bash("echo begun >> made.txt; sleep 60"))
     at = terminal.wait("Allow it?")
     terminal.type("a\n")
-    until("it has begun", lambda: os.path.exists(f"{box.work}/made.txt"))
-    os.kill(keeper_pid(box), signal.SIGKILL)
+    made = os.path.join(box.work, "made.txt")
+    until("it has begun", lambda: os.path.exists(made) and os.path.getsize(made) > 0)
+    kill(keeper_pid(box))
     terminal.wait("Do it again?", at)
     terminal.type("n\n")
     terminal.end(0)
@@ -471,7 +489,7 @@ def the_emergency_stop_holds_until_it_is_lifted(box):
     out, _ = box.run("kill", "--all", "--reason", "smoke")
     expect_in("smoke", out)
     expect_eq(box.error("run", LIST, code=4)["code"], "kill_switch_active")
-    until("the keeper has ended", lambda: keeper_pid(box) is None, 10)
+    until("the keeper has ended", lambda: keeper_pid(box) is None)
     expect_eq(box.json("kill")["switches"][0]["reason"], "smoke")
     expect_in("--all", box.error("unkill", code=2)["message"])
     expect_in("only one of", box.error("kill", "--all", "--tools", "shell", code=2)["message"])

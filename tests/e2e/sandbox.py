@@ -12,7 +12,7 @@ import subprocess
 import threading
 import time
 
-from harness import BINARY, WAIT_S, Skip, expect, expect_eq, expect_in, main, test
+from harness import BINARY, WAIT_S, Skip, eventually, expect, expect_eq, expect_in, main, test
 from model_server import ModelServer
 
 
@@ -145,7 +145,7 @@ def curl_reaches_an_allowed_address_in_the_clear_and_through_a_tunnel(box):
         with page_server(box, tls) as port:
             host = f"127.0.0.1:{port}"
             url = f"{'https' if tls else 'http'}://{host}"
-            curl = ["curl", "-sS", "--max-time", "20", "--noproxy", ""]
+            curl = ["curl", "-sS", "--max-time", str(WAIT_S), "--noproxy", ""]
             if tls:
                 curl += ["--cacert", box.path("cert.pem")]
             out, err = sandbox(box, "--allow-domain", host, "--", *curl, f"{url}/hello")
@@ -182,7 +182,7 @@ def what_a_command_makes_of_settings_is_set_aside(box):
 
 def naughty_agent(started):
     """Tries an unlisted host and to make settings; then a command that does not end."""
-    steps = ["curl -sS -o /dev/null --max-time 20 https://evil.example/ 2>&1; true",
+    steps = ["curl -sS -o /dev/null --max-time 100 https://evil.example/ 2>&1; true",
              "mkdir .dormouse", f"echo > {started}; sleep 600 & sleep 600"]
 
     def answer(reply):
@@ -215,14 +215,11 @@ def what_a_run_was_refused_is_in_its_trace_and_the_daemon_ends_with_a_hand_alive
     stream = daemon.start("try things", mode="wiggum", cwd=box.work)
     expect_in("403", json.dumps(stream.until("tool_result", toolName="bash")["output"]))
     expect_in("set-aside", json.dumps(stream.until("tool_result", toolName="bash")["output"]))
-    deadline = time.monotonic() + WAIT_S
-    while not os.path.exists(started):
-        expect(time.monotonic() < deadline, "the last command did not start")
-        time.sleep(0.02)
+    eventually(lambda: os.path.exists(started), "the last command has begun")
     expect(running(started), "no command runs")
     _, err = daemon.stop()
     expect("BUG" not in err and "Sanitizer" not in err, err)
-    expect_eq(running(started), [])
+    eventually(lambda: not running(started), "the command has ended")
     out, _ = box.run("trace", box.runs()[0]["runId"])
     expect_in("evil.example:443", out)
     expect_in(".dormouse.set-aside-1", out)
@@ -261,21 +258,17 @@ def the_terminal_stays_a_terminal_and_its_keys_reach_the_command(box):
 @test
 def nothing_is_left_when_it_is_killed(box):
     sandbox(box, "--", "true")
+    beat = box.path("work/beat")
     process = subprocess.Popen([BINARY, "sandbox", "exec", "--", "sh", "-c",
-                                "(while sleep 0.05; do date +%N > beat; done) & echo on; wait"],
+                                f"(while sleep 0.05; do date +%N > {beat}; done) & echo on; wait"],
                                cwd=box.work, env=box.env, stdout=subprocess.PIPE, text=True)
     expect_eq(process.stdout.readline(), "on\n")
+    eventually(lambda: os.path.exists(beat), "it beats")
+    expect(len(running(beat)) > 1, "no command runs")
     process.send_signal(signal.SIGKILL)
     process.wait()
     process.stdout.close()
-    beat = box.path("work/beat")
-    deadline = time.monotonic() + WAIT_S
-    while time.monotonic() < deadline:
-        before = os.stat(beat).st_mtime_ns if os.path.exists(beat) else 0
-        time.sleep(0.4)
-        if before == (os.stat(beat).st_mtime_ns if os.path.exists(beat) else 0):
-            return
-    raise AssertionError("it still runs")
+    eventually(lambda: not running(beat), "all of it has ended")
 
 
 @test
@@ -286,14 +279,14 @@ def where_namespaces_are_forbidden_it_says_what_to_do(box):
     path = f"{os.path.dirname(fake)}:{box.env['PATH']}"
     _, err = box.run("sandbox", "exec", "--", "true", code=125, env={"PATH": path})
     expect_in("sysctl -w kernel.unprivileged_userns_clone=1", err)
-    out, _ = box.run("doctor", env={"PATH": path})
+    out, _ = box.run("doctor", env={"PATH": path, "DORMOUSE_SERVER_LISTEN": "127.0.0.1:0"})
     expect_in("agents can't run commands", out)
 
 
 @test
 def the_doctor_says_that_it_works(box):
     sandbox(box, "--", "true")
-    out, _ = box.run("doctor")
+    out, _ = box.run("doctor", env={"DORMOUSE_SERVER_LISTEN": "127.0.0.1:0"})
     expect_in("a command was run in the sandbox", out)
 
 

@@ -49,8 +49,10 @@ before(async () => {
   token = readFileSync(path.join(data, "token"), "utf8").trim();
 });
 
-after(() => {
+after(async () => {
+  const exit = ended(child);
   child.kill("SIGKILL");
+  await exit; // it may still write
   rmSync(data, { recursive: true });
 });
 

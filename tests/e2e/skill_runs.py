@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Skills as they are used: over REST, by runs, with scripts in the sandbox, after restarts, and with
 archives that mean harm."""
+import gzip
 import http.client
 import io
 import json
@@ -10,7 +11,7 @@ import tarfile
 import time
 import zipfile
 
-from harness import WAIT_S, expect, expect_eq, expect_in, main, test
+from harness import WAIT_S, eventually, expect, expect_eq, expect_in, main, test
 
 TEXT = "---\nname: tea\ndescription: Brews tea. Use when tea is wanted.\n{more}---\n\n1. Boil water.\n2. Wait.\n"
 
@@ -175,17 +176,16 @@ def archives_that_mean_harm_are_refused_whole(box):
 @test
 def a_bomb_costs_nothing(box):
     daemon = box.serve()
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w:gz") as bundle:
-        for i in range(64):
-            member = tarfile.TarInfo(f"tea/{i}.bin")
-            member.size = 1 << 26
-            bundle.addfile(member, io.BytesIO(b"\0" * member.size))
-    before = daemon.rss()
-    started = time.monotonic()
-    answer = post(daemon, "/agents/planner/skills/import", out.getvalue(), 413)
+    data = b""
+    zeros = gzip.compress(b"\0" * (1 << 26))  # once: what is joined in gzip is joined when it is read
+    for i in range(64):
+        member = tarfile.TarInfo(f"tea/{i}.bin")
+        member.size = 1 << 26
+        data += gzip.compress(member.tobuf()) + zeros
+    before, used = daemon.rss(), daemon.cpu_s()
+    answer = post(daemon, "/agents/planner/skills/import", data, 413)
     expect_eq(answer["error"]["code"], "too_large")
-    expect(time.monotonic() - started < 5, "it took long")
+    expect(daemon.cpu_s() - used < 3, f"it took {daemon.cpu_s() - used} s of a processor")
     expect(daemon.rss() - before < 100 << 20, "it took much memory")
 
 
@@ -230,6 +230,14 @@ def commands_add_show_switch_and_remove(box):
     expect_eq(box.json("skill", "enable", "tea")["enabled"], True)
     box.run("skill", "rm", "tea")
     expect_in("no skill", box.error("skill", "show", "tea")["message"])
+    restored = box.run("skill", "restore", "tea")[0]
+    expect_in("Restored       tea", restored)
+    expect_in("scripts/a.sh", restored)
+    expect_in("Boil water", box.run("skill", "show", "tea")[0])
+    expect_in("no skill", box.error("skill", "restore", "tea")["message"])
+    box.run("skill", "rm", "tea")
+    expect_eq(box.json("skill", "restore", "tea")["files"], ["SKILL.md", "scripts/a.sh"])
+    box.run("skill", "rm", "tea")
     expect_in("there is no", box.error("skill", "add", "nothing")["message"])
     os.symlink("/etc/passwd", os.path.join(box.work, "tea", "link"))
     expect_in("link", box.error("skill", "add", "tea")["message"])
@@ -366,24 +374,15 @@ def edits_on_disk_change_a_skill_and_a_broken_one_is_switched_off(box):
     path = os.path.join(box.data, "files/agents/planner/skills/tea/SKILL.md")
 
     def wait(check):
-        end = time.monotonic() + WAIT_S
-        while time.monotonic() < end:
-            skill = daemon.ask("GET", "/agents/planner/skills/tea")["skill"]
-            if check(skill):
-                return skill
-            time.sleep(0.05)
-        raise AssertionError(skill)
+        eventually(lambda: check(daemon.ask("GET", "/agents/planner/skills/tea")["skill"]), "it is read")
 
-    end = time.monotonic() + WAIT_S
-    while not os.path.exists(path) and time.monotonic() < end:
-        time.sleep(0.05)
+    eventually(lambda: os.path.exists(path), "it is in the folder")
     with open(path, "w") as file:
         file.write("---\nname: tea\ndescription: Green tea\n---\nSteep.\n")
     wait(lambda skill: skill["description"] == "Green tea" and skill["instructions"] == "Steep.")
     with open(path, "w") as file:
         file.write("oops\n")
-    broken = wait(lambda skill: not skill["enabled"])
-    expect_in("must begin", broken["problem"])
+    wait(lambda skill: not skill["enabled"] and "must begin" in skill["problem"])
     with open(path, "w") as file:
         file.write("---\nname: tea\ndescription: Black tea\n---\nSteep.\n")
     wait(lambda skill: skill["enabled"] and skill["description"] == "Black tea")

@@ -163,7 +163,21 @@ static uint64_t chance(void)
     return z ^ (z >> 31);
 }
 
-/* Any part of what was not synced may have arrived, a write also in part, sector by sector. */
+/* Sectors of one write arrive in any order. */
+static void apply_some_sectors(struct tracked *f, const struct change *c)
+{
+    for (int at = 0; at < c->n; at += SECTOR) {
+        int n = c->n - at < SECTOR ? c->n - at : SECTOR;
+
+        if (chance() % 2 == 0)
+            continue;
+        if (c->at + at + n > f->size)
+            resize(f, c->at + at + n);
+        memcpy(f->durable + c->at + at, c->bytes + at, (size_t)n);
+    }
+}
+
+/* Any part of what was not synced may have arrived, a write also in part. */
 static void survive(struct tracked *f)
 {
     for (struct change *c = f->first; c; c = c->next) {
@@ -174,7 +188,7 @@ static void survive(struct tracked *f)
         if (luck == 1 || c->truncates)
             apply(f, c, c->n);
         else
-            apply(f, c, (int)(chance() % (uint64_t)(c->n / SECTOR + 1)) * SECTOR);
+            apply_some_sectors(f, c);
     }
 }
 

@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
+import { startHeld } from "../e2e/held_model.mjs";
 import { a11y, Daemon, launch, open, shoot } from "./browser.mjs";
 
 const EVIL = [
@@ -31,9 +32,6 @@ steps:
   - expect: { user: "evil memory", results: 1 }
     times: 9
     reply: { text: "Kept." }
-  - expect: { user: "slowly" }
-    times: 9
-    reply: { text: "One two three four five six seven eight nine ten. ", repeat: 12, chunk: { size: 12, delay_ms: 40 } }
   - expect: { user: "ask me", results: 0 }
     times: 9
     reply: { calls: [{ name: ask_user, arguments: { question: "45 or 60 minutes?", choices: ["45 minutes", "60 minutes"] } }] }
@@ -46,19 +44,22 @@ steps:
 
 let browser;
 let daemon;
+let held;
 before(async () => {
-  daemon = await new Daemon(process.env.SERVER, { script }).start();
+  held = await startHeld();
+  const config = `  - { id: held, provider: openai, base_url: "${held.url}", model: held }\n`; // goes on with the models
+  daemon = await new Daemon(process.env.SERVER, { script, config }).start();
   browser = await launch();
 });
 after(async () => {
   await browser?.close();
   await daemon?.remove();
+  held?.close();
 });
 
 const away = (fault) => /WebSocket connection .*(ERR_CONNECTION_REFUSED|closed before|ERR_SOCKET_NOT_CONNECTED)/.test(fault);
 async function visit(t, where, options) {
   const { page, faults, context } = await open(browser, daemon, options);
-  page.setDefaultTimeout(30_000);
   await page.addInitScript(() => {
     globalThis.violations = [];
     document.addEventListener("securitypolicyviolation", (event) => globalThis.violations.push(`${event.violatedDirective} ${event.blockedURI}`));
@@ -81,7 +82,7 @@ async function say(page, text) {
   await page.locator(".said-user", { hasText: text }).last().waitFor();
 }
 const idle = (page) => page.getByRole("button", { name: "Send" }).waitFor();
-const ended = (page) => page.locator(".chat-scroll").evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight < 2);
+const ended = (page) => page.waitForFunction(() => { const box = document.querySelector(".chat-scroll"); return box.scrollHeight - box.scrollTop - box.clientHeight < 2; });
 
 test("what agents, tools and memory say never becomes code, and loads nothing", async (t) => {
   const page = await visit(t, "/agents/planner/evil");
@@ -125,25 +126,35 @@ test("text that grows stays where its reader is, and a reload in the middle lose
     await answers(page).filter({ hasText: `Said: line ${i}` }).waitFor();
     await idle(page);
   }
+  await daemon.ask("PATCH", "/agents/planner", { model: "held" });
   await say(page, "slowly");
+  const answer = await held.next();
+  const line = "One two three four five six seven eight nine ten. ".repeat(8);
+  answer.say(line);
   await answers(page).filter({ hasText: "One two" }).waitFor();
-  assert.equal(await ended(page), true);
+  await ended(page);
   const scroll = page.locator(".chat-scroll");
   await scroll.hover();
   await page.mouse.wheel(0, -600);
   await page.waitForFunction(() => { const box = document.querySelector(".chat-scroll"); return box.scrollHeight - box.scrollTop - box.clientHeight > 300; });
+  answer.say(line);
   await page.getByRole("button", { name: "New", exact: true }).waitFor();
   const top = await scroll.evaluate((box) => box.scrollTop);
   const length = await page.evaluate(() => document.querySelector(".chat-list").offsetHeight);
+  answer.say(line);
   await page.waitForFunction((was) => document.querySelector(".chat-list").offsetHeight > was, length);
   assert.equal(await scroll.evaluate((box) => box.scrollTop), top);
   await page.getByRole("button", { name: "New", exact: true }).click();
-  assert.equal(await ended(page), true);
+  await ended(page);
   await page.reload();
+  await page.locator(".said-user", { hasText: "slowly" }).waitFor();
+  answer.say(line);
+  answer.end();
+  await page.waitForFunction(() => (document.querySelector(".chat-list")?.innerText.match(/One two three/g) ?? []).length === 32);
   await idle(page);
-  await page.waitForFunction(() => (document.querySelector(".chat-list")?.innerText.match(/One two three/g) ?? []).length === 12);
   assert.equal(await page.locator(".said-user", { hasText: "slowly" }).count(), 1);
-  assert.equal(await ended(page), true);
+  await ended(page);
+  await daemon.ask("PATCH", "/agents/planner", { model: "rehearsal" });
 });
 
 test("two windows see one conversation, whoever writes and decides", async (t) => {
@@ -174,7 +185,7 @@ test("a run that waits goes on after a restart, in the page that stayed open", a
   const listen = new URL(daemon.url).host;
   await daemon.stop();
   await daemon.start(listen);
-  await page.locator(".waiting-item").getByRole("button", { name: /^45 minutes/ }).click({ timeout: 60_000 });
+  await page.locator(".waiting-item").getByRole("button", { name: /^45 minutes/ }).click();
   await answers(page).filter({ hasText: "Then that long." }).waitFor();
   await say(page, "and more");
   await answers(page).filter({ hasText: "Said: and more" }).waitFor();
@@ -192,12 +203,12 @@ test("what is written while the daemon is away is said when it is back, once", a
   await say(page, "while away");
   await page.getByText("sending…").waitFor();
   await daemon.start(listen);
-  await answers(page).filter({ hasText: "Said: while away" }).waitFor({ timeout: 60_000 });
+  await answers(page).filter({ hasText: "Said: while away" }).waitFor();
   const { messages } = await daemon.ask("GET", "/agents/planner/threads/away/messages");
   assert.equal(messages.filter((message) => message.kind === "user").length, 2);
 });
 
-test("ten thousand messages scroll smoothly from the end to the beginning", { timeout: 240_000 }, async (t) => {
+test("ten thousand messages scroll smoothly from the end to the beginning", { timeout: 600_000 }, async (t) => {
   const listen = new URL(daemon.url).host;
   await daemon.stop();
   const made = spawnSync("python3", ["-c", `
@@ -217,16 +228,23 @@ db.commit()
   await daemon.start(listen);
   const page = await visit(t, "/agents/planner/long");
   await page.getByText(/^message 9999:/).waitFor();
-  assert.equal(await ended(page), true);
+  await ended(page);
   const frames = await page.evaluate(async () => {
     const box = document.querySelector(".chat-scroll");
     const times = [];
+    // What a frame costs here when nothing moves.
+    const calm = [];
+    for (let frame = 0; frame < 60; frame++) {
+      const from = performance.now();
+      await new Promise(requestAnimationFrame);
+      calm.push(performance.now() - from);
+    }
     let last = performance.now();
     let still = 0;
     const begun = last;
     // A hand on the wheel first, then as fast as it goes.
-    for (let frame = 0; performance.now() - begun < 150_000; frame++) {
-      box.scrollTop -= frame < 200 ? 300 : 2500;
+    for (let frame = 0; performance.now() - begun < 500_000; frame++) {
+      box.scrollTop -= frame < 200 ? 300 : 8000;
       await new Promise(requestAnimationFrame);
       const now = performance.now();
       if (frame < 200) times.push(now - last);
@@ -234,13 +252,13 @@ db.commit()
       still = box.scrollTop === 0 && document.querySelector(".chat-list").innerText.includes("message 0:") ? still + 1 : 0;
       if (still > 5) break;
     }
-    return { times: times.sort((a, b) => a - b), rows: document.querySelectorAll(".chat-row").length, reached: still > 5, height: box.scrollHeight };
+    return { times: times.sort((a, b) => a - b), calm: calm.sort((a, b) => a - b)[30], rows: document.querySelectorAll(".chat-row").length, reached: still > 5, height: box.scrollHeight };
   });
   const at = (part) => frames.times[Math.floor(frames.times.length * part)];
   t.diagnostic(`${frames.times.length} frames, median ${at(0.5).toFixed(1)} ms, 95 % ${at(0.95).toFixed(1)} ms, worst ${at(0.999).toFixed(1)} ms, ${frames.rows} rows, ${frames.height} px`);
   assert.equal(frames.reached, true);
   assert.ok(frames.rows < 60, `${frames.rows} rows are on the page`);
-  assert.ok(at(0.5) < 100, `a frame takes ${at(0.5)} ms`);
+  assert.ok(at(0.5) < 100 + 2 * frames.calm, `a frame takes ${at(0.5)} ms, ${frames.calm} ms when nothing moves`);
 });
 
 test("memory: added, changed, compared, brought back, deleted and undeleted", async (t) => {
@@ -299,12 +317,18 @@ test("skills: imported, switched off, changed, deleted and undeleted", async (t)
   await dialog.getByRole("textbox", { name: "Description" }).fill("Tidies a desk quickly. Use when it is messy.");
   await dialog.getByRole("button", { name: "Save" }).click();
   await page.getByText("Tidies a desk quickly").waitFor();
+  const before = await skill();
   await page.getByRole("button", { name: /^tidy/ }).click();
   await dialog.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("button", { name: /^tidy/ }).waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Undo" }).last().click();
   await page.getByRole("button", { name: /^tidy/ }).waitFor();
-  assert.match((await skill()).description, /quickly/);
+  const { updated_at: since, ...back } = await skill();
+  const { updated_at: until, ...whole } = before;
+  assert.deepEqual(back, whole); // its id, files, hash, and that it is off
+  assert.ok(since >= until);
+  assert.deepEqual(back.files, ["SKILL.md", "references/more.md"]);
+  assert.equal((await daemon.ask("GET", `/agents/planner/skills/${back.id}/files/references/more.md`)).content, "Keep what you use.\n");
 });
 
 test("conversations: found, renamed, deleted and undeleted", async (t) => {

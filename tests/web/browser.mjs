@@ -16,7 +16,11 @@ export const { chromium } = need("playwright-core");
 export const axePath = need.resolve("axe-core/axe.min.js");
 export const screenshots = path.join(root, "build", "screenshots");
 
-const READY_MS = 60_000; // a sanitized binary on a busy machine
+const READY_MS = 120_000; // for what takes a second: a sanitized binary, a browser, a busy machine
+
+// None of the ports that the system gives to whoever asks for any: a daemon that is started again finds
+// its own still free.
+const somePort = () => 20_000 + Math.floor(Math.random() * 12_000);
 
 /** Starts the binary; resolves when it has printed where it listens. */
 export class Daemon {
@@ -29,7 +33,17 @@ export class Daemon {
     writeFileSync(path.join(this.data, "config.yaml"), (script ? models : "") + config);
   }
 
-  async start(listen = "127.0.0.1:0") {
+  async start(listen) {
+    for (;;) {
+      try {
+        return await this.startAt(listen ?? `127.0.0.1:${somePort()}`);
+      } catch (error) {
+        if (listen || !/already in use/.test(error.message)) throw error;
+      }
+    }
+  }
+
+  async startAt(listen) {
     this.child = spawn(this.binary, ["serve", "--data", this.data, "--listen", listen, "--json"], {
       cwd: this.work, stdio: ["ignore", "pipe", "pipe"],
     });
@@ -38,7 +52,10 @@ export class Daemon {
     const said = await new Promise((resolve, reject) => {
       let text = "";
       const timer = setTimeout(() => reject(new Error(`the daemon said nothing: ${this.log}`)), READY_MS);
-      this.child.on("exit", (code) => reject(new Error(`the daemon ended with ${code}: ${this.log}`)));
+      this.child.on("close", (code) => {
+        clearTimeout(timer);
+        reject(new Error(`the daemon ended with ${code}: ${text}${this.log}`));
+      });
       this.child.stdout.on("data", (bytes) => {
         text += bytes;
         if (!text.includes("\n")) return;
@@ -47,6 +64,7 @@ export class Daemon {
       });
     });
     this.info = JSON.parse(said);
+    if (this.info.error) throw new Error(`the daemon did not start: ${said}`);
     this.url = this.info.url;
     return this;
   }
@@ -94,10 +112,8 @@ export class Daemon {
     this.child = null;
     if (child.exitCode !== null || child.signalCode !== null) return;
     const gone = new Promise((resolve) => child.once("exit", resolve));
-    child.removeAllListeners("exit");
-    const ended = new Promise((resolve) => child.once("exit", resolve));
     child.kill("SIGTERM");
-    await Promise.race([gone, ended]);
+    await gone;
   }
 
   async remove() {
@@ -107,7 +123,7 @@ export class Daemon {
 }
 
 export const launch = () =>
-  chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--force-color-profile=srgb"] });
+  chromium.launch({ executablePath: "/usr/bin/chromium", timeout: READY_MS, args: ["--no-sandbox", "--disable-gpu", "--force-color-profile=srgb"] });
 
 /** A logged-in page. faults collects what must not be; the test looks at it in the end. */
 export async function open(browser, daemon, { width = 1280, height = 860, dark = false, reduced = true } = {}) {
@@ -115,6 +131,7 @@ export async function open(browser, daemon, { width = 1280, height = 860, dark =
     viewport: { width, height }, colorScheme: dark ? "dark" : "light", reducedMotion: reduced ? "reduce" : "no-preference",
     locale: "en-GB", timezoneId: "Europe/Berlin",
   });
+  context.setDefaultTimeout(READY_MS);
   const page = await context.newPage();
   const faults = [];
   page.on("console", (message) => {
@@ -141,7 +158,7 @@ export async function a11y(page, { exclude = [] } = {}) {
   const { readFileSync } = await import("node:fs");
   await page.evaluate(readFileSync(axePath, "utf8"));
   const { violations } = await page.evaluate((skip) => globalThis.axe.run({ exclude: ["[role=tooltip]", ...skip] }, {
-    runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+    resultTypes: ["violations"], runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
   }), exclude);
   // The order of headings inside a message is its writer's.
   const ours = violations.filter((found) => found.id !== "heading-order" || !found.nodes.every((node) => /class="md-h/.test(node.html)));

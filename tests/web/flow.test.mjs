@@ -75,9 +75,8 @@ async function looks(page, name) {
   await page.setViewportSize(size);
 }
 
-test("the first day", { timeout: 600_000 }, async (t) => {
+test("the first day", { timeout: 900_000 }, async (t) => {
   const { page, faults } = await open(browser, daemon);
-  page.setDefaultTimeout(30_000);
   let broken = false;
   /** Each step stands on those before it. */
   const step = (name, run) => t.test(name, { skip: broken && "a step before it failed" }, async () => {

@@ -223,6 +223,7 @@ test("Ctrl K finds and goes, ? lists the keys, Esc closes", async (t) => {
   await page.keyboard.press("Control+k");
   const input = page.getByRole("combobox");
   await input.fill("appear");
+  await page.getByRole("option", { name: /appear/i }).first().waitFor();
   await shoot(page, "search-light");
   assert.deepEqual(await a11y(page), []);
   await page.keyboard.press("Enter");
@@ -231,7 +232,7 @@ test("Ctrl K finds and goes, ? lists the keys, Esc closes", async (t) => {
   await page.getByRole("dialog", { name: "Keys" }).waitFor();
   await shoot(page, "keys-light");
   await page.keyboard.press("Escape");
-  assert.equal(await page.getByRole("dialog").count(), 0);
+  await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.keyboard.press("g");
   await page.keyboard.press("h");
   await page.waitForURL(`${daemon.url}/`);
@@ -241,12 +242,14 @@ test("colours and density are kept, and used at once", async (t) => {
   const page = await visit(t, "/settings/appearance");
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const light = await ground();
+  const changed = () => page.waitForFunction((was) => getComputedStyle(document.body).backgroundColor !== was, light);
   await page.getByLabel("Dark").check({ force: true });
-  assert.notEqual(await ground(), light);
+  await changed();
   await page.getByLabel("Compact").check({ force: true });
+  await page.waitForFunction(() => document.documentElement.dataset.density === "compact");
   await page.reload();
   await page.getByRole("heading", { name: "Appearance" }).waitFor();
-  assert.notEqual(await ground(), light);
+  await changed();
   assert.equal(await page.evaluate(() => document.documentElement.dataset.density), "compact");
 });
 
@@ -286,7 +289,7 @@ test("when the server goes the page says so, and when it is back nothing is miss
   await shoot(page, "offline-light");
   await own.start(listen);
   await own.run("write while nobody looks", "waiting");
-  await page.getByText("wants to run a command").waitFor({ timeout: 30_000 });
+  await page.getByText("wants to run a command").waitFor();
   await page.getByText("The server does not answer.").waitFor({ state: "hidden" });
   assert.deepEqual(faults, []);
 });

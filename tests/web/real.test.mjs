@@ -24,6 +24,7 @@ steps:${[
   step("script", call("run_skill_script", `{ skill: tea, script: scripts/brew.sh, arguments: ["two cups"] }`)),
   step("propose", call("propose_agent", `{ displayName: Gym Coach, description: "Plans training.", instructions: "Be brief.", tools: [ask_user] }`), "Made."),
 ].join("")}
+  - { expect: { user: "breaks" }, times: 20, fail: { code: network_denied, message: "The model will not say that." } }
   - { times: 100, reply: { text: "The answer is marmalade." } }
 `;
 
@@ -77,7 +78,7 @@ async function ask(prompt) {
 const finder = (page) => page.getByRole("combobox", { name: "Search or go to" });
 const decided = async (id) => daemon.ask("GET", `/inbox/${id}`);
 const memory = async (file) => (await daemon.ask("GET", `/agents/planner/memory/${file}`)).content;
-async function until(what, holds, ms = 30_000) {
+async function until(what, holds, ms = 120_000) {
   for (const end = Date.now() + ms; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 50))) if (await holds()) return;
   assert.fail(`in ${ms} ms not so: ${what}`);
 }
@@ -218,16 +219,19 @@ test("all by keyboard: Tab reaches the item, decides, edits and goes back, and f
     assert.fail(`Tab never reached ${wanted}`);
   };
   await tabTo(/^button Edit/);
+  const focused = (wanted) => until(`focus at ${wanted}`, async () => wanted.test(await focus()));
   await page.keyboard.press("Enter");
-  assert.match(await focus(), /^(textarea|input)/);
+  await focused(/^(textarea|input)/);
   await page.keyboard.press("Escape");
-  assert.match(await focus(), /^button Edit/);
+  await focused(/^button Edit/);
   await tabTo(/^button Reject/);
   await page.keyboard.press("Enter");
+  await focused(/^(textarea|input)/);
   await page.keyboard.type("by keyboard");
   await page.keyboard.press("Escape");
-  assert.match(await focus(), /^button Reject/);
+  await focused(/^button Reject/);
   await page.keyboard.press("Enter");
+  await focused(/^(textarea|input)/);
   await page.keyboard.type("by keyboard");
   await page.keyboard.press("Enter");
   await page.getByText("Rejected.").waitFor();
@@ -243,7 +247,8 @@ test("all by keyboard: Tab reaches the item, decides, edits and goes back, and f
 test("a power cut in the middle of a command becomes a question, in words", async (t) => {
   const item = await ask("something long");
   await daemon.ask("POST", `/inbox/${item.id}/decision`, { decision: "approve" });
-  await until("the command began", () => existsSync(path.join(daemon.work, "begun.txt")));
+  const begun = path.join(daemon.work, "begun.txt");
+  await until("the command began", () => existsSync(begun) && readFileSync(begun, "utf8") === "begun\n");
   const page = await visit(t, "/");
   const listen = daemon.url.replace("http://", "");
   const gone = new Promise((resolve) => daemon.child.once("exit", resolve));
@@ -251,7 +256,7 @@ test("a power cut in the middle of a command becomes a question, in words", asyn
   await gone;
   await page.getByText("The server does not answer.").first().waitFor();
   await daemon.start(listen);
-  await page.getByText("does not know whether this happened", { exact: false }).waitFor({ timeout: 60_000 });
+  await page.getByText("does not know whether this happened", { exact: false }).waitFor();
   const [unclear] = (await daemon.ask("GET", "/inbox")).items;
   assert.equal(unclear.kind, "unknown_effect");
   await page.goto(`${daemon.url}/inbox/${unclear.id}`);
@@ -259,6 +264,7 @@ test("a power cut in the middle of a command becomes a question, in words", asyn
   assert.deepEqual(await a11y(page), []);
   await shoot(page, "item-unclear-light", { full: true });
   await page.keyboard.press("r");
+  await page.getByLabel(/Why not/).waitFor();
   await page.keyboard.press("Enter");
   await page.getByText("Rejected.").waitFor();
   assert.equal(readFileSync(path.join(daemon.work, "begun.txt"), "utf8"), "begun\n");
@@ -277,12 +283,33 @@ test("a message typed while the server is away goes out once when it is back", a
   await box.fill("typed while away");
   await page.keyboard.press("Enter");
   await daemon.start(listen);
-  await page.getByText("The answer is marmalade.").nth(1).waitFor({ timeout: 60_000 });
+  await page.getByText("The answer is marmalade.").nth(1).waitFor();
   const { messages } = await daemon.ask("GET", "/agents/planner/threads/planner%3Asession%3Aaway/messages?limit=50");
   assert.deepEqual(messages.filter(({ kind }) => kind === "user").map(({ content }) => content.text).sort(), ["hello there", "typed while away"]);
   await page.reload();
   await page.getByText("typed while away").waitFor();
   assert.equal(await page.getByText("typed while away").count(), 1);
+});
+
+test("a conversation looks after a reload as it did live: stopped, and failed", async (t) => {
+  const page = await visit(t, "/agents/planner/planner%3Asession%3Aends");
+  const lines = () => page.locator(".chat-row").evaluateAll((rows) => rows.map((row) => row.innerText.replace(/(just now|\d+ min ago)/g, "").replace(/\s+/g, " ").trim()));
+  await page.getByLabel(/Write to Planner/).fill("a question");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "60 minutes", exact: true }).waitFor();
+  const { run } = await daemon.ask("GET", "/agents/planner/threads/planner%3Asession%3Aends/messages");
+  await daemon.ask("POST", `/runs/${run.runId}/cancel`);
+  await page.getByText("Stopped.").waitFor();
+  await page.getByLabel(/Write to Planner/).fill("this breaks");
+  await page.keyboard.press("Enter");
+  await page.locator(".said-note", { hasText: "The model will not say that." }).waitFor();
+  await page.getByText("is awake").waitFor({ state: "detached" });
+  const live = await lines();
+  await page.reload();
+  await page.locator(".said-note", { hasText: "The model will not say that." }).waitFor();
+  await page.getByText("Stopped.").waitFor();
+  assert.deepEqual(await lines(), live);
+  await shoot(page, "agent-ends-light");
 });
 
 test("search finds what was said, where it was said, by keyboard; and says when it can't", async (t) => {
@@ -296,12 +323,11 @@ test("search finds what was said, where it was said, by keyboard; and says when 
   await shoot(page, "search-found-light");
   await page.keyboard.press("Enter");
   await page.waitForURL(/agents\/planner\?.*owls/);
-  await page.goto(daemon.url);
-  await page.locator("main").waitFor();
-  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Control+k"); // while the agent and its file are still on their way
   await finder(page).fill("marmalade");
-  await page.getByRole("option", { name: /marmalade/ }).first().click();
-  await page.waitForURL(/agents\/planner\/planner/).catch((error) => assert.fail(`${page.url()}: ${error.message}`));
+  await page.getByRole("option", { name: /marmalade/ }).first().waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/agents\/planner\/planner/);
   await page.getByText("The answer is marmalade.").first().waitFor();
   await page.route("**/api/v1/search*", (route) => route.fulfill({ status: 503, json: { error: { code: "unavailable", message: "the index is being made" } } }));
   await page.keyboard.press("Control+k");
@@ -309,7 +335,96 @@ test("search finds what was said, where it was said, by keyboard; and says when 
   await page.getByRole("alert").getByText("The index is being made.", { exact: false }).waitFor();
   assert.deepEqual(await a11y(page), []);
   await page.keyboard.press("Escape");
-  assert.equal(await page.getByRole("dialog").count(), 0);
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+});
+
+test("a conversation with the wizard is found and opens as one", async (t) => {
+  const { threadId, agentId } = await daemon.ask("POST", "/wizard/threads", {});
+  const page = await visit(t, `/wizard/${encodeURIComponent(threadId)}`);
+  await page.getByRole("textbox").first().fill("someone who counts ptarmigans");
+  await page.keyboard.press("Enter");
+  await page.getByText("The answer is marmalade.").waitFor();
+  await page.goto(`${daemon.url}/inbox`);
+  await page.locator("main").waitFor();
+  await page.keyboard.press("Control+k");
+  await finder(page).fill("ptarmigans");
+  await page.getByRole("option", { name: /ptarmigans/ }).first().waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`${daemon.url}/wizard/${encodeURIComponent(threadId)}`);
+  await page.getByRole("heading", { name: "New agent" }).waitFor();
+  const run = (await daemon.ask("GET", "/runs")).runs.find((one) => one.agentId === agentId);
+  await page.goto(`${daemon.url}/runs/${run.runId}`);
+  assert.equal(await page.getByRole("link", { name: "conversation" }).getAttribute("href"), `/wizard/${encodeURIComponent(run.threadId)}`);
+});
+
+/** What has the focus: the name of its layer, and its own. */
+const focused = (page) => page.evaluate(() => {
+  const at = document.activeElement;
+  const layer = at.closest("[role=dialog]");
+  return [layer ? document.getElementById(layer.getAttribute("aria-labelledby")).textContent : "page", at.getAttribute("aria-label") ?? at.textContent.trim()];
+});
+
+test("what lies over the page has the keys: a view that comes late takes none", async (t) => {
+  const page = await visit(t, "/");
+  await page.locator(".home-agents").waitFor();
+  let free;
+  const held = new Promise((resolve) => (free = resolve));
+  await page.route("**/api/v1/agents/planner", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.getByRole("link", { name: /^Planner/ }).click();
+  await page.keyboard.press("Control+k");
+  await finder(page).waitFor();
+  await page.keyboard.type("sett");
+  free();
+  await page.getByLabel(/Write to Planner/).waitFor({ state: "attached" });
+  await page.locator(".chat-empty, .chat-row").first().waitFor({ state: "attached" });
+  assert.deepEqual(await focused(page), ["Search", "Search or go to"]);
+  await page.keyboard.type("ings: sec");
+  assert.equal(await finder(page).inputValue(), "settings: sec");
+  assert.equal(await page.getByLabel(/Write to Planner/).inputValue(), "");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/settings\/secrets/);
+});
+
+test("a layer over a layer: each takes the focus, keeps it, and gives it back", async (t) => {
+  await daemon.ask("PUT", "/agents/planner/memory/knowledge/herons.md", { content: "Herons wait.\n" });
+  const page = await visit(t, "/agents/planner?panel=memory&file=knowledge%2Fherons.md");
+  const file = page.getByRole("dialog", { name: "knowledge/herons.md" });
+  await file.getByText("Herons wait.").waitFor();
+  assert.deepEqual(await a11y(page), []);
+  await shoot(page, "memory-file-light");
+  await file.getByRole("tab", { name: "History" }).click();
+  await page.keyboard.press("Control+k");
+  await finder(page).waitFor();
+  assert.deepEqual(await focused(page), ["Search", "Search or go to"]);
+  await page.evaluate(() => document.querySelector(".composer textarea").focus()); // whatever tries
+  assert.deepEqual(await focused(page), ["Search", "Search or go to"]);
+  for (const key of ["Tab", "Shift+Tab"]) {
+    await page.keyboard.press(key);
+    assert.deepEqual(await focused(page), ["Search", "Search or go to"]);
+  }
+  await page.keyboard.press("Escape");
+  assert.deepEqual(await focused(page), ["knowledge/herons.md", "History"]);
+  // What held the focus goes away with its part of the dialog: the keys stay in the dialog.
+  await file.getByRole("tab", { name: "Edit" }).click();
+  await file.getByRole("button", { name: "Cancel" }).focus();
+  await page.keyboard.press("Enter");
+  await file.getByText("Herons wait.").waitFor();
+  assert.equal((await focused(page))[0], "knowledge/herons.md");
+  await page.keyboard.press("Escape");
+  await file.waitFor({ state: "detached" });
+  assert.ok(!page.url().includes("file="));
+  await page.getByRole("button", { name: /^knowledge\/herons\.md/ }).focus();
+  await page.keyboard.press("Enter");
+  await file.waitFor();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Control+k");
+  await finder(page).waitFor({ state: "detached" });
+  await page.keyboard.press("Escape");
+  await file.waitFor({ state: "detached" });
+  assert.match((await focused(page))[1], /^knowledge\/herons\.md/);
 });
 
 test("a secret is set, replaced and removed, and its value is never in the page", async (t) => {

@@ -12,7 +12,8 @@ import { Home } from "./views/home";
 import { Empty, Skeleton, Toasts, Trouble } from "./ui";
 import { Link } from "./router";
 
-const Palette = lazy(() => import("./shell/palette"));
+const loadPalette = () => import("./shell/palette");
+const Palette = lazy(loadPalette);
 const page = (load: () => Promise<{ default: ComponentType<{ params: Params }> }>) => lazy(load);
 
 // One component for all paths of a view: moving within it must not begin it anew.
@@ -79,12 +80,21 @@ function useFocusOnView(path: string) {
   return main;
 }
 
+/** The palette is there before it is asked for: keys typed after Ctrl K must find its input. */
+function usePaletteSoon(): void {
+  useEffect(() => {
+    const timer = setTimeout(() => void loadPalette().catch(() => undefined), 400); // after the first look
+    return () => clearTimeout(timer);
+  }, []);
+}
+
 export function App() {
   const path = usePath();
   const connection = useConnection();
   const [search, setSearch] = useState(false);
   const [help, setHelp] = useState(false);
   const main = useFocusOnView(path);
+  usePaletteSoon();
   useKeys([
     { keys: "g h", label: "Home", run: () => go("/") },
     { keys: "g i", label: "Inbox", run: () => go("/inbox") },

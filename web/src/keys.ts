@@ -1,7 +1,7 @@
 // Keys of the page. A view says what its keys do while it is shown; the list behind `?` is made from
 // the same table. Keys rest while someone types or a dialog is open.
 import { useLayoutEffect, useRef } from "react";
-import { layersOpen } from "./ui/layer";
+import { layersOpen } from "./ui/layers";
 
 export interface Key {
   keys: string; // "j", "g i", "Ctrl k"
@@ -51,6 +51,7 @@ function pressed(event: KeyboardEvent): void {
     return;
   }
   if (!found || (!free && !found.always)) return;
+  if (event.repeat && found.always) return event.preventDefault(); // a key held down is pressed once
   event.preventDefault();
   found.run();
 }

@@ -41,6 +41,17 @@ test("what is watched is read once, however many watch", async () => {
   await settle();
   assert.deepEqual([asked, told, store.peek("/a").data], [["/a"], 2, 1]);
 });
+test("what was asked for ahead is not asked for again by who watches it", async () => {
+  const { store, asked, open } = library();
+  store.ahead("/a");
+  store.ahead("/a");
+  let told = 0;
+  store.watch("/a", () => told++);
+  open[0]?.give(1);
+  await settle();
+  store.ahead("/a");
+  assert.deepEqual([asked, told, store.peek("/a").data], [["/a"], 1, 1]);
+});
 test("what is stale is read again when it is watched, and else when it is next watched", async () => {
   const { store, asked, open } = library();
   const leave = store.watch("/a/1", () => undefined);

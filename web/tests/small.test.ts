@@ -6,7 +6,7 @@ import type { InboxItem, TraceEvent } from "../src/api/types";
 import { bytes, duration, money, relative, short, tokens } from "../src/format";
 import { named, resolve, type Key } from "../src/keys";
 import { match } from "../src/router";
-import { score } from "../src/shell/palette";
+import { resultPath, score } from "../src/shell/palette";
 import { memoryOf, questionOf, summary, taintOf, target, verbs } from "../src/views/inbox/words";
 import { plainText } from "../src/views/shared/runs";
 import { clock, spans, timeline } from "../src/views/runs/timeline";
@@ -59,6 +59,12 @@ test("search wants every word, beginnings first", () => {
   assert.ok(score("Gym Coach", "coa gy") > 0);
   assert.equal(score("Gym Coach", "coa x"), 0);
   assert.ok(score("Coach", "co") > score("A coach", "co") && score("A coach", "co") > score("Taco", "co"));
+});
+test("what is found opens where it is shown: the wizard's conversations in the wizard", () => {
+  const found = { kind: "message" as const, title: "x", snippet: "", agentId: "planner", threadId: "planner:session:a/b" };
+  assert.equal(resultPath(found), "/agents/planner/planner%3Asession%3Aa%2Fb");
+  assert.equal(resultPath({ ...found, agentId: "system:builder-wizard", threadId: "system:builder-wizard:session:1" }), "/wizard/system%3Abuilder-wizard%3Asession%3A1");
+  assert.equal(resultPath({ kind: "file", title: "x", snippet: "", agentId: "planner", path: "knowledge/a b.md" }), "/agents/planner?panel=memory&file=knowledge%2Fa%20b.md");
 });
 test("one line of Markdown has no marks", () => {
   assert.equal(plainText("**Done**: `x`\n\n| a | b |\n|---|---|\n| 1 | 2 |"), "Done: x a b 1 2");

@@ -139,6 +139,23 @@ test("a failure is told in words, and the run ends with its done", () => {
   assert.deepEqual(shown(talk), ["note: The model does not answer."]);
   assert.equal((talk.entries[0] as { tone?: string }).tone, "danger");
 });
+test("how a run ended is read back as it was told", () => {
+  const end = (after: number, more: object = {}) => ({ runId: "r1", after, stopReason: "cancelled" as const, at: "2026-01-01T00:00:09Z", ...more });
+  const messages = [said(1, "user", { text: "go" }), said(2, "thought", { text: "Well." }), said(3, "user", { text: "again" })];
+  assert.deepEqual(shown(opened(messages, null, [end(2)])), ["user: go", "text: Well.", "note: Stopped.", "user: again"]);
+  const failed = opened(messages, null, [end(3, { stopReason: "error", error: { code: "model_failed", message: "No answer." } })]);
+  assert.deepEqual(shown(failed).at(-1), "note: No answer.");
+  const over = prepend(opened([messages[2] as never], null, [end(3)]), messages.slice(0, 2), [end(2)]);
+  assert.deepEqual(shown(over), ["user: go", "text: Well.", "user: again", "note: Stopped."]);
+  const twice = moved(opened(messages, { id: "r1", status: "running" }, [end(3)]), done(9, "cancelled"));
+  assert.deepEqual(shown(twice).filter((line) => line.startsWith("note")), ["note: Stopped."]);
+});
+test("a failure that was tried again is gone when the run goes on", () => {
+  const hiccup = event(2, { type: "error", code: "rate_limited", message: "Too many requests.", recoverable: true });
+  const talk = all(NO_TALK, [init(1), hiccup]);
+  assert.deepEqual(shown(talk), ["note: Too many requests."]);
+  assert.deepEqual(shown(all(talk, [piece(3, 0, "So")])), ["text: So"]);
+});
 test("a result of a call that nobody knows changes nothing", () => {
   const talk = moved(NO_TALK, event(2, { type: "tool_result", toolCallId: "zz", toolName: "bash", status: "failed", error: { code: "denied", message: "No." } }));
   assert.deepEqual(talk.entries, []);

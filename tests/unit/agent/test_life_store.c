@@ -372,3 +372,40 @@ DB_TEST(a_destroyed_agent_is_changed_by_nothing)
                  ERR_AGENT_DESTROYED);
     ASSERT_FAILS(session_touch(rig.domain, &agent, STR("s"), 1, NOW, &t->err), ERR_AGENT_DESTROYED);
 }
+
+/* ---- while somebody writes for it ---- */
+
+DB_TEST(who_holds_an_agent_alive_learns_that_it_is_gone)
+{
+    AUTO_RIG rig = rig_open(t);
+    struct agent agent = add_agent(t, &rig, "coach", AGENT_ACTIVE);
+
+    ASSERT_OK(domain_begin(rig.domain, &t->err));
+    ASSERT_OK(agent_hold_alive(rig.domain, agent.n, &t->err));
+    ASSERT_OK(domain_commit(rig.domain, &t->err));
+    ASSERT_EQ(agent_set_destroyed(rig.domain, rig.change, STR("coach"), NOW, &t->err), 1);
+    ASSERT_FAILS(agent_hold_alive(rig.domain, agent.n, &t->err), ERR_AGENT_DESTROYED);
+    ASSERT_CONTAINS(test_err_text(t), "coach");
+    ASSERT_FAILS(agent_hold_alive(rig.domain, 4711, &t->err), ERR_AGENT_DESTROYED);
+}
+
+/* Only a shared database has somebody else who could. */
+static void an_agent_that_is_held_is_not_destroyed_meanwhile(struct test *t);
+DB_TEST_CASE(an_agent_that_is_held_is_not_destroyed_meanwhile, postgres, .timeout_s = 60)
+static void an_agent_that_is_held_is_not_destroyed_meanwhile(struct test *t)
+{
+    AUTO_RIG rig = rig_open(t);
+    AUTO(domain) other = db_test_open(t, migrations_agent, migrations_agent_count);
+    struct agent agent = add_agent(t, &rig, "coach", AGENT_ACTIVE);
+    AUTO(stmt) q = NULL;
+
+    ASSERT_OK(domain_begin(rig.domain, &t->err));
+    ASSERT_OK(agent_hold_alive(rig.domain, agent.n, &t->err));
+    /* What destroying does first, without waiting for its turn. */
+    ASSERT_OK(
+        db_prepare(domain_db(other), SQL("SELECT n FROM agents FOR UPDATE NOWAIT"), &q, &t->err));
+    ASSERT(stmt_step(q, &t->err) < 0);
+    stmt_reset(q);
+    ASSERT_OK(domain_commit(rig.domain, &t->err));
+    ASSERT_EQ(stmt_step(q, &t->err), 1);
+}

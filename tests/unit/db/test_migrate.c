@@ -400,6 +400,44 @@ DB_TEST(runs_that_had_ended_are_not_open_after_they_came_forward)
     ASSERT_EQ(stmt_i64(q, "ended"), 1);
 }
 
+/* They move into another table there. */
+DB_TEST(operations_are_the_same_after_they_came_forward)
+{
+    const char *url = db_test_is_postgres(t)
+                          ? db_test_url(t)
+                          : arena_printf(&t->arena, "sqlite:%s/operations.sqlite", test_dir(t));
+    const struct domain_config config = { .name = "agent",
+                                          .url = url,
+                                          .migrations = migrations_agent,
+                                          .migration_count = migrations_agent_count };
+    AUTO(domain) domain = NULL;
+    AUTO(stmt) q = NULL;
+    AUTO(stmt) twice = NULL;
+
+    load_fixture(t, "agent", url, 5);
+    ASSERT_OK(domain_open(&config, &domain, &t->err));
+    ASSERT_OK(db_prepare(domain_db(domain),
+                         SQL("SELECT n, operation_id, run_n, tool_name, keyed, phase, status,"
+                             " attempts FROM operations"),
+                         &q, &t->err));
+    ASSERT_EQ(stmt_step(q, &t->err), 1);
+    ASSERT_EQ(stmt_i64(q, "n"), 1);
+    ASSERT_STR(stmt_str(q, "operation_id"), "o1");
+    ASSERT_EQ(stmt_i64(q, "run_n"), 1);
+    ASSERT_STR(stmt_str(q, "tool_name"), "bash");
+    ASSERT_EQ(stmt_i64(q, "keyed"), 1);
+    ASSERT_STR(stmt_str(q, "phase"), "effect");
+    ASSERT_STR(stmt_str(q, "status"), "settled");
+    ASSERT_EQ(stmt_i64(q, "attempts"), 1);
+    ASSERT_EQ(stmt_step(q, &t->err), 0);
+    ASSERT_OK(db_prepare(domain_db(domain),
+                         SQL("INSERT INTO operations (operation_id, run_n, tool_name, keyed,"
+                             " status, created_at, updated_at)"
+                             " VALUES ('o1', 1, 'bash', 1, 'prepared', 1, 1)"),
+                         &twice, &t->err));
+    ASSERT_FAILS(stmt_run(twice, &t->err), ERR_CONFLICT);
+}
+
 TEST(a_checksum_is_the_sha256_of_the_tidied_text)
 {
     char a[SHA256_TEXT_SIZE], b[SHA256_TEXT_SIZE];

@@ -19,6 +19,8 @@
 #include "harness/test.h"
 #include "loop/child_int.h"
 
+#define SOON_MS 20000 /* what would be waited for otherwise has no end */
+
 /* One loop, and what the child of the moment said. */
 struct run {
     struct clock_fake clock; /* of a still one */
@@ -202,7 +204,7 @@ TEST(output_and_exit_code_come_back)
     ASSERT(!run->result.timed_out && !run->result.cancelled);
     ASSERT(!run->result.truncated[0] && !run->result.truncated[1]);
     ASSERT(run->result.memory_peak_bytes > 4096);
-    ASSERT(run->result.duration_ms < 5000);
+    ASSERT(run->result.duration_ms < SOON_MS);
 }
 
 TEST(both_outputs_can_be_one)
@@ -762,7 +764,7 @@ static void outlive_the_limit(struct test *t, const char *group)
     ASSERT(run->result.timed_out);
     ASSERT_EQ(run->result.signal, SIGKILL);
     ASSERT_EQ(run->result.duration_ms, 350);
-    ASSERT(ends_within(grandchild, 5000));
+    ASSERT(ends_within(grandchild, SOON_MS));
 }
 
 TEST(after_the_grace_the_whole_group_is_killed)
@@ -784,8 +786,8 @@ TEST(a_process_left_behind_neither_delays_the_end_nor_outlives_it)
     left = start_and_read_pid(t, run, "leave", NULL);
     finish(t, run);
     ASSERT_EQ(run->result.exit_code, 0);
-    ASSERT(run->result.duration_ms < 5000);
-    ASSERT(ends_within(left, 5000));
+    ASSERT(run->result.duration_ms < SOON_MS);
+    ASSERT(ends_within(left, SOON_MS));
 }
 
 TEST(a_silent_process_left_behind_does_not_outlive_it)
@@ -796,7 +798,7 @@ TEST(a_silent_process_left_behind_does_not_outlive_it)
     left = start_and_read_pid(t, run, "leave", "silent");
     finish(t, run);
     ASSERT_EQ(run->result.exit_code, 0);
-    ASSERT(ends_within(left, 5000));
+    ASSERT(ends_within(left, SOON_MS));
 }
 
 TEST(a_process_left_behind_in_another_group_does_not_outlive_it)
@@ -807,7 +809,7 @@ TEST(a_process_left_behind_in_another_group_does_not_outlive_it)
     run->config.drain_ms = 100;
     left = start_and_read_pid(t, run, "leave", "other-group");
     finish(t, run);
-    ASSERT(ends_within(left, 5000));
+    ASSERT(ends_within(left, SOON_MS));
 }
 
 TEST(a_process_that_left_the_session_does_not_delay_the_end)
@@ -875,7 +877,7 @@ TEST(a_reader_that_resumes_late_is_not_kept_waiting_by_a_process_left_behind)
     ASSERT_OK(loop_run(run->loop, &t->err));
     loop_timer_start(run->loop, &alarm.timer, 100);
     finish(t, run);
-    ASSERT(run->result.duration_ms < 5000);
+    ASSERT(run->result.duration_ms < SOON_MS);
 }
 
 /* ---- nothing stays ---- */
@@ -949,10 +951,10 @@ TEST(what_a_killed_daemon_left_is_found_again_and_nobody_else)
     kill(host, SIGKILL);
     ASSERT_EQ(waitpid(host, NULL, 0), host);
     /* The kernel ends the child with the daemon, but not what the child started. */
-    ASSERT(ends_within(child, 5000));
+    ASSERT(ends_within(child, SOON_MS));
     ASSERT(kill(grandchild, 0) == 0);
     ASSERT(child_reap(child, stamp) >= 1);
-    ASSERT(ends_within(grandchild, 5000));
+    ASSERT(ends_within(grandchild, SOON_MS));
     fclose(file);
 }
 

@@ -528,6 +528,7 @@ DB_TEST(no_grant_covers_memory)
 DB_TEST(cancelling_withdraws_the_question_and_says_so)
 {
     struct stage *stage = stage_new(t);
+    const char *complete;
     struct str id, item;
 
     stage_says(stage, NOTE);
@@ -537,12 +538,102 @@ DB_TEST(cancelling_withdraws_the_question_and_says_so)
     ASSERT_OK(run_cancel(stage->runner, id, &t->err));
     stage_settle(stage);
     ASSERT_EQ(get_item(stage, item).state, INBOX_WITHDRAWN);
-    ASSERT_TEXT(stage_story(stage), "tool_result done");
+    ASSERT_TEXT(stage_story(stage), "memory_edit_complete tool_result done");
+    complete = stage_last(stage, "memory_edit_complete");
+    ASSERT_CONTAINS(complete, "\"success\":false");
+    ASSERT_CONTAINS(complete, "\"path\":\"knowledge/a.md\"");
+    ASSERT_CONTAINS(complete, "\"code\":\"cancelled\"");
+    ASSERT_CONTAINS(complete, arena_printf(&t->arena, "\"request_id\":\"%.*s\"", STR_ARG(item)));
     ASSERT_CONTAINS(stage_last(stage, "tool_result"), "\"toolCallId\":\"c0\"");
     ASSERT_CONTAINS(stage_last(stage, "tool_result"), "\"cancelled\"");
     ASSERT_CONTAINS(stage_last(stage, "done"), "\"stopReason\":\"cancelled\"");
     ASSERT_EQ(decide(stage, item, INBOX_APPROVED, NULL), -1);
     ASSERT_EQ(get_file(stage, "knowledge/a.md").n, 0);
+    stage_free(stage);
+}
+
+struct read_back {
+    struct test *t;
+    struct buf types;
+    int64_t seq;
+};
+
+static bool read_type(void *arg, const struct run_public *event)
+{
+    struct read_back *back = arg;
+
+    buf_printf(&back->types, "%s%s", back->types.n ? " " : "", event->type);
+    if (strcmp(event->type, "memory_edit_complete") == 0)
+        back->seq = event->seq;
+    return true;
+}
+
+static const char *types_after(struct stage *stage, int64_t after, int64_t *ret_complete)
+{
+    struct test *t = stage->t;
+    struct read_back back = { .t = t, .types = BUF_INIT(4096) };
+    const char *types;
+
+    ASSERT_OK(run_events_after(stage->runner, stage->info.thread_id, STR_NONE, after, read_type,
+                               &back, &t->err));
+    types = arena_text(&t->arena, buf_text(&back.types));
+    buf_release(&back.types);
+    *ret_complete = back.seq;
+    return types;
+}
+
+DB_TEST(who_reconnects_gets_the_end_of_a_withdrawn_edit_once)
+{
+    struct stage *stage = stage_new(t);
+    int64_t complete = 0, ignored;
+    struct str id;
+
+    stage_says(stage, NOTE);
+    id = stage_run(stage, "tea");
+    stage_crash(stage);
+    ASSERT_OK(run_cancel(stage->runner, id, &t->err));
+    stage_settle(stage);
+    ASSERT_OK(run_get(stage->runner, id, &t->arena, &stage->info, &t->err));
+    ASSERT_TEXT(types_after(stage, 0, &complete),
+                "init tool_use memory_edit_request waiting memory_edit_complete tool_result done");
+    ASSERT_TEXT(types_after(stage, complete - 1, &ignored),
+                "memory_edit_complete tool_result done");
+    ASSERT_TEXT(types_after(stage, complete, &ignored), "tool_result done");
+    ASSERT_TEXT(types_after(stage, complete + 1, &ignored), "done");
+    stage_free(stage);
+}
+
+DB_TEST(an_edit_that_nobody_decided_ends_with_its_time)
+{
+    struct stage *stage = stage_new(t);
+
+    stage_says(stage, NOTE);
+    stage_says(stage, "never mind");
+    stage_run(stage, "tea");
+    stage_forget(stage);
+    loop_fake_advance(stage->loop, DAYS(8));
+    stage_settle(stage);
+    ASSERT_TEXT(stage_story(stage), "memory_edit_complete tool_result text done");
+    ASSERT_CONTAINS(stage_last(stage, "memory_edit_complete"), "\"code\":\"expired\"");
+    stage_free(stage);
+}
+
+DB_TEST(the_end_of_an_edit_names_the_file_as_it_is_spelt)
+{
+    struct stage *stage = stage_new(t);
+
+    put_file(stage, "knowledge/Ärzte.md", "- old\n", NULL);
+    stage_says(stage, "!write_memory {\"path\":\"knowledge/ärzte.MD\",\"operation\":\"append\","
+                      "\"content\":\"- new\\n\",\"reason\":\"said so\"}");
+    stage_says(stage, "!write_memory {\"path\":\"knowledge/ÄRZTE.md\",\"operation\":\"delete\","
+                      "\"reason\":\"said so\"}");
+    stage_says(stage, "gone");
+    stage_run(stage, "note it");
+    ASSERT_EQ(stage_decide(stage, INBOX_REJECTED, NULL), 1);
+    ASSERT_CONTAINS(stage_last(stage, "memory_edit_complete"), "\"path\":\"knowledge/Ärzte.md\"");
+    ASSERT_EQ(stage_decide(stage, INBOX_APPROVED, NULL), 1);
+    ASSERT_CONTAINS(stage_last(stage, "memory_edit_complete"), "\"success\":true");
+    ASSERT_CONTAINS(stage_last(stage, "memory_edit_complete"), "\"path\":\"knowledge/Ärzte.md\"");
     stage_free(stage);
 }
 

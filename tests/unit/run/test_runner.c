@@ -157,8 +157,8 @@ TEST(thousands_that_wait_cost_a_start_nothing, .timeout_s = 120)
     ASSERT_EQ(runner_loaded(stage->runner), 1);
     stage_crash(stage);
     ASSERT_OK(run_open_page(stage->domain, 0,
-                            str_of((const char *)stage->runner->rules.hash, BP_HASH_BYTES), 0, 0,
-                            10, &t->arena, &rows, &n, &t->err));
+                            str_of((const char *)stage->runner->rules.hash, BP_HASH_BYTES), 0, 10,
+                            &t->arena, &rows, &n, &t->err));
     ASSERT_EQ(n, 1);
     ASSERT(str_eq(rows[0].run_key, busy));
     stage_says(stage, "Here again.");

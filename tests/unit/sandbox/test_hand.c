@@ -72,7 +72,9 @@ TEST(a_background_process_stays_for_the_next_command_and_goes_with_the_hand)
                                             (int)strcspn(pid, "\n"), pid)),
                 "alive\n");
     /* It writes to an output that nobody reads any more, and lives. */
-    rig_bash(&rig, "a=$(cat beat); sleep 0.4; test \"$a\" != \"$(cat beat)\"");
+    rig_bash(&rig,
+             "a=$(cat beat); for i in $(seq 400); do test \"$a\" != \"$(cat beat)\" && exit 0; "
+             "sleep 0.05; done; exit 1");
     ASSERT_EQ(rig_exit(&rig), 0);
     snprintf(path, sizeof(path), "%s", test_path(t, "home/project/beat"));
     rig_end_hand(&rig);

@@ -2,11 +2,15 @@
 #include "serve/guard.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "harness/test.h"
 
 struct fixture {
@@ -51,6 +55,39 @@ TEST(guard_makes_a_token_once_and_keeps_it_private)
     ASSERT(strcmp(b.guard.token, a.guard.token) != 0);
     guard_release(&a.guard);
     ASSERT_EQ(a.guard.token[0], '\0');
+}
+
+/* Whoever is killed while it makes one leaves a whole token or none. */
+TEST(guard_token_file_is_never_there_in_part)
+{
+    const char *path = test_path(t, "token");
+    struct fixture f = { .clock = { .wall_now_ms = 0 } };
+    unsigned seen = 0;
+    int status;
+    pid_t pid;
+
+    fflush(NULL);
+    pid = fork();
+    ASSERT(pid >= 0);
+    if (pid == 0) {
+        for (int i = 0; i < 300; i++) {
+            unlink(path);
+            if (guard_init(&f.guard, path, &f.clock.clock, &t->err) < 0)
+                _exit(1);
+        }
+        _exit(0);
+    }
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+        AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
+        char text[128];
+
+        if (fd < 0)
+            continue;
+        ASSERT_EQ(read(fd, text, sizeof(text)), GUARD_TOKEN_TEXT + 1);
+        seen++;
+    }
+    ASSERT_EQ(status, 0);
+    ASSERT(seen > 0);
 }
 
 TEST(guard_refuses_a_token_file_that_others_can_read)

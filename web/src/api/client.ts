@@ -152,6 +152,7 @@ export const act = {
     post<T.MemoryText>(at`/agents/${id}/memory-restore/${path}`, { version }),
   createSkill: (id: string, draft: T.SkillDraft) => post<T.Skill>(paths.skills(id), draft),
   changeSkill: (id: string, skill: string, draft: Partial<T.SkillDraft>) => put<T.Skill>(paths.skill(id, skill), draft),
+  restoreSkill: (id: string, skill: string) => post<{ skill: T.Skill }>(at`/agents/${id}/skills/${skill}/restore`),
   deleteSkill: (id: string, skill: string) => del(paths.skill(id, skill)),
   importSkill: (id: string, file: Blob) =>
     upload<{ skill: T.Skill; warnings: string[] }>(at`/agents/${id}/skills/import`, file),

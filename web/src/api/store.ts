@@ -79,6 +79,12 @@ export class Store {
     };
   }
 
+  /** Begins to read what will be shown, before anything is there to watch it. */
+  ahead(path: string): void {
+    const entry = this.entry(path);
+    if (entry.stale && !entry.reading) this.load(path, entry);
+  }
+
   private forget(): void {
     if (this.entries.size <= KEPT) return;
     for (const [path, entry] of this.entries) {

@@ -96,6 +96,14 @@ export interface Message {
   model?: string;
   taint?: string;
 }
+/** A run that was stopped or failed, after the message with this n. */
+export interface RunEnd {
+  runId: string;
+  after: number;
+  stopReason: "cancelled" | "error";
+  error?: Failure;
+  at: Time;
+}
 export interface SearchResult {
   kind: "message" | "thread" | "file" | "agent";
   agentId: string;

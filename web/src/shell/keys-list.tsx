@@ -12,7 +12,7 @@ export function KeysList({ onClose }: { onClose: () => void }) {
     groups.set(group, list);
   }
   return (
-    <Dialog title="Keys" onClose={onClose}>
+    <Dialog title="Keys" over onClose={onClose}>
       <div className="keys">
         {[...groups].map(([group, list]) => (
           <section key={group}>

@@ -8,6 +8,7 @@ import { plural, relative } from "../format";
 import { go } from "../router";
 import { cx, Dialog } from "../ui";
 import { summary, target } from "../views/inbox/words";
+import { agentPlace, WIZARD } from "../views/shared/place";
 import { resumeAll, stopAll, useStopped } from "./stop";
 
 interface Option {
@@ -40,6 +41,14 @@ interface Found {
 }
 const NOTHING: SearchResult[] = [];
 
+/** Everywhere, and in what was said to the wizard: a search leaves Dormouse's own agents out unless one is named. */
+async function look(q: string, signal: AbortSignal): Promise<SearchResult[]> {
+  const ask = (more: { agent?: string }) => get<{ results: SearchResult[] }>(paths.search(q, { limit: 20, ...more }), signal);
+  const wizard = ask({ agent: WIZARD }).catch(() => ({ results: NOTHING }));
+  const { results } = await ask({});
+  return [...results, ...(await wizard).results.filter((result) => result.kind !== "agent")];
+}
+
 function useEverywhere(typed: string): Found {
   const [found, setFound] = useState({ q: "", results: NOTHING, failure: "" });
   const q = typed.trim();
@@ -47,8 +56,8 @@ function useEverywhere(typed: string): Found {
     if (q.length < 2) return;
     const abort = new AbortController();
     const timer = setTimeout(() => {
-      get<{ results: SearchResult[] }>(paths.search(q, { limit: 20 }), abort.signal).then(
-        ({ results }) => setFound({ q, results, failure: "" }),
+      look(q, abort.signal).then(
+        (results) => setFound({ q, results, failure: "" }),
         (error: unknown) => !abort.signal.aborted && setFound({ q, results: NOTHING, failure: sentence(error) }),
       );
     }, 150);
@@ -62,9 +71,8 @@ function useEverywhere(typed: string): Found {
 }
 
 export const resultPath = (result: SearchResult): string => {
-  const agent = `/agents/${encodeURIComponent(result.agentId)}`;
-  if (result.kind === "file" && result.path) return `${agent}?panel=memory&file=${encodeURIComponent(result.path)}`;
-  return result.threadId ? `${agent}/${encodeURIComponent(result.threadId)}` : agent;
+  if (result.kind === "file" && result.path) return `${agentPlace(result.agentId)}?panel=memory&file=${encodeURIComponent(result.path)}`;
+  return agentPlace(result.agentId, result.threadId);
 };
 const resultIcon = { message: MessageSquare, thread: MessageSquare, file: FileText, agent: Bot };
 
@@ -146,7 +154,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   };
   let group = "";
   return (
-    <Dialog title="Search" hideTitle onClose={onClose} className="palette">
+    <Dialog title="Search" over hideTitle onClose={onClose} className="palette">
       <div className="palette-input">
         <Search {...size} />
         <input value={typed} data-autofocus placeholder="Search or go to…" role="combobox" aria-label="Search or go to"

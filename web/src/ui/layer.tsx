@@ -1,5 +1,5 @@
-// What lies over the page: dialogs, sheets from the side, menus. Focus goes in, stays in, and comes
-// back; Esc and a click beside close.
+// What lies over the page: dialogs, sheets from the side, menus. Esc and a click beside close; where the
+// focus is meanwhile, and what rests, is in layers.ts.
 import {
   useCallback, useEffect, useId, useLayoutEffect, useRef, useState,
   type KeyboardEvent, type ReactNode, type RefObject,
@@ -8,50 +8,20 @@ import { createPortal } from "react-dom";
 import { X } from "lucide-react";
 import { IconButton } from "./basic";
 import { cx } from "./cx";
+import { openLayer } from "./layers";
 
-const FOCUSABLE =
-  'a[href], button:not([disabled]), input:not([disabled]), select:not([disabled]), textarea:not([disabled]), [tabindex]:not([tabindex="-1"])';
-
-/** How many layers are open: single keys of the page rest meanwhile. */
-let open = 0;
-export const layersOpen = (): boolean => open > 0;
-
-function useModal(box: RefObject<HTMLElement>): void {
-  useEffect(() => {
-    const before = document.activeElement as HTMLElement | null;
+/** Opens with the element, closes with it. Layout effects: the way back is free before a new view takes the focus. */
+function useLayer(box: RefObject<HTMLElement>, kind: { modal: boolean; over: boolean }, onClose: () => void, on = true): void {
+  const close = useRef(onClose);
+  close.current = onClose;
+  const { modal, over } = kind;
+  useLayoutEffect(() => {
     const element = box.current;
-    open++;
-    const first =
-      element?.querySelector<HTMLElement>("[autofocus], [data-autofocus]") ??
-      element?.querySelector<HTMLElement>("[data-body] " + FOCUSABLE.split(", ").join(", [data-body] ")) ??
-      element;
-    if (!element?.contains(document.activeElement)) first?.focus();
-    return () => {
-      open--;
-      if (before?.isConnected) before.focus();
-    };
-  }, [box]);
-}
-
-function keepInside(event: KeyboardEvent<HTMLElement>, close: () => void): void {
-  if (event.key === "Escape") {
-    event.stopPropagation();
-    close();
-    return;
-  }
-  if (event.key !== "Tab") return;
-  const all = [...event.currentTarget.querySelectorAll<HTMLElement>(FOCUSABLE)].filter((e) => e.offsetParent !== null);
-  const first = all[0];
-  const last = all[all.length - 1];
-  if (!first || !last) return;
-  const at = document.activeElement;
-  if (event.shiftKey && (at === first || at === event.currentTarget)) {
-    event.preventDefault();
-    last.focus();
-  } else if (!event.shiftKey && at === last) {
-    event.preventDefault();
-    first.focus();
-  }
+    if (!on || !element) return;
+    const before = document.activeElement as HTMLElement | null;
+    const frame = modal ? (element.parentElement as HTMLElement) : element;
+    return openLayer({ frame, box: element, modal, over, close: () => close.current(), before });
+  }, [box, modal, over, on]);
 }
 
 interface LayerProps {
@@ -62,16 +32,16 @@ interface LayerProps {
   wide?: boolean;
   hideTitle?: boolean;
   className?: string;
+  over?: boolean; // of the shell: over every layer of a view
 }
-function Layer({ title, onClose, children, footer, wide, hideTitle, className, side }: LayerProps & { side?: boolean }) {
+function Layer({ title, onClose, children, footer, wide, hideTitle, className, over = false, side }: LayerProps & { side?: boolean }) {
   const box = useRef<HTMLDivElement>(null);
   const id = useId();
-  useModal(box);
+  useLayer(box, { modal: true, over }, onClose);
   return createPortal(
-    <div className="backdrop" onMouseDown={(event) => event.target === event.currentTarget && onClose()}>
+    <div className={cx("backdrop", over && "backdrop-over")} onMouseDown={(event) => event.target === event.currentTarget && onClose()}>
       <div ref={box} role="dialog" aria-modal="true" aria-labelledby={id} tabIndex={-1} data-quiet-focus
-        className={cx(side ? "sheet" : "dialog", wide && "dialog-wide", className)}
-        onKeyDown={(event) => keepInside(event, onClose)}>
+        className={cx(side ? "sheet" : "dialog", wide && "dialog-wide", className)}>
         <div className={hideTitle ? "visually-hidden" : "dialog-head"}>
           <h2 id={id}>{title}</h2>
           {!hideTitle && <IconButton label="Close" onClick={onClose}><X size={18} /></IconButton>}
@@ -107,6 +77,7 @@ export function Menu({ label, icon, items, children, className }: {
   }, []);
   const entries = (): HTMLElement[] => [...(list.current?.querySelectorAll<HTMLElement>("[role=menuitem]:not(:disabled)") ?? [])];
 
+  useLayer(list, { modal: false, over: false }, close, place !== null);
   useLayoutEffect(() => {
     const element = list.current;
     if (!place || !element) return;
@@ -118,14 +89,12 @@ export function Menu({ label, icon, items, children, className }: {
   }, [place]);
   useEffect(() => {
     if (!place) return;
-    open++;
     const outside = (event: Event): void => {
       if (!list.current?.contains(event.target as Node) && !button.current?.contains(event.target as Node)) setPlace(null);
     };
     document.addEventListener("mousedown", outside);
     window.addEventListener("resize", close);
     return () => {
-      open--;
       document.removeEventListener("mousedown", outside);
       window.removeEventListener("resize", close);
     };

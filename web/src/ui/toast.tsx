@@ -1,5 +1,6 @@
 // What was done, for a few seconds, with the way back. Failures stay until they are read.
 import { useEffect, useSyncExternalStore } from "react";
+import { createPortal } from "react-dom";
 import { X } from "lucide-react";
 import { sentence } from "../api/client";
 import { cx } from "./cx";
@@ -63,9 +64,11 @@ function One({ toast }: { toast: Toast }) {
 }
 export function Toasts() {
   const shown = useSyncExternalStore((w) => { watchers.add(w); return () => watchers.delete(w); }, () => toasts);
-  return (
+  // Beside the page, not in it: notices are heard and their buttons work while a layer lies over the page.
+  return createPortal(
     <div className="toasts" role="region" aria-label="Notices" aria-live="polite">
       {shown.map((toast) => <One key={toast.id} toast={toast} />)}
-    </div>
+    </div>,
+    document.body,
   );
 }

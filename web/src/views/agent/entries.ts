@@ -1,6 +1,6 @@
 // A conversation as it is shown: made from the thread's messages, then moved on by its events. Pure, so
 // that every order of messages, events and reconnects can be tested.
-import type { Failure, Message, RunEvent } from "../../api/types";
+import type { Failure, Message, RunEnd, RunEvent } from "../../api/types";
 
 interface Base {
   key: string;
@@ -20,7 +20,7 @@ export type Entry = Base &
         error?: Failure;
         ms?: number;
       }
-    | { kind: "note"; text: string; tone: "plain" | "danger" }
+    | { kind: "note"; text: string; tone: "plain" | "danger"; passing?: boolean } // passing: it is tried again
   );
 
 export interface Talk {
@@ -66,8 +66,15 @@ const ENDED: Failure = { code: "cancelled", message: "The run ended before this 
 const ended = (entries: Entry[]): Entry[] =>
   entries.map((entry) => (entry.kind === "tool" && entry.status === "open" ? { ...entry, status: "failed", error: ENDED } : entry));
 
+/** What is said of a run that did not end with an answer: the same live and read back. */
+function endNote(runId: string, at: string, stopReason: string, error?: { message: string }): Entry | null {
+  const key = `end-${runId}`;
+  if (stopReason === "cancelled") return { key, at, kind: "note", tone: "plain", text: "Stopped." };
+  return error ? { key, at, kind: "note", tone: "danger", text: error.message } : null;
+}
+
 /** Messages oldest first. */
-export function fromMessages(messages: readonly Message[]): Pick<Talk, "entries" | "orphans"> {
+export function fromMessages(messages: readonly Message[], ends: readonly RunEnd[] = []): Pick<Talk, "entries" | "orphans"> {
   const entries: Entry[] = [];
   const orphans: Message[] = [];
   for (const message of messages) {
@@ -101,20 +108,24 @@ export function fromMessages(messages: readonly Message[]): Pick<Talk, "entries"
       default:
         if (content["text"]) entries.push({ key, at, kind: "note", tone: "plain", text: text(content["text"]) });
     }
+    const end = ends.find(({ after }) => after === message.n);
+    const note = end && endNote(end.runId, end.at, end.stopReason, end.error);
+    if (note) entries.push(note);
   }
   return { entries, orphans };
 }
 
 /** The newest messages, and the run that has not ended. */
-export function opened(messages: readonly Message[], run: Talk["run"]): Talk {
-  const { entries, orphans } = fromMessages(messages);
+export function opened(messages: readonly Message[], run: Talk["run"], ends: readonly RunEnd[] = []): Talk {
+  const { entries, orphans } = fromMessages(messages, ends);
   return { entries: run ? entries : ended(entries), orphans, run };
 }
 
 /** Older messages before what is shown. Calls in them whose results stand below get these now. */
-export function prepend(talk: Talk, older: readonly Message[]): Talk {
-  const { entries, orphans } = fromMessages([...older, ...talk.orphans]);
-  return { ...talk, orphans, entries: [...ended(entries), ...talk.entries] };
+export function prepend(talk: Talk, older: readonly Message[], ends: readonly RunEnd[] = []): Talk {
+  const { entries, orphans } = fromMessages([...older, ...talk.orphans], ends);
+  const known = new Set(talk.entries.map((entry) => entry.key)); // a run may reach over both pages
+  return { ...talk, orphans, entries: [...ended(entries).filter((entry) => !known.has(entry.key)), ...talk.entries] };
 }
 
 /** What the person has just sent, shown before the server has it. */
@@ -167,8 +178,15 @@ function whole(entries: Entry[], { type: kind, seq, at, content }: Piece): Entry
 const arrived = (entries: Entry[]): Entry[] =>
   entries.map((entry) => (entry.kind === "user" && entry.sending ? { ...entry, sending: false } : entry));
 
+/** A failure that was tried again is past when the run goes on. */
+const goesOn = (talk: Talk, event: RunEvent): Talk =>
+  event.type !== "error" && talk.entries.some((entry) => entry.kind === "note" && entry.passing)
+    ? { ...talk, entries: talk.entries.filter((entry) => !(entry.kind === "note" && entry.passing)) }
+    : talk;
+
 /** One recorded (or partial) event. prompt: what began the run, when this page did not send it. */
-export function moved(talk: Talk, event: RunEvent): Talk {
+export function moved(before: Talk, event: RunEvent): Talk {
+  const talk = goesOn(before, event);
   const { entries, run } = talk;
   const key = `e${event.seq}`;
   switch (event.type) {
@@ -198,12 +216,16 @@ export function moved(talk: Talk, event: RunEvent): Talk {
     case "memory_edit_request":
     case "waiting":
       return { ...talk, run: { id: event.runId, status: "waiting" } };
-    case "error":
-      return { ...talk, entries: [...entries, { key, at: event.at, kind: "note", tone: "danger", text: event.message }] };
+    case "error": {
+      const note: Entry = event.recoverable
+        ? { key, at: event.at, kind: "note", tone: "danger", text: event.message, passing: true }
+        : { key: `end-${event.runId}`, at: event.at, kind: "note", tone: "danger", text: event.message };
+      return { ...talk, entries: [...entries.filter((entry) => entry.key !== note.key), note] };
+    }
     case "done": {
       const rest = ended(entries.filter((entry) => !isPartial(entry)));
-      if (event.stopReason === "cancelled") rest.push({ key, at: event.at, kind: "note", tone: "plain", text: "Stopped." });
-      return { ...talk, entries: rest, run: null };
+      const note = event.stopReason === "cancelled" ? endNote(event.runId, event.at, "cancelled") : null;
+      return { ...talk, entries: note ? [...rest.filter((entry) => entry.key !== note.key), note] : rest, run: null };
     }
     default:
       return run ? { ...talk, run: { ...run, status: "running" } } : talk;
@@ -215,7 +237,8 @@ export function withPrompt(talk: Talk, init: { seq: number; runId: string; at: s
   const key = `p${init.runId}`;
   const { entries } = talk;
   if (entries.some((entry) => entry.key === key)) return talk;
-  const after = entries.findIndex((entry) => entry.key.startsWith("e") && Number(entry.key.slice(1)) > init.seq);
+  const after = entries.findIndex((entry) =>
+    entry.key === `end-${init.runId}` || (entry.key.startsWith("e") && Number(entry.key.slice(1)) > init.seq));
   const i = after < 0 ? entries.length : after;
   return { ...talk, entries: [...entries.slice(0, i), { key, at: init.at, kind: "user", text: prompt }, ...entries.slice(i)] };
 }

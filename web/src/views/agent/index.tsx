@@ -8,7 +8,7 @@ import { useKeys } from "../../keys";
 import { go, setQuery, useQuery, type Params } from "../../router";
 import { Button, Empty, IconButton, Sheet, Shown, Tabs } from "../../ui";
 import { Chat } from "./chat";
-import { MemoryPanel } from "./memory";
+import { FileInAddress, MemoryPanel } from "./memory";
 import { SettingsPanel } from "./settings";
 import { SkillsPanel } from "./skills";
 import { AgentState } from "./state";
@@ -77,6 +77,7 @@ function Talk({ agent, thread }: { agent: Agent; thread: string }) {
       </div>
       <aside className="agent-side" aria-label={`About ${agent.displayName}`}><Panels agent={agent} panel={panel} /></aside>
       {threads && <Threads agent={agent.id} current={full} place={(to) => (to ? threadPath(agent.id, to) : `/agents/${encodeURIComponent(agent.id)}`)} onClose={() => setThreads(false)} />}
+      <FileInAddress agent={agent} />
       {sheet && <Sheet title={agent.displayName} className="agent-sheet" onClose={() => setSheet(false)}><Panels agent={agent} panel={panel} /></Sheet>}
     </div>
   );

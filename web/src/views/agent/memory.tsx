@@ -5,6 +5,7 @@ import { act, paths } from "../../api/client";
 import { store, useGet } from "../../api/store";
 import type { Agent, MemoryFile, MemoryList, MemoryText, MemoryVersion } from "../../api/types";
 import { bytes } from "../../format";
+import { setQuery, useQuery } from "../../router";
 import { attempt, Badge, Button, Dialog, Diff, Empty, Input, say, Shown, Tabs, TextArea, Time } from "../../ui";
 import { Markdown } from "../../ui/markdown";
 
@@ -139,9 +140,19 @@ function NewFile({ agent, onClose }: { agent: string; onClose: () => void }) {
   );
 }
 
+/** The file that the address names, over whatever is shown: a link or something found leads to it. */
+export function FileInAddress({ agent }: { agent: Agent }) {
+  const path = useQuery().get("file");
+  const list = useGet<MemoryList>(path === null ? null : paths.memory(agent.id)).data;
+  const close = (): void => setQuery("file", null);
+  if (path === null || !list) return null;
+  const file = list.files.find((one) => one.path === path);
+  if (file) return <FileDialog agent={agent.id} file={file} onClose={close} />;
+  return <Dialog title={path} onClose={close}><Empty title="This file is not there">It may have been deleted or renamed since.</Empty></Dialog>;
+}
+
 export function MemoryPanel({ agent }: { agent: Agent }) {
   const list = useGet<MemoryList>(paths.memory(agent.id));
-  const [open, setOpen] = useState<MemoryFile | null>(null);
   const [adding, setAdding] = useState(false);
   return (
     <Shown of={list} what="memory">
@@ -157,7 +168,7 @@ export function MemoryPanel({ agent }: { agent: Agent }) {
             <ul className="panel-list">
               {files.map((file) => (
                 <li key={file.path} className="panel-row">
-                  <button type="button" className="panel-open" onClick={() => setOpen(file)}>
+                  <button type="button" className="panel-open" onClick={() => setQuery("file", file.path)}>
                     <span className="panel-name">{file.path}{!file.writable && <Lock size={12} aria-label="read only" />}</span>
                     <span className="panel-note">{bytes(file.size_bytes)}{file.updated_at && <> · <Time at={file.updated_at} /></>}{taints(file.taint).length > 0 && <> · from {taints(file.taint).join(", ")}</>}</span>
                   </button>
@@ -171,7 +182,6 @@ export function MemoryPanel({ agent }: { agent: Agent }) {
               </div>
               <p className="panel-note number">{bytes(total_bytes)} of {bytes(limit_bytes)}{warning && <span className="warn"> · {warning}</span>}</p>
             </div>
-            {open && <FileDialog agent={agent.id} file={open} onClose={() => setOpen(null)} />}
             {adding && <NewFile agent={agent.id} onClose={() => setAdding(false)} />}
           </div>
         );

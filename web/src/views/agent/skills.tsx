@@ -57,9 +57,7 @@ function SkillDialog({ agent, skill, onEdit, onClose }: { agent: string; skill: 
     if (!(await attempt("Could not delete", () => act.deleteSkill(agent, skill.id)))) return;
     refresh(agent);
     onClose();
-    say(`The skill ${skill.name} was deleted.`, () => act.createSkill(agent, {
-      name: skill.name, description: skill.description, instructions: skill.instructions, allowed_tools: toolList(skill.allowed_tools),
-    }).then(() => refresh(agent)));
+    say(`The skill ${skill.name} was deleted.`, () => act.restoreSkill(agent, skill.id).then(() => refresh(agent)));
   };
   const others = (skill.files ?? []).filter((path) => !path.endsWith("SKILL.md"));
   return (

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useReducer, useRef, useState } from "react";
 import { ApiError, get, paths } from "../../api/client";
 import { ThreadSocket, type SocketState } from "../../api/socket";
 import { store } from "../../api/store";
-import type { Message, Mode, Run, RunEvent } from "../../api/types";
+import type { Message, Mode, Run, RunEnd, RunEvent } from "../../api/types";
 import { sayError } from "../../ui";
 import { moved, NO_TALK, opened, prepend, sent, unsent, withPrompt, type Talk } from "./entries";
 
@@ -11,6 +11,7 @@ const PAGE = 100;
 
 export interface MessagePage {
   messages: Message[]; // newest first
+  ends?: RunEnd[];
   before?: number;
   lastSeq?: number;
   run?: Run;
@@ -18,7 +19,7 @@ export interface MessagePage {
 
 type Step =
   | { do: "open"; page: MessagePage }
-  | { do: "older"; messages: Message[] }
+  | { do: "older"; page: MessagePage }
   | { do: "event"; event: RunEvent }
   | { do: "prompt"; init: RunEvent; prompt: string }
   | { do: "sent"; turn: string; text: string }
@@ -30,10 +31,10 @@ function step(talk: Talk, next: Step): Talk {
     case "open": {
       const run = next.page.run;
       return opened([...next.page.messages].reverse(),
-        run ? { id: run.runId, status: run.status === "waiting" ? "waiting" : "running" } : null);
+        run ? { id: run.runId, status: run.status === "waiting" ? "waiting" : "running" } : null, next.page.ends);
     }
     case "older":
-      return prepend(talk, [...next.messages].reverse());
+      return prepend(talk, [...next.page.messages].reverse(), next.page.ends);
     case "event":
       return moved(talk, next.event);
     case "prompt":
@@ -146,7 +147,7 @@ export function useTalk(agent: string, thread: string): TalkHandle {
     fetching.current = true;
     try {
       const page = await get<MessagePage>(paths.messages(agent, thread, { limit: PAGE, before }));
-      dispatch({ do: "older", messages: page.messages });
+      dispatch({ do: "older", page });
       setBefore(page.before);
     } catch (failure) {
       sayError(failure, "Could not load older messages");

@@ -9,6 +9,7 @@ import { Badge, Button, cx, Input, Select, TextArea, Time } from "../../ui";
 import { words } from "../../format";
 import { Body, Taint } from "./body";
 import { decide } from "./decide";
+import { agentPlace } from "../shared/place";
 import { ProposalForm } from "../wizard/proposal";
 import { Fields } from "./fields";
 import { detailsOf, inputOf, kindWord, memoryOf, questionOf, STATE, summary, verbs } from "./words";
@@ -27,7 +28,7 @@ function Head({ item, small }: { item: InboxItem; small?: boolean | undefined })
       </div>
       {small ? (item.kind !== "question" && <p><strong>{item.agentName ?? item.agentId ?? "Dormouse"}</strong> {summary(item)}</p>) : (
         <h2 className="item-title">
-          {item.agentId ? <Link to={`/agents/${encodeURIComponent(item.agentId)}`}>{item.agentName ?? item.agentId}</Link> : "Dormouse"} {item.kind === "question" ? "asks" : summary(item)}
+          {item.agentId ? <Link to={agentPlace(item.agentId, item.threadId)}>{item.agentName ?? item.agentId}</Link> : "Dormouse"} {item.kind === "question" ? "asks" : summary(item)}
         </h2>
       )}
     </div>

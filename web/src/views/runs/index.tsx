@@ -42,7 +42,7 @@ function Page({ agent, before, names, chosen }: { agent: string; before?: number
       {(page) => (
         <>
           {page.runs.map((run) => <Row key={run.runId} run={run} name={names.get(run.agentId) ?? run.agentId} chosen={run.runId === chosen} />)}
-          {page.before !== undefined && page.runs.length === PAGE &&
+          {page.before !== undefined &&
             (more ? <Page agent={agent} before={page.before} names={names} chosen={chosen} /> : <li className="run-more"><Button onClick={() => setMore(true)}>Earlier runs</Button></li>)}
         </>
       )}

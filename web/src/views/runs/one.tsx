@@ -10,6 +10,7 @@ import { attempt, Badge, Button, Choice, cx, Json, Menu, say, Shown, Time } from
 import { Markdown } from "../../ui/markdown";
 import { ItemDetail } from "../inbox/detail";
 import "../inbox/inbox.css";
+import { agentPlace } from "../shared/place";
 import { runLook } from "../shared/runs";
 import { clock, raw, spans, timeline, took, type Line } from "./timeline";
 import "./runs.css";
@@ -162,9 +163,9 @@ export default function RunView({ params }: { params: Params }) {
           <div className="stack">
             <div className="page-head run-head">
               <div className="stack-tight">
-                <h1>Run {run.runId.slice(0, 6)} · <Link to={`/agents/${encodeURIComponent(run.agentId)}`}>{agents.data?.agents.find((agent) => agent.id === run.agentId)?.displayName ?? run.agentId}</Link></h1>
+                <h1>Run {run.runId.slice(0, 6)} · <Link to={agentPlace(run.agentId)}>{agents.data?.agents.find((agent) => agent.id === run.agentId)?.displayName ?? run.agentId}</Link></h1>
                 <div className="row small muted"><Badge tone={runLook(run).tone}>{runLook(run).word}</Badge><span>{words(run.mode)}</span>
-                  {run.threadId && <Link to={`/agents/${encodeURIComponent(run.agentId)}/${encodeURIComponent(run.threadId)}`}>conversation</Link>}</div>
+                  {run.threadId && <Link to={agentPlace(run.agentId, run.threadId)}>conversation</Link>}</div>
               </div>
               <Verbs run={run} onReplay={setReplay} />
             </div>

@@ -9,10 +9,10 @@ import { attempt, Button, Dialog, Input, Shown, Skeleton, TextArea, Trouble } fr
 import { Chat } from "../agent/chat";
 import { Threads } from "../agent/threads";
 import "../agent/agent.css";
+import { agentPlace, WIZARD } from "../shared/place";
 import "./wizard.css";
 
-const WIZARD = "system:builder-wizard";
-const place = (thread?: string): string => (thread ? `/wizard/${thread.split("/").map(encodeURIComponent).join("/")}` : "/wizard");
+const place = (thread?: string): string => agentPlace(WIZARD, thread);
 /** A conversation in which nothing was said yet is used before another is made. */
 async function blank(): Promise<string> {
   const { threads } = await get<{ threads: Thread[] }>("/wizard/threads");

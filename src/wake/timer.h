@@ -45,6 +45,24 @@ int recurrence_next_moment(struct recurrence *recurrence, const struct zone *zon
 /* The zone of a name; an empty one: of this machine. */
 int timer_zone_open(struct str name, struct zone **ret_zone, struct err *err);
 
+/* What a rule gives, for who is about to make a timer. */
+#define TIMER_PREVIEW_MAX 1000
+struct timer_preview {
+    struct str rrule;
+    struct str start; /* local; empty: made of from, see recurrence_start() */
+    struct str from;  /* a moment (RFC 3339), a local time or a day; empty: now */
+    int64_t count;
+};
+struct timer_occurrence {
+    char local[TIMER_LOCAL_SIZE]; /* by the rule */
+    int64_t at;
+    char time[TIMER_LOCAL_SIZE + 8]; /* what clocks show then, with their offset */
+    bool gap, overlap;               /* clocks skip local, or show it twice */
+};
+int timer_preview(const struct timer_preview *what, const struct zone *zone, int64_t now_ms,
+                  struct arena *arena, struct timer_occurrence **ret_list, size_t *ret_count,
+                  struct err *err);
+
 /* ---- stored ---- */
 
 #define TIMER_NAME_MAX     80    /* characters */
@@ -80,8 +98,9 @@ struct timer {
  * arena), next; a start that is missing; missed_cap where it is 0. kind NONE: by what is given. */
 int timer_add(struct domain *domain, struct change *change, struct timer *timer, int64_t now_ms,
               struct arena *arena, struct err *err);
-/* Name, rule, start, zone, interval, policy, prompt and active of a timer that was read. When it
- * fires next is computed anew, after now_ms and after what it has fired already. */
+/* Name, rule, start, zone, interval, policy, prompt and active of a timer that was read. When
+ * its times are others than before, when it fires next is computed anew: after now_ms and after
+ * what it has fired already. */
 int timer_change(struct domain *domain, struct change *change, struct timer *timer, int64_t now_ms,
                  struct err *err);
 int timer_remove(struct domain *domain, struct change *change, struct str id, int64_t now_ms,

@@ -272,9 +272,11 @@ static int check_room(struct domain *domain, int64_t agent_n, struct err *err)
     return 0;
 }
 
-/* Checks it whole and computes when it fires next. */
-static int prepare(struct timer *timer, int64_t now_ms, int64_t floor_ms, struct err *err)
+/* Checks it whole and computes when it fires next. before NULL: a new one. */
+static int prepare(struct timer *timer, const struct timer *before, int64_t now_ms,
+                   int64_t floor_ms, struct err *err)
 {
+    bool had_ended = before && !before->next_run_at && before->active;
     AUTO(zone) opened = NULL;
     const struct zone *zone = timer->zone.n ? NULL : timer->here;
 
@@ -283,7 +285,7 @@ static int prepare(struct timer *timer, int64_t now_ms, int64_t floor_ms, struct
     zone = zone ? zone : opened;
     if (timer_check(timer, zone, now_ms, err) < 0 || timer_first(timer, zone, floor_ms, err) < 0)
         return -1;
-    if (!timer->next_run_at && timer->active)
+    if (!timer->next_run_at && timer->active && !had_ended)
         return err_set(err, ERR_BAD_REQUEST, "%s",
                        timer->kind == TIMER_ONCE ? "start: lies in the past"
                                                  : "rrule: has no occurrence after now");
@@ -309,7 +311,7 @@ int timer_add(struct domain *domain, struct change *change, struct timer *timer,
     timer->active = true;
     timer->created_at = timer->updated_at = now_ms;
     timer->last_run_at = 0;
-    if (prepare(timer, now_ms, now_ms, err) < 0)
+    if (prepare(timer, NULL, now_ms, now_ms, err) < 0)
         return -1;
     return insert(domain, change, timer, now_ms, arena, err);
 }
@@ -336,13 +338,27 @@ static int update(struct domain *domain, struct change *change, const struct tim
     return stmt_run(q, err);
 }
 
+static bool same_times(const struct timer *a, const struct timer *b)
+{
+    return a->kind == b->kind && str_eq(a->rrule, b->rrule) && str_eq(a->zone, b->zone) &&
+           a->interval_ms == b->interval_ms && strcmp(a->start_local, b->start_local) == 0 &&
+           a->active && b->active;
+}
+
 int timer_change(struct domain *domain, struct change *change, struct timer *timer, int64_t now_ms,
                  struct err *err)
 {
+    AUTO_ARENA arena = ARENA_INIT;
     int64_t floor_ms = timer->last_run_at > now_ms ? timer->last_run_at : now_ms;
+    struct timer before;
 
-    if (prepare(timer, now_ms, floor_ms, err) < 0)
+    if (timer_get(domain, timer->id, &arena, &before, err) < 0 ||
+        prepare(timer, &before, now_ms, floor_ms, err) < 0)
         return -1;
+    if (same_times(timer, &before)) { /* what is due and not fired yet stays due */
+        timer->next_run_at = before.next_run_at;
+        memcpy(timer->next_local, before.next_local, sizeof(timer->next_local));
+    }
     timer->updated_at = now_ms;
     return update(domain, change, timer, now_ms, err);
 }
@@ -540,8 +556,7 @@ static int move_zone(struct domain *domain, struct change *change, struct timer 
         err_reset(err);
         return timer_end(domain, change, timer, "damaged", now_ms, err);
     }
-    if (moved.next_run_at == timer->next_run_at &&
-        strcmp(moved.next_local, timer->next_local) == 0)
+    if (moved.next_run_at == timer->next_run_at && strcmp(moved.next_local, timer->next_local) == 0)
         return 0;
     plan.next_run_at = moved.next_run_at;
     memcpy(plan.next_local, moved.next_local, sizeof(plan.next_local));

@@ -360,16 +360,15 @@ static void take_policy(struct stage *stage, struct tool_bed_config *bed)
 static void wake(struct stage *stage)
 {
     struct test *t = stage->t;
-    static struct model_spec spec;
     const struct model_gateway_config models = { .loop = stage->loop,
-                                                 .models = &spec,
+                                                 .models = &stage->spec,
                                                  .model_count = 1 };
     const struct tool_bed_config bed = { .loop = stage->loop,
                                          .agent_domain = stage->domain,
                                          .policy_text_hash = "" };
     struct tool_bed_config with_kill = bed;
 
-    spec = (struct model_spec){
+    stage->spec = (struct model_spec){
         .id = "test", .provider = "call", .call = model_call, .call_arg = stage
     };
     ASSERT_OK(change_open_as(stage->domain, stage->more ? stage->more->host_id : NULL,

@@ -67,6 +67,7 @@ struct stage {
     struct bp_policy *parsed_policy;
     bool altered; /* somebody changed stored rows: what is stored is not checked at the end */
     struct run_info info;
+    struct model_spec spec;
     struct runner_config config;
 };
 

@@ -55,6 +55,16 @@ void journal_listen(struct journal *journal, struct journal_listener *listener)
     *at = listener;
 }
 
+void journal_unlisten(struct journal *journal, struct journal_listener *listener)
+{
+    for (struct journal_listener **at = &journal->listeners; *at; at = &(*at)->next) {
+        if (*at != listener)
+            continue;
+        *at = listener->next;
+        return;
+    }
+}
+
 /* ---- local days ---- */
 
 /* The zone of local days, opened again when the machine has moved. NULL: UTC. */

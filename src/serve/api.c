@@ -8,6 +8,7 @@
 
 #include "base/embed.h"
 #include "serve/api_int.h"
+#include "serve/api_journal_int.h"
 
 extern const struct embed_file api_schema_files[];
 
@@ -173,6 +174,21 @@ static const struct serve_route table[] = {
     POST("/api/v1/skills/validate", api_skills_validate, LIMIT_HTTP_BODY_BYTES,
          .takes = "SkillText", .gives = "SkillVerdict",
          .summary = "Checks the text of a SKILL.md, or an archive, without keeping it."),
+    GET("/api/v1/agents/{id}/timers", api_timers_of_agent, .gives = "TimerList",
+        .summary = "An agent's timers, in the order they were made."),
+    POST("/api/v1/agents/{id}/timers", api_timers_add, SMALL, .takes = "TimerForm",
+         .gives = "Timer", .status = 201,
+         .summary = "Makes a timer: a recurrence rule, a local time, or an interval."),
+    GET("/api/v1/timers", api_timers_list, .query = QUERY("agent"), .gives = "TimerList",
+        .summary = "The timers of all agents."),
+    POST("/api/v1/timers/preview", api_timers_preview, SMALL, .takes = "TimerPreview",
+         .gives = "TimerOccurrences",
+         .summary = "When a recurrence rule would fire; nothing is stored."),
+    GET("/api/v1/timers/{id}", api_timers_get, .gives = "Timer",
+        .summary = "A timer, and what it skipped lately."),
+    PATCH("/api/v1/timers/{id}", api_timers_change, SMALL, .takes = "TimerForm", .gives = "Timer",
+          .summary = "Changes what is given; null takes a member away."),
+    DELETE("/api/v1/timers/{id}", api_timers_remove, .status = 204, .summary = "Removes a timer."),
     GET("/api/v1/search", api_search, .query = QUERY("q", "agent", "limit"),
         .gives = "SearchResults",
         .summary = "What was said, written and named with these words; the best first."),
@@ -223,19 +239,39 @@ static void heard(struct run_listener *listener, const struct run_public *event)
         find_wake(api->config.find);
 }
 
+static void journal_written(struct journal_listener *listener)
+{
+    struct api *api = CONTAINER_OF(listener, struct api, journal_listener);
+
+    api_activity(api, &(struct api_notice){ .type = "journal", .kind = "changed" });
+    if (api->config.find)
+        find_wake(api->config.find);
+}
+
 struct api *api_new(const struct api_config *config)
 {
     struct api *api = NEW(struct api);
 
     *api = (struct api){ .config = *config, .listener = { .event = heard } };
-    api->routes = (struct serve_routes){
+    api->routes[0] = (struct serve_routes){
         .table = table,
         .count = ARRAY_LEN(table),
         .arg = api,
         .schemas = api_schema_files[0].bytes,
         .changed = api_changed,
     };
+    api->schemas = BUF_INIT(MIB);
+    api_journal_schemas(&api->schemas);
+    api->routes[1] = (struct serve_routes){
+        .table = api_journal_table,
+        .count = api_journal_count,
+        .arg = api,
+        .schemas = buf_str(&api->schemas),
+    };
     runner_listen(config->runner, &api->listener);
+    api->journal_listener.written = journal_written;
+    if (config->journal)
+        journal_listen(config->journal, &api->journal_listener);
     return api;
 }
 
@@ -244,6 +280,9 @@ void api_free(struct api *api)
     if (!api)
         return;
     runner_unlisten(api->config.runner, &api->listener);
+    if (api->config.journal)
+        journal_unlisten(api->config.journal, &api->journal_listener);
+    buf_release(&api->schemas);
     api_followers_free(api);
     serve_feed_free(api->activity);
     free(api);
@@ -251,5 +290,5 @@ void api_free(struct api *api)
 
 const struct serve_routes *api_routes(struct api *api)
 {
-    return &api->routes;
+    return api->routes;
 }

@@ -15,14 +15,17 @@
 
 struct api;
 struct connect;
+struct journal;
 struct secrets;
 struct skills;
+struct waker;
 
 struct api_config {
     struct runner *runner;
     struct domain *agent_domain;
     struct loop *loop;
     struct change *change;
+    struct journal *journal; /* NULL: there is none, and no routes to it */
     struct kill_switches *kill;
     struct files *files;
     struct model_gateway *models;
@@ -35,6 +38,7 @@ struct api_config {
                   struct consent_terms *ret_terms);
     struct connect *connect; /* NULL: no accounts */
     struct secrets *secrets; /* NULL: no secrets */
+    struct waker *waker;     /* NULL: nothing wakes agents */
 };
 
 /* Never NULL. */
@@ -52,7 +56,8 @@ struct api_notice {
 };
 void api_activity(struct api *api, const struct api_notice *notice);
 
-/* What serve_config.routes takes; lives as long as the api. */
+/* What serve_config.routes takes, API_ROUTE_TABLES of them; they live as long as the api. */
+#define API_ROUTE_TABLES 2
 const struct serve_routes *api_routes(struct api *api);
 
 #endif

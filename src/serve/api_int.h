@@ -10,6 +10,7 @@
 #include "base/json_write.h"
 #include "base/limits.h"
 #include "builder/builder.h"
+#include "journal/journal.h"
 #include "memory/conversation.h"
 #include "memory/message.h"
 #include "serve/api.h"
@@ -18,8 +19,10 @@
 
 struct api {
     struct api_config config;
-    struct serve_routes routes;
+    struct serve_routes routes[API_ROUTE_TABLES];
+    struct buf schemas; /* of the journal's records */
     struct run_listener listener;
+    struct journal_listener journal_listener;
     struct serve_feed *feed; /* every client that follows a run or a thread; made with the first */
     struct api_follower *followers;
     struct serve_feed *activity; /* that something changed; made with the first reader */
@@ -36,6 +39,8 @@ struct api *api_of(struct serve_request *request);
  * to lives as long as *ret_body. */
 int api_body(struct serve_request *request, const struct json_field *fields, void *record,
              struct json_object **ret_body);
+/* The same without a table. */
+int api_object(struct serve_request *request, struct json_object **ret_body);
 /* Only the query parameters that the route names. */
 int api_check_query(struct serve_request *request);
 /* An integer of the query; *value stays what it was when it is absent. */
@@ -183,6 +188,13 @@ void api_threads_change(struct serve_request *request);
 void api_threads_delete(struct serve_request *request);
 void api_threads_restore(struct serve_request *request);
 void api_threads_messages(struct serve_request *request);
+void api_timers_list(struct serve_request *request);
+void api_timers_of_agent(struct serve_request *request);
+void api_timers_get(struct serve_request *request);
+void api_timers_add(struct serve_request *request);
+void api_timers_change(struct serve_request *request);
+void api_timers_remove(struct serve_request *request);
+void api_timers_preview(struct serve_request *request);
 void api_memory_list(struct serve_request *request);
 void api_memory_get(struct serve_request *request);
 void api_memory_put(struct serve_request *request);

@@ -290,7 +290,7 @@ static void open_server(struct bench *b)
 {
     static const char *const hosts[] = { "localhost", NULL };
     struct serve_config how = {
-        .listen = "127.0.0.1:0", .token_path = b->token, .hosts = hosts, .route_tables = 1
+        .listen = "127.0.0.1:0", .token_path = b->token, .hosts = hosts, .route_tables = API_ROUTE_TABLES
     };
     struct err err = ERR_INIT;
 

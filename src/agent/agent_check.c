@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include <json-c/json.h>
+#include <json-c/json_object_iterator.h>
+#include <string.h>
 
 #include "agent/agent_int.h"
 #include "base/json.h"
@@ -131,6 +133,120 @@ static int check_tools(const char *tools, struct err *err)
     return 0;
 }
 
+int agent_mode_check(struct str mode, struct err *err)
+{
+    if (str_is(mode, "autonomous") || str_is(mode, "interactive") || str_is(mode, "hybrid"))
+        return 0;
+    return err_set(err, ERR_BAD_REQUEST, "mode \"%.*s\" is none of autonomous, interactive, hybrid",
+                   STR_ARG(utf8_truncate(mode, 40)));
+}
+
+static int check_category(struct json_object *list, size_t i, struct err *err)
+{
+    const struct token token = { TOKEN_ENTITY_ID, STR_NONE,
+                                 json_str(json_object_array_get_idx(list, i)) };
+
+    if (token_check(&token, err) < 0)
+        return err_wrap(err, "the categories: entry %zu is no id", i + 1);
+    if (str_is(token.value, "*") && json_object_array_length(list) > 1)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "the categories: \"*\" means all of them and stands alone");
+    for (size_t k = 0; k < i; k++)
+        if (str_eq(token.value, json_str(json_object_array_get_idx(list, k))))
+            return err_set(err, ERR_BAD_REQUEST, "the categories name \"%.*s\" twice",
+                           STR_ARG(utf8_truncate(token.value, 80)));
+    return 0;
+}
+
+int agent_categories_check(struct str json, struct err *err)
+{
+    AUTO_JSON list = NULL;
+
+    if (json_parse(json, &list, err) < 0)
+        return err_wrap(err, "the categories");
+    if (!json_object_is_type(list, json_type_array) ||
+        json_object_array_length(list) > AGENT_CATEGORIES_MAX)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "the categories must be a list of at most %d ids, or [\"*\"]",
+                       AGENT_CATEGORIES_MAX);
+    for (size_t i = 0; i < json_object_array_length(list); i++)
+        if (check_category(list, i, err) < 0)
+            return -1;
+    return 0;
+}
+
+/* What an extension may hold, ending with NULL. A key is "NAMESPACE.name". */
+static const char *const extension_keys[] = { NULL };
+
+static bool is_registered(const char *key)
+{
+    for (size_t i = 0; extension_keys[i]; i++)
+        if (strcmp(key, extension_keys[i]) == 0)
+            return true;
+    return false;
+}
+
+int agent_extension_check(const struct json_object *extension, struct err *err)
+{
+    struct json_object *object = (struct json_object *)extension;
+    struct json_object_iterator at, end;
+
+    if (!json_object_is_type(object, json_type_object))
+        return err_set(err, ERR_SCHEMA_VIOLATION, "the extension must be an object");
+    at = json_object_iter_begin(object);
+    end = json_object_iter_end(object);
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at))
+        if (!is_registered(json_object_iter_peek_name(&at)))
+            return err_set(err, ERR_SCHEMA_VIOLATION,
+                           "the extension: key \"%.80s\" is not registered",
+                           json_object_iter_peek_name(&at));
+    return 0;
+}
+
+static int check_extension_text(const char *text, struct err *err)
+{
+    AUTO_JSON extension = NULL;
+
+    if (json_parse(str_from(text), &extension, err) < 0)
+        return err_wrap(err, "the extension");
+    return agent_extension_check(extension, err);
+}
+
+static int check_profile(struct str profile, struct err *err)
+{
+    bool good = profile.n >= 1 && profile.n <= 40;
+
+    for (size_t i = 0; good && i < profile.n; i++)
+        good = (profile.p[i] >= 'a' && profile.p[i] <= 'z') || profile.p[i] == '-' ||
+               profile.p[i] == '_' || (profile.p[i] >= '0' && profile.p[i] <= '9');
+    if (good)
+        return 0;
+    return err_set(err, ERR_BAD_REQUEST,
+                   "profile \"%.*s\": 1 to 40 lower-case letters, digits, '-' and '_' are allowed",
+                   STR_ARG(utf8_truncate(profile, 40)));
+}
+
+/* How it lives: NULL and 0 mean what an agent has when nothing is said. */
+static int check_life(const struct agent *agent, unsigned fields, struct err *err)
+{
+    if (fields & AGENT_MODE && agent->mode && agent_mode_check(str_from(agent->mode), err) < 0)
+        return -1;
+    if (fields & AGENT_CATEGORIES && agent->allowed_category_ids &&
+        agent_categories_check(str_from(agent->allowed_category_ids), err) < 0)
+        return -1;
+    if (fields & AGENT_SESSION_TTL && agent->session_ttl_ms &&
+        (agent->session_ttl_ms < AGENT_SESSION_TTL_MIN ||
+         agent->session_ttl_ms > AGENT_SESSION_TTL_MAX))
+        return err_set(err, ERR_BAD_REQUEST, "sessions end after 1 minute to 30 days, not %lld ms",
+                       (long long)agent->session_ttl_ms);
+    if (fields & AGENT_PROFILE && agent->profile &&
+        check_profile(str_from(agent->profile), err) < 0)
+        return -1;
+    if (fields & AGENT_EXTENSION && agent->extension)
+        return check_extension_text(agent->extension, err);
+    return 0;
+}
+
 int agent_check_members(const struct agent *agent, unsigned fields, struct err *err)
 {
     if (fields & AGENT_NAME && agent_name_check("the name", str_from(agent->display_name), err) < 0)
@@ -147,9 +263,9 @@ int agent_check_members(const struct agent *agent, unsigned fields, struct err *
         agent_text_check("the instructions", str_from(agent->instructions), AGENT_INSTRUCTIONS_MAX,
                          err) < 0)
         return -1;
-    if (fields & AGENT_TOOLS && agent->tools)
-        return check_tools(agent->tools, err);
-    return 0;
+    if (fields & AGENT_TOOLS && agent->tools && check_tools(agent->tools, err) < 0)
+        return -1;
+    return check_life(agent, fields, err);
 }
 
 bool agent_is_system(struct str id)

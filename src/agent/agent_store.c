@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "agent/agent_int.h"
+#include "agent/state_int.h"
 #include "db/db.h"
 
 #define AGENT_SELECT                                                                               \
     "SELECT n, id, kind, display_name, lifecycle, paused, mode, allowed_category_ids, model_id,"   \
     " prompt_id, instructions, tools, description, template, auto_approve_memory, created_at,"     \
-    " updated_at FROM agents "
+    " updated_at, session_ttl_ms, profile, config_schema_version, extension FROM agents "
 
 /* NULL when it is NULL in the row. */
 static const char *text_of(struct stmt *q, const char *column, struct arena *arena)
@@ -40,6 +41,10 @@ void agent_read_row(struct stmt *q, struct arena *arena, struct agent *ret_agent
         .auto_approve_memory = stmt_bool(q, "auto_approve_memory"),
         .created_at = stmt_i64(q, "created_at"),
         .updated_at = stmt_i64(q, "updated_at"),
+        .session_ttl_ms = stmt_i64(q, "session_ttl_ms"),
+        .profile = text_of(q, "profile", arena),
+        .config_version = stmt_i64(q, "config_schema_version"),
+        .extension = text_of(q, "extension", arena),
     };
 }
 
@@ -117,22 +122,19 @@ int agent_each(struct domain *domain, bool (*fn)(void *arg, const struct agent *
 
 static int check(const struct agent *agent, struct err *err)
 {
-    static const char *const modes[] = { "autonomous", "interactive", "hybrid" };
-
     if (agent_id_check(str_from(agent->id), err) < 0)
         return -1;
     if (!agent->kind || !agent->kind[0])
         return err_set(err, ERR_BAD_REQUEST, "agent %s: its kind is missing", agent->id);
     if (!agent->display_name || !agent->display_name[0])
         return err_set(err, ERR_BAD_REQUEST, "agent %s: its display name is missing", agent->id);
+    if (agent->config_version > AGENT_CONFIG_VERSION)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "agent %s: settings of version %lld; this Dormouse knows version %d",
+                       agent->id, (long long)agent->config_version, AGENT_CONFIG_VERSION);
     if (agent_check_members(agent, ~0u, err) < 0)
-        return -1;
-    for (size_t i = 0; i < ARRAY_LEN(modes); i++)
-        if (!agent->mode || strcmp(agent->mode, modes[i]) == 0)
-            return 0;
-    return err_set(err, ERR_BAD_REQUEST,
-                   "agent %s: mode \"%.40s\" is none of autonomous, interactive, hybrid", agent->id,
-                   agent->mode);
+        return err_wrap(err, "agent %s", agent->id);
+    return 0;
 }
 
 static void fill_defaults(struct agent *agent, int64_t now_ms)
@@ -147,12 +149,55 @@ static void fill_defaults(struct agent *agent, int64_t now_ms)
         agent->instructions = "";
     if (!agent->description)
         agent->description = "";
+    if (!agent->session_ttl_ms)
+        agent->session_ttl_ms = AGENT_SESSION_TTL_MS;
+    if (!agent->config_version)
+        agent->config_version = AGENT_CONFIG_VERSION;
+    if (!agent->extension)
+        agent->extension = "{}";
     agent->created_at = agent->updated_at = now_ms;
 }
 
+/* ---- what every write of the row leaves behind ---- */
+
+static int read_clock(struct domain *domain, const char *id, struct arena *arena,
+                      struct vclock *ret_clock, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r;
+
+    *ret_clock = (struct vclock){ 0 };
+    if (db_prepare(domain_db(domain), SQL("SELECT vector_clock FROM agents WHERE id = ?"), &q,
+                   err) < 0)
+        return -1;
+    stmt_bind_text(q, id);
+    r = stmt_step(q, err);
+    if (r == 1 && vclock_parse(stmt_str(q, "vector_clock"), arena, ret_clock, err) < 0)
+        return err_wrap(err, "agent %s", id);
+    return r < 0 ? -1 : 0;
+}
+
+int agent_next_write(struct domain *domain, struct change *change, const char *id,
+                     struct change_batch *batch, struct arena *arena, int64_t *ret_counter,
+                     struct str *ret_clock, struct err *err)
+{
+    struct vclock clock;
+
+    if (read_clock(domain, id, arena, &clock, err) < 0)
+        return -1;
+    *ret_counter = change_next(change);
+    clock = vclock_with(&clock, str_from(change_host_id(change)), *ret_counter, arena);
+    *ret_clock = vclock_text(&clock, arena);
+    if (batch) {
+        change_batch_unit(batch, change, *ret_counter, STR("agent"), str_from(id));
+        change_batch_key(batch, "AGENT");
+    }
+    return 0;
+}
+
 /* 1 stored, 0 the id is taken. */
-static int insert(struct db *db, struct change *change, struct agent *agent, const char *state_id,
-                  struct err *err)
+static int insert(struct db *db, struct change *change, struct agent *agent, int64_t counter,
+                  struct str clock, struct err *err)
 {
     AUTO(stmt) q = NULL;
     int r;
@@ -160,9 +205,10 @@ static int insert(struct db *db, struct change *change, struct agent *agent, con
     if (db_prepare(db,
                    SQL("INSERT INTO agents (id, kind, display_name, lifecycle, paused, mode,"
                        " allowed_category_ids, current_state_id, model_id, prompt_id, instructions,"
-                       " tools, description, template, auto_approve_memory, created_at, updated_at,"
-                       " host_n, counter)"
-                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                       " tools, description, template, auto_approve_memory, session_ttl_ms,"
+                       " profile, config_schema_version, extension, created_at, updated_at,"
+                       " vector_clock, host_n, counter) VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?,"
+                       " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
                        " ON CONFLICT (id) DO NOTHING RETURNING n"),
                    &q, err) < 0)
         return -1;
@@ -173,7 +219,6 @@ static int insert(struct db *db, struct change *change, struct agent *agent, con
     stmt_bind_bool(q, agent->paused);
     stmt_bind_text(q, agent->mode);
     stmt_bind_text(q, agent->allowed_category_ids);
-    stmt_bind_text(q, state_id);
     stmt_bind_text(q, agent->model_id);
     stmt_bind_text(q, agent->prompt_id);
     stmt_bind_text(q, agent->instructions);
@@ -181,58 +226,67 @@ static int insert(struct db *db, struct change *change, struct agent *agent, con
     stmt_bind_text(q, agent->description);
     stmt_bind_text(q, agent->template);
     stmt_bind_bool(q, agent->auto_approve_memory);
+    stmt_bind_i64(q, agent->session_ttl_ms);
+    stmt_bind_text(q, agent->profile);
+    stmt_bind_i64(q, agent->config_version);
+    stmt_bind_text(q, agent->extension);
     stmt_bind_i64(q, agent->created_at);
     stmt_bind_i64(q, agent->updated_at);
+    stmt_bind_str(q, clock);
     stmt_bind_i64(q, change_host(change));
-    stmt_bind_i64(q, change_next(change));
+    stmt_bind_i64(q, counter);
     r = stmt_step(q, err);
     if (r == 1)
         agent->n = stmt_i64(q, "n");
     return r;
 }
 
-static int insert_state(struct db *db, struct change *change, const struct agent *agent,
-                        const char *state_id, struct err *err)
+/* 1 stored, 0 the id is taken: then batch speaks of nothing that happened. */
+static int add(struct domain *domain, struct change *change, struct agent *agent,
+               struct change_batch *batch, int64_t now_ms, struct err *err)
 {
-    AUTO(stmt) q = NULL;
-
-    if (db_prepare(db,
-                   SQL("INSERT INTO agent_states (id, agent_n, updated_at, host_n, counter)"
-                       " VALUES (?, ?, ?, ?, ?)"),
-                   &q, err) < 0)
-        return -1;
-    stmt_bind_text(q, state_id);
-    stmt_bind_i64(q, agent->n);
-    stmt_bind_i64(q, agent->created_at);
-    stmt_bind_i64(q, change_host(change));
-    stmt_bind_i64(q, change_next(change));
-    return stmt_run(q, err);
-}
-
-static int add(struct domain *domain, struct change *change, struct agent *agent, int64_t now_ms,
-               struct err *err)
-{
-    char state_id[UUID_TEXT_SIZE];
+    AUTO_ARENA arena = ARENA_INIT;
+    struct agent_state state;
+    struct str clock;
+    int64_t counter;
     int r;
 
     if (check(agent, err) < 0)
         return -1;
     fill_defaults(agent, now_ms);
-    change_new_id(change, state_id);
-    r = insert(domain_db(domain), change, agent, state_id, err);
-    if (r == 1 && insert_state(domain_db(domain), change, agent, state_id, err) < 0)
+    if (agent_next_write(domain, change, agent->id, NULL, &arena, &counter, &clock, err) < 0)
         return -1;
-    return r;
+    r = insert(domain_db(domain), change, agent, counter, clock, err);
+    if (r != 1)
+        return r;
+    if (agent_state_begin(domain, change, agent, &state, &arena, err) < 0)
+        return -1;
+    change_batch_unit(batch, change, counter, STR("agent"), str_from(agent->id));
+    change_batch_key(batch, "AGENT");
+    agent_state_tell(batch, change, &state, agent->id);
+    return 1;
+}
+
+int agent_add_in(struct domain *domain, struct change *change, struct agent *agent,
+                 struct change_batch *batch, int64_t now_ms, struct err *err)
+{
+    int r = add(domain, change, agent, batch, now_ms, err);
+
+    if (r == 0)
+        return err_set(err, ERR_CONFLICT, "there is an agent \"%s\" already", agent->id);
+    return r < 0 ? -1 : 0;
 }
 
 int agent_add(struct domain *domain, struct change *change, struct agent *agent, int64_t now_ms,
               struct err *err)
 {
-    int r = add(domain, change, agent, now_ms, err);
+    AUTO_ARENA arena = ARENA_INIT;
+    struct change_batch batch = CHANGE_BATCH(&arena, CHANGE_BY_HUMAN);
 
-    if (r == 0)
-        return err_set(err, ERR_CONFLICT, "there is an agent \"%s\" already", agent->id);
-    return r < 0 ? -1 : 0;
+    if (agent_add_in(domain, change, agent, &batch, now_ms, err) < 0 ||
+        change_batch_write(domain, change, &batch, now_ms, err) < 0)
+        return -1;
+    return 0;
 }
 
 int agent_ensure_default(struct domain *domain, struct change *change, const char *display_name,
@@ -249,7 +303,7 @@ int agent_ensure_default(struct domain *domain, struct change *change, const cha
     r = find(domain, str_from(id), arena, ret_agent, err);
     if (r != 0)
         return r < 0 ? -1 : 0;
-    if (add(domain, change, &agent, now_ms, err) < 0 ||
+    if (agent_add(domain, change, &agent, now_ms, err) < 0 ||
         agent_get(domain, str_from(id), arena, ret_agent, err) < 0)
         return -1;
     return 1;
@@ -266,7 +320,12 @@ int agent_ensure_default(struct domain *domain, struct change *change, const cha
     " tools = CASE WHEN ? = 1 THEN ? ELSE tools END,"                                              \
     " auto_approve_memory = CASE WHEN ? = 1 THEN ? ELSE auto_approve_memory END,"                  \
     " paused = CASE WHEN ? = 1 THEN ? ELSE paused END,"                                            \
-    " updated_at = ?, host_n = ?, counter = ? WHERE id = ? RETURNING n"
+    " mode = CASE WHEN ? = 1 THEN ? ELSE mode END,"                                                \
+    " allowed_category_ids = CASE WHEN ? = 1 THEN ? ELSE allowed_category_ids END,"                \
+    " session_ttl_ms = CASE WHEN ? = 1 THEN ? ELSE session_ttl_ms END,"                            \
+    " profile = CASE WHEN ? = 1 THEN ? ELSE profile END,"                                          \
+    " extension = CASE WHEN ? = 1 THEN ? ELSE extension END,"                                      \
+    " updated_at = ?, vector_clock = ?, host_n = ?, counter = ? WHERE id = ? RETURNING n"
 
 static void bind_given(struct stmt *q, unsigned fields, enum agent_field field, const char *value)
 {
@@ -280,23 +339,45 @@ static void bind_flag(struct stmt *q, unsigned fields, enum agent_field field, b
     stmt_bind_bool(q, value);
 }
 
-static int update(struct db *db, struct change *change, const struct agent *to, unsigned fields,
-                  int64_t now_ms, struct err *err)
+/* What a member becomes when a change says nothing for it. */
+static const char *or_text(const char *text, const char *none)
+{
+    return text ? text : none;
+}
+
+static int64_t ttl_or_default(int64_t ttl_ms)
+{
+    return ttl_ms ? ttl_ms : AGENT_SESSION_TTL_MS;
+}
+
+static int update(struct domain *domain, struct change *change, const struct agent *to,
+                  unsigned fields, struct change_batch *batch, int64_t now_ms, struct err *err)
 {
     AUTO(stmt) q = NULL;
+    AUTO_ARENA arena = ARENA_INIT;
+    int64_t counter;
+    struct str clock;
 
-    if (db_prepare(db, SQL(UPDATE_GIVEN), &q, err) < 0)
+    if (agent_next_write(domain, change, to->id, batch, &arena, &counter, &clock, err) < 0 ||
+        db_prepare(domain_db(domain), SQL(UPDATE_GIVEN), &q, err) < 0)
         return -1;
     bind_given(q, fields, AGENT_NAME, to->display_name);
-    bind_given(q, fields, AGENT_DESCRIPTION, to->description ? to->description : "");
-    bind_given(q, fields, AGENT_INSTRUCTIONS, to->instructions ? to->instructions : "");
+    bind_given(q, fields, AGENT_DESCRIPTION, or_text(to->description, ""));
+    bind_given(q, fields, AGENT_INSTRUCTIONS, or_text(to->instructions, ""));
     bind_given(q, fields, AGENT_MODEL, to->model_id);
     bind_given(q, fields, AGENT_TOOLS, to->tools);
     bind_flag(q, fields, AGENT_AUTO_APPROVE, to->auto_approve_memory);
     bind_flag(q, fields, AGENT_PAUSED, to->paused);
+    bind_given(q, fields, AGENT_MODE, or_text(to->mode, "interactive"));
+    bind_given(q, fields, AGENT_CATEGORIES, or_text(to->allowed_category_ids, "[]"));
+    stmt_bind_i64(q, fields & AGENT_SESSION_TTL ? 1 : 0);
+    stmt_bind_i64(q, ttl_or_default(to->session_ttl_ms));
+    bind_given(q, fields, AGENT_PROFILE, to->profile);
+    bind_given(q, fields, AGENT_EXTENSION, or_text(to->extension, "{}"));
     stmt_bind_i64(q, now_ms);
+    stmt_bind_str(q, clock);
     stmt_bind_i64(q, change_host(change));
-    stmt_bind_i64(q, change_next(change));
+    stmt_bind_i64(q, counter);
     stmt_bind_text(q, to->id);
     return stmt_step(q, err);
 }
@@ -306,22 +387,33 @@ static bool same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
+static bool lives_so(const struct agent *is, const struct agent *to, unsigned fields)
+{
+    return (!(fields & AGENT_PAUSED) || is->paused == to->paused) &&
+           (!(fields & AGENT_MODE) || same_text(is->mode, or_text(to->mode, "interactive"))) &&
+           (!(fields & AGENT_CATEGORIES) ||
+            same_text(is->allowed_category_ids, or_text(to->allowed_category_ids, "[]"))) &&
+           (!(fields & AGENT_SESSION_TTL) ||
+            is->session_ttl_ms == ttl_or_default(to->session_ttl_ms)) &&
+           (!(fields & AGENT_PROFILE) || same_text(is->profile, to->profile)) &&
+           (!(fields & AGENT_EXTENSION) || same_text(is->extension, or_text(to->extension, "{}")));
+}
+
 static bool is_so(const struct agent *is, const struct agent *to, unsigned fields)
 {
-    const char *description = to->description ? to->description : "";
-    const char *instructions = to->instructions ? to->instructions : "";
-
     return (!(fields & AGENT_NAME) || same_text(is->display_name, to->display_name)) &&
-           (!(fields & AGENT_DESCRIPTION) || same_text(is->description, description)) &&
-           (!(fields & AGENT_INSTRUCTIONS) || same_text(is->instructions, instructions)) &&
+           (!(fields & AGENT_DESCRIPTION) ||
+            same_text(is->description, or_text(to->description, ""))) &&
+           (!(fields & AGENT_INSTRUCTIONS) ||
+            same_text(is->instructions, or_text(to->instructions, ""))) &&
            (!(fields & AGENT_MODEL) || same_text(is->model_id, to->model_id)) &&
            (!(fields & AGENT_TOOLS) || same_text(is->tools, to->tools)) &&
            (!(fields & AGENT_AUTO_APPROVE) || is->auto_approve_memory == to->auto_approve_memory) &&
-           (!(fields & AGENT_PAUSED) || is->paused == to->paused);
+           lives_so(is, to, fields);
 }
 
-int agent_change(struct domain *domain, struct change *change, const struct agent *to,
-                 unsigned fields, int64_t now_ms, struct err *err)
+int agent_change_in(struct domain *domain, struct change *change, const struct agent *to,
+                    unsigned fields, struct change_batch *batch, int64_t now_ms, struct err *err)
 {
     AUTO_ARENA arena = ARENA_INIT;
     struct agent is;
@@ -334,7 +426,19 @@ int agent_change(struct domain *domain, struct change *change, const struct agen
         return -1;
     if (is_so(&is, to, fields))
         return 0;
-    return update(domain_db(domain), change, to, fields, now_ms, err);
+    return update(domain, change, to, fields, batch, now_ms, err);
+}
+
+int agent_change(struct domain *domain, struct change *change, const struct agent *to,
+                 unsigned fields, int64_t now_ms, struct err *err)
+{
+    AUTO_ARENA arena = ARENA_INIT;
+    struct change_batch batch = CHANGE_BATCH(&arena, CHANGE_BY_HUMAN);
+    int r = agent_change_in(domain, change, to, fields, &batch, now_ms, err);
+
+    if (r >= 0 && change_batch_write(domain, change, &batch, now_ms, err) < 0)
+        return -1;
+    return r;
 }
 
 int agent_set_paused(struct domain *domain, struct change *change, struct str id, bool paused,
@@ -344,45 +448,6 @@ int agent_set_paused(struct domain *domain, struct change *change, struct str id
     struct agent to = { .id = arena_copy(&arena, id.p, id.n), .paused = paused };
 
     return agent_change(domain, change, &to, AGENT_PAUSED, now_ms, err);
-}
-
-int agent_set_destroyed(struct domain *domain, struct change *change, struct str id, int64_t now_ms,
-                        struct err *err)
-{
-    AUTO(stmt) q = NULL;
-
-    if (agent_id_check(id, err) < 0)
-        return -1;
-    if (db_prepare(domain_db(domain),
-                   SQL("UPDATE agents SET lifecycle = 'destroyed', destroyed_at = ?,"
-                       " updated_at = ?, host_n = ?, counter = ?"
-                       " WHERE id = ? AND lifecycle <> 'destroyed' RETURNING n"),
-                   &q, err) < 0)
-        return -1;
-    stmt_bind_i64(q, now_ms);
-    stmt_bind_i64(q, now_ms);
-    stmt_bind_i64(q, change_host(change));
-    stmt_bind_i64(q, change_next(change));
-    stmt_bind_str(q, id);
-    return stmt_step(q, err);
-}
-
-int agent_withdraw_items(struct domain *domain, struct change *change, int64_t agent_n,
-                         int64_t now_ms, struct err *err)
-{
-    AUTO(stmt) q = NULL;
-
-    if (db_prepare(domain_db(domain),
-                   SQL("UPDATE inbox SET state = 'withdrawn', decided_at = ?, decided_by ="
-                       " 'system', reason = 'the agent was destroyed', host_n = ?, counter = ?"
-                       " WHERE agent_n = ? AND state = 'pending' AND run_n IS NULL"),
-                   &q, err) < 0)
-        return -1;
-    stmt_bind_i64(q, now_ms);
-    stmt_bind_i64(q, change_host(change));
-    stmt_bind_i64(q, change_next(change));
-    stmt_bind_i64(q, agent_n);
-    return stmt_run(q, err);
 }
 
 /* ---- free ids ---- */

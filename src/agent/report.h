@@ -6,6 +6,7 @@
 #define DORMOUSE_AGENT_REPORT_H
 
 #include "agent/agent.h"
+#include "base/limits.h"
 #include "change/batch.h"
 #include "change/vclock.h"
 
@@ -29,17 +30,21 @@ struct report {
     const struct report_source *sources;
     size_t source_count;
 };
-#define REPORT_TITLE_MAX 200        /* characters */
-#define REPORT_TEXT_MAX  (64 * KIB) /* bytes */
+#define REPORT_TITLE_MAX   200        /* characters */
+#define REPORT_TEXT_MAX    (64 * KIB) /* bytes */
+#define REPORT_SOURCES_MAX 200
+#define REPORT_LOCATOR_MAX 2000 /* bytes */
 int report_scope_check(struct str scope, struct err *err);
 
 /* Inside a unit: stores it and moves the head; adds AGENT_REPORT to batch (may be NULL). The same
- * id again changes nothing (0); 1 stored. */
+ * id again changes nothing (0); 1 stored. agent_destroyed; bad_request says which member. */
 int report_put(struct domain *domain, struct change *change, const struct report *report,
                struct change_batch *batch, struct err *err);
 /* The head's: 1 found, 0 none. */
 int report_current(struct domain *domain, int64_t agent_n, struct str scope, struct arena *arena,
                    struct report *ret_report, struct err *err);
+/* The newest first; scope empty: all; before: the n of the last one that was seen, 0 from the end.
+ */
 int report_list(struct domain *domain, int64_t agent_n, struct str scope, int64_t before, int limit,
                 struct arena *arena, struct report **ret_reports, size_t *ret_count,
                 struct err *err);

@@ -397,13 +397,15 @@ static int end_record(struct builder *builder, const struct agent *agent, struct
 static int end_runs(struct builder *builder, const struct agent *agent, struct err *err)
 {
     AUTO_ARENA arena = ARENA_INIT;
+    struct err why = ERR_INIT;
     struct str *keys;
     size_t n;
 
     if (builder_open_runs(builder->config.agent_domain, agent->n, &arena, &keys, &n, err) < 0)
         return -1;
+    err_set(&why, ERR_AGENT_DESTROYED, "the agent %s was destroyed", agent->id);
     for (size_t i = 0; i < n; i++)
-        if (run_cancel(builder->runner, keys[i], err) < 0)
+        if (run_abort(builder->runner, keys[i], &why, err) < 0)
             return -1;
     return 0;
 }

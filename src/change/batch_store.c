@@ -183,7 +183,10 @@ int change_batch_write(struct domain *domain, struct change *change,
     stmt_bind_i64(q, change_host_in(change, domain));
     stmt_bind_i64(q, texts.last_counter);
     stmt_bind_i64(q, now_ms);
-    return stmt_run(q, err) < 0 ? -1 : 1;
+    if (stmt_run(q, err) < 0)
+        return -1;
+    change_wrote(change);
+    return 1;
 }
 
 /* ---- reading ---- */

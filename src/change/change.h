@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/str.h"
 #include "base/uuid.h"
 #include "db/domain.h"
 
@@ -37,11 +38,21 @@ int change_join(struct change *change, struct domain *journal, struct err *err);
 /* The host as rows of that domain name it. */
 int64_t change_host_in(const struct change *change, const struct domain *domain);
 
+/* Inside a unit: the number of any host (a UUID) as rows of that domain name it; given when it has
+ * none there. */
+int change_number(struct domain *domain, struct str host_id, int64_t now_ms, int64_t *ret_n,
+                  struct err *err);
+
 const char *change_host_id(const struct change *change);
 /* The host as rows of the agent domain name it. */
 int64_t change_host(const struct change *change);
 /* The next counter. One that a rolled back unit took is not given again. */
 int64_t change_next(struct change *change);
+/* How many batches were written since it was opened, in all domains and whether they were kept or
+ * not: who follows batches by cursor sees by it that there may be new ones. */
+uint64_t change_written(const struct change *change);
+/* For change_batch_write(). */
+void change_wrote(struct change *change);
 /* A new id for a record that has no derived one: UUIDv7. */
 void change_new_id(struct change *change, char ret_id[UUID_TEXT_SIZE]);
 

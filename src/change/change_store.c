@@ -24,6 +24,7 @@ struct change {
     struct domain *agent;
     struct domain *journal; /* NULL: not joined */
     int64_t journal_host;
+    uint64_t written; /* batches */
     struct uuid_source ids;
 };
 
@@ -58,6 +59,16 @@ int64_t change_next(struct change *change)
     return ++change->counter;
 }
 
+uint64_t change_written(const struct change *change)
+{
+    return change->written;
+}
+
+void change_wrote(struct change *change)
+{
+    change->written++;
+}
+
 void change_new_id(struct change *change, char ret_id[UUID_TEXT_SIZE])
 {
     uuid_next_text(&change->ids, ret_id);
@@ -88,14 +99,14 @@ static int own_host_id(struct db *db, struct change *change, struct err *err)
     return 0;
 }
 
-static int find_number(struct db *db, const struct change *change, int64_t *ret_n, struct err *err)
+static int find_number(struct db *db, struct str host_id, int64_t *ret_n, struct err *err)
 {
     AUTO(stmt) q = NULL;
     int r;
 
     if (db_prepare(db, SQL("SELECT n FROM hosts WHERE id = ?"), &q, err) < 0)
         return -1;
-    stmt_bind_text(q, change->host_id);
+    stmt_bind_str(q, host_id);
     r = stmt_step(q, err);
     if (r == 1)
         *ret_n = stmt_i64(q, "n");
@@ -111,36 +122,54 @@ static void host_name(char *ret_name, size_t size)
         ret_name[0] = '?', ret_name[1] = 0;
 }
 
-static int add_row(struct db *db, struct change *change, struct err *err)
+static int add_row(struct db *db, struct str host_id, const char *name, int64_t now_ms,
+                   struct err *err)
 {
     AUTO(stmt) q = NULL;
-    char name[256];
 
-    host_name(name, sizeof(name));
     if (db_prepare(db,
                    SQL("INSERT INTO hosts (id, name, created_at, n)"
                        " SELECT ?, ?, ?, coalesce(max(n), 0) + 1 FROM hosts WHERE true"
                        " ON CONFLICT DO NOTHING"),
                    &q, err) < 0)
         return -1;
-    stmt_bind_text(q, change->host_id);
+    stmt_bind_str(q, host_id);
     stmt_bind_text(q, name);
-    stmt_bind_i64(q, clock_wall_ms(change->ids.clock));
+    stmt_bind_i64(q, now_ms);
     return stmt_run(q, err);
+}
+
+static int number_of(struct db *db, struct str host_id, const char *name, int64_t now_ms,
+                     int64_t *ret_n, struct err *err)
+{
+    for (int i = 0; i < NUMBER_TRIES; i++) {
+        int r = find_number(db, host_id, ret_n, err);
+
+        if (r != 0)
+            return r < 0 ? -1 : 0;
+        if (add_row(db, host_id, name, now_ms, err) < 0)
+            return -1;
+    }
+    return err_set(err, ERR_CONFLICT, "host %.*s: other hosts took %d numbers in a row",
+                   STR_ARG(host_id), NUMBER_TRIES);
 }
 
 static int number_host(struct db *db, struct change *change, int64_t *ret_n, struct err *err)
 {
-    for (int i = 0; i < NUMBER_TRIES; i++) {
-        int r = find_number(db, change, ret_n, err);
+    char name[256];
 
-        if (r != 0)
-            return r < 0 ? -1 : 0;
-        if (add_row(db, change, err) < 0)
-            return -1;
-    }
-    return err_set(err, ERR_CONFLICT, "host %s: other hosts took %d numbers in a row",
-                   change->host_id, NUMBER_TRIES);
+    host_name(name, sizeof(name));
+    return number_of(db, str_from(change->host_id), name, clock_wall_ms(change->ids.clock), ret_n,
+                     err);
+}
+
+int change_number(struct domain *domain, struct str host_id, int64_t now_ms, int64_t *ret_n,
+                  struct err *err)
+{
+    if (!uuid_valid(host_id))
+        return err_set(err, ERR_BAD_REQUEST, "host id \"%.*s\" is not a UUID",
+                       STR_ARG(str_take(host_id, 60)));
+    return number_of(domain_db(domain), host_id, "?", now_ms, ret_n, err);
 }
 
 /* ---- the counter ---- */

@@ -14,7 +14,8 @@
 #include "base/nearest.h"
 #include "cli/args_int.h"
 
-#define NAMES_MAX 256
+#define NAMES_MAX  256
+#define NAME_BYTES 256
 
 const struct cli_option cli_global_options[] = {
     { .name = "data", .value = "DIR", .help = "the data directory" },
@@ -40,47 +41,84 @@ void cli_args_release(struct cli_args *args)
 
 /* ---- commands ---- */
 
-static bool is_first_word(const char *name, const char *word, size_t len)
+static const struct cli_option *find_in(const struct cli_option *options, const char *name,
+                                        size_t len)
 {
-    return strncmp(name, word, len) == 0 && name[len] == ' ';
+    for (; options && options->name; options++)
+        if (strlen(options->name) == len && memcmp(options->name, name, len) == 0)
+            return options;
+    return NULL;
+}
+
+/* Is name the beginning of a longer command's name, up to a space? */
+static bool is_begun_by(const char *name, const char *words, size_t len)
+{
+    return strncmp(name, words, len) == 0 && name[len] == ' ';
 }
 
 bool cli_is_group(const struct cli_command *const *commands, const char *name)
 {
     for (size_t i = 0; commands[i]; i++)
-        if (is_first_word(commands[i]->name, name, strlen(name)))
+        if (is_begun_by(commands[i]->name, name, strlen(name)))
             return true;
     return false;
 }
 
+static const struct cli_command *find_named(const struct cli_command *const *commands,
+                                            const char *name)
+{
+    for (size_t i = 0; commands[i]; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+/* The longest one that these words begin with. */
 const struct cli_command *cli_find_command(const struct cli_command *const *commands, int n,
                                            const char *const *words, int *ret_used)
 {
-    for (size_t i = 0; n > 0 && commands[i]; i++) {
-        const char *name = commands[i]->name;
-        size_t len = strlen(words[0]);
+    const struct cli_command *found = NULL;
+    AUTO_BUF name = BUF_INIT(NAME_BYTES);
 
-        if (strcmp(name, words[0]) == 0) {
-            *ret_used = 1;
-            return commands[i];
-        }
-        if (n > 1 && is_first_word(name, words[0], len) && strcmp(name + len + 1, words[1]) == 0) {
-            *ret_used = 2;
-            return commands[i];
-        }
+    for (int i = 0; i < n && !name.full; i++) {
+        const struct cli_command *longer;
+
+        buf_printf(&name, "%s%s", i ? " " : "", words[i]);
+        longer = find_named(commands, buf_text(&name));
+        if (!longer)
+            continue;
+        found = longer;
+        *ret_used = i + 1;
     }
-    return NULL;
+    return found;
+}
+
+/* The words that may follow group, each once. */
+static size_t next_words(struct parser *p, const char *group, const char **names)
+{
+    size_t n = 0, len = strlen(group);
+
+    for (size_t i = 0; p->commands[i] && n < NAMES_MAX; i++) {
+        const char *rest = p->commands[i]->name + len + 1;
+        bool known = false;
+
+        if (!is_begun_by(p->commands[i]->name, group, len))
+            continue;
+        rest = arena_copy(&p->args->arena, rest, strcspn(rest, " "));
+        for (size_t k = 0; k < n && !known; k++)
+            known = strcmp(names[k], rest) == 0;
+        if (!known)
+            names[n++] = rest;
+    }
+    return n;
 }
 
 static int unknown_subcommand(struct parser *p, const char *group, const char *typed)
 {
     const char *names[NAMES_MAX], *near;
-    size_t n = 0, len = strlen(group);
-    AUTO_BUF allowed = BUF_INIT(256);
+    size_t n = next_words(p, group, names);
+    AUTO_BUF allowed = BUF_INIT(1024);
 
-    for (size_t i = 0; p->commands[i] && n < NAMES_MAX; i++)
-        if (is_first_word(p->commands[i]->name, group, len))
-            names[n++] = p->commands[i]->name + len + 1;
     for (size_t i = 0; i < n; i++)
         buf_printf(&allowed, "%s%s", i ? ", " : "", names[i]);
     if (!typed)
@@ -115,34 +153,42 @@ static int unknown_command(struct parser *p, const char *typed)
 static int take_command(struct parser *p)
 {
     struct cli_args *args = p->args;
-    const char *word = p->argv[p->at++], *words[2] = { word, NULL };
-    int n = 1, used;
+    const char *word = p->argv[p->at++];
+    const char *name = args->group ? arena_printf(&args->arena, "%s %s", args->group, word) : word;
 
-    if (args->group) {
-        words[0] = args->group;
-        words[n++] = word;
-    }
-    args->command = cli_find_command(p->commands, n, words, &used);
+    args->command = find_named(p->commands, name);
     if (args->command)
         return 0;
-    if (args->group)
-        return unknown_subcommand(p, args->group, word);
-    if (!cli_is_group(p->commands, word))
-        return unknown_command(p, word);
-    args->group = word;
-    return 0;
+    if (cli_is_group(p->commands, name)) {
+        args->group = name;
+        return 0;
+    }
+    return args->group ? unknown_subcommand(p, args->group, word) : unknown_command(p, word);
+}
+
+/* A command may be a group too (`subscribe AGENT`, `subscribe list`): the first operand decides,
+ * unless options of the shorter one were given. */
+static bool take_longer_command(struct parser *p, const char *word)
+{
+    struct cli_args *args = p->args;
+    const struct cli_command *longer;
+
+    if (args->operand_count || !cli_is_group(p->commands, args->command->name))
+        return false;
+    for (size_t i = 0; i < args->typed_count; i++)
+        if (find_in(args->command->options, args->typed[i].option->name,
+                    strlen(args->typed[i].option->name)))
+            return false;
+    longer =
+        find_named(p->commands, arena_printf(&args->arena, "%s %s", args->command->name, word));
+    if (!longer)
+        return false;
+    args->command = longer;
+    p->at++;
+    return true;
 }
 
 /* ---- options ---- */
-
-static const struct cli_option *find_in(const struct cli_option *options, const char *name,
-                                        size_t len)
-{
-    for (; options && options->name; options++)
-        if (strlen(options->name) == len && memcmp(options->name, name, len) == 0)
-            return options;
-    return NULL;
-}
 
 static const struct cli_option *find_option(const struct cli_args *args, const char *name,
                                             size_t len)
@@ -258,6 +304,8 @@ static int take_word(struct parser *p, bool options_ended)
                        "no option %.64s; options are written with two dashes", word);
     if (!p->args->command)
         return take_command(p);
+    if (!options_ended && take_longer_command(p, word))
+        return 0;
     p->args->operands[p->args->operand_count++] = word;
     p->at++;
     return 0;

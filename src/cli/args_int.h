@@ -15,7 +15,7 @@ struct cli_typed {
 
 struct cli_args {
     const struct cli_command *command; /* NULL: only global options were typed, or a group */
-    const char *group;                 /* the first word of two, "config" */
+    const char *group;                 /* the first words of a longer one, "config" */
     struct cli_typed *typed;           /* in the order of the command line */
     size_t typed_count;
     const char **operands;
@@ -33,12 +33,12 @@ void cli_args_release(struct cli_args *args);
 int cli_parse(struct cli_args *args, const struct cli_command *const *commands, int argc,
               char *const *argv, struct err *err);
 
-/* The command called by these words (a word may hold the space itself); NULL when none is.
+/* The command called by these words (a word may hold the spaces itself); NULL when none is.
  * *ret_used says how many of them it took. */
 const struct cli_command *cli_find_command(const struct cli_command *const *commands, int n,
                                            const char *const *words, int *ret_used);
 
-/* Is name the first word of some two-word command? */
+/* Do longer commands begin with name? */
 bool cli_is_group(const struct cli_command *const *commands, const char *name);
 
 #endif

@@ -94,10 +94,8 @@ static int run_command(struct cli_args *args)
 
     if (cli_has(args, "help")) {
         const char *name = args->command ? args->command->name : args->group;
-        char words[2][32];
-        int n = name ? sscanf(name, "%31s %31s", words[0], words[1]) : 0;
 
-        return cli_help_page(args, (const char *const[]){ words[0], words[1] }, n);
+        return cli_help_page(args, &name, name ? 1 : 0);
     }
     if (cli_has(args, "version"))
         return cli_version_page(args);

@@ -36,6 +36,7 @@ static int unknown(const struct cli_args *args, const char *word)
 int cli_help_page(const struct cli_args *args, const char *const *words, int n)
 {
     AUTO_BUF page = BUF_INIT(HELP_BYTES_MAX);
+    AUTO_BUF name = BUF_INIT(256);
     const struct cli_command *command;
     int used = 0;
 
@@ -43,11 +44,13 @@ int cli_help_page(const struct cli_args *args, const char *const *words, int n)
         help_overview(&page, cli_commands);
         return print_page(args, &page);
     }
+    for (int i = 0; i < n; i++)
+        buf_printf(&name, "%s%s", i ? " " : "", words[i]);
     command = cli_find_command(cli_commands, n, words, &used);
     if (command && used == n)
         help_command(&page, command);
-    else if (n == 1 && cli_is_group(cli_commands, words[0]))
-        help_group(&page, cli_commands, words[0]);
+    else if (cli_is_group(cli_commands, buf_text(&name)))
+        help_group(&page, cli_commands, buf_text(&name));
     else
         return unknown(args, words[n - 1]);
     return print_page(args, &page);
@@ -85,6 +88,6 @@ const struct cli_command cli_cmd_help = {
     .details = "To try completion in the current shell:\n\n"
                "  source <(dormouse help --completion bash)",
     .options = options,
-    .operands_max = 2,
+    .operands_max = 3,
     .run = run_help,
 };

@@ -30,7 +30,7 @@ struct cli_option {
 struct cli_args; /* what was typed, after parsing */
 
 struct cli_command {
-    const char *name;     /* "config check": one word or two, separated by a space */
+    const char *name;     /* "config check": one to three words, separated by spaces */
     const char *operands; /* "SCHEMA INSTANCE [FILE...]", or "" */
     const char *summary;  /* one line, a phrase without a full stop */
     /* Paragraphs for `help` and the man page, separated by an empty line; a line that begins with

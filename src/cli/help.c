@@ -125,6 +125,17 @@ static void add_paragraph(struct buf *out, struct str text, enum help_kind kind)
         buf_printf(out, "    %.*s\n", STR_ARG(text));
 }
 
+static void add_commands(struct buf *out, const struct cli_command *const *commands,
+                         const char *group)
+{
+    size_t len = group ? strlen(group) : 0;
+
+    for (; *commands; commands++)
+        if (!group ||
+            (strncmp((*commands)->name, group, len) == 0 && (*commands)->name[len] == ' '))
+            add_term(out, (*commands)->name, (*commands)->summary, 18);
+}
+
 void help_command(struct buf *out, const struct cli_command *command)
 {
     AUTO_BUF text = BUF_INIT(4096);
@@ -139,18 +150,11 @@ void help_command(struct buf *out, const struct cli_command *command)
     if (command->details)
         help_paragraphs(command->details, add_paragraph, out);
     add_options(out, "options:", command->options);
+    if (cli_is_group(cli_commands, command->name)) {
+        buf_add_text(out, "\nmore commands:\n");
+        add_commands(out, cli_commands, command->name);
+    }
     add_options(out, "options of every command:", cli_global_options);
-}
-
-static void add_commands(struct buf *out, const struct cli_command *const *commands,
-                         const char *group)
-{
-    size_t len = group ? strlen(group) : 0;
-
-    for (; *commands; commands++)
-        if (!group ||
-            (strncmp((*commands)->name, group, len) == 0 && (*commands)->name[len] == ' '))
-            add_term(out, (*commands)->name, (*commands)->summary, 18);
 }
 
 void help_group(struct buf *out, const struct cli_command *const *commands, const char *group)

@@ -28,19 +28,40 @@ static void add_first_words(struct buf *out, const struct cli_command *const *co
     }
 }
 
-static void add_subcommands(struct buf *out, const struct cli_command *const *commands)
+/* The next words after the first len bytes of name, each once. */
+static void add_next_words(struct buf *out, const struct cli_command *const *commands,
+                           const char *name, size_t len)
+{
+    AUTO_BUF words = BUF_INIT(HELP_BYTES_MAX);
+
+    for (; *commands; commands++) {
+        const char *rest = (*commands)->name + len + 1;
+        AUTO_BUF word = BUF_INIT(128);
+
+        if (strncmp((*commands)->name, name, len) != 0 || (*commands)->name[len] != ' ')
+            continue;
+        buf_printf(&word, "%.*s ", (int)strcspn(rest, " "), rest);
+        if (str_find(buf_str(&words), buf_str(&word)) < 0)
+            buf_add_str(&words, buf_str(&word));
+    }
+    buf_add_str(out, str_trim(buf_str(&words)));
+}
+
+/* Every beginning of a longer name, where it comes first. */
+static void add_groups(struct buf *out, const struct cli_command *const *commands)
 {
     for (size_t i = 0; commands[i]; i++) {
-        const char *space = strchr(commands[i]->name, ' ');
-        size_t len = space ? (size_t)(space - commands[i]->name) : 0;
+        const char *name = commands[i]->name;
 
-        if (!space || (i > 0 && strncmp(commands[i - 1]->name, commands[i]->name, len + 1) == 0))
-            continue;
-        buf_printf(out, "    %.*s) subs=\"", (int)len, commands[i]->name);
-        for (size_t j = i; commands[j]; j++)
-            if (strncmp(commands[j]->name, commands[i]->name, len + 1) == 0)
-                buf_printf(out, "%s%s", j > i ? " " : "", commands[j]->name + len + 1);
-        buf_add_text(out, "\" ;;\n");
+        for (const char *space = strchr(name, ' '); space; space = strchr(space + 1, ' ')) {
+            size_t len = (size_t)(space - name);
+
+            if (i > 0 && strncmp(commands[i - 1]->name, name, len + 1) == 0)
+                continue;
+            buf_printf(out, "        \"%.*s\") subs=\"", (int)len, name);
+            add_next_words(out, commands, name, len);
+            buf_add_text(out, "\" ;;\n");
+        }
     }
 }
 
@@ -67,9 +88,7 @@ static void add_operand_kind(struct buf *out, const struct cli_command *command)
 {
     const char *kind = "none";
 
-    if (strcmp(command->name, "help") == 0)
-        kind = "command";
-    else if (command->operands_max != 0)
+    if (strcmp(command->name, "help") != 0 && command->operands_max != 0)
         kind = "file";
     buf_printf(out, "    \"%s\") opts=\"", command->name);
     add_option_words(out, command->options);
@@ -81,8 +100,8 @@ static const char script_head[] =
     "# bash completion for dormouse; made by `dormouse help --completion bash`\n"
     "_dormouse()\n"
     "{\n"
-    "    local cur=\"${COMP_WORDS[COMP_CWORD]}\" prev=\"\" first=\"\" second=\"\" word skip=\"\"\n"
-    "    local commands group subs=\"\" opts kind=none words=\"\" i\n"
+    "    local cur=\"${COMP_WORDS[COMP_CWORD]}\" prev=\"\" path=\"\" command=\"\" word skip=\"\"\n"
+    "    local commands subs=\"\" help=\"\" ended=\"\" opts kind=none words=\"\" i\n"
     "    COMPREPLY=()\n"
     "    [ \"$COMP_CWORD\" -gt 0 ] && prev=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"
     "    # bash splits --x=V into three words\n"
@@ -92,13 +111,13 @@ static const char script_head[] =
     "        word=\"${COMP_WORDS[i]}\"\n"
     "        if [ -n \"$skip\" ]; then skip=\"\"; continue; fi\n"
     "        case \"$word\" in\n"
-    "        --data) skip=1 ;;\n"
-    "        -* | =) ;;\n"
-    "        *)\n"
-    "            if [ -z \"$first\" ]; then first=\"$word\"\n"
-    "            elif [ -z \"$second\" ]; then second=\"$word\"; fi ;;\n"
+    "        --data) skip=1; continue ;;\n"
+    "        -* | =) continue ;;\n"
     "        esac\n"
-    "    done\n";
+    "        if [ -n \"$ended\" ]; then continue; fi\n"
+    "        if [ \"$path$word\" = help ] && [ -z \"$help\" ]; then help=1; continue; fi\n"
+    "        path=\"${path:+$path }$word\" subs=\"\"\n"
+    "        case \"$path\" in\n";
 
 static const char script_tail[] =
     "    case \"$kind\" in\n"
@@ -111,29 +130,32 @@ static const char script_tail[] =
     "}\n"
     "complete -F _dormouse dormouse\n";
 
+static void add_names(struct buf *out, const struct cli_command *const *commands)
+{
+    buf_add_text(out, "        *) ended=1 ;;\n        esac\n        case \"$path\" in\n        ");
+    for (size_t i = 0; commands[i]; i++)
+        buf_printf(out, "%s\"%s\"", i ? " | " : "", commands[i]->name);
+    buf_add_text(out, ") command=\"$path\" ;;\n        esac\n    done\n");
+}
+
 static void add_tables(struct buf *out, const struct cli_command *const *commands)
 {
+    add_groups(out, commands);
+    add_names(out, commands);
     buf_add_text(out, "    commands=\"");
     add_first_words(out, commands);
     buf_add_text(out, "\"\n    opts=\"");
     add_option_words(out, cli_global_options);
-    buf_add_text(out, "\"\n    group=\"$first\"\n"
-                      "    if [ \"$first\" = help ]; then group=\"$second\"; fi\n"
-                      "    case \"$group\" in\n");
-    add_subcommands(out, commands);
-    buf_add_text(out, "    esac\n"
-                      "    if [ -n \"$subs\" ] && [ \"$group\" = \"$first\" ]; then "
-                      "first=\"$first${second:+ $second}\"; fi\n"
-                      "    case \"$first\" in\n"
-                      "    \"\") kind=words; words=\"$commands\" ;;\n");
+    buf_add_text(out, "\"\n"
+                      "    if [ -n \"$help\" ]; then command=help; fi\n"
+                      "    case \"$command\" in\n");
     for (size_t i = 0; commands[i]; i++)
         add_operand_kind(out, commands[i]);
-    buf_add_text(out, "    *) if [ -n \"$subs\" ] && [ -z \"$second\" ]; then kind=words; "
-                      "words=\"$subs\"; fi ;;\n    esac\n"
-                      "    if [ \"$kind\" = command ]; then kind=words; "
-                      "words=\"$subs\"; [ -z \"$second\" ] && words=\"$commands\"; fi\n"
+    buf_add_text(out, "    esac\n"
+                      "    if [ -z \"$path\" ]; then kind=words; words=\"$commands\"\n"
+                      "    elif [ -n \"$subs\" ]; then kind=words; words=\"$subs\"; fi\n"
                       "    case \"$cur\" in -*) kind=words; words=\"$opts\" ;; esac\n"
-                      "    case \"$first $prev\" in\n");
+                      "    case \"$command $prev\" in\n");
     for (size_t i = 0; commands[i]; i++)
         add_values(out, commands[i]->name, commands[i]->options);
     buf_add_text(out, "    esac\n    case \"$prev\" in --data) kind=dir ;; esac\n");

@@ -81,6 +81,7 @@ int house_wake(struct house *house, struct err *err)
         .data_dir = house->data_dir,
         .loop = house->loop,
         .agent = house->domains.at[DOMAIN_AGENT],
+        .journal = house->domains.at[DOMAIN_JOURNAL],
         .secret = models_secret,
         .consent = models_consent,
         .arg = &house->access,

@@ -166,12 +166,24 @@ static int open_runner(struct rooms *rooms, const struct rooms_config *config, s
     return 0;
 }
 
+/* Before anything takes a counter. */
+static int open_journal(struct rooms *rooms, const struct rooms_config *config, struct err *err)
+{
+    if (!config->journal)
+        return 0;
+    if (change_join(rooms->change, config->journal, err) < 0)
+        return -1;
+    rooms->journal = journal_new(&(struct journal_config){
+        .loop = config->loop, .domain = config->journal, .change = rooms->change });
+    return 0;
+}
+
 int rooms_open(struct rooms *rooms, const struct rooms_config *config, struct err *err)
 {
     rooms->loop = config->loop;
     find_cwd(rooms, config->cwd);
     if (change_open(config->agent, NULL, NULL, &rooms->change, err) < 0 ||
-        kill_open(config->agent, &rooms->kill, err) < 0 ||
+        open_journal(rooms, config, err) < 0 || kill_open(config->agent, &rooms->kill, err) < 0 ||
         open_policy(rooms, config->data_dir, err) < 0 || open_models(rooms, config, err) < 0 ||
         open_files(rooms, config, err) < 0)
         return -1;
@@ -205,6 +217,7 @@ void rooms_release(struct rooms *rooms)
     bp_policy_free(rooms->policy);
     kill_switches_free(rooms->kill);
     skills_free(rooms->skills);
+    journal_free(rooms->journal);
     change_free(rooms->change);
     arena_release(&rooms->arena);
     *rooms = ROOMS_INIT;

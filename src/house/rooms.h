@@ -12,6 +12,7 @@
 #include "change/change.h"
 #include "connect/connect.h"
 #include "files/files.h"
+#include "journal/journal.h"
 #include "loop/loop.h"
 #include "model/model.h"
 #include "policy/kill.h"
@@ -24,7 +25,8 @@
 struct rooms_config {
     const char *data_dir; /* where policy.yaml may lie; files are shown in its folder "files" */
     struct loop *loop;
-    struct domain *agent; /* attached to the loop */
+    struct domain *agent;   /* attached to the loop */
+    struct domain *journal; /* the same, before agent; NULL: there is no journal */
     const struct model_spec *models;
     size_t model_count;
     /* As in struct model_gateway_config. */
@@ -43,6 +45,7 @@ struct rooms_config {
 struct rooms {
     struct loop *loop;
     struct change *change;
+    struct journal *journal;
     struct files *files;
     struct kill_switches *kill;
     struct bp_policy *policy;

@@ -55,6 +55,16 @@ void journal_listen(struct journal *journal, struct journal_listener *listener)
     *at = listener;
 }
 
+void journal_unlisten(struct journal *journal, struct journal_listener *listener)
+{
+    for (struct journal_listener **at = &journal->listeners; *at; at = &(*at)->next) {
+        if (*at != listener)
+            continue;
+        *at = listener->next;
+        return;
+    }
+}
+
 /* ---- local days ---- */
 
 /* The zone of local days, opened again when the machine has moved. NULL: UTC. */
@@ -181,6 +191,18 @@ int journal_find_id(struct journal *journal, struct str id, struct arena *arena,
             return r;
     }
     return 0;
+}
+
+int journal_find_name(struct journal *journal, enum record_type type, struct str name,
+                      struct arena *arena, struct record *ret_record, struct err *err)
+{
+    int r = 0;
+
+    if (name.n <= NAME_BYTES_MAX)
+        r = record_by_name(journal, type, name, arena, ret_record, err);
+    if (r == 0 && record_id_valid(name))
+        r = journal_get(journal, type, name, arena, ret_record, err);
+    return r;
 }
 
 int record_need(struct journal *journal, enum record_type type, struct str id, struct arena *arena,

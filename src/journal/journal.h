@@ -33,6 +33,7 @@ struct journal_listener {
     struct journal_listener *next;
 };
 void journal_listen(struct journal *journal, struct journal_listener *listener);
+void journal_unlisten(struct journal *journal, struct journal_listener *listener);
 
 /* ---- local days ---- */
 
@@ -53,9 +54,18 @@ int journal_get(struct journal *journal, enum record_type type, struct str id, s
 /* Also one that was deleted. */
 int journal_get_any(struct journal *journal, enum record_type type, struct str id,
                     struct arena *arena, struct record *ret_record, struct err *err);
-/* Whatever has this id, of any type but links: what a change says. 1 found, 0 none. */
+/* Whatever has this id, of any type but links, also when it was deleted: what a change says. 1
+ * found, 0 none. */
 int journal_find_id(struct journal *journal, struct str id, struct arena *arena,
                     struct record *ret_record, struct err *err);
+/* The category or label of this name, in letters of either case; by its id when no name is so. 1
+ * found, 0 none. */
+int journal_find_name(struct journal *journal, enum record_type type, struct str name,
+                      struct arena *arena, struct record *ret_record, struct err *err);
+/* Its id, from a unique beginning of at least 4 characters or the whole, of a deleted record too.
+ * not_found, or bad_request when several begin so. */
+int journal_find_prefix(struct journal *journal, enum record_type type, struct str prefix,
+                        struct arena *arena, struct str *ret_id, struct err *err);
 /* The category that a record counts for: its own, its task's, its target's. Empty: none. */
 int journal_category_of(struct journal *journal, const struct record *record, struct arena *arena,
                         struct str *ret_category, struct err *err);

@@ -114,7 +114,7 @@ static struct task_key first_key(const struct task_filter *filter)
 
     if (filter->order == TASKS_BY_UPDATED)
         key.n = INT64_MAX;
-    else if (filter->order == TASKS_BY_DUE)
+    else if (filter->order == TASKS_BY_DUE && filter->due_from.n > 0)
         key.due = filter->due_from;
     return key;
 }

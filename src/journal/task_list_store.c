@@ -128,18 +128,18 @@ static const struct {
 } few[] = {
     [FEW_BY_STATUS] = {
         { "SELECT count(*) AS n FROM (SELECT 1 FROM tasks WHERE status = ? AND deleted_at IS NULL"
-          " LIMIT ?) AS some" },
+          " LIMIT ?) AS few" },
         { "SELECT t.*, 1 AS labelled FROM tasks t WHERE t.status = ? AND t.deleted_at IS NULL" },
     },
     [FEW_BY_CATEGORY] = {
         { "SELECT count(*) AS n FROM (SELECT 1 FROM tasks WHERE category_id = ?"
-          " AND deleted_at IS NULL LIMIT ?) AS some" },
+          " AND deleted_at IS NULL LIMIT ?) AS few" },
         { "SELECT t.*, 1 AS labelled FROM tasks t WHERE t.category_id = ?"
           " AND t.deleted_at IS NULL" },
     },
     [FEW_BY_LABEL] = {
         { "SELECT count(*) AS n FROM (SELECT 1 FROM task_labels WHERE label_id = ?"
-          " AND deleted_at IS NULL LIMIT ?) AS some" },
+          " AND deleted_at IS NULL LIMIT ?) AS few" },
         { "SELECT t.*, 1 AS labelled FROM task_labels l JOIN tasks t ON t.id = l.task_id"
           " WHERE l.label_id = ? AND l.deleted_at IS NULL AND t.deleted_at IS NULL" },
     },

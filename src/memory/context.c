@@ -141,17 +141,18 @@ int64_t context_weight(const struct message *message)
 }
 
 /* A provider wants its opaque part back in the exchange that is under way, not before. */
-static size_t last_user(const struct context *context)
+static size_t last_heard(const struct context *context)
 {
     for (size_t i = context->count; i > 0; i--)
-        if (context->messages[i - 1].kind == MESSAGE_USER)
+        if (context->messages[i - 1].kind == MESSAGE_USER ||
+            context->messages[i - 1].kind == MESSAGE_OBSERVATION)
             return i - 1;
     return 0;
 }
 
 static void shorten_all(struct context *context, int64_t share, struct arena *arena)
 {
-    size_t under_way = last_user(context);
+    size_t under_way = last_heard(context);
 
     context->tokens = 0;
     context->whole = true;

@@ -19,7 +19,7 @@
     " LEFT JOIN agent_message_payloads AS p ON p.n = m.content_entry_n"                            \
     " WHERE m.thread_n = t.n AND m.kind IN (" kinds ") ORDER BY m.n " order " LIMIT 1)"
 
-#define FIRST_WORDS FRONT_OF("ASC", "'user'") " AS first_words, "
+#define FIRST_WORDS FRONT_OF("ASC", "'user', 'observation'") " AS first_words, "
 #define LAST_WORDS  FRONT_OF("DESC", "'user', 'thought'") " AS last_words"
 #define CONVERSATION_SELECT                                                                        \
     "SELECT t.n, t.agent_n, t.id, t.title, t.created_at, t.updated_at, t.deleted_at, h.n AS head," \
@@ -117,11 +117,12 @@ static int prepare(struct db *db, const struct conversation_filter *filter, stru
     struct sql all = SQL(CONVERSATION_SELECT
                          "WHERE t.agent_n = ? AND t.deleted_at IS NULL AND (t.updated_at, t.n) <"
                          " (?, ?) ORDER BY t.updated_at DESC, t.n DESC LIMIT ?");
-    struct sql some = SQL(CONVERSATION_SELECT
-                          "WHERE t.agent_n = ? AND t.deleted_at IS NULL AND (t.updated_at, t.n) <"
-                          " (?, ?) AND (lower(t.title) LIKE ? ESCAPE '\\' OR lower(" FRONT_OF(
-                              "ASC", "'user'") ") LIKE ? ESCAPE '\\')"
-                                               " ORDER BY t.updated_at DESC, t.n DESC LIMIT ?");
+    struct sql some =
+        SQL(CONVERSATION_SELECT
+            "WHERE t.agent_n = ? AND t.deleted_at IS NULL AND (t.updated_at, t.n) <"
+            " (?, ?) AND (lower(t.title) LIKE ? ESCAPE '\\' OR lower(" FRONT_OF(
+                "ASC", "'user', 'observation'") ") LIKE ? ESCAPE '\\')"
+                                                " ORDER BY t.updated_at DESC, t.n DESC LIMIT ?");
     const char *pattern = filter->query.n ? like_pattern(filter->query, arena) : NULL;
     int64_t at;
 

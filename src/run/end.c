@@ -75,25 +75,97 @@ static int end_all(struct run *run, const struct err *why, struct err *err)
     return record(run, RUN_EV_DONE, 0, false, err);
 }
 
-void run_end_with(struct runner *runner, struct str run_key, const struct err *why)
+/* As it is while nobody else can write to it. */
+static int read_locked(struct run *run, struct str run_key, struct err *err)
+{
+    struct domain *domain = run->runner->config.agent_domain;
+    struct run_record row;
+    int64_t host, fence;
+    bool ended;
+
+    if (run->runner->fence && (run_record_get(domain, run_key, &run->scratch, &row, err) < 0 ||
+                               run_lock(domain, row.n, &host, &fence, &ended, err) < 0))
+        return -1;
+    if (run_read_plain(run, run_key, err) < 0)
+        return -1;
+    run->unit.last_message_n = run->thread.last_message_n;
+    return run_check_own(run, err);
+}
+
+static int end_now(struct runner *runner, struct str run_key, const struct err *why,
+                   struct err *err)
 {
     struct run *run = run_new(runner);
-    struct err err = ERR_INIT;
     int r;
 
     run_hold(run);
-    r = run_read_plain(run, run_key, &err);
-    if (r == 0)
-        r = run_unit_begin(run, &err);
+    r = run_unit_begin(run, err);
     if (r == 0) {
-        r = end_all(run, why, &err);
-        if (run_unit_end(run, r == 0, &err) < 0)
+        r = read_locked(run, run_key, err);
+        if (r == 0)
+            r = end_all(run, why, err);
+        if (run_unit_end(run, r == 0, err) < 0)
             r = -1;
     }
-    if (r == 0)
+    run_unhold(run);
+    return r;
+}
+
+void run_end_with(struct runner *runner, struct str run_key, const struct err *why)
+{
+    struct err err = ERR_INIT;
+
+    if (end_now(runner, run_key, why, &err) == 0)
         LOG_WARN("run", "a run ended: it can't go on", LOG_STR("run", run_key), LOG_ERR(why));
     else if (err.code != ERR_CONFLICT)
         LOG_ERROR("run", "a run can't go on and could not be ended", LOG_STR("run", run_key),
                   LOG_ERR(&err));
-    run_unhold(run);
+}
+
+/* What is in memory has nothing more to say: its rows are what is ended. */
+int run_abort(struct runner *runner, struct str run_id, const struct err *why, struct err *err)
+{
+    struct run *run = map_find(&runner->runs, run_id);
+
+    if (run) {
+        run_hold(run);
+        run_give_back(run);
+        run_unhold(run);
+    }
+    if (end_now(runner, run_id, why, err) == 0)
+        return 0;
+    if (err->code != ERR_CONFLICT)
+        return -1;
+    err_reset(err);
+    return 0;
+}
+
+/* ---- those who want to know ---- */
+
+static struct run_end end_of(const struct run *run)
+{
+    return (struct run_end){ .run_n = run->row.n,
+                             .agent_n = run->row.agent_n,
+                             .thread_n = run->row.thread_n,
+                             .woken = run->row.wake_key.n > 0,
+                             .run_id = run->row.run_key,
+                             .stop_reason = run->row.stop_reason,
+                             .error_code = run->row.error_code,
+                             .error_message = run->row.error_message };
+}
+
+int run_tell_end(struct run *run, struct err *err)
+{
+    const struct runner_config *config = &run->runner->config;
+    struct run_end end = end_of(run);
+
+    return config->ended ? config->ended(config->ended_arg, &end, err) : 0;
+}
+
+int run_tell_wait(struct run *run, struct err *err)
+{
+    const struct runner_config *config = &run->runner->config;
+    struct run_end end = end_of(run);
+
+    return config->waits && end.woken ? config->waits(config->ended_arg, &end, err) : 0;
 }

@@ -443,7 +443,26 @@ int run_read_plain(struct run *run, struct str run_key, struct err *err)
 static bool is_final(enum err_code code)
 {
     return code == ERR_RESUME_CONFLICT || code == ERR_INTEGRITY_FAILED ||
-           code == ERR_SCHEMA_VIOLATION;
+           code == ERR_SCHEMA_VIOLATION || code == ERR_AGENT_DESTROYED;
+}
+
+/* Nothing is done any more for an agent that was destroyed while nobody was at the run. */
+static int check_life(const struct run *run, struct err *err)
+{
+    if (run->agent.lifecycle != AGENT_DESTROYED)
+        return 0;
+    return err_set(err, ERR_AGENT_DESTROYED, "the agent %s no longer exists", run->agent.id);
+}
+
+/* One that waits can be gone on with by whoever hears the answer. */
+static int check_host(const struct run *run, struct err *err)
+{
+    int64_t host = runner_host(run->runner);
+
+    if (!host || run->row.host_n == host || run->row.status == RUN_WAITING)
+        return 0;
+    return err_set(err, ERR_CONFLICT,
+                   "the run is under way on another host that shares the database");
 }
 
 /* Whoever comes first after a start, a person or the start itself. */
@@ -467,7 +486,8 @@ static int load(struct runner *runner, struct str run_key, struct run **ret_run,
     struct run *run = run_new(runner);
     struct run_past past = { 0 };
 
-    if (read_record(run, run_key, err) < 0 || read_log(run, &past, err) < 0) {
+    if (read_record(run, run_key, err) < 0 || check_host(run, err) < 0 ||
+        check_life(run, err) < 0 || read_log(run, &past, err) < 0) {
         run_past_release(&past);
         run_free(run);
         if (is_final(err->code))

@@ -55,7 +55,8 @@ struct run_record {
     struct str stop_reason, error_code, error_message;
     int64_t rerun_of_n;
     struct str override_code;
-    int64_t host_n;
+    struct str wake_key; /* empty: somebody spoke */
+    int64_t host_n, fence;
     int64_t created_at, updated_at, ended_at;
 };
 
@@ -83,16 +84,25 @@ int run_records(struct domain *domain, int64_t agent_n, int64_t before, int limi
                 struct arena *arena, struct run_record **ret_records, size_t *ret_count,
                 struct err *err);
 /* Runs that have not ended, by their threads, a page at a time: after this thread (0: from the
- * first), at most limit. Those that wait under the rules of this hash are left out. Cost is what is
- * open, not what is stored. */
-int run_open_page(struct domain *domain, struct str waits_well, int64_t after_thread_n, int limit,
-                  struct arena *arena, struct run_record **ret_records, size_t *ret_count,
-                  struct err *err);
+ * first), at most limit. Of this host (0: of all), and without those that wait under the rules of
+ * this hash. Cost is what is open, not what is stored. */
+int run_open_page(struct domain *domain, int64_t host_n, struct str waits_well,
+                  int64_t after_thread_n, int limit, struct arena *arena,
+                  struct run_record **ret_records, size_t *ret_count, struct err *err);
 /* When the next rest is over; 0: none waits for a time. */
-int run_next_wait(struct domain *domain, int64_t *ret_at, struct err *err);
+int run_next_wait(struct domain *domain, int64_t host_n, int64_t *ret_at, struct err *err);
 /* Rows of runs whose rest is over, at most max. */
-int run_waits_due(struct domain *domain, int64_t now_ms, int64_t *ret_ns, size_t max,
-                  size_t *ret_count, struct err *err);
+int run_waits_due(struct domain *domain, int64_t host_n, int64_t now_ms, int64_t *ret_ns,
+                  size_t max, size_t *ret_count, struct err *err);
+
+/* Who has it, read under a lock that lasts as long as the transaction: 1 found, 0 absent. */
+int run_lock(struct domain *domain, int64_t n, int64_t *ret_host_n, int64_t *ret_fence,
+             bool *ret_ended, struct err *err);
+/* It is this host's from now on. */
+int run_own(struct domain *domain, int64_t n, int64_t host_n, int64_t fence, struct err *err);
+/* All open ones of a host become another's; how many. */
+int64_t run_own_all(struct domain *domain, int64_t from_host_n, int64_t host_n, int64_t fence,
+                    struct err *err);
 
 /* ---- events ---- */
 

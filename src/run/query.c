@@ -157,8 +157,8 @@ int run_open_in_thread(struct runner *runner, struct str thread_id, struct arena
     return fill(domain, &row, arena, ret_info, err) < 0 ? -1 : 1;
 }
 
-int run_end_of(struct runner *runner, int64_t run_n, struct arena *arena, struct run_end *ret_end,
-               struct err *err)
+int run_end_of(struct runner *runner, int64_t run_n, struct arena *arena,
+               struct run_ending *ret_end, struct err *err)
 {
     struct run_record row;
     int r = run_load_n(runner->config.agent_domain, run_n, arena, &row, err);
@@ -167,11 +167,11 @@ int run_end_of(struct runner *runner, int64_t run_n, struct arena *arena, struct
         return r;
     if (!row.ended_at || !row.stop_reason.n || str_is(row.stop_reason, "end_turn"))
         return 0;
-    *ret_end = (struct run_end){ .run_id = row.run_key,
-                                 .stop_reason = row.stop_reason,
-                                 .error_code = row.error_code,
-                                 .error_message = row.error_message,
-                                 .at = row.ended_at };
+    *ret_end = (struct run_ending){ .run_id = row.run_key,
+                                    .stop_reason = row.stop_reason,
+                                    .error_code = row.error_code,
+                                    .error_message = row.error_message,
+                                    .at = row.ended_at };
     return 1;
 }
 

@@ -18,8 +18,8 @@
     " program_hash, settings, prompt_n, result_n, active_ms, wait_kind, wait_until, hand_state, "  \
     "hand_pid, hand_stamp,"                                                                        \
     " iterations, tool_calls, input_tokens, output_tokens, cached_tokens, cost, stop_reason,"      \
-    " error_code, error_message, rerun_of_n, override_code, host_n, created_at, updated_at,"       \
-    " ended_at FROM runs "
+    " error_code, error_message, rerun_of_n, override_code, wake_key, host_n, fence, created_at,"  \
+    " updated_at, ended_at FROM runs "
 
 static const char *const status_names[] = {
     [RUN_STATUS_NONE] = "none",     [RUN_QUEUED] = "queued", [RUN_RUNNING] = "running",
@@ -81,7 +81,9 @@ static void bind_insert(struct stmt *q, const struct run_record *record)
     bind_number(q, record->wait_until);
     bind_number(q, record->rerun_of_n);
     bind_text(q, record->override_code);
+    bind_text(q, record->wake_key);
     stmt_bind_i64(q, record->host_n);
+    stmt_bind_i64(q, record->fence);
     stmt_bind_i64(q, record->created_at);
     stmt_bind_i64(q, record->created_at);
 }
@@ -95,8 +97,8 @@ int run_insert(struct domain *domain, struct run_record *record, struct err *err
     if (db_prepare(domain_db(domain),
                    SQL("INSERT INTO runs (run_key, agent_n, thread_n, wake_reason, status, mode,"
                        " model_id, cwd, program_hash, settings, wait_kind, wait_until, rerun_of_n,"
-                       " override_code, host_n, created_at, updated_at)"
-                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                       " override_code, wake_key, host_n, fence, created_at, updated_at)"
+                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
                        " ON CONFLICT DO NOTHING RETURNING n"),
                    &q, err) < 0)
         return -1;
@@ -186,7 +188,9 @@ static void read_row(struct stmt *q, struct arena *arena, struct run_record *ret
         .error_message = copy(arena, stmt_str(q, "error_message")),
         .rerun_of_n = stmt_i64(q, "rerun_of_n"),
         .override_code = copy(arena, stmt_str(q, "override_code")),
+        .wake_key = copy(arena, stmt_str(q, "wake_key")),
         .host_n = stmt_i64(q, "host_n"),
+        .fence = stmt_i64(q, "fence"),
         .created_at = stmt_i64(q, "created_at"),
         .updated_at = stmt_i64(q, "updated_at"),
         .ended_at = stmt_i64(q, "ended_at"),
@@ -294,34 +298,43 @@ int run_records(struct domain *domain, int64_t agent_n, int64_t before, int limi
     return read_all(q, arena, ret_records, ret_count, err);
 }
 
-int run_open_page(struct domain *domain, struct str waits_well, int64_t after_thread_n, int limit,
-                  struct arena *arena, struct run_record **ret_records, size_t *ret_count,
-                  struct err *err)
+static void bind_host(struct stmt *q, int64_t host_n)
+{
+    stmt_bind_i64(q, host_n);
+    stmt_bind_i64(q, host_n);
+}
+
+int run_open_page(struct domain *domain, int64_t host_n, struct str waits_well,
+                  int64_t after_thread_n, int limit, struct arena *arena,
+                  struct run_record **ret_records, size_t *ret_count, struct err *err)
 {
     AUTO(stmt) q = NULL;
 
     if (db_prepare(domain_db(domain),
                    SQL(RUN_SELECT "WHERE ended_at IS NULL AND thread_n > ?"
+                                  " AND (? = 0 OR host_n = ?)"
                                   " AND (status <> 'waiting' OR program_hash <> ?)"
                                   " ORDER BY thread_n LIMIT ?"),
                    &q, err) < 0)
         return -1;
     stmt_bind_i64(q, after_thread_n);
+    bind_host(q, host_n);
     stmt_bind_blob(q, waits_well);
     stmt_bind_i64(q, limit <= 0 ? LIST_DEFAULT : limit > LIST_MAX ? LIST_MAX : limit);
     return read_all(q, arena, ret_records, ret_count, err);
 }
 
-int run_next_wait(struct domain *domain, int64_t *ret_at, struct err *err)
+int run_next_wait(struct domain *domain, int64_t host_n, int64_t *ret_at, struct err *err)
 {
     AUTO(stmt) q = NULL;
     int r;
 
     if (db_prepare(domain_db(domain),
                    SQL("SELECT wait_until FROM runs WHERE wait_until IS NOT NULL"
-                       " ORDER BY wait_until LIMIT 1"),
+                       " AND (? = 0 OR host_n = ?) ORDER BY wait_until LIMIT 1"),
                    &q, err) < 0)
         return -1;
+    bind_host(q, host_n);
     r = stmt_step(q, err);
     if (r < 0)
         return -1;
@@ -329,8 +342,8 @@ int run_next_wait(struct domain *domain, int64_t *ret_at, struct err *err)
     return 0;
 }
 
-int run_waits_due(struct domain *domain, int64_t now_ms, int64_t *ret_ns, size_t max,
-                  size_t *ret_count, struct err *err)
+int run_waits_due(struct domain *domain, int64_t host_n, int64_t now_ms, int64_t *ret_ns,
+                  size_t max, size_t *ret_count, struct err *err)
 {
     AUTO(stmt) q = NULL;
     size_t count = 0;
@@ -338,10 +351,11 @@ int run_waits_due(struct domain *domain, int64_t now_ms, int64_t *ret_ns, size_t
 
     if (db_prepare(domain_db(domain),
                    SQL("SELECT n FROM runs WHERE wait_until IS NOT NULL AND wait_until <= ?"
-                       " ORDER BY wait_until, n LIMIT ?"),
+                       " AND (? = 0 OR host_n = ?) ORDER BY wait_until, n LIMIT ?"),
                    &q, err) < 0)
         return -1;
     stmt_bind_i64(q, now_ms);
+    bind_host(q, host_n);
     stmt_bind_i64(q, (int64_t)max);
     while ((r = stmt_step(q, err)) == 1 && count < max)
         ret_ns[count++] = stmt_i64(q, "n");
@@ -349,4 +363,60 @@ int run_waits_due(struct domain *domain, int64_t now_ms, int64_t *ret_ns, size_t
         return -1;
     *ret_count = count;
     return 0;
+}
+
+/* ---- whose it is ---- */
+
+int run_lock(struct domain *domain, int64_t n, int64_t *ret_host_n, int64_t *ret_fence,
+             bool *ret_ended, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (db_prepare(domain_db(domain),
+                   domain_is_shared(domain)
+                       ? SQL("SELECT host_n, fence, ended_at FROM runs WHERE n = ?"
+                             " FOR NO KEY UPDATE")
+                       : SQL("SELECT host_n, fence, ended_at FROM runs WHERE n = ?"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, n);
+    r = stmt_step(q, err);
+    if (r <= 0)
+        return r;
+    *ret_host_n = stmt_i64(q, "host_n");
+    *ret_fence = stmt_i64(q, "fence");
+    *ret_ended = !stmt_is_null(q, "ended_at");
+    return 1;
+}
+
+int run_own(struct domain *domain, int64_t n, int64_t host_n, int64_t fence, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain), SQL("UPDATE runs SET host_n = ?, fence = ? WHERE n = ?"), &q,
+                   err) < 0)
+        return -1;
+    stmt_bind_i64(q, host_n);
+    stmt_bind_i64(q, fence);
+    stmt_bind_i64(q, n);
+    return stmt_run(q, err);
+}
+
+int64_t run_own_all(struct domain *domain, int64_t from_host_n, int64_t host_n, int64_t fence,
+                    struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("UPDATE runs SET host_n = ?, fence = ?"
+                       " WHERE host_n = ? AND ended_at IS NULL"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, host_n);
+    stmt_bind_i64(q, fence);
+    stmt_bind_i64(q, from_host_n);
+    if (stmt_run(q, err) < 0)
+        return -1;
+    return stmt_changes(q);
 }

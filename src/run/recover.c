@@ -174,8 +174,8 @@ static void recover_page(struct loop_timer *timer)
     struct err err = ERR_INIT;
     size_t n;
 
-    if (run_open_page(runner->config.agent_domain, waits_well, runner->recover_after, PAGE, &arena,
-                      &rows, &n, &err) < 0) {
+    if (run_open_page(runner->config.agent_domain, runner_host(runner), waits_well,
+                      runner->recover_after, PAGE, &arena, &rows, &n, &err) < 0) {
         LOG_ERROR("run", "the open runs could not be read", LOG_ERR(&err));
         runner_reload(runner, AGAIN_MS);
         return;
@@ -253,7 +253,8 @@ static void come_due(struct runner *runner, int64_t now)
     struct err err = ERR_INIT;
     int64_t rested[PAGE];
     size_t n = 0;
-    int r = run_waits_due(runner->config.agent_domain, now, rested, PAGE, &n, &err);
+    int r = run_waits_due(runner->config.agent_domain, runner_host(runner), now, rested, PAGE, &n,
+                          &err);
 
     loop_timer_stop(runner->config.loop, &runner->waits);
     loop_timer_stop(runner->config.loop, &runner->waited);
@@ -313,7 +314,7 @@ static void watch_waits(struct runner *runner, int64_t earliest)
     int64_t rest = 0, expiry = 0;
     struct err err = ERR_INIT;
 
-    if (run_next_wait(runner->config.agent_domain, &rest, &err) < 0 ||
+    if (run_next_wait(runner->config.agent_domain, runner_host(runner), &rest, &err) < 0 ||
         inbox_next_expiry(runner->config.agent_domain, &expiry, &err) < 0) {
         LOG_ERROR("run", "what waits for a time could not be read", LOG_ERR(&err));
         rest = wall(runner) + AGAIN_MS;

@@ -20,6 +20,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "bp/bp.h"
+#include "change/batch.h"
 #include "change/change.h"
 #include "files/files.h"
 #include "loop/loop.h"
@@ -104,6 +105,9 @@ int run_start(struct runner *runner, const struct run_request *request, struct a
               struct run_info *ret_info, struct err *err);
 /* Like a person pressing stop. 0 also when it had ended already. */
 int run_cancel(struct runner *runner, struct str run_id, struct err *err);
+/* Ends it here and now, with this reason, whatever it is doing: nothing of it is written after
+ * this. Opens a unit. 0 also when it had ended already. */
+int run_abort(struct runner *runner, struct str run_id, const struct err *why, struct err *err);
 int run_set_mode(struct runner *runner, struct str run_id, enum run_mode mode, struct err *err);
 /* A person's word on an inbox item of a run, applied once however often it is sent: 1 now, 0 had
  * been. edit: decision->answer holds the arguments. Units are opened inside. */
@@ -120,12 +124,12 @@ int run_find(struct runner *runner, struct str prefix, struct arena *arena,
              struct run_info *ret_info, struct err *err);
 /* How the run of this row (a message names it) ended otherwise than with an answer. 1: so it did;
  * 0: it ended well, or goes on. */
-struct run_end {
+struct run_ending {
     struct str run_id, stop_reason, error_code, error_message;
     int64_t at;
 };
-int run_end_of(struct runner *runner, int64_t run_n, struct arena *arena, struct run_end *ret_end,
-               struct err *err);
+int run_end_of(struct runner *runner, int64_t run_n, struct arena *arena,
+               struct run_ending *ret_end, struct err *err);
 /* The run of a thread that has not ended: 1 found, 0 none (or no such thread). */
 int run_open_in_thread(struct runner *runner, struct str thread_id, struct arena *arena,
                        struct run_info *ret_info, struct err *err);
@@ -135,8 +139,11 @@ int run_list(struct runner *runner, struct str agent_id, int64_t before, int lim
 
 /* ---- the runner ---- */
 
+/* How a run ended, or that it waits: then only who it is. */
 struct run_end {
     int64_t run_n, agent_n, thread_n;
+    bool woken;                 /* its key was given */
+    struct change_batch *batch; /* of the unit in which it ended: what else it changed */
     struct str run_id, stop_reason, error_code, error_message;
 };
 
@@ -160,6 +167,8 @@ struct runner_config {
     void *more_system_arg;
     /* Inside the unit that records how a run ended: what has to stand with it. NULL: nothing. */
     int (*ended)(void *arg, const struct run_end *end, struct err *err);
+    /* The same of the unit in which a run that was woken begins to wait for a person. */
+    int (*waits)(void *arg, const struct run_end *run, struct err *err);
     void *ended_arg;
     int64_t context_tokens; /* 0: CONTEXT_TOKENS_DEFAULT */
     int64_t approval_ms;    /* until an item expires; 0: 7 days */
@@ -173,6 +182,24 @@ int runner_new(const struct runner_config *config, struct runner **ret_runner, s
 void runner_stop(struct runner *runner);
 void runner_free(struct runner *runner);
 AUTO_DEFINE(runner)
+/* The same as config's: for whoever is made after the runner. Before its first tick. */
+void runner_on_end(struct runner *runner,
+                   int (*ended)(void *arg, const struct run_end *end, struct err *err),
+                   int (*waits)(void *arg, const struct run_end *run, struct err *err), void *arg);
+
+/* ---- a database that several processes write to ----
+ *
+ * There every run belongs to one host, under the number that the host's lease had when the run was
+ * begun or taken over. Each unit of a run looks at its row first, and keeps others from it until
+ * the commit: lease_lost when it is not ours any more. */
+
+/* The number of this host's lease from now on, after it was got or got again: runs in memory under
+ * another one are dropped, and those that are still this host's go on. 0: nothing is shared. */
+void runner_set_fence(struct runner *runner, int64_t fence);
+/* Inside a unit: open runs of that host, which is gone, are ours. They go on in a later tick. How
+ * many. */
+int64_t runner_take_over(struct runner *runner, int64_t host_n, struct err *err);
+
 /* What its runs execute. */
 const struct bp_program *runner_program(const struct runner *runner);
 /* Runs in memory, and those of them with an effect under way. */

@@ -176,6 +176,7 @@ struct runner {
     struct map failures; /* run_key -> units in a row that could not be kept */
     struct prompt_cache *prompts;
     struct memory_said said[RUNNER_LISTS]; /* by the agent's number */
+    int64_t fence;                         /* of this host's lease; 0: nothing is shared */
     bool stopping;
 };
 
@@ -198,6 +199,13 @@ void run_unhold(struct run *run);
 /* An engine of the program, to be reset; and back. */
 struct bp_engine *runner_engine_take(struct runner *runner);
 void runner_engine_give(struct runner *runner, struct bp_engine *engine);
+
+/* ---- own.c ---- */
+/* Whose runs are ours to go on with; 0: all are. */
+int64_t runner_host(const struct runner *runner);
+/* Inside a unit: lease_lost when the run is another's by now, or another has ended it. One of
+ * another host that waits, and nobody executes, becomes ours. */
+int run_check_own(struct run *run, struct err *err);
 
 /* ---- record.c ---- */
 bp_selected_fn run_record_selected;
@@ -335,6 +343,9 @@ int run_read_plain(struct run *run, struct str run_key, struct err *err);
 int run_adopt(struct run *run, const struct run_past *past, struct err *err);
 
 /* ---- end.c ---- */
+/* Inside the unit in which it ended, or began to wait: what has to stand with it. */
+int run_tell_end(struct run *run, struct err *err);
+int run_tell_wait(struct run *run, struct err *err);
 /* Ends a run that can't go on: open calls get their results, items are withdrawn, clients hear of
  * it. */
 void run_end_with(struct runner *runner, struct str run_key, const struct err *why);

@@ -190,6 +190,15 @@ size_t runner_active(const struct runner *runner)
     return n;
 }
 
+void runner_on_end(struct runner *runner,
+                   int (*ended)(void *arg, const struct run_end *end, struct err *err),
+                   int (*waits)(void *arg, const struct run_end *run, struct err *err), void *arg)
+{
+    runner->config.ended = ended;
+    runner->config.waits = waits;
+    runner->config.ended_arg = arg;
+}
+
 const struct bp_program *runner_program(const struct runner *runner)
 {
     return runner->config.program;

@@ -75,6 +75,8 @@ static int check_request(struct runner *runner, const struct run_request *reques
     if (check_name("the session", request->session_id, err) < 0 ||
         check_name("the thread", request->thread_id, err) < 0 ||
         check_name("the turn", request->turn_id, err) < 0 ||
+        check_name("the run's key", request->run_key, err) < 0 ||
+        check_name("what woke it", request->trigger_source_id, err) < 0 ||
         check_name("the model", request->model_id, err) < 0 ||
         check_prompt(request->prompt, err) < 0 || check_cwd(request->cwd, err) < 0 ||
         check_limit("maxIterations", request->max_iterations, BP_TIMES_MAX, err) < 0 ||
@@ -115,6 +117,10 @@ static void name_run(struct run *run, const struct run_request *request)
     struct str session = request->session_id.n ? request->session_id : request->thread_id;
     struct str turn_id = request->turn_id;
 
+    if (request->run_key.n) {
+        run->row.run_key = run->row.wake_key = arena_str(&run->arena, request->run_key);
+        return;
+    }
     if (!turn_id.n) {
         uuid_next_text(&run->runner->uuids, turn);
         turn_id = str_from(turn);
@@ -179,6 +185,7 @@ static void fill_row(struct run *run, const struct run_request *request)
     row->override_code = arena_str(&run->arena, request->override_code);
     row->program_hash = str_of((const char *)run->runner->rules.hash, BP_HASH_BYTES);
     row->host_n = change_host(config->change);
+    row->fence = run->runner->fence;
     row->created_at = row->updated_at = run->unit.now;
     run->cwd = arena_printf(&run->arena, "%.*s", STR_ARG(row->cwd));
     write_settings(run, request);
@@ -186,16 +193,18 @@ static void fill_row(struct run *run, const struct run_request *request)
 
 /* ---- the first rows ---- */
 
-static int append_prompt(struct run *run, struct str prompt, struct message *message,
-                         struct err *err)
+static int append_prompt(struct run *run, const struct run_request *request,
+                         struct message *message, struct err *err)
 {
     AUTO_BUF content = BUF_INIT(LIMIT_JSON_BYTES);
     struct json_writer w = JSON_WRITER(&content);
 
-    run_message_init(run, message, MESSAGE_USER);
+    run_message_init(run, message, request->run_key.n ? MESSAGE_OBSERVATION : MESSAGE_USER);
+    message->trigger_source_id = request->trigger_source_id;
+    message->taint = request->prompt_taint;
     json_write_object_begin(&w);
     json_write_key(&w, "text");
-    json_write_str(&w, prompt);
+    json_write_str(&w, request->prompt);
     json_write_object_end(&w);
     message->content = arena_str(&run->scratch, buf_str(&content));
     return run_message_append(run, message, err);
@@ -284,7 +293,7 @@ static int begin(struct run *run, const struct run_request *request, struct err 
     if (find_agent(run, request, err) < 0)
         return -1;
     name_run(run, request);
-    if (request->turn_id.n) {
+    if (request->turn_id.n || request->run_key.n) {
         r = run_load(domain, run->row.run_key, &run->scratch, &earlier, err);
         if (r != 0)
             return r < 0 ? -1 : 0;
@@ -298,8 +307,10 @@ static int begin(struct run *run, const struct run_request *request, struct err 
             return -1;
         run->row.rerun_of_n = earlier.n;
     }
-    if (insert_only(run, err) < 0 || run_engine_new(run, run->runner->config.program, err) < 0 ||
-        append_prompt(run, request->prompt, &message, err) < 0)
+    if (insert_only(run, err) < 0 ||
+        (request->also && request->also(request->also_arg, run->row.n, err) < 0) ||
+        run_engine_new(run, run->runner->config.program, err) < 0 ||
+        append_prompt(run, request, &message, err) < 0)
         return -1;
     run->row.prompt_n = message.n; /* stored with the next change of the row */
     return offer_start(run, &message, err) < 0 ? -1 : 1;

@@ -98,7 +98,7 @@ int run_cancel(struct runner *runner, struct str run_id, struct err *err)
 
     /* It had ended, or has ended just now because it could not go on. */
     if (r < 0 && (err->code == ERR_CONFLICT || err->code == ERR_RESUME_CONFLICT ||
-                  err->code == ERR_INTEGRITY_FAILED)) {
+                  err->code == ERR_INTEGRITY_FAILED || err->code == ERR_AGENT_DESTROYED)) {
         err_reset(err);
         return 0;
     }

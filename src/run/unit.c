@@ -133,6 +133,11 @@ int run_unit_begin(struct run *run, struct err *err)
         return err_set(err, ERR_STORAGE_FAILED, "the run is being loaded again");
     if (loop_unit_begin(loop_of(run), run->runner->config.agent_domain, err) < 0)
         return -1;
+    if (run_check_own(run, err) < 0) {
+        loop_unit_end(loop_of(run), false, NULL);
+        break_run(run);
+        return -1;
+    }
     run->unit = (struct run_unit){ .open = true,
                                    .err = ERR_INIT,
                                    .now = clock_wall_ms(loop_clock(loop_of(run))),
@@ -205,6 +210,15 @@ static void set_status(struct run *run)
     run->dirty = true;
 }
 
+/* True: from here on it waits for a person. */
+static bool begins_to_wait(struct run *run)
+{
+    bool waited = str_is(run->row.wait_kind, "inbox");
+
+    set_status(run);
+    return !waited && str_is(run->row.wait_kind, "inbox");
+}
+
 /* When a conversation was last used is what its run began at, or ended at if that was a while
  * later: not every step of it. Lists are ordered by it; what it holds they count themselves. */
 static int save_thread(struct run *run, struct err *err)
@@ -222,7 +236,10 @@ static int save_thread(struct run *run, struct err *err)
 
 static int save(struct run *run, struct err *err)
 {
-    set_status(run);
+    if (begins_to_wait(run) && run_tell_wait(run, err) < 0)
+        return -1;
+    if (run->unit.out->ended && run_tell_end(run, err) < 0)
+        return -1;
     if (save_thread(run, err) < 0)
         return -1;
     if (!run->dirty)

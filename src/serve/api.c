@@ -8,6 +8,7 @@
 
 #include "base/embed.h"
 #include "serve/api_int.h"
+#include "serve/api_journal_int.h"
 
 extern const struct embed_file api_schema_files[];
 
@@ -223,19 +224,39 @@ static void heard(struct run_listener *listener, const struct run_public *event)
         find_wake(api->config.find);
 }
 
+static void journal_written(struct journal_listener *listener)
+{
+    struct api *api = CONTAINER_OF(listener, struct api, journal_listener);
+
+    api_activity(api, &(struct api_notice){ .type = "journal", .kind = "changed" });
+    if (api->config.find)
+        find_wake(api->config.find);
+}
+
 struct api *api_new(const struct api_config *config)
 {
     struct api *api = NEW(struct api);
 
     *api = (struct api){ .config = *config, .listener = { .event = heard } };
-    api->routes = (struct serve_routes){
+    api->routes[0] = (struct serve_routes){
         .table = table,
         .count = ARRAY_LEN(table),
         .arg = api,
         .schemas = api_schema_files[0].bytes,
         .changed = api_changed,
     };
+    api->schemas = BUF_INIT(MIB);
+    api_journal_schemas(&api->schemas);
+    api->routes[1] = (struct serve_routes){
+        .table = api_journal_table,
+        .count = api_journal_count,
+        .arg = api,
+        .schemas = buf_str(&api->schemas),
+    };
     runner_listen(config->runner, &api->listener);
+    api->journal_listener.written = journal_written;
+    if (config->journal)
+        journal_listen(config->journal, &api->journal_listener);
     return api;
 }
 
@@ -244,6 +265,9 @@ void api_free(struct api *api)
     if (!api)
         return;
     runner_unlisten(api->config.runner, &api->listener);
+    if (api->config.journal)
+        journal_unlisten(api->config.journal, &api->journal_listener);
+    buf_release(&api->schemas);
     api_followers_free(api);
     serve_feed_free(api->activity);
     free(api);
@@ -251,5 +275,5 @@ void api_free(struct api *api)
 
 const struct serve_routes *api_routes(struct api *api)
 {
-    return &api->routes;
+    return api->routes;
 }

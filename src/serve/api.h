@@ -15,6 +15,7 @@
 
 struct api;
 struct connect;
+struct journal;
 struct secrets;
 struct skills;
 
@@ -23,6 +24,7 @@ struct api_config {
     struct domain *agent_domain;
     struct loop *loop;
     struct change *change;
+    struct journal *journal; /* NULL: there is none, and no routes to it */
     struct kill_switches *kill;
     struct files *files;
     struct model_gateway *models;
@@ -52,7 +54,8 @@ struct api_notice {
 };
 void api_activity(struct api *api, const struct api_notice *notice);
 
-/* What serve_config.routes takes; lives as long as the api. */
+/* What serve_config.routes takes, API_ROUTE_TABLES of them; they live as long as the api. */
+#define API_ROUTE_TABLES 2
 const struct serve_routes *api_routes(struct api *api);
 
 #endif

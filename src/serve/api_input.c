@@ -42,6 +42,22 @@ int api_body(struct serve_request *request, const struct json_field *fields, voi
     return -1;
 }
 
+int api_object(struct serve_request *request, struct json_object **ret_body)
+{
+    struct str text = serve_request_body(request);
+    struct err err = ERR_INIT;
+
+    if (json_parse(str_trim(text).n ? text : STR("{}"), ret_body, &err) < 0)
+        err_wrap(&err, "the body");
+    else if (!json_object_is_type(*ret_body, json_type_object))
+        err_set(&err, ERR_SCHEMA_VIOLATION, "the body must be a JSON object, not %s",
+                json_type_name(*ret_body));
+    else
+        return 0;
+    serve_reply_error(request, &err);
+    return -1;
+}
+
 int api_read_mode(struct str text, enum run_mode *ret_mode, struct err *err)
 {
     if (!text.n || str_is(text, "structured"))

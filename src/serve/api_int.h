@@ -10,6 +10,7 @@
 #include "base/json_write.h"
 #include "base/limits.h"
 #include "builder/builder.h"
+#include "journal/journal.h"
 #include "memory/conversation.h"
 #include "memory/message.h"
 #include "serve/api.h"
@@ -18,8 +19,10 @@
 
 struct api {
     struct api_config config;
-    struct serve_routes routes;
+    struct serve_routes routes[API_ROUTE_TABLES];
+    struct buf schemas; /* of the journal's records */
     struct run_listener listener;
+    struct journal_listener journal_listener;
     struct serve_feed *feed; /* every client that follows a run or a thread; made with the first */
     struct api_follower *followers;
     struct serve_feed *activity; /* that something changed; made with the first reader */
@@ -36,6 +39,8 @@ struct api *api_of(struct serve_request *request);
  * to lives as long as *ret_body. */
 int api_body(struct serve_request *request, const struct json_field *fields, void *record,
              struct json_object **ret_body);
+/* The same without a table. */
+int api_object(struct serve_request *request, struct json_object **ret_body);
 /* Only the query parameters that the route names. */
 int api_check_query(struct serve_request *request);
 /* An integer of the query; *value stays what it was when it is absent. */
@@ -74,7 +79,7 @@ void api_write_thread(struct json_writer *w, const struct conversation *conversa
 void api_write_message(struct json_writer *w, const struct message *message);
 /* {"type":"error",...}: what a WebSocket client is told. */
 /* after: the message that it comes after. */
-void api_write_end(struct json_writer *w, const struct run_end *end, int64_t after);
+void api_write_end(struct json_writer *w, const struct run_ending *end, int64_t after);
 void api_write_error(struct json_writer *w, const struct err *err);
 
 /* What is answered between these two belongs to what the handler wrote in this tick: if that can't

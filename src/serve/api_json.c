@@ -282,7 +282,7 @@ void api_write_message(struct json_writer *w, const struct message *message)
     json_write_object_end(w);
 }
 
-void api_write_end(struct json_writer *w, const struct run_end *end, int64_t after)
+void api_write_end(struct json_writer *w, const struct run_ending *end, int64_t after)
 {
     json_write_object_begin(w);
     api_put_str(w, "runId", end->run_id);

@@ -71,7 +71,7 @@ static bool list_message(void *arg, const struct message *message)
 static int write_ends(struct serve_request *request, const struct listing *listing, struct err *err)
 {
     struct json_writer *w = listing->w;
-    struct run_end end;
+    struct run_ending end;
     int r;
 
     json_write_key(w, "ends");

@@ -55,6 +55,8 @@ static const struct agent *copy_agent(struct arena *arena, const struct agent *a
     copy->tools = copy_text(arena, agent->tools);
     copy->description = copy_text(arena, agent->description);
     copy->template = copy_text(arena, agent->template);
+    copy->profile = copy_text(arena, agent->profile);
+    copy->extension = copy_text(arena, agent->extension);
     return copy;
 }
 

@@ -9,6 +9,12 @@
  * the column. A field of another type of record than the changed one makes its comparison false; so
  * does a null field, but for == null and != null. Evaluating never fails and needs no memory.
  *
+ * Numbers, priorities, moments and days have an order; texts, ids and words are equal or not, and
+ * texts and ids begin with something. A priority is its number or its name: task.priority <= 1 and
+ * task.priority <= "P1" are the same. A day in a predicate is all of that day: a task that is due
+ * on "2026-12-01T09:30" is due == "2026-12-01"; compared with a time, a day without one counts as
+ * its first minute. Every record also has id, createdAt, updatedAt and deletedAt.
+ *
  * SPDX-License-Identifier: MIT
  */
 #ifndef DORMOUSE_WAKE_PREDICATE_H

@@ -236,6 +236,14 @@ static int list_ended(struct db *db, const struct wake_filter *filter, int limit
     return read_rows(q, wake_read_ended, limit, arena, jobs, count, err);
 }
 
+int wake_list_ended(struct domain *domain, const struct wake_filter *filter, struct arena *arena,
+                    struct wake_job **ret_jobs, size_t *ret_count, struct err *err)
+{
+    *ret_jobs = ARENA_NEW_N(arena, struct wake_job, (size_t)filter->limit);
+    *ret_count = 0;
+    return list_ended(domain_db(domain), filter, filter->limit, arena, *ret_jobs, ret_count, err);
+}
+
 /* Two lists, each newest first, become one. */
 static size_t merge(struct wake_job *jobs, size_t queued, size_t all, size_t limit,
                     struct arena *arena, struct wake_job **ret_jobs)

@@ -108,7 +108,7 @@ TEST(completion_knows_groups_choices_and_files)
 
     help_completion_bash(&page, table);
     ASSERT_CONTAINS(buf_text(&page), "commands=\" dig tree\"\n");
-    ASSERT_CONTAINS(buf_text(&page), "tree) subs=\"show grow\" ;;\n");
+    ASSERT_CONTAINS(buf_text(&page), "\"tree\") subs=\"show grow\" ;;\n");
     ASSERT_CONTAINS(buf_text(&page), "\"dig --shape\") kind=words; words=\"round square\" ;;\n");
     ASSERT_CONTAINS(buf_text(&page), "\"dig --file\") kind=file ;;\n");
     ASSERT_CONTAINS(buf_text(&page), "\"dig --deep\") kind=none ;;\n");

@@ -220,7 +220,7 @@ DB_TEST(open_runs_are_found_among_ended_ones)
     for (int i = 0; i < 30; i++)
         insert(t, domain, arena_printf(&t->arena, "r%d", i), 1, all[i % 6]);
     for (;;) {
-        ASSERT_OK(run_open_page(domain, STR("another hash"), thread_n, 4, &t->arena, &records,
+        ASSERT_OK(run_open_page(domain, 0, STR("another hash"), thread_n, 4, &t->arena, &records,
                                 &count, &t->err));
         if (count == 0)
             break;
@@ -260,7 +260,7 @@ DB_TEST(runs_that_wait_under_known_rules_are_left_out)
 
         ASSERT_EQ(run_insert(domain, &row, &t->err), 1);
     }
-    ASSERT_OK(run_open_page(domain, STR("ours"), 0, 100, &t->arena, &records, &count, &t->err));
+    ASSERT_OK(run_open_page(domain, 0, STR("ours"), 0, 100, &t->arena, &records, &count, &t->err));
     ASSERT_TEXT(keys_of(t, records, count), "b c d e f g h");
 }
 
@@ -295,7 +295,7 @@ DB_TEST(rests_end_in_their_order)
     int64_t at = -1, a, b, c, due[4];
     size_t count;
 
-    ASSERT_OK(run_next_wait(domain, &at, &t->err));
+    ASSERT_OK(run_next_wait(domain, 0, &at, &t->err));
     ASSERT_EQ(at, 0);
     a = insert(t, domain, "a", 1, RUN_RUNNING);
     b = insert(t, domain, "b", 1, RUN_RUNNING);
@@ -303,16 +303,16 @@ DB_TEST(rests_end_in_their_order)
     rest(t, domain, a, NOW + 30);
     rest(t, domain, b, NOW + 10);
     rest(t, domain, c, NOW + 20);
-    ASSERT_OK(run_next_wait(domain, &at, &t->err));
+    ASSERT_OK(run_next_wait(domain, 0, &at, &t->err));
     ASSERT_EQ(at, NOW + 10);
-    ASSERT_OK(run_waits_due(domain, NOW + 20, due, 4, &count, &t->err));
+    ASSERT_OK(run_waits_due(domain, 0, NOW + 20, due, 4, &count, &t->err));
     ASSERT_EQ(count, 2);
     ASSERT_EQ(due[0], b);
     ASSERT_EQ(due[1], c);
-    ASSERT_OK(run_waits_due(domain, NOW + 20, due, 1, &count, &t->err));
+    ASSERT_OK(run_waits_due(domain, 0, NOW + 20, due, 1, &count, &t->err));
     ASSERT_EQ(count, 1);
     rest(t, domain, b, 0);
-    ASSERT_OK(run_next_wait(domain, &at, &t->err));
+    ASSERT_OK(run_next_wait(domain, 0, &at, &t->err));
     ASSERT_EQ(at, NOW + 20);
 }
 

@@ -156,7 +156,7 @@ TEST(thousands_that_wait_cost_a_start_nothing, .timeout_s = 120)
     busy = stage_run(stage, "think"); /* no answer comes before the crash */
     ASSERT_EQ(runner_loaded(stage->runner), 1);
     stage_crash(stage);
-    ASSERT_OK(run_open_page(stage->domain,
+    ASSERT_OK(run_open_page(stage->domain, 0,
                             str_of((const char *)stage->runner->rules.hash, BP_HASH_BYTES), 0, 10,
                             &t->arena, &rows, &n, &t->err));
     ASSERT_EQ(n, 1);

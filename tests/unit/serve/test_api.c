@@ -112,7 +112,7 @@ static void open_runner(struct test *t, struct house *house)
 static struct house *house_start(struct test *t)
 {
     struct house *house = ARENA_NEW(&t->arena, struct house);
-    struct serve_config how = { .listen = "", .route_tables = 1 };
+    struct serve_config how = { .listen = "", .route_tables = API_ROUTE_TABLES };
 
     open_runner(t, house);
     house->api = api_new(&(struct api_config){ .runner = house->runner,

@@ -1,0 +1,109 @@
+/* Inside the room: taking wakes from the queue.
+ *
+ * Everything here happens inside a unit of the agent domain unless it only reads. Where several
+ * processes share the database, rows that one of them has taken are not seen by the others until
+ * its transaction ends (SKIP LOCKED).
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_WAKE_CLAIM_INT_H
+#define DORMOUSE_WAKE_CLAIM_INT_H
+
+#include "agent/state.h"
+#include "change/vclock.h"
+#include "policy/kill.h"
+#include "wake/queue_int.h"
+
+/* What decides about the wakes of an agent. */
+struct claim_agent {
+    int64_t n;
+    struct str id;
+    enum agent_lifecycle lifecycle;
+    bool paused;
+    bool flying; /* another wake's run executes */
+    int64_t sleep_until, failures, last_wake_at;
+    struct vclock processed;
+};
+
+/* A wake that was taken, and whose it is. */
+struct claim {
+    struct wake_job job;
+    struct claim_agent agent;
+};
+
+/* What becomes of a wake without a run. */
+struct claim_end {
+    int64_t n;
+    enum wake_status status;
+    const char *why;
+    struct str coalesced_into;
+    const char *error_code; /* NULL: none */
+};
+
+/* ---- claim_store.c ---- */
+
+/* Those that are due, in the order of not_before and n; at most limit. now_ms is also the time as
+ * of which states are resolved. */
+int claim_due(struct domain *domain, int priority, int64_t now_ms, int limit, struct arena *arena,
+              struct claim **ret_claims, size_t *ret_count, struct err *err);
+/* All that are queued of one agent, due or not, oldest first. */
+int claim_of_agent(struct domain *domain, int64_t agent_n, int limit, struct arena *arena,
+                   struct wake_job **ret_jobs, size_t *ret_count, struct err *err);
+/* When the next one is due that is not due yet; 0: none. */
+int claim_next(struct domain *domain, int64_t now_ms, int64_t *ret_at, struct err *err);
+
+/* They leave the queue with what became of them; one that had ended before only leaves it. */
+int claim_end_all(struct domain *domain, const struct claim_end *ends, size_t n, int64_t now_ms,
+                  struct err *err);
+/* It leaves the queue, and its run begins. 1; 0 somebody else has taken it, or another wake of its
+ * agent flies. */
+int claim_start(struct domain *domain, const struct wake_job *job, int64_t run_n,
+                struct str payload, int64_t now_ms, struct err *err);
+/* 1 it ended now, and what it was about is in *ret_job; 0 no wake that was open has this key. */
+int claim_finish(struct domain *domain, struct str run_key, enum wake_status status,
+                 const char *why, struct str error_code, int64_t now_ms, struct arena *arena,
+                 struct wake_job *ret_job, struct err *err);
+/* Its run waits for a person: other wakes of the agent may fly. */
+int claim_rest(struct domain *domain, struct str run_key, struct err *err);
+
+/* Due wakes of the agent wait until claim_unpark(). */
+int claim_park(struct domain *domain, int64_t agent_n, int64_t now_ms, struct err *err);
+int claim_unpark(struct domain *domain, int64_t agent_n, struct err *err);
+/* Those whose agent does not fly. On a shared database a wake may be parked while the flight that
+ * it waits for ends elsewhere. 1 there were some. */
+int claim_unpark_lost(struct domain *domain, struct err *err);
+/* Due wakes of the agent that nobody waits for are due then. */
+int claim_delay(struct domain *domain, int64_t agent_n, int64_t until, int64_t now_ms,
+                struct err *err);
+/* Of this host (0: of all). */
+int claim_flights(struct domain *domain, int64_t host_n, int64_t *ret_count, struct err *err);
+/* What ended last of the agent, newest first. */
+int claim_earlier(struct domain *domain, int64_t agent_n, int limit, struct arena *arena,
+                  struct wake_job **ret_jobs, size_t *ret_count, struct err *err);
+
+/* ---- claim.c: pure ---- */
+
+enum claim_verdict {
+    CLAIM_RUNS = 0,
+    CLAIM_ENDS, /* with status and why */
+    CLAIM_PARKS,
+    CLAIM_LATER, /* at until */
+};
+struct claim_judged {
+    enum claim_verdict verdict;
+    enum wake_status status;
+    const char *why;
+    int64_t until;
+};
+/* Does somebody wait for it? */
+bool claim_by_person(const struct wake_job *job);
+/* What the agent's own condition says of any wake of it. */
+struct claim_judged claim_judge_agent(const struct claim *claim, const struct kill_switches *kill,
+                                      int64_t now_ms);
+/* Was everything in it seen by a run that succeeded? A wake that names no changes was not. */
+bool claim_is_stale(const struct wake_job *job, const struct vclock *processed,
+                    struct arena *arena);
+/* The highest counter of each host that it is about. */
+struct vclock claim_counters(const struct wake_job *job, struct arena *arena);
+
+#endif

@@ -1,0 +1,438 @@
+/* Wakes on their way from the queue to their end.
+ *
+ * Lists of what ends go to the database as one text of JSON, so that a hundred wakes cost as many
+ * statements as one. What differs between the engines is how such a list is taken apart, and that
+ * rows are locked where others could take them.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "base/json_write.h"
+#include "db/db.h"
+#include "wake/claim_int.h"
+
+#define LIST_BYTES_MAX (4 * MIB)
+
+/* ---- taking ---- */
+
+/* An agent has a state for every host that woke it; mostly that is one. */
+#define DUE_SELECT                                                                                 \
+    "SELECT w.n, w.run_key, w.agent_n, w.reason, w.reason_id, w.thread_id, w.scheduled_at,"        \
+    " w.logical_change_key, w.payload, w.priority, w.not_before, w.attempts, w.created_at,"        \
+    " a.id AS agent_id, a.lifecycle, a.paused, s.sleep_until, s.consecutive_failure_count,"        \
+    " s.last_wake_at, s.processed_counter_by_host,"                                                \
+    " (SELECT count(*) FROM agent_states v WHERE v.agent_n = a.n) AS states,"                      \
+    " (SELECT count(*) FROM wake_runs f WHERE f.agent_n = a.n AND f.flying = 1) AS flying"         \
+    " FROM wake_queue w JOIN agents a ON a.n = w.agent_n"                                          \
+    " LEFT JOIN agent_states s ON s.id = (SELECT max(m.id) FROM agent_states m"                    \
+    " WHERE m.agent_n = a.n)"                                                                      \
+    " WHERE w.priority = ? AND w.not_before <= ? ORDER BY w.not_before, w.n LIMIT ?"
+
+static enum agent_lifecycle lifecycle_of(struct str name)
+{
+    for (int i = AGENT_CREATED; i <= AGENT_DESTROYED; i++)
+        if (str_is(name, agent_lifecycle_name((enum agent_lifecycle)i)))
+            return (enum agent_lifecycle)i;
+    return AGENT_LIFECYCLE_NONE;
+}
+
+static int read_claim(struct stmt *q, struct arena *arena, struct claim *ret_claim,
+                      int64_t *ret_states, struct err *err)
+{
+    struct claim_agent *agent = &ret_claim->agent;
+    struct str processed = stmt_str(q, "processed_counter_by_host");
+
+    wake_read_queued(q, arena, &ret_claim->job);
+    *agent = (struct claim_agent){
+        .n = ret_claim->job.agent_n,
+        .id = ret_claim->job.agent_id,
+        .lifecycle = lifecycle_of(stmt_str(q, "lifecycle")),
+        .paused = stmt_bool(q, "paused"),
+        .flying = stmt_i64(q, "flying") > 0,
+        .sleep_until = stmt_i64(q, "sleep_until"),
+        .failures = stmt_i64(q, "consecutive_failure_count"),
+        .last_wake_at = stmt_i64(q, "last_wake_at"),
+    };
+    *ret_states = stmt_i64(q, "states");
+    if (*ret_states != 1 || str_is(processed, "{}"))
+        return 0;
+    return vclock_parse(arena_str(arena, processed), arena, &agent->processed, err);
+}
+
+/* Of an agent that was woken by several hosts, or by none yet. */
+static int resolve_state(struct domain *domain, struct claim_agent *agent, int64_t now_ms,
+                         struct arena *arena, struct err *err)
+{
+    struct agent_state state;
+
+    if (agent_state_get(domain, agent->n, now_ms, arena, &state, err) < 0)
+        return -1;
+    agent->sleep_until = state.sleep_until;
+    agent->failures = state.failures;
+    agent->last_wake_at = state.last_wake_at;
+    agent->processed = state.processed;
+    return 0;
+}
+
+static int read_claims(struct stmt *q, struct arena *arena, struct claim *claims, int64_t *states,
+                       size_t limit, size_t *ret_count, struct err *err)
+{
+    size_t n = 0;
+    int r = 1;
+
+    while (n < limit && (r = stmt_step(q, err)) == 1) {
+        if (read_claim(q, arena, &claims[n], &states[n], err) < 0)
+            return -1;
+        n++;
+    }
+    *ret_count = n;
+    return r < 0 ? -1 : 0;
+}
+
+int claim_due(struct domain *domain, int priority, int64_t now_ms, int limit, struct arena *arena,
+              struct claim **ret_claims, size_t *ret_count, struct err *err)
+{
+    struct claim *claims = ARENA_NEW_N(arena, struct claim, (size_t)limit);
+    int64_t *states = ARENA_NEW_N(arena, int64_t, (size_t)limit);
+    AUTO(stmt) q = NULL;
+    size_t n;
+
+    if (db_prepare(domain_db(domain),
+                   domain_is_shared(domain) ? SQL(DUE_SELECT " FOR UPDATE OF w SKIP LOCKED")
+                                            : SQL(DUE_SELECT),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, priority);
+    stmt_bind_i64(q, now_ms);
+    stmt_bind_i64(q, limit);
+    if (read_claims(q, arena, claims, states, (size_t)limit, &n, err) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        if (states[i] != 1 && resolve_state(domain, &claims[i].agent, now_ms, arena, err) < 0)
+            return -1;
+    }
+    *ret_claims = claims;
+    *ret_count = n;
+    return 0;
+}
+
+#define AGENT_SELECT                                                                               \
+    "SELECT w.n, w.run_key, w.agent_n, a.id AS agent_id, w.reason, w.reason_id, w.thread_id,"      \
+    " w.scheduled_at, w.logical_change_key, w.payload, w.priority, w.not_before, w.attempts,"      \
+    " w.created_at FROM wake_queue w JOIN agents a ON a.n = w.agent_n"                             \
+    " WHERE w.agent_n = ? ORDER BY w.n LIMIT ?"
+
+int claim_of_agent(struct domain *domain, int64_t agent_n, int limit, struct arena *arena,
+                   struct wake_job **ret_jobs, size_t *ret_count, struct err *err)
+{
+    struct wake_job *jobs = ARENA_NEW_N(arena, struct wake_job, (size_t)limit);
+    AUTO(stmt) q = NULL;
+    size_t n = 0;
+    int r = 1;
+
+    if (db_prepare(domain_db(domain),
+                   domain_is_shared(domain) ? SQL(AGENT_SELECT " FOR UPDATE OF w SKIP LOCKED")
+                                            : SQL(AGENT_SELECT),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, agent_n);
+    stmt_bind_i64(q, limit);
+    while (n < (size_t)limit && (r = stmt_step(q, err)) == 1)
+        wake_read_queued(q, arena, &jobs[n++]);
+    if (r < 0)
+        return -1;
+    *ret_jobs = jobs;
+    *ret_count = n;
+    return 0;
+}
+
+int claim_next(struct domain *domain, int64_t now_ms, int64_t *ret_at, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("SELECT min(at) AS at FROM (SELECT min(not_before) AS at FROM wake_queue"
+                       " WHERE priority = 0 AND not_before > ? UNION ALL SELECT min(not_before)"
+                       " FROM wake_queue WHERE priority = 1 AND not_before > ?) AS next"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, now_ms);
+    stmt_bind_i64(q, now_ms);
+    if (stmt_step(q, err) != 1)
+        return -1;
+    *ret_at = stmt_i64(q, "at") >= WAKE_PARKED ? 0 : stmt_i64(q, "at");
+    return 0;
+}
+
+/* ---- ending without a run ---- */
+
+static void write_end(struct json_writer *w, const struct claim_end *end)
+{
+    json_write_array_begin(w);
+    json_write_i64(w, end->n);
+    json_write_text(w, wake_status_name(end->status));
+    json_write_text(w, end->why);
+    if (end->coalesced_into.n)
+        json_write_str(w, end->coalesced_into);
+    else
+        json_write_null(w);
+    if (end->error_code)
+        json_write_text(w, end->error_code);
+    else
+        json_write_null(w);
+    json_write_array_end(w);
+}
+
+#define END_INTO                                                                                   \
+    "INSERT INTO wake_runs (n, run_key, agent_n, reason, reason_id, thread_id, scheduled_at,"      \
+    " logical_change_key, payload, attempts, created_at, status, why, coalesced_into, error_code," \
+    " ended_at) SELECT q.n, q.run_key, q.agent_n, q.reason, q.reason_id, q.thread_id,"             \
+    " q.scheduled_at, q.logical_change_key, q.payload, q.attempts, q.created_at, "
+
+static int insert_ends(struct domain *domain, struct str list, int64_t now_ms, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   domain_is_shared(domain)
+                       ? SQL(END_INTO "e.value->>1, e.value->>2, e.value->>3, e.value->>4, ?"
+                                      " FROM json_array_elements(?::json) AS e (value)"
+                                      " JOIN wake_queue q ON q.n = (e.value->>0)::bigint"
+                                      " ON CONFLICT DO NOTHING")
+                       : SQL(END_INTO "json_extract(e.value, '$[1]'),"
+                                      " json_extract(e.value, '$[2]'),"
+                                      " json_extract(e.value, '$[3]'),"
+                                      " json_extract(e.value, '$[4]'), ? FROM json_each(?) AS e"
+                                      " CROSS JOIN wake_queue q"
+                                      " WHERE q.n = json_extract(e.value, '$[0]')"
+                                      " ON CONFLICT DO NOTHING"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, now_ms);
+    stmt_bind_str(q, list);
+    return stmt_run(q, err);
+}
+
+static int delete_ended(struct domain *domain, struct str list, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   domain_is_shared(domain)
+                       ? SQL("DELETE FROM wake_queue WHERE n = ANY (SELECT (e.value->>0)::bigint"
+                             " FROM json_array_elements(?::json) AS e (value))")
+                       : SQL("DELETE FROM wake_queue WHERE n IN (SELECT"
+                             " json_extract(e.value, '$[0]') FROM json_each(?) AS e)"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_str(q, list);
+    return stmt_run(q, err);
+}
+
+int claim_end_all(struct domain *domain, const struct claim_end *ends, size_t n, int64_t now_ms,
+                  struct err *err)
+{
+    AUTO_BUF list = BUF_INIT(LIST_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&list);
+
+    if (n == 0)
+        return 0;
+    json_write_array_begin(&w);
+    for (size_t i = 0; i < n; i++)
+        write_end(&w, &ends[i]);
+    json_write_array_end(&w);
+    if (insert_ends(domain, buf_str(&list), now_ms, err) < 0)
+        return -1;
+    return delete_ended(domain, buf_str(&list), err);
+}
+
+/* ---- with a run ---- */
+
+static int insert_running(struct domain *domain, const struct wake_job *job, int64_t run_n,
+                          struct str payload, int64_t now_ms, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("INSERT INTO wake_runs (n, run_key, agent_n, reason, reason_id, thread_id,"
+                       " scheduled_at, logical_change_key, payload, attempts, created_at, status,"
+                       " flying, run_n, started_at)"
+                       " SELECT n, run_key, agent_n, reason, reason_id, thread_id, scheduled_at,"
+                       " logical_change_key, ?, attempts + 1, created_at, 'running', 1, ?, ?"
+                       " FROM wake_queue WHERE n = ? ON CONFLICT DO NOTHING RETURNING n"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_str(q, payload);
+    stmt_bind_i64(q, run_n);
+    stmt_bind_i64(q, now_ms);
+    stmt_bind_i64(q, job->n);
+    return stmt_step(q, err);
+}
+
+int claim_start(struct domain *domain, const struct wake_job *job, int64_t run_n,
+                struct str payload, int64_t now_ms, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r = insert_running(domain, job, run_n, payload, now_ms, err);
+
+    if (r <= 0)
+        return r;
+    if (db_prepare(domain_db(domain), SQL("DELETE FROM wake_queue WHERE n = ? RETURNING n"), &q,
+                   err) < 0)
+        return -1;
+    stmt_bind_i64(q, job->n);
+    return stmt_step(q, err);
+}
+
+int claim_finish(struct domain *domain, struct str run_key, enum wake_status status,
+                 const char *why, struct str error_code, int64_t now_ms, struct arena *arena,
+                 struct wake_job *ret_job, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("UPDATE wake_runs SET status = ?, why = ?, error_code = ?, ended_at = ?,"
+                       " flying = 0 WHERE run_key = ? AND ended_at IS NULL"
+                       " RETURNING n, agent_n, reason, reason_id, payload"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_text(q, wake_status_name(status));
+    stmt_bind_text(q, why);
+    stmt_bind_str(q, error_code.n ? error_code : STR_NONE);
+    stmt_bind_i64(q, now_ms);
+    stmt_bind_str(q, run_key);
+    r = stmt_step(q, err);
+    if (r == 1)
+        *ret_job = (struct wake_job){ .n = stmt_i64(q, "n"),
+                                      .agent_n = stmt_i64(q, "agent_n"),
+                                      .run_key = run_key,
+                                      .status = status,
+                                      .reason = arena_str(arena, stmt_str(q, "reason")),
+                                      .reason_id = arena_str(arena, stmt_str(q, "reason_id")),
+                                      .payload = arena_str(arena, stmt_str(q, "payload")) };
+    return r;
+}
+
+int claim_rest(struct domain *domain, struct str run_key, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("UPDATE wake_runs SET flying = 0 WHERE run_key = ? AND flying = 1"), &q,
+                   err) < 0)
+        return -1;
+    stmt_bind_str(q, run_key);
+    return stmt_run(q, err);
+}
+
+/* ---- later ----
+ *
+ * Of rows that another process has just taken, or is about to move itself, nobody waits for the
+ * other: what is left as it was is found by claim_unpark_lost(), or by the next look. */
+
+static int move(struct domain *domain, struct sql sql, int64_t to, int64_t agent_n, int64_t limit,
+                struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain), sql, &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, to);
+    stmt_bind_i64(q, agent_n);
+    stmt_bind_i64(q, limit);
+    return stmt_run(q, err);
+}
+
+int claim_park(struct domain *domain, int64_t agent_n, int64_t now_ms, struct err *err)
+{
+    return move(domain,
+                domain_is_shared(domain)
+                    ? SQL("UPDATE wake_queue SET not_before = ? WHERE n IN (SELECT n FROM"
+                          " wake_queue WHERE agent_n = ? AND not_before <= ?"
+                          " FOR UPDATE SKIP LOCKED)")
+                    : SQL("UPDATE wake_queue SET not_before = ? WHERE agent_n = ?"
+                          " AND not_before <= ?"),
+                WAKE_PARKED, agent_n, now_ms, err);
+}
+
+int claim_delay(struct domain *domain, int64_t agent_n, int64_t until, int64_t now_ms,
+                struct err *err)
+{
+    return move(domain,
+                domain_is_shared(domain)
+                    ? SQL("UPDATE wake_queue SET not_before = ? WHERE n IN (SELECT n FROM"
+                          " wake_queue WHERE agent_n = ? AND not_before <= ? AND priority = 1"
+                          " FOR UPDATE SKIP LOCKED)")
+                    : SQL("UPDATE wake_queue SET not_before = ? WHERE agent_n = ?"
+                          " AND not_before <= ? AND priority = 1"),
+                until, agent_n, now_ms, err);
+}
+
+int claim_unpark(struct domain *domain, int64_t agent_n, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   domain_is_shared(domain)
+                       ? SQL("UPDATE wake_queue SET not_before = created_at WHERE n IN (SELECT n"
+                             " FROM wake_queue WHERE agent_n = ? AND not_before >= ?"
+                             " FOR UPDATE SKIP LOCKED)")
+                       : SQL("UPDATE wake_queue SET not_before = created_at"
+                             " WHERE agent_n = ? AND not_before >= ?"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, agent_n);
+    stmt_bind_i64(q, WAKE_PARKED);
+    return stmt_run(q, err);
+}
+
+int claim_unpark_lost(struct domain *domain, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   domain_is_shared(domain)
+                       ? SQL("UPDATE wake_queue SET not_before = created_at WHERE n IN (SELECT q.n"
+                             " FROM wake_queue q WHERE q.not_before >= ? AND q.priority IN (0, 1)"
+                             " AND NOT EXISTS (SELECT 1 FROM wake_runs f"
+                             " WHERE f.agent_n = q.agent_n AND f.flying = 1)"
+                             " FOR UPDATE SKIP LOCKED)")
+                       : SQL("UPDATE wake_queue SET not_before = created_at"
+                             " WHERE not_before >= ? AND priority IN (0, 1) AND NOT EXISTS"
+                             " (SELECT 1 FROM wake_runs f WHERE f.agent_n = wake_queue.agent_n"
+                             " AND f.flying = 1)"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, WAKE_PARKED);
+    if (stmt_run(q, err) < 0)
+        return -1;
+    return stmt_changes(q) > 0;
+}
+
+/* ---- looking ---- */
+
+int claim_flights(struct domain *domain, int64_t host_n, int64_t *ret_count, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   host_n ? SQL("SELECT count(*) AS count FROM wake_runs w JOIN runs r"
+                                " ON r.n = w.run_n WHERE w.flying = 1 AND r.host_n = ?")
+                          : SQL("SELECT count(*) AS count FROM wake_runs WHERE flying = 1"),
+                   &q, err) < 0)
+        return -1;
+    if (host_n)
+        stmt_bind_i64(q, host_n);
+    if (stmt_step(q, err) != 1)
+        return -1;
+    *ret_count = stmt_i64(q, "count");
+    return 0;
+}
+
+int claim_earlier(struct domain *domain, int64_t agent_n, int limit, struct arena *arena,
+                  struct wake_job **ret_jobs, size_t *ret_count, struct err *err)
+{
+    const struct wake_filter filter = { .agent_n = agent_n, .limit = limit };
+
+    return wake_list_ended(domain, &filter, arena, ret_jobs, ret_count, err);
+}

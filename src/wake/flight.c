@@ -1,0 +1,373 @@
+/* A flight: the run of a wake, from the queue to its end.
+ *
+ * The unit that stores the run takes its wake from the queue and ends the others that it takes
+ * along (coalesced); the unit that records how the run ended gives the wake its last status and
+ * moves the agent's state. So at no moment is there a wake without its row, or a run whose wake
+ * does not know how it went: a crash leaves the wake queued, or running with the runner going on
+ * with it, or ended.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "base/json.h"
+#include "base/json_write.h"
+#include "base/log.h"
+#include "wake/observe_int.h"
+#include "wake/waker_int.h"
+
+struct flight {
+    struct waker *waker;
+    struct arena arena;
+    int64_t now;
+    const struct claim *claim;
+    struct wake_job *jobs; /* the one that the run is of, those that it takes along, earlier ones */
+    size_t count, earlier;
+    struct str payload;
+    struct observed seen;
+    bool taken; /* by somebody else */
+};
+
+static struct domain *domain_of(const struct flight *flight)
+{
+    return flight->waker->config.agent_domain;
+}
+
+/* ---- what goes along ---- */
+
+static bool of_timer(const struct wake_job *job)
+{
+    return job->scheduled_at != 0;
+}
+
+/* A run stands for one firing of each timer: who asked for all that were missed gets as many. */
+static bool fires_twice(const struct flight *flight, const struct wake_job *job)
+{
+    for (size_t i = 0; of_timer(job) && i < flight->count; i++) {
+        if (of_timer(&flight->jobs[i]) && str_eq(flight->jobs[i].reason_id, job->reason_id))
+            return true;
+    }
+    return false;
+}
+
+/* Whatever is queued, also what was to wait: the agent is awake now, and what counts as seen must
+ * have no gaps. Of more than can go along, the oldest do, and the first of them leads. */
+static int fold_queue(struct flight *flight, struct err *err)
+{
+    struct wake_job *queued;
+    size_t n;
+
+    if (claim_of_agent(domain_of(flight), flight->claim->agent.n, WAKER_FOLD_MAX + 1,
+                       &flight->arena, &queued, &n, err) < 0)
+        return -1;
+    flight->jobs =
+        ARENA_NEW_N(&flight->arena, struct wake_job, WAKER_FOLD_MAX + WAKER_EARLIER_MAX + 2);
+    flight->jobs[0] = n > WAKER_FOLD_MAX && !claim_by_person(&flight->claim->job)
+                          ? queued[0]
+                          : flight->claim->job;
+    flight->count = 1;
+    for (size_t i = 0; i < n && flight->count < WAKER_FOLD_MAX; i++) {
+        if (queued[i].n != flight->jobs[0].n && !fires_twice(flight, &queued[i]))
+            flight->jobs[flight->count++] = queued[i];
+    }
+    return 0;
+}
+
+static bool was_missed(const struct flight *flight, const struct wake_job *job,
+                       const struct wake_job *ended, size_t n)
+{
+    if (job->status == WAKE_SKIPPED_SLEEPING)
+        return true;
+    if (job->status == WAKE_FAILED_TERMINAL)
+        return !str_is(job->error_code, "cancelled");
+    for (size_t i = 0; job->status == WAKE_COALESCED && i < n; i++) {
+        if (ended[i].status == WAKE_FAILED_TERMINAL &&
+            str_eq(ended[i].run_key, job->coalesced_into))
+            return was_missed(flight, &ended[i], NULL, 0);
+    }
+    return false;
+}
+
+/* What it did not hear of because it slept, or because its run failed: since the last success. */
+static int add_earlier(struct flight *flight, struct err *err)
+{
+    struct wake_job *ended;
+    size_t n, since = 0;
+
+    if (claim_earlier(domain_of(flight), flight->claim->agent.n, WAKER_EARLIER_MAX, &flight->arena,
+                      &ended, &n, err) < 0)
+        return -1;
+    while (since < n && ended[since].status != WAKE_COMPLETED)
+        since++;
+    for (size_t i = since; i-- > 0;) {
+        if (!was_missed(flight, &ended[i], ended, since) ||
+            claim_is_stale(&ended[i], &flight->claim->agent.processed, &flight->arena))
+            continue;
+        flight->jobs[flight->count++] = ended[i];
+        flight->earlier++;
+    }
+    return 0;
+}
+
+/* ---- what is told ---- */
+
+/* What the run was of, and what it will have seen. */
+static int write_payload(struct flight *flight, struct err *err)
+{
+    AUTO_JSON payload = NULL;
+    AUTO_JSON seen = NULL;
+    struct str text = flight->jobs[0].payload;
+    struct str clock = vclock_text(&flight->seen.seen, &flight->arena);
+
+    if (json_parse(text.n ? text : STR("{}"), &payload, err) < 0 ||
+        json_parse(clock, &seen, err) < 0)
+        return -1;
+    json_object_object_add(payload, "seen", TAKE(seen));
+    flight->payload = str_from(arena_text(
+        &flight->arena, json_object_to_json_string_ext(
+                            payload, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)));
+    return 0;
+}
+
+static int tell(struct flight *flight, struct err *err)
+{
+    struct agent agent;
+
+    if (agent_get_n(domain_of(flight), flight->claim->agent.n, &flight->arena, &agent, err) < 0 ||
+        observe(flight->waker->config.journal, agent.allowed_category_ids, flight->jobs,
+                flight->count, flight->earlier, &flight->arena, &flight->seen, err) < 0)
+        return -1;
+    return write_payload(flight, err);
+}
+
+/* Records were named, and none of them is there any more for this agent; or it slept and missed
+ * nothing. Then no model is asked. */
+static const char *why_nothing(const struct flight *flight)
+{
+    const struct observed *seen = &flight->seen;
+
+    if (seen->has_words || seen->shown > 0)
+        return NULL;
+    if (seen->names_records)
+        return "what changed is gone, or outside of the agent's categories";
+    if (flight->count == 1 && str_is(flight->jobs[0].reason_id, WAKE_SLEEP_ID))
+        return "nothing was missed";
+    return NULL;
+}
+
+/* ---- ending without a run ---- */
+
+static void fill_ends(const struct flight *flight, struct claim_end *ends, enum wake_status status,
+                      const char *why, const char *error_code)
+{
+    for (size_t i = 0; i < flight->count - flight->earlier; i++)
+        ends[i] = (struct claim_end){
+            .n = flight->jobs[i].n, .status = status, .why = why, .error_code = error_code
+        };
+}
+
+static int end_all(struct flight *flight, enum wake_status status, const char *why,
+                   const char *error_code, struct err *err)
+{
+    struct loop *loop = flight->waker->config.loop;
+    struct claim_end *ends = ARENA_NEW_N(&flight->arena, struct claim_end, flight->count);
+    int r;
+
+    fill_ends(flight, ends, status, why, error_code);
+    if (loop_unit_begin(loop, domain_of(flight), err) < 0)
+        return -1;
+    r = claim_end_all(domain_of(flight), ends, flight->count - flight->earlier, flight->now, err);
+    if (loop_unit_end(loop, r == 0, r == 0 ? err : NULL) < 0)
+        return -1;
+    return r;
+}
+
+/* ---- starting ---- */
+
+static int take_along(struct flight *flight, struct err *err)
+{
+    size_t n = flight->count - flight->earlier - 1;
+    struct claim_end *ends = ARENA_NEW_N(&flight->arena, struct claim_end, n + 1);
+
+    for (size_t i = 0; i < n; i++)
+        ends[i] = (struct claim_end){ .n = flight->jobs[i + 1].n,
+                                      .status = WAKE_COALESCED,
+                                      .why = "another wake of the agent did its work",
+                                      .coalesced_into = flight->jobs[0].run_key };
+    return claim_end_all(domain_of(flight), ends, n, flight->now, err);
+}
+
+static int with_run(void *arg, int64_t run_n, struct err *err)
+{
+    struct flight *flight = arg;
+    int r =
+        claim_start(domain_of(flight), &flight->jobs[0], run_n, flight->payload, flight->now, err);
+
+    if (r < 0)
+        return -1;
+    if (r == 0) {
+        flight->taken = true;
+        return err_set(err, ERR_CONFLICT, "somebody else has taken this wake");
+    }
+    return take_along(flight, err);
+}
+
+static int start(struct flight *flight, struct err *err)
+{
+    const struct wake_job *job = &flight->jobs[0];
+    struct run_info info;
+    struct run_request request = { .agent_id = job->agent_id,
+                                   .prompt = flight->seen.text,
+                                   .wake_reason = job->reason,
+                                   .run_key = job->run_key,
+                                   .trigger_source_id = job->reason_id,
+                                   .prompt_taint = flight->seen.taint,
+                                   .also = with_run,
+                                   .also_arg = flight };
+
+    return run_start(flight->waker->config.runner, &request, &flight->arena, &info, err);
+}
+
+/* It can't run, and would not the next time. */
+static int fail(struct flight *flight, const struct err *why, struct err *err)
+{
+    char text[ERR_TEXT_MAX];
+
+    LOG_WARN("wake", "a wake could not become a run", LOG_STR("wake", flight->jobs[0].run_key),
+             LOG_ERR(why));
+    err_format(why, text, sizeof(text));
+    return end_all(flight, WAKE_FAILED_TERMINAL, arena_text(&flight->arena, text),
+                   err_name(why->code), err);
+}
+
+static bool may_pass(enum err_code code)
+{
+    return code == ERR_STORAGE_FAILED || code == ERR_LEASE_LOST || code == ERR_VERSION_CONFLICT ||
+           code == ERR_TIMEOUT;
+}
+
+static int fly(struct flight *flight, struct err *err)
+{
+    const char *nothing;
+    struct err why = ERR_INIT;
+
+    if (fold_queue(flight, err) < 0 || add_earlier(flight, err) < 0 || tell(flight, err) < 0)
+        return -1;
+    nothing = why_nothing(flight);
+    if (nothing)
+        return end_all(flight, WAKE_SKIPPED_NOOP, nothing, NULL, err);
+    if (start(flight, &why) == 0 || flight->taken)
+        return 0;
+    if (!may_pass(why.code))
+        return fail(flight, &why, err);
+    *err = why;
+    return -1;
+}
+
+int waker_fly(struct waker *waker, const struct claim *claim, int64_t now_ms, struct err *err)
+{
+    struct flight flight = { .waker = waker, .arena = ARENA_INIT, .now = now_ms, .claim = claim };
+    int r = fly(&flight, err);
+
+    arena_release(&flight.arena);
+    return r;
+}
+
+/* ---- landing ---- */
+
+struct landing {
+    struct waker *waker;
+    const struct run_end *end;
+    struct arena arena;
+    int64_t now;
+    struct wake_job job;
+};
+
+/* The stop of a person, and of an emergency, is no fault of the agent. */
+static bool is_failure(const struct run_end *end)
+{
+    return end->error_code.n && !str_is(end->error_code, "kill_switch_active") &&
+           !str_is(end->error_code, "agent_destroyed") && !str_is(end->stop_reason, "cancelled");
+}
+
+static const char *why_ended(struct landing *l)
+{
+    if (str_is(l->end->stop_reason, "cancelled"))
+        return "a person stopped its run";
+    if (l->end->error_code.n)
+        return arena_printf(&l->arena, "its run failed: %.*s", STR_ARG(l->end->error_message));
+    return "its run is done";
+}
+
+static int finish(struct landing *l, struct err *err)
+{
+    bool cancelled = str_is(l->end->stop_reason, "cancelled");
+    enum wake_status status =
+        cancelled || l->end->error_code.n ? WAKE_FAILED_TERMINAL : WAKE_COMPLETED;
+
+    return claim_finish(l->waker->config.agent_domain, l->end->run_id, status, why_ended(l),
+                        cancelled ? STR("cancelled") : l->end->error_code, l->now, &l->arena,
+                        &l->job, err);
+}
+
+static int seen_of(struct landing *l, struct vclock *ret_seen, struct err *err)
+{
+    AUTO_JSON payload = NULL;
+    struct json_object *seen;
+
+    *ret_seen = (struct vclock){ 0 };
+    if (json_parse(l->job.payload, &payload, err) < 0)
+        return -1;
+    seen = json_find(payload, "seen");
+    if (!seen)
+        return 0;
+    return vclock_parse(str_from(arena_text(&l->arena, json_object_to_json_string(seen))),
+                        &l->arena, ret_seen, err);
+}
+
+static int move_state(struct landing *l, struct err *err)
+{
+    struct domain *domain = l->waker->config.agent_domain;
+    struct agent_state state;
+    struct vclock seen;
+
+    if (agent_state_get(domain, l->end->agent_n, l->now, &l->arena, &state, err) < 0 ||
+        seen_of(l, &seen, err) < 0)
+        return -1;
+    state.last_wake_at = l->now;
+    if (l->job.status == WAKE_COMPLETED) {
+        agent_state_succeeded(&state, l->now);
+        for (size_t i = 0; i < seen.n; i++)
+            agent_state_processed(&state, seen.at[i].host, seen.at[i].counter, l->now, &l->arena);
+    } else if (is_failure(l->end)) {
+        agent_state_failed(&state, l->now);
+    }
+    return agent_state_put(domain, l->waker->config.change, &state, l->now, err);
+}
+
+int waker_landed(void *arg, const struct run_end *end, struct err *err)
+{
+    struct waker *waker = arg;
+    struct landing l = { .waker = waker,
+                         .end = end,
+                         .arena = ARENA_INIT,
+                         .now = clock_wall_ms(loop_clock(waker->config.loop)) };
+    int r = end->woken ? finish(&l, err) : 0;
+
+    if (r > 0 && (move_state(&l, err) < 0 ||
+                  claim_unpark(waker->config.agent_domain, end->agent_n, err) < 0))
+        r = -1;
+    if (r > 0)
+        waker_notice(waker);
+    arena_release(&l.arena);
+    return r < 0 ? -1 : 0;
+}
+
+int waker_rested(void *arg, const struct run_end *run, struct err *err)
+{
+    struct waker *waker = arg;
+
+    if (claim_rest(waker->config.agent_domain, run->run_id, err) < 0 ||
+        claim_unpark(waker->config.agent_domain, run->agent_n, err) < 0)
+        return -1;
+    waker_notice(waker);
+    return 0;
+}

@@ -1,0 +1,296 @@
+/* Judging batches: who wrote it, does the predicate hold for what was changed, may the agent see
+ * it. In this order, so that nothing is read for a batch that its author alone rules out.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "wake/match.h"
+#include "base/json.h"
+#include "wake/predicate.h"
+
+static const struct {
+    const char *name, *why;
+} outcomes[] = {
+    [MATCH_YES] = { "yes", "it matched" },
+    [MATCH_AUTHOR] = { "author", "the subscription does not ask for changes of this author" },
+    [MATCH_OWN] = { "own", "the agent wrote it itself" },
+    [MATCH_PREDICATE] = { "predicate", "no changed record satisfies the predicate" },
+    [MATCH_SCOPE] = { "scope", "the change lies outside of the agent's categories" },
+    [MATCH_TOKENS] = { "tokens", "the change has none of the subscription's tokens" },
+};
+
+const char *match_outcome_name(enum match_outcome outcome)
+{
+    return outcomes[outcome].name;
+}
+
+const char *match_outcome_why(enum match_outcome outcome)
+{
+    return outcomes[outcome].why;
+}
+
+/* ---- authors ---- */
+
+static enum match_outcome judge_author(const struct subscription *s, const struct agent *agent,
+                                       const struct change_row *row)
+{
+    bool own = row->author == CHANGE_BY_AGENT && str_is(row->author_id, agent->id);
+
+    if (own && (s->authors & SUBSCRIPTION_BY_SELF))
+        return MATCH_YES;
+    if (!(s->authors & (1u << row->author)))
+        return MATCH_AUTHOR;
+    return own ? MATCH_OWN : MATCH_YES;
+}
+
+/* ---- records ---- */
+
+enum record_type match_unit_record(const struct change_unit *unit, struct str *ret_id)
+{
+    struct str rest = unit->payload_id;
+
+    *ret_id = unit->payload_id;
+    if (!str_is(unit->payload_type, "taskLabel"))
+        return record_type_of(unit->payload_type);
+    str_split(&rest, ':', ret_id);
+    return RECORD_TASK;
+}
+
+static bool has_record(const struct match_batch *batch, enum record_type type, struct str id)
+{
+    /* Repetitions follow each other closely: labels of one task. */
+    size_t back = batch->count < 64 ? batch->count : 64;
+
+    for (size_t i = batch->count - back; i < batch->count; i++) {
+        if (batch->records[i].type == type && str_eq(batch->records[i].id, id))
+            return true;
+    }
+    return false;
+}
+
+static int load_records(struct match_batch *batch, struct err *err)
+{
+    const struct change_row *row = batch->row;
+
+    if (batch->loaded || batch->source != WAKE_JOURNAL)
+        return 0;
+    batch->records = ARENA_NEW_N(batch->arena, struct record, row->unit_count + 1);
+    for (size_t i = 0; i < row->unit_count; i++) {
+        struct str id;
+        enum record_type type = match_unit_record(&row->unit[i], &id);
+        int r;
+
+        if (!type || has_record(batch, type, id))
+            continue;
+        r = journal_get_any(batch->journal, type, id, batch->arena, &batch->records[batch->count],
+                            err);
+        if (r < 0)
+            return err_wrap(err, "read %.*s %.*s", STR_ARG(row->unit[i].payload_type), STR_ARG(id));
+        batch->count += r == 1;
+    }
+    batch->categories = ARENA_NEW_N(batch->arena, struct str, batch->count + 1);
+    batch->loaded = true;
+    return 0;
+}
+
+static int category_of(struct match_batch *batch, size_t i, struct str *ret_category,
+                       struct err *err)
+{
+    if (!batch->categories[i].p) {
+        struct str category = STR_NONE;
+
+        if (journal_category_of(batch->journal, &batch->records[i], batch->arena, &category, err) <
+            0)
+            return -1;
+        batch->categories[i] = category.n ? category : STR("");
+    }
+    *ret_category = batch->categories[i];
+    return 0;
+}
+
+/* ---- scope ---- */
+
+/* What a list of categories allows; a list that can't be read allows nothing. */
+static void read_scope(const char *text, struct arena *arena, struct journal_scope *ret_scope)
+{
+    AUTO_JSON list = NULL;
+    struct err err = ERR_INIT;
+    struct str *ids;
+    size_t n;
+
+    *ret_scope = (struct journal_scope){ 0 };
+    if (!text || json_parse(str_from(text), &list, &err) < 0 ||
+        !json_object_is_type(list, json_type_array))
+        return;
+    n = json_object_array_length(list);
+    ids = ARENA_NEW_N(arena, struct str, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        ids[i] = arena_str(arena, json_str(json_object_array_get_idx(list, i)));
+        ret_scope->all |= str_is(ids[i], "*");
+    }
+    ret_scope->categories = ids;
+    ret_scope->n = n;
+}
+
+static int in_scope(struct match_batch *batch, size_t i, const struct journal_scope *scope,
+                    struct err *err)
+{
+    struct str category;
+
+    if (scope->all)
+        return 1;
+    if (category_of(batch, i, &category, err) < 0)
+        return -1;
+    return journal_in_scope(scope, category);
+}
+
+/* ---- the whole ---- */
+
+static int pick_records(struct match_batch *batch, const struct predicate *predicate,
+                        const struct journal_scope *scope, struct arena *arena, struct match *match,
+                        struct err *err)
+{
+    match->records = ARENA_NEW_N(arena, struct record, batch->count + 1);
+    for (size_t i = 0; i < batch->count; i++) {
+        int r;
+
+        if (!predicate_matches(predicate, &batch->records[i]))
+            continue;
+        r = in_scope(batch, i, scope, err);
+        if (r < 0)
+            return -1;
+        if (r)
+            match->records[match->record_count++] = batch->records[i];
+        else
+            match->hidden_count++;
+    }
+    return 0;
+}
+
+static int judge_records(struct match_batch *batch, const struct subscription *s,
+                         const struct agent *agent, struct arena *arena, struct match *match,
+                         struct err *err)
+{
+    AUTO(predicate) predicate = NULL;
+    struct journal_scope scope;
+
+    if (predicate_parse(s->predicate, &predicate, err) < 0)
+        return err_wrap(err, "subscription %.*s", STR_ARG(s->id));
+    read_scope(agent->allowed_category_ids, arena, &scope);
+    if (load_records(batch, err) < 0 ||
+        pick_records(batch, predicate, &scope, arena, match, err) < 0)
+        return -1;
+    if (match->record_count)
+        match->outcome = MATCH_YES;
+    else if (match->hidden_count)
+        match->outcome = MATCH_SCOPE;
+    else /* what was changed can't be read any more: only who may see all learns of it */
+        match->outcome = s->predicate.n || batch->count ? MATCH_PREDICATE
+                         : scope.all                    ? MATCH_YES
+                                                        : MATCH_SCOPE;
+    return 0;
+}
+
+int match_judge(struct match_batch *batch, const struct subscription *s, const struct agent *agent,
+                struct arena *arena, struct match *ret_match, struct err *err)
+{
+    *ret_match = (struct match){ .outcome = judge_author(s, agent, batch->row) };
+    if (ret_match->outcome != MATCH_YES || batch->source != WAKE_JOURNAL)
+        return 0;
+    return judge_records(batch, s, agent, arena, ret_match, err);
+}
+
+int subscription_judge(struct journal *journal, const struct subscription *s,
+                       const struct agent *agent, const struct change_row *row, struct arena *arena,
+                       struct match *ret_match, struct err *err)
+{
+    struct match_batch batch = {
+        .source = s->source, .journal = journal, .row = row, .arena = arena
+    };
+
+    return match_judge(&batch, s, agent, arena, ret_match, err);
+}
+
+/* ---- when ---- */
+
+static int64_t after_hours(const struct subscription *s, int64_t at_ms)
+{
+    int64_t next;
+
+    return active_hours_hold(&s->hours, at_ms, &next) ? at_ms : next;
+}
+
+int64_t match_when(const struct subscription *s, int64_t now_ms)
+{
+    int64_t last = s->last_wake_at, free = last + s->cooldown_ms;
+
+    if (last > now_ms && last <= after_hours(s, now_ms + s->cooldown_ms))
+        return last;
+    if (last && last <= now_ms && free > now_ms)
+        return after_hours(s, free);
+    return after_hours(s, now_ms);
+}
+
+/* ---- preview ---- */
+
+static bool shares_token(const struct subscription *s, const struct change_row *row)
+{
+    for (size_t i = 0; i < s->token_count; i++) {
+        for (size_t j = 0; j < row->token_count; j++) {
+            const struct token *a = &s->tokens[i], *b = &row->tokens[j];
+
+            if (a->class == b->class && str_eq(a->value, b->value) &&
+                str_eq(a->name_space, b->name_space))
+                return true;
+        }
+    }
+    return false;
+}
+
+static int preview_rows(struct match_batch *batch, const struct subscription *s,
+                        const struct agent *agent, const struct change_row *rows, size_t n,
+                        size_t limit, struct preview_match *list, size_t *ret_count,
+                        struct err *err)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n && count < limit; i++) {
+        struct match_batch one = *batch;
+
+        if (!shares_token(s, &rows[i]))
+            continue;
+        one.row = &rows[i];
+        list[count].row = rows[i];
+        if (match_judge(&one, s, agent, batch->arena, &list[count].match, err) < 0)
+            return -1;
+        count++;
+    }
+    *ret_count = count;
+    return 0;
+}
+
+int subscription_preview(struct domain *agent_domain, struct journal *journal,
+                         const struct subscription *subscription, const struct agent *agent,
+                         int64_t since_ms, int limit, struct arena *arena,
+                         struct preview_match **ret_list, size_t *ret_count, struct err *err)
+{
+    struct subscription s = *subscription;
+    struct match_batch batch = { .source = s.source, .journal = journal, .arena = arena };
+    struct preview_match *list;
+    struct change_row *rows = NULL;
+    size_t n = 0, most;
+
+    if (subscription_check(&s, err) < 0)
+        return -1;
+    if (s.source == WAKE_JOURNAL || s.source == WAKE_AGENT) {
+        struct domain *domain = s.source == WAKE_JOURNAL ? journal_domain(journal) : agent_domain;
+
+        if (change_batches_since(domain, since_ms, PREVIEW_BATCHES_MAX, arena, &rows, &n, err) < 0)
+            return -1;
+    }
+    most = limit > 0 && (size_t)limit < n ? (size_t)limit : n;
+    list = ARENA_NEW_N(arena, struct preview_match, most + 1);
+    if (preview_rows(&batch, &s, agent, rows, n, most, list, ret_count, err) < 0)
+        return -1;
+    *ret_list = list;
+    return 0;
+}

@@ -1,0 +1,437 @@
+/* The reader on the loop.
+ *
+ * It looks when a tick has written batches (change_written()), when the debounce of the oldest one
+ * ends, and in a shared database every few seconds, since other processes write there, too. It
+ * reads at the end of a tick, when what the journal's units wrote is committed: a batch that could
+ * still be rolled back must not wake anybody.
+ *
+ * Debounce goes by the batch's time. When clocks were set back that lies ahead of now; so what was
+ * seen once is also read when it has been seen for as long, by the clock that never jumps.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "wake/reader_int.h"
+
+#define DEBOUNCE_MS      100
+#define SYNC_DEBOUNCE_MS 1000
+#define POLL_MS          2000
+#define RETRY_MS         1000
+
+struct feed {
+    const char *name; /* "journal" */
+    enum wake_source source;
+    struct domain *domain;
+    /* All up to here were seen at that moment, and wait. */
+    struct change_cursor seen;
+    int64_t seen_mono_ms;
+};
+
+struct reader {
+    struct reader_config config;
+    unsigned refs;
+    bool stopped;
+    struct feed feeds[2];
+    unsigned feed_count;
+    struct loop_tick_hook hook;
+    uint64_t written;        /* batches, when it last looked */
+    struct loop_timer timer; /* debounce, or another try */
+    struct loop_timer poll;
+    struct loop_effect look; /* at the end of the tick */
+    struct loop_effect told; /* after the commit of wakes */
+    bool look_queued, told_queued;
+    bool wrote; /* something to a shared database since it last looked */
+    struct reader_counts counts;
+    struct map misses;
+};
+
+/* ---- life ---- */
+
+static void unref(struct reader *reader)
+{
+    if (--reader->refs)
+        return;
+    map_each (&reader->misses, entry)
+        free(entry->value);
+    map_release(&reader->misses);
+    free(reader);
+}
+
+static void look_soon(struct reader *reader)
+{
+    if (reader->stopped || reader->look_queued)
+        return;
+    reader->look_queued = true;
+    reader->refs++;
+    loop_after_commit(reader->config.loop, &reader->look);
+    loop_wake(reader->config.loop);
+}
+
+void reader_look(struct reader *reader)
+{
+    look_soon(reader);
+}
+
+/* The earliest of what it is asked for. */
+static void arm(struct reader *reader, int64_t delay_ms)
+{
+    int64_t due = clock_mono_ms(loop_clock(reader->config.loop)) + delay_ms;
+
+    if (reader->stopped || (reader->timer.heap_index && reader->timer.due_ms <= due))
+        return;
+    loop_timer_start(reader->config.loop, &reader->timer, delay_ms);
+}
+
+static void on_tick(struct loop_tick_hook *hook)
+{
+    struct reader *reader = CONTAINER_OF(hook, struct reader, hook);
+    uint64_t written = change_written(reader->config.change);
+
+    if (written == reader->written)
+        return;
+    reader->written = written;
+    reader->wrote = domain_is_shared(reader->config.agent_domain);
+    look_soon(reader);
+}
+
+static void on_timer(struct loop_timer *timer)
+{
+    look_soon(CONTAINER_OF(timer, struct reader, timer));
+}
+
+static void on_poll(struct loop_timer *timer)
+{
+    struct reader *reader = CONTAINER_OF(timer, struct reader, poll);
+
+    look_soon(reader);
+    loop_timer_start(reader->config.loop, &reader->poll, reader->config.poll_ms);
+}
+
+static void on_told(struct loop_effect *effect)
+{
+    struct reader *reader = CONTAINER_OF(effect, struct reader, told);
+
+    reader->told_queued = false;
+    if (!reader->stopped && reader->config.queued)
+        reader->config.queued(reader->config.arg);
+    unref(reader);
+}
+
+/* Nothing of the page has become true, or it is not known: it is read again. */
+static void on_untold(struct loop_effect *effect, const struct err *why)
+{
+    struct reader *reader = CONTAINER_OF(effect, struct reader, told);
+
+    (void)why;
+    reader->told_queued = false;
+    arm(reader, RETRY_MS);
+    unref(reader);
+}
+
+static void tell_after_commit(struct reader *reader)
+{
+    if (reader->told_queued)
+        return;
+    reader->told_queued = true;
+    reader->refs++;
+    loop_after_commit(reader->config.loop, &reader->told);
+}
+
+/* ---- debounce ---- */
+
+static bool is_before(struct change_cursor a, struct change_cursor b)
+{
+    return a.txid != b.txid ? a.txid < b.txid : a.n < b.n;
+}
+
+/* How long the batch must still lie; 0: it is ripe. */
+static int64_t unripe_ms(const struct reader *reader, const struct feed *feed,
+                         const struct change_row *row)
+{
+    struct clock *clock = loop_clock(reader->config.loop);
+    int64_t debounce = row->author == CHANGE_BY_SYNC ? reader->config.sync_debounce_ms
+                                                     : reader->config.debounce_ms;
+    int64_t left = row->created_at + debounce - clock_wall_ms(clock);
+
+    if (left > 0 && !is_before(feed->seen, row->at)) {
+        int64_t by_mono = feed->seen_mono_ms + debounce - clock_mono_ms(clock);
+
+        left = by_mono < left ? by_mono : left;
+    }
+    return left <= 0 ? 0 : left < debounce ? left : debounce;
+}
+
+static size_t count_ripe(struct reader *reader, struct feed *feed, const struct change_row *rows,
+                         size_t count)
+{
+    size_t ripe = 0;
+    int64_t left = 0;
+
+    while (ripe < count && (left = unripe_ms(reader, feed, &rows[ripe])) == 0)
+        ripe++;
+    if (ripe == count)
+        return ripe;
+    if (is_before(feed->seen, rows[count - 1].at)) {
+        feed->seen = rows[count - 1].at;
+        feed->seen_mono_ms = clock_mono_ms(loop_clock(reader->config.loop));
+    }
+    arm(reader, left);
+    return ripe;
+}
+
+/* ---- pages ---- */
+
+static int bury_batch(struct reader_page *page, const struct feed *feed, struct change_cursor at,
+                      const struct err *why, struct err *err)
+{
+    char *ref =
+        arena_printf(page->arena, "%s:%lld:%lld", feed->name, (long long)at.txid, (long long)at.n);
+
+    LOG_WARN("wake", "a change batch wakes nobody", LOG_TEXT("batch", ref), LOG_ERR(why));
+    page->counts.dead++;
+    return reader_bury(page->agents, "change_batches", str_from(ref), why, page->now_ms, err);
+}
+
+static int judge_page(struct reader_page *page, const struct feed *feed,
+                      const struct change_row *rows, size_t count, struct err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct err why = ERR_INIT;
+        int r;
+
+        if (reader_check(&rows[i], &why) < 0)
+            r = bury_batch(page, feed, rows[i].at, &why, err);
+        else
+            r = reader_judge(page, &rows[i], err);
+        if (r < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* What becomes of the batches from one place to another, in one unit. damaged: there is one, which
+ * can't be read, and this is why. */
+struct step {
+    struct change_cursor from, to;
+    const struct change_row *rows;
+    size_t count;
+    const struct err *damaged;
+};
+
+static int take_step(struct reader *reader, struct feed *feed, const struct step *step,
+                     struct reader_page *page, struct err *err)
+{
+    int r = reader_move(page->agents, feed->name, step->from, step->to, page->now_ms, err);
+
+    if (r <= 0)
+        return r;
+    if (step->damaged)
+        r = bury_batch(page, feed, step->to, step->damaged, err);
+    else
+        r = judge_page(page, feed, step->rows, step->count, err);
+    if (r < 0)
+        return -1;
+    if (page->counts.wakes)
+        tell_after_commit(reader);
+    return 1;
+}
+
+static void add_counts(struct reader_counts *to, const struct reader_counts *from)
+{
+    to->batches += from->batches;
+    to->wakes += from->wakes;
+    to->skips += from->skips;
+    to->dead += from->dead;
+    for (size_t i = 0; i < ARRAY_LEN(to->misses); i++)
+        to->misses[i] += from->misses[i];
+}
+
+/* 1 done, 0 somebody else did it. */
+static int step_in_unit(struct reader *reader, struct feed *feed, const struct step *step,
+                        struct arena *arena, struct err *err)
+{
+    struct reader_page page = {
+        .agents = reader->config.agent_domain,
+        .journal = reader->config.journal,
+        .source = feed->source,
+        .arena = arena,
+        .now_ms = clock_wall_ms(loop_clock(reader->config.loop)),
+        .misses = &reader->misses,
+    };
+    int r;
+
+    if (loop_unit_begin(reader->config.loop, page.agents, err) < 0)
+        return -1;
+    r = take_step(reader, feed, step, &page, err);
+    map_release(&page.agents_seen);
+    if (loop_unit_end(reader->config.loop, r == 1, r == 1 ? err : NULL) < 0)
+        return -1;
+    if (r == 1)
+        add_counts(&reader->counts, &page.counts);
+    return r;
+}
+
+/* The first batch after the cursor can't be read: it is passed over. */
+static int pass_damaged(struct reader *reader, struct feed *feed, struct change_cursor from,
+                        const struct err *why, struct arena *arena, struct err *err)
+{
+    struct step step = { .from = from, .damaged = why };
+    int r = reader_next(feed->domain, from, &step.to, err);
+
+    return r <= 0 ? r : step_in_unit(reader, feed, &step, arena, err);
+}
+
+/* The batches after the cursor; when one of them is damaged, those one by one. 1 there may be more.
+ */
+static int read_page(struct reader *reader, struct feed *feed, int limit, struct arena *arena,
+                     struct err *err)
+{
+    struct step step;
+    struct err why = ERR_INIT;
+    struct change_row *rows;
+    size_t count;
+    int r;
+
+    if (reader_cursor(reader->config.agent_domain, feed->name, &step.from, err) < 0)
+        return -1;
+    if (change_batches_after(feed->domain, step.from, limit, arena, &rows, &count, &why) < 0) {
+        if (why.code == ERR_INTEGRITY_FAILED && limit > 1)
+            return read_page(reader, feed, 1, arena, err);
+        if (why.code == ERR_INTEGRITY_FAILED)
+            return pass_damaged(reader, feed, step.from, &why, arena, err) < 0 ? -1 : 1;
+        *err = why;
+        return -1;
+    }
+    step.rows = rows;
+    step.damaged = NULL;
+    step.count = count_ripe(reader, feed, rows, count);
+    if (!step.count)
+        return 0;
+    step.to = rows[step.count - 1].at;
+    r = step_in_unit(reader, feed, &step, arena, err);
+    return r < 0 ? -1 : r == 0 || step.count == (size_t)limit;
+}
+
+/* 1 there may be more. */
+static int read_feed(struct reader *reader, struct feed *feed, struct err *err)
+{
+    AUTO_ARENA arena = ARENA_INIT;
+
+    /* What a unit of this tick wrote to the journal is not true yet. */
+    if (feed->source == WAKE_JOURNAL && domain_in_transaction(feed->domain))
+        return 1;
+    return read_page(reader, feed, READER_PAGE, &arena, err);
+}
+
+static void on_look(struct loop_effect *effect)
+{
+    struct reader *reader = CONTAINER_OF(effect, struct reader, look);
+    bool more = false;
+
+    reader->look_queued = false;
+    for (unsigned i = 0; i < reader->feed_count && !reader->stopped; i++) {
+        struct err err = ERR_INIT;
+        int r = read_feed(reader, &reader->feeds[i], &err);
+
+        more |= r == 1;
+        if (r < 0) {
+            LOG_WARN("wake", "batches could not be read; they are read again in a second",
+                     LOG_TEXT("domain", reader->feeds[i].name), LOG_ERR(&err));
+            arm(reader, RETRY_MS);
+        }
+    }
+    if (more)
+        look_soon(reader);
+    else if (reader->wrote) /* in a shared database it is seen when older transactions have ended */
+        arm(reader, reader->config.debounce_ms);
+    reader->wrote = false;
+    unref(reader);
+}
+
+static void on_no_look(struct loop_effect *effect, const struct err *why)
+{
+    struct reader *reader = CONTAINER_OF(effect, struct reader, look);
+
+    (void)why;
+    reader->look_queued = false;
+    unref(reader);
+}
+
+/* ---- making one ---- */
+
+static void add_feed(struct reader *reader, const char *name, enum wake_source source,
+                     struct domain *domain)
+{
+    reader->feeds[reader->feed_count++] =
+        (struct feed){ .name = name, .source = source, .domain = domain };
+}
+
+static int64_t or_default(int64_t given, int64_t otherwise)
+{
+    return given ? given : otherwise;
+}
+
+int reader_new(const struct reader_config *config, struct reader **ret_reader, struct err *err)
+{
+    struct reader *reader = NEW(struct reader);
+
+    (void)err;
+    reader->config = *config;
+    reader->config.debounce_ms = or_default(config->debounce_ms, DEBOUNCE_MS);
+    reader->config.sync_debounce_ms = or_default(config->sync_debounce_ms, SYNC_DEBOUNCE_MS);
+    reader->config.poll_ms = or_default(config->poll_ms, POLL_MS);
+    reader->refs = 1;
+    reader->hook.after_tick = on_tick;
+    reader->timer.fire = on_timer;
+    reader->poll.fire = on_poll;
+    reader->look = (struct loop_effect){ .run = on_look, .drop = on_no_look };
+    reader->told = (struct loop_effect){ .run = on_told, .drop = on_untold };
+    reader->written = change_written(config->change);
+    if (config->journal)
+        add_feed(reader, "journal", WAKE_JOURNAL, journal_domain(config->journal));
+    add_feed(reader, "agent", WAKE_AGENT, config->agent_domain);
+    loop_add_tick_hook(config->loop, &reader->hook);
+    if (domain_is_shared(config->agent_domain))
+        loop_timer_start(config->loop, &reader->poll, reader->config.poll_ms);
+    look_soon(reader);
+    *ret_reader = reader;
+    return 0;
+}
+
+void reader_stop(struct reader *reader)
+{
+    if (reader->stopped)
+        return;
+    reader->stopped = true;
+    loop_remove_tick_hook(reader->config.loop, &reader->hook);
+    loop_timer_stop(reader->config.loop, &reader->timer);
+    loop_timer_stop(reader->config.loop, &reader->poll);
+}
+
+void reader_free(struct reader *reader)
+{
+    if (!reader)
+        return;
+    reader_stop(reader);
+    unref(reader);
+}
+
+/* ---- what it has seen ---- */
+
+struct reader_counts reader_counts(const struct reader *reader)
+{
+    return reader->counts;
+}
+
+bool reader_miss_of(const struct reader *reader, int64_t subscription_n,
+                    struct reader_miss *ret_miss)
+{
+    const struct reader_miss *miss =
+        map_find(&reader->misses, str_of((const char *)&subscription_n, sizeof(subscription_n)));
+
+    if (miss)
+        *ret_miss = *miss;
+    return miss != NULL;
+}

@@ -1,0 +1,45 @@
+/* Between the files of the reader.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_WAKE_READER_INT_H
+#define DORMOUSE_WAKE_READER_INT_H
+
+#include "base/map.h"
+#include "wake/match.h"
+#include "wake/reader.h"
+
+#define READER_PAGE 64 /* batches of one unit */
+
+/* ---- reader_judge.c: what batches mean ---- */
+
+struct reader_page {
+    struct domain *agents;
+    struct journal *journal;
+    enum wake_source source;
+    struct arena *arena;
+    struct map agents_seen; /* number: struct agent */
+    int64_t now_ms;
+    struct reader_counts counts; /* of this page */
+    struct map *misses;          /* number of a subscription: struct reader_miss */
+};
+/* Inside a unit: the wakes of one batch. -1: nothing of the unit must stay. */
+int reader_judge(struct reader_page *page, const struct change_row *row, struct err *err);
+/* Does it say where it came from? missing_change_provenance. */
+int reader_check(const struct change_row *row, struct err *err);
+
+/* ---- reader_store.c ---- */
+
+int reader_cursor(struct domain *domain, const char *feed, struct change_cursor *ret_cursor,
+                  struct err *err);
+/* Inside a unit: 1 moved; 0 it does not stand at from: somebody else has moved it. */
+int reader_move(struct domain *domain, const char *feed, struct change_cursor from,
+                struct change_cursor to, int64_t now_ms, struct err *err);
+/* Where the batch after this stands, whatever is in it: 1, or 0: there is none. */
+int reader_next(struct domain *domain, struct change_cursor after, struct change_cursor *ret_at,
+                struct err *err);
+/* Inside a unit: what could not be understood, for people. */
+int reader_bury(struct domain *domain, const char *source, struct str ref, const struct err *why,
+                int64_t now_ms, struct err *err);
+
+#endif

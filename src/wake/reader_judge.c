@@ -1,0 +1,156 @@
+/* The reader: from one batch to its wakes.
+ *
+ * What matched and the agent may see becomes a wake. What matched and lies outside of its
+ * categories leaves a wake that has ended (skipped_noop): people see that it was no accident. What
+ * failed before that (its author, the predicate) is counted, in memory: it is the ordinary case,
+ * and a preview explains it batch by batch.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "wake/reader_int.h"
+
+/* ---- provenance ---- */
+
+int reader_check(const struct change_row *row, struct err *err)
+{
+    if (!row->unit_count)
+        return err_set(err, ERR_MISSING_CHANGE_PROVENANCE, "batch %.*s names no change",
+                       STR_ARG(row->local_batch_id));
+    if (row->logical_change_key.n != SHA256_TEXT_SIZE - 1)
+        return err_set(err, ERR_MISSING_CHANGE_PROVENANCE, "batch %.*s has no logicalChangeKey",
+                       STR_ARG(row->local_batch_id));
+    if (row->author == CHANGE_BY_AGENT && !row->author_id.n)
+        return err_set(err, ERR_MISSING_CHANGE_PROVENANCE, "batch %.*s does not name its agent",
+                       STR_ARG(row->local_batch_id));
+    for (size_t i = 0; i < row->unit_count; i++) {
+        const struct change_unit *unit = &row->unit[i];
+
+        if (!unit->host_id.n || unit->counter <= 0 || !unit->payload_type.n || !unit->payload_id.n)
+            return err_set(err, ERR_MISSING_CHANGE_PROVENANCE,
+                           "batch %.*s: change %zu lacks its host, counter, type or id",
+                           STR_ARG(row->local_batch_id), i + 1);
+    }
+    return 0;
+}
+
+/* ---- misses ---- */
+
+static void note_miss(struct reader_page *page, int64_t n, enum match_outcome outcome)
+{
+    struct str key = str_of((const char *)&n, sizeof(n));
+    struct reader_miss *miss = map_find(page->misses, key);
+
+    page->counts.misses[outcome]++;
+    if (!miss) {
+        size_t at = 0;
+        struct map_entry *oldest =
+            map_count(page->misses) >= READER_MISSES_MAX ? map_next(page->misses, &at) : NULL;
+
+        if (oldest)
+            free(map_remove(page->misses, oldest->key));
+        miss = NEW(struct reader_miss);
+        map_put(page->misses, key, miss);
+    }
+    miss->count++;
+    miss->last = outcome;
+    miss->last_at = page->now_ms;
+}
+
+/* ---- one subscription ---- */
+
+static int agent_of(struct reader_page *page, int64_t n, struct agent **ret_agent, struct err *err)
+{
+    struct str key = str_of((const char *)&n, sizeof(n));
+    struct agent *agent = map_find(&page->agents_seen, key);
+
+    if (!agent) {
+        agent = ARENA_NEW(page->arena, struct agent);
+        if (agent_get_n(page->agents, n, page->arena, agent, err) < 0)
+            return -1;
+        map_put(&page->agents_seen, key, agent);
+    }
+    *ret_agent = agent;
+    return 0;
+}
+
+/* Failures that are about this subscription alone; all others are about the database. */
+static bool is_its_own(enum err_code code)
+{
+    return code == ERR_BAD_REQUEST || code == ERR_TOO_LARGE || code == ERR_AGENT_DESTROYED;
+}
+
+static int wake_or_skip(struct reader_page *page, const struct match_batch *batch,
+                        const struct subscription *s, const struct match *match, struct err *err)
+{
+    int r;
+
+    if (match->outcome == MATCH_YES) {
+        r = match_wake(page->agents, batch, s, match, page->now_ms, err);
+        page->counts.wakes += r == 1;
+        return r;
+    }
+    note_miss(page, s->n, match->outcome);
+    if (match->outcome != MATCH_SCOPE)
+        return 0;
+    r = match_skip(page->agents, batch, s, match, page->now_ms, err);
+    page->counts.skips += r == 1;
+    return r;
+}
+
+static int judge_one(struct reader_page *page, struct match_batch *batch, struct subscription *s,
+                     struct err *err)
+{
+    struct agent *agent;
+    struct match match;
+
+    if (agent_of(page, s->agent_n, &agent, err) < 0)
+        return -1;
+    if (agent->lifecycle == AGENT_DESTROYED)
+        return 0;
+    s->agent_id = str_from(agent->id);
+    if (match_judge(batch, s, agent, page->arena, &match, err) < 0)
+        return -1;
+    return wake_or_skip(page, batch, s, &match, err);
+}
+
+/* What went wrong with it is written down; the others are woken all the same. */
+static int bury_one(struct reader_page *page, const struct subscription *s, const struct err *why,
+                    struct err *err)
+{
+    LOG_WARN("wake", "a subscription could not be judged", LOG_STR("subscription", s->id),
+             LOG_ERR(why));
+    page->counts.dead++;
+    return reader_bury(page->agents, "agent_subscriptions", s->id, why, page->now_ms, err);
+}
+
+/* ---- one batch ---- */
+
+int reader_judge(struct reader_page *page, const struct change_row *row, struct err *err)
+{
+    struct match_batch batch = {
+        .source = page->source, .journal = page->journal, .row = row, .arena = page->arena
+    };
+    struct subscription *list;
+    size_t count;
+
+    if (subscription_match(page->agents, row->tokens, row->token_count, page->arena, &list, &count,
+                           err) < 0)
+        return -1;
+    page->counts.batches++;
+    for (size_t i = 0; i < count; i++) {
+        struct err why = ERR_INIT;
+
+        if (list[i].source != page->source || judge_one(page, &batch, &list[i], &why) >= 0)
+            continue;
+        if (!is_its_own(why.code)) {
+            *err = why;
+            return -1;
+        }
+        if (bury_one(page, &list[i], &why, err) < 0)
+            return -1;
+    }
+    return 0;
+}

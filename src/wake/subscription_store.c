@@ -1,0 +1,564 @@
+/* Rows of subscriptions and their tokens.
+ *
+ * Tokens are materialised in a table of their own, whose index holds everything that matching
+ * needs: for each token of a change one search, then one row for each subscription that has it.
+ * Those that are off or were removed are not met on the way.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "change/vclock.h"
+#include "db/db.h"
+#include "db/prefix.h"
+#include "wake/subscription_int.h"
+
+/* ---- rows ---- */
+
+static struct str copy(struct arena *arena, struct str text)
+{
+    return text.n ? arena_str(arena, text) : STR("");
+}
+
+static void read_hours(struct str text, struct active_hours *ret_hours)
+{
+    AUTO_JSON json = NULL;
+    struct err err = ERR_INIT;
+
+    if (text.n && json_parse(text, &json, &err) == 0)
+        active_hours_parse(json, ret_hours, &err);
+}
+
+void subscription_read_row(struct stmt *q, struct arena *arena, struct subscription *ret)
+{
+#define TEXT(column) copy(arena, stmt_str(q, column))
+    *ret = (struct subscription){
+        .n = stmt_i64(q, "n"),
+        .id = TEXT("id"),
+        .agent_n = stmt_i64(q, "agent_n"),
+        .agent_id = TEXT("agent_id"),
+        .name = TEXT("name"),
+        .source = wake_source_of(stmt_str(q, "source")),
+        .predicate = TEXT("predicate"),
+        .authors = subscription_authors_of(stmt_str(q, "authors")),
+    };
+    read_hours(stmt_str(q, "active_hours"), &ret->hours);
+    ret->cooldown_ms = stmt_i64(q, "cooldown_ms");
+    ret->folder = TEXT("folder");
+    ret->glob = TEXT("glob");
+    ret->prompt = TEXT("prompt");
+    ret->active = stmt_bool(q, "active");
+    ret->last_wake_at = stmt_i64(q, "last_wake_at");
+    ret->created_at = stmt_i64(q, "created_at");
+    ret->updated_at = stmt_i64(q, "updated_at");
+#undef TEXT
+}
+
+/* What judging and waking need, and no more: this is on the way of every change. */
+#define MATCH_COLUMNS                                                                              \
+    "s.n, s.id, s.agent_n, s.name, s.source, s.predicate, s.authors, s.active_hours,"              \
+    " s.cooldown_ms, s.prompt, s.last_wake_at"
+
+static void read_matched(struct stmt *q, struct arena *arena, struct subscription *ret)
+{
+    *ret = (struct subscription){
+        .n = stmt_i64(q, "n"),
+        .id = copy(arena, stmt_str(q, "id")),
+        .agent_n = stmt_i64(q, "agent_n"),
+        .name = copy(arena, stmt_str(q, "name")),
+        .source = wake_source_of(stmt_str(q, "source")),
+        .predicate = copy(arena, stmt_str(q, "predicate")),
+        .authors = subscription_authors_of(stmt_str(q, "authors")),
+        .active = true,
+    };
+    read_hours(stmt_str(q, "active_hours"), &ret->hours);
+    ret->cooldown_ms = stmt_i64(q, "cooldown_ms");
+    ret->prompt = copy(arena, stmt_str(q, "prompt"));
+    ret->last_wake_at = stmt_i64(q, "last_wake_at");
+}
+
+/* A list that grows in an arena. */
+struct list {
+    struct arena *arena;
+    struct subscription *at;
+    size_t n, room;
+};
+
+static struct subscription *list_add(struct list *list)
+{
+    if (list->n == list->room) {
+        size_t room = list->room ? 2 * list->room : 16;
+        struct subscription *at = ARENA_NEW_N(list->arena, struct subscription, room);
+
+        if (list->n)
+            memcpy(at, list->at, list->n * sizeof(*at));
+        list->at = at;
+        list->room = room;
+    }
+    return &list->at[list->n++];
+}
+
+static int read_all(struct stmt *q, struct list *list,
+                    void (*read)(struct stmt *q, struct arena *arena, struct subscription *ret),
+                    struct err *err)
+{
+    int r;
+
+    while ((r = stmt_step(q, err)) == 1)
+        read(q, list->arena, list_add(list));
+    return r;
+}
+
+/* ---- tokens ---- */
+
+static int read_tokens(struct domain *domain, struct subscription *s, struct arena *arena,
+                       struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    struct token *tokens = ARENA_NEW_N(arena, struct token, SUBSCRIPTION_TOKENS_MAX);
+    int r;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("SELECT token_class, token_namespace, token_value"
+                       " FROM agent_subscription_tokens WHERE subscription_n = ?"
+                       " ORDER BY token_class, token_namespace, token_value LIMIT 64"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, s->n);
+    s->token_count = 0;
+    while ((r = stmt_step(q, err)) == 1)
+        tokens[s->token_count++] = (struct token){
+            .class = token_class_of(stmt_str(q, "token_class")),
+            .name_space = copy(arena, stmt_str(q, "token_namespace")),
+            .value = copy(arena, stmt_str(q, "token_value")),
+        };
+    s->tokens = tokens;
+    return r;
+}
+
+static int drop_tokens(struct domain *domain, int64_t n, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("DELETE FROM agent_subscription_tokens WHERE subscription_n = ?"), &q,
+                   err) < 0)
+        return -1;
+    stmt_bind_i64(q, n);
+    return stmt_run(q, err);
+}
+
+static int add_tokens(struct domain *domain, const struct subscription *s, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("INSERT INTO agent_subscription_tokens"
+                       " (subscription_n, token_class, token_namespace, token_value, active)"
+                       " VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"),
+                   &q, err) < 0)
+        return -1;
+    for (size_t i = 0; i < s->token_count; i++) {
+        const struct token *token = &s->tokens[i];
+
+        stmt_bind_i64(q, s->n);
+        stmt_bind_text(q, token_class_name(token->class));
+        stmt_bind_str(q, token->name_space.n ? token->name_space : STR(""));
+        stmt_bind_str(q, token->value);
+        stmt_bind_i64(q, s->active);
+        if (stmt_run(q, err) < 0)
+            return -1;
+        stmt_reset(q);
+    }
+    return 0;
+}
+
+/* ---- writing ---- */
+
+/* What a row carries about its last write. */
+struct stamp {
+    struct str clock;
+    int64_t host, counter, now_ms;
+};
+
+static int make_stamp(struct domain *domain, struct change *change, struct str before,
+                      int64_t now_ms, struct arena *arena, struct stamp *ret_stamp, struct err *err)
+{
+    struct vclock seen = { 0 };
+
+    if (before.n && vclock_parse(before, arena, &seen, err) < 0)
+        return err_wrap(err, "a subscription's vector clock");
+    ret_stamp->counter = change_next(change);
+    ret_stamp->host = change_host_in(change, domain);
+    ret_stamp->now_ms = now_ms;
+    seen = vclock_with(&seen, str_from(change_host_id(change)), ret_stamp->counter, arena);
+    ret_stamp->clock = vclock_text(&seen, arena);
+    return 0;
+}
+
+static struct str none_if_empty(struct str text)
+{
+    return text.n ? text : STR_NONE;
+}
+
+static struct str some(struct str text)
+{
+    return text.n ? text : STR("");
+}
+
+static struct str hours_text(const struct active_hours *hours, struct arena *arena)
+{
+    AUTO_BUF text = BUF_INIT(512);
+    struct json_writer w = JSON_WRITER(&text);
+
+    if (!hours->set)
+        return STR_NONE;
+    active_hours_write(&w, hours);
+    return arena_str(arena, buf_str(&text));
+}
+
+/* The columns that both a new and a changed one have, in this order. */
+static void bind_settings(struct stmt *q, const struct subscription *s, struct arena *arena)
+{
+    AUTO_BUF authors = BUF_INIT(64);
+
+    subscription_authors_text(s->authors, &authors);
+    stmt_bind_str(q, some(s->name));
+    stmt_bind_text(q, subscription_key(s, arena));
+    stmt_bind_str(q, some(s->predicate));
+    stmt_bind_str(q, arena_str(arena, buf_str(&authors)));
+    stmt_bind_str(q, hours_text(&s->hours, arena));
+    stmt_bind_i64(q, s->cooldown_ms);
+    stmt_bind_str(q, none_if_empty(s->folder));
+    stmt_bind_str(q, none_if_empty(s->glob));
+    stmt_bind_str(q, some(s->prompt));
+    stmt_bind_i64(q, s->active);
+}
+
+static int insert(struct domain *domain, struct change *change, struct subscription *s,
+                  int64_t now_ms, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    AUTO_ARENA arena = ARENA_INIT;
+    struct stamp stamp;
+    int r;
+
+    if (make_stamp(domain, change, STR_NONE, now_ms, &arena, &stamp, err) < 0 ||
+        db_prepare(domain_db(domain),
+                   SQL("INSERT INTO agent_subscriptions (id, agent_n, source, name,"
+                       " notification_key, predicate, authors, active_hours, cooldown_ms, folder,"
+                       " glob, prompt, active, created_at, updated_at, vector_clock, host_n,"
+                       " counter) SELECT ?, n, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
+                       " FROM agents WHERE n = ? AND lifecycle <> 'destroyed' RETURNING n"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_str(q, s->id);
+    stmt_bind_text(q, wake_source_name(s->source));
+    bind_settings(q, s, &arena);
+    stmt_bind_i64(q, now_ms);
+    stmt_bind_i64(q, now_ms);
+    stmt_bind_str(q, stamp.clock);
+    stmt_bind_i64(q, stamp.host);
+    stmt_bind_i64(q, stamp.counter);
+    stmt_bind_i64(q, s->agent_n);
+    r = stmt_step(q, err);
+    if (r == 0)
+        return err_set(err, ERR_AGENT_DESTROYED, "the agent %.*s no longer exists",
+                       STR_ARG(s->agent_id));
+    if (r == 1)
+        s->n = stmt_i64(q, "n");
+    return r < 0 ? -1 : 0;
+}
+
+int subscription_add(struct domain *domain, struct change *change, struct subscription *s,
+                     int64_t now_ms, char ret_token[WEBHOOK_TOKEN_SIZE], struct err *err)
+{
+    struct subscription row = *s;
+
+    ret_token[0] = '\0';
+    if (subscription_check(&row, err) < 0)
+        return -1;
+    change_new_id(change, s->id_text);
+    row.id = str_from(s->id_text);
+    if (insert(domain, change, &row, now_ms, err) < 0 || add_tokens(domain, &row, err) < 0)
+        return -1;
+    if (row.source == WAKE_WEBHOOK && webhook_add(domain, row.n, now_ms, ret_token, err) < 0)
+        return -1;
+    s->id = row.id;
+    s->n = row.n;
+    s->authors = row.authors;
+    s->created_at = s->updated_at = now_ms;
+    return 0;
+}
+
+static int not_found(struct err *err)
+{
+    return err_set(
+        err, ERR_NOT_FOUND,
+        "there is no such subscription; `dormouse subscribe list` shows those there are");
+}
+
+/* Of one that was not removed, what a further write needs to know. */
+static int read_before(struct domain *domain, int64_t n, struct arena *arena,
+                       enum wake_source *ret_source, struct str *ret_clock, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("SELECT source, vector_clock FROM agent_subscriptions"
+                       " WHERE n = ? AND deleted_at IS NULL"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, n);
+    r = stmt_step(q, err);
+    if (r <= 0)
+        return r < 0 ? -1 : not_found(err);
+    *ret_source = wake_source_of(stmt_str(q, "source"));
+    *ret_clock = copy(arena, stmt_str(q, "vector_clock"));
+    return 0;
+}
+
+static void bind_stamp(struct stmt *q, const struct stamp *stamp)
+{
+    stmt_bind_i64(q, stamp->now_ms);
+    stmt_bind_str(q, stamp->clock);
+    stmt_bind_i64(q, stamp->host);
+    stmt_bind_i64(q, stamp->counter);
+}
+
+static int update(struct domain *domain, const struct subscription *s, const struct stamp *stamp,
+                  struct arena *arena, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("UPDATE agent_subscriptions SET name = ?, notification_key = ?,"
+                       " predicate = ?, authors = ?, active_hours = ?, cooldown_ms = ?,"
+                       " folder = ?, glob = ?, prompt = ?, active = ?, updated_at = ?,"
+                       " vector_clock = ?, host_n = ?, counter = ? WHERE n = ?"),
+                   &q, err) < 0)
+        return -1;
+    bind_settings(q, s, arena);
+    bind_stamp(q, stamp);
+    stmt_bind_i64(q, s->n);
+    return stmt_run(q, err);
+}
+
+int subscription_change(struct domain *domain, struct change *change, const struct subscription *s,
+                        int64_t now_ms, struct err *err)
+{
+    AUTO_ARENA arena = ARENA_INIT;
+    struct subscription row = *s;
+    struct stamp stamp;
+    struct str clock;
+
+    if (read_before(domain, s->n, &arena, &row.source, &clock, err) < 0 ||
+        subscription_check(&row, err) < 0 ||
+        make_stamp(domain, change, clock, now_ms, &arena, &stamp, err) < 0 ||
+        update(domain, &row, &stamp, &arena, err) < 0)
+        return -1;
+    if (drop_tokens(domain, row.n, err) < 0)
+        return -1;
+    return add_tokens(domain, &row, err);
+}
+
+static int remove_row(struct domain *domain, struct change *change, int64_t n, int64_t now_ms,
+                      struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    AUTO_ARENA arena = ARENA_INIT;
+    enum wake_source source;
+    struct stamp stamp;
+    struct str clock;
+
+    if (read_before(domain, n, &arena, &source, &clock, err) < 0 ||
+        make_stamp(domain, change, clock, now_ms, &arena, &stamp, err) < 0 ||
+        db_prepare(domain_db(domain),
+                   SQL("UPDATE agent_subscriptions SET active = 0, deleted_at = ?, updated_at = ?,"
+                       " vector_clock = ?, host_n = ?, counter = ? WHERE n = ?"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, now_ms);
+    bind_stamp(q, &stamp);
+    stmt_bind_i64(q, n);
+    if (stmt_run(q, err) < 0 || drop_tokens(domain, n, err) < 0)
+        return -1;
+    return source == WAKE_WEBHOOK ? webhook_remove(domain, n, err) : 0;
+}
+
+int subscription_remove(struct domain *domain, struct change *change, struct str id, int64_t now_ms,
+                        struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int64_t n;
+    int r;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("SELECT n FROM agent_subscriptions WHERE id = ? AND deleted_at IS NULL"), &q,
+                   err) < 0)
+        return -1;
+    stmt_bind_str(q, id);
+    r = stmt_step(q, err);
+    if (r <= 0)
+        return r < 0 ? -1 : not_found(err);
+    n = stmt_i64(q, "n");
+    stmt_reset(q);
+    return remove_row(domain, change, n, now_ms, err);
+}
+
+int subscription_remove_all(struct domain *domain, struct change *change, int64_t agent_n,
+                            int64_t now_ms, struct err *err)
+{
+    AUTO_ARENA arena = ARENA_INIT;
+    struct subscription *list;
+    size_t count;
+
+    if (subscription_list(domain, agent_n, &arena, &list, &count, err) < 0)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        if (remove_row(domain, change, list[i].n, now_ms, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int subscription_woke(struct domain *domain, int64_t n, int64_t at_ms, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("UPDATE agent_subscriptions SET last_wake_at = ? WHERE n = ?"), &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, at_ms);
+    stmt_bind_i64(q, n);
+    return stmt_run(q, err);
+}
+
+/* ---- reading ---- */
+
+#define SELECT_FROM                                                                                \
+    "SELECT " SUBSCRIPTION_COLUMNS " FROM agent_subscriptions s JOIN agents a ON a.n = s.agent_n "
+
+int subscription_get(struct domain *domain, struct str id, struct arena *arena,
+                     struct subscription *ret_subscription, struct err *err)
+{
+    static const struct prefix_words words = { "subscription", "subscriptions",
+                                               "dormouse subscribe list", "those there are" };
+    AUTO(stmt) q = NULL;
+    struct str whole;
+    int r;
+
+    if (prefix_find(domain_db(domain),
+                    SQL("SELECT id FROM agent_subscriptions WHERE id >= ? AND id < ? || '~'"
+                        " AND deleted_at IS NULL ORDER BY id LIMIT 5"),
+                    id, &words, arena, &whole, err) < 0 ||
+        db_prepare(domain_db(domain), SQL(SELECT_FROM "WHERE s.id = ?"), &q, err) < 0)
+        return -1;
+    stmt_bind_str(q, whole);
+    r = stmt_step(q, err);
+    if (r <= 0)
+        return r < 0 ? -1 : not_found(err);
+    subscription_read_row(q, arena, ret_subscription);
+    stmt_reset(q);
+    return read_tokens(domain, ret_subscription, arena, err);
+}
+
+static int select_list(struct db *db, int64_t agent_n, struct stmt **ret_q, struct err *err)
+{
+    if (!agent_n)
+        return db_prepare(db, SQL(SELECT_FROM "WHERE s.deleted_at IS NULL ORDER BY s.n"), ret_q,
+                          err);
+    if (db_prepare(db, SQL(SELECT_FROM "WHERE s.agent_n = ? AND s.deleted_at IS NULL ORDER BY s.n"),
+                   ret_q, err) < 0)
+        return -1;
+    stmt_bind_i64(*ret_q, agent_n);
+    return 0;
+}
+
+int subscription_list(struct domain *domain, int64_t agent_n, struct arena *arena,
+                      struct subscription **ret_list, size_t *ret_count, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    struct list list = { .arena = arena };
+
+    if (select_list(domain_db(domain), agent_n, &q, err) < 0 ||
+        read_all(q, &list, subscription_read_row, err) < 0)
+        return -1;
+    for (size_t i = 0; i < list.n; i++) {
+        if (read_tokens(domain, &list.at[i], arena, err) < 0)
+            return -1;
+    }
+    *ret_list = list.at;
+    *ret_count = list.n;
+    return 0;
+}
+
+int subscription_folders(struct domain *domain, struct arena *arena, struct subscription **ret_list,
+                         size_t *ret_count, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    struct list list = { .arena = arena };
+
+    if (db_prepare(domain_db(domain),
+                   SQL(SELECT_FROM "WHERE s.folder IS NOT NULL AND s.active = 1 ORDER BY s.n"), &q,
+                   err) < 0 ||
+        read_all(q, &list, subscription_read_row, err) < 0)
+        return -1;
+    *ret_list = list.at;
+    *ret_count = list.n;
+    return 0;
+}
+
+/* ---- matching ---- */
+
+static int by_n(const void *a, const void *b)
+{
+    int64_t x = ((const struct subscription *)a)->n, y = ((const struct subscription *)b)->n;
+
+    return x < y ? -1 : x > y;
+}
+
+/* One that has several of the tokens was found for each of them. */
+static void sort_once(struct list *list)
+{
+    size_t kept = 0;
+
+    if (list->n)
+        qsort(list->at, list->n, sizeof(*list->at), by_n);
+    for (size_t i = 0; i < list->n; i++) {
+        if (!kept || list->at[kept - 1].n != list->at[i].n)
+            list->at[kept++] = list->at[i];
+    }
+    list->n = kept;
+}
+
+int subscription_match(struct domain *domain, const struct token *tokens, size_t n,
+                       struct arena *arena, struct subscription **ret_list, size_t *ret_count,
+                       struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    struct list list = { .arena = arena };
+
+    if (db_prepare(domain_db(domain),
+                   SQL("SELECT " MATCH_COLUMNS " FROM agent_subscription_tokens t"
+                       " JOIN agent_subscriptions s ON s.n = t.subscription_n"
+                       " WHERE t.token_class = ? AND t.token_namespace = ? AND t.token_value = ?"
+                       " AND t.active = 1"),
+                   &q, err) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        stmt_bind_text(q, token_class_name(tokens[i].class));
+        stmt_bind_str(q, some(tokens[i].name_space));
+        stmt_bind_str(q, tokens[i].value);
+        if (read_all(q, &list, read_matched, err) < 0)
+            return -1;
+        stmt_reset(q);
+    }
+    sort_once(&list);
+    *ret_list = list.at;
+    *ret_count = list.n;
+    return 0;
+}

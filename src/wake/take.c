@@ -1,0 +1,202 @@
+/* Taking what is due from the queue.
+ *
+ * One transaction looks at a number of wakes, in order, and ends all that need no run: those of
+ * agents that are gone, paused, stopped or asleep, and those whose changes were seen before. Of the
+ * others the first of each agent is flown (flight.c), which takes the rest of that agent along. So
+ * however many wakes one agent has, it has one place in the round, and nobody waits behind it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "base/log.h"
+#include "base/map.h"
+#include "wake/waker_int.h"
+
+struct round {
+    struct waker *waker;
+    struct arena arena;
+    int64_t now;
+    int64_t places; /* for runs that nobody asked for */
+    struct claim_end *ends;
+    size_t end_count;
+    const struct claim **runs;
+    size_t run_count;
+    struct map agents; /* that something was decided about in this round */
+    bool moved;        /* something left the queue, or its place in it */
+};
+
+static struct domain *domain_of(const struct round *round)
+{
+    return round->waker->config.agent_domain;
+}
+
+static void end_with(struct round *round, const struct wake_job *job, enum wake_status status,
+                     const char *why)
+{
+    round->ends[round->end_count++] =
+        (struct claim_end){ .n = job->n, .status = status, .why = why };
+    round->moved = true;
+}
+
+/* When its sleep ends, one wake covers what it has missed. */
+static int queue_end_of_sleep(struct round *round, const struct claim_agent *agent, int64_t until,
+                              struct err *err)
+{
+    struct wake_job job = { .agent_n = agent->n,
+                            .reason = STR("recoveryCatchup"),
+                            .reason_id = STR(WAKE_SLEEP_ID),
+                            .scheduled_at = until,
+                            .not_before = until,
+                            .priority = 1,
+                            .created_at = round->now };
+    char key[SHA256_TEXT_SIZE];
+
+    wake_key_timer(agent->id.p, job.reason_id, until, key);
+    job.run_key = str_from(key);
+    return wake_enqueue(domain_of(round), &job, err) < 0 ? -1 : 0;
+}
+
+/* True: this is the first of the agent's wakes that the same was found of. */
+static bool first_of_agent(struct round *round, const struct claim *claim)
+{
+    struct str key = str_of((const char *)&claim->agent.n, sizeof(claim->agent.n));
+
+    if (map_find(&round->agents, key))
+        return false;
+    map_put(&round->agents, key, round);
+    return true;
+}
+
+static int decide(struct round *round, const struct claim *claim, struct err *err)
+{
+    struct claim_judged judged = claim_judge_agent(claim, round->waker->config.kill, round->now);
+
+    switch (judged.verdict) {
+    case CLAIM_ENDS:
+        end_with(round, &claim->job, judged.status, judged.why);
+        return judged.until && first_of_agent(round, claim)
+                   ? queue_end_of_sleep(round, &claim->agent, judged.until, err)
+                   : 0;
+    case CLAIM_PARKS:
+        round->moved = true;
+        return first_of_agent(round, claim)
+                   ? claim_park(domain_of(round), claim->agent.n, round->now, err)
+                   : 0;
+    case CLAIM_LATER:
+        round->moved = true;
+        return first_of_agent(round, claim)
+                   ? claim_delay(domain_of(round), claim->agent.n, judged.until, round->now, err)
+                   : 0;
+    case CLAIM_RUNS:
+        break;
+    }
+    if (claim_is_stale(&claim->job, &claim->agent.processed, &round->arena))
+        end_with(round, &claim->job, WAKE_SKIPPED_NOOP, "everything in it was seen before");
+    else if (first_of_agent(round, claim))
+        round->runs[round->run_count++] = claim;
+    return 0;
+}
+
+/* Those of one priority, at most `limit`. */
+static int take_some(struct round *round, int priority, int limit, size_t *ret_count,
+                     struct err *err)
+{
+    struct claim *claims;
+
+    if (claim_due(domain_of(round), priority, round->now, limit, &round->arena, &claims, ret_count,
+                  err) < 0)
+        return -1;
+    for (size_t i = 0; i < *ret_count; i++) {
+        if (decide(round, &claims[i], err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* What a person waits for comes first, and needs no place. */
+static int take_all(struct round *round, struct err *err)
+{
+    int limit = round->waker->config.batch;
+    size_t urgent = 0, others = 0;
+    int64_t flights = 0;
+
+    round->ends = ARENA_NEW_N(&round->arena, struct claim_end, 2 * (size_t)limit);
+    round->runs = ARENA_NEW_N(&round->arena, const struct claim *, 2 * (size_t)limit);
+    if (waker_check_lease(round->waker, err) < 0 ||
+        claim_flights(domain_of(round),
+                      round->waker->fence ? change_host(round->waker->config.change) : 0, &flights,
+                      err) < 0 ||
+        take_some(round, 0, limit, &urgent, err) < 0)
+        return -1;
+    round->places = (int64_t)round->waker->config.max_flights - flights;
+    if (round->places > 0 && take_some(round, 1, limit, &others, err) < 0)
+        return -1;
+    return claim_end_all(domain_of(round), round->ends, round->end_count, round->now, err);
+}
+
+static int take_in_unit(struct round *round, struct err *err)
+{
+    struct loop *loop = round->waker->config.loop;
+    int r;
+
+    if (loop_unit_begin(loop, domain_of(round), err) < 0)
+        return -1;
+    r = take_all(round, err);
+    if (loop_unit_end(loop, r == 0 && round->moved, r == 0 ? err : NULL) < 0)
+        return -1;
+    return r;
+}
+
+/* 1 something flies. */
+static int fly_all(struct round *round, struct err *err)
+{
+    int started = 0;
+
+    for (size_t i = 0; i < round->run_count; i++) {
+        const struct claim *claim = round->runs[i];
+
+        if (!claim_by_person(&claim->job) && round->places-- <= 0)
+            continue;
+        if (waker_fly(round->waker, claim, round->now, err) < 0)
+            return -1;
+        started = 1;
+    }
+    return started;
+}
+
+static void watch_next(struct waker *waker)
+{
+    struct err err = ERR_INIT;
+    int64_t at = 0;
+
+    if (claim_next(waker->config.agent_domain, waker_now(waker), &at, &err) < 0) {
+        LOG_ERROR("wake", "when the next wake is due could not be read", LOG_ERR(&err));
+        at = waker_now(waker) + WAKER_AGAIN_MS;
+    }
+    if (at)
+        waker_wait_until(waker, at);
+}
+
+void waker_take(struct waker *waker)
+{
+    struct round round = {
+        .waker = waker, .arena = ARENA_INIT, .now = waker_now(waker), .agents = MAP_INIT
+    };
+    struct err err = ERR_INIT;
+    int r;
+
+    if (waker->stopping)
+        return;
+    r = take_in_unit(&round, &err);
+    if (r == 0)
+        r = fly_all(&round, &err);
+    if (r < 0 && err.code != ERR_LEASE_LOST)
+        LOG_WARN("wake", "wakes could not be taken, they stay", LOG_ERR(&err));
+    if (r < 0)
+        loop_timer_start(waker->config.loop, &waker->look, WAKER_AGAIN_MS);
+    else if (r > 0 || round.moved)
+        waker_look(waker); /* there may be more */
+    else
+        watch_next(waker);
+    map_release(&round.agents);
+    arena_release(&round.arena);
+}

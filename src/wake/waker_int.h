@@ -1,0 +1,59 @@
+/* Inside the room: what the files of the waker share.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_WAKE_WAKER_INT_H
+#define DORMOUSE_WAKE_WAKER_INT_H
+
+#include "base/uuid.h"
+#include "wake/claim_int.h"
+#include "wake/wake.h"
+
+#define WAKER_BATCH       200  /* wakes looked at in one transaction */
+#define WAKER_FOLD_MAX    500  /* of one agent that one run takes along */
+#define WAKER_EARLIER_MAX 200  /* ended ones looked at for what was missed */
+#define WAKER_AGAIN_MS    1000 /* what could not be done is tried again */
+
+struct waker {
+    struct waker_config config;
+    struct uuid_source uuids;
+    struct loop_timer look;  /* something may be due: take() */
+    struct loop_timer alarm; /* the next one is due, by the wall clock */
+    struct loop_timer timer; /* ... and by as much time as lies between now and then */
+    int64_t alarm_at;
+    int64_t reached; /* a time that has come although the wall clock was set back */
+    struct loop_effect noticed;
+    bool noticing, stopping;
+    /* Where the database is shared. */
+    struct loop_timer beat;
+    char lease_name[UUID_TEXT_SIZE + 8], lease_holder[UUID_TEXT_SIZE];
+    int64_t fence; /* 0: it is not */
+};
+
+/* ---- waker.c ---- */
+int64_t waker_now(struct waker *waker);
+/* Something is due then. */
+void waker_wait_until(struct waker *waker, int64_t at);
+/* Inside a unit: waker_look() once it is durable. */
+void waker_notice(struct waker *waker);
+
+/* ---- take.c ---- */
+/* Takes what is due: ends it, or starts runs. Opens units. */
+void waker_take(struct waker *waker);
+
+/* ---- flight.c ---- */
+/* The run of this wake, with whatever else its agent has in the queue. Opens units. -1: it could
+ * not be now, and stays. */
+int waker_fly(struct waker *waker, const struct claim *claim, int64_t now_ms, struct err *err);
+/* Of runs: inside the unit in which they end, or begin to wait for a person. */
+int waker_landed(void *arg, const struct run_end *end, struct err *err);
+int waker_rested(void *arg, const struct run_end *run, struct err *err);
+
+/* ---- share.c ---- */
+/* The host's lease, where others write to the database too. Opens a transaction of its own. */
+int waker_share(struct waker *waker, struct err *err);
+void waker_unshare(struct waker *waker);
+/* Inside a unit, and until its end: lease_lost when this host has lost its lease. */
+int waker_check_lease(struct waker *waker, struct err *err);
+
+#endif

@@ -1,0 +1,192 @@
+/* Webhooks: a bucket for each hook, and the wake that a call makes.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json_write.h"
+#include "base/map.h"
+#include "base/utf8.h"
+#include "wake/match.h"
+#include "wake/webhook.h"
+
+#define PER_MINUTE 60
+#define BURST      20
+
+/* ---- buckets ---- */
+
+struct bucket {
+    int64_t at_ns;
+    double left;
+    int64_t refused; /* since the last call that was let in */
+};
+
+struct webhook_gate {
+    struct clock *clock;
+    struct webhook_limits limits;
+    struct map buckets; /* number of a subscription: only those that exist get here */
+};
+
+struct webhook_gate *webhook_gate_new(struct clock *clock, struct webhook_limits limits)
+{
+    struct webhook_gate *gate = NEW(struct webhook_gate);
+
+    gate->clock = clock;
+    gate->limits.per_minute = limits.per_minute ? limits.per_minute : PER_MINUTE;
+    gate->limits.burst = limits.burst ? limits.burst : BURST;
+    return gate;
+}
+
+void webhook_gate_free(struct webhook_gate *gate)
+{
+    if (!gate)
+        return;
+    map_each (&gate->buckets, entry)
+        free(entry->value);
+    map_release(&gate->buckets);
+    free(gate);
+}
+
+static struct bucket *bucket_of(struct webhook_gate *gate, int64_t n)
+{
+    struct str key = str_of((const char *)&n, sizeof(n));
+    struct bucket *bucket = map_find(&gate->buckets, key);
+
+    if (bucket)
+        return bucket;
+    bucket = NEW(struct bucket);
+    *bucket = (struct bucket){ .at_ns = clock_mono_ns(gate->clock), .left = gate->limits.burst };
+    map_put(&gate->buckets, key, bucket);
+    return bucket;
+}
+
+static bool let_in(struct webhook_gate *gate, struct bucket *bucket)
+{
+    int64_t now = clock_mono_ns(gate->clock);
+    double filled = (double)(now - bucket->at_ns) / 60e9 * gate->limits.per_minute;
+
+    bucket->at_ns = now;
+    bucket->left += filled;
+    if (bucket->left > gate->limits.burst)
+        bucket->left = gate->limits.burst;
+    if (bucket->left < 1) {
+        bucket->refused++;
+        return false;
+    }
+    bucket->left -= 1;
+    return true;
+}
+
+/* Whole seconds until the next call is let in. */
+static int wait_s(const struct webhook_gate *gate, const struct bucket *bucket)
+{
+    return (int)((1 - bucket->left) * 60 / gate->limits.per_minute) + 1;
+}
+
+/* ---- a call ---- */
+
+static int check_call(const struct webhook_call *call, struct err *err)
+{
+    if (call->body.n > WEBHOOK_BODY_MAX)
+        return err_set(err, ERR_TOO_LARGE, "a body of %zu bytes; a webhook takes at most %u",
+                       call->body.n, WEBHOOK_BODY_MAX);
+    if (call->event_id.n > WEBHOOK_EVENT_ID_MAX ||
+        utf8_find_odd(call->event_id, ~0u << UTF8_INVALID, NULL, NULL))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "the event's id is at most %d bytes of plain text on one line",
+                       WEBHOOK_EVENT_ID_MAX);
+    return 0;
+}
+
+/* Without an id of the sender's, the same body within a second is the same event. */
+static void event_id_of(const struct webhook_call *call, int64_t now_ms,
+                        char ret_id[SHA256_TEXT_SIZE])
+{
+    struct sha256 hash;
+    uint8_t digest[SHA256_BYTES];
+    char head[64];
+
+    snprintf(head, sizeof(head), "webhook|v1|%lld|", (long long)(now_ms / 1000));
+    sha256_init(&hash);
+    if (call->event_id.n) {
+        sha256_add(&hash, STR("webhook|v1|id|"));
+        sha256_add(&hash, call->event_id);
+    } else {
+        sha256_add(&hash, str_from(head));
+        sha256_add(&hash, call->content_type);
+        sha256_add(&hash, STR("|"));
+        sha256_add(&hash, call->body);
+    }
+    sha256_finish(&hash, digest);
+    hex_encode(digest, sizeof(digest), ret_id);
+}
+
+static void write_payload(const struct subscription *s, const struct webhook_call *call,
+                          const char *event_id, struct buf *out)
+{
+    struct json_writer w = JSON_WRITER(out);
+
+    json_write_object_begin(&w);
+    if (s->prompt.n) {
+        json_write_key(&w, "prompt");
+        json_write_str(&w, s->prompt);
+    }
+    json_write_key(&w, "event");
+    json_write_object_begin(&w);
+    json_write_key(&w, "id");
+    json_write_str(&w, call->event_id.n ? call->event_id : str_from(event_id));
+    json_write_key(&w, "contentType");
+    json_write_str(&w, utf8_truncate(call->content_type, 200));
+    json_write_key(&w, "bytes");
+    json_write_i64(&w, (int64_t)call->body.n);
+    json_write_key(&w, "body");
+    json_write_str(&w, call->body);
+    json_write_object_end(&w);
+    json_write_key(&w, "taint");
+    json_write_text(&w, "webhook");
+    json_write_object_end(&w);
+}
+
+static int queue_call(struct domain *domain, const struct subscription *s,
+                      const struct webhook_call *call, int64_t now_ms, struct err *err)
+{
+    AUTO_BUF payload = BUF_INIT(WAKE_PAYLOAD_MAX);
+    char event_id[SHA256_TEXT_SIZE];
+
+    event_id_of(call, now_ms, event_id);
+    write_payload(s, call, event_id, &payload);
+    if (payload.full)
+        return err_set(err, ERR_TOO_LARGE,
+                       "the body takes more than %u bytes when it is written down as text",
+                       WAKE_PAYLOAD_MAX);
+    return match_wake_source(domain, s, str_from(event_id), buf_str(&payload), now_ms, err);
+}
+
+int webhook_receive(struct webhook_gate *gate, struct domain *domain,
+                    const struct webhook_call *call, int64_t now_ms, struct err *err)
+{
+    AUTO_ARENA arena = ARENA_INIT;
+    struct subscription s;
+    struct bucket *bucket;
+    int r = webhook_find(domain, call->token, &arena, &s, err);
+
+    if (r < 0)
+        return -1;
+    if (r == 0 || !s.active)
+        return err_set(err, ERR_NOT_FOUND, "there is no such webhook");
+    bucket = bucket_of(gate, s.n);
+    if (!let_in(gate, bucket))
+        return err_set(err, ERR_RATE_LIMITED,
+                       "this webhook takes %u calls a minute, %u at once; again in %d s",
+                       gate->limits.per_minute, gate->limits.burst, wait_s(gate, bucket));
+    if (check_call(call, err) < 0)
+        return -1;
+    r = queue_call(domain, &s, call, now_ms, err);
+    if (r < 0 || webhook_count(domain, s.n, 1, bucket->refused, now_ms, err) < 0)
+        return -1;
+    bucket->refused = 0;
+    return r;
+}

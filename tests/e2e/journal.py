@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""The journal over REST and at the terminal, against the daemon."""
+import http.client
+import json
+
+from harness import expect, expect_eq, expect_in, main, test
+
+TYPES = ["categories", "labels", "tasks", "checklists", "checklist-items", "time-entries",
+         "day-plans", "day-plan-blocks", "ratings", "entries", "attachments", "entry-links"]
+
+
+def raw(daemon, method, path, body=None, **headers):
+    """Status, headers and bytes."""
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=60)
+    names = {name.replace("_", "-"): value for name, value in headers.items()}
+    connection.request(method, "/api/v1" + path, body,
+                       {"Authorization": f"Bearer {daemon.token()}", **names})
+    answer = connection.getresponse()
+    content = answer.read()
+    connection.close()
+    return answer.status, answer.headers, content
+
+
+def refused(daemon, method, path, body, status, *words):
+    answer = daemon.ask(method, path, body, status=status)
+    for word in words:
+        expect_in(word, answer["error"]["message"])
+
+
+@test
+def records_of_every_type_are_made_changed_deleted_and_restored(box):
+    daemon = box.serve()
+    ask = daemon.ask
+    home = ask("POST", "/journal/categories", {"id": "home", "name": "Home"}, status=201)
+    expect_eq(home["id"], "home")
+    task = ask("POST", "/journal/tasks", {"title": "Fix the fence", "categoryId": "home",
+                                          "due": "2026-03-01", "priority": "P1",
+                                          "labels": ["garden", "Garden"]}, status=201)
+    expect_eq((task["status"], task["priority"], len(task["labelIds"])), ("OPEN", "P1", 1))
+    made = {
+        "checklists": {"taskId": task["id"], "title": "Steps"},
+        "time-entries": {"taskId": task["id"], "startedAt": "2026-02-18T09:00:00Z",
+                         "endedAt": "2026-02-18T10:30:00Z", "description": "first half"},
+        "day-plans": {"planDate": "2026-02-18"},
+        "entries": {"kind": "workout", "subtype": "run", "durationMs": 1800000},
+        "entry-links": {"relation": "related", "fromType": "task", "fromId": task["id"],
+                        "toType": "category", "toId": "home"},
+    }
+    ids = {name: ask("POST", f"/journal/{name}", fields, status=201)["id"]
+           for name, fields in made.items()}
+    expect_eq(ids["day-plans"], "dayplan-2026-02-18")
+    rating = ask("POST", "/journal/ratings", {"targetType": "task", "targetId": task["id"],
+                                              "dimension": "joy", "value": 4})
+    again = ask("POST", "/journal/ratings", {"targetType": "task", "targetId": task["id"],
+                                             "dimension": "joy", "value": 2})
+    expect_eq((again["id"], again["value"]), (rating["id"], 2))
+    items = ask("POST", f"/journal/checklists/{ids['checklists']}/items",
+                {"titles": ["buy wood", "paint"]}, status=201)["items"]
+    whole = ask("GET", f"/journal/tasks/{task['id']}")
+    expect_eq([i["title"] for i in whole["checklists"][0]["items"]], ["buy wood", "paint"])
+    expect_eq(whole["timeMs"], 5400000)
+    expect_eq(len(whole["links"]), 1)
+    expect_eq([label["name"] for label in whole["labels"]], ["garden"])
+    changed = ask("PATCH", f"/journal/tasks/{task['id']}", {"due": None, "status": "DONE"})
+    expect("due" not in changed and "closedAt" in changed, changed)
+    ask("DELETE", f"/journal/checklists/{ids['checklists']}", status=204)
+    refused(daemon, "GET", f"/journal/checklist-items/{items[0]['id']}", None, 404, "deleted")
+    ask("POST", f"/journal/checklists/{ids['checklists']}/restore", {})
+    expect_eq(ask("GET", f"/journal/checklist-items/{items[0]['id']}")["title"], "buy wood")
+    for name in TYPES:
+        expect("items" in ask("GET", f"/journal/{name}"), name)
+    daemon.stop()
+
+
+@test
+def what_is_wrong_is_named_with_its_place(box):
+    daemon = box.serve()
+    refused(daemon, "POST", "/journal/tasks", {}, 422, "/title", "missing")
+    refused(daemon, "POST", "/journal/tasks", {"title": "x", "due": "tomorrow"}, 422, "/due")
+    refused(daemon, "POST", "/journal/tasks", {"title": "x", "colour": 1}, 422, "colour")
+    refused(daemon, "POST", "/journal/tasks", {"title": "x", "categoryId": "no"}, 422, "/categoryId")
+    refused(daemon, "POST", "/journal/tasks", {"title": "x", "labels": [1]}, 422, "/labels/0")
+    refused(daemon, "GET", "/journal/tasks?order=size", None, 400, "due, priority or updated")
+    refused(daemon, "GET", "/journal/tasks?limit=0", None, 400, "1 to 500")
+    refused(daemon, "GET", "/journal/tasks?after=x", None, 400, "cursor")
+    refused(daemon, "GET", "/journal/entries?after=x", None, 400, "cursor")
+    refused(daemon, "GET", "/journal/entries?from=monday", None, 400, "2026-02-18")
+    refused(daemon, "GET", "/journal/tasks/none", None, 404, "no task")
+    refused(daemon, "GET", "/journal/days/2026-02-30", None, 400, "not a day")
+    refused(daemon, "POST", "/journal/timer/stop", {}, 404)
+    refused(daemon, "POST", "/journal/quick", {"text": "  "}, 400, "/text")
+    refused(daemon, "PUT", "/journal/days/2026-02-18/blocks",
+            {"upserts": [{"startTime": "2026-02-18T10:00:00Z"}]}, 422, "/upserts/0", "endTime")
+    refused(daemon, "GET", "/journal/unicorns", None, 404)
+    daemon.stop()
+
+
+@test
+def what_is_sent_twice_is_done_once(box):
+    daemon = box.serve()
+    body = json.dumps({"title": "Once"})
+    first = raw(daemon, "POST", "/journal/tasks", body, Idempotency_Key="k1")
+    again = raw(daemon, "POST", "/journal/tasks", body, Idempotency_Key="k1")
+    expect_eq((first[0], again[0]), (201, 201))
+    expect_eq(first[2], again[2])
+    other = raw(daemon, "POST", "/journal/tasks", json.dumps({"title": "Other"}),
+                Idempotency_Key="k1")
+    expect_eq(other[0], 409)
+    expect_eq(len(daemon.ask("GET", "/journal/tasks")["items"]), 1)
+    daemon.stop()
+
+
+@test
+def a_day_is_planned_timed_and_rated(box):
+    daemon = box.serve()
+    ask = daemon.ask
+    task = ask("POST", "/journal/quick", {"text": "Fix fence 2h #home"})["task"]
+    expect_eq((task["title"], task["estimateMinutes"]), ("Fix fence", 120))
+    preview = ask("POST", "/journal/quick", {"text": "Call mum tomorrow", "preview": True})
+    expect("task" not in preview and preview["parsed"]["title"] == "Call mum", preview)
+    day = ask("GET", "/journal/days/today")
+    begin = day["from"]
+    block = {"startTime": begin, "endTime": begin[:14] + "30:00Z", "taskId": task["id"]}
+    day = ask("PUT", f"/journal/days/{day['day']}/blocks", {"upserts": [block]})
+    expect_eq([b["taskId"] for b in day["blocks"]], [task["id"]])
+    expect_eq([t["id"] for t in day["tasks"]], [task["id"]])
+    refused(daemon, "PUT", f"/journal/days/{day['day']}/blocks", {"upserts": [block]}, 409,
+            "/startTime", "before block")
+    day = ask("PUT", f"/journal/days/{day['day']}/pins", {"taskIds": [task["id"]]})
+    expect_eq(day["plan"]["pinnedTaskIds"], [task["id"]])
+    expect_eq(ask("GET", "/journal/timer"), {"entry": None})
+    entry = ask("POST", "/journal/timer/start", {"taskId": task["id"]})["entry"]
+    expect_eq(ask("GET", "/journal/timer")["entry"]["id"], entry["id"])
+    expect("endedAt" in ask("POST", "/journal/timer/stop", {})["entry"], "it runs on")
+    ask("POST", "/journal/ratings", {"targetType": "dayPlan", "targetId": f"dayplan-{day['day']}",
+                                     "dimension": "energy", "value": 5})
+    summary = ask("GET", f"/journal/ratings/summary?from={day['day']}")["items"]
+    expect_eq([(s["dimension"], s["count"], s["mean"]) for s in summary], [("energy", 1, 5)])
+    follow = ask("POST", f"/journal/tasks/{task['id']}/follow-up", {"title": "Paint fence",
+                                                                   "closeAs": "DONE"})
+    expect_eq(follow["task"]["title"], "Paint fence")
+    expect_eq(ask("GET", f"/journal/tasks/{task['id']}")["status"], "DONE")
+    daemon.stop()
+
+
+@test
+def lists_go_on_at_their_cursor(box):
+    daemon = box.serve()
+    for i in range(7):
+        daemon.ask("POST", "/journal/tasks", {"title": f"t{i}", "due": f"2026-03-0{i + 1}"},
+                   status=201)
+        daemon.ask("POST", "/journal/entries", {"kind": "note", "title": f"n{i}"}, status=201)
+    for path in ("/journal/tasks", "/journal/entries"):
+        seen, after = [], ""
+        while True:
+            page = daemon.ask("GET", f"{path}?limit=3{after}")
+            seen += [item["title"][1] for item in page["items"]]
+            if "next" not in page:
+                break
+            after = f"&after={page['next']}"
+        expect_eq("".join(seen), "0123456")
+    daemon.stop()
+
+
+@test
+def files_of_entries_come_back_as_they_were(box):
+    daemon = box.serve()
+    note = daemon.ask("POST", "/journal/entries", {"kind": "audio", "title": "memo"}, status=201)
+    content = bytes(range(256)) * 40
+    status, _, body = raw(daemon, "POST",
+                          f"/journal/attachments?entryId={note['id']}&fileName=memo.ogg", content,
+                          Content_Type="audio/ogg")
+    expect_eq(status, 201)
+    record = json.loads(body)
+    expect_eq((record["size"], record["contentType"]), (len(content), "audio/ogg"))
+    status, headers, body = raw(daemon, "GET", f"/journal/attachments/{record['id']}/content")
+    expect_eq((status, headers["Content-Type"], headers["Content-Disposition"]),
+              (200, "audio/ogg", "attachment"))
+    expect_eq(body, content)
+    refused(daemon, "POST", "/journal/attachments?entryId=none&fileName=x", None, 404)
+    daemon.stop()
+
+
+main()

@@ -1,0 +1,284 @@
+/* Quick add. SPDX-License-Identifier: MIT */
+#include "journal/list.h"
+#include "journal/quick.h"
+#include "rig.h"
+
+#define TODAY "2026-02-18" /* a Wednesday */
+
+/* title | due | estimate | priority | category | labels | items | notes, empty ones left out at the
+ * end */
+static const char *parsed(struct test *t, const char *text, const char *today)
+{
+    AUTO_BUF out = BUF_INIT(100000);
+    struct quick q;
+    struct err err = ERR_INIT;
+
+    if (quick_parse(str_from(text), str_from(today), &t->arena, &q, &err) < 0)
+        return arena_printf(&t->arena, "error: %s", err_message(&err, 0));
+    buf_printf(&out, "%.*s|%s|", STR_ARG(q.title), q.due);
+    if (q.estimate_min)
+        buf_printf(&out, "%lld", (long long)q.estimate_min);
+    buf_add_char(&out, '|');
+    if (q.priority >= 0)
+        buf_printf(&out, "P%d", q.priority);
+    buf_printf(&out, "|%.*s|", STR_ARG(q.category));
+    for (size_t i = 0; i < q.label_count; i++)
+        buf_printf(&out, "%s%.*s", i ? "," : "", STR_ARG(q.labels[i]));
+    buf_add_char(&out, '|');
+    for (size_t i = 0; i < q.item_count; i++)
+        buf_printf(&out, "%s%.*s", i ? "," : "", STR_ARG(q.items[i]));
+    buf_printf(&out, "|%.*s", STR_ARG(q.notes));
+    while (out.n > 0 && out.p[out.n - 1] == '|')
+        out.p[--out.n] = '\0';
+    return arena_text(&t->arena, buf_text(&out));
+}
+
+TEST(words_become_a_task)
+{
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
+        { "Fix fence", "Fix fence" },
+        { "Fix fence tomorrow 2h #home", "Fix fence|2026-02-19|120|||home" },
+        { "Fix fence tomorrow 2h #home !1 @garden due:friday",
+          "Fix fence tomorrow|2026-02-20|120|P1|garden|home" },
+        { "  Fix \t fence  ", "Fix fence" },
+        /* days */
+        { "Call mum today", "Call mum|2026-02-18" },
+        { "Call mum TONIGHT", "Call mum|2026-02-18" },
+        { "Call mum Tomorrow!", "Call mum|2026-02-19" },
+        { "Call mum wednesday", "Call mum|2026-02-25" },
+        { "Call mum thursday", "Call mum|2026-02-19" },
+        { "Call mum on Sunday", "Call mum|2026-02-22" },
+        { "Call mum by fri", "Call mum|2026-02-20" },
+        { "Buy sun cream", "Buy sun cream" },
+        { "Sat nav update", "Sat nav update" },
+        { "Call mum next week", "Call mum|2026-02-23" },
+        { "Call mum next wednesday", "Call mum|2026-02-25" },
+        { "Call mum next friday", "Call mum|2026-02-27" },
+        { "Call mum next month", "Call mum|2026-03-01" },
+        { "Call the next person", "Call the next person" },
+        { "Call mum in 3 days", "Call mum|2026-02-21" },
+        { "Call mum in a week", "Call mum|2026-02-25" },
+        { "Call mum in 2 months", "Call mum|2026-04-18" },
+        { "Call mum in 0 days", "Call mum in 0 days" },
+        { "Call mum in 99999 days", "Call mum in 99999 days" },
+        { "Pay rent 12.5.", "Pay rent|2026-05-12" },
+        { "Pay rent 1.2.", "Pay rent|2027-02-01" },
+        { "Pay rent 18.2.", "Pay rent|2026-02-18" },
+        { "Pay rent 29.2.", "Pay rent|2028-02-29" },
+        { "Pay rent 24.12.2026", "Pay rent|2026-12-24" },
+        { "Pay rent 31.2.", "Pay rent 31.2." },
+        { "Pay 12.5 euro", "Pay 12.5 euro" },
+        { "Pay rent 2026-12-24", "Pay rent|2026-12-24" },
+        { "Pay rent 2026-13-24", "Pay rent 2026-13-24" },
+        { "Pay rent due:24.12", "Pay rent|2026-12-24" },
+        { "Pay rent due: in 3 days", "Pay rent|2026-02-21" },
+        { "Pay rent due:next week", "Pay rent|2026-02-23" },
+        { "Pay rent due friday", "Pay rent|2026-02-20" },
+        { "Pay rent due:fryday", "Pay rent due:fryday" },
+        { "Pay rent due:", "Pay rent due:" },
+        { "Pay rent due:2026-12-24T16:00 today", "Pay rent today|2026-12-24T16:00" },
+        { "Plan Friday meeting tomorrow", "Plan Friday meeting|2026-02-19" },
+        /* times */
+        { "Meet Ada tomorrow at 16:00", "Meet Ada|2026-02-19T16:00" },
+        { "Meet Ada tomorrow 9:30", "Meet Ada|2026-02-19T09:30" },
+        { "Meet Ada at 4pm", "Meet Ada|2026-02-18T16:00" },
+        { "Meet Ada at 12am friday", "Meet Ada|2026-02-20T00:00" },
+        { "Meet Ada at 12:15pm", "Meet Ada|2026-02-18T12:15" },
+        { "Meet Ada at noon", "Meet Ada|2026-02-18T12:00" },
+        { "Meet Ada at 25:00", "Meet Ada at 25:00" },
+        { "Meet Ada at 13pm", "Meet Ada at 13pm" },
+        { "Mix paint 4:30", "Mix paint 4:30" },
+        { "Meet Ada at home", "Meet Ada at home" },
+        { "Meet Ada tomorrow, at 16:00, #work", "Meet Ada|2026-02-19T16:00||||work" },
+        /* durations */
+        { "Read 90m", "Read||90" },
+        { "Read 1h30", "Read||90" },
+        { "Read 1h30m", "Read||90" },
+        { "Read 1.5h", "Read||90" },
+        { "Read for 2 hours", "Read||120" },
+        { "Read 45 minutes", "Read||45" },
+        { "Read 45min.", "Read||45" },
+        { "Buy 2 m cable", "Buy 2 m cable" },
+        { "Run 10km", "Run 10km" },
+        { "Read 0h", "Read 0h" },
+        { "Read 1h75", "Read 1h75" },
+        { "Read 30m15", "Read 30m15" },
+        { "Read 9999999h", "Read 9999999h" },
+        { "Wait for me", "Wait for me" },
+        /* signs */
+        { "Fix #home #Garden #HOME", "Fix|||||home,Garden" },
+        { "See issue #12", "See issue #12" },
+        { "See issue #12a", "See issue|||||12a" },
+        { "C# is # nice", "C# is # nice" },
+        { "Mail ada@example.org", "Mail ada@example.org" },
+        { "Fix @a @b", "Fix @a||||b" },
+        { "Fix !0", "Fix|||P0" },
+        { "Fix !p3", "Fix|||P3" },
+        { "Fix !4 !now !", "Fix !4 !now !" },
+        { "Fix #grün", "Fix|||||grün" },
+        /* escapes and quotes */
+        { "Write \\#not a label", "Write #not a label" },
+        { "Watch \\tomorrow never dies", "Watch tomorrow never dies" },
+        { "Watch \"Tomorrow never dies\" friday", "Watch \"Tomorrow never dies\"|2026-02-20" },
+        { "Clean \\ slash", "Clean \\ slash" },
+        { "due:\\friday x", "due:\\friday x" },
+        /* lines */
+        { "Party friday\n- cake\n* drinks\n[ ] music\nAsk Ada first\n\n- [ ] lights",
+          "Party|2026-02-20|||||cake,drinks,music,lights|Ask Ada first" },
+        { "Party\r\n- cake\r\n", "Party||||||cake" },
+        /* nothing to do */
+        { "", "error: the text does not say what is to be done" },
+        { "tomorrow #home", "error: the text does not say what is to be done" },
+        { "\n- cake", "error: the text does not say what is to be done" },
+        { ",", "error: the text does not say what is to be done" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *got = parsed(t, cases[i].text, TODAY);
+
+        if (strcmp(got, cases[i].expected) != 0)
+            test_case_failed("\"%s\"\n    is %s\n    not %s", cases[i].text, got,
+                             cases[i].expected);
+        else
+            test_case_passed();
+    }
+}
+
+TEST(days_are_counted_from_any_day)
+{
+    ASSERT_TEXT(parsed(t, "x tomorrow", "2026-12-31"), "x|2027-01-01");
+    ASSERT_TEXT(parsed(t, "x tomorrow", "2028-02-28"), "x|2028-02-29");
+    ASSERT_TEXT(parsed(t, "x monday", "2026-02-22"), "x|2026-02-23");
+    ASSERT_TEXT(parsed(t, "x sunday", "2026-02-22"), "x|2026-03-01");
+    ASSERT_TEXT(parsed(t, "x next week", "2026-02-23"), "x|2026-03-02");
+    ASSERT_TEXT(parsed(t, "x in 1 month", "2026-01-31"), "x|2026-02-28");
+    ASSERT_TEXT(parsed(t, "x next month", "2026-12-31"), "x|2027-01-01");
+    ASSERT_TEXT(parsed(t, "x tomorrow", "someday"), "error: \"someday\" is not a day; write "
+                                                    "YYYY-MM-DD");
+}
+
+TEST(every_weekday_is_one_to_seven_days_away)
+{
+    static const char *const names[] = { "monday", "tuesday",  "wednesday", "thursday",
+                                         "friday", "saturday", "sunday" };
+
+    for (int i = 0; i < 7; i++) {
+        const char *text = arena_printf(&t->arena, "x %s", names[(2 + i + 1) % 7]);
+
+        ASSERT_TEXT(parsed(t, text, TODAY), arena_printf(&t->arena, "x|2026-02-%d", 18 + i + 1));
+    }
+}
+
+TEST(what_was_understood_has_its_place)
+{
+    static const char text[] = "Größe 🐭 messen tomorrow, at 16:00 #home !1\n- Maß";
+    struct quick q;
+    AUTO_BUF out = BUF_INIT(10000);
+    struct json_writer w = JSON_WRITER(&out);
+
+    ASSERT_OK(quick_parse(str_from(text), STR(TODAY), &t->arena, &q, &t->err));
+    ASSERT_EQ(q.span_count, 5);
+    for (size_t i = 1; i < q.span_count; i++)
+        ASSERT(q.spans[i - 1].end <= q.spans[i].start);
+    ASSERT_STR(str_of(text + q.spans[0].start, q.spans[0].end - q.spans[0].start), "tomorrow");
+    ASSERT_STR(str_of(text + q.spans[1].start, q.spans[1].end - q.spans[1].start), "at 16:00");
+    ASSERT_STR(str_of(text + q.spans[2].start, q.spans[2].end - q.spans[2].start), "#home");
+    quick_write(&w, &q);
+    ASSERT_OK(json_write_end(&w));
+    ASSERT_TEXT(buf_text(&out),
+                "{\"title\":\"Größe 🐭 messen\",\"due\":\"2026-02-19T16:00\",\"priority\":\"P1\","
+                "\"labels\":[\"home\"],\"items\":[\"Maß\"],\"spans\":["
+                "{\"kind\":\"day\",\"start\":16,\"end\":24,\"value\":\"2026-02-19\"},"
+                "{\"kind\":\"time\",\"start\":26,\"end\":34,\"value\":\"16:00\"},"
+                "{\"kind\":\"label\",\"start\":35,\"end\":40,\"value\":\"home\"},"
+                "{\"kind\":\"priority\",\"start\":41,\"end\":43,\"value\":\"P1\"},"
+                "{\"kind\":\"item\",\"start\":44,\"end\":49,\"value\":\"Maß\"}]}");
+}
+
+TEST(long_and_broken_texts_are_refused_or_bounded)
+{
+    AUTO_BUF text = BUF_INIT(1 << 20);
+    struct quick q;
+
+    for (int i = 0; i < QUICK_TEXT_MAX / 5 + 1; i++)
+        buf_add_text(&text, "#ab\n ");
+    ASSERT_FAILS(quick_parse(buf_str(&text), STR(TODAY), &t->arena, &q, &t->err), ERR_BAD_REQUEST);
+    ASSERT_FAILS(quick_parse(STR("x\xff"), STR(TODAY), &t->arena, &q, &t->err), ERR_BAD_REQUEST);
+    ASSERT_FAILS(quick_parse(STR("x\0y"), STR(TODAY), &t->arena, &q, &t->err), ERR_BAD_REQUEST);
+    buf_clear(&text);
+    for (int i = 0; i < 501; i++)
+        buf_add_char(&text, 'x');
+    ASSERT_FAILS(quick_parse(buf_str(&text), STR(TODAY), &t->arena, &q, &t->err), ERR_BAD_REQUEST);
+    buf_clear(&text);
+    for (int i = 0; i < 30; i++)
+        buf_printf(&text, "#l%d ", i);
+    buf_add_text(&text, "x");
+    ASSERT_OK(quick_parse(buf_str(&text), STR(TODAY), &t->arena, &q, &t->err));
+    ASSERT_EQ(q.label_count, QUICK_LABELS_MAX);
+    ASSERT_CONTAINS(arena_copy(&t->arena, q.title.p, q.title.n), "#l29 x");
+    buf_clear(&text);
+    buf_add_text(&text, "x");
+    for (int i = 0; i < 200; i++)
+        buf_printf(&text, "\n- item %d", i);
+    ASSERT_OK(quick_parse(buf_str(&text), STR(TODAY), &t->arena, &q, &t->err));
+    ASSERT_EQ(q.item_count, QUICK_ITEMS_MAX);
+    ASSERT(q.span_count <= QUICK_SPANS_MAX);
+    ASSERT(q.notes.n > 0);
+    buf_clear(&text);
+    for (int i = 0; i < 1000; i++)
+        buf_add_text(&text, "a ");
+    ASSERT_FAILS(quick_parse(buf_str(&text), STR(TODAY), &t->arena, &q, &t->err), ERR_BAD_REQUEST);
+}
+
+DB_TEST(a_quick_task_is_there_with_all_that_was_said)
+{
+    AUTO_RIG rig;
+    struct quick q;
+    struct record task, **labels, *lists, *items;
+    struct record_filter of = { .type = RECORD_CHECKLIST };
+    size_t n, *counts;
+    bool more;
+
+    rig_open(&rig, t);
+    rig_add_as(&rig, RECORD_CATEGORY, "g", "{'name':'Garden'}");
+    ASSERT_OK(quick_parse(STR("Fix fence tomorrow 2h #home #urgent !1 @garden\n- wood\n- paint"),
+                          STR(TODAY), &t->arena, &q, &t->err));
+    ASSERT_OK(quick_add(rig_begin(&rig), &q, &task, &t->err));
+    rig_end(&rig);
+    task = rig_get(&rig, RECORD_TASK, task.id);
+    ASSERT_STR(record_str(&task, "title"), "Fix fence");
+    ASSERT_STR(record_str(&task, "due"), "2026-02-19");
+    ASSERT_STR(record_str(&task, "categoryId"), "g");
+    ASSERT_STR(record_str(&task, "priority"), "P1");
+    ASSERT_EQ(record_i64(&task, "estimateMinutes"), 120);
+    ASSERT_OK(task_labels_of(rig.journal, &task, 1, &t->arena, &labels, &counts, &t->err));
+    ASSERT_EQ(counts[0], 2);
+    of.parent = task.id;
+    ASSERT_OK(record_list(rig.journal, &of, &t->arena, &lists, &n, &more, &t->err));
+    ASSERT_EQ(n, 1);
+    of = (struct record_filter){ .type = RECORD_CHECKLIST_ITEM, .parent = lists[0].id };
+    ASSERT_OK(record_list(rig.journal, &of, &t->arena, &items, &n, &more, &t->err));
+    ASSERT_EQ(n, 2);
+    ASSERT_STR(record_str(&items[0], "title"), "wood");
+}
+
+DB_TEST(a_category_that_is_not_there_is_asked_for)
+{
+    AUTO_RIG rig;
+    struct quick q;
+
+    rig_open(&rig, t);
+    rig_add_as(&rig, RECORD_CATEGORY, "g", "{'name':'Garden'}");
+    ASSERT_OK(quick_parse(STR("x @Gardn"), STR(TODAY), &t->arena, &q, &t->err));
+    ASSERT_FAILS(quick_add(rig_begin(&rig), &q, NULL, &t->err), ERR_NOT_FOUND);
+    rig_drop(&rig);
+    ASSERT_TEXT(err_message(&t->err, 0),
+                "there is no category \"Gardn\"; did you mean \"Garden\"?");
+    t->err = ERR_INIT;
+    ASSERT_OK(quick_parse(STR("x @zzz"), STR(TODAY), &t->arena, &q, &t->err));
+    ASSERT_FAILS(quick_add(rig_begin(&rig), &q, NULL, &t->err), ERR_NOT_FOUND);
+    rig_drop(&rig);
+    ASSERT_TEXT(err_message(&t->err, 0), "there is no category \"zzz\"; make it first");
+}

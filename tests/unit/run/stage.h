@@ -16,8 +16,11 @@
 #define STAGE_EFFECTS 1024
 #define STAGE_REPLIES 1024
 
+struct stage;
+
 struct stage {
     struct test *t;
+    const struct stage_more *more;
     struct clock_fake clock;
     struct loop *loop;
     struct db_fault fault; /* of the domain: set at any time */
@@ -68,6 +71,15 @@ struct stage {
 };
 
 struct stage *stage_new(struct test *t);
+/* What stands on the runner too, made and ended with it; host_id NULL: the database's own. */
+struct stage_more {
+    const char *host_id;
+    void (*up)(struct stage *stage, void *arg);   /* the runner is there */
+    void (*down)(struct stage *stage, void *arg); /* before it is stopped */
+    void (*gone)(struct stage *stage, void *arg); /* after the loop, before the domain */
+    void *arg;
+};
+struct stage *stage_new_with(struct test *t, const struct stage_more *more);
 void stage_free(struct stage *stage);
 /* As if the process had been killed and started again: nothing is said goodbye to. */
 void stage_crash(struct stage *stage);

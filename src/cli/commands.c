@@ -42,6 +42,8 @@ const struct cli_command *const cli_commands[] = {
     &cli_cmd_timer_list,
     &cli_cmd_timer_next,
     &cli_cmd_timer_rm,
+    &cli_cmd_wake,
+    &cli_cmd_wakes,
     &cli_cmd_memory_ls,
     &cli_cmd_memory_cat,
     &cli_cmd_memory_history,

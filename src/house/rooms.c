@@ -51,6 +51,22 @@ static void open_journal(struct rooms *rooms, const struct rooms_config *config)
         .loop = config->loop, .domain = config->journal, .change = rooms->change });
 }
 
+/* What agents may not read does not wake them either; nor does what Dormouse itself writes. */
+static struct folder_rules unwatched(struct rooms *rooms, const struct rooms_config *config)
+{
+    const char *const *denied = config->sandbox.deny_read;
+    const char **all;
+    size_t n = 0;
+
+    while (denied && denied[n])
+        n++;
+    all = ARENA_NEW_N(&rooms->arena, const char *, n + 1);
+    for (size_t i = 0; i < n; i++)
+        all[i] = denied[i];
+    all[n] = config->data_dir;
+    return (struct folder_rules){ all, n + 1 };
+}
+
 static int open_waker(struct rooms *rooms, const struct rooms_config *config, struct err *err)
 {
     const struct waker_config how = { .loop = config->loop,
@@ -58,7 +74,8 @@ static int open_waker(struct rooms *rooms, const struct rooms_config *config, st
                                       .journal = rooms->journal,
                                       .change = rooms->change,
                                       .runner = rooms->runner,
-                                      .kill = rooms->kill };
+                                      .kill = rooms->kill,
+                                      .folders = unwatched(rooms, config) };
 
     return waker_new(&how, &rooms->waker, err);
 }

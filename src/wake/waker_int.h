@@ -23,6 +23,7 @@ struct waker {
     struct reader *reader;
     struct clockwork *clockwork;
     struct webhook_gate *gate;
+    struct folders *folders;
     struct loop_timer look;  /* something may be due: take() */
     struct loop_timer alarm; /* the next one is due, by the wall clock */
     struct loop_timer timer; /* ... and by as much time as lies between now and then */

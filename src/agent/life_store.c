@@ -91,10 +91,10 @@ static int end_wakes(struct domain *domain, int64_t agent_n, int64_t now_ms, str
     AUTO(stmt) gone = NULL;
 
     if (db_prepare(domain_db(domain),
-                   SQL("INSERT INTO wake_runs (run_key, agent_n, reason, reason_id, thread_id,"
+                   SQL("INSERT INTO wake_runs (n, run_key, agent_n, reason, reason_id, thread_id,"
                        " scheduled_at, logical_change_key, payload, status, why, error_code,"
                        " attempts, created_at, ended_at)"
-                       " SELECT run_key, agent_n, reason, reason_id, thread_id, scheduled_at,"
+                       " SELECT n, run_key, agent_n, reason, reason_id, thread_id, scheduled_at,"
                        " logical_change_key, payload, 'skipped_destroyed',"
                        " 'the agent was destroyed', 'agent_destroyed', attempts, created_at, ?"
                        " FROM wake_queue WHERE agent_n = ? ORDER BY n"

@@ -79,6 +79,9 @@ static void find_word(struct stmt *q, struct arena *arena, struct agent_status *
                 : arena_printf(arena, "%lld runs are under way", (long long)status->runs_open));
     else if (str_is(stmt_str(q, "status"), "failed"))
         say(status, AGENT_FAILING, stmt_i64(q, "ended_at"), first_sentence(q, arena));
+    else if (agent->lifecycle == AGENT_DORMANT)
+        say(status, AGENT_ASLEEP, agent->updated_at,
+            "it is dormant: changes and timers do not wake it");
     else
         say(status, AGENT_ASLEEP, status->last_run_at ? stmt_i64(q, "ended_at") : agent->created_at,
             status->last_run_at ? "its last run has ended" : "nothing has woken it yet");

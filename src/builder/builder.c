@@ -129,6 +129,21 @@ static int no_nul(const char *what, struct str text, struct err *err)
     return 0;
 }
 
+static int read_life(const struct builder_form *form, struct arena *arena, struct agent *ret_agent,
+                     struct err *err)
+{
+    if (no_nul("the mode", form->mode, err) < 0 ||
+        no_nul("the categories", form->categories, err) < 0)
+        return -1;
+    if (form->given & AGENT_MODE)
+        ret_agent->mode = text_of(form->mode, arena);
+    if (form->given & AGENT_CATEGORIES)
+        ret_agent->allowed_category_ids = text_of(form->categories, arena);
+    if (form->given & AGENT_SESSION_TTL)
+        ret_agent->session_ttl_ms = form->session_ttl_ms;
+    return 0;
+}
+
 /* What is given, as members of an agent. */
 static int read_form(struct builder *builder, const struct builder_form *form, struct arena *arena,
                      struct agent *ret_agent, struct err *err)
@@ -153,7 +168,7 @@ static int read_form(struct builder *builder, const struct builder_form *form, s
         ret_agent->auto_approve_memory = form->auto_approve_memory;
     if (form->given & AGENT_PAUSED)
         ret_agent->paused = form->paused;
-    return 0;
+    return read_life(form, arena, ret_agent, err);
 }
 
 static const char *tool_list(const char *const *names, struct arena *arena)
@@ -294,6 +309,23 @@ int builder_create(struct builder *builder, const struct builder_form *form, str
     return builder_create_from(builder, form, STR_NONE, arena, ret_agent, err);
 }
 
+/* The end of a life is no setting: it is asked for by name. */
+static int change_life(struct builder *builder, struct str id, struct str lifecycle,
+                       struct err *err)
+{
+    const struct builder_config *config = &builder->config;
+    enum agent_lifecycle to = agent_lifecycle_of(lifecycle);
+
+    if (!lifecycle.n)
+        return 0;
+    if (to != AGENT_ACTIVE && to != AGENT_DORMANT)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "lifecycle can be set to active or dormant, not to \"%.*s\"",
+                       STR_ARG(utf8_truncate(lifecycle, 40)));
+    return agent_set_lifecycle(config->agent_domain, config->change, id, to, builder_now(builder),
+                               err);
+}
+
 int builder_change(struct builder *builder, struct str id, const struct builder_form *form,
                    struct arena *arena, struct agent *ret_agent, struct err *err)
 {
@@ -304,7 +336,8 @@ int builder_change(struct builder *builder, struct str id, const struct builder_
         return err_set(err, ERR_BAD_REQUEST, "%s is part of Dormouse and can't be changed", to.id);
     if (read_form(builder, form, arena, &to, err) < 0 ||
         agent_change(config->agent_domain, config->change, &to, form->given & 0xffff,
-                     builder_now(builder), err) < 0)
+                     builder_now(builder), err) < 0 ||
+        change_life(builder, id, form->lifecycle, err) < 0)
         return -1;
     return agent_get(config->agent_domain, id, arena, ret_agent, err);
 }

@@ -58,6 +58,10 @@ struct builder_form {
     struct str tools; /* JSON list of names; empty: what its kind has */
     struct str template;
     struct str patterns; /* JSON list of names, added to the instructions */
+    struct str mode;
+    struct str categories; /* JSON list of ids, or ["*"] */
+    int64_t session_ttl_ms;
+    struct str lifecycle; /* of a change: active or dormant; empty: as it is */
     bool auto_approve_memory, paused;
 };
 

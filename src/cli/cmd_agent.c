@@ -156,6 +156,8 @@ static void print_agent(struct json_object *agent)
     print_text("template", member(agent, "template"));
     print_text("model", member(agent, "model").n ? member(agent, "model") : STR("default"));
     print_tools(json_find(agent, "tools"));
+    print_text("life", member(agent, "lifecycle"));
+    print_text("mode", member(agent, "mode"));
     print_text("memory", automatic ? STR("harmless writes need no approval")
                                    : STR("every write needs your approval"));
     print_number("waiting", json_find(agent, "pending"));

@@ -71,6 +71,43 @@ static int put_auto_approve(struct json_writer *w, const struct cli_args *args)
     return 0;
 }
 
+/* "none" is an empty list, "all" every category. */
+static void put_categories(struct json_writer *w, const char *typed)
+{
+    struct str rest = str_from(typed), id;
+
+    if (!typed)
+        return;
+    json_write_key(w, "allowedCategoryIds");
+    json_write_array_begin(w);
+    if (strcmp(typed, "all") == 0)
+        json_write_text(w, "*");
+    else
+        while (strcmp(typed, "none") != 0 && str_split(&rest, ',', &id))
+            if (str_trim(id).n)
+                json_write_str(w, str_trim(id));
+    json_write_array_end(w);
+}
+
+static int put_life(struct json_writer *w, const struct cli_args *args, bool create,
+                    struct err *err)
+{
+    const char *seconds = cli_value(args, "session-ttl");
+    int64_t value;
+
+    put(w, "mode", cli_value(args, "mode"));
+    if (!create)
+        put(w, "lifecycle", cli_value(args, "lifecycle"));
+    put_categories(w, cli_value(args, "categories"));
+    if (!seconds)
+        return 0;
+    if (str_to_i64(str_from(seconds), &value) < 0)
+        return err_set(err, ERR_BAD_REQUEST, "--session-ttl takes seconds, not \"%.40s\"", seconds);
+    json_write_key(w, "sessionTtlSeconds");
+    json_write_i64(w, value);
+    return 0;
+}
+
 static int write_form(struct buf *body, const struct cli_args *args, bool create, struct err *err)
 {
     struct json_writer w = JSON_WRITER(body);
@@ -92,7 +129,8 @@ static int write_form(struct buf *body, const struct cli_args *args, bool create
         put(&w, "model", model);
     }
     put_tools(&w, cli_value(args, "tools"));
-    if (put_instructions(&w, args, err) < 0 || put_auto_approve(&w, args) < 0)
+    if (put_instructions(&w, args, err) < 0 || put_auto_approve(&w, args) < 0 ||
+        put_life(&w, args, create, err) < 0)
         return -1;
     json_write_object_end(&w);
     if (json_write_end(&w) < 0)
@@ -156,6 +194,16 @@ static int run_create(const struct cli_args *args)
         { .name = "tools",                                                                         \
           .value = "NAMES",                                                                        \
           .help = "what it may use, separated by commas; all, none" },                             \
+        { .name = "mode",                                                                          \
+          .value = "MODE",                                                                         \
+          .help = "whether it wakes by itself, is spoken to, or both",                             \
+          .choices = "autonomous interactive hybrid" },                                            \
+        { .name = "categories",                                                                    \
+          .value = "IDS",                                                                          \
+          .help = "what it reaches of the journal, separated by commas; all, none" },              \
+        { .name = "session-ttl",                                                                   \
+          .value = "SECONDS",                                                                      \
+          .help = "after how long without a word a conversation ends" },                           \
     {                                                                                              \
         .name = "auto-approve-memory", .value = "STATE",                                           \
         .help = "whether harmless memory writes need no approval", .choices = "on off"             \
@@ -205,6 +253,10 @@ static int run_set(const struct cli_args *args)
 
 static const struct cli_option set_options[] = {
     { .name = "name", .value = "TEXT", .help = "what people call it; its id stays" },
+    { .name = "lifecycle",
+      .value = "STATE",
+      .help = "dormant: changes and timers do not wake it",
+      .choices = "active dormant" },
     FORM_OPTIONS,
     { .name = NULL },
 };

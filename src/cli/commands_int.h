@@ -113,9 +113,15 @@ extern const struct cli_command cli_cmd_threads_restore;
 extern const struct cli_command cli_cmd_threads_rm;
 extern const struct cli_command cli_cmd_threads_show;
 extern const struct cli_command cli_cmd_trace;
+extern const struct cli_command cli_cmd_timer_add;
+extern const struct cli_command cli_cmd_timer_list;
+extern const struct cli_command cli_cmd_timer_next;
+extern const struct cli_command cli_cmd_timer_rm;
 extern const struct cli_command cli_cmd_trajectories_export;
 extern const struct cli_command cli_cmd_unkill;
 extern const struct cli_command cli_cmd_verify;
 extern const struct cli_command cli_cmd_version;
+extern const struct cli_command cli_cmd_wake;
+extern const struct cli_command cli_cmd_wakes;
 
 #endif

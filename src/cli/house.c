@@ -80,8 +80,8 @@ int house_wake(struct house *house, struct err *err)
     struct rooms_config how = {
         .data_dir = house->data_dir,
         .loop = house->loop,
-        .agent = house->domains.at[DOMAIN_AGENT],
         .journal = house->domains.at[DOMAIN_JOURNAL],
+        .agent = house->domains.at[DOMAIN_AGENT],
         .secret = models_secret,
         .consent = models_consent,
         .arg = &house->access,

@@ -169,6 +169,7 @@ struct domain {
     size_t migration_count;
     struct clock *clock;
     struct rand *rand;
+    bool shared; /* others may write to it */
 };
 
 /* For transactions that are tried again when they collide: the strictest isolation. */

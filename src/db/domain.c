@@ -30,6 +30,7 @@ int domain_open(const struct domain_config *config, struct domain **ret_domain, 
     domain->rand = config->rand ? config->rand : rand_system();
     if (db_open(&how, &domain->db, err) < 0)
         return err_wrap(err, "open domain %s", config->name);
+    domain->shared = domain->db->ops == &db_postgres_ops;
     if (config->fault)
         domain->db = db_fault_wrap(domain->db, config->fault);
     if (migrate(domain->db, config->migrations, config->migration_count, domain->clock, err) < 0)
@@ -61,7 +62,7 @@ struct db *domain_db(struct domain *domain)
 
 bool domain_is_shared(const struct domain *domain)
 {
-    return domain->db->ops == &db_postgres_ops;
+    return domain->shared;
 }
 
 enum domain_health domain_health(const struct domain *domain)

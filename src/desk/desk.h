@@ -23,7 +23,7 @@ struct desk_config {
     struct change *change;
     struct tool_bed *tools;
 };
-/* Binds its tools to the bed. Outlives the bed. */
+/* Binds its tools to the bed. Outlives the bed, and ends before the loop ticks again. */
 struct desk *desk_new(const struct desk_config *config);
 void desk_free(struct desk *desk);
 AUTO_DEFINE(desk)
@@ -33,5 +33,8 @@ AUTO_DEFINE(desk)
 /* What an agent of this kind may do: capabilities as contracts name them, ending with NULL; NULL:
  * there is no profile for the kind, and what its settings say is all. */
 const char *const *desk_profile(struct str kind);
+/* The first capability of the tool that the agent's kind does not have; NULL: it may use it, as far
+ * as its kind goes. Of tools that are not the journal's its own list decides. */
+const char *desk_missing(const struct agent *agent, const struct tool_contract *contract);
 
 #endif

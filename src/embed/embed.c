@@ -81,20 +81,31 @@ static int make_directory(struct dm_house *house, const char *given, struct err 
     return 0;
 }
 
-static int open_store(struct dm_house *house, struct err *err)
+static int open_domain(struct dm_house *house, const char *name, const struct migration *migrations,
+                       size_t migration_count, struct domain **ret_domain, struct err *err)
 {
     AUTO_BUF url = BUF_INIT(8192);
-    struct domain_config how = { .name = "agent",
-                                 .migrations = migrations_agent,
-                                 .migration_count = migrations_agent_count,
+    struct domain_config how = { .name = name,
+                                 .migrations = migrations,
+                                 .migration_count = migration_count,
                                  .sync = DB_SYNC_FULL };
 
-    buf_printf(&url, "sqlite:%s/agent.sqlite", house->directory);
+    buf_printf(&url, "sqlite:%s/%s.sqlite", house->directory, name);
     how.url = buf_text(&url);
+    return domain_open(&how, ret_domain, err);
+}
+
+static int open_store(struct dm_house *house, struct err *err)
+{
     if (data_dir_prepare(house->directory, err) < 0 ||
         data_dir_lock(house->directory, &house->lock_fd, err) < 0 ||
-        domain_open(&how, &house->agent, err) < 0 || loop_new(NULL, &house->loop, err) < 0)
+        open_domain(house, "journal", migrations_journal, migrations_journal_count, &house->journal,
+                    err) < 0 ||
+        open_domain(house, "agent", migrations_agent, migrations_agent_count, &house->agent, err) <
+            0 ||
+        loop_new(NULL, &house->loop, err) < 0)
         return -1;
+    loop_attach(house->loop, house->journal);
     loop_attach(house->loop, house->agent);
     return 0;
 }
@@ -119,6 +130,7 @@ static int open_rooms(struct dm_house *house, const struct dm_agent_config *conf
     struct rooms_config how = {
         .data_dir = house->directory,
         .loop = house->loop,
+        .journal = house->journal,
         .agent = house->agent,
         .models = &house->spec,
         .model_count = house->model_call != NULL,
@@ -178,6 +190,7 @@ void dm_close(struct dm_house *house)
     rooms_release(&house->rooms);
     embed_tools_free(house);
     domain_free(house->agent);
+    domain_free(house->journal);
     if (house->lock_fd >= 0)
         close(house->lock_fd);
     if (house->temporary)

@@ -11,7 +11,7 @@
 struct dm_house {
     struct rooms rooms;
     struct loop *loop;
-    struct domain *agent;
+    struct domain *journal, *agent;
     int lock_fd;
     char *directory;
     bool temporary;

@@ -18,7 +18,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
+#include "base/file.h"
 #include "base/limits.h"
+#include "base/rand.h"
 #include "base/str.h"
 
 #define LOCK_NAME "lock"
@@ -195,4 +198,37 @@ pid_t data_dir_holder(const char *path)
         holder = read_holder(fd);
     close(fd);
     return holder;
+}
+
+/* ---- who it is ---- */
+
+static int make_host(const char *path, char ret_id[UUID_TEXT_SIZE], struct err *err)
+{
+    struct uuid_source uuids;
+
+    uuid_source_init(&uuids, clock_system(), rand_system());
+    uuid_next_text(&uuids, ret_id);
+    return file_write_atomic(path, str_from(ret_id), 0600, err);
+}
+
+int data_dir_host(const char *path, char ret_id[UUID_TEXT_SIZE], struct err *err)
+{
+    char name[LIMIT_PATH_BYTES];
+    AUTO_BUF text = BUF_INIT(256);
+    struct err why = ERR_INIT;
+    struct str id;
+
+    snprintf(name, sizeof(name), "%s/host", path);
+    if (file_read(name, &text, &why) < 0) {
+        if (why.code == ERR_NOT_FOUND)
+            return make_host(name, ret_id, err);
+        *err = why;
+        return -1;
+    }
+    id = str_trim(buf_str(&text));
+    if (!uuid_valid(id))
+        return err_set(err, ERR_INTEGRITY_FAILED,
+                       "%s does not hold a UUID; without the file a new one is made", name);
+    snprintf(ret_id, UUID_TEXT_SIZE, "%.*s", STR_ARG(id));
+    return 0;
 }

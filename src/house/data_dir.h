@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "base/uuid.h"
 
 /* typed, else $DORMOUSE_DATA, else $XDG_DATA_HOME/dormouse, else ~/.local/share/dormouse; made
  * absolute. *ret_path is to be freed. Nothing is looked at or created. */
@@ -23,5 +24,9 @@ int data_dir_lock(const char *path, int *ret_fd, struct err *err);
 /* Who holds the lock: 0 nobody, -1 someone whose number is not known, else the process. Never
  * creates anything. */
 pid_t data_dir_holder(const char *path);
+
+/* Who this data directory is among those that share a database: a UUID in DATA/host, made at the
+ * first time. Under the lock. */
+int data_dir_host(const char *path, char ret_id[UUID_TEXT_SIZE], struct err *err);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/limits.h"
+#include "house/data_dir.h"
 #include "memory/edit.h"
 #include "run/program.h"
 
@@ -29,6 +30,62 @@ static int open_policy(struct rooms *rooms, const char *data_dir, struct err *er
     sha256_text(buf_str(&text), rooms->policy_hash);
     rooms->policy_text = arena_str(&rooms->arena, buf_str(&text));
     return bp_policy_load(path, &rooms->policy, err);
+}
+
+/* Of those who share a database each has counters of its own. */
+static int open_change(struct rooms *rooms, const struct rooms_config *config, struct err *err)
+{
+    char host[UUID_TEXT_SIZE];
+    bool shared = domain_is_shared(config->agent);
+
+    if (shared && data_dir_host(config->data_dir, host, err) < 0)
+        return -1;
+    if (change_open_as(config->agent, shared ? host : NULL, NULL, NULL, &rooms->change, err) < 0)
+        return -1;
+    return change_join(rooms->change, config->journal, err);
+}
+
+static void open_journal(struct rooms *rooms, const struct rooms_config *config)
+{
+    rooms->journal = journal_new(&(struct journal_config){
+        .loop = config->loop, .domain = config->journal, .change = rooms->change });
+}
+
+static void open_desk(struct rooms *rooms, const struct rooms_config *config)
+{
+    rooms->desk = desk_new(&(struct desk_config){ .journal = rooms->journal,
+                                                  .agent_domain = config->agent,
+                                                  .change = rooms->change,
+                                                  .tools = rooms->tools });
+}
+
+/* What agents may not read does not wake them either; nor does what Dormouse itself writes. */
+static struct folder_rules unwatched(struct rooms *rooms, const struct rooms_config *config)
+{
+    const char *const *denied = config->sandbox.deny_read;
+    const char **all;
+    size_t n = 0;
+
+    while (denied && denied[n])
+        n++;
+    all = ARENA_NEW_N(&rooms->arena, const char *, n + 1);
+    for (size_t i = 0; i < n; i++)
+        all[i] = denied[i];
+    all[n] = config->data_dir;
+    return (struct folder_rules){ all, n + 1 };
+}
+
+static int open_waker(struct rooms *rooms, const struct rooms_config *config, struct err *err)
+{
+    const struct waker_config how = { .loop = config->loop,
+                                      .agent_domain = config->agent,
+                                      .journal = rooms->journal,
+                                      .change = rooms->change,
+                                      .runner = rooms->runner,
+                                      .kill = rooms->kill,
+                                      .folders = unwatched(rooms, config) };
+
+    return waker_new(&how, &rooms->waker, err);
 }
 
 static int open_files(struct rooms *rooms, const struct rooms_config *config, struct err *err)
@@ -152,6 +209,7 @@ static int open_runner(struct rooms *rooms, const struct rooms_config *config, s
     runner.sandbox.data_dir = config->data_dir;
     if (tool_bed_new(&bed, &rooms->tools, err) < 0 || open_connect(rooms, config, err) < 0)
         return -1;
+    open_desk(rooms, config);
     if (open_skills(rooms, config, err) < 0)
         return -1;
     open_builder(rooms, config);
@@ -166,37 +224,32 @@ static int open_runner(struct rooms *rooms, const struct rooms_config *config, s
     return 0;
 }
 
-/* Before anything takes a counter. */
-static int open_journal(struct rooms *rooms, const struct rooms_config *config, struct err *err)
-{
-    if (!config->journal)
-        return 0;
-    if (change_join(rooms->change, config->journal, err) < 0)
-        return -1;
-    rooms->journal = journal_new(&(struct journal_config){
-        .loop = config->loop, .domain = config->journal, .change = rooms->change });
-    return 0;
-}
-
 int rooms_open(struct rooms *rooms, const struct rooms_config *config, struct err *err)
 {
     rooms->loop = config->loop;
     find_cwd(rooms, config->cwd);
-    if (change_open(config->agent, NULL, NULL, &rooms->change, err) < 0 ||
-        open_journal(rooms, config, err) < 0 || kill_open(config->agent, &rooms->kill, err) < 0 ||
+    if (open_change(rooms, config, err) < 0)
+        return -1;
+    open_journal(rooms, config);
+    if (kill_open(config->agent, &rooms->kill, err) < 0 ||
         open_policy(rooms, config->data_dir, err) < 0 || open_models(rooms, config, err) < 0 ||
         open_files(rooms, config, err) < 0)
         return -1;
-    return open_runner(rooms, config, err);
+    if (open_runner(rooms, config, err) < 0)
+        return -1;
+    return open_waker(rooms, config, err);
 }
 
 void rooms_stop(struct rooms *rooms)
 {
+    if (rooms->waker)
+        waker_stop(rooms->waker);
     if (rooms->runner)
         runner_stop(rooms->runner);
     model_gateway_free(rooms->models);
     connect_stop(rooms->connect);
     tool_bed_free(rooms->tools);
+    desk_free(TAKE(rooms->desk));
     files_free(rooms->files);
     connect_free(TAKE(rooms->connect));
     rooms->models = NULL;
@@ -212,12 +265,13 @@ void rooms_release(struct rooms *rooms)
         loop_settle(rooms->loop); /* hands of runs that have just ended */
     }
     loop_free(rooms->loop);
+    waker_free(rooms->waker);
     runner_free(rooms->runner);
+    journal_free(rooms->journal);
     builder_free(rooms->builder);
     bp_policy_free(rooms->policy);
     kill_switches_free(rooms->kill);
     skills_free(rooms->skills);
-    journal_free(rooms->journal);
     change_free(rooms->change);
     arena_release(&rooms->arena);
     *rooms = ROOMS_INIT;

@@ -1,4 +1,5 @@
-/* What thinks and acts under one data directory, wired together: policy, models, tools, the runner.
+/* What thinks and acts under one data directory, wired together: policy, models, tools, the runner
+ * and what wakes it.
  * The daemon and the embeddable library both open it; they differ in where the settings come from.
  *
  * SPDX-License-Identifier: MIT
@@ -11,6 +12,7 @@
 #include "builder/builder.h"
 #include "change/change.h"
 #include "connect/connect.h"
+#include "desk/desk.h"
 #include "files/files.h"
 #include "journal/journal.h"
 #include "loop/loop.h"
@@ -20,13 +22,13 @@
 #include "sandbox/sandbox.h"
 #include "skill/skill.h"
 #include "tool/tool.h"
+#include "wake/wake.h"
 
 /* Texts and lists outlive the rooms. */
 struct rooms_config {
     const char *data_dir; /* where policy.yaml may lie; files are shown in its folder "files" */
     struct loop *loop;
-    struct domain *agent;   /* attached to the loop */
-    struct domain *journal; /* the same, before agent; NULL: there is no journal */
+    struct domain *journal, *agent; /* attached to the loop in this order */
     const struct model_spec *models;
     size_t model_count;
     /* As in struct model_gateway_config. */
@@ -52,9 +54,11 @@ struct rooms {
     struct model_gateway *models;
     struct skills *skills;
     struct tool_bed *tools;
+    struct desk *desk;
     struct builder *builder;
     struct connect *connect;
     struct runner *runner;
+    struct waker *waker;
     struct arena arena;
     struct str policy_text;
     char policy_hash[65];

@@ -106,12 +106,21 @@ static int64_t floor_div(int64_t a, int64_t b)
     return a / b - (a % b < 0);
 }
 
-void journal_day_at(struct journal *journal, int64_t at_ms, char ret_day[JOURNAL_DAY_SIZE])
+void journal_clock_at(struct journal *journal, int64_t at_ms, char ret_text[JOURNAL_CLOCK_SIZE])
 {
     int64_t utc_s = floor_div(at_ms, 1000);
     char text[TIMEFMT_SIZE];
 
     timefmt_rfc3339((utc_s + offset_at(journal, utc_s)) * 1000, text);
+    memcpy(ret_text, text, JOURNAL_CLOCK_SIZE - 1);
+    ret_text[JOURNAL_CLOCK_SIZE - 1] = '\0';
+}
+
+void journal_day_at(struct journal *journal, int64_t at_ms, char ret_day[JOURNAL_DAY_SIZE])
+{
+    char text[JOURNAL_CLOCK_SIZE];
+
+    journal_clock_at(journal, at_ms, text);
     memcpy(ret_day, text, JOURNAL_DAY_SIZE - 1);
     ret_day[JOURNAL_DAY_SIZE - 1] = '\0';
 }

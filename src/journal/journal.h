@@ -45,6 +45,9 @@ struct zone;
 const struct zone *journal_zone(struct journal *journal);
 /* The local day of a moment. */
 void journal_day_at(struct journal *journal, int64_t at_ms, char ret_day[JOURNAL_DAY_SIZE]);
+/* What clocks show there at a moment: "2026-02-18T16:00". */
+#define JOURNAL_CLOCK_SIZE 17
+void journal_clock_at(struct journal *journal, int64_t at_ms, char ret_text[JOURNAL_CLOCK_SIZE]);
 /* When a local day begins and ends (the next begins); bad_request when it is none. */
 int journal_day_span(struct journal *journal, struct str day, int64_t *ret_from, int64_t *ret_to,
                      struct err *err);
@@ -90,6 +93,10 @@ struct journal_write;
  * operation came with other arguments. */
 int journal_begin(struct journal *journal, const struct journal_author *author, struct arena *arena,
                   struct journal_write **ret_write, struct str *ret_result, struct err *err);
+/* Without opening a unit: was this operation done before? 1 and what it answered (in arena), 0 no.
+ * conflict as above. */
+int journal_done(struct journal *journal, const struct journal_author *author, struct arena *arena,
+                 struct str *ret_result, struct err *err);
 /* A new record; id empty: a new one. Fields as record_apply(); references must exist. conflict when
  * the id is taken. */
 int journal_create(struct journal_write *write, enum record_type type, struct str id,
@@ -106,6 +113,8 @@ int journal_restore(struct journal_write *write, enum record_type type, struct s
                     struct err *err);
 struct arena *journal_arena(struct journal_write *write);
 struct journal *journal_of(struct journal_write *write);
+/* What it has changed so far. */
+const struct change_batch *journal_batch(const struct journal_write *write);
 /* When it was begun. */
 int64_t journal_now(const struct journal_write *write);
 /* Stores the batch and what the operation answers (result: JSON, may be empty), and ends the unit.

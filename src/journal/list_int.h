@@ -8,13 +8,19 @@
 #include "journal/journal_int.h"
 #include "journal/list.h"
 
+/* Facts about tasks are asked for by sets of so many. */
+#define SET_MAX 20
+#define MARKS   "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+/* Its i-th category can be looked for: it is an id, and none before it is the same. */
+bool scope_names(const struct journal_scope *scope, size_t i);
+
 /* Where a task stands in an order. */
 struct task_key {
     struct str due; /* "9999-12-31": none */
     int64_t priority, updated_at, n;
 };
 int task_key_cmp(enum task_order order, const struct task_key *a, const struct task_key *b);
-struct task_key task_key_of(const struct record *task);
 
 /* What a row must be, beyond what its index says. */
 struct task_wanted {
@@ -25,9 +31,11 @@ struct task_wanted {
     bool both_states; /* open and closed ones */
     bool closed;      /* else: these */
 };
-/* A row as a statement gives it: views. */
+/* First by its title, which most rows fail when there is a text to look for. */
+bool task_title_wanted(const struct task_wanted *wanted, struct str title);
+/* The rest of a row as a statement gives it: views. */
 struct task_row {
-    struct str title, status, category_id, due;
+    struct str status, category_id, due;
     bool labelled;
 };
 bool task_row_wanted(const struct task_wanted *wanted, const struct task_row *row);
@@ -41,6 +49,15 @@ enum task_drive {
     DRIVE_UPDATED,
     DRIVE_COUNT
 };
+/* A task that was found, not yet read. */
+struct task_hit {
+    struct task_key key;
+    struct str id;
+};
+struct task_hits {
+    struct task_hit *at;
+    size_t n, room;
+};
 /* Rows of one index range, a chunk at a time. */
 struct task_stream {
     enum task_drive drive;
@@ -48,14 +65,14 @@ struct task_stream {
     bool closed;
     struct task_key at; /* the last row looked at */
     bool dry;           /* nothing follows it */
-    struct record *tasks;
-    size_t count, taken;
+    struct task_hits hits;
+    size_t taken;
 };
-/* Looks at up to chunk rows after stream->at and keeps those that are wanted; how many it looked
- * at. */
+/* Looks at up to chunk rows after stream->at, until enough are wanted, and keeps those in place of
+ * the hits before; how many it looked at. */
 int task_stream_fill(struct journal *journal, struct task_stream *stream,
-                     const struct task_wanted *wanted, int chunk, struct arena *arena,
-                     struct err *err);
+                     const struct task_wanted *wanted, int chunk, size_t enough,
+                     struct arena *arena, struct err *err);
 
 /* Tasks that are found by one value, when they are few. */
 enum task_few { FEW_BY_STATUS = 0, FEW_BY_CATEGORY, FEW_BY_LABEL };
@@ -64,8 +81,12 @@ int task_few_count(struct journal *journal, enum task_few by, struct str value, 
                    struct err *err);
 /* All of them that are wanted, in no order. */
 int task_few_load(struct journal *journal, enum task_few by, struct str value,
-                  const struct task_wanted *wanted, struct arena *arena, struct record **ret_tasks,
-                  size_t *ret_count, struct err *err);
+                  const struct task_wanted *wanted, struct arena *arena, struct task_hits *ret_hits,
+                  struct err *err);
+/* Reads what was found, in its order. */
+int task_hits_load(struct journal *journal, const struct task_hit *hits, size_t n,
+                   struct arena *arena, struct record *ret_tasks, size_t *ret_count,
+                   struct err *err);
 
 /* Titles of open or closed tasks (of a category, when that is given), at most max of them, for who
  * compares them all: open ones by due day, closed ones from the last. Views. */

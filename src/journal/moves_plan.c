@@ -55,11 +55,12 @@ static int known_block(struct journal_write *write, struct str plan_id, struct s
 static struct json_object *without_id(struct json_object *object)
 {
     struct json_object *copy = json_object_new_object();
+    struct json_object_iter at;
 
-    json_object_object_foreach(object, name, value)
+    json_object_object_foreachC(object, at)
     {
-        if (strcmp(name, "id") != 0)
-            json_object_object_add(copy, name, json_object_get(value));
+        if (strcmp(at.key, "id") != 0)
+            json_object_object_add(copy, at.key, json_object_get(at.val));
     }
     return copy;
 }

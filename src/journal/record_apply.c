@@ -427,19 +427,20 @@ int record_apply(struct record *record, struct json_object *object, struct arena
                  struct err *err)
 {
     struct record next = *record;
+    struct json_object_iter at;
     size_t n;
     const struct record_field *fields = record_fields(record->type, &n);
 
     if (!json_object_is_type(object, json_type_object))
         return err_set(err, ERR_SCHEMA_VIOLATION, "fields of a %s are an object, not %s",
                        record_type_name(record->type), json_type_name(object));
-    json_object_object_foreach(object, name, json)
+    json_object_object_foreachC(object, at)
     {
-        int i = record_field_index(record->type, str_from(name));
-        struct member m = { .json = json, .arena = arena, .err = err };
+        int i = record_field_index(record->type, str_from(at.key));
+        struct member m = { .json = at.val, .arena = arena, .err = err };
 
         if (i < 0)
-            return unknown(record->type, name, err);
+            return unknown(record->type, at.key, err);
         m.field = &fields[i];
         m.value = &next.v[i];
         if (apply_member(&m, record->n != 0) < 0)

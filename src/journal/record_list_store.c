@@ -141,9 +141,6 @@ int record_list_chunk(struct journal *journal, const struct record_filter *filte
 
 /* ---- facts about tasks, SET_MAX of them at a time ---- */
 
-#define SET_MAX 20
-#define MARKS   "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-
 /* The ids of a set; places that are left over stay empty. */
 static void bind_set(struct stmt *q, const struct record *tasks, size_t n)
 {

@@ -43,6 +43,17 @@ static bool is_limited(const struct journal_scope *scope)
     return scope && !scope->all;
 }
 
+bool scope_names(const struct journal_scope *scope, size_t i)
+{
+    struct str category = scope->categories[i];
+
+    for (size_t k = 0; k < i; k++) {
+        if (str_eq(scope->categories[k], category))
+            return false;
+    }
+    return record_id_valid(category);
+}
+
 /* ---- keys and cursors ---- */
 
 static int cmp_i64(int64_t a, int64_t b)
@@ -61,16 +72,6 @@ int task_key_cmp(enum task_order order, const struct task_key *a, const struct t
     first = order == TASKS_BY_DUE ? due : priority;
     second = order == TASKS_BY_DUE ? priority : due;
     return first ? first : second ? second : cmp_i64(a->n, b->n);
-}
-
-struct task_key task_key_of(const struct record *task)
-{
-    const struct record_value *due = record_get(task, "due");
-
-    return (struct task_key){ .due = due->set ? due->s : STR(NO_DAY),
-                              .priority = record_i64(task, "priority"),
-                              .updated_at = task->updated_at,
-                              .n = task->n };
 }
 
 static const char order_letters[] = "dpu";
@@ -97,7 +98,7 @@ static int cursor_parse(struct str text, enum task_order order, struct task_key 
     int64_t *numbers[] = { &ret_key->priority, &ret_key->updated_at, &ret_key->n };
 
     if (!str_split(&rest, '~', &letter) || letter.n != 1 || letter.p[0] != order_letters[order] ||
-        !str_split(&rest, '~', &due) || due.n > 16)
+        !str_split(&rest, '~', &due) || !record_day_valid(due, true))
         return bad_cursor(text, err);
     ret_key->due = due;
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
@@ -121,22 +122,43 @@ static struct task_key first_key(const struct task_filter *filter)
 
 /* ---- what a row must be ---- */
 
+/* folded is in lower case. */
+static bool has_plain(struct str title, struct str folded)
+{
+    for (size_t i = 0; i + folded.n <= title.n; i++) {
+        size_t k = 0;
+
+        while (k < folded.n &&
+               (title.p[i + k] >= 'A' && title.p[i + k] <= 'Z' ? title.p[i + k] | 0x20
+                                                               : title.p[i + k]) == folded.p[k])
+            k++;
+        if (k == folded.n)
+            return true;
+    }
+    return false;
+}
+
+static bool is_plain(struct str text)
+{
+    unsigned char bits = 0;
+
+    for (size_t i = 0; i < text.n; i++)
+        bits |= (unsigned char)text.p[i];
+    return bits < 0x80;
+}
+
 static bool has_text(struct str title, struct str folded)
 {
     AUTO_BUF other = BUF_INIT(NAME_BYTES_MAX * 8);
-    char lower[600];
-    bool plain = title.n <= sizeof(lower);
 
-    /* Most titles are plain and need no tables. */
-    for (size_t i = 0; plain && i < title.n; i++) {
-        char c = title.p[i];
-
-        plain = c >= 0x20 && c < 0x7f;
-        lower[i] = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-    }
-    if (plain)
-        return str_find(str_of(lower, title.n), folded) >= 0;
+    if (is_plain(title)) /* most are, and need no tables */
+        return has_plain(title, folded);
     return path_fold(title, &other) == 0 && str_find(buf_str(&other), folded) >= 0;
+}
+
+bool task_title_wanted(const struct task_wanted *wanted, struct str title)
+{
+    return wanted->folded.n == 0 || has_text(title, wanted->folded);
 }
 
 /* A day covers all its times. */
@@ -161,10 +183,8 @@ bool task_row_wanted(const struct task_wanted *wanted, const struct task_row *ro
         return false;
     if (wanted->category_id.n > 0 && !str_eq(row->category_id, wanted->category_id))
         return false;
-    if (!journal_in_scope(filter->scope, row->category_id) ||
-        !due_within(row->due, filter->due_from, filter->due_to))
-        return false;
-    return wanted->folded.n == 0 || has_text(row->title, wanted->folded);
+    return journal_in_scope(filter->scope, row->category_id) &&
+           due_within(row->due, filter->due_from, filter->due_to);
 }
 
 /* ---- one page ---- */
@@ -178,7 +198,9 @@ struct listing {
     struct task_stream streams[STREAMS_MAX];
     size_t stream_count;
     int limit, chunk, seen;
-    struct task_page *page;
+    struct task_hit page[PAGE_MAX];
+    size_t count;
+    struct str next;
     struct err *err;
 };
 
@@ -217,6 +239,23 @@ static int read_filter(struct listing *l)
     return 0;
 }
 
+static bool is_id_or_none(struct str id)
+{
+    return id.n == 0 || record_id_valid(id);
+}
+
+/* Nothing can be in it, whatever there is. */
+static bool is_empty(const struct listing *l)
+{
+    const struct journal_scope *scope = l->filter->scope;
+
+    if (!is_id_or_none(l->wanted.category_id) || !is_id_or_none(l->filter->label_id))
+        return true;
+    return is_limited(scope) &&
+           (scope->n == 0 ||
+            (l->wanted.category_id.n > 0 && !journal_in_scope(scope, l->wanted.category_id)));
+}
+
 static void add_stream(struct listing *l, enum task_drive drive, struct str equal, bool closed)
 {
     l->streams[l->stream_count++] =
@@ -241,8 +280,10 @@ static void choose_by_due(struct listing *l)
     if (l->wanted.category_id.n > 0) {
         add_states(l, DRIVE_CATEGORY_DUE, l->wanted.category_id);
     } else if (is_limited(scope) && scope->n * 2 <= STREAMS_MAX) {
-        for (size_t i = 0; i < scope->n; i++)
-            add_states(l, DRIVE_CATEGORY_DUE, scope->categories[i]);
+        for (size_t i = 0; i < scope->n; i++) {
+            if (scope_names(scope, i))
+                add_states(l, DRIVE_CATEGORY_DUE, scope->categories[i]);
+        }
     } else if (l->filter->status.n > 0) {
         add_stream(l, DRIVE_STATUS_DUE, l->filter->status, false);
     } else {
@@ -264,8 +305,9 @@ static void choose_streams(struct listing *l)
 
 static int fill(struct listing *l, struct task_stream *stream)
 {
-    while (stream->taken == stream->count && !stream->dry && l->seen < SCAN_MAX) {
-        int r = task_stream_fill(l->journal, stream, &l->wanted, l->chunk, l->arena, l->err);
+    while (stream->taken == stream->hits.n && !stream->dry && l->seen < SCAN_MAX) {
+        int r = task_stream_fill(l->journal, stream, &l->wanted, l->chunk, (size_t)l->limit + 1,
+                                 l->arena, l->err);
 
         if (r < 0)
             return -1;
@@ -286,14 +328,11 @@ static struct task_stream *first_stream(struct listing *l)
 
     for (size_t i = 0; i < l->stream_count; i++) {
         struct task_stream *stream = &l->streams[i];
-        struct task_key a, b;
 
-        if (stream->taken == stream->count)
+        if (stream->taken == stream->hits.n)
             continue;
-        a = task_key_of(&stream->tasks[stream->taken]);
-        if (best)
-            b = task_key_of(&best->tasks[best->taken]);
-        if (!best || task_key_cmp(l->filter->order, &a, &b) < 0)
+        if (!best || task_key_cmp(l->filter->order, &stream->hits.at[stream->taken].key,
+                                  &best->hits.at[best->taken].key) < 0)
             best = stream;
     }
     return best;
@@ -307,7 +346,7 @@ static const struct task_key *looked_at(struct listing *l)
     for (size_t i = 0; i < l->stream_count; i++) {
         const struct task_stream *stream = &l->streams[i];
 
-        if (stream->taken == stream->count && !stream->dry &&
+        if (stream->taken == stream->hits.n && !stream->dry &&
             (!least || task_key_cmp(l->filter->order, &stream->at, least) < 0))
             least = &stream->at;
     }
@@ -316,33 +355,30 @@ static const struct task_key *looked_at(struct listing *l)
 
 static int merge(struct listing *l)
 {
-    struct task_page *page = l->page;
-
     for (;;) {
         struct task_stream *stream;
+        const struct task_hit *hit;
         const struct task_key *limit;
-        struct task_key key;
 
         for (size_t i = 0; i < l->stream_count; i++) {
             if (fill(l, &l->streams[i]) < 0)
                 return -1;
         }
         stream = first_stream(l);
+        hit = stream ? &stream->hits.at[stream->taken] : NULL;
         limit = looked_at(l);
-        if (!stream && !limit)
+        if (!hit && !limit)
             return 0;
-        if (stream)
-            key = task_key_of(&stream->tasks[stream->taken]);
-        if (!stream || (limit && task_key_cmp(l->filter->order, &key, limit) > 0)) {
-            page->next = cursor_text(l->filter->order, limit, l->arena);
+        if (!hit || (limit && task_key_cmp(l->filter->order, &hit->key, limit) > 0)) {
+            l->next = cursor_text(l->filter->order, limit, l->arena);
             return 0;
         }
-        if (page->count == (size_t)l->limit) {
-            key = task_key_of(&page->tasks[page->count - 1]);
-            page->next = cursor_text(l->filter->order, &key, l->arena);
+        if (l->count == (size_t)l->limit) {
+            l->next = cursor_text(l->filter->order, &l->page[l->count - 1].key, l->arena);
             return 0;
         }
-        page->tasks[page->count++] = stream->tasks[stream->taken++];
+        l->page[l->count++] = *hit;
+        stream->taken++;
     }
 }
 
@@ -350,36 +386,31 @@ static int merge(struct listing *l)
 
 static int by_key(const void *a, const void *b, void *order)
 {
-    struct task_key x = task_key_of(a), y = task_key_of(b);
-
-    return task_key_cmp(*(enum task_order *)order, &x, &y);
+    return task_key_cmp(*(enum task_order *)order, &((const struct task_hit *)a)->key,
+                        &((const struct task_hit *)b)->key);
 }
 
 /* 1 done, 0 they are not few. */
 static int try_few(struct listing *l, enum task_few by, struct str value)
 {
     enum task_order order = l->filter->order;
-    struct record *tasks;
-    size_t n;
+    struct task_hits hits;
     int r = task_few_count(l->journal, by, value, FEW_MAX, l->err);
 
     if (r < 0 || r == FEW_MAX)
         return r < 0 ? -1 : 0;
-    if (task_few_load(l->journal, by, value, &l->wanted, l->arena, &tasks, &n, l->err) < 0)
+    if (task_few_load(l->journal, by, value, &l->wanted, l->arena, &hits, l->err) < 0)
         return -1;
-    if (n > 0)
-        qsort_r(tasks, n, sizeof(*tasks), by_key, &order);
-    for (size_t i = 0; i < n; i++) {
-        struct task_key key = task_key_of(&tasks[i]);
-
-        if (task_key_cmp(order, &key, &l->after) <= 0)
+    if (hits.n > 0)
+        qsort_r(hits.at, hits.n, sizeof(*hits.at), by_key, &order);
+    for (size_t i = 0; i < hits.n; i++) {
+        if (task_key_cmp(order, &hits.at[i].key, &l->after) <= 0)
             continue;
-        if (l->page->count == (size_t)l->limit) {
-            key = task_key_of(&tasks[i - 1]);
-            l->page->next = cursor_text(order, &key, l->arena);
+        if (l->count == (size_t)l->limit) {
+            l->next = cursor_text(order, &hits.at[i - 1].key, l->arena);
             break;
         }
-        l->page->tasks[l->page->count++] = tasks[i];
+        l->page[l->count++] = hits.at[i];
     }
     return 1;
 }
@@ -402,25 +433,30 @@ static int try_all_few(struct listing *l)
 int task_list(struct journal *journal, const struct task_filter *filter, struct arena *arena,
               struct task_page *ret_page, struct err *err)
 {
+    struct listing *l = ARENA_NEW(arena, struct listing);
     struct task_page page = { .count = 0 };
-    struct listing l = {
-        .journal = journal, .filter = filter, .arena = arena, .page = &page, .err = err
-    };
     int r;
 
-    l.limit = filter->limit <= 0         ? PAGE_DEFAULT
-              : filter->limit < PAGE_MAX ? filter->limit
-                                         : PAGE_MAX;
-    l.chunk = l.limit + 1;
-    page.tasks = ARENA_NEW_N(arena, struct record, (size_t)l.limit);
-    if (read_filter(&l) < 0)
+    l->journal = journal;
+    l->filter = filter;
+    l->arena = arena;
+    l->err = err;
+    l->limit = filter->limit <= 0         ? PAGE_DEFAULT
+               : filter->limit < PAGE_MAX ? filter->limit
+                                          : PAGE_MAX;
+    l->chunk = l->limit + 1;
+    if (read_filter(l) < 0)
         return -1;
-    r = try_all_few(&l);
+    r = is_empty(l) ? 1 : try_all_few(l);
     if (r == 0) {
-        choose_streams(&l);
-        r = merge(&l);
+        choose_streams(l);
+        r = merge(l);
     }
     if (r < 0)
+        return -1;
+    page.next = l->next;
+    page.tasks = ARENA_NEW_N(arena, struct record, l->count + 1);
+    if (task_hits_load(journal, l->page, l->count, arena, page.tasks, &page.count, err) < 0)
         return -1;
     *ret_page = page;
     return 0;

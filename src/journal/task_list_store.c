@@ -1,18 +1,19 @@
 /* Rows of tasks in the order of an index.
  *
  * A page begins after a key, never at an offset, so its cost does not grow with its number. Rows
- * that a filter drops are read no further than the columns that it looks at.
+ * are looked at in the index, which holds all that filters ask for; only those of the page are
+ * read.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "journal/list_int.h"
 #include "journal/record_store_int.h"
 
-#define NO_LABEL "SELECT t.*, 1 AS labelled FROM tasks t WHERE t.deleted_at IS NULL AND "
-/* Every row, with whether it has the label. */
-#define LABEL                                                                                      \
-    "SELECT t.*, CASE WHEN l.n IS NULL THEN 0 ELSE 1 END AS labelled FROM tasks t LEFT JOIN "      \
-    "task_labels l"                                                                                \
+/* What the indexes hold, so that no row is read; updated_at they do not. */
+#define COLUMNS "SELECT t.title, t.n, t.id, t.due, t.priority, t.status, t.category_id, "
+#define FROM    "0 AS updated_at, 1 AS labelled FROM tasks t WHERE t.deleted_at IS NULL AND "
+#define JOINED                                                                                     \
+    " CASE WHEN l.n IS NULL THEN 0 ELSE 1 END AS labelled FROM tasks t LEFT JOIN task_labels l"    \
     " ON l.label_id = ? AND l.task_id = t.id AND l.deleted_at IS NULL"                             \
     " WHERE t.deleted_at IS NULL AND "
 
@@ -25,12 +26,14 @@
 static const struct {
     struct sql plain, label;
 } drives[DRIVE_COUNT] = {
-#define DRIVE(id, rest) [id] = { { NO_LABEL rest }, { LABEL rest } }
+#define DRIVE(id, rest) [id] = { { COLUMNS FROM rest }, { COLUMNS "0 AS updated_at," JOINED rest } }
     DRIVE(DRIVE_CLOSED_DUE, "t.closed = ?" AFTER_DUE),
     DRIVE(DRIVE_STATUS_DUE, "t.status = ?" AFTER_DUE),
     DRIVE(DRIVE_CATEGORY_DUE, "t.category_id = ? AND t.closed = ?" AFTER_DUE),
     DRIVE(DRIVE_CLOSED_PRIORITY, "t.closed = ?" AFTER_PRIORITY),
-    DRIVE(DRIVE_UPDATED, AFTER_UPDATED),
+    [DRIVE_UPDATED] = { { COLUMNS "t.updated_at, 1 AS labelled FROM tasks t"
+                                  " WHERE t.deleted_at IS NULL AND " AFTER_UPDATED },
+                        { COLUMNS "t.updated_at," JOINED AFTER_UPDATED } },
 #undef DRIVE
 };
 
@@ -63,21 +66,6 @@ static void bind_stream(struct stmt *q, const struct task_stream *stream,
     stmt_bind_i64(q, chunk);
 }
 
-static bool read_if_wanted(struct stmt *q, const struct task_wanted *wanted, struct arena *arena,
-                           struct record *ret_task)
-{
-    struct task_row row = { .title = stmt_str(q, "title"),
-                            .status = stmt_str(q, "status"),
-                            .category_id = stmt_str(q, "category_id"),
-                            .due = stmt_str(q, "due"),
-                            .labelled = stmt_bool(q, "labelled") };
-
-    if (!task_row_wanted(wanted, &row))
-        return false;
-    record_read(q, RECORD_TASK, arena, ret_task);
-    return true;
-}
-
 static struct task_key read_key(struct stmt *q, struct arena *arena)
 {
     return (struct task_key){ .due = arena_str(arena, stmt_str(q, "due")),
@@ -86,13 +74,37 @@ static struct task_key read_key(struct stmt *q, struct arena *arena)
                               .n = stmt_i64(q, "n") };
 }
 
+static void read_if_wanted(struct stmt *q, const struct task_wanted *wanted, struct arena *arena,
+                           struct task_hits *hits)
+{
+    struct task_row row;
+
+    if (!task_title_wanted(wanted, stmt_str(q, "title")))
+        return;
+    row = (struct task_row){ .status = stmt_str(q, "status"),
+                             .category_id = stmt_str(q, "category_id"),
+                             .due = stmt_str(q, "due"),
+                             .labelled = stmt_bool(q, "labelled") };
+    if (!task_row_wanted(wanted, &row))
+        return;
+    if (hits->n == hits->room) {
+        struct task_hit *more =
+            ARENA_NEW_N(arena, struct task_hit, hits->room = hits->room * 2 + 64);
+
+        if (hits->n > 0)
+            memcpy(more, hits->at, hits->n * sizeof(*more));
+        hits->at = more;
+    }
+    hits->at[hits->n++] =
+        (struct task_hit){ .key = read_key(q, arena), .id = arena_str(arena, stmt_str(q, "id")) };
+}
+
 int task_stream_fill(struct journal *journal, struct task_stream *stream,
-                     const struct task_wanted *wanted, int chunk, struct arena *arena,
-                     struct err *err)
+                     const struct task_wanted *wanted, int chunk, size_t enough,
+                     struct arena *arena, struct err *err)
 {
     AUTO(stmt) q = NULL;
-    struct record *tasks = NULL;
-    size_t count = 0, room = 0;
+    struct task_hits hits = { .n = 0 };
     int seen = 0, r;
 
     if (db_prepare(domain_db(journal->domain),
@@ -101,22 +113,16 @@ int task_stream_fill(struct journal *journal, struct task_stream *stream,
         return -1;
     bind_stream(q, stream, wanted, chunk);
     while ((r = stmt_step(q, err)) == 1) {
-        if (count == room) {
-            struct record *more = ARENA_NEW_N(arena, struct record, room = room * 2 + 64);
-
-            if (count > 0)
-                memcpy(more, tasks, count * sizeof(*tasks));
-            tasks = more;
-        }
-        count += read_if_wanted(q, wanted, arena, &tasks[count]);
-        if (++seen == chunk)
-            stream->at = read_key(q, arena);
+        read_if_wanted(q, wanted, arena, &hits);
+        if (++seen < chunk && hits.n < enough)
+            continue;
+        stream->at = read_key(q, arena);
+        break;
     }
     if (r < 0)
         return -1;
-    stream->dry = seen < chunk;
-    stream->tasks = tasks;
-    stream->count = count;
+    stream->dry = r == 0;
+    stream->hits = hits;
     stream->taken = 0;
     return seen;
 }
@@ -129,18 +135,19 @@ static const struct {
     [FEW_BY_STATUS] = {
         { "SELECT count(*) AS n FROM (SELECT 1 FROM tasks WHERE status = ? AND deleted_at IS NULL"
           " LIMIT ?) AS few" },
-        { "SELECT t.*, 1 AS labelled FROM tasks t WHERE t.status = ? AND t.deleted_at IS NULL" },
+        { COLUMNS "t.updated_at, 1 AS labelled FROM tasks t WHERE t.status = ?"
+          " AND t.deleted_at IS NULL" },
     },
     [FEW_BY_CATEGORY] = {
         { "SELECT count(*) AS n FROM (SELECT 1 FROM tasks WHERE category_id = ?"
           " AND deleted_at IS NULL LIMIT ?) AS few" },
-        { "SELECT t.*, 1 AS labelled FROM tasks t WHERE t.category_id = ?"
+        { COLUMNS "t.updated_at, 1 AS labelled FROM tasks t WHERE t.category_id = ?"
           " AND t.deleted_at IS NULL" },
     },
     [FEW_BY_LABEL] = {
         { "SELECT count(*) AS n FROM (SELECT 1 FROM task_labels WHERE label_id = ?"
           " AND deleted_at IS NULL LIMIT ?) AS few" },
-        { "SELECT t.*, 1 AS labelled FROM task_labels l JOIN tasks t ON t.id = l.task_id"
+        { COLUMNS "t.updated_at, 1 AS labelled FROM task_labels l JOIN tasks t ON t.id = l.task_id"
           " WHERE l.label_id = ? AND l.deleted_at IS NULL AND t.deleted_at IS NULL" },
     },
 };
@@ -158,30 +165,64 @@ int task_few_count(struct journal *journal, enum task_few by, struct str value, 
 }
 
 int task_few_load(struct journal *journal, enum task_few by, struct str value,
-                  const struct task_wanted *wanted, struct arena *arena, struct record **ret_tasks,
-                  size_t *ret_count, struct err *err)
+                  const struct task_wanted *wanted, struct arena *arena, struct task_hits *ret_hits,
+                  struct err *err)
 {
     AUTO(stmt) q = NULL;
-    struct record *tasks = NULL;
-    size_t count = 0, room = 0;
     int r;
 
     if (db_prepare(domain_db(journal->domain), few[by].load, &q, err) < 0)
         return -1;
     stmt_bind_str(q, value);
-    while ((r = stmt_step(q, err)) == 1) {
-        if (count == room) {
-            struct record *more = ARENA_NEW_N(arena, struct record, room = room * 2 + 64);
-
-            if (count > 0)
-                memcpy(more, tasks, count * sizeof(*tasks));
-            tasks = more;
-        }
-        count += read_if_wanted(q, wanted, arena, &tasks[count]);
-    }
-    *ret_tasks = tasks;
-    *ret_count = count;
+    *ret_hits = (struct task_hits){ .n = 0 };
+    while ((r = stmt_step(q, err)) == 1)
+        read_if_wanted(q, wanted, arena, ret_hits);
     return r;
+}
+
+/* ---- reading what was found ---- */
+
+static int load_set(struct journal *journal, const struct task_hit *hits, size_t n,
+                    struct arena *arena, struct record *tasks, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    struct record task;
+    int r;
+
+    if (db_prepare(domain_db(journal->domain),
+                   SQL(RECORD_SELECT(TASK) "WHERE deleted_at IS NULL AND id IN " MARKS), &q,
+                   err) < 0)
+        return -1;
+    for (size_t i = 0; i < SET_MAX; i++)
+        stmt_bind_str(q, i < n ? hits[i].id : STR(""));
+    while ((r = stmt_step(q, err)) == 1) {
+        record_read(q, RECORD_TASK, arena, &task);
+        for (size_t i = 0; i < n; i++) {
+            if (hits[i].key.n == task.n)
+                tasks[i] = task;
+        }
+    }
+    return r;
+}
+
+int task_hits_load(struct journal *journal, const struct task_hit *hits, size_t n,
+                   struct arena *arena, struct record *ret_tasks, size_t *ret_count,
+                   struct err *err)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i += SET_MAX) {
+        if (load_set(journal, hits + i, n - i < SET_MAX ? n - i : SET_MAX, arena, ret_tasks + i,
+                     err) < 0)
+            return -1;
+    }
+    /* Who shares the database may have deleted one meanwhile. */
+    for (size_t i = 0; i < n; i++) {
+        if (ret_tasks[i].n != 0)
+            ret_tasks[count++] = ret_tasks[i];
+    }
+    *ret_count = count;
+    return 0;
 }
 
 /* ---- titles ---- */

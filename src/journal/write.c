@@ -49,6 +49,19 @@ int journal_begin(struct journal *journal, const struct journal_author *author, 
     return 1;
 }
 
+int journal_done(struct journal *journal, const struct journal_author *author, struct arena *arena,
+                 struct str *ret_result, struct err *err)
+{
+    if (author->operation_id.n == 0)
+        return 0;
+    return operation_find(journal, author, arena, ret_result, err);
+}
+
+const struct change_batch *journal_batch(const struct journal_write *write)
+{
+    return &write->batch;
+}
+
 struct arena *journal_arena(struct journal_write *write)
 {
     return write->arena;

@@ -69,6 +69,7 @@ int thread_save(struct domain *domain, const struct thread *thread, int64_t now_
 struct message {
     int64_t n;
     struct str id;
+    int64_t counter; /* of this host; set by append alone */
     int64_t agent_n, thread_n, run_n;
     enum message_kind kind;
     int64_t created_at;
@@ -99,6 +100,11 @@ int message_get_n(struct domain *domain, int64_t n, struct arena *arena,
 int message_each_back(struct domain *domain, int64_t thread_n, int64_t before_n,
                       bool (*fn)(void *arg, const struct message *message), void *arg,
                       struct err *err);
+/* Those of a run that this host wrote, in order, beginning with the row from_n; at most limit. */
+int message_each_written(struct domain *domain, int64_t thread_n, int64_t run_n, int64_t from_n,
+                         int64_t host_n, int limit,
+                         void (*fn)(void *arg, struct str id, int64_t counter), void *arg,
+                         struct err *err);
 /* Where untrusted text of a thread came from, as far as its messages before the row before_n say
  * (0: all): "command,file". Empty: there is none. */
 int thread_taint(struct domain *domain, int64_t thread_n, int64_t before_n, struct arena *arena,

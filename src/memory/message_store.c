@@ -128,6 +128,7 @@ static int insert_message(struct db *db, struct change *change, struct message *
                        " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n"),
                    &q, err) < 0)
         return -1;
+    message->counter = change_next(change);
     stmt_bind_str(q, message->id);
     stmt_bind_i64(q, message->agent_n);
     stmt_bind_i64(q, message->thread_n);
@@ -141,7 +142,7 @@ static int insert_message(struct db *db, struct change *change, struct message *
     stmt_bind_i64(q, message->ordinal);
     stmt_bind_i64(q, message->tokens_total);
     stmt_bind_i64(q, change_host(change));
-    stmt_bind_i64(q, change_next(change));
+    stmt_bind_i64(q, message->counter);
     bind_metadata(q, message);
     if (stmt_step(q, err) != 1)
         return -1;
@@ -295,6 +296,29 @@ int message_each_back(struct domain *domain, int64_t thread_n, int64_t before_n,
         before_n = INT64_MAX;
     while ((r = page_back(domain_db(domain), thread_n, &before_n, fn, arg, err)) == 1)
         ;
+    return r;
+}
+
+int message_each_written(struct domain *domain, int64_t thread_n, int64_t run_n, int64_t from_n,
+                         int64_t host_n, int limit,
+                         void (*fn)(void *arg, struct str id, int64_t counter), void *arg,
+                         struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("SELECT id, counter FROM agent_messages WHERE thread_n = ? AND n >= ?"
+                       " AND run_n = ? AND host_n = ? ORDER BY n LIMIT ?"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, thread_n);
+    stmt_bind_i64(q, from_n);
+    stmt_bind_i64(q, run_n);
+    stmt_bind_i64(q, host_n);
+    stmt_bind_i64(q, limit);
+    while ((r = stmt_step(q, err)) == 1)
+        fn(arg, stmt_str(q, "id"), stmt_i64(q, "counter"));
     return r;
 }
 

@@ -10,6 +10,9 @@
 #include "base/log.h"
 #include "run/run_int.h"
 
+/* Of one batch; a run that says more than this is known by its run. */
+#define RUN_BATCH_MESSAGES 1000
+
 static int record(struct run *run, enum run_event_type type, uint16_t key, bool outside,
                   struct err *err)
 {
@@ -146,6 +149,7 @@ static struct run_end end_of(const struct run *run)
 {
     return (struct run_end){ .run_n = run->row.n,
                              .agent_n = run->row.agent_n,
+                             .agent_id = run->agent.id,
                              .thread_n = run->row.thread_n,
                              .woken = run->row.wake_key.n > 0,
                              .run_id = run->row.run_key,
@@ -154,12 +158,62 @@ static struct run_end end_of(const struct run *run)
                              .error_message = run->row.error_message };
 }
 
+struct telling {
+    struct change_batch batch;
+    const struct change *change;
+};
+
+static void add_message(void *arg, struct str id, int64_t counter)
+{
+    struct telling *telling = arg;
+
+    change_batch_unit(&telling->batch, telling->change, counter, STR("message"), id);
+}
+
+/* One batch for all that it said; the person's own message was told when it began. */
+static int tell_messages(struct run *run, struct telling *telling, struct err *err)
+{
+    const struct runner_config *config = &run->runner->config;
+
+    telling->batch.author_id = str_from(run->agent.id);
+    change_batch_key(&telling->batch, "AGENT_MESSAGE");
+    change_batch_id(&telling->batch, telling->batch.author_id);
+    return message_each_written(config->agent_domain, run->thread.n, run->row.n,
+                                run->row.wake_key.n ? run->row.prompt_n : run->row.prompt_n + 1,
+                                change_host(config->change), RUN_BATCH_MESSAGES, add_message,
+                                telling, err);
+}
+
 int run_tell_end(struct run *run, struct err *err)
 {
     const struct runner_config *config = &run->runner->config;
+    struct telling telling = { .batch = CHANGE_BATCH(&run->scratch, CHANGE_BY_AGENT),
+                               .change = config->change };
     struct run_end end = end_of(run);
 
-    return config->ended ? config->ended(config->ended_arg, &end, err) : 0;
+    end.batch = &telling.batch;
+    if (tell_messages(run, &telling, err) < 0 ||
+        (config->ended && config->ended(config->ended_arg, &end, err) < 0))
+        return -1;
+    return change_batch_write(config->agent_domain, config->change, &telling.batch, run->unit.now,
+                              err) < 0
+               ? -1
+               : 0;
+}
+
+int run_tell_said(struct run *run, const struct message *message, struct err *err)
+{
+    const struct runner_config *config = &run->runner->config;
+    struct telling telling = { .batch = CHANGE_BATCH(&run->scratch, CHANGE_BY_HUMAN),
+                               .change = config->change };
+
+    change_batch_key(&telling.batch, "AGENT_MESSAGE");
+    change_batch_id(&telling.batch, str_from(run->agent.id));
+    add_message(&telling, message->id, message->counter);
+    return change_batch_write(config->agent_domain, config->change, &telling.batch, run->unit.now,
+                              err) < 0
+               ? -1
+               : 0;
 }
 
 int run_tell_wait(struct run *run, struct err *err)

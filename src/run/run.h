@@ -142,6 +142,7 @@ int run_list(struct runner *runner, struct str agent_id, int64_t before, int lim
 /* How a run ended, or that it waits: then only who it is. */
 struct run_end {
     int64_t run_n, agent_n, thread_n;
+    const char *agent_id;
     bool woken;                 /* its key was given */
     struct change_batch *batch; /* of the unit in which it ended: what else it changed */
     struct str run_id, stop_reason, error_code, error_message;

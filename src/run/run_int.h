@@ -345,6 +345,8 @@ int run_adopt(struct run *run, const struct run_past *past, struct err *err);
 /* ---- end.c ---- */
 /* Inside the unit in which it ended, or began to wait: what has to stand with it. */
 int run_tell_end(struct run *run, struct err *err);
+/* A person's words, with which it begins. */
+int run_tell_said(struct run *run, const struct message *message, struct err *err);
 int run_tell_wait(struct run *run, struct err *err);
 /* Ends a run that can't go on: open calls get their results, items are withdrawn, clients hear of
  * it. */

@@ -313,6 +313,8 @@ static int begin(struct run *run, const struct run_request *request, struct err 
         append_prompt(run, request, &message, err) < 0)
         return -1;
     run->row.prompt_n = message.n; /* stored with the next change of the row */
+    if (!request->run_key.n && run_tell_said(run, &message, err) < 0)
+        return -1;
     return offer_start(run, &message, err) < 0 ? -1 : 1;
 }
 

@@ -18,6 +18,7 @@ struct connect;
 struct journal;
 struct secrets;
 struct skills;
+struct waker;
 
 struct api_config {
     struct runner *runner;
@@ -37,6 +38,7 @@ struct api_config {
                   struct consent_terms *ret_terms);
     struct connect *connect; /* NULL: no accounts */
     struct secrets *secrets; /* NULL: no secrets */
+    struct waker *waker;     /* NULL: nothing wakes agents */
 };
 
 /* Never NULL. */

@@ -127,6 +127,8 @@ static const struct {
     { "/api/v1/agents/{id}/memory", "memory" },
     { "/api/v1/agents/{id}/skills", "skill" },
     { "/api/v1/agents/{id}/threads", "thread" },
+    { "/api/v1/agents/{id}/timers", "timer" },
+    { "/api/v1/timers", "timer" },
     { "/api/v1/agents", "agent" },
     { "/api/v1/wizard", "thread" },
     { "/api/v1/inbox", "inbox" },

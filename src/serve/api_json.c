@@ -230,6 +230,8 @@ void api_write_agent(struct json_writer *w, const struct agent_status *status,
     api_put_json(w, "tools", str_from(agent->tools));
     api_put_bool(w, "autoApproveMemory", agent->auto_approve_memory);
     api_put_json(w, "allowedCategoryIds", str_from(agent->allowed_category_ids));
+    api_put_i64(w, "sessionTtlSeconds", agent->session_ttl_ms / 1000);
+    api_put_text(w, "profile", agent->profile);
     api_put_time(w, "createdAt", agent->created_at);
     api_put_time(w, "updatedAt", agent->updated_at);
     put_warnings(w, warnings);

@@ -10,10 +10,15 @@
 
 struct agent_body {
     struct str display_name, id, description, instructions, template, confirm;
-    struct json_object *model, *tools, *auto_approve, *paused;
+    struct str mode, lifecycle;
+    struct json_object *model, *tools, *auto_approve, *paused, *categories, *session_ttl;
 };
 
 #define FIELD(member, name, kind) JSON_FIELD(struct agent_body, member, name, kind)
+
+#define LIFE_FIELDS                                                                                \
+    FIELD(mode, "mode", JSON_STR), FIELD(categories, "allowedCategoryIds", JSON_ANY),              \
+        FIELD(session_ttl, "sessionTtlSeconds", JSON_ANY)
 
 static const struct json_field create_fields[] = {
     FIELD(display_name, "displayName", JSON_STR),
@@ -24,6 +29,7 @@ static const struct json_field create_fields[] = {
     FIELD(tools, "tools", JSON_ANY),
     FIELD(template, "template", JSON_STR),
     FIELD(auto_approve, "autoApproveMemory", JSON_ANY),
+    LIFE_FIELDS,
     { .name = NULL },
 };
 
@@ -35,6 +41,8 @@ static const struct json_field change_fields[] = {
     FIELD(tools, "tools", JSON_ANY),
     FIELD(auto_approve, "autoApproveMemory", JSON_ANY),
     FIELD(paused, "paused", JSON_ANY),
+    FIELD(lifecycle, "lifecycle", JSON_STR),
+    LIFE_FIELDS,
     { .name = NULL },
 };
 
@@ -49,6 +57,9 @@ static const struct {
     { "tools", AGENT_TOOLS },
     { "autoApproveMemory", AGENT_AUTO_APPROVE },
     { "paused", AGENT_PAUSED },
+    { "mode", AGENT_MODE },
+    { "allowedCategoryIds", AGENT_CATEGORIES },
+    { "sessionTtlSeconds", AGENT_SESSION_TTL },
     { "id", BUILDER_ID },
     { "template", BUILDER_TEMPLATE },
 };
@@ -79,19 +90,33 @@ static int read_flag(const char *name, struct json_object *value, bool *ret_flag
     return 0;
 }
 
-static int read_tools(struct json_object *tools, struct arena *arena, struct str *ret_text,
-                      struct err *err)
+static int read_list(const char *name, struct json_object *list, struct arena *arena,
+                     struct str *ret_text, struct err *err)
 {
     AUTO_BUF out = BUF_INIT(LIMIT_JSON_BYTES);
     struct json_writer w = JSON_WRITER(&out);
 
-    if (!tools)
+    if (!list)
         return 0;
-    if (!json_object_is_type(tools, json_type_array))
-        return err_set(err, ERR_SCHEMA_VIOLATION, "tools must be a list of names, not %s",
-                       json_type_name(tools));
-    json_write_value(&w, tools);
+    if (!json_object_is_type(list, json_type_array))
+        return err_set(err, ERR_SCHEMA_VIOLATION, "%s must be a list of names, not %s", name,
+                       json_type_name(list));
+    json_write_value(&w, list);
     *ret_text = arena_str(arena, buf_str(&out));
+    return 0;
+}
+
+static int read_seconds(struct json_object *value, int64_t *ret_ms, struct err *err)
+{
+    if (!value)
+        return 0;
+    if (!json_object_is_type(value, json_type_int) ||
+        json_object_get_int64(value) < AGENT_SESSION_TTL_MIN / 1000 ||
+        json_object_get_int64(value) > AGENT_SESSION_TTL_MAX / 1000)
+        return err_set(err, ERR_SCHEMA_VIOLATION,
+                       "sessionTtlSeconds must be an integer from %lld to %lld",
+                       AGENT_SESSION_TTL_MIN / 1000, AGENT_SESSION_TTL_MAX / 1000);
+    *ret_ms = json_object_get_int64(value) * 1000;
     return 0;
 }
 
@@ -104,11 +129,15 @@ static int read_form(const struct agent_body *body, struct json_object *json, st
                                        .description = body->description,
                                        .instructions = body->instructions,
                                        .template = body->template,
+                                       .mode = body->mode,
+                                       .lifecycle = body->lifecycle,
                                        .model = json_str(body->model) };
     if (body->model && !json_object_is_type(body->model, json_type_string))
         return err_set(err, ERR_SCHEMA_VIOLATION, "model must be text, not %s",
                        json_type_name(body->model));
-    if (read_tools(body->tools, arena, &ret_form->tools, err) < 0 ||
+    if (read_list("tools", body->tools, arena, &ret_form->tools, err) < 0 ||
+        read_list("allowedCategoryIds", body->categories, arena, &ret_form->categories, err) < 0 ||
+        read_seconds(body->session_ttl, &ret_form->session_ttl_ms, err) < 0 ||
         read_flag("autoApproveMemory", body->auto_approve, &ret_form->auto_approve_memory, err) < 0)
         return -1;
     return read_flag("paused", body->paused, &ret_form->paused, err);

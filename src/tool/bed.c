@@ -180,13 +180,23 @@ const struct tool_contract *tool_bed_find(struct tool_bed *bed, struct str name)
     return binding ? binding->entry->contract : NULL;
 }
 
+static bool guards_offer(struct tool_bed *bed, const struct tool_contract *contract,
+                         const struct agent *agent)
+{
+    for (struct tool_guard *guard = bed->guards; guard; guard = guard->next)
+        if (guard->offers && !guard->offers(guard, contract, agent))
+            return false;
+    return true;
+}
+
 bool tool_bed_offers(struct tool_bed *bed, const struct tool_contract *contract,
                      const struct agent *agent, struct str wake_reason)
 {
     const struct tool_binding *binding = bed_find(bed, str_from(contract->name));
 
     return binding && tool_offered(contract, agent, wake_reason) &&
-           (!binding->impl->offered || binding->impl->offered(binding->impl_arg, agent));
+           (!binding->impl->offered || binding->impl->offered(binding->impl_arg, agent)) &&
+           guards_offer(bed, contract, agent);
 }
 
 bool tool_bed_uses_hand(struct tool_bed *bed, const struct tool_contract *contract)

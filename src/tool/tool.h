@@ -261,6 +261,10 @@ struct tool_guard {
     int (*judge)(struct tool_guard *guard, const struct tool_call *call,
                  const struct tool_contract *contract, struct json_object *arguments,
                  struct err *err);
+    /* What judge() says for every call of this tool by this agent: false, and no model is told of
+     * it. */
+    bool (*offers)(struct tool_guard *guard, const struct tool_contract *contract,
+                   const struct agent *agent);
     /* The call succeeded; before its result is told. Outside of units. */
     void (*succeeded)(struct tool_guard *guard, const struct tool_call *call,
                       const struct tool_contract *contract, struct json_object *arguments);

@@ -329,6 +329,8 @@ static int move_state(struct landing *l, struct err *err)
     struct agent_state state;
     struct vclock seen;
 
+    if (str_is(l->end->error_code, "agent_destroyed"))
+        return 0; /* it has no state that could change */
     if (agent_state_get(domain, l->end->agent_n, l->now, &l->arena, &state, err) < 0 ||
         seen_of(l, &seen, err) < 0)
         return -1;
@@ -340,7 +342,10 @@ static int move_state(struct landing *l, struct err *err)
     } else if (is_failure(l->end)) {
         agent_state_failed(&state, l->now);
     }
-    return agent_state_put(domain, l->waker->config.change, &state, l->now, err);
+    if (agent_state_put(domain, l->waker->config.change, &state, l->now, err) < 0)
+        return -1;
+    agent_state_tell(l->end->batch, l->waker->config.change, &state, l->end->agent_id);
+    return 0;
 }
 
 int waker_landed(void *arg, const struct run_end *end, struct err *err)

@@ -133,7 +133,7 @@ static void beat_due(struct loop_timer *timer)
         LOG_WARN("wake", "this host's lease was lost, others went on with its runs");
         runner_set_fence(waker->config.runner, waker->fence);
     }
-    waker_look(waker);
+    loop_timer_start(loop, &waker->look, 0);
     loop_timer_start(loop, timer,
                      waker->config.lease_ms / 3 < BEAT_MAX_MS ? waker->config.lease_ms / 3
                                                               : BEAT_MAX_MS);

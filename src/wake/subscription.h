@@ -82,6 +82,17 @@ int subscription_get(struct domain *domain, struct str id, struct arena *arena,
 int subscription_list(struct domain *domain, int64_t agent_n, struct arena *arena,
                       struct subscription **ret_list, size_t *ret_count, struct err *err);
 
+/* ---- JSON ---- */
+
+/* Sets what object gives: name, source, tokens [{class, namespace, value}], predicate, authors
+ * [human, agent, sync, self], activeHours (null: none), cooldownSeconds, folder, glob, prompt,
+ * active; other members are refused. Of a stored one the source can't be given. Texts and tokens
+ * are copied into arena. schema_violation or bad_request names the member. */
+int subscription_read(struct subscription *subscription, struct json_object *object,
+                      struct arena *arena, struct err *err);
+/* All of it, with id, agentId and times. */
+void subscription_write(struct json_writer *w, const struct subscription *subscription);
+
 /* ---- matching ---- */
 
 /* Active ones that have one of the tokens, each once in order of n, found by the index alone: the

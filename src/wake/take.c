@@ -168,6 +168,7 @@ static void watch_next(struct waker *waker)
     struct err err = ERR_INIT;
     int64_t at = 0;
 
+    waker->reached = 0; /* all that was due then is taken */
     if (claim_next(waker->config.agent_domain, waker_now(waker), &at, &err) < 0) {
         LOG_ERROR("wake", "when the next wake is due could not be read", LOG_ERR(&err));
         at = waker_now(waker) + WAKER_AGAIN_MS;
@@ -194,7 +195,7 @@ void waker_take(struct waker *waker)
     if (r < 0)
         loop_timer_start(waker->config.loop, &waker->look, WAKER_AGAIN_MS);
     else if (r > 0 || round.moved)
-        waker_look(waker); /* there may be more */
+        loop_timer_start(waker->config.loop, &waker->look, 0); /* there may be more */
     else
         watch_next(waker);
     map_release(&round.agents);

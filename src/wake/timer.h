@@ -45,6 +45,24 @@ int recurrence_next_moment(struct recurrence *recurrence, const struct zone *zon
 /* The zone of a name; an empty one: of this machine. */
 int timer_zone_open(struct str name, struct zone **ret_zone, struct err *err);
 
+/* What a rule gives, for who is about to make a timer. */
+#define TIMER_PREVIEW_MAX 1000
+struct timer_preview {
+    struct str rrule;
+    struct str start; /* local; empty: made of from, see recurrence_start() */
+    struct str from;  /* a moment (RFC 3339), a local time or a day; empty: now */
+    int64_t count;
+};
+struct timer_occurrence {
+    char local[TIMER_LOCAL_SIZE]; /* by the rule */
+    int64_t at;
+    char time[TIMER_LOCAL_SIZE + 8]; /* what clocks show then, with their offset */
+    bool gap, overlap;               /* clocks skip local, or show it twice */
+};
+int timer_preview(const struct timer_preview *what, const struct zone *zone, int64_t now_ms,
+                  struct arena *arena, struct timer_occurrence **ret_list, size_t *ret_count,
+                  struct err *err);
+
 /* ---- stored ---- */
 
 #define TIMER_NAME_MAX     80    /* characters */
@@ -72,21 +90,24 @@ struct timer {
     int64_t missed_cap;
     bool active;
     int64_t created_at, updated_at;
+    struct str vector_clock; /* of the row as it was read */
     /* What an empty zone means now; NULL: the zone of this machine. Not stored. */
     const struct zone *here;
 };
-/* Inside a unit: checked, its first occurrence after now_ms computed, stored. Sets n, id, next; a
- * start that is missing; missed_cap where it is 0. kind NONE: by what is given. */
+/* Inside a unit: checked, its first occurrence after now_ms computed, stored. Sets n, id (in
+ * arena), next; a start that is missing; missed_cap where it is 0. kind NONE: by what is given. */
 int timer_add(struct domain *domain, struct change *change, struct timer *timer, int64_t now_ms,
-              struct err *err);
-/* Name, rule, start, zone, interval, policy, prompt and active of a timer that was read. When it
- * fires next is computed anew, after now_ms and after what it has fired already. */
+              struct arena *arena, struct err *err);
+/* Name, rule, start, zone, interval, policy, prompt and active of a timer that was read. When
+ * its times are others than before, when it fires next is computed anew: after now_ms and after
+ * what it has fired already. */
 int timer_change(struct domain *domain, struct change *change, struct timer *timer, int64_t now_ms,
                  struct err *err);
 int timer_remove(struct domain *domain, struct change *change, struct str id, int64_t now_ms,
                  struct err *err);
 int timer_remove_all(struct domain *domain, struct change *change, int64_t agent_n, int64_t now_ms,
                      struct err *err);
+/* By the beginning of its id. */
 int timer_get(struct domain *domain, struct str id, struct arena *arena, struct timer *ret_timer,
               struct err *err);
 /* agent_n 0: of all. In order of n. */
@@ -124,6 +145,9 @@ int timer_plan(const struct timer *timer, const struct zone *zone, int64_t now_m
  * 0: somebody else has moved or changed it meanwhile, and nothing was done; else 1. */
 int timer_advance(struct domain *domain, struct change *change, const struct timer *timer,
                   const struct timer_plan *plan, int64_t now_ms, struct err *err);
+/* Inside a unit: it can't fire any more, and why is recorded: "destroyed", "damaged". */
+int timer_end(struct domain *domain, struct change *change, const struct timer *timer,
+              const char *why, int64_t now_ms, struct err *err);
 /* Newest first, at most limit. */
 struct timer_skipped {
     int64_t first, last, count, created_at;

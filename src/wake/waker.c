@@ -37,10 +37,22 @@ int64_t waker_now(struct waker *waker)
 
 /* ---- when ---- */
 
-void waker_look(struct waker *waker)
+static void look(void *arg)
 {
+    struct waker *waker = arg;
+
     if (!waker->stopping)
         loop_timer_start(loop_of(waker), &waker->look, 0);
+}
+
+void waker_look(struct waker *waker)
+{
+    look(waker);
+    if (waker->stopping)
+        return;
+    reader_look(waker->reader);
+    clockwork_look(waker->clockwork);
+    folders_look(waker->folders);
 }
 
 static void look_due(struct loop_timer *timer)
@@ -73,9 +85,11 @@ void waker_wait_until(struct waker *waker, int64_t at)
 
     if (waker->stopping)
         return;
-    waker->alarm_at = at;
     loop_alarm_start(loop_of(waker), &waker->alarm, at);
-    loop_timer_start(loop_of(waker), &waker->timer, at > now ? at - now : 0);
+    /* How long it was to wait is what it was when that was first known. */
+    if (!waker->timer.heap_index || waker->alarm_at != at)
+        loop_timer_start(loop_of(waker), &waker->timer, at > now ? at - now : 0);
+    waker->alarm_at = at;
 }
 
 static void noticed(struct loop_effect *effect)
@@ -83,7 +97,7 @@ static void noticed(struct loop_effect *effect)
     struct waker *waker = CONTAINER_OF(effect, struct waker, noticed);
 
     waker->noticing = false;
-    waker_look(waker);
+    look(waker);
 }
 
 static void not_noticed(struct loop_effect *effect, const struct err *why)
@@ -194,7 +208,55 @@ int waker_forget_agent(struct waker *waker, int64_t agent_n, struct err *err)
     return 0;
 }
 
+int waker_webhook(struct waker *waker, struct str token, struct str event_id,
+                  struct str content_type, struct str body, struct err *err)
+{
+    const struct webhook_call call = {
+        .token = token, .content_type = content_type, .body = body, .event_id = event_id
+    };
+    int r;
+
+    if (loop_unit_begin(loop_of(waker), waker->config.agent_domain, err) < 0)
+        return -1;
+    r = webhook_receive(waker->gate, waker->config.agent_domain, &call, wall(waker), err);
+    if (r > 0)
+        waker_notice(waker);
+    if (loop_unit_end(loop_of(waker), r >= 0, r >= 0 ? err : NULL) < 0)
+        return -1;
+    return r < 0 ? -1 : 0;
+}
+
 /* ---- the waker ---- */
+
+static int open_sources(struct waker *waker, struct err *err)
+{
+    const struct waker_config *config = &waker->config;
+    const struct reader_config reader = { .loop = config->loop,
+                                          .agent_domain = config->agent_domain,
+                                          .journal = config->journal,
+                                          .change = config->change,
+                                          .debounce_ms = config->debounce_ms,
+                                          .sync_debounce_ms = config->sync_debounce_ms,
+                                          .queued = look,
+                                          .arg = waker };
+    const struct clockwork_config clockwork = { .loop = config->loop,
+                                                .domain = config->agent_domain,
+                                                .change = config->change,
+                                                .zone = config->zone,
+                                                .queued = look,
+                                                .arg = waker };
+    const struct folders_config folders = { .loop = config->loop,
+                                            .agent_domain = config->agent_domain,
+                                            .change = config->change,
+                                            .rules = config->folders,
+                                            .queued = look,
+                                            .arg = waker };
+
+    waker->folders = folders_new(&folders);
+    waker->gate = webhook_gate_new(loop_clock(config->loop), (struct webhook_limits){ 0 });
+    waker->clockwork = clockwork_new(&clockwork);
+    return reader_new(&reader, &waker->reader, err);
+}
 
 static void fill_defaults(struct waker_config *config)
 {
@@ -220,7 +282,9 @@ int waker_new(const struct waker_config *config, struct waker **ret_waker, struc
     runner_on_end(config->runner, waker_landed, waker_rested, waker);
     if (waker_share(waker, err) < 0)
         return err_wrap(err, "take this host's lease");
-    waker_look(waker);
+    if (open_sources(waker, err) < 0)
+        return -1;
+    look(waker);
     *ret_waker = TAKE(waker);
     return 0;
 }
@@ -230,6 +294,12 @@ void waker_stop(struct waker *waker)
     if (waker->stopping)
         return;
     waker->stopping = true;
+    if (waker->clockwork)
+        clockwork_stop(waker->clockwork);
+    if (waker->reader)
+        reader_stop(waker->reader);
+    if (waker->folders)
+        folders_stop(waker->folders);
     loop_timer_stop(loop_of(waker), &waker->look);
     loop_timer_stop(loop_of(waker), &waker->alarm);
     loop_timer_stop(loop_of(waker), &waker->timer);
@@ -241,5 +311,9 @@ void waker_free(struct waker *waker)
     if (!waker)
         return;
     waker_unshare(waker);
+    reader_free(waker->reader);
+    clockwork_free(waker->clockwork);
+    folders_free(waker->folders);
+    webhook_gate_free(waker->gate);
     free(waker);
 }

@@ -7,7 +7,10 @@
 
 #include "base/uuid.h"
 #include "wake/claim_int.h"
+#include "wake/clockwork.h"
+#include "wake/reader.h"
 #include "wake/wake.h"
+#include "wake/webhook.h"
 
 #define WAKER_BATCH       200  /* wakes looked at in one transaction */
 #define WAKER_FOLD_MAX    500  /* of one agent that one run takes along */
@@ -17,11 +20,15 @@
 struct waker {
     struct waker_config config;
     struct uuid_source uuids;
+    struct reader *reader;
+    struct clockwork *clockwork;
+    struct webhook_gate *gate;
+    struct folders *folders;
     struct loop_timer look;  /* something may be due: take() */
     struct loop_timer alarm; /* the next one is due, by the wall clock */
     struct loop_timer timer; /* ... and by as much time as lies between now and then */
     int64_t alarm_at;
-    int64_t reached; /* a time that has come although the wall clock was set back */
+    int64_t reached; /* a time that has come although the wall clock was set back; else 0 */
     struct loop_effect noticed;
     bool noticing, stopping;
     /* Where the database is shared. */

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +84,7 @@ static bool let_in(struct webhook_gate *gate, struct bucket *bucket)
 /* Whole seconds until the next call is let in. */
 static int wait_s(const struct webhook_gate *gate, const struct bucket *bucket)
 {
-    return (int)((1 - bucket->left) * 60 / gate->limits.per_minute) + 1;
+    return (int)ceil((1 - bucket->left) * 60 / gate->limits.per_minute);
 }
 
 /* ---- a call ---- */

@@ -70,6 +70,32 @@ def an_agent_is_made_changed_copied_and_destroyed(box):
 
 
 @test
+def an_agent_has_a_mode_categories_sessions_and_a_life(box):
+    daemon = box.serve()
+    agent = daemon.ask("POST", "/agents", {"displayName": "Coach", "mode": "hybrid",
+                                           "allowedCategoryIds": ["gym"], "sessionTtlSeconds": 600}, status=201)
+    expect_eq((agent["mode"], agent["allowedCategoryIds"], agent["sessionTtlSeconds"], agent["lifecycle"]),
+              ("hybrid", ["gym"], 600, "active"))
+    agent = daemon.ask("PATCH", "/agents/coach", {"lifecycle": "dormant", "allowedCategoryIds": ["*"]})
+    expect_eq((agent["lifecycle"], agent["allowedCategoryIds"], agent["mode"]), ("dormant", ["*"], "hybrid"))
+    expect_eq(daemon.ask("PATCH", "/agents/coach", {"lifecycle": "active"})["lifecycle"], "active")
+    for body, says in [
+        ({"mode": "lazy"}, "autonomous, interactive, hybrid"),
+        ({"lifecycle": "destroyed"}, "active or dormant"),
+        ({"lifecycle": "created"}, "active or dormant"),
+        ({"allowedCategoryIds": ["gym", "*"]}, "alone"),
+        ({"allowedCategoryIds": ["gym", "gym"]}, "twice"),
+        ({"allowedCategoryIds": "gym"}, "list"),
+        ({"sessionTtlSeconds": 5}, "60"),
+        ({"sessionTtlSeconds": "600"}, "integer"),
+    ]:
+        status = 422 if says in ("list", "60", "integer") else 400
+        expect_in(says, refused(daemon, "PATCH", "/agents/coach", body, status)["message"])
+    expect_eq(daemon.ask("GET", "/agents/coach")["sessionTtlSeconds"], 600)
+    daemon.stop()
+
+
+@test
 def what_is_wrong_with_an_agent_is_said(box):
     daemon = box.serve()
     cases = [

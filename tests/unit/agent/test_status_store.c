@@ -142,6 +142,18 @@ DB_TEST(paused_and_gone_come_before_everything_else)
     ASSERT_TEXT(agent_word_name(AGENT_HELD), "paused");
 }
 
+DB_TEST(a_dormant_agent_is_asleep_and_says_why)
+{
+    AUTO_RIG rig = rig_open(t);
+
+    add(t, &rig, "a", "A");
+    ASSERT_EQ(
+        agent_set_lifecycle(rig.domain, rig.change, STR("a"), AGENT_DORMANT, NOW + 3, &t->err), 1);
+    ASSERT_EQ(one(t, &rig, "a").word, AGENT_ASLEEP);
+    ASSERT_EQ(one(t, &rig, "a").since, NOW + 3);
+    ASSERT_CONTAINS(one(t, &rig, "a").why, "dormant");
+}
+
 DB_TEST(lists_leave_out_system_agents_and_those_destroyed_unless_asked)
 {
     AUTO_RIG rig = rig_open(t);

@@ -169,7 +169,8 @@ void stage_answer(struct stage *stage, const char *text)
 #define CONTRACT_WITH(name, strategy, approval, class, parallel, more)                             \
     "{\"name\":\"" name "\",\"version\":\"1.0.0\","                                                \
     "\"description\":\"Does what a test wants it to do.\","                                        \
-    "\"capabilitiesRequired\":[\"test\"],\"allowedWakeReasons\":[\"userInitiated\",\"manual\"],"   \
+    "\"capabilitiesRequired\":[\"test\"],\"allowedWakeReasons\":[\"userInitiated\",\"manual\","    \
+    "\"subscription\",\"timer\",\"recoveryCatchup\"],"                                             \
     "\"inputSchema\":{\"type\":\"object\"},\"outputSchema\":true,"                                 \
     "\"idempotencyStrategy\":\"" strategy "\",\"scopeRules\":[],"                                  \
     "\"sideEffects\":{\"entityTypes\":[],\"notificationTokens\":[]},"                              \
@@ -359,19 +360,19 @@ static void take_policy(struct stage *stage, struct tool_bed_config *bed)
 static void wake(struct stage *stage)
 {
     struct test *t = stage->t;
-    static struct model_spec spec;
     const struct model_gateway_config models = { .loop = stage->loop,
-                                                 .models = &spec,
+                                                 .models = &stage->spec,
                                                  .model_count = 1 };
     const struct tool_bed_config bed = { .loop = stage->loop,
                                          .agent_domain = stage->domain,
                                          .policy_text_hash = "" };
     struct tool_bed_config with_kill = bed;
 
-    spec = (struct model_spec){
+    stage->spec = (struct model_spec){
         .id = "test", .provider = "call", .call = model_call, .call_arg = stage
     };
-    ASSERT_OK(change_open(stage->domain, loop_clock(stage->loop), NULL, &stage->change, &t->err));
+    ASSERT_OK(change_open_as(stage->domain, stage->more ? stage->more->host_id : NULL,
+                             loop_clock(stage->loop), NULL, &stage->change, &t->err));
     ASSERT_OK(kill_open(stage->domain, &stage->kill, &t->err));
     ASSERT_OK(model_gateway_new(&models, &stage->models, &t->err));
     with_kill.kill = stage->kill;
@@ -382,6 +383,8 @@ static void wake(struct stage *stage)
     with_kill.files = stage->files;
     take_policy(stage, &with_kill);
     ASSERT_OK(tool_bed_new(&with_kill, &stage->tools, &t->err));
+    if (stage->more && stage->more->bed)
+        stage->more->bed(stage, stage->more->arg);
     for (size_t i = 0; i < ARRAY_LEN(tools); i++)
         ASSERT_OK(tool_bed_add(stage->tools, tools[i].contract, &tools[i].impl, stage, &t->err));
     stage->config = (struct runner_config){ .loop = stage->loop,
@@ -401,16 +404,22 @@ static void wake(struct stage *stage)
     ASSERT_OK(runner_new(&stage->config, &stage->runner, &t->err));
     stage->listener = (struct run_listener){ .event = heard };
     runner_listen(stage->runner, &stage->listener);
+    if (stage->more)
+        stage->more->up(stage, stage->more->arg);
 }
 
 static void sleep_down(struct stage *stage)
 {
+    if (stage->more)
+        stage->more->down(stage, stage->more->arg);
     runner_stop(stage->runner);
     model_gateway_free(stage->models);
     drop_request(stage);
     tool_bed_free(stage->tools);
     files_free(stage->files);
     loop_free(stage->loop);
+    if (stage->more)
+        stage->more->gone(stage, stage->more->arg);
     runner_free(stage->runner);
     kill_switches_free(stage->kill);
     change_free(stage->change);
@@ -428,15 +437,27 @@ static void open_domain(struct stage *stage)
     ASSERT_OK(domain_open(&config, &stage->domain, &t->err));
 }
 
+static void open_loop(struct stage *stage)
+{
+    stage->loop = loop_new_fake(&stage->clock);
+    if (stage->more && stage->more->loop)
+        stage->more->loop(stage, stage->more->arg);
+    loop_attach(stage->loop, stage->domain);
+}
+
 struct stage *stage_new(struct test *t)
+{
+    return stage_new_with(t, NULL);
+}
+
+struct stage *stage_new_with(struct test *t, const struct stage_more *more)
 {
     struct stage *stage = NEW(struct stage);
 
-    *stage = (struct stage){ .t = t, .target = "1" };
+    *stage = (struct stage){ .t = t, .target = "1", .more = more };
     clock_fake_init(&stage->clock, 1700000000000);
     open_domain(stage);
-    stage->loop = loop_new_fake(&stage->clock);
-    loop_attach(stage->loop, stage->domain);
+    open_loop(stage);
     wake(stage);
     return stage;
 }
@@ -456,8 +477,7 @@ static void rise(struct stage *stage)
 {
     memset(stage->jobs, 0, sizeof(stage->jobs));
     stage->previewing = NULL;
-    stage->loop = loop_new_fake(&stage->clock);
-    loop_attach(stage->loop, stage->domain);
+    open_loop(stage);
     wake(stage);
 }
 

@@ -16,8 +16,11 @@
 #define STAGE_EFFECTS 1024
 #define STAGE_REPLIES 1024
 
+struct stage;
+
 struct stage {
     struct test *t;
+    const struct stage_more *more;
     struct clock_fake clock;
     struct loop *loop;
     struct db_fault fault; /* of the domain: set at any time */
@@ -64,10 +67,22 @@ struct stage {
     struct bp_policy *parsed_policy;
     bool altered; /* somebody changed stored rows: what is stored is not checked at the end */
     struct run_info info;
+    struct model_spec spec;
     struct runner_config config;
 };
 
 struct stage *stage_new(struct test *t);
+/* What stands on the runner too, made and ended with it; host_id NULL: the database's own. */
+struct stage_more {
+    const char *host_id;
+    void (*loop)(struct stage *stage, void *arg); /* before the domain is attached; may be NULL */
+    void (*bed)(struct stage *stage, void *arg);  /* before the bed is used; may be NULL */
+    void (*up)(struct stage *stage, void *arg);   /* the runner is there */
+    void (*down)(struct stage *stage, void *arg); /* before it is stopped */
+    void (*gone)(struct stage *stage, void *arg); /* after the loop, before the domain */
+    void *arg;
+};
+struct stage *stage_new_with(struct test *t, const struct stage_more *more);
 void stage_free(struct stage *stage);
 /* As if the process had been killed and started again: nothing is said goodbye to. */
 void stage_crash(struct stage *stage);

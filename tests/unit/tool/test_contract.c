@@ -43,7 +43,7 @@ TEST(contracts_are_in_byte_order_of_their_names)
     const struct tool_contract *contracts = tool_contracts(&n);
 
     ASSERT(n >= tool_builtin_count);
-    ASSERT_TEXT(contracts[0].name, "ask_user");
+    ASSERT_TEXT(contracts[0].name, "add_multiple_checklist_items");
     for (size_t i = 1; i < n; i++)
         ASSERT(strcmp(contracts[i - 1].name, contracts[i].name) < 0);
 }

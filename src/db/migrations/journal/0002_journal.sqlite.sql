@@ -66,11 +66,12 @@ CREATE TABLE tasks (
     host_n INTEGER NOT NULL,
     counter INTEGER NOT NULL
 ) STRICT;
--- Each list that people look at is read in the order of one of these.
-CREATE INDEX idx_tasks_closed_due ON tasks (closed, due, priority, n) WHERE deleted_at IS NULL;
-CREATE INDEX idx_tasks_closed_priority ON tasks (closed, priority, due, n) WHERE deleted_at IS NULL;
-CREATE INDEX idx_tasks_category_closed_due ON tasks (category_id, closed, due, priority, n) WHERE deleted_at IS NULL;
-CREATE INDEX idx_tasks_status_due ON tasks (status, due, priority, n) WHERE deleted_at IS NULL;
+-- Each list that people look at is read in the order of one of these. What is looked for in it
+-- stands at their end, so that rows that do not fit are passed over without being read.
+CREATE INDEX idx_tasks_closed_due ON tasks (closed, due, priority, n, title, status, category_id, id) WHERE deleted_at IS NULL;
+CREATE INDEX idx_tasks_closed_priority ON tasks (closed, priority, due, n, title, status, category_id, id) WHERE deleted_at IS NULL;
+CREATE INDEX idx_tasks_category_closed_due ON tasks (category_id, closed, due, priority, n, title, status, id) WHERE deleted_at IS NULL;
+CREATE INDEX idx_tasks_status_due ON tasks (status, due, priority, n, title, category_id, id) WHERE deleted_at IS NULL;
 CREATE INDEX idx_tasks_updated ON tasks (updated_at, n) WHERE deleted_at IS NULL;
 CREATE INDEX idx_tasks_host_counter ON tasks (host_n, counter);
 

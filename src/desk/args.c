@@ -1,0 +1,135 @@
+/* Reading arguments, writing answers.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/json.h>
+
+#include "base/timefmt.h"
+#include "desk/desk_int.h"
+
+struct str arg_str(const struct desk_op *op, const char *name)
+{
+    return json_str(json_find(op->args, name));
+}
+
+bool arg_bool(const struct desk_op *op, const char *name, bool otherwise)
+{
+    struct json_object *value = json_find(op->args, name);
+
+    return value ? json_object_get_boolean(value) : otherwise;
+}
+
+int64_t arg_i64(const struct desk_op *op, const char *name, int64_t otherwise)
+{
+    struct json_object *value = json_find(op->args, name);
+
+    return value ? json_object_get_int64(value) : otherwise;
+}
+
+int arg_time(const struct desk_op *op, const char *name, int64_t *ret_ms, struct err *err)
+{
+    struct str text = arg_str(op, name);
+
+    *ret_ms = 0;
+    if (text.n == 0)
+        return 0;
+    if (timefmt_parse(text, ret_ms, err) < 0) {
+        err_reset(err);
+        return err_set(err, ERR_SCHEMA_VIOLATION,
+                       "/%s: \"%.*s\" is no moment; write it like 2026-02-17T16:00:00-05:00", name,
+                       STR_ARG(str_take(text, 40)));
+    }
+    return 0;
+}
+
+size_t arg_list(const struct desk_op *op, const char *name, struct str **ret_list)
+{
+    struct json_object *list = json_find(op->args, name);
+    size_t n = list ? json_object_array_length(list) : 0;
+
+    *ret_list = ARENA_NEW_N(op->arena, struct str, n + 1);
+    for (size_t i = 0; i < n; i++)
+        (*ret_list)[i] = json_str(json_object_array_get_idx(list, i));
+    return n;
+}
+
+void fields_str(struct json_object *fields, const char *name, struct str value)
+{
+    json_object_object_add(fields, name,
+                           json_object_new_string_len(value.p ? value.p : "", (int)value.n));
+}
+
+static bool is_among(const char *name, const char *const *names)
+{
+    for (; *names; names++) {
+        if (strcmp(name, *names) == 0)
+            return true;
+    }
+    return false;
+}
+
+struct json_object *fields_without(const struct desk_op *op, const char *const *names)
+{
+    struct json_object *fields = json_object_new_object();
+
+    json_object_object_foreach(op->args, name, value)
+    {
+        if (!is_among(name, names))
+            json_object_object_add(fields, name, json_object_get(value));
+    }
+    return fields;
+}
+
+/* ---- answers ---- */
+
+void out_str(struct desk_op *op, const char *name, struct str value)
+{
+    json_write_key(op->out, name);
+    json_write_str(op->out, value);
+}
+
+void out_i64(struct desk_op *op, const char *name, int64_t value)
+{
+    json_write_key(op->out, name);
+    json_write_i64(op->out, value);
+}
+
+void out_bool(struct desk_op *op, const char *name, bool value)
+{
+    json_write_key(op->out, name);
+    json_write_bool(op->out, value);
+}
+
+void out_time(struct desk_op *op, const char *name, int64_t ms)
+{
+    char text[TIMEFMT_SIZE];
+
+    timefmt_rfc3339(ms, text);
+    out_str(op, name, str_from(text));
+}
+
+void out_record(struct desk_op *op, const char *name, const struct record *record)
+{
+    json_write_key(op->out, name);
+    record_write(op->out, record);
+}
+
+void out_records(struct desk_op *op, const char *name, const struct record *records, size_t n)
+{
+    json_write_key(op->out, name);
+    json_write_array_begin(op->out);
+    for (size_t i = 0; i < n; i++)
+        record_write(op->out, &records[i]);
+    json_write_array_end(op->out);
+}
+
+int out_now(struct desk_op *op, const char *name, enum record_type type, struct str id,
+            struct err *err)
+{
+    struct record record;
+    int r = journal_get(op->journal, type, id, op->arena, &record, err);
+
+    if (r == 1)
+        out_record(op, name, &record);
+    return r < 0 ? -1 : 0;
+}

@@ -1,0 +1,271 @@
+/* Folders: opening them safely, and what the kernel tells.
+ *
+ * A folder is opened first and asked afterwards what its path is: so nothing can be swapped between
+ * the question and the watch, which is set on the descriptor.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "wake/folders_int.h"
+
+#define READ_BYTES (16 * KIB)
+#define OPEN_MS    60000 /* for a new file to be closed; then it is looked at anyway */
+#define EVENTS                                                                                     \
+    (IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF |       \
+     IN_MOVE_SELF)
+
+/* ---- opening ---- */
+
+static bool lies_in(struct str path, struct str place)
+{
+    return str_starts(path, place) && (path.n == place.n || path.p[place.n] == '/');
+}
+
+static int check_place(const struct folder_rules *rules, struct str path, struct err *err)
+{
+    for (size_t i = 0; i < rules->count; i++) {
+        char real[LIMIT_PATH_BYTES + 1];
+        /* Where it is, and where its name says that it is. */
+        const char *places[] = { rules->denied[i], realpath(rules->denied[i], real) };
+
+        for (size_t k = 0; k < ARRAY_LEN(places); k++) {
+            if (places[k] && lies_in(path, str_from(places[k])))
+                return err_set(err, ERR_PATH_DENIED, "folder %.*s lies in %s, which is not watched",
+                               STR_ARG(path), rules->denied[i]);
+        }
+    }
+    return 0;
+}
+
+static int check_opened(const struct folder_rules *rules, int fd, struct str path, struct err *err)
+{
+    char link[64], real[LIMIT_PATH_BYTES + 1];
+    ssize_t n;
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    n = readlink(link, real, sizeof(real));
+    if (n < 0 || (size_t)n >= sizeof(real))
+        return err_set(err, ERR_PATH_DENIED, "folder %.*s: where it lies can't be told",
+                       STR_ARG(path));
+    if (!str_eq(str_of(real, (size_t)n), path))
+        return err_set(err, ERR_PATH_DENIED,
+                       "folder %.*s leads through a symbolic link to %.*s; name that one",
+                       STR_ARG(path), (int)n, real);
+    return check_place(rules, path, err);
+}
+
+int folder_open(const struct folder_rules *rules, struct str path, int *ret_fd, struct err *err)
+{
+    AUTO_TEXT text = alloc_copy(path.p, path.n);
+    int fd;
+
+    if (!path.n || path.p[0] != '/' || strlen(text) != path.n || path.n > LIMIT_PATH_BYTES)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "a folder is an absolute path, such as /home/ann/inbox");
+    fd = open(text, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return err_set(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_PATH_DENIED, "folder %s: %s",
+                       text,
+                       errno == ELOOP || errno == ENOTDIR ? "it is no folder" : strerror(errno));
+    if (check_opened(rules, fd, path, err) < 0) {
+        close(fd);
+        return -1;
+    }
+    *ret_fd = fd;
+    return 0;
+}
+
+int folder_check(const struct folder_rules *rules, struct str folder, struct err *err)
+{
+    int fd;
+
+    if (folder_open(rules, folder, &fd, err) < 0)
+        return -1;
+    close(fd);
+    return 0;
+}
+
+/* ---- watching ---- */
+
+void folder_unwatch(struct folders *folders, struct folder *folder)
+{
+    if (folder->watch >= 0)
+        inotify_rm_watch(folders->inotify_fd, folder->watch);
+    if (folder->fd >= 0)
+        close(folder->fd);
+    folder->watch = folder->fd = -1;
+}
+
+int folder_watch(struct folders *folders, struct folder *folder, struct err *err)
+{
+    char link[64];
+
+    if (folder->watch >= 0)
+        return 0;
+    if (folder_open(&folders->config.rules, str_from(folder->path), &folder->fd, err) < 0)
+        return -1;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", folder->fd);
+    folder->watch = inotify_add_watch(folders->inotify_fd, link, EVENTS | IN_ONLYDIR);
+    if (folder->watch < 0) {
+        err_set(err, ERR_PATH_DENIED, "folder %s can't be watched: %s", folder->path,
+                errno == ENOSPC ? "fs.inotify.max_user_watches is used up" : strerror(errno));
+        folder_unwatch(folders, folder);
+        return -1;
+    }
+    folder->scan = true;
+    return 0;
+}
+
+void folder_note(struct folders *folders, struct folder *folder, struct str name, int64_t due_ms,
+                 bool born)
+{
+    AUTO_BUF path = BUF_INIT(2 * LIMIT_PATH_BYTES);
+    struct pending *pending;
+
+    buf_printf(&path, "%s/%.*s", folder->path, STR_ARG(name));
+    pending = map_find(&folders->pending, buf_str(&path));
+    if (!pending) {
+        if (map_count(&folders->pending) >= FOLDER_PENDING_MAX) {
+            folder->scan = true;
+            return;
+        }
+        pending = NEW(struct pending);
+        map_put(&folders->pending, buf_str(&path), pending);
+        pending->born = born;
+    }
+    pending->folder = folder;
+    pending->due_ms = due_ms;
+}
+
+/* ---- events ---- */
+
+static struct folder *folder_of(struct folders *folders, int watch)
+{
+    map_each (&folders->folders, entry) {
+        struct folder *folder = entry->value;
+
+        if (folder->watch == watch)
+            return folder;
+    }
+    return NULL;
+}
+
+static void scan_all(struct folders *folders)
+{
+    LOG_WARN("wake", "too much changed at once in watched folders; they are read again");
+    map_each (&folders->folders, entry)
+        ((struct folder *)entry->value)->scan = true;
+    folders->list = true;
+}
+
+static void on_event(struct folders *folders, const struct inotify_event *event, int64_t due_ms)
+{
+    struct folder *folder = folder_of(folders, event->wd);
+
+    if (event->mask & IN_Q_OVERFLOW) {
+        scan_all(folders);
+        return;
+    }
+    if (!folder)
+        return;
+    if (event->mask & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF)) {
+        folder_unwatch(folders, folder); /* it may come back */
+        folders->list = true;
+    } else if (event->len && !(event->mask & IN_ISDIR)) {
+        bool born = event->mask & IN_CREATE;
+
+        folder_note(folders, folder, str_from(event->name), due_ms + (born ? OPEN_MS : 0), born);
+    }
+}
+
+void folders_drain(struct folders *folders)
+{
+    _Alignas(struct inotify_event) char bytes[READ_BYTES];
+    int64_t due = clock_mono_ms(loop_clock(folders->config.loop)) + folders->config.quiet_ms;
+    ssize_t n;
+
+    while ((n = read(folders->inotify_fd, bytes, sizeof(bytes))) > 0)
+        for (char *p = bytes; p < bytes + n;) {
+            const struct inotify_event *event = (const struct inotify_event *)p;
+
+            on_event(folders, event, due);
+            p += sizeof(*event) + event->len;
+        }
+}
+
+/* ---- scans ---- */
+
+static int64_t ctime_ns(int fd, const char *name)
+{
+    struct stat st;
+
+    if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+        return -1;
+    return (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec;
+}
+
+/* since < 0: nothing was read yet. *ret_newest: the newest change there is. */
+static void scan_dir(struct folders *folders, struct folder *folder, DIR *dir, int64_t since,
+                     int64_t *ret_newest)
+{
+    int64_t due = clock_mono_ms(loop_clock(folders->config.loop));
+    struct dirent *entry;
+    unsigned seen = 0;
+
+    *ret_newest = 0;
+    while ((entry = readdir(dir)) != NULL) {
+        int64_t changed;
+
+        if (entry->d_type == DT_DIR)
+            continue;
+        if (++seen > FOLDER_FILES_MAX) {
+            LOG_WARN("wake", "a watched folder has more files than are looked at",
+                     LOG_TEXT("folder", folder->path), LOG_I64("files", FOLDER_FILES_MAX));
+            return;
+        }
+        changed = ctime_ns(folder->fd, entry->d_name);
+        if (changed > *ret_newest)
+            *ret_newest = changed;
+        if (since >= 0 && changed >= since)
+            folder_note(folders, folder, str_from(entry->d_name), due, false);
+    }
+}
+
+int folder_scan(struct folders *folders, struct folder *folder, struct err *err)
+{
+    struct domain *domain = folders->config.agent_domain;
+    int64_t host = change_host_in(folders->config.change, domain), since = -1, newest;
+    int r = folder_stamp(domain, host, folder->path, &since, err);
+    int fd;
+    DIR *dir;
+
+    if (r < 0)
+        return -1;
+    folder->scan = false;
+    fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!dir) {
+        if (fd >= 0)
+            close(fd);
+        return err_set(err, ERR_PATH_DENIED, "folder %s can't be read: %s", folder->path,
+                       strerror(errno));
+    }
+    scan_dir(folders, folder, dir, r == 0 ? -1 : since, &newest);
+    closedir(dir);
+    /* What was there before anybody asked wakes nobody. */
+    if (r == 0)
+        return folder_stamp_up(domain, host, folder->path, newest + 1,
+                               clock_wall_ms(loop_clock(folders->config.loop)), err);
+    return 0;
+}

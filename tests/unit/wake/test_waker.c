@@ -1,0 +1,486 @@
+/* Wakes from the queue to their end, on both engines.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+
+#include "wake_stage.h"
+
+static int64_t now(struct wake_stage *s)
+{
+    return clock_wall_ms(loop_clock(s->stage->loop));
+}
+
+DB_TEST(a_person_wakes_an_agent)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct wake_job job;
+    struct str key;
+
+    stage_says(s->stage, "Good morning.");
+    key = wake_stage_wake(s, "coach", "r1", "What is next?");
+    ASSERT_TEXT(wake_stage_status(s, key), "queued");
+    wake_stage_settle(s);
+    job = wake_stage_get(s, key);
+    ASSERT_TEXT(wake_status_name(job.status), "completed");
+    ASSERT_STR(job.why, "its run is done");
+    ASSERT(str_eq(job.run_id, key));
+    ASSERT(job.started_at > 0 && job.ended_at >= job.started_at);
+    ASSERT_CONTAINS(s->stage->last_request, "[wake: manual r1]");
+    ASSERT_CONTAINS(s->stage->last_request, "What is next?");
+    /* The same request again wakes nobody. */
+    ASSERT(str_eq(wake_stage_wake(s, "coach", "r1", "What is next?"), key));
+    wake_stage_settle(s);
+    ASSERT_EQ(s->stage->model_calls, 1);
+    ASSERT_EQ(wake_stage_count(s, "runs"), 1);
+    wake_stage_free(s);
+}
+
+DB_TEST(what_nobody_could_wake_is_refused)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct wake_job job;
+    char *long_words = arena_alloc(&t->arena, 20000, 1);
+
+    memset(long_words, 'x', 20000);
+    ASSERT_FAILS(
+        waker_wake_now(s->waker, STR("nobody"), STR("r"), STR(""), &t->arena, &job, &t->err),
+        ERR_NOT_FOUND);
+    ASSERT_FAILS(waker_wake_now(s->waker, STR("coach"), STR("r"), str_of(long_words, 20000),
+                                &t->arena, &job, &t->err),
+                 ERR_TOO_LARGE);
+    ASSERT_FAILS(waker_wake_now(s->waker, STR("coach"), str_of(long_words, 300), STR(""), &t->arena,
+                                &job, &t->err),
+                 ERR_BAD_REQUEST);
+    ASSERT_FAILS(
+        waker_wake_now(s->waker, STR("coach"), STR("r"), STR("\xff"), &t->arena, &job, &t->err),
+        ERR_BAD_REQUEST);
+    ASSERT_EQ(wake_stage_count(s, "queued"), 0);
+    wake_stage_free(s);
+}
+
+DB_TEST(wakes_of_an_agent_become_one_run_and_all_have_an_end)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct str first, second, third;
+    struct agent_state state;
+
+    stage_says(s->stage, "Seen.");
+    first = wake_stage_change(s, &s->coach, "a", 5, 0);
+    second = wake_stage_change(s, &s->coach, "b", 7, 0);
+    third = wake_stage_change(s, &s->coach, "c", 6, now(s) + MINUTES(60));
+    wake_stage_settle(s);
+    ASSERT_TEXT(wake_stage_status(s, first), "completed");
+    ASSERT_TEXT(wake_stage_status(s, second), "coalesced");
+    ASSERT(str_eq(wake_stage_get(s, second).coalesced_into, first));
+    /* One that was to wait for its time goes along: the agent is awake. */
+    ASSERT_TEXT(wake_stage_status(s, third), "coalesced");
+    ASSERT_EQ(s->stage->model_calls, 1);
+    ASSERT_CONTAINS(s->stage->last_request, "about a");
+    ASSERT_CONTAINS(s->stage->last_request, "about c");
+    wake_stage_state(s, &s->coach, &state);
+    ASSERT_EQ(vclock_of(&state.processed, str_from(change_host_id(s->stage->change))), 7);
+    ASSERT(state.last_wake_at >= now(s) - 10);
+    wake_stage_free(s);
+}
+
+DB_TEST(a_wake_whose_changes_were_seen_asks_no_model)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct str key;
+
+    stage_says(s->stage, "Seen.");
+    wake_stage_change(s, &s->coach, "a", 9, 0);
+    wake_stage_settle(s);
+    key = wake_stage_change(s, &s->coach, "b", 9, 0);
+    wake_stage_settle(s);
+    ASSERT_TEXT(wake_stage_status(s, key), "skipped_noop");
+    ASSERT_STR(wake_stage_get(s, key).why, "everything in it was seen before");
+    ASSERT_EQ(s->stage->model_calls, 1);
+    stage_says(s->stage, "New.");
+    key = wake_stage_change(s, &s->coach, "c", 10, 0);
+    wake_stage_settle(s);
+    ASSERT_TEXT(wake_stage_status(s, key), "completed");
+    wake_stage_free(s);
+}
+
+/* ---- conditions of the agent ---- */
+
+DB_TEST(a_paused_agent_is_not_woken_and_the_wake_says_why)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct str key;
+
+    ASSERT_OK(loop_unit_begin(s->stage->loop, s->stage->domain, &t->err));
+    ASSERT_EQ(agent_set_paused(s->stage->domain, s->stage->change, STR("coach"), true, 1, &t->err),
+              1);
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    key = wake_stage_change(s, &s->coach, "a", 5, 0);
+    wake_stage_settle(s);
+    ASSERT_TEXT(wake_stage_status(s, key), "skipped_paused");
+    ASSERT_STR(wake_stage_get(s, key).why, "the agent is paused");
+    key = wake_stage_wake(s, "coach", "r", "hello");
+    wake_stage_settle(s);
+    ASSERT_TEXT(wake_stage_status(s, key), "skipped_paused");
+    ASSERT_EQ(s->stage->model_calls, 0);
+    wake_stage_free(s);
+}
+
+DB_TEST(nothing_wakes_while_the_emergency_stop_is_on)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct str key;
+
+    ASSERT_EQ(run_kill(s->stage->runner, KILL_ALL, "", "test", true, &t->err), 1);
+    key = wake_stage_change(s, &s->coach, "a", 5, 0);
+    wake_stage_settle(s);
+    ASSERT_TEXT(wake_stage_status(s, key), "skipped_killed");
+    ASSERT_EQ(run_kill(s->stage->runner, KILL_ALL, "", "", false, &t->err), 1);
+    stage_says(s->stage, "Here.");
+    key = wake_stage_change(s, &s->coach, "b", 6, 0);
+    wake_stage_settle(s);
+    ASSERT_TEXT(wake_stage_status(s, key), "completed");
+    wake_stage_free(s);
+}
+
+DB_TEST(a_destroyed_agent_has_no_wakes_that_wait)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct str key = wake_stage_change(s, &s->coach, "a", 5, now(s) + MINUTES(5));
+
+    ASSERT_OK(loop_unit_begin(s->stage->loop, s->stage->domain, &t->err));
+    ASSERT_EQ(agent_set_destroyed(s->stage->domain, s->stage->change, STR("coach"), 1, &t->err), 1);
+    ASSERT_OK(waker_forget_agent(s->waker, s->coach.n, &t->err));
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    loop_fake_advance(s->stage->loop, MINUTES(10));
+    ASSERT_TEXT(wake_stage_status(s, key), "skipped_destroyed");
+    ASSERT_EQ(s->stage->model_calls, 0);
+    wake_stage_free(s);
+}
+
+DB_TEST(a_sleeping_agent_hears_of_everything_once_when_its_sleep_ends)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct str a, b;
+    struct wake_job *jobs;
+    size_t n;
+
+    wake_stage_sleep(s, &s->coach, now(s) + MINUTES(60));
+    a = wake_stage_change(s, &s->coach, "a", 5, 0);
+    wake_stage_settle(s);
+    loop_fake_advance(s->stage->loop, MINUTES(30));
+    b = wake_stage_change(s, &s->coach, "b", 6, 0);
+    wake_stage_settle(s);
+    ASSERT_TEXT(wake_stage_status(s, a), "skipped_sleeping");
+    ASSERT_TEXT(wake_stage_status(s, b), "skipped_sleeping");
+    ASSERT_EQ(wake_stage_count(s, "queued"), 1);
+    stage_says(s->stage, "Up.");
+    loop_fake_advance(s->stage->loop, MINUTES(30));
+    ASSERT_EQ(s->stage->model_calls, 1);
+    ASSERT_CONTAINS(s->stage->last_request, "You slept until now");
+    ASSERT_CONTAINS(s->stage->last_request, "about a");
+    ASSERT_CONTAINS(s->stage->last_request, "about b");
+    ASSERT_OK(wake_list(s->stage->domain, &(struct wake_filter){ .status = WAKE_COMPLETED },
+                        &t->arena, &jobs, &n, &t->err));
+    ASSERT_EQ(n, 1);
+    ASSERT_STR(jobs[0].reason, "recoveryCatchup");
+    /* And what was heard counts as seen. */
+    a = wake_stage_change(s, &s->coach, "c", 6, 0);
+    wake_stage_settle(s);
+    ASSERT_TEXT(wake_stage_status(s, a), "skipped_noop");
+    wake_stage_free(s);
+}
+
+DB_TEST(an_agent_that_missed_nothing_sleeps_on)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct wake_job *jobs;
+    size_t n;
+
+    wake_stage_sleep(s, &s->coach, now(s) + MINUTES(60));
+    wake_stage_change(s, &s->coach, "a", 5, 0);
+    wake_stage_settle(s);
+    /* Somebody woke it meanwhile, and it heard of all that then. */
+    stage_says(s->stage, "I am awake.");
+    wake_stage_wake(s, "coach", "r", "wake up");
+    wake_stage_settle(s);
+    ASSERT_CONTAINS(s->stage->last_request, "about a");
+    loop_fake_advance(s->stage->loop, MINUTES(61));
+    ASSERT_EQ(s->stage->model_calls, 1);
+    ASSERT_OK(wake_list(s->stage->domain, &(struct wake_filter){ .limit = 1 }, &t->arena, &jobs, &n,
+                        &t->err));
+    ASSERT_EQ(wake_stage_count(s, "queued"), 0);
+    wake_stage_free(s);
+}
+
+DB_TEST(after_failures_an_agent_waits_longer_each_time)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct agent_state state;
+    struct str key;
+
+    stage_says(s->stage, "#provider_failed");
+    key = wake_stage_change(s, &s->coach, "a", 5, 0);
+    loop_fake_advance(s->stage->loop, 100);
+    ASSERT_TEXT(wake_stage_status(s, key), "failed_terminal");
+    ASSERT_STR(wake_stage_get(s, key).error_code, "provider_failed");
+    wake_stage_state(s, &s->coach, &state);
+    ASSERT_EQ(state.failures, 1);
+    ASSERT_EQ(vclock_of(&state.processed, str_from(change_host_id(s->stage->change))), 0);
+    stage_says(s->stage, "Now it works.");
+    key = wake_stage_change(s, &s->coach, "b", 6, 0);
+    loop_fake_advance(s->stage->loop, 1000);
+    ASSERT_TEXT(wake_stage_status(s, key), "queued");
+    ASSERT(wake_stage_get(s, key).not_before > now(s));
+    loop_fake_advance(s->stage->loop, agent_backoff_ms(1));
+    ASSERT_TEXT(wake_stage_status(s, key), "completed");
+    /* What the failed run was about is told again. */
+    ASSERT_CONTAINS(s->stage->last_request, "about a");
+    wake_stage_state(s, &s->coach, &state);
+    ASSERT_EQ(state.failures, 0);
+    ASSERT_EQ(vclock_of(&state.processed, str_from(change_host_id(s->stage->change))), 6);
+    wake_stage_free(s);
+}
+
+DB_TEST(a_person_need_not_wait_for_an_agent_that_failed)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct str key;
+
+    stage_says(s->stage, "#provider_failed");
+    wake_stage_change(s, &s->coach, "a", 5, 0);
+    loop_fake_advance(s->stage->loop, 100);
+    stage_says(s->stage, "Here I am.");
+    key = wake_stage_wake(s, "coach", "r", "are you there?");
+    wake_stage_settle(s);
+    ASSERT_TEXT(wake_stage_status(s, key), "completed");
+    wake_stage_free(s);
+}
+
+/* ---- one flight ---- */
+
+DB_TEST(an_agent_has_one_run_at_a_time)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct str a, b, c;
+
+    stage_says(s->stage, "?");
+    a = wake_stage_change(s, &s->coach, "a", 5, 0);
+    wake_stage_settle(s);
+    ASSERT_TEXT(wake_stage_status(s, a), "running");
+    b = wake_stage_change(s, &s->coach, "b", 6, 0);
+    c = wake_stage_wake(s, "coach", "r", "and me");
+    loop_fake_advance(s->stage->loop, MINUTES(1));
+    ASSERT_TEXT(wake_stage_status(s, b), "queued");
+    ASSERT_STR(wake_stage_get(s, b).why, "the agent is awake; this follows when its run has ended");
+    ASSERT_EQ(wake_stage_count(s, "flying"), 1);
+    stage_says(s->stage, "Second.");
+    stage_answer(s->stage, "First.");
+    wake_stage_settle(s);
+    ASSERT_TEXT(wake_stage_status(s, a), "completed");
+    ASSERT_TEXT(wake_stage_status(s, c), "completed"); /* somebody waits for it */
+    ASSERT_TEXT(wake_stage_status(s, b), "coalesced");
+    ASSERT_EQ(s->stage->model_calls, 2);
+    wake_stage_free(s);
+}
+
+DB_TEST(a_run_that_waits_for_a_person_holds_nobody_up)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct str a, b;
+
+    stage_says(s->stage, "!send {\"to\":\"x\"}");
+    a = wake_stage_wake(s, "coach", "r1", "send it");
+    wake_stage_settle(s);
+    ASSERT_TEXT(wake_stage_status(s, a), "running");
+    ASSERT_TEXT(stage_status(s->stage, a), "waiting");
+    ASSERT_EQ(wake_stage_count(s, "flying"), 0);
+    stage_says(s->stage, "Something else.");
+    b = wake_stage_change(s, &s->coach, "b", 6, 0);
+    wake_stage_settle(s);
+    ASSERT_TEXT(wake_stage_status(s, b), "completed");
+    stage_says(s->stage, "Sent.");
+    s->stage->info.run_id = a;
+    ASSERT_EQ(stage_decide(s->stage, INBOX_APPROVED, NULL), 1);
+    wake_stage_settle(s);
+    ASSERT_TEXT(wake_stage_status(s, a), "completed");
+    wake_stage_free(s);
+}
+
+DB_TEST(a_run_that_a_person_stops_is_no_failure_of_the_agent)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct agent_state state;
+    struct str key;
+
+    stage_says(s->stage, "?");
+    key = wake_stage_change(s, &s->coach, "a", 5, 0);
+    wake_stage_settle(s);
+    ASSERT_OK(run_cancel(s->stage->runner, key, &t->err));
+    wake_stage_settle(s);
+    ASSERT_TEXT(wake_stage_status(s, key), "failed_terminal");
+    ASSERT_STR(wake_stage_get(s, key).error_code, "cancelled");
+    wake_stage_state(s, &s->coach, &state);
+    ASSERT_EQ(state.failures, 0);
+    ASSERT_EQ(wake_stage_count(s, "flying"), 0);
+    wake_stage_free(s);
+}
+
+DB_TEST(an_agent_that_is_destroyed_while_it_runs_writes_nothing_after)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct err why = ERR_INIT;
+    struct run_info before, after;
+    struct str key;
+
+    s->stage->hold_tools = true;
+    stage_says(s->stage, "!note {\"a\":1}");
+    key = wake_stage_wake(s, "coach", "r", "note it");
+    wake_stage_settle(s);
+    ASSERT_TEXT(wake_stage_status(s, key), "running");
+    err_set(&why, ERR_AGENT_DESTROYED, "the agent coach was destroyed");
+    ASSERT_OK(loop_unit_begin(s->stage->loop, s->stage->domain, &t->err));
+    ASSERT_EQ(agent_set_destroyed(s->stage->domain, s->stage->change, STR("coach"), 1, &t->err), 1);
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    ASSERT_OK(run_abort(s->stage->runner, key, &why, &t->err));
+    ASSERT_OK(run_get(s->stage->runner, key, &t->arena, &before, &t->err));
+    wake_stage_settle(s);
+    loop_fake_advance(s->stage->loop, MINUTES(5));
+    ASSERT_OK(run_get(s->stage->runner, key, &t->arena, &after, &t->err));
+    ASSERT_STR(after.status, "failed");
+    ASSERT_STR(after.error_code, "agent_destroyed");
+    ASSERT_EQ(after.updated_at, before.updated_at);
+    ASSERT_EQ(after.last_seq, before.last_seq);
+    ASSERT_TEXT(wake_stage_status(s, key), "failed_terminal");
+    ASSERT_EQ(s->stage->done_count, 0u);
+    wake_stage_free(s);
+}
+
+/* ---- fairness ---- */
+
+DB_TEST(one_agent_that_chatters_does_not_starve_the_others, .timeout_s = 120)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct agent others[50];
+    struct str keys[50];
+
+    s->config.max_flights = 4;
+    stage_crash(s->stage);
+    for (int i = 0; i < 700; i++)
+        wake_stage_change(s, &s->coach, arena_printf(&t->arena, "c%d", i), 100 + i, 0);
+    for (int i = 0; i < 50; i++) {
+        wake_stage_agent(s, arena_printf(&t->arena, "a%d", i), &others[i]);
+        keys[i] = wake_stage_change(s, &others[i], "x", 1000 + i, 0);
+    }
+    stage_says(s->stage, "?"); /* the one that chatters takes its time */
+    for (int i = 0; i < 50; i++)
+        stage_says(s->stage, "Done.");
+    loop_fake_advance(s->stage->loop, 1000);
+    for (int i = 0; i < 50; i++)
+        ASSERT_TEXT(wake_stage_status(s, keys[i]), "completed");
+    ASSERT_EQ(wake_stage_count(s, "flying"), 1);
+    stage_says(s->stage, "The rest.");
+    stage_answer(s->stage, "Done.");
+    loop_fake_advance(s->stage->loop, 1000);
+    ASSERT_EQ(wake_stage_count(s, "queued"), 0);
+    ASSERT_EQ(wake_stage_count(s, "completed"), 52);
+    ASSERT_EQ(wake_stage_count(s, "coalesced"), 698);
+    s->stage->altered = true;
+    wake_stage_free(s);
+}
+
+DB_TEST(only_so_many_runs_fly_that_nobody_asked_for)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct agent others[5];
+    struct str asked;
+
+    s->config.max_flights = 2;
+    stage_crash(s->stage);
+    s->stage->hold_tools = true;
+    for (int i = 0; i < 5; i++) {
+        wake_stage_agent(s, arena_printf(&t->arena, "a%d", i), &others[i]);
+        wake_stage_change(s, &others[i], "x", 1000 + i, 0);
+        stage_says(s->stage, "!note {\"a\":1}");
+    }
+    loop_fake_advance(s->stage->loop, 1000);
+    ASSERT_EQ(wake_stage_count(s, "flying"), 2);
+    ASSERT_EQ(wake_stage_count(s, "queued"), 3);
+    /* What somebody asked for needs no place. */
+    asked = wake_stage_wake(s, "coach", "r", "now");
+    loop_fake_advance(s->stage->loop, 1000);
+    ASSERT_TEXT(wake_stage_status(s, asked), "running");
+    s->stage->hold_tools = false;
+    for (int i = 0; i < 20; i++)
+        stage_says(s->stage, "Done.");
+    while (stage_act(s->stage))
+        wake_stage_settle(s);
+    loop_fake_advance(s->stage->loop, 1000);
+    ASSERT_EQ(wake_stage_count(s, "completed"), 6);
+    wake_stage_free(s);
+}
+
+/* ---- time ---- */
+
+DB_TEST(a_wake_waits_for_its_time_and_no_longer_when_the_clock_is_set_back)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct str key = wake_stage_change(s, &s->coach, "a", 5, now(s) + MINUTES(60));
+
+    wake_stage_settle(s);
+    loop_fake_advance(s->stage->loop, MINUTES(30));
+    ASSERT_TEXT(wake_stage_status(s, key), "queued");
+    clock_set_wall(&s->stage->clock, now(s) - 24 * MINUTES(60));
+    stage_says(s->stage, "Here.");
+    loop_fake_advance(s->stage->loop, MINUTES(30));
+    ASSERT_TEXT(wake_stage_status(s, key), "completed");
+    wake_stage_free(s);
+}
+
+/* ---- crashes ---- */
+
+/* After the nth tick from the one that queued them, the process is gone. */
+static bool cut_after(struct wake_stage *s, int cut)
+{
+    struct test *t = s->t;
+    struct agent agent;
+    struct str a, b;
+    int64_t runs = wake_stage_count(s, "runs");
+    int ticks = 0;
+
+    wake_stage_agent(s, arena_printf(&t->arena, "cut%d", cut), &agent);
+    s->stage->reply_count = s->stage->reply_next = 0;
+    stage_says(s->stage, "!note {\"a\":1}");
+    stage_says(s->stage, "Done.");
+    loop_fake_tick(s->stage->loop);
+    a = wake_stage_change(s, &agent, "a", 10 + cut, 0);
+    b = wake_stage_wake(s, agent.id, "r", "hello");
+    loop_fake_tick(s->stage->loop);
+    while (ticks < cut && (wake_stage_count(s, "queued") || wake_stage_count(s, "flying"))) {
+        loop_fake_tick(s->stage->loop);
+        ticks++;
+    }
+    stage_crash(s->stage);
+    if (s->stage->reply_next == 2)
+        s->stage->reply_next = 1; /* it was not heard */
+    loop_fake_advance(s->stage->loop, 1000);
+    ASSERT_EQ(wake_stage_count(s, "queued"), 0);
+    ASSERT_EQ(wake_stage_count(s, "flying"), 0);
+    ASSERT_TEXT(wake_stage_status(s, b), "completed");
+    ASSERT_TEXT(wake_stage_status(s, a), "coalesced");
+    ASSERT_EQ(wake_stage_count(s, "runs"), runs + 1);
+    wake_stage_check(s);
+    return ticks == cut;
+}
+
+DB_TEST(wherever_the_process_ends_a_wake_ends_once, .timeout_s = 120)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    int cut = 0;
+
+    while (cut_after(s, cut))
+        cut++;
+    fprintf(stderr, "%d cuts\n", cut);
+    ASSERT(cut >= 2);
+    wake_stage_free(s);
+}

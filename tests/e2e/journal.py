@@ -181,4 +181,76 @@ def files_of_entries_come_back_as_they_were(box):
     daemon.stop()
 
 
+# ---- at the terminal ----
+
+
+@test
+def tasks_are_kept_at_the_terminal(box):
+    run = box.run
+    expect_in("No tasks yet", run("journal", "task", "list")[0])
+    expect_in("takes     2 h", run("journal", "add", "Fix fence tomorrow 2h #home")[0])
+    run("journal", "category", "add", "The Garden", "--id", "garden")
+    run("journal", "task", "add", "Water", "the", "roses", "--due", "friday 16:00",
+        "--category", "the garden", "--label", "wet", "--priority", "P1")
+    listed = run("journal", "task", "list")[0]
+    expect_in("tomorrow", listed)
+    row = [line for line in listed.splitlines() if "Water the roses" in line][0]
+    prefix = row.split()[0]
+    run("journal", "checklist", "add", "roses", "fill can", "find roses")
+    shown = json.loads(run("journal", "task", "show", prefix, "--json")[0])
+    expect_eq((shown["title"], shown["priority"], shown["categoryId"]),
+              ("Water the roses", "P1", "garden"))
+    item = shown["checklists"][0]["items"][1]["id"]
+    run("journal", "checklist", "check", item)
+    expect_in("[x] find roses", run("journal", "task", "show", "roses")[0])
+    run("journal", "task", "set", prefix, "--due", "none", "--estimate", "1h30")
+    shown = json.loads(run("journal", "task", "show", prefix, "--json")[0])
+    expect_eq((shown.get("due"), shown["estimateMinutes"]), (None, 90))
+    run("journal", "task", "done", prefix)
+    expect_in("DONE", run("journal", "task", "list", "--closed")[0])
+    run("journal", "task", "rm", prefix)
+    expect_in("No tasks that fit", run("journal", "task", "list", "--closed")[0])
+    run("journal", "task", "restore", prefix)
+    expect_in("Water the roses", run("journal", "task", "list", "--all", "--category", "garden")[0])
+
+
+@test
+def a_day_is_kept_at_the_terminal(box):
+    run = box.run
+    expect_in("Nothing is planned", run("journal", "plan")[0])
+    run("journal", "task", "add", "Write")
+    run("journal", "plan", "block", "today", "9:00", "10:30", "--task", "write")
+    expect_in("09:00-10:30  Write", run("journal", "plan")[0])
+    expect_in("before block", run("journal", "plan", "block", "today", "10:00", "11:00",
+                                  code=1)[1])
+    run("journal", "time", "log", "write", "--from", "8:00", "--for", "1h30")
+    expect_in("1 h 30 min in all", run("journal", "time", "list")[0])
+    run("journal", "time", "start", "write")
+    expect_in("Write", run("journal", "time", "status")[0])
+    run("journal", "time", "stop")
+    expect_in("No timer runs", run("journal", "time", "status")[0])
+    run("journal", "rating", "add", "today", "energy", "4")
+    expect_in("energy", run("journal", "rating", "list")[0])
+    run("journal", "workout", "add", "run", "along the river", "--for", "35m")
+    expect_in("35 min", run("journal", "workout", "list")[0])
+    run("journal", "measure", "add", "weight", "71.5", "kg")
+    expect_in("71.5 kg", run("journal", "measure", "list")[0])
+    run("journal", "note", "add", "the moon is up")
+    expect_in("the moon is up", run("journal", "note", "list")[0])
+
+
+@test
+def mistakes_at_the_terminal_say_what_is_allowed(box):
+    run = box.run
+    expect_in("needs one of: add, list", run("journal", "task", code=2)[1])
+    expect_in("did you mean `journal task list`", run("journal", "task", "lst", code=2)[1])
+    expect_in("there is no task", run("journal", "task", "show", "nothing", code=1)[1])
+    expect_in("is not a day", run("journal", "task", "add", "x", "--due", "someday", code=1)[1])
+    expect_in("none yet", run("journal", "task", "add", "x", "--category", "y", code=1)[1])
+    expect_in("nothing to change", run("journal", "task", "set", "x", code=2)[1])
+    run("journal", "task", "add", "Call Ann")
+    run("journal", "task", "add", "Call Bob")
+    expect_in("may be: Call Ann", run("journal", "task", "done", "call", code=1)[1])
+
+
 main()

@@ -77,7 +77,10 @@ static int open_waker(struct rooms *rooms, const struct rooms_config *config, st
                                       .kill = rooms->kill,
                                       .folders = unwatched(rooms, config) };
 
-    return waker_new(&how, &rooms->waker, err);
+    if (waker_new(&how, &rooms->waker, err) < 0)
+        return -1;
+    builder_set_waker(rooms->builder, rooms->waker);
+    return 0;
 }
 
 static int open_files(struct rooms *rooms, const struct rooms_config *config, struct err *err)
@@ -120,7 +123,17 @@ static void open_builder(struct rooms *rooms, const struct rooms_config *config)
                                                            .models = rooms->models,
                                                            .tools = rooms->tools,
                                                            .files = rooms->files,
-                                                           .connect = rooms->connect });
+                                                           .connect = rooms->connect,
+                                                           .journal = rooms->journal });
+}
+
+/* Before the first use of the bed. */
+static void open_desk(struct rooms *rooms, const struct rooms_config *config)
+{
+    rooms->desk = desk_new(&(struct desk_config){ .journal = rooms->journal,
+                                                  .agent_domain = config->agent,
+                                                  .change = rooms->change,
+                                                  .tools = rooms->tools });
 }
 
 static int open_connect(struct rooms *rooms, const struct rooms_config *config, struct err *err)
@@ -203,6 +216,7 @@ static int open_runner(struct rooms *rooms, const struct rooms_config *config, s
         return -1;
     if (open_skills(rooms, config, err) < 0)
         return -1;
+    open_desk(rooms, config);
     open_builder(rooms, config);
     if (ensure_agents(rooms, config, err) < 0)
         return -1;
@@ -240,6 +254,7 @@ void rooms_stop(struct rooms *rooms)
     model_gateway_free(rooms->models);
     connect_stop(rooms->connect);
     tool_bed_free(rooms->tools);
+    desk_free(TAKE(rooms->desk));
     files_free(rooms->files);
     connect_free(TAKE(rooms->connect));
     rooms->models = NULL;

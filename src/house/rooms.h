@@ -12,6 +12,7 @@
 #include "builder/builder.h"
 #include "change/change.h"
 #include "connect/connect.h"
+#include "desk/desk.h"
 #include "files/files.h"
 #include "journal/journal.h"
 #include "loop/loop.h"
@@ -55,6 +56,7 @@ struct rooms {
     struct tool_bed *tools;
     struct builder *builder;
     struct connect *connect;
+    struct desk *desk;
     struct runner *runner;
     struct waker *waker;
     struct arena arena;

@@ -211,6 +211,7 @@ static int open_house(struct daemon *daemon, struct err *err)
         .terms = models_terms,
         .connect = daemon->house.rooms.connect,
         .secrets = daemon->house.secrets,
+        .waker = daemon->house.rooms.waker,
     });
     return 0;
 }

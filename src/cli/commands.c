@@ -42,6 +42,8 @@ const struct cli_command *const cli_commands[] = {
     &cli_cmd_timer_list,
     &cli_cmd_timer_next,
     &cli_cmd_timer_rm,
+    &cli_cmd_wake,
+    &cli_cmd_wakes,
     &cli_cmd_journal_add,
     &cli_cmd_journal_task_add,
     &cli_cmd_journal_task_list,

@@ -118,5 +118,7 @@ extern const struct cli_command cli_cmd_trajectories_export;
 extern const struct cli_command cli_cmd_unkill;
 extern const struct cli_command cli_cmd_verify;
 extern const struct cli_command cli_cmd_version;
+extern const struct cli_command cli_cmd_wake;
+extern const struct cli_command cli_cmd_wakes;
 
 #endif

@@ -51,6 +51,14 @@ static void open_journal(struct rooms *rooms, const struct rooms_config *config)
         .loop = config->loop, .domain = config->journal, .change = rooms->change });
 }
 
+static void open_desk(struct rooms *rooms, const struct rooms_config *config)
+{
+    rooms->desk = desk_new(&(struct desk_config){ .journal = rooms->journal,
+                                                  .agent_domain = config->agent,
+                                                  .change = rooms->change,
+                                                  .tools = rooms->tools });
+}
+
 /* What agents may not read does not wake them either; nor does what Dormouse itself writes. */
 static struct folder_rules unwatched(struct rooms *rooms, const struct rooms_config *config)
 {
@@ -125,15 +133,6 @@ static void open_builder(struct rooms *rooms, const struct rooms_config *config)
                                                            .files = rooms->files,
                                                            .connect = rooms->connect,
                                                            .journal = rooms->journal });
-}
-
-/* Before the first use of the bed. */
-static void open_desk(struct rooms *rooms, const struct rooms_config *config)
-{
-    rooms->desk = desk_new(&(struct desk_config){ .journal = rooms->journal,
-                                                  .agent_domain = config->agent,
-                                                  .change = rooms->change,
-                                                  .tools = rooms->tools });
 }
 
 static int open_connect(struct rooms *rooms, const struct rooms_config *config, struct err *err)
@@ -214,9 +213,9 @@ static int open_runner(struct rooms *rooms, const struct rooms_config *config, s
     runner.sandbox.data_dir = config->data_dir;
     if (tool_bed_new(&bed, &rooms->tools, err) < 0 || open_connect(rooms, config, err) < 0)
         return -1;
+    open_desk(rooms, config);
     if (open_skills(rooms, config, err) < 0)
         return -1;
-    open_desk(rooms, config);
     open_builder(rooms, config);
     if (ensure_agents(rooms, config, err) < 0)
         return -1;

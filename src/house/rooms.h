@@ -54,9 +54,9 @@ struct rooms {
     struct model_gateway *models;
     struct skills *skills;
     struct tool_bed *tools;
+    struct desk *desk;
     struct builder *builder;
     struct connect *connect;
-    struct desk *desk;
     struct runner *runner;
     struct waker *waker;
     struct arena arena;

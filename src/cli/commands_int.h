@@ -123,5 +123,10 @@ extern const struct cli_command cli_cmd_verify;
 extern const struct cli_command cli_cmd_version;
 extern const struct cli_command cli_cmd_wake;
 extern const struct cli_command cli_cmd_wakes;
+extern const struct cli_command cli_cmd_report;
+extern const struct cli_command cli_cmd_subscribe;
+extern const struct cli_command cli_cmd_subscribe_list;
+extern const struct cli_command cli_cmd_subscribe_rm;
+extern const struct cli_command cli_cmd_subscribe_preview;
 
 #endif

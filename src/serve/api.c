@@ -231,9 +231,10 @@ static const struct serve_route table[] = {
         .summary = "A session."),
     DELETE("/api/v1/agents/{id}/sessions/{sid}", api_sessions_close, .status = 204,
            .summary = "Closes a session; speaking in it opens it again."),
-    GET("/api/v1/search", api_search, .query = QUERY("q", "agent", "limit"),
+    GET("/api/v1/search", api_search, .query = QUERY("q", "agent", "scope", "limit"),
         .gives = "SearchResults",
-        .summary = "What was said, written and named with these words; the best first."),
+        .summary = "What was said, written and named with these words; the best first. scope: all, "
+                   "journal or agents."),
     GET("/api/v1/models", api_models_list, .gives = "ModelList",
         .summary = "The models there are."),
     POST("/api/v1/models/{id}/consent", api_models_agree, SMALL, .takes = "ConsentRequest",

@@ -99,4 +99,22 @@ def an_agent_without_reports_says_so(box):
     daemon.stop()
 
 
+@test
+def agents_are_subscribed_at_the_terminal(box):
+    run = box.run
+    expect_in("No agent waits", run("subscribe", "list")[0])
+    expect_in("what should wake it?", run("subscribe", "planner", code=1)[1])
+    made = json.loads(run("subscribe", "planner", "--key", "TASK", "--where", "task.priority <= 1",
+                          "--hours", "mo,tu 7:00-22:00", "--cooldown", "10m", "--json")[0])
+    expect_eq((made["cooldownSeconds"], made["activeHours"]["from"]), (600, "07:00"))
+    expect_in("TASK where task.priority <= 1", run("subscribe", "list", "planner")[0])
+    run("journal", "task", "add", "Pay rent", "--priority", "P0")
+    run("agent", "set", "planner", "--categories", "*")
+    expect_in('wakes  task "Pay rent"', run("subscribe", "preview", "planner", "--key", "TASK")[0])
+    run("subscribe", "rm", made["id"][:13])
+    expect_in("No agent waits", run("subscribe", "list")[0])
+    expect_in("/api/v1/hooks/", run("subscribe", "planner", "--webhook", "--name", "ci")[0])
+    expect_in("has no report yet", run("report", "planner")[0])
+
+
 main()

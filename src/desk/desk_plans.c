@@ -283,12 +283,13 @@ static int add_block(struct desk_op *op, struct json_object *blocks, struct json
     struct json_object *copy = json_object_new_object();
     struct str category = json_str(json_find(block, "categoryId"));
     struct str id = json_str(json_find(block, "id"));
+    struct json_object_iter it;
     struct record old;
     int known = 0;
 
     json_object_array_add(blocks, copy);
-    json_object_object_foreach(block, name, value)
-        json_object_object_add(copy, name, json_object_get(value));
+    json_object_object_foreachC(block, it)
+        json_object_object_add(copy, it.key, json_object_get(it.val));
     if (id.n > 0)
         known = journal_get(op->journal, RECORD_DAY_PLAN_BLOCK, id, op->arena, &old, err);
     if (known != 0 || category.n > 0 || json_find(block, "taskId") || op->scope.all)

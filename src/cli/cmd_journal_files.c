@@ -111,13 +111,13 @@ struct sums {
 
 static void add_sums(struct sums *sums, struct json_object *answer)
 {
-    struct json_object *made = json_find(answer, "made");
+    struct json_object *made = json_find(answer, "counts");
     int64_t n = 0;
 
     sums->tasks += json_get_i64(made, "tasks", &n, NULL) > 0 ? n : 0;
     sums->events += json_get_i64(made, "events", &n, NULL) > 0 ? n : 0;
     sums->categories += json_get_i64(made, "categories", &n, NULL) > 0 ? n : 0;
-    sums->there += json_get_i64(answer, "there", &n, NULL) > 0 ? n : 0;
+    sums->there += json_get_i64(made, "there", &n, NULL) > 0 ? n : 0;
 }
 
 /* A part at a time, so that the daemon has a moment for others. */

@@ -91,8 +91,7 @@ static int read_author(struct serve_request *request, struct journal_author *ret
     return 0;
 }
 
-/* In an empty unit of the journal: the client hears of it when the journal has it. */
-static void answer(struct serve_request *request, int status, struct str json)
+void api_journal_answer(struct serve_request *request, int status, struct str json)
 {
     struct loop *loop = api_of(request)->config.loop;
     struct err err = ERR_INIT;
@@ -161,7 +160,7 @@ void api_journal_do(struct serve_request *request, const struct api_journal_job 
     if (do_once(&work, job, &json, &text, &err) < 0)
         serve_reply_error(request, &err);
     else
-        answer(request, job->status, text);
+        api_journal_answer(request, job->status, text);
 }
 
 void api_journal_look(struct serve_request *request,

@@ -107,15 +107,15 @@ static void put_sample(struct json_writer *w, const struct import *import)
     json_write_array_end(w);
 }
 
-static void put_result(struct json_writer *w, const struct import_result *result)
+static void put_counts(struct json_writer *w, const struct import_result *result)
 {
-    json_write_key(w, "made");
+    json_write_key(w, "counts");
     json_write_object_begin(w);
     api_put_i64(w, "tasks", (int64_t)result->tasks);
     api_put_i64(w, "events", (int64_t)result->events);
     api_put_i64(w, "categories", (int64_t)result->categories);
-    json_write_object_end(w);
     api_put_i64(w, "there", (int64_t)result->there);
+    json_write_object_end(w);
 }
 
 /* ---- importing ---- */
@@ -145,43 +145,95 @@ static int refuse_problems(const struct import *import, struct err *err)
                    import->problem_count > 1 ? ", and more" : "");
 }
 
+/* One write. Its ids follow from the file, so it needs no key to be asked for twice. */
+static int import_step(struct api_journal_work *work, const struct import *import, size_t from,
+                       size_t count, struct import_result *result, struct err *err)
+{
+    struct journal_author author = { .kind = CHANGE_BY_HUMAN };
+
+    if (journal_begin(work->journal, &author, work->arena, &work->write, NULL, err) < 0)
+        return -1;
+    if (import_apply(work->write, import, from, count, result, err) < 0) {
+        journal_end(work->write, false, STR_NONE, NULL);
+        return -1;
+    }
+    return journal_end(work->write, true, STR_NONE, err);
+}
+
+static int import_records(struct api_journal_work *work, const struct import *import,
+                          size_t *offset, size_t limit, struct import_result *result,
+                          struct err *err)
+{
+    while (limit && *offset < import->count) {
+        size_t step = step_of(import, *offset, limit);
+
+        if (import_step(work, import, *offset, step, result, err) < 0)
+            return -1;
+        *offset += step;
+        limit -= step;
+    }
+    return 0;
+}
+
+static void count_records(const struct import *import, struct import_result *result)
+{
+    for (size_t i = 0; i < import->count; i++) {
+        result->tasks += !import->records[i].is_event;
+        result->events += import->records[i].is_event;
+    }
+}
+
 static int do_import(struct api_journal_work *work, struct err *err)
 {
     struct import_result result = { .tasks = 0 };
     struct import import;
-    int64_t offset = 0, limit = STEP_MAX;
+    int64_t first = 0, limit = STEP_MAX;
     bool preview = flag(work->request, "preview");
-    size_t step = 0;
+    size_t offset;
 
-    if (read_number(work->request, "offset", 0, IMPORT_RECORDS_MAX, &offset, err) < 0 ||
+    if (read_number(work->request, "offset", 0, IMPORT_RECORDS_MAX, &first, err) < 0 ||
         read_number(work->request, "limit", 1, STEP_MAX, &limit, err) < 0 ||
         read_file(work, &import, err) < 0)
         return -1;
+    offset = (size_t)first;
     if (!preview && import.problem_count && !flag(work->request, "skipBad"))
         return refuse_problems(&import, err);
-    if (!preview) {
-        step = step_of(&import, (size_t)offset, (size_t)limit);
-        if (import_apply(work->write, &import, (size_t)offset, step, &result, err) < 0)
-            return -1;
-    }
+    if (preview)
+        count_records(&import, &result);
+    else if (import_records(work, &import, &offset, (size_t)limit, &result, err) < 0)
+        return -1;
     json_write_object_begin(work->w);
     api_put_text(work->w, "format", import_format_name(import.format));
     api_put_i64(work->w, "total", (int64_t)import.count);
+    api_put_bool(work->w, "preview", preview);
+    put_counts(work->w, &result);
     put_problems(work->w, &import);
     if (preview)
         put_sample(work->w, &import);
-    else
-        put_result(work->w, &result);
-    if (!preview && (size_t)offset + step < import.count)
-        api_put_i64(work->w, "next", offset + (int64_t)step);
+    else if (offset < import.count)
+        api_put_i64(work->w, "next", (int64_t)offset);
     json_write_object_end(work->w);
     return 0;
 }
 
 void api_journal_import(struct serve_request *request)
 {
-    api_journal_do(request,
-                   &(struct api_journal_job){ .status = 200, .bytes = true, .work = do_import });
+    AUTO_BUF json = BUF_INIT(JOURNAL_PAGE_BYTES + LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&json);
+    struct api_journal_work work = { .request = request,
+                                     .journal = api_journal(request),
+                                     .arena = serve_request_arena(request),
+                                     .w = &w };
+    struct err err = ERR_INIT;
+
+    if (api_check_query(request) < 0)
+        return;
+    if (!work.journal)
+        err_set(&err, ERR_NOT_FOUND, "there is no journal here");
+    if (err.code || do_import(&work, &err) < 0)
+        serve_reply_error(request, &err);
+    else
+        api_journal_answer(request, 200, buf_str(&json));
 }
 
 /* ---- exporting ---- */

@@ -85,7 +85,10 @@ static int open_waker(struct rooms *rooms, const struct rooms_config *config, st
                                       .kill = rooms->kill,
                                       .folders = unwatched(rooms, config) };
 
-    return waker_new(&how, &rooms->waker, err);
+    if (waker_new(&how, &rooms->waker, err) < 0)
+        return -1;
+    builder_set_waker(rooms->builder, rooms->waker);
+    return 0;
 }
 
 static int open_files(struct rooms *rooms, const struct rooms_config *config, struct err *err)
@@ -128,7 +131,8 @@ static void open_builder(struct rooms *rooms, const struct rooms_config *config)
                                                            .models = rooms->models,
                                                            .tools = rooms->tools,
                                                            .files = rooms->files,
-                                                           .connect = rooms->connect });
+                                                           .connect = rooms->connect,
+                                                           .journal = rooms->journal });
 }
 
 static int open_connect(struct rooms *rooms, const struct rooms_config *config, struct err *err)

@@ -1,6 +1,6 @@
 // Ctrl K: go anywhere, do the few things that are needed everywhere, and find what was said.
 import { useEffect, useId, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
-import { Bot, FileText, House, Inbox, MessageSquare, Play, Plus, Search, Settings, Square, SquareActivity } from "lucide-react";
+import { AlarmClock, Bot, CalendarDays, FileText, House, Inbox, ListChecks, MessageSquare, NotebookPen, Play, Plus, Search, Settings, Square, SquareActivity } from "lucide-react";
 import { get, paths, sentence } from "../api/client";
 import { useGet } from "../api/store";
 import type { Agent, InboxItem, SearchResult } from "../api/types";
@@ -41,12 +41,25 @@ interface Found {
 }
 const NOTHING: SearchResult[] = [];
 
-/** Everywhere, and in what was said to the wizard: a search leaves Dormouse's own agents out unless one is named. */
+interface TaskFound {
+  id: string;
+  title: string;
+  due?: string;
+  status: string;
+}
+const asResult = ({ id, title, due, status }: TaskFound): SearchResult =>
+  ({ kind: "task", agentId: "", id, title, snippet: status === "DONE" ? "done" : due ? `due ${due.replace("T", " ")}` : "" });
+
+/** Tasks by their titles, everywhere, and in what was said to the wizard: a search leaves Dormouse's own
+    agents out unless one is named. */
 async function look(q: string, signal: AbortSignal): Promise<SearchResult[]> {
+  const tasks = get<{ items: TaskFound[] }>(`/journal/tasks?${new URLSearchParams({ q, closed: "any", limit: "8" })}`, signal).then(({ items }) => items.map(asResult), () => NOTHING);
   const ask = (more: { agent?: string }) => get<{ results: SearchResult[] }>(paths.search(q, { limit: 20, ...more }), signal);
   const wizard = ask({ agent: WIZARD }).catch(() => ({ results: NOTHING }));
   const { results } = await ask({});
-  return [...results, ...(await wizard).results.filter((result) => result.kind !== "agent")];
+  const titled = await tasks;
+  const named = new Set(titled.map(({ id }) => id));
+  return [...titled, ...results.filter(({ kind, id }) => kind !== "task" || !named.has(id)), ...(await wizard).results.filter((result) => result.kind !== "agent")];
 }
 
 function useEverywhere(typed: string): Found {
@@ -71,10 +84,12 @@ function useEverywhere(typed: string): Found {
 }
 
 export const resultPath = (result: SearchResult): string => {
+  if (result.kind === "task") return `/journal/tasks/${encodeURIComponent(result.id ?? "")}`;
+  if (result.kind === "entry") return `/journal/entries?entry=${encodeURIComponent(result.id ?? "")}`;
   if (result.kind === "file" && result.path) return `${agentPlace(result.agentId)}?panel=memory&file=${encodeURIComponent(result.path)}`;
   return agentPlace(result.agentId, result.threadId);
 };
-const resultIcon = { message: MessageSquare, thread: MessageSquare, file: FileText, agent: Bot };
+const resultIcon = { message: MessageSquare, thread: MessageSquare, file: FileText, agent: Bot, task: ListChecks, entry: NotebookPen };
 
 function useOptions(typed: string): { options: Option[]; busy: boolean; failure: string } {
   const agents = useGet<{ agents: Agent[] }>(paths.agents).data?.agents ?? [];
@@ -98,6 +113,12 @@ function useOptions(typed: string): { options: Option[]; busy: boolean; failure:
       { key: "home", group: "Go to", icon: <House {...size} />, title: "Home", run: () => go("/") },
       { key: "inbox", group: "Go to", icon: <Inbox {...size} />, title: "Inbox", run: () => go("/inbox") },
       { key: "agents", group: "Go to", icon: <Bot {...size} />, title: "Agents", run: () => go("/agents") },
+      { key: "journal", group: "Go to", icon: <ListChecks {...size} />, title: "Journal: tasks", run: () => go("/journal") },
+      { key: "day", group: "Go to", icon: <CalendarDays {...size} />, title: "Journal: today", run: () => go("/journal/day") },
+      ...["Time", "Ratings", "Entries", "Categories"].map((part) => ({
+        key: `settings-journal-${part}`, group: "Go to", icon: <NotebookPen {...size} />, title: `Journal: ${part.toLowerCase()}`, run: () => go(`/journal/${part.toLowerCase()}`),
+      })),
+      { key: "wakes", group: "Go to", icon: <AlarmClock {...size} />, title: "Wakes", run: () => go("/wakes") },
       { key: "runs", group: "Go to", icon: <SquareActivity {...size} />, title: "Runs", run: () => go("/runs") },
       ...["Models", "Secrets", "Slack", "Google", "Appearance", "About"].map((part) => ({
         key: `settings-${part}`, group: "Go to", icon: <Settings {...size} />, title: `Settings: ${part}`,
@@ -110,7 +131,7 @@ function useOptions(typed: string): { options: Option[]; busy: boolean; failure:
     if (typed) fitting.sort((a, b) => b.fit - a.fit);
     const names = new Map(agents.map((agent) => [agent.id, agent.displayName]));
     const note = ({ agentId, at, snippet }: SearchResult): string =>
-      [names.get(agentId) ?? agentId, at && relative(at), snippet].filter(Boolean).join(" · ");
+      [names.get(agentId) || agentId, at && relative(at), snippet].filter(Boolean).join(" · ");
     // Agents of the list above are found there already.
     const found = results
       .filter((result) => result.kind !== "agent" || !names.has(result.agentId))

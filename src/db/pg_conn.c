@@ -40,6 +40,7 @@ static int set_session(struct pg *pg, struct err *err)
                "SET client_encoding = 'UTF8'; SET standard_conforming_strings = on;"
                " SET bytea_output = 'hex'; SET extra_float_digits = 1; SET TimeZone = 'UTC';"
                " SET lock_timeout = %d; SET synchronous_commit = %s;"
+               " SET idle_in_transaction_session_timeout = " PG_IDLE_MS ";"
                " SET default_transaction_read_only = %s; SET search_path = \"%s\"",
                pg->busy_ms, pg->sync == DB_SYNC_NORMAL ? "off" : "on",
                pg->db.read_only ? "on" : "off", pg->schema);

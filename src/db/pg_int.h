@@ -22,6 +22,8 @@
 #define PG_SILENCE_MS      (5 * 60000) /* a server that says nothing this long is gone */
 #define PG_NAME_SIZE       32
 #define PG_CONNECT_S       "10"
+/* A process that stands still with a transaction open holds others up: the server ends it. */
+#define PG_IDLE_MS "10000"
 
 enum pg_kind { PG_PREPARE = 1, PG_DESCRIBE, PG_QUERY, PG_CONTROL, PG_SYNC };
 

@@ -188,6 +188,9 @@ void api_threads_change(struct serve_request *request);
 void api_threads_delete(struct serve_request *request);
 void api_threads_restore(struct serve_request *request);
 void api_threads_messages(struct serve_request *request);
+void api_wakes_list(struct serve_request *request);
+void api_wakes_get(struct serve_request *request);
+void api_agents_wake(struct serve_request *request);
 void api_timers_list(struct serve_request *request);
 void api_timers_of_agent(struct serve_request *request);
 void api_timers_get(struct serve_request *request);
@@ -229,5 +232,18 @@ void api_skills_change(struct serve_request *request);
 void api_skills_remove(struct serve_request *request);
 void api_skills_restore(struct serve_request *request);
 void api_skills_file(struct serve_request *request);
+void api_subscriptions_of_agent(struct serve_request *request);
+void api_subscriptions_list(struct serve_request *request);
+void api_subscriptions_get(struct serve_request *request);
+void api_subscriptions_add(struct serve_request *request);
+void api_subscriptions_change(struct serve_request *request);
+void api_subscriptions_remove(struct serve_request *request);
+void api_subscriptions_preview(struct serve_request *request);
+void api_hooks_call(struct serve_request *request);
+void api_reports_list(struct serve_request *request);
+void api_reports_current(struct serve_request *request);
+void api_sessions_list(struct serve_request *request);
+void api_sessions_get(struct serve_request *request);
+void api_sessions_close(struct serve_request *request);
 
 #endif

@@ -16,6 +16,7 @@
 
 #include "journal/journal.h"
 #include "run/run.h"
+#include "wake/folders.h"
 #include "wake/queue.h"
 #include "wake/subscription.h"
 #include "wake/timer.h"
@@ -29,12 +30,13 @@ struct waker_config {
     struct change *change;
     struct runner *runner;
     struct kill_switches *kill;
-    const char *zone;         /* where the person is; NULL: this machine's zone */
-    int64_t debounce_ms;      /* of batches made here; 0: 100 */
-    int64_t sync_debounce_ms; /* of those that arrived; 0: 1000 */
-    unsigned max_flights;     /* runs at a time that nobody asked for; 0: 16 */
-    int64_t lease_ms;         /* 0: 15000 */
-    int batch;                /* wakes looked at in one transaction; 0: 200 */
+    struct folder_rules folders; /* where nothing is watched */
+    const char *zone;            /* where the person is; NULL: this machine's zone */
+    int64_t debounce_ms;         /* of batches made here; 0: 100 */
+    int64_t sync_debounce_ms;    /* of those that arrived; 0: 1000 */
+    unsigned max_flights;        /* runs at a time that nobody asked for; 0: 16 */
+    int64_t lease_ms;            /* 0: 15000 */
+    int batch;                   /* wakes looked at in one transaction; 0: 200 */
 };
 /* Reads on where it stopped, with the loop's first ticks. */
 int waker_new(const struct waker_config *config, struct waker **ret_waker, struct err *err);

@@ -52,6 +52,7 @@ void waker_look(struct waker *waker)
         return;
     reader_look(waker->reader);
     clockwork_look(waker->clockwork);
+    folders_look(waker->folders);
 }
 
 static void look_due(struct loop_timer *timer)
@@ -244,7 +245,14 @@ static int open_sources(struct waker *waker, struct err *err)
                                                 .zone = config->zone,
                                                 .queued = look,
                                                 .arg = waker };
+    const struct folders_config folders = { .loop = config->loop,
+                                            .agent_domain = config->agent_domain,
+                                            .change = config->change,
+                                            .rules = config->folders,
+                                            .queued = look,
+                                            .arg = waker };
 
+    waker->folders = folders_new(&folders);
     waker->gate = webhook_gate_new(loop_clock(config->loop), (struct webhook_limits){ 0 });
     waker->clockwork = clockwork_new(&clockwork);
     return reader_new(&reader, &waker->reader, err);
@@ -290,6 +298,8 @@ void waker_stop(struct waker *waker)
         clockwork_stop(waker->clockwork);
     if (waker->reader)
         reader_stop(waker->reader);
+    if (waker->folders)
+        folders_stop(waker->folders);
     loop_timer_stop(loop_of(waker), &waker->look);
     loop_timer_stop(loop_of(waker), &waker->alarm);
     loop_timer_stop(loop_of(waker), &waker->timer);
@@ -303,6 +313,7 @@ void waker_free(struct waker *waker)
     waker_unshare(waker);
     reader_free(waker->reader);
     clockwork_free(waker->clockwork);
+    folders_free(waker->folders);
     webhook_gate_free(waker->gate);
     free(waker);
 }

@@ -23,6 +23,7 @@ struct waker {
     struct reader *reader;
     struct clockwork *clockwork;
     struct webhook_gate *gate;
+    struct folders *folders;
     struct loop_timer look;  /* something may be due: take() */
     struct loop_timer alarm; /* the next one is due, by the wall clock */
     struct loop_timer timer; /* ... and by as much time as lies between now and then */
@@ -59,7 +60,5 @@ int waker_rested(void *arg, const struct run_end *run, struct err *err);
 /* The host's lease, where others write to the database too. Opens a transaction of its own. */
 int waker_share(struct waker *waker, struct err *err);
 void waker_unshare(struct waker *waker);
-/* Inside a unit, and until its end: lease_lost when this host has lost its lease. */
-int waker_check_lease(struct waker *waker, struct err *err);
 
 #endif

@@ -67,6 +67,7 @@ struct stage {
     struct bp_policy *parsed_policy;
     bool altered; /* somebody changed stored rows: what is stored is not checked at the end */
     struct run_info info;
+    struct model_spec spec;
     struct runner_config config;
 };
 
@@ -74,6 +75,8 @@ struct stage *stage_new(struct test *t);
 /* What stands on the runner too, made and ended with it; host_id NULL: the database's own. */
 struct stage_more {
     const char *host_id;
+    void (*loop)(struct stage *stage, void *arg); /* before the domain is attached; may be NULL */
+    void (*bed)(struct stage *stage, void *arg);  /* before the bed is used; may be NULL */
     void (*up)(struct stage *stage, void *arg);   /* the runner is there */
     void (*down)(struct stage *stage, void *arg); /* before it is stopped */
     void (*gone)(struct stage *stage, void *arg); /* after the loop, before the domain */

@@ -105,8 +105,10 @@ export interface RunEnd {
   at: Time;
 }
 export interface SearchResult {
-  kind: "message" | "thread" | "file" | "agent";
-  agentId: string;
+  kind: "message" | "thread" | "file" | "agent" | "task" | "checklist" | "checklistItem" | "timeEntry" | "dayPlan" | "entry";
+  agentId: string; // not of records of the journal: they have recordId
+  recordId?: string;
+  taskId?: string;
   threadId?: string;
   path?: string;
   title: string;

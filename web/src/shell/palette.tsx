@@ -1,6 +1,6 @@
 // Ctrl K: go anywhere, do the few things that are needed everywhere, and find what was said.
 import { useEffect, useId, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
-import { Bot, FileText, House, Inbox, MessageSquare, Play, Plus, Search, Settings, Square, SquareActivity } from "lucide-react";
+import { Bot, FileText, House, Inbox, ListTodo, MessageSquare, Play, Plus, Search, Settings, Square, SquareActivity } from "lucide-react";
 import { get, paths, sentence } from "../api/client";
 import { useGet } from "../api/store";
 import type { Agent, InboxItem, SearchResult } from "../api/types";
@@ -70,11 +70,17 @@ function useEverywhere(typed: string): Found {
   return { results: on ? found.results : NOTHING, busy: on && found.q !== q, failure: on && found.q === q ? found.failure : "" };
 }
 
+const inJournal = (result: SearchResult): string => {
+  if (result.taskId) return `/journal/tasks/${encodeURIComponent(result.taskId)}`;
+  if (result.kind === "dayPlan") return `/journal/day/${encodeURIComponent(result.title)}`;
+  return result.kind === "timeEntry" ? "/journal/time" : "/journal/entries";
+};
 export const resultPath = (result: SearchResult): string => {
+  if (result.recordId) return inJournal(result);
   if (result.kind === "file" && result.path) return `${agentPlace(result.agentId)}?panel=memory&file=${encodeURIComponent(result.path)}`;
   return agentPlace(result.agentId, result.threadId);
 };
-const resultIcon = { message: MessageSquare, thread: MessageSquare, file: FileText, agent: Bot };
+const resultIcon: Partial<Record<SearchResult["kind"], typeof Bot>> = { message: MessageSquare, thread: MessageSquare, file: FileText, agent: Bot };
 
 function useOptions(typed: string): { options: Option[]; busy: boolean; failure: string } {
   const agents = useGet<{ agents: Agent[] }>(paths.agents).data?.agents ?? [];
@@ -115,7 +121,7 @@ function useOptions(typed: string): { options: Option[]; busy: boolean; failure:
     const found = results
       .filter((result) => result.kind !== "agent" || !names.has(result.agentId))
       .map((result, i): Option => {
-        const Icon = resultIcon[result.kind] ?? MessageSquare;
+        const Icon = resultIcon[result.kind] ?? ListTodo;
         return { key: `found-${i}`, group: "Found", icon: <Icon {...size} />, title: result.title, note: note(result), run: () => go(resultPath(result)) };
       });
     return [...fitting.map(({ option }) => option), ...found];

@@ -1,0 +1,246 @@
+/* dormouse wakes: what woke agents, and what did not and why. dormouse wake AGENT: now.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/json.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/json_write.h"
+#include "base/limits.h"
+#include "cli/cli_int.h"
+#include "cli/columns.h"
+#include "cli/commands_int.h"
+#include "cli/decide.h"
+#include "cli/talk.h"
+#include "cli/term.h"
+
+#define KEY_CHARS     12
+#define WAKE_LINE_MAX (64 * KIB)
+
+static struct str member(struct json_object *object, const char *key)
+{
+    return json_str(json_find(object, key));
+}
+
+static int64_t now_ms(void)
+{
+    return clock_wall_ms(clock_system());
+}
+
+/* ---- one ---- */
+
+static void print_member(struct json_object *wake, const char *key, const char *label)
+{
+    struct str text = member(wake, key);
+    AUTO_BUF line = BUF_INIT(WAKE_LINE_MAX);
+
+    if (!text.n)
+        return;
+    buf_printf(&line, "%-11s %.*s", label, STR_ARG(text));
+    term_text(stdout, buf_text(&line));
+    putchar('\n');
+}
+
+static int show_one(const struct cli_args *args, struct err *err)
+{
+    AUTO_BUF path = BUF_INIT(4 * KIB);
+    AUTO_JSON wake = NULL;
+    struct json_object *details;
+
+    buf_add_text(&path, "/api/v1/wakes/");
+    decide_add_segment(&path, cli_operand(args, 0));
+    if (talk_once(args, "GET", buf_text(&path), STR_NONE, &wake, err) < 0)
+        return -1;
+    if (cli_json(args)) {
+        cli_print_json(TAKE(wake));
+        return 0;
+    }
+    print_member(wake, "runKey", "wake");
+    print_member(wake, "agentId", "agent");
+    print_member(wake, "reason", "reason");
+    print_member(wake, "reasonId", "of");
+    print_member(wake, "status", "status");
+    print_member(wake, "why", "why");
+    print_member(wake, "errorCode", "error");
+    print_member(wake, "coalescedInto", "did it");
+    print_member(wake, "runId", "run");
+    print_member(wake, "scheduledAt", "set for");
+    print_member(wake, "notBefore", "not before");
+    print_member(wake, "createdAt", "queued");
+    print_member(wake, "startedAt", "started");
+    print_member(wake, "endedAt", "ended");
+    details = json_find(wake, "details");
+    if (details) {
+        puts("about");
+        term_text(stdout, json_object_to_json_string_ext(
+                              details, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+        putchar('\n');
+    }
+    return 0;
+}
+
+/* ---- many ---- */
+
+static const char *reason_text(struct json_object *wake, struct buf *out)
+{
+    struct str of = member(wake, "reasonId");
+
+    buf_add_str(out, member(wake, "reason"));
+    if (of.n)
+        buf_printf(out, " %.*s", STR_ARG(str_take(of, KEY_CHARS)));
+    return buf_text(out);
+}
+
+static void print_wakes(struct json_object *wakes)
+{
+    static const char *const head[] = { "WAKE", "WHEN", "AGENT", "REASON", "STATUS", "WHY", NULL };
+    struct columns columns;
+
+    columns_init(&columns, head);
+    for (size_t i = 0; i < json_object_array_length(wakes); i++) {
+        struct json_object *one = json_object_array_get_idx(wakes, i);
+        AUTO_BUF reason = BUF_INIT(4 * KIB);
+        char ago[AGO_SIZE];
+
+        columns_add(&columns,
+                    (struct str[]){ str_take(member(one, "runKey"), KEY_CHARS),
+                                    str_from(ago_text(member(one, "createdAt"), now_ms(), ago)),
+                                    member(one, "agentId"), str_from(reason_text(one, &reason)),
+                                    member(one, "status"), member(one, "why") });
+    }
+    columns_print(&columns, stdout);
+    columns_release(&columns);
+}
+
+static void add_query(struct buf *path, const char *key, const char *value)
+{
+    if (!value)
+        return;
+    buf_printf(path, "&%s=", key);
+    decide_add_segment(path, value);
+}
+
+static int show_many(const struct cli_args *args, struct err *err)
+{
+    AUTO_BUF path = BUF_INIT(8 * KIB);
+    AUTO_JSON answer = NULL;
+    struct json_object *wakes;
+    const char *typed = cli_value(args, "limit");
+    int64_t limit = 50;
+
+    if (typed && (str_to_i64(str_from(typed), &limit) < 0 || limit < 1 || limit > 500))
+        return err_set(err, ERR_BAD_REQUEST, "--limit takes a number from 1 to 500");
+    buf_printf(&path, "/api/v1/wakes?limit=%lld", (long long)limit);
+    add_query(&path, "agent", cli_value(args, "agent"));
+    add_query(&path, "status", cli_value(args, "status"));
+    add_query(&path, "reasonId", cli_value(args, "of"));
+    if (talk_once(args, "GET", buf_text(&path), STR_NONE, &answer, err) < 0)
+        return -1;
+    wakes = json_find(answer, "items");
+    if (cli_json(args)) {
+        for (size_t i = 0; wakes && i < json_object_array_length(wakes); i++)
+            cli_print_json(json_object_get(json_object_array_get_idx(wakes, i)));
+    } else if (!wakes || !json_object_array_length(wakes)) {
+        puts("No wakes. Agents wake by subscriptions, by timers, or with `dormouse wake AGENT`.");
+    } else {
+        print_wakes(wakes);
+    }
+    return 0;
+}
+
+static int run_wakes(const struct cli_args *args)
+{
+    struct err err = ERR_INIT;
+    int r = cli_operand_count(args) ? show_one(args, &err) : show_many(args, &err);
+
+    return r < 0 ? cli_fail(args, &err) : CLI_DONE;
+}
+
+static const struct cli_option wakes_options[] = {
+    { .name = "agent", .value = "AGENT", .help = "of one agent" },
+    { .name = "status",
+      .value = "STATUS",
+      .help = "with one status",
+      .choices = "queued running completed skipped_sleeping skipped_destroyed skipped_paused "
+                 "skipped_killed skipped_noop coalesced failed_terminal" },
+    { .name = "of", .value = "ID", .help = "of one subscription or timer" },
+    { .name = "limit", .value = "N", .help = "how many, 50 by default" },
+    { .name = NULL },
+};
+
+const struct cli_command cli_cmd_wakes = {
+    .name = "wakes",
+    .operands = "[WAKE]",
+    .summary = "Lists what woke agents, and what did not and why; or shows one wake",
+    .details =
+        "Every wake has a key made of its cause, and ends: as a run (completed, failed_terminal), "
+        "as part of another wake's run (coalesced), or skipped with a reason. The beginning of a "
+        "key is enough to name one.\n\n"
+        "  dormouse wakes --agent coach --status skipped_noop\n"
+        "  dormouse wakes --json",
+    .options = wakes_options,
+    .operands_max = 1,
+    .run = run_wakes,
+};
+
+/* ---- now ---- */
+
+static int write_form(const struct cli_args *args, struct buf *body, struct err *err)
+{
+    struct json_writer w = JSON_WRITER(body);
+
+    json_write_object_begin(&w);
+    if (cli_operand(args, 1)) {
+        json_write_key(&w, "words");
+        json_write_text(&w, cli_operand(args, 1));
+    }
+    if (cli_value(args, "request")) {
+        json_write_key(&w, "requestId");
+        json_write_text(&w, cli_value(args, "request"));
+    }
+    json_write_object_end(&w);
+    return json_write_end(&w) < 0 ? err_set(err, ERR_TOO_LARGE, "that is too long") : 0;
+}
+
+static int run_wake(const struct cli_args *args)
+{
+    AUTO_BUF path = BUF_INIT(4 * KIB);
+    AUTO_BUF body = BUF_INIT(256 * KIB);
+    AUTO_JSON wake = NULL;
+    struct err err = ERR_INIT;
+
+    if (write_form(args, &body, &err) < 0)
+        return cli_fail(args, &err);
+    buf_add_text(&path, "/api/v1/agents/");
+    decide_add_segment(&path, cli_operand(args, 0));
+    buf_add_text(&path, "/wake");
+    if (talk_once(args, "POST", buf_text(&path), buf_str(&body), &wake, &err) < 0)
+        return cli_fail(args, &err);
+    if (cli_json(args))
+        cli_print_json(TAKE(wake));
+    else
+        printf("%.*s is woken: `dormouse wakes %.*s` says what came of it\n",
+               STR_ARG(member(wake, "agentId")),
+               STR_ARG(str_take(member(wake, "runKey"), KEY_CHARS)));
+    return CLI_DONE;
+}
+
+static const struct cli_option wake_options[] = {
+    { .name = "request", .value = "ID", .help = "the same id again wakes nobody twice" },
+    { .name = NULL },
+};
+
+const struct cli_command cli_cmd_wake = {
+    .name = "wake",
+    .operands = "AGENT [WORDS]",
+    .summary = "Wakes an agent now",
+    .details = "It wakes with a run of its own, and with what else waits for it. Nobody is in that "
+               "conversation: `dormouse chat AGENT` talks to it.\n\n"
+               "  dormouse wake coach 'Have a look at yesterday.'",
+    .options = wake_options,
+    .operands_min = 1,
+    .operands_max = 2,
+    .run = run_wake,
+};

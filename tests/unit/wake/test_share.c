@@ -1,0 +1,252 @@
+/* Several processes on one database: two stages, of which a test lets one stand still.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "db/db.h"
+#include "wake/lease_int.h"
+#include "wake_stage.h"
+
+#define FIRST  "01890a5d-ac96-774b-bcce-b302099a8057"
+#define SECOND "01890a5d-ac96-774b-bcce-b302099a8058"
+#define LEASE  15000
+
+#define SHARED_TEST(name_, ...)                                                                    \
+    static void name_(struct test *t);                                                             \
+    DB_TEST_CASE(name_, postgres, __VA_ARGS__)                                                     \
+    static void name_(__attribute__((unused)) struct test *t)
+
+/* Both go on, a moment each in turn. */
+static void together(struct wake_stage *a, struct wake_stage *b, int64_t ms)
+{
+    for (int64_t at = 0; at < ms; at += 10) {
+        loop_fake_advance(a->stage->loop, 10);
+        loop_fake_advance(b->stage->loop, 10);
+    }
+}
+
+/* ---- leases ---- */
+
+DB_TEST(a_lease_changes_hands_with_a_greater_number)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct domain *domain = s->stage->domain;
+    int64_t one = 0, two = 0;
+
+    ASSERT_OK(loop_unit_begin(s->stage->loop, domain, &t->err));
+    ASSERT_OK(lease_take(domain, STR("x"), STR("a"), 1000, &one, &t->err));
+    ASSERT_EQ(lease_renew(domain, STR("x"), STR("a"), one, 2000, &t->err), 1);
+    ASSERT_EQ(lease_hold(domain, STR("x"), STR("a"), one, &t->err), 1);
+    ASSERT_EQ(lease_renew(domain, STR("x"), STR("b"), one, 2000, &t->err), 0);
+    ASSERT_EQ(lease_renew(domain, STR("x"), STR("a"), one + 1, 2000, &t->err), 0);
+    /* Nobody breaks one that lasts. */
+    ASSERT_EQ(lease_break(domain, STR("x"), 1999, &t->err), 0);
+    ASSERT_EQ(lease_hold(domain, STR("x"), STR("a"), one, &t->err), 1);
+    ASSERT_EQ(lease_break(domain, STR("x"), 2000, &t->err), 1);
+    ASSERT_EQ(lease_hold(domain, STR("x"), STR("a"), one, &t->err), 0);
+    ASSERT_EQ(lease_renew(domain, STR("x"), STR("a"), one, 3000, &t->err), 0);
+    ASSERT_OK(lease_take(domain, STR("x"), STR("a"), 3000, &two, &t->err));
+    ASSERT(two > one + 1);
+    ASSERT_EQ(lease_release(domain, STR("x"), STR("a"), two, &t->err), 1);
+    ASSERT_EQ(lease_break(domain, STR("x"), 1, &t->err), 1);
+    ASSERT_EQ(lease_break(domain, STR("never"), 1, &t->err), 1);
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    wake_stage_free(s);
+}
+
+/* ---- the queue ---- */
+
+SHARED_TEST(two_hosts_take_every_wake_once, .timeout_s = 120)
+{
+    struct wake_stage *a = wake_stage_new_host(t, FIRST), *b = wake_stage_new_host(t, SECOND);
+    struct agent agents[20];
+
+    a->config.max_flights = 1;
+    stage_crash(a->stage);
+    stage_says(a->stage, "?"); /* it has enough to do with one */
+    for (int i = 0; i < 20; i++) {
+        wake_stage_agent(a, arena_printf(&t->arena, "a%d", i), &agents[i]);
+        wake_stage_change(a, &agents[i], "x", 100 + i, 0);
+        stage_says(b->stage, "Done by b.");
+    }
+    together(a, b, 6000);
+    ASSERT_EQ(wake_stage_count(a, "completed"), 19);
+    stage_answer(a->stage, "Done by a.");
+    together(a, b, 100);
+    ASSERT_EQ(wake_stage_count(a, "queued"), 0);
+    ASSERT_EQ(wake_stage_count(a, "completed"), 20);
+    ASSERT_EQ(wake_stage_count(a, "runs"), 20);
+    ASSERT_EQ(a->stage->model_calls, 1u);
+    ASSERT_EQ(b->stage->model_calls, 19u); /* by the beat: nobody told it */
+    a->stage->altered = b->stage->altered = true;
+    wake_stage_free(a);
+    wake_stage_free(b);
+}
+
+SHARED_TEST(one_flight_of_an_agent_whoever_flies_it)
+{
+    struct wake_stage *a = wake_stage_new_host(t, FIRST), *b = wake_stage_new_host(t, SECOND);
+    struct agent agent;
+    struct str one, two;
+
+    wake_stage_agent(a, "coach", &agent);
+    stage_says(a->stage, "?");
+    stage_says(b->stage, "?");
+    one = wake_stage_change(a, &agent, "x", 100, 0);
+    together(a, b, 100);
+    two = wake_stage_change(b, &agent, "y", 101, 0);
+    together(b, a, 5000);
+    ASSERT_TEXT(wake_stage_status(a, one), "running");
+    ASSERT_TEXT(wake_stage_status(a, two), "queued");
+    ASSERT_EQ(wake_stage_count(a, "flying"), 1);
+    stage_says(a->stage, "Again.");
+    b->stage->reply_next = 0;
+    b->stage->replies[0] = arena_text(&t->arena, "By b.");
+    stage_answer(a->stage, "Done.");
+    together(a, b, 5000);
+    ASSERT_TEXT(wake_stage_status(a, one), "completed");
+    ASSERT_TEXT(wake_stage_status(a, two), "completed");
+    a->stage->altered = b->stage->altered = true;
+    wake_stage_free(a);
+    wake_stage_free(b);
+}
+
+/* ---- one that stands still ---- */
+
+SHARED_TEST(what_a_frozen_host_left_is_finished_by_another_and_its_late_writes_are_refused)
+{
+    struct wake_stage *a = wake_stage_new_host(t, FIRST), *b = wake_stage_new_host(t, SECOND);
+    struct agent agent;
+    struct run_info before, after;
+    struct str key, later;
+
+    wake_stage_agent(a, "coach", &agent);
+    stage_says(a->stage, "?");
+    key = wake_stage_change(a, &agent, "x", 100, 0);
+    loop_fake_advance(a->stage->loop, 100);
+    ASSERT_TEXT(wake_stage_status(a, key), "running");
+    /* While its lease lasts, nobody touches what it does. */
+    stage_says(b->stage, "Finished by b.");
+    loop_fake_advance(b->stage->loop, LEASE - 5000);
+    ASSERT_EQ(b->stage->model_calls, 0u);
+    loop_fake_advance(b->stage->loop, LEASE);
+    ASSERT_EQ(b->stage->model_calls, 1u);
+    ASSERT_TEXT(wake_stage_status(b, key), "completed");
+    ASSERT_OK(run_get(b->stage->runner, key, &t->arena, &before, &t->err));
+    ASSERT_STR(before.result, "Finished by b.");
+    /* It goes on and hears what the model said to it. */
+    stage_answer(a->stage, "Finished by a, too late.");
+    loop_fake_advance(a->stage->loop, 100);
+    ASSERT_OK(run_get(b->stage->runner, key, &t->arena, &after, &t->err));
+    ASSERT_STR(after.result, "Finished by b.");
+    ASSERT_EQ(after.last_seq, before.last_seq);
+    ASSERT_EQ(after.updated_at, before.updated_at);
+    ASSERT_EQ(runner_loaded(a->stage->runner), 0u);
+    /* And then it works as before, under a new number. */
+    loop_fake_advance(a->stage->loop, 2 * LEASE);
+    stage_says(a->stage, "Here again.");
+    later = wake_stage_change(a, &agent, "y", 101, 0);
+    loop_fake_advance(a->stage->loop, 100);
+    ASSERT_TEXT(wake_stage_status(a, later), "completed");
+    b->stage->altered = a->stage->altered = true;
+    wake_stage_free(a);
+    wake_stage_free(b);
+}
+
+SHARED_TEST(a_frozen_host_starts_nothing_either)
+{
+    struct wake_stage *a = wake_stage_new_host(t, FIRST), *b = wake_stage_new_host(t, SECOND);
+    struct agent agent, other;
+    struct str key;
+
+    wake_stage_agent(a, "coach", &agent);
+    wake_stage_agent(a, "other", &other);
+    stage_says(a->stage, "?");
+    wake_stage_change(a, &agent, "x", 100, 0);
+    loop_fake_advance(a->stage->loop, 100);
+    stage_says(b->stage, "By b.");
+    loop_fake_advance(b->stage->loop, 3 * LEASE); /* it has taken over */
+    ASSERT_EQ(b->stage->model_calls, 1u);
+    /* The frozen one looks into the queue before it has renewed anything. */
+    stage_says(a->stage, "By a.");
+    key = wake_stage_change(a, &other, "y", 101, 0);
+    loop_fake_tick(a->stage->loop);
+    loop_fake_tick(a->stage->loop);
+    ASSERT_TEXT(wake_stage_status(a, key), "queued");
+    loop_fake_advance(a->stage->loop, LEASE);
+    ASSERT_TEXT(wake_stage_status(a, key), "completed");
+    b->stage->altered = a->stage->altered = true;
+    wake_stage_free(a);
+    wake_stage_free(b);
+}
+
+SHARED_TEST(a_host_that_says_goodbye_is_followed_at_once)
+{
+    struct wake_stage *a = wake_stage_new_host(t, FIRST), *b;
+    struct agent agent;
+    struct str key;
+
+    wake_stage_agent(a, "coach", &agent);
+    stage_says(a->stage, "?");
+    key = wake_stage_change(a, &agent, "x", 100, 0);
+    loop_fake_advance(a->stage->loop, 100);
+    a->stage->altered = true;
+    wake_stage_free(a); /* gives its lease back */
+    b = wake_stage_new_host(t, SECOND);
+    stage_says(b->stage, "By b.");
+    loop_fake_advance(b->stage->loop, 3000);
+    ASSERT_TEXT(wake_stage_status(b, key), "completed");
+    wake_stage_free(b);
+}
+
+SHARED_TEST(an_answer_given_elsewhere_takes_the_waiting_run_along)
+{
+    struct wake_stage *a = wake_stage_new_host(t, FIRST), *b = wake_stage_new_host(t, SECOND);
+    struct agent agent;
+    struct str key;
+
+    wake_stage_agent(a, "coach", &agent);
+    stage_says(a->stage, "!send {\"to\":\"x\"}");
+    key = wake_stage_change(a, &agent, "x", 100, 0);
+    loop_fake_advance(a->stage->loop, 100);
+    ASSERT_TEXT(stage_status(a->stage, key), "waiting");
+    stage_says(b->stage, "Sent.");
+    b->stage->info.run_id = key;
+    ASSERT_EQ(stage_decide(b->stage, INBOX_APPROVED, NULL), 1);
+    together(a, b, 1000);
+    ASSERT_TEXT(wake_stage_status(b, key), "completed");
+    ASSERT_EQ(b->stage->done_count, 1u);
+    ASSERT_EQ(a->stage->done_count, 0u);
+    b->stage->altered = a->stage->altered = true;
+    wake_stage_free(a);
+    wake_stage_free(b);
+}
+
+SHARED_TEST(destroyed_on_one_host_nothing_is_written_on_the_other)
+{
+    struct wake_stage *a = wake_stage_new_host(t, FIRST), *b = wake_stage_new_host(t, SECOND);
+    struct err why = ERR_INIT;
+    struct run_info before, after;
+    struct agent agent;
+    struct str key;
+
+    wake_stage_agent(a, "coach", &agent);
+    stage_says(a->stage, "?");
+    key = wake_stage_change(a, &agent, "x", 100, 0);
+    loop_fake_advance(a->stage->loop, 100);
+    err_set(&why, ERR_AGENT_DESTROYED, "the agent coach was destroyed");
+    ASSERT_OK(loop_unit_begin(b->stage->loop, b->stage->domain, &t->err));
+    ASSERT_EQ(agent_set_destroyed(b->stage->domain, b->stage->change, STR("coach"), 1, &t->err), 1);
+    ASSERT_OK(loop_unit_end(b->stage->loop, true, &t->err));
+    ASSERT_OK(run_abort(b->stage->runner, key, &why, &t->err));
+    loop_fake_advance(b->stage->loop, 10);
+    ASSERT_OK(run_get(b->stage->runner, key, &t->arena, &before, &t->err));
+    ASSERT_STR(before.error_code, "agent_destroyed");
+    stage_answer(a->stage, "!note {\"a\":1}");
+    together(a, b, 1000);
+    ASSERT_OK(run_get(b->stage->runner, key, &t->arena, &after, &t->err));
+    ASSERT_EQ(after.last_seq, before.last_seq);
+    ASSERT_EQ(a->stage->done_count, 0u);
+    b->stage->altered = a->stage->altered = true;
+    wake_stage_free(a);
+    wake_stage_free(b);
+}

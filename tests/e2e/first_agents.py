@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Gym Coach, Planner, Strategist and Pomodoro with the offline model, at the terminal."""
 import json
+import os
+import shlex
 import sqlite3
 import time
 
-from harness import eventually, expect, expect_eq, expect_in, kill, main, test
+from harness import ROOT, eventually, expect, expect_eq, expect_in, kill, main, test
 
 ENDED = ("completed", "skipped_sleeping", "skipped_destroyed", "skipped_paused", "skipped_killed",
          "skipped_noop", "coalesced", "failed_terminal")
@@ -81,6 +83,25 @@ def a_workout_wakes_the_coach_who_asks_and_logs_its_time_once(box):
     ended(box, 2)
     expect_eq(daemon.ask("GET", "/inbox")["items"], [])
     expect_eq(records(daemon, "time-entries"), [entry])
+    daemon.stop()
+
+
+@test
+def the_document_can_be_followed_word_for_word(box):
+    daemon = box.serve()
+    with open(os.path.join(ROOT, "docs", "agents.md")) as file:
+        part = file.read().split("## The first agents\n")[1].split("\n## ")[0]
+    commands = [shlex.split(line)[1:] for line in part.splitlines() if line.startswith("    dormouse ")]
+    expect(len(commands) >= 8, "commands in docs/agents.md")
+    for words in commands:
+        if words == ["inbox"]:
+            item = asked(daemon, "create_retrospective_time_entry")
+        out, _ = box.run(*[item["id"] if word == "ITEM" else word for word in words])
+        if words[0] == "approve":
+            ended(box, 1)
+        if words == ["journal", "time", "list"]:
+            expect_in("Running", out)
+    expect_eq(len(records(daemon, "time-entries")), 1)
     daemon.stop()
 
 
@@ -226,6 +247,8 @@ def the_strategist_reports_on_ratings_and_plans(box):
                  "Made by rules"):
         expect_in(part, report["text"])
     expect_eq(records(daemon, "tasks"), [task])
+    current = daemon.ask("GET", "/agents/strategist/reports/current")["report"]
+    expect_eq(current["freshness"]["stale"], False)
     daemon.stop()
 
 

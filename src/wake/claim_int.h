@@ -23,6 +23,7 @@ struct claim_agent {
     bool flying; /* another wake's run executes */
     int64_t sleep_until, failures, last_wake_at;
     struct vclock processed;
+    int64_t states; /* one for every host that woke it */
 };
 
 /* A wake that was taken, and whose it is. */
@@ -42,10 +43,15 @@ struct claim_end {
 
 /* ---- claim_store.c ---- */
 
-/* Those that are due, in the order of not_before and n; at most limit. now_ms is also the time as
- * of which states are resolved. */
-int claim_due(struct domain *domain, int priority, int64_t now_ms, int limit, struct arena *arena,
-              struct claim **ret_claims, size_t *ret_count, struct err *err);
+/* Those that are due: what a person waits for first, then by not_before and n; at most limit of
+ * either kind. now_ms is also the time as of which states are resolved. With a lease that is not
+ * held any more there are none. */
+struct claim_lease {
+    struct str name, holder;
+    int64_t fence;
+};
+int claim_due(struct domain *domain, const struct claim_lease *lease, int64_t now_ms, int limit,
+              struct arena *arena, struct claim **ret_claims, size_t *ret_count, struct err *err);
 /* All that are queued of one agent, due or not, oldest first. */
 int claim_of_agent(struct domain *domain, int64_t agent_n, int limit, struct arena *arena,
                    struct wake_job **ret_jobs, size_t *ret_count, struct err *err);

@@ -14,18 +14,21 @@
 
 /* ---- taking ---- */
 
-/* An agent has a state for every host that woke it; mostly that is one. */
-#define DUE_SELECT                                                                                 \
+/* What a person waits for comes first. An agent has a state for every host that woke it (mostly
+ * that is one): a wake comes with each. */
+#define DUE_OF(priority, lock)                                                                     \
+    "SELECT * FROM (SELECT * FROM wake_queue WHERE priority = " priority                           \
+    " AND not_before <= ? ORDER BY not_before, n LIMIT ?" lock ") AS p" priority
+#define DUE_SELECT(lock, only)                                                                     \
     "SELECT w.n, w.run_key, w.agent_n, w.reason, w.reason_id, w.thread_id, w.scheduled_at,"        \
     " w.logical_change_key, w.payload, w.priority, w.not_before, w.attempts, w.created_at,"        \
     " a.id AS agent_id, a.lifecycle, a.paused, s.sleep_until, s.consecutive_failure_count,"        \
-    " s.last_wake_at, s.processed_counter_by_host,"                                                \
-    " (SELECT count(*) FROM agent_states v WHERE v.agent_n = a.n) AS states,"                      \
-    " (SELECT count(*) FROM wake_runs f WHERE f.agent_n = a.n AND f.flying = 1) AS flying"         \
-    " FROM wake_queue w JOIN agents a ON a.n = w.agent_n"                                          \
-    " LEFT JOIN agent_states s ON s.id = (SELECT max(m.id) FROM agent_states m"                    \
-    " WHERE m.agent_n = a.n)"                                                                      \
-    " WHERE w.priority = ? AND w.not_before <= ? ORDER BY w.not_before, w.n LIMIT ?"
+    " s.last_wake_at, s.processed_counter_by_host, s.id AS state_id, f.n AS flight"                \
+    " FROM (" DUE_OF("0", lock) " UNION ALL " DUE_OF(                                              \
+        "1", lock) ") AS w"                                                                        \
+                   " JOIN agents a ON a.n = w.agent_n LEFT JOIN agent_states s ON s.agent_n = a.n" \
+                   " LEFT JOIN wake_runs f ON f.agent_n = a.n AND f.flying = 1" only               \
+                   " ORDER BY w.priority, w.not_before, w.n"
 
 static enum agent_lifecycle lifecycle_of(struct str name)
 {
@@ -35,8 +38,7 @@ static enum agent_lifecycle lifecycle_of(struct str name)
     return AGENT_LIFECYCLE_NONE;
 }
 
-static int read_claim(struct stmt *q, struct arena *arena, struct claim *ret_claim,
-                      int64_t *ret_states, struct err *err)
+static int read_claim(struct stmt *q, struct arena *arena, struct claim *ret_claim, struct err *err)
 {
     struct claim_agent *agent = &ret_claim->agent;
     struct str processed = stmt_str(q, "processed_counter_by_host");
@@ -47,13 +49,13 @@ static int read_claim(struct stmt *q, struct arena *arena, struct claim *ret_cla
         .id = ret_claim->job.agent_id,
         .lifecycle = lifecycle_of(stmt_str(q, "lifecycle")),
         .paused = stmt_bool(q, "paused"),
-        .flying = stmt_i64(q, "flying") > 0,
+        .flying = !stmt_is_null(q, "flight"),
         .sleep_until = stmt_i64(q, "sleep_until"),
         .failures = stmt_i64(q, "consecutive_failure_count"),
         .last_wake_at = stmt_i64(q, "last_wake_at"),
+        .states = stmt_is_null(q, "state_id") ? 0 : 1,
     };
-    *ret_states = stmt_i64(q, "states");
-    if (*ret_states != 1 || str_is(processed, "{}"))
+    if (!processed.n || str_is(processed, "{}"))
         return 0;
     return vclock_parse(arena_str(arena, processed), arena, &agent->processed, err);
 }
@@ -73,41 +75,63 @@ static int resolve_state(struct domain *domain, struct claim_agent *agent, int64
     return 0;
 }
 
-static int read_claims(struct stmt *q, struct arena *arena, struct claim *claims, int64_t *states,
-                       size_t limit, size_t *ret_count, struct err *err)
+static int read_claims(struct stmt *q, struct arena *arena, struct claim *claims, size_t room,
+                       size_t *ret_count, struct err *err)
 {
     size_t n = 0;
-    int r = 1;
+    int r;
 
-    while (n < limit && (r = stmt_step(q, err)) == 1) {
-        if (read_claim(q, arena, &claims[n], &states[n], err) < 0)
+    while ((r = stmt_step(q, err)) == 1) {
+        if (n && claims[n - 1].job.n == stmt_i64(q, "n")) {
+            claims[n - 1].agent.states++;
+            continue;
+        }
+        BUG_IF(n == room);
+        if (read_claim(q, arena, &claims[n], err) < 0)
             return -1;
         n++;
     }
     *ret_count = n;
-    return r < 0 ? -1 : 0;
+    return r;
 }
 
-int claim_due(struct domain *domain, int priority, int64_t now_ms, int limit, struct arena *arena,
-              struct claim **ret_claims, size_t *ret_count, struct err *err)
+static int prepare_due(struct domain *domain, const struct claim_lease *lease, struct stmt **ret_q,
+                       struct err *err)
 {
-    struct claim *claims = ARENA_NEW_N(arena, struct claim, (size_t)limit);
-    int64_t *states = ARENA_NEW_N(arena, int64_t, (size_t)limit);
-    AUTO(stmt) q = NULL;
-    size_t n;
+    if (!domain_is_shared(domain))
+        return db_prepare(domain_db(domain), SQL(DUE_SELECT("", "")), ret_q, err);
+    return db_prepare(domain_db(domain),
+                      lease
+                          ? SQL(DUE_SELECT(" FOR UPDATE SKIP LOCKED",
+                                           " WHERE EXISTS (SELECT 1 FROM leases l WHERE l.name = ?"
+                                           " AND l.holder = ? AND l.fence = ?)"))
+                          : SQL(DUE_SELECT(" FOR UPDATE SKIP LOCKED", "")),
+                      ret_q, err);
+}
 
-    if (db_prepare(domain_db(domain),
-                   domain_is_shared(domain) ? SQL(DUE_SELECT " FOR UPDATE OF w SKIP LOCKED")
-                                            : SQL(DUE_SELECT),
-                   &q, err) < 0)
+int claim_due(struct domain *domain, const struct claim_lease *lease, int64_t now_ms, int limit,
+              struct arena *arena, struct claim **ret_claims, size_t *ret_count, struct err *err)
+{
+    size_t room = 2 * (size_t)limit, n;
+    struct claim *claims = ARENA_NEW_N(arena, struct claim, room);
+    AUTO(stmt) q = NULL;
+
+    if (prepare_due(domain, lease, &q, err) < 0)
         return -1;
-    stmt_bind_i64(q, priority);
-    stmt_bind_i64(q, now_ms);
-    stmt_bind_i64(q, limit);
-    if (read_claims(q, arena, claims, states, (size_t)limit, &n, err) < 0)
+    for (int priority = 0; priority < 2; priority++) {
+        stmt_bind_i64(q, now_ms);
+        stmt_bind_i64(q, limit);
+    }
+    if (domain_is_shared(domain) && lease) {
+        stmt_bind_str(q, lease->name);
+        stmt_bind_str(q, lease->holder);
+        stmt_bind_i64(q, lease->fence);
+    }
+    if (read_claims(q, arena, claims, room, &n, err) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
-        if (states[i] != 1 && resolve_state(domain, &claims[i].agent, now_ms, arena, err) < 0)
+        if (claims[i].agent.states != 1 &&
+            resolve_state(domain, &claims[i].agent, now_ms, arena, err) < 0)
             return -1;
     }
     *ret_claims = claims;
@@ -188,44 +212,58 @@ static void write_end(struct json_writer *w, const struct claim_end *end)
     " ended_at) SELECT q.n, q.run_key, q.agent_n, q.reason, q.reason_id, q.thread_id,"             \
     " q.scheduled_at, q.logical_change_key, q.payload, q.attempts, q.created_at, "
 
-static int insert_ends(struct domain *domain, struct str list, int64_t now_ms, struct err *err)
+/* As a literal of the engine: {1,2,3} */
+static void write_numbers(struct buf *out, const struct claim_end *ends, size_t n)
 {
+    buf_add_char(out, '{');
+    for (size_t i = 0; i < n; i++)
+        buf_printf(out, "%s%lld", i ? "," : "", (long long)ends[i].n);
+    buf_add_char(out, '}');
+}
+
+/* In one statement that looks at nothing but these rows, whatever the server knows of the tables.
+ */
+static int move_shared(struct domain *domain, const struct claim_end *ends, size_t n,
+                       struct str list, int64_t now_ms, struct err *err)
+{
+    AUTO_BUF numbers = BUF_INIT(LIST_BYTES_MAX);
     AUTO(stmt) q = NULL;
 
+    write_numbers(&numbers, ends, n);
     if (db_prepare(domain_db(domain),
-                   domain_is_shared(domain)
-                       ? SQL(END_INTO "e.value->>1, e.value->>2, e.value->>3, e.value->>4, ?"
-                                      " FROM json_array_elements(?::json) AS e (value)"
-                                      " JOIN wake_queue q ON q.n = (e.value->>0)::bigint"
-                                      " ON CONFLICT DO NOTHING")
-                       : SQL(END_INTO "json_extract(e.value, '$[1]'),"
-                                      " json_extract(e.value, '$[2]'),"
-                                      " json_extract(e.value, '$[3]'),"
-                                      " json_extract(e.value, '$[4]'), ? FROM json_each(?) AS e"
-                                      " CROSS JOIN wake_queue q"
-                                      " WHERE q.n = json_extract(e.value, '$[0]')"
-                                      " ON CONFLICT DO NOTHING"),
+                   SQL("WITH q AS (DELETE FROM wake_queue WHERE n = ANY (?::bigint[]) RETURNING *)"
+                       " " END_INTO "e.value->>1, e.value->>2, e.value->>3, e.value->>4, ?"
+                       " FROM q JOIN json_array_elements(?::json) AS e (value)"
+                       " ON q.n = (e.value->>0)::bigint ON CONFLICT DO NOTHING"),
                    &q, err) < 0)
         return -1;
+    stmt_bind_str(q, buf_str(&numbers));
     stmt_bind_i64(q, now_ms);
     stmt_bind_str(q, list);
     return stmt_run(q, err);
 }
 
-static int delete_ended(struct domain *domain, struct str list, struct err *err)
+static int move_local(struct domain *domain, struct str list, int64_t now_ms, struct err *err)
 {
-    AUTO(stmt) q = NULL;
+    AUTO(stmt) in = NULL;
+    AUTO(stmt) out = NULL;
 
     if (db_prepare(domain_db(domain),
-                   domain_is_shared(domain)
-                       ? SQL("DELETE FROM wake_queue WHERE n = ANY (SELECT (e.value->>0)::bigint"
-                             " FROM json_array_elements(?::json) AS e (value))")
-                       : SQL("DELETE FROM wake_queue WHERE n IN (SELECT"
-                             " json_extract(e.value, '$[0]') FROM json_each(?) AS e)"),
-                   &q, err) < 0)
+                   SQL(END_INTO "json_extract(e.value, '$[1]'), json_extract(e.value, '$[2]'),"
+                                " json_extract(e.value, '$[3]'), json_extract(e.value, '$[4]'), ?"
+                                " FROM json_each(?) AS e CROSS JOIN wake_queue q"
+                                " WHERE q.n = json_extract(e.value, '$[0]')"
+                                " ON CONFLICT DO NOTHING"),
+                   &in, err) < 0 ||
+        db_prepare(domain_db(domain),
+                   SQL("DELETE FROM wake_queue WHERE n IN (SELECT json_extract(e.value, '$[0]')"
+                       " FROM json_each(?) AS e)"),
+                   &out, err) < 0)
         return -1;
-    stmt_bind_str(q, list);
-    return stmt_run(q, err);
+    stmt_bind_i64(in, now_ms);
+    stmt_bind_str(in, list);
+    stmt_bind_str(out, list);
+    return stmt_run(in, err) < 0 ? -1 : stmt_run(out, err);
 }
 
 int claim_end_all(struct domain *domain, const struct claim_end *ends, size_t n, int64_t now_ms,
@@ -240,9 +278,8 @@ int claim_end_all(struct domain *domain, const struct claim_end *ends, size_t n,
     for (size_t i = 0; i < n; i++)
         write_end(&w, &ends[i]);
     json_write_array_end(&w);
-    if (insert_ends(domain, buf_str(&list), now_ms, err) < 0)
-        return -1;
-    return delete_ended(domain, buf_str(&list), err);
+    return domain_is_shared(domain) ? move_shared(domain, ends, n, buf_str(&list), now_ms, err)
+                                    : move_local(domain, buf_str(&list), now_ms, err);
 }
 
 /* ---- with a run ---- */

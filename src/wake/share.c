@@ -43,18 +43,6 @@ static int now_of(struct waker *waker, int64_t *ret_now, struct err *err)
     return 0;
 }
 
-int waker_check_lease(struct waker *waker, struct err *err)
-{
-    int r;
-
-    if (!waker->fence)
-        return 0;
-    r = lease_hold(domain_of(waker), name_of(waker), holder_of(waker), waker->fence, err);
-    if (r != 0)
-        return r < 0 ? -1 : 0;
-    return err_set(err, ERR_LEASE_LOST, "this host's lease was taken over");
-}
-
 /* ---- the beat ---- */
 
 /* 1 kept, 0 it was lost, and is ours anew. */

@@ -96,39 +96,39 @@ static int decide(struct round *round, const struct claim *claim, struct err *er
     return 0;
 }
 
-/* Those of one priority, at most `limit`. */
-static int take_some(struct round *round, int priority, int limit, size_t *ret_count,
-                     struct err *err)
+/* Of those who want to fly, what a person waits for needs no place. */
+static int count_places(struct round *round, struct err *err)
 {
-    struct claim *claims;
+    const struct waker *waker = round->waker;
+    int64_t flights = 0;
 
-    if (claim_due(domain_of(round), priority, round->now, limit, &round->arena, &claims, ret_count,
-                  err) < 0)
+    if (round->run_count == 0)
+        return 0;
+    if (claim_flights(domain_of(round), waker->fence ? change_host(waker->config.change) : 0,
+                      &flights, err) < 0)
         return -1;
-    for (size_t i = 0; i < *ret_count; i++) {
-        if (decide(round, &claims[i], err) < 0)
-            return -1;
-    }
+    round->places = (int64_t)waker->config.max_flights - flights;
     return 0;
 }
 
-/* What a person waits for comes first, and needs no place. */
 static int take_all(struct round *round, struct err *err)
 {
-    int limit = round->waker->config.batch;
-    size_t urgent = 0, others = 0;
-    int64_t flights = 0;
+    struct waker *waker = round->waker;
+    const struct claim_lease lease = { str_from(waker->lease_name), str_from(waker->lease_holder),
+                                       waker->fence };
+    struct claim *claims;
+    size_t n;
 
-    round->ends = ARENA_NEW_N(&round->arena, struct claim_end, 2 * (size_t)limit);
-    round->runs = ARENA_NEW_N(&round->arena, const struct claim *, 2 * (size_t)limit);
-    if (waker_check_lease(round->waker, err) < 0 ||
-        claim_flights(domain_of(round),
-                      round->waker->fence ? change_host(round->waker->config.change) : 0, &flights,
-                      err) < 0 ||
-        take_some(round, 0, limit, &urgent, err) < 0)
+    if (claim_due(domain_of(round), waker->fence ? &lease : NULL, round->now, waker->config.batch,
+                  &round->arena, &claims, &n, err) < 0)
         return -1;
-    round->places = (int64_t)round->waker->config.max_flights - flights;
-    if (round->places > 0 && take_some(round, 1, limit, &others, err) < 0)
+    round->ends = ARENA_NEW_N(&round->arena, struct claim_end, n + 1);
+    round->runs = ARENA_NEW_N(&round->arena, const struct claim *, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        if (decide(round, &claims[i], err) < 0)
+            return -1;
+    }
+    if (count_places(round, err) < 0)
         return -1;
     return claim_end_all(domain_of(round), round->ends, round->end_count, round->now, err);
 }

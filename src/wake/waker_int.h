@@ -60,7 +60,5 @@ int waker_rested(void *arg, const struct run_end *run, struct err *err);
 /* The host's lease, where others write to the database too. Opens a transaction of its own. */
 int waker_share(struct waker *waker, struct err *err);
 void waker_unshare(struct waker *waker);
-/* Inside a unit, and until its end: lease_lost when this host has lost its lease. */
-int waker_check_lease(struct waker *waker, struct err *err);
 
 #endif

@@ -34,6 +34,8 @@ static int suite_end[2] = { -1, -1 }; /* the guard reads, the suite holds the wr
 static int guard_end[2] = { -1, -1 }; /* the suite reads, the guard holds the write end */
 static pid_t suite_pid;
 
+bool pg_server_syncs;
+
 static void fail(const char *what, const char *detail)
 {
     snprintf(server->why, sizeof(server->why), "%s: %s", what, detail);
@@ -127,8 +129,9 @@ static void start_server(void)
     snprintf(data, sizeof(data), "%s/data", server->dir);
     snprintf(log, sizeof(log), "%s/server.log", server->dir);
     snprintf(options, sizeof(options),
-             "-k %s -h '' -F -c full_page_writes=off -c shared_buffers=16MB"
-             " -c max_connections=40 -c autovacuum=off",
+             pg_server_syncs ? "-k %s -h '' -c shared_buffers=128MB -c max_connections=40"
+                             : "-k %s -h '' -F -c full_page_writes=off -c shared_buffers=16MB"
+                               " -c max_connections=40 -c autovacuum=off",
              server->dir);
     r = run_tool("initdb", initdb);
     if (r != 0) {

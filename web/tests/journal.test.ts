@@ -49,7 +49,7 @@ test("lengths are read as they are typed and written as they are read", () => {
 
 test("a moment and its place in the column are the same thing", () => {
   assert.equal(top(plain.from, plain), 0);
-  assert.equal(tall(plain), 24 * 48);
+  assert.equal(tall(plain), 24 * 60);
   for (const time of [plain.from, plain.from + 5 * HOUR, plain.to]) assert.equal(at(top(time, plain), plain), time);
   assert.equal(snap(plain.from + 8 * 60_000, plain), plain.from + STEP);
   assert.equal(snap(plain.from + 7 * 60_000, plain), plain.from);
@@ -176,7 +176,8 @@ test("ratings become a line for each dimension, by the day that they speak of", 
   assert.equal(ratedDay({ id: "x", targetType: "task", targetId: "t", dimension: "d", value: 1, ratedAt: "2026-02-20T12:00:00Z" }), "2026-02-20");
   assert.deepEqual(ticks("2026-02-01", "2026-02-03", 6), ["2026-02-01", "2026-02-02", "2026-02-03"]);
   const many = ticks("2026-01-01", "2026-12-31", 6);
-  assert.deepEqual([many.length, many[0], many[5]], [6, "2026-01-01", "2026-12-31"]);
+  assert.deepEqual([many.length, many[4]], [5, "2026-12-31"]);
+  assert.deepEqual([...new Set(many.slice(1).map((day, i) => daysBetween(many[i] as string, day)))], [73]);
 });
 test("what a file is, by its name and else by its look", () => {
   assert.equal(formatOf("x.CSV", "- [ ] a"), "csv");

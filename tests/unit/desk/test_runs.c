@@ -172,15 +172,26 @@ static size_t entries(struct world *world)
 
 /* ---- driving ---- */
 
+/* The person shortens what the agent wants to log. */
+static bool person_edits;
+
 /* Somebody says yes to whatever is asked. */
 static void approve(struct stage *stage)
 {
     struct test *t = stage->t;
-    const struct inbox_decision yes = { .state = INBOX_APPROVED, .by = STR("owner") };
+    struct inbox_decision yes = { .state = INBOX_APPROVED, .by = STR("owner") };
     struct err err = ERR_INIT;
     struct inbox_item *items;
     size_t n;
 
+    if (person_edits) {
+        yes.state = INBOX_EDITED;
+        yes.answer =
+            str_from(arena_printf(&t->arena,
+                                  "{\"taskId\":\"legs\",\"startedAt\":\"2023-11-1%dT%02d:00:00Z\","
+                                  "\"endedAt\":\"2023-11-1%dT%02d:10:00Z\"}",
+                                  stretch / 24, stretch % 24, stretch / 24, stretch % 24));
+    }
     if (inbox_list(stage->domain, INBOX_PENDING, 0, 0, &t->arena, &items, &n, &err) == 0 && n > 0)
         run_decide(stage->runner, items[0].id, &yes, &err);
 }
@@ -255,4 +266,10 @@ DB_TEST(wherever_a_run_is_killed_its_change_is_made_once_journal_first, .timeout
 DB_TEST(wherever_a_run_is_killed_its_change_is_made_once_agent_first, .timeout_s = 120)
 {
     kill_everywhere(t, false);
+}
+
+DB_TEST(wherever_a_run_is_killed_what_a_person_made_of_it_is_done_once, .timeout_s = 120)
+{
+    person_edits = true;
+    kill_everywhere(t, true);
 }

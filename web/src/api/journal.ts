@@ -109,6 +109,7 @@ export interface Attachment extends Rec {
 export interface Page<R> {
   items: R[];
   next?: string;
+  after?: number;
 }
 
 // ---- what is read ----
@@ -117,8 +118,8 @@ export interface Day {
   day: string;
   from: Time; // when this local day begins and ends: 23 or 25 hours where clocks change
   to: Time;
-  zone?: string;
-  plan?: DayPlan | null;
+  zone: string; // whose clocks: Europe/Berlin
+  plan: DayPlan | null;
   blocks: Block[];
   timeEntries: TimeEntry[];
   entries: Entry[];

@@ -42,7 +42,8 @@ export interface Matched {
   at: Time;
   author: string;
   authorId?: string;
-  outcome: string; // yes, or what kept it from waking
+  outcome: string; // "yes", or what kept it from waking
+  why?: string;
   records: { type: string; id: string; title?: string }[];
 }
 

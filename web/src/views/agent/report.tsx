@@ -1,6 +1,5 @@
 // What an agent has to say for now, and how fresh that is.
 import { FileText } from "lucide-react";
-import { ApiError } from "../../api/client";
 import { useGet } from "../../api/store";
 import type { Agent } from "../../api/types";
 import { wakes, type Report } from "../../api/wakes";
@@ -26,16 +25,11 @@ function Shows({ report }: { report: Report }) {
 }
 
 export default function ReportPanel({ agent }: { agent: Agent }) {
-  const read = useGet<{ report: Report | null } | Report>(wakes.report(agent.id));
-  const none = read.error instanceof ApiError && read.error.status === 404;
-  const empty = <Empty icon={<FileText size={26} />} title="No report yet">When {agent.displayName} has something to say, its newest report stands here.</Empty>;
-  if (none) return empty;
+  const read = useGet<{ report: Report | null }>(wakes.report(agent.id));
   return (
     <Shown of={read} what="the report" lines={6}>
-      {(data) => {
-        const report = "report" in data ? data.report : data;
-        return report ? <Shows report={report} /> : empty;
-      }}
+      {({ report }) => report ? <Shows report={report} />
+        : <Empty icon={<FileText size={26} />} title="No report yet">When {agent.displayName} has something to say, its newest report stands here.</Empty>}
     </Shown>
   );
 }

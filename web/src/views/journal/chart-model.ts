@@ -25,9 +25,10 @@ export function lines(ratings: readonly Rating[], from: string, to: string): Lin
     dimension, points: [...days].sort(([a], [b]) => a.localeCompare(b)).map(([day, { sum, count }]) => ({ day, mean: sum / count, count })),
   }));
 }
-/** Days for the marks below: at most this many, the ends among them. */
+/** Days for the marks below, evenly apart up to the last: at most this many. */
 export function ticks(from: string, to: string, most: number): string[] {
-  const days = daysBetween(from, to);
-  const steps = Math.max(1, Math.min(most - 1, days));
-  return Array.from({ length: steps + 1 }, (_, i) => addDays(from, Math.round((days * i) / steps)));
+  const step = Math.max(1, Math.ceil(daysBetween(from, to) / (most - 1)));
+  const out = [to];
+  for (let day = addDays(to, -step); day >= from; day = addDays(day, -step)) out.unshift(day);
+  return out;
 }

@@ -2,7 +2,7 @@
 // task. By keys: arrows move, with shift they make it longer or shorter, Enter edits, Delete takes it away.
 import { useEffect, useLayoutEffect, useReducer, useRef, useState, type DragEvent, type KeyboardEvent, type PointerEvent } from "react";
 import { Plus } from "lucide-react";
-import { journal, write, type Block, type Day } from "../../api/journal";
+import { journal, write, type Block, type Day, type TimeEntry } from "../../api/journal";
 import { store } from "../../api/store";
 import { attempt, Button, cx, say } from "../../ui";
 import type { Draft } from "./block-edit";
@@ -11,7 +11,6 @@ import { TaskName } from "./parts";
 import { useSets } from "./sets";
 import { EditTime } from "./time-edit";
 import { clock, length } from "./words";
-import type { TimeEntry } from "../../api/journal";
 
 const SOON_MS = 500; // keys that follow each other are one change
 const STILL_PX = 4; // less is a click
@@ -76,6 +75,7 @@ export function Column({ day, span, names, onEdit, onAdd }: {
   const sheet = useRef<HTMLDivElement>(null);
   const { moved, place, flush } = usePlaces(day);
   const [drag, setDrag] = useState<(Drag & { now: Span }) | null>(null);
+  const dragged = useRef(false); // a click follows the end of a drag; it means nothing
   const [said, setSaid] = useState("");
   const [edited, setEdited] = useState<TimeEntry | null>(null);
   const blocks = day.blocks.map((block) => ({ block, span: drag?.id === block.id ? drag.now : (moved.get(block.id) ?? spanOf(block)) }))
@@ -110,6 +110,7 @@ export function Column({ day, span, names, onEdit, onAdd }: {
     // On a touch screen a finger scrolls; the edges are still drags, the editor has the times.
     if (event.button !== 0 || (event.pointerType === "touch" && (kind === "move" || kind === "new"))) return;
     event.stopPropagation();
+    dragged.current = false;
     flush();
     event.currentTarget.setPointerCapture(event.pointerId);
     setDrag({ kind, id, begin: under(event.clientY), y: event.clientY, was, far: false, now: was });
@@ -130,6 +131,7 @@ export function Column({ day, span, names, onEdit, onAdd }: {
       const free = drag.far && drag.now.to > drag.now.from ? drag.now : settle(others(""), { from: snap(drag.begin - STEP / 2, span), to: snap(drag.begin - STEP / 2, span) + 2 * STEP }, span);
       if (free) onEdit(free);
     } else if (drag.far) {
+      dragged.current = true;
       place(drag.id, drag.now, false);
       setSaid(shown(drag.now));
     }
@@ -171,7 +173,7 @@ export function Column({ day, span, names, onEdit, onAdd }: {
   return (
     <div className="column-frame">
       <div className="row row-between">
-        <p className="muted small" id="block-help">Drag to move, its edges to change the length; or arrow keys, with Shift for the length.</p>
+        <p className="muted small day-help" id="block-help">Drag to move, its edges to change the length; or arrow keys, with Shift for the length.</p>
         <Button small icon={<Plus size={15} aria-hidden />} keys="n" onClick={onAdd}>Block</Button>
       </div>
       <div ref={scroll} className="hours" tabIndex={0} role="region" aria-label="Hours of the day">
@@ -183,11 +185,15 @@ export function Column({ day, span, names, onEdit, onAdd }: {
           <ol className="blocks" aria-label="Planned">
             {blocks.map(({ block, span: now }) => (
               <li key={block.id}>
-                <button type="button" className={cx("block", drag?.id === block.id && drag.far && "block-held", tall(now) < 40 && "block-low")}
+                <button type="button" className={cx("block", drag?.id === block.id && drag.far && "block-held", tall(now) < 40 && "block-low", tall(now) < 24 && "block-tiny")}
                   style={{ top: top(now.from, span), height: Math.max(14, tall(now) - 2), borderLeftColor: sets.category(block.categoryId)?.color }}
                   aria-label={`${shown(now)}: ${nameOf(block)}`} aria-describedby="block-help" aria-keyshortcuts="ArrowUp ArrowDown Shift+ArrowUp Shift+ArrowDown Enter Delete"
                   onPointerDown={(event) => press(event, "move", block.id, now)} onKeyDown={(event) => key(event, block, now)} onBlur={flush}
-                  onClick={() => { if (!drag?.far) { flush(); onEdit({ ...block, ...now }); } }}>
+                  onClick={() => {
+                    if (dragged.current) return void (dragged.current = false);
+                    flush();
+                    onEdit({ ...block, ...now });
+                  }}>
                   <span className="block-edge block-edge-from" onPointerDown={(event) => press(event, "from", block.id, now)} />
                   <span className="block-name">{block.taskId && !names.has(block.taskId) ? <TaskName id={block.taskId} /> : nameOf(block)}</span>
                   <span className="block-time number">{clock(now.from, day.zone)}–{clock(now.to, day.zone)}</span>

@@ -8,7 +8,7 @@ export interface Span {
 }
 export const STEP = 15 * 60_000;
 const HOUR = 3_600_000;
-export const PX = 48 / HOUR; // height of an hour: 48 px
+export const PX = 60 / HOUR; // height of an hour: 60 px
 
 export const top = (at: number, day: Span): number => (at - day.from) * PX;
 export const tall = (span: Span): number => (span.to - span.from) * PX;

@@ -13,6 +13,8 @@ export interface Pages<R> {
   reload: () => void;
 }
 
+/** Where the next page begins: a cursor, or the number of the last one. */
+const cursorOf = (page: Page<unknown> | undefined): string | undefined => page?.next || page?.after?.toString();
 const same = (a: readonly unknown[], b: readonly unknown[]): boolean => a.length === b.length && a.every((one, i) => one === b[i]);
 
 export function usePages<R>(path: (after?: string) => string): Pages<R> {
@@ -25,7 +27,8 @@ export function usePages<R>(path: (after?: string) => string): Pages<R> {
   const walk = useCallback((): string[] => {
     const all = [first];
     while (all.length < wanted) {
-      const cursor = store.peek<Page<R>>(all[all.length - 1] as string).data?.next;
+      const page = store.peek<Page<R>>(all[all.length - 1] as string).data;
+      const cursor = cursorOf(page);
       if (!cursor) break;
       all.push(path(cursor));
     }
@@ -54,8 +57,8 @@ export function usePages<R>(path: (after?: string) => string): Pages<R> {
     data: head?.data?.items,
     error: states.find((state) => state.error)?.error,
     loading: states.some((state) => state.data === undefined && !state.error),
-    more: !!last?.data?.next || (last !== undefined && last.data === undefined && !last.error),
-    next: () => setWanted((old) => (last?.data?.next && old <= states.length ? states.length + 1 : old)),
+    more: !!cursorOf(last?.data) || (last !== undefined && last.data === undefined && !last.error),
+    next: () => setWanted((old) => (cursorOf(last?.data) && old <= states.length ? states.length + 1 : old)),
     reload: () => store.invalidate(first),
   };
 }

@@ -36,7 +36,7 @@ function Chart({ all, from, to }: { all: Line[]; from: string; to: string }) {
           <g key={value}><line className="chart-grid" x1={LEFT} x2={WIDE} y1={y(value)} y2={y(value)} /><text className="chart-text" x={LEFT - 10} y={y(value) + 4} textAnchor="end">{value}</text></g>
         ))}
         {ticks(from, to, 6).map((day, i, list) => (
-          <text key={day} className="chart-text" x={x(day)} y={HIGH - 4} textAnchor={i === 0 ? "start" : i === list.length - 1 ? "end" : "middle"}>{dayWord(day)}</text>
+          <text key={day} className="chart-text" x={x(day)} y={HIGH - 4} textAnchor={i === list.length - 1 ? "end" : day === from ? "start" : "middle"}>{dayWord(day)}</text>
         ))}
         {all.map((line, i) => (
           <g key={line.dimension} className={`line-${i % 5}`}>
@@ -96,7 +96,7 @@ export default function Ratings() {
           <>
             {table ? <Numbers all={all} /> : <Chart all={all} from={from} to={to} />}
             {summary.data && summary.data.items.length > 0 && (
-              <div className="table-scroll">
+              <div className="table-scroll" tabIndex={0} role="group" aria-label="Each dimension in this time">
                 <table className="table">
                   <caption className="visually-hidden">Each dimension in this time</caption>
                   <thead><tr><th scope="col">Dimension</th><th scope="col" className="right">Mean</th><th scope="col" className="right">Lowest</th><th scope="col" className="right">Highest</th><th scope="col" className="right">Ratings</th></tr></thead>

@@ -207,6 +207,7 @@ function Whole({ task }: { task: TaskWhole }) {
   return (
     <article className="task" aria-label={task.title}>
       <div className="task-head">
+        <IconButton label="Back to the tasks" onClick={() => (history.length > 1 ? history.back() : go("/journal"))}><ArrowLeft size={18} /></IconButton>
         <input type="checkbox" className="check check-large" checked={closed} aria-label="Done" onChange={() => void setDone(task, !closed)} />
         <h2 className="grow"><InPlace label="Title" value={task.title} required className="task-name" onSave={(title) => void change(task, { title })} /></h2>
         <Menu label="More for this task" icon={<Ellipsis size={18} />} items={[
@@ -235,9 +236,6 @@ function Whole({ task }: { task: TaskWhole }) {
 export function TaskView({ params }: { params: Params }) {
   const read = useGet<TaskWhole>(journal.task(params["id"] ?? ""));
   return (
-    <div className="stack">
-      <div><IconButton label="Back to the tasks" onClick={() => (history.length > 1 ? history.back() : go("/journal"))}><ArrowLeft size={18} /></IconButton></div>
-      <Shown of={read} what="the task" lines={8}>{(task) => <Whole key={task.id} task={task} />}</Shown>
-    </div>
+    <Shown of={read} what="the task" lines={8}>{(task) => <Whole key={task.id} task={task} />}</Shown>
   );
 }

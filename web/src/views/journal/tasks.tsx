@@ -95,6 +95,7 @@ function FilterBar({ filters, sets, onChange }: { filters: Filters; sets: Sets; 
       <Choice label="Open or closed" hideLabel value={filters.show} onChange={(show) => onChange({ show, status: "" })}
         options={[{ value: "open", label: "Open" }, { value: "closed", label: "Closed" }, { value: "all", label: "All" }]} />
       <div className="filter-text"><Search size={15} aria-hidden /><input className="input" type="search" aria-label="Words in the title" placeholder="Words" value={typed} onChange={(event) => setTyped(event.target.value)} /></div>
+      <div className="filter-more">
       <Select label="Status" hideLabel value={filters.status} onChange={(event) => onChange({ status: event.target.value as Filters["status"] })}>
         <option value="">Any status</option>
         {STATUSES.map((status) => <option key={status} value={status}>{STATUS[status].word}</option>)}
@@ -115,6 +116,7 @@ function FilterBar({ filters, sets, onChange }: { filters: Filters; sets: Sets; 
         <option value="priority">By priority</option>
         <option value="updated">Newest change first</option>
       </Select>
+      </div>
     </div>
   );
 }

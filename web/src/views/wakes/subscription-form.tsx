@@ -65,7 +65,6 @@ function useMatches(agent: string, draft: SubscriptionDraft, on: boolean): Looke
   }, [agent, text, on]);
   return seen;
 }
-const OUTCOME: Record<string, string> = { author: "written by someone else", own: "written by the agent itself", predicate: "the condition does not hold", scope: "outside of its categories" };
 
 function Matches({ items }: { items: Matched[] }) {
   const woke = items.filter((item) => item.outcome === "yes");
@@ -78,7 +77,7 @@ function Matches({ items }: { items: Matched[] }) {
             <li key={i} className={cx("match", item.outcome !== "yes" && "muted")}>
               <Time at={item.at} />
               <span className="grow cut">{item.records.map((record) => record.title ?? record.type).join(", ") || "a change"}</span>
-              {item.outcome === "yes" ? <Badge tone="good">wakes</Badge> : <span>{OUTCOME[item.outcome] ?? item.outcome}</span>}
+              {item.outcome === "yes" ? <Badge tone="good">wakes</Badge> : <span>{item.why ?? item.outcome}</span>}
             </li>
           ))}
         </ul>

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Two daemons on one Postgres: each has a data directory of its own, they share agents, runs and the wake queue."""
+import os
+import signal
+
+from harness import Box, Postgres, eventually, expect_eq, main, test
+
+LEASE_S = 15
+
+
+def says(text, delay_ms=0):
+    return f"  - reply: {{ text: \"{text}\", delay_ms: {delay_ms} }}\n"
+
+
+def pair(box):
+    """Two boxes on one database."""
+    postgres = Postgres()
+    other = Box()
+    box.closing += [other, postgres]
+    for one in (box, other):
+        one.env["DORMOUSE_STORE_URL"] = postgres.url
+    return other, postgres
+
+
+def status(daemon, key):
+    return daemon.ask("GET", f"/wakes/{key}")["status"]
+
+
+
+@test
+def a_frozen_daemon_is_followed_and_its_late_writes_are_refused(box):
+    other, postgres = pair(box)
+    box.script(says("Finished by the first.", 4000))
+    other.script(says("Finished by the second."))
+    first, second = box.serve(), other.serve()
+    key = first.ask("POST", "/agents/planner/wake", {"words": "hello"}, 202)["runKey"]
+    eventually(lambda: status(first, key) == "running", "the run is under way")
+    os.kill(first.pid, signal.SIGSTOP)
+    try:
+        eventually(lambda: status(second, key) == "completed", "another daemon finishes it",
+                   seconds=4 * LEASE_S)
+        rows = postgres.ask("select count(*), max(n) from agent.run_events")
+        messages = postgres.ask("select count(*), max(n) from agent.agent_messages")
+    finally:
+        os.kill(first.pid, signal.SIGCONT)
+    # Its model answers now; it hears that the run is another's, and works on.
+    again = wake_again(first)
+    eventually(lambda: status(first, again) == "completed", "the first one works again",
+               seconds=4 * LEASE_S)
+    expect_eq(postgres.ask(f"select count(*), max(e.n) from agent.run_events e join agent.runs r"
+                           f" on r.n = e.run_n where r.run_key = '{key}'"), rows)
+    expect_eq(postgres.ask(f"select count(*), max(m.n) from agent.agent_messages m join agent.runs r"
+                           f" on r.n = m.run_n where r.run_key = '{key}'"), messages)
+    expect_eq(postgres.ask("select count(*) from agent.wake_runs where flying = 1"), "0")
+    expect_eq(postgres.ask(f"select status from agent.wake_runs where run_key = '{key}'"), "completed")
+
+
+def wake_again(daemon):
+    return daemon.ask("POST", "/agents/planner/wake", {"words": "again"}, 202)["runKey"]
+
+
+@test
+def a_daemon_that_is_killed_is_followed(box):
+    other, _ = pair(box)
+    box.script(says("Finished by the first.", 60000))
+    other.script(says("Finished by the second."))
+    first = box.serve()
+    key = first.ask("POST", "/agents/planner/wake", {"words": "hello"}, 202)["runKey"]
+    eventually(lambda: status(first, key) == "running", "the run is under way")
+    first.kill()
+    second = other.serve()
+    eventually(lambda: status(second, key) == "completed", "another daemon finishes it",
+               seconds=4 * LEASE_S)
+
+
+@test
+def wakes_queued_by_one_are_taken_by_the_other(box):
+    other, postgres = pair(box)
+    box.script(says("Done by the first.", 200))
+    other.script(says("Done by the second.", 200))
+    first, second = box.serve(), other.serve()
+    agents = [first.ask("POST", "/agents", {"displayName": f"Agent {i}"}, 201)["id"] for i in range(12)]
+    keys = [first.ask("POST", f"/agents/{agent}/wake", {"words": "go"}, 202)["runKey"] for agent in agents]
+    eventually(lambda: all(status(second, key) == "completed" for key in keys), "all are done")
+    expect_eq(postgres.ask("select count(*) from agent.runs where wake_key is not null"), str(len(keys)))
+    expect_eq(postgres.ask("select count(distinct run_key) from agent.wake_runs"), str(len(keys)))
+
+
+if __name__ == "__main__":
+    main()

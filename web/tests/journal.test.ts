@@ -185,6 +185,6 @@ test("what a file is, by its name and else by its look", () => {
   assert.equal(formatOf("", "# Home\n- [ ] Fix fence"), "markdown");
   assert.equal(formatOf("", "title,due\nFix fence,2026-02-18"), "csv");
   assert.equal(formatOf("", "(A) Fix fence +home @out"), "todotxt");
-  assert.equal(counted({ tasks: 2, labels: 1, skipped: 3, checklists: 0 }), "2 tasks, 1 label, 3 known already");
+  assert.equal(counted({ tasks: 2, categories: 1, there: 3, events: 0 }), "2 tasks, 1 category, 3 known already");
   assert.equal(counted({}), "nothing");
 });

@@ -155,7 +155,9 @@ export interface Quick {
 export interface Imported {
   counts: Record<string, number>;
   problems: { line?: number; message: string }[];
-  preview?: boolean;
+  problemCount: number; // of which only the first are listed
+  records?: { line: number; type: string; title: string; due?: string; category?: string }[]; // the first, of a preview
+  next?: number;
 }
 
 export const journal = {
@@ -192,6 +194,11 @@ const changed = (): void => store.invalidate("/journal");
 /** Everything that shows the journal reads again, whether it went well or not. */
 const then = <R>(promise: Promise<R>): Promise<R> => promise.finally(changed);
 
+async function bring(format: string, text: string, how: { preview?: boolean; skipBad?: boolean; offset?: number }): Promise<Imported> {
+  const response = await ask("POST", "/journal/import" + query({ format, ...how }), { body: text, headers: { "Content-Type": "text/plain" } });
+  return (await response.json()) as Imported;
+}
+
 export const write = {
   create: <R extends Rec>(type: string, fields: object) => then(once<R>(journal.list(type), fields)),
   change: <R extends Rec>(type: string, id: string, fields: object) => then(patch<R>(journal.one(type, id), fields)),
@@ -218,9 +225,19 @@ export const write = {
     then(ask("POST", "/journal/attachments" + query({ entryId, fileName: file.name }), {
       body: file, headers: { "Content-Type": file.type || "application/octet-stream" },
     }).then((response) => response.json() as Promise<Attachment>)),
-  import: async (format: string, text: Blob | string, preview: boolean): Promise<Imported> => {
-    const response = await ask("POST", "/journal/import" + query({ format, ...(preview ? { preview } : {}) }), { body: text, headers: { "Content-Type": "text/plain" } });
-    if (!preview) changed();
-    return (await response.json()) as Imported;
+  lookAt: (format: string, text: string) => bring(format, text, { preview: true }),
+  /** A long file is taken in steps; lines that can't be used are left out. */
+  import: async (format: string, text: string): Promise<Record<string, number>> => {
+    const counts: Record<string, number> = {};
+    try {
+      for (let offset: number | undefined = 0; offset !== undefined;) {
+        const step: Imported = await bring(format, text, { skipBad: true, offset });
+        for (const [name, n] of Object.entries(step.counts)) counts[name] = (counts[name] ?? 0) + n;
+        offset = step.next;
+      }
+    } finally {
+      changed();
+    }
+    return counts;
   },
 };

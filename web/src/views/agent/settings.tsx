@@ -41,11 +41,11 @@ export function SettingsPanel({ agent }: { agent: Agent }) {
   const changed = Object.keys(draft).length > 0;
   const save = async (change: AgentChange): Promise<void> => {
     setBusy(true);
+    store.put<Agent>(paths.agent(agent.id), (old) => old && { ...old, ...change });
     const done = await attempt("Could not save", () => act.changeAgent(agent.id, change));
     setBusy(false);
-    if (!done) return;
-    setDraft({});
     store.invalidate(paths.agents);
+    if (done) setDraft({});
   };
   const duplicate = (): Promise<boolean> => attempt("Could not duplicate", async () => {
     const copy = await act.duplicateAgent(agent.id);

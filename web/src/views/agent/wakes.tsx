@@ -1,7 +1,7 @@
 // What wakes an agent: subscriptions and timers, what woke it lately, and waking it now.
 import { useMemo, useState } from "react";
 import { AlarmClock, Pencil, Plus } from "lucide-react";
-import { useGet } from "../../api/store";
+import { store, useGet } from "../../api/store";
 import type { Agent } from "../../api/types";
 import { wakes, waking, type Subscription, type Timer, type Wake } from "../../api/wakes";
 import { Link } from "../../router";
@@ -37,9 +37,16 @@ function WakeNow({ agent, onClose }: { agent: Agent; onClose: () => void }) {
   );
 }
 
+/** Shown at once; the reading that follows says whether it holds. */
+const expect = <R extends { id: string; active: boolean }>(path: string, id: string, active: boolean): void =>
+  store.put<{ items: R[] }>(path, (old) => old && { ...old, items: old.items.map((one) => (one.id === id ? { ...one, active } : one)) });
+
 function Subscriptions({ agent, list }: { agent: Agent; list: Subscription[] }) {
   const [edited, setEdited] = useState<Subscription | "new" | null>(null);
-  const turn = (one: Subscription, active: boolean): Promise<boolean> => attempt("Not changed", () => waking.changeSubscription(agent.id, one.id, { active }));
+  const turn = (one: Subscription, active: boolean): Promise<boolean> => {
+    expect<Subscription>(wakes.subscriptions(agent.id), one.id, active);
+    return attempt("Not changed", () => waking.changeSubscription(agent.id, one.id, { active }));
+  };
   return (
     <section className="panel" aria-labelledby="wakes-changes">
       <div className="row row-between"><h3 id="wakes-changes">Something changes</h3><Button small icon={<Plus size={14} aria-hidden />} onClick={() => setEdited("new")}>Add</Button></div>
@@ -60,7 +67,10 @@ function Subscriptions({ agent, list }: { agent: Agent; list: Subscription[] }) 
 
 function Timers({ agent, list }: { agent: Agent; list: Timer[] }) {
   const [edited, setEdited] = useState<Timer | "new" | null>(null);
-  const turn = (one: Timer, active: boolean): Promise<boolean> => attempt("Not changed", () => waking.changeTimer(agent.id, one.id, { active }));
+  const turn = (one: Timer, active: boolean): Promise<boolean> => {
+    expect<Timer>(wakes.timers(agent.id), one.id, active);
+    return attempt("Not changed", () => waking.changeTimer(agent.id, one.id, { active }));
+  };
   return (
     <section className="panel" aria-labelledby="wakes-clock">
       <div className="row row-between"><h3 id="wakes-clock">By the clock</h3><Button small icon={<Plus size={14} aria-hidden />} onClick={() => setEdited("new")}>Add</Button></div>

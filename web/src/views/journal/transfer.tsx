@@ -24,9 +24,9 @@ export function formatOf(name: string, text: string): Format {
   const [first = ""] = text.trimStart().split("\n", 1);
   return first.split(/[,;\t]/).length > 1 && /title|summary|task|name/i.test(first) ? "csv" : "todotxt";
 }
-const NAMES: Record<string, [string, string]> = { tasks: ["task", "tasks"], categories: ["category", "categories"], labels: ["label", "labels"], checklists: ["checklist", "checklists"], checklistItems: ["item", "items"], skipped: ["known already", "known already"] };
+const NAMES: Record<string, [string, string]> = { tasks: ["task", "tasks"], events: ["entry", "entries"], categories: ["category", "categories"] };
 export const counted = (counts: Record<string, number>): string =>
-  Object.entries(counts).filter(([, n]) => n > 0).map(([name, n]) => (name === "skipped" ? `${n} known already` : plural(n, ...(NAMES[name] ?? [name, name])))).join(", ") || "nothing";
+  Object.entries(counts).filter(([, n]) => n > 0).map(([name, n]) => (name === "there" ? `${n} known already` : plural(n, ...(NAMES[name] ?? [name, name])))).join(", ") || "nothing";
 
 function Import({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState("");
@@ -46,12 +46,9 @@ function Import({ onClose }: { onClose: () => void }) {
     setBusy(true);
     setError("");
     try {
-      const result = await write.import(format, text, preview);
-      if (preview) setSeen(result);
-      else {
-        say(`Imported ${counted(result.counts)}.`);
-        onClose();
-      }
+      if (preview) return setSeen(await write.lookAt(format, text));
+      say(`Imported ${counted(await write.import(format, text))}.`);
+      onClose();
     } catch (failure) {
       setError(sentence(failure));
     } finally {
@@ -77,15 +74,18 @@ function Import({ onClose }: { onClose: () => void }) {
       <div role="status" className="stack-tight">
         {error && <p className="danger">{error}</p>}
         {seen && <p>This makes <strong>{counted(seen.counts)}</strong>.</p>}
+        {seen?.records && seen.records.length > 0 && (
+          <ul className="problems small" tabIndex={0} aria-label="What will be made">{seen.records.map((record, i) => <li key={i}>{record.title} <span className="muted">{[record.due, record.category].filter(Boolean).join(" · ")}</span></li>)}</ul>
+        )}
         {seen && seen.problems.length > 0 && (
           <>
-            <p className="warn">{plural(seen.problems.length, "line")} can't be used:</p>
+            <p className="warn">{plural(seen.problemCount, "line")} can't be used and {seen.problemCount === 1 ? "is" : "are"} left out:</p>
             <ul className="problems small" tabIndex={0} aria-label="Problems">{seen.problems.map((problem, i) => <li key={i}>{problem.line ? <span className="mono">line {problem.line}: </span> : null}{problem.message}</li>)}</ul>
           </>
         )}
       </div>
       <div className="row row-end">
-        {seen ? <Button type="submit" tone="primary" busy={busy}>Import</Button> : <Button type="submit" tone="primary" busy={busy} disabled={!text.trim()}>Look at it first</Button>}
+        {seen ? <Button type="submit" tone="primary" busy={busy} disabled={!seen.records?.length}>Import</Button> : <Button type="submit" tone="primary" busy={busy} disabled={!text.trim()}>Look at it first</Button>}
       </div>
     </form>
   );

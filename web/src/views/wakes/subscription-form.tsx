@@ -150,7 +150,10 @@ export function SubscriptionForm({ agent, subscription, onClose }: { agent: stri
   const remove = async (): Promise<void> => {
     if (!subscription || !(await attempt("Not removed", () => waking.removeSubscription(agent, subscription.id)))) return;
     onClose();
-    const { id: _, agentId: __, lastWakeAt: ___, createdAt: ____, activeHours: when, ...again } = subscription;
+    const { name: was, source: from, tokens: about, predicate: where, authors: by, cooldownSeconds, folder: place, glob: like, prompt: told, active, activeHours: when } = subscription;
+    const again: SubscriptionDraft = {
+      name: was, source: from, tokens: about, predicate: where, authors: by, cooldownSeconds, prompt: told, active, ...(place ? { folder: place } : {}), ...(like ? { glob: like } : {}),
+    };
     // A webhook's address can't come back: another would be made.
     if (subscription.source === "webhook") say("Removed; its address no longer works.");
     else say("Removed.", () => waking.subscribe(agent, { ...again, ...(when ? { activeHours: when } : {}) }));

@@ -91,7 +91,8 @@ function Fields({ when, onChange }: { when: When; onChange: (when: When) => void
 
 export function TimerForm({ agent, timer, onClose }: { agent: string; timer: Timer | null; onClose: () => void }) {
   const [when, setWhen] = useState<When>(timer ? whenOf(timer) : { how: "daily", time: "07:00" });
-  const [name, setName] = useState(timer?.name ?? "");
+  // A name that only says when is not one: it follows what is chosen.
+  const [name, setName] = useState(timer && timer.name !== inWords(whenOf(timer)) ? timer.name : "");
   const [zone, setZone] = useState(timer?.zone ?? "");
   const [missed, setMissed] = useState<Missed>(timer?.missed ?? "once");
   const [prompt, setPrompt] = useState(timer?.prompt ?? "");

@@ -17,6 +17,7 @@ struct writing {
     struct journal *journal;
     struct buf *out;
     struct map categories; /* id to name */
+    struct map listed;     /* ids of tasks that have checklists: most have none */
     struct arena names;    /* of categories */
     struct arena *arena;   /* of one page */
 };
@@ -105,6 +106,8 @@ static int put_items(struct writing *w, struct str task_id, struct err *err)
     struct record *lists, *items;
     size_t n, count;
 
+    if (!map_find(&w->listed, task_id))
+        return 0;
     if (children(w, RECORD_CHECKLIST, task_id, &lists, &n, err) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
@@ -234,6 +237,8 @@ static int put_page(struct writing *w, const struct record *records, size_t n, s
         if (records[i].type == RECORD_CATEGORY)
             map_put(&w->categories, records[i].id,
                     arena_printf(&w->names, "%.*s", STR_ARG(record_str(&records[i], "name"))));
+        else if (records[i].type == RECORD_CHECKLIST)
+            map_put(&w->listed, record_str(&records[i], "taskId"), w);
         else if (records[i].type == RECORD_DAY_PLAN_BLOCK)
             r = put_block(w, &records[i], err);
         else if (records[i].type == RECORD_TIME_ENTRY)
@@ -271,11 +276,15 @@ static int put_type(struct writing *w, enum record_type type, struct err *err)
 
 int export_ics(struct journal *journal, struct buf *out, struct err *err)
 {
-    static const enum record_type types[] = { RECORD_CATEGORY, RECORD_TASK, RECORD_DAY_PLAN_BLOCK,
-                                              RECORD_TIME_ENTRY, RECORD_ENTRY };
-    struct writing w = {
-        .journal = journal, .out = out, .categories = MAP_INIT, .names = ARENA_INIT
+    static const enum record_type types[] = {
+        RECORD_CATEGORY,       RECORD_CHECKLIST,  RECORD_TASK,
+        RECORD_DAY_PLAN_BLOCK, RECORD_TIME_ENTRY, RECORD_ENTRY
     };
+    struct writing w = { .journal = journal,
+                         .out = out,
+                         .categories = MAP_INIT,
+                         .listed = MAP_INIT,
+                         .names = ARENA_INIT };
     int r = 0;
 
     ics_put(out, "BEGIN", "VCALENDAR");
@@ -285,6 +294,7 @@ int export_ics(struct journal *journal, struct buf *out, struct err *err)
         r = put_type(&w, types[i], err);
     ics_put(out, "END", "VCALENDAR");
     map_release(&w.categories);
+    map_release(&w.listed);
     arena_release(&w.names);
     if (r == 0 && out->full)
         r = err_set(err, ERR_TOO_LARGE, "the journal is larger than %zu bytes as iCalendar",

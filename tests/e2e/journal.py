@@ -2,6 +2,7 @@
 """The journal over REST and at the terminal, against the daemon."""
 import http.client
 import json
+import re
 
 from harness import expect, expect_eq, expect_in, main, test
 
@@ -69,6 +70,25 @@ def records_of_every_type_are_made_changed_deleted_and_restored(box):
     expect_eq(ask("GET", f"/journal/checklist-items/{items[0]['id']}")["title"], "buy wood")
     for name in TYPES:
         expect("items" in ask("GET", f"/journal/{name}"), name)
+    daemon.stop()
+
+
+@test
+def the_document_describes_every_record(box):
+    daemon = box.serve()
+    document = daemon.ask("GET", "/openapi.json")
+    schemas = document["components"]["schemas"]
+    refs = set(re.findall(r"#/components/schemas/(\w+)", json.dumps(document)))
+    expect(refs <= set(schemas), refs - set(schemas))
+    for name in TYPES:
+        expect({"get", "post"} <= set(document["paths"][f"/api/v1/journal/{name}"]), name)
+        one = document["paths"][f"/api/v1/journal/{name}/{{id}}"]
+        expect({"get", "patch", "delete"} <= set(one), name)
+    task = daemon.ask("POST", "/journal/tasks", {"title": "x", "due": "2026-03-01"}, status=201)
+    expect(set(task) <= set(schemas["Task"]["properties"]), task)
+    expect(set(schemas["Task"]["required"]) <= set(task), task)
+    expect_eq(schemas["NewTask"]["required"], ["title"])
+    expect("closedAt" not in schemas["TaskChange"]["properties"], "it can't be given")
     daemon.stop()
 
 

@@ -33,6 +33,11 @@ void builder_set_runner(struct builder *builder, struct runner *runner)
     builder->runner = runner;
 }
 
+void builder_set_waker(struct builder *builder, struct waker *waker)
+{
+    builder->waker = waker;
+}
+
 void builder_free(struct builder *builder)
 {
     free(builder);
@@ -129,16 +134,18 @@ static int no_nul(const char *what, struct str text, struct err *err)
     return 0;
 }
 
-static int read_life(const struct builder_form *form, struct arena *arena, struct agent *ret_agent,
-                     struct err *err)
+static int read_life(struct builder *builder, const struct builder_form *form, struct arena *arena,
+                     struct agent *ret_agent, struct err *err)
 {
     if (no_nul("the mode", form->mode, err) < 0 ||
         no_nul("the categories", form->categories, err) < 0)
         return -1;
     if (form->given & AGENT_MODE)
         ret_agent->mode = text_of(form->mode, arena);
-    if (form->given & AGENT_CATEGORIES)
-        ret_agent->allowed_category_ids = text_of(form->categories, arena);
+    if (form->given & AGENT_CATEGORIES &&
+        builder_category_ids(builder, form->categories, arena, &ret_agent->allowed_category_ids,
+                             err) < 0)
+        return -1;
     if (form->given & AGENT_SESSION_TTL)
         ret_agent->session_ttl_ms = form->session_ttl_ms;
     return 0;
@@ -168,7 +175,7 @@ static int read_form(struct builder *builder, const struct builder_form *form, s
         ret_agent->auto_approve_memory = form->auto_approve_memory;
     if (form->given & AGENT_PAUSED)
         ret_agent->paused = form->paused;
-    return read_life(form, arena, ret_agent, err);
+    return read_life(builder, form, arena, ret_agent, err);
 }
 
 static const char *tool_list(const char *const *names, struct arena *arena)
@@ -197,7 +204,8 @@ static int begin_with_template(const struct builder_form *form, struct arena *ar
         return -1;
     template_instructions(from, &instructions);
     agent->template = from->id;
-    agent->kind = from->id;
+    agent->kind = from->kind;
+    agent->mode = from->mode;
     agent->display_name = from->name;
     agent->description = from->description;
     agent->instructions = arena_text(arena, buf_text(&instructions));
@@ -274,11 +282,13 @@ int builder_check(struct builder *builder, const struct builder_form *form, stru
 }
 
 /* What an agent was made from is a word for people: one that is not known here says nothing. */
-static const char *known_template(struct str template)
+static void remember_template(struct agent *agent, struct str template)
 {
-    const struct template *found = template.n ? template_find(template) : NULL;
+    const struct template *found = template_find(template);
 
-    return found ? found->id : NULL;
+    agent->template = found ? found->id : NULL;
+    if (found)
+        agent->kind = found->kind;
 }
 
 int builder_create_from(struct builder *builder, const struct builder_form *form,
@@ -291,9 +301,7 @@ int builder_create_from(struct builder *builder, const struct builder_form *form
     if (make(builder, form, arena, &agent, err) < 0)
         return -1;
     if (template.n)
-        agent.template = known_template(template);
-    if (agent.template)
-        agent.kind = agent.template;
+        remember_template(&agent, template);
     if (!agent.id && agent_free_id(config->agent_domain, str_from(agent.display_name), arena,
                                    &agent.id, err) < 0)
         return -1;
@@ -306,7 +314,14 @@ int builder_create_from(struct builder *builder, const struct builder_form *form
 int builder_create(struct builder *builder, const struct builder_form *form, struct arena *arena,
                    struct agent *ret_agent, struct err *err)
 {
-    return builder_create_from(builder, form, STR_NONE, arena, ret_agent, err);
+    const struct template *from = NULL;
+
+    if (form->given & BUILDER_TEMPLATE && form->template.n &&
+        template_get(form->template, &from, err) < 0)
+        return -1;
+    if (builder_create_from(builder, form, STR_NONE, arena, ret_agent, err) < 0)
+        return -1;
+    return from ? builder_add_alarms(builder, from, ret_agent, arena, err) : 0;
 }
 
 /* The end of a life is no setting: it is asked for by name. */
@@ -357,8 +372,10 @@ int builder_ensure_first(struct builder *builder, const char *display_name, stru
     if (begin_with_template(&form, arena, &to, err) < 0)
         return -1;
     to.id = ret_agent->id;
+    to.allowed_category_ids = "[\"*\"]";
     if (agent_change(config->agent_domain, config->change, &to,
-                     AGENT_DESCRIPTION | AGENT_INSTRUCTIONS, builder_now(builder), err) < 0)
+                     AGENT_DESCRIPTION | AGENT_INSTRUCTIONS | AGENT_CATEGORIES,
+                     builder_now(builder), err) < 0)
         return -1;
     return agent_get(config->agent_domain, str_from(to.id), arena, ret_agent, err);
 }

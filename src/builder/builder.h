@@ -23,9 +23,11 @@
 #include "loop/loop.h"
 
 struct files;
+struct journal;
 struct model_gateway;
 struct runner;
 struct tool_bed;
+struct waker;
 
 struct builder;
 struct builder_config {
@@ -37,11 +39,14 @@ struct builder_config {
     struct files *files; /* NULL: agents have none */
     /* Whose tools work only when an account is connected; NULL: nothing is known of accounts. */
     const struct connect *connect;
+    struct journal *journal; /* whose categories have names; NULL: nothing is known of them */
 };
 /* Binds the wizard's tools: before the first use of the bed. Never NULL. */
 struct builder *builder_new(const struct builder_config *config);
 /* Whose runs end when their agent does; made after the tools. */
 void builder_set_runner(struct builder *builder, struct runner *runner);
+/* Who has to hear of new timers and subscriptions. */
+void builder_set_waker(struct builder *builder, struct waker *waker);
 /* After the tool bed. */
 void builder_free(struct builder *builder);
 AUTO_DEFINE(builder)
@@ -59,14 +64,15 @@ struct builder_form {
     struct str template;
     struct str patterns; /* JSON list of names, added to the instructions */
     struct str mode;
-    struct str categories; /* JSON list of ids, or ["*"] */
+    struct str categories; /* JSON list of ids or names, or ["*"] */
     int64_t session_ttl_ms;
     struct str lifecycle; /* of a change: active or dormant; empty: as it is */
     bool auto_approve_memory, paused;
 };
 
-/* Inside a unit. What is not given comes from the template; without id one is made from the name.
- * The name must be given unless there is a template. conflict: the id is taken. */
+/* Inside a unit. What is not given comes from the template, with the subscriptions and timers that
+ * it has; without id one is made from the name. The name must be given unless there is a template.
+ * Categories come from the form alone. conflict: the id is taken. */
 int builder_create(struct builder *builder, const struct builder_form *form, struct arena *arena,
                    struct agent *ret_agent, struct err *err);
 /* Checks a form as builder_create() would, without writing. */
@@ -74,8 +80,17 @@ int builder_check(struct builder *builder, const struct builder_form *form, stru
 /* Inside a unit: only what is given (of enum agent_field). */
 int builder_change(struct builder *builder, struct str id, const struct builder_form *form,
                    struct arena *arena, struct agent *ret_agent, struct err *err);
-/* Inside a unit: settings and files; conversations stay with the first. name empty: "NAME (copy)".
- */
+/* What a person should know of an agent that was made or changed, as sentences. */
+#define BUILDER_WARNINGS_MAX 8
+struct builder_warnings {
+    const char *text[BUILDER_WARNINGS_MAX];
+    size_t n;
+};
+/* Whether it can reach of the journal what its tools are for; categories that are not there. */
+int builder_advise(struct builder *builder, const struct agent *agent, struct arena *arena,
+                   struct builder_warnings *warnings, struct err *err);
+/* Inside a unit: settings and files; conversations stay with the first, and so does
+ * what wakes it. name empty: "NAME (copy)". */
 int builder_duplicate(struct builder *builder, const struct agent *from, struct str name,
                       struct arena *arena, struct agent *ret_agent, struct err *err);
 /* Opens units itself. confirm must be the agent's display name, as it is written. The agent, its
@@ -106,12 +121,6 @@ int builder_remember(struct builder *builder, const struct builder_once *once, i
  * form or a private key. */
 int builder_export(struct builder *builder, const struct agent *agent, struct arena *arena,
                    struct buf *out, struct err *err);
-/* What could not be taken over, as sentences. */
-#define BUILDER_WARNINGS_MAX 4
-struct builder_warnings {
-    const char *text[BUILDER_WARNINGS_MAX];
-    size_t n;
-};
 /* Inside a unit: an agent from such an archive, which may be hostile. id empty: made from the name.
  * Its files are marked as imported; memory writes need approval whatever they did before. A model
  * that is not here becomes the default and tools that are not here are left out, with a warning.
@@ -122,7 +131,8 @@ int builder_import(struct builder *builder, struct str bytes, struct str id, str
 /* ---- those that are always there ---- */
 
 /* Inside a unit: the agent that greets, made when absent with description and instructions of the
- * template "planner". One that is there stays as it is. */
+ * template "planner". It reaches all of the journal, because it is whom everything is asked;
+ * nothing wakes it until a person says so. One that is there stays as it is. */
 int builder_ensure_first(struct builder *builder, const char *display_name, struct arena *arena,
                          struct agent *ret_agent, struct err *err);
 

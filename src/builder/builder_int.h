@@ -10,6 +10,7 @@
 struct builder {
     struct builder_config config;
     struct runner *runner;
+    struct waker *waker;
 };
 
 int64_t builder_now(const struct builder *builder);
@@ -28,6 +29,15 @@ int builder_create_from(struct builder *builder, const struct builder_form *form
 /* Whether there is such a model, and such a tool for everybody. */
 bool builder_has_model(struct builder *builder, struct str model);
 bool builder_has_tool(struct builder *builder, struct str name);
+
+/* ---- alarms.c ---- */
+/* Inside a unit: the subscriptions and timers of what the agent was made from. */
+struct template;
+int builder_add_alarms(struct builder *builder, const struct template *from,
+                       const struct agent *agent, struct arena *arena, struct err *err);
+/* The same list with ids where names of categories stood. What is neither stays. */
+int builder_category_ids(struct builder *builder, struct str given, struct arena *arena,
+                         const char **ret_ids, struct err *err);
 
 /* ---- parcel.c ---- */
 /* Inside a unit. */

@@ -29,16 +29,20 @@ static struct {
 /* ---- templates ---- */
 
 struct raw {
-    struct str name, description, instructions;
-    struct json_object *tools, *patterns;
+    struct str name, kind, mode, description, instructions;
+    struct json_object *tools, *patterns, *subscriptions, *timers;
 };
 
 static const struct json_field fields[] = {
     JSON_FIELD(struct raw, name, "name", JSON_STR, .required = true),
+    JSON_FIELD(struct raw, kind, "kind", JSON_STR, .required = true),
+    JSON_FIELD(struct raw, mode, "mode", JSON_STR, .required = true),
     JSON_FIELD(struct raw, description, "description", JSON_STR, .required = true),
     JSON_FIELD(struct raw, instructions, "instructions", JSON_STR, .required = true),
     JSON_FIELD(struct raw, tools, "tools", JSON_ARRAY, .required = true),
     JSON_FIELD(struct raw, patterns, "patterns", JSON_ARRAY, .required = true),
+    JSON_FIELD(struct raw, subscriptions, "subscriptions", JSON_ARRAY, .required = true),
+    JSON_FIELD(struct raw, timers, "timers", JSON_ARRAY, .required = true),
     { .name = NULL },
 };
 
@@ -56,6 +60,53 @@ static const char *const *names_of(struct json_object *list)
     return names;
 }
 
+static const char *copied(struct str text)
+{
+    return arena_copy(&book.arena, text.p, text.n);
+}
+
+static int read_subscriptions(struct json_object *list, struct template *template, struct err *err)
+{
+    size_t n = json_object_array_length(list);
+    struct subscription *all = ARENA_NEW_N(&book.arena, struct subscription, n + 1);
+
+    for (size_t i = 0; i < n; i++) {
+        all[i] = (struct subscription){ .source = WAKE_JOURNAL, .active = true };
+        if (subscription_read(&all[i], json_object_array_get_idx(list, i), &book.arena, err) < 0 ||
+            subscription_check(&all[i], err) < 0)
+            return err_wrap(err, "/subscriptions/%zu", i);
+    }
+    template->subscriptions = all;
+    template->subscription_count = n;
+    return 0;
+}
+
+static int read_timers(struct json_object *list, struct template *template, struct err *err)
+{
+    struct {
+        struct str name, rrule, prompt;
+    } given;
+    const struct json_field timer_fields[] = {
+        JSON_FIELD(__typeof__(given), name, "name", JSON_STR, .required = true),
+        JSON_FIELD(__typeof__(given), rrule, "rrule", JSON_STR, .required = true),
+        JSON_FIELD(__typeof__(given), prompt, "prompt", JSON_STR, .required = true),
+        { .name = NULL },
+    };
+    size_t n = json_object_array_length(list);
+    struct template_timer *all = ARENA_NEW_N(&book.arena, struct template_timer, n + 1);
+
+    for (size_t i = 0; i < n; i++) {
+        if (json_read(json_object_array_get_idx(list, i), timer_fields, JSON_REFUSE_UNKNOWN, &given,
+                      err) < 0)
+            return err_wrap(err, "/timers/%zu", i);
+        all[i] = (struct template_timer){ copied(given.name), copied(given.rrule),
+                                          copied(given.prompt) };
+    }
+    template->timers = all;
+    template->timer_count = n;
+    return 0;
+}
+
 static void read_template(const struct embed_file *file, struct template *ret_template)
 {
     AUTO_YAML yaml = YAML_INIT;
@@ -68,12 +119,17 @@ static void read_template(const struct embed_file *file, struct template *ret_te
         BUG("template %s: %s", file->name, err_format(&err, text, sizeof(text)));
     *ret_template = (struct template){
         .id = arena_text(&book.arena, file->name),
-        .name = arena_copy(&book.arena, raw.name.p, raw.name.n),
-        .description = arena_copy(&book.arena, raw.description.p, raw.description.n),
-        .instructions = arena_copy(&book.arena, raw.instructions.p, raw.instructions.n),
+        .name = copied(raw.name),
+        .kind = copied(raw.kind),
+        .mode = copied(raw.mode),
+        .description = copied(raw.description),
+        .instructions = copied(raw.instructions),
         .tools = names_of(raw.tools),
         .patterns = names_of(raw.patterns),
     };
+    if (read_subscriptions(raw.subscriptions, ret_template, &err) < 0 ||
+        read_timers(raw.timers, ret_template, &err) < 0)
+        BUG("template %s: %s", file->name, err_format(&err, text, sizeof(text)));
 }
 
 static int by_id(const void *a, const void *b)

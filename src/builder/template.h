@@ -12,14 +12,27 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "wake/subscription.h"
+
+/* When it wakes by the clock; the name says it in words. */
+struct template_timer {
+    const char *name, *rrule, *prompt;
+};
 
 struct template
 {
     const char *id; /* "gym-coach" */
     const char *name, *description;
+    const char *kind;            /* whose capability profile it has: "gym_coach" */
+    const char *mode;            /* autonomous, interactive, hybrid */
     const char *instructions;    /* without the patterns */
     const char *const *tools;    /* names of contracts, ends with NULL */
     const char *const *patterns; /* names of patterns, ends with NULL */
+    /* What wakes it, made with the agent. Names say it in words. */
+    const struct subscription *subscriptions;
+    size_t subscription_count;
+    const struct template_timer *timers;
+    size_t timer_count;
 };
 
 /* In order of id. */

@@ -148,12 +148,54 @@ static void say(const char *what, struct json_object *agent)
     putchar('\n');
 }
 
+static void print_line(FILE *to, const char *before, struct str text)
+{
+    AUTO_BUF line = BUF_INIT(16 * KIB);
+
+    buf_printf(&line, "%s%.*s", before, STR_ARG(text));
+    term_text(to, buf_text(&line));
+    putc('\n', to);
+}
+
+static void print_names(struct json_object *list)
+{
+    for (size_t i = 0; list && i < json_object_array_length(list); i++)
+        print_line(stdout,
+                   "  it wakes: ", json_str(json_find(json_object_array_get_idx(list, i), "name")));
+}
+
+/* What an agent that was just made from a template waits for. It is made: that this can't be told
+ * is no failure. */
+static void say_wakes(const struct cli_args *args, struct str template)
+{
+    AUTO_JSON answer = NULL;
+    struct json_object *all;
+    struct err err = ERR_INIT;
+
+    if (!template.n || talk_once(args, "GET", "/api/v1/templates", STR_NONE, &answer, &err) < 0)
+        return;
+    all = json_find(answer, "templates");
+    for (size_t i = 0; all && i < json_object_array_length(all); i++) {
+        struct json_object *one = json_object_array_get_idx(all, i);
+
+        if (!str_eq(json_str(json_find(one, "id")), template))
+            continue;
+        print_names(json_find(one, "subscriptions"));
+        print_names(json_find(one, "timers"));
+    }
+}
+
 static int finish(const struct cli_args *args, const char *what, struct json_object *agent)
 {
-    if (cli_json(args))
+    struct json_object *warnings = json_find(agent, "warnings");
+
+    if (cli_json(args)) {
         cli_print_json(json_object_get(agent));
-    else
-        say(what, agent);
+        return CLI_DONE;
+    }
+    say(what, agent);
+    for (size_t i = 0; warnings && i < json_object_array_length(warnings); i++)
+        print_line(stderr, "warning: ", json_str(json_object_array_get_idx(warnings, i)));
     return CLI_DONE;
 }
 
@@ -180,7 +222,10 @@ static int run_create(const struct cli_args *args)
     if (write_form(&body, args, true, &err) < 0 ||
         talk_once(args, "POST", "/api/v1/agents", buf_str(&body), &agent, &err) < 0)
         return cli_fail(args, &err);
-    return finish(args, "made", agent);
+    finish(args, "made", agent);
+    if (!cli_json(args))
+        say_wakes(args, json_str(json_find(agent, "template")));
+    return CLI_DONE;
 }
 
 #define FORM_OPTIONS                                                                               \
@@ -199,8 +244,8 @@ static int run_create(const struct cli_args *args)
           .help = "whether it wakes by itself, is spoken to, or both",                             \
           .choices = "autonomous interactive hybrid" },                                            \
         { .name = "categories",                                                                    \
-          .value = "IDS",                                                                          \
-          .help = "what it reaches of the journal, separated by commas; all, none" },              \
+          .value = "NAMES",                                                                        \
+          .help = "what it reaches of the journal, names or ids with commas; all, none" },         \
         { .name = "session-ttl",                                                                   \
           .value = "SECONDS",                                                                      \
           .help = "after how long without a word a conversation ends" },                           \
@@ -220,10 +265,12 @@ const struct cli_command cli_cmd_agent_create = {
     .name = "agent create",
     .operands = "[NAME]",
     .summary = "Makes an agent",
-    .details = "Templates are planner, gym-coach, strategist, research-assistant and inbox-helper; "
-               "what is not given comes from the template. Without --tools and --template it has "
-               "every tool.\n\n"
-               "  dormouse agent create \"My coach\" --template gym-coach",
+    .details =
+        "Templates are planner, gym-coach, strategist, pomodoro, research-assistant and "
+        "inbox-helper; what is not given comes from the template, and what wakes it is made with "
+        "it. Without --tools and --template it has every tool. Without --categories it reaches "
+        "nothing of the journal.\n\n"
+        "  dormouse agent create \"My coach\" --template gym-coach --categories Sport",
     .options = create_options,
     .operands_max = 1,
     .run = run_create,

@@ -194,6 +194,7 @@ static int open_house(struct daemon *daemon, struct err *err)
         .loop = daemon->house.loop,
         .agent_domain = daemon->house.domains.at[DOMAIN_AGENT],
         .index_domain = daemon->house.domains.at[DOMAIN_INDEX],
+        .journal = daemon->house.rooms.journal,
     });
     daemon->api = api_new(&(struct api_config){
         .runner = daemon->house.runner,

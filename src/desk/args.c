@@ -71,11 +71,12 @@ static bool is_among(const char *name, const char *const *names)
 struct json_object *fields_without(const struct desk_op *op, const char *const *names)
 {
     struct json_object *fields = json_object_new_object();
+    struct json_object_iter it;
 
-    json_object_object_foreach(op->args, name, value)
+    json_object_object_foreachC(op->args, it)
     {
-        if (!is_among(name, names))
-            json_object_object_add(fields, name, json_object_get(value));
+        if (!is_among(it.key, names))
+            json_object_object_add(fields, it.key, json_object_get(it.val));
     }
     return fields;
 }

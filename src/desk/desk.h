@@ -23,7 +23,7 @@ struct desk_config {
     struct change *change;
     struct tool_bed *tools;
 };
-/* Binds its tools to the bed. Outlives the bed. */
+/* Binds its tools to the bed. Outlives the bed, and ends before the loop ticks again. */
 struct desk *desk_new(const struct desk_config *config);
 void desk_free(struct desk *desk);
 AUTO_DEFINE(desk)

@@ -115,11 +115,12 @@ static int change_item(struct desk_op *op, struct json_object *item, struct reco
                        struct err *err)
 {
     AUTO_JSON fields = json_object_new_object();
+    struct json_object_iter it;
 
-    json_object_object_foreach(item, name, value)
+    json_object_object_foreachC(item, it)
     {
-        if (strcmp(name, "id") != 0)
-            json_object_object_add(fields, name, json_object_get(value));
+        if (strcmp(it.key, "id") != 0)
+            json_object_object_add(fields, it.key, json_object_get(it.val));
     }
     return journal_change(op->write, RECORD_CHECKLIST_ITEM, json_str(json_find(item, "id")), fields,
                           ret_item, err);

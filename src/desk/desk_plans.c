@@ -8,6 +8,7 @@
  */
 #include <json-c/json.h>
 
+#include "base/timefmt.h"
 #include "desk/desk_int.h"
 
 #define BLOCKS_MAX 1000
@@ -175,6 +176,24 @@ static int aim_block(struct desk_op *op, struct json_object *block, struct err *
     return r == 1 ? 0 : scope_choose(op, category, &chosen, err);
 }
 
+/* Within its day, and with an end after its beginning. */
+static int check_times(struct desk_op *op, struct json_object *block, struct err *err)
+{
+    struct str start = json_str(json_find(block, "startTime"));
+    struct str end = json_str(json_find(block, "endTime"));
+    int64_t day_from, day_to, from, to;
+
+    if (timefmt_parse(start, &from, err) < 0 || timefmt_parse(end, &to, err) < 0 ||
+        journal_day_span(op->journal, arg_str(op, "planDate"), &day_from, &day_to, err) < 0)
+        return -1;
+    if (to <= from)
+        return err_set(err, ERR_SCHEMA_VIOLATION, "/endTime: does not lie after startTime");
+    if (from < day_from || to > day_to)
+        return err_set(err, ERR_SCHEMA_VIOLATION, "/%s: lies outside of %.*s",
+                       from < day_from ? "startTime" : "endTime", STR_ARG(arg_str(op, "planDate")));
+    return 0;
+}
+
 static int aim_blocks(struct desk_op *op, const char *name, struct err *err)
 {
     struct json_object *blocks = json_find(op->args, name);
@@ -183,8 +202,75 @@ static int aim_blocks(struct desk_op *op, const char *name, struct err *err)
     if (aim_plan(op, &plan, err) < 0)
         return -1;
     for (size_t i = 0; blocks && i < json_object_array_length(blocks); i++) {
-        if (aim_block(op, json_object_array_get_idx(blocks, i), err) < 0)
+        struct json_object *block = json_object_array_get_idx(blocks, i);
+
+        if (aim_block(op, block, err) < 0 || check_times(op, block, err) < 0)
             return err_wrap(err, "/%s/%zu", name, i);
+    }
+    return 0;
+}
+
+/* ---- overlaps ---- */
+
+struct span {
+    int64_t from, to;
+};
+
+static bool is_listed(const struct str *ids, size_t n, struct str id)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (str_eq(ids[i], id))
+            return true;
+    }
+    return false;
+}
+
+static bool is_given(struct json_object *blocks, struct str id)
+{
+    for (size_t i = 0; blocks && i < json_object_array_length(blocks); i++) {
+        if (str_eq(json_str(json_find(json_object_array_get_idx(blocks, i), "id")), id))
+            return true;
+    }
+    return false;
+}
+
+static int refuse_overlap(const char *name, struct err *err)
+{
+    return err_set(err, ERR_CONFLICT,
+                   "/%s: blocks would overlap each other or time that is taken, or an id is taken; "
+                   "get_or_create_day_plan shows blocks and busy times",
+                   name);
+}
+
+/* What will stand in the plan: what is there and stays, and what is given. */
+static int check_overlaps(struct desk_op *op, const char *name, const struct str *deletes,
+                          size_t delete_count, struct err *err)
+{
+    struct json_object *given = json_find(op->args, name);
+    size_t n, count = 0, more = given ? json_object_array_length(given) : 0;
+    struct record *blocks;
+    struct span *spans;
+
+    if (blocks_of(op, &blocks, &n, err) < 0)
+        return -1;
+    spans = ARENA_NEW_N(op->arena, struct span, n + more + 1);
+    for (size_t i = 0; i < n; i++) {
+        if (!is_listed(deletes, delete_count, blocks[i].id) && !is_given(given, blocks[i].id))
+            spans[count++] = (struct span){ record_i64(&blocks[i], "startTime"),
+                                            record_i64(&blocks[i], "endTime") };
+    }
+    for (size_t i = 0; i < more; i++) {
+        struct json_object *block = json_object_array_get_idx(given, i);
+        struct span span;
+
+        if (timefmt_parse(json_str(json_find(block, "startTime")), &span.from, err) < 0 ||
+            timefmt_parse(json_str(json_find(block, "endTime")), &span.to, err) < 0)
+            return -1;
+        for (size_t k = 0; k < count; k++) {
+            if (span.from < spans[k].to && spans[k].from < span.to)
+                return refuse_overlap(name, err);
+        }
+        spans[count++] = span;
     }
     return 0;
 }
@@ -197,12 +283,13 @@ static int add_block(struct desk_op *op, struct json_object *blocks, struct json
     struct json_object *copy = json_object_new_object();
     struct str category = json_str(json_find(block, "categoryId"));
     struct str id = json_str(json_find(block, "id"));
+    struct json_object_iter it;
     struct record old;
     int known = 0;
 
     json_object_array_add(blocks, copy);
-    json_object_object_foreach(block, name, value)
-        json_object_object_add(copy, name, json_object_get(value));
+    json_object_object_foreachC(block, it)
+        json_object_object_add(copy, it.key, json_object_get(it.val));
     if (id.n > 0)
         known = journal_get(op->journal, RECORD_DAY_PLAN_BLOCK, id, op->arena, &old, err);
     if (known != 0 || category.n > 0 || json_find(block, "taskId") || op->scope.all)
@@ -230,10 +317,7 @@ static int put_blocks(struct desk_op *op, const char *name, const struct str *de
     if (err->code != ERR_CONFLICT)
         return -1;
     err_reset(err);
-    return err_set(err, ERR_CONFLICT,
-                   "/%s: blocks would overlap each other or time that is taken, or an id is taken; "
-                   "get_or_create_day_plan shows blocks and busy times",
-                   name);
+    return refuse_overlap(name, err);
 }
 
 static int aim_upsert(struct desk_op *op, struct err *err)
@@ -254,7 +338,7 @@ static int aim_upsert(struct desk_op *op, struct err *err)
         if (!str_eq(record_str(&block, "planId"), plan_id(op)))
             return err_set(err, ERR_CONFLICT, "/deletes/%zu: the block is of another day", i);
     }
-    return 0;
+    return check_overlaps(op, "upserts", deletes, n, err);
 }
 
 static int act_upsert(struct desk_op *op, struct err *err)
@@ -268,17 +352,6 @@ static int act_upsert(struct desk_op *op, struct err *err)
 }
 
 /* ---- planning anew ---- */
-
-static bool is_given(struct desk_op *op, struct str id)
-{
-    struct json_object *blocks = json_find(op->args, "blocks");
-
-    for (size_t i = 0; i < json_object_array_length(blocks); i++) {
-        if (str_eq(json_str(json_find(json_object_array_get_idx(blocks, i), "id")), id))
-            return true;
-    }
-    return false;
-}
 
 /* Own blocks that have not ended and are not given again. */
 static int replaced(struct desk_op *op, struct record **ret_blocks, size_t *ret_count,
@@ -294,11 +367,21 @@ static int replaced(struct desk_op *op, struct record **ret_blocks, size_t *ret_
 
         if (r < 0)
             return -1;
-        if (r > 0 && record_i64(block, "endTime") > op->now && !is_given(op, block->id))
+        if (r > 0 && record_i64(block, "endTime") > op->now &&
+            !is_given(json_find(op->args, "blocks"), block->id))
             (*ret_blocks)[count++] = *block;
     }
     *ret_count = count;
     return 0;
+}
+
+static struct str *ids_of(struct desk_op *op, const struct record *records, size_t n)
+{
+    struct str *ids = ARENA_NEW_N(op->arena, struct str, n + 1);
+
+    for (size_t i = 0; i < n; i++)
+        ids[i] = records[i].id;
+    return ids;
 }
 
 static int aim_replan(struct desk_op *op, struct err *err)
@@ -310,21 +393,17 @@ static int aim_replan(struct desk_op *op, struct err *err)
         return -1;
     for (size_t i = 0; i < n; i++)
         op_aim(op, &blocks[i]);
-    return 0;
+    return check_overlaps(op, "blocks", ids_of(op, blocks, n), n, err);
 }
 
 static int act_replan(struct desk_op *op, struct err *err)
 {
     struct record *blocks;
-    struct str *ids;
     size_t n;
 
-    if (replaced(op, &blocks, &n, err) < 0)
-        return -1;
-    ids = ARENA_NEW_N(op->arena, struct str, n + 1);
-    for (size_t i = 0; i < n; i++)
-        ids[i] = blocks[i].id;
-    if (put_blocks(op, "blocks", ids, n, err) < 0 || write_blocks(op, false, err) < 0)
+    if (replaced(op, &blocks, &n, err) < 0 ||
+        put_blocks(op, "blocks", ids_of(op, blocks, n), n, err) < 0 ||
+        write_blocks(op, false, err) < 0)
         return -1;
     out_i64(op, "removed", (int64_t)n);
     return 0;

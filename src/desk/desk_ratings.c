@@ -41,7 +41,7 @@ static void add_rating(struct desk_op *op, struct map *sums, const struct record
 
 static int by_day(const void *a, const void *b)
 {
-    const struct day_sum *x = *(struct day_sum *const *)a, *y = *(struct day_sum *const *)b;
+    const struct day_sum *x = a, *y = b;
     int order = str_cmp(y->day, x->day);
 
     return order ? order : str_cmp(x->dimension, y->dimension);
@@ -56,21 +56,21 @@ static void write_mean(struct desk_op *op, double mean)
 /* The newest days first. */
 static void write_days(struct desk_op *op, const struct map *sums)
 {
-    struct day_sum **list = ARENA_NEW_N(op->arena, struct day_sum *, map_count(sums) + 1);
+    struct day_sum *list = ARENA_NEW_N(op->arena, struct day_sum, map_count(sums) + 1);
     size_t n = 0;
 
     map_each (sums, entry)
-        list[n++] = entry->value;
+        list[n++] = *(struct day_sum *)entry->value;
     if (n > 0)
         qsort(list, n, sizeof(*list), by_day);
     json_write_key(op->out, "days");
     json_write_array_begin(op->out);
     for (size_t i = 0; i < n && i < DAYS_MAX; i++) {
         json_write_object_begin(op->out);
-        out_str(op, "day", list[i]->day);
-        out_str(op, "dimension", list[i]->dimension);
-        out_i64(op, "count", list[i]->count);
-        write_mean(op, (double)list[i]->total / (double)list[i]->count);
+        out_str(op, "day", list[i].day);
+        out_str(op, "dimension", list[i].dimension);
+        out_i64(op, "count", list[i].count);
+        write_mean(op, (double)list[i].total / (double)list[i].count);
         json_write_object_end(op->out);
     }
     json_write_array_end(op->out);

@@ -206,7 +206,7 @@ static int start_report(struct tool_job *job, struct err *err)
 {
     const struct desk_bound *bound = tool_job_impl_arg(job);
     struct change_batch batch = CHANGE_BATCH(tool_job_arena(job), CHANGE_BY_AGENT);
-    struct report report, before;
+    struct report report, before = { 0 };
     struct desk_op op;
     int r;
 

@@ -11,11 +11,18 @@
 
 /* ---- a new task ---- */
 
+/* Arguments of create_task that are no fields of a task. */
+static const char *const beside_task[] = { "labels", "checklistItems", NULL };
+
 static int aim_create(struct desk_op *op, struct err *err)
 {
+    AUTO_JSON fields = fields_without(op, beside_task);
+    struct record task = { .type = RECORD_TASK };
     struct str category;
 
-    return scope_choose(op, arg_str(op, "categoryId"), &category, err);
+    if (scope_choose(op, arg_str(op, "categoryId"), &category, err) < 0)
+        return -1;
+    return record_apply(&task, fields, op->arena, err);
 }
 
 static int add_items(struct desk_op *op, const struct record *task, struct err *err)
@@ -37,8 +44,7 @@ static int add_items(struct desk_op *op, const struct record *task, struct err *
 
 static int act_create(struct desk_op *op, struct err *err)
 {
-    static const char *const apart[] = { "labels", "checklistItems", NULL };
-    AUTO_JSON fields = fields_without(op, apart);
+    AUTO_JSON fields = fields_without(op, beside_task);
     struct record task;
     struct str category, *labels;
     size_t n = arg_list(op, "labels", &labels);
@@ -60,22 +66,26 @@ static int act_create(struct desk_op *op, struct err *err)
 /* ---- fields of a task ---- */
 
 /* What is not the id says what changes. */
+static const char *const beside_change[] = { "taskId", NULL };
+
 static int aim_update(struct desk_op *op, struct err *err)
 {
+    AUTO_JSON fields = fields_without(op, beside_change);
     struct str category = arg_str(op, "categoryId");
+    struct record task;
 
-    if (json_object_object_length(op->args) < 2)
+    if (json_object_object_length(fields) < 1)
         return err_set(err, ERR_BAD_REQUEST, "say what to change, besides taskId");
-    if (scope_get(op, RECORD_TASK, arg_str(op, "taskId"), NULL, err) < 0)
+    if (scope_get(op, RECORD_TASK, arg_str(op, "taskId"), &task, err) < 0)
         return -1;
-    return category.n > 0 ? scope_category(op, "where you want to move the task", category, err)
-                          : 0;
+    if (category.n > 0 && scope_category(op, "where you want to move the task", category, err) < 0)
+        return -1;
+    return record_apply(&task, fields, op->arena, err);
 }
 
 static int act_update(struct desk_op *op, struct err *err)
 {
-    static const char *const apart[] = { "taskId", NULL };
-    AUTO_JSON fields = fields_without(op, apart);
+    AUTO_JSON fields = fields_without(op, beside_change);
     struct record task;
 
     if (journal_change(op->write, RECORD_TASK, op->aims[0].id, fields, &task, err) < 0)

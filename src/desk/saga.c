@@ -133,7 +133,7 @@ static void tell_lost(struct tool_job *job, const struct err *why)
     struct str kept;
 
     op_of(job, &op);
-    if (why->code == ERR_STORAGE_FAILED && desk_done(&op, &kept, &err) == 1)
+    if (desk_done(&op, &kept, &err) == 1)
         tell(job, kept);
     else
         tell_failure(job, why);
@@ -146,7 +146,9 @@ static void on_dropped(struct loop_effect *effect, const struct err *why)
     bool began = waiting->began;
 
     free(waiting);
-    if (job && began)
+    /* Rolled back inside of start(), which says so itself; or the loop ends, and with it who would
+     * hear of it. */
+    if (job && began && why->code != ERR_CANCELLED)
         tell_lost(job, why);
 }
 

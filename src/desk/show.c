@@ -122,22 +122,31 @@ static void add_quoted(struct str text, struct buf *out)
                text.n > WORDS_MAX ? "…" : "");
 }
 
-/* The record's own words, from one of two that may hold it: "Leg day". */
+/* As it will be when it is changed, else as it is. */
+static bool find_record(struct desk_op *op, enum record_type type, struct str id,
+                        const struct desk_changes *changes, struct record *ret_record)
+{
+    struct err err = ERR_INIT;
+
+    for (size_t i = 0; i < changes->n; i++) {
+        if (changes->at[i].after.type == type && str_eq(changes->at[i].after.id, id)) {
+            *ret_record = changes->at[i].after;
+            return true;
+        }
+    }
+    return type != RECORD_NONE && id.n > 0 &&
+           journal_get_any(op->journal, type, id, op->arena, ret_record, &err) == 1;
+}
+
+/* The record's own words: "Leg day". */
 static bool add_name(struct desk_op *op, enum record_type type, struct str id,
                      const struct desk_changes *changes, struct buf *out)
 {
-    struct record found = { .type = RECORD_NONE };
-    struct err err = ERR_INIT;
     const char *field = type == RECORD_CATEGORY || type == RECORD_LABEL ? "name" : "title";
+    struct record found;
 
-    for (size_t i = 0; i < changes->n; i++) {
-        if (changes->at[i].after.type == type && str_eq(changes->at[i].after.id, id))
-            found = changes->at[i].after;
-    }
-    if (found.type == RECORD_NONE &&
-        (id.n == 0 || journal_get_any(op->journal, type, id, op->arena, &found, &err) != 1))
-        return false;
-    if (record_field_index(type, str_from(field)) < 0)
+    if (!find_record(op, type, id, changes, &found) ||
+        record_field_index(type, str_from(field)) < 0)
         return false;
     add_quoted(record_str(&found, field), out);
     return true;
@@ -158,6 +167,20 @@ static void add_duration(int64_t ms, struct buf *out)
 {
     buf_printf(out, "%lld h %02lld min", (long long)(ms / HOURS(1)),
                (long long)(ms % HOURS(1) / MINUTES(1)));
+}
+
+/* " of "Leg day"": the task of a checklist, the list of an item. */
+static void add_owner(struct desk_op *op, const struct record *record,
+                      const struct desk_changes *changes, struct buf *out)
+{
+    bool item = record->type == RECORD_CHECKLIST_ITEM;
+    struct str id = record_str(record, item ? "checklistId" : "taskId");
+
+    if (id.n == 0)
+        return;
+    buf_add_text(out, " of ");
+    if (!add_name(op, item ? RECORD_CHECKLIST : RECORD_TASK, id, changes, out))
+        buf_add_str(out, id);
 }
 
 /* Of a list of tasks those that are the agent's. */
@@ -185,6 +208,17 @@ static void add_names(struct desk_op *op, struct str list, const struct desk_cha
         buf_add_text(out, "none");
 }
 
+static void add_reference(struct desk_op *op, enum record_type type, struct str id,
+                          const struct desk_changes *changes, struct buf *out)
+{
+    struct record list;
+
+    if (!add_name(op, type, id, changes, out))
+        buf_add_str(out, id);
+    if (type == RECORD_CHECKLIST && find_record(op, type, id, changes, &list))
+        add_owner(op, &list, changes, out);
+}
+
 static void add_value(struct desk_op *op, const struct record_field *field,
                       const struct record_value *value, const struct desk_changes *changes,
                       struct buf *out)
@@ -210,8 +244,7 @@ static void add_value(struct desk_op *op, const struct record_field *field,
         add_moment(op, value->i, true, out);
         break;
     case FIELD_ID:
-        if (field->ref == RECORD_NONE || !add_name(op, field->ref, value->s, changes, out))
-            buf_add_str(out, value->s);
+        add_reference(op, field->ref, value->s, changes, out);
         break;
     case FIELD_LINE:
     case FIELD_TEXT:
@@ -245,17 +278,44 @@ static const char *noun(enum record_type type)
     }
 }
 
-/* Follows from others, or is said otherwise. */
+/* Said by the line's subject, or following from others. */
 static bool is_silent(const struct record_field *field)
 {
-    static const char *const silent[] = { "position", "closedAt", "planId",    "planDate",
-                                          "ratedAt",  "title",    "categoryId" };
+    static const char *const silent[] = {
+        "position",  "closedAt",  "planId",        "planDate",   "ratedAt",   "title",
+        "startTime", "endTime",   "categoryId",    "taskId",     "dimension", "targetType",
+        "targetId",  "startedAt", "sourceEntryId", "checklistId"
+    };
 
     for (size_t i = 0; i < ARRAY_LEN(silent); i++) {
         if (strcmp(field->name, silent[i]) == 0)
             return true;
     }
     return false;
+}
+
+/* A field as people call it. */
+static const char *label(const char *field)
+{
+    static const struct {
+        const char *field, *label;
+    } labels[] = {
+        { "checklistId", "checklist" },
+        { "categoryId", "category" },
+        { "taskId", "task" },
+        { "estimateMinutes", "estimate" },
+        { "pinnedTaskIds", "pinned tasks" },
+        { "startTime", "from" },
+        { "endTime", "to" },
+        { "startedAt", "from" },
+        { "endedAt", "to" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(labels); i++) {
+        if (strcmp(labels[i].field, field) == 0)
+            return labels[i].label;
+    }
+    return field;
 }
 
 static bool same_value(const struct record_value *a, const struct record_value *b)
@@ -280,11 +340,16 @@ static void add_subject(struct desk_op *op, const struct record *record,
         add_moment(op, record_i64(record, "startedAt"), true, out);
         buf_add_text(out, " ");
         add_name(op, RECORD_TASK, record_str(record, "taskId"), changes, out);
-    } else if (record_field_index(record->type, STR("title")) >= 0) {
-        add_quoted(record_str(record, "title"), out);
+    } else if (record->type == RECORD_RATING) {
+        buf_printf(out, "%.*s of ", STR_ARG(record_str(record, "dimension")));
+        if (!add_name(op, record_type_of(record_str(record, "targetType")),
+                      record_str(record, "targetId"), changes, out))
+            buf_printf(out, "a %s", noun(record_type_of(record_str(record, "targetType"))));
     } else {
-        buf_printf(out, "of a %.*s", STR_ARG(record_str(record, "targetType")));
+        add_quoted(record_str(record, "title"), out);
     }
+    if (record->type == RECORD_CHECKLIST || record->type == RECORD_CHECKLIST_ITEM)
+        add_owner(op, record, changes, out);
     if (record->type != RECORD_CHECKLIST_ITEM && record->type != RECORD_CHECKLIST &&
         journal_category_of(op->journal, record, op->arena, &category, &err) == 0)
         add_category(op, category, out);
@@ -308,7 +373,7 @@ static void add_fields(struct desk_op *op, const struct desk_change *change,
         if (!fresh &&
             (strcmp(fields[i].name, "position") == 0 || strcmp(fields[i].name, "closedAt") == 0))
             continue;
-        buf_printf(out, "%s%s ", mark, fields[i].name);
+        buf_printf(out, "%s%s ", mark, label(fields[i].name));
         if (!fresh) {
             add_value(op, &fields[i], was, changes, out);
             buf_add_text(out, " → ");

@@ -16,8 +16,12 @@
 #define NAMES_MAX    8 /* agents, and conversations, before texts */
 
 static const char *const kinds[] = {
-    [FIND_KIND_NONE] = "none", [FIND_MESSAGE] = "message", [FIND_THREAD] = "thread",
-    [FIND_FILE] = "file",      [FIND_AGENT] = "agent",
+    [FIND_KIND_NONE] = "none",       [FIND_MESSAGE] = "message",
+    [FIND_THREAD] = "thread",        [FIND_FILE] = "file",
+    [FIND_AGENT] = "agent",          [FIND_TASK] = "task",
+    [FIND_CHECKLIST] = "checklist",  [FIND_CHECKLIST_ITEM] = "checklistItem",
+    [FIND_TIME_ENTRY] = "timeEntry", [FIND_DAY_PLAN] = "dayPlan",
+    [FIND_ENTRY] = "entry",
 };
 
 const char *find_kind_name(enum find_kind kind)
@@ -25,11 +29,19 @@ const char *find_kind_name(enum find_kind kind)
     return kinds[kind];
 }
 
+enum find_kind find_kind_of(struct str name)
+{
+    for (size_t i = FIND_TASK; i < FIND_KINDS_END; i++)
+        if (str_is(name, kinds[i]))
+            return (enum find_kind)i;
+    return FIND_KIND_NONE;
+}
+
 /* ---- catching up ---- */
 
 int find_catch_up(struct find *find, struct err *err)
 {
-    size_t messages = 0, files = 0;
+    size_t messages = 0, files = 0, records = 0;
     int r;
 
     if (loop_unit_begin(find->config.loop, find->config.index_domain, err) < 0)
@@ -37,9 +49,11 @@ int find_catch_up(struct find *find, struct err *err)
     r = find_read_messages(find, FIND_SLICE, &messages, err);
     if (r >= 0)
         r = find_read_files(find, FIND_SLICE, &files, err);
+    if (r >= 0 && find->config.journal)
+        r = find_read_journal(find, FIND_SLICE, &records, err);
     if (loop_unit_end(find->config.loop, r >= 0, r >= 0 ? err : NULL) < 0 || r < 0)
         return -1;
-    return messages == FIND_SLICE || files == FIND_SLICE;
+    return messages == FIND_SLICE || files == FIND_SLICE || records >= FIND_SLICE;
 }
 
 static void arm(struct find *find, int64_t delay_ms)
@@ -89,11 +103,11 @@ void find_free(struct find *find)
 
 static int search(struct find *find, struct find_hits *hits, size_t limit, struct err *err)
 {
-    hits->max = limit < NAMES_MAX ? limit : NAMES_MAX;
+    hits->max = hits->scope == FIND_IN_JOURNAL ? 0 : limit < NAMES_MAX ? limit : NAMES_MAX;
     if (find_agents(find, hits, err) < 0)
         return -1;
     hits->max = hits->count + NAMES_MAX < limit ? hits->count + NAMES_MAX : limit;
-    if (find_threads(find, hits, err) < 0)
+    if (hits->scope != FIND_IN_JOURNAL && find_threads(find, hits, err) < 0)
         return -1;
     hits->max = limit;
     return find_documents(find, hits, err);
@@ -105,7 +119,7 @@ int find_search(struct find *find, const struct find_query *query, struct arena 
     size_t limit = query->limit <= 0          ? LIMIT_NORMAL
                    : query->limit > LIMIT_MAX ? LIMIT_MAX
                                               : (size_t)query->limit;
-    struct find_hits hits = { .arena = arena, .agent_id = query->agent_id };
+    struct find_hits hits = { .arena = arena, .agent_id = query->agent_id, .scope = query->scope };
     struct find_words words;
     int more;
 

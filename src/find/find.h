@@ -1,5 +1,5 @@
-/* Finding what was said and written: full text of messages and files, and names of conversations
- * and agents.
+/* Finding what was said and written: full text of messages, files and the journal, and names of
+ * conversations and agents.
  *
  * The index is made from the agent domain in slices, by a cursor for each source, so that it can be
  * thrown away at any time. A search first brings it up to date, as far as one slice goes; what is
@@ -24,9 +24,11 @@
 
 struct find;
 
+struct journal;
 struct find_config {
     struct loop *loop;
     struct domain *agent_domain, *index_domain; /* both attached */
+    struct journal *journal;                    /* NULL: there is none */
 };
 /* Begins to catch up with the loop's first ticks. Never NULL. */
 struct find *find_new(const struct find_config *config);
@@ -41,24 +43,41 @@ void find_wake(struct find *find);
 #define FIND_SLICE 200
 int find_catch_up(struct find *find, struct err *err);
 
-enum find_kind { FIND_KIND_NONE = 0, FIND_MESSAGE, FIND_THREAD, FIND_FILE, FIND_AGENT };
+/* Those from FIND_TASK on are records of the journal. */
+enum find_kind {
+    FIND_KIND_NONE = 0,
+    FIND_MESSAGE,
+    FIND_THREAD,
+    FIND_FILE,
+    FIND_AGENT,
+    FIND_TASK,
+    FIND_CHECKLIST,
+    FIND_CHECKLIST_ITEM,
+    FIND_TIME_ENTRY,
+    FIND_DAY_PLAN,
+    FIND_ENTRY,
+    FIND_KINDS_END
+};
 const char *find_kind_name(enum find_kind kind);
 
 struct find_result {
     enum find_kind kind;
     struct str agent_id, thread_id, path; /* empty where it has none */
+    struct str record_id, task_id;        /* of the journal; the task that it belongs to */
     struct str title, snippet;            /* plain text */
     int64_t at;
 };
 
+enum find_scope { FIND_EVERYWHERE = 0, FIND_IN_JOURNAL, FIND_WITH_AGENTS };
 struct find_query {
+    enum find_scope scope;
     struct str text;
     struct str agent_id; /* of one agent; empty: of all but Dormouse's own */
     int limit;           /* 0: 20; at most 100 */
 };
-/* Agents and conversations by name first, then messages and files, the best first. All words must
- * be there; the last one may be the beginning of a word. Words that are everywhere ("the") do not
- * count beside others. A text without words finds nothing. Outside of a unit. */
+/* Agents and conversations by name first, then the journal, messages and files, the best first. All
+ * words must be there; the last one may be the beginning of a word. Words that are everywhere
+ * ("the") do not count beside others. A text without words finds nothing. Outside of a unit. */
 int find_search(struct find *find, const struct find_query *query, struct arena *arena,
                 struct find_result **ret_results, size_t *ret_count, struct err *err);
 

@@ -7,12 +7,11 @@
 #include "find/find_int.h"
 #include "memory/conversation.h"
 
-#define BODY_BYTES (64 * 1024) /* of a document; what comes after it is not found */
-#define OVERLAP    100 /* several daemons on Postgres: rows may become visible out of order */
+#define OVERLAP 100 /* several daemons on Postgres: rows may become visible out of order */
 
 /* ---- cursors ---- */
 
-static int cursor_get(struct db *db, const char *source, int64_t *ret_position, struct err *err)
+int find_cursor_get(struct db *db, const char *source, int64_t *ret_position, struct err *err)
 {
     AUTO(stmt) q = NULL;
     int r;
@@ -25,7 +24,7 @@ static int cursor_get(struct db *db, const char *source, int64_t *ret_position, 
     return r < 0 ? -1 : 0;
 }
 
-static int cursor_set(struct db *db, const char *source, int64_t position, struct err *err)
+int find_cursor_set(struct db *db, const char *source, int64_t position, struct err *err)
 {
     AUTO(stmt) q = NULL;
 
@@ -41,14 +40,7 @@ static int cursor_set(struct db *db, const char *source, int64_t position, struc
 
 /* ---- documents ---- */
 
-struct document {
-    const char *ref;
-    const char *kind;
-    struct str agent_id, path, body;
-    int64_t thread_n, at;
-};
-
-static int drop(struct db *db, const char *ref, struct err *err)
+int find_drop(struct db *db, const char *ref, struct err *err)
 {
     AUTO(stmt) text = NULL;
     AUTO(stmt) row = NULL;
@@ -65,7 +57,8 @@ static int drop(struct db *db, const char *ref, struct err *err)
 }
 
 /* 1 added, 0 it is there. */
-static int add_row(struct db *db, const struct document *document, int64_t *ret_n, struct err *err)
+static int add_row(struct db *db, const struct find_document *document, int64_t *ret_n,
+                   struct err *err)
 {
     AUTO(stmt) q = NULL;
     int r;
@@ -90,7 +83,7 @@ static int add_row(struct db *db, const struct document *document, int64_t *ret_
     return r;
 }
 
-static int add(struct db *db, const struct document *document, struct err *err)
+int find_add(struct db *db, const struct find_document *document, struct err *err)
 {
     AUTO(stmt) q = NULL;
     int64_t n = 0;
@@ -109,7 +102,7 @@ static int add(struct db *db, const struct document *document, struct err *err)
 
 /* The agent domain is younger than the index (a backup was put back): what was read of it may be
  * gone. */
-static int forget_all(struct db *db, struct err *err)
+int find_forget_all(struct db *db, struct err *err)
 {
     AUTO(stmt) text = NULL;
     AUTO(stmt) documents = NULL;
@@ -129,12 +122,12 @@ static int forget_all(struct db *db, struct err *err)
 static int span(struct db *to, const char *source, int64_t newest, int64_t *ret_position,
                 struct err *err)
 {
-    if (cursor_get(to, source, ret_position, err) < 0)
+    if (find_cursor_get(to, source, ret_position, err) < 0)
         return -1;
     if (*ret_position <= newest)
         return 0;
     *ret_position = 0;
-    return forget_all(to, err);
+    return find_forget_all(to, err);
 }
 
 static int64_t overlapped(int64_t position)
@@ -156,18 +149,18 @@ static int newest_in(struct db *db, struct sql sql, int64_t *ret_n, struct err *
 
 static int add_message(struct find *find, struct stmt *q, struct arena *arena, struct err *err)
 {
-    struct document document = {
+    struct find_document document = {
         .ref = arena_printf(arena, "message:%lld", (long long)stmt_i64(q, "n")),
         .kind = "message",
         .agent_id = stmt_str(q, "agent_id"),
         .thread_n = stmt_i64(q, "thread_n"),
         .at = stmt_i64(q, "created_at"),
-        .body = message_line(stmt_str(q, "content"), BODY_BYTES, arena),
+        .body = message_line(stmt_str(q, "content"), FIND_BODY_BYTES, arena),
     };
 
     if (!document.body.n)
         return 0;
-    return add(domain_db(find->config.index_domain), &document, err);
+    return find_add(domain_db(find->config.index_domain), &document, err);
 }
 
 /* What people and agents said; not what tools answered. */
@@ -217,7 +210,7 @@ int find_read_messages(struct find *find, int limit, size_t *ret_count, struct e
         return -1;
     if (*ret_count > (size_t)limit)
         *ret_count = (size_t)limit;
-    return last > position ? cursor_set(to, "messages", last, err) : 0;
+    return last > position ? find_cursor_set(to, "messages", last, err) : 0;
 }
 
 /* ---- files ---- */
@@ -229,7 +222,7 @@ static int add_file(struct find *find, struct stmt *q, struct arena *arena, stru
     struct db *to = domain_db(find->config.index_domain);
     struct str tree = stmt_str(q, "tree"), path = stmt_str(q, "path");
     struct str content = stmt_blob(q, "content");
-    struct document document = {
+    struct find_document document = {
         .ref = arena_printf(arena, "file:%lld", (long long)stmt_i64(q, "file_n")),
         .kind = "file",
         .agent_id = str_skip(tree, STR("agents/").n),
@@ -237,13 +230,13 @@ static int add_file(struct find *find, struct stmt *q, struct arena *arena, stru
         .at = stmt_i64(q, "updated_at"),
     };
 
-    if (drop(to, document.ref, err) < 0)
+    if (find_drop(to, document.ref, err) < 0)
         return -1;
     if (!str_starts(tree, STR("agents/")) || !stmt_is_null(q, "deleted_at"))
         return 0;
-    content = utf8_valid(content) ? utf8_truncate(content, BODY_BYTES) : STR("");
+    content = utf8_valid(content) ? utf8_truncate(content, FIND_BODY_BYTES) : STR("");
     document.body = str_from(arena_printf(arena, "%.*s\n%.*s", STR_ARG(path), STR_ARG(content)));
-    return add(to, &document, err);
+    return find_add(to, &document, err);
 }
 
 static int prepare_files(struct db *db, int64_t after, int limit, struct stmt **ret_q,
@@ -290,5 +283,5 @@ int find_read_files(struct find *find, int limit, size_t *ret_count, struct err 
         return -1;
     if (*ret_count > (size_t)limit)
         *ret_count = (size_t)limit;
-    return last > position ? cursor_set(to, "files", last, err) : 0;
+    return last > position ? find_cursor_set(to, "files", last, err) : 0;
 }

@@ -109,6 +109,7 @@ static int name_thread(struct find *find, struct find_hits *hits, int64_t thread
 static int add_document(struct find *find, struct find_hits *hits, struct stmt *q, struct err *err)
 {
     bool is_file = str_is(stmt_str(q, "kind"), "file");
+    enum find_kind kind = find_kind_of(stmt_str(q, "kind"));
     struct find_result result = {
         .kind = is_file ? FIND_FILE : FIND_MESSAGE,
         .agent_id = arena_str(hits->arena, stmt_str(q, "agent_id")),
@@ -118,7 +119,9 @@ static int add_document(struct find *find, struct find_hits *hits, struct stmt *
     };
     int r = 1;
 
-    if (is_file)
+    if (kind)
+        r = find_record(find, kind, result.path, hits->arena, &result, err);
+    else if (is_file)
         result.title = result.path;
     else
         r = name_thread(find, hits, stmt_i64(q, "thread_n"), &result, err);
@@ -142,12 +145,15 @@ int find_documents(struct find *find, struct find_hits *hits, struct err *err)
                        " JOIN find_documents AS d ON d.n = find_text.rowid"
                        " WHERE find_text MATCH ? AND (? = '' OR d.agent_id = ?)"
                        " AND (? <> '' OR d.agent_id NOT LIKE 'system:%')"
+                       " AND (? = 0 OR (? = 1) = (d.agent_id = ''))"
                        " ORDER BY find_text.rank LIMIT ?"),
                    &q, err) < 0)
         return -1;
     stmt_bind_str(q, buf_str(&expression));
     for (int i = 0; i < 3; i++)
         stmt_bind_str(q, hits->agent_id.n ? hits->agent_id : STR(""));
+    for (int i = 0; i < 2; i++)
+        stmt_bind_i64(q, hits->scope);
     stmt_bind_i64(q, TEXTS_SEEN);
     while (hits->count < hits->max && (r = stmt_step(q, err)) == 1)
         if (add_document(find, hits, q, err) < 0)

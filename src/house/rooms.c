@@ -51,6 +51,14 @@ static void open_journal(struct rooms *rooms, const struct rooms_config *config)
         .loop = config->loop, .domain = config->journal, .change = rooms->change });
 }
 
+static void open_desk(struct rooms *rooms, const struct rooms_config *config)
+{
+    rooms->desk = desk_new(&(struct desk_config){ .journal = rooms->journal,
+                                                  .agent_domain = config->agent,
+                                                  .change = rooms->change,
+                                                  .tools = rooms->tools });
+}
+
 /* What agents may not read does not wake them either; nor does what Dormouse itself writes. */
 static struct folder_rules unwatched(struct rooms *rooms, const struct rooms_config *config)
 {
@@ -77,7 +85,10 @@ static int open_waker(struct rooms *rooms, const struct rooms_config *config, st
                                       .kill = rooms->kill,
                                       .folders = unwatched(rooms, config) };
 
-    return waker_new(&how, &rooms->waker, err);
+    if (waker_new(&how, &rooms->waker, err) < 0)
+        return -1;
+    builder_set_waker(rooms->builder, rooms->waker);
+    return 0;
 }
 
 static int open_files(struct rooms *rooms, const struct rooms_config *config, struct err *err)
@@ -120,7 +131,8 @@ static void open_builder(struct rooms *rooms, const struct rooms_config *config)
                                                            .models = rooms->models,
                                                            .tools = rooms->tools,
                                                            .files = rooms->files,
-                                                           .connect = rooms->connect });
+                                                           .connect = rooms->connect,
+                                                           .journal = rooms->journal });
 }
 
 static int open_connect(struct rooms *rooms, const struct rooms_config *config, struct err *err)
@@ -201,6 +213,7 @@ static int open_runner(struct rooms *rooms, const struct rooms_config *config, s
     runner.sandbox.data_dir = config->data_dir;
     if (tool_bed_new(&bed, &rooms->tools, err) < 0 || open_connect(rooms, config, err) < 0)
         return -1;
+    open_desk(rooms, config);
     if (open_skills(rooms, config, err) < 0)
         return -1;
     open_builder(rooms, config);
@@ -240,6 +253,7 @@ void rooms_stop(struct rooms *rooms)
     model_gateway_free(rooms->models);
     connect_stop(rooms->connect);
     tool_bed_free(rooms->tools);
+    desk_free(TAKE(rooms->desk));
     files_free(rooms->files);
     connect_free(TAKE(rooms->connect));
     rooms->models = NULL;

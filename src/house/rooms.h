@@ -12,6 +12,7 @@
 #include "builder/builder.h"
 #include "change/change.h"
 #include "connect/connect.h"
+#include "desk/desk.h"
 #include "files/files.h"
 #include "journal/journal.h"
 #include "loop/loop.h"
@@ -53,6 +54,7 @@ struct rooms {
     struct model_gateway *models;
     struct skills *skills;
     struct tool_bed *tools;
+    struct desk *desk;
     struct builder *builder;
     struct connect *connect;
     struct runner *runner;

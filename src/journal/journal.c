@@ -89,6 +89,16 @@ static struct zone *zone_now(struct journal *journal)
     return journal->zone = zone;
 }
 
+const struct zone *journal_zone(struct journal *journal)
+{
+    return zone_now(journal);
+}
+
+const char *journal_zone_name(struct journal *journal)
+{
+    return zone_now(journal) ? journal->zone_open : "UTC";
+}
+
 static int64_t offset_at(struct journal *journal, int64_t utc_s)
 {
     const struct zone *zone = zone_now(journal);

@@ -40,6 +40,11 @@ void journal_unlisten(struct journal *journal, struct journal_listener *listener
 /* Today there: "2026-02-18". */
 #define JOURNAL_DAY_SIZE 11
 void journal_today(struct journal *journal, char ret_day[JOURNAL_DAY_SIZE]);
+/* NULL: UTC. Until the next call of anything here. */
+struct zone;
+const struct zone *journal_zone(struct journal *journal);
+/* Its name; "UTC" when it can't be read. Until the next call of anything here. */
+const char *journal_zone_name(struct journal *journal);
 /* The local day of a moment. */
 void journal_day_at(struct journal *journal, int64_t at_ms, char ret_day[JOURNAL_DAY_SIZE]);
 /* What clocks show there at a moment: "2026-02-18T16:00". */

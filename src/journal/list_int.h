@@ -12,6 +12,9 @@
 #define SET_MAX 20
 #define MARKS   "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
+/* Its i-th category can be looked for: it is an id, and none before it is the same. */
+bool scope_names(const struct journal_scope *scope, size_t i);
+
 /* Where a task stands in an order. */
 struct task_key {
     struct str due; /* "9999-12-31": none */

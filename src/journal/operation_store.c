@@ -67,7 +67,7 @@ static int insert(const struct journal_write *write, struct str result, struct e
                    &q, err) < 0)
         return -1;
     stmt_bind_str(q, author->operation_id);
-    stmt_bind_str(q, author->operation);
+    stmt_bind_str(q, author->operation.p ? author->operation : STR(""));
     stmt_bind_text(q, change_author_name(author->kind));
     stmt_bind_str(q, author->arguments_hash.p ? author->arguments_hash : STR(""));
     stmt_bind_str(q, result.p ? result : STR(""));

@@ -57,7 +57,7 @@ static struct str core_of(struct parse *p, struct str raw)
 {
     char *lower;
 
-    while (raw.n > 0 && memchr(",;.:!?)", raw.p[raw.n - 1], 7))
+    while (raw.n > 0 && str_find_char(STR(",;.:!?)"), raw.p[raw.n - 1]) >= 0)
         raw.n--;
     lower = arena_copy(p->arena, raw.p, raw.n);
     for (size_t i = 0; i < raw.n; i++) {
@@ -290,7 +290,7 @@ static void take(struct parse *p, const struct found *found, enum quick_kind kin
 
     /* Punctuation after it does not belong to it; the dot of "12.5." does. */
     while (kind != QUICK_PRIORITY && end > last->start + 1 &&
-           memchr(",;:!?)", p->quick->text.p[end - 1], 6))
+           str_find_char(STR(",;:!?)"), p->quick->text.p[end - 1]) >= 0)
         end--;
     for (size_t i = 0; i < found->count; i++)
         p->words[found->word + i].taken = true;
@@ -354,7 +354,7 @@ static struct str title_of(struct parse *p)
             raw = str_skip(raw, 1);
         buf_printf(&title, "%s%.*s", title.n ? " " : "", STR_ARG(raw));
     }
-    while (title.n > 0 && memchr(",;", title.p[title.n - 1], 2))
+    while (title.n > 0 && str_find_char(STR(",;"), title.p[title.n - 1]) >= 0)
         title.n--;
     return arena_str(p->arena, str_trim(buf_str(&title)));
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "base/utf8.h"
 #include "journal/list_int.h"
 
 #define LIST_DEFAULT 200
@@ -77,6 +78,16 @@ static bool fits(const struct record_filter *filter, const struct record *record
     }
 }
 
+/* Of a kind or of something that can't be. */
+static bool can_be(const struct record_filter *filter)
+{
+    struct str kind = filter->kind;
+
+    return (filter->parent.n == 0 || record_id_valid(filter->parent)) &&
+           (filter->target_id.n == 0 || record_id_valid(filter->target_id)) &&
+           (kind.n == 0 || (utf8_valid(kind) && !memchr(kind.p, 0, kind.n)));
+}
+
 int record_list(struct journal *journal, const struct record_filter *filter, struct arena *arena,
                 struct record **ret_records, size_t *ret_count, bool *ret_more, struct err *err)
 {
@@ -84,10 +95,12 @@ int record_list(struct journal *journal, const struct record_filter *filter, str
                    : filter->limit < LIST_MAX ? (size_t)filter->limit
                                               : LIST_MAX;
     struct record *records = ARENA_NEW_N(arena, struct record, limit + 1), *rows;
-    size_t count = 0, n;
+    size_t count = 0, n = 0;
     int64_t after = filter->after;
 
     do {
+        if (!can_be(filter))
+            break;
         if (record_list_chunk(journal, filter, after, (int)limit + 1, arena, &rows, &n, err) < 0)
             return -1;
         for (size_t i = 0; i < n && count <= limit; i++) {

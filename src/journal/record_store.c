@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/path.h"
+#include "base/utf8.h"
 #include "journal/journal_int.h"
 #include "journal/record_store_int.h"
 
@@ -145,6 +146,8 @@ int record_load(struct journal *journal, enum record_type type, struct str id, s
     AUTO(stmt) q = NULL;
     int r;
 
+    if (!record_id_valid(id)) /* nothing has such a one */
+        return 0;
     if (db_prepare(domain_db(journal->domain), statements[type].get, &q, err) < 0)
         return -1;
     stmt_bind_str(q, id);
@@ -294,6 +297,8 @@ int record_by_name(struct journal *journal, enum record_type type, struct str na
     AUTO(stmt) q = NULL;
     int r;
 
+    if (!utf8_valid(name) || memchr(name.p ? name.p : "", 0, name.n))
+        return 0;
     if (db_prepare(domain_db(journal->domain),
                    type == RECORD_LABEL
                        ? SQL(RECORD_SELECT(LABEL) "WHERE folded = ? AND deleted_at IS NULL"

@@ -7,7 +7,7 @@
 #include "journal/journal_int.h"
 
 static const char *const names[] = { [RECORD_NONE] = "none",
-#define X(id, name, key) [RECORD_##id] = name,
+#define X(id, name, key) [RECORD_##id] = (name),
                                      RECORD_TYPES(X)
 #undef X
 };

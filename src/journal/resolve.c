@@ -207,7 +207,7 @@ static int look_in(struct journal *journal, const struct journal_scope *scope, s
     if (!scope || scope->all)
         return task_titles(journal, closed, STR_NONE, max, look_at, s, err);
     for (size_t i = 0; i < scope->n; i++) {
-        if (scope->categories[i].n > 0 &&
+        if (scope_names(scope, i) &&
             task_titles(journal, closed, scope->categories[i], max, look_at, s, err) < 0)
             return -1;
     }

@@ -43,6 +43,17 @@ static bool is_limited(const struct journal_scope *scope)
     return scope && !scope->all;
 }
 
+bool scope_names(const struct journal_scope *scope, size_t i)
+{
+    struct str category = scope->categories[i];
+
+    for (size_t k = 0; k < i; k++) {
+        if (str_eq(scope->categories[k], category))
+            return false;
+    }
+    return record_id_valid(category);
+}
+
 /* ---- keys and cursors ---- */
 
 static int cmp_i64(int64_t a, int64_t b)
@@ -87,7 +98,7 @@ static int cursor_parse(struct str text, enum task_order order, struct task_key 
     int64_t *numbers[] = { &ret_key->priority, &ret_key->updated_at, &ret_key->n };
 
     if (!str_split(&rest, '~', &letter) || letter.n != 1 || letter.p[0] != order_letters[order] ||
-        !str_split(&rest, '~', &due) || due.n > 16)
+        !str_split(&rest, '~', &due) || !record_day_valid(due, true))
         return bad_cursor(text, err);
     ret_key->due = due;
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
@@ -228,6 +239,23 @@ static int read_filter(struct listing *l)
     return 0;
 }
 
+static bool is_id_or_none(struct str id)
+{
+    return id.n == 0 || record_id_valid(id);
+}
+
+/* Nothing can be in it, whatever there is. */
+static bool is_empty(const struct listing *l)
+{
+    const struct journal_scope *scope = l->filter->scope;
+
+    if (!is_id_or_none(l->wanted.category_id) || !is_id_or_none(l->filter->label_id))
+        return true;
+    return is_limited(scope) &&
+           (scope->n == 0 ||
+            (l->wanted.category_id.n > 0 && !journal_in_scope(scope, l->wanted.category_id)));
+}
+
 static void add_stream(struct listing *l, enum task_drive drive, struct str equal, bool closed)
 {
     l->streams[l->stream_count++] =
@@ -252,8 +280,10 @@ static void choose_by_due(struct listing *l)
     if (l->wanted.category_id.n > 0) {
         add_states(l, DRIVE_CATEGORY_DUE, l->wanted.category_id);
     } else if (is_limited(scope) && scope->n * 2 <= STREAMS_MAX) {
-        for (size_t i = 0; i < scope->n; i++)
-            add_states(l, DRIVE_CATEGORY_DUE, scope->categories[i]);
+        for (size_t i = 0; i < scope->n; i++) {
+            if (scope_names(scope, i))
+                add_states(l, DRIVE_CATEGORY_DUE, scope->categories[i]);
+        }
     } else if (l->filter->status.n > 0) {
         add_stream(l, DRIVE_STATUS_DUE, l->filter->status, false);
     } else {
@@ -417,7 +447,7 @@ int task_list(struct journal *journal, const struct task_filter *filter, struct 
     l->chunk = l->limit + 1;
     if (read_filter(l) < 0)
         return -1;
-    r = try_all_few(l);
+    r = is_empty(l) ? 1 : try_all_few(l);
     if (r == 0) {
         choose_streams(l);
         r = merge(l);

@@ -6,7 +6,7 @@
 #include "journal/journal_int.h"
 
 static const char *const keys[] = {
-#define X(id, name, key) [RECORD_##id] = key,
+#define X(id, name, key) [RECORD_##id] = (key),
     RECORD_TYPES(X)
 #undef X
 };

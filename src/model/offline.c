@@ -93,7 +93,7 @@ void offline_think(const struct model_request *request, int64_t now_ms, struct a
         offline_done(ret_turn);
     else if (ret_turn->round > OFFLINE_ROUNDS_MAX)
         offline_report(ret_turn);
-    else
+    else if (!offline_is_wake(ret_turn->said) || !offline_woken(ret_turn))
         act(ret_turn);
     make_sure(ret_turn);
 }

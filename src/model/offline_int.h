@@ -16,6 +16,8 @@
  *   offline_files.c, offline_edit.c, offline_tidy.c, offline_shell.c, offline_tasks.c,
  *   offline_memory.c, offline_accounts.c, offline_skills.c   the actions
  *   offline_wizard.c   the guided conversation that makes agents
+ *   offline_wake.c     what woke an agent; offline_coach.c, offline_planner.c,
+ *   offline_strategist.c, offline_pomodoro.c   what the first agents do
  *
  * SPDX-License-Identifier: MIT
  */
@@ -177,6 +179,9 @@ const char *offline_quote(struct arena *arena, struct str text);
 void offline_results_load(struct offline_turn *turn, size_t from);
 /* The newest answer of a tool in this turn, or NULL. */
 const struct offline_result *offline_result_of(const struct offline_turn *turn, const char *tool);
+/* The n-th answer of a tool in this turn, from 0, or NULL. */
+const struct offline_result *offline_result_nth(const struct offline_turn *turn, const char *tool,
+                                                size_t n);
 /* The last one; there is one whenever round > 0 and the host keeps its word; else NULL. */
 const struct offline_result *offline_result_last(const struct offline_turn *turn);
 
@@ -218,6 +223,24 @@ offline_action offline_tasks_list, offline_task_create, offline_task_finish, off
     offline_checklist_add;
 offline_action offline_slack_list, offline_slack_send, offline_mail_list, offline_calendar_list;
 offline_action offline_remember, offline_recall, offline_recall_all, offline_forget;
+
+offline_action offline_plan_day, offline_review, offline_conclude;
+offline_action offline_session_start, offline_stop, offline_rate;
+
+/* Two steps: resolve words to a task, then call name with its id and what else is given. Once that
+ * is done: true. args[0] is for the id. When several tasks fit, it says so and calls nothing. */
+bool offline_with_task(struct offline_turn *turn, struct str words, const char *name,
+                       struct offline_arg *args, size_t n);
+/* "the task X", "my X": X. */
+struct str offline_task_words(struct str words);
+/* "90 minutes", "2 hours", "1h30m", "1.5h", "an hour", "half an hour": minutes, or 0. */
+int64_t offline_minutes(struct str words);
+
+/* Is this what an agent is told when it wakes? */
+bool offline_is_wake(struct str said);
+/* Does what is to be done about it. False: a person's own words are to be done, which are in
+ * turn->said now. */
+bool offline_woken(struct offline_turn *turn);
 
 /* Whoever may propose agents does nothing else. */
 offline_action offline_wizard;

@@ -225,6 +225,16 @@ const struct offline_result *offline_result_of(const struct offline_turn *turn, 
     return NULL;
 }
 
+const struct offline_result *offline_result_nth(const struct offline_turn *turn, const char *tool,
+                                                size_t n)
+{
+    for (size_t i = 0; i < turn->result_count; i++) {
+        if (str_is(turn->results[i].tool, tool) && n-- == 0)
+            return &turn->results[i];
+    }
+    return NULL;
+}
+
 const struct offline_result *offline_result_last(const struct offline_turn *turn)
 {
     return turn->result_count ? &turn->results[turn->result_count - 1] : NULL;

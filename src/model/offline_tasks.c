@@ -20,7 +20,7 @@ static const char *const name_note[] = { "description", "note", "text", "comment
 static const char *const name_category[] = { "categoryId", "category_id", NULL };
 static const char *const name_items[] = { "items", "titles", "checklistItems", NULL };
 
-static struct str task_words(struct str words)
+struct str offline_task_words(struct str words)
 {
     static const char *const front[] = { "the task ", "task ", "the ", "my task ", "my " };
 
@@ -133,41 +133,72 @@ static struct json_object *candidates(const struct offline_result *result)
     return NULL;
 }
 
+/* The only task that is called so; empty: none, or several are. */
+static struct str titled(struct json_object *list, struct str words)
+{
+    struct str id = STR_NONE;
+    size_t n = 0;
+
+    for (size_t i = 0; list && i < json_object_array_length(list); i++) {
+        struct json_object *item = json_object_array_get_idx(list, i);
+
+        if (!str_eq_nocase(json_str(json_find(item, "title")), words))
+            continue;
+        id = item_id(item);
+        n++;
+    }
+    return n == 1 ? id : STR_NONE;
+}
+
+/* The only one that the words can mean. Who resolved them says so, or it follows from the titles.
+ */
+static struct str only(const struct offline_result *result, struct json_object *list,
+                       struct str words, size_t *ret_fitting)
+{
+    size_t n = list ? json_object_array_length(list) : 0;
+    struct str id = STR_NONE;
+    bool ambiguous = true;
+
+    *ret_fitting = 0;
+    if (n > 0 && json_get_bool(result->json, "ambiguous", &ambiguous, NULL) > 0) {
+        *ret_fitting = ambiguous ? n : 1;
+        return ambiguous ? STR_NONE : item_id(json_object_array_get_idx(list, 0));
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct json_object *item = json_object_array_get_idx(list, i);
+        struct str title = json_str(json_find(item, "title"));
+
+        if (n > 1 && title.n && !offline_contains(title, words))
+            continue;
+        id = item_id(item);
+        ++*ret_fitting;
+    }
+    return *ret_fitting == 1 ? id : STR_NONE;
+}
+
 /* The one task that words name; else asks and is empty. */
 static struct str pick(struct offline_turn *turn, const struct offline_result *result,
                        struct str words)
 {
     struct json_object *list = candidates(result);
-    size_t n = list ? json_object_array_length(list) : 0, fitting = 0;
-    struct str id = STR_NONE;
+    struct str id = titled(list, words);
+    size_t fitting;
 
-    for (size_t i = 0; i < n; i++) {
-        struct json_object *item = json_object_array_get_idx(list, i);
-        struct str title = json_str(json_find(item, "title"));
-
-        if (str_eq_nocase(title, words))
-            return item_id(item);
-        if (n > 1 && title.n && !offline_contains(title, words))
-            continue;
-        id = item_id(item);
-        fitting++;
-    }
-    if (fitting == 1 && id.n)
+    if (!id.n)
+        id = only(result, list, words, &fitting);
+    if (id.n)
         return id;
-    if (!fitting)
+    if (!fitting) {
         offline_say(turn, "I found no task \"%.*s\".", STR_ARG(words));
-    else
-        offline_say(turn, "\"%.*s\" could be any of these; please say its title:\n",
-                    STR_ARG(words));
-    if (fitting)
-        offline_report_lines(turn, result);
+        return STR_NONE;
+    }
+    offline_say(turn, "\"%.*s\" could be any of these; please say its title:\n", STR_ARG(words));
+    offline_report_lines(turn, result);
     return STR_NONE;
 }
 
-/* Two steps: resolve words to a task, then call name with its id and what else is given. Once that
- * is done: true. args[0] is for the id. */
-static bool with_task(struct offline_turn *turn, struct str words, const char *name,
-                      struct offline_arg *args, size_t n)
+bool offline_with_task(struct offline_turn *turn, struct str words, const char *name,
+                       struct offline_arg *args, size_t n)
 {
     const struct model_tool *tool = offline_tool(turn, name);
     const struct model_tool *resolve = offline_tool(turn, "resolve_task_reference");
@@ -203,11 +234,11 @@ static bool with_task(struct offline_turn *turn, struct str words, const char *n
 
 void offline_task_finish(struct offline_turn *turn)
 {
-    struct str words = task_words(turn->match.cap[0]);
+    struct str words = offline_task_words(turn->match.cap[0]);
     struct offline_arg args[] = { { .names = NULL },
                                   { .names = name_status, .text = STR("DONE") } };
 
-    if (with_task(turn, words, "update_task_fields", args, ARRAY_LEN(args)))
+    if (offline_with_task(turn, words, "update_task_fields", args, ARRAY_LEN(args)))
         offline_say(turn, "The task \"%.*s\" is done.", STR_ARG(words));
 }
 
@@ -227,29 +258,30 @@ static struct str date_of(struct offline_turn *turn, struct str words)
 
 void offline_task_due(struct offline_turn *turn)
 {
-    struct str words = task_words(turn->match.cap[0]), date = date_of(turn, turn->match.cap[1]);
+    struct str words = offline_task_words(turn->match.cap[0]),
+               date = date_of(turn, turn->match.cap[1]);
     struct offline_arg args[] = { { .names = NULL }, { .names = name_due, .text = date } };
 
-    if (with_task(turn, words, "update_task_due_date", args, ARRAY_LEN(args)))
+    if (offline_with_task(turn, words, "update_task_due_date", args, ARRAY_LEN(args)))
         offline_say(turn, "The task \"%.*s\" is due on %.*s.", STR_ARG(words), STR_ARG(date));
 }
 
 void offline_task_priority(struct offline_turn *turn)
 {
-    struct str words = task_words(turn->match.cap[0]), level = turn->match.cap[1];
+    struct str words = offline_task_words(turn->match.cap[0]), level = turn->match.cap[1];
     struct offline_arg args[] = { { .names = NULL }, { .names = name_priority, .text = level } };
 
-    if (with_task(turn, words, "update_task_priority", args, ARRAY_LEN(args)))
+    if (offline_with_task(turn, words, "update_task_priority", args, ARRAY_LEN(args)))
         offline_say(turn, "The priority of \"%.*s\" is %.*s.", STR_ARG(words), STR_ARG(level));
 }
 
 void offline_checklist_add(struct offline_turn *turn)
 {
-    struct str words = task_words(turn->match.cap[1]);
+    struct str words = offline_task_words(turn->match.cap[1]);
     struct offline_arg args[] = { { .names = NULL },
                                   { .names = name_items, .text = turn->match.cap[0] } };
 
-    if (with_task(turn, words, "add_multiple_checklist_items", args, ARRAY_LEN(args)))
+    if (offline_with_task(turn, words, "add_multiple_checklist_items", args, ARRAY_LEN(args)))
         offline_say(turn, "I added \"%.*s\" to the checklist of \"%.*s\".",
                     STR_ARG(turn->match.cap[0]), STR_ARG(words));
 }
@@ -265,8 +297,7 @@ static int unit_minutes(struct str unit)
     return tolower((unsigned char)unit.p[0]) == 'm' ? 1 : 0;
 }
 
-/* "90 minutes", "2 hours", "1h30m", "1.5h", "an hour", "half an hour": minutes, or 0. */
-static int64_t minutes_of(struct str words)
+int64_t offline_minutes(struct str words)
 {
     int64_t total = 0;
     size_t i = 0;
@@ -301,8 +332,8 @@ static int64_t minutes_of(struct str words)
 /* a: how long, b: task */
 void offline_time_log(struct offline_turn *turn)
 {
-    struct str words = task_words(turn->match.cap[1]);
-    int64_t minutes = minutes_of(turn->match.cap[0]);
+    struct str words = offline_task_words(turn->match.cap[1]);
+    int64_t minutes = offline_minutes(turn->match.cap[0]);
     char start[TIMEFMT_SIZE], end[TIMEFMT_SIZE];
     struct offline_arg args[4];
 
@@ -318,17 +349,17 @@ void offline_time_log(struct offline_turn *turn)
     args[1] = (struct offline_arg){ .names = name_start, .text = str_from(start) };
     args[2] = (struct offline_arg){ .names = name_end, .text = str_from(end) };
     args[3] = (struct offline_arg){ .names = name_note, .text = words, .optional = true };
-    if (with_task(turn, words, "create_retrospective_time_entry", args, ARRAY_LEN(args)))
+    if (offline_with_task(turn, words, "create_retrospective_time_entry", args, ARRAY_LEN(args)))
         offline_say(turn, "I logged %lld minutes on \"%.*s\", ending now.", (long long)minutes,
                     STR_ARG(words));
 }
 
 void offline_timer_start(struct offline_turn *turn)
 {
-    struct str words = task_words(turn->match.cap[0]);
+    struct str words = offline_task_words(turn->match.cap[0]);
     struct offline_arg args[1];
 
-    if (with_task(turn, words, "start_task_timer", args, ARRAY_LEN(args)))
+    if (offline_with_task(turn, words, "start_task_timer", args, ARRAY_LEN(args)))
         offline_say(turn, "The timer for \"%.*s\" runs.", STR_ARG(words));
 }
 

@@ -9,6 +9,7 @@
 #include "base/embed.h"
 #include "serve/api_int.h"
 #include "serve/api_journal_int.h"
+#include "wake/webhook.h"
 
 extern const struct embed_file api_schema_files[];
 
@@ -197,9 +198,43 @@ static const struct serve_route table[] = {
     PATCH("/api/v1/timers/{id}", api_timers_change, SMALL, .takes = "TimerForm", .gives = "Timer",
           .summary = "Changes what is given; null takes a member away."),
     DELETE("/api/v1/timers/{id}", api_timers_remove, .status = 204, .summary = "Removes a timer."),
-    GET("/api/v1/search", api_search, .query = QUERY("q", "agent", "limit"),
+    GET("/api/v1/agents/{id}/subscriptions", api_subscriptions_of_agent,
+        .gives = "SubscriptionList", .summary = "What an agent waits for."),
+    POST("/api/v1/agents/{id}/subscriptions", api_subscriptions_add, SMALL,
+         .takes = "SubscriptionForm", .gives = "Subscription", .status = 201,
+         .summary = "Lets an agent wait for something; of a webhook token and url are said once."),
+    GET("/api/v1/subscriptions", api_subscriptions_list, .query = QUERY("agent"),
+        .gives = "SubscriptionList", .summary = "What agents wait for."),
+    POST("/api/v1/subscriptions/preview", api_subscriptions_preview, SMALL,
+         .takes = "SubscriptionPreview", .gives = "SubscriptionMatches",
+         .summary = "What would have woken the agent in the last days; nothing is stored."),
+    GET("/api/v1/subscriptions/{id}", api_subscriptions_get, .gives = "Subscription",
+        .summary = "A subscription, by its id or a unique beginning of it."),
+    PATCH("/api/v1/subscriptions/{id}", api_subscriptions_change, SMALL,
+          .takes = "SubscriptionForm", .gives = "Subscription",
+          .summary = "Changes what is given; its source stays."),
+    DELETE("/api/v1/subscriptions/{id}", api_subscriptions_remove, .status = 204,
+           .summary = "Removes a subscription; a webhook's token is forgotten."),
+    POST("/api/v1/hooks/{token}", api_hooks_call, WEBHOOK_BODY_MAX, .access = SERVE_PUBLIC,
+         .gives = "HookAnswer", .status = 202,
+         .summary = "Calls a webhook: the body is what the agent is told. No token but this one "
+                    "is needed."),
+    GET("/api/v1/agents/{id}/reports", api_reports_list, .query = QUERY("scope", "after", "limit"),
+        .gives = "ReportList", .summary = "An agent's reports, newest first."),
+    GET("/api/v1/agents/{id}/reports/current", api_reports_current, .query = QUERY("scope"),
+        .gives = "CurrentReport",
+        .summary = "What an agent has to say for now, and whether it is stale and why."),
+    GET("/api/v1/agents/{id}/sessions", api_sessions_list, .query = QUERY("open"),
+        .gives = "SessionList",
+        .summary = "Sessions of people with an agent, the last word first; open=true: open ones."),
+    GET("/api/v1/agents/{id}/sessions/{sid}", api_sessions_get, .gives = "Session",
+        .summary = "A session."),
+    DELETE("/api/v1/agents/{id}/sessions/{sid}", api_sessions_close, .status = 204,
+           .summary = "Closes a session; speaking in it opens it again."),
+    GET("/api/v1/search", api_search, .query = QUERY("q", "agent", "scope", "limit"),
         .gives = "SearchResults",
-        .summary = "What was said, written and named with these words; the best first."),
+        .summary = "What was said, written and named with these words; the best first. scope: all, "
+                   "journal or agents."),
     GET("/api/v1/models", api_models_list, .gives = "ModelList",
         .summary = "The models there are."),
     POST("/api/v1/models/{id}/consent", api_models_agree, SMALL, .takes = "ConsentRequest",

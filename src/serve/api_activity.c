@@ -127,6 +127,9 @@ static const struct {
     { "/api/v1/agents/{id}/memory", "memory" },
     { "/api/v1/agents/{id}/skills", "skill" },
     { "/api/v1/agents/{id}/threads", "thread" },
+    { "/api/v1/agents/{id}/subscriptions", "subscription" },
+    { "/api/v1/subscriptions", "subscription" },
+    { "/api/v1/hooks", "wake" },
     { "/api/v1/agents/{id}/timers", "timer" },
     { "/api/v1/timers", "timer" },
     { "/api/v1/agents", "agent" },
@@ -151,6 +154,8 @@ void api_changed(void *arg, struct serve_request *request)
     const char *pattern = serve_request_route(request)->pattern;
     struct api_notice notice = { .kind = "changed" };
 
+    if (str_ends(str_from(pattern), STR("/preview")))
+        return; /* nothing was */
     for (size_t i = 0; i < ARRAY_LEN(places) && !notice.type; i++)
         if (strncmp(pattern, places[i].prefix, strlen(places[i].prefix)) == 0)
             notice.type = places[i].type;

@@ -232,5 +232,18 @@ void api_skills_change(struct serve_request *request);
 void api_skills_remove(struct serve_request *request);
 void api_skills_restore(struct serve_request *request);
 void api_skills_file(struct serve_request *request);
+void api_subscriptions_of_agent(struct serve_request *request);
+void api_subscriptions_list(struct serve_request *request);
+void api_subscriptions_get(struct serve_request *request);
+void api_subscriptions_add(struct serve_request *request);
+void api_subscriptions_change(struct serve_request *request);
+void api_subscriptions_remove(struct serve_request *request);
+void api_subscriptions_preview(struct serve_request *request);
+void api_hooks_call(struct serve_request *request);
+void api_reports_list(struct serve_request *request);
+void api_reports_current(struct serve_request *request);
+void api_sessions_list(struct serve_request *request);
+void api_sessions_get(struct serve_request *request);
+void api_sessions_close(struct serve_request *request);
 
 #endif

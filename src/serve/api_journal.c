@@ -41,13 +41,29 @@ static enum record_type type_of(struct serve_request *request)
 
 /* ---- one write ---- */
 
+static void add_part(struct sha256 *hash, struct str text)
+{
+    sha256_add(hash, STR("\n"));
+    sha256_add(hash, text.p ? text : STR(""));
+}
+
+/* What makes it another request than one before. */
 static void hash_request(struct serve_request *request, char ret_hash[SHA256_TEXT_SIZE])
 {
+    const struct serve_route *route = serve_request_route(request);
+    struct arena *arena = serve_request_arena(request);
     uint8_t digest[SHA256_BYTES];
     struct sha256 hash;
 
     sha256_init(&hash);
-    sha256_add(&hash, str_from(serve_request_route(request)->pattern));
+    sha256_add(&hash, str_from(route->pattern));
+    for (const char *open = strchr(route->pattern, '{'); open; open = strchr(open + 1, '{')) {
+        const char *name = arena_copy(arena, open + 1, strcspn(open + 1, ".}"));
+
+        add_part(&hash, serve_request_param(request, name));
+    }
+    for (const char *const *name = route->query; name && *name; name++)
+        add_part(&hash, serve_request_query(request, *name));
     sha256_add(&hash, STR("\n"));
     sha256_add(&hash, serve_request_body(request));
     sha256_finish(&hash, digest);
@@ -75,8 +91,7 @@ static int read_author(struct serve_request *request, struct journal_author *ret
     return 0;
 }
 
-/* In an empty unit of the journal: the client hears of it when the journal has it. */
-static void answer(struct serve_request *request, int status, struct str json)
+void api_journal_answer(struct serve_request *request, int status, struct str json)
 {
     struct loop *loop = api_of(request)->config.loop;
     struct err err = ERR_INIT;
@@ -145,7 +160,7 @@ void api_journal_do(struct serve_request *request, const struct api_journal_job 
     if (do_once(&work, job, &json, &text, &err) < 0)
         serve_reply_error(request, &err);
     else
-        answer(request, job->status, text);
+        api_journal_answer(request, job->status, text);
 }
 
 void api_journal_look(struct serve_request *request,

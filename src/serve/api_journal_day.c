@@ -192,6 +192,7 @@ static int put_day(struct api_journal_work *work, const struct day *day, struct 
     api_put_text(work->w, "day", day->text);
     api_put_time(work->w, "from", day->from);
     api_put_time(work->w, "to", day->to);
+    api_put_text(work->w, "zone", journal_zone_name(work->journal));
     if (put_plan(work, day, &seen, err) < 0 ||
         put_rows(work, "blocks",
                  (struct record_filter){ .type = RECORD_DAY_PLAN_BLOCK, .parent = day->plan_id },

@@ -54,6 +54,8 @@ struct api_journal_job {
  * A request with the Idempotency-Key of an earlier one gets its answer again. */
 void api_journal_do(struct serve_request *request, const struct api_journal_job *job);
 
+/* In an empty unit of the journal: the client hears of it when the journal has it. */
+void api_journal_answer(struct serve_request *request, int status, struct str json);
 /* Answers a read: the work has no write. */
 void api_journal_look(struct serve_request *request,
                       int (*work)(struct api_journal_work *work, struct err *err));

@@ -61,7 +61,6 @@
         .summary = "Brings one of the deleted " plural " back, with what went along.",             \
     }
 
-/* clang-format off: one a line or a few */
 const struct serve_route api_journal_table[] = {
     { .method = "POST",
       .pattern = BASE "quick",
@@ -70,6 +69,19 @@ const struct serve_route api_journal_table[] = {
       .takes = "QuickRequest",
       .gives = "Quick",
       .summary = "A task from one line of plain words; preview: only what was understood." },
+    { .method = "POST",
+      .pattern = BASE "import",
+      .run = api_journal_import,
+      .body_max = LIMIT_HTTP_BODY_BYTES,
+      .query = QUERY("format", "preview", "skipBad", "offset", "limit"),
+      .gives = "Import",
+      .summary = "Makes records from a file (the body): format csv, todotxt, markdown or ics." },
+    { .method = "GET",
+      .pattern = BASE "export",
+      .run = api_journal_export,
+      .answer = SERVE_FILE,
+      .query = QUERY("format", "attachments"),
+      .summary = "Everything as one file: format json (attachments=true: with files) or ics." },
     { .method = "GET",
       .pattern = BASE "timer",
       .run = api_timer_get,
@@ -208,7 +220,6 @@ const struct serve_route api_journal_table[] = {
     CREATE("entry-links", "EntryLink"),
     ONE("entry-links", "EntryLink"),
 };
-/* clang-format on */
 const size_t api_journal_count = ARRAY_LEN(api_journal_table);
 
 /* ---- schemas ---- */

@@ -205,7 +205,9 @@ static int make_new(struct making *making, struct err *err)
     if (making->from)
         return builder_duplicate(builder, making->from, making->form->display_name, arena,
                                  &making->agent, err);
-    return builder_create(builder, making->form, arena, &making->agent, err);
+    if (builder_create(builder, making->form, arena, &making->agent, err) < 0)
+        return -1;
+    return builder_advise(builder, &making->agent, arena, &making->warnings, err);
 }
 
 static int make_once(struct making *making, const struct builder_once *once, struct err *err)
@@ -250,7 +252,8 @@ void api_agents_create(struct serve_request *request)
 }
 
 static int change(struct serve_request *request, const struct agent *agent,
-                  const struct builder_form *form, struct err *err)
+                  const struct builder_form *form, struct builder_warnings *ret_warnings,
+                  struct err *err)
 {
     const struct api_config *config = &api_of(request)->config;
     struct agent changed;
@@ -260,6 +263,9 @@ static int change(struct serve_request *request, const struct agent *agent,
         return -1;
     r = builder_change(config->builder, str_from(agent->id), form, serve_request_arena(request),
                        &changed, err);
+    if (r == 0 && form->given & (AGENT_CATEGORIES | AGENT_TOOLS))
+        r = builder_advise(config->builder, &changed, serve_request_arena(request), ret_warnings,
+                           err);
     if (loop_unit_end(config->loop, r >= 0, r >= 0 ? err : NULL) < 0)
         return -1;
     return r;
@@ -269,16 +275,17 @@ void api_agents_change(struct serve_request *request)
 {
     AUTO_JSON json = NULL;
     struct builder_form form;
+    struct builder_warnings warnings = { .n = 0 };
     struct agent agent;
     struct err err = ERR_INIT;
 
     if (api_check_query(request) < 0 || form_of(request, change_fields, &form, &json) < 0 ||
         api_agent(request, &agent) < 0)
         return;
-    if (change(request, &agent, &form, &err) < 0)
+    if (change(request, &agent, &form, &warnings, &err) < 0)
         serve_reply_error(request, &err);
     else
-        api_reply_agent(request, 200, agent.id, NULL);
+        api_reply_agent(request, 200, agent.id, &warnings);
 }
 
 static const struct json_field copy_fields[] = {

@@ -12,6 +12,8 @@ static void write_result(struct json_writer *w, const struct find_result *result
     api_put_str(w, "agentId", result->agent_id);
     api_put_str(w, "threadId", result->thread_id);
     api_put_str(w, "path", result->path);
+    api_put_str(w, "recordId", result->record_id);
+    api_put_str(w, "taskId", result->task_id);
     json_write_key(w, "title");
     json_write_str(w, result->title);
     json_write_key(w, "snippet");
@@ -27,6 +29,7 @@ static int search(struct serve_request *request, struct find_result **ret_result
     struct str agent_id = serve_request_query(request, "agent");
     struct arena *arena = serve_request_arena(request);
     struct str limit = serve_request_query(request, "limit");
+    struct str scope = serve_request_query(request, "scope");
     struct agent agent;
     int64_t number = 0;
 
@@ -35,6 +38,11 @@ static int search(struct serve_request *request, struct find_result **ret_result
     if (limit.p && (str_to_i64(limit, &number) < 0 || number < 1 || number > 100))
         return err_set(err, ERR_BAD_REQUEST, "limit must be a number from 1 to 100");
     query.limit = (int)number;
+    if (scope.n && !str_is(scope, "all") && !str_is(scope, "journal") && !str_is(scope, "agents"))
+        return err_set(err, ERR_BAD_REQUEST, "scope must be all, journal or agents");
+    query.scope = str_is(scope, "journal")  ? FIND_IN_JOURNAL
+                  : str_is(scope, "agents") ? FIND_WITH_AGENTS
+                                            : FIND_EVERYWHERE;
     if (agent_id.n) {
         if (api_find_agent(api_of(request), agent_id, arena, &agent, err) < 0)
             return -1;

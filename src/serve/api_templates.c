@@ -15,6 +15,48 @@ static void put_names(struct json_writer *w, const char *key, const char *const 
     json_write_array_end(w);
 }
 
+/* As they are asked for: what the agent's own will say besides is not there yet. */
+static void put_subscriptions(struct json_writer *w, const struct template *from)
+{
+    json_write_key(w, "subscriptions");
+    json_write_array_begin(w);
+    for (size_t i = 0; i < from->subscription_count; i++) {
+        const struct subscription *one = &from->subscriptions[i];
+
+        json_write_object_begin(w);
+        api_put_str(w, "name", one->name);
+        api_put_text(w, "source", wake_source_name(one->source));
+        json_write_key(w, "tokens");
+        json_write_array_begin(w);
+        for (size_t k = 0; k < one->token_count; k++) {
+            json_write_object_begin(w);
+            api_put_text(w, "class", token_class_name(one->tokens[k].class));
+            api_put_str(w, "namespace", one->tokens[k].name_space);
+            api_put_str(w, "value", one->tokens[k].value);
+            json_write_object_end(w);
+        }
+        json_write_array_end(w);
+        api_put_str(w, "predicate", one->predicate);
+        api_put_str(w, "prompt", one->prompt);
+        json_write_object_end(w);
+    }
+    json_write_array_end(w);
+}
+
+static void put_timers(struct json_writer *w, const struct template *from)
+{
+    json_write_key(w, "timers");
+    json_write_array_begin(w);
+    for (size_t i = 0; i < from->timer_count; i++) {
+        json_write_object_begin(w);
+        api_put_text(w, "name", from->timers[i].name);
+        api_put_text(w, "rrule", from->timers[i].rrule);
+        api_put_text(w, "prompt", from->timers[i].prompt);
+        json_write_object_end(w);
+    }
+    json_write_array_end(w);
+}
+
 static void write_template(struct json_writer *w, const struct template *from)
 {
     AUTO_BUF instructions = BUF_INIT(LIMIT_JSON_BYTES);
@@ -23,9 +65,13 @@ static void write_template(struct json_writer *w, const struct template *from)
     json_write_object_begin(w);
     api_put_text(w, "id", from->id);
     api_put_text(w, "name", from->name);
+    api_put_text(w, "kind", from->kind);
+    api_put_text(w, "mode", from->mode);
     api_put_text(w, "description", from->description);
     api_put_str(w, "instructions", buf_str(&instructions));
     put_names(w, "tools", from->tools);
+    put_subscriptions(w, from);
+    put_timers(w, from);
     json_write_object_end(w);
 }
 

@@ -190,7 +190,7 @@ static void add_missed(struct observing *o, struct json_object *missed)
 {
     int64_t count = 0;
 
-    if (missed && json_get_i64(missed, "count", &count, NULL) == 0 && count > 1)
+    if (missed && json_get_i64(missed, "count", &count, NULL) > 0 && count > 1)
         buf_printf(&o->text, "\nIt stands for %lld times that were missed.\n", (long long)count);
 }
 

@@ -181,4 +181,191 @@ def files_of_entries_come_back_as_they_were(box):
     daemon.stop()
 
 
+@test
+def the_journal_is_found_by_its_words(box):
+    daemon = box.serve()
+    ask = daemon.ask
+
+    def found(words, scope="journal"):
+        return [(r["kind"], r["title"]) for r in
+                ask("GET", f"/search?q={words}&scope={scope}")["results"]]
+
+    task = ask("POST", "/journal/quick", {"text": "Fix fence\n- [ ] buy larch wood\nnear the brook"})["task"]
+    note = ask("POST", "/journal/entries", {"kind": "note", "body": "a heron at the brook"},
+               status=201)
+    ask("POST", "/journal/time-entries", {"startedAt": "2026-02-18T09:00:00Z",
+                                          "endedAt": "2026-02-18T10:00:00Z",
+                                          "description": "dug post holes"}, status=201)
+    expect_eq(sorted(found("brook")), [("entry", "a heron at the brook"), ("task", "Fix fence")])
+    item = ask("GET", "/search?q=larch")["results"]
+    expect_eq([(r["kind"], r["taskId"]) for r in item], [("checklistItem", task["id"])])
+    expect_eq(found("post%20hol"), [("timeEntry", "dug post holes")])
+    ask("PATCH", f"/journal/tasks/{task['id']}", {"title": "Mend gate"})
+    expect_eq((found("fence"), found("gate")), ([], [("task", "Mend gate")]))
+    ask("DELETE", f"/journal/entries/{note['id']}", status=204)
+    expect_eq(found("heron"), [])
+    ask("POST", f"/journal/entries/{note['id']}/restore", {})
+    expect_eq(found("heron"), [("entry", "a heron at the brook")])
+    expect_eq(found("heron", "agents"), [])
+    refused(daemon, "GET", "/search?q=x&scope=moon", None, 400, "journal or agents")
+    expect_in("Mend gate", box.run("journal", "search", "gate")[0])
+    daemon.stop()
+
+
+# ---- files ----
+
+CSV = """\ufeffTitle;Due;Priority;Labels;Estimate;Category\r
+"Fix; fence";2026-03-01;high;"home, garden";2h;Home\r
+Paint;18.3.2026;C;;;Home\r
+"""
+TODO = """x 2026-02-18 2026-02-10 Call mum +family @phone due:2026-02-20
+(A) Write will @home
+"""
+MARKDOWN = """# Garden
+- [ ] Fix gate #wood due:2026-04-01
+  - [x] buy hinge
+  - [ ] mount it
+- [x] Rake leaves
+"""
+
+
+@test
+def files_of_other_programs_are_imported_once(box):
+    for name, text, tasks in (("a.csv", CSV, 2), ("todo.txt", TODO, 2), ("b.md", MARKDOWN, 2)):
+        path = box.write(name, text)
+        expect_in(f"{tasks} would be made", box.run("journal", "import", path, "--preview")[0])
+        expect_in(f"Made {tasks} tasks", box.run("journal", "import", path)[0])
+        expect_in(f"Made 0 tasks and 0 events; {tasks} were there", box.run("journal", "import", path)[0])
+    lines = [json.loads(line) for line in
+             box.run("journal", "task", "list", "--all", "--json")[0].splitlines()]
+    tasks = {task["title"]: task for task in lines}
+    expect_eq(set(tasks), {"Fix; fence", "Paint", "Call mum", "Write will", "Fix gate",
+                           "Rake leaves"})
+    fence = tasks["Fix; fence"]
+    expect_eq((fence["due"], fence["priority"], fence["estimateMinutes"], len(fence["labelIds"])),
+              ("2026-03-01", "P1", 120, 2))
+    expect_eq((tasks["Paint"]["due"], tasks["Call mum"]["status"]), ("2026-03-18", "DONE"))
+    gate = json.loads(box.run("journal", "task", "show", "gate", "--json")[0])
+    expect_eq([(i["title"], i["checked"]) for i in gate["checklists"][0]["items"]],
+              [("buy hinge", True), ("mount it", False)])
+
+
+@test
+def bad_lines_refuse_a_file_or_are_left_out(box):
+    path = box.write("a.csv", "title,due\ngood,2026-03-01\nbad,someday\n")
+    _, said = box.run("journal", "import", path, code=1)
+    expect_in("line 3", said)
+    expect_in("nothing was imported", said)
+    expect_in("No tasks yet", box.run("journal", "task", "list")[0])
+    expect_in("Made 1 tasks and 0 events; 1 lines were left out",
+              box.run("journal", "import", path, "--skip-bad")[0])
+    expect_in("no column is called", box.run("journal", "import", box.write("c.csv", "a,b\n1,2\n"), code=1)[1])
+    expect_in("BEGIN:VCALENDAR", box.run("journal", "import", box.write("d.ics", "hello"), code=1)[1])
+    expect_in("--format", box.run("journal", "import", box.write("e.xyz", "hello"), code=1)[1])
+
+
+@test
+def what_is_exported_comes_back_the_same(box):
+    run = box.run
+    run("journal", "import", box.write("b.md", MARKDOWN))
+    run("journal", "task", "add", "Odd, one; with \\ and ünïcode " + "long " * 30, "--due",
+        "2026-05-01T16:30", "--notes", "two\nlines")
+    run("journal", "workout", "add", "run", "by, the river", "--for", "30m")
+    run("journal", "measure", "add", "weight", "71.5", "kg")
+    run("journal", "plan", "block", "today", "9:00", "10:00", "--task", "gate", "--note", "early")
+    run("journal", "time", "log", "gate", "--from", "8:00", "--to", "8:30")
+    first, again = run("journal", "export")[0], run("journal", "export")[0]
+    expect_eq(first, again)
+    names = list(json.loads(first))
+    expect_eq(names[:5], ["format", "version", "categories", "labels", "tasks"])
+    calendar = box.path("j.ics")
+    run("journal", "export", calendar)
+    expect_in("Made 0 tasks and 0 events", run("journal", "import", calendar)[0])
+    other = box.path("other")
+    run("--data", other, "journal", "import", calendar)
+    back = box.path("k.ics")
+    run("--data", other, "journal", "export", back)
+
+    def same(path):
+        with open(path, encoding="utf-8", newline="") as file:
+            lines = file.read().split("\r\n")
+        expect(all(len(line.encode()) <= 75 for line in lines), "a line is too long")
+        stamps = ("DTSTAMP", "CREATED", "LAST-MODIFIED", "COMPLETED")
+        return [line for line in lines if not line.startswith(stamps)]
+
+    expect_eq(same(calendar), same(back))
+
+
+# ---- at the terminal ----
+
+
+@test
+def tasks_are_kept_at_the_terminal(box):
+    run = box.run
+    expect_in("No tasks yet", run("journal", "task", "list")[0])
+    expect_in("takes     2 h", run("journal", "add", "Fix fence tomorrow 2h #home")[0])
+    run("journal", "category", "add", "The Garden", "--id", "garden")
+    run("journal", "task", "add", "Water", "the", "roses", "--due", "friday 16:00",
+        "--category", "the garden", "--label", "wet", "--priority", "P1")
+    listed = run("journal", "task", "list")[0]
+    expect_in("tomorrow", listed)
+    row = [line for line in listed.splitlines() if "Water the roses" in line][0]
+    prefix = row.split()[0]
+    run("journal", "checklist", "add", "roses", "fill can", "find roses")
+    shown = json.loads(run("journal", "task", "show", prefix, "--json")[0])
+    expect_eq((shown["title"], shown["priority"], shown["categoryId"]),
+              ("Water the roses", "P1", "garden"))
+    item = shown["checklists"][0]["items"][1]["id"]
+    run("journal", "checklist", "check", item)
+    expect_in("[x] find roses", run("journal", "task", "show", "roses")[0])
+    run("journal", "task", "set", prefix, "--due", "none", "--estimate", "1h30")
+    shown = json.loads(run("journal", "task", "show", prefix, "--json")[0])
+    expect_eq((shown.get("due"), shown["estimateMinutes"]), (None, 90))
+    run("journal", "task", "done", prefix)
+    expect_in("DONE", run("journal", "task", "list", "--closed")[0])
+    run("journal", "task", "rm", prefix)
+    expect_in("No tasks that fit", run("journal", "task", "list", "--closed")[0])
+    run("journal", "task", "restore", prefix)
+    expect_in("Water the roses", run("journal", "task", "list", "--all", "--category", "garden")[0])
+
+
+@test
+def a_day_is_kept_at_the_terminal(box):
+    run = box.run
+    expect_in("Nothing is planned", run("journal", "plan")[0])
+    run("journal", "task", "add", "Write")
+    run("journal", "plan", "block", "today", "9:00", "10:30", "--task", "write")
+    expect_in("09:00-10:30  Write", run("journal", "plan")[0])
+    expect_in("before block", run("journal", "plan", "block", "today", "10:00", "11:00",
+                                  code=1)[1])
+    run("journal", "time", "log", "write", "--from", "8:00", "--for", "1h30")
+    expect_in("1 h 30 min in all", run("journal", "time", "list")[0])
+    run("journal", "time", "start", "write")
+    expect_in("Write", run("journal", "time", "status")[0])
+    run("journal", "time", "stop")
+    expect_in("No timer runs", run("journal", "time", "status")[0])
+    run("journal", "rating", "add", "today", "energy", "4")
+    expect_in("energy", run("journal", "rating", "list")[0])
+    run("journal", "workout", "add", "run", "along the river", "--for", "35m")
+    expect_in("35 min", run("journal", "workout", "list")[0])
+    run("journal", "measure", "add", "weight", "71.5", "kg")
+    expect_in("71.5 kg", run("journal", "measure", "list")[0])
+    run("journal", "note", "add", "the moon is up")
+    expect_in("the moon is up", run("journal", "note", "list")[0])
+
+
+@test
+def mistakes_at_the_terminal_say_what_is_allowed(box):
+    run = box.run
+    expect_in("needs one of: add, list", run("journal", "task", code=2)[1])
+    expect_in("did you mean `journal task list`", run("journal", "task", "lst", code=2)[1])
+    expect_in("there is no task", run("journal", "task", "show", "nothing", code=1)[1])
+    expect_in("is not a day", run("journal", "task", "add", "x", "--due", "someday", code=1)[1])
+    expect_in("none yet", run("journal", "task", "add", "x", "--category", "y", code=1)[1])
+    expect_in("nothing to change", run("journal", "task", "set", "x", code=2)[1])
+    run("journal", "task", "add", "Call Ann")
+    run("journal", "task", "add", "Call Bob")
+    expect_in("may be: Call Ann", run("journal", "task", "done", "call", code=1)[1])
+
+
 main()

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Timers at the terminal and over REST; every example of docs/timers.md."""
+import datetime
 import os
 import shlex
+import sqlite3
 import time
 
-from harness import ROOT, expect, expect_eq, expect_in, main, test
+from harness import ROOT, eventually, expect, expect_eq, expect_in, main, test
 
 
 def examples():
@@ -110,6 +112,48 @@ def what_is_no_timer_is_refused_by_name(box):
     expect_in("one of these", box.run("timer", "add", "FREQ=DAILY", "--every", "2h", code=1)[1])
     expect_in("--every", box.run("timer", "add", "--every", "often", code=1)[1])
     expect_in("there is no timer", box.run("timer", "rm", "nothere", code=1)[1])
+    daemon.stop()
+
+
+def wakes(box):
+    """(reason, scheduledAt in s, status) of all wakes, taken or not."""
+    db = sqlite3.connect(f"file:{box.data}/agent.sqlite?mode=ro", uri=True)
+    try:
+        return db.execute("SELECT reason, scheduled_at / 1000, 'queued' FROM wake_queue"
+                          " UNION ALL SELECT reason, scheduled_at / 1000, status FROM wake_runs").fetchall()
+    finally:
+        db.close()
+
+
+@test
+def a_timer_fires_while_the_daemon_runs_and_after_it_was_off(box):
+    daemon = box.serve()
+    at = int(time.time()) + 4
+    local = datetime.datetime.fromtimestamp(at, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S")
+    made = daemon.ask("POST", "/agents/planner/timers",
+                      {"start": local, "zone": "UTC", "prompt": "what is the time"}, status=201)
+    fired = eventually(lambda: wakes(box), "a wake of the timer")
+    expect_eq([w[:2] for w in fired], [("timer", at)])
+    ended = daemon.ask("GET", f"/timers/{made['id']}")
+    expect("nextRunAt" not in ended, "it has ended")
+    eventually(lambda: wakes(box)[0][2] == "completed", "the run of the wake")
+    off = daemon.ask("POST", "/agents/planner/timers",
+                     {"rrule": "FREQ=DAILY;BYHOUR=7", "start": "2020-01-01T00:00", "zone": "UTC"}, status=201)
+    daemon.stop()
+    db = sqlite3.connect(f"{box.data}/agent.sqlite")  # as if it had been off for long
+    db.execute("UPDATE agent_timers SET next_local = '2020-03-01T07:00:00', next_run_at = 1583046000000"
+               " WHERE id = ?", (off["id"],))
+    db.commit()
+    db.close()
+    daemon = box.serve()
+    eventually(lambda: len(wakes(box)) == 2, "one catch-up")
+    expect_eq([w[0] for w in wakes(box)].count("recoveryCatchup"), 1)
+    skips = daemon.ask("GET", f"/timers/{off['id']}")["skips"]
+    expect_eq((len(skips), skips[0]["why"], skips[0]["first"]), (1, "missed", "2020-03-01T07:00:00.000Z"))
+    expect(skips[0]["count"] > 2000, "every day that was missed is counted")
+    daemon.stop()
+    daemon = box.serve()
+    expect_eq(len(wakes(box)), 2)
     daemon.stop()
 
 

@@ -379,7 +379,7 @@ test("settings: changed, duplicated, exported, destroyed by its name, and import
 
 test("on a phone the panels are a sheet, and nothing is wider than the screen", async (t) => {
   const page = await visit(t, "/agents/planner/panels", { width: 360, height: 740 });
-  await page.getByRole("button", { name: "Memory, skills, tools and settings" }).click();
+  await page.getByRole("button", { name: "Memory, skills, tools, wakes and settings" }).click();
   for (const name of ["Memory", "Skills", "Tools", "Settings"]) {
     await page.getByRole("tab", { name }).click();
     await page.getByRole("tabpanel").getByRole("heading", { name }).first().waitFor();

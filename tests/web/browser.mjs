@@ -126,10 +126,10 @@ export const launch = () =>
   chromium.launch({ executablePath: "/usr/bin/chromium", timeout: READY_MS, args: ["--no-sandbox", "--disable-gpu", "--force-color-profile=srgb"] });
 
 /** A logged-in page. faults collects what must not be; the test looks at it in the end. */
-export async function open(browser, daemon, { width = 1280, height = 860, dark = false, reduced = true } = {}) {
+export async function open(browser, daemon, { width = 1280, height = 860, dark = false, reduced = true, zone = "Europe/Berlin" } = {}) {
   const context = await browser.newContext({
     viewport: { width, height }, colorScheme: dark ? "dark" : "light", reducedMotion: reduced ? "reduce" : "no-preference",
-    locale: "en-GB", timezoneId: "Europe/Berlin",
+    locale: "en-GB", timezoneId: zone,
   });
   context.setDefaultTimeout(READY_MS);
   const page = await context.newPage();

@@ -21,6 +21,7 @@ const Inbox = page(() => import("./views/inbox"));
 const Settings = page(() => import("./views/settings"));
 const AgentView = page(() => import("./views/agent"));
 const Wizard = page(() => import("./views/wizard"));
+const Journal = page(() => import("./views/journal"));
 
 export interface Route {
   pattern: string;
@@ -38,6 +39,10 @@ const routes: Route[] = [
   { pattern: "/agents", title: "Agents", View: page(() => import("./views/agent/list")) },
   { pattern: "/agents/{id}", title: "Agent", View: AgentView },
   { pattern: "/agents/{id}/{thread...}", title: "Agent", View: AgentView },
+  { pattern: "/journal", title: "Journal", View: Journal },
+  { pattern: "/journal/{part}", title: "Journal", View: Journal },
+  { pattern: "/journal/{part}/{id}", title: "Journal", View: Journal },
+  { pattern: "/wakes", title: "Wakes", View: page(() => import("./views/wakes")) },
   { pattern: "/wizard", title: "New agent", View: Wizard },
   { pattern: "/wizard/{thread...}", title: "New agent", View: Wizard },
 ];
@@ -99,6 +104,8 @@ export function App() {
     { keys: "g h", label: "Home", run: () => go("/") },
     { keys: "g i", label: "Inbox", run: () => go("/inbox") },
     { keys: "g a", label: "Agents", run: () => go("/agents") },
+    { keys: "g j", label: "Journal", run: () => go("/journal") },
+    { keys: "g w", label: "Wakes", run: () => go("/wakes") },
     { keys: "g r", label: "Runs", run: () => go("/runs") },
     { keys: "g s", label: "Settings", run: () => go("/settings") },
     { keys: "c", label: "Chat with an agent", run: () => setSearch(true) },

@@ -358,7 +358,7 @@ DB_TEST(the_first_agent_begins_like_its_template_and_keeps_what_people_made_of_i
         rig, builder_ensure_first(rig->builder, "Day Planner", &t->arena, &first, &t->err)));
     ASSERT_TEXT(first.id, "day-planner");
     ASSERT_TEXT(first.display_name, "Day Planner");
-    ASSERT_CONTAINS(first.description, "Plans a day or a project");
+    ASSERT_CONTAINS(first.description, "Plans your day");
     ASSERT_CONTAINS(first.instructions, "You help one person to plan");
     rig_begin(rig);
     ASSERT_OK(rig_end(

@@ -13,7 +13,7 @@ TEST(templates_name_only_tools_that_exist_and_are_for_everybody)
     size_t n;
     const struct template *all = templates(&n);
 
-    ASSERT_EQ(n, 5);
+    ASSERT_EQ(n, 6);
     for (size_t i = 0; i < n; i++)
         for (const char *const *name = all[i].tools; *name; name++) {
             const struct tool_contract *contract = tool_contract_find(str_from(*name));
@@ -75,7 +75,7 @@ TEST(a_template_that_is_none_is_answered_with_those_there_are)
 
     ASSERT_FAILS(template_get(STR("../planner"), &found, &t->err), ERR_BAD_REQUEST);
     ASSERT_CONTAINS(t->err.text,
-                    "gym-coach, inbox-helper, planner, research-assistant, strategist");
+                    "gym-coach, inbox-helper, planner, pomodoro, research-assistant, strategist");
     ASSERT_OK(template_get(STR("planner"), &found, &t->err));
     ASSERT_TEXT(found->name, "Planner");
 }

@@ -263,3 +263,84 @@ DB_TEST(ratings_are_summed_up_by_dimension)
     ASSERT_OK(rating_summaries(rig.journal, NULL, NOW, 0, &t->arena, &sums, &n, &t->err));
     ASSERT_EQ(n, 1);
 }
+
+DB_TEST(ids_and_kinds_that_can_not_be_find_nothing)
+{
+    AUTO_RIG rig;
+    struct str odd[] = { STR("a\0b"), STR("\xff"), STR("../x"), STR("a b") };
+    struct task_page page;
+    struct record found;
+
+    rig_open(&rig, t);
+    rig_add_as(&rig, RECORD_ENTRY, "e", "{'kind':'note'}");
+    rig_add_as(&rig, RECORD_TASK, "t", "{'title':'x'}");
+    for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
+        struct journal_scope scope = { .categories = &odd[i], .n = 1 };
+
+        ASSERT_TEXT(
+            ids_of(&rig, (struct record_filter){ .type = RECORD_CHECKLIST, .parent = odd[i] }), "");
+        ASSERT_TEXT(
+            ids_of(&rig, (struct record_filter){ .type = RECORD_RATING, .target_id = odd[i] }), "");
+        ASSERT_TEXT(ids_of(&rig, (struct record_filter){ .type = RECORD_ENTRY, .kind = odd[i] }),
+                    "");
+        ASSERT_OK(task_list(rig.journal, &(struct task_filter){ .category_id = odd[i] }, &t->arena,
+                            &page, &t->err));
+        ASSERT_EQ(page.count, 0);
+        ASSERT_OK(task_list(rig.journal, &(struct task_filter){ .label_id = odd[i] }, &t->arena,
+                            &page, &t->err));
+        ASSERT_EQ(page.count, 0);
+        ASSERT_OK(task_list(rig.journal, &(struct task_filter){ .scope = &scope }, &t->arena, &page,
+                            &t->err));
+        ASSERT_EQ(page.count, 0);
+        ASSERT_EQ(journal_get(rig.journal, RECORD_TASK, odd[i], &t->arena, &found, &t->err), 0);
+        ASSERT_EQ(journal_find_name(rig.journal, RECORD_LABEL, odd[i], &t->arena, &found, &t->err),
+                  0);
+    }
+}
+
+DB_TEST(a_category_that_a_scope_names_twice_is_listed_once)
+{
+    AUTO_RIG rig;
+    struct str twice[] = { STR("gym"), STR("home"), STR("gym") };
+    struct journal_scope scope = { .categories = twice, .n = 3 };
+    struct task_filter filter = { .scope = &scope };
+    struct task_match match;
+    struct task_page page;
+
+    rig_open(&rig, t);
+    fill(&rig);
+    rig_add_as(&rig, RECORD_TASK, "t", "{'title':'Lift weights','categoryId':'gym'}");
+    ASSERT_OK(task_list(rig.journal, &filter, &t->arena, &page, &t->err));
+    ASSERT_EQ(page.count, 1);
+    ASSERT_OK(
+        task_resolve(rig.journal, &scope, STR("lift weights"), 0, &t->arena, &match, &t->err));
+    ASSERT_EQ(match.count, 1);
+    filter.category_id = STR("nowhere");
+    ASSERT_OK(task_list(rig.journal, &filter, &t->arena, &page, &t->err));
+    ASSERT_EQ(page.count, 0);
+}
+
+/* The indexes hold the title: the longest there is must fit on either engine. */
+DB_TEST(the_longest_title_category_and_id_are_kept)
+{
+    AUTO_RIG rig;
+    AUTO_BUF title = BUF_INIT(4000);
+    char id[RECORD_ID_MAX + 1] = { 0 };
+    struct record task;
+    struct task_page page;
+
+    rig_open(&rig, t);
+    memset(id, 'i', RECORD_ID_MAX);
+    for (int i = 0; i < 500; i++) /* 500 different ones: nothing to compress */
+        buf_printf(&title, "\xf0\x9f%c%c", 0x90 + i / 64 % 32, 0x80 + i % 64);
+    rig_add_as(&rig, RECORD_CATEGORY, id, "{'name':'x'}");
+    rig_add_as(&rig, RECORD_TASK, id,
+               arena_printf(&t->arena, "{'title':'%s','categoryId':'%s','due':'2026-02-18T10:00'}",
+                            buf_text(&title), id));
+    task = rig_get(&rig, RECORD_TASK, str_from(id));
+    ASSERT_STR(record_str(&task, "title"), buf_text(&title));
+    ASSERT_OK(task_list(rig.journal, &(struct task_filter){ .category_id = str_from(id) },
+                        &t->arena, &page, &t->err));
+    ASSERT_EQ(page.count, 1);
+    ASSERT_STR(record_str(&page.tasks[0], "title"), buf_text(&title));
+}

@@ -274,6 +274,8 @@ DB_TEST(filters_that_make_no_sense_are_refused)
         { { .after = { "d~2026-02-18~1~1~1~9", 20 } }, "is no cursor of this list" },
         { { .after = { "d~2026-02-18~1~1~x", 18 } }, "is no cursor of this list" },
         { { .after = { "d~2026-02-18T16:00:00~1~1~1", 27 } }, "is no cursor of this list" },
+        { { .after = { "d~2026-\xff~1~1~1", 13 } }, "is no cursor of this list" },
+        { { .after = { "d~2026-02-18~1~1~", 17 } }, "is no cursor of this list" },
     };
     struct task_page page;
     char text[300];

@@ -383,6 +383,8 @@ static void wake(struct stage *stage)
     with_kill.files = stage->files;
     take_policy(stage, &with_kill);
     ASSERT_OK(tool_bed_new(&with_kill, &stage->tools, &t->err));
+    if (stage->more && stage->more->bed)
+        stage->more->bed(stage, stage->more->arg);
     for (size_t i = 0; i < ARRAY_LEN(tools); i++)
         ASSERT_OK(tool_bed_add(stage->tools, tools[i].contract, &tools[i].impl, stage, &t->err));
     stage->config = (struct runner_config){ .loop = stage->loop,
@@ -435,6 +437,14 @@ static void open_domain(struct stage *stage)
     ASSERT_OK(domain_open(&config, &stage->domain, &t->err));
 }
 
+static void open_loop(struct stage *stage)
+{
+    stage->loop = loop_new_fake(&stage->clock);
+    if (stage->more && stage->more->loop)
+        stage->more->loop(stage, stage->more->arg);
+    loop_attach(stage->loop, stage->domain);
+}
+
 struct stage *stage_new(struct test *t)
 {
     return stage_new_with(t, NULL);
@@ -447,8 +457,7 @@ struct stage *stage_new_with(struct test *t, const struct stage_more *more)
     *stage = (struct stage){ .t = t, .target = "1", .more = more };
     clock_fake_init(&stage->clock, 1700000000000);
     open_domain(stage);
-    stage->loop = loop_new_fake(&stage->clock);
-    loop_attach(stage->loop, stage->domain);
+    open_loop(stage);
     wake(stage);
     return stage;
 }
@@ -468,8 +477,7 @@ static void rise(struct stage *stage)
 {
     memset(stage->jobs, 0, sizeof(stage->jobs));
     stage->previewing = NULL;
-    stage->loop = loop_new_fake(&stage->clock);
-    loop_attach(stage->loop, stage->domain);
+    open_loop(stage);
     wake(stage);
 }
 

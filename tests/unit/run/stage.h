@@ -75,6 +75,8 @@ struct stage *stage_new(struct test *t);
 /* What stands on the runner too, made and ended with it; host_id NULL: the database's own. */
 struct stage_more {
     const char *host_id;
+    void (*loop)(struct stage *stage, void *arg); /* before the domain is attached; may be NULL */
+    void (*bed)(struct stage *stage, void *arg);  /* before the bed is used; may be NULL */
     void (*up)(struct stage *stage, void *arg);   /* the runner is there */
     void (*down)(struct stage *stage, void *arg); /* before it is stopped */
     void (*gone)(struct stage *stage, void *arg); /* after the loop, before the domain */

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/limits.h"
+#include "db/db.h"
 #include "timer_rig.h"
 
 const char *timer_rig_zone = "Europe/Berlin";
@@ -271,6 +272,16 @@ DB_TEST(a_timer_of_a_destroyed_agent_ends)
     ASSERT_OK(loop_unit_begin(rig.loop, rig.domain, &t->err));
     ASSERT_EQ(agent_set_destroyed(rig.domain, rig.change, STR("coach"), TIMER_NOW, &t->err), 1);
     ASSERT_OK(loop_unit_end(rig.loop, true, &t->err));
+    ASSERT_OK(timer_next_due(rig.domain, &at, &t->err));
+    ASSERT_EQ(at, 0);
+    /* One that another machine still had, and that arrives now. */
+    ASSERT_OK(loop_unit_begin(rig.loop, rig.domain, &t->err));
+    ASSERT_OK(db_exec(domain_db(rig.domain),
+                      SQL("UPDATE agent_timers SET active = 1, deleted_at = NULL,"
+                          " next_run_at = 1771394400000, next_local = '2026-02-18T07:00:00'"),
+                      &t->err));
+    ASSERT_OK(loop_unit_end(rig.loop, true, &t->err));
+    clockwork_look(rig.clockwork);
     loop_fake_advance(rig.loop, DAYS(1));
     ASSERT_EQ(timer_rig_wakes(&rig, &jobs), 0);
     ASSERT_OK(timer_skips(rig.domain, timer.n, 10, &t->arena, &skips, &n, &t->err));

@@ -149,9 +149,9 @@ static bool is_true(const struct tree *tree, enum record_type type, const char *
     if (tree->op == '!')
         return !is_true(tree->a, type, given);
     if (tree->op == '&')
-        return is_true(tree->a, type, given) & is_true(tree->b, type, given);
+        return is_true(tree->a, type, given) && is_true(tree->b, type, given);
     if (tree->op == '|')
-        return is_true(tree->a, type, given) | is_true(tree->b, type, given);
+        return is_true(tree->a, type, given) || is_true(tree->b, type, given);
     if (tree->field->type != type)
         return false;
     value = given[tree->field - fields];

@@ -26,6 +26,16 @@ export function touched(event: Activity): string[] {
       return [`${agent}/memory`];
     case "skill":
       return [`${agent}/skills`];
+    case "journal":
+      return ["/journal"];
+    case "wake":
+      return ["/wakes", "/agents"];
+    case "subscription":
+      return [`${agent}/subscriptions`];
+    case "timer":
+      return [`${agent}/timers`, "/agents"];
+    case "report":
+      return [`${agent}/reports`];
     case "kill":
       return ["/kill", "/agents"];
     case "grant":
@@ -57,7 +67,7 @@ export interface World {
   stale(...prefixes: string[]): void;
 }
 
-const TYPES = ["run", "inbox", "agent", "thread", "memory", "skill", "kill", "grant", "model", "secret"];
+const TYPES = ["run", "inbox", "agent", "thread", "memory", "skill", "kill", "grant", "model", "secret", "journal", "wake", "subscription", "timer", "report"];
 const GATHER_MS = 60;
 
 export class ActivityStream {

@@ -22,7 +22,9 @@ export interface Agent {
   displayName: string;
   lifecycle: "created" | "active" | "dormant" | "destroyed";
   paused: boolean;
-  mode?: Mode;
+  mode?: AgentMode;
+  allowedCategoryIds?: string[]; // none: nothing of the journal; "*": all of it
+  sessionTtlSeconds?: number;
   model?: string;
   instructions?: string;
   description?: string;
@@ -36,6 +38,8 @@ export interface Agent {
   createdAt?: Time;
   updatedAt?: Time;
 }
+/** Wakes by itself, is spoken to, or both. */
+export type AgentMode = "autonomous" | "interactive" | "hybrid";
 export interface AgentDraft {
   displayName: string;
   id?: string;
@@ -46,7 +50,12 @@ export interface AgentDraft {
   template?: string;
   autoApproveMemory?: boolean;
 }
-export type AgentChange = Partial<Omit<AgentDraft, "id">> & { paused?: boolean };
+export type AgentChange = Partial<Omit<AgentDraft, "id">> & {
+  paused?: boolean;
+  mode?: AgentMode;
+  allowedCategoryIds?: string[];
+  sessionTtlSeconds?: number;
+};
 export interface AgentTool {
   name: string;
   description: string;
@@ -105,8 +114,10 @@ export interface RunEnd {
   at: Time;
 }
 export interface SearchResult {
-  kind: "message" | "thread" | "file" | "agent";
-  agentId: string;
+  kind: "message" | "thread" | "file" | "agent" | "task" | "checklist" | "checklistItem" | "timeEntry" | "dayPlan" | "entry";
+  agentId: string; // not of records of the journal: they have recordId
+  recordId?: string;
+  taskId?: string;
   threadId?: string;
   path?: string;
   title: string;

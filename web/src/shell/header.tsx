@@ -1,5 +1,6 @@
 // The bar above every view: where to go, what waits, search, and the switch that stops everything.
-import { Bot, House, Inbox, Plus, Search, Settings, SquareActivity } from "lucide-react";
+import { lazy, Suspense, useEffect, useState } from "react";
+import { Bot, House, Inbox, NotebookPen, Plus, Search, Settings, SquareActivity } from "lucide-react";
 import { useGet } from "../api/store";
 import { paths } from "../api/client";
 import type { InboxItem } from "../api/types";
@@ -12,9 +13,21 @@ const VIEWS = [
   { to: "/", label: "Home", Icon: House },
   { to: "/inbox", label: "Inbox", Icon: Inbox },
   { to: "/agents", label: "Agents", Icon: Bot },
+  { to: "/journal", label: "Journal", Icon: NotebookPen },
   { to: "/runs", label: "Runs", Icon: SquareActivity },
   { to: "/settings", label: "Settings", Icon: Settings },
 ] as const;
+
+const RunningTimer = lazy(() => import("./timer"));
+/** After the first look: a clock that runs may appear a moment later. */
+function LaterTimer() {
+  const [on, setOn] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setOn(true), 600);
+    return () => clearTimeout(timer);
+  }, []);
+  return on ? <Suspense fallback={null}><RunningTimer /></Suspense> : null;
+}
 
 export const usePending = (): InboxItem[] | undefined => useGet<{ items: InboxItem[] }>(paths.inbox).data?.items;
 
@@ -38,6 +51,7 @@ export function Header({ onSearch }: { onSearch: () => void }) {
         })}
       </nav>
       <div className="header-tools">
+        <LaterTimer />
         <Link to="/wizard" className="nav-link nav-new" aria-label="New agent"><Plus size={17} aria-hidden /><span>New agent</span></Link>
         <button type="button" className="search-button" onClick={onSearch} aria-label="Search" aria-keyshortcuts="Control+K">
           <Search size={16} aria-hidden /><span>Search</span><kbd aria-hidden>Ctrl K</kbd>

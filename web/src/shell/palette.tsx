@@ -1,6 +1,6 @@
 // Ctrl K: go anywhere, do the few things that are needed everywhere, and find what was said.
 import { useEffect, useId, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
-import { Bot, FileText, House, Inbox, MessageSquare, Play, Plus, Search, Settings, Square, SquareActivity } from "lucide-react";
+import { AlarmClock, Bot, CalendarDays, FileText, House, Inbox, ListChecks, MessageSquare, NotebookPen, Play, Plus, Search, Settings, Square, SquareActivity } from "lucide-react";
 import { get, paths, sentence } from "../api/client";
 import { useGet } from "../api/store";
 import type { Agent, InboxItem, SearchResult } from "../api/types";
@@ -41,7 +41,8 @@ interface Found {
 }
 const NOTHING: SearchResult[] = [];
 
-/** Everywhere, and in what was said to the wizard: a search leaves Dormouse's own agents out unless one is named. */
+/** Everywhere, and in what was said to the wizard: a search leaves Dormouse's own agents out unless
+    one is named. */
 async function look(q: string, signal: AbortSignal): Promise<SearchResult[]> {
   const ask = (more: { agent?: string }) => get<{ results: SearchResult[] }>(paths.search(q, { limit: 20, ...more }), signal);
   const wizard = ask({ agent: WIZARD }).catch(() => ({ results: NOTHING }));
@@ -70,11 +71,17 @@ function useEverywhere(typed: string): Found {
   return { results: on ? found.results : NOTHING, busy: on && found.q !== q, failure: on && found.q === q ? found.failure : "" };
 }
 
+const inJournal = (result: SearchResult): string => {
+  if (result.taskId) return `/journal/tasks/${encodeURIComponent(result.taskId)}`;
+  if (result.kind === "dayPlan") return `/journal/day/${encodeURIComponent(result.title)}`;
+  return result.kind === "timeEntry" ? "/journal/time" : `/journal/entries?entry=${encodeURIComponent(result.recordId ?? "")}`;
+};
 export const resultPath = (result: SearchResult): string => {
+  if (result.recordId) return inJournal(result);
   if (result.kind === "file" && result.path) return `${agentPlace(result.agentId)}?panel=memory&file=${encodeURIComponent(result.path)}`;
   return agentPlace(result.agentId, result.threadId);
 };
-const resultIcon = { message: MessageSquare, thread: MessageSquare, file: FileText, agent: Bot };
+const resultIcon: Partial<Record<SearchResult["kind"], typeof Bot>> = { message: MessageSquare, thread: MessageSquare, file: FileText, agent: Bot, task: ListChecks, entry: NotebookPen };
 
 function useOptions(typed: string): { options: Option[]; busy: boolean; failure: string } {
   const agents = useGet<{ agents: Agent[] }>(paths.agents).data?.agents ?? [];
@@ -98,6 +105,12 @@ function useOptions(typed: string): { options: Option[]; busy: boolean; failure:
       { key: "home", group: "Go to", icon: <House {...size} />, title: "Home", run: () => go("/") },
       { key: "inbox", group: "Go to", icon: <Inbox {...size} />, title: "Inbox", run: () => go("/inbox") },
       { key: "agents", group: "Go to", icon: <Bot {...size} />, title: "Agents", run: () => go("/agents") },
+      { key: "journal", group: "Go to", icon: <ListChecks {...size} />, title: "Journal: tasks", run: () => go("/journal") },
+      { key: "day", group: "Go to", icon: <CalendarDays {...size} />, title: "Journal: today", run: () => go("/journal/day") },
+      ...["Time", "Ratings", "Entries", "Categories"].map((part) => ({
+        key: `settings-journal-${part}`, group: "Go to", icon: <NotebookPen {...size} />, title: `Journal: ${part.toLowerCase()}`, run: () => go(`/journal/${part.toLowerCase()}`),
+      })),
+      { key: "wakes", group: "Go to", icon: <AlarmClock {...size} />, title: "Wakes", run: () => go("/wakes") },
       { key: "runs", group: "Go to", icon: <SquareActivity {...size} />, title: "Runs", run: () => go("/runs") },
       ...["Models", "Secrets", "Slack", "Google", "Appearance", "About"].map((part) => ({
         key: `settings-${part}`, group: "Go to", icon: <Settings {...size} />, title: `Settings: ${part}`,
@@ -110,12 +123,12 @@ function useOptions(typed: string): { options: Option[]; busy: boolean; failure:
     if (typed) fitting.sort((a, b) => b.fit - a.fit);
     const names = new Map(agents.map((agent) => [agent.id, agent.displayName]));
     const note = ({ agentId, at, snippet }: SearchResult): string =>
-      [names.get(agentId) ?? agentId, at && relative(at), snippet].filter(Boolean).join(" · ");
+      [names.get(agentId) || agentId, at && relative(at), snippet].filter(Boolean).join(" · ");
     // Agents of the list above are found there already.
     const found = results
       .filter((result) => result.kind !== "agent" || !names.has(result.agentId))
       .map((result, i): Option => {
-        const Icon = resultIcon[result.kind] ?? MessageSquare;
+        const Icon = resultIcon[result.kind] ?? ListChecks;
         return { key: `found-${i}`, group: "Found", icon: <Icon {...size} />, title: result.title, note: note(result), run: () => go(resultPath(result)) };
       });
     return [...fitting.map(({ option }) => option), ...found];

@@ -8,7 +8,7 @@ interface Base {
 }
 export type Entry = Base &
   (
-    | { kind: "user"; text: string; sending?: boolean }
+    | { kind: "user"; text: string; sending?: boolean; woke?: boolean }
     | { kind: "text" | "thinking"; text: string; partial?: number } // partial: its bytes so far
     | {
         kind: "tool";
@@ -83,7 +83,7 @@ export function fromMessages(messages: readonly Message[], ends: readonly RunEnd
     switch (message.kind) {
       case "user":
       case "observation":
-        entries.push({ key, at, kind: "user", text: text(content["text"]) });
+        entries.push({ key, at, kind: "user", text: text(content["text"]), ...(message.kind === "observation" ? { woke: true } : {}) });
         break;
       case "thought":
         if (content["thinking"]) entries.push({ key: `${key}t`, at, kind: "thinking", text: text(content["thinking"]) });

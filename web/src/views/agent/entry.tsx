@@ -79,7 +79,7 @@ export const EntryView = memo(function EntryView({ entry, name, waiting }: { ent
     case "user":
       return (
         <div className="said said-user">
-          <div className="said-who"><span>You</span> <Time at={entry.at} />{entry.sending && <span className="muted small"> sending…</span>}</div>
+          <div className="said-who"><span>{entry.woke ? "What woke it" : "You"}</span> <Time at={entry.at} />{entry.sending && <span className="muted small"> sending…</span>}</div>
           <div className="said-bubble">{entry.text}</div>
         </div>
       );

@@ -1,12 +1,12 @@
 // One agent: its conversation, its threads, and beside it what it knows, can do and is.
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { MessagesSquare, PanelRight, Plus } from "lucide-react";
 import { paths } from "../../api/client";
 import { useGet } from "../../api/store";
 import type { Agent, Thread } from "../../api/types";
 import { useKeys } from "../../keys";
 import { go, setQuery, useQuery, type Params } from "../../router";
-import { Button, Empty, IconButton, Sheet, Shown, Tabs } from "../../ui";
+import { Button, Empty, IconButton, Sheet, Shown, Skeleton, Tabs } from "../../ui";
 import { Chat } from "./chat";
 import { FileInAddress, MemoryPanel } from "./memory";
 import { SettingsPanel } from "./settings";
@@ -20,9 +20,14 @@ const PANELS = [
   { key: "memory", label: "Memory" },
   { key: "skills", label: "Skills" },
   { key: "tools", label: "Tools" },
+  { key: "wakes", label: "Wakes" },
+  { key: "report", label: "Report" },
   { key: "settings", label: "Settings" },
 ] as const;
 type Panel = (typeof PANELS)[number]["key"];
+
+const WakesPanel = lazy(() => import("./wakes"));
+const ReportPanel = lazy(() => import("./report"));
 
 function Panels({ agent, panel }: { agent: Agent; panel: Panel }) {
   return (
@@ -30,6 +35,8 @@ function Panels({ agent, panel }: { agent: Agent; panel: Panel }) {
       {panel === "memory" && <MemoryPanel agent={agent} />}
       {panel === "skills" && <SkillsPanel agent={agent} />}
       {panel === "tools" && <ToolsPanel agent={agent} />}
+      {panel === "wakes" && <Suspense fallback={<Skeleton lines={6} />}><WakesPanel key={agent.id} agent={agent} /></Suspense>}
+      {panel === "report" && <Suspense fallback={<Skeleton lines={6} />}><ReportPanel agent={agent} /></Suspense>}
       {panel === "settings" && <SettingsPanel agent={agent} />}
     </Tabs>
   );
@@ -62,7 +69,7 @@ function Talk({ agent, thread }: { agent: Agent; thread: string }) {
           <span className="button-label cut">{current ? threadTitle(current) : "New conversation"}</span>
         </Button>
         <IconButton label="New conversation" onClick={fresh}><Plus size={18} /></IconButton>
-        <IconButton label="Memory, skills, tools and settings" className="agent-panel-button" onClick={() => setSheet(true)}><PanelRight size={18} /></IconButton>
+        <IconButton label="Memory, skills, tools, wakes and settings" className="agent-panel-button" onClick={() => setSheet(true)}><PanelRight size={18} /></IconButton>
       </div>
       <div className="agent-main">
         <Chat key={full} agentId={agent.id} name={agent.displayName} thread={thread} autoFocus

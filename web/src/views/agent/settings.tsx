@@ -1,10 +1,12 @@
 // Who an agent is, how it thinks, and the end of it.
-import { useEffect, useState } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { act, paths, url } from "../../api/client";
 import { store, useGet } from "../../api/store";
 import type { Agent, AgentChange, Model } from "../../api/types";
 import { go } from "../../router";
 import { attempt, Button, Dialog, Input, say, Select, Switch, TextArea } from "../../ui";
+
+const Reach = lazy(() => import("./reach"));
 
 function Destroy({ agent, onClose }: { agent: Agent; onClose: () => void }) {
   const [typed, setTyped] = useState("");
@@ -39,11 +41,11 @@ export function SettingsPanel({ agent }: { agent: Agent }) {
   const changed = Object.keys(draft).length > 0;
   const save = async (change: AgentChange): Promise<void> => {
     setBusy(true);
+    store.put<Agent>(paths.agent(agent.id), (old) => old && { ...old, ...change });
     const done = await attempt("Could not save", () => act.changeAgent(agent.id, change));
     setBusy(false);
-    if (!done) return;
-    setDraft({});
     store.invalidate(paths.agents);
+    if (done) setDraft({});
   };
   const duplicate = (): Promise<boolean> => attempt("Could not duplicate", async () => {
     const copy = await act.duplicateAgent(agent.id);
@@ -69,6 +71,7 @@ export function SettingsPanel({ agent }: { agent: Agent }) {
       <Switch label="Remember harmless things without asking" checked={!!agent.autoApproveMemory}
         hint="Only writes without anything suspicious, and only when nothing untrusted was read. All else still asks."
         onChange={(on) => void save({ autoApproveMemory: on })} />
+      <Suspense fallback={null}><Reach agent={agent} onChange={(change) => void save(change)} /></Suspense>
       <Switch label="Paused" checked={agent.paused} hint="It starts nothing until this is off." onChange={(on) => void save({ paused: on })} />
       <div className="row">
         <Button onClick={() => void duplicate()}>Duplicate</Button>

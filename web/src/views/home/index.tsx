@@ -1,5 +1,5 @@
 // The first look: what waits for you, your agents, and what happened today.
-import { useMemo, useState } from "react";
+import { lazy, Suspense, useMemo, useState } from "react";
 import { Check, Coffee } from "lucide-react";
 import { paths } from "../../api/client";
 import { useGet } from "../../api/store";
@@ -13,6 +13,8 @@ import { Bars } from "../shared/bars";
 import { asked, daysKnown, perDay, runLook, standing, today } from "../shared/runs";
 import { AgentState } from "../shared/state";
 import "./home.css";
+
+const NextWake = lazy(() => import("./next-wake"));
 
 const SHOWN = 6;
 const READ = 200; // runs
@@ -85,6 +87,7 @@ function Agents({ agents }: { agents: Agent[] }) {
               {!!agent.pending && <Badge tone="accent">{plural(agent.pending, "item waits", "items wait")}</Badge>}
               {agent.tokensToday !== undefined && agent.tokensToday > 0 && <span>{tokens(agent.tokensToday)} today</span>}
               {agent.lastRunAt && <span>last ran <Time at={agent.lastRunAt} /></span>}
+              <Suspense fallback={null}><NextWake agent={agent.id} /></Suspense>
             </span>
           </Link>
         </li>
@@ -133,7 +136,7 @@ export function Home() {
       <div className="home-main">
         <Waiting />
         <section aria-labelledby="home-agents">
-          <div className="row row-between home-head"><h2 id="home-agents">Agents</h2><Link to="/wizard" className="button button-plain button-small">New agent</Link></div>
+          <div className="row row-between home-head"><h2 id="home-agents" className="grow">Agents</h2><Link to="/wakes" className="button button-quiet button-small">Wakes</Link><Link to="/wizard" className="button button-plain button-small">New agent</Link></div>
           <Shown of={agents} what="agents">{(data) => <Agents agents={data.agents} />}</Shown>
         </section>
       </div>

@@ -1,0 +1,609 @@
+/* dormouse journal add, journal task add, list, show, set, done, rm, restore.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "cli/cli_int.h"
+#include "cli/columns.h"
+#include "cli/commands_int.h"
+#include "cli/jot.h"
+#include "cli/term.h"
+
+#define LIST_MAX 10000
+
+static void print_text(struct jot *jot, const char *before, struct str text)
+{
+    printf("%s", before);
+    term_text(stdout, arena_printf(&jot->arena, "%.*s", STR_ARG(text)));
+    putchar('\n');
+}
+
+/* ---- add ---- */
+
+static int run_quick(const struct cli_args *args)
+{
+    AUTO_JSON body = json_object_new_object();
+    AUTO_JSON answer = NULL;
+    AUTO_JOT jot;
+    struct json_object *parsed, *task;
+    char when[JOT_WHEN_SIZE];
+    struct str text;
+
+    if (jot_open(&jot, args) < 0)
+        return jot_fail(&jot);
+    text = jot_words(&jot, 0);
+    json_object_object_add(body, "text", json_object_new_string_len(text.p, (int)text.n));
+    json_object_object_add(body, "preview", json_object_new_boolean(cli_has(args, "preview")));
+    if (jot_ask(&jot, "POST", body, &answer, "quick") < 0)
+        return jot_fail(&jot);
+    if (cli_json(args))
+        return jot_print(&jot, json_object_get(answer));
+    parsed = json_find(answer, "parsed");
+    task = json_find(answer, "task");
+    if (task)
+        printf("Added %.*s", STR_ARG(jot_member(task, "id")));
+    else
+        printf("Would add");
+    print_text(&jot, ": ", jot_member(parsed, "title"));
+    if (jot_member(parsed, "due").n)
+        printf("  due       %s\n", jot_when(&jot, jot_member(parsed, "due"), when));
+    if (json_find(parsed, "estimateMinutes"))
+        printf("  takes     %s\n",
+               jot_span(json_object_get_int64(json_find(parsed, "estimateMinutes")) * 60000, when));
+    if (jot_member(parsed, "priority").n)
+        print_text(&jot, "  priority  ", jot_member(parsed, "priority"));
+    if (jot_member(parsed, "category").n)
+        print_text(&jot, "  category  ", jot_member(parsed, "category"));
+    for (size_t i = 0;
+         json_find(parsed, "labels") && i < json_object_array_length(json_find(parsed, "labels"));
+         i++)
+        print_text(&jot, "  label     ",
+                   json_str(json_object_array_get_idx(json_find(parsed, "labels"), i)));
+    return CLI_DONE;
+}
+
+static const struct cli_option quick_options[] = {
+    { .name = "preview", .help = "only say what was understood" },
+    { .name = NULL },
+};
+
+const struct cli_command cli_cmd_journal_add = {
+    .name = "journal add",
+    .operands = "WORD...",
+    .summary = "Adds a task from plain words",
+    .details = "Days, times, how long it takes, #labels, @category and !priority are understood "
+               "wherever they stand; the rest is the title:\n\n"
+               "  dormouse journal add \"Fix fence tomorrow 2h #home\"",
+    .options = quick_options,
+    .operands_min = 1,
+    .operands_max = -1,
+    .run = run_quick,
+};
+
+#define TASK_OPTIONS                                                                               \
+    { .name = "due", .value = "DAY", .help = "2026-02-18, tomorrow, friday 16:00; none" },         \
+        { .name = "priority",                                                                      \
+          .value = "P",                                                                            \
+          .help = "P0 (first) to P3",                                                              \
+          .choices = "P0 P1 P2 P3" },                                                              \
+        { .name = "status",                                                                        \
+          .value = "STATUS",                                                                       \
+          .help = "how it stands",                                                                 \
+          .choices = "OPEN GROOMED IN_PROGRESS BLOCKED ON_HOLD DONE REJECTED" },                   \
+        { .name = "category", .value = "CATEGORY", .help = "its name or id; none" },               \
+        { .name = "label",                                                                         \
+          .value = "LABEL",                                                                        \
+          .help = "made when it is new; none",                                                     \
+          .repeats = true },                                                                       \
+        { .name = "estimate", .value = "TIME", .help = "how long it takes: 45m, 2h; none" },       \
+        { .name = "notes", .value = "TEXT", .help = "anything else; none" },                       \
+    {                                                                                              \
+        .name = "language", .value = "TAG", .help = "the language it is in: en, de-CH; none"       \
+    }
+
+static const struct jot_option task_members[] = {
+    { "due", "due", JOT_CLOCK },
+    { "priority", "priority", JOT_TEXT },
+    { "status", "status", JOT_TEXT },
+    { "category", "categoryId", JOT_CATEGORY },
+    { "label", "labels", JOT_LABELS },
+    { "estimate", "estimateMinutes", JOT_MINUTES },
+    { "notes", "notes", JOT_TEXT },
+    { "language", "language", JOT_TEXT },
+    { NULL, NULL, 0 },
+};
+
+static int run_add(const struct cli_args *args)
+{
+    AUTO_JSON body = json_object_new_object();
+    AUTO_JOT jot;
+    struct json_object *answer;
+    struct str title;
+
+    if (jot_open(&jot, args) < 0 || jot_take(&jot, task_members, body) < 0)
+        return jot_fail(&jot);
+    title = jot_words(&jot, 0);
+    json_object_object_add(body, "title", json_object_new_string_len(title.p, (int)title.n));
+    if (jot_ask(&jot, "POST", body, &answer, "tasks") < 0)
+        return jot_fail(&jot);
+    return jot_done(&jot, answer, "Added");
+}
+
+static const struct cli_option add_options[] = {
+    TASK_OPTIONS,
+    { .name = NULL },
+};
+
+const struct cli_command cli_cmd_journal_task_add = {
+    .name = "journal task add",
+    .operands = "TITLE...",
+    .summary = "Adds a task",
+    .options = add_options,
+    .operands_min = 1,
+    .operands_max = -1,
+    .run = run_add,
+};
+
+/* ---- list ---- */
+
+static bool is_overdue(const struct jot *jot, struct json_object *task)
+{
+    struct str due = jot_member(task, "due");
+
+    return due.n >= 10 && !json_find(task, "closedAt") &&
+           str_cmp(str_take(due, 10), str_from(jot->today)) < 0;
+}
+
+static void print_tasks(struct jot *jot, struct json_object *tasks)
+{
+    static const char *const head[] = { "ID", "P", "STATUS", "DUE", "TITLE", NULL };
+    size_t width = jot_id_width(tasks);
+    struct columns columns;
+
+    columns_init(&columns, head);
+    for (size_t i = 0; i < json_object_array_length(tasks); i++) {
+        struct json_object *task = json_object_array_get_idx(tasks, i);
+        char when[JOT_WHEN_SIZE], due[JOT_WHEN_SIZE + 16];
+
+        snprintf(due, sizeof(due), "%s%s", jot_when(jot, jot_member(task, "due"), when),
+                 is_overdue(jot, task) ? " (late)" : "");
+        columns_add(&columns,
+                    (struct str[]){ str_take(jot_member(task, "id"), width),
+                                    jot_member(task, "priority"), jot_member(task, "status"),
+                                    str_from(due), jot_member(task, "title") });
+    }
+    columns_print(&columns, stdout);
+    columns_release(&columns);
+}
+
+static int list_path(struct jot *jot, struct buf *path)
+{
+    static const char *const plain[][2] = { { "status", "status" },
+                                            { "query", "q" },
+                                            { "order", "order" } };
+    static const char *const days[][2] = { { "from", "dueFrom" }, { "to", "dueTo" } };
+    const struct cli_args *args = jot->args;
+    struct str id;
+
+    buf_add_text(path, "tasks");
+    for (size_t i = 0; i < ARRAY_LEN(plain); i++)
+        jot_query(jot, path, plain[i][1], cli_value(args, plain[i][0]));
+    for (size_t i = 0; i < ARRAY_LEN(days); i++) {
+        struct str day;
+
+        if (!cli_value(args, days[i][0]))
+            continue;
+        if (jot_day(jot, cli_value(args, days[i][0]), false, &day) < 0)
+            return -1;
+        jot_query(jot, path, days[i][1], arena_printf(&jot->arena, "%.*s", STR_ARG(day)));
+    }
+    if (cli_value(args, "category")) {
+        if (jot_named(jot, "categories", cli_value(args, "category"), &id) < 0)
+            return -1;
+        jot_query(jot, path, "categoryId", arena_printf(&jot->arena, "%.*s", STR_ARG(id)));
+    }
+    if (cli_value(args, "label")) {
+        if (jot_named(jot, "labels", cli_value(args, "label"), &id) < 0)
+            return -1;
+        jot_query(jot, path, "labelId", arena_printf(&jot->arena, "%.*s", STR_ARG(id)));
+    }
+    if (cli_has(args, "closed") || cli_has(args, "all"))
+        jot_query(jot, path, "closed", cli_has(args, "all") ? "any" : "true");
+    return 0;
+}
+
+static int run_list(const struct cli_args *args)
+{
+    AUTO_BUF path = BUF_INIT(16 * KIB);
+    AUTO_JSON items = NULL;
+    AUTO_JOT jot;
+    int64_t limit = 100;
+    bool more, filtered;
+
+    if (jot_open(&jot, args) < 0 || list_path(&jot, &path) < 0)
+        return jot_fail(&jot);
+    if (cli_value(args, "limit") && (str_to_i64(str_from(cli_value(args, "limit")), &limit) < 0 ||
+                                     limit < 1 || limit > LIST_MAX)) {
+        err_set(&jot.err, ERR_BAD_REQUEST, "--limit must be a number from 1 to %d", LIST_MAX);
+        return jot_fail(&jot);
+    }
+    filtered = strchr(buf_text(&path), '?') != NULL;
+    if (limit < 500)
+        jot_query(&jot, &path, "limit", arena_printf(&jot.arena, "%lld", (long long)limit));
+    if (jot_list(&jot, buf_text(&path), (size_t)limit, &items, &more) < 0)
+        return jot_fail(&jot);
+    for (size_t i = 0; cli_json(args) && i < json_object_array_length(items); i++)
+        cli_print_json(json_object_get(json_object_array_get_idx(items, i)));
+    if (cli_json(args))
+        return CLI_DONE;
+    if (!json_object_array_length(items)) {
+        printf("No tasks%s. `dormouse journal add \"Fix fence tomorrow 2h\"` makes one.\n",
+               filtered ? " that fit" : " yet");
+        return CLI_DONE;
+    }
+    print_tasks(&jot, items);
+    if (more)
+        printf("... and more; --limit N shows them\n");
+    return CLI_DONE;
+}
+
+static const struct cli_option list_options[] = {
+    { .name = "status",
+      .value = "STATUS",
+      .help = "only these",
+      .choices = "OPEN GROOMED IN_PROGRESS BLOCKED ON_HOLD DONE REJECTED" },
+    { .name = "closed", .help = "those that are done or rejected" },
+    { .name = "all", .help = "open and closed ones" },
+    { .name = "category", .value = "CATEGORY", .help = "of one category" },
+    { .name = "label", .value = "LABEL", .help = "with this label" },
+    { .name = "from", .value = "DAY", .help = "due on this day or later" },
+    { .name = "to", .value = "DAY", .help = "due on this day or before" },
+    { .name = "query", .value = "TEXT", .help = "with this in the title" },
+    { .name = "order",
+      .value = "ORDER",
+      .help = "by due day (unless given), priority or last change",
+      .choices = "due priority updated" },
+    { .name = "limit", .value = "N", .help = "at most so many; 100 unless given" },
+    { .name = NULL },
+};
+
+const struct cli_command cli_cmd_journal_task_list = {
+    .name = "journal task list",
+    .operands = "",
+    .summary = "Lists tasks",
+    .details = "With --json each task is a line of its own.",
+    .options = list_options,
+    .run = run_list,
+};
+
+/* ---- show ---- */
+
+static void print_checklists(struct jot *jot, struct json_object *lists)
+{
+    for (size_t i = 0; lists && i < json_object_array_length(lists); i++) {
+        struct json_object *list = json_object_array_get_idx(lists, i);
+        struct json_object *items = json_find(list, "items");
+
+        print_text(jot, "\n", jot_member(list, "title"));
+        for (size_t k = 0; items && k < json_object_array_length(items); k++) {
+            struct json_object *item = json_object_array_get_idx(items, k);
+            bool checked = false;
+
+            json_get_bool(item, "checked", &checked, NULL);
+            printf("  [%s] ", checked ? "x" : " ");
+            term_text(stdout,
+                      arena_printf(&jot->arena, "%.*s", STR_ARG(jot_member(item, "title"))));
+            printf("  %s%.*s%s\n", term_style(stdout, TERM_DIM),
+                   STR_ARG(str_take(jot_member(item, "id"), jot_id_width(items))),
+                   term_style(stdout, TERM_PLAIN));
+        }
+    }
+}
+
+static void print_labels(struct jot *jot, struct json_object *labels)
+{
+    AUTO_BUF names = BUF_INIT(8 * KIB);
+
+    for (size_t i = 0; labels && i < json_object_array_length(labels); i++)
+        buf_printf(&names, "%s%.*s", i ? ", " : "",
+                   STR_ARG(jot_member(json_object_array_get_idx(labels, i), "name")));
+    if (names.n)
+        print_text(jot, "labels    ", buf_str(&names));
+}
+
+static void print_task(struct jot *jot, struct json_object *task)
+{
+    char when[JOT_WHEN_SIZE];
+    int64_t spent = 0, estimate = 0;
+
+    printf("%s", term_style(stdout, TERM_BOLD));
+    print_text(jot, "", jot_member(task, "title"));
+    printf("%s", term_style(stdout, TERM_PLAIN));
+    print_text(jot, "id        ", jot_member(task, "id"));
+    printf("status    %.*s, %.*s\n", STR_ARG(jot_member(task, "status")),
+           STR_ARG(jot_member(task, "priority")));
+    if (jot_member(task, "due").n)
+        printf("due       %s%s\n", jot_when(jot, jot_member(task, "due"), when),
+               is_overdue(jot, task) ? " (late)" : "");
+    if (jot_member(task, "categoryId").n)
+        print_text(jot, "category  ", jot_member(task, "categoryId"));
+    print_labels(jot, json_find(task, "labels"));
+    json_get_i64(task, "estimateMinutes", &estimate, NULL);
+    json_get_i64(task, "timeMs", &spent, NULL);
+    if (estimate)
+        printf("estimate  %s\n", jot_span(estimate * 60000, when));
+    if (spent)
+        printf("spent     %s\n", jot_span(spent, when));
+    if (jot_member(task, "notes").n)
+        print_text(jot, "\n", jot_member(task, "notes"));
+    print_checklists(jot, json_find(task, "checklists"));
+}
+
+static int run_show(const struct cli_args *args)
+{
+    AUTO_JSON answer = NULL;
+    AUTO_JOT jot;
+    struct str id;
+
+    if (jot_open(&jot, args) < 0 || jot_task(&jot, cli_operand(args, 0), &id) < 0 ||
+        jot_ask(&jot, "GET", NULL, &answer, "tasks/%.*s", STR_ARG(id)) < 0)
+        return jot_fail(&jot);
+    if (cli_json(args))
+        return jot_print(&jot, json_object_get(answer));
+    print_task(&jot, answer);
+    return CLI_DONE;
+}
+
+#define TASK_WORDS                                                                                 \
+    "TASK is an id, the beginning of one, or words that stand in the title of one open task only."
+
+const struct cli_command cli_cmd_journal_task_show = {
+    .name = "journal task show",
+    .operands = "TASK",
+    .summary = "Shows a task with its checklists and the time it took",
+    .details = TASK_WORDS,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_show,
+};
+
+/* ---- changing ---- */
+
+static int run_set(const struct cli_args *args)
+{
+    AUTO_JSON body = json_object_new_object();
+    AUTO_JOT jot;
+    struct json_object *answer;
+    struct str id;
+
+    if (jot_open(&jot, args) < 0 || jot_take(&jot, task_members, body) < 0)
+        return jot_fail(&jot);
+    if (cli_value(args, "title"))
+        json_object_object_add(body, "title", json_object_new_string(cli_value(args, "title")));
+    if (!json_object_object_length(body)) {
+        err_set(&jot.err, ERR_BAD_REQUEST, "nothing to change: give --title, --due, --status ...");
+        cli_fail(args, &jot.err);
+        return CLI_USAGE;
+    }
+    if (jot_task(&jot, cli_operand(args, 0), &id) < 0 ||
+        jot_ask(&jot, "PATCH", body, &answer, "tasks/%.*s", STR_ARG(id)) < 0)
+        return jot_fail(&jot);
+    return jot_done(&jot, answer, "Changed");
+}
+
+static const struct cli_option set_options[] = {
+    { .name = "title", .value = "TEXT", .help = "what is to be done" },
+    TASK_OPTIONS,
+    { .name = NULL },
+};
+
+const struct cli_command cli_cmd_journal_task_set = {
+    .name = "journal task set",
+    .operands = "TASK",
+    .summary = "Changes a task",
+    .details = TASK_WORDS " `none` takes a value away.",
+    .options = set_options,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_set,
+};
+
+/* Each of the operands; what was done before a failure stays done, and is said. */
+static int each_task(const struct cli_args *args, const char *method, const char *more,
+                     struct json_object *body, const char *said)
+{
+    AUTO_JOT jot;
+
+    if (jot_open(&jot, args) < 0)
+        return jot_fail(&jot);
+    for (size_t i = 0; i < cli_operand_count(args); i++) {
+        struct json_object *answer = NULL;
+        struct str id;
+
+        if (jot_task(&jot, cli_operand(args, i), &id) < 0 ||
+            jot_ask(&jot, method, body, &answer, "tasks/%.*s%s", STR_ARG(id), more) < 0)
+            return jot_fail(&jot);
+        if (!answer) {
+            answer = json_object_new_object();
+            json_object_object_add(answer, "id", json_object_new_string_len(id.p, (int)id.n));
+        }
+        jot_done(&jot, answer, said);
+    }
+    return CLI_DONE;
+}
+
+static int run_done(const struct cli_args *args)
+{
+    AUTO_JSON body = json_object_new_object();
+
+    json_object_object_add(body, "status", json_object_new_string("DONE"));
+    return each_task(args, "PATCH", "", body, "Done");
+}
+
+const struct cli_command cli_cmd_journal_task_done = {
+    .name = "journal task done",
+    .operands = "TASK...",
+    .summary = "Marks tasks as done",
+    .details = TASK_WORDS,
+    .operands_min = 1,
+    .operands_max = -1,
+    .run = run_done,
+};
+
+static int run_rm(const struct cli_args *args)
+{
+    return each_task(args, "DELETE", "", NULL, "Deleted");
+}
+
+const struct cli_command cli_cmd_journal_task_rm = {
+    .name = "journal task rm",
+    .operands = "TASK...",
+    .summary = "Deletes tasks; `journal task restore` undoes it",
+    .details = TASK_WORDS,
+    .operands_min = 1,
+    .operands_max = -1,
+    .run = run_rm,
+};
+
+static int run_restore(const struct cli_args *args)
+{
+    AUTO_JSON body = json_object_new_object();
+
+    return each_task(args, "POST", "/restore", body, "Restored");
+}
+
+const struct cli_command cli_cmd_journal_task_restore = {
+    .name = "journal task restore",
+    .operands = "ID...",
+    .summary = "Brings deleted tasks back, with their checklists",
+    .operands_min = 1,
+    .operands_max = -1,
+    .run = run_restore,
+};
+
+/* ---- checklists ---- */
+
+/* The checklist of this title; made when there is none. */
+static int open_list(struct jot *jot, struct json_object *task, const char *title,
+                     struct str *ret_id)
+{
+    AUTO_JSON body = json_object_new_object();
+    AUTO_JSON answer = NULL;
+    struct json_object *lists = json_find(task, "checklists");
+
+    for (size_t i = 0; lists && i < json_object_array_length(lists); i++) {
+        struct json_object *list = json_object_array_get_idx(lists, i);
+
+        if (title && !str_eq_nocase(jot_member(list, "title"), str_from(title)))
+            continue;
+        *ret_id = arena_str(&jot->arena, jot_member(list, "id"));
+        return 0;
+    }
+    json_object_object_add(body, "taskId", json_object_get(json_find(task, "id")));
+    json_object_object_add(body, "title", json_object_new_string(title ? title : "Checklist"));
+    if (jot_ask(jot, "POST", body, &answer, "checklists") < 0)
+        return -1;
+    *ret_id = arena_str(&jot->arena, jot_member(answer, "id"));
+    return 0;
+}
+
+static int run_checklist_add(const struct cli_args *args)
+{
+    AUTO_JSON body = json_object_new_object();
+    AUTO_JSON task = NULL;
+    struct json_object *titles = json_object_new_array(), *answer;
+    AUTO_JOT jot;
+    struct str id, list;
+
+    json_object_object_add(body, "titles", titles);
+    for (size_t i = 1; i < cli_operand_count(args); i++)
+        json_object_array_add(titles, json_object_new_string(cli_operand(args, i)));
+    if (jot_open(&jot, args) < 0 || jot_task(&jot, cli_operand(args, 0), &id) < 0 ||
+        jot_ask(&jot, "GET", NULL, &task, "tasks/%.*s", STR_ARG(id)) < 0 ||
+        open_list(&jot, task, cli_value(args, "list"), &list) < 0 ||
+        jot_ask(&jot, "POST", body, &answer, "checklists/%.*s/items", STR_ARG(list)) < 0)
+        return jot_fail(&jot);
+    if (cli_json(args))
+        return jot_print(&jot, answer);
+    printf("Added %zu to the checklist %.*s\n", cli_operand_count(args) - 1, STR_ARG(list));
+    json_object_put(answer);
+    return CLI_DONE;
+}
+
+static const struct cli_option checklist_options[] = {
+    { .name = "list", .value = "TITLE", .help = "which of the task's checklists; made when new" },
+    { .name = NULL },
+};
+
+const struct cli_command cli_cmd_journal_checklist_add = {
+    .name = "journal checklist add",
+    .operands = "TASK ITEM...",
+    .summary = "Adds items to a checklist of a task",
+    .details = TASK_WORDS,
+    .options = checklist_options,
+    .operands_min = 2,
+    .operands_max = -1,
+    .run = run_checklist_add,
+};
+
+static int each_item(const struct cli_args *args, const char *method, struct json_object *body,
+                     const char *said)
+{
+    AUTO_JOT jot;
+
+    if (jot_open(&jot, args) < 0)
+        return jot_fail(&jot);
+    for (size_t i = 0; i < cli_operand_count(args); i++) {
+        struct json_object *answer = NULL;
+
+        if (jot_ask(&jot, method, body, &answer, "checklist-items/%s",
+                    jot_part(&jot, cli_operand(args, i))) < 0)
+            return jot_fail(&jot);
+        if (answer)
+            jot_done(&jot, answer, said);
+        else if (!cli_json(args))
+            printf("%s %s\n", said, cli_operand(args, i));
+    }
+    return CLI_DONE;
+}
+
+static int check(const struct cli_args *args, bool checked)
+{
+    AUTO_JSON body = json_object_new_object();
+
+    json_object_object_add(body, "checked", json_object_new_boolean(checked));
+    return each_item(args, "PATCH", body, checked ? "Checked" : "Unchecked");
+}
+
+static int run_check(const struct cli_args *args)
+{
+    return check(args, true);
+}
+
+static int run_uncheck(const struct cli_args *args)
+{
+    return check(args, false);
+}
+
+static int run_item_rm(const struct cli_args *args)
+{
+    return each_item(args, "DELETE", NULL, "Deleted");
+}
+
+#define ITEM_COMMAND(verb, function, text)                                                         \
+    {                                                                                              \
+        .name = "journal checklist " verb, .operands = "ITEM...", .summary = (text),               \
+        .details = "`dormouse journal task show TASK` shows the ids of items.", .operands_min = 1, \
+        .operands_max = -1, .run = (function),                                                     \
+    }
+
+const struct cli_command cli_cmd_journal_checklist_check =
+    ITEM_COMMAND("check", run_check, "Checks items of a checklist");
+const struct cli_command cli_cmd_journal_checklist_uncheck =
+    ITEM_COMMAND("uncheck", run_uncheck, "Opens checked items again");
+const struct cli_command cli_cmd_journal_checklist_rm =
+    ITEM_COMMAND("rm", run_item_rm, "Deletes items of a checklist");

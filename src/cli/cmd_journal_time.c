@@ -1,0 +1,313 @@
+/* dormouse journal time start, stop, log, list, status: where the hours went.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/json.h>
+#include <stdio.h>
+
+#include "base/limits.h"
+#include "cli/cli_int.h"
+#include "cli/columns.h"
+#include "cli/commands_int.h"
+#include "cli/jot.h"
+#include "cli/term.h"
+
+#define LIST_MAX 10000
+
+static void add_text(struct json_object *body, const char *key, struct str text)
+{
+    if (text.n)
+        json_object_object_add(body, key, json_object_new_string_len(text.p, (int)text.n));
+}
+
+/* What an entry took; up to now when it runs. */
+static int64_t span_of(const struct jot *jot, struct json_object *entry)
+{
+    int64_t from = 0, to = jot->now_ms;
+
+    if (timefmt_parse(jot_member(entry, "startedAt"), &from, NULL) < 0)
+        return 0;
+    if (jot_member(entry, "endedAt").n)
+        timefmt_parse(jot_member(entry, "endedAt"), &to, NULL);
+    return to > from ? to - from : 0;
+}
+
+/* The titles of the tasks of these entries, each asked for once. */
+static struct str title_of(struct jot *jot, struct json_object *known, struct str task_id)
+{
+    const char *id = arena_printf(&jot->arena, "%.*s", STR_ARG(task_id));
+    struct json_object *title = NULL;
+
+    if (!task_id.n)
+        return STR_NONE;
+    if (!json_object_object_get_ex(known, id, &title)) {
+        AUTO_JSON task = NULL;
+        struct err none = ERR_INIT;
+
+        if (jot_ask(jot, "GET", NULL, &task, "tasks/%s?deleted=true", id) < 0)
+            jot->err = none;
+        title = json_object_get(json_find(task, "title"));
+        json_object_object_add(known, id, title);
+    }
+    return json_str(title);
+}
+
+static int say_entry(struct jot *jot, struct json_object *answer, const char *said)
+{
+    AUTO_JSON known = json_object_new_object();
+    struct json_object *entry = json_find(answer, "entry");
+    char span[JOT_WHEN_SIZE];
+    struct str what;
+
+    if (cli_json(jot->args))
+        return jot_print(jot, answer);
+    if (!entry) {
+        printf("No timer runs. `dormouse journal time start TASK` starts one.\n");
+        json_object_put(answer);
+        return CLI_DONE;
+    }
+    what = title_of(jot, known, jot_member(entry, "taskId"));
+    if (!what.n)
+        what = jot_member(entry, "description");
+    printf("%s %s", said, jot_span(span_of(jot, entry), span));
+    if (what.n) {
+        printf(": ");
+        term_text(stdout, arena_printf(&jot->arena, "%.*s", STR_ARG(what)));
+    }
+    putchar('\n');
+    json_object_put(answer);
+    return CLI_DONE;
+}
+
+/* ---- the timer ---- */
+
+static int run_start(const struct cli_args *args)
+{
+    AUTO_JSON body = json_object_new_object();
+    AUTO_JOT jot;
+    struct json_object *answer;
+    struct str id = STR_NONE;
+
+    if (jot_open(&jot, args) < 0 ||
+        (cli_operand_count(args) && jot_task(&jot, cli_operand(args, 0), &id) < 0))
+        return jot_fail(&jot);
+    add_text(body, "taskId", id);
+    add_text(body, "description", str_from(cli_value(args, "description")));
+    if (jot_ask(&jot, "POST", body, &answer, "timer/start") < 0)
+        return jot_fail(&jot);
+    return say_entry(&jot, answer, "Runs since");
+}
+
+static const struct cli_option start_options[] = {
+    { .name = "description", .value = "TEXT", .help = "what is being done" },
+    { .name = NULL },
+};
+
+const struct cli_command cli_cmd_journal_time_start = {
+    .name = "journal time start",
+    .operands = "[TASK]",
+    .summary = "Starts the timer; what ran is stopped",
+    .options = start_options,
+    .operands_max = 1,
+    .run = run_start,
+};
+
+static int run_stop(const struct cli_args *args)
+{
+    AUTO_JSON body = json_object_new_object();
+    AUTO_JOT jot;
+    struct json_object *answer;
+
+    if (jot_open(&jot, args) < 0 || jot_ask(&jot, "POST", body, &answer, "timer/stop") < 0)
+        return jot_fail(&jot);
+    return say_entry(&jot, answer, "Stopped after");
+}
+
+const struct cli_command cli_cmd_journal_time_stop = {
+    .name = "journal time stop",
+    .operands = "",
+    .summary = "Stops the timer",
+    .run = run_stop,
+};
+
+static int run_status(const struct cli_args *args)
+{
+    AUTO_JOT jot;
+    struct json_object *answer;
+
+    if (jot_open(&jot, args) < 0 || jot_ask(&jot, "GET", NULL, &answer, "timer") < 0)
+        return jot_fail(&jot);
+    return say_entry(&jot, answer, "Runs since");
+}
+
+const struct cli_command cli_cmd_journal_time_status = {
+    .name = "journal time status",
+    .operands = "",
+    .summary = "Says what the timer counts",
+    .run = run_status,
+};
+
+/* ---- afterwards ---- */
+
+/* --from and --to, or one of them and --for. */
+static int read_span(struct jot *jot, struct json_object *body)
+{
+    const struct cli_args *args = jot->args;
+    const char *from = cli_value(args, "from"), *to = cli_value(args, "to");
+    char begin[TIMEFMT_SIZE], end[TIMEFMT_SIZE];
+    struct str day = STR_NONE;
+    int64_t minutes = 0, at;
+
+    if (cli_value(args, "day") && jot_day(jot, cli_value(args, "day"), false, &day) < 0)
+        return -1;
+    if (cli_value(args, "for") && jot_minutes(jot, cli_value(args, "for"), &minutes) < 0)
+        return -1;
+    if (!minutes && !(from && to))
+        return err_set(&jot->err, ERR_BAD_REQUEST,
+                       "when was it? give --for 45m, or --from 9:00 --to 10:30");
+    if (jot_moment(jot,
+                   to     ? to
+                   : from ? from
+                          : "now",
+                   day, end) < 0 ||
+        jot_moment(jot,
+                   from ? from
+                   : to ? to
+                        : "now",
+                   day, begin) < 0)
+        return -1;
+    if (minutes && !(from && to)) {
+        timefmt_parse(str_from(from ? begin : end), &at, NULL);
+        timefmt_rfc3339(at + (from ? 1 : -1) * minutes * 60000, from ? end : begin);
+    }
+    add_text(body, "startedAt", str_from(begin));
+    add_text(body, "endedAt", str_from(end));
+    return 0;
+}
+
+static const struct jot_option log_members[] = {
+    { "category", "categoryId", JOT_CATEGORY },
+    { "description", "description", JOT_TEXT },
+    { NULL, NULL, 0 },
+};
+
+static int run_log(const struct cli_args *args)
+{
+    AUTO_JSON body = json_object_new_object();
+    AUTO_JOT jot;
+    struct json_object *answer;
+    struct str id = STR_NONE;
+
+    if (jot_open(&jot, args) < 0 ||
+        (cli_operand_count(args) && jot_task(&jot, cli_operand(args, 0), &id) < 0) ||
+        read_span(&jot, body) < 0 || jot_take(&jot, log_members, body) < 0)
+        return jot_fail(&jot);
+    add_text(body, "taskId", id);
+    if (jot_ask(&jot, "POST", body, &answer, "time-entries") < 0)
+        return jot_fail(&jot);
+    return jot_done(&jot, answer, "Logged");
+}
+
+static const struct cli_option log_options[] = {
+    { .name = "from", .value = "TIME", .help = "when it began: 9:00, \"yesterday 9:00\"" },
+    { .name = "to", .value = "TIME", .help = "when it ended; now unless given" },
+    { .name = "for", .value = "LONG", .help = "how long it took: 45m, 2h" },
+    { .name = "day", .value = "DAY", .help = "of the times; today unless given" },
+    { .name = "category", .value = "CATEGORY", .help = "when it is for no task" },
+    { .name = "description", .value = "TEXT", .help = "what was done" },
+    { .name = NULL },
+};
+
+const struct cli_command cli_cmd_journal_time_log = {
+    .name = "journal time log",
+    .operands = "[TASK]",
+    .summary = "Notes time that was spent",
+    .options = log_options,
+    .operands_max = 1,
+    .run = run_log,
+};
+
+/* ---- list ---- */
+
+static void print_entries(struct jot *jot, struct json_object *items)
+{
+    static const char *const head[] = { "ID", "BEGAN", "TOOK", "TASK", "WHAT", NULL };
+    AUTO_JSON known = json_object_new_object();
+    size_t width = jot_id_width(items);
+    struct columns columns;
+    int64_t all = 0;
+    char span[JOT_WHEN_SIZE];
+
+    columns_init(&columns, head);
+    for (size_t i = 0; i < json_object_array_length(items); i++) {
+        struct json_object *entry = json_object_array_get_idx(items, i);
+        char when[JOT_WHEN_SIZE];
+        int64_t ms = span_of(jot, entry);
+
+        all += ms;
+        columns_add(
+            &columns,
+            (struct str[]){ str_take(jot_member(entry, "id"), width),
+                            str_from(jot_clock(jot, jot_member(entry, "startedAt"), when)),
+                            str_from(jot_member(entry, "endedAt").n ? jot_span(ms, span) : "runs"),
+                            title_of(jot, known, jot_member(entry, "taskId")),
+                            jot_member(entry, "description") });
+    }
+    columns_print(&columns, stdout);
+    columns_release(&columns);
+    printf("%s in all\n", jot_span(all, span));
+}
+
+static int run_list(const struct cli_args *args)
+{
+    static const char *const days[] = { "from", "to" };
+    AUTO_BUF path = BUF_INIT(16 * KIB);
+    AUTO_JSON items = NULL;
+    AUTO_JOT jot;
+    struct str id;
+    bool more;
+
+    buf_add_text(&path, "time-entries?order=newest&limit=1000");
+    if (jot_open(&jot, args) < 0)
+        return jot_fail(&jot);
+    for (size_t i = 0; i < ARRAY_LEN(days); i++) {
+        struct str day;
+
+        if (!cli_value(args, days[i]))
+            continue;
+        if (jot_day(&jot, cli_value(args, days[i]), false, &day) < 0)
+            return jot_fail(&jot);
+        jot_query(&jot, &path, days[i], arena_printf(&jot.arena, "%.*s", STR_ARG(day)));
+    }
+    if (cli_value(args, "task")) {
+        if (jot_task(&jot, cli_value(args, "task"), &id) < 0)
+            return jot_fail(&jot);
+        jot_query(&jot, &path, "taskId", arena_printf(&jot.arena, "%.*s", STR_ARG(id)));
+    }
+    if (jot_list(&jot, buf_text(&path), LIST_MAX, &items, &more) < 0)
+        return jot_fail(&jot);
+    for (size_t i = 0; cli_json(args) && i < json_object_array_length(items); i++)
+        cli_print_json(json_object_get(json_object_array_get_idx(items, i)));
+    if (cli_json(args))
+        return CLI_DONE;
+    if (json_object_array_length(items))
+        print_entries(&jot, items);
+    else
+        printf("No time was noted. `dormouse journal time start TASK` starts the timer.\n");
+    return CLI_DONE;
+}
+
+static const struct cli_option list_options[] = {
+    { .name = "task", .value = "TASK", .help = "of one task" },
+    { .name = "from", .value = "DAY", .help = "that began on this day or later" },
+    { .name = "to", .value = "DAY", .help = "that began on this day or before" },
+    { .name = NULL },
+};
+
+const struct cli_command cli_cmd_journal_time_list = {
+    .name = "journal time list",
+    .operands = "",
+    .summary = "Lists the time that was spent, newest first",
+    .options = list_options,
+    .run = run_list,
+};

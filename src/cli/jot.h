@@ -1,0 +1,99 @@
+/* What the journal's commands share: asking the daemon, reading what people type for days, moments
+ * and tasks, and saying them again.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_CLI_JOT_H
+#define DORMOUSE_CLI_JOT_H
+
+#include <json-c/json_object.h>
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/timefmt.h"
+#include "base/zone.h"
+#include "cli/talk.h"
+
+#define JOT_DAY_SIZE  11
+#define JOT_WHEN_SIZE 40
+
+/* One command at work. Everything is in its arena. */
+struct jot {
+    const struct cli_args *args;
+    struct talk *talk;
+    struct zone *zone;
+    struct arena arena;
+    struct err err;
+    int64_t now_ms;
+    char today[JOT_DAY_SIZE];
+};
+void jot_release(struct jot *jot);
+#define AUTO_JOT __attribute__((cleanup(jot_release))) struct jot
+/* -1: jot_fail() says why. */
+int jot_open(struct jot *jot, const struct cli_args *args);
+/* What a command returns then. */
+int jot_fail(struct jot *jot);
+
+/* One request of /api/v1/journal; path as printf, with its parts from jot_part(). body may be NULL.
+ * *ret_answer is to be put. */
+int jot_ask(struct jot *jot, const char *method, struct json_object *body,
+            struct json_object **ret_answer, const char *path, ...)
+    __attribute__((format(printf, 5, 6)));
+/* Text as one segment or value of an address. */
+const char *jot_part(struct jot *jot, const char *text);
+/* Adds ?name=value, or &. */
+void jot_query(struct jot *jot, struct buf *path, const char *name, const char *value);
+/* All pages of a list, up to max items; *ret_items is to be put. *ret_more: there are others. */
+int jot_list(struct jot *jot, const char *path, size_t max, struct json_object **ret_items,
+             bool *ret_more);
+
+/* ---- reading ---- */
+
+/* A task by its id, the beginning of it, or words that only one open task has. */
+int jot_task(struct jot *jot, const char *typed, struct str *ret_id);
+/* A category or label by its id or name. plural: "categories". */
+int jot_named(struct jot *jot, const char *plural, const char *typed, struct str *ret_id);
+/* "today", "tomorrow", "fri", "2026-02-18", "in 3 days", with clock "tomorrow 16:00" too. */
+int jot_day(struct jot *jot, const char *typed, bool clock, struct str *ret_day);
+/* "09:30" (of that day), "2026-02-18T09:30", an RFC 3339 time, "now". */
+int jot_moment(struct jot *jot, const char *typed, struct str day, char ret_text[TIMEFMT_SIZE]);
+/* "90", "90m", "1h30", "1:30": minutes. */
+int jot_minutes(struct jot *jot, const char *typed, int64_t *ret_minutes);
+/* All operands from the i-th on, with spaces. */
+struct str jot_words(struct jot *jot, size_t i);
+
+enum jot_kind {
+    JOT_TEXT = 1,
+    JOT_MINUTES,
+    JOT_DAY,
+    JOT_CLOCK,
+    JOT_MOMENT,
+    JOT_CATEGORY,
+    JOT_TASK,
+    JOT_LABELS
+};
+struct jot_option {
+    const char *option, *member;
+    enum jot_kind kind;
+};
+/* Members from the options that were given (table ends with option NULL); "none" is null. */
+int jot_take(struct jot *jot, const struct jot_option *table, struct json_object *body);
+
+/* ---- saying ---- */
+
+struct str jot_member(struct json_object *object, const char *key);
+/* "today", "tomorrow 16:00", "Fri 20 Feb", "3 days ago". */
+const char *jot_when(struct jot *jot, struct str due, char ret_text[JOT_WHEN_SIZE]);
+/* A moment in local time: "09:30" of today, "Wed 18 Feb 09:30". */
+const char *jot_clock(struct jot *jot, struct str rfc3339, char ret_text[JOT_WHEN_SIZE]);
+/* "1 h 30 min". */
+const char *jot_span(int64_t ms, char ret_text[JOT_WHEN_SIZE]);
+/* How many characters of the ids of these objects tell them apart, 8 at least. */
+size_t jot_id_width(struct json_object *items);
+/* With --json the answer as it is; else "TEXT ID: title". Takes answer. */
+int jot_done(struct jot *jot, struct json_object *answer, const char *text);
+int jot_print(struct jot *jot, struct json_object *answer);
+/* Local day and time of a moment. */
+void jot_local(struct jot *jot, int64_t at_ms, char ret_text[TIMEFMT_SIZE]);
+
+#endif

@@ -1,0 +1,145 @@
+/* The journal as JSON.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "base/json_write.h"
+#include "journal/export.h"
+#include "journal/list.h"
+
+#define PAGE 500
+
+static const struct {
+    const char *name;
+    enum record_type type;
+} types[] = {
+    { "categories", RECORD_CATEGORY },
+    { "labels", RECORD_LABEL },
+    { "tasks", RECORD_TASK },
+    { "checklists", RECORD_CHECKLIST },
+    { "checklistItems", RECORD_CHECKLIST_ITEM },
+    { "timeEntries", RECORD_TIME_ENTRY },
+    { "dayPlans", RECORD_DAY_PLAN },
+    { "dayPlanBlocks", RECORD_DAY_PLAN_BLOCK },
+    { "ratings", RECORD_RATING },
+    { "entries", RECORD_ENTRY },
+    { "attachments", RECORD_ATTACHMENT },
+    { "entryLinks", RECORD_ENTRY_LINK },
+};
+
+static void put_base64(struct json_writer *w, struct str bytes)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    AUTO_BUF out = BUF_INIT(bytes.n * 2 + 8);
+
+    for (size_t i = 0; i < bytes.n; i += 3) {
+        size_t left = bytes.n - i;
+        uint32_t v = (uint32_t)(unsigned char)bytes.p[i] << 16;
+
+        v |= left > 1 ? (uint32_t)(unsigned char)bytes.p[i + 1] << 8 : 0;
+        v |= left > 2 ? (uint32_t)(unsigned char)bytes.p[i + 2] : 0;
+        buf_add_char(&out, digits[v >> 18]);
+        buf_add_char(&out, digits[v >> 12 & 63]);
+        buf_add_char(&out, left > 1 ? digits[v >> 6 & 63] : '=');
+        buf_add_char(&out, left > 2 ? digits[v & 63] : '=');
+    }
+    json_write_str(w, buf_str(&out));
+}
+
+struct writing {
+    struct journal *journal;
+    struct json_writer *w;
+    struct arena *arena; /* of one page */
+    bool attachments;
+};
+
+static int put_content(struct writing *writing, const struct record *record, struct err *err)
+{
+    struct str bytes = STR_NONE;
+    int r;
+
+    if (!writing->attachments)
+        return 0;
+    r = attachment_content(writing->journal, record->id, writing->arena, &bytes, err);
+    if (r < 0)
+        return -1;
+    json_write_key(writing->w, "content");
+    put_base64(writing->w, bytes);
+    return 0;
+}
+
+static void put_labels(struct json_writer *w, const struct record *labels, size_t n)
+{
+    json_write_key(w, "labelIds");
+    json_write_array_begin(w);
+    for (size_t i = 0; i < n; i++)
+        json_write_str(w, labels[i].id);
+    json_write_array_end(w);
+}
+
+static int put_page(struct writing *writing, const struct record *records, size_t n,
+                    struct err *err)
+{
+    struct record **labels = NULL;
+    size_t *counts = NULL;
+    bool tasks = n && records[0].type == RECORD_TASK;
+
+    if (tasks &&
+        task_labels_of(writing->journal, records, n, writing->arena, &labels, &counts, err) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        json_write_object_begin(writing->w);
+        record_write_members(writing->w, &records[i]);
+        if (tasks)
+            put_labels(writing->w, labels[i], counts[i]);
+        if (records[i].type == RECORD_ATTACHMENT && put_content(writing, &records[i], err) < 0)
+            return -1;
+        json_write_object_end(writing->w);
+    }
+    return 0;
+}
+
+static int put_type(struct writing *writing, size_t i, struct err *err)
+{
+    struct record_filter filter = { .type = types[i].type, .limit = PAGE };
+    bool more = true;
+
+    json_write_key(writing->w, types[i].name);
+    json_write_array_begin(writing->w);
+    while (more) {
+        AUTO_ARENA arena = ARENA_INIT;
+        struct record *records;
+        size_t n;
+
+        writing->arena = &arena;
+        if (record_list(writing->journal, &filter, &arena, &records, &n, &more, err) < 0 ||
+            put_page(writing, records, n, err) < 0)
+            return -1;
+        if (n)
+            filter.after = records[n - 1].n;
+        if (writing->w->out->full)
+            return err_set(err, ERR_TOO_LARGE, "the journal is larger than %zu bytes as JSON",
+                           writing->w->out->max);
+    }
+    json_write_array_end(writing->w);
+    return 0;
+}
+
+int export_json(struct journal *journal, bool attachments, struct buf *out, struct err *err)
+{
+    struct json_writer w = JSON_WRITER(out);
+    struct writing writing = { .journal = journal, .w = &w, .attachments = attachments };
+
+    json_write_object_begin(&w);
+    json_write_key(&w, "format");
+    json_write_text(&w, "dormouse-journal");
+    json_write_key(&w, "version");
+    json_write_i64(&w, 1);
+    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+        if (put_type(&writing, i, err) < 0)
+            return -1;
+    json_write_object_end(&w);
+    if (json_write_end(&w) < 0)
+        return err_set(err, ERR_TOO_LARGE, "the journal is larger than %zu bytes as JSON",
+                       out->max);
+    return 0;
+}

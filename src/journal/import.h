@@ -1,0 +1,77 @@
+/* Bringing records in from files that other programs wrote: CSV, todo.txt, Markdown task lists and
+ * iCalendar.
+ *
+ * Reading a file is a pure function of its text: it gives tasks and events, and the problems with
+ * their lines. Each has an id that follows from what the file says, so the same file read twice
+ * makes nothing twice, also when a task was checked off in between.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_JOURNAL_IMPORT_H
+#define DORMOUSE_JOURNAL_IMPORT_H
+
+#include "base/zone.h"
+#include "journal/journal.h"
+
+#define IMPORT_BYTES_MAX    (10 * 1024 * 1024)
+#define IMPORT_RECORDS_MAX  100000
+#define IMPORT_PROBLEMS_MAX 1000 /* kept; all are counted */
+#define IMPORT_LABELS_MAX   20
+#define IMPORT_ITEMS_MAX    500
+
+enum import_format { IMPORT_NONE = 0, IMPORT_CSV, IMPORT_TODOTXT, IMPORT_MARKDOWN, IMPORT_ICS };
+/* "csv", "todotxt", "markdown", "ics". */
+const char *import_format_name(enum import_format format);
+enum import_format import_format_of(struct str name);
+
+struct import_item {
+    struct str title;
+    bool checked;
+};
+/* A task, or an event when begin is set. Texts that are empty are not given. */
+struct import_record {
+    size_t line;
+    struct str id;
+    struct str title, notes, status, priority, due, category;
+    int64_t estimate_min; /* 0: none */
+    struct str *labels;   /* at most IMPORT_LABELS_MAX */
+    size_t label_count;
+    struct import_item *items;
+    size_t item_count, item_room;
+    struct str list_title; /* of its checklist */
+    bool is_event;
+    int64_t begin, end;  /* of an event, ms; end 0: a moment */
+    struct str plan_day; /* of an event that is a block of a day's plan */
+    struct str kind;     /* of one that is an entry: "workout"; or "timeEntry" */
+    struct str task_id;  /* that it belongs to */
+    struct str subtype, unit;
+    double value;
+    bool has_value;
+};
+struct import_problem {
+    size_t line;
+    struct str text;
+};
+struct import {
+    enum import_format format;
+    struct arena *arena;
+    const struct zone *zone; /* of local times; NULL: UTC */
+    struct import_record *records;
+    struct import_problem *problems;
+    size_t count, room, problem_count, problem_room;
+};
+
+/* Reads a whole file; zone is where its reader lives. bad_request when it is not this format at all
+ * (no title column, no VCALENDAR, not UTF-8), too_large beyond the limits. Texts are in arena. */
+int import_read(enum import_format format, struct str text, const struct zone *zone,
+                struct arena *arena, struct import *ret_import, struct err *err);
+
+struct import_result {
+    size_t tasks, events, there, categories; /* there: were made by an earlier import */
+};
+/* Makes records [from, from + count) in this write. Categories and labels that do not exist are
+ * made. */
+int import_apply(struct journal_write *write, const struct import *import, size_t from,
+                 size_t count, struct import_result *result, struct err *err);
+
+#endif

@@ -1,0 +1,33 @@
+/* What the readers of files share.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DORMOUSE_JOURNAL_IMPORT_INT_H
+#define DORMOUSE_JOURNAL_IMPORT_INT_H
+
+#include "journal/import.h"
+
+int import_csv(struct import *import, struct str text, struct err *err);
+int import_todotxt(struct import *import, struct str text, struct err *err);
+int import_markdown(struct import *import, struct str text, struct err *err);
+int import_ics(struct import *import, struct str text, struct err *err);
+
+void import_problem(struct import *import, size_t line, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Keeps the record when it is sound, else says what is wrong with it; too_large beyond the limit.
+ * Its id follows from uid, or from what it says when that is empty. */
+int import_add(struct import *import, struct import_record *record, struct str uid,
+               struct err *err);
+void import_label(struct import *import, struct import_record *record, struct str label);
+void import_add_item(struct import *import, struct import_record *record, struct str title,
+                     bool checked);
+
+/* Each reads what people write for it; false: that is none. Empty texts are no value. */
+bool import_due(struct import *import, struct str text, struct str *ret_due);
+bool import_priority(struct str text, struct str *ret_priority);
+bool import_status(struct str text, struct str *ret_status);
+bool import_minutes(struct str text, int64_t *ret_minutes);
+/* A line without its end; false after the last. */
+bool import_line(struct str *rest, struct str *ret_line);
+
+#endif

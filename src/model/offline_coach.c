@@ -1,0 +1,356 @@
+/* The coach: the time of a workout that was logged, for the task that it belongs to.
+ *
+ *   round 0   which task fits its title, or else its kind; what time is logged already
+ *   round 1   asks which task is meant, or how long it took; logs what needs no question
+ *   round 2   logs with the answers
+ *
+ * Logging asks the person by itself. What has its time already is left alone: being woken twice for
+ * one workout logs it once.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "base/json.h"
+#include "base/json_write.h"
+#include "base/timefmt.h"
+#include "base/utf8.h"
+#include "model/offline_wake_int.h"
+
+#define ARGS_MAX    (32u << 10)
+#define CHOICES_MAX 9
+#define LONGEST_MS  (INT64_C(24) * 3600 * 1000)
+
+/* A workout as it stands in the wake, and what is known about it in this round. */
+struct session {
+    const struct offline_change *workout;
+    struct str title, kind;
+    int64_t at, length_ms; /* 0: nobody said */
+    bool logged;
+    struct json_object *candidates;
+    bool sure, any;  /* one task fits; some do */
+    size_t question; /* of round 1, from 0, where there are some */
+};
+
+static struct str member(struct json_object *json, const char *name)
+{
+    return json_str(json_find(json, name));
+}
+
+static void read_session(const struct offline_change *workout, struct session *ret_session)
+{
+    int64_t length = 0, at = 0;
+
+    (void)json_get_i64(workout->json, "durationMs", &length, NULL);
+    if (timefmt_parse(member(workout->json, "at"), &at, NULL) < 0)
+        at = 0;
+    *ret_session = (struct session){ .workout = workout,
+                                     .title = member(workout->json, "title"),
+                                     .kind = member(workout->json, "subtype"),
+                                     .at = at,
+                                     .length_ms = length > 0 && length <= LONGEST_MS ? length : 0 };
+}
+
+static const char *name_of(const struct session *session, struct arena *arena)
+{
+    struct str name = session->title.n ? session->title : session->kind;
+
+    return name.n ? arena_copy(arena, name.p, name.n) : "workout";
+}
+
+/* ---- round 0 ---- */
+
+static void call_resolve(struct offline_turn *turn, struct str words)
+{
+    AUTO_BUF json = BUF_INIT(ARGS_MAX);
+    struct json_writer w = JSON_WRITER(&json);
+
+    json_write_object_begin(&w);
+    json_write_key(&w, "reference");
+    json_write_str(&w, str_take(words, 500));
+    json_write_object_end(&w);
+    offline_call_json(turn, offline_tool(turn, "resolve_task_reference"), buf_str(&json));
+}
+
+/* How many resolve calls a session takes. */
+static size_t references(const struct session *session)
+{
+    return session->title.n && session->kind.n ? 2 : 1;
+}
+
+static void look_up(struct offline_turn *turn, const struct session *sessions, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        call_resolve(turn, str_from(name_of(&sessions[i], turn->arena)));
+        if (references(&sessions[i]) == 2)
+            call_resolve(turn, sessions[i].kind);
+    }
+    if (offline_tool(turn, "list_time_entries"))
+        offline_call_json(turn, offline_tool(turn, "list_time_entries"), STR("{\"limit\":200}"));
+}
+
+/* ---- what came of it ---- */
+
+static bool is_logged(const struct offline_result *time, struct str id)
+{
+    struct json_object *list = time ? json_find(time->json, "timeEntries") : NULL;
+
+    if (!json_object_is_type(list, json_type_array))
+        return false;
+    for (size_t i = 0; i < json_object_array_length(list); i++)
+        if (str_eq(member(json_object_array_get_idx(list, i), "sourceEntryId"), id))
+            return true;
+    return false;
+}
+
+static void take_candidates(struct session *session, const struct offline_result *found)
+{
+    struct json_object *list = found ? json_find(found->json, "candidates") : NULL;
+    bool ambiguous = true;
+
+    if (!json_object_is_type(list, json_type_array) || !json_object_array_length(list))
+        return;
+    (void)json_get_bool(found->json, "ambiguous", &ambiguous, NULL);
+    session->candidates = list;
+    session->any = true;
+    session->sure = !ambiguous;
+}
+
+/* The title's tasks count before the kind's. */
+static void take_results(struct offline_turn *turn, struct session *sessions, size_t n)
+{
+    const struct offline_result *time = offline_result_nth(turn, "list_time_entries", 0);
+    size_t at = 0, question = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct session *s = &sessions[i];
+
+        take_candidates(s, offline_result_nth(turn, "resolve_task_reference", at));
+        if (!s->any && references(s) == 2)
+            take_candidates(s, offline_result_nth(turn, "resolve_task_reference", at + 1));
+        at += references(s);
+        s->logged = is_logged(time, s->workout->id);
+        s->question = question;
+        if (!s->logged)
+            question += (size_t)(s->any && !s->sure) + (size_t)!s->length_ms;
+    }
+}
+
+/* ---- asking ---- */
+
+static void ask_task(struct offline_turn *turn, const struct session *session)
+{
+    AUTO_BUF json = BUF_INIT(ARGS_MAX);
+    struct json_writer w = JSON_WRITER(&json);
+    size_t n = json_object_array_length(session->candidates);
+
+    json_write_object_begin(&w);
+    json_write_key(&w, "question");
+    json_write_text(&w, arena_printf(turn->arena, "Which task does the workout \"%s\" belong to?",
+                                     name_of(session, turn->arena)));
+    json_write_key(&w, "choices");
+    json_write_array_begin(&w);
+    for (size_t i = 0; i < n && i < CHOICES_MAX; i++) {
+        struct str title = member(json_object_array_get_idx(session->candidates, i), "title");
+
+        json_write_text(
+            &w, arena_printf(turn->arena, "%zu. %.*s", i + 1, STR_ARG(utf8_truncate(title, 180))));
+    }
+    json_write_text(&w, "None of these");
+    json_write_array_end(&w);
+    json_write_object_end(&w);
+    offline_call_json(turn, offline_tool(turn, "ask_user"), buf_str(&json));
+}
+
+static void ask_length(struct offline_turn *turn, const struct session *session)
+{
+    AUTO_BUF json = BUF_INIT(ARGS_MAX);
+    struct json_writer w = JSON_WRITER(&json);
+
+    json_write_object_begin(&w);
+    json_write_key(&w, "question");
+    json_write_text(&w, arena_printf(turn->arena,
+                                     "How long did the workout \"%s\" take? Say it as "
+                                     "\"45 minutes\" or \"1h30m\".",
+                                     name_of(session, turn->arena)));
+    json_write_object_end(&w);
+    offline_call_json(turn, offline_tool(turn, "ask_user"), buf_str(&json));
+}
+
+/* False: nothing has to be asked. */
+static bool ask(struct offline_turn *turn, const struct session *session)
+{
+    bool task = session->any && !session->sure, length = !session->length_ms;
+
+    if (task)
+        ask_task(turn, session);
+    if (length)
+        ask_length(turn, session);
+    return task || length;
+}
+
+static struct str answer(const struct offline_turn *turn, size_t question)
+{
+    const struct offline_result *result = offline_result_nth(turn, "ask_user", question);
+
+    return result && !result->failed ? str_trim(member(result->json, "answer")) : STR_NONE;
+}
+
+/* "2. Running", "2", or a title that only one has. Empty: none of these. */
+static struct str chosen(const struct session *session, struct str said)
+{
+    size_t n = json_object_array_length(session->candidates), number = 0, fitting = 0;
+    struct str id = STR_NONE;
+
+    while (number < said.n && said.p[number] >= '0' && said.p[number] <= '9')
+        number++;
+    if (number == 1 && (said.n == 1 || said.p[1] == '.')) {
+        number = (size_t)(said.p[0] - '0');
+        return number >= 1 && number <= n
+                   ? member(json_object_array_get_idx(session->candidates, number - 1), "taskId")
+                   : STR_NONE;
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct json_object *item = json_object_array_get_idx(session->candidates, i);
+
+        if (!str_eq_nocase(member(item, "title"), said))
+            continue;
+        id = member(item, "taskId");
+        fitting++;
+    }
+    return fitting == 1 ? id : STR_NONE;
+}
+
+/* ---- logging ---- */
+
+static void put(struct json_writer *w, const char *key, struct str text)
+{
+    if (!text.n)
+        return;
+    json_write_key(w, key);
+    json_write_str(w, text);
+}
+
+/* A workout is noted when it begins or when it is over: where it would end in the future, it has
+ * just ended. */
+static void log_time(struct offline_turn *turn, const struct session *session, struct str task,
+                     int64_t length_ms)
+{
+    AUTO_BUF json = BUF_INIT(ARGS_MAX);
+    struct json_writer w = JSON_WRITER(&json);
+    int64_t at = session->at > 0 ? session->at : turn->now_ms;
+    int64_t start = at + length_ms > turn->now_ms ? at - length_ms : at;
+    char from[TIMEFMT_SIZE], to[TIMEFMT_SIZE];
+
+    timefmt_rfc3339(start, from);
+    timefmt_rfc3339(start + length_ms, to);
+    json_write_object_begin(&w);
+    put(&w, "taskId", task);
+    if (!task.n)
+        put(&w, "categoryId", member(session->workout->json, "categoryId"));
+    put(&w, "startedAt", str_from(from));
+    put(&w, "endedAt", str_from(to));
+    put(&w, "description", str_from(name_of(session, turn->arena)));
+    put(&w, "sourceEntryId", session->workout->id);
+    json_write_object_end(&w);
+    offline_call_json(turn, offline_tool(turn, "create_retrospective_time_entry"), buf_str(&json));
+}
+
+static struct str first_task(const struct session *session)
+{
+    return session->any ? member(json_object_array_get_idx(session->candidates, 0), "taskId")
+                        : STR_NONE;
+}
+
+static void ask_or_log(struct offline_turn *turn, const struct session *sessions, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (sessions[i].logged)
+            offline_say(turn, "The time of \"%s\" is logged already.\n",
+                        name_of(&sessions[i], turn->arena));
+        else if (!ask(turn, &sessions[i]))
+            log_time(turn, &sessions[i], first_task(&sessions[i]), sessions[i].length_ms);
+    }
+}
+
+static void log_answered(struct offline_turn *turn, const struct session *sessions, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct session *s = &sessions[i];
+        bool which = s->any && !s->sure;
+        struct str task = which ? chosen(s, answer(turn, s->question)) : first_task(s);
+        int64_t length = s->length_ms;
+
+        if (s->logged || (!which && s->length_ms))
+            continue;
+        if (which && !answer(turn, s->question).n) {
+            offline_say(turn, "Nobody said which task is meant, so I logged nothing.\n");
+            continue;
+        }
+        if (!length)
+            length = offline_minutes(answer(turn, s->question + (which ? 1 : 0))) * 60000;
+        if (length > 0 && length <= LONGEST_MS)
+            log_time(turn, s, task, length);
+        else
+            offline_say(turn, "I did not understand how long \"%s\" took, so I logged nothing.\n",
+                        name_of(s, turn->arena));
+    }
+}
+
+/* ---- telling ---- */
+
+static void tell(struct offline_turn *turn)
+{
+    size_t logged = 0;
+
+    for (size_t i = 0; i < turn->result_count; i++) {
+        const struct offline_result *result = &turn->results[i];
+
+        if (result->failed)
+            offline_report_failure(turn, result);
+        else
+            logged += str_is(result->tool, "create_retrospective_time_entry");
+    }
+    if (logged)
+        offline_say(turn, "I logged the time of %zu workout%s.", logged, logged == 1 ? "" : "s");
+}
+
+static bool any_failed(const struct offline_turn *turn)
+{
+    for (size_t i = 0; i < turn->result_count; i++)
+        if (turn->results[i].failed)
+            return true;
+    return false;
+}
+
+static bool has_tools(struct offline_turn *turn)
+{
+    if (!offline_tool(turn, "resolve_task_reference"))
+        offline_lacks(turn, "find the task", "resolve_task_reference");
+    else if (!offline_tool(turn, "ask_user"))
+        offline_lacks(turn, "ask which task is meant", "ask_user");
+    else
+        return true;
+    return false;
+}
+
+void offline_log_workouts(struct offline_turn *turn, const struct offline_wake *wake)
+{
+    struct session sessions[OFFLINE_CHANGES_MAX];
+    size_t n = 0;
+
+    for (size_t i = 0; i < wake->n; i++)
+        if (offline_is_workout(&wake->changes[i]))
+            read_session(&wake->changes[i], &sessions[n++]);
+    if (!has_tools(turn))
+        return;
+    if (turn->round == 0) {
+        look_up(turn, sessions, n);
+        return;
+    }
+    take_results(turn, sessions, n);
+    if (turn->round == 1 && !any_failed(turn))
+        ask_or_log(turn, sessions, n);
+    else if (turn->round == 2 && offline_result_nth(turn, "ask_user", 0))
+        log_answered(turn, sessions, n);
+    if (!turn->call_count)
+        tell(turn);
+}

@@ -1,0 +1,416 @@
+/* The planner: what is open in a task that is done, and a plan for the day.
+ *
+ * A day is planned by a plain rule: what is due or pinned first, then by priority; each task gets
+ * its estimate (half an hour without one) between nine and six, where nothing is planned yet.
+ *
+ *   round 0   the plan, and tasks that are due and open
+ *   round 1   blocks, which the person is asked about
+ *   round 2   a report of what came of it
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <time.h>
+
+#include "base/json.h"
+#include "base/json_write.h"
+#include "base/timefmt.h"
+#include "base/utf8.h"
+#include "model/offline_wake_int.h"
+
+#define ARGS_MAX      (64u << 10)
+#define REPORT_MAX    (16u << 10)
+#define BLOCKS_MAX    6
+#define TAKEN_MAX     200
+#define DAY_BEGINS    9 /* o'clock */
+#define DAY_ENDS      18
+#define STEP_MS       (INT64_C(15) * 60000)
+#define PAUSE_MS      (INT64_C(15) * 60000)
+#define MINUTES_PLAIN 30
+#define MINUTES_MOST  120
+
+static struct str member(struct json_object *json, const char *name)
+{
+    return json_str(json_find(json, name));
+}
+
+static struct json_object *list_in(const struct offline_result *result, const char *name)
+{
+    struct json_object *list = result ? json_find(result->json, name) : NULL;
+
+    return json_object_is_type(list, json_type_array) ? list : NULL;
+}
+
+static size_t length(struct json_object *list)
+{
+    return list ? json_object_array_length(list) : 0;
+}
+
+/* ---- a task is done ---- */
+
+static size_t open_items(struct json_object *checklists)
+{
+    size_t open = 0;
+
+    for (size_t i = 0; i < length(checklists); i++) {
+        struct json_object *items = json_find(json_object_array_get_idx(checklists, i), "items");
+
+        for (size_t k = 0; json_object_is_type(items, json_type_array) && k < length(items); k++) {
+            bool checked = false;
+
+            (void)json_get_bool(json_object_array_get_idx(items, k), "checked", &checked, NULL);
+            open += !checked;
+        }
+    }
+    return open;
+}
+
+static void call_with_id(struct offline_turn *turn, const char *tool, const char *key,
+                         struct str id, const char *more)
+{
+    AUTO_BUF json = BUF_INIT(ARGS_MAX);
+    struct json_writer w = JSON_WRITER(&json);
+
+    json_write_object_begin(&w);
+    json_write_key(&w, key);
+    json_write_str(&w, id);
+    if (more) {
+        json_write_key(&w, more);
+        json_write_bool(&w, true);
+    }
+    json_write_object_end(&w);
+    offline_call_json(turn, offline_tool(turn, tool), buf_str(&json));
+}
+
+static void carry(struct offline_turn *turn)
+{
+    for (size_t i = 0; i < turn->result_count; i++) {
+        const struct offline_result *task = &turn->results[i];
+        struct json_object *is = json_find(task->json, "task");
+
+        if (!str_is(task->tool, "read_task") || task->failed)
+            continue;
+        if (open_items(list_in(task, "checklists")))
+            call_with_id(turn, "create_follow_up_task", "sourceTaskId", member(is, "id"),
+                         "carryOverOpenChecklistItems");
+        else
+            offline_say(turn, "Nothing is left open in \"%.*s\".\n",
+                        STR_ARG(utf8_truncate(member(is, "title"), 200)));
+    }
+}
+
+/* What came of calls of one tool; failures as they are. */
+static void tell_carried(struct offline_turn *turn)
+{
+    for (size_t i = 0; i < turn->result_count; i++) {
+        const struct offline_result *result = &turn->results[i];
+        int64_t moved = 0;
+
+        if (result->failed) {
+            offline_report_failure(turn, result);
+        } else if (str_is(result->tool, "create_follow_up_task")) {
+            (void)json_get_i64(result->json, "movedItems", &moved, NULL);
+            offline_say(
+                turn, "I carried %lld open item%s into \"%.*s\".\n", (long long)moved,
+                moved == 1 ? "" : "s",
+                STR_ARG(utf8_truncate(member(json_find(result->json, "task"), "title"), 200)));
+        }
+    }
+}
+
+void offline_carry_over(struct offline_turn *turn, const struct offline_wake *wake)
+{
+    if (!offline_tool(turn, "read_task")) {
+        offline_lacks(turn, "look at the task", "read_task");
+        return;
+    }
+    for (size_t i = 0; turn->round == 0 && i < wake->n; i++)
+        if (offline_is_done_task(&wake->changes[i]))
+            call_with_id(turn, "read_task", "taskId", wake->changes[i].id, NULL);
+    if (turn->round == 1)
+        carry(turn);
+    if (turn->round > 0 && !turn->call_count)
+        tell_carried(turn);
+}
+
+/* a: task */
+void offline_conclude(struct offline_turn *turn)
+{
+    struct str words = offline_task_words(turn->match.cap[0]);
+    struct offline_arg args[] = { { .names = NULL } };
+    const struct offline_result *result;
+    int64_t moved = 0;
+
+    if (!offline_with_task(turn, words, "conclude_task_with_rollover", args, ARRAY_LEN(args)))
+        return;
+    result = offline_result_of(turn, "conclude_task_with_rollover");
+    (void)json_get_i64(result->json, "movedItems", &moved, NULL);
+    offline_say(turn, "\"%.*s\" is done.", STR_ARG(words));
+    if (moved)
+        offline_say(turn, " %lld open item%s went into a task that follows.", (long long)moved,
+                    moved == 1 ? "" : "s");
+}
+
+/* ---- the day ---- */
+
+struct span {
+    int64_t from, to;
+};
+
+struct day {
+    struct span taken[TAKEN_MAX];
+    size_t taken_count;
+    int64_t from, to; /* what is left of the working day */
+    struct {
+        struct str id, title, category;
+        struct span when;
+    } blocks[BLOCKS_MAX];
+    size_t count, left_out;
+};
+
+static int64_t hour_of_today(int64_t now_ms, int hour)
+{
+    time_t now = (time_t)(now_ms / 1000);
+    struct tm day;
+
+    localtime_r(&now, &day);
+    day.tm_hour = hour;
+    day.tm_min = 0;
+    day.tm_sec = 0;
+    day.tm_isdst = -1;
+    return (int64_t)mktime(&day) * 1000;
+}
+
+static void take_spans(struct day *day, struct json_object *list)
+{
+    for (size_t i = 0; i < length(list) && day->taken_count < TAKEN_MAX; i++) {
+        struct json_object *item = json_object_array_get_idx(list, i);
+        struct span span;
+
+        if (timefmt_parse(member(item, "startTime"), &span.from, NULL) == 0 &&
+            timefmt_parse(member(item, "endTime"), &span.to, NULL) == 0)
+            day->taken[day->taken_count++] = span;
+    }
+}
+
+/* The first time from which so long is free; 0: there is none. */
+static int64_t free_from(const struct day *day, int64_t ms)
+{
+    int64_t at = day->from;
+    bool moved = true;
+
+    while (moved && at + ms <= day->to) {
+        moved = false;
+        for (size_t i = 0; i < day->taken_count; i++) {
+            if (at < day->taken[i].to && at + ms > day->taken[i].from) {
+                at = day->taken[i].to + PAUSE_MS;
+                moved = true;
+            }
+        }
+    }
+    return at + ms <= day->to ? at : 0;
+}
+
+static bool is_planned(const struct day *day, struct json_object *blocks, struct str task)
+{
+    for (size_t i = 0; i < day->count; i++)
+        if (str_eq(day->blocks[i].id, task))
+            return true;
+    for (size_t i = 0; i < length(blocks); i++)
+        if (str_eq(member(json_object_array_get_idx(blocks, i), "taskId"), task))
+            return true;
+    return false;
+}
+
+static void place(struct day *day, struct json_object *blocks, struct json_object *task)
+{
+    struct str id = member(task, "id");
+    int64_t minutes = 0, at;
+
+    if (!id.n || is_planned(day, blocks, id))
+        return;
+    (void)json_get_i64(task, "estimateMinutes", &minutes, NULL);
+    minutes = minutes <= 0 ? MINUTES_PLAIN : minutes < MINUTES_MOST ? minutes : MINUTES_MOST;
+    at = day->count < BLOCKS_MAX ? free_from(day, minutes * 60000) : 0;
+    if (!at || day->taken_count == TAKEN_MAX) {
+        day->left_out++;
+        return;
+    }
+    day->taken[day->taken_count++] = (struct span){ at, at + minutes * 60000 };
+    day->blocks[day->count].id = id;
+    day->blocks[day->count].title = member(task, "title");
+    day->blocks[day->count].category = member(task, "categoryId");
+    day->blocks[day->count++].when = (struct span){ at, at + minutes * 60000 };
+}
+
+static void lay_out(struct offline_turn *turn, struct day *ret_day)
+{
+    const struct offline_result *plan = offline_result_of(turn, "get_or_create_day_plan");
+    struct json_object *blocks = list_in(plan, "blocks");
+    int64_t soon = (turn->now_ms + STEP_MS - 1) / STEP_MS * STEP_MS;
+
+    *ret_day = (struct day){ .from = hour_of_today(turn->now_ms, DAY_BEGINS),
+                             .to = hour_of_today(turn->now_ms, DAY_ENDS) };
+    if (soon > ret_day->from)
+        ret_day->from = soon;
+    take_spans(ret_day, blocks);
+    take_spans(ret_day, list_in(plan, "busy"));
+    for (size_t k = 0; k < 2; k++) {
+        struct json_object *tasks =
+            list_in(offline_result_nth(turn, "list_tasks_in_scope", k), "tasks");
+
+        for (size_t i = 0; i < length(tasks); i++)
+            place(ret_day, blocks, json_object_array_get_idx(tasks, i));
+    }
+}
+
+static void look_at_day(struct offline_turn *turn)
+{
+    const struct model_tool *tasks = offline_tool(turn, "list_tasks_in_scope");
+    char today[OFFLINE_DAY_SIZE];
+
+    offline_day(turn, 0, today);
+    offline_call_json(turn, offline_tool(turn, "get_or_create_day_plan"),
+                      str_from(arena_printf(turn->arena, "{\"planDate\":\"%s\"}", today)));
+    offline_call_json(
+        turn, tasks,
+        str_from(
+            arena_printf(turn->arena, "{\"dueTo\":\"%s\",\"order\":\"due\",\"limit\":20}", today)));
+    offline_call_json(turn, tasks, STR("{\"order\":\"priority\",\"limit\":20}"));
+}
+
+static void propose(struct offline_turn *turn, const struct day *day)
+{
+    AUTO_BUF json = BUF_INIT(ARGS_MAX);
+    struct json_writer w = JSON_WRITER(&json);
+    char text[TIMEFMT_SIZE];
+
+    offline_day(turn, 0, text);
+    json_write_object_begin(&w);
+    json_write_key(&w, "planDate");
+    json_write_text(&w, text);
+    json_write_key(&w, "upserts");
+    json_write_array_begin(&w);
+    for (size_t i = 0; i < day->count; i++) {
+        json_write_object_begin(&w);
+        json_write_key(&w, "taskId");
+        json_write_str(&w, day->blocks[i].id);
+        if (day->blocks[i].category.n) {
+            json_write_key(&w, "categoryId");
+            json_write_str(&w, day->blocks[i].category);
+        }
+        timefmt_rfc3339(day->blocks[i].when.from, text);
+        json_write_key(&w, "startTime");
+        json_write_text(&w, text);
+        timefmt_rfc3339(day->blocks[i].when.to, text);
+        json_write_key(&w, "endTime");
+        json_write_text(&w, text);
+        json_write_object_end(&w);
+    }
+    json_write_array_end(&w);
+    json_write_object_end(&w);
+    offline_call_json(turn, offline_tool(turn, "upsert_day_plan_blocks"), buf_str(&json));
+}
+
+static void write_clock(struct buf *out, int64_t ms)
+{
+    time_t at = (time_t)(ms / 1000);
+    struct tm local;
+
+    localtime_r(&at, &local);
+    buf_printf(out, "%02d:%02d", local.tm_hour, local.tm_min);
+}
+
+static void write_day(struct offline_turn *turn, const struct day *day, struct buf *out)
+{
+    const struct offline_result *done = offline_result_of(turn, "upsert_day_plan_blocks");
+    size_t planned = length(list_in(offline_result_of(turn, "get_or_create_day_plan"), "blocks"));
+
+    if (planned)
+        buf_printf(out, "%zu block%s stood in the plan already.\n", planned,
+                   planned == 1 ? "" : "s");
+    if (!day->count && !planned)
+        buf_add_text(out, "No task is open for today.\n");
+    if (done && done->failed)
+        buf_add_text(out, "These blocks were proposed and not taken:\n");
+    for (size_t i = 0; i < day->count; i++) {
+        buf_add_text(out, "- ");
+        write_clock(out, day->blocks[i].when.from);
+        buf_add_text(out, " to ");
+        write_clock(out, day->blocks[i].when.to);
+        buf_printf(out, " %.*s\n", STR_ARG(utf8_truncate(day->blocks[i].title, 200)));
+    }
+    if (day->left_out)
+        buf_printf(out, "%zu more task%s did not fit.\n", day->left_out,
+                   day->left_out == 1 ? "" : "s");
+    buf_add_text(out, "Made by rules, not by a language model: what is due first, then by "
+                      "priority.\n");
+}
+
+static void report_day(struct offline_turn *turn, const struct day *day)
+{
+    AUTO_BUF text = BUF_INIT(REPORT_MAX);
+    AUTO_BUF json = BUF_INIT(ARGS_MAX);
+    struct json_writer w = JSON_WRITER(&json);
+    char today[OFFLINE_DAY_SIZE];
+
+    offline_day(turn, 0, today);
+    write_day(turn, day, &text);
+    if (!offline_tool(turn, "write_report")) {
+        offline_say(turn, "%s", buf_text(&text));
+        return;
+    }
+    json_write_object_begin(&w);
+    json_write_key(&w, "title");
+    json_write_text(&w, arena_printf(turn->arena, "Plan for %s", today));
+    json_write_key(&w, "text");
+    json_write_str(&w, buf_str(&text));
+    json_write_key(&w, "sources");
+    json_write_raw(&w, str_from(arena_printf(
+                           turn->arena, "[{\"type\":\"journal\",\"id\":\"dayplan-%s\"}]", today)));
+    json_write_object_end(&w);
+    offline_call_json(turn, offline_tool(turn, "write_report"), buf_str(&json));
+}
+
+static bool can_plan(struct offline_turn *turn)
+{
+    static const char *const needs[] = { "get_or_create_day_plan", "list_tasks_in_scope",
+                                         "upsert_day_plan_blocks" };
+
+    for (size_t i = 0; i < ARRAY_LEN(needs); i++) {
+        if (!offline_tool(turn, needs[i])) {
+            offline_lacks(turn, "plan a day", needs[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+void offline_plan_day(struct offline_turn *turn)
+{
+    const struct offline_result *wrote = offline_result_of(turn, "write_report");
+    struct day day;
+
+    if (!can_plan(turn))
+        return;
+    if (turn->round == 0) {
+        look_at_day(turn);
+        return;
+    }
+    if ((turn->round == 1 || wrote) && offline_failed(turn))
+        return;
+    if (wrote) {
+        offline_say(turn, "The day is planned; the report says how.");
+        return;
+    }
+    lay_out(turn, &day);
+    if (turn->round == 1 && day.count)
+        propose(turn, &day);
+    else
+        report_day(turn, &day);
+}
+
+void offline_plan_wake(struct offline_turn *turn, const struct offline_wake *wake)
+{
+    (void)wake;
+    offline_plan_day(turn);
+}

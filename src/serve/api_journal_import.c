@@ -1,0 +1,268 @@
+/* /journal/import and /journal/export.
+ *
+ * A file is read whole before anything is made; what can't be read of it refuses it, unless the
+ * client says that such lines may be left out. Records are made a part at a time (offset, limit),
+ * so that a long file does not keep everybody else waiting.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "journal/export.h"
+#include "journal/import.h"
+#include "serve/api_journal_int.h"
+
+#define STEP_MAX     10000
+#define SHOWN_MAX    100
+#define EXPORT_BYTES (512u * MIB)
+/* Labels and items of a record are units of their own, of which one write has a limit. */
+#define UNITS_MAX 9000
+
+static bool flag(struct serve_request *request, const char *name)
+{
+    return str_is(serve_request_query(request, name), "true");
+}
+
+static int read_number(struct serve_request *request, const char *name, int64_t min, int64_t max,
+                       int64_t *value, struct err *err)
+{
+    struct str text = serve_request_query(request, name);
+
+    if (!text.p)
+        return 0;
+    if (str_to_i64(text, value) < 0 || *value < min || *value > max)
+        return err_set(err, ERR_BAD_REQUEST, "%s must be a number from %lld to %lld", name,
+                       (long long)min, (long long)max);
+    return 0;
+}
+
+static int read_file(struct api_journal_work *work, struct import *ret_import, struct err *err)
+{
+    struct str name = serve_request_query(work->request, "format");
+    enum import_format format = import_format_of(name);
+
+    if (!format)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "format must be csv, todotxt, markdown or ics, not \"%.*s\"",
+                       STR_ARG(str_take(name, 40)));
+    return import_read(format, serve_request_body(work->request), journal_zone(work->journal),
+                       work->arena, ret_import, err);
+}
+
+/* ---- answers ---- */
+
+static void put_problems(struct json_writer *w, const struct import *import)
+{
+    size_t n =
+        import->problem_count < IMPORT_PROBLEMS_MAX ? import->problem_count : IMPORT_PROBLEMS_MAX;
+
+    api_put_i64(w, "problemCount", (int64_t)import->problem_count);
+    json_write_key(w, "problems");
+    json_write_array_begin(w);
+    for (size_t i = 0; i < n; i++) {
+        json_write_object_begin(w);
+        api_put_i64(w, "line", (int64_t)import->problems[i].line);
+        api_put_str(w, "message", import->problems[i].text);
+        json_write_object_end(w);
+    }
+    json_write_array_end(w);
+}
+
+static void put_texts(struct json_writer *w, const char *key, const struct str *texts, size_t n)
+{
+    if (!n)
+        return;
+    json_write_key(w, key);
+    json_write_array_begin(w);
+    for (size_t i = 0; i < n; i++)
+        json_write_str(w, texts[i]);
+    json_write_array_end(w);
+}
+
+static void put_record(struct json_writer *w, const struct import_record *record)
+{
+    json_write_object_begin(w);
+    api_put_i64(w, "line", (int64_t)record->line);
+    api_put_text(w, "type", record->is_event ? "event" : "task");
+    api_put_str(w, "id", record->id);
+    api_put_str(w, "title", record->title);
+    api_put_str(w, "status", record->status);
+    api_put_str(w, "priority", record->priority);
+    api_put_str(w, "due", record->due);
+    api_put_str(w, "category", record->category);
+    api_put_str(w, "notes", record->notes);
+    put_texts(w, "labels", record->labels, record->label_count);
+    if (record->estimate_min)
+        api_put_i64(w, "estimateMinutes", record->estimate_min);
+    if (record->item_count)
+        api_put_i64(w, "items", (int64_t)record->item_count);
+    api_put_time(w, "at", record->begin);
+    json_write_object_end(w);
+}
+
+static void put_sample(struct json_writer *w, const struct import *import)
+{
+    json_write_key(w, "records");
+    json_write_array_begin(w);
+    for (size_t i = 0; i < import->count && i < SHOWN_MAX && w->out->n < JOURNAL_PAGE_BYTES; i++)
+        put_record(w, &import->records[i]);
+    json_write_array_end(w);
+}
+
+static void put_counts(struct json_writer *w, const struct import_result *result)
+{
+    json_write_key(w, "counts");
+    json_write_object_begin(w);
+    api_put_i64(w, "tasks", (int64_t)result->tasks);
+    api_put_i64(w, "events", (int64_t)result->events);
+    api_put_i64(w, "categories", (int64_t)result->categories);
+    api_put_i64(w, "there", (int64_t)result->there);
+    json_write_object_end(w);
+}
+
+/* ---- importing ---- */
+
+/* How many records from offset on may go into one write. */
+static size_t step_of(const struct import *import, size_t offset, size_t limit)
+{
+    size_t units = 0, n = 0;
+
+    while (n < limit && offset + n < import->count) {
+        const struct import_record *record = &import->records[offset + n];
+
+        units += 3 + 2 * record->label_count + record->item_count;
+        if (n && units > UNITS_MAX)
+            break;
+        n++;
+    }
+    return n;
+}
+
+static int refuse_problems(const struct import *import, struct err *err)
+{
+    return err_set(err, ERR_SCHEMA_VIOLATION,
+                   "line %zu: %.*s%s; nothing was imported (preview=true lists all problems, "
+                   "skipBad=true leaves such lines out)",
+                   import->problems[0].line, STR_ARG(str_take(import->problems[0].text, 200)),
+                   import->problem_count > 1 ? ", and more" : "");
+}
+
+/* One write. Its ids follow from the file, so it needs no key to be asked for twice. */
+static int import_step(struct api_journal_work *work, const struct import *import, size_t from,
+                       size_t count, struct import_result *result, struct err *err)
+{
+    struct journal_author author = { .kind = CHANGE_BY_HUMAN };
+
+    if (journal_begin(work->journal, &author, work->arena, &work->write, NULL, err) < 0)
+        return -1;
+    if (import_apply(work->write, import, from, count, result, err) < 0) {
+        journal_end(work->write, false, STR_NONE, NULL);
+        return -1;
+    }
+    return journal_end(work->write, true, STR_NONE, err);
+}
+
+static int import_records(struct api_journal_work *work, const struct import *import,
+                          size_t *offset, size_t limit, struct import_result *result,
+                          struct err *err)
+{
+    while (limit && *offset < import->count) {
+        size_t step = step_of(import, *offset, limit);
+
+        if (import_step(work, import, *offset, step, result, err) < 0)
+            return -1;
+        *offset += step;
+        limit -= step;
+    }
+    return 0;
+}
+
+static void count_records(const struct import *import, struct import_result *result)
+{
+    for (size_t i = 0; i < import->count; i++) {
+        result->tasks += !import->records[i].is_event;
+        result->events += import->records[i].is_event;
+    }
+}
+
+static int do_import(struct api_journal_work *work, struct err *err)
+{
+    struct import_result result = { .tasks = 0 };
+    struct import import;
+    int64_t first = 0, limit = STEP_MAX;
+    bool preview = flag(work->request, "preview");
+    size_t offset;
+
+    if (read_number(work->request, "offset", 0, IMPORT_RECORDS_MAX, &first, err) < 0 ||
+        read_number(work->request, "limit", 1, STEP_MAX, &limit, err) < 0 ||
+        read_file(work, &import, err) < 0)
+        return -1;
+    offset = (size_t)first;
+    if (!preview && import.problem_count && !flag(work->request, "skipBad"))
+        return refuse_problems(&import, err);
+    if (preview)
+        count_records(&import, &result);
+    else if (import_records(work, &import, &offset, (size_t)limit, &result, err) < 0)
+        return -1;
+    json_write_object_begin(work->w);
+    api_put_text(work->w, "format", import_format_name(import.format));
+    api_put_i64(work->w, "total", (int64_t)import.count);
+    api_put_bool(work->w, "preview", preview);
+    put_counts(work->w, &result);
+    put_problems(work->w, &import);
+    if (preview)
+        put_sample(work->w, &import);
+    else if (offset < import.count)
+        api_put_i64(work->w, "next", (int64_t)offset);
+    json_write_object_end(work->w);
+    return 0;
+}
+
+void api_journal_import(struct serve_request *request)
+{
+    AUTO_BUF json = BUF_INIT(JOURNAL_PAGE_BYTES + LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&json);
+    struct api_journal_work work = { .request = request,
+                                     .journal = api_journal(request),
+                                     .arena = serve_request_arena(request),
+                                     .w = &w };
+    struct err err = ERR_INIT;
+
+    if (api_check_query(request) < 0)
+        return;
+    if (!work.journal)
+        err_set(&err, ERR_NOT_FOUND, "there is no journal here");
+    if (err.code || do_import(&work, &err) < 0)
+        serve_reply_error(request, &err);
+    else
+        api_journal_answer(request, 200, buf_str(&json));
+}
+
+/* ---- exporting ---- */
+
+void api_journal_export(struct serve_request *request)
+{
+    AUTO_BUF out = BUF_INIT(EXPORT_BYTES);
+    struct str format = serve_request_query(request, "format");
+    bool ics = str_is(format, "ics");
+    struct err err = ERR_INIT;
+    int r;
+
+    if (api_check_query(request) < 0)
+        return;
+    if (!api_journal(request))
+        r = err_set(&err, ERR_NOT_FOUND, "there is no journal here");
+    else if (!ics && format.n && !str_is(format, "json"))
+        r = err_set(&err, ERR_BAD_REQUEST, "format must be json or ics, not \"%.*s\"",
+                    STR_ARG(str_take(format, 40)));
+    else
+        r = ics ? export_ics(api_journal(request), &out, &err)
+                : export_json(api_journal(request), flag(request, "attachments"), &out, &err);
+    if (r < 0) {
+        serve_reply_error(request, &err);
+        return;
+    }
+    serve_reply_header(request, "Content-Disposition",
+                       ics ? "attachment; filename=\"journal.ics\""
+                           : "attachment; filename=\"journal.json\"");
+    serve_reply_text(request, 200, ics ? "text/calendar; charset=utf-8" : "application/json",
+                     buf_str(&out));
+}

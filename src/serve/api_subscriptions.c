@@ -1,0 +1,387 @@
+/* /agents/{id}/subscriptions, /subscriptions, /hooks: what agents wait for, and calls from
+ * elsewhere.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <json-c/json.h>
+
+#include "serve/api_int.h"
+#include "wake/wake.h"
+#include "wake/webhook.h"
+
+#define PREVIEW_DAYS_MAX 90
+#define PREVIEW_MAX      200
+
+/* ---- writing ---- */
+
+/* With what a webhook's caller must know, said once. */
+static void write_secret(struct json_writer *w, const char *token, struct arena *arena)
+{
+    if (!*token)
+        return;
+    api_put_text(w, "token", token);
+    api_put_text(w, "url", arena_printf(arena, "/api/v1/hooks/%s", token));
+}
+
+static int write_counts(struct serve_request *request, struct json_writer *w,
+                        const struct subscription *subscription, struct err *err)
+{
+    struct webhook_counts counts;
+    int r =
+        subscription->source == WAKE_WEBHOOK
+            ? webhook_counts(api_of(request)->config.agent_domain, subscription->n, &counts, err)
+            : 0;
+
+    if (r <= 0)
+        return r;
+    json_write_key(w, "calls");
+    json_write_object_begin(w);
+    api_put_i64(w, "received", counts.received);
+    api_put_i64(w, "refused", counts.refused);
+    api_put_time(w, "lastAt", counts.last_at);
+    json_write_object_end(w);
+    return 0;
+}
+
+/* The members of subscription_write() and some more. */
+static int write_one(struct serve_request *request, struct json_writer *w,
+                     const struct subscription *subscription, const char *token, struct err *err)
+{
+    AUTO_BUF text = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer inner = JSON_WRITER(&text);
+    AUTO_JSON object = NULL;
+
+    subscription_write(&inner, subscription);
+    if (json_write_end(&inner) < 0 || json_parse(buf_str(&text), &object, err) < 0)
+        return err_set(err, ERR_TOO_LARGE, "the subscription does not fit into an answer");
+    json_write_object_begin(w);
+    json_object_object_foreach(object, key, value)
+    {
+        json_write_key(w, key);
+        json_write_value(w, value);
+    }
+    write_secret(w, token, serve_request_arena(request));
+    if (write_counts(request, w, subscription, err) < 0)
+        return -1;
+    json_write_object_end(w);
+    return 0;
+}
+
+static void reply_one(struct serve_request *request, int status,
+                      const struct subscription *subscription, const char *token)
+{
+    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&json);
+    struct err err = ERR_INIT;
+
+    if (write_one(request, &w, subscription, token, &err) < 0)
+        serve_reply_error(request, &err);
+    else
+        api_reply(request, status, &json, &w);
+}
+
+/* ---- looking ---- */
+
+static void reply_list(struct serve_request *request, int64_t agent_n)
+{
+    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&json);
+    struct subscription *list;
+    struct err err = ERR_INIT;
+    size_t n;
+
+    if (subscription_list(api_of(request)->config.agent_domain, agent_n,
+                          serve_request_arena(request), &list, &n, &err) < 0) {
+        serve_reply_error(request, &err);
+        return;
+    }
+    json_write_object_begin(&w);
+    json_write_key(&w, "items");
+    json_write_array_begin(&w);
+    for (size_t i = 0; i < n; i++) {
+        if (write_one(request, &w, &list[i], "", &err) < 0) {
+            serve_reply_error(request, &err);
+            return;
+        }
+    }
+    json_write_array_end(&w);
+    json_write_object_end(&w);
+    api_reply(request, 200, &json, &w);
+}
+
+void api_subscriptions_of_agent(struct serve_request *request)
+{
+    struct agent agent;
+
+    if (api_check_query(request) == 0 && api_agent(request, &agent) == 0)
+        reply_list(request, agent.n);
+}
+
+void api_subscriptions_list(struct serve_request *request)
+{
+    struct str name = serve_request_query(request, "agent");
+    struct agent agent = { .n = 0 };
+    struct err err = ERR_INIT;
+
+    if (api_check_query(request) < 0)
+        return;
+    if (name.n &&
+        api_find_agent(api_of(request), name, serve_request_arena(request), &agent, &err) < 0)
+        serve_reply_error(request, &err);
+    else
+        reply_list(request, agent.n);
+}
+
+static int find(struct serve_request *request, struct subscription *ret_subscription)
+{
+    struct err err = ERR_INIT;
+
+    if (subscription_get(api_of(request)->config.agent_domain, serve_request_param(request, "id"),
+                         serve_request_arena(request), ret_subscription, &err) == 0)
+        return 0;
+    serve_reply_error(request, &err);
+    return -1;
+}
+
+void api_subscriptions_get(struct serve_request *request)
+{
+    struct subscription subscription;
+
+    if (api_check_query(request) == 0 && find(request, &subscription) == 0)
+        reply_one(request, 200, &subscription, "");
+}
+
+/* ---- making and changing ---- */
+
+enum what { ADD, CHANGE, REMOVE };
+
+static int apply(struct serve_request *request, enum what what, struct subscription *subscription,
+                 char token[WEBHOOK_TOKEN_SIZE], struct err *err)
+{
+    const struct api_config *config = &api_of(request)->config;
+    int64_t now = clock_wall_ms(loop_clock(config->loop));
+    int r;
+
+    if (loop_unit_begin(config->loop, config->agent_domain, err) < 0)
+        return -1;
+    r = what == ADD
+            ? subscription_add(config->agent_domain, config->change, subscription, now, token, err)
+        : what == CHANGE
+            ? subscription_change(config->agent_domain, config->change, subscription, now, err)
+            : subscription_remove(config->agent_domain, config->change, subscription->id, now, err);
+    if (loop_unit_end(config->loop, r >= 0, r >= 0 ? err : NULL) < 0 || r < 0)
+        return -1;
+    if (config->waker)
+        waker_look(config->waker);
+    return 0;
+}
+
+/* As it is stored: with the names that the rows have. */
+static void reply_stored(struct serve_request *request, int status, struct str id,
+                         const char *token)
+{
+    struct subscription stored;
+    struct err err = ERR_INIT;
+
+    if (subscription_get(api_of(request)->config.agent_domain, id, serve_request_arena(request),
+                         &stored, &err) < 0)
+        serve_reply_error(request, &err);
+    else
+        reply_one(request, status, &stored, token);
+}
+
+void api_subscriptions_add(struct serve_request *request)
+{
+    struct subscription *subscription =
+        ARENA_NEW(serve_request_arena(request), struct subscription);
+    char token[WEBHOOK_TOKEN_SIZE] = "";
+    struct err err = ERR_INIT;
+    AUTO_JSON body = NULL;
+    struct agent agent;
+
+    if (api_check_query(request) < 0 || api_object(request, &body) < 0 ||
+        api_agent(request, &agent) < 0)
+        return;
+    subscription->active = true;
+    subscription->agent_n = agent.n;
+    subscription->agent_id = str_from(agent.id);
+    if (subscription_read(subscription, body, serve_request_arena(request), &err) < 0 ||
+        apply(request, ADD, subscription, token, &err) < 0)
+        serve_reply_error(request, &err);
+    else
+        reply_stored(request, 201, subscription->id, token);
+}
+
+void api_subscriptions_change(struct serve_request *request)
+{
+    struct subscription subscription;
+    struct err err = ERR_INIT;
+    AUTO_JSON body = NULL;
+
+    if (api_check_query(request) < 0 || api_object(request, &body) < 0 ||
+        find(request, &subscription) < 0)
+        return;
+    if (subscription_read(&subscription, body, serve_request_arena(request), &err) < 0 ||
+        apply(request, CHANGE, &subscription, NULL, &err) < 0)
+        serve_reply_error(request, &err);
+    else
+        reply_stored(request, 200, subscription.id, "");
+}
+
+void api_subscriptions_remove(struct serve_request *request)
+{
+    struct subscription subscription;
+    struct err err = ERR_INIT;
+
+    if (api_check_query(request) < 0 || find(request, &subscription) < 0)
+        return;
+    if (apply(request, REMOVE, &subscription, NULL, &err) < 0) {
+        serve_reply_error(request, &err);
+    } else if (api_reply_begin(request) == 0) {
+        serve_reply_empty(request, 204);
+        api_reply_end(request);
+    }
+}
+
+/* ---- what would have matched ---- */
+
+static void write_records(struct json_writer *w, const struct match *match)
+{
+    static const char *const names[] = { "title", "name", "body", "description", "note" };
+
+    json_write_key(w, "records");
+    json_write_array_begin(w);
+    for (size_t i = 0; i < match->record_count; i++) {
+        const struct record *record = &match->records[i];
+        struct str title = STR_NONE;
+
+        for (size_t k = 0; k < ARRAY_LEN(names) && !title.n; k++)
+            if (record_field_index(record->type, str_from(names[k])) >= 0)
+                title = record_str(record, names[k]);
+        json_write_object_begin(w);
+        api_put_text(w, "type", record_type_name(record->type));
+        api_put_str(w, "id", record->id);
+        api_put_str(w, "title", str_take(title, 200));
+        json_write_object_end(w);
+    }
+    json_write_array_end(w);
+}
+
+static void write_match(struct json_writer *w, const struct preview_match *one)
+{
+    json_write_object_begin(w);
+    api_put_time(w, "at", one->row.created_at);
+    api_put_text(w, "author", change_author_name(one->row.author));
+    api_put_str(w, "authorId", one->row.author_id);
+    api_put_text(w, "outcome", match_outcome_name(one->match.outcome));
+    api_put_text(w, "why", match_outcome_why(one->match.outcome));
+    write_records(w, &one->match);
+    if (one->match.hidden_count)
+        api_put_i64(w, "hidden", (int64_t)one->match.hidden_count);
+    json_write_object_end(w);
+}
+
+/* Takes what is not of the subscription out of the body. */
+static int take_frame(struct serve_request *request, struct json_object *body,
+                      struct agent *ret_agent, int64_t *ret_days, struct err *err)
+{
+    struct str id = STR_NONE;
+
+    if (json_get_str(body, "agentId", &id, err) < 0 ||
+        json_get_i64(body, "days", ret_days, err) < 0)
+        return -1;
+    if (!id.n)
+        return err_set(err, ERR_SCHEMA_VIOLATION, "/agentId: is missing: whom it would wake");
+    if (*ret_days < 1 || *ret_days > PREVIEW_DAYS_MAX)
+        return err_set(err, ERR_SCHEMA_VIOLATION, "/days: must be a number from 1 to %d",
+                       PREVIEW_DAYS_MAX);
+    if (api_find_agent(api_of(request), id, serve_request_arena(request), ret_agent, err) < 0)
+        return -1;
+    json_object_object_del(body, "agentId");
+    json_object_object_del(body, "days");
+    return 0;
+}
+
+static int preview(struct serve_request *request, struct json_object *body, struct json_writer *w,
+                   struct err *err)
+{
+    const struct api_config *config = &api_of(request)->config;
+    struct subscription subscription = { .active = true };
+    struct arena *arena = serve_request_arena(request);
+    int64_t days = 7, now = clock_wall_ms(loop_clock(config->loop));
+    struct preview_match *list;
+    struct agent agent;
+    size_t n;
+
+    if (!config->journal)
+        return err_set(err, ERR_NOT_FOUND, "there is no journal here");
+    if (take_frame(request, body, &agent, &days, err) < 0)
+        return -1;
+    subscription.agent_n = agent.n;
+    subscription.agent_id = str_from(agent.id);
+    if (subscription_read(&subscription, body, arena, err) < 0 ||
+        subscription_preview(config->agent_domain, config->journal, &subscription, &agent,
+                             now - days * 86400000, PREVIEW_MAX, arena, &list, &n, err) < 0)
+        return -1;
+    json_write_object_begin(w);
+    json_write_key(w, "items");
+    json_write_array_begin(w);
+    for (size_t i = 0; i < n; i++)
+        write_match(w, &list[i]);
+    json_write_array_end(w);
+    json_write_object_end(w);
+    return 0;
+}
+
+void api_subscriptions_preview(struct serve_request *request)
+{
+    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&json);
+    struct err err = ERR_INIT;
+    AUTO_JSON body = NULL;
+
+    if (api_check_query(request) < 0 || api_object(request, &body) < 0)
+        return;
+    if (preview(request, body, &w, &err) < 0)
+        serve_reply_error(request, &err);
+    else
+        api_reply(request, 200, &json, &w);
+}
+
+/* ---- webhooks ---- */
+
+/* The id that the sender gave its event, under one of the names that are in use. */
+static struct str event_id(struct serve_request *request)
+{
+    static const char *const names[] = { "idempotency-key", "webhook-id", "x-github-delivery",
+                                         "x-event-id" };
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        struct str id = serve_request_header(request, names[i]);
+
+        if (id.n)
+            return id;
+    }
+    return STR_NONE;
+}
+
+void api_hooks_call(struct serve_request *request)
+{
+    struct waker *waker = api_of(request)->config.waker;
+    AUTO_BUF json = BUF_INIT(64);
+    struct json_writer w = JSON_WRITER(&json);
+    struct err err = ERR_INIT;
+
+    if (!waker)
+        err_set(&err, ERR_NOT_FOUND, "there is no such hook");
+    if (!waker || waker_webhook(waker, serve_request_param(request, "token"), event_id(request),
+                                serve_request_header(request, "content-type"),
+                                serve_request_body(request), &err) < 0) {
+        serve_reply_error(request, &err);
+        return;
+    }
+    json_write_object_begin(&w);
+    api_put_bool(&w, "accepted", true);
+    json_write_object_end(&w);
+    api_reply(request, 202, &json, &w);
+}

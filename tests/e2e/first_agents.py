@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+"""Gym Coach, Planner, Strategist and Pomodoro with the offline model, at the terminal."""
+import json
+import os
+import shlex
+import sqlite3
+import time
+
+from harness import ROOT, eventually, expect, expect_eq, expect_in, kill, main, test
+
+ENDED = ("completed", "skipped_sleeping", "skipped_destroyed", "skipped_paused", "skipped_killed",
+         "skipped_noop", "coalesced", "failed_terminal")
+
+
+def wakes(box):
+    out, _ = box.run("wakes", "--json")
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def asked(daemon, tool):
+    """The item of the inbox about a tool, once there is one."""
+    item = eventually(lambda: daemon.ask("GET", "/inbox")["items"], f"asked about {tool}")[0]
+    expect_eq(item["toolName"], tool)
+    return item
+
+
+def ended(box, count):
+    """All wakes, once so many are there and each has ended."""
+    def all_ended():
+        now = wakes(box)
+        return len(now) == count and all(w["status"] in ENDED for w in now) and now
+    return eventually(all_ended, f"{count} wakes have ended")
+
+
+def records(daemon, kind):
+    return daemon.ask("GET", f"/journal/{kind}?limit=100")["items"]
+
+
+def reports(box, agent):
+    db = sqlite3.connect(f"file:{box.data}/agent.sqlite?mode=ro", uri=True)
+    found = db.execute("select r.content from agent_reports r join agents a on a.n = r.agent_n"
+                       " where a.id = ? order by r.n", (agent,)).fetchall()
+    db.close()
+    return [json.loads(row[0]) for row in found]
+
+
+def coach(box):
+    daemon = box.serve()
+    box.run("journal", "category", "add", "Sport")
+    box.run("journal", "task", "add", "Running", "--category", "Sport")
+    out, _ = box.run("agent", "create", "--template", "gym-coach", "--categories", "sport")
+    expect_eq(out.splitlines(), ["made gym-coach (Gym Coach)", "  it wakes: A workout is logged"])
+    return daemon
+
+
+@test
+def a_workout_wakes_the_coach_who_asks_and_logs_its_time_once(box):
+    daemon = coach(box)
+    box.run("journal", "workout", "add", "running", "--for", "35m", "--category", "Sport")
+    item = asked(daemon, "create_retrospective_time_entry")
+    expect_eq(records(daemon, "time-entries"), [])
+    expect_in("Running", item["preview"])
+    # The daemon dies while the person thinks: the question is still there.
+    kill(daemon.pid)
+    daemon = box.serve()
+    expect_eq(asked(daemon, "create_retrospective_time_entry")["id"], item["id"])
+    daemon.decide(item["id"])
+    wake = ended(box, 1)[0]
+    expect_eq((wake["status"], wake["reason"], wake["agentId"]), ("completed", "subscription", "gym-coach"))
+    entry, = records(daemon, "time-entries")
+    workout, = records(daemon, "entries")
+    task, = records(daemon, "tasks")
+    expect_eq((entry["sourceEntryId"], entry["taskId"]), (workout["id"], task["id"]))
+    # Replaying the wake: after a restart, by its log, and by its answer again.
+    daemon.decide(item["id"])
+    kill(daemon.pid)
+    daemon = box.serve()
+    box.run("replay", "--check", wake["runId"])
+    expect_eq(ended(box, 1), [wake])
+    expect_eq(records(daemon, "time-entries"), [entry])
+    # A change of the workout wakes it again; it sees that the time is there and asks nothing.
+    daemon.ask("PATCH", f"/journal/entries/{workout['id']}", {"title": "Along the river"})
+    ended(box, 2)
+    expect_eq(daemon.ask("GET", "/inbox")["items"], [])
+    expect_eq(records(daemon, "time-entries"), [entry])
+    daemon.stop()
+
+
+@test
+def the_document_can_be_followed_word_for_word(box):
+    daemon = box.serve()
+    with open(os.path.join(ROOT, "docs", "agents.md")) as file:
+        part = file.read().split("## The first agents\n")[1].split("\n## ")[0]
+    commands = [shlex.split(line)[1:] for line in part.splitlines() if line.startswith("    dormouse ")]
+    expect(len(commands) >= 8, "commands in docs/agents.md")
+    for words in commands:
+        if words == ["inbox"]:
+            item = asked(daemon, "create_retrospective_time_entry")
+        out, _ = box.run(*[item["id"] if word == "ITEM" else word for word in words])
+        if words[0] == "approve":
+            ended(box, 1)
+        if words == ["journal", "time", "list"]:
+            expect_in("Running", out)
+    expect_eq(len(records(daemon, "time-entries")), 1)
+    daemon.stop()
+
+
+@test
+def what_the_person_refuses_is_not_logged(box):
+    daemon = coach(box)
+    box.run("journal", "workout", "add", "running", "--for", "35m", "--category", "Sport")
+    daemon.decide(asked(daemon, "create_retrospective_time_entry")["id"], "reject", reason="not that one")
+    expect_eq(ended(box, 1)[0]["status"], "completed")
+    expect_eq(records(daemon, "time-entries"), [])
+    daemon.stop()
+
+
+@test
+def a_workout_that_fits_two_tasks_is_asked_about_first(box):
+    daemon = coach(box)
+    box.run("journal", "task", "add", "Running", "--category", "Sport")
+    box.run("journal", "workout", "add", "running", "--category", "Sport")
+    items = eventually(lambda: [i for i in daemon.ask("GET", "/inbox")["items"]], "questions")
+    expect_eq({item["toolName"] for item in items}, {"ask_user"})
+    which = asked(daemon, "ask_user")
+    daemon.decide(which["id"], "answer", answer="2. Running")
+    def next_question():
+        return [i for i in daemon.ask("GET", "/inbox")["items"] if i["id"] != which["id"]]
+    long = eventually(next_question, "how long it took")[0]
+    daemon.decide(long["id"], "answer", answer="1h30m")
+    item = asked(daemon, "create_retrospective_time_entry")
+    expect_eq(records(daemon, "time-entries"), [])
+    daemon.decide(item["id"])
+    ended(box, 1)
+    expect_eq(len(records(daemon, "time-entries")), 1)
+    daemon.stop()
+
+
+@test
+def changes_outside_of_its_categories_are_skipped_and_explained(box):
+    daemon = coach(box)
+    box.run("journal", "category", "add", "Private")
+    box.run("journal", "workout", "add", "walking", "--for", "20m", "--category", "Private")
+    wake = ended(box, 1)[0]
+    expect_eq(wake["status"], "skipped_noop")
+    expect(wake["why"], "a skip says why")
+    expect_eq(box.runs(), [])
+    daemon.stop()
+
+
+@test
+def who_has_no_categories_says_what_is_missing(box):
+    daemon = box.serve()
+    _, err = box.run("agent", "create", "--template", "gym-coach")
+    expect_in("Gym Coach has no categories yet", err)
+    expect_in("dormouse agent set gym-coach --categories", err)
+    made = {t["id"]: t for t in daemon.ask("GET", "/templates")["templates"]}
+    expect_eq([s["name"] for s in made["planner"]["subscriptions"]], ["A task is done"])
+    expect_eq([t["rrule"] for t in made["planner"]["timers"]], ["FREQ=DAILY;BYHOUR=7"])
+    expect_eq((made["pomodoro"]["kind"], made["pomodoro"]["mode"]), ("pomodoro", "interactive"))
+    expect_eq(daemon.ask("GET", "/timers")["items"], [])
+    daemon.stop()
+
+
+def morning():
+    """A zone where it is about eight."""
+    ahead = time.gmtime().tm_hour - 8
+    return f"Etc/GMT{ahead if ahead <= 12 else ahead - 24:+d}"
+
+
+def planner(box, env=None):
+    daemon = box.serve(env=env)
+    home = daemon.ask("POST", "/journal/categories", {"id": "home", "name": "Home"}, status=201)
+    out, _ = box.run("agent", "create", "Day Planner", "--template", "planner", "--categories", "Home")
+    expect_eq(out.splitlines()[1:], ["  it wakes: A task is done", "  it wakes: Every day at 07:00"])
+    expect_eq(daemon.ask("GET", "/agents/day-planner")["allowedCategoryIds"], [home["id"]])
+    return daemon
+
+
+@test
+def the_planner_carries_what_is_open_in_a_finished_task(box):
+    daemon = planner(box)
+    task = daemon.ask("POST", "/journal/tasks", {"title": "Fix the fence", "categoryId": "home"}, status=201)
+    steps = daemon.ask("POST", "/journal/checklists", {"taskId": task["id"], "title": "Steps"}, status=201)
+    daemon.ask("POST", f"/journal/checklists/{steps['id']}/items", {"titles": ["buy wood", "paint"]}, status=201)
+    box.run("journal", "task", "done", task["id"])
+    daemon.decide(asked(daemon, "create_follow_up_task")["id"])
+    expect_eq(ended(box, 1)[0]["status"], "completed")
+    follows, = records(daemon, "tasks")  # the open ones
+    whole = daemon.ask("GET", f"/journal/tasks/{follows['id']}")
+    expect_eq([i["title"] for i in whole["checklists"][0]["items"]], ["buy wood", "paint"])
+    # One without anything open needs nobody.
+    plain = daemon.ask("POST", "/journal/tasks", {"title": "Call the bank", "categoryId": "home"}, status=201)
+    box.run("journal", "task", "done", plain["id"])
+    ended(box, 2)
+    expect_eq(daemon.ask("GET", "/inbox")["items"], [])
+    daemon.stop()
+
+
+@test
+def the_planner_concludes_a_task_that_it_is_told_of(box):
+    daemon = planner(box)
+    task = daemon.ask("POST", "/journal/tasks", {"title": "Fix the fence", "categoryId": "home"}, status=201)
+    steps = daemon.ask("POST", "/journal/checklists", {"taskId": task["id"], "title": "Steps"}, status=201)
+    daemon.ask("POST", f"/journal/checklists/{steps['id']}/items", {"titles": ["paint"]}, status=201)
+    run = daemon.start("conclude the task fix the fence", agent="day-planner")
+    daemon.decide(asked(daemon, "conclude_task_with_rollover")["id"])
+    run.end()
+    expect_eq(daemon.ask("GET", f"/journal/tasks/{task['id']}")["status"], "DONE")
+    expect_eq(len(records(daemon, "tasks")), 1)
+    daemon.stop()
+
+
+@test
+def the_planner_plans_the_day_and_reports(box):
+    daemon = planner(box, {"TZ": morning()})
+    for title, priority in (("Later", "P3"), ("Soon", "P0")):
+        daemon.ask("POST", "/journal/tasks", {"title": title, "priority": priority, "categoryId": "home",
+                                              "estimateMinutes": 45}, status=201)
+    box.run("wake", "day-planner")
+    item = asked(daemon, "upsert_day_plan_blocks")
+    expect_eq(records(daemon, "day-plan-blocks"), [])
+    daemon.decide(item["id"])
+    expect_eq(ended(box, 1)[0]["status"], "completed")
+    report, = reports(box, "day-planner")
+    expect_in("Plan for ", report["title"])
+    for part in ("09:00 to 09:45 Soon", "10:00 to 10:45 Later", "Made by rules"):
+        expect_in(part, report["text"])
+    expect_eq(len(records(daemon, "day-plan-blocks")), 2)
+    daemon.stop()
+
+
+@test
+def the_strategist_reports_on_ratings_and_plans(box):
+    daemon = box.serve()
+    box.run("journal", "category", "add", "Work")
+    box.run("agent", "create", "--template", "strategist", "--categories", "Work")
+    box.run("journal", "task", "add", "Ship it", "--category", "Work")
+    task, = records(daemon, "tasks")
+    for dimension, value in (("energy", 2), ("joy", 5)):
+        daemon.ask("POST", "/journal/ratings", {"targetType": "task", "targetId": task["id"],
+                                                "dimension": dimension, "value": value})
+    box.run("wake", "strategist")
+    expect_eq(ended(box, 1)[0]["status"], "completed")
+    report, = reports(box, "strategist")
+    for part in ("energy: 2.0 of 5, 1 time", "Best was joy; energy is what to look at first", "Ship it",
+                 "Made by rules"):
+        expect_in(part, report["text"])
+    expect_eq(records(daemon, "tasks"), [task])
+    current = daemon.ask("GET", "/agents/strategist/reports/current")["report"]
+    expect_eq(current["freshness"]["stale"], False)
+    daemon.stop()
+
+
+@test
+def a_session_is_started_stopped_and_rated_in_chat(box):
+    daemon = box.serve()
+    box.run("journal", "category", "add", "Work")
+    box.run("agent", "create", "--template", "pomodoro", "--categories", "Work")
+    for title in ("Tax report", "Tax letter"):
+        box.run("journal", "task", "add", title, "--category", "Work")
+    def say(words):
+        return daemon.start(words, agent="pomodoro")
+    expect_in("could be any of these", str(say("start 25 minutes on tax").end()))
+    expect_eq(records(daemon, "time-entries"), [])
+    expect_in("25 minutes are over at", str(say("start 25 minutes on the tax report").end()))
+    box.run("journal", "time", "status")
+    expect_in("How was it, from 1 to 5?", str(say("stop").end()))
+    entry, = records(daemon, "time-entries")
+    expect(entry["endedAt"], "the timer has stopped")
+    run = say("4")
+    daemon.decide(asked(daemon, "create_or_update_rating")["id"])
+    run.end()
+    rating, = records(daemon, "ratings")
+    expect_eq((rating["targetId"], rating["dimension"], rating["value"]), (entry["id"], "focus", 4))
+    daemon.stop()
+
+
+main()

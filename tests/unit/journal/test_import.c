@@ -1,0 +1,525 @@
+/* Files of other programs: what is understood, what is refused and where.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "journal/export.h"
+#include "journal/ics.h"
+#include <unistd.h>
+
+#include "journal/import.h"
+#include "rig.h"
+
+static struct import read_as(struct test *t, enum import_format format, const char *text)
+{
+    AUTO(zone) zone = NULL;
+    struct import import;
+
+    ASSERT_OK(zone_open(STR("Europe/Berlin"), &zone, &t->err));
+    ASSERT_OK(import_read(format, str_from(text), zone, &t->arena, &import, &t->err));
+    return import;
+}
+
+static int try_as(struct test *t, enum import_format format, struct str text)
+{
+    struct import import;
+
+    t->err = ERR_INIT;
+    return import_read(format, text, NULL, &t->arena, &import, &t->err);
+}
+
+/* title|due|priority|status|category|minutes|labels|items, one a line. */
+static const char *told(struct test *t, const struct import *import)
+{
+    AUTO_BUF out = BUF_INIT(1 << 20);
+
+    for (size_t i = 0; i < import->count; i++) {
+        const struct import_record *r = &import->records[i];
+
+        buf_printf(&out, "%.*s|%.*s|%.*s|%.*s|%.*s|%lld|", STR_ARG(r->title), STR_ARG(r->due),
+                   STR_ARG(r->priority), STR_ARG(r->status), STR_ARG(r->category),
+                   (long long)r->estimate_min);
+        for (size_t k = 0; k < r->label_count; k++)
+            buf_printf(&out, "%s%.*s", k ? "," : "", STR_ARG(r->labels[k]));
+        buf_add_char(&out, '|');
+        for (size_t k = 0; k < r->item_count; k++)
+            buf_printf(&out, "%s%s%.*s", k ? "," : "", r->items[k].checked ? "x " : "",
+                       STR_ARG(r->items[k].title));
+        buf_add_char(&out, '\n');
+    }
+    return arena_text(&t->arena, buf_text(&out));
+}
+
+static const char *problems(struct test *t, const struct import *import)
+{
+    AUTO_BUF out = BUF_INIT(1 << 20);
+
+    for (size_t i = 0; i < import->problem_count && i < IMPORT_PROBLEMS_MAX; i++)
+        buf_printf(&out, "%zu: %.*s\n", import->problems[i].line,
+                   STR_ARG(import->problems[i].text));
+    return arena_text(&t->arena, buf_text(&out));
+}
+
+/* ---- CSV ---- */
+
+TEST(csv_columns_are_found_by_name_in_any_order_and_case)
+{
+    struct import import =
+        read_as(t, IMPORT_CSV,
+                "\xef\xbb\xbf"
+                "Notes,TITLE,Tags,estimate,Due Date,STATUS,Priority,Project,whatever\r\n"
+                "n,Fix fence,\"a, #b\",1h30,2026-03-01 16:00,in progress,high,Home,z\r\n"
+                "\r\n"
+                ",Paint,,,18.3.2026,,,\r\n");
+
+    ASSERT_TEXT(told(t, &import), "Fix fence|2026-03-01T16:00|P1|IN_PROGRESS|Home|90|a,b|\n"
+                                  "Paint|2026-03-18||||0||\n");
+    ASSERT_EQ(import.problem_count, 0);
+    ASSERT_STR(import.records[0].notes, "n");
+}
+
+TEST(csv_is_separated_by_what_its_first_line_has_most_of)
+{
+    struct import a = read_as(t, IMPORT_CSV, "title;due\nx, y;2026-01-01\n");
+    struct import b = read_as(t, IMPORT_CSV, "title\tdue\nx, y; z\t2026-01-01\n");
+    struct import c = read_as(t, IMPORT_CSV, "title\rone\rtwo");
+
+    ASSERT_TEXT(told(t, &a), "x, y|2026-01-01||||0||\n");
+    ASSERT_TEXT(told(t, &b), "x, y; z|2026-01-01||||0||\n");
+    ASSERT_EQ(c.count, 2);
+}
+
+TEST(csv_quoted_fields_hold_separators_quotes_and_lines)
+{
+    struct import import = read_as(t, IMPORT_CSV,
+                                   "title,notes\n\"say \"\"hi\"\", now\",\"two\r\nlines\"\n"
+                                   "\"broken\ntitle\",x\nlast,\n");
+
+    ASSERT_EQ(import.count, 3);
+    ASSERT_STR(import.records[0].title, "say \"hi\", now");
+    ASSERT_STR(import.records[0].notes, "two\r\nlines");
+    ASSERT_STR(import.records[1].title, "broken title");
+    ASSERT_EQ(import.records[1].line, 4);
+    ASSERT_EQ(import.records[2].line, 6);
+}
+
+TEST(csv_says_what_is_wrong_and_in_which_line)
+{
+    struct import import = read_as(t, IMPORT_CSV,
+                                   "title,due,priority,status,estimate\n"
+                                   "a,someday,,,\n"
+                                   "b,,11,,\n"
+                                   "c,,,maybe,\n"
+                                   "d,,,,long\n"
+                                   ",2026-01-01,,,\n"
+                                   "e,2026-02-30,,,\n"
+                                   "f,,,,,,,\n"
+                                   "\"g\"x,,,,\n"
+                                   "good,,,,\n"
+                                   "\"never ends,,,,\n");
+
+    ASSERT_TEXT(told(t, &import), "good|||||0||\n");
+    ASSERT_EQ(import.problem_count, 9);
+    ASSERT_CONTAINS(problems(t, &import), "2: \"someday\": a due day is written 2026-02-18");
+    ASSERT_CONTAINS(problems(t, &import), "3: \"11\": a priority is P0 to P3");
+    ASSERT_CONTAINS(problems(t, &import), "4: \"maybe\": a status is");
+    ASSERT_CONTAINS(problems(t, &import), "5: \"long\": an estimate is");
+    ASSERT_CONTAINS(problems(t, &import), "6: the task has no title");
+    ASSERT_CONTAINS(problems(t, &import), "7: \"2026-02-30\"");
+    ASSERT_CONTAINS(problems(t, &import), "8: the line has 8 fields, the first one 5");
+    ASSERT_CONTAINS(problems(t, &import), "9: text follows the quote");
+    ASSERT_CONTAINS(problems(t, &import), "11: a quoted field does not end");
+}
+
+TEST(csv_without_a_title_column_is_refused)
+{
+    ASSERT_EQ(try_as(t, IMPORT_CSV, STR("a,b\n1,2\n")), -1);
+    ASSERT_CONTAINS(err_message(&t->err, 0), "no column is called `title`");
+    ASSERT_EQ(try_as(t, IMPORT_CSV, STR("")), -1);
+    ASSERT_EQ(try_as(t, IMPORT_CSV, STR("title,name\nx,y\n")), -1);
+    ASSERT_CONTAINS(err_message(&t->err, 0), "mean the same");
+}
+
+TEST(estimates_are_read_as_people_write_them)
+{
+    static const struct {
+        const char *text;
+        int64_t minutes; /* -1: refused */
+    } rows[] = {
+        { "90", 90 },   { "90m", 90 },       { "90 min", 90 }, { "2h", 120 },
+        { "1h30", 90 }, { "1h 30m", 90 },    { "1:30", 90 },   { "45 mins", 45 },
+        { "", 0 },      { "0", -1 },         { "h", -1 },      { "2x", -1 },
+        { "-5", -1 },   { "999999999", -1 }, { "1h2h", -1 },   { "5m5", -1 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct import import =
+            read_as(t, IMPORT_CSV, arena_printf(&t->arena, "title,estimate\nx,%s\n", rows[i].text));
+
+        if (rows[i].minutes < 0
+                ? import.count != 0
+                : import.count != 1 || import.records[0].estimate_min != rows[i].minutes)
+            FAIL("\"%s\"", rows[i].text);
+    }
+}
+
+/* ---- todo.txt ---- */
+
+TEST(todotxt_is_read_by_its_rules)
+{
+    struct import import =
+        read_as(t, IMPORT_TODOTXT,
+                "x 2026-02-18 2026-02-10 Call mum +family @phone due:2026-02-20\n"
+                "(A) Write will @home @desk\n"
+                "(B) 2026-01-01 Dated\n"
+                "(Z) Last\n"
+                "\n"
+                "xylophone lesson\n"
+                "X is no mark\n"
+                "(a) nor is this\n"
+                "x Done pri:C key:value http://a.example +one +two\n"
+                "email a@b.example\n");
+
+    ASSERT_EQ(import.problem_count, 0);
+    ASSERT_TEXT(told(t, &import), "Call mum|2026-02-20||DONE|family|0|phone|\n"
+                                  "Write will||P0|||0|home,desk|\n"
+                                  "Dated||P1|||0||\n"
+                                  "Last||P3|||0||\n"
+                                  "xylophone lesson|||||0||\n"
+                                  "X is no mark|||||0||\n"
+                                  "(a) nor is this|||||0||\n"
+                                  "Done key:value http://a.example||P2|DONE|one|0|two|\n"
+                                  "email a@b.example|||||0||\n");
+}
+
+TEST(todotxt_says_where_a_day_is_wrong_or_nothing_is_said)
+{
+    struct import import =
+        read_as(t, IMPORT_TODOTXT, "fine\nx due:2026-02-30\nPay due:tomorrow\n(A) +project\nx\n");
+
+    ASSERT_TEXT(told(t, &import), "fine|||||0||\n");
+    ASSERT_CONTAINS(problems(t, &import), "2: \"due:2026-02-30\"");
+    ASSERT_CONTAINS(problems(t, &import), "3: \"due:tomorrow\"");
+    ASSERT_CONTAINS(problems(t, &import), "4: the task has no title");
+    ASSERT_CONTAINS(problems(t, &import), "5: the task has no title");
+}
+
+/* ---- Markdown ---- */
+
+TEST(markdown_lists_become_tasks_items_and_notes)
+{
+    struct import import = read_as(t, IMPORT_MARKDOWN,
+                                   "Some words\n\n"
+                                   "- [ ] no category\n"
+                                   "# Garden #\n"
+                                   "- [ ] Fix gate #wood due:2026-04-01\n"
+                                   "  - [x] buy hinge\n"
+                                   "\t- [ ] mount it\n"
+                                   "  more about it\n"
+                                   "- plain item\n"
+                                   "* [X] Rake\n"
+                                   "+ [-] Not this\n"
+                                   "1. [ ] Numbered \xf0\x9f\x93\x85 2026-05-02\n"
+                                   "- [] none\n- [ ]none\n-[ ] none\n- [y] none\n"
+                                   "```\n- [ ] code\n```\n"
+                                   "####### no heading\n"
+                                   "- [ ] Issue #12 is ##odd\n");
+
+    ASSERT_EQ(import.problem_count, 0);
+    ASSERT_TEXT(told(t, &import), "no category|||||0||\n"
+                                  "Fix gate|2026-04-01|||Garden|0|wood|x buy hinge,mount it\n"
+                                  "Rake|||DONE|Garden|0||\n"
+                                  "Not this|||REJECTED|Garden|0||\n"
+                                  "Numbered|2026-05-02|||Garden|0||\n"
+                                  "Issue is ##odd||||Garden|0|12|\n");
+    ASSERT_STR(import.records[1].notes, "more about it");
+    ASSERT_EQ(import.records[1].line, 5);
+}
+
+/* ---- iCalendar ---- */
+
+#define CALENDAR(body) "BEGIN:VCALENDAR\r\nVERSION:2.0\r\n" body "END:VCALENDAR\r\n"
+
+TEST(a_todo_of_a_calendar_becomes_a_task)
+{
+    struct import import = read_as(
+        t, IMPORT_ICS,
+        CALENDAR("BEGIN:VTODO\r\nUID:abc\r\nSUMMARY;LANGUAGE=en:Fix\\, the fen\r\n ce\\; now\r\n"
+                 "DESCRIPTION:two\\nlines \\\\ here\r\nDUE;VALUE=DATE:20260301\r\n"
+                 "STATUS:IN-PROCESS\r\nPRIORITY:1\r\nCATEGORIES:home,big\\, wood\r\n"
+                 "BEGIN:VALARM\r\nSUMMARY:not this\r\nEND:VALARM\r\n"
+                 "X-UNKNOWN;X=\"a:b;c\":whatever\r\nEND:VTODO\r\n"));
+
+    ASSERT_EQ(import.problem_count, 0);
+    ASSERT_TEXT(told(t, &import),
+                "Fix, the fence; now|2026-03-01|P0|IN_PROGRESS||0|home,big, wood|\n");
+    ASSERT_STR(import.records[0].notes, "two\nlines \\ here");
+}
+
+TEST(times_of_a_calendar_are_read_where_they_were_written)
+{
+    static const struct {
+        const char *line, *due;
+    } rows[] = {
+        { "DUE:20260301T160000", "2026-03-01T16:00" },
+        { "DUE:20260301T160000Z", "2026-03-01T17:00" },
+        { "DUE:20260701T160000Z", "2026-07-01T18:00" },
+        { "DUE;TZID=America/New_York:20260301T160000", "2026-03-01T22:00" },
+        { "DUE;TZID=/x.example/1/America/New_York:20260301T160000", "2026-03-01T22:00" },
+        { "DUE;TZID=Mine:20260301T160000", "2026-03-01T08:00" },
+        { "DUE;TZID=America/New_York;VALUE=DATE:20260301", "2026-03-01" },
+        { "DUE;TZID=Nowhere/Town:20260301T160000", NULL },
+        { "DUE:20260230", NULL },
+        { "DUE:2026-03-01", NULL },
+        { "DUE:20260301T250000", NULL },
+        { "DUE:20260301T1600", NULL },
+        { "DUE:", NULL },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct import import = read_as(
+            t, IMPORT_ICS,
+            arena_printf(
+                &t->arena,
+                CALENDAR("BEGIN:VTIMEZONE\r\nTZID:Mine\r\nX-LIC-LOCATION:Asia/Tokyo\r\n"
+                         "BEGIN:STANDARD\r\nDTSTART:19700101T000000\r\nEND:STANDARD\r\n"
+                         "END:VTIMEZONE\r\nBEGIN:VTODO\r\nSUMMARY:x\r\n%s\r\nEND:VTODO\r\n"),
+                rows[i].line));
+
+        if (rows[i].due ? import.count != 1 || !str_is(import.records[0].due, rows[i].due)
+                        : import.count != 0 || import.problem_count != 1)
+            FAIL("%s: %s %s", rows[i].line, told(t, &import), problems(t, &import));
+    }
+}
+
+TEST(events_say_when_they_are)
+{
+    struct import import = read_as(
+        t, IMPORT_ICS,
+        CALENDAR(
+            "BEGIN:VEVENT\r\nSUMMARY:a\r\nDTSTART:20260301T100000Z\r\nDTEND:20260301T113000Z\r\n"
+            "END:VEVENT\r\n"
+            "BEGIN:VEVENT\r\nSUMMARY:b\r\nDTSTART:20260301T100000Z\r\nDURATION:P1DT2H30M\r\n"
+            "END:VEVENT\r\n"
+            "BEGIN:VEVENT\r\nSUMMARY:c\r\nDTSTART;VALUE=DATE:20260301\r\n"
+            "DTEND;VALUE=DATE:20260302\r\nEND:VEVENT\r\n"
+            "BEGIN:VEVENT\r\nSUMMARY:none\r\nEND:VEVENT\r\n"
+            "BEGIN:VEVENT\r\nSUMMARY:back\r\nDTSTART:20260301T100000Z\r\n"
+            "DTEND:20260301T090000Z\r\nEND:VEVENT\r\n"
+            "BEGIN:VJOURNAL\r\nSUMMARY:left out\r\nEND:VJOURNAL\r\n"
+            "this is nothing\r\n"
+            "BEGIN:VEVENT\r\nSUMMARY:open\r\n"));
+
+    ASSERT_EQ(import.count, 3);
+    ASSERT_EQ(import.records[0].end - import.records[0].begin, 90 * 60000);
+    ASSERT_EQ(import.records[1].end - import.records[1].begin, (26 * 60 + 30) * 60000);
+    ASSERT_EQ(import.records[2].end, 0);
+    ASSERT_CONTAINS(problems(t, &import), "does not say when it begins");
+    ASSERT_CONTAINS(problems(t, &import), "ends before it begins");
+    ASSERT_CONTAINS(problems(t, &import), "this is no NAME:VALUE");
+    ASSERT_EQ(try_as(t, IMPORT_ICS, STR("BEGIN:VCARD\r\nEND:VCARD\r\n")), -1);
+    ASSERT_EQ(try_as(t, IMPORT_ICS, STR("")), -1);
+}
+
+TEST(folded_lines_never_cut_a_character)
+{
+    AUTO_BUF out = BUF_INIT(1 << 16);
+    AUTO_BUF text = BUF_INIT(1 << 16);
+    struct ics_reader reader;
+    struct ics_line line;
+    struct str rest, one;
+
+    for (int i = 0; i < 100; i++)
+        buf_add_text(&text, i % 3 ? "\xc3\xbc" : "a,\\;\n");
+    ics_put_text(&out, "SUMMARY", buf_str(&text));
+    rest = buf_str(&out);
+    while (str_split(&rest, '\n', &one)) {
+        ASSERT(one.n <= 76); /* with the CR */
+        ASSERT(!one.n || ((unsigned char)one.p[0] & 0xc0) != 0x80);
+    }
+    reader = (struct ics_reader){ .rest = buf_str(&out), .arena = &t->arena };
+    ASSERT_EQ(ics_next(&reader, &line), 1);
+    ASSERT(str_eq(ics_text(line.value, &t->arena), buf_str(&text)));
+}
+
+/* ---- all ---- */
+
+TEST(what_is_no_text_is_refused)
+{
+    static const enum import_format formats[] = { IMPORT_CSV, IMPORT_TODOTXT, IMPORT_MARKDOWN,
+                                                  IMPORT_ICS };
+    struct str huge = str_of(arena_alloc(&t->arena, IMPORT_BYTES_MAX + 1, 1), IMPORT_BYTES_MAX + 1);
+
+    for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
+        ASSERT_EQ(import_format_of(str_from(import_format_name(formats[i]))), formats[i]);
+        ASSERT_EQ(try_as(t, formats[i], STR("title\n\xff\xfe\n")), -1);
+        ASSERT_CONTAINS(err_message(&t->err, 0), "not UTF-8");
+        ASSERT_EQ(try_as(t, formats[i], STR("title\na\0b\n")), -1);
+        ASSERT_EQ(try_as(t, formats[i], huge), -1);
+        ASSERT_EQ(t->err.code, ERR_TOO_LARGE);
+    }
+    ASSERT_EQ(import_format_of(STR("none")), IMPORT_NONE);
+}
+
+TEST(what_is_too_long_or_holds_controls_is_a_problem)
+{
+    char title[1200], name[200];
+    struct import import;
+
+    memset(title, 'x', sizeof(title));
+    title[501] = '\0';
+    memset(name, 'y', sizeof(name));
+    name[101] = '\0';
+    import = read_as(t, IMPORT_TODOTXT,
+                     arena_printf(&t->arena, "%s\nok @%s\nbell \a rings\nfine\n", title, name));
+    ASSERT_TEXT(told(t, &import), "fine|||||0||\n");
+    ASSERT_CONTAINS(problems(t, &import), "1: the title has 501 characters; at most 500");
+    ASSERT_CONTAINS(problems(t, &import), "2: a label has 101 characters");
+    ASSERT_CONTAINS(problems(t, &import), "3: the title holds control characters");
+}
+
+TEST(more_problems_than_are_kept_are_counted)
+{
+    AUTO_BUF text = BUF_INIT(1 << 20);
+    struct import import;
+
+    for (int i = 0; i < IMPORT_PROBLEMS_MAX + 500; i++)
+        buf_add_text(&text, "(A) +x\n");
+    import = read_as(t, IMPORT_TODOTXT, buf_text(&text));
+    ASSERT_EQ(import.problem_count, IMPORT_PROBLEMS_MAX + 500);
+    ASSERT_EQ(import.problems[IMPORT_PROBLEMS_MAX - 1].line, IMPORT_PROBLEMS_MAX);
+}
+
+TEST(ids_follow_from_what_is_said)
+{
+    struct import a = read_as(t, IMPORT_TODOTXT, "Call mum\nCall mum\n(A) Other\n");
+    struct import b = read_as(t, IMPORT_TODOTXT, "x Call mum\n\nCall mum\n");
+    struct import c =
+        read_as(t, IMPORT_ICS,
+                CALENDAR("BEGIN:VTODO\r\nUID:t1@dormouse\r\nSUMMARY:x\r\nEND:VTODO\r\n"
+                         "BEGIN:VTODO\r\nUID:t1\r\nSUMMARY:x\r\nEND:VTODO\r\n"));
+
+    ASSERT(!str_eq(a.records[0].id, a.records[1].id));
+    ASSERT(str_eq(a.records[0].id, b.records[0].id));
+    ASSERT(str_eq(a.records[1].id, b.records[1].id));
+    ASSERT(!str_eq(a.records[2].id, a.records[0].id));
+    ASSERT_STR(c.records[0].id, "t1");
+    ASSERT(!str_is(c.records[1].id, "t1"));
+    for (size_t i = 0; i < a.count; i++)
+        ASSERT(record_id_valid(a.records[i].id));
+}
+
+/* ---- making records ---- */
+
+static struct import_result apply(struct rig *rig, const struct import *import)
+{
+    struct import_result result = { .tasks = 0 };
+    struct test *t = rig->t;
+
+    rig_begin(rig);
+    ASSERT_OK(import_apply(rig->write, import, 0, import->count, &result, &t->err));
+    rig_end(rig);
+    return result;
+}
+
+DB_TEST(importing_twice_makes_nothing_twice)
+{
+    AUTO_RIG rig;
+    struct import import =
+        read_as(t, IMPORT_MARKDOWN, "# Home\n- [ ] a #x\n  - [x] i1\n  - [ ] i2\n- [x] b #x #y\n");
+    struct import_result first, again;
+    struct record task;
+
+    rig_open(&rig, t);
+    first = apply(&rig, &import);
+    again = apply(&rig, &import);
+    ASSERT_EQ(first.tasks, 2);
+    ASSERT_EQ(first.categories, 1);
+    ASSERT_EQ(again.tasks, 0);
+    ASSERT_EQ(again.there, 2);
+    task = rig_get(&rig, RECORD_TASK, import.records[1].id);
+    ASSERT_STR(record_str(&task, "status"), "DONE");
+    ASSERT(record_get(&task, "closedAt")->set);
+    ASSERT_OK(rig_remove(&rig, RECORD_TASK, import.records[0].id));
+    again = apply(&rig, &import);
+    ASSERT_EQ(again.there, 2); /* what was deleted stays so */
+}
+
+static const char *exported(struct rig *rig, bool ics)
+{
+    AUTO_BUF out = BUF_INIT(1 << 22);
+    struct test *t = rig->t;
+
+    ASSERT_OK(ics ? export_ics(rig->journal, &out, &t->err)
+                  : export_json(rig->journal, true, &out, &t->err));
+    return arena_text(&t->arena, buf_text(&out));
+}
+
+/* The next journal of this test is a new one. */
+static void start_empty(struct test *t)
+{
+    static const char *const names[] = { "journal.sqlite", "journal.sqlite-wal",
+                                         "journal.sqlite-shm" };
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        unlink(test_path(t, names[i]));
+}
+
+DB_TEST(what_is_exported_comes_back_the_same)
+{
+    AUTO_RIG rig = { .t = NULL };
+    struct import import;
+    const char *before, *after;
+    struct str task;
+
+    if (db_test_is_postgres(t))
+        return; /* what is written into the file is the same there */
+    rig_open(&rig, t);
+    rig_add_as(&rig, RECORD_CATEGORY, "home", "{'name':'Home, sweet; home'}");
+    task =
+        rig_add_as(&rig, RECORD_TASK, "t1",
+                   "{'title':'Fix \\\\ fence','notes':'a\\nb, c; d','due':'2026-03-01T16:00',"
+                   "'priority':'P0','status':'BLOCKED','estimateMinutes':90,'categoryId':'home'}");
+    rig_add_as(&rig, RECORD_DAY_PLAN, "", "{'planDate':'2026-02-18'}");
+    rig_add_as(&rig, RECORD_DAY_PLAN_BLOCK, "b1",
+               "{'planId':'dayplan-2026-02-18','taskId':'t1','startTime':'2026-02-18T08:00:00Z',"
+               "'endTime':'2026-02-18T09:00:00Z','note':'early'}");
+    rig_add_as(&rig, RECORD_TIME_ENTRY, "e1",
+               "{'taskId':'t1','startedAt':'2026-02-18T06:00:00Z','endedAt':'2026-02-18T07:00:00Z',"
+               "'description':'dug'}");
+    rig_add_as(&rig, RECORD_ENTRY, "m1",
+               "{'kind':'measurement','subtype':'weight','value':71.25,'unit':'kg',"
+               "'at':'2026-02-18T05:00:00Z'}");
+    rig_add_as(&rig, RECORD_ENTRY, "w1",
+               "{'kind':'workout','subtype':'run','title':'river','durationMs':1800000,"
+               "'at':'2026-02-18T05:30:00Z'}");
+    before = exported(&rig, true);
+    ASSERT_TEXT(exported(&rig, false), exported(&rig, false));
+    rig_close(&rig);
+
+    import = read_as(t, IMPORT_ICS, before);
+    ASSERT_EQ(import.problem_count, 0);
+    ASSERT_EQ(import.count, 5);
+    start_empty(t);
+    rig_open(&rig, t);
+    ASSERT(!rig_there(&rig, RECORD_TASK, task));
+    apply(&rig, &import);
+    after = exported(&rig, true);
+    ASSERT_TEXT(after, before);
+}
+
+DB_TEST(an_export_that_does_not_fit_says_so)
+{
+    AUTO_RIG rig;
+    AUTO_BUF out = BUF_INIT(400);
+
+    rig_open(&rig, t);
+    for (int i = 0; i < 5; i++)
+        rig_add(&rig, RECORD_TASK, "{'title':'a task with some words in its title'}");
+    ASSERT_EQ(export_ics(rig.journal, &out, &t->err), -1);
+    ASSERT_EQ(t->err.code, ERR_TOO_LARGE);
+    buf_release(&out);
+    out = BUF_INIT(400);
+    t->err = ERR_INIT;
+    ASSERT_EQ(export_json(rig.journal, false, &out, &t->err), -1);
+    ASSERT_EQ(t->err.code, ERR_TOO_LARGE);
+}

@@ -1,0 +1,327 @@
+// The journal in a real browser against a real daemon: quick add, tasks by keyboard, a task and its
+// checklists, a day whose blocks move, time, ratings, entries, import; each looked at in light, dark, narrow.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { a11y, Daemon, launch, open, shoot } from "./browser.mjs";
+
+let browser;
+let daemon;
+let zone; // the browser is where the daemon is
+let today;
+const made = {};
+const day = (n) => new Date(Date.parse(`${today.day}T12:00:00Z`) + n * 86_400_000).toISOString().slice(0, 10);
+const put = (type, fields) => daemon.ask("POST", `/journal/${type}`, fields);
+const tasks = async (query = "") => (await daemon.ask("GET", `/journal/tasks${query}`)).items;
+
+before(async () => {
+  daemon = await new Daemon(process.env.SERVER).start();
+  browser = await launch();
+  today = await daemon.ask("GET", "/journal/days/today");
+  zone = today.zone;
+  made.home = await put("categories", { name: "Home", color: "#8f5410" });
+  made.gym = await put("categories", { name: "Gym", color: "#23704a" });
+  made.fence = await put("tasks", { title: "Fix the fence", due: day(0), estimateMinutes: 90, priority: "P1", categoryId: made.home.id, labels: ["wood"], notes: "The **third** post is rotten.\n\n<script>alert(1)</script>" });
+  made.list = await put("checklists", { taskId: made.fence.id, title: "Steps" });
+  for (const title of ["Buy posts", "Dig holes", "Paint"]) await put("checklist-items", { checklistId: made.list.id, title });
+  await put("tasks", { title: "Call the tax office", due: day(-3), priority: "P0" });
+  await put("tasks", { title: "Leg day", due: `${day(0)}T18:00`, categoryId: made.gym.id, status: "IN_PROGRESS" });
+});
+after(async () => {
+  await browser?.close();
+  await daemon?.remove();
+});
+
+/** A page for one test; its faults are the test's. */
+async function visit(t, path, options) {
+  const { page, faults, context } = await open(browser, daemon, { zone, ...options });
+  t.after(async () => {
+    await context.close();
+    assert.deepEqual(faults, []);
+  });
+  await page.goto(daemon.url + path);
+  await page.locator("main h1").first().waitFor({ state: "attached" });
+  return page;
+}
+
+test("one line becomes a task, and shows what it understood before it is added", async (t) => {
+  const page = await visit(t, "/journal");
+  await page.keyboard.press("n");
+  await page.keyboard.type("Oil the gate tomorrow 2h #wood");
+  const hint = page.locator(".quick-hint");
+  await hint.getByText("due tomorrow").waitFor();
+  assert.match(await hint.textContent(), /Oil the gate.*due tomorrow.*2 h.*#wood/);
+  assert.deepEqual(await page.locator(".quick-marks mark").allTextContents(), ["tomorrow", "2h", "#wood"]);
+  assert.deepEqual(await a11y(page), []);
+  await shoot(page, "journal-quick-light");
+  await page.keyboard.press("Enter");
+  await page.getByText("Added: Oil the gate").waitFor();
+  await page.getByRole("link", { name: /Oil the gate/ }).waitFor();
+  const [task] = await tasks("?q=Oil");
+  assert.equal(task.due, day(1));
+  assert.equal(task.estimateMinutes, 120);
+});
+
+test("tasks are moved through, done, undone and deleted with keys", async (t) => {
+  for (const title of ["Zebra one", "Zebra two", "Zebra three"]) await put("tasks", { title });
+  const page = await visit(t, "/journal?q=Zebra");
+  await page.locator(".task-row").nth(2).waitFor();
+  const titles = await page.locator(".task-title").allTextContents();
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.waitForFunction((title) => document.activeElement?.textContent?.includes(title), titles[1]);
+  await page.keyboard.press("k");
+  await page.waitForFunction((title) => document.activeElement?.textContent?.includes(title), titles[0]);
+  await page.keyboard.press("x");
+  await page.getByText(`Done: ${titles[0]}`).waitFor();
+  await page.waitForFunction(() => document.querySelectorAll(".task-row").length === 2);
+  assert.deepEqual((await tasks("?q=Zebra&closed=true")).map((task) => task.title), [titles[0]]);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.locator(".task-row").nth(2).waitFor();
+  assert.equal((await tasks("?q=Zebra")).length, 3);
+  await page.locator(".task-link").first().focus();
+  await page.keyboard.press("Delete");
+  await page.getByText(/Deleted: Zebra/).waitFor();
+  await page.waitForFunction(() => document.querySelectorAll(".task-row").length === 2);
+  await page.getByRole("button", { name: "Undo" }).last().click();
+  await page.locator(".task-row").nth(2).waitFor();
+  await page.locator(".task-link").first().focus();
+  await page.keyboard.press("e");
+  await page.waitForURL("**/journal/tasks/*");
+});
+
+test("filters are in the address, and back brings them back", async (t) => {
+  const page = await visit(t, "/journal");
+  await page.getByLabel("Category").selectOption({ label: "Gym" });
+  await page.waitForURL(/category=/);
+  await page.waitForFunction(() => document.querySelectorAll(".task-row").length === 1);
+  await page.getByText("Leg day").click();
+  await page.getByRole("article", { name: "Leg day" }).waitFor();
+  await page.goBack();
+  await page.waitForFunction(() => document.querySelectorAll(".task-row").length === 1);
+  await page.getByLabel("Words in the title").fill("nothing like this");
+  await page.getByText("No task is like that").waitFor();
+  await page.getByRole("button", { name: "Show all open tasks" }).click();
+  await page.getByText("Fix the fence").waitFor();
+  await page.getByLabel("Due", { exact: true }).selectOption("late");
+  await page.waitForFunction(() => document.querySelectorAll(".task-row").length === 1);
+  assert.match(await page.textContent(".task-row"), /Call the tax office.*late/);
+});
+
+test("a task is changed where it stands, and nothing in its notes runs", async (t) => {
+  const page = await visit(t, `/journal/tasks/${made.fence.id}`);
+  await page.getByText("The third post is rotten.").waitFor();
+  assert.equal(await page.locator("main script, main img").count(), 0);
+  const title = page.getByRole("textbox", { name: "Title" });
+  await title.fill("Mend the fence");
+  await title.press("Enter");
+  await page.getByLabel("Priority").selectOption("P0");
+  const estimate = page.getByLabel("Takes");
+  await estimate.fill("soon");
+  await page.getByText("A length, like").waitFor();
+  await estimate.fill("2h 30");
+  await estimate.press("Enter");
+  await page.getByLabel("Add a label").fill("garden");
+  await page.keyboard.press("Enter");
+  await page.getByText("#garden").waitFor();
+  const task = await daemon.ask("GET", `/journal/tasks/${made.fence.id}`);
+  assert.deepEqual([task.title, task.priority, task.estimateMinutes, task.labels.map((label) => label.name).sort()], ["Mend the fence", "P0", 150, ["garden", "wood"]]);
+  await page.getByRole("button", { name: "Edit", exact: false }).first().click();
+  await page.getByLabel("Notes, in Markdown").fill("Only the *fourth* now.");
+  await page.keyboard.press("Control+Enter");
+  await page.locator(".task-notes em", { hasText: "fourth" }).waitFor();
+  assert.deepEqual(await a11y(page), []);
+});
+
+test("a checklist is added to, checked, and put in order with keys", async (t) => {
+  const page = await visit(t, `/journal/tasks/${made.fence.id}`);
+  const items = async () => (await daemon.ask("GET", `/journal/tasks/${made.fence.id}`)).checklists[0].items.map((item) => (item.checked ? `*${item.title}` : item.title));
+  await page.getByRole("checkbox", { name: "Buy posts" }).check();
+  await page.getByLabel("New item in Steps").fill("Clean up");
+  await page.keyboard.press("Enter");
+  await page.getByRole("checkbox", { name: "Clean up" }).waitFor();
+  await page.getByRole("checkbox", { name: "Paint" }).focus();
+  await page.keyboard.press("Alt+ArrowUp");
+  await page.getByText("Paint: now 2 of 4").waitFor({ state: "attached" });
+  await page.waitForFunction(() => [...document.querySelectorAll(".item-row .check")].map((box) => box.getAttribute("aria-label")).join() === "Buy posts,Paint,Dig holes,Clean up");
+  for (let tries = 0; tries < 50 && (await items())[1] !== "Paint"; tries++) await page.waitForTimeout(50);
+  assert.deepEqual(await items(), ["*Buy posts", "Paint", "Dig holes", "Clean up"]);
+  await page.getByRole("button", { name: "Start the clock" }).click();
+  await page.getByRole("group", { name: "The clock runs" }).waitFor();
+  assert.equal((await daemon.ask("GET", "/journal/timer")).entry.taskId, made.fence.id);
+  await page.getByRole("button", { name: "Stop the clock" }).click();
+  await page.getByRole("group", { name: "The clock runs" }).waitFor({ state: "detached" });
+  assert.equal((await daemon.ask("GET", "/journal/timer")).entry, null);
+});
+
+test("open items are carried into a follow-up", async (t) => {
+  const task = await put("tasks", { title: "Plant trees" });
+  const list = await put("checklists", { taskId: task.id, title: "Trees" });
+  for (const title of ["Oak", "Lime"]) await put("checklist-items", { checklistId: list.id, title, checked: title === "Oak" });
+  const page = await visit(t, `/journal/tasks/${task.id}`);
+  await page.getByRole("checkbox", { name: "Lime" }).waitFor();
+  await page.keyboard.press("f");
+  await page.getByLabel("What comes next").fill("Plant the rest");
+  await page.getByRole("button", { name: "Make it" }).click();
+  await page.getByRole("article", { name: "Plant the rest" }).waitFor();
+  await page.getByRole("checkbox", { name: "Lime" }).waitFor();
+  await page.getByText("follows").waitFor();
+  assert.equal((await daemon.ask("GET", `/journal/tasks/${task.id}`)).status, "DONE");
+});
+
+const blocksOf = async () => (await daemon.ask("GET", `/journal/days/${day(2)}`)).blocks.map((block) => [block.startTime, block.endTime].map((time) => new Date(time).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", timeZone: zone })).join("-")).sort();
+const until = async (page, read, wanted) => {
+  for (let tries = 0; tries < 60 && JSON.stringify(await read()) !== JSON.stringify(wanted); tries++) await page.waitForTimeout(50);
+  assert.deepEqual(await read(), wanted);
+};
+
+test("blocks of a day are made, moved and resized, by hand and by keys", async (t) => {
+  const page = await visit(t, `/journal/day/${day(2)}`);
+  await page.keyboard.press("n");
+  const dialog = page.getByRole("dialog", { name: "New block" });
+  await dialog.getByLabel("From").fill("09:00");
+  await dialog.getByLabel("To").fill("10:00");
+  await dialog.getByLabel("Note").fill("Deep work");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  const block = page.locator(".block", { hasText: "Deep work" });
+  await block.waitFor();
+  await until(page, blocksOf, ["09:00-10:00"]);
+  await block.focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Shift+ArrowDown");
+  await until(page, blocksOf, ["09:30-10:45"]);
+  // By hand: an hour down is 60 px.
+  const box = await block.boundingBox();
+  await page.mouse.move(box.x + 60, box.y + 30);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 60, box.y + 60, { steps: 3 });
+  await page.mouse.move(box.x + 60, box.y + 90, { steps: 3 });
+  await page.mouse.up();
+  await until(page, blocksOf, ["10:30-11:45"]);
+  const after = await block.boundingBox();
+  await page.mouse.move(after.x + 60, after.y + after.height - 3);
+  await page.mouse.down();
+  await page.mouse.move(after.x + 60, after.y + after.height + 12, { steps: 4 });
+  await page.mouse.up();
+  await until(page, blocksOf, ["10:30-12:00"]);
+  await block.focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "Block" }).getByLabel("Note").fill("Deeper work");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.locator(".block", { hasText: "Deeper work" }).waitFor();
+  // A click on a free hour makes one there.
+  const sheet = await page.locator(".hours-sheet").boundingBox();
+  await page.mouse.click(sheet.x + 200, sheet.y + 14.2 * 60);
+  await page.getByRole("dialog", { name: "New block" }).getByRole("button", { name: "Save" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await until(page, blocksOf, ["10:30-12:00", "14:00-14:30"]);
+  await page.locator(".block").nth(1).focus();
+  await page.keyboard.press("Delete");
+  await page.getByText("The block is deleted.").waitFor();
+  await until(page, blocksOf, ["10:30-12:00"]);
+  assert.deepEqual(await a11y(page), []);
+});
+
+test("what is due is dragged into the day, pinned, and the day is rated", async (t) => {
+  const page = await visit(t, "/journal/day");
+  const row = page.locator(".day-task", { hasText: "Leg day" });
+  await row.waitFor();
+  await page.getByText("late:").first().waitFor();
+  await row.getByRole("button", { name: "Pin Leg day to this day" }).click();
+  await page.getByRole("button", { name: "Unpin Leg day" }).waitFor();
+  await page.locator(".day-task", { hasText: "Leg day" }).dragTo(page.locator(".hours-sheet"), { targetPosition: { x: 220, y: 20 * 60 } });
+  await page.locator(".block", { hasText: "Leg day" }).waitFor();
+  await page.getByRole("group", { name: "energy" }).getByLabel("4 of 5").check({ force: true });
+  await until(page, async () => (await daemon.ask("GET", `/journal/days/${day(0)}`)).ratings.map((rating) => [rating.dimension, rating.value]), [["energy", 4]]);
+  const planned = await daemon.ask("GET", `/journal/days/${day(0)}`);
+  assert.equal(planned.plan.pinnedTaskIds.length, 1);
+  assert.equal(planned.blocks.length, 1);
+});
+
+test("a day on which clocks change has the hours that it has", async (t) => {
+  const { page, faults, context } = await open(browser, daemon, { zone: "Europe/Berlin" });
+  t.after(() => context.close());
+  // This machine's clocks may never change: the days of one whose do.
+  const spans = { "2026-03-29": ["2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"], "2026-10-25": ["2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z"] };
+  await page.route("**/api/v1/journal/days/2026-*", async (route) => {
+    const [from, to] = spans[route.request().url().split("/").pop()];
+    await route.fulfill({ json: { ...(await (await route.fetch()).json()), from, to, zone: "Europe/Berlin" } });
+  });
+  await page.goto(`${daemon.url}/journal/day/2026-03-29`);
+  await page.locator(".hour").nth(20).waitFor({ state: "attached" });
+  assert.equal(await page.locator(".hour").count(), 23);
+  await page.goto(`${daemon.url}/journal/day/2026-10-25`);
+  await page.locator(".hour").nth(24).waitFor({ state: "attached" });
+  assert.equal(await page.locator(".hour").count(), 25);
+  assert.deepEqual((await page.locator(".hour").allTextContents()).slice(1, 5), ["01:00", "02:00", "02:00", "03:00"]);
+  assert.deepEqual(faults, []);
+});
+
+test("time is logged, changed and taken back; entries are written; lists are imported", async (t) => {
+  const page = await visit(t, "/journal/time");
+  await page.getByRole("button", { name: "Add time" }).click();
+  await page.getByLabel("What was done").fill("Reading");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: /Reading/ }).click();
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByText("Deleted: the logged time").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("button", { name: /Reading/ }).waitFor();
+  await page.goto(`${daemon.url}/journal/entries`);
+  await page.getByRole("button", { name: "New entry" }).click();
+  await page.getByRole("dialog").getByLabel("Workout").check({ force: true });
+  await page.getByLabel("Title").fill("Leg day");
+  await page.getByLabel("How long").fill("1h 15");
+  await page.getByLabel("Which kind").fill("Legs");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: /Leg day.*1 h 15 min/s }).waitFor();
+  const [entry] = (await daemon.ask("GET", "/journal/entries?kind=workout")).items;
+  assert.deepEqual([entry.subtype, entry.durationMs], ["legs", 4_500_000]);
+  await page.getByRole("button", { name: "Import or export" }).click();
+  assert.deepEqual(await a11y(page), []);
+  await page.getByRole("button", { name: "Close" }).click();
+});
+
+test("many tasks scroll without as many rows", async (t) => {
+  const list = Array.from({ length: 350 }, (_, i) => put("tasks", { title: `Many ${String(i).padStart(3, "0")}` }));
+  await Promise.all(list);
+  const page = await visit(t, "/journal?q=Many");
+  await page.locator(".task-row").first().waitFor();
+  assert.ok((await page.locator(".task-row").count()) < 60);
+  for (let tries = 0; tries < 60 && !(await page.getByText("Many 349").count()); tries++) {
+    await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+    await page.waitForTimeout(60);
+  }
+  assert.equal(await page.getByText("Many 349").count(), 1);
+  assert.ok((await page.locator(".task-row").count()) < 60);
+});
+
+const VIEWS = ["/journal", "/journal/day", "/journal/time", "/journal/ratings", "/journal/entries", "/journal/categories", "/wakes"];
+for (const [look, options] of [["light", {}], ["dark", { dark: true }], ["narrow", { width: 360, height: 740 }]]) {
+  test(`every part of the journal is accessible and fits, ${look}`, async (t) => {
+    if (look === "light") {
+      for (const [back, energy, mood] of [[6, 2, 3], [5, 3, 3], [4, 3, 5], [2, 4, 4], [1, 5, 4]])
+        for (const [dimension, value] of [["energy", energy], ["mood", mood]])
+          await daemon.ask("POST", "/journal/ratings", { targetType: "dayPlan", targetId: `dayplan-${day(-back)}`, dimension, value, ratedAt: new Date(Date.now() - back * 86_400_000).toISOString() });
+      await put("entries", { kind: "measurement", subtype: "weight", value: 72.4, unit: "kg" });
+      await put("entries", { kind: "note", title: "Idea", body: "A bench under the oak." });
+      const at = (hour, minute = 0) => new Date(Date.parse(today.from) + hour * 3_600_000 + minute * 60_000).toISOString();
+      await put("time-entries", { taskId: made.fence.id, startedAt: at(9, 10), endedAt: at(10, 40), description: "posts" });
+      await put("time-entries", { startedAt: at(11), endedAt: at(11, 30), description: "mail" });
+      await daemon.ask("PUT", `/journal/days/${day(0)}/blocks`, { upserts: [{ taskId: made.fence.id, categoryId: made.home.id, startTime: at(9), endTime: at(10, 30) }, { note: "Lunch", startTime: at(12), endTime: at(12, 45) }, { note: "Mail", startTime: at(14), endTime: at(14, 15) }], deletes: [] });
+    }
+    const { page, faults, context } = await open(browser, daemon, { zone, ...options });
+    t.after(() => context.close());
+    const problems = [];
+    for (const path of [...VIEWS, `/journal/tasks/${made.fence.id}`]) {
+      await page.goto(daemon.url + path);
+      await page.locator("main h1").first().waitFor({ state: "attached" });
+      await page.waitForFunction(() => !document.querySelector(".skeleton"));
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      if (over > 0) problems.push(`${path}: ${over} px too wide`);
+      for (const found of await a11y(page)) problems.push(`${path}: ${found}`);
+      await shoot(page, `${path.replace(made.fence.id, "one").replace(/\W+/g, "-").replace(/^-/, "")}-${look}`);
+    }
+    assert.deepEqual([...problems, ...faults], []);
+  });
+}

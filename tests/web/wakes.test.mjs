@@ -1,0 +1,195 @@
+// What wakes an agent, in a real browser against a real daemon: subscriptions with a look at the last week,
+// timers with their next times, webhooks, waking now, every wake explained; import with a look first.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { a11y, Daemon, launch, open, shoot } from "./browser.mjs";
+
+let browser;
+let daemon;
+let gym;
+const script = "match: any\nsteps:\n  - times: 50\n    reply: { text: \"Noted.\" }\n";
+before(async () => {
+  daemon = await new Daemon(process.env.SERVER, { script }).start();
+  browser = await launch();
+  gym = await daemon.ask("POST", "/journal/categories", { name: "Gym" });
+  await daemon.ask("PATCH", "/agents/planner", { allowedCategoryIds: ["*"] });
+  await daemon.ask("POST", "/journal/tasks", { title: "Squats", categoryId: gym.id });
+  await daemon.ask("POST", "/journal/tasks", { title: "Taxes" });
+});
+after(async () => {
+  await browser?.close();
+  await daemon?.remove();
+});
+async function visit(t, path, options) {
+  const { page, faults, context } = await open(browser, daemon, options);
+  t.after(async () => {
+    await context.close();
+    assert.deepEqual(faults, []);
+  });
+  await page.goto(daemon.url + path);
+  await page.locator("main h1").first().waitFor({ state: "attached" });
+  return page;
+}
+const PANEL = "/agents/planner?panel=wakes";
+const subscriptions = async () => (await daemon.ask("GET", "/agents/planner/subscriptions")).items;
+const timers = async () => (await daemon.ask("GET", "/agents/planner/timers")).items;
+
+test("a condition that is wrong is marked at its column, a right one shows what it would have woken for", async (t) => {
+  const page = await visit(t, PANEL);
+  await page.getByRole("region", { name: "Something changes" }).getByRole("button", { name: "Add" }).click();
+  const dialog = page.getByRole("dialog", { name: "Wake up when…" });
+  await dialog.getByText("It would have woken 2 times in the last week").waitFor();
+  await dialog.getByLabel("Only where").fill('task.priority == "soon"');
+  await dialog.getByText(/column \d+/i).first().waitFor();
+  assert.match(await dialog.locator(".caret").textContent(), /\n +\^$/);
+  assert.ok(await dialog.getByRole("button", { name: "Save" }).isDisabled());
+  assert.deepEqual(await a11y(page), []);
+  await shoot(page, "wakes-predicate-light");
+  await dialog.getByLabel("Only where").fill(`task.categoryId == "${gym.id}"`);
+  await dialog.getByText("It would have woken 1 time in the last week").waitFor();
+  assert.match(await dialog.locator(".matches").textContent(), /Squats/);
+  await dialog.getByLabel("At most").selectOption("300");
+  await dialog.getByLabel("What it is told").fill("Look at it.");
+  await dialog.getByLabel("Name").fill("gym tasks");
+  await shoot(page, "wakes-form-light");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("switch", { name: "gym tasks" }).waitFor();
+  const [made] = await subscriptions();
+  assert.deepEqual([made.name, made.cooldownSeconds, made.authors, made.tokens], ["gym tasks", 300, ["human"], [{ class: "semanticKey", value: "TASK" }]]);
+  await page.getByRole("switch", { name: "gym tasks" }).uncheck();
+  await page.waitForFunction(() => !document.querySelector(".rule-row input").checked);
+  for (let tries = 0; tries < 60 && (await subscriptions())[0].active; tries++) await page.waitForTimeout(50);
+  assert.equal((await subscriptions())[0].active, false);
+  await page.getByRole("button", { name: "Change gym tasks" }).click();
+  await page.getByRole("button", { name: "Remove" }).click();
+  await page.getByRole("switch", { name: "gym tasks" }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("switch", { name: "gym tasks" }).waitFor();
+});
+
+test("a webhook's address is shown once, and works", async (t) => {
+  const page = await visit(t, PANEL);
+  await page.getByRole("region", { name: "Something changes" }).getByRole("button", { name: "Add" }).click();
+  await page.getByLabel("It wakes when").selectOption("webhook");
+  await page.getByLabel("Name").fill("doorbell");
+  await page.getByRole("button", { name: "Save" }).click();
+  const secret = page.getByRole("dialog", { name: "The webhook's address" });
+  await secret.waitFor();
+  const address = await secret.locator("code").textContent();
+  assert.deepEqual(await a11y(page), []);
+  await secret.getByRole("button", { name: "I have kept it" }).click();
+  assert.equal((await fetch(address, { method: "POST", body: "ding" })).status, 202);
+  await page.reload();
+  await page.getByRole("switch", { name: "doorbell" }).waitFor();
+  assert.ok(!(await page.content()).includes(address.split("/").pop()));
+});
+
+test("a timer is made from simple choices, shows its next times, and a rule that is wrong says why", async (t) => {
+  const page = await visit(t, PANEL);
+  await page.getByRole("region", { name: "By the clock" }).getByRole("button", { name: "Add" }).click();
+  const dialog = page.getByRole("dialog", { name: "New timer" });
+  await dialog.locator(".next-times li").nth(4).waitFor();
+  await dialog.getByLabel("It wakes").selectOption("weekly");
+  await dialog.getByLabel("Wednesday").check({ force: true });
+  await dialog.getByLabel("At", { exact: true }).fill("18:30");
+  await dialog.getByText("every Monday, Wednesday at 18:30").waitFor();
+  await page.waitForFunction(() => [...document.querySelectorAll(".next-times li")].length === 5 && [...document.querySelectorAll(".next-times li")].every((li) => /^(Mon|Wed),? .*18:30/.test(li.textContent)));
+  await dialog.getByLabel("What it is told").fill("Plan the week.");
+  await shoot(page, "wakes-timer-light");
+  assert.deepEqual(await a11y(page), []);
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("switch", { name: /every Monday, Wednesday/ }).waitFor();
+  const [made] = await timers();
+  assert.deepEqual([made.kind, made.rrule, made.missed, made.prompt], ["rrule", "FREQ=WEEKLY;BYDAY=MO,WE;BYHOUR=18;BYMINUTE=30", "once", "Plan the week."]);
+  await page.getByRole("button", { name: /Change every Monday/ }).click();
+  const again = page.getByRole("dialog", { name: "Timer" });
+  assert.equal(await again.getByLabel("It wakes").inputValue(), "weekly");
+  await again.getByLabel("It wakes").selectOption("rule");
+  await again.getByLabel("Rule").fill("FREQ=SOMETIMES");
+  await again.locator("p.danger").waitFor();
+  assert.ok(await again.getByRole("button", { name: "Save" }).isDisabled());
+  await again.getByLabel("It wakes").selectOption("every");
+  await again.getByLabel("Minutes between").fill("90");
+  await again.getByRole("button", { name: "Save" }).click();
+  await again.waitFor({ state: "detached" });
+  assert.deepEqual((await timers()).map((timer) => [timer.kind, timer.intervalSeconds]), [["interval", 5400]]);
+});
+
+test("an agent is woken now, and the wake is explained everywhere", async (t) => {
+  const page = await visit(t, PANEL);
+  await page.getByRole("button", { name: "Wake now" }).click();
+  await page.getByRole("dialog").getByLabel("What it is told").fill("Good morning");
+  await page.getByRole("dialog").getByRole("button", { name: "Wake now" }).click();
+  await page.getByText("Planner wakes.").waitFor();
+  await page.locator(".wake", { hasText: "you woke it" }).waitFor();
+  await page.goto(`${daemon.url}/wakes`);
+  const row = page.locator(".wake", { hasText: "you woke it" });
+  await row.locator(".badge", { hasText: "done" }).waitFor();
+  await row.getByRole("button").click();
+  await page.getByText("Good morning").waitFor();
+  await page.getByLabel("What became of it").selectOption("failed_terminal");
+  await page.getByText("No wake is like that").waitFor();
+  await page.goto(daemon.url);
+  await page.locator(".home-agent", { hasText: "Planner" }).getByText(/woke/).waitFor();
+  await page.locator(".home-agent", { hasText: "Planner" }).getByText(/wakes/).waitFor();
+});
+
+test("what it reaches and how it lives is set in its settings", async (t) => {
+  const page = await visit(t, "/agents/planner?panel=settings");
+  await page.getByRole("switch", { name: "Everything" }).uncheck();
+  await page.getByLabel("Gym").check();
+  await page.getByLabel("It", { exact: true }).selectOption("interactive");
+  await page.getByLabel(/A session ends/).selectOption("7200");
+  const settled = async () => {
+    const agent = await daemon.ask("GET", "/agents/planner");
+    return [agent.allowedCategoryIds, agent.mode, agent.sessionTtlSeconds];
+  };
+  for (let tries = 0; tries < 60 && (await settled())[2] !== 7200; tries++) await page.waitForTimeout(50);
+  assert.deepEqual(await settled(), [[gym.id], "interactive", 7200]);
+  assert.deepEqual(await a11y(page), []);
+  await daemon.ask("PATCH", "/agents/planner", { mode: "hybrid", allowedCategoryIds: ["*"] });
+});
+
+test("a list is looked at before it is imported, line by line", async (t) => {
+  const page = await visit(t, "/journal");
+  await page.getByRole("button", { name: "Import or export" }).click();
+  const dialog = page.getByRole("dialog", { name: "Import or export" });
+  await dialog.getByLabel("Or paste it").fill("# Garden\n- [ ] Prune the roses\n- [x] Buy soil\n");
+  assert.equal(await dialog.getByLabel("It is").inputValue(), "markdown");
+  await dialog.getByRole("button", { name: "Look at it first" }).click();
+  await dialog.getByText(/This makes/).waitFor();
+  await shoot(page, "journal-import-light");
+  assert.deepEqual(await a11y(page), []);
+  assert.equal((await daemon.ask("GET", "/journal/tasks?q=roses")).items.length, 0);
+  await dialog.getByRole("button", { name: "Import", exact: true }).click();
+  await page.getByText(/^Imported/).waitFor();
+  assert.equal((await daemon.ask("GET", "/journal/tasks?q=roses")).items.length, 1);
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search or go to" }).fill("roses");
+  await page.getByRole("option", { name: /Prune the roses/ }).click();
+  await page.getByRole("article", { name: "Prune the roses" }).waitFor();
+});
+
+for (const [look, options] of [["light", {}], ["dark", { dark: true }], ["narrow", { width: 360, height: 740 }]]) {
+  test(`wakes and reports are accessible and fit, ${look}`, async (t) => {
+    const page = await visit(t, "/wakes", options);
+    const problems = [];
+    for (const path of look === "narrow" ? ["/wakes"] : ["/wakes", PANEL, "/agents/planner?panel=report", "/agents/planner?panel=settings"]) {
+      await page.goto(daemon.url + path);
+      await page.locator("main h1").first().waitFor({ state: "attached" });
+      await page.waitForFunction(() => !document.querySelector(".skeleton"));
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      if (over > 0) problems.push(`${path}: ${over} px too wide`);
+      for (const found of await a11y(page)) problems.push(`${path}: ${found}`);
+      await shoot(page, `${path.replace(/\W+/g, "-").replace(/^-/, "")}-${look}`);
+    }
+    if (look === "narrow") {
+      await page.goto(daemon.url + PANEL);
+      await page.getByRole("button", { name: /Memory, skills, tools, wakes/ }).click();
+      await page.getByRole("heading", { name: "Wakes up when" }).waitFor();
+      for (const found of await a11y(page)) problems.push(`sheet: ${found}`);
+      await shoot(page, "agents-planner-wakes-narrow");
+    }
+    assert.deepEqual(problems, []);
+  });
+}

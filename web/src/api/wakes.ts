@@ -1,0 +1,144 @@
+// What wakes agents, and what came of it. Apart from client.ts: only the views that show it load this.
+import { at, del, patch, post, query } from "./client";
+import { store } from "./store";
+import type { Time } from "./types";
+
+export interface Token {
+  class: "semanticKey" | "subtypeToken" | "entityId";
+  namespace?: string;
+  value: string;
+}
+export type Source = "journal" | "agent" | "files" | "webhook";
+export type Author = "human" | "agent" | "sync" | "self";
+export interface ActiveHours {
+  days?: string[]; // mo tu we th fr sa su; none: every day
+  from: string;
+  to: string;
+  zone?: string;
+}
+export interface Subscription {
+  id: string;
+  agentId: string;
+  name: string;
+  source: Source;
+  tokens: Token[];
+  predicate: string;
+  authors: Author[];
+  activeHours?: ActiveHours | null;
+  cooldownSeconds: number;
+  folder?: string;
+  glob?: string;
+  prompt: string;
+  active: boolean;
+  lastWakeAt?: Time;
+  createdAt?: Time;
+}
+export type SubscriptionDraft = Partial<Omit<Subscription, "id" | "agentId" | "lastWakeAt" | "createdAt">>;
+export interface Made extends Subscription {
+  token?: string; // of a webhook, said once
+  url?: string;
+}
+export interface Matched {
+  at: Time;
+  author: string;
+  authorId?: string;
+  outcome: string; // "yes", or what kept it from waking
+  why?: string;
+  records: { type: string; id: string; title?: string }[];
+}
+
+export type TimerKind = "rrule" | "once" | "interval";
+export type Missed = "once" | "skip" | "all";
+export interface Timer {
+  id: string;
+  agentId: string;
+  name: string;
+  kind: TimerKind;
+  rrule?: string;
+  start?: string;
+  zone?: string;
+  intervalSeconds?: number;
+  missed: Missed;
+  missedCap?: number;
+  prompt: string;
+  nextRunAt?: Time;
+  nextLocal?: string;
+  lastRunAt?: Time;
+  active: boolean;
+}
+export interface TimerDraft {
+  name?: string;
+  kind?: TimerKind;
+  rrule?: string | null;
+  start?: string | null;
+  zone?: string | null;
+  intervalSeconds?: number | null;
+  missed?: Missed;
+  prompt?: string;
+  active?: boolean;
+}
+export interface Occurrence {
+  at: Time;
+  local: string;
+  time: string;
+  clocks?: "gap" | "overlap";
+}
+
+export type WakeStatus =
+  | "queued" | "running" | "completed" | "skipped_sleeping" | "skipped_destroyed" | "skipped_paused"
+  | "skipped_killed" | "skipped_noop" | "coalesced" | "failed_terminal";
+export interface Wake {
+  runKey: string;
+  agentId: string;
+  reason: string;
+  reasonId?: string;
+  threadId?: string;
+  status: WakeStatus;
+  why?: string;
+  scheduledAt?: Time;
+  coalescedInto?: string;
+  runId?: string;
+  attempts?: number;
+  errorCode?: string;
+  createdAt: Time;
+  startedAt?: Time;
+  endedAt?: Time;
+  notBefore?: Time;
+  details?: Record<string, unknown>;
+}
+
+export interface Report {
+  id: string;
+  scope: string;
+  title: string;
+  text: string;
+  confidence?: number;
+  createdAt: Time;
+  taint?: string | string[];
+  sources?: { sourceType: string; sourceId: string; inferred?: boolean }[];
+  freshness?: { stale: boolean; why?: string; ageMs: number; newerEvents: number };
+}
+
+export const wakes = {
+  subscriptions: (agent: string) => at`/agents/${agent}/subscriptions`,
+  timers: (agent: string) => at`/agents/${agent}/timers`,
+  allTimers: "/timers",
+  list: (more: { agent?: string; status?: string; reasonId?: string; after?: string; limit?: number } = {}) => "/wakes" + query(more),
+  one: (key: string) => at`/wakes/${key}`,
+  report: (agent: string) => at`/agents/${agent}/reports/current`,
+  reports: (agent: string) => at`/agents/${agent}/reports`,
+};
+
+const stale = (agent: string) => (): void => store.invalidate(wakes.subscriptions(agent), wakes.timers(agent), "/timers", "/wakes", "/agents");
+
+export const waking = {
+  subscribe: (agent: string, draft: SubscriptionDraft) => post<Made>(wakes.subscriptions(agent), draft).finally(stale(agent)),
+  changeSubscription: (agent: string, id: string, draft: SubscriptionDraft) => patch<Subscription>(at`/subscriptions/${id}`, draft).finally(stale(agent)),
+  removeSubscription: (agent: string, id: string) => del(at`/subscriptions/${id}`).finally(stale(agent)),
+  preview: (agentId: string, draft: SubscriptionDraft, days: number) => post<{ items: Matched[] }>("/subscriptions/preview", { ...draft, agentId, days }),
+  addTimer: (agent: string, draft: TimerDraft) => post<Timer>(wakes.timers(agent), draft).finally(stale(agent)),
+  changeTimer: (agent: string, id: string, draft: TimerDraft) => patch<Timer>(at`/timers/${id}`, draft).finally(stale(agent)),
+  removeTimer: (agent: string, id: string) => del(at`/timers/${id}`).finally(stale(agent)),
+  occurrences: (rrule: string, more: { start?: string; zone?: string }) => post<{ occurrences: Occurrence[] }>("/timers/preview", { rrule, ...more, count: 5 }),
+  now: (agent: string, words: string, requestId: string) => post<Wake>(at`/agents/${agent}/wake`, { words, requestId }).finally(stale(agent)),
+};

@@ -1,0 +1,141 @@
+// Notes, workouts and measurements, the newest first.
+import { useState } from "react";
+import { NotebookPen, Paperclip, Plus } from "lucide-react";
+import { url } from "../../api/client";
+import { journal, write, type Attachment, type Entry, type EntryKind, type Page } from "../../api/journal";
+import { useGet } from "../../api/store";
+import { bytes } from "../../format";
+import { useKeys } from "../../keys";
+import { setQuery, useQuery } from "../../router";
+import { attempt, Button, Choice, Dialog, Empty, Input, Shown, TextArea, Trouble } from "../../ui";
+import { usePages } from "./pages";
+import { CategoryName, CategorySelect, removeRecord } from "./parts";
+import { Rate } from "./rate";
+import { useSets } from "./sets";
+import { clock, dayOf, dayWord, KIND, length, localInput, minutesOf, momentOf } from "./words";
+import type { Rating } from "../../api/journal";
+
+const MADE: EntryKind[] = ["note", "workout", "measurement"];
+const token = (text: string): string => text.trim().toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "_").replace(/^_|_$/g, "");
+
+/** "45 min", "72.4 kg", or the beginning of what was written. */
+export function gist(entry: Entry): string {
+  const parts = [entry.durationMs ? length(entry.durationMs / 60_000) : "", entry.value !== undefined ? `${entry.value}${entry.unit ? ` ${entry.unit}` : ""}` : "", (entry.body ?? "").split("\n", 1)[0] ?? ""];
+  return parts.filter(Boolean).join(" · ");
+}
+
+function Files({ entry }: { entry: Entry }) {
+  const read = useGet<Page<Attachment>>(journal.list("attachments", { entryId: entry.id }));
+  const files = read.data?.items ?? [];
+  return (
+    <div className="stack-tight">
+      <span className="field-label">Files</span>
+      {files.length > 0 && <ul className="links">{files.map((file) => <li key={file.id}><a href={url(journal.content(file.id))} download={file.fileName}>{file.fileName}</a> <span className="muted small">{file.size !== undefined ? bytes(file.size) : ""}</span></li>)}</ul>}
+      <label className="button button-plain button-small file-button"><Paperclip size={14} aria-hidden /> Add a file
+        <input type="file" className="visually-hidden" onChange={(event) => {
+          const file = event.target.files?.[0];
+          event.target.value = "";
+          if (file) void attempt("Not added", () => write.attach(entry.id, file));
+        }} />
+      </label>
+    </div>
+  );
+}
+
+function Edit({ entry, kind: first, onClose }: { entry: Entry | null; kind: EntryKind; onClose: () => void }) {
+  const sets = useSets();
+  const [kind, setKind] = useState<EntryKind>(entry?.kind ?? first);
+  const [subtype, setSubtype] = useState(entry?.subtype ?? "");
+  const [title, setTitle] = useState(entry?.title ?? "");
+  const [body, setBody] = useState(entry?.body ?? "");
+  const [at, setAt] = useState(localInput(entry?.at ?? Date.now()));
+  const [lasted, setLasted] = useState(entry?.durationMs ? length(entry.durationMs / 60_000) : "");
+  const [value, setValue] = useState(entry?.value === undefined ? "" : String(entry.value));
+  const [unit, setUnit] = useState(entry?.unit ?? "");
+  const [category, setCategory] = useState(entry?.categoryId ?? "");
+  const [busy, setBusy] = useState(false);
+  const ratings = useGet<Page<Rating>>(entry ? journal.list("ratings", { targetId: entry.id }) : null);
+  const minutes = lasted.trim() ? minutesOf(lasted) : null;
+  const number = value.trim() ? Number(value.replace(",", ".")) : null;
+  const wrongLength = !!lasted.trim() && minutes === null;
+  const wrongNumber = number !== null && !Number.isFinite(number);
+  const nothing = kind === "measurement" ? number === null : !title.trim() && !body.trim() && !subtype.trim();
+  const save = async (): Promise<void> => {
+    setBusy(true);
+    const fields = {
+      ...(entry ? {} : { kind }), subtype: token(subtype) || null, title: title.trim() || null, body: body || null, at: momentOf(at), categoryId: category || null,
+      durationMs: minutes === null ? null : minutes * 60_000, value: number, unit: unit.trim() || null,
+    };
+    const ok = await attempt("Not saved", () => (entry ? write.change("entries", entry.id, fields) : write.create("entries", fields)));
+    setBusy(false);
+    if (ok) onClose();
+  };
+  const remove = async (): Promise<void> => {
+    if (entry && (await removeRecord("entries", entry.id, entry.title || KIND[entry.kind]))) onClose();
+  };
+  return (
+    <Dialog title={entry ? KIND[kind] : "New entry"} onClose={onClose}
+      footer={<>{entry && <Button tone="danger" onClick={() => void remove()}>Delete</Button>}<span className="grow" /><Button onClick={onClose}>Close</Button><Button tone="primary" busy={busy} disabled={nothing || wrongLength || wrongNumber} onClick={() => void save()}>Save</Button></>}>
+      <form className="stack" onSubmit={(event) => { event.preventDefault(); if (!nothing) void save(); }}>
+        {!entry && <Choice label="What" value={kind} options={MADE.map((one) => ({ value: one, label: KIND[one] }))} onChange={setKind} />}
+        <Input label="Title" value={title} maxLength={500} data-autofocus onChange={(event) => setTitle(event.target.value)} />
+        {kind === "workout" && <div className="pair"><Input label="Which kind" placeholder="run, legs, yoga" value={subtype} maxLength={60} onChange={(event) => setSubtype(event.target.value)} /><Input label="How long" placeholder="45 min" value={lasted} error={wrongLength ? "A length, like 45 min or 1 h 30" : null} onChange={(event) => setLasted(event.target.value)} /></div>}
+        {kind === "measurement" && <div className="pair"><Input label="Of what" placeholder="weight, pulse" value={subtype} maxLength={60} onChange={(event) => setSubtype(event.target.value)} /><Input label="Value" inputMode="decimal" value={value} error={wrongNumber ? "A number, like 72.4" : null} onChange={(event) => setValue(event.target.value)} /><Input label="Unit" placeholder="kg" value={unit} maxLength={20} onChange={(event) => setUnit(event.target.value)} /></div>}
+        <TextArea label={kind === "note" ? "Text, in Markdown" : "Notes"} rows={kind === "note" ? 8 : 3} value={body} onChange={(event) => setBody(event.target.value)} />
+        <div className="pair"><Input label="When" type="datetime-local" value={at} onChange={(event) => setAt(event.target.value)} /><CategorySelect sets={sets} value={category} onChange={setCategory} /></div>
+        {entry && <Files entry={entry} />}
+        {entry && entry.kind === "workout" && <div><span className="field-label">How it was</span><Rate targetType="entry" targetId={entry.id} ratings={ratings.data?.items ?? []} /></div>}
+        <button type="submit" hidden />
+      </form>
+    </Dialog>
+  );
+}
+
+/** The entry in the address, from a link. */
+function Linked({ id, onClose }: { id: string; onClose: () => void }) {
+  const read = useGet<Entry>(journal.one("entries", id));
+  if (read.error) return <Dialog title="Entry" onClose={onClose}><Trouble error={read.error} what="Could not open it" /></Dialog>;
+  return read.data ? <Edit key={id} entry={read.data} kind={read.data.kind} onClose={onClose} /> : null;
+}
+
+const SHOWN = [{ value: "", label: "All" }, { value: "note", label: "Notes" }, { value: "workout", label: "Workouts" }, { value: "measurement", label: "Measurements" }] as const;
+export default function Entries() {
+  const query = useQuery();
+  const kind = SHOWN.find((one) => one.value === query.get("kind"))?.value ?? "";
+  const linked = query.get("entry");
+  const sets = useSets();
+  const pages = usePages<Entry>((after) => journal.list("entries", { kind, order: "newest", after, limit: 100 }));
+  const [adding, setAdding] = useState(false);
+  useKeys([{ keys: "n", label: "New entry", group: "Entries", run: () => setAdding(true) }]);
+  return (
+    <section aria-labelledby="entries" className="stack journal-wide">
+      <div className="row row-between">
+        <h2 id="entries" className="visually-hidden">Entries</h2>
+        <Choice label="Which" hideLabel value={kind} options={SHOWN} onChange={(next) => setQuery("kind", next || null)} />
+        <Button tone="primary" icon={<Plus size={15} aria-hidden />} keys="n" onClick={() => setAdding(true)}>New entry</Button>
+      </div>
+      <Shown of={pages} what="entries" lines={6}>
+        {() => pages.items.length === 0 ? (
+          <Empty icon={<NotebookPen size={28} />} title="Nothing written yet" action={<Button onClick={() => setAdding(true)}>Write something</Button>}>Notes, workouts and measurements go here; agents can wake when one is added.</Empty>
+        ) : (
+          <>
+            <ul className="entry-list">
+              {pages.items.map((entry) => (
+                <li key={entry.id}>
+                  <button type="button" className="entry-row" onClick={() => setQuery("entry", entry.id)}>
+                    <span className="muted small">{entry.at ? `${dayWord(dayOf(entry.at))} ${clock(entry.at)}` : ""}</span>
+                    <span className="entry-text"><span className="cut"><strong>{entry.title || entry.subtype?.replace(/_/g, " ") || KIND[entry.kind]}</strong></span><span className="muted small cut">{gist(entry)}</span></span>
+                    <span className="small muted row">{KIND[entry.kind]}<CategoryName category={sets.category(entry.categoryId)} /></span>
+                  </button>
+                </li>
+              ))}
+            </ul>
+            {pages.more && <div><Button busy={pages.loading} onClick={pages.next}>Earlier ones</Button></div>}
+          </>
+        )}
+      </Shown>
+      {adding && <Edit entry={null} kind={kind || "note"} onClose={() => setAdding(false)} />}
+      {linked && <Linked id={linked} onClose={() => setQuery("entry", null)} />}
+    </section>
+  );
+}

@@ -1,0 +1,46 @@
+// The journal: its parts, each with its own address, under one bar.
+import { lazy, Suspense, useState, type ComponentType } from "react";
+import { ArrowLeftRight } from "lucide-react";
+import { useKeys } from "../../keys";
+import { go, Link, usePath, type Params } from "../../router";
+import { Button, cx, Skeleton } from "../../ui";
+import { TaskView } from "./task";
+import { Tasks } from "./tasks";
+import "./journal.css";
+
+const part = (load: () => Promise<{ default: ComponentType<{ params: Params }> }>) => lazy(load);
+const PARTS: { key: string; label: string; keys: string; View: ComponentType<{ params: Params }> }[] = [
+  { key: "tasks", label: "Tasks", keys: "g t", View: Tasks },
+  { key: "day", label: "Day", keys: "g d", View: part(() => import("./day")) },
+  { key: "time", label: "Time log", keys: "g l", View: part(() => import("./time")) },
+  { key: "ratings", label: "Ratings", keys: "g m", View: part(() => import("./ratings")) },
+  { key: "entries", label: "Entries", keys: "g e", View: part(() => import("./entries")) },
+  { key: "categories", label: "Categories", keys: "g k", View: part(() => import("./categories")) },
+];
+const Transfer = lazy(() => import("./transfer"));
+const place = (key: string): string => (key === "tasks" ? "/journal" : `/journal/${key}`);
+
+export default function Journal({ params }: { params: Params }) {
+  const name = params["part"] ?? "tasks";
+  const here = PARTS.find(({ key }) => key === name) ?? PARTS[0];
+  const [moving, setMoving] = useState(false);
+  const path = usePath();
+  useKeys(PARTS.map(({ key, label, keys }) => ({ keys, label, group: "Journal", run: () => go(place(key)) })));
+  if (!here) return null;
+  const View = name === "tasks" && params["id"] ? TaskView : here.View;
+  return (
+    <div className="page journal">
+      <div className="journal-head">
+        <h1>Journal</h1>
+        <nav aria-label="Journal" className="journal-nav">
+          {PARTS.map(({ key, label }) => (
+            <Link key={key} to={place(key)} className={cx("journal-link", key === here.key && "journal-here")} aria-current={path === place(key) ? "page" : key === here.key ? "true" : undefined}>{label}</Link>
+          ))}
+        </nav>
+        <Button small icon={<ArrowLeftRight size={15} aria-hidden />} onClick={() => setMoving(true)} aria-haspopup="dialog"><span className="button-label">Import or export</span></Button>
+      </div>
+      <Suspense fallback={<Skeleton lines={8} />}><View params={params} /></Suspense>
+      {moving && <Suspense fallback={null}><Transfer onClose={() => setMoving(false)} /></Suspense>}
+    </div>
+  );
+}

@@ -1,0 +1,115 @@
+// Import, with a look at what will be made first; export of everything.
+import { useState } from "react";
+import { Download, FileUp } from "lucide-react";
+import { sentence, url } from "../../api/client";
+import { write, type Imported } from "../../api/journal";
+import { plural } from "../../format";
+import { Button, Dialog, say, Select, Tabs, TextArea } from "../../ui";
+
+const FORMATS = [
+  { value: "csv", label: "CSV", ends: [".csv", ".tsv"] },
+  { value: "todotxt", label: "todo.txt", ends: [".txt"] },
+  { value: "markdown", label: "Markdown list", ends: [".md", ".markdown"] },
+  { value: "ics", label: "iCalendar", ends: [".ics", ".ical"] },
+] as const;
+type Format = (typeof FORMATS)[number]["value"];
+
+/** By the file's name, else by how the text looks. */
+export function formatOf(name: string, text: string): Format {
+  const low = name.toLowerCase();
+  const named = FORMATS.find(({ ends }) => ends.some((end) => low.endsWith(end)));
+  if (named) return named.value;
+  if (/^\s*BEGIN:VCALENDAR/i.test(text)) return "ics";
+  if (/^\s*[-*+] \[[ xX]\] /m.test(text)) return "markdown";
+  const [first = ""] = text.trimStart().split("\n", 1);
+  return first.split(/[,;\t]/).length > 1 && /title|summary|task|name/i.test(first) ? "csv" : "todotxt";
+}
+const NAMES: Record<string, [string, string]> = { tasks: ["task", "tasks"], events: ["entry", "entries"], categories: ["category", "categories"] };
+export const counted = (counts: Record<string, number>): string =>
+  Object.entries(counts).filter(([, n]) => n > 0).map(([name, n]) => (name === "there" ? `${n} known already` : plural(n, ...(NAMES[name] ?? [name, name])))).join(", ") || "nothing";
+
+function Import({ onClose }: { onClose: () => void }) {
+  const [text, setText] = useState("");
+  const [name, setName] = useState("");
+  const [format, setFormat] = useState<Format>("markdown");
+  const [seen, setSeen] = useState<Imported | null>(null);
+  const [error, setError] = useState("");
+  const [busy, setBusy] = useState(false);
+  const set = (next: string, from: string): void => {
+    setText(next);
+    setName(from);
+    setSeen(null);
+    setError("");
+    if (next.trim()) setFormat(formatOf(from, next));
+  };
+  const run = async (preview: boolean): Promise<void> => {
+    setBusy(true);
+    setError("");
+    try {
+      if (preview) return setSeen(await write.lookAt(format, text));
+      say(`Imported ${counted(await write.import(format, text))}.`);
+      onClose();
+    } catch (failure) {
+      setError(sentence(failure));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <form className="stack" onSubmit={(event) => { event.preventDefault(); void run(!seen); }}>
+      <div className="row">
+        <label className="button button-plain file-button"><FileUp size={16} aria-hidden /> Choose a file
+          <input type="file" className="visually-hidden" accept=".csv,.tsv,.txt,.md,.markdown,.ics,.ical" onChange={(event) => {
+            const file = event.target.files?.[0];
+            event.target.value = "";
+            if (file) void file.text().then((content) => set(content, file.name));
+          }} />
+        </label>
+        {name && <span className="small mono cut">{name}</span>}
+      </div>
+      <TextArea label="Or paste it" rows={6} className="mono" value={text} spellCheck={false} onChange={(event) => set(event.target.value, "")} placeholder={"- [ ] Fix fence\n- [x] Buy nails"} />
+      <Select label="It is" value={format} onChange={(event) => { setFormat(event.target.value as Format); setSeen(null); }}>
+        {FORMATS.map((one) => <option key={one.value} value={one.value}>{one.label}</option>)}
+      </Select>
+      <div role="status" className="stack-tight">
+        {error && <p className="danger">{error}</p>}
+        {seen && <p>This makes <strong>{counted(seen.counts)}</strong>.</p>}
+        {seen?.records && seen.records.length > 0 && (
+          <ul className="problems small" tabIndex={0} aria-label="What will be made">{seen.records.map((record, i) => <li key={i}>{record.title} <span className="muted">{[record.due, record.category].filter(Boolean).join(" · ")}</span></li>)}</ul>
+        )}
+        {seen && seen.problems.length > 0 && (
+          <>
+            <p className="warn">{plural(seen.problemCount, "line")} can't be used and {seen.problemCount === 1 ? "is" : "are"} left out:</p>
+            <ul className="problems small" tabIndex={0} aria-label="Problems">{seen.problems.map((problem, i) => <li key={i}>{problem.line ? <span className="mono">line {problem.line}: </span> : null}{problem.message}</li>)}</ul>
+          </>
+        )}
+      </div>
+      <div className="row row-end">
+        {seen ? <Button type="submit" tone="primary" busy={busy} disabled={!seen.records?.length}>Import</Button> : <Button type="submit" tone="primary" busy={busy} disabled={!text.trim()}>Look at it first</Button>}
+      </div>
+    </form>
+  );
+}
+
+function Export() {
+  return (
+    <div className="stack">
+      <p>Everything of the journal, in files that other programs read. Nothing leaves this machine by itself.</p>
+      <div className="row">
+        <a className="button button-plain" href={url("/journal/export?format=json")} download="journal.json"><Download size={16} aria-hidden /> JSON, complete</a>
+        <a className="button button-plain" href={url("/journal/export?format=ics")} download="journal.ics"><Download size={16} aria-hidden /> iCalendar, tasks and blocks</a>
+      </div>
+    </div>
+  );
+}
+
+export default function Transfer({ onClose }: { onClose: () => void }) {
+  const [tab, setTab] = useState<"import" | "export">("import");
+  return (
+    <Dialog title="Import or export" onClose={onClose}>
+      <Tabs label="Import or export" tabs={[{ key: "import", label: "Import" }, { key: "export", label: "Export" }] as const} value={tab} onChange={setTab}>
+        {tab === "import" ? <Import onClose={onClose} /> : <Export />}
+      </Tabs>
+    </Dialog>
+  );
+}

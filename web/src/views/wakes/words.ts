@@ -1,0 +1,96 @@
+// What wakes an agent, and what became of it, in people's words.
+import type { Author, Source, Subscription, Token, Wake, WakeStatus } from "../../api/wakes";
+import { duration, plural, words } from "../../format";
+import type { Tone } from "../../ui";
+
+export const STATUS: Record<WakeStatus, { word: string; tone: Tone }> = {
+  queued: { word: "waits", tone: "plain" },
+  running: { word: "awake", tone: "info" },
+  completed: { word: "done", tone: "good" },
+  skipped_sleeping: { word: "slept on", tone: "plain" },
+  skipped_destroyed: { word: "skipped: gone", tone: "plain" },
+  skipped_paused: { word: "skipped: paused", tone: "warn" },
+  skipped_killed: { word: "skipped: stopped", tone: "warn" },
+  skipped_noop: { word: "nothing to do", tone: "plain" },
+  coalesced: { word: "joined another", tone: "plain" },
+  failed_terminal: { word: "failed", tone: "danger" },
+};
+export const STATUSES = Object.keys(STATUS) as WakeStatus[];
+export const look = (status: WakeStatus): { word: string; tone: Tone } => STATUS[status] ?? { word: words(status), tone: "plain" };
+
+export const SOURCE: Record<Source, string> = {
+  journal: "something in the journal changes", agent: "an agent says or makes something", files: "a file changes", webhook: "a webhook is called",
+};
+/** What may change, by the keys that changes carry. */
+export const KEYS: Record<"journal" | "agent", { value: string; word: string }[]> = {
+  journal: [
+    { value: "TASK", word: "a task" }, { value: "CHECKLIST", word: "a checklist" }, { value: "NOTE", word: "a note or measurement" }, { value: "WORKOUT", word: "a workout" },
+    { value: "TIME_ENTRY", word: "logged time" }, { value: "DAY_PLAN", word: "the plan of a day" }, { value: "RATING", word: "a rating" }, { value: "AUDIO", word: "a recording" },
+    { value: "CATEGORY", word: "a category" }, { value: "LABEL", word: "a label" },
+  ],
+  agent: [
+    { value: "AGENT_REPORT", word: "a report" }, { value: "AGENT_MESSAGE", word: "a message" }, { value: "AGENT_STATE", word: "an agent's state" }, { value: "AGENT", word: "an agent itself" },
+  ],
+};
+const KEY_WORDS = new Map([...KEYS.journal, ...KEYS.agent].map(({ value, word }) => [value, word]));
+export const tokenWord = (token: Token): string =>
+  token.class === "semanticKey" ? KEY_WORDS.get(token.value) ?? words(token.value.toLowerCase())
+    : token.class === "subtypeToken" ? `${words(token.namespace ?? "")} ${token.value}`.trim() : `record ${token.value.slice(0, 8)}`;
+
+export const AUTHOR: Record<Author, string> = { human: "you", agent: "other agents", sync: "another machine", self: "itself" };
+const list = (all: string[], last = "or"): string => (all.length < 2 ? all.join("") : `${all.slice(0, -1).join(", ")} ${last} ${all[all.length - 1]}`);
+
+const DAY_NAMES: Record<string, string> = { mo: "Mon", tu: "Tue", we: "Wed", th: "Thu", fr: "Fri", sa: "Sat", su: "Sun" };
+/** "you change a task where …, 07:00 to 22:00, at most every 5 min". */
+export function inWords(subscription: Subscription): string {
+  const { source, tokens, predicate, authors, activeHours, cooldownSeconds, folder, glob } = subscription;
+  const what = source === "files" ? `a file in ${folder ?? "a folder"}${glob ? ` (${glob})` : ""} changes`
+    : source === "webhook" ? SOURCE.webhook
+      : `${list(authors.map((author) => AUTHOR[author] ?? author))} ${source === "agent" ? "change" : "change"} ${list(tokens.map(tokenWord)) || "anything"}`;
+  const days = activeHours?.days?.length && activeHours.days.length < 7 ? ` on ${list(activeHours.days.map((day) => DAY_NAMES[day] ?? day), "and")}` : "";
+  return [
+    what, predicate && `where ${predicate}`, activeHours && `between ${activeHours.from} and ${activeHours.to}${days}`,
+    cooldownSeconds > 0 && `at most every ${duration(cooldownSeconds * 1000)}`,
+  ].filter(Boolean).join(", ");
+}
+
+interface Names {
+  subscriptions: Map<string, string>;
+  timers: Map<string, string>;
+}
+/** Why it woke: "because a task changed (you)". */
+export function cause(wake: Wake, names?: Names): string {
+  const details = wake.details ?? {};
+  const missed = details["missed"] as { count?: number } | undefined;
+  const words_ = typeof details["words"] === "string" && details["words"] ? `: ${details["words"]}` : "";
+  switch (wake.reason) {
+    case "timer": return `by the clock${wake.reasonId && names?.timers.get(wake.reasonId) ? `: ${names.timers.get(wake.reasonId)}` : ""}`;
+    case "recoveryCatchup": return missed?.count ? `caught up on ${plural(missed.count, "missed time")}` : "caught up on what it missed";
+    case "manual": return `you woke it${words_}`;
+    case "user": return `you spoke to it${words_}`;
+    case "subscription": {
+      const name = wake.reasonId ? names?.subscriptions.get(wake.reasonId) : "";
+      const files = details["files"] as unknown[] | undefined;
+      const records = details["records"] as [string, string][] | undefined;
+      const what = files?.length ? `${plural(files.length, "file")} changed` : details["event"] ? "a webhook was called"
+        : records?.length ? `${records.length === 1 ? `a ${words(String(records[0]?.[0] ?? "record").replace(/([A-Z])/g, " $1").toLowerCase())}` : plural(records.length, "record")} changed` : "something changed";
+      return name ? `${name}: ${what}` : what;
+    }
+    default: return words(wake.reason);
+  }
+}
+const begun = (text: string): string => (text ? text.charAt(0).toUpperCase() + text.slice(1) : "");
+/** One sentence that explains how it stands. */
+export function explained(wake: Wake): string {
+  if (wake.why) return /[.!?]$/.test(wake.why) ? begun(wake.why) : `${begun(wake.why)}.`;
+  switch (wake.status) {
+    case "queued": return "It waits for its turn.";
+    case "running": return "The agent is at it now.";
+    case "completed": return "The agent ran and ended well.";
+    case "coalesced": return "Another wake of the same agent took this along.";
+    case "failed_terminal": return wake.errorCode ? `It ended with ${words(wake.errorCode)}.` : "It failed.";
+    default: return `${begun(look(wake.status).word)}.`;
+  }
+}
+/** The column that a message about a predicate names; 0: none. */
+export const columnOf = (message: string): number => Number(/column (\d+)/i.exec(message)?.[1] ?? 0);

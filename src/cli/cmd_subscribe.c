@@ -72,7 +72,7 @@ static int read_tokens(const struct cli_args *args, struct json_object *body, st
 
         if (!str_split(&rest, '=', &name) || !name.n || !rest.n)
             return err_set(err, ERR_BAD_REQUEST,
-                           "--subtype is written NAMESPACE=VALUE (workoutType=run), not \"%.60s\"",
+                           "--subtype is written KIND=VALUE (workoutType=run), not \"%.60s\"",
                            value);
         add_token(list, "subtypeToken", name, rest);
     }
@@ -213,10 +213,13 @@ static int run_subscribe(const struct cli_args *args)
 }
 
 #define FORM_OPTIONS                                                                               \
-    { .name = "key", .value = "KEY", .help = "TASK, WORKOUT, NOTE, RATING ...", .repeats = true }, \
+    { .name = "key",                                                                               \
+      .value = "KEY",                                                                              \
+      .help = "TASK, WORKOUT, NOTE, RATING and others",                                            \
+      .repeats = true },                                                                           \
         { .name = "subtype",                                                                       \
-          .value = "NAME=VALUE",                                                                   \
-          .help = "workoutType=run, taskStatus=DONE ...",                                          \
+          .value = "KIND=V",                                                                       \
+          .help = "such as workoutType=run, taskStatus=DONE",                                      \
           .repeats = true },                                                                       \
         { .name = "id", .value = "ID", .help = "of one record", .repeats = true },                 \
         { .name = "where", .value = "PREDICATE", .help = "task.categoryId == \"gym\"" },           \

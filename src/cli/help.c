@@ -149,11 +149,11 @@ void help_command(struct buf *out, const struct cli_command *command)
     term_wrap(out, buf_str(&text), 0, 0, WIDTH);
     if (command->details)
         help_paragraphs(command->details, add_paragraph, out);
-    add_options(out, "options:", command->options);
     if (cli_is_group(cli_commands, command->name)) {
         buf_add_text(out, "\nmore commands:\n");
         add_commands(out, cli_commands, command->name);
     }
+    add_options(out, "options:", command->options);
     add_options(out, "options of every command:", cli_global_options);
 }
 

@@ -43,23 +43,11 @@ static int write_counts(struct serve_request *request, struct json_writer *w,
     return 0;
 }
 
-/* The members of subscription_write() and some more. */
 static int write_one(struct serve_request *request, struct json_writer *w,
                      const struct subscription *subscription, const char *token, struct err *err)
 {
-    AUTO_BUF text = BUF_INIT(LIMIT_JSON_BYTES);
-    struct json_writer inner = JSON_WRITER(&text);
-    AUTO_JSON object = NULL;
-
-    subscription_write(&inner, subscription);
-    if (json_write_end(&inner) < 0 || json_parse(buf_str(&text), &object, err) < 0)
-        return err_set(err, ERR_TOO_LARGE, "the subscription does not fit into an answer");
     json_write_object_begin(w);
-    json_object_object_foreach(object, key, value)
-    {
-        json_write_key(w, key);
-        json_write_value(w, value);
-    }
+    subscription_write_members(w, subscription);
     write_secret(w, token, serve_request_arena(request));
     if (write_counts(request, w, subscription, err) < 0)
         return -1;

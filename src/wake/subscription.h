@@ -92,6 +92,8 @@ int subscription_read(struct subscription *subscription, struct json_object *obj
                       struct arena *arena, struct err *err);
 /* All of it, with id, agentId and times. */
 void subscription_write(struct json_writer *w, const struct subscription *subscription);
+/* The members alone, for who adds more. */
+void subscription_write_members(struct json_writer *w, const struct subscription *subscription);
 
 /* ---- matching ---- */
 

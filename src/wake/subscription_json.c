@@ -235,9 +235,8 @@ static void write_settings(struct json_writer *w, const struct subscription *s)
     json_write_bool(w, s->active);
 }
 
-void subscription_write(struct json_writer *w, const struct subscription *s)
+void subscription_write_members(struct json_writer *w, const struct subscription *s)
 {
-    json_write_object_begin(w);
     write_text(w, "id", s->id);
     write_text(w, "agentId", s->agent_id);
     write_text(w, "name", s->name);
@@ -247,5 +246,11 @@ void subscription_write(struct json_writer *w, const struct subscription *s)
     write_time(w, "lastWakeAt", s->last_wake_at);
     write_time(w, "createdAt", s->created_at);
     write_time(w, "updatedAt", s->updated_at);
+}
+
+void subscription_write(struct json_writer *w, const struct subscription *s)
+{
+    json_write_object_begin(w);
+    subscription_write_members(w, s);
     json_write_object_end(w);
 }

@@ -166,7 +166,7 @@ static void worker_open(struct worker *w, struct domain *domain, const char *hos
                                     .default_agent_name = "Planner",
                                     .default_model = "offline",
                                     .default_cwd = "/" };
-    struct waker_config waker = { .agent_domain = domain, .batch = batch };
+    struct waker_config waker = { .agent_domain = domain, .one_by_one = batch == 1 };
     struct err err = ERR_INIT;
 
     *w = (struct worker){ .domain = domain };
@@ -336,6 +336,7 @@ static void wait_bytes(int fd, int n)
 static double pg_round(const char *url, struct domain *domain, int64_t wakes, int batch)
 {
     int ready[2], go[2];
+    struct err err = ERR_INIT;
     double from;
 
     if (pipe(ready) < 0 || pipe(go) < 0)
@@ -344,6 +345,9 @@ static double pg_round(const char *url, struct domain *domain, int64_t wakes, in
         if (fork() == 0)
             worker_main(url, i, batch, ready[1], go[0]);
     wait_bytes(ready[0], WORKERS);
+    /* As a server that was left alone has done by now. */
+    must(db_exec(domain_db(domain), SQL("VACUUM ANALYZE wake_queue"), &err), &err, "vacuum");
+    must(db_exec(domain_db(domain), SQL("VACUUM ANALYZE wake_runs"), &err), &err, "vacuum");
     fill(domain, wakes);
     from = now_s();
     if (write(go[1], "gg", WORKERS) != WORKERS)

@@ -43,14 +43,16 @@ struct claim_end {
 
 /* ---- claim_store.c ---- */
 
-/* Those that are due: what a person waits for first, then by not_before and n; at most limit of
- * either kind. now_ms is also the time as of which states are resolved. With a lease that is not
- * held any more there are none. */
+#define CLAIM_MAX 500
+
+/* Those that are due: what a person waits for first, then by not_before and n; at most CLAIM_MAX
+ * of either kind, or one. now_ms is also the time as of which states are resolved. With a lease
+ * that is not held any more there are none. */
 struct claim_lease {
     struct str name, holder;
     int64_t fence;
 };
-int claim_due(struct domain *domain, const struct claim_lease *lease, int64_t now_ms, int limit,
+int claim_due(struct domain *domain, const struct claim_lease *lease, int64_t now_ms, bool one,
               struct arena *arena, struct claim **ret_claims, size_t *ret_count, struct err *err);
 /* All that are queued of one agent, due or not, oldest first. */
 int claim_of_agent(struct domain *domain, int64_t agent_n, int limit, struct arena *arena,

@@ -16,19 +16,23 @@
 
 /* What a person waits for comes first. An agent has a state for every host that woke it (mostly
  * that is one): a wake comes with each. */
-#define DUE_OF(priority, lock)                                                                     \
+#define DUE_OF(priority, limit, lock)                                                              \
     "SELECT * FROM (SELECT * FROM wake_queue WHERE priority = " priority                           \
-    " AND not_before <= ? ORDER BY not_before, n LIMIT ?" lock ") AS p" priority
-#define DUE_SELECT(lock, only)                                                                     \
+    " AND not_before <= ? ORDER BY not_before, n LIMIT " limit lock ") AS p" priority
+#define DUE_SELECT(limit, lock, only)                                                              \
     "SELECT w.n, w.run_key, w.agent_n, w.reason, w.reason_id, w.thread_id, w.scheduled_at,"        \
     " w.logical_change_key, w.payload, w.priority, w.not_before, w.attempts, w.created_at,"        \
     " a.id AS agent_id, a.lifecycle, a.paused, s.sleep_until, s.consecutive_failure_count,"        \
     " s.last_wake_at, s.processed_counter_by_host, s.id AS state_id, f.n AS flight"                \
-    " FROM (" DUE_OF("0", lock) " UNION ALL " DUE_OF(                                              \
-        "1", lock) ") AS w"                                                                        \
-                   " JOIN agents a ON a.n = w.agent_n LEFT JOIN agent_states s ON s.agent_n = a.n" \
-                   " LEFT JOIN wake_runs f ON f.agent_n = a.n AND f.flying = 1" only               \
-                   " ORDER BY w.priority, w.not_before, w.n"
+    " FROM (" DUE_OF("0", limit, lock) " UNION ALL " DUE_OF(                                       \
+        "1", limit,                                                                                \
+        lock) ") AS w"                                                                             \
+              " JOIN agents a ON a.n = w.agent_n LEFT JOIN agent_states s ON s.agent_n = a.n"      \
+              " LEFT JOIN wake_runs f ON f.agent_n = a.n AND f.flying = 1" only                    \
+              " ORDER BY w.priority, w.not_before, w.n"
+#define LOCKED " FOR UPDATE SKIP LOCKED"
+#define LEASED                                                                                     \
+    " WHERE EXISTS (SELECT 1 FROM leases l WHERE l.name = ? AND l.holder = ? AND l.fence = ?)"
 
 static enum agent_lifecycle lifecycle_of(struct str name)
 {
@@ -95,33 +99,28 @@ static int read_claims(struct stmt *q, struct arena *arena, struct claim *claims
     return r;
 }
 
-static int prepare_due(struct domain *domain, const struct claim_lease *lease, struct stmt **ret_q,
-                       struct err *err)
+/* Postgres plans a limit that it is told with each run anew, and one that stands in the text once:
+ * so the two that occur stand there. */
+static struct sql due_sql(struct domain *domain, bool leased, bool one)
 {
     if (!domain_is_shared(domain))
-        return db_prepare(domain_db(domain), SQL(DUE_SELECT("", "")), ret_q, err);
-    return db_prepare(domain_db(domain),
-                      lease
-                          ? SQL(DUE_SELECT(" FOR UPDATE SKIP LOCKED",
-                                           " WHERE EXISTS (SELECT 1 FROM leases l WHERE l.name = ?"
-                                           " AND l.holder = ? AND l.fence = ?)"))
-                          : SQL(DUE_SELECT(" FOR UPDATE SKIP LOCKED", "")),
-                      ret_q, err);
+        return one ? SQL(DUE_SELECT("1", "", "")) : SQL(DUE_SELECT("500", "", ""));
+    if (!leased)
+        return one ? SQL(DUE_SELECT("1", LOCKED, "")) : SQL(DUE_SELECT("500", LOCKED, ""));
+    return one ? SQL(DUE_SELECT("1", LOCKED, LEASED)) : SQL(DUE_SELECT("500", LOCKED, LEASED));
 }
 
-int claim_due(struct domain *domain, const struct claim_lease *lease, int64_t now_ms, int limit,
+int claim_due(struct domain *domain, const struct claim_lease *lease, int64_t now_ms, bool one,
               struct arena *arena, struct claim **ret_claims, size_t *ret_count, struct err *err)
 {
-    size_t room = 2 * (size_t)limit, n;
+    size_t room = 2 * CLAIM_MAX, n;
     struct claim *claims = ARENA_NEW_N(arena, struct claim, room);
     AUTO(stmt) q = NULL;
 
-    if (prepare_due(domain, lease, &q, err) < 0)
+    if (db_prepare(domain_db(domain), due_sql(domain, lease != NULL, one), &q, err) < 0)
         return -1;
-    for (int priority = 0; priority < 2; priority++) {
-        stmt_bind_i64(q, now_ms);
-        stmt_bind_i64(q, limit);
-    }
+    stmt_bind_i64(q, now_ms);
+    stmt_bind_i64(q, now_ms);
     if (domain_is_shared(domain) && lease) {
         stmt_bind_str(q, lease->name);
         stmt_bind_str(q, lease->holder);
@@ -266,6 +265,26 @@ static int move_local(struct domain *domain, struct str list, int64_t now_ms, st
     return stmt_run(in, err) < 0 ? -1 : stmt_run(out, err);
 }
 
+/* One, without a list: the same, with what the server need not plan anew. */
+static int move_one(struct domain *domain, const struct claim_end *end, int64_t now_ms,
+                    struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("WITH q AS (DELETE FROM wake_queue WHERE n = ? RETURNING *) " END_INTO
+                       "?, ?, ?, ?, ? FROM q ON CONFLICT DO NOTHING"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, end->n);
+    stmt_bind_text(q, wake_status_name(end->status));
+    stmt_bind_text(q, end->why);
+    stmt_bind_str(q, end->coalesced_into.n ? end->coalesced_into : STR_NONE);
+    stmt_bind_text(q, end->error_code);
+    stmt_bind_i64(q, now_ms);
+    return stmt_run(q, err);
+}
+
 int claim_end_all(struct domain *domain, const struct claim_end *ends, size_t n, int64_t now_ms,
                   struct err *err)
 {
@@ -274,6 +293,8 @@ int claim_end_all(struct domain *domain, const struct claim_end *ends, size_t n,
 
     if (n == 0)
         return 0;
+    if (n == 1 && domain_is_shared(domain))
+        return move_one(domain, ends, now_ms, err);
     json_write_array_begin(&w);
     for (size_t i = 0; i < n; i++)
         write_end(&w, &ends[i]);

@@ -119,8 +119,8 @@ static int take_all(struct round *round, struct err *err)
     struct claim *claims;
     size_t n;
 
-    if (claim_due(domain_of(round), waker->fence ? &lease : NULL, round->now, waker->config.batch,
-                  &round->arena, &claims, &n, err) < 0)
+    if (claim_due(domain_of(round), waker->fence ? &lease : NULL, round->now,
+                  waker->config.one_by_one, &round->arena, &claims, &n, err) < 0)
         return -1;
     round->ends = ARENA_NEW_N(&round->arena, struct claim_end, n + 1);
     round->runs = ARENA_NEW_N(&round->arena, const struct claim *, n + 1);

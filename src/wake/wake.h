@@ -36,7 +36,7 @@ struct waker_config {
     int64_t sync_debounce_ms;    /* of those that arrived; 0: 1000 */
     unsigned max_flights;        /* runs at a time that nobody asked for; 0: 16 */
     int64_t lease_ms;            /* 0: 15000 */
-    int batch;                   /* wakes looked at in one transaction; 0: 200 */
+    bool one_by_one;             /* one wake in a transaction, not 500: for benchmarks */
 };
 /* Reads on where it stopped, with the loop's first ticks. */
 int waker_new(const struct waker_config *config, struct waker **ret_waker, struct err *err);

@@ -264,8 +264,6 @@ static void fill_defaults(struct waker_config *config)
         config->max_flights = FLIGHTS_DEFAULT;
     if (!config->lease_ms)
         config->lease_ms = LEASE_DEFAULT;
-    if (!config->batch)
-        config->batch = WAKER_BATCH;
 }
 
 int waker_new(const struct waker_config *config, struct waker **ret_waker, struct err *err)

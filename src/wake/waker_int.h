@@ -12,7 +12,6 @@
 #include "wake/wake.h"
 #include "wake/webhook.h"
 
-#define WAKER_BATCH       200  /* wakes looked at in one transaction */
 #define WAKER_FOLD_MAX    500  /* of one agent that one run takes along */
 #define WAKER_EARLIER_MAX 200  /* ended ones looked at for what was missed */
 #define WAKER_AGAIN_MS    1000 /* what could not be done is tried again */

@@ -1,6 +1,7 @@
 // The frame of every view, and which view a path shows. Views that are not needed for the first look
 // are loaded when they are opened.
-import { Component, lazy, Suspense, useEffect, useRef, useState, type ComponentType, type ReactNode } from "react";
+import { Component, Suspense, useEffect, useRef, useState, type ComponentType, type ReactNode } from "react";
+import { lately } from "./ui/lately";
 import { useKeys } from "./keys";
 import { go, match, usePath, type Params } from "./router";
 import { useConnection, OfflineBanner } from "./shell/connection";
@@ -13,8 +14,8 @@ import { Empty, Skeleton, Toasts, Trouble } from "./ui";
 import { Link } from "./router";
 
 const loadPalette = () => import("./shell/palette");
-const Palette = lazy(loadPalette);
-const page = (load: () => Promise<{ default: ComponentType<{ params: Params }> }>) => lazy(load);
+const Palette = lately(loadPalette);
+const page = (load: () => Promise<{ default: ComponentType<{ params: Params }> }>) => lately(load);
 
 // One component for all paths of a view: moving within it must not begin it anew.
 const Inbox = page(() => import("./views/inbox"));

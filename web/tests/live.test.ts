@@ -25,11 +25,12 @@ test("the wait doubles to its most, and begins anew after success", () => {
 function library() {
   const asked: string[] = [];
   const open: { path: string; give: (value: unknown) => void; fail: (error: Error) => void }[] = [];
+  const waits: (() => void)[] = [];
   const store = new Store((path) => {
     asked.push(path);
     return new Promise((give, fail) => open.push({ path, give, fail }));
-  });
-  return { asked, open, store };
+  }, (_, run) => void waits.push(run));
+  return { asked, open, store, waits };
 }
 
 test("what is watched is read once, however many watch", async () => {
@@ -51,6 +52,17 @@ test("what was asked for ahead is not asked for again by who watches it", async 
   await settle();
   store.ahead("/a");
   assert.deepEqual([asked, told, store.peek("/a").data], [["/a"], 1, 1]);
+});
+test("a request that did not reach the server is tried again, one that was refused is not", async () => {
+  const { store, asked, open, waits } = library();
+  store.watch("/a", () => undefined);
+  store.watch("/b", () => undefined);
+  open[0]?.fail(new ApiError(0, "offline", "the server does not answer"));
+  open[1]?.fail(new ApiError(403, "", "this is not allowed"));
+  await settle();
+  assert.equal(waits.length, 1);
+  for (const run of waits) run();
+  assert.deepEqual(asked, ["/a", "/b", "/a"]);
 });
 test("what is stale is read again when it is watched, and else when it is next watched", async () => {
   const { store, asked, open } = library();

@@ -2,7 +2,7 @@
 // or one that the activity stream tells of) marks paths as stale; what is on the screen is then read
 // again, and what is not on the screen when it is next shown. Old data stays visible meanwhile.
 import { useCallback, useSyncExternalStore } from "react";
-import { get } from "./client";
+import { ApiError, get } from "./client";
 
 export interface Loaded<R> {
   data: R | undefined;
@@ -20,10 +20,14 @@ interface Entry {
 type Reader = (path: string) => Promise<unknown>;
 
 const KEPT = 200; // entries that nobody watches
+const AGAIN_MS = 2000; // after a request that did not reach the server
 
 export class Store {
   private entries = new Map<string, Entry>();
-  constructor(private read: Reader) {}
+  constructor(
+    private read: Reader,
+    private later = (ms: number, run: () => void): void => void setTimeout(run, ms),
+  ) {}
 
   private entry(path: string): Entry {
     let entry = this.entries.get(path);
@@ -54,6 +58,7 @@ export class Store {
         (error: unknown) => {
           entry.stale = true;
           this.set(entry, { data: entry.state.data, error, loading: false });
+          if (error instanceof ApiError && error.offline) this.later(AGAIN_MS, () => this.tryAgain(path, entry));
         },
       )
       .finally(() => {
@@ -63,6 +68,11 @@ export class Store {
         entry.again = false;
         if (entry.watchers.size > 0) this.load(path, entry);
       });
+  }
+
+  /** A server that comes back may still lose the first requests; nothing else would ask again. */
+  private tryAgain(path: string, entry: Entry): void {
+    if (entry.stale && !entry.reading && entry.watchers.size > 0) this.load(path, entry);
   }
 
   peek<R>(path: string): Loaded<R> {

@@ -1,5 +1,6 @@
 // The bar above every view: where to go, what waits, search, and the switch that stops everything.
-import { lazy, Suspense, useEffect, useState } from "react";
+import { Suspense, useEffect, useState } from "react";
+import { lately } from "../ui/lately";
 import { Bot, House, Inbox, NotebookPen, Plus, Search, Settings, SquareActivity } from "lucide-react";
 import { useGet } from "../api/store";
 import { paths } from "../api/client";
@@ -18,7 +19,7 @@ const VIEWS = [
   { to: "/settings", label: "Settings", Icon: Settings },
 ] as const;
 
-const RunningTimer = lazy(() => import("./timer"));
+const RunningTimer = lately(() => import("./timer"));
 /** After the first look: a clock that runs may appear a moment later. */
 function LaterTimer() {
   const [on, setOn] = useState(false);

@@ -1,5 +1,6 @@
 // One agent: its conversation, its threads, and beside it what it knows, can do and is.
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
+import { lately } from "../../ui/lately";
 import { MessagesSquare, PanelRight, Plus } from "lucide-react";
 import { paths } from "../../api/client";
 import { useGet } from "../../api/store";
@@ -26,8 +27,8 @@ const PANELS = [
 ] as const;
 type Panel = (typeof PANELS)[number]["key"];
 
-const WakesPanel = lazy(() => import("./wakes"));
-const ReportPanel = lazy(() => import("./report"));
+const WakesPanel = lately(() => import("./wakes"));
+const ReportPanel = lately(() => import("./report"));
 
 function Panels({ agent, panel }: { agent: Agent; panel: Panel }) {
   return (

@@ -1,12 +1,13 @@
 // Who an agent is, how it thinks, and the end of it.
-import { lazy, Suspense, useEffect, useState } from "react";
+import { Suspense, useEffect, useState } from "react";
+import { lately } from "../../ui/lately";
 import { act, paths, url } from "../../api/client";
 import { store, useGet } from "../../api/store";
 import type { Agent, AgentChange, Model } from "../../api/types";
 import { go } from "../../router";
 import { attempt, Button, Dialog, Input, say, Select, Switch, TextArea } from "../../ui";
 
-const Reach = lazy(() => import("./reach"));
+const Reach = lately(() => import("./reach"));
 
 function Destroy({ agent, onClose }: { agent: Agent; onClose: () => void }) {
   const [typed, setTyped] = useState("");

@@ -1,5 +1,6 @@
 // The first look: what waits for you, your agents, and what happened today.
-import { lazy, Suspense, useMemo, useState } from "react";
+import { Suspense, useMemo, useState } from "react";
+import { lately } from "../../ui/lately";
 import { Check, Coffee } from "lucide-react";
 import { paths } from "../../api/client";
 import { useGet } from "../../api/store";
@@ -14,7 +15,7 @@ import { asked, daysKnown, perDay, runLook, standing, today } from "../shared/ru
 import { AgentState } from "../shared/state";
 import "./home.css";
 
-const NextWake = lazy(() => import("./next-wake"));
+const NextWake = lately(() => import("./next-wake"));
 
 const SHOWN = 6;
 const READ = 200; // runs

@@ -1,5 +1,6 @@
 // The journal: its parts, each with its own address, under one bar.
-import { lazy, Suspense, useState, type ComponentType } from "react";
+import { Suspense, useState, type ComponentType } from "react";
+import { lately } from "../../ui/lately";
 import { ArrowLeftRight } from "lucide-react";
 import { useKeys } from "../../keys";
 import { go, Link, usePath, type Params } from "../../router";
@@ -8,7 +9,7 @@ import { TaskView } from "./task";
 import { Tasks } from "./tasks";
 import "./journal.css";
 
-const part = (load: () => Promise<{ default: ComponentType<{ params: Params }> }>) => lazy(load);
+const part = (load: () => Promise<{ default: ComponentType<{ params: Params }> }>) => lately(load);
 const PARTS: { key: string; label: string; keys: string; View: ComponentType<{ params: Params }> }[] = [
   { key: "tasks", label: "Tasks", keys: "g t", View: Tasks },
   { key: "day", label: "Day", keys: "g d", View: part(() => import("./day")) },
@@ -17,7 +18,7 @@ const PARTS: { key: string; label: string; keys: string; View: ComponentType<{ p
   { key: "entries", label: "Entries", keys: "g e", View: part(() => import("./entries")) },
   { key: "categories", label: "Categories", keys: "g k", View: part(() => import("./categories")) },
 ];
-const Transfer = lazy(() => import("./transfer"));
+const Transfer = lately(() => import("./transfer"));
 const place = (key: string): string => (key === "tasks" ? "/journal" : `/journal/${key}`);
 
 export default function Journal({ params }: { params: Params }) {

@@ -1,0 +1,21 @@
+// Parts of the page that are loaded when they are needed. A part that does not come because the server
+// is away is asked for again until it does: what is on the screen stays there meanwhile.
+import { lazy, type ComponentType, type LazyExoticComponent } from "react";
+
+const FIRST_MS = 500;
+const MOST_MS = 8000;
+
+const rest = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+export async function patiently<R>(load: () => Promise<R>, wait: (ms: number) => Promise<void> = rest): Promise<R> {
+  for (let ms = FIRST_MS; ; ms = Math.min(ms * 2, MOST_MS)) {
+    try {
+      return await load();
+    } catch {
+      await wait(ms);
+    }
+  }
+}
+
+export const lately = <P>(load: () => Promise<{ default: ComponentType<P> }>): LazyExoticComponent<ComponentType<P>> =>
+  lazy(() => patiently(load));

@@ -256,9 +256,9 @@ static bool sweep_once(struct test *t, const struct sweep *sweep, unsigned nth,
 TEST(after_any_failing_write_or_sync_exactly_the_acknowledged_ticks_are_found)
 {
     static const struct sweep sweeps[] = {
-        { FAULT_WRITE, FAULT_FAIL, 2 * SWEEP_TICKS },
-        { FAULT_WRITE, FAULT_FULL, 2 * SWEEP_TICKS },
-        { FAULT_WRITE, FAULT_TEAR, 2 * SWEEP_TICKS },
+        { FAULT_WRITE, FAULT_FAIL, SWEEP_TICKS },
+        { FAULT_WRITE, FAULT_FULL, SWEEP_TICKS },
+        { FAULT_WRITE, FAULT_TEAR, SWEEP_TICKS },
         { FAULT_SYNC, FAULT_FAIL, SWEEP_TICKS },
     };
     unsigned acknowledged = 0, nth;

@@ -176,7 +176,7 @@ def destroying_ends_a_run_that_waits(box):
     expect_eq(daemon.ask("GET", "/agents/doer")["pending"], 1)
     daemon.ask("DELETE", "/agents/doer", {"confirm": "Doer"}, status=204)
     expect_eq(stream.end()["stopReason"], "error")
-    expect_eq(daemon.ask("GET", f"/runs/{stream.key}")["errorCode"], "agent_destroyed")
+    expect_eq(daemon.ask("GET", f"/runs/{stream.key}")["error"]["code"], "agent_destroyed")
     eventually(lambda: daemon.ask("GET", f"/inbox/{item}")["state"] == "withdrawn", "the item is withdrawn")
     expect_eq(daemon.ask("GET", "/inbox")["items"], [])
     threads = daemon.ask("GET", "/agents/doer/threads")["threads"]

@@ -215,7 +215,7 @@ DB_TEST(an_effect_is_prepared_once)
 
     ASSERT_EQ(first.status, OPERATION_PREPARED);
     ASSERT_OK(operation_settle(domain, first.n, STR_NONE, NOW + 1, &t->err));
-    again = (struct operation){ .operation_id = STR("op"), .run_n = 9, .tool_name = STR("other") };
+    again = (struct operation){ .operation_id = STR("op"), .run_n = 4, .tool_name = STR("other") };
     ASSERT_EQ(operation_prepare(domain, &again, &t->err), 0);
     ASSERT_EQ(again.n, first.n);
     ASSERT_EQ(again.status, OPERATION_SETTLED);

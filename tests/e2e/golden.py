@@ -27,7 +27,7 @@ import os
 import sqlite3
 
 import yaml
-from harness import ROOT, TESTS, eventually, expect, expect_eq, expect_in, kill, main
+from harness import ROOT, TESTS, eventually, expect, expect_eq, expect_in, main
 
 ENDED = {"completed", "skipped_sleeping", "skipped_destroyed", "skipped_paused", "skipped_killed",
          "skipped_noop", "coalesced", "failed_terminal"}
@@ -191,7 +191,7 @@ def repeat(scene):
             scene.act(index, deed)
     eventually(scene.is_quiet, "the end of the repetition")
     expect_eq(scene.state(), before)
-    kill(scene.daemon.pid)
+    scene.daemon.kill()
     scene.daemon = scene.box.serve()
     eventually(scene.is_quiet, "the end after a restart")
     expect_eq(scene.state(), before)

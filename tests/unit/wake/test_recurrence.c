@@ -313,7 +313,7 @@ TEST(no_rule_keeps_the_loop_from_its_work)
 
         if (recurrence_parse(str_from(rules[i]), STR("2026-01-01T00:00"), &rule, &err) == 0)
             recurrence_next(rule, "2999-01-01T00:00:00", at, &err);
-        if (cpu_ms() - began < 500) /* with sanitizers */
+        if (cpu_ms() - began < 5000) /* with sanitizers, on a busy machine; libical took a minute */
             test_case_passed();
         else
             test_case_failed("%s took %d ms", rules[i], (int)(cpu_ms() - began));

@@ -100,11 +100,10 @@ int message_get_n(struct domain *domain, int64_t n, struct arena *arena,
 int message_each_back(struct domain *domain, int64_t thread_n, int64_t before_n,
                       bool (*fn)(void *arg, const struct message *message), void *arg,
                       struct err *err);
-/* Those of a run that this host wrote, in order, beginning with the row from_n; at most limit. */
-int message_each_written(struct domain *domain, int64_t thread_n, int64_t run_n, int64_t from_n,
-                         int64_t host_n, int limit,
-                         void (*fn)(void *arg, struct str id, int64_t counter), void *arg,
-                         struct err *err);
+/* With which counter it was written, if this host did. */
+int message_counter(struct domain *domain, int64_t n, int64_t host_n,
+                    void (*fn)(void *arg, struct str id, int64_t counter), void *arg,
+                    struct err *err);
 /* Where untrusted text of a thread came from, as far as its messages before the row before_n say
  * (0: all): "command,file". Empty: there is none. */
 int thread_taint(struct domain *domain, int64_t thread_n, int64_t before_n, struct arena *arena,

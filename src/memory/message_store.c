@@ -299,27 +299,23 @@ int message_each_back(struct domain *domain, int64_t thread_n, int64_t before_n,
     return r;
 }
 
-int message_each_written(struct domain *domain, int64_t thread_n, int64_t run_n, int64_t from_n,
-                         int64_t host_n, int limit,
-                         void (*fn)(void *arg, struct str id, int64_t counter), void *arg,
-                         struct err *err)
+int message_counter(struct domain *domain, int64_t n, int64_t host_n,
+                    void (*fn)(void *arg, struct str id, int64_t counter), void *arg,
+                    struct err *err)
 {
     AUTO(stmt) q = NULL;
     int r;
 
     if (db_prepare(domain_db(domain),
-                   SQL("SELECT id, counter FROM agent_messages WHERE thread_n = ? AND n >= ?"
-                       " AND run_n = ? AND host_n = ? ORDER BY n LIMIT ?"),
-                   &q, err) < 0)
+                   SQL("SELECT id, counter FROM agent_messages WHERE n = ? AND host_n = ?"), &q,
+                   err) < 0)
         return -1;
-    stmt_bind_i64(q, thread_n);
-    stmt_bind_i64(q, from_n);
-    stmt_bind_i64(q, run_n);
+    stmt_bind_i64(q, n);
     stmt_bind_i64(q, host_n);
-    stmt_bind_i64(q, limit);
-    while ((r = stmt_step(q, err)) == 1)
+    r = stmt_step(q, err);
+    if (r == 1)
         fn(arg, stmt_str(q, "id"), stmt_i64(q, "counter"));
-    return r;
+    return r < 0 ? -1 : 0;
 }
 
 /* ---- for the context of a turn ---- */

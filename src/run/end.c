@@ -10,9 +10,6 @@
 #include "base/log.h"
 #include "run/run_int.h"
 
-/* Of one batch; a run that says more than this is known by its run. */
-#define RUN_BATCH_MESSAGES 1000
-
 static int record(struct run *run, enum run_event_type type, uint16_t key, bool outside,
                   struct err *err)
 {
@@ -170,18 +167,26 @@ static void add_message(void *arg, struct str id, int64_t counter)
     change_batch_unit(&telling->batch, telling->change, counter, STR("message"), id);
 }
 
-/* One batch for all that it said; the person's own message was told when it began. */
-static int tell_messages(struct run *run, struct telling *telling, struct err *err)
+/* What it ended with, and not each step on the way: a batch is for those who wait for something,
+ * and costs as much as a message does. */
+static int tell_result(struct run *run, struct telling *telling, struct err *err)
 {
     const struct runner_config *config = &run->runner->config;
+    const struct run_appended *appended = run->unit.appended;
 
     telling->batch.author_id = str_from(run->agent.id);
+    if (!run->last_said_n)
+        return 0;
     change_batch_key(&telling->batch, "AGENT_MESSAGE");
     change_batch_id(&telling->batch, telling->batch.author_id);
-    return message_each_written(config->agent_domain, run->thread.n, run->row.n,
-                                run->row.wake_key.n ? run->row.prompt_n : run->row.prompt_n + 1,
-                                change_host(config->change), RUN_BATCH_MESSAGES, add_message,
-                                telling, err);
+    while (appended && appended->message.n != run->last_said_n)
+        appended = appended->next;
+    if (appended) {
+        add_message(telling, appended->message.id, appended->message.counter);
+        return 0;
+    }
+    return message_counter(config->agent_domain, run->last_said_n, change_host(config->change),
+                           add_message, telling, err);
 }
 
 int run_tell_end(struct run *run, struct err *err)
@@ -192,7 +197,7 @@ int run_tell_end(struct run *run, struct err *err)
     struct run_end end = end_of(run);
 
     end.batch = &telling.batch;
-    if (tell_messages(run, &telling, err) < 0 ||
+    if (tell_result(run, &telling, err) < 0 ||
         (config->ended && config->ended(config->ended_arg, &end, err) < 0))
         return -1;
     return change_batch_write(config->agent_domain, config->change, &telling.batch, run->unit.now,

@@ -42,7 +42,7 @@ static enum agent_lifecycle lifecycle_of(struct str name)
     return AGENT_LIFECYCLE_NONE;
 }
 
-static int read_claim(struct stmt *q, struct arena *arena, struct claim *ret_claim, struct err *err)
+static void read_claim(struct stmt *q, struct arena *arena, struct claim *ret_claim)
 {
     struct claim_agent *agent = &ret_claim->agent;
     struct str processed = stmt_str(q, "processed_counter_by_host");
@@ -59,9 +59,10 @@ static int read_claim(struct stmt *q, struct arena *arena, struct claim *ret_cla
         .last_wake_at = stmt_i64(q, "last_wake_at"),
         .states = stmt_is_null(q, "state_id") ? 0 : 1,
     };
-    if (!processed.n || str_is(processed, "{}"))
-        return 0;
-    return vclock_parse(arena_str(arena, processed), arena, &agent->processed, err);
+    /* One that can't be read has seen nothing: its wakes run once too often, not never. */
+    if (processed.n && !str_is(processed, "{}") &&
+        vclock_parse(arena_str(arena, processed), arena, &agent->processed, NULL) < 0)
+        agent->processed = (struct vclock){ 0 };
 }
 
 /* Of an agent that was woken by several hosts, or by none yet. */
@@ -91,9 +92,7 @@ static int read_claims(struct stmt *q, struct arena *arena, struct claim *claims
             continue;
         }
         BUG_IF(n == room);
-        if (read_claim(q, arena, &claims[n], err) < 0)
-            return -1;
-        n++;
+        read_claim(q, arena, &claims[n++]);
     }
     *ret_count = n;
     return r;

@@ -244,22 +244,30 @@ static bool may_pass(enum err_code code)
            code == ERR_TIMEOUT;
 }
 
+/* It stays for another time, or ends: nothing that can't be read may hold up the others. */
+static int settle(struct flight *flight, const struct err *why, struct err *err)
+{
+    if (!may_pass(why->code))
+        return fail(flight, why, err);
+    *err = *why;
+    return -1;
+}
+
 static int fly(struct flight *flight, struct err *err)
 {
     const char *nothing;
     struct err why = ERR_INIT;
 
-    if (fold_queue(flight, err) < 0 || add_earlier(flight, err) < 0 || tell(flight, err) < 0)
+    if (fold_queue(flight, err) < 0 || add_earlier(flight, err) < 0)
         return -1;
+    if (tell(flight, &why) < 0)
+        return settle(flight, &why, err);
     nothing = why_nothing(flight);
     if (nothing)
         return end_all(flight, WAKE_SKIPPED_NOOP, nothing, NULL, err);
     if (start(flight, &why) == 0 || flight->taken)
         return 0;
-    if (!may_pass(why.code))
-        return fail(flight, &why, err);
-    *err = why;
-    return -1;
+    return settle(flight, &why, err);
 }
 
 int waker_fly(struct waker *waker, const struct claim *claim, int64_t now_ms, struct err *err)

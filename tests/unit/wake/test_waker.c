@@ -2,8 +2,6 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <stdio.h>
-
 #include "wake_stage.h"
 
 static int64_t now(struct wake_stage *s)
@@ -480,7 +478,6 @@ DB_TEST(wherever_the_process_ends_a_wake_ends_once, .timeout_s = 120)
 
     while (cut_after(s, cut))
         cut++;
-    fprintf(stderr, "%d cuts\n", cut);
     ASSERT(cut >= 2);
     wake_stage_free(s);
 }

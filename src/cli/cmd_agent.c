@@ -162,6 +162,7 @@ static void print_agent(struct json_object *agent)
                                    : STR("every write needs your approval"));
     print_number("waiting", json_find(agent, "pending"));
     print_number("tokens today", json_find(agent, "tokensToday"));
+    print_number("talking", json_find(agent, "openSessions"));
     print_time("made", member(agent, "createdAt"));
     print_time("last run", member(agent, "lastRunAt"));
     if (member(agent, "instructions").n) {

@@ -8,6 +8,7 @@
 #include "base/uuid.h"
 #include "wake/claim_int.h"
 #include "wake/clockwork.h"
+#include "wake/idle.h"
 #include "wake/reader.h"
 #include "wake/wake.h"
 #include "wake/webhook.h"
@@ -21,6 +22,7 @@ struct waker {
     struct uuid_source uuids;
     struct reader *reader;
     struct clockwork *clockwork;
+    struct idle *idle;
     struct webhook_gate *gate;
     struct folders *folders;
     struct loop_timer look;  /* something may be due: take() */

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/limits.h"
+#include "cli/alarms.h"
 #include "cli/cli_int.h"
 #include "cli/columns.h"
 #include "cli/commands_int.h"
@@ -144,7 +145,28 @@ static void print_tools(struct json_object *tools)
     print_text("tools", !tools ? STR("all") : line.n ? buf_str(&line) : STR("none"));
 }
 
-static void print_agent(struct json_object *agent)
+/* Of the journal; categories by their names where those could be asked for. */
+static void print_reach(struct json_object *agent, struct json_object *categories)
+{
+    struct json_object *allowed = json_find(agent, "allowedCategoryIds");
+    AUTO_BUF line = BUF_INIT(64 * KIB);
+
+    for (size_t i = 0; allowed && i < json_object_array_length(allowed); i++) {
+        struct str id = json_str(json_object_array_get_idx(allowed, i)), name = id;
+
+        for (size_t k = 0; categories && k < json_object_array_length(categories); k++) {
+            struct json_object *one = json_object_array_get_idx(categories, k);
+
+            if (str_eq(member(one, "id"), id))
+                name = member(one, "name");
+        }
+        buf_printf(&line, "%s%.*s", i ? ", " : "",
+                   STR_ARG(str_is(id, "*") ? STR("all of it") : name));
+    }
+    print_text("journal", line.n ? buf_str(&line) : STR("nothing of it"));
+}
+
+static void print_agent(struct json_object *agent, struct json_object *categories)
 {
     bool automatic = false;
 
@@ -158,6 +180,8 @@ static void print_agent(struct json_object *agent)
     print_tools(json_find(agent, "tools"));
     print_text("life", member(agent, "lifecycle"));
     print_text("mode", member(agent, "mode"));
+    alarms_print(agent, "wakes         ", false);
+    print_reach(agent, categories);
     print_text("memory", automatic ? STR("harmless writes need no approval")
                                    : STR("every write needs your approval"));
     print_number("waiting", json_find(agent, "pending"));
@@ -186,21 +210,26 @@ static int get_agent(const struct cli_args *args, const char *method, const char
 static int run_show(const struct cli_args *args)
 {
     AUTO_JSON agent = NULL;
+    AUTO_JSON categories = NULL;
     struct err err = ERR_INIT;
 
-    if (get_agent(args, "GET", "", &agent, &err) < 0)
+    if (get_agent(args, "GET", "", &agent, &err) < 0 || alarms_get(args, agent, &err) < 0)
         return cli_fail(args, &err);
-    if (cli_json(args))
+    if (cli_json(args)) {
         cli_print_json(json_object_get(agent));
-    else
-        print_agent(agent);
+        return CLI_DONE;
+    }
+    /* Without names ids will do. */
+    (void)talk_once(args, "GET", "/api/v1/journal/categories?limit=1000", STR_NONE, &categories,
+                    &err);
+    print_agent(agent, json_find(categories, "items"));
     return CLI_DONE;
 }
 
 const struct cli_command cli_cmd_agent_show = {
     .name = "agent show",
     .operands = "AGENT",
-    .summary = "Shows an agent: state, model, tools, instructions",
+    .summary = "Shows an agent: state, model, tools, when it wakes, instructions",
     .operands_min = 1,
     .operands_max = 1,
     .run = run_show,

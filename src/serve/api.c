@@ -89,7 +89,8 @@ static const struct serve_route table[] = {
          .status = 201, .summary = "Makes an agent."),
     POST("/api/v1/agents/import", api_agents_import, LIMIT_HTTP_BODY_BYTES, .query = QUERY("id"),
          .gives = "Agent", .status = 201,
-         .summary = "Makes an agent from an archive that export gave."),
+         .summary = "Makes an agent from an archive that export gave. Its webhooks have new "
+                    "tokens."),
     GET("/api/v1/agents/{id}", api_agents_get, .gives = "Agent", .summary = "An agent."),
     PATCH("/api/v1/agents/{id}", api_agents_change, FORM, .takes = "AgentChange", .gives = "Agent",
           .summary = "Changes what is given of an agent."),
@@ -99,10 +100,11 @@ static const struct serve_route table[] = {
                       "conversations stay readable."),
     POST("/api/v1/agents/{id}/duplicate", api_agents_duplicate, SMALL, .takes = "AgentCopy",
          .gives = "Agent", .status = 201,
-         .summary = "Makes a copy of an agent, without its conversations."),
+         .summary = "Makes a copy of an agent, without its conversations. What wakes the copy "
+                    "is switched off."),
     GET("/api/v1/agents/{id}/export", api_agents_export, .answer = SERVE_FILE,
-        .summary = "The agent as one archive (tar.gz): settings, instructions, skills, knowledge; "
-                   "never a secret."),
+        .summary = "The agent as one archive (tar.gz): settings, instructions, skills, "
+                   "knowledge, what wakes it; never a secret."),
     POST("/api/v1/agents/{id}/pause", api_agents_pause, SMALL, .gives = "Agent",
          .summary = "Pauses an agent: it starts no runs."),
     POST("/api/v1/agents/{id}/resume", api_agents_resume, SMALL, .gives = "Agent",

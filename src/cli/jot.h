@@ -81,7 +81,13 @@ int jot_take(struct jot *jot, const struct jot_option *table, struct json_object
 
 /* ---- saying ---- */
 
+/* How commands say what a TASK is. */
+#define JOT_TASK_WORDS                                                                             \
+    "TASK is an id, the beginning of one, or words that stand in the title of one open task only."
+
 struct str jot_member(struct json_object *object, const char *key);
+/* A line of its own, with control characters made visible. */
+void jot_line(struct jot *jot, const char *before, struct str text);
 /* "today", "tomorrow 16:00", "Fri 20 Feb", "3 days ago". */
 const char *jot_when(struct jot *jot, struct str due, char ret_text[JOT_WHEN_SIZE]);
 /* A moment in local time: "09:30" of today, "Wed 18 Feb 09:30". */

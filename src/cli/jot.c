@@ -188,19 +188,39 @@ int jot_named(struct jot *jot, const char *plural, const char *typed, struct str
 
 /* ---- days and moments ---- */
 
+/* "yesterday 9:30" with the day that it was. Only here: nothing is to be done yesterday. */
+static const char *with_yesterday(struct jot *jot, const char *typed)
+{
+    static const char word[] = "yesterday";
+    struct str text = str_from(typed);
+    char day[TIMEFMT_SIZE];
+    int64_t today;
+
+    if (!str_eq_nocase(str_take(text, strlen(word)), str_from(word)) ||
+        (text.n > strlen(word) && typed[strlen(word)] != ' ') ||
+        timefmt_parse(str_from(arena_printf(&jot->arena, "%sT12:00:00Z", jot->today)), &today,
+                      NULL) < 0)
+        return typed;
+    timefmt_rfc3339(today - INT64_C(24) * 3600 * 1000, day);
+    return arena_printf(&jot->arena, "%.10s%s", day, typed + strlen(word));
+}
+
 /* What quick add understands is understood here too. */
 int jot_day(struct jot *jot, const char *typed, bool clock, struct str *ret_day)
 {
-    const char *text = arena_printf(&jot->arena, "x %.200s", typed);
+    const char *text = arena_printf(&jot->arena, "x %.200s", with_yesterday(jot, typed));
     struct quick quick;
     struct err ignored = ERR_INIT;
     struct str due;
+    char now[TIMEFMT_SIZE];
 
     if (record_day_valid(str_from(typed), clock)) {
         *ret_day = str_from(typed);
         return 0;
     }
-    if (quick_parse(str_from(text), str_from(jot->today), &jot->arena, &quick, &ignored) == 0 &&
+    jot_local(jot, jot->now_ms, now);
+    if (quick_parse(str_from(text), str_of(now, clock ? 16 : 10), &jot->arena, &quick, &ignored) ==
+            0 &&
         str_is(quick.title, "x")) {
         due = arena_str(&jot->arena, str_from(quick.due));
         if (due.n == 10 || (clock && due.n)) {

@@ -186,6 +186,34 @@ int jot_named(struct jot *jot, const char *plural, const char *typed, struct str
                    plural, typed, names.n ? "is: " : "are none yet", buf_text(&names));
 }
 
+void jot_add(struct json_object *body, const char *key, struct str text)
+{
+    if (text.n)
+        json_object_object_add(body, key, json_object_new_string_len(text.p, (int)text.n));
+}
+
+int jot_each(const struct cli_args *args, const char *method, const char *plural, const char *more,
+             const char *said)
+{
+    AUTO_JOT jot;
+
+    if (jot_open(&jot, args) < 0)
+        return jot_fail(&jot);
+    for (size_t i = 0; i < cli_operand_count(args); i++) {
+        struct json_object *answer = NULL;
+
+        if (jot_ask(&jot, method, NULL, &answer, "%s/%s%s", plural,
+                    jot_part(&jot, cli_operand(args, i)), more) < 0)
+            return jot_fail(&jot);
+        if (!answer) {
+            answer = json_object_new_object();
+            jot_add(answer, "id", str_from(cli_operand(args, i)));
+        }
+        jot_done(&jot, answer, said);
+    }
+    return CLI_DONE;
+}
+
 /* ---- days and moments ---- */
 
 /* "yesterday 9:30" with the day that it was. Only here: nothing is to be done yesterday. */

@@ -39,6 +39,12 @@ int jot_fail(struct jot *jot);
 int jot_ask(struct jot *jot, const char *method, struct json_object *body,
             struct json_object **ret_answer, const char *path, ...)
     __attribute__((format(printf, 5, 6)));
+/* Asks METHOD plural/OPERAND + more for each operand and says what was done. What was done before a
+ * failure stays done, and was said. */
+int jot_each(const struct cli_args *args, const char *method, const char *plural, const char *more,
+             const char *said);
+/* A member, unless text is empty. */
+void jot_add(struct json_object *body, const char *key, struct str text);
 /* Text as one segment or value of an address. */
 const char *jot_part(struct jot *jot, const char *text);
 /* Adds ?name=value, or &. */

@@ -375,6 +375,33 @@ def a_day_is_kept_at_the_terminal(box):
 
 
 @test
+def time_is_mended_at_the_terminal(box):
+    run = box.run
+    run("journal", "task", "add", "Write")
+    logged = json.loads(run("journal", "time", "log", "write", "--from", "yesterday 23:00", "--to",
+                            "0:30", "--json")[0])
+    shown = json.loads(run("journal", "plan", "--json")[0])
+    expect_eq([e["id"] for e in shown["timeEntries"]], [logged["id"]])
+    expect_eq(json.loads(run("journal", "plan", "tomorrow", "--json")[0])["timeEntries"], [])
+    run("journal", "time", "set", logged["id"], "--to", "yesterday 23:45", "--description", "late")
+    expect_eq(json.loads(run("journal", "plan", "--json")[0])["timeEntries"], [])
+    expect_in("45 min", run("journal", "time", "list")[0])
+    expect_in("nothing to change", run("journal", "time", "set", logged["id"], code=2)[1])
+    expect_in("before startedAt", run("journal", "time", "set", logged["id"], "--to",
+                                      "yesterday 22:00", code=1)[1])
+    run("journal", "time", "rm", logged["id"][:14])
+    expect_in("No time was noted", run("journal", "time", "list")[0])
+    run("journal", "time", "restore", logged["id"])
+    expect_in("late", run("journal", "time", "list")[0])
+    run("journal", "time", "start", "write")
+    expect_in("before startedAt", run("journal", "time", "stop", "--at", "yesterday 9:00", code=1)[1])
+    expect_in("Stopped after 0 min", run("journal", "time", "stop", "--at", "now")[0])
+    expect_in("no timer runs", run("journal", "time", "stop", "--at", "now", code=1)[1])
+    run("journal", "plan", "pin", "today", "write")
+    expect_in("pinned\n  [ ] Write", run("journal", "plan")[0])
+
+
+@test
 def mistakes_at_the_terminal_say_what_is_allowed(box):
     run = box.run
     expect_in("needs one of: add, list", run("journal", "task", code=2)[1])

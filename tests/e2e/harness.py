@@ -377,10 +377,12 @@ def eventually(found, what, seconds=WAIT_S):
 
 
 def is_dead(pid):
-    """Also when nobody has asked for its exit code yet: not every first process does."""
+    """Also when nobody has asked for its exit code yet: not every first process does. Its first thread
+    may be gone before the others, who still hold its files and locks."""
     try:
         with open(f"/proc/{pid}/stat") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] in "ZX"
+            ended = file.read().rsplit(")", 1)[1].split()[0] in "ZX"
+        return ended and len(os.listdir(f"/proc/{pid}/task")) <= 1
     except (FileNotFoundError, ProcessLookupError):
         return True
 

@@ -75,7 +75,8 @@ const struct serve_route api_journal_table[] = {
       .body_max = LIMIT_HTTP_BODY_BYTES,
       .query = QUERY("format", "preview", "skipBad", "offset", "limit"),
       .gives = "Import",
-      .summary = "Makes records from a file (the body): format csv, todotxt, markdown or ics." },
+      .summary =
+          "Makes records from a file (the body): format csv, todotxt, markdown, ics or json." },
     { .method = "GET",
       .pattern = BASE "export",
       .run = api_journal_export,

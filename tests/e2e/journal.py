@@ -316,6 +316,30 @@ def what_is_exported_comes_back_the_same(box):
     expect_eq(same(calendar), same(back))
 
 
+@test
+def an_exported_journal_is_read_again_byte_for_byte(box):
+    run = box.run
+    run("journal", "import", box.write("b.md", MARKDOWN))
+    run("journal", "add", "Fix fence tomorrow 2h #home !high\n- wood")
+    run("journal", "time", "log", "fence", "--from", "8:00", "--to", "8:30")
+    run("journal", "plan", "block", "today", "9:00", "10:00", "--task", "fence")
+    run("journal", "plan", "pin", "today", "fence")
+    run("journal", "rating", "add", "today", "energy", "4")
+    run("journal", "measure", "add", "weight", "71.5", "kg")
+    run("journal", "task", "done", "fence")
+    kept = box.path("journal.json")
+    run("journal", "export", kept, "--attachments")
+    expect_in("Made 0 tasks and 0 events", run("journal", "import", kept)[0])
+    other = box.path("other")
+    said = json.loads(run("--data", other, "journal", "import", kept, "--json")[0])
+    expect_eq((said["tasks"], said["there"], said["problems"]), (3, 0, 0))
+    expect_eq(run("--data", other, "journal", "export", "--attachments")[0], run("journal", "export", "--attachments")[0])
+    broken = box.write("broken.json", '{"format":"dormouse-journal","version":1,"tasks":[{"id":"x"}]}')
+    said = run("journal", "import", broken, code=1)[1]
+    expect_in("/tasks/0/createdAt", said)
+    expect("line" not in said.splitlines()[0], said)
+
+
 # ---- at the terminal ----
 
 

@@ -293,6 +293,13 @@ static void journal_written(struct journal_listener *listener)
         find_wake(api->config.find);
 }
 
+static void wakes_changed(struct waker_listener *listener)
+{
+    struct api *api = CONTAINER_OF(listener, struct api, wake_listener);
+
+    api_activity(api, &(struct api_notice){ .type = "wake", .kind = "changed" });
+}
+
 struct api *api_new(const struct api_config *config)
 {
     struct api *api = NEW(struct api);
@@ -317,6 +324,9 @@ struct api *api_new(const struct api_config *config)
     api->journal_listener.written = journal_written;
     if (config->journal)
         journal_listen(config->journal, &api->journal_listener);
+    api->wake_listener.changed = wakes_changed;
+    if (config->waker)
+        waker_listen(config->waker, &api->wake_listener);
     return api;
 }
 
@@ -327,6 +337,8 @@ void api_free(struct api *api)
     runner_unlisten(api->config.runner, &api->listener);
     if (api->config.journal)
         journal_unlisten(api->config.journal, &api->journal_listener);
+    if (api->config.waker)
+        waker_listen(api->config.waker, NULL);
     buf_release(&api->schemas);
     api_followers_free(api);
     serve_feed_free(api->activity);

@@ -30,8 +30,8 @@ export function touched(event: Activity): string[] {
       return ["/journal"];
     case "wake":
       return ["/wakes", "/agents"];
-    case "subscription":
-      return [`${agent}/subscriptions`];
+    case "subscription": // by its id it is told without whose it is
+      return [event.agentId ? `${agent}/subscriptions` : "/agents", "/subscriptions"];
     case "timer":
       return [`${agent}/timers`, "/agents"];
     case "report":

@@ -90,6 +90,14 @@ static void print_tasks(struct jot *jot, const char *title, struct json_object *
     }
 }
 
+static void print_pins(struct jot *jot, struct json_object *day, struct json_object *ids)
+{
+    if (length(ids))
+        printf("\npinned\n");
+    for (size_t i = 0; i < length(ids); i++)
+        print_line(jot, "  ", title_in(day, json_str(json_object_array_get_idx(ids, i))));
+}
+
 static void print_day(struct jot *jot, struct json_object *day)
 {
     struct json_object *ratings = json_find(day, "ratings"), *plan = json_find(day, "plan");
@@ -102,6 +110,7 @@ static void print_day(struct jot *jot, struct json_object *day)
            term_style(stdout, TERM_PLAIN), jot_when(jot, jot_member(day, "day"), when));
     if (jot_member(plan, "note").n)
         print_line(jot, "", jot_member(plan, "note"));
+    print_pins(jot, day, json_find(plan, "pinnedTaskIds"));
     print_spans(jot, day, "planned", "blocks", "startTime", "endTime", "note");
     print_spans(jot, day, "spent", "timeEntries", "startedAt", "endedAt", "description");
     print_tasks(jot, "due", json_find(day, "dueTasks"));

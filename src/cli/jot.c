@@ -188,31 +188,6 @@ int jot_named(struct jot *jot, const char *plural, const char *typed, struct str
 
 /* ---- days and moments ---- */
 
-/* What quick add understands is understood here too. */
-int jot_day(struct jot *jot, const char *typed, bool clock, struct str *ret_day)
-{
-    const char *text = arena_printf(&jot->arena, "x %.200s", typed);
-    struct quick quick;
-    struct err ignored = ERR_INIT;
-    struct str due;
-
-    if (record_day_valid(str_from(typed), clock)) {
-        *ret_day = str_from(typed);
-        return 0;
-    }
-    if (quick_parse(str_from(text), str_from(jot->today), &jot->arena, &quick, &ignored) == 0 &&
-        str_is(quick.title, "x")) {
-        due = arena_str(&jot->arena, str_from(quick.due));
-        if (due.n == 10 || (clock && due.n)) {
-            *ret_day = due;
-            return 0;
-        }
-    }
-    return err_set(&jot->err, ERR_BAD_REQUEST,
-                   "\"%.60s\" is not a day; write 2026-02-18, today, tomorrow, friday%s", typed,
-                   clock ? ", tomorrow 16:00" : "");
-}
-
 /* Local clocks show this at the moment; the first of two, the next valid one of none. */
 static int64_t moment_of(struct jot *jot, struct str day, int64_t seconds)
 {
@@ -226,6 +201,45 @@ static int64_t moment_of(struct jot *jot, struct str day, int64_t seconds)
         if (zone_moment(jot->zone, local, &utc) > 0)
             return utc * 1000;
     return local * 1000;
+}
+
+/* Quick add is about what is to come; what was spent and noted lies behind. */
+static const char *without_yesterday(struct jot *jot, const char *typed)
+{
+    const struct str word = STR("yesterday");
+    struct str text = str_from(typed);
+    char noon[TIMEFMT_SIZE];
+
+    if (!str_eq_nocase(str_take(text, word.n), word) || (text.n > word.n && typed[word.n] != ' '))
+        return typed;
+    jot_local(jot, moment_of(jot, str_from(jot->today), 12 * 3600) - 24 * 3600 * 1000, noon);
+    return arena_printf(&jot->arena, "%.10s%s", noon, typed + word.n);
+}
+
+/* What quick add understands is understood here too. */
+int jot_day(struct jot *jot, const char *typed, bool clock, struct str *ret_day)
+{
+    const char *past = without_yesterday(jot, typed);
+    const char *text = arena_printf(&jot->arena, "x %.200s", past);
+    struct quick quick;
+    struct err ignored = ERR_INIT;
+    struct str due;
+
+    if (record_day_valid(str_from(past), clock)) {
+        *ret_day = str_from(past);
+        return 0;
+    }
+    if (quick_parse(str_from(text), str_from(jot->today), &jot->arena, &quick, &ignored) == 0 &&
+        str_is(quick.title, "x")) {
+        due = arena_str(&jot->arena, str_from(quick.due));
+        if (due.n == 10 || (clock && due.n)) {
+            *ret_day = due;
+            return 0;
+        }
+    }
+    return err_set(&jot->err, ERR_BAD_REQUEST,
+                   "\"%.60s\" is not a day; write 2026-02-18, today, yesterday, friday%s", typed,
+                   clock ? ", tomorrow 16:00" : "");
 }
 
 static bool read_clock(struct str text, int64_t *ret_seconds)

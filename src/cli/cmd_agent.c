@@ -166,6 +166,17 @@ static void print_reach(struct json_object *agent, struct json_object *categorie
     print_text("journal", line.n ? buf_str(&line) : STR("nothing of it"));
 }
 
+static void print_session(struct json_object *agent)
+{
+    AUTO_BUF line = BUF_INIT(256);
+    int64_t seconds = 0;
+
+    if (json_get_i64(agent, "sessionTtlSeconds", &seconds, NULL) != 1)
+        return;
+    buf_printf(&line, "ends after %lld min without a word", (long long)((seconds + 59) / 60));
+    print_text("session", buf_str(&line));
+}
+
 static void print_agent(struct json_object *agent, struct json_object *categories)
 {
     bool automatic = false;
@@ -180,6 +191,7 @@ static void print_agent(struct json_object *agent, struct json_object *categorie
     print_tools(json_find(agent, "tools"));
     print_text("life", member(agent, "lifecycle"));
     print_text("mode", member(agent, "mode"));
+    print_session(agent);
     alarms_print(agent, "wakes         ", false);
     print_reach(agent, categories);
     print_text("memory", automatic ? STR("harmless writes need no approval")

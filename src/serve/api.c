@@ -86,9 +86,9 @@ static const struct serve_route table[] = {
     GET("/api/v1/agents", api_agents_list, .query = QUERY("system", "destroyed"),
         .gives = "AgentList", .summary = "Agents in order of name, each with how it is."),
     POST("/api/v1/agents", api_agents_create, FORM, .takes = "AgentForm", .gives = "Agent",
-         .status = 201, .summary = "Makes an agent."),
+         .status = 201, .once = true, .summary = "Makes an agent."),
     POST("/api/v1/agents/import", api_agents_import, LIMIT_HTTP_BODY_BYTES, .query = QUERY("id"),
-         .gives = "Agent", .status = 201,
+         .gives = "Agent", .status = 201, .bytes = true, .once = true,
          .summary = "Makes an agent from an archive that export gave. Its webhooks have new "
                     "tokens."),
     GET("/api/v1/agents/{id}", api_agents_get, .gives = "Agent", .summary = "An agent."),
@@ -99,7 +99,7 @@ static const struct serve_route table[] = {
            .summary = "Destroys an agent for good; confirm is its name. Its runs end, its "
                       "conversations stay readable."),
     POST("/api/v1/agents/{id}/duplicate", api_agents_duplicate, SMALL, .takes = "AgentCopy",
-         .gives = "Agent", .status = 201,
+         .gives = "Agent", .status = 201, .once = true,
          .summary = "Makes a copy of an agent, without its conversations. What wakes the copy "
                     "is switched off."),
     GET("/api/v1/agents/{id}/export", api_agents_export, .answer = SERVE_FILE,
@@ -160,7 +160,7 @@ static const struct serve_route table[] = {
          .takes = "SkillRequest", .gives = "SkillAnswer", .status = 201,
          .summary = "Adds a skill."),
     POST("/api/v1/agents/{id}/skills/import", api_skills_import, LIMIT_HTTP_BODY_BYTES,
-         .gives = "SkillAnswer", .status = 201,
+         .gives = "SkillAnswer", .status = 201, .bytes = true,
          .summary = "Adds a skill from an archive (tar, tar.gz or zip) with all its files."),
     GET("/api/v1/agents/{id}/skills/{skillId}", api_skills_get, .gives = "SkillAnswer",
         .summary = "A skill, by id or name."),
@@ -175,7 +175,7 @@ static const struct serve_route table[] = {
     GET("/api/v1/agents/{id}/skills/{skillId}/files/{path...}", api_skills_file,
         .gives = "SkillFile", .summary = "A file of a skill."),
     POST("/api/v1/skills/validate", api_skills_validate, LIMIT_HTTP_BODY_BYTES,
-         .takes = "SkillText", .gives = "SkillVerdict",
+         .takes = "SkillText", .gives = "SkillVerdict", .bytes = true,
          .summary = "Checks the text of a SKILL.md, or an archive, without keeping it."),
     GET("/api/v1/agents/{id}/timers", api_timers_of_agent, .gives = "TimerList",
         .summary = "An agent's timers, in the order they were made."),
@@ -218,7 +218,7 @@ static const struct serve_route table[] = {
     DELETE("/api/v1/subscriptions/{id}", api_subscriptions_remove, .status = 204,
            .summary = "Removes a subscription; a webhook's token is forgotten."),
     POST("/api/v1/hooks/{token}", api_hooks_call, WEBHOOK_BODY_MAX, .access = SERVE_PUBLIC,
-         .gives = "HookAnswer", .status = 202,
+         .gives = "HookAnswer", .status = 202, .bytes = true, .once = true,
          .summary = "Calls a webhook: the body is what the agent is told. No token but this one "
                     "is needed."),
     GET("/api/v1/agents/{id}/reports", api_reports_list, .query = QUERY("scope", "after", "limit"),

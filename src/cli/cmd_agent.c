@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/limits.h"
+#include "cli/alarms.h"
 #include "cli/cli_int.h"
 #include "cli/columns.h"
 #include "cli/commands_int.h"
@@ -19,11 +20,6 @@
 static struct str member(struct json_object *object, const char *key)
 {
     return json_str(json_find(object, key));
-}
-
-static size_t length(struct json_object *list)
-{
-    return list ? json_object_array_length(list) : 0;
 }
 
 /* In the words of the page: "waiting" is "waiting for you". */
@@ -149,85 +145,25 @@ static void print_tools(struct json_object *tools)
     print_text("tools", !tools ? STR("all") : line.n ? buf_str(&line) : STR("none"));
 }
 
-/* The name of a category; its id when there is none of that. */
-static struct str category_name(struct json_object *categories, struct str id)
+/* Of the journal; categories by their names where those could be asked for. */
+static void print_reach(struct json_object *agent, struct json_object *categories)
 {
-    for (size_t i = 0; i < length(categories); i++) {
-        struct json_object *one = json_object_array_get_idx(categories, i);
+    struct json_object *allowed = json_find(agent, "allowedCategoryIds");
+    AUTO_BUF line = BUF_INIT(64 * KIB);
 
-        if (str_eq(member(one, "id"), id))
-            return member(one, "name");
-    }
-    return id;
-}
+    for (size_t i = 0; allowed && i < json_object_array_length(allowed); i++) {
+        struct str id = json_str(json_object_array_get_idx(allowed, i)), name = id;
 
-static void print_categories(struct json_object *ids, struct json_object *categories)
-{
-    AUTO_BUF line = BUF_INIT(LIMIT_JSON_BYTES);
+        for (size_t k = 0; categories && k < json_object_array_length(categories); k++) {
+            struct json_object *one = json_object_array_get_idx(categories, k);
 
-    for (size_t i = 0; i < length(ids); i++) {
-        struct str id = json_str(json_object_array_get_idx(ids, i));
-
+            if (str_eq(member(one, "id"), id))
+                name = member(one, "name");
+        }
         buf_printf(&line, "%s%.*s", i ? ", " : "",
-                   STR_ARG(str_is(id, "*") ? STR("all") : category_name(categories, id)));
+                   STR_ARG(str_is(id, "*") ? STR("all of it") : name));
     }
-    print_text("categories", line.n ? buf_str(&line) : STR("none: nothing of the journal"));
-}
-
-/* What it wakes for, a line each; when tells of timers. */
-static void print_alarms(struct json_object *items, bool when)
-{
-    for (size_t i = 0; i < length(items); i++) {
-        struct json_object *one = json_object_array_get_idx(items, i);
-        AUTO_BUF line = BUF_INIT(8 * KIB);
-        char ago[AGO_SIZE];
-        bool active = true;
-
-        json_get_bool(one, "active", &active, NULL);
-        buf_add_str(&line, member(one, "name").n    ? member(one, "name")
-                           : member(one, "rrule").n ? member(one, "rrule")
-                                                    : member(one, "id"));
-        if (!active)
-            buf_add_text(&line, " (off)");
-        else if (when && member(one, "nextRunAt").n)
-            buf_printf(&line, ", %s",
-                       ago_text(member(one, "nextRunAt"), clock_wall_ms(clock_system()), ago));
-        print_text(when ? "timer" : "wakes for", buf_str(&line));
-    }
-}
-
-/* What stands beside the agent itself. */
-struct around {
-    struct json_object *categories, *subscriptions, *timers; /* answers */
-};
-
-static void around_release(struct around *around)
-{
-    json_object_put(around->categories);
-    json_object_put(around->subscriptions);
-    json_object_put(around->timers);
-}
-
-static int look_around(struct talk *talk, struct str id, struct around *around, struct err *err)
-{
-    AUTO_BUF agent = BUF_INIT(4 * KIB);
-    AUTO_BUF path = BUF_INIT(16 * KIB);
-    struct {
-        const char *path;
-        struct json_object **answer;
-    } asks[] = { { "/api/v1/subscriptions?agent=", &around->subscriptions },
-                 { "/api/v1/timers?agent=", &around->timers } };
-
-    buf_add_str(&agent, id);
-    for (size_t i = 0; i < ARRAY_LEN(asks); i++) {
-        buf_clear(&path);
-        buf_add_text(&path, asks[i].path);
-        decide_add_segment(&path, buf_text(&agent));
-        if (talk_ask(talk, "GET", buf_text(&path), STR_NONE, asks[i].answer, err) < 0)
-            return -1;
-    }
-    return talk_ask(talk, "GET", "/api/v1/journal/categories?limit=1000", STR_NONE,
-                    &around->categories, err);
+    print_text("journal", line.n ? buf_str(&line) : STR("nothing of it"));
 }
 
 static void print_session(struct json_object *agent)
@@ -241,7 +177,7 @@ static void print_session(struct json_object *agent)
     print_text("session", buf_str(&line));
 }
 
-static void print_agent(struct json_object *agent, const struct around *around)
+static void print_agent(struct json_object *agent, struct json_object *categories)
 {
     bool automatic = false;
 
@@ -256,14 +192,13 @@ static void print_agent(struct json_object *agent, const struct around *around)
     print_text("life", member(agent, "lifecycle"));
     print_text("mode", member(agent, "mode"));
     print_session(agent);
-    print_categories(json_find(agent, "allowedCategoryIds"),
-                     json_find(around->categories, "items"));
-    print_alarms(json_find(around->subscriptions, "items"), false);
-    print_alarms(json_find(around->timers, "items"), true);
+    alarms_print(agent, "wakes         ", false);
+    print_reach(agent, categories);
     print_text("memory", automatic ? STR("harmless writes need no approval")
                                    : STR("every write needs your approval"));
     print_number("waiting", json_find(agent, "pending"));
     print_number("tokens today", json_find(agent, "tokensToday"));
+    print_number("talking", json_find(agent, "openSessions"));
     print_time("made", member(agent, "createdAt"));
     print_time("last run", member(agent, "lastRunAt"));
     if (member(agent, "instructions").n) {
@@ -273,46 +208,40 @@ static void print_agent(struct json_object *agent, const struct around *around)
     }
 }
 
-static int set_agent(const struct cli_args *args, const char *verb, struct json_object **ret_agent,
-                     struct err *err)
+static int get_agent(const struct cli_args *args, const char *method, const char *verb,
+                     struct json_object **ret_agent, struct err *err)
 {
     AUTO_BUF path = BUF_INIT(4 * KIB);
 
     buf_add_text(&path, "/api/v1/agents/");
     decide_add_segment(&path, cli_operand(args, 0));
     buf_add_text(&path, verb);
-    return talk_once(args, "POST", buf_text(&path), STR("{}"), ret_agent, err);
+    return talk_once(args, method, buf_text(&path), *verb ? STR("{}") : STR_NONE, ret_agent, err);
 }
 
 static int run_show(const struct cli_args *args)
 {
-    AUTO_BUF path = BUF_INIT(4 * KIB);
-    AUTO(talk) talk = NULL;
     AUTO_JSON agent = NULL;
-    struct around around = { 0 };
+    AUTO_JSON categories = NULL;
     struct err err = ERR_INIT;
-    int r = talk_open(args, &talk, &err);
 
-    buf_add_text(&path, "/api/v1/agents/");
-    decide_add_segment(&path, cli_operand(args, 0));
-    if (r == 0)
-        r = talk_ask(talk, "GET", buf_text(&path), STR_NONE, &agent, &err);
-    if (r == 0 && !cli_json(args))
-        r = look_around(talk, member(agent, "id"), &around, &err);
-    if (r < 0)
-        r = cli_fail(args, &err);
-    else if (cli_json(args))
+    if (get_agent(args, "GET", "", &agent, &err) < 0 || alarms_get(args, agent, &err) < 0)
+        return cli_fail(args, &err);
+    if (cli_json(args)) {
         cli_print_json(json_object_get(agent));
-    else
-        print_agent(agent, &around);
-    around_release(&around);
-    return r;
+        return CLI_DONE;
+    }
+    /* Without names ids will do. */
+    (void)talk_once(args, "GET", "/api/v1/journal/categories?limit=1000", STR_NONE, &categories,
+                    &err);
+    print_agent(agent, json_find(categories, "items"));
+    return CLI_DONE;
 }
 
 const struct cli_command cli_cmd_agent_show = {
     .name = "agent show",
     .operands = "AGENT",
-    .summary = "Shows an agent: state, model, tools, what wakes it, instructions",
+    .summary = "Shows an agent: state, model, tools, when it wakes, instructions",
     .operands_min = 1,
     .operands_max = 1,
     .run = run_show,
@@ -324,7 +253,7 @@ static int set_pause(const struct cli_args *args, const char *verb)
     AUTO_BUF line = BUF_INIT(4 * KIB);
     struct err err = ERR_INIT;
 
-    if (set_agent(args, verb, &agent, &err) < 0)
+    if (get_agent(args, "POST", verb, &agent, &err) < 0)
         return cli_fail(args, &err);
     if (cli_json(args)) {
         cli_print_json(json_object_get(agent));

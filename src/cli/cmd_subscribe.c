@@ -310,7 +310,7 @@ static void add_row(struct columns *columns, struct json_object *one)
     if (member(one, "predicate").n)
         buf_printf(&what, " where %.*s", STR_ARG(member(one, "predicate")));
     json_get_bool(one, "active", &active, NULL);
-    columns_add(columns, (struct str[]){ str_take(member(one, "id"), 13), member(one, "agentId"),
+    columns_add(columns, (struct str[]){ member(one, "id"), member(one, "agentId"),
                                          active ? STR("on") : STR("off"),
                                          str_from(ago_text(member(one, "lastWakeAt"),
                                                            clock_wall_ms(clock_system()), ago)),

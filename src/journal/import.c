@@ -26,6 +26,7 @@ static const struct {
     [IMPORT_TODOTXT] = { "todotxt", import_todotxt },
     [IMPORT_MARKDOWN] = { "markdown", import_markdown },
     [IMPORT_ICS] = { "ics", import_ics },
+    [IMPORT_JSON] = { "json", import_json },
 };
 
 const char *import_format_name(enum import_format format)
@@ -357,17 +358,22 @@ static void grow(struct import *import)
     import->room = room;
 }
 
-int import_add(struct import *import, struct import_record *record, struct str uid, struct err *err)
+int import_keep(struct import *import, const struct import_record *record, struct err *err)
 {
-    if (!is_sound(import, record))
-        return 0;
     if (import->count == IMPORT_RECORDS_MAX)
         return err_set(err, ERR_TOO_LARGE, "the file has more than %d records", IMPORT_RECORDS_MAX);
     if (import->count == import->room)
         grow(import);
-    record->id = derive_id(import, record, uid);
     import->records[import->count++] = *record;
     return 0;
+}
+
+int import_add(struct import *import, struct import_record *record, struct str uid, struct err *err)
+{
+    if (!is_sound(import, record))
+        return 0;
+    record->id = derive_id(import, record, uid);
+    return import_keep(import, record, err);
 }
 
 /* Ids that several records have get the number of their turn. */
@@ -406,6 +412,7 @@ int import_read(enum import_format format, struct str text, const struct zone *z
                        "the file is not UTF-8 text; save it as UTF-8 and try again");
     if (formats[format].read(ret_import, text.n ? text : STR(""), err) < 0)
         return -1;
-    number_ids(ret_import);
+    if (format != IMPORT_JSON)
+        number_ids(ret_import);
     return 0;
 }

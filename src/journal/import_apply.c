@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/timefmt.h"
-#include "journal/import.h"
+#include "journal/import_int.h"
 #include "journal/journal_int.h"
 #include "journal/moves.h"
 
@@ -218,15 +218,19 @@ int import_apply(struct journal_write *write, const struct import *import, size_
 
     for (size_t i = from; i < end; i++) {
         const struct import_record *record = &import->records[i];
-        int r = is_there(write, type_of(record), record->id, err);
+        int r = record->whole ? 0 : is_there(write, type_of(record), record->id, err);
 
-        if (r == 0)
+        if (record->whole)
+            r = import_restore(write, import, record, result, err);
+        else if (r == 0)
             r = record->is_event ? make_event(write, record, result, err)
                                  : make_task(write, record, result, err);
         else if (r > 0)
             result->there++;
         if (r < 0)
-            return err_wrap(err, "line %zu", record->line);
+            return record->line ? err_wrap(err, "line %zu", record->line)
+                                : err_wrap(err, "%s %.*s", record_type_name(record->whole->type),
+                                           STR_ARG(record->id));
     }
     return 0;
 }

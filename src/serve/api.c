@@ -89,7 +89,8 @@ static const struct serve_route table[] = {
          .status = 201, .once = true, .summary = "Makes an agent."),
     POST("/api/v1/agents/import", api_agents_import, LIMIT_HTTP_BODY_BYTES, .query = QUERY("id"),
          .gives = "Agent", .status = 201, .bytes = true, .once = true,
-         .summary = "Makes an agent from an archive that export gave."),
+         .summary = "Makes an agent from an archive that export gave. Its webhooks have new "
+                    "tokens."),
     GET("/api/v1/agents/{id}", api_agents_get, .gives = "Agent", .summary = "An agent."),
     PATCH("/api/v1/agents/{id}", api_agents_change, FORM, .takes = "AgentChange", .gives = "Agent",
           .summary = "Changes what is given of an agent."),
@@ -99,10 +100,11 @@ static const struct serve_route table[] = {
                       "conversations stay readable."),
     POST("/api/v1/agents/{id}/duplicate", api_agents_duplicate, SMALL, .takes = "AgentCopy",
          .gives = "Agent", .status = 201, .once = true,
-         .summary = "Makes a copy of an agent, without its conversations."),
+         .summary = "Makes a copy of an agent, without its conversations. What wakes the copy "
+                    "is switched off."),
     GET("/api/v1/agents/{id}/export", api_agents_export, .answer = SERVE_FILE,
-        .summary = "The agent as one archive (tar.gz): settings, instructions, skills, knowledge; "
-                   "never a secret."),
+        .summary = "The agent as one archive (tar.gz): settings, instructions, skills, "
+                   "knowledge, what wakes it; never a secret."),
     POST("/api/v1/agents/{id}/pause", api_agents_pause, SMALL, .gives = "Agent",
          .summary = "Pauses an agent: it starts no runs."),
     POST("/api/v1/agents/{id}/resume", api_agents_resume, SMALL, .gives = "Agent",
@@ -291,6 +293,13 @@ static void journal_written(struct journal_listener *listener)
         find_wake(api->config.find);
 }
 
+static void wakes_changed(struct waker_listener *listener)
+{
+    struct api *api = CONTAINER_OF(listener, struct api, wake_listener);
+
+    api_activity(api, &(struct api_notice){ .type = "wake", .kind = "changed" });
+}
+
 struct api *api_new(const struct api_config *config)
 {
     struct api *api = NEW(struct api);
@@ -315,6 +324,9 @@ struct api *api_new(const struct api_config *config)
     api->journal_listener.written = journal_written;
     if (config->journal)
         journal_listen(config->journal, &api->journal_listener);
+    api->wake_listener.changed = wakes_changed;
+    if (config->waker)
+        waker_listen(config->waker, &api->wake_listener);
     return api;
 }
 
@@ -325,6 +337,8 @@ void api_free(struct api *api)
     runner_unlisten(api->config.runner, &api->listener);
     if (api->config.journal)
         journal_unlisten(api->config.journal, &api->journal_listener);
+    if (api->config.waker)
+        waker_listen(api->config.waker, NULL);
     buf_release(&api->schemas);
     api_followers_free(api);
     serve_feed_free(api->activity);

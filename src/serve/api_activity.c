@@ -95,18 +95,25 @@ static void tell_item(struct api *api, const struct run_public *event, struct ap
     api_activity(api, &notice);
 }
 
-/* What a tool's result is beside an event of its run; NULL: nothing. */
+/* What else a tool has changed, by the result of its call; NULL: nothing. */
 static const char *made_by(struct str result)
 {
-    if (str_find(result, STR("\"toolName\":\"propose_agent\"")) >= 0)
-        return "agent";
-    return str_find(result, STR("\"toolName\":\"write_report\"")) >= 0 ? "report" : NULL;
+    static const struct {
+        const char *tool, *type;
+    } makers[] = {
+        { "\"toolName\":\"propose_agent\"", "agent" },
+        { "\"toolName\":\"write_report\"", "report" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(makers); i++)
+        if (str_find(result, str_from(makers[i].tool)) >= 0)
+            return makers[i].type;
+    return NULL;
 }
 
 void api_activity_run(struct api *api, const struct run_public *event)
 {
     static const char *const asks[] = { "approval_gate", "waiting", "memory_edit_request", NULL };
-    static const char *const turns[] = { "init", "waiting", "done", NULL };
     struct api_notice notice = { .type = "run",
                                  .agent_id = agent_of(event->thread_id),
                                  .thread_id = event->thread_id,
@@ -116,18 +123,16 @@ void api_activity_run(struct api *api, const struct run_public *event)
     if (event->partial || !api->activity || serve_feed_clients(api->activity) == 0)
         return;
     api_activity(api, &notice);
-    if (is_one_of(event->type, turns) && str_find(event->thread_id, STR(":run:")) > 0) {
-        notice.type = "wake"; /* most such runs are */
-        api_activity(api, &notice);
-    }
     if (is_one_of(event->type, asks)) {
         notice.type = "inbox";
         tell_item(api, event, notice);
     } else if (strcmp(event->type, "memory_edit_complete") == 0) {
         notice.type = "memory";
         tell_item(api, event, notice);
-    } else if (strcmp(event->type, "tool_result") == 0 && (notice.type = made_by(event->json))) {
-        api_activity(api, &notice);
+    } else if (strcmp(event->type, "tool_result") == 0) {
+        notice.type = made_by(event->json);
+        if (notice.type)
+            api_activity(api, &notice);
     }
 }
 
@@ -141,6 +146,7 @@ static const struct {
     { "/api/v1/agents/{id}/subscriptions", "subscription" },
     { "/api/v1/subscriptions", "subscription" },
     { "/api/v1/hooks", "wake" },
+    { "/api/v1/agents/{id}/wake", "wake" },
     { "/api/v1/agents/{id}/timers", "timer" },
     { "/api/v1/timers", "timer" },
     { "/api/v1/agents", "agent" },

@@ -79,7 +79,8 @@ const struct serve_route api_journal_table[] = {
       .query = QUERY("format", "preview", "skipBad", "offset", "limit"),
       .bytes = true,
       .gives = "Import",
-      .summary = "Makes records from a file (the body): format csv, todotxt, markdown or ics." },
+      .summary =
+          "Makes records from a file (the body): format csv, todotxt, markdown, ics or json." },
     { .method = "GET",
       .pattern = BASE "export",
       .run = api_journal_export,

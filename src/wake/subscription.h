@@ -59,9 +59,10 @@ struct subscription {
  * and glob are for files. */
 int subscription_check(struct subscription *subscription, struct err *err);
 
-/* Inside a unit: checked, and stored with its tokens. Sets n and id. A webhook gets its token
- * (shown once, 32 random bytes in base64url) in ret_token; else that is "". agent_destroyed when
- * the agent is. */
+/* Inside a unit, as are the next two, and each leaves a batch of the agent domain (the key AGENT,
+ * the ids of the agent and of the subscription): checked, and stored with its tokens. Sets n and
+ * id. A webhook gets its token (shown once, 32 random bytes in base64url) in ret_token; else that
+ * is "". agent_destroyed when the agent is. */
 #define WEBHOOK_TOKEN_SIZE 49
 int subscription_add(struct domain *domain, struct change *change,
                      struct subscription *subscription, int64_t now_ms,
@@ -72,9 +73,6 @@ int subscription_change(struct domain *domain, struct change *change,
 /* not_found; a webhook's token is forgotten. */
 int subscription_remove(struct domain *domain, struct change *change, struct str id, int64_t now_ms,
                         struct err *err);
-/* Inside a unit: all of an agent that is destroyed. */
-int subscription_remove_all(struct domain *domain, struct change *change, int64_t agent_n,
-                            int64_t now_ms, struct err *err);
 /* By its id, or what no other id begins with. */
 int subscription_get(struct domain *domain, struct str id, struct arena *arena,
                      struct subscription *ret_subscription, struct err *err);

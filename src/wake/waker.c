@@ -255,6 +255,7 @@ static int open_sources(struct waker *waker, struct err *err)
     waker->folders = folders_new(&folders);
     waker->gate = webhook_gate_new(loop_clock(config->loop), (struct webhook_limits){ 0 });
     waker->clockwork = clockwork_new(&clockwork);
+    waker->idle = idle_new(config->loop, config->agent_domain, config->runner);
     return reader_new(&reader, &waker->reader, err);
 }
 
@@ -287,6 +288,11 @@ int waker_new(const struct waker_config *config, struct waker **ret_waker, struc
     return 0;
 }
 
+void waker_listen(struct waker *waker, struct waker_listener *listener)
+{
+    waker->listener = listener;
+}
+
 void waker_stop(struct waker *waker)
 {
     if (waker->stopping)
@@ -294,6 +300,8 @@ void waker_stop(struct waker *waker)
     waker->stopping = true;
     if (waker->clockwork)
         clockwork_stop(waker->clockwork);
+    if (waker->idle)
+        idle_stop(waker->idle);
     if (waker->reader)
         reader_stop(waker->reader);
     if (waker->folders)
@@ -311,6 +319,7 @@ void waker_free(struct waker *waker)
     waker_unshare(waker);
     reader_free(waker->reader);
     clockwork_free(waker->clockwork);
+    idle_free(waker->idle);
     folders_free(waker->folders);
     webhook_gate_free(waker->gate);
     free(waker);

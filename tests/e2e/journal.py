@@ -316,6 +316,30 @@ def what_is_exported_comes_back_the_same(box):
     expect_eq(same(calendar), same(back))
 
 
+@test
+def an_exported_journal_is_read_again_byte_for_byte(box):
+    run = box.run
+    run("journal", "import", box.write("b.md", MARKDOWN))
+    run("journal", "add", "Fix fence tomorrow 2h #home !high\n- wood")
+    run("journal", "time", "log", "fence", "--from", "8:00", "--to", "8:30")
+    run("journal", "plan", "block", "today", "9:00", "10:00", "--task", "fence")
+    run("journal", "plan", "pin", "today", "fence")
+    run("journal", "rating", "add", "today", "energy", "4")
+    run("journal", "measure", "add", "weight", "71.5", "kg")
+    run("journal", "task", "done", "fence")
+    kept = box.path("journal.json")
+    run("journal", "export", kept, "--attachments")
+    expect_in("Made 0 tasks and 0 events", run("journal", "import", kept)[0])
+    other = box.path("other")
+    said = json.loads(run("--data", other, "journal", "import", kept, "--json")[0])
+    expect_eq((said["tasks"], said["there"], said["problems"]), (3, 0, 0))
+    expect_eq(run("--data", other, "journal", "export", "--attachments")[0], run("journal", "export", "--attachments")[0])
+    broken = box.write("broken.json", '{"format":"dormouse-journal","version":1,"tasks":[{"id":"x"}]}')
+    said = run("journal", "import", broken, code=1)[1]
+    expect_in("/tasks/0/createdAt", said)
+    expect("line" not in said.splitlines()[0], said)
+
+
 # ---- at the terminal ----
 
 
@@ -375,6 +399,33 @@ def a_day_is_kept_at_the_terminal(box):
 
 
 @test
+def time_is_mended_at_the_terminal(box):
+    run = box.run
+    run("journal", "task", "add", "Write")
+    logged = json.loads(run("journal", "time", "log", "write", "--from", "yesterday 23:00", "--to",
+                            "0:30", "--json")[0])
+    shown = json.loads(run("journal", "plan", "--json")[0])
+    expect_eq([e["id"] for e in shown["timeEntries"]], [logged["id"]])
+    expect_eq(json.loads(run("journal", "plan", "tomorrow", "--json")[0])["timeEntries"], [])
+    run("journal", "time", "set", logged["id"], "--to", "yesterday 23:45", "--description", "late")
+    expect_eq(json.loads(run("journal", "plan", "--json")[0])["timeEntries"], [])
+    expect_in("45 min", run("journal", "time", "list")[0])
+    expect_in("nothing to change", run("journal", "time", "set", logged["id"], code=2)[1])
+    expect_in("before startedAt", run("journal", "time", "set", logged["id"], "--to",
+                                      "yesterday 22:00", code=1)[1])
+    run("journal", "time", "rm", logged["id"][:14])
+    expect_in("No time was noted", run("journal", "time", "list")[0])
+    run("journal", "time", "restore", logged["id"])
+    expect_in("late", run("journal", "time", "list")[0])
+    run("journal", "time", "start", "write")
+    expect_in("before startedAt", run("journal", "time", "stop", "--at", "yesterday 9:00", code=1)[1])
+    expect_in("Stopped after 0 min", run("journal", "time", "stop", "--at", "now")[0])
+    expect_in("no timer runs", run("journal", "time", "stop", "--at", "now", code=1)[1])
+    run("journal", "plan", "pin", "today", "write")
+    expect_in("pinned\n  [ ] Write", run("journal", "plan")[0])
+
+
+@test
 def yesterday_is_a_day(box):
     run = box.run
     run("journal", "task", "add", "Fence")
@@ -388,7 +439,7 @@ def yesterday_is_a_day(box):
     for words in ("yesterdays", "yesterday 25:00", "yesterday afternoon"):
         expect_in("is no moment", run("journal", "note", "add", "x", "--at", words, code=1)[1])
     run("journal", "plan", "pin", "yesterday", "fence")
-    expect_in("pinned\n  Fence\n", run("journal", "plan", "yesterday")[0])
+    expect_in("pinned\n  [ ] Fence", run("journal", "plan", "yesterday")[0])
 
 
 @test

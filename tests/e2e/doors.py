@@ -2,6 +2,8 @@
 """Runs that nobody started by hand, seen through every door: the feed of the page, the events of the
 run, its thread, the trace and the terminal."""
 import json
+import os
+import sqlite3
 
 from harness import Stream, eventually, expect, expect_eq, expect_in, main, test
 
@@ -72,6 +74,40 @@ def whose_a_conversation_is_must_be_said(box):
     _, err = box.run("threads", "show", "planner:run:abc", code=1)
     expect("does not say" not in err, err)
     daemon.stop()
+
+
+@test
+def a_daemon_takes_over_from_a_keeper_that_is_done(box):
+    box.run("journal", "note", "add", "without a daemon")  # its keeper lingers
+    daemon = box.serve()
+    expect_in("without a daemon", box.run("journal", "note", "list")[0])
+    _, err = box.run("serve", "--listen", "127.0.0.1:0", code=1)  # a daemon is not waited for
+    expect_in(f"another dormouse (process {daemon.pid})", err)
+    daemon.stop()
+
+
+@test
+def doctor_knows_of_wakes_and_timers(box):
+    def lines(name):
+        return [line for line in box.json("doctor")["checks"] if line["name"] == name]
+
+    daemon = box.serve()
+    box.run("timer", "add", "--every", "2h")
+    expect_eq([line["message"] for line in lines("wakes")], ["0 queued, 0 under way, 0 waiting for you"])
+    expect_eq([line["message"] for line in lines("timers")], ["1, the next in 2 h"])
+    daemon.stop()
+    db = sqlite3.connect(os.path.join(box.data, "agent.sqlite"))
+    with db:
+        db.execute("INSERT INTO wake_queue (run_key, agent_n, reason, thread_id, created_at)"
+                   " VALUES ('k', 1, 'manual', 'planner:run:k', 1000)")
+        db.execute("INSERT INTO dead_letters (source, ref, error_code, error_message, created_at)"
+                   " VALUES ('journal', '7', 'integrity_failed', 'units: no JSON', 1000)")
+    db.close()
+    _, late = lines("wakes")
+    expect_eq((late["status"], late["fix"]), ("warn", "dormouse serve"))
+    expect_in("one has been due since", late["message"])
+    changes, = lines("changes")
+    expect_eq(changes["message"], "1 could not be read and woke nobody; the last: units: no JSON")
 
 
 main()

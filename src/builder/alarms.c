@@ -123,7 +123,7 @@ int builder_category_ids(struct builder *builder, struct str given, struct arena
 
 /* ---- advice ---- */
 
-static void warn(struct builder_warnings *warnings, const char *text)
+void builder_warn(struct builder_warnings *warnings, const char *text)
 {
     if (warnings->n < BUILDER_WARNINGS_MAX)
         warnings->text[warnings->n++] = text;
@@ -161,8 +161,8 @@ static int advise_absent(struct builder *builder, struct json_object *list, stru
         struct str id = json_str(json_object_array_get_idx(list, i));
 
         if (!str_is(id, "*") && !find_category(all, n, id))
-            warn(warnings, arena_printf(arena, "There is no category \"%.*s\" yet.",
-                                        STR_ARG(utf8_truncate(id, 80))));
+            builder_warn(warnings, arena_printf(arena, "There is no category \"%.*s\" yet.",
+                                                STR_ARG(utf8_truncate(id, 80))));
     }
     return 0;
 }
@@ -179,11 +179,12 @@ int builder_advise(struct builder *builder, const struct agent *agent, struct ar
     if (list && json_object_array_length(list) > 0)
         return advise_absent(builder, list, arena, warnings, err);
     if (uses_journal(agent))
-        warn(warnings,
-             arena_printf(arena,
-                          "%s has no categories yet, so it reaches nothing of the journal and no "
-                          "change there wakes it. Give it some: dormouse agent set %s --categories "
-                          "NAMES (all: every one).",
-                          agent->display_name, agent->id));
+        builder_warn(
+            warnings,
+            arena_printf(arena,
+                         "%s has no categories yet, so it reaches nothing of the journal and no "
+                         "change there wakes it. Give it some: dormouse agent set %s --categories "
+                         "NAMES (all: every one).",
+                         agent->display_name, agent->id));
     return 0;
 }

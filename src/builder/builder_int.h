@@ -30,6 +30,9 @@ int builder_create_from(struct builder *builder, const struct builder_form *form
 bool builder_has_model(struct builder *builder, struct str model);
 bool builder_has_tool(struct builder *builder, struct str name);
 
+/* One sentence more; beyond BUILDER_WARNINGS_MAX they are dropped. */
+void builder_warn(struct builder_warnings *warnings, const char *text);
+
 /* ---- alarms.c ---- */
 /* Inside a unit: the subscriptions and timers of what the agent was made from. */
 struct template;
@@ -43,6 +46,18 @@ int builder_category_ids(struct builder *builder, struct str given, struct arena
 /* Inside a unit. */
 int builder_copy_files(struct builder *builder, const char *from_id, const char *to_id,
                        struct arena *arena, struct err *err);
+
+/* ---- wakes.c ---- */
+#define BUILDER_WAKES_BYTES (1024 * 1024) /* of one file of an archive */
+/* What wakes it as canonical JSON; empty: nothing does. too_large. */
+int builder_wakes_write(struct builder *builder, const struct agent *agent, struct arena *arena,
+                        struct str *ret_text, struct err *err);
+/* Inside a unit: makes what such a text says for the agent. The text may be hostile. */
+int builder_wakes_read(struct builder *builder, struct str text, const struct agent *agent,
+                       struct arena *arena, struct builder_warnings *notes, struct err *err);
+/* Inside a unit: the same for another agent, switched off. */
+int builder_wakes_copy(struct builder *builder, const struct agent *from, const struct agent *to,
+                       struct arena *arena, struct builder_warnings *notes, struct err *err);
 
 /* ---- builder_store.c ---- */
 /* Keys of the agent's runs that have not ended. */

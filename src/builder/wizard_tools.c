@@ -8,6 +8,7 @@
  */
 #include <json-c/json.h>
 
+#include "agent/link.h"
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/limits.h"
@@ -233,6 +234,20 @@ static int proposal_preview(struct tool_job *job, struct err *err)
     return 0;
 }
 
+/* Who made it, in the unit that does. */
+static int link_maker(struct builder *builder, struct tool_job *job, const struct agent *made,
+                      struct err *err)
+{
+    const struct agent_link link = { .relation = AGENT_LINK_AGENT_PARENT,
+                                     .from_id = str_from(made->id),
+                                     .to_id = str_from(tool_job_call(job)->agent->id) };
+
+    return agent_link_add(builder->config.agent_domain, builder->config.change, &link, NULL,
+                          builder_now(builder), err) < 0
+               ? -1
+               : 0;
+}
+
 static int make(struct builder *builder, struct tool_job *job, const struct builder_form *form,
                 struct agent *ret_agent, struct err *err)
 {
@@ -248,6 +263,8 @@ static int make(struct builder *builder, struct tool_job *job, const struct buil
         r = builder_create(builder, form, arena, ret_agent, err);
         if (r == 0)
             r = builder_remember(builder, &once, ret_agent->n, err);
+        if (r == 0)
+            r = link_maker(builder, job, ret_agent, err);
     }
     if (loop_unit_end(config->loop, r >= 0, r >= 0 ? err : NULL) < 0)
         return -1;

@@ -9,24 +9,6 @@
 
 #define PAGE 500
 
-static const struct {
-    const char *name;
-    enum record_type type;
-} types[] = {
-    { "categories", RECORD_CATEGORY },
-    { "labels", RECORD_LABEL },
-    { "tasks", RECORD_TASK },
-    { "checklists", RECORD_CHECKLIST },
-    { "checklistItems", RECORD_CHECKLIST_ITEM },
-    { "timeEntries", RECORD_TIME_ENTRY },
-    { "dayPlans", RECORD_DAY_PLAN },
-    { "dayPlanBlocks", RECORD_DAY_PLAN_BLOCK },
-    { "ratings", RECORD_RATING },
-    { "entries", RECORD_ENTRY },
-    { "attachments", RECORD_ATTACHMENT },
-    { "entryLinks", RECORD_ENTRY_LINK },
-};
-
 static void put_base64(struct json_writer *w, struct str bytes)
 {
     AUTO_BUF out = BUF_INIT(bytes.n * 2 + 8);
@@ -88,12 +70,12 @@ static int put_page(struct writing *writing, const struct record *records, size_
     return 0;
 }
 
-static int put_type(struct writing *writing, size_t i, struct err *err)
+static int put_type(struct writing *writing, enum record_type type, struct err *err)
 {
-    struct record_filter filter = { .type = types[i].type, .limit = PAGE };
+    struct record_filter filter = { .type = type, .limit = PAGE };
     bool more = true;
 
-    json_write_key(writing->w, types[i].name);
+    json_write_key(writing->w, record_list_name(type));
     json_write_array_begin(writing->w);
     while (more) {
         AUTO_ARENA arena = ARENA_INIT;
@@ -124,8 +106,8 @@ int export_json(struct journal *journal, bool attachments, struct buf *out, stru
     json_write_text(&w, "dormouse-journal");
     json_write_key(&w, "version");
     json_write_i64(&w, 1);
-    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
-        if (put_type(&writing, i, err) < 0)
+    for (int type = RECORD_NONE + 1; type < RECORD_TYPES_END; type++)
+        if (put_type(&writing, (enum record_type)type, err) < 0)
             return -1;
     json_write_object_end(&w);
     if (json_write_end(&w) < 0)

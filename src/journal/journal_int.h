@@ -104,6 +104,13 @@ bool record_value_eq(const struct record_value *a, const struct record_value *b)
  * is new. */
 int record_put(struct journal_write *write, struct record *record, const struct record *before,
                struct err *err);
+/* The same, last changed when it says it was. */
+int record_put_as_it_is(struct journal_write *write, struct record *record,
+                        const struct record *before, struct err *err);
+/* What a new record has that gives nothing. */
+void record_set_initial(struct record *record, int64_t now);
+/* schema_violation names what a new record must give and does not. */
+int record_check_required(const struct record *record, struct err *err);
 /* As journal_create() and journal_change(), but for the rules that look at other blocks of a plan.
  */
 int create_loosely(struct journal_write *write, enum record_type type, struct str id,

@@ -45,6 +45,13 @@ void waker_stop(struct waker *waker);
 void waker_free(struct waker *waker);
 AUTO_DEFINE(waker)
 
+/* Whoever wants to know that wakes were queued, taken or ended: called after the commit, once for
+ * those that come together. One of them at a time; NULL: nobody. */
+struct waker_listener {
+    void (*changed)(struct waker_listener *listener);
+};
+void waker_listen(struct waker *waker, struct waker_listener *listener);
+
 /* Something may be due: subscriptions or timers were changed, an agent was resumed, a switch was
  * lifted. Cheap. */
 void waker_look(struct waker *waker);

@@ -31,6 +31,7 @@ struct waker {
     int64_t alarm_at;
     int64_t reached; /* a time that has come although the wall clock was set back; else 0 */
     struct loop_effect noticed;
+    struct waker_listener *listener; /* may be NULL */
     bool noticing, stopping;
     /* Where the database is shared. */
     struct loop_timer beat;

@@ -49,7 +49,7 @@ def coach(box):
     box.run("journal", "category", "add", "Sport")
     box.run("journal", "task", "add", "Running", "--category", "Sport")
     out, _ = box.run("agent", "create", "--template", "gym-coach", "--categories", "sport")
-    expect_eq(out.splitlines(), ["made gym-coach (Gym Coach)", "  it wakes: A workout is logged"])
+    expect_eq(out.splitlines(), ["made gym-coach (Gym Coach)", "  it wakes: A workout is logged (WORKOUT)"])
     return daemon
 
 
@@ -83,6 +83,18 @@ def a_workout_wakes_the_coach_who_asks_and_logs_its_time_once(box):
     ended(box, 2)
     expect_eq(daemon.ask("GET", "/inbox")["items"], [])
     expect_eq(records(daemon, "time-entries"), [entry])
+    # Who did what to the entry can be followed from both sides, and the journal's own links know nothing of it.
+    made, = [one for one in daemon.ask("GET", "/agents/gym-coach/links")["items"] if one["relation"] == "tool_effect"]
+    expect_eq((made["to"], made["metadata"]["toolName"], made["metadata"]["runId"]),
+              (entry["id"], "create_retrospective_time_entry", wake["runId"]))
+    expect_eq(daemon.ask("GET", f"/links?to={entry['id']}")["items"], [made])
+    expect_eq(daemon.ask("GET", f"/links?to={workout['id']}")["items"], [])
+    shown, _ = box.run("agent", "show", "gym-coach", "--links")
+    expect(any(line.split()[:3] == ["tool_effect", entry["id"], "create_retrospective_time_entry"]
+               for line in shown.splitlines()), shown)
+    expect_in(made, box.json("agent", "show", "gym-coach", "--links")["links"])
+    for path in ("/links", "/links?to=", "/links?to=a%7Cb", f"/links?to={entry['id']}&limit=0", "/agents/gym-coach/links?limit=x"):
+        expect_eq(daemon.ask("GET", path, status=400)["error"]["code"], "bad_request")
     daemon.stop()
 
 
@@ -172,7 +184,9 @@ def planner(box, env=None):
     daemon = box.serve(env=env)
     home = daemon.ask("POST", "/journal/categories", {"id": "home", "name": "Home"}, status=201)
     out, _ = box.run("agent", "create", "Day Planner", "--template", "planner", "--categories", "Home")
-    expect_eq(out.splitlines()[1:], ["  it wakes: A task is done", "  it wakes: Every day at 07:00"])
+    first, second = out.splitlines()[1:]
+    expect_eq(first, '  it wakes: A task is done (DONE where task.status == "DONE")')
+    expect_in("            Every day at 07:00 (next ", second)
     expect_eq(daemon.ask("GET", "/agents/day-planner")["allowedCategoryIds"], [home["id"]])
     return daemon
 

@@ -167,6 +167,17 @@ static void print_reach(struct json_object *agent, struct json_object *categorie
     print_text("journal", line.n ? buf_str(&line) : STR("nothing of it"));
 }
 
+static void print_session(struct json_object *agent)
+{
+    AUTO_BUF line = BUF_INIT(256);
+    int64_t seconds = 0;
+
+    if (json_get_i64(agent, "sessionTtlSeconds", &seconds, NULL) != 1)
+        return;
+    buf_printf(&line, "ends after %lld min without a word", (long long)((seconds + 59) / 60));
+    print_text("session", buf_str(&line));
+}
+
 static void print_agent(struct json_object *agent, struct json_object *categories)
 {
     bool automatic = false;
@@ -181,12 +192,14 @@ static void print_agent(struct json_object *agent, struct json_object *categorie
     print_tools(json_find(agent, "tools"));
     print_text("life", member(agent, "lifecycle"));
     print_text("mode", member(agent, "mode"));
+    print_session(agent);
     alarms_print(agent, "wakes         ", false);
     print_reach(agent, categories);
     print_text("memory", automatic ? STR("harmless writes need no approval")
                                    : STR("every write needs your approval"));
     print_number("waiting", json_find(agent, "pending"));
     print_number("tokens today", json_find(agent, "tokensToday"));
+    print_number("talking", json_find(agent, "openSessions"));
     print_time("made", member(agent, "createdAt"));
     print_time("last run", member(agent, "lastRunAt"));
     if (member(agent, "instructions").n) {

@@ -15,12 +15,6 @@
 
 #define LIST_MAX 10000
 
-static void add_text(struct json_object *body, const char *key, struct str text)
-{
-    if (text.n)
-        json_object_object_add(body, key, json_object_new_string_len(text.p, (int)text.n));
-}
-
 /* ---- making entries ---- */
 
 static const struct jot_option entry_members[] = {
@@ -41,7 +35,7 @@ static int add_entry(struct jot *jot, struct json_object *body, const char *kind
 {
     struct json_object *answer;
 
-    add_text(body, "kind", str_from(kind));
+    jot_add(body, "kind", str_from(kind));
     if (jot_take(jot, entry_members, body) < 0 ||
         jot_ask(jot, "POST", body, &answer, "entries") < 0)
         return jot_fail(jot);
@@ -55,7 +49,7 @@ static int run_note(const struct cli_args *args)
 
     if (jot_open(&jot, args) < 0)
         return jot_fail(&jot);
-    add_text(body, "body", jot_words(&jot, 0));
+    jot_add(body, "body", jot_words(&jot, 0));
     return add_entry(&jot, body, "note");
 }
 
@@ -83,8 +77,8 @@ static int run_workout(const struct cli_args *args)
     if (jot_open(&jot, args) < 0 ||
         (cli_value(args, "for") && jot_minutes(&jot, cli_value(args, "for"), &minutes) < 0))
         return jot_fail(&jot);
-    add_text(body, "subtype", str_from(cli_operand(args, 0)));
-    add_text(body, "body", jot_words(&jot, 1));
+    jot_add(body, "subtype", str_from(cli_operand(args, 0)));
+    jot_add(body, "body", jot_words(&jot, 1));
     if (minutes)
         json_object_object_add(body, "durationMs", json_object_new_int64(minutes * 60000));
     return add_entry(&jot, body, "workout");
@@ -124,9 +118,9 @@ static int run_measure(const struct cli_args *args)
         cli_fail(args, &jot.err);
         return CLI_USAGE;
     }
-    add_text(body, "subtype", str_from(cli_operand(args, 0)));
+    jot_add(body, "subtype", str_from(cli_operand(args, 0)));
     json_object_object_add(body, "value", json_object_get(value));
-    add_text(body, "unit", str_from(cli_operand(args, 2)));
+    jot_add(body, "unit", str_from(cli_operand(args, 2)));
     return add_entry(&jot, body, "measurement");
 }
 
@@ -224,35 +218,14 @@ const struct cli_command cli_cmd_journal_workout_list =
 const struct cli_command cli_cmd_journal_measure_list =
     LIST_COMMAND("measure", run_measures, "Lists measurements, newest first");
 
-static int each_entry(const struct cli_args *args, const char *method, const char *more,
-                      const char *said)
-{
-    AUTO_JOT jot;
-
-    if (jot_open(&jot, args) < 0)
-        return jot_fail(&jot);
-    for (size_t i = 0; i < cli_operand_count(args); i++) {
-        struct json_object *answer;
-
-        if (jot_ask(&jot, method, NULL, &answer, "entries/%s%s",
-                    jot_part(&jot, cli_operand(args, i)), more) < 0)
-            return jot_fail(&jot);
-        if (answer)
-            jot_done(&jot, answer, said);
-        else if (!cli_json(args))
-            printf("%s %s\n", said, cli_operand(args, i));
-    }
-    return CLI_DONE;
-}
-
 static int run_entry_rm(const struct cli_args *args)
 {
-    return each_entry(args, "DELETE", "", "Deleted");
+    return jot_each(args, "DELETE", "entries", "", "Deleted");
 }
 
 static int run_entry_restore(const struct cli_args *args)
 {
-    return each_entry(args, "POST", "/restore", "Restored");
+    return jot_each(args, "POST", "entries", "/restore", "Restored");
 }
 
 static int run_entry_show(const struct cli_args *args)
@@ -296,9 +269,9 @@ static int add_named(const struct cli_args *args, const char *plural)
 
     if (jot_open(&jot, args) < 0)
         return jot_fail(&jot);
-    add_text(body, "name", jot_words(&jot, 0));
-    add_text(body, "color", str_from(cli_value(args, "color")));
-    add_text(body, "id", str_from(cli_value(args, "id")));
+    jot_add(body, "name", jot_words(&jot, 0));
+    jot_add(body, "color", str_from(cli_value(args, "color")));
+    jot_add(body, "id", str_from(cli_value(args, "id")));
     if (jot_ask(&jot, "POST", body, &answer, "%s", plural) < 0)
         return jot_fail(&jot);
     return jot_done(&jot, answer, "Added");

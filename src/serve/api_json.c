@@ -245,6 +245,8 @@ void api_write_agent(struct json_writer *w, const struct agent_status *status,
     api_put_i64(w, "pending", status->pending);
     api_put_time(w, "lastRunAt", status->last_run_at);
     api_put_i64(w, "tokensToday", status->tokens_today);
+    api_put_i64(w, "openSessions", status->sessions_open);
+    api_put_time(w, "sessionExpiresAt", status->session_until);
     api_put_text(w, "mode", agent->mode);
     api_put_text(w, "model", agent->model_id);
     api_put_text(w, "instructions", agent->instructions);

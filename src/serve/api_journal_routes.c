@@ -207,10 +207,11 @@ const struct serve_route api_journal_table[] = {
       .pattern = BASE "attachments",
       .run = api_attachments_add,
       .body_max = ATTACHMENT_MAX,
-      .query = QUERY("entryId", "fileName"),
+      .query = QUERY("entryId", "fileName", "contentType"),
       .gives = "Attachment",
       .status = 201,
-      .summary = "Adds a file to an entry: the body is its bytes, as Content-Type says." },
+      .summary = "Adds a file to an entry: the body is its bytes, as contentType or the header of "
+                 "that name says." },
     ONE("attachments", "Attachment"),
     { .method = "GET",
       .pattern = BASE "attachments/{id}/content",

@@ -211,6 +211,29 @@ static void print_agent(struct json_object *agent, struct json_object *categorie
     }
 }
 
+static void print_links(struct json_object *links)
+{
+    static const char *const head[] = { "RELATION", "TO", "BY", "WHEN", "FROM", NULL };
+    struct columns columns;
+
+    columns_init(&columns, head);
+    for (size_t i = 0; links && i < json_object_array_length(links); i++) {
+        struct json_object *one = json_object_array_get_idx(links, i);
+        struct str by = member(json_find(one, "metadata"), "toolName");
+        char ago[AGO_SIZE];
+
+        columns_add(&columns,
+                    (struct str[]){ member(one, "relation"), member(one, "to"),
+                                    by.n ? by : member(json_find(one, "metadata"), "scope"),
+                                    str_from(ago_text(member(one, "createdAt"),
+                                                      clock_wall_ms(clock_system()), ago)),
+                                    member(one, "from") });
+    }
+    putchar('\n');
+    columns_print(&columns, stdout);
+    columns_release(&columns);
+}
+
 static int get_agent(const struct cli_args *args, const char *method, const char *verb,
                      struct json_object **ret_agent, struct err *err)
 {
@@ -219,7 +242,18 @@ static int get_agent(const struct cli_args *args, const char *method, const char
     buf_add_text(&path, "/api/v1/agents/");
     decide_add_segment(&path, cli_operand(args, 0));
     buf_add_text(&path, verb);
-    return talk_once(args, method, buf_text(&path), *verb ? STR("{}") : STR_NONE, ret_agent, err);
+    return talk_once(args, method, buf_text(&path),
+                     strcmp(method, "POST") == 0 ? STR("{}") : STR_NONE, ret_agent, err);
+}
+
+static int add_links(const struct cli_args *args, struct json_object *agent, struct err *err)
+{
+    AUTO_JSON links = NULL;
+
+    if (get_agent(args, "GET", "/links", &links, err) < 0)
+        return -1;
+    json_object_object_add(agent, "links", json_object_get(json_find(links, "items")));
+    return 0;
 }
 
 static int run_show(const struct cli_args *args)
@@ -228,7 +262,8 @@ static int run_show(const struct cli_args *args)
     AUTO_JSON categories = NULL;
     struct err err = ERR_INIT;
 
-    if (get_agent(args, "GET", "", &agent, &err) < 0 || alarms_get(args, agent, &err) < 0)
+    if (get_agent(args, "GET", "", &agent, &err) < 0 || alarms_get(args, agent, &err) < 0 ||
+        (cli_has(args, "links") && add_links(args, agent, &err) < 0))
         return cli_fail(args, &err);
     if (cli_json(args)) {
         cli_print_json(json_object_get(agent));
@@ -238,13 +273,21 @@ static int run_show(const struct cli_args *args)
     (void)talk_once(args, "GET", "/api/v1/journal/categories?limit=1000", STR_NONE, &categories,
                     &err);
     print_agent(agent, json_find(categories, "items"));
+    if (cli_has(args, "links"))
+        print_links(json_find(agent, "links"));
     return CLI_DONE;
 }
+
+static const struct cli_option show_options[] = {
+    { .name = "links", .help = "also records that it changed and that its reports rest on" },
+    { .name = NULL },
+};
 
 const struct cli_command cli_cmd_agent_show = {
     .name = "agent show",
     .operands = "AGENT",
     .summary = "Shows an agent: state, model, tools, when it wakes, instructions",
+    .options = show_options,
     .operands_min = 1,
     .operands_max = 1,
     .run = run_show,

@@ -130,7 +130,8 @@ bool import_due(struct import *import, struct str text, struct str *ret_due)
     }
     if (!record_day_valid(str_from(out), true) && !dotted_day(text, out, sizeof(out)))
         return false;
-    if (!record_day_valid(str_from(out), true))
+    /* The last day there is stands for none. */
+    if (!record_day_valid(str_from(out), true) || strncmp(out, "9999-12-31", 10) == 0)
         return false;
     *ret_due = arena_str(import->arena, str_from(out));
     return true;
@@ -269,12 +270,12 @@ void import_add_item(struct import *import, struct import_record *record, struct
         (struct import_item){ .title = arena_str(import->arena, title), .checked = checked };
 }
 
-static bool has_control(struct str text, bool lines)
+static bool has_control(struct str text)
 {
     for (size_t i = 0; i < text.n; i++) {
         unsigned char c = (unsigned char)text.p[i];
 
-        if ((c < 0x20 && !(lines && (c == '\n' || c == '\t' || c == '\r'))) || c == 0x7f)
+        if ((c < 0x20 && c != '\n' && c != '\t' && c != '\r') || c == 0x7f)
             return true;
     }
     return false;
@@ -286,7 +287,7 @@ static bool line_fits(struct import *import, size_t line, const char *what, stru
     if (utf8_count(text) > max)
         import_problem(import, line, "%s has %zu characters; at most %zu are allowed", what,
                        utf8_count(text), max);
-    else if (has_control(text, false))
+    else if (utf8_find_odd(text, 1u << UTF8_CONTROL, NULL, NULL) != UTF8_PLAIN)
         import_problem(import, line, "%s holds control characters", what);
     else
         return true;
@@ -309,6 +310,16 @@ static bool lists_fit(struct import *import, const struct import_record *record)
     return true;
 }
 
+static bool event_fits(struct import *import, const struct import_record *record)
+{
+    struct err err = ERR_INIT;
+
+    if (!record->is_event || import_check_event(record, &err) == 0)
+        return true;
+    import_problem(import, record->line, "%s", err_message(&err, 0));
+    return false;
+}
+
 static bool is_sound(struct import *import, const struct import_record *record)
 {
     if (!record->title.n && !record->is_event) {
@@ -320,13 +331,13 @@ static bool is_sound(struct import *import, const struct import_record *record)
                        record->notes.n, NOTES_MAX);
         return false;
     }
-    if (has_control(record->notes, true)) {
+    if (has_control(record->notes)) {
         import_problem(import, record->line, "the notes hold control characters");
         return false;
     }
     return line_fits(import, record->line, "the title", record->title, TITLE_MAX) &&
            line_fits(import, record->line, "the category", record->category, NAME_MAX_) &&
-           lists_fit(import, record);
+           lists_fit(import, record) && event_fits(import, record);
 }
 
 /* The same words twice in a file are two tasks: which of them it is counts. */

@@ -143,9 +143,9 @@ static bool take_content(struct reader *r)
 {
     AUTO_JSON content = take(r, "content");
     AUTO_JSON sha256 = take(r, "sha256");
-    AUTO_JSON size = take(r, "size");
     char hash[SHA256_TEXT_SIZE];
 
+    json_object_object_del(r->object, "size"); /* it follows from the content */
     if (!content)
         return refuse(r, "/content: is missing; export with --attachments keeps what files hold");
     if (!json_object_is_type(content, json_type_string) ||

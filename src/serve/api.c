@@ -227,6 +227,12 @@ static const struct serve_route table[] = {
          .gives = "HookAnswer", .status = 202, .bytes = true, .once = true,
          .summary = "Calls a webhook: the body is what the agent is told. No token but this one "
                     "is needed."),
+    GET("/api/v1/agents/{id}/links", api_links_of_agent, .query = QUERY("limit"),
+        .gives = "AgentLinks",
+        .summary = "An agent's links: its state, newest message and report heads; records that its "
+                   "acts changed and that its reports rest on, newest first."),
+    GET("/api/v1/links", api_links_to, .query = QUERY("to", "limit"), .gives = "AgentLinks",
+        .summary = "What agents did to a record, and which reports rest on it."),
     GET("/api/v1/agents/{id}/reports", api_reports_list, .query = QUERY("scope", "after", "limit"),
         .gives = "ReportList", .summary = "An agent's reports, newest first."),
     GET("/api/v1/agents/{id}/reports/current", api_reports_current, .query = QUERY("scope"),

@@ -244,6 +244,8 @@ void api_subscriptions_change(struct serve_request *request);
 void api_subscriptions_remove(struct serve_request *request);
 void api_subscriptions_preview(struct serve_request *request);
 void api_hooks_call(struct serve_request *request);
+void api_links_of_agent(struct serve_request *request);
+void api_links_to(struct serve_request *request);
 void api_reports_list(struct serve_request *request);
 void api_reports_current(struct serve_request *request);
 void api_sessions_list(struct serve_request *request);

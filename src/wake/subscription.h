@@ -96,18 +96,23 @@ void subscription_write_members(struct json_writer *w, const struct subscription
 /* ---- matching ---- */
 
 /* Active ones that have one of the tokens, each once in order of n, found by the index alone: the
- * cost is what matches. Only what judging needs is read: not tokens, agent_id, folder and times. */
-int subscription_match(struct domain *domain, const struct token *tokens, size_t n,
-                       struct arena *arena, struct subscription **ret_list, size_t *ret_count,
-                       struct err *err);
-/* Why a batch does or does not wake: in the order of the checks. MATCH_TOKENS: it has none of the
- * subscription's tokens, which is for previews; subscription_match() has seen to that before. */
+ * cost is what matches. The first limit (SUBSCRIPTION_PAGE_MAX at most) of those after after_n;
+ * fewer than that: there are no more. Only what judging needs is read: not tokens, agent_id, folder
+ * and times. */
+#define SUBSCRIPTION_PAGE_MAX 1000
+int subscription_match(struct domain *domain, const struct token *tokens, size_t n, int64_t after_n,
+                       int limit, struct arena *arena, struct subscription **ret_list,
+                       size_t *ret_count, struct err *err);
+/* Why a batch does or does not wake: in the order of the checks, but for the last two.
+ * MATCH_TOKENS: it has none of the subscription's tokens, which is for previews;
+ * subscription_match() has seen to that before. */
 enum match_outcome {
     MATCH_YES = 0,
     MATCH_AUTHOR,
     MATCH_OWN,
     MATCH_PREDICATE,
     MATCH_SCOPE,
+    MATCH_FAILED, /* it could not be judged; dead_letters says why */
     MATCH_TOKENS
 };
 /* A sentence about it: "the agent wrote it itself". */

@@ -131,7 +131,7 @@ static void match(struct alert *a, const struct token *tokens, size_t n, const c
     struct subscription *list;
     size_t count;
 
-    ASSERT_OK(subscription_match(a->agents, tokens, n, &t->arena, &list, &count, &t->err));
+    ASSERT_OK(subscription_match(a->agents, tokens, n, 0, 0, &t->arena, &list, &count, &t->err));
     for (size_t i = 0; i < count; i++)
         buf_printf(&names, "%s%.*s", i ? " " : "", STR_ARG(list[i].name));
     ASSERT_TEXT(buf_text(&names), expected);

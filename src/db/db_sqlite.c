@@ -454,6 +454,10 @@ static int sqlite_control(struct db *db, enum db_control what, struct err *err)
     case DB_RELEASE:
     case DB_ROLLBACK_TO:
         return end_savepoint(sqlite, what, err);
+    case DB_LEAVE:
+        return end_savepoint(sqlite, DB_RELEASE, err);
+    case DB_SETTLE:
+        return 0;
     case DB_ROLLBACK:
         /* Some failures (a full disk, no memory) end the transaction by themselves. */
         if (sqlite3_get_autocommit(sqlite->handle))

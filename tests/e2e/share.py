@@ -125,5 +125,36 @@ def wakes_queued_by_one_are_taken_by_the_other(box):
     expect_eq(postgres.ask("select count(distinct run_key) from agent.wake_runs"), str(len(keys)))
 
 
+def queue_from_outside(postgres, key):
+    """As another process stores a wake, and tells."""
+    postgres.ask(f"begin; set local search_path = agent; insert into wake_queue (run_key, agent_n, reason, reason_id,"
+                 f" thread_id, payload, priority, not_before, created_at) select '{key}', n, 'manual', '{key}',"
+                 f" id || ':run:{key}', '{{}}', 0, -1, 1 from agents where id = 'planner';"
+                 f" select pg_notify('dormouse_wakes', ''); commit")
+
+
+def listeners(postgres):
+    return postgres.ask("select count(*) from pg_stat_activity where application_name = 'dormouse-listener'"
+                        " and state = 'idle' and query like 'LISTEN%'")
+
+
+@test
+def a_wake_is_heard_of_without_polling_also_after_the_connection_was_lost(box):
+    postgres = Postgres()
+    box.closing.append(postgres)
+    box.env["DORMOUSE_STORE_URL"] = postgres.url
+    box.env["DORMOUSE_SCHEDULER_POLL"] = "1h"
+    box.script(says("Heard.") + says("Heard again."))
+    daemon = box.serve()
+    eventually(lambda: listeners(postgres) == "1", "it listens")
+    queue_from_outside(postgres, "first")
+    eventually(lambda: status(daemon, "first") == "completed", "what was told is taken")
+    postgres.ask("select pg_terminate_backend(pid, 5000) from pg_stat_activity"
+                 " where application_name = 'dormouse-listener'")
+    queue_from_outside(postgres, "second")  # nobody hears it
+    eventually(lambda: status(daemon, "second") == "completed", "what was missed is looked for")
+    expect_eq(listeners(postgres), "1")
+
+
 if __name__ == "__main__":
     main()

@@ -68,7 +68,10 @@ int agent_line_check(const char *what, struct str line, struct err *err);
 /* Prose: valid UTF-8, line breaks and tabs are fine, other control characters and bidi marks are
  * not; at most max bytes. May be empty. */
 int agent_text_check(const char *what, struct str text, size_t max, struct err *err);
-/* autonomous: it wakes by itself; interactive: it is spoken to; hybrid: both. */
+/* autonomous: it wakes by itself; interactive: only a person wakes it, and alarms that it set while
+ * they spoke; hybrid: both. */
+#define AGENT_MODE_DEFAULT "hybrid"
+
 int agent_mode_check(struct str mode, struct err *err);
 /* A JSON list of category ids, each once, or ["*"]. */
 int agent_categories_check(struct str json, struct err *err);

@@ -142,7 +142,7 @@ static void fill_defaults(struct agent *agent, int64_t now_ms)
     if (!agent->lifecycle)
         agent->lifecycle = AGENT_ACTIVE;
     if (!agent->mode)
-        agent->mode = "interactive";
+        agent->mode = AGENT_MODE_DEFAULT;
     if (!agent->allowed_category_ids)
         agent->allowed_category_ids = "[]";
     if (!agent->instructions)
@@ -368,7 +368,7 @@ static int update(struct domain *domain, struct change *change, const struct age
     bind_given(q, fields, AGENT_TOOLS, to->tools);
     bind_flag(q, fields, AGENT_AUTO_APPROVE, to->auto_approve_memory);
     bind_flag(q, fields, AGENT_PAUSED, to->paused);
-    bind_given(q, fields, AGENT_MODE, or_text(to->mode, "interactive"));
+    bind_given(q, fields, AGENT_MODE, or_text(to->mode, AGENT_MODE_DEFAULT));
     bind_given(q, fields, AGENT_CATEGORIES, or_text(to->allowed_category_ids, "[]"));
     stmt_bind_i64(q, fields & AGENT_SESSION_TTL ? 1 : 0);
     stmt_bind_i64(q, ttl_or_default(to->session_ttl_ms));
@@ -390,7 +390,7 @@ static bool same_text(const char *a, const char *b)
 static bool lives_so(const struct agent *is, const struct agent *to, unsigned fields)
 {
     return (!(fields & AGENT_PAUSED) || is->paused == to->paused) &&
-           (!(fields & AGENT_MODE) || same_text(is->mode, or_text(to->mode, "interactive"))) &&
+           (!(fields & AGENT_MODE) || same_text(is->mode, or_text(to->mode, AGENT_MODE_DEFAULT))) &&
            (!(fields & AGENT_CATEGORIES) ||
             same_text(is->allowed_category_ids, or_text(to->allowed_category_ids, "[]"))) &&
            (!(fields & AGENT_SESSION_TTL) ||

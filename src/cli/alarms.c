@@ -252,3 +252,14 @@ const struct cli_command cli_cmd_timer_disable = {
     .operands_max = 1,
     .run = run_timer_disable,
 };
+
+void alarms_print_warnings(struct json_object *answer)
+{
+    struct json_object *warnings = json_find(answer, "warnings");
+
+    for (size_t i = 0; warnings && i < json_object_array_length(warnings); i++) {
+        fputs("warning: ", stderr);
+        term_text(stderr, json_object_get_string(json_object_array_get_idx(warnings, i)));
+        putc('\n', stderr);
+    }
+}

@@ -25,5 +25,7 @@ void alarms_timer(struct json_object *timer, int64_t now_ms, struct buf *out);
 void alarms_print(struct json_object *agent, const char *head, bool quiet);
 /* Addresses of webhooks that were just made: they are shown this once. */
 void alarms_print_hooks(struct json_object *agent);
+/* What the daemon warned of in its answer, to standard error. */
+void alarms_print_warnings(struct json_object *answer);
 
 #endif

@@ -100,7 +100,6 @@ static int run_import(const struct cli_args *args)
     AUTO_BUF path = BUF_INIT(4 * KIB);
     AUTO_BUF line = BUF_INIT(4 * KIB);
     AUTO_JSON agent = NULL;
-    struct json_object *warnings;
     struct err err = ERR_INIT;
 
     buf_add_text(&path, "/api/v1/agents/import");
@@ -121,9 +120,7 @@ static int run_import(const struct cli_args *args)
     if (alarms_get(args, agent, &err) == 0)
         alarms_print(agent, "  it wakes: ", true);
     alarms_print_hooks(agent);
-    warnings = json_find(agent, "warnings");
-    for (size_t i = 0; warnings && i < json_object_array_length(warnings); i++)
-        print_line(stderr, "warning: ", json_str(json_object_array_get_idx(warnings, i)));
+    alarms_print_warnings(agent);
     return CLI_DONE;
 }
 

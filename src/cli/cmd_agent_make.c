@@ -149,15 +149,6 @@ static void say(const char *what, struct json_object *agent)
     putchar('\n');
 }
 
-static void print_line(FILE *to, const char *before, struct str text)
-{
-    AUTO_BUF line = BUF_INIT(16 * KIB);
-
-    buf_printf(&line, "%s%.*s", before, STR_ARG(text));
-    term_text(to, buf_text(&line));
-    putc('\n', to);
-}
-
 /* It is made: that this can't be told is no failure. */
 static void say_wakes(const struct cli_args *args, struct json_object *agent)
 {
@@ -169,16 +160,13 @@ static void say_wakes(const struct cli_args *args, struct json_object *agent)
 
 static int finish(const struct cli_args *args, const char *what, struct json_object *agent)
 {
-    struct json_object *warnings = json_find(agent, "warnings");
-
     if (cli_json(args)) {
         cli_print_json(json_object_get(agent));
         return CLI_DONE;
     }
     say(what, agent);
     alarms_print_hooks(agent);
-    for (size_t i = 0; warnings && i < json_object_array_length(warnings); i++)
-        print_line(stderr, "warning: ", json_str(json_object_array_get_idx(warnings, i)));
+    alarms_print_warnings(agent);
     return CLI_DONE;
 }
 

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/limits.h"
+#include "cli/alarms.h"
 #include "cli/cli_int.h"
 #include "cli/columns.h"
 #include "cli/commands_int.h"
@@ -244,10 +245,7 @@ static int run_subscribe(const struct cli_args *args)
     if (member(answer, "url").n)
         printf("Call POST %.*s at the daemon's address. It is not shown again.\n",
                STR_ARG(member(answer, "url")));
-    for (size_t i = 0; i < length(json_find(answer, "warnings")); i++)
-        fprintf(
-            stderr, "warning: %s\n",
-            json_object_get_string(json_object_array_get_idx(json_find(answer, "warnings"), i)));
+    alarms_print_warnings(answer);
     return CLI_DONE;
 }
 

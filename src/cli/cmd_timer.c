@@ -11,6 +11,7 @@
 #include "base/json_write.h"
 #include "base/limits.h"
 #include "base/timefmt.h"
+#include "cli/alarms.h"
 #include "cli/cli_int.h"
 #include "cli/columns.h"
 #include "cli/commands_int.h"
@@ -231,6 +232,7 @@ static int run_add(const struct cli_args *args)
         printf("made timer %.*s of %.*s; it fires %s\n", STR_ARG(member(timer, "id")),
                STR_ARG(member(timer, "agentId")),
                ago_text(member(timer, "nextRunAt"), now_ms(), ago));
+    alarms_print_warnings(timer);
     return CLI_DONE;
 }
 

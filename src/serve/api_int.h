@@ -248,6 +248,9 @@ void api_links_of_agent(struct serve_request *request);
 void api_links_to(struct serve_request *request);
 void api_reports_list(struct serve_request *request);
 void api_reports_current(struct serve_request *request);
+/* Of a subscription or timer of such an agent; NULL: it may wake. */
+const char *api_interactive_warning(const struct agent *agent);
+void api_put_warning(struct json_writer *w, const char *warning);
 void api_sessions_list(struct serve_request *request);
 void api_sessions_get(struct serve_request *request);
 void api_sessions_close(struct serve_request *request);

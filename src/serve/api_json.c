@@ -195,6 +195,24 @@ static void put_state(struct json_writer *w, const struct agent_status *status)
     json_write_object_end(w);
 }
 
+const char *api_interactive_warning(const struct agent *agent)
+{
+    return strcmp(agent->mode, "interactive") == 0
+               ? "this agent is interactive: only a person wakes it; mode hybrid lets it wake by "
+                 "itself, too"
+               : NULL;
+}
+
+void api_put_warning(struct json_writer *w, const char *warning)
+{
+    if (!warning)
+        return;
+    json_write_key(w, "warnings");
+    json_write_array_begin(w);
+    json_write_text(w, warning);
+    json_write_array_end(w);
+}
+
 static void put_warnings(struct json_writer *w, const struct builder_warnings *warnings)
 {
     if (!warnings->n)

@@ -29,12 +29,7 @@ static void write_fresh(struct json_writer *w, const struct fresh *fresh, struct
         api_put_text(w, "token", fresh->token);
         api_put_text(w, "url", arena_printf(arena, "/api/v1/hooks/%s", fresh->token));
     }
-    if (fresh->warning) {
-        json_write_key(w, "warnings");
-        json_write_array_begin(w);
-        json_write_text(w, fresh->warning);
-        json_write_array_end(w);
-    }
+    api_put_warning(w, fresh->warning);
 }
 
 static int write_counts(struct serve_request *request, struct json_writer *w,
@@ -196,6 +191,8 @@ static void reply_stored(struct serve_request *request, int status, struct str i
 /* Why it will never wake its agent as that is now; NULL: it may. */
 static const char *in_vain(const struct subscription *subscription, const struct agent *agent)
 {
+    if (api_interactive_warning(agent))
+        return api_interactive_warning(agent);
     if (subscription->source == WAKE_JOURNAL && strcmp(agent->allowed_category_ids, "[]") == 0)
         return "this agent reaches no categories, so no change of the journal wakes it; give it "
                "some (allowedCategoryIds)";

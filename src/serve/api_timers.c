@@ -53,7 +53,8 @@ static void write_skips(struct json_writer *w, const struct timer_skipped *skips
     json_write_array_end(w);
 }
 
-static void reply_timer(struct serve_request *request, int status, const struct timer *timer)
+static void reply_timer(struct serve_request *request, int status, const struct timer *timer,
+                        const char *warning)
 {
     struct api *api = api_of(request);
     AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
@@ -70,6 +71,7 @@ static void reply_timer(struct serve_request *request, int status, const struct 
     json_write_object_begin(&w);
     write_members(&w, timer);
     write_skips(&w, skips, n);
+    api_put_warning(&w, warning);
     json_write_object_end(&w);
     api_reply(request, status, &json, &w);
 }
@@ -142,7 +144,7 @@ void api_timers_get(struct serve_request *request)
     struct timer timer;
 
     if (api_check_query(request) == 0 && find_timer(request, &timer) == 0)
-        reply_timer(request, 200, &timer);
+        reply_timer(request, 200, &timer, NULL);
 }
 
 /* ---- making and changing ---- */
@@ -296,7 +298,7 @@ void api_timers_add(struct serve_request *request)
     if (read_form(&from, body, &timer, &err) < 0 || apply(request, &timer, add, &err) < 0)
         serve_reply_error(request, &err);
     else
-        reply_timer(request, 201, &timer);
+        reply_timer(request, 201, &timer, api_interactive_warning(&agent));
 }
 
 void api_timers_change(struct serve_request *request)
@@ -312,7 +314,7 @@ void api_timers_change(struct serve_request *request)
     if (read_form(&from, body, &timer, &err) < 0 || apply(request, &timer, change, &err) < 0)
         serve_reply_error(request, &err);
     else
-        reply_timer(request, 200, &timer);
+        reply_timer(request, 200, &timer, NULL);
 }
 
 void api_timers_remove(struct serve_request *request)

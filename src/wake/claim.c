@@ -36,14 +36,17 @@ static struct claim_judged judge_life(const struct claim_agent *agent)
 }
 
 /* Of wakes that nobody waits for. */
-static struct claim_judged judge_rest(const struct claim_agent *agent, int64_t now_ms)
+static struct claim_judged judge_rest(const struct claim *claim, int64_t now_ms)
 {
+    const struct claim_agent *agent = &claim->agent;
     struct claim_judged judged = { .verdict = CLAIM_RUNS };
 
     if (agent->lifecycle == AGENT_DORMANT)
         return ends(WAKE_SKIPPED_SLEEPING, "the agent is dormant: only a person wakes it");
     if (agent->lifecycle == AGENT_CREATED)
         return ends(WAKE_SKIPPED_SLEEPING, "the agent was not made active yet");
+    if (agent->interactive && !wake_in_conversation(&claim->job))
+        return ends(WAKE_SKIPPED_SLEEPING, "the agent is interactive: only a person wakes it");
     if (agent->sleep_until > now_ms) {
         judged =
             ends(WAKE_SKIPPED_SLEEPING, "the agent sleeps; when it wakes, it hears of all at once");
@@ -68,7 +71,7 @@ struct claim_judged claim_judge_agent(const struct claim *claim, const struct ki
         return ends(WAKE_SKIPPED_KILLED, "the emergency stop is on");
     if (agent->flying)
         return (struct claim_judged){ .verdict = CLAIM_PARKS };
-    return claim_by_person(&claim->job) ? judged : judge_rest(agent, now_ms);
+    return claim_by_person(&claim->job) ? judged : judge_rest(claim, now_ms);
 }
 
 /* ---- what was seen before ---- */

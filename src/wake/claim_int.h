@@ -20,6 +20,7 @@ struct claim_agent {
     struct str id;
     enum agent_lifecycle lifecycle;
     bool paused;
+    bool interactive;
     bool flying; /* another wake's run executes */
     int64_t sleep_until, failures, last_wake_at;
     struct vclock processed;

@@ -20,7 +20,8 @@
 #define DUE_SELECT(limit, lock, only)                                                              \
     "SELECT w.n, w.run_key, w.agent_n, w.reason, w.reason_id, w.thread_id, w.scheduled_at,"        \
     " w.logical_change_key, w.payload, w.priority, w.not_before, w.attempts, w.created_at,"        \
-    " a.id AS agent_id, a.lifecycle, a.paused, s.sleep_until, s.consecutive_failure_count,"        \
+    " a.id AS agent_id, a.lifecycle, a.paused, a.mode, s.sleep_until, "                            \
+    "s.consecutive_failure_count,"                                                                 \
     " s.last_wake_at, s.processed_counter_by_host, s.id AS state_id, f.n AS flight"                \
     " FROM (SELECT * FROM wake_queue WHERE not_before <= ? ORDER BY not_before, n LIMIT " limit    \
         lock ") AS w"                                                                              \
@@ -50,6 +51,7 @@ static void read_claim(struct stmt *q, struct arena *arena, struct claim *ret_cl
         .id = ret_claim->job.agent_id,
         .lifecycle = lifecycle_of(stmt_str(q, "lifecycle")),
         .paused = stmt_bool(q, "paused"),
+        .interactive = str_is(stmt_str(q, "mode"), "interactive"),
         .flying = !stmt_is_null(q, "flight"),
         .sleep_until = stmt_i64(q, "sleep_until"),
         .failures = stmt_i64(q, "consecutive_failure_count"),

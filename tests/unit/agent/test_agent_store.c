@@ -69,7 +69,7 @@ DB_TEST(what_is_not_given_has_its_default)
     ASSERT_OK(agent_get(rig.domain, STR("plain"), &t->arena, &agent, &t->err));
     ASSERT_EQ(agent.lifecycle, AGENT_ACTIVE);
     ASSERT(!agent.paused && !agent.model_id && !agent.prompt_id && !agent.tools);
-    ASSERT_TEXT(agent.mode, "interactive");
+    ASSERT_TEXT(agent.mode, "hybrid");
     ASSERT_TEXT(agent.allowed_category_ids, "[]");
     ASSERT_TEXT(agent.instructions, "");
 }

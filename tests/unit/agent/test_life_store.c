@@ -94,7 +94,7 @@ DB_TEST(mode_categories_sessions_profile_and_extension_can_be_set)
 {
     AUTO_RIG rig = rig_open(t);
     struct agent to = { .id = "coach",
-                        .mode = "hybrid",
+                        .mode = "autonomous",
                         .allowed_category_ids = "[\"gym\",\"home\"]",
                         .session_ttl_ms = 600000,
                         .profile = "gym-coach",
@@ -105,7 +105,7 @@ DB_TEST(mode_categories_sessions_profile_and_extension_can_be_set)
 
     add_agent(t, &rig, "coach", AGENT_ACTIVE);
     ASSERT_OK(agent_get(rig.domain, STR("coach"), &t->arena, &is, &t->err));
-    ASSERT_TEXT(is.mode, "interactive");
+    ASSERT_TEXT(is.mode, "hybrid");
     ASSERT_TEXT(is.allowed_category_ids, "[]");
     ASSERT_EQ(is.session_ttl_ms, AGENT_SESSION_TTL_MS);
     ASSERT_EQ(is.config_version, AGENT_CONFIG_VERSION);
@@ -114,7 +114,7 @@ DB_TEST(mode_categories_sessions_profile_and_extension_can_be_set)
     ASSERT_EQ(agent_change(rig.domain, rig.change, &to, all, NOW + 1, &t->err), 1);
     ASSERT_EQ(agent_change(rig.domain, rig.change, &to, all, NOW + 2, &t->err), 0);
     ASSERT_OK(agent_get(rig.domain, STR("coach"), &t->arena, &is, &t->err));
-    ASSERT_TEXT(is.mode, "hybrid");
+    ASSERT_TEXT(is.mode, "autonomous");
     ASSERT_TEXT(is.allowed_category_ids, "[\"gym\",\"home\"]");
     ASSERT_EQ(is.session_ttl_ms, 600000);
     ASSERT_TEXT(is.profile, "gym-coach");
@@ -126,7 +126,7 @@ DB_TEST(mode_categories_sessions_profile_and_extension_can_be_set)
     ASSERT_OK(agent_get(rig.domain, STR("coach"), &t->arena, &is, &t->err));
     ASSERT(is.profile == NULL);
     ASSERT_EQ(is.session_ttl_ms, AGENT_SESSION_TTL_MS);
-    ASSERT_TEXT(is.mode, "hybrid");
+    ASSERT_TEXT(is.mode, "autonomous");
 }
 
 DB_TEST(settings_of_a_life_are_checked)

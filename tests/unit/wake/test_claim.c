@@ -71,6 +71,60 @@ static struct wake_job job_of(struct test *t, struct rig *rig, const char *key)
     return job;
 }
 
+/* ---- who is woken ---- */
+
+DB_TEST(an_interactive_agent_is_woken_by_people_and_its_own_alarms)
+{
+    static const struct {
+        const char *mode;
+        int priority;
+        const char *thread;
+        enum claim_verdict verdict;
+    } cases[] = {
+        { "interactive", 1, "", CLAIM_ENDS },
+        { "interactive", 1, "coach:run:key", CLAIM_ENDS },
+        { "interactive", 1, "coach:session:1", CLAIM_RUNS },
+        { "interactive", 0, "", CLAIM_RUNS },
+        { "hybrid", 1, "", CLAIM_RUNS },
+        { "autonomous", 1, "", CLAIM_RUNS },
+    };
+    struct rig rig;
+
+    rig_open(t, &rig);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct agent to = { .id = "coach", .mode = cases[i].mode };
+        struct wake_job job = { .run_key = STR("key"),
+                                .agent_n = rig.coach.n,
+                                .reason = STR("timer"),
+                                .reason_id = STR("t"),
+                                .thread_id = str_from(cases[i].thread),
+                                .priority = cases[i].priority,
+                                .created_at = NOW };
+        struct claim_judged judged;
+        struct claim *claims;
+        struct claim_end end = { .status = WAKE_SKIPPED_NOOP, .why = "done with" };
+        size_t n;
+
+        ASSERT(agent_change(rig.domain, rig.change, &to, AGENT_MODE, NOW, &t->err) >= 0);
+        job.run_key = str_from(arena_printf(&t->arena, "key%zu", i));
+        if (str_ends(job.thread_id, STR(":key")))
+            job.thread_id =
+                str_from(arena_printf(&t->arena, "coach:run:%.*s", STR_ARG(job.run_key)));
+        ASSERT_EQ(wake_enqueue(rig.domain, &job, &t->err), 1);
+        ASSERT_OK(claim_due(rig.domain, NULL, NOW, false, &t->arena, &claims, &n, &t->err));
+        ASSERT_EQ(n, 1u);
+        judged = claim_judge_agent(&claims[0], NULL, NOW);
+        ASSERT_EQ(judged.verdict, cases[i].verdict);
+        if (judged.verdict == CLAIM_ENDS) {
+            ASSERT_EQ(judged.status, WAKE_SKIPPED_SLEEPING);
+            ASSERT_TEXT(judged.why, "the agent is interactive: only a person wakes it");
+        }
+        end.n = claims[0].job.n;
+        ASSERT_OK(claim_end_all(rig.domain, &end, 1, NOW, &t->err));
+    }
+    rig_close(t, &rig);
+}
+
 /* ---- the order ---- */
 
 DB_TEST(what_a_person_waits_for_is_first_then_what_was_due_first)

@@ -133,7 +133,7 @@ int run_unit_begin(struct run *run, struct err *err)
         return err_set(err, ERR_STORAGE_FAILED, "the run is being loaded again");
     if (loop_unit_begin(loop_of(run), run->runner->config.agent_domain, err) < 0)
         return -1;
-    if (run_check_own(run, err) < 0) {
+    if (run_check_own(run, err) < 0 || run_check_alive(run, err) < 0) {
         loop_unit_end(loop_of(run), false, NULL);
         break_run(run);
         return -1;

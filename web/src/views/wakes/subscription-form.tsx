@@ -2,10 +2,12 @@
 // woken for in the last week.
 import { useEffect, useState } from "react";
 import { sentence } from "../../api/client";
+import { journal, type Day } from "../../api/journal";
+import { useGet } from "../../api/store";
 import { waking, type Author, type Made, type Matched, type Source, type Subscription, type SubscriptionDraft, type Token } from "../../api/wakes";
 import { plural } from "../../format";
 import { attempt, Badge, Button, CopyButton, cx, Dialog, Input, say, Select, Skeleton, Switch, TextArea, Time } from "../../ui";
-import { AUTHOR, columnOf, inWords, KEYS, SOURCE, tokenWord } from "./words";
+import { AUTHOR, columnOf, inWords, KEYS, paced, SOURCE, tokenWord } from "./words";
 
 const SOON_MS = 350;
 const WEEK = 7;
@@ -66,18 +68,20 @@ function useMatches(agent: string, draft: SubscriptionDraft, on: boolean): Looke
   return seen;
 }
 
-function Matches({ items }: { items: Matched[] }) {
-  const woke = items.filter((item) => item.outcome === "yes");
+const PACE = { wakes: "", waits: "later: it has just woken", joins: "with the one after it", no: "" } as const;
+function Matches({ items, cooldown }: { items: Matched[]; cooldown: number }) {
+  const all = paced(items, cooldown);
+  const woke = all.filter(({ pace }) => pace === "wakes" || pace === "waits");
   return (
     <section className="stack-tight" aria-label="What it would have woken for">
       <p className="field-label">{woke.length === 0 ? "It would not have woken in the last week" : `It would have woken ${plural(woke.length, "time")} in the last week`}</p>
       {items.length > 0 && (
         <ul className="matches small" tabIndex={0} aria-label="Changes of the last week">
-          {items.map((item, i) => (
-            <li key={i} className={cx("match", item.outcome !== "yes" && "muted")}>
+          {all.map(({ item, pace }, i) => (
+            <li key={i} className={cx("match", pace === "no" && "muted")}>
               <Time at={item.at} />
               <span className="grow cut">{item.records.map((record) => record.title ?? record.type).join(", ") || "a change"}</span>
-              {item.outcome === "yes" ? <Badge tone="good">wakes</Badge> : <span>{item.why ?? item.outcome}</span>}
+              {pace === "wakes" ? <Badge tone="good">wakes</Badge> : <span>{PACE[pace] || (item.why ?? item.outcome)}</span>}
             </li>
           ))}
         </ul>
@@ -114,6 +118,7 @@ export function SubscriptionForm({ agent, subscription, onClose }: { agent: stri
   const [error, setError] = useState("");
   const [busy, setBusy] = useState(false);
   const [made, setMade] = useState<Made | null>(null);
+  const home = useGet<Day>(journal.day("today")).data?.zone;
 
   const changes = source === "journal" || source === "agent";
   const keys = tokens.filter((token) => token.class === "semanticKey").map((token) => token.value);
@@ -177,7 +182,7 @@ export function SubscriptionForm({ agent, subscription, onClose }: { agent: stri
         )}
         {source === "webhook" && !subscription && <p className="muted small">It gets an address of its own, shown once after you save.</p>}
         {changes && <Ticks label="By whom" options={(Object.keys(AUTHOR) as Author[]).map((value) => ({ value, word: AUTHOR[value] }))} value={authors} onChange={setAuthors} />}
-        <Switch label="Only at certain hours" checked={!!hours} hint="What comes at other hours waits until then." onChange={(on) => setHours(on ? { from: "07:00", to: "22:00" } : null)} />
+        <Switch label="Only at certain hours" checked={!!hours} hint={`What comes at other hours waits until then.${home ? ` By the clocks of ${hours?.zone ?? home}.` : ""}`} onChange={(on) => setHours(on ? { from: "07:00", to: "22:00" } : null)} />
         {hours && (
           <div className="stack-tight">
             <div className="form-pair"><Input label="From" type="time" value={hours.from} onChange={(event) => setHours({ ...hours, from: event.target.value })} /><Input label="To" type="time" value={hours.to} onChange={(event) => setHours({ ...hours, to: event.target.value })} /></div>
@@ -192,7 +197,7 @@ export function SubscriptionForm({ agent, subscription, onClose }: { agent: stri
         <Input label="Name" value={name} maxLength={80} onChange={(event) => setName(event.target.value)} />
         <div role="status">
           {problem ? <p className="danger small">{problem}</p> : other ? <p className="danger small">{other}</p>
-            : seen.items ? <Matches items={seen.items} /> : changes && !seen.error ? <Skeleton lines={2} label="Looking at the last week" /> : null}
+            : seen.items ? <Matches items={seen.items} cooldown={cooldown} /> : changes && !seen.error ? <Skeleton lines={2} label="Looking at the last week" /> : null}
         </div>
         <button type="submit" hidden />
       </form>

@@ -19,6 +19,7 @@
 #include "agent/inbox.h"
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "db/engine.h"
 #include "db/migrations.h"
 #include "memory/message.h"
 #include "run/run.h"
@@ -435,6 +436,7 @@ int main(int argc, char **argv)
 {
     struct bench b = { .tool = NULL };
 
+    db_own_process();
     open_bench(&b);
     /* --turns N [AT_ONCE [IN_A_SESSION]], for a profiler: that many turns and nothing else. `make
      * bench` gives every benchmark the binary's path, which this one does not need. */

@@ -264,16 +264,23 @@ static void sqlite_rewind(struct stmt *stmt)
         sqlite3_reset(handle_of(stmt));
 }
 
+static bool is_bound(const struct db_value *bound, const struct db_value *value)
+{
+    return bound->type == value->type &&
+           (value->type == DB_NULL || (value->type == DB_I64 && bound->i64 == value->i64));
+}
+
 /* Can't fail: the place exists, the size is within the limit, nothing is copied and the statement
- * does not run. Values stay bound after a rewind, but the next run binds them all anew. */
+ * does not run. Values stay bound after a rewind, and numbers are often the same the next time. */
 static void sqlite_bind(struct stmt *stmt, int at, const struct db_value *value)
 {
     struct sqlite_stmt *own = (struct sqlite_stmt *)stmt;
     sqlite3_stmt *handle = own->handle;
     int rc = SQLITE_MISUSE;
 
-    if (own->writes)
-        own->values[at] = *value;
+    if (is_bound(&own->values[at], value))
+        return;
+    own->values[at] = *value;
     switch (value->type) {
     case DB_NULL:
         rc = sqlite3_bind_null(handle, at + 1);

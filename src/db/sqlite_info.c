@@ -14,6 +14,11 @@ const char *db_sqlite_version(void)
     return sqlite3_libversion();
 }
 
+void db_own_process(void)
+{
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 const char *db_sqlite_lacks(void)
 {
     if (sqlite3_libversion_number() < OLDEST_VERSION)

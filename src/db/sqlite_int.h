@@ -40,7 +40,7 @@ struct sqlite_stmt {
     bool writes;
     bool noted; /* this run of it is in the log */
     int64_t n;
-    struct db_value values[]; /* of what writes: as bound */
+    struct db_value values[]; /* as bound; NULL at first */
 };
 
 static inline struct sqlite *sqlite_of(struct db *db)

@@ -417,6 +417,16 @@ TEST(every_result_code_has_its_meaning)
     }
 }
 
+TEST(a_program_of_our_own_keeps_no_account_of_sqlites_memory)
+{
+    AUTO(domain) domain = NULL;
+
+    db_own_process();
+    ASSERT_OK(open_file(t, "a.sqlite", false, DB_SYNC_NORMAL, &domain));
+    ASSERT_OK(tick(domain, 1, 3, 1000, &t->err));
+    ASSERT_EQ(sqlite3_memory_used(), 0);
+}
+
 TEST(the_library_that_runs_is_named_and_lacks_nothing)
 {
     ASSERT_TEXT(db_sqlite_version(), sqlite3_libversion());

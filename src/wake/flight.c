@@ -241,6 +241,7 @@ static int start(struct flight *flight, bool in_conversation, struct err *err)
                                    .also = with_run,
                                    .also_arg = flight };
 
+    flight->stored = false; /* what an earlier try stored was rolled back */
     if (in_conversation)
         request.thread_id = job->thread_id;
     r = run_start(flight->waker->config.runner, &request, &flight->arena, &info, err);

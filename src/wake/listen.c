@@ -154,7 +154,7 @@ static void ear_due(struct loop_timer *timer)
     lose(ear, &err);
 }
 
-void waker_listen(struct waker *waker)
+void waker_hear(struct waker *waker)
 {
     struct ear *ear = &waker->ear;
     struct journal *journal = waker->config.journal;
@@ -171,7 +171,7 @@ void waker_listen(struct waker *waker)
     start(ear);
 }
 
-void waker_unlisten(struct waker *waker)
+void waker_unhear(struct waker *waker)
 {
     struct ear *ear = &waker->ear;
 

@@ -328,7 +328,7 @@ int waker_new(const struct waker_config *config, struct waker **ret_waker, struc
     if (open_sources(waker, err) < 0)
         return -1;
     if (waker->fence)
-        waker_listen(waker);
+        waker_hear(waker);
     look(waker);
     *ret_waker = TAKE(waker);
     return 0;
@@ -356,7 +356,7 @@ void waker_stop(struct waker *waker)
     loop_timer_stop(loop_of(waker), &waker->alarm);
     loop_timer_stop(loop_of(waker), &waker->timer);
     loop_timer_stop(loop_of(waker), &waker->beat);
-    waker_unlisten(waker);
+    waker_unhear(waker);
 }
 
 void waker_free(struct waker *waker)

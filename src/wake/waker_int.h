@@ -75,9 +75,9 @@ int waker_rested(void *arg, const struct run_end *run, struct err *err);
 
 /* ---- listen.c ---- */
 /* Where others write to the database. */
-void waker_listen(struct waker *waker);
+void waker_hear(struct waker *waker);
 /* Before the loop is freed. */
-void waker_unlisten(struct waker *waker);
+void waker_unhear(struct waker *waker);
 
 /* ---- share.c ---- */
 /* The host's lease, where others write to the database too. Opens a transaction of its own. */

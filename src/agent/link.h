@@ -25,7 +25,8 @@
     X(TOOL_EFFECT, "tool_effect", false)     /* result of an act -> record that it changed */      \
     X(REPORT_SOURCE, "report_source", false) /* report -> message or record it rests on */         \
     X(AGENT_PARENT, "agent_parent", false)   /* agent -> the one that made it */                   \
-    X(THREAD_SOURCE, "thread_source", false) /* conversation -> what began it */
+    X(THREAD_SOURCE, "thread_source", false) /* conversation -> what began it */                   \
+    X(TIMER_THREAD, "timer_thread", false)   /* alarm -> conversation in which it rings */
 
 enum agent_relation {
     AGENT_RELATION_NONE = 0,

@@ -255,7 +255,10 @@ static int make(struct builder *builder, const struct builder_form *form, struct
     if (agent_name_check("the name", str_from(ret_agent->display_name), err) < 0 ||
         agent_text_check("the instructions",
                          str_from(ret_agent->instructions ? ret_agent->instructions : ""),
-                         AGENT_INSTRUCTIONS_MAX, err) < 0)
+                         AGENT_INSTRUCTIONS_MAX, err) < 0 ||
+        (form->given & AGENT_MODE && agent_mode_check(str_from(ret_agent->mode), err) < 0) ||
+        (form->given & AGENT_CATEGORIES &&
+         agent_categories_check(str_from(ret_agent->allowed_category_ids), err) < 0))
         return -1;
     if (!(form->given & BUILDER_ID))
         return 0;

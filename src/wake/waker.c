@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/rand.h"
 #include "base/utf8.h"
+#include "wake/alarm.h"
 #include "wake/waker_int.h"
 
 #define FLIGHTS_DEFAULT 16
@@ -183,6 +184,40 @@ int waker_wake_now(struct waker *waker, struct str agent_id, struct str request_
         return -1;
     return r;
 }
+
+/* ---- alarms ---- */
+
+static int set_alarm(void *arg, const struct tool_call *call, const struct desk_alarm *alarm,
+                     int64_t now_ms, struct arena *arena, struct desk_alarm *ret_alarm,
+                     bool *ret_replaced, struct err *err)
+{
+    struct waker *waker = arg;
+
+    clockwork_look(waker->clockwork);
+    return alarm_set(waker->config.agent_domain, waker->config.change, call, alarm, now_ms, arena,
+                     ret_alarm, ret_replaced, err);
+}
+
+static int clear_alarm(void *arg, int64_t agent_n, struct str name, int64_t now_ms,
+                       struct arena *arena, struct err *err)
+{
+    struct waker *waker = arg;
+
+    return alarm_clear(waker->config.agent_domain, waker->config.change, agent_n, name, now_ms,
+                       arena, err);
+}
+
+static int list_alarms(void *arg, int64_t agent_n, struct arena *arena,
+                       struct desk_alarm **ret_alarms, size_t *ret_count, struct err *err)
+{
+    struct waker *waker = arg;
+
+    return alarm_list(waker->config.agent_domain, agent_n, arena, ret_alarms, ret_count, err);
+}
+
+const struct desk_alarms waker_alarms = { .set = set_alarm,
+                                          .clear = clear_alarm,
+                                          .list = list_alarms };
 
 int waker_forget_agent(struct waker *waker, int64_t agent_n, struct err *err)
 {

@@ -505,6 +505,42 @@ def the_wizard_makes_an_agent_by_talking(box):
 
 
 @test
+def the_person_chooses_what_a_proposed_agent_reaches(box):
+    daemon = box.serve()
+    box.run("journal", "category", "add", "Sport")
+    box.run("journal", "category", "add", "Money")
+    sport = next(one["id"] for one in daemon.ask("GET", "/journal/categories")["items"] if one["name"] == "Sport")
+    thread = daemon.ask("POST", "/wizard/threads", {}, status=201)["threadId"]
+    for text in ("hello", "Help me with my workouts and training", "yes", "call it Coach"):
+        talk(daemon, thread, text)
+    expect_in("There are: Money, Sport", talk(daemon, thread, "yes"))
+    expect_in("may reach: Sport", talk(daemon, thread, "sport"))
+    waiting, stream = talk(daemon, thread, "terse", end=False)
+    item = daemon.ask("GET", f"/inbox/{waiting['itemId']}")
+    expect_eq(item["details"]["categories"], ["Sport"])
+    expect_in("- wakes: A workout is logged", item["preview"])
+    expect_in('- categories of the journal: ["Sport"]', item["preview"])
+    # Sent back as the page does after an edit.
+    daemon.decide(waiting["itemId"], "edit", input={**item["details"], "description": "Mine."})
+    expect("⚠️" not in stream.end()["result"], "a warning that is not due")
+    agent = daemon.ask("GET", "/agents/coach")
+    expect_eq((agent["allowedCategoryIds"], agent["description"]), ([sport], "Mine."))
+    expect_eq([one["name"] for one in daemon.ask("GET", "/agents/coach/subscriptions")["items"]], ["A workout is logged"])
+    # Without any the person is told, in the proposal and when it is made.
+    talk(daemon, thread, "Another one for my workouts and training")
+    for text in ("yes", "call it Second", "yes", "none"):
+        talk(daemon, thread, text)
+    waiting, stream = talk(daemon, thread, "terse", end=False)
+    expect_in("Second has no categories yet", daemon.ask("GET", f"/inbox/{waiting['itemId']}")["preview"])
+    daemon.decide(waiting["itemId"])
+    expect_in("dormouse agent set second --categories", stream.end()["result"])
+    expect_eq(daemon.ask("GET", "/agents/second")["allowedCategoryIds"], [])
+    made = [one for one in daemon.ask("GET", "/agents/second/links")["items"] if one["relation"] == "agent_parent"]
+    expect_eq([one["to"] for one in made], [WIZARD])
+    daemon.stop()
+
+
+@test
 def what_a_person_edits_is_what_is_made(box):
     daemon = box.serve()
     thread = daemon.ask("POST", "/wizard/threads", {}, status=201)["threadId"]

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """The journal over REST and at the terminal, against the daemon."""
+import hashlib
 import http.client
 import json
 import re
+import sqlite3
+import threading
 
-from harness import expect, expect_eq, expect_in, main, test
+from harness import eventually, expect, expect_eq, expect_in, main, test
 
 TYPES = ["categories", "labels", "tasks", "checklists", "checklist-items", "time-entries",
          "day-plans", "day-plan-blocks", "ratings", "entries", "attachments", "entry-links"]
@@ -340,6 +343,54 @@ def an_exported_journal_is_read_again_byte_for_byte(box):
     expect("line" not in said.splitlines()[0], said)
 
 
+def stored(box):
+    """How many tasks there are; every row's last write stands in a batch."""
+    db = sqlite3.connect(f"file:{box.data}/journal.sqlite?mode=ro", uri=True)
+    units = set()
+    for (text,) in db.execute("select units from change_batches"):
+        units |= {(kind, key, counter) for _, counter, kind, key in json.loads(text)}
+    rows = set(db.execute("select payload_type, payload_id, counter from sequence_log"))
+    expect(rows <= units, rows - units)
+    count = db.execute("select count(*) from tasks").fetchone()[0]
+    db.close()
+    return count
+
+
+@test
+def an_import_that_is_killed_is_finished_by_importing_again(box):
+    step, total = 500, 5000
+    text = "title,labels,category\n" + "".join(f"Task {i},l{i % 3},Cat {i % 2}\n" for i in range(total))
+    path, seen = box.write("long.csv", text), []
+    for enough in (1, 2 * step, 5 * step):
+        daemon = box.serve()
+
+        def send():
+            offset = 0
+            while offset is not None:
+                status, _, body = raw(daemon, "POST", f"/journal/import?format=csv&offset={offset}"
+                                      f"&limit={step}", text.encode())
+                expect_eq(status, 200)
+                offset = json.loads(body).get("next")
+
+        def quietly():
+            try:
+                send()
+            except (OSError, http.client.HTTPException, ValueError):
+                pass  # it was killed
+
+        sender = threading.Thread(target=quietly)
+        sender.start()
+        eventually(lambda: stored(box) >= enough or not sender.is_alive(), "records")
+        daemon.kill()
+        sender.join()
+        seen.append(stored(box))
+        expect_eq(seen[-1] % step, 0)
+    said = json.loads(box.run("journal", "import", path, "--json")[0])
+    expect_eq((said["tasks"], said["there"]), (total - seen[-1], seen[-1]))
+    expect_eq(stored(box), total)
+    expect_eq(json.loads(box.run("journal", "import", path, "--json")[0])["there"], total)
+
+
 # ---- at the terminal ----
 
 
@@ -440,6 +491,30 @@ def yesterday_is_a_day(box):
         expect_in("is no moment", run("journal", "note", "add", "x", "--at", words, code=1)[1])
     run("journal", "plan", "pin", "yesterday", "fence")
     expect_in("pinned\n  [ ] Fence", run("journal", "plan", "yesterday")[0])
+
+
+@test
+def recordings_are_kept_at_the_terminal(box):
+    run = box.run
+    expect_in("No recordings", run("journal", "audio", "list")[0])
+    path, content = box.path("memo.OGG"), bytes(range(256)) * 999
+    with open(path, "wb") as file:
+        file.write(content)
+    kept = json.loads(run("journal", "audio", "add", path, "call", "Ann", "--json")[0])
+    expect_eq((kept["kind"], kept["title"], kept["body"]), ("audio", "memo.OGG", "call Ann"))
+    expect_in("memo.OGG", run("journal", "audio", "list")[0])
+    saved = json.loads(run("journal", "audio", "save", kept["id"], box.path("back.ogg"), "--json")[0])
+    expect_eq((saved["contentType"], saved["size"], saved["sha256"]),
+              ("audio/ogg", len(content), hashlib.sha256(content).hexdigest()))
+    with open(box.path("back.ogg"), "rb") as file:
+        expect_eq(file.read(), content)
+    expect_in("No such file", run("journal", "audio", "add", box.path("none.ogg"), code=1)[1])
+    with open(path, "ab") as file:
+        file.truncate(10 * 1024 * 1024 + 1)
+    run("journal", "audio", "add", path, code=1)
+    expect_eq(len(run("journal", "audio", "list", "--json")[0].splitlines()), 1)
+    note = json.loads(run("journal", "note", "add", "x", "--json")[0])
+    expect_in("has no file", run("journal", "audio", "save", note["id"], box.path("x"), code=1)[1])
 
 
 @test

@@ -55,6 +55,45 @@ def a_frozen_daemon_is_followed_and_its_late_writes_are_refused(box):
     expect_eq(postgres.ask(f"select status from agent.wake_runs where run_key = '{key}'"), "completed")
 
 
+@test
+def destroyed_by_one_daemon_nothing_is_written_by_the_other(box):
+    """The model of the first answers with acts after the second has destroyed the agent: nobody hears of them."""
+    other, postgres = pair(box)
+    box.script("""
+  - expect: { user: vanish }
+    reply: { delay_ms: 3000, calls: [{ name: write_report, arguments: { title: Late, text: "I am gone." } },
+                                     { name: create_task, arguments: { title: Late } }] }
+  - expect: { user: witness }
+    reply: { delay_ms: 4000, text: "I saw nothing." }
+""")
+    other.script(says("Not asked."))
+    first, second = box.serve(), other.serve()
+    first.ask("POST", "/agents", {"displayName": "Victim", "template": "planner",
+                                  "allowedCategoryIds": ["*"]}, 201)
+    stream = first.start("vanish", agent="victim")
+    second.ask("DELETE", "/agents/victim", {"confirm": "Victim"}, 204)
+    run = f"run_n = (select n from agent.runs where run_key = '{stream.key}')"
+    tables = {name: f"select count(*) from agent.{name} where {run}" for name in ("agent_messages", "run_events", "operations")}
+    tables |= {name: f"select count(*) from agent.{name}" for name in ("agent_reports", "agent_links", "inbox", "agent_timers where active = 1",
+                                                                      "agent_subscriptions where active = 1")}
+    tables |= {"tasks": "select count(*) from journal.tasks", "batches": "select count(*) from journal.change_batches",
+               "its batches": "select count(*) from agent.change_batches where author_id = 'victim'"}
+    before = {name: postgres.ask(sql) for name, sql in tables.items()}
+    expect_eq([before[name] for name in ("agent_reports", "agent_timers where active = 1", "agent_subscriptions where active = 1", "tasks")],
+              ["0", "0", "0", "0"])
+    row = "select status, stop_reason, error_code from agent.runs where run_key = '%s'" % stream.key
+    expect_eq(postgres.ask(row), "failed|error|agent_destroyed")
+    # The first one works on; by the time it has finished something else, the late answer has come and gone.
+    eventually(lambda: first.ask("GET", f"/runs/{stream.key}")["status"] == "failed", "the first has noticed")
+    asked = first.ask("POST", "/agents", {"displayName": "Witness"}, 201)["id"]
+    expect_eq(first.start("witness", agent=asked).end()["stopReason"], "end_turn")
+    expect_eq({name: postgres.ask(sql) for name, sql in tables.items()}, {**before, "agent_reports": "0"})
+    expect_eq(postgres.ask(row), "failed|error|agent_destroyed")
+    for door, verb, body in (("victim/wake", "POST", {"words": "up"}), ("victim/timers", "POST", {"rrule": "FREQ=DAILY"}),
+                             ("victim/subscriptions", "POST", {"source": "webhook"}), ("victim", "PATCH", {"displayName": "x"})):
+        expect_eq(first.ask(verb, f"/agents/{door}", body, 409)["error"]["code"], "agent_destroyed")
+
+
 def wake_again(daemon):
     return daemon.ask("POST", "/agents/planner/wake", {"words": "again"}, 202)["runKey"]
 

@@ -19,7 +19,7 @@ static int make(struct rig *rig, const struct builder_once *once, const char *na
     return rig_end(rig, r);
 }
 
-DB_TEST(the_same_operation_finds_what_it_made_however_many_came_after)
+DB_TEST(the_same_operation_finds_what_it_made_however_many_came_after, .timeout_s = 240)
 {
     AUTO(rig) rig = rig_open(t);
     const struct builder_once first = { .id = STR("request:a"), .hash = STR("h") };

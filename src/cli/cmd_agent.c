@@ -4,11 +4,13 @@
  */
 #include <json-c/json.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/limits.h"
+#include "cli/alarms.h"
 #include "cli/cli_int.h"
 #include "cli/columns.h"
 #include "cli/commands_int.h"
@@ -144,7 +146,39 @@ static void print_tools(struct json_object *tools)
     print_text("tools", !tools ? STR("all") : line.n ? buf_str(&line) : STR("none"));
 }
 
-static void print_agent(struct json_object *agent)
+/* Of the journal; categories by their names where those could be asked for. */
+static void print_reach(struct json_object *agent, struct json_object *categories)
+{
+    struct json_object *allowed = json_find(agent, "allowedCategoryIds");
+    AUTO_BUF line = BUF_INIT(64 * KIB);
+
+    for (size_t i = 0; allowed && i < json_object_array_length(allowed); i++) {
+        struct str id = json_str(json_object_array_get_idx(allowed, i)), name = id;
+
+        for (size_t k = 0; categories && k < json_object_array_length(categories); k++) {
+            struct json_object *one = json_object_array_get_idx(categories, k);
+
+            if (str_eq(member(one, "id"), id))
+                name = member(one, "name");
+        }
+        buf_printf(&line, "%s%.*s", i ? ", " : "",
+                   STR_ARG(str_is(id, "*") ? STR("all of it") : name));
+    }
+    print_text("journal", line.n ? buf_str(&line) : STR("nothing of it"));
+}
+
+static void print_session(struct json_object *agent)
+{
+    AUTO_BUF line = BUF_INIT(256);
+    int64_t seconds = 0;
+
+    if (json_get_i64(agent, "sessionTtlSeconds", &seconds, NULL) != 1)
+        return;
+    buf_printf(&line, "ends after %lld min without a word", (long long)((seconds + 59) / 60));
+    print_text("session", buf_str(&line));
+}
+
+static void print_agent(struct json_object *agent, struct json_object *categories)
 {
     bool automatic = false;
 
@@ -158,10 +192,14 @@ static void print_agent(struct json_object *agent)
     print_tools(json_find(agent, "tools"));
     print_text("life", member(agent, "lifecycle"));
     print_text("mode", member(agent, "mode"));
+    print_session(agent);
+    alarms_print(agent, "wakes         ", false);
+    print_reach(agent, categories);
     print_text("memory", automatic ? STR("harmless writes need no approval")
                                    : STR("every write needs your approval"));
     print_number("waiting", json_find(agent, "pending"));
     print_number("tokens today", json_find(agent, "tokensToday"));
+    print_number("talking", json_find(agent, "openSessions"));
     print_time("made", member(agent, "createdAt"));
     print_time("last run", member(agent, "lastRunAt"));
     if (member(agent, "instructions").n) {
@@ -169,6 +207,29 @@ static void print_agent(struct json_object *agent)
         term_text(stdout, member(agent, "instructions").p);
         putchar('\n');
     }
+}
+
+static void print_links(struct json_object *links)
+{
+    static const char *const head[] = { "RELATION", "TO", "BY", "WHEN", "FROM", NULL };
+    struct columns columns;
+
+    columns_init(&columns, head);
+    for (size_t i = 0; links && i < json_object_array_length(links); i++) {
+        struct json_object *one = json_object_array_get_idx(links, i);
+        struct str by = member(json_find(one, "metadata"), "toolName");
+        char ago[AGO_SIZE];
+
+        columns_add(&columns,
+                    (struct str[]){ member(one, "relation"), member(one, "to"),
+                                    by.n ? by : member(json_find(one, "metadata"), "scope"),
+                                    str_from(ago_text(member(one, "createdAt"),
+                                                      clock_wall_ms(clock_system()), ago)),
+                                    member(one, "from") });
+    }
+    putchar('\n');
+    columns_print(&columns, stdout);
+    columns_release(&columns);
 }
 
 static int get_agent(const struct cli_args *args, const char *method, const char *verb,
@@ -179,27 +240,52 @@ static int get_agent(const struct cli_args *args, const char *method, const char
     buf_add_text(&path, "/api/v1/agents/");
     decide_add_segment(&path, cli_operand(args, 0));
     buf_add_text(&path, verb);
-    return talk_once(args, method, buf_text(&path), *verb ? STR("{}") : STR_NONE, ret_agent, err);
+    return talk_once(args, method, buf_text(&path),
+                     strcmp(method, "POST") == 0 ? STR("{}") : STR_NONE, ret_agent, err);
+}
+
+static int add_links(const struct cli_args *args, struct json_object *agent, struct err *err)
+{
+    AUTO_JSON links = NULL;
+
+    if (get_agent(args, "GET", "/links", &links, err) < 0)
+        return -1;
+    json_object_object_add(agent, "links", json_object_get(json_find(links, "items")));
+    return 0;
 }
 
 static int run_show(const struct cli_args *args)
 {
     AUTO_JSON agent = NULL;
+    AUTO_JSON categories = NULL;
     struct err err = ERR_INIT;
 
-    if (get_agent(args, "GET", "", &agent, &err) < 0)
+    if (get_agent(args, "GET", "", &agent, &err) < 0 || alarms_get(args, agent, &err) < 0 ||
+        (cli_has(args, "links") && add_links(args, agent, &err) < 0))
         return cli_fail(args, &err);
-    if (cli_json(args))
+    if (cli_json(args)) {
         cli_print_json(json_object_get(agent));
-    else
-        print_agent(agent);
+        return CLI_DONE;
+    }
+    /* Without names ids will do. */
+    (void)talk_once(args, "GET", "/api/v1/journal/categories?limit=1000", STR_NONE, &categories,
+                    &err);
+    print_agent(agent, json_find(categories, "items"));
+    if (cli_has(args, "links"))
+        print_links(json_find(agent, "links"));
     return CLI_DONE;
 }
+
+static const struct cli_option show_options[] = {
+    { .name = "links", .help = "also records that it changed and that its reports rest on" },
+    { .name = NULL },
+};
 
 const struct cli_command cli_cmd_agent_show = {
     .name = "agent show",
     .operands = "AGENT",
-    .summary = "Shows an agent: state, model, tools, instructions",
+    .summary = "Shows an agent: state, model, tools, when it wakes, instructions",
+    .options = show_options,
     .operands_min = 1,
     .operands_max = 1,
     .run = run_show,

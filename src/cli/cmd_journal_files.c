@@ -156,12 +156,18 @@ static int print_sums(const struct cli_args *args, const struct sums *sums, int6
     struct json_object *out;
 
     if (!cli_json(args)) {
-        printf("Made %lld tasks and %lld %s", (long long)sums->tasks,
-               (long long)(sums->events + sums->others), sums->others ? "other records" : "events");
+        int64_t others = sums->events + sums->others;
+
+        printf("Made %lld task%s", (long long)sums->tasks, sums->tasks == 1 ? "" : "s");
+        if (others)
+            printf(" and %lld %s%s", (long long)others, sums->others ? "other record" : "event",
+                   others == 1 ? "" : "s");
         if (sums->there)
-            printf("; %lld were there already", (long long)sums->there);
+            printf("; %lld %s there already", (long long)sums->there,
+                   sums->there == 1 ? "was" : "were");
         if (problems)
-            printf("; %lld lines were left out", (long long)problems);
+            printf("; %lld line%s left out", (long long)problems,
+                   problems == 1 ? " was" : "s were");
         putchar('\n');
         return CLI_DONE;
     }
@@ -201,8 +207,8 @@ static int run_import(const struct cli_args *args)
     }
     if (problems && !cli_has(args, "skip-bad")) {
         err_set(&jot.err, ERR_SCHEMA_VIOLATION,
-                "%lld lines can't be read; nothing was imported. --skip-bad leaves them out",
-                (long long)problems);
+                "%lld line%s can't be read; nothing was imported. --skip-bad leaves %s out",
+                (long long)problems, problems == 1 ? "" : "s", problems == 1 ? "it" : "them");
         return jot_fail(&jot);
     }
     if (import_all(&jot, format, buf_str(&text), total, &sums) < 0)

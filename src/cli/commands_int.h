@@ -122,6 +122,8 @@ extern const struct cli_command cli_cmd_trace;
 extern const struct cli_command cli_cmd_timer_add;
 extern const struct cli_command cli_cmd_timer_list;
 extern const struct cli_command cli_cmd_timer_next;
+extern const struct cli_command cli_cmd_timer_enable;
+extern const struct cli_command cli_cmd_timer_disable;
 extern const struct cli_command cli_cmd_timer_rm;
 extern const struct cli_command cli_cmd_trajectories_export;
 extern const struct cli_command cli_cmd_unkill;
@@ -132,6 +134,8 @@ extern const struct cli_command cli_cmd_wakes;
 extern const struct cli_command cli_cmd_report;
 extern const struct cli_command cli_cmd_subscribe;
 extern const struct cli_command cli_cmd_subscribe_list;
+extern const struct cli_command cli_cmd_subscribe_enable;
+extern const struct cli_command cli_cmd_subscribe_disable;
 extern const struct cli_command cli_cmd_subscribe_rm;
 extern const struct cli_command cli_cmd_subscribe_preview;
 

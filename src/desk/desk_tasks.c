@@ -78,7 +78,7 @@ static int aim_update(struct desk_op *op, struct err *err)
         return err_set(err, ERR_BAD_REQUEST, "say what to change, besides taskId");
     if (scope_get(op, RECORD_TASK, arg_str(op, "taskId"), &task, err) < 0)
         return -1;
-    if (category.n > 0 && scope_category(op, "where you want to move the task", category, err) < 0)
+    if (category.n > 0 && scope_into(op, "where you want to move the task", category, err) < 0)
         return -1;
     return record_apply(&task, fields, op->arena, err);
 }

@@ -88,6 +88,7 @@ static int open_waker(struct rooms *rooms, const struct rooms_config *config, st
     if (waker_new(&how, &rooms->waker, err) < 0)
         return -1;
     builder_set_waker(rooms->builder, rooms->waker);
+    desk_set_alarms(rooms->desk, &waker_alarms, rooms->waker);
     return 0;
 }
 

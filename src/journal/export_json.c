@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "base/base64.h"
 #include "base/json_write.h"
 #include "journal/export.h"
 #include "journal/list.h"
@@ -10,20 +11,9 @@
 
 static void put_base64(struct json_writer *w, struct str bytes)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     AUTO_BUF out = BUF_INIT(bytes.n * 2 + 8);
 
-    for (size_t i = 0; i < bytes.n; i += 3) {
-        size_t left = bytes.n - i;
-        uint32_t v = (uint32_t)(unsigned char)bytes.p[i] << 16;
-
-        v |= left > 1 ? (uint32_t)(unsigned char)bytes.p[i + 1] << 8 : 0;
-        v |= left > 2 ? (uint32_t)(unsigned char)bytes.p[i + 2] : 0;
-        buf_add_char(&out, digits[v >> 18]);
-        buf_add_char(&out, digits[v >> 12 & 63]);
-        buf_add_char(&out, left > 1 ? digits[v >> 6 & 63] : '=');
-        buf_add_char(&out, left > 2 ? digits[v & 63] : '=');
-    }
+    base64_encode(bytes, &out);
     json_write_str(w, buf_str(&out));
 }
 

@@ -95,6 +95,22 @@ static void tell_item(struct api *api, const struct run_public *event, struct ap
     api_activity(api, &notice);
 }
 
+/* What else a tool has changed, by the result of its call; NULL: nothing. */
+static const char *made_by(struct str result)
+{
+    static const struct {
+        const char *tool, *type;
+    } makers[] = {
+        { "\"toolName\":\"propose_agent\"", "agent" },
+        { "\"toolName\":\"write_report\"", "report" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(makers); i++)
+        if (str_find(result, str_from(makers[i].tool)) >= 0)
+            return makers[i].type;
+    return NULL;
+}
+
 void api_activity_run(struct api *api, const struct run_public *event)
 {
     static const char *const asks[] = { "approval_gate", "waiting", "memory_edit_request", NULL };
@@ -113,10 +129,10 @@ void api_activity_run(struct api *api, const struct run_public *event)
     } else if (strcmp(event->type, "memory_edit_complete") == 0) {
         notice.type = "memory";
         tell_item(api, event, notice);
-    } else if (strcmp(event->type, "tool_result") == 0 &&
-               str_find(event->json, STR("\"toolName\":\"propose_agent\"")) >= 0) {
-        notice.type = "agent";
-        api_activity(api, &notice);
+    } else if (strcmp(event->type, "tool_result") == 0) {
+        notice.type = made_by(event->json);
+        if (notice.type)
+            api_activity(api, &notice);
     }
 }
 
@@ -130,6 +146,7 @@ static const struct {
     { "/api/v1/agents/{id}/subscriptions", "subscription" },
     { "/api/v1/subscriptions", "subscription" },
     { "/api/v1/hooks", "wake" },
+    { "/api/v1/agents/{id}/wake", "wake" },
     { "/api/v1/agents/{id}/timers", "timer" },
     { "/api/v1/timers", "timer" },
     { "/api/v1/agents", "agent" },

@@ -16,6 +16,7 @@
 #include "serve/api.h"
 #include "serve/feed.h"
 #include "serve/request.h"
+#include "wake/wake.h"
 
 struct api {
     struct api_config config;
@@ -23,6 +24,7 @@ struct api {
     struct buf schemas; /* of the journal's records */
     struct run_listener listener;
     struct journal_listener journal_listener;
+    struct waker_listener wake_listener;
     struct serve_feed *feed; /* every client that follows a run or a thread; made with the first */
     struct api_follower *followers;
     struct serve_feed *activity; /* that something changed; made with the first reader */
@@ -240,6 +242,8 @@ void api_subscriptions_change(struct serve_request *request);
 void api_subscriptions_remove(struct serve_request *request);
 void api_subscriptions_preview(struct serve_request *request);
 void api_hooks_call(struct serve_request *request);
+void api_links_of_agent(struct serve_request *request);
+void api_links_to(struct serve_request *request);
 void api_reports_list(struct serve_request *request);
 void api_reports_current(struct serve_request *request);
 void api_sessions_list(struct serve_request *request);

@@ -17,12 +17,18 @@ static const char policy[] =
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; "
     "frame-ancestors 'none'";
 
+/* What the page asks for first. Named in its head, the answers are on their way while its script
+ * still is. web/src/main.tsx asks for the same, letter by letter; no more than a browser has
+ * connections for, beside the files. */
+#define FIRST_INBOX  "</api/v1/inbox>; rel=preload; as=fetch; crossorigin; fetchpriority=low"
+#define FIRST_AGENTS "</api/v1/agents>; rel=preload; as=fetch; crossorigin; fetchpriority=low"
+
+/* A file is answered in several forms. */
 enum form {
-    FORM_PLAIN = 0,
-    FORM_GZIP,
-    FORM_UNCHANGED, /* 304 for the plain one */
-    FORM_UNCHANGED_GZIP,
-    FORM_COUNT
+    FORM_GZIP = 1,
+    FORM_UNCHANGED = 2, /* 304, without the bytes */
+    FORM_HOME = 4,      /* the page at / */
+    FORM_COUNT = 8,
 };
 
 void page_init(struct serve *serve)
@@ -38,21 +44,34 @@ void page_release(struct serve *serve)
     free(serve->pages);
 }
 
-static void etag_of(const struct page *page, enum form form, char out[48])
+static void etag_of(const struct page *page, unsigned form, char out[48])
 {
-    bool gzip = form == FORM_GZIP || form == FORM_UNCHANGED_GZIP;
-
-    snprintf(out, 48, "\"%s%s\"", page->hash, gzip ? "-gz" : "");
+    snprintf(out, 48, "\"%s%s\"", page->hash, form & FORM_GZIP ? "-gz" : "");
 }
 
-static struct MHD_Response *make_response(const struct page *page, enum form form)
+static bool is_html(const struct page *page)
 {
-    struct str bytes = form == FORM_PLAIN  ? str_of((const char *)page->bytes, page->n)
-                       : form == FORM_GZIP ? str_of((const char *)page->gzip, page->gzip_n)
-                                           : STR("");
+    return strncmp(page->type, "text/html", 9) == 0;
+}
+
+static void add_html_headers(struct MHD_Response *response, const struct page *page, unsigned form)
+{
+    MHD_add_response_header(response, "Content-Security-Policy", policy);
+    MHD_add_response_header(response, "X-Frame-Options", "DENY");
+    MHD_add_response_header(response, "Cross-Origin-Opener-Policy", "same-origin");
+    if (strcmp(page->name, "index.html") != 0)
+        return;
+    MHD_add_response_header(response, "Link",
+                            form & FORM_HOME ? FIRST_AGENTS ", " FIRST_INBOX : FIRST_INBOX);
+}
+
+static struct MHD_Response *make_response(const struct page *page, unsigned form)
+{
+    struct str bytes = form & FORM_UNCHANGED ? STR("")
+                       : form & FORM_GZIP    ? str_of((const char *)page->gzip, page->gzip_n)
+                                             : str_of((const char *)page->bytes, page->n);
     struct MHD_Response *response = MHD_create_response_from_buffer(
         bytes.n, (void *)(uintptr_t)bytes.p, MHD_RESPMEM_PERSISTENT);
-    bool html = strncmp(page->type, "text/html", 9) == 0;
     char etag[48];
 
     if (!response)
@@ -65,15 +84,12 @@ static struct MHD_Response *make_response(const struct page *page, enum form for
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
     MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
-    if (form == FORM_PLAIN || form == FORM_GZIP)
+    if (!(form & FORM_UNCHANGED))
         MHD_add_response_header(response, "Content-Type", page->type);
-    if (form == FORM_GZIP)
+    if ((form & (FORM_GZIP | FORM_UNCHANGED)) == FORM_GZIP)
         MHD_add_response_header(response, "Content-Encoding", "gzip");
-    if (html) {
-        MHD_add_response_header(response, "Content-Security-Policy", policy);
-        MHD_add_response_header(response, "X-Frame-Options", "DENY");
-        MHD_add_response_header(response, "Cross-Origin-Opener-Policy", "same-origin");
-    }
+    if (is_html(page))
+        add_html_headers(response, page, form);
     return response;
 }
 
@@ -138,15 +154,15 @@ static const struct page *page_find(struct str name)
 static void reply_page(struct serve_request *request, const struct page *page, int status)
 {
     struct serve *serve = serve_request_serve(request);
-    bool gzip =
-        page->gzip_n > 0 && page_accepts_gzip(serve_request_header(request, "Accept-Encoding"));
-    enum form form = gzip ? FORM_GZIP : FORM_PLAIN;
+    unsigned form = str_is(request->target.path, "/") ? FORM_HOME : 0;
     struct MHD_Response **slot;
     char etag[48];
 
+    if (page->gzip_n > 0 && page_accepts_gzip(serve_request_header(request, "Accept-Encoding")))
+        form |= FORM_GZIP;
     etag_of(page, form, etag);
     if (status == 200 && page_etag_listed(serve_request_header(request, "If-None-Match"), etag)) {
-        form = gzip ? FORM_UNCHANGED_GZIP : FORM_UNCHANGED;
+        form |= FORM_UNCHANGED;
         status = 304;
     }
     slot = &serve->pages[(size_t)(page - pages) * FORM_COUNT + form];
@@ -188,7 +204,8 @@ int page_reply(struct serve_request *request, const char *name)
 
 bool page_is_view(struct str path)
 {
-    static const char *const views[] = { "agents", "inbox", "runs", "settings", "wizard" };
+    static const char *const views[] = { "agents",   "inbox", "journal", "runs",
+                                         "settings", "wakes", "wizard" };
     struct str first;
 
     if (!str_starts(path, STR("/")))

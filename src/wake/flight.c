@@ -48,6 +48,22 @@ static bool fires_twice(const struct flight *flight, const struct wake_job *job)
     return false;
 }
 
+/* An alarm is to be heard in its conversation, whatever else the run takes along. */
+static void lead_where_somebody_reads(struct flight *flight)
+{
+    if (claim_by_person(&flight->jobs[0]) || wake_in_conversation(&flight->jobs[0]))
+        return;
+    for (size_t i = 1; i < flight->count; i++) {
+        struct wake_job job = flight->jobs[i];
+
+        if (!wake_in_conversation(&job))
+            continue;
+        flight->jobs[i] = flight->jobs[0];
+        flight->jobs[0] = job;
+        return;
+    }
+}
+
 /* Whatever is queued, also what was to wait: the agent is awake now, and what counts as seen must
  * have no gaps. Of more than can go along, the oldest do, and the first of them leads. */
 static int fold_queue(struct flight *flight, struct err *err)
@@ -68,6 +84,7 @@ static int fold_queue(struct flight *flight, struct err *err)
         if (queued[i].n != flight->jobs[0].n && !fires_twice(flight, &queued[i]))
             flight->jobs[flight->count++] = queued[i];
     }
+    lead_where_somebody_reads(flight);
     return 0;
 }
 
@@ -210,10 +227,13 @@ static int with_run(void *arg, int64_t run_n, struct err *err)
     return take_along(flight, err);
 }
 
-static int start(struct flight *flight, struct err *err)
+/* In its conversation; where that has a run under way (which may wait for days), or is gone, in a
+ * thread of its own: an alarm rings on time. */
+static int start(struct flight *flight, bool in_conversation, struct err *err)
 {
     const struct wake_job *job = &flight->jobs[0];
     struct run_info info;
+    int r;
     struct run_request request = { .agent_id = job->agent_id,
                                    .prompt = flight->seen.text,
                                    .wake_reason = job->reason,
@@ -223,7 +243,14 @@ static int start(struct flight *flight, struct err *err)
                                    .also = with_run,
                                    .also_arg = flight };
 
-    return run_start(flight->waker->config.runner, &request, &flight->arena, &info, err);
+    if (in_conversation)
+        request.thread_id = job->thread_id;
+    r = run_start(flight->waker->config.runner, &request, &flight->arena, &info, err);
+    if (r == 0 || !in_conversation || flight->taken ||
+        (err->code != ERR_CONFLICT && err->code != ERR_NOT_FOUND))
+        return r;
+    err_reset(err);
+    return start(flight, false, err);
 }
 
 /* It can't run, and would not the next time. */
@@ -265,7 +292,7 @@ static int fly(struct flight *flight, struct err *err)
     nothing = why_nothing(flight);
     if (nothing)
         return end_all(flight, WAKE_SKIPPED_NOOP, nothing, NULL, err);
-    if (start(flight, &why) == 0 || flight->taken)
+    if (start(flight, wake_in_conversation(&flight->jobs[0]), &why) == 0 || flight->taken)
         return 0;
     return settle(flight, &why, err);
 }

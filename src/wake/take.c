@@ -177,6 +177,14 @@ static void watch_next(struct waker *waker)
         waker_wait_until(waker, at);
 }
 
+/* Nothing more is due, and what the rounds before did is durable. */
+static void rest(struct waker *waker)
+{
+    watch_next(waker);
+    if (waker->listener)
+        waker->listener->changed(waker->listener);
+}
+
 void waker_take(struct waker *waker)
 {
     struct round round = {
@@ -197,7 +205,7 @@ void waker_take(struct waker *waker)
     else if (r > 0 || round.moved)
         loop_timer_start(waker->config.loop, &waker->look, 0); /* there may be more */
     else
-        watch_next(waker);
+        rest(waker);
     map_release(&round.agents);
     arena_release(&round.arena);
 }

@@ -14,6 +14,7 @@
 #ifndef DORMOUSE_WAKE_WAKE_H
 #define DORMOUSE_WAKE_WAKE_H
 
+#include "desk/desk.h"
 #include "journal/journal.h"
 #include "run/run.h"
 #include "wake/folders.h"
@@ -45,6 +46,13 @@ void waker_stop(struct waker *waker);
 void waker_free(struct waker *waker);
 AUTO_DEFINE(waker)
 
+/* Whoever wants to know that wakes were queued, taken or ended: called after the commit, once for
+ * those that come together. One of them at a time; NULL: nobody. */
+struct waker_listener {
+    void (*changed)(struct waker_listener *listener);
+};
+void waker_listen(struct waker *waker, struct waker_listener *listener);
+
 /* Something may be due: subscriptions or timers were changed, an agent was resumed, a switch was
  * lifted. Cheap. */
 void waker_look(struct waker *waker);
@@ -57,7 +65,8 @@ int waker_wake_now(struct waker *waker, struct str agent_id, struct str request_
  * of its body and time. Opens a unit. */
 int waker_webhook(struct waker *waker, struct str token, struct str event_id,
                   struct str content_type, struct str body, struct err *err);
-/* What a run of a wake is told first, and whether there is anything to do at all. */
+/* How alarms of agents are kept; for desk_set_alarms(), with the waker. */
+extern const struct desk_alarms waker_alarms;
 
 /* Inside a unit of the agent domain: an agent is destroyed: nothing wakes it any more. */
 int waker_forget_agent(struct waker *waker, int64_t agent_n, struct err *err);

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/rand.h"
 #include "base/utf8.h"
+#include "wake/alarm.h"
 #include "wake/waker_int.h"
 
 #define FLIGHTS_DEFAULT 16
@@ -184,6 +185,40 @@ int waker_wake_now(struct waker *waker, struct str agent_id, struct str request_
     return r;
 }
 
+/* ---- alarms ---- */
+
+static int set_alarm(void *arg, const struct tool_call *call, const struct desk_alarm *alarm,
+                     int64_t now_ms, struct arena *arena, struct desk_alarm *ret_alarm,
+                     bool *ret_replaced, struct err *err)
+{
+    struct waker *waker = arg;
+
+    clockwork_look(waker->clockwork);
+    return alarm_set(waker->config.agent_domain, waker->config.change, call, alarm, now_ms, arena,
+                     ret_alarm, ret_replaced, err);
+}
+
+static int clear_alarm(void *arg, int64_t agent_n, struct str name, int64_t now_ms,
+                       struct arena *arena, struct err *err)
+{
+    struct waker *waker = arg;
+
+    return alarm_clear(waker->config.agent_domain, waker->config.change, agent_n, name, now_ms,
+                       arena, err);
+}
+
+static int list_alarms(void *arg, int64_t agent_n, struct arena *arena,
+                       struct desk_alarm **ret_alarms, size_t *ret_count, struct err *err)
+{
+    struct waker *waker = arg;
+
+    return alarm_list(waker->config.agent_domain, agent_n, arena, ret_alarms, ret_count, err);
+}
+
+const struct desk_alarms waker_alarms = { .set = set_alarm,
+                                          .clear = clear_alarm,
+                                          .list = list_alarms };
+
 int waker_forget_agent(struct waker *waker, int64_t agent_n, struct err *err)
 {
     struct domain *domain = waker->config.agent_domain;
@@ -255,6 +290,7 @@ static int open_sources(struct waker *waker, struct err *err)
     waker->folders = folders_new(&folders);
     waker->gate = webhook_gate_new(loop_clock(config->loop), (struct webhook_limits){ 0 });
     waker->clockwork = clockwork_new(&clockwork);
+    waker->idle = idle_new(config->loop, config->agent_domain, config->runner);
     return reader_new(&reader, &waker->reader, err);
 }
 
@@ -287,6 +323,11 @@ int waker_new(const struct waker_config *config, struct waker **ret_waker, struc
     return 0;
 }
 
+void waker_listen(struct waker *waker, struct waker_listener *listener)
+{
+    waker->listener = listener;
+}
+
 void waker_stop(struct waker *waker)
 {
     if (waker->stopping)
@@ -294,6 +335,8 @@ void waker_stop(struct waker *waker)
     waker->stopping = true;
     if (waker->clockwork)
         clockwork_stop(waker->clockwork);
+    if (waker->idle)
+        idle_stop(waker->idle);
     if (waker->reader)
         reader_stop(waker->reader);
     if (waker->folders)
@@ -311,6 +354,7 @@ void waker_free(struct waker *waker)
     waker_unshare(waker);
     reader_free(waker->reader);
     clockwork_free(waker->clockwork);
+    idle_free(waker->idle);
     folders_free(waker->folders);
     webhook_gate_free(waker->gate);
     free(waker);

@@ -8,6 +8,7 @@
 #include "base/uuid.h"
 #include "wake/claim_int.h"
 #include "wake/clockwork.h"
+#include "wake/idle.h"
 #include "wake/reader.h"
 #include "wake/wake.h"
 #include "wake/webhook.h"
@@ -21,6 +22,7 @@ struct waker {
     struct uuid_source uuids;
     struct reader *reader;
     struct clockwork *clockwork;
+    struct idle *idle;
     struct webhook_gate *gate;
     struct folders *folders;
     struct loop_timer look;  /* something may be due: take() */
@@ -29,6 +31,7 @@ struct waker {
     int64_t alarm_at;
     int64_t reached; /* a time that has come although the wall clock was set back; else 0 */
     struct loop_effect noticed;
+    struct waker_listener *listener; /* may be NULL */
     bool noticing, stopping;
     /* Where the database is shared. */
     struct loop_timer beat;

@@ -257,8 +257,8 @@ def files_of_other_programs_are_imported_once(box):
     for name, text, tasks in (("a.csv", CSV, 2), ("todo.txt", TODO, 2), ("b.md", MARKDOWN, 2)):
         path = box.write(name, text)
         expect_in(f"{tasks} would be made", box.run("journal", "import", path, "--preview")[0])
-        expect_in(f"Made {tasks} tasks", box.run("journal", "import", path)[0])
-        expect_in(f"Made 0 tasks and 0 events; {tasks} were there", box.run("journal", "import", path)[0])
+        expect_in(f"Made {tasks} task", box.run("journal", "import", path)[0])
+        expect_in(f"Made 0 tasks; {tasks} w", box.run("journal", "import", path)[0])
     lines = [json.loads(line) for line in
              box.run("journal", "task", "list", "--all", "--json")[0].splitlines()]
     tasks = {task["title"]: task for task in lines}
@@ -280,7 +280,7 @@ def bad_lines_refuse_a_file_or_are_left_out(box):
     expect_in("line 3", said)
     expect_in("nothing was imported", said)
     expect_in("No tasks yet", box.run("journal", "task", "list")[0])
-    expect_in("Made 1 tasks and 0 events; 1 lines were left out",
+    expect_in("Made 1 task; 1 line was left out",
               box.run("journal", "import", path, "--skip-bad")[0])
     expect_in("no column is called", box.run("journal", "import", box.write("c.csv", "a,b\n1,2\n"), code=1)[1])
     expect_in("BEGIN:VCALENDAR", box.run("journal", "import", box.write("d.ics", "hello"), code=1)[1])
@@ -303,7 +303,7 @@ def what_is_exported_comes_back_the_same(box):
     expect_eq(names[:5], ["format", "version", "categories", "labels", "tasks"])
     calendar = box.path("j.ics")
     run("journal", "export", calendar)
-    expect_in("Made 0 tasks and 0 events", run("journal", "import", calendar)[0])
+    expect_in("Made 0 tasks;", run("journal", "import", calendar)[0])
     other = box.path("other")
     run("--data", other, "journal", "import", calendar)
     back = box.path("k.ics")
@@ -498,6 +498,23 @@ def recordings_are_kept_at_the_terminal(box):
     expect_eq(len(run("journal", "audio", "list", "--json")[0].splitlines()), 1)
     note = json.loads(run("journal", "note", "add", "x", "--json")[0])
     expect_in("has no file", run("journal", "audio", "save", note["id"], box.path("x"), code=1)[1])
+
+
+@test
+def yesterday_is_a_day(box):
+    run = box.run
+    run("journal", "task", "add", "Fence")
+    run("journal", "time", "log", "fence", "--from", "9:00", "--to", "10:00", "--day", "yesterday")
+    run("journal", "time", "log", "fence", "--from", "yesterday 11:00", "--to", "Yesterday at 11:30")
+    run("journal", "note", "add", "slept well", "--at", "yesterday 7:30")
+    expect_in("90 min in all", run("journal", "time", "list", "--from", "yesterday", "--to", "yesterday")[0]
+              .replace("1 h 30 min", "90 min"))
+    expect_in("yesterday", run("journal", "plan", "yesterday")[0])
+    expect_in("09:00-10:00  Fence", run("journal", "plan", "yesterday")[0])
+    for words in ("yesterdays", "yesterday 25:00", "yesterday afternoon"):
+        expect_in("is no moment", run("journal", "note", "add", "x", "--at", words, code=1)[1])
+    run("journal", "plan", "pin", "yesterday", "fence")
+    expect_in("pinned\n  [ ] Fence", run("journal", "plan", "yesterday")[0])
 
 
 @test

@@ -117,4 +117,79 @@ def agents_are_subscribed_at_the_terminal(box):
     expect_in("has no report yet", run("report", "planner")[0])
 
 
+@test
+def every_source_can_be_had_at_the_terminal(box):
+    run = box.run
+    run("agent", "create", "Listener", "--categories", "none")
+    sources = []
+    for words in (["--key", "TASK"], ["--key", "AGENT_MESSAGE"], ["--id", "planner", "--agents"], ["--webhook"],
+                  ["--folder", "inbox"]):
+        out, _ = run("subscribe", "listener", *words, "--json")
+        sources.append(json.loads(out)["source"])
+    expect_eq(sources, ["journal", "agent", "agent", "webhook", "files"])
+    last = json.loads(run("subscribe", "list", "listener", "--json")[0].splitlines()[-1])
+    expect_eq(last["folder"], box.work + "/inbox")  # from where it was typed
+    _, err = run("subscribe", "listener", "--key", "TASK", "--key", "AGENT", code=1)
+    expect_in("no changes of the key AGENT", err)
+    run("subscribe", "listener", "--key", "TASK", "--cooldown", "30d")
+    expect_in("at most 30d", run("subscribe", "listener", "--key", "TASK", "--cooldown", "31d", code=1)[1])
+
+
+@test
+def who_could_never_be_woken_is_told_so(box):
+    box.run("agent", "create", "Listener")
+    _, err = box.run("subscribe", "listener", "--key", "TASK")
+    expect_in("reaches no categories", err)
+    _, err = box.run("subscribe", "listener", "--key", "AGENT_REPORT")
+    expect_eq(err, "")
+    box.run("agent", "set", "listener", "--categories", "all")
+    _, err = box.run("subscribe", "listener", "--key", "TASK")
+    expect_eq(err, "")
+
+
+@test
+def a_message_wakes_who_waits_for_messages(box):
+    daemon = box.serve()
+    box.run("agent", "create", "Listener", "--tools", "none", "--mode", "autonomous")
+    box.run("subscribe", "listener", "--key", "AGENT_MESSAGE", "--authors", "human", "--name", "talk")
+    box.run("run", "--agent", "planner", "hello there")
+
+    def woken():
+        found = [json.loads(line) for line in box.run("wakes", "--agent", "listener", "--json")[0].splitlines()]
+        return [one for one in found if one["status"] == "completed"]
+
+    expect_eq(len(eventually(woken, "it was woken")), 1)
+    daemon.stop()
+
+
+@test
+def an_agent_is_shown_with_what_wakes_it(box):
+    run = box.run
+    run("journal", "category", "add", "Sport", "--id", "sp")
+    run("agent", "create", "--template", "planner", "--categories", "sport", "--id", "p2")
+    out = run("agent", "show", "p2")[0]
+    for words in ("categories    Sport\n", "wakes for     A task is done\n", "timer         Every day at 07:00, in ",
+                  "session       ends after 30 min"):
+        expect_in(words, out)
+    run("agent", "set", "p2", "--categories", "none")
+    expect_in("categories    none", run("agent", "show", "p2")[0])
+
+
+@test
+def wakes_are_listed_to_the_last(box):
+    daemon = box.serve()
+    box.run("agent", "create", "Listener", "--tools", "none")
+    for i in range(7):
+        daemon.ask("POST", "/agents/listener/wake", {"requestId": f"r{i}"}, status=202)
+
+    def listed(*words):
+        return [json.loads(line)["n"] for line in box.run("wakes", "--json", *words)[0].splitlines()]
+
+    expect_eq(listed("--all"), [7, 6, 5, 4, 3, 2, 1])
+    expect_eq(listed("--limit", "2"), [7, 6])
+    expect_eq(daemon.ask("GET", "/wakes?limit=3&after=4")["items"][0]["n"], 3)
+    expect_in("--limit takes", box.run("wakes", "--limit", "0", code=1)[1])
+    daemon.stop()
+
+
 main()

@@ -9,9 +9,14 @@ import "./ui/tokens.css";
 import "./ui/ui.css";
 import "./shell/shell.css";
 
-// Asked for before the first render, not after it: the answers are on their way meanwhile.
-if (location.pathname === "/") store.ahead(paths.agents);
-store.ahead(paths.inbox);
+const WAIT_MS = 120; // for answers; what is late is shown when it comes
+
+// What src/serve/page.c names in the page's head: these answers are on their way since then. What has come
+// with them is there in the first render, which then is the only one.
+const first = location.pathname === "/" ? [paths.agents, paths.inbox] : [paths.inbox];
 applyAppearance();
-activity.start();
-createRoot(document.getElementById("app") as HTMLElement).render(<App />);
+const begin = (): void => {
+  createRoot(document.getElementById("app") as HTMLElement).render(<App />);
+  activity.start();
+};
+void Promise.race([Promise.all(first.map((path) => store.ahead(path))), new Promise((resolve) => setTimeout(resolve, WAIT_MS))]).then(begin);

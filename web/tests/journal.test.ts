@@ -9,7 +9,7 @@ import { moved, positions } from "../src/views/journal/order";
 import { pieces, understood } from "../src/views/journal/quick-model";
 import { byDay } from "../src/views/journal/time";
 import { counted, formatOf } from "../src/views/journal/transfer";
-import { addDays, daysBetween, dayOf, dayWord, dueWord, isDay, length, minutesOf, running } from "../src/views/journal/words";
+import { addDays, clock, daysBetween, dayOf, dayWord, dueWord, isDay, length, localInput, minutesOf, momentOf, running, sameClocks, setZone } from "../src/views/journal/words";
 
 const BERLIN = "Europe/Berlin";
 const HOUR = 3_600_000;
@@ -187,4 +187,21 @@ test("what a file is, by its name and else by its look", () => {
   assert.equal(formatOf("", "(A) Fix fence +home @out"), "todotxt");
   assert.equal(counted({ tasks: 2, categories: 1, there: 3, events: 0 }), "2 tasks, 1 category, 3 known already");
   assert.equal(counted({}), "nothing");
+});
+
+test("times are those of the journal's zone, whatever the browser's is, and what is typed means them", () => {
+  for (const zone of [BERLIN, "Asia/Kolkata", "America/New_York", "UTC", "Pacific/Chatham"]) {
+    setZone(zone);
+    for (const time of ["2026-02-18T23:30:00.000Z", "2026-03-29T00:30:00.000Z", "2026-03-29T01:30:00.000Z", "2026-07-01T12:00:00.000Z"]) {
+      assert.equal(momentOf(localInput(time)), time, `${zone} ${time}`);
+      assert.equal(localInput(time), `${dayOf(time, zone)}T${clock(time, zone)}`);
+    }
+  }
+  setZone(BERLIN);
+  assert.equal(localInput("2026-02-18T23:30:00Z"), "2026-02-19T00:30");
+  assert.equal(momentOf("2026-07-01T14:00"), "2026-07-01T12:00:00.000Z");
+  assert.match(momentOf("2026-03-29T02:30"), /^2026-03-29T0[01]:30/); // clocks skip it: an hour to one side
+  assert.equal(momentOf("soon"), "");
+  assert.ok(sameClocks("Europe/Berlin", "Europe/Paris") && !sameClocks("UTC", "Asia/Kolkata"));
+  setZone(undefined);
 });

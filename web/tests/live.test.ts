@@ -151,10 +151,17 @@ function listening(probe: () => Promise<void> = () => Promise.resolve()) {
   return { activity, streams, stale, timers, tick };
 }
 
-test("what was read before the stream began is read again", () => {
-  const { activity, streams, stale } = listening();
+test("what was read before the stream began is read again, after the first look", () => {
+  const { activity, streams, stale, tick } = listening();
   streams[0]?.say("hello", { reset: false }, "10");
-  assert.deepEqual([activity.state, stale], ["online", [[]]]);
+  assert.deepEqual([activity.state, stale], ["online", []]);
+  tick();
+  assert.deepEqual(stale, [[]]);
+});
+test("what was read before a reset is read again at once", () => {
+  const { streams, stale } = listening();
+  streams[0]?.say("hello", { reset: true }, "10");
+  assert.deepEqual(stale, [[]]);
 });
 test("events of one moment are one reading", () => {
   const { streams, stale, tick } = listening();
@@ -185,6 +192,7 @@ test("a stream that broke goes on after the last event, and reads anew only when
 test("while the server is away it is tried again, ever more slowly, and said", async () => {
   const { activity, streams, timers, tick } = listening(() => Promise.reject(new ApiError(0, "offline", "x")));
   streams[0]?.say("hello", { reset: false }, "1");
+  tick();
   const waits: number[] = [];
   for (let i = 0; i < 4; i++) {
     streams.at(-1)?.onerror?.(null);
@@ -219,7 +227,13 @@ test("each kind of change makes the right paths stale", () => {
   assert.ok(touched({ type: "skill", ...id }).includes("/agents/system%3Ax/skills"));
   assert.deepEqual(touched({ type: "run", kind: "text", ...id }), ["/runs/r1"]);
   assert.ok(touched({ type: "run", kind: "done", ...id }).includes("/runs"));
+  assert.ok(touched({ type: "subscription", ...id }).includes("/agents/system%3Ax/subscriptions"));
+  assert.ok(touched({ type: "subscription" }).includes("/agents")); // it was named by its own id
   assert.ok(touched({ type: "kill" }).includes("/kill"));
+  for (const path of ["/wakes", "/timers", "/agents"]) assert.ok(touched({ type: "wake" }).includes(path));
+  assert.ok(touched({ type: "run", kind: "init", ...id }).includes("/wakes"));
+  assert.ok(touched({ type: "report", ...id }).includes("/agents/system%3Ax/reports"));
+  assert.deepEqual(touched({ type: "subscription" }), ["/agents/", "/subscriptions"]);
   assert.deepEqual(touched({ type: "something new" }), []);
 });
 

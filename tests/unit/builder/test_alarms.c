@@ -181,15 +181,3 @@ DB_TEST(the_agent_that_greets_reaches_all_and_is_woken_by_nothing)
     ASSERT_EQ(subscriptions_of(rig, first.n, &waits), 0);
     ASSERT_EQ(timers_of(rig, first.n, &timers), 0);
 }
-
-DB_TEST(a_copy_waits_for_nothing)
-{
-    AUTO(rig) rig = rig_open(t);
-    struct agent coach = create(rig, "gym-coach", NULL), copy;
-    struct subscription *waits;
-
-    rig_begin(rig);
-    ASSERT_OK(
-        rig_end(rig, builder_duplicate(rig->builder, &coach, STR_NONE, &t->arena, &copy, &t->err)));
-    ASSERT_EQ(subscriptions_of(rig, copy.n, &waits), 0);
-}

@@ -294,7 +294,8 @@ TEST(server_page_is_compressed_cached_and_locked_down)
 TEST(server_answers_the_paths_of_views_with_the_page)
 {
     static const char *const views[] = { "/inbox",      "/inbox/abc",      "/agents/a%3Ab/c",
-                                         "/runs/1?x=1", "/settings/slack", "/wizard" };
+                                         "/runs/1?x=1", "/settings/slack", "/wizard",
+                                         "/journal",    "/journal/day",    "/wakes?status=queued" };
     static const char *const others[] = { "/inboxes",   "/nothing", "/assets",
                                           "/api/inbox", "/run/x",   "/Inbox" };
     struct server *server = server_start(t, NULL);
@@ -311,6 +312,26 @@ TEST(server_answers_the_paths_of_views_with_the_page)
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
         ASSERT(ask(t, server, "GET", others[i], false, NULL, NULL).status >= 400);
     ASSERT_EQ(ask(t, server, "POST", "/inbox", false, NULL, NULL).status, 405);
+    server_stop(server, STOP_MS);
+}
+
+/* What the page asks for first is named in its head, and only in the page's. */
+TEST(server_page_names_what_it_asks_for_first)
+{
+    struct server *server = server_start(t, NULL);
+    struct answer answer = ask(t, server, "GET", "/", false, "Accept-Encoding: gzip\r\n", NULL);
+    const char *etag = answer_header(t, &answer, "ETag"), *link = answer_header(t, &answer, "Link");
+
+    ASSERT_CONTAINS(link, "</api/v1/agents>; rel=preload; as=fetch; crossorigin");
+    ASSERT_CONTAINS(link, "</api/v1/inbox>; rel=preload; as=fetch; crossorigin");
+    answer =
+        ask(t, server, "GET", "/", false,
+            arena_printf(&t->arena, "Accept-Encoding: gzip\r\nIf-None-Match: %s\r\n", etag), NULL);
+    ASSERT_EQ(answer.status, 304);
+    ASSERT_TEXT(answer_header(t, &answer, "Link"), link);
+    answer = ask(t, server, "GET", "/journal", false, NULL, NULL);
+    ASSERT_CONTAINS(answer_header(t, &answer, "Link"), "</api/v1/inbox>");
+    ASSERT(strstr(answer_header(t, &answer, "Link"), "agents") == NULL);
     server_stop(server, STOP_MS);
 }
 

@@ -34,6 +34,50 @@ DB_TEST(a_person_wakes_an_agent)
     wake_stage_free(s);
 }
 
+struct hearing {
+    struct waker_listener listener;
+    struct wake_stage *s;
+    struct str key;
+    unsigned times;
+    const char *status; /* of the wake when it was last told of */
+};
+
+static void on_changed(struct waker_listener *listener)
+{
+    struct hearing *hearing = CONTAINER_OF(listener, struct hearing, listener);
+
+    hearing->times++;
+    if (hearing->key.n)
+        hearing->status = wake_stage_status(hearing->s, hearing->key);
+}
+
+/* Also of wakes that lead to no run: nothing else would tell. */
+DB_TEST(who_listens_is_told_when_wakes_have_ended)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct hearing hearing = { .listener.changed = on_changed, .s = s };
+    unsigned before;
+
+    wake_stage_settle(s);
+    waker_listen(s->waker, &hearing.listener);
+    ASSERT_OK(loop_unit_begin(s->stage->loop, s->stage->domain, &t->err));
+    ASSERT_EQ(agent_set_paused(s->stage->domain, s->stage->change, STR("coach"), true, 1, &t->err),
+              1);
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    hearing.key = wake_stage_wake(s, "coach", "r1", "Hello");
+    wake_stage_settle(s);
+    ASSERT(hearing.times > 0);
+    ASSERT_TEXT(hearing.status, "skipped_paused");
+    before = hearing.times;
+    wake_stage_settle(s);
+    ASSERT_EQ(hearing.times, before); /* an idle house tells nothing */
+    waker_listen(s->waker, NULL);
+    wake_stage_wake(s, "coach", "r2", "Hello again");
+    wake_stage_settle(s);
+    ASSERT_EQ(hearing.times, before);
+    wake_stage_free(s);
+}
+
 DB_TEST(what_nobody_could_wake_is_refused)
 {
     struct wake_stage *s = wake_stage_new(t);

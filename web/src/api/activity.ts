@@ -9,33 +9,34 @@ export type Connection = "connecting" | "online" | "offline" | "loggedOut";
 
 /** The paths that an event makes stale. */
 export function touched(event: Activity): string[] {
-  const agent = event.agentId ? `/agents/${encodeURIComponent(event.agentId)}` : "/agents/";
+  // An event that names no agent may be about any.
+  const of = (part: string): string => (event.agentId ? `/agents/${encodeURIComponent(event.agentId)}/${part}` : "/agents/");
   const run = event.runId ? `/runs/${encodeURIComponent(event.runId)}` : "/runs";
   switch (event.type) {
     case "run":
       // Lists change when a run begins, waits or ends; what is in between is in the run alone.
       if (["text", "thinking", "tool_use", "iteration"].includes(event.kind ?? "")) return [run];
-      return [run, "/runs", "/agents", `${agent}/threads`];
+      return [run, "/runs", "/agents", "/wakes"];
     case "inbox":
       return ["/inbox", "/agents", "/runs"];
     case "agent":
       return ["/agents", "/inbox"];
     case "thread":
-      return [`${agent}/threads`, "/wizard", "/agents"];
+      return [of("threads"), "/wizard", "/agents"];
     case "memory":
-      return [`${agent}/memory`];
+      return [of("memory")];
     case "skill":
-      return [`${agent}/skills`];
+      return [of("skills")];
     case "journal":
       return ["/journal"];
     case "wake":
-      return ["/wakes", "/agents"];
+      return ["/wakes", "/timers", "/agents"];
     case "subscription":
-      return [`${agent}/subscriptions`];
+      return [of("subscriptions"), "/subscriptions"];
     case "timer":
-      return [`${agent}/timers`, "/agents"];
+      return ["/timers", "/agents"];
     case "report":
-      return [`${agent}/reports`];
+      return [of("reports")];
     case "kill":
       return ["/kill", "/agents"];
     case "grant":
@@ -69,6 +70,7 @@ export interface World {
 
 const TYPES = ["run", "inbox", "agent", "thread", "memory", "skill", "kill", "grant", "model", "secret", "journal", "wake", "subscription", "timer", "report"];
 const GATHER_MS = 60;
+const FIRST_MS = 1000; // what was read at the very beginning is read again after the first look, not in it
 
 export class ActivityStream {
   state: Connection = "connecting";
@@ -124,7 +126,8 @@ export class ActivityStream {
     } catch {
       // Then to be sure.
     }
-    if (reset || !this.last || this.state === "offline") this.world.stale();
+    if (reset || this.state === "offline") this.world.stale();
+    else if (!this.last) this.world.later(FIRST_MS, () => this.world.stale());
     this.last = event.lastEventId ?? "";
     this.wait.reset();
     this.become("online");

@@ -156,6 +156,7 @@ export interface Imported {
   counts: Record<string, number>;
   problems: { line?: number; message: string }[];
   problemCount: number; // of which only the first are listed
+  total: number; // records in the file
   records?: { line: number; type: string; title: string; due?: string; category?: string }[]; // the first, of a preview
   next?: number;
 }
@@ -194,7 +195,7 @@ const changed = (): void => store.invalidate("/journal");
 /** Everything that shows the journal reads again, whether it went well or not. */
 const then = <R>(promise: Promise<R>): Promise<R> => promise.finally(changed);
 
-async function bring(format: string, text: string, how: { preview?: boolean; skipBad?: boolean; offset?: number }): Promise<Imported> {
+async function bring(format: string, text: string, how: { preview?: boolean; skipBad?: boolean; offset?: number; limit?: number }): Promise<Imported> {
   const response = await ask("POST", "/journal/import" + query({ format, ...how }), { body: text, headers: { "Content-Type": "text/plain" } });
   return (await response.json()) as Imported;
 }
@@ -226,18 +227,18 @@ export const write = {
       body: file, headers: { "Content-Type": file.type || "application/octet-stream" },
     }).then((response) => response.json() as Promise<Attachment>)),
   lookAt: (format: string, text: string) => bring(format, text, { preview: true }),
-  /** A long file is taken in steps; lines that can't be used are left out. */
-  import: async (format: string, text: string): Promise<Record<string, number>> => {
-    const counts: Record<string, number> = {};
+  /** A long file is taken in steps, each of which is whole; lines that can't be used are left out. on is
+      told after every step where the next begins. The ids of records follow from the file: what was taken
+      already is not made again. */
+  import: async (format: string, text: string, from: number, limit: number, on: (next: number, counts: Record<string, number>) => boolean): Promise<void> => {
     try {
-      for (let offset: number | undefined = 0; offset !== undefined;) {
-        const step: Imported = await bring(format, text, { skipBad: true, offset });
-        for (const [name, n] of Object.entries(step.counts)) counts[name] = (counts[name] ?? 0) + n;
+      for (let offset: number | undefined = from; offset !== undefined;) {
+        const step: Imported = await bring(format, text, { skipBad: true, offset, limit });
         offset = step.next;
+        if (!on(offset ?? step.total, step.counts)) return;
       }
     } finally {
       changed();
     }
-    return counts;
   },
 };

@@ -44,15 +44,15 @@ export class Store {
     for (const watcher of [...entry.watchers]) watcher();
   }
 
-  private load(path: string, entry: Entry): void {
+  private load(path: string, entry: Entry): Promise<void> {
     if (entry.reading) {
       entry.again = true;
-      return;
+      return Promise.resolve();
     }
     entry.reading = true;
     entry.stale = false;
     entry.again = false;
-    this.read(path)
+    return this.read(path)
       .then(
         (data) => this.set(entry, { data, error: undefined, loading: false }),
         (error: unknown) => {
@@ -66,13 +66,13 @@ export class Store {
         if (!entry.again) return;
         entry.stale = true;
         entry.again = false;
-        if (entry.watchers.size > 0) this.load(path, entry);
+        if (entry.watchers.size > 0) void this.load(path, entry);
       });
   }
 
   /** A server that comes back may still lose the first requests; nothing else would ask again. */
   private tryAgain(path: string, entry: Entry): void {
-    if (entry.stale && !entry.reading && entry.watchers.size > 0) this.load(path, entry);
+    if (entry.stale && !entry.reading && entry.watchers.size > 0) void this.load(path, entry);
   }
 
   peek<R>(path: string): Loaded<R> {
@@ -82,17 +82,18 @@ export class Store {
   watch(path: string, watcher: () => void): () => void {
     const entry = this.entry(path);
     entry.watchers.add(watcher);
-    if (entry.stale) this.load(path, entry);
+    if (entry.stale) void this.load(path, entry);
     return () => {
       entry.watchers.delete(watcher);
       this.forget();
     };
   }
 
-  /** Begins to read what will be shown, before anything is there to watch it. */
-  ahead(path: string): void {
+  /** Begins to read what will be shown, before anything is there to watch it. Resolves when that has ended,
+      well or not. */
+  ahead(path: string): Promise<void> {
     const entry = this.entry(path);
-    if (entry.stale && !entry.reading) this.load(path, entry);
+    return entry.stale && !entry.reading ? this.load(path, entry) : Promise.resolve();
   }
 
   private forget(): void {
@@ -108,7 +109,7 @@ export class Store {
     for (const [path, entry] of this.entries) {
       if (prefixes.length > 0 && !prefixes.some((prefix) => path.startsWith(prefix))) continue;
       entry.stale = true;
-      if (entry.watchers.size > 0) this.load(path, entry);
+      if (entry.watchers.size > 0) void this.load(path, entry);
     }
   }
 

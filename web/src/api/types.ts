@@ -85,6 +85,7 @@ export interface Thread {
   lastSeq: number;
   tokens?: number;
   title?: string;
+  named?: boolean; // by a person
   preview?: string;
   pending?: number;
   createdAt?: Time;

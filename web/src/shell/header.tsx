@@ -1,6 +1,7 @@
 // The bar above every view: where to go, what waits, search, and the switch that stops everything.
-import { Suspense, useEffect, useState } from "react";
+import { Suspense } from "react";
 import { lately } from "../ui/lately";
+import { useLater } from "../ui/later";
 import { Bot, House, Inbox, NotebookPen, Plus, Search, Settings, SquareActivity } from "lucide-react";
 import { useGet } from "../api/store";
 import { paths } from "../api/client";
@@ -22,12 +23,7 @@ const VIEWS = [
 const RunningTimer = lately(() => import("./timer"));
 /** After the first look: a clock that runs may appear a moment later. */
 function LaterTimer() {
-  const [on, setOn] = useState(false);
-  useEffect(() => {
-    const timer = setTimeout(() => setOn(true), 600);
-    return () => clearTimeout(timer);
-  }, []);
-  return on ? <Suspense fallback={null}><RunningTimer /></Suspense> : null;
+  return useLater() ? <Suspense fallback={null}><RunningTimer /></Suspense> : null;
 }
 
 export const usePending = (): InboxItem[] | undefined => useGet<{ items: InboxItem[] }>(paths.inbox).data?.items;
@@ -43,7 +39,7 @@ export function Header({ onSearch }: { onSearch: () => void }) {
           const here = to === "/" ? path === "/" : path === to || path.startsWith(`${to}/`);
           const count = to === "/inbox" ? waiting : 0;
           return (
-            <Link key={to} to={to} className={cx("nav-link", here && "nav-here")} aria-current={here ? "page" : undefined}>
+            <Link key={to} to={to} className={cx("nav-link", here && "nav-here")} title={label} aria-current={here ? "page" : undefined}>
               <Icon size={17} aria-hidden />
               <span>{label}</span>
               {count > 0 && <span className="nav-count">{count}<span className="visually-hidden"> waiting for you</span></span>}

@@ -5,6 +5,7 @@ import { duration, firstLine, words } from "../../format";
 import { cx, Json, Time } from "../../ui";
 import { Markdown } from "../../ui/markdown";
 import { Link } from "../../router";
+import { isWake, useWakeNames, wakeTitle, wokeBy } from "../shared/woke";
 import { argumentsOf, type Entry } from "./entries";
 
 /** What a call is about, in a few words: its path, command, query or name. */
@@ -74,9 +75,37 @@ function Thinking({ text, partial }: { text: string; partial: boolean }) {
   );
 }
 
+const PLACES: Record<string, (id: string) => string> = {
+  task: (id) => `/journal/tasks/${encodeURIComponent(id)}`, entry: (id) => `/journal/entries?entry=${encodeURIComponent(id)}`,
+};
+/** What woke it, in people's words; all that it was told is a click away. */
+function Woken({ text, at }: { text: string; at: string }) {
+  const names = useWakeNames(true);
+  const woke = wokeBy(text);
+  return (
+    <div className="said said-woke">
+      <div className="said-who"><span>What woke it</span> <Time at={at} /></div>
+      <div className="woke">
+        <p className="woke-title">{wakeTitle(text, names)}</p>
+        {woke && woke.reason !== "manual" && woke.told.map((one, i) => <p key={i} className="woke-told">{one}</p>)}
+        {woke && woke.changes.length > 0 && (
+          <ul className="woke-changes small">
+            {woke.changes.map((change) => {
+              const place = PLACES[change.type];
+              return <li key={change.id}><span className="muted">{change.type}</span> {place ? <Link to={place(change.id)}>{firstLine(change.title, 80)}</Link> : firstLine(change.title, 80)}</li>;
+            })}
+          </ul>
+        )}
+        <details className="woke-all small"><summary>All that it was told</summary><pre>{text}</pre></details>
+      </div>
+    </div>
+  );
+}
+
 export const EntryView = memo(function EntryView({ entry, name, waiting }: { entry: Entry; name: string; waiting: boolean }) {
   switch (entry.kind) {
     case "user":
+      if (isWake(entry.text)) return <Woken text={entry.text} at={entry.at} />;
       return (
         <div className="said said-user">
           <div className="said-who"><span>{entry.woke ? "What woke it" : "You"}</span> <Time at={entry.at} />{entry.sending && <span className="muted small"> sending…</span>}</div>

@@ -8,6 +8,7 @@ import type { Agent, Thread } from "../../api/types";
 import { useKeys } from "../../keys";
 import { go, setQuery, useQuery, type Params } from "../../router";
 import { Button, Empty, IconButton, Sheet, Shown, Skeleton, Tabs } from "../../ui";
+import { isWake, useWakeNames } from "../shared/woke";
 import { Chat } from "./chat";
 import { FileInAddress, MemoryPanel } from "./memory";
 import { SettingsPanel } from "./settings";
@@ -53,6 +54,8 @@ function Talk({ agent, thread }: { agent: Agent; thread: string }) {
   const panel: Panel = PANELS.find((entry) => entry.key === chosen)?.key ?? "memory";
   const full = thread.startsWith(`${agent.id}:`) ? thread : `${agent.id}:session:${thread}`;
   const current = list.data?.threads.find((entry) => entry.id === full);
+  const names = useWakeNames(isWake(current?.title));
+  const title = current ? threadTitle(current, names) : "New conversation";
   const fresh = (): void => go(threadPath(agent.id, newThread()));
   useKeys([
     { keys: "t", label: "Conversations", group: "Agent", run: () => setThreads(true) },
@@ -66,8 +69,8 @@ function Talk({ agent, thread }: { agent: Agent; thread: string }) {
           <AgentState agent={agent} />
         </div>
         <Button tone="quiet" icon={<MessagesSquare size={16} aria-hidden />} onClick={() => setThreads(true)} aria-haspopup="dialog"
-          aria-label={`Conversations: ${current ? threadTitle(current) : "New conversation"}`}>
-          <span className="button-label cut">{current ? threadTitle(current) : "New conversation"}</span>
+          aria-label={`Conversations: ${title}`}>
+          <span className="button-label cut">{title}</span>
         </Button>
         <IconButton label="New conversation" onClick={fresh}><Plus size={18} /></IconButton>
         <IconButton label="Memory, skills, tools, wakes and settings" className="agent-panel-button" onClick={() => setSheet(true)}><PanelRight size={18} /></IconButton>

@@ -6,17 +6,20 @@ import { store, useGet } from "../../api/store";
 import type { Thread } from "../../api/types";
 import { plural } from "../../format";
 import { go } from "../../router";
+import { isWake, useWakeNames, wakeTitle, type WakeNames } from "../shared/woke";
 import { attempt, Badge, Button, cx, Dialog, Empty, IconButton, Input, say, Sheet, Shown, Time } from "../../ui";
 
 export const threadPath = (agent: string, thread: string): string =>
   `/agents/${encodeURIComponent(agent)}/${thread.split("/").map(encodeURIComponent).join("/")}`;
 export const newThread = (): string => `chat-${crypto.randomUUID().slice(0, 8)}`;
-export const threadTitle = (thread: Thread): string => thread.title || thread.preview || "New conversation";
+/** A conversation that nobody named and that a wake began is called by what woke the agent. */
+export const threadTitle = (thread: Thread, names?: WakeNames): string =>
+  (thread.named ? null : wakeTitle(thread.title, names)) ?? (thread.title || thread.preview || "New conversation");
 
 const refresh = (agent: string): void => store.invalidate(`/agents/${encodeURIComponent(agent)}/threads`);
 
-function Rename({ agent, thread, onClose }: { agent: string; thread: Thread; onClose: () => void }) {
-  const [title, setTitle] = useState(thread.title ?? "");
+function Rename({ agent, thread, was, onClose }: { agent: string; thread: Thread; was: string; onClose: () => void }) {
+  const [title, setTitle] = useState(was);
   const [busy, setBusy] = useState(false);
   const save = async (): Promise<void> => {
     setBusy(true);
@@ -43,6 +46,7 @@ export function Threads({ agent, current, place, onClose }: {
   const [query, setQuery] = useState("");
   const asked = useDeferredValue(query.trim());
   const list = useGet<{ threads: Thread[] }>(paths.threads(agent, asked ? { query: asked } : {}));
+  const names = useWakeNames(!!list.data?.threads.some((thread) => isWake(thread.title)));
   const [renaming, setRenaming] = useState<Thread | null>(null);
   const remove = async (thread: Thread): Promise<void> => {
     if (!(await attempt("Could not delete", () => act.deleteThread(agent, thread.id)))) return;
@@ -65,18 +69,18 @@ export function Threads({ agent, current, place, onClose }: {
                 <li key={thread.id} className="panel-row">
                   <button type="button" className={cx("panel-open")} aria-current={thread.id === current || undefined}
                     onClick={() => open(place(thread.id))}>
-                    <span className="cut">{threadTitle(thread)}</span>
+                    <span className="cut">{threadTitle(thread, names)}</span>
                     <span className="panel-note"><Time at={thread.updatedAt} /> · {plural(thread.messages, "message")}{thread.pending ? <> <Badge tone="accent">waits for you</Badge></> : null}</span>
                   </button>
-                  <IconButton label={`Rename ${threadTitle(thread)}`} onClick={() => setRenaming(thread)}><Pencil size={15} /></IconButton>
-                  <IconButton label={`Delete ${threadTitle(thread)}`} onClick={() => void remove(thread)}><Trash2 size={15} /></IconButton>
+                  <IconButton label={`Rename ${threadTitle(thread, names)}`} onClick={() => setRenaming(thread)}><Pencil size={15} /></IconButton>
+                  <IconButton label={`Delete ${threadTitle(thread, names)}`} onClick={() => void remove(thread)}><Trash2 size={15} /></IconButton>
                 </li>
               ))}
             </ul>
           )}
         </Shown>
       </div>
-      {renaming && <Rename agent={agent} thread={renaming} onClose={() => setRenaming(null)} />}
+      {renaming && <Rename agent={agent} thread={renaming} was={renaming.title ? threadTitle(renaming, names) : ""} onClose={() => setRenaming(null)} />}
     </Sheet>
   );
 }

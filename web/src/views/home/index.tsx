@@ -1,6 +1,7 @@
 // The first look: what waits for you, your agents, and what happened today.
 import { Suspense, useMemo, useState } from "react";
 import { lately } from "../../ui/lately";
+import { useLater } from "../../ui/later";
 import { Check, Coffee } from "lucide-react";
 import { paths } from "../../api/client";
 import { useGet } from "../../api/store";
@@ -10,15 +11,17 @@ import { go, Link } from "../../router";
 import { Badge, Button, Empty, Shown, Time } from "../../ui";
 import { decide } from "../inbox/decide";
 import { memoryOf, questionOf, summary, taintOf, target, verbs } from "../inbox/words";
-import { Bars } from "../shared/bars";
-import { asked, daysKnown, perDay, runLook, standing, today } from "../shared/runs";
+import { asked, runLook, standing, today } from "../shared/runs";
 import { AgentState } from "../shared/state";
+import { isWake, useWakeNames } from "../shared/woke";
 import "./home.css";
 
 const NextWake = lately(() => import("./next-wake"));
+const Days = lately(() => import("./days"));
 
 const SHOWN = 6;
-const READ = 200; // runs
+const HAPPENED = 12;
+const FIRST_RUNS = 30; // the chart reads more, later
 
 /** What may be said without looking at the whole: a plain question, or an act with nothing suspicious. */
 function Quick({ item }: { item: InboxItem }) {
@@ -75,6 +78,7 @@ function Waiting() {
 }
 
 function Agents({ agents }: { agents: Agent[] }) {
+  const later = useLater();
   if (agents.length === 0)
     return <Empty title="No agents yet" action={<Button tone="primary" onClick={() => go("/wizard")}>Make your first agent</Button>}>An agent has a name, instructions, a memory you can read, and a leash.</Empty>;
   return (
@@ -85,10 +89,14 @@ function Agents({ agents }: { agents: Agent[] }) {
             <span className="home-agent-name"><strong>{agent.displayName}</strong>{agent.description && <span className="muted small cut">{agent.description}</span>}</span>
             <span className="home-agent-state"><AgentState agent={agent} /></span>
             <span className="home-agent-facts muted small number">
-              {!!agent.pending && <Badge tone="accent">{plural(agent.pending, "item waits", "items wait")}</Badge>}
-              {agent.tokensToday !== undefined && agent.tokensToday > 0 && <span>{tokens(agent.tokensToday)} today</span>}
-              {agent.lastRunAt && <span>last ran <Time at={agent.lastRunAt} /></span>}
-              <Suspense fallback={null}><NextWake agent={agent.id} /></Suspense>
+              {!!agent.pending && <span><Badge tone="accent">{plural(agent.pending, "item waits", "items wait")}</Badge></span>}
+              <span>
+                {[
+                  agent.tokensToday ? <span key="tokens">{tokens(agent.tokensToday)} today</span> : null,
+                  agent.lastRunAt ? <span key="ran">ran <Time at={agent.lastRunAt} /></span> : null,
+                ].filter(Boolean)}
+              </span>
+              {later && <Suspense fallback={null}><NextWake agent={agent.id} /></Suspense>}
             </span>
           </Link>
         </li>
@@ -99,20 +107,22 @@ function Agents({ agents }: { agents: Agent[] }) {
 
 function Today({ runs, names }: { runs: Run[]; names: Map<string, string> }) {
   const now = today(runs);
-  const days = useMemo(() => perDay(runs, (run) => run.createdAt, () => 1, daysKnown(runs, READ, 14)), [runs]);
+  const later = useLater();
+  const woken = useWakeNames(later && now.some((run) => isWake(run.prompt)));
+  const whole = now.length < runs.length || runs.length < FIRST_RUNS; // else more of today were not read
   const spent = now.reduce((sum, run) => sum + (run.inputTokens ?? 0) + (run.outputTokens ?? 0), 0);
   return (
     <>
       {now.length === 0 ? <p className="muted">Nothing happened yet today.</p> : (
         <>
-          <p className="muted small number">{plural(now.length, "run")}{spent > 0 && `, ${tokens(spent)}`}</p>
+          {whole && <p className="muted small number">{plural(now.length, "run")}{spent > 0 && `, ${tokens(spent)}`}</p>}
           <ol className="happened">
-            {now.slice(0, 12).map((run) => (
+            {now.slice(0, HAPPENED).map((run) => (
               <li key={run.runId}>
                 <Link to={`/runs/${run.runId}`} className="happen">
                   <time dateTime={run.createdAt} title={exact(run.createdAt)} className="muted number">{new Date(run.createdAt).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" })}</time>
                   <span className="happen-text">
-                    <span className="cut"><strong>{names.get(run.agentId) ?? run.agentId}</strong> {asked(run)}</span>
+                    <span className="cut"><strong>{names.get(run.agentId) ?? run.agentId}</strong> {asked(run, woken)}</span>
                     <span className="muted small cut">{run.status === "done" ? standing(run) : <><Badge tone={runLook(run).tone}>{runLook(run).word}</Badge> {run.error?.message}</>}</span>
                   </span>
                 </Link>
@@ -121,15 +131,15 @@ function Today({ runs, names }: { runs: Run[]; names: Map<string, string> }) {
           </ol>
         </>
       )}
-      {runs.length > 0 && <Bars title="Runs a day" bars={days} unit={(n) => plural(n, "run")} />}
-      {now.length > 12 && <Link to="/runs">All runs</Link>}
+      {later && runs.length > 0 && <Suspense fallback={null}><Days /></Suspense>}
+      {now.length > HAPPENED && <Link to="/runs">All runs</Link>}
     </>
   );
 }
 
 export function Home() {
   const agents = useGet<{ agents: Agent[] }>(paths.agents);
-  const runs = useGet<{ runs: Run[] }>(paths.runs({ limit: READ }));
+  const runs = useGet<{ runs: Run[] }>(paths.runs({ limit: FIRST_RUNS }));
   const names = useMemo(() => new Map(agents.data?.agents.map((agent) => [agent.id, agent.displayName])), [agents.data]);
   return (
     <div className="page home">

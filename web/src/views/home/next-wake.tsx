@@ -11,10 +11,11 @@ export default function NextWake({ agent }: { agent: string }) {
   const lately = useGet<{ items: Wake[] }>(wakes.list({ limit: READ })).data?.items ?? [];
   const next = timers.filter((timer) => timer.agentId === agent && timer.active && timer.nextRunAt).map((timer) => timer.nextRunAt as string).sort()[0];
   const last = lately.find((wake) => wake.agentId === agent);
+  if (!last && !next) return null;
   return (
-    <>
+    <span>
       {last && <span>woke <Time at={last.createdAt} />{last.status !== "completed" && ` (${look(last.status).word})`}</span>}
       {next && <span>wakes <Time at={next} /></span>}
-    </>
+    </span>
   );
 }

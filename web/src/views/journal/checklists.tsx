@@ -3,9 +3,11 @@ import { useState, type DragEvent, type KeyboardEvent } from "react";
 import { Ellipsis, GripVertical, Plus } from "lucide-react";
 import { journal, write, type Checklist, type ChecklistItem, type TaskWhole } from "../../api/journal";
 import { store } from "../../api/store";
-import { attempt, cx, IconButton, Menu } from "../../ui";
+import { attempt, cx, IconButton, Menu, say } from "../../ui";
 import { moved, positions } from "./order";
 import { AddLine, InPlace, removeRecord } from "./parts";
+
+const DRAGGED = "text/x-item";
 
 /** Shown at once; the reading that follows says whether it holds. */
 const expect = (task: string, list: string, change: (items: ChecklistItem[]) => ChecklistItem[]): void =>
@@ -13,9 +15,40 @@ const expect = (task: string, list: string, change: (items: ChecklistItem[]) => 
     ...old, checklists: (old.checklists ?? []).map((one) => (one.id === list ? { ...one, items: change(one.items) } : one)),
   });
 
-function Item({ item, index, list, others, task, onMove, onSay }: {
+interface Held {
+  index: number;
+  list: string;
+  id: string;
+}
+/** What is dragged; null: no item. */
+function heldBy(event: DragEvent): Held | null {
+  const [index, list, id] = event.dataTransfer.getData(DRAGGED).split(" ");
+  return list && id ? { index: Number(index), list, id } : null;
+}
+const accepts = (event: DragEvent): boolean => {
+  if (!event.dataTransfer.types.includes(DRAGGED)) return false;
+  event.preventDefault();
+  return true;
+};
+
+/** Into another list, at its end or where it was put; with the way back. */
+async function carry(task: string, item: ChecklistItem, from: Checklist, to: Checklist, at = to.items.length): Promise<boolean> {
+  const next = [...to.items.slice(0, at), item, ...to.items.slice(at)];
+  expect(task, from.id, (items) => items.filter((one) => one.id !== item.id));
+  expect(task, to.id, () => next);
+  const ok = await attempt("Not moved", async () => {
+    await write.moveItems([item.id], from.id, to.id);
+    // It stands at the end now, after all the others.
+    const placed = next.map((one) => (one.id === item.id ? { ...one, position: Number.MAX_SAFE_INTEGER } : one));
+    if (at < to.items.length) await write.changeAll("checklist-items", positions(placed).map(({ id, position }) => ({ id, fields: { position } })));
+  });
+  if (ok) say(`Moved to ${to.title}: ${item.title}`, () => write.moveItems([item.id], to.id, from.id));
+  return ok;
+}
+
+function Item({ item, index, list, others, task, onMove, onTake, onSay }: {
   item: ChecklistItem; index: number; list: Checklist; others: Checklist[]; task: string;
-  onMove: (from: number, to: number) => void; onSay: (text: string) => void;
+  onMove: (from: number, to: number) => void; onTake: (held: Held, at: number) => void; onSay: (text: string) => void;
 }) {
   const [over, setOver] = useState(false);
   const check = (checked: boolean): void => {
@@ -35,22 +68,24 @@ function Item({ item, index, list, others, task, onMove, onSay }: {
   };
   const dropped = (event: DragEvent): void => {
     setOver(false);
-    const [from, id] = event.dataTransfer.getData("text/x-item").split(" ");
-    if (from === undefined || id !== list.id) return;
+    const held = heldBy(event);
+    if (!held) return;
     event.preventDefault();
-    onMove(Number(from), index);
+    event.stopPropagation();
+    if (held.list === list.id) onMove(held.index, index);
+    else onTake(held, index);
   };
   return (
     <li className={cx("item-row", over && "item-over")} onKeyDown={key}
-      onDragOver={(event) => { if (event.dataTransfer.types.includes("text/x-item")) { event.preventDefault(); setOver(true); } }} onDragLeave={() => setOver(false)} onDrop={dropped}>
-      <span className="grip" draggable aria-hidden onDragStart={(event) => event.dataTransfer.setData("text/x-item", `${index} ${list.id}`)}><GripVertical size={14} /></span>
+      onDragOver={(event) => accepts(event) && setOver(true)} onDragLeave={() => setOver(false)} onDrop={dropped}>
+      <span className="grip" draggable aria-hidden onDragStart={(event) => event.dataTransfer.setData(DRAGGED, `${index} ${list.id} ${item.id}`)}><GripVertical size={14} /></span>
       <input type="checkbox" className="check" checked={item.checked} aria-label={item.title} aria-keyshortcuts="Alt+ArrowUp Alt+ArrowDown" onChange={(event) => check(event.target.checked)} />
       <InPlace label={`Item: ${item.title}`} value={item.title} required className={cx("grow", item.checked && "item-checked")}
         onSave={(title) => void attempt("Not changed", () => write.change("checklist-items", item.id, { title }))} />
       <Menu label={`More for ${item.title}`} icon={<Ellipsis size={16} />} items={[
         { label: "Up", disabled: index === 0, run: () => step(-1) },
         { label: "Down", disabled: index === list.items.length - 1, run: () => step(1) },
-        ...others.map((other) => ({ label: `Move to ${other.title}`, run: () => void attempt("Not moved", () => write.moveItems([item.id], list.id, other.id)) })),
+        ...others.map((other) => ({ label: `Move to ${other.title}`, run: () => void carry(task, item, list, other) })),
         { label: "Delete", danger: true, run: () => void removeRecord("checklist-items", item.id, item.title) },
       ]} />
     </li>
@@ -65,8 +100,19 @@ function One({ list, others, task, onSay }: { list: Checklist; others: Checklist
     expect(task, list.id, () => next);
     void attempt("Not moved", () => write.changeAll("checklist-items", positions(next).map(({ id, position }) => ({ id, fields: { position } }))));
   };
+  const take = (held: Held, at: number): void => {
+    const from = others.find((one) => one.id === held.list);
+    const item = from?.items.find((one) => one.id === held.id);
+    if (from && item) void carry(task, item, from, list, at);
+  };
   return (
-    <section className="checklist" aria-label={`Checklist ${list.title}`}>
+    <section className="checklist" aria-label={`Checklist ${list.title}`} onDragOver={accepts}
+      onDrop={(event) => {
+        const held = heldBy(event);
+        if (!held || held.list === list.id) return;
+        event.preventDefault();
+        take(held, list.items.length);
+      }}>
       <div className="row row-between">
         <InPlace label="Name of the checklist" value={list.title} required className="checklist-title grow" onSave={(title) => void attempt("Not changed", () => write.change("checklists", list.id, { title }))} />
         <span className="muted small number">{done} of {list.items.length}</span>
@@ -76,7 +122,7 @@ function One({ list, others, task, onSay }: { list: Checklist; others: Checklist
       </div>
       {list.items.length > 0 && <div className="progress" aria-hidden><div style={{ width: `${(done / list.items.length) * 100}%` }} /></div>}
       <ul className="items">
-        {list.items.map((item, i) => <Item key={item.id} item={item} index={i} list={list} others={others} task={task} onMove={move} onSay={onSay} />)}
+        {list.items.map((item, i) => <Item key={item.id} item={item} index={i} list={list} others={others} task={task} onMove={move} onTake={take} onSay={onSay} />)}
       </ul>
       <AddLine label={`New item in ${list.title}`} placeholder="New item" onAdd={(title) => write.create("checklist-items", { checklistId: list.id, title })} />
     </section>
@@ -85,7 +131,7 @@ function One({ list, others, task, onSay }: { list: Checklist; others: Checklist
 
 export function Checklists({ task }: { task: TaskWhole }) {
   const lists = task.checklists ?? [];
-  const [said, say] = useState("");
+  const [said, tell] = useState("");
   const add = (): Promise<boolean> => attempt("Not added", () => write.create("checklists", { taskId: task.id, title: lists.length ? `Checklist ${lists.length + 1}` : "Checklist" }));
   return (
     <section className="stack-tight" aria-labelledby="checklists">
@@ -94,7 +140,7 @@ export function Checklists({ task }: { task: TaskWhole }) {
         <IconButton label="New checklist" onClick={() => void add()}><Plus size={16} /></IconButton>
       </div>
       {lists.length === 0 && <p className="muted small">None yet. Steps go here; they can be carried into a follow-up.</p>}
-      {lists.map((list) => <One key={list.id} list={list} others={lists.filter((other) => other !== list)} task={task.id} onSay={say} />)}
+      {lists.map((list) => <One key={list.id} list={list} others={lists.filter((other) => other !== list)} task={task.id} onSay={tell} />)}
       <p className="visually-hidden" role="status">{said}</p>
     </section>
   );

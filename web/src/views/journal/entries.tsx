@@ -1,13 +1,13 @@
 // Notes, workouts and measurements, the newest first.
 import { useState } from "react";
-import { NotebookPen, Paperclip, Plus } from "lucide-react";
+import { NotebookPen, Paperclip, Plus, X } from "lucide-react";
 import { url } from "../../api/client";
 import { journal, write, type Attachment, type Entry, type EntryKind, type Page } from "../../api/journal";
 import { useGet } from "../../api/store";
 import { bytes } from "../../format";
 import { useKeys } from "../../keys";
 import { setQuery, useQuery } from "../../router";
-import { attempt, Button, Choice, Dialog, Empty, Input, Shown, TextArea, Trouble } from "../../ui";
+import { attempt, Button, Choice, Dialog, Empty, IconButton, Input, Shown, TextArea, Trouble } from "../../ui";
 import { usePages } from "./pages";
 import { CategoryName, CategorySelect, removeRecord } from "./parts";
 import { Rate } from "./rate";
@@ -30,7 +30,7 @@ function Files({ entry }: { entry: Entry }) {
   return (
     <div className="stack-tight">
       <span className="field-label">Files</span>
-      {files.length > 0 && <ul className="links">{files.map((file) => <li key={file.id}><a href={url(journal.content(file.id))} download={file.fileName}>{file.fileName}</a> <span className="muted small">{file.size !== undefined ? bytes(file.size) : ""}</span></li>)}</ul>}
+      {files.length > 0 && <ul className="links">{files.map((file) => <li key={file.id} className="row"><a href={url(journal.content(file.id))} download={file.fileName}>{file.fileName}</a> <span className="muted small">{file.size !== undefined ? bytes(file.size) : ""}</span> <IconButton label={`Delete ${file.fileName}`} onClick={() => void removeRecord("attachments", file.id, file.fileName)}><X size={14} /></IconButton></li>)}</ul>}
       <label className="button button-plain button-small file-button"><Paperclip size={14} aria-hidden /> Add a file
         <input type="file" className="visually-hidden" onChange={(event) => {
           const file = event.target.files?.[0];

@@ -1,5 +1,7 @@
 // The journal: its parts, each with its own address, under one bar.
 import { Suspense, useState, type ComponentType } from "react";
+import { journal, type Day } from "../../api/journal";
+import { useGet } from "../../api/store";
 import { lately } from "../../ui/lately";
 import { ArrowLeftRight } from "lucide-react";
 import { useKeys } from "../../keys";
@@ -7,6 +9,7 @@ import { go, Link, usePath, type Params } from "../../router";
 import { Button, cx, Skeleton } from "../../ui";
 import { TaskView } from "./task";
 import { Tasks } from "./tasks";
+import { browserZone, sameClocks, setZone } from "./words";
 import "./journal.css";
 
 const part = (load: () => Promise<{ default: ComponentType<{ params: Params }> }>) => lately(load);
@@ -26,6 +29,9 @@ export default function Journal({ params }: { params: Params }) {
   const here = PARTS.find(({ key }) => key === name) ?? PARTS[0];
   const [moving, setMoving] = useState(false);
   const path = usePath();
+  const zone = useGet<Day>(journal.day("today")).data?.zone;
+  setZone(zone);
+  const away = zone !== undefined && !sameClocks(zone, browserZone());
   useKeys(PARTS.map(({ key, label, keys }) => ({ keys, label, group: "Journal", run: () => go(place(key)) })));
   if (!here) return null;
   const View = name === "tasks" && params["id"] ? TaskView : here.View;
@@ -40,7 +46,8 @@ export default function Journal({ params }: { params: Params }) {
         </nav>
         <Button small icon={<ArrowLeftRight size={15} aria-hidden />} onClick={() => setMoving(true)} aria-haspopup="dialog"><span className="button-label">Import or export</span></Button>
       </div>
-      <Suspense fallback={<Skeleton lines={8} />}><View params={params} /></Suspense>
+      {away && <p className="muted small journal-zone" role="note">Days and times are those of {zone}, where Dormouse runs. This browser's clock is set to {browserZone()}.</p>}
+      <Suspense fallback={<Skeleton lines={8} />}><View key={away ? zone : ""} params={params} /></Suspense>
       {moving && <Suspense fallback={null}><Transfer onClose={() => setMoving(false)} /></Suspense>}
     </div>
   );

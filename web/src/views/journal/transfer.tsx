@@ -1,5 +1,5 @@
 // Import, with a look at what will be made first; export of everything.
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Download, FileUp } from "lucide-react";
 import { sentence, url } from "../../api/client";
 import { write, type Imported } from "../../api/journal";
@@ -28,6 +28,20 @@ const NAMES: Record<string, [string, string]> = { tasks: ["task", "tasks"], even
 export const counted = (counts: Record<string, number>): string =>
   Object.entries(counts).filter(([, n]) => n > 0).map(([name, n]) => (name === "there" ? `${n} known already` : plural(n, ...(NAMES[name] ?? [name, name])))).join(", ") || "nothing";
 
+/** How far an import has come. */
+interface Taken {
+  next: number;
+  counts: Record<string, number>;
+}
+const NOTHING: Taken = { next: 0, counts: {} };
+const sum = (a: Record<string, number>, b: Record<string, number>): Record<string, number> => {
+  const out = { ...a };
+  for (const [name, n] of Object.entries(b)) out[name] = (out[name] ?? 0) + n;
+  return out;
+};
+/** Records a step: the file is sent with each, so a long one has few; a short one shows that it moves. */
+export const stepOf = (total: number): number => Math.min(10_000, Math.max(500, Math.ceil(total / 20)));
+
 function Import({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState("");
   const [name, setName] = useState("");
@@ -35,10 +49,15 @@ function Import({ onClose }: { onClose: () => void }) {
   const [seen, setSeen] = useState<Imported | null>(null);
   const [error, setError] = useState("");
   const [busy, setBusy] = useState(false);
+  const [done, setDone] = useState<Taken>(NOTHING);
+  const going = useRef(false);
+  useEffect(() => () => { going.current = false; }, []); // a dialog that is closed imports no further
+  const begun = done.next > 0;
   const set = (next: string, from: string): void => {
     setText(next);
     setName(from);
     setSeen(null);
+    setDone(NOTHING);
     setError("");
     if (next.trim()) setFormat(formatOf(from, next));
   };
@@ -47,11 +66,20 @@ function Import({ onClose }: { onClose: () => void }) {
     setError("");
     try {
       if (preview) return setSeen(await write.lookAt(format, text));
-      say(`Imported ${counted(await write.import(format, text))}.`);
+      let taken = done;
+      going.current = true;
+      await write.import(format, text, done.next, stepOf(seen?.total ?? 0), (next, counts) => {
+        taken = { next, counts: sum(taken.counts, counts) };
+        setDone(taken);
+        return going.current;
+      });
+      if (!going.current) return;
+      say(`Imported ${counted(taken.counts)}.`);
       onClose();
     } catch (failure) {
       setError(sentence(failure));
     } finally {
+      going.current = false;
       setBusy(false);
     }
   };
@@ -68,12 +96,13 @@ function Import({ onClose }: { onClose: () => void }) {
         {name && <span className="small mono cut">{name}</span>}
       </div>
       <TextArea label="Or paste it" rows={6} className="mono" value={text} spellCheck={false} onChange={(event) => set(event.target.value, "")} placeholder={"- [ ] Fix fence\n- [x] Buy nails"} />
-      <Select label="It is" value={format} onChange={(event) => { setFormat(event.target.value as Format); setSeen(null); }}>
+      <Select label="It is" value={format} onChange={(event) => { setFormat(event.target.value as Format); setSeen(null); setDone(NOTHING); }}>
         {FORMATS.map((one) => <option key={one.value} value={one.value}>{one.label}</option>)}
       </Select>
       <div role="status" className="stack-tight">
         {error && <p className="danger">{error}</p>}
-        {seen && <p>This makes <strong>{counted(seen.counts)}</strong>.</p>}
+        {seen && !busy && !begun && <p>This makes <strong>{counted(seen.counts)}</strong>.</p>}
+        {!busy && begun && <p>Stopped after {done.next} of {seen?.total ?? 0}: {counted(done.counts)} so far. What is there stays; going on makes nothing twice.</p>}
         {seen?.records && seen.records.length > 0 && (
           <ul className="problems small" tabIndex={0} aria-label="What will be made">{seen.records.map((record, i) => <li key={i}>{record.title} <span className="muted">{[record.due, record.category].filter(Boolean).join(" · ")}</span></li>)}</ul>
         )}
@@ -84,8 +113,15 @@ function Import({ onClose }: { onClose: () => void }) {
           </>
         )}
       </div>
+      {seen && (busy || begun) && (
+        <div className="stack-tight">
+          <progress className="import-meter" aria-label="Imported so far" max={Math.max(1, seen.total)} value={done.next} />
+          <p className="muted small number">{done.next} of {seen.total}</p>
+        </div>
+      )}
       <div className="row row-end">
-        {seen ? <Button type="submit" tone="primary" busy={busy} disabled={!seen.records?.length}>Import</Button> : <Button type="submit" tone="primary" busy={busy} disabled={!text.trim()}>Look at it first</Button>}
+        {busy && seen && seen.total > stepOf(seen.total) && <Button onClick={() => { going.current = false; }}>Stop</Button>}
+        {seen ? <Button type="submit" tone="primary" busy={busy} disabled={!seen.records?.length}>{begun && !busy ? "Go on" : "Import"}</Button> : <Button type="submit" tone="primary" busy={busy} disabled={!text.trim()}>Look at it first</Button>}
       </div>
     </form>
   );

@@ -19,13 +19,24 @@ export const KIND: Record<EntryKind, string> = { note: "Note", workout: "Workout
 
 // ---- days: local days are text; they are counted in UTC, where no clock changes ----
 
+// ---- whose clocks: those of the machine where the journal is, whose days it keeps ----
+
+let place: string | undefined;
+/** The zone of the journal; undefined: the browser's, until it is known. */
+export const setZone = (zone: string | undefined): void => {
+  place = zone;
+};
+export const browserZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+/** Do clocks of both show the same, now? Two names may mean one zone. */
+export const sameClocks = (a: string, b: string, now = Date.now()): boolean => a === b || localInput(now, a) === localInput(now, b);
+
 const DAY_MS = 86_400_000;
 const noon = (day: string): number => Date.parse(`${day}T12:00:00Z`);
 export const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(noon(text)) && new Date(noon(text)).toISOString().startsWith(text);
 export const addDays = (day: string, n: number): string => new Date(noon(day) + n * DAY_MS).toISOString().slice(0, 10);
 export const daysBetween = (from: string, to: string): number => Math.round((noon(to) - noon(from)) / DAY_MS);
-/** The local day of a moment, where the person is or in the zone that is named. */
-export function dayOf(time: Date | string | number, zone?: string): string {
+/** The local day of a moment, where the journal is or in the zone that is named. */
+export function dayOf(time: Date | string | number, zone = place): string {
   const parts = new Intl.DateTimeFormat("en-CA", { year: "numeric", month: "2-digit", day: "2-digit", ...(zone ? { timeZone: zone } : {}) }).formatToParts(new Date(time));
   const part = (type: string): string => parts.find((one) => one.type === type)?.value ?? "";
   return `${part("year")}-${part("month")}-${part("day")}`;
@@ -59,8 +70,8 @@ export function dueWord(due: string, closed = false, now = today()): Due {
 
 // ---- times and lengths ----
 
-/** "09:05", in the zone that is named. */
-export const clock = (time: number | string | Date, zone?: string): string =>
+/** "09:05", where the journal is or in the zone that is named. */
+export const clock = (time: number | string | Date, zone = place): string =>
   new Date(time).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", ...(zone ? { timeZone: zone } : {}) });
 /** "1:05:09" of a clock that runs. */
 export function running(ms: number): string {
@@ -84,12 +95,12 @@ export function minutesOf(text: string): number | null {
   return Math.round(Number((parts[1] ?? "0").replace(",", ".")) * 60) + Number(parts[2] ?? 0);
 }
 /** What <input type=datetime-local> shows of a moment, and the moment of what it says. */
-export function localInput(time: string | number | Date): string {
-  const date = new Date(time);
-  const two = (n: number): string => String(n).padStart(2, "0");
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}T${two(date.getHours())}:${two(date.getMinutes())}`;
-}
-export const momentOf = (local: string): string => {
-  const date = new Date(local);
-  return Number.isNaN(date.getTime()) ? "" : date.toISOString();
+export const localInput = (time: string | number | Date, zone = place): string => `${dayOf(time, zone)}T${clock(time, zone)}`;
+export const momentOf = (local: string, zone = place): string => {
+  const wanted = Date.parse(`${local}Z`);
+  if (Number.isNaN(wanted)) return "";
+  const ahead = (at: number): number => Date.parse(`${localInput(at, zone)}Z`) - Math.floor(at / 60_000) * 60_000;
+  // What clocks are ahead by there; where they change in between, the second look is right.
+  const first = wanted - ahead(wanted);
+  return new Date(wanted - ahead(first)).toISOString();
 };

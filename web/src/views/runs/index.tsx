@@ -10,18 +10,19 @@ import { go, Link, setQuery, useQuery } from "../../router";
 import { Badge, Button, cx, Empty, Select, Shown, Time } from "../../ui";
 import { Bars } from "../shared/bars";
 import { asked, daysKnown, perDay, runLook, standing } from "../shared/runs";
+import { isWake, useWakeNames, type WakeNames } from "../shared/woke";
 import "./runs.css";
 
 const PAGE = 50;
 const READ = 200; // for the charts
 
-function Row({ run, name, chosen }: { run: Run; name: string; chosen: boolean }) {
+function Row({ run, name, woken, chosen }: { run: Run; name: string; woken: WakeNames; chosen: boolean }) {
   const lasted = run.endedAt ? duration(Date.parse(run.endedAt) - Date.parse(run.createdAt)) : "";
   return (
     <li>
       <Link to={`/runs/${run.runId}`} className={cx("run-row", chosen && "run-on")} aria-current={chosen ? "true" : undefined}>
         <span className="run-what">
-          <span className="cut"><strong>{name}</strong> {asked(run)}</span>
+          <span className="cut"><strong>{name}</strong> {asked(run, woken)}</span>
           <span className="muted small cut">{standing(run)}</span>
         </span>
         <span className="run-state"><Badge tone={runLook(run).tone}>{runLook(run).word}</Badge></span>
@@ -37,11 +38,12 @@ function Row({ run, name, chosen }: { run: Run; name: string; chosen: boolean })
 function Page({ agent, before, names, chosen }: { agent: string; before?: number; names: Map<string, string>; chosen: string | null }) {
   const [more, setMore] = useState(false);
   const read = useGet<{ runs: Run[]; before?: number }>(paths.runs({ limit: PAGE, ...(agent ? { agent } : {}), ...(before ? { before } : {}) }));
+  const woken = useWakeNames(!!read.data?.runs.some((run) => isWake(run.prompt)));
   return (
     <Shown of={read} what="runs">
       {(page) => (
         <>
-          {page.runs.map((run) => <Row key={run.runId} run={run} name={names.get(run.agentId) ?? run.agentId} chosen={run.runId === chosen} />)}
+          {page.runs.map((run) => <Row key={run.runId} run={run} woken={woken} name={names.get(run.agentId) ?? run.agentId} chosen={run.runId === chosen} />)}
           {page.before !== undefined &&
             (more ? <Page agent={agent} before={page.before} names={names} chosen={chosen} /> : <li className="run-more"><Button onClick={() => setMore(true)}>Earlier runs</Button></li>)}
         </>

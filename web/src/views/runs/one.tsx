@@ -13,6 +13,7 @@ import "../inbox/inbox.css";
 import { agentPlace } from "../shared/place";
 import { runLook } from "../shared/runs";
 import { clock, raw, spans, timeline, took, type Line } from "./timeline";
+import { isWake, useWakeNames, wakeTitle } from "../shared/woke";
 import "./runs.css";
 
 function Fact({ label, children }: { label: string; children: ReactNode }) {
@@ -153,6 +154,7 @@ export default function RunView({ params }: { params: Params }) {
   const read = useGet<Run>(paths.run(id));
   const trace = useGet<Trace>(paths.trace(id, "json"));
   const agents = useGet<{ agents: Agent[] }>(paths.agents);
+  const woken = useWakeNames(isWake(read.data?.prompt));
   const [show, setShow] = useState<"brief" | "all">("brief");
   const [replay, setReplay] = useState<Replay | null>(null);
   const lines = useMemo(() => (trace.data ? (show === "brief" ? timeline : raw)(trace.data.events) : []), [trace.data, show]);
@@ -166,6 +168,7 @@ export default function RunView({ params }: { params: Params }) {
                 <h1>Run {run.runId.slice(0, 6)} · <Link to={agentPlace(run.agentId)}>{agents.data?.agents.find((agent) => agent.id === run.agentId)?.displayName ?? run.agentId}</Link></h1>
                 <div className="row small muted"><Badge tone={runLook(run).tone}>{runLook(run).word}</Badge><span>{words(run.mode)}</span>
                   {run.threadId && <Link to={agentPlace(run.agentId, run.threadId)}>conversation</Link>}</div>
+                {isWake(run.prompt) && <p className="run-woke">Woke because: {wakeTitle(run.prompt, woken)} <Link to={`/wakes?agent=${encodeURIComponent(run.agentId)}`} className="small">its wakes</Link></p>}
               </div>
               <Verbs run={run} onReplay={setReplay} />
             </div>

@@ -2,6 +2,7 @@
 import type { Failure, TraceEvent } from "../../api/types";
 import { duration, firstLine, words } from "../../format";
 import { plainText } from "../shared/runs";
+import { wakeTitle } from "../shared/woke";
 
 export type Lane = "model" | "tools" | "person" | "run";
 export interface Line {
@@ -70,7 +71,7 @@ function line(event: TraceEvent, calls: Map<number, Call>, denied: Map<number, s
   const content = event.message?.content ?? {};
   switch (event.type) {
     case "start":
-      return { lane: "run", label: "start", text: firstLine(text(content["text"]), 160), detail: event.data, ...(text(content["text"]).length > 160 ? { markdown: text(content["text"]) } : {}) };
+      return { lane: "run", label: "start", text: wakeTitle(text(content["text"])) ?? firstLine(text(content["text"]), 160), detail: event.data, ...(text(content["text"]).length > 160 ? { markdown: text(content["text"]) } : {}) };
     case "musing":
       return { lane: "model", label: "thinking", text: firstLine(plainText(text(content["thinking"])), 140), tone: "muted", markdown: text(content["thinking"]) };
     case "said":

@@ -2,6 +2,7 @@
 import type { Run, RunStatus } from "../../api/types";
 import { firstLine } from "../../format";
 import type { Tone } from "../../ui";
+import { wakeTitle, type WakeNames } from "./woke";
 
 export const RUN: Record<RunStatus, { word: string; tone: Tone }> = {
   queued: { word: "queued", tone: "plain" },
@@ -16,8 +17,8 @@ export const runLook = (run: Run): { word: string; tone: Tone } =>
   run.status !== "waiting" || !run.waitKind || run.waitKind === "inbox" ? RUN[run.status]
     : { word: run.waitKind === "rate_limit" ? "waits for the model" : "waits", tone: "plain" };
 
-/** What it was asked, in a line. */
-export const asked = (run: Run): string => firstLine(plainText(run.prompt ?? ""), 140);
+/** What it was asked, or why it woke, in a line. */
+export const asked = (run: Run, names?: WakeNames): string => firstLine(wakeTitle(run.prompt, names) ?? plainText(run.prompt ?? ""), 140);
 
 /** How it stands or what came of it, for a line under what it was asked. */
 export function standing(run: Run): string {

@@ -4,24 +4,22 @@ import { AlarmClock } from "lucide-react";
 import { paths } from "../../api/client";
 import { useGet } from "../../api/store";
 import type { Agent } from "../../api/types";
-import { wakes, type Timer, type Wake } from "../../api/wakes";
+import { wakes, type Wake } from "../../api/wakes";
 import { Link, setQuery, useQuery } from "../../router";
 import { Button, Empty, Select, Shown } from "../../ui";
 import { usePages } from "../journal/pages";
+import { useWakeNames } from "../shared/woke";
 import { WakeRow } from "./row";
 import { look, STATUSES } from "./words";
 import "./wakes.css";
-
-const NONE = new Map<string, string>();
 
 export default function Wakes() {
   const query = useQuery();
   const agent = query.get("agent") ?? "";
   const status = query.get("status") ?? "";
   const agents = useGet<{ agents: Agent[] }>(paths.agents).data?.agents ?? [];
-  const timers = useGet<{ items: Timer[] }>(wakes.allTimers).data?.items;
   const names = useMemo(() => new Map(agents.map((one) => [one.id, one.displayName])), [agents]);
-  const known = useMemo(() => ({ subscriptions: NONE, timers: new Map((timers ?? []).map((timer) => [timer.id, timer.name])) }), [timers]);
+  const known = useWakeNames(true);
   const pages = usePages<Wake>((after) => wakes.list({ agent, status, ...(after ? { after } : {}), limit: 50 }));
   return (
     <div className="page">

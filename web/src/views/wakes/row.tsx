@@ -6,6 +6,7 @@ import { useGet } from "../../api/store";
 import { duration } from "../../format";
 import { Link } from "../../router";
 import { Badge, cx, Json, Shown, Time } from "../../ui";
+import type { WakeNames } from "../shared/woke";
 import { cause, explained, look } from "./words";
 
 function Rest({ wake }: { wake: Wake }) {
@@ -27,7 +28,7 @@ function Rest({ wake }: { wake: Wake }) {
   );
 }
 
-export function WakeRow({ wake, agent, names }: { wake: Wake; agent?: string | undefined; names?: { subscriptions: Map<string, string>; timers: Map<string, string> } }) {
+export function WakeRow({ wake, agent, names }: { wake: Wake; agent?: string | undefined; names?: WakeNames }) {
   const [open, setOpen] = useState(false);
   const { word, tone } = look(wake.status);
   return (

@@ -2,6 +2,8 @@
 // woken for in the last week.
 import { useEffect, useState } from "react";
 import { sentence } from "../../api/client";
+import { journal, type Day } from "../../api/journal";
+import { useGet } from "../../api/store";
 import { waking, type Author, type Made, type Matched, type Source, type Subscription, type SubscriptionDraft, type Token } from "../../api/wakes";
 import { plural } from "../../format";
 import { attempt, Badge, Button, CopyButton, cx, Dialog, Input, say, Select, Skeleton, Switch, TextArea, Time } from "../../ui";
@@ -114,6 +116,7 @@ export function SubscriptionForm({ agent, subscription, onClose }: { agent: stri
   const [error, setError] = useState("");
   const [busy, setBusy] = useState(false);
   const [made, setMade] = useState<Made | null>(null);
+  const home = useGet<Day>(journal.day("today")).data?.zone;
 
   const changes = source === "journal" || source === "agent";
   const keys = tokens.filter((token) => token.class === "semanticKey").map((token) => token.value);
@@ -177,7 +180,7 @@ export function SubscriptionForm({ agent, subscription, onClose }: { agent: stri
         )}
         {source === "webhook" && !subscription && <p className="muted small">It gets an address of its own, shown once after you save.</p>}
         {changes && <Ticks label="By whom" options={(Object.keys(AUTHOR) as Author[]).map((value) => ({ value, word: AUTHOR[value] }))} value={authors} onChange={setAuthors} />}
-        <Switch label="Only at certain hours" checked={!!hours} hint="What comes at other hours waits until then." onChange={(on) => setHours(on ? { from: "07:00", to: "22:00" } : null)} />
+        <Switch label="Only at certain hours" checked={!!hours} hint={`What comes at other hours waits until then.${home ? ` By the clocks of ${hours?.zone ?? home}.` : ""}`} onChange={(on) => setHours(on ? { from: "07:00", to: "22:00" } : null)} />
         {hours && (
           <div className="stack-tight">
             <div className="form-pair"><Input label="From" type="time" value={hours.from} onChange={(event) => setHours({ ...hours, from: event.target.value })} /><Input label="To" type="time" value={hours.to} onChange={(event) => setHours({ ...hours, to: event.target.value })} /></div>

@@ -1,6 +1,8 @@
 // A timer of an agent: simple choices, or the rule itself, and when it would fire next.
 import { useEffect, useState } from "react";
 import { sentence } from "../../api/client";
+import { journal, type Day } from "../../api/journal";
+import { useGet } from "../../api/store";
 import { waking, type Missed, type Occurrence, type Timer } from "../../api/wakes";
 import { attempt, Button, cx, Dialog, Input, say, Select, TextArea } from "../../ui";
 import { DAYS, dayName, draft, inWords, rule, whenOf, wrong, type How, type WeekDay, type When } from "./rrule";
@@ -99,6 +101,7 @@ export function TimerForm({ agent, timer, onClose }: { agent: string; timer: Tim
   const [error, setError] = useState("");
   const [busy, setBusy] = useState(false);
   const next = useNext(when, zone);
+  const home = useGet<Day>(journal.day("today")).data?.zone;
   const problem = wrong(when);
   const save = async (): Promise<void> => {
     setBusy(true);
@@ -144,7 +147,7 @@ export function TimerForm({ agent, timer, onClose }: { agent: string; timer: Tim
           <option value="all">catch up on each time</option>
         </Select>
         <Select label="Clocks of" value={zone} onChange={(event) => setZone(event.target.value)}>
-          <option value="">wherever I am</option>
+          <option value="">where Dormouse runs{home ? ` (${home})` : ""}</option>
           {[...new Set([here(), "UTC", zone].filter(Boolean))].map((one) => <option key={one} value={one}>{one}</option>)}
         </Select>
         <Input label="Name" value={name} maxLength={80} placeholder={inWords(when)} onChange={(event) => setName(event.target.value)} />

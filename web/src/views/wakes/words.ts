@@ -2,6 +2,7 @@
 import type { Author, Source, Subscription, Token, Wake, WakeStatus } from "../../api/wakes";
 import { duration, plural, words } from "../../format";
 import type { Tone } from "../../ui";
+import type { WakeNames } from "../shared/woke";
 
 export const STATUS: Record<WakeStatus, { word: string; tone: Tone }> = {
   queued: { word: "waits", tone: "plain" },
@@ -54,12 +55,8 @@ export function inWords(subscription: Subscription): string {
   ].filter(Boolean).join(", ");
 }
 
-interface Names {
-  subscriptions: Map<string, string>;
-  timers: Map<string, string>;
-}
 /** Why it woke: "because a task changed (you)". */
-export function cause(wake: Wake, names?: Names): string {
+export function cause(wake: Wake, names?: WakeNames): string {
   const details = wake.details ?? {};
   const missed = details["missed"] as { count?: number } | undefined;
   const words_ = typeof details["words"] === "string" && details["words"] ? `: ${details["words"]}` : "";
@@ -74,7 +71,7 @@ export function cause(wake: Wake, names?: Names): string {
       const records = details["records"] as [string, string][] | undefined;
       const what = files?.length ? `${plural(files.length, "file")} changed` : details["event"] ? "a webhook was called"
         : records?.length ? `${records.length === 1 ? `a ${words(String(records[0]?.[0] ?? "record").replace(/([A-Z])/g, " $1").toLowerCase())}` : plural(records.length, "record")} changed` : "something changed";
-      return name ? `${name}: ${what}` : what;
+      return name ? (what === "something changed" ? name : `${name}: ${what}`) : what;
     }
     default: return words(wake.reason);
   }

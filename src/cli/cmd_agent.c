@@ -1,4 +1,5 @@
-/* dormouse agent list, show, pause, resume. What makes and changes agents is in cmd_agent_make.c.
+/* dormouse agent list, show, pause, resume, sleep. What makes and changes agents is in
+ * cmd_agent_make.c.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,6 +16,7 @@
 #include "cli/columns.h"
 #include "cli/commands_int.h"
 #include "cli/decide.h"
+#include "cli/jot.h"
 #include "cli/talk.h"
 #include "cli/term.h"
 
@@ -336,4 +338,80 @@ const struct cli_command cli_cmd_agent_resume = {
     .operands_min = 1,
     .operands_max = 1,
     .run = run_resume,
+};
+
+/* ---- sleep ---- */
+
+/* "2h", "tomorrow 8:00", a time; none: null. */
+static int read_until(struct jot *jot, const char *typed, char ret_text[TIMEFMT_SIZE])
+{
+    int64_t minutes;
+
+    if (jot_minutes(jot, typed, &minutes) == 0) {
+        timefmt_rfc3339(jot->now_ms + minutes * 60000, ret_text);
+        return 0;
+    }
+    err_reset(&jot->err);
+    if (jot_moment(jot, typed, STR_NONE, ret_text) == 0)
+        return 0;
+    err_reset(&jot->err);
+    return err_set(&jot->err, ERR_BAD_REQUEST,
+                   "\"%.60s\" is neither how long nor a moment; write 2h, 22:00, "
+                   "\"tomorrow 8:00\" or none",
+                   typed);
+}
+
+static int write_sleep(struct jot *jot, struct buf *body)
+{
+    const char *typed = cli_operand(jot->args, 1);
+    struct json_writer w = JSON_WRITER(body);
+    char until[TIMEFMT_SIZE];
+
+    json_write_object_begin(&w);
+    json_write_key(&w, "sleepUntil");
+    if (strcmp(typed, "none") == 0)
+        json_write_null(&w);
+    else if (read_until(jot, typed, until) < 0)
+        return -1;
+    else
+        json_write_text(&w, until);
+    json_write_object_end(&w);
+    return 0;
+}
+
+static int run_sleep(const struct cli_args *args)
+{
+    AUTO_BUF path = BUF_INIT(4 * KIB);
+    AUTO_BUF body = BUF_INIT(4 * KIB);
+    AUTO_JSON state = NULL;
+    AUTO_JOT jot;
+    char ago[AGO_SIZE];
+
+    buf_add_text(&path, "/api/v1/agents/");
+    decide_add_segment(&path, cli_operand(args, 0));
+    buf_add_text(&path, "/state");
+    if (jot_open(&jot, args) < 0 || write_sleep(&jot, &body) < 0 ||
+        talk_ask(jot.talk, "PATCH", buf_text(&path), buf_str(&body), &state, &jot.err) < 0)
+        return jot_fail(&jot);
+    if (cli_json(args))
+        cli_print_json(json_object_get(state));
+    else if (member(state, "sleepUntil").n)
+        printf("%.*s sleeps; it ends %s\n", STR_ARG(member(state, "agentId")),
+               ago_text(member(state, "sleepUntil"), jot.now_ms, ago));
+    else
+        printf("%.*s does not sleep\n", STR_ARG(member(state, "agentId")));
+    return CLI_DONE;
+}
+
+const struct cli_command cli_cmd_agent_sleep = {
+    .name = "agent sleep",
+    .operands = "AGENT UNTIL",
+    .summary = "Lets changes and timers not wake an agent until a time",
+    .details = "UNTIL is how long, a moment, or none, which ends a sleep. What comes meanwhile is "
+               "not lost: one wake at the end covers all of it. A person may speak to it.\n\n"
+               "  dormouse agent sleep coach 2h\n"
+               "  dormouse agent sleep coach 'tomorrow 8:00'",
+    .operands_min = 2,
+    .operands_max = 2,
+    .run = run_sleep,
 };

@@ -15,6 +15,7 @@ extern const struct cli_command cli_cmd_agent_import;
 extern const struct cli_command cli_cmd_agent_list;
 extern const struct cli_command cli_cmd_agent_pause;
 extern const struct cli_command cli_cmd_agent_resume;
+extern const struct cli_command cli_cmd_agent_sleep;
 extern const struct cli_command cli_cmd_agent_set;
 extern const struct cli_command cli_cmd_agent_show;
 extern const struct cli_command cli_cmd_answer;

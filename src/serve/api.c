@@ -109,6 +109,12 @@ static const struct serve_route table[] = {
          .summary = "Pauses an agent: it starts no runs."),
     POST("/api/v1/agents/{id}/resume", api_agents_resume, SMALL, .gives = "Agent",
          .summary = "Ends a pause."),
+    GET("/api/v1/agents/{id}/state", api_state_get, .gives = "AgentState",
+        .summary = "How long an agent sleeps, how often it failed in a row, and its slots."),
+    PATCH("/api/v1/agents/{id}/state", api_state_change, SMALL, .takes = "AgentStateChange",
+          .gives = "AgentState",
+          .summary = "Changes what is given; null takes a value away: sleepUntil null ends a "
+                     "sleep."),
     GET("/api/v1/agents/{id}/tools", api_agents_tools, .gives = "ToolList",
         .summary = "All tools, and which of them the agent has."),
     GET("/api/v1/tools", api_tools_list, .gives = "ToolList", .summary = "The tools there are."),

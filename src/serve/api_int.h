@@ -237,6 +237,8 @@ void api_skills_file(struct serve_request *request);
 void api_subscriptions_of_agent(struct serve_request *request);
 void api_subscriptions_list(struct serve_request *request);
 void api_subscriptions_get(struct serve_request *request);
+void api_state_get(struct serve_request *request);
+void api_state_change(struct serve_request *request);
 void api_subscriptions_add(struct serve_request *request);
 void api_subscriptions_change(struct serve_request *request);
 void api_subscriptions_remove(struct serve_request *request);

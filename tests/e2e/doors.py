@@ -20,9 +20,9 @@ def ended(box, count=1):
     return eventually(all_ended, f"{count} wakes have ended")
 
 
-def until_wake(stream, kind):
+def until_run(stream, kind):
     while True:
-        event = stream.until("wake")
+        event = stream.until("run")
         if event["kind"] == kind:
             return event
 
@@ -35,10 +35,11 @@ def the_feed_tells_of_wakes_reports_and_the_journal(box):
     box.run("journal", "note", "add", "slept well")
     stream.until("journal")
     box.run("wake", "strategist")
-    begun = until_wake(stream, "init")
+    stream.until("wake")
+    begun = until_run(stream, "init")
     expect_eq(begun["agentId"], "strategist")
     stream.until("report")
-    expect_eq(until_wake(stream, "done")["runId"], begun["runId"])
+    expect_eq(until_run(stream, "done")["runId"], begun["runId"])
     box.run("subscribe", "strategist", "--key", "NOTE")
     expect_eq(stream.until("subscription")["agentId"], "strategist")
     daemon.stop()
@@ -73,6 +74,56 @@ def whose_a_conversation_is_must_be_said(box):
         expect_in("does not say whose conversation it is", err)
     _, err = box.run("threads", "show", "planner:run:abc", code=1)
     expect("does not say" not in err, err)
+    daemon.stop()
+
+
+@test
+def a_person_lets_an_agent_sleep_and_sees_its_state(box):
+    daemon = box.serve()
+    box.run("agent", "create", "Listener", "--tools", "none", "--categories", "all", "--mode", "autonomous")
+    box.run("subscribe", "listener", "--key", "NOTE")
+    out, _ = box.run("agent", "sleep", "listener", "2h")
+    expect_eq(out, "listener sleeps; it ends in 2 h\n")
+    expect_in("sleeps until  in 2 h", box.run("agent", "show", "listener")[0])
+    box.run("journal", "note", "add", "quiet, please")
+
+    def skipped():
+        return [one for one in wakes(box) if one["status"] == "skipped_sleeping"]
+
+    wake, = eventually(skipped, "it sleeps on")
+    expect_in("sleep", wake["why"])
+    end, = [one for one in wakes(box) if one["status"] == "queued"]  # one wake covers what it missed
+    expect_eq(end["reason"], "recoveryCatchup")
+    expect_eq(end["notBefore"], daemon.ask("GET", "/agents/listener/state")["sleepUntil"])
+    expect_eq(box.run("agent", "sleep", "listener", "none")[0], "listener does not sleep\n")
+    expect("sleepUntil" not in daemon.ask("GET", "/agents/listener/state"), "it sleeps")
+    for words, part in (("x y z", "neither how long nor a moment"), ("2020-01-01T00:00:00Z", "lies in the past")):
+        expect_in(part, box.run("agent", "sleep", "listener", words, code=1)[1])
+    daemon.stop()
+
+
+@test
+def slots_are_set_checked_and_survive(box):
+    daemon = box.serve()
+    path = "/agents/planner/state"
+    expect_eq(daemon.ask("GET", path)["consecutiveFailureCount"], 0)
+    wanted = {"primaryGoal": "A calm week", "activeTaskId": "t-1", "openLoopIds": ["a", "b"],
+              "preferenceByKey": {"tone": "terse"}}
+    state = daemon.ask("PATCH", path, wanted)
+    expect_eq({key: state[key] for key in wanted}, wanted)
+    daemon.kill()
+    daemon = box.serve()
+    expect_eq({key: daemon.ask("GET", path)[key] for key in wanted}, wanted)
+    expect_in("goal          A calm week", box.run("agent", "show", "planner")[0])
+    state = daemon.ask("PATCH", path, {"primaryGoal": None, "openLoopIds": None, "preferenceByKey": None})
+    expect_eq((state.get("primaryGoal"), state["activeTaskId"], state["openLoopIds"], state["preferenceByKey"]),
+              (None, "t-1", [], {}))
+    for body, status in (({"primaryGoal": 7}, 422), ({"primaryGoal": "x" * 2001}, 400), ({"openLoopIds": "a"}, 400),
+                         ({"openLoopIds": [1]}, 400), ({"preferenceByKey": {"a": 1}}, 400), ({"lastWakeAt": "x"}, 422),
+                         ({"sleepUntil": "soon"}, 422), ({"sleepUntil": 5}, 422), ({"extension": {}}, 422)):
+        daemon.ask("PATCH", path, body, status=status)
+    expect_eq(daemon.ask("GET", path), state)
+    daemon.ask("GET", "/agents/nobody/state", status=404)
     daemon.stop()
 
 

@@ -477,6 +477,23 @@ def time_is_mended_at_the_terminal(box):
 
 
 @test
+def yesterday_is_a_day(box):
+    run = box.run
+    run("journal", "task", "add", "Fence")
+    run("journal", "time", "log", "fence", "--from", "9:00", "--to", "10:00", "--day", "yesterday")
+    run("journal", "time", "log", "fence", "--from", "yesterday 11:00", "--to", "Yesterday at 11:30")
+    run("journal", "note", "add", "slept well", "--at", "yesterday 7:30")
+    expect_in("90 min in all", run("journal", "time", "list", "--from", "yesterday", "--to", "yesterday")[0]
+              .replace("1 h 30 min", "90 min"))
+    expect_in("yesterday", run("journal", "plan", "yesterday")[0])
+    expect_in("09:00-10:00  Fence", run("journal", "plan", "yesterday")[0])
+    for words in ("yesterdays", "yesterday 25:00", "yesterday afternoon"):
+        expect_in("is no moment", run("journal", "note", "add", "x", "--at", words, code=1)[1])
+    run("journal", "plan", "pin", "yesterday", "fence")
+    expect_in("pinned\n  [ ] Fence", run("journal", "plan", "yesterday")[0])
+
+
+@test
 def recordings_are_kept_at_the_terminal(box):
     run = box.run
     expect_in("No recordings", run("journal", "audio", "list")[0])
@@ -498,23 +515,6 @@ def recordings_are_kept_at_the_terminal(box):
     expect_eq(len(run("journal", "audio", "list", "--json")[0].splitlines()), 1)
     note = json.loads(run("journal", "note", "add", "x", "--json")[0])
     expect_in("has no file", run("journal", "audio", "save", note["id"], box.path("x"), code=1)[1])
-
-
-@test
-def yesterday_is_a_day(box):
-    run = box.run
-    run("journal", "task", "add", "Fence")
-    run("journal", "time", "log", "fence", "--from", "9:00", "--to", "10:00", "--day", "yesterday")
-    run("journal", "time", "log", "fence", "--from", "yesterday 11:00", "--to", "Yesterday at 11:30")
-    run("journal", "note", "add", "slept well", "--at", "yesterday 7:30")
-    expect_in("90 min in all", run("journal", "time", "list", "--from", "yesterday", "--to", "yesterday")[0]
-              .replace("1 h 30 min", "90 min"))
-    expect_in("yesterday", run("journal", "plan", "yesterday")[0])
-    expect_in("09:00-10:00  Fence", run("journal", "plan", "yesterday")[0])
-    for words in ("yesterdays", "yesterday 25:00", "yesterday afternoon"):
-        expect_in("is no moment", run("journal", "note", "add", "x", "--at", words, code=1)[1])
-    run("journal", "plan", "pin", "yesterday", "fence")
-    expect_in("pinned\n  [ ] Fence", run("journal", "plan", "yesterday")[0])
 
 
 @test

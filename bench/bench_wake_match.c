@@ -143,7 +143,7 @@ static double round_us(struct bench *b, int group, bool judge, struct arena *are
     /* The reader works in the unit that stores the wakes. */
     must(domain_begin(b->domain, &err), &err, "begin");
     begin = clock_mono_ns(clock_system());
-    must(subscription_match(b->domain, batch, 4, arena, &list, &count, &err), &err, "match");
+    must(subscription_match(b->domain, batch, 4, 0, 0, arena, &list, &count, &err), &err, "match");
     for (size_t i = 0; judge && i < count; i++) {
         AUTO(predicate) predicate = NULL;
 

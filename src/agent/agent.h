@@ -163,6 +163,8 @@ struct agent_status {
     int64_t last_run_at;  /* 0: never */
     int64_t tokens_today; /* of runs that began since day_ms */
     int64_t runs_open;
+    int64_t sessions_open; /* conversations that a person has with it */
+    int64_t session_until; /* when the last of them ends without a word; 0: none is open */
 };
 struct agent_status_filter {
     struct str id; /* one; empty: all */

@@ -22,10 +22,11 @@
     X(ACTION_REF, "action_ref", true) /* result -> the act that it answers */                      \
     X(SUMMARY_START, "summary_start", true)                                                        \
     X(SUMMARY_END, "summary_end", true)                                                            \
-    X(TOOL_EFFECT, "tool_effect", false)     /* act -> record that it changed */                   \
+    X(TOOL_EFFECT, "tool_effect", false)     /* result of an act -> record that it changed */      \
     X(REPORT_SOURCE, "report_source", false) /* report -> message or record it rests on */         \
     X(AGENT_PARENT, "agent_parent", false)   /* agent -> the one that made it */                   \
-    X(THREAD_SOURCE, "thread_source", false) /* conversation -> what began it */
+    X(THREAD_SOURCE, "thread_source", false) /* conversation -> what began it */                   \
+    X(TIMER_THREAD, "timer_thread", false)   /* alarm -> conversation in which it rings */
 
 enum agent_relation {
     AGENT_RELATION_NONE = 0,
@@ -64,6 +65,16 @@ int agent_links_from(struct domain *domain, enum agent_relation relation, struct
 int agent_links_to(struct domain *domain, enum agent_relation relation, struct str to_id, int limit,
                    struct arena *arena, struct agent_link **ret_links, size_t *ret_count,
                    struct err *err);
+
+/* Whether an id can stand at an end of a link: 1 to 200 bytes on one line. */
+bool agent_link_id_valid(struct str id);
+/* Rows that begin at results of this agent's acts, then those that begin at its reports; each the
+ * newest first, at most limit. */
+int agent_links_made(struct domain *domain, int64_t agent_n, int limit, struct arena *arena,
+                     struct agent_link **ret_links, size_t *ret_count, struct err *err);
+/* Rows of any relation that end there, the newest of each relation first. */
+int agent_links_at(struct domain *domain, struct str to_id, int limit, struct arena *arena,
+                   struct agent_link **ret_links, size_t *ret_count, struct err *err);
 
 /* All links that begin at an agent or a message, columns and rows alike; those of columns have no
  * id. not_found. */

@@ -41,6 +41,11 @@ static int check_end(const char *what, struct str id, struct err *err)
     return token_check(&token, err) < 0 ? err_wrap(err, "a link's %s", what) : 0;
 }
 
+bool agent_link_id_valid(struct str id)
+{
+    return check_end("end", id, NULL) == 0;
+}
+
 static int check_metadata(struct str metadata, struct err *err)
 {
     AUTO_JSON doc = NULL;
@@ -197,6 +202,11 @@ static int read_rows(struct stmt *q, struct links *links, struct err *err)
     return r;
 }
 
+static int bounded(int limit)
+{
+    return limit < 1 ? 1 : limit > AGENT_LINKS_MAX ? AGENT_LINKS_MAX : limit;
+}
+
 static int list(struct domain *domain, struct sql sql, enum agent_relation relation, struct str end,
                 int limit, struct links *links, struct err *err)
 {
@@ -206,7 +216,7 @@ static int list(struct domain *domain, struct sql sql, enum agent_relation relat
         return -1;
     stmt_bind_text(q, relations[relation].name);
     stmt_bind_str(q, end);
-    stmt_bind_i64(q, limit < 1 ? 1 : limit > AGENT_LINKS_MAX ? AGENT_LINKS_MAX : limit);
+    stmt_bind_i64(q, bounded(limit));
     return read_rows(q, links, err);
 }
 
@@ -232,16 +242,74 @@ int agent_links_from(struct domain *domain, enum agent_relation relation, struct
     return 0;
 }
 
+static int rows_to(struct domain *domain, enum agent_relation relation, struct str to_id, int limit,
+                   struct links *links, struct err *err)
+{
+    return list(domain,
+                SQL(LINK_SELECT "WHERE type = ? AND to_id = ? AND hidden = 0"
+                                " ORDER BY created_at DESC, id LIMIT ?"),
+                relation, to_id, limit, links, err);
+}
+
 int agent_links_to(struct domain *domain, enum agent_relation relation, struct str to_id, int limit,
                    struct arena *arena, struct agent_link **ret_links, size_t *ret_count,
                    struct err *err)
 {
     struct links links = { .arena = arena };
 
-    if (list(domain,
-             SQL(LINK_SELECT "WHERE type = ? AND to_id = ? AND hidden = 0"
-                             " ORDER BY created_at DESC, id LIMIT ?"),
-             relation, to_id, limit, &links, err) < 0)
+    if (rows_to(domain, relation, to_id, limit, &links, err) < 0)
+        return -1;
+    *ret_links = links.at;
+    *ret_count = links.n;
+    return 0;
+}
+
+int agent_links_at(struct domain *domain, struct str to_id, int limit, struct arena *arena,
+                   struct agent_link **ret_links, size_t *ret_count, struct err *err)
+{
+    struct links links = { .arena = arena };
+
+    for (size_t i = 1; i < ARRAY_LEN(relations); i++)
+        if (!relations[i].column &&
+            rows_to(domain, (enum agent_relation)i, to_id, limit, &links, err) < 0)
+            return -1;
+    *ret_links = links.at;
+    *ret_count = links.n;
+    return 0;
+}
+
+static int made(struct domain *domain, struct sql sql, int64_t agent_n, int limit,
+                struct links *links, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain), sql, &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, agent_n);
+    stmt_bind_i64(q, bounded(limit));
+    return read_rows(q, links, err);
+}
+
+#define MADE_SELECT                                                                                \
+    "SELECT l.id, l.type, l.from_id, l.to_id, l.metadata, l.hidden, l.created_at FROM "
+
+/* By way of the messages and reports, which are found by their agent. */
+int agent_links_made(struct domain *domain, int64_t agent_n, int limit, struct arena *arena,
+                     struct agent_link **ret_links, size_t *ret_count, struct err *err)
+{
+    struct links links = { .arena = arena };
+
+    if (made(domain,
+             SQL(MADE_SELECT "agent_messages AS m JOIN agent_links AS l ON l.type = 'tool_effect'"
+                             " AND l.from_id = m.id AND l.hidden = 0 WHERE m.agent_n = ?"
+                             " AND m.changed_entity_ids IS NOT NULL"
+                             " ORDER BY m.created_at DESC, m.n DESC, l.to_id LIMIT ?"),
+             agent_n, limit, &links, err) < 0 ||
+        made(domain,
+             SQL(MADE_SELECT "agent_reports AS r JOIN agent_links AS l ON l.type = 'report_source'"
+                             " AND l.from_id = r.id AND l.hidden = 0 WHERE r.agent_n = ?"
+                             " ORDER BY r.n DESC, l.to_id LIMIT ?"),
+             agent_n, limit, &links, err) < 0)
         return -1;
     *ret_links = links.at;
     *ret_count = links.n;

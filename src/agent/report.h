@@ -36,8 +36,9 @@ struct report {
 #define REPORT_LOCATOR_MAX 2000 /* bytes */
 int report_scope_check(struct str scope, struct err *err);
 
-/* Inside a unit: stores it and moves the head; adds AGENT_REPORT to batch (may be NULL). The same
- * id again changes nothing (0); 1 stored. agent_destroyed; bad_request says which member. */
+/* Inside a unit: stores it, moves the head and links it to the records and agents that its sources
+ * name (report_source); adds AGENT_REPORT to batch (may be NULL). The same id again changes nothing
+ * (0); 1 stored. agent_destroyed; bad_request says which member. */
 int report_put(struct domain *domain, struct change *change, const struct report *report,
                struct change_batch *batch, struct err *err);
 /* The head's: 1 found, 0 none. */

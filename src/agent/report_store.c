@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "agent/link.h"
 #include "agent/report_int.h"
 #include "base/json.h"
 #include "base/json_write.h"
@@ -152,6 +153,33 @@ static int add_source(struct domain *domain, struct change *change, const struct
     return stmt_run(q, err);
 }
 
+/* What can be followed from here: a record or something an agent made. A claim's source that is
+ * cited twice is one link. */
+static int link_source(struct domain *domain, struct change *change, const struct report *report,
+                       const struct agent *agent, const struct report_source *source,
+                       struct err *err)
+{
+    AUTO_BUF metadata = BUF_INIT(KIB);
+    struct json_writer w = JSON_WRITER(&metadata);
+    struct agent_link link = { .relation = AGENT_LINK_REPORT_SOURCE,
+                               .from_id = report->id,
+                               .to_id = source->source_id };
+
+    if ((!str_is(source->source_type, "journal") && !str_is(source->source_type, "agent")) ||
+        !agent_link_id_valid(source->source_id))
+        return 0;
+    json_write_object_begin(&w);
+    json_write_key(&w, "agentId");
+    json_write_text(&w, agent->id);
+    json_write_key(&w, "scope");
+    json_write_str(&w, report->scope);
+    json_write_key(&w, "sourceType");
+    json_write_str(&w, source->source_type);
+    json_write_object_end(&w);
+    link.metadata = buf_str(&metadata);
+    return agent_link_add(domain, change, &link, NULL, report->created_at, err);
+}
+
 static int write_all(struct domain *domain, struct change *change, const struct report *report,
                      const struct agent *agent, struct change_batch *batch, struct arena *arena,
                      struct err *err)
@@ -163,7 +191,8 @@ static int write_all(struct domain *domain, struct change *change, const struct 
     if (r != 1)
         return r;
     for (size_t i = 0; i < report->source_count; i++)
-        if (add_source(domain, change, report, i, arena, err) < 0)
+        if (add_source(domain, change, report, i, arena, err) < 0 ||
+            link_source(domain, change, report, agent, &report->sources[i], err) < 0)
             return -1;
     head_counter = change_next(change);
     if (move_head(domain, change, report, head_id, head_counter, arena, err) < 0)

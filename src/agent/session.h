@@ -1,6 +1,7 @@
-/* Sessions: a person speaks with an agent. A session ends after the agent's session_ttl_ms without
- * a word, when the person closes it, or when the agent is destroyed; then the agent is again what
- * its mode says. Speaking in one that ended opens it again.
+/* Sessions: a person speaks with an agent. A session is named as its conversation is
+ * (AGENT:session:NAME), so two agents may have one of the same name. It ends after the agent's
+ * session_ttl_ms without a word, when the person closes it, or when the agent is destroyed; then
+ * the agent is again what its mode says. Speaking in one that ended opens it again.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -24,7 +25,7 @@ struct session {
     enum session_why why;
 };
 
-#define SESSION_ID_MAX 200 /* bytes */
+#define SESSION_ID_MAX 400 /* bytes */
 
 /* Inside a unit: somebody speaks in it; made when absent. It now expires after the agent's
  * session_ttl_ms. 1 it is new or open again, 0 it was open. agent_destroyed; conflict when it is

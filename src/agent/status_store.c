@@ -26,7 +26,8 @@ const char *agent_word_name(enum agent_word word)
     " a.template, a.auto_approve_memory, a.created_at, a.updated_at, a.destroyed_at,"              \
     " a.session_ttl_ms, a.profile, a.config_schema_version, a.extension,"                          \
     " p.pending, p.pending_since, p.pending_title, o.open_runs, o.open_since, r.status AS status," \
-    " r.created_at AS run_at, r.ended_at, r.error_code, r.error_message, d.tokens"                 \
+    " r.created_at AS run_at, r.ended_at, r.error_code, r.error_message, d.tokens,"                \
+    " s.sessions, s.session_until"                                                                 \
     " FROM agents AS a"                                                                            \
     " LEFT JOIN (SELECT agent_n, count(*) AS pending, min(created_at) AS pending_since,"           \
     " min(title) AS pending_title FROM inbox WHERE state = 'pending' GROUP BY agent_n) AS p"       \
@@ -35,7 +36,9 @@ const char *agent_word_name(enum agent_word word)
     " WHERE ended_at IS NULL GROUP BY agent_n) AS o ON o.agent_n = a.n"                            \
     " LEFT JOIN runs AS r ON r.n = (SELECT max(n) FROM runs WHERE agent_n = a.n)"                  \
     " LEFT JOIN (SELECT agent_n, sum(input_tokens + output_tokens) AS tokens FROM runs"            \
-    " WHERE created_at >= ? GROUP BY agent_n) AS d ON d.agent_n = a.n "
+    " WHERE created_at >= ? GROUP BY agent_n) AS d ON d.agent_n = a.n"                             \
+    " LEFT JOIN (SELECT agent_n, count(*) AS sessions, max(expires_at) AS session_until"           \
+    " FROM sessions WHERE closed_at IS NULL GROUP BY agent_n) AS s ON s.agent_n = a.n "
 
 static const char *text_in(struct stmt *q, const char *column, struct arena *arena)
 {
@@ -94,6 +97,8 @@ static void read_status(struct stmt *q, struct arena *arena, struct agent_status
     ret_status->runs_open = stmt_i64(q, "open_runs");
     ret_status->last_run_at = stmt_i64(q, "run_at");
     ret_status->tokens_today = stmt_i64(q, "tokens");
+    ret_status->sessions_open = stmt_i64(q, "sessions");
+    ret_status->session_until = stmt_i64(q, "session_until");
     find_word(q, arena, ret_status);
 }
 

@@ -27,7 +27,7 @@ char *buf_reserve(struct buf *buf, size_t n)
     }
     need = buf->n + n + 1;
     if (need > buf->cap) {
-        size_t cap = buf->cap ? buf->cap : 64;
+        size_t cap = buf->cap ? buf->cap : 128;
 
         while (cap < need)
             cap += cap / 2 + 1;
@@ -73,21 +73,46 @@ int buf_add_char(struct buf *buf, char c)
     return buf_add(buf, &c, 1);
 }
 
+int buf_add_u64(struct buf *buf, uint64_t value)
+{
+    char digits[20];
+    size_t at = sizeof(digits);
+
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while (value /= 10);
+    return buf_add(buf, digits + at, sizeof(digits) - at);
+}
+
+int buf_add_i64(struct buf *buf, int64_t value)
+{
+    if (value >= 0)
+        return buf_add_u64(buf, (uint64_t)value);
+    buf_add_char(buf, '-');
+    return buf_add_u64(buf, -(uint64_t)value);
+}
+
+/* Mostly there is room already, so it is written at once; else its length is known then. */
 int buf_vprintf(struct buf *buf, const char *fmt, va_list args)
 {
+    size_t room = buf->full ? 0 : buf->cap - buf->n;
     va_list again;
     char *end;
     int n;
 
     va_copy(again, args);
-    n = vsnprintf(NULL, 0, fmt, again);
+    n = vsnprintf(room ? buf->p + buf->n : NULL, room, fmt, again);
     va_end(again);
     if (n < 0)
         BUG("bad format \"%s\"", fmt);
-    end = buf_reserve(buf, (size_t)n);
-    if (!end)
-        return -1;
-    vsnprintf(end, (size_t)n + 1, fmt, args);
+    if ((size_t)n >= room) {
+        if (room)
+            buf->p[buf->n] = '\0';
+        end = buf_reserve(buf, (size_t)n);
+        if (!end)
+            return -1;
+        vsnprintf(end, (size_t)n + 1, fmt, args);
+    }
     buf_grown(buf, (size_t)n);
     return 0;
 }

@@ -1,34 +1,36 @@
-/* Hashes by OpenSSL's EVP interface.
+/* Hashes by OpenSSL.
  *
- * The algorithm objects are fetched once: a fetch by name searches the providers and costs more
- * than the hash of a short text.
+ * SHA-256 is called directly. Its EVP interface allocates for each hash, and what is hashed here is
+ * mostly short: links of a run's log, ids. The functions are those that EVP calls in the end; that
+ * OpenSSL 3 calls them deprecated is to make way for providers, which nobody wants here.
+ *
+ * HMAC, which is rare, goes by EVP. Its algorithm object is fetched once: a fetch by name searches
+ * the providers and costs more than the hash of a short text.
  *
  * SPDX-License-Identifier: MIT
  */
+#define OPENSSL_SUPPRESS_DEPRECATED
+
 #include "base/hash.h"
 
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/params.h>
+#include <openssl/sha.h>
 #include <pthread.h>
 
 #include "base/alloc.h"
 
 static pthread_once_t crypto_once = PTHREAD_ONCE_INIT;
-static EVP_MD *md_sha256;
 static EVP_MAC *mac_hmac;
-static pthread_key_t spare_key;
-
-static void drop_spare(void *unused);
 
 static void crypto_start(void)
 {
     OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS, NULL);
-    md_sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
     mac_hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
-    if (!md_sha256 || !mac_hmac || pthread_key_create(&spare_key, drop_spare) != 0)
-        BUG("libcrypto offers no SHA-256");
+    if (!mac_hmac)
+        BUG("libcrypto offers no HMAC");
 }
 
 static void must(int ok)
@@ -37,46 +39,27 @@ static void must(int ok)
         BUG("libcrypto failed to hash");
 }
 
-/* A context is dearer than what is hashed with it, mostly: each thread keeps one. */
-static _Thread_local EVP_MD_CTX *spare;
+_Static_assert(sizeof(SHA256_CTX) <= sizeof(struct sha256), "a hash under way has room");
 
-static void drop_spare(void *unused)
+static SHA256_CTX *ctx_of(struct sha256 *hash)
 {
-    (void)unused;
-    EVP_MD_CTX_free(spare);
-    spare = NULL;
+    return (SHA256_CTX *)hash->state;
 }
 
 void sha256_init(struct sha256 *hash)
 {
-    pthread_once(&crypto_once, crypto_start);
-    hash->ctx = spare ? spare : EVP_MD_CTX_new();
-    spare = NULL;
-    must(hash->ctx && EVP_DigestInit_ex2(hash->ctx, md_sha256, NULL));
+    must(SHA256_Init(ctx_of(hash)));
 }
 
 void sha256_add(struct sha256 *hash, struct str bytes)
 {
     if (bytes.n)
-        must(EVP_DigestUpdate(hash->ctx, bytes.p, bytes.n));
+        must(SHA256_Update(ctx_of(hash), bytes.p, bytes.n));
 }
 
 void sha256_finish(struct sha256 *hash, uint8_t ret_digest[SHA256_BYTES])
 {
-    must(EVP_DigestFinal_ex(hash->ctx, ret_digest, NULL));
-    sha256_release(hash);
-}
-
-void sha256_release(struct sha256 *hash)
-{
-    if (hash->ctx && !spare) {
-        spare = hash->ctx;
-        pthread_setspecific(spare_key,
-                            hash); /* anything but NULL: drop_spare() at the thread's end */
-    } else {
-        EVP_MD_CTX_free(hash->ctx);
-    }
-    hash->ctx = NULL;
+    must(SHA256_Final(ret_digest, ctx_of(hash)));
 }
 
 void sha256_of(struct str bytes, uint8_t ret_digest[SHA256_BYTES])

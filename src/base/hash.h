@@ -1,7 +1,7 @@
 /* SHA-256, HMAC-SHA-256, hexadecimal and comparison of secrets.
  *
- * libcrypto does the arithmetic. It is started at the first hash, without its configuration
- * file, so a process that hashes nothing pays nothing. That libcrypto lacks SHA-256 or memory is
+ * libcrypto does the arithmetic. It is started at the first HMAC, without its configuration
+ * file, so a process that needs none pays nothing. That libcrypto lacks an algorithm or memory is
  * a crash (see alloc.h), so none of these can fail.
  *
  * SPDX-License-Identifier: MIT
@@ -22,16 +22,13 @@ void sha256_of(struct str bytes, uint8_t ret_digest[SHA256_BYTES]);
 /* As ids and content hashes are written: lower-case hex, NUL-terminated. */
 void sha256_text(struct str bytes, char ret_text[SHA256_TEXT_SIZE]);
 
-/* In pieces: init, add any number of times, then finish or release. */
+/* In pieces: init, add any number of times, then finish. Holds nothing that must be given back. */
 struct sha256 {
-    void *ctx;
+    uint32_t state[28];
 };
 void sha256_init(struct sha256 *hash);
 void sha256_add(struct sha256 *hash, struct str bytes);
-/* Releases, too. */
 void sha256_finish(struct sha256 *hash, uint8_t ret_digest[SHA256_BYTES]);
-/* For a hash that is not finished; does nothing after finish. */
-void sha256_release(struct sha256 *hash);
 
 void hmac_sha256(struct str key, struct str message, uint8_t ret_mac[SHA256_BYTES]);
 

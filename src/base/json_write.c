@@ -100,31 +100,68 @@ static bool is_plain(char c)
     return c >= 0x20 && c != '"' && c != '\\' && (unsigned char)c < 0x80;
 }
 
+#define EACH_BYTE(c) (UINT64_C(0x0101010101010101) * (unsigned char)(c))
+
+/* The same of eight at once: no highest bit set, and none borrowed by taking 0x20 away, nor by
+ * taking 1 from what is zero where there is a quote or a backslash. */
+static bool eight_plain(const char *p)
+{
+    uint64_t all, quote, backslash;
+
+    memcpy(&all, p, sizeof(all));
+    quote = (all ^ EACH_BYTE('"')) - EACH_BYTE(1);
+    backslash = (all ^ EACH_BYTE('\\')) - EACH_BYTE(1);
+    return !((all | (all - EACH_BYTE(0x20)) | quote | backslash) & EACH_BYTE(0x80));
+}
+
+static size_t plain_bytes(struct str text)
+{
+    size_t n = 0;
+
+    while (text.n - n >= 8 && eight_plain(text.p + n))
+        n += 8;
+    while (n < text.n && is_plain(text.p[n]))
+        n++;
+    return n;
+}
+
+static void quote_plain(struct buf *out, struct str text)
+{
+    char *p = buf_reserve(out, text.n + 2);
+
+    if (!p)
+        return;
+    *p++ = '"';
+    memcpy(p, text.p, text.n);
+    p[text.n] = '"';
+    buf_grown(out, text.n + 2);
+}
+
 void json_quote(struct buf *out, struct str text)
 {
+    size_t n = plain_bytes(text);
     const char *plain = text.p;
-    struct str rest = text;
+    struct str rest = str_skip(text, n);
 
+    if (n > 0 && n == text.n) {
+        quote_plain(out, text);
+        return;
+    }
     buf_add_char(out, '"');
     while (rest.n > 0) {
         const char *at = rest.p;
         uint32_t code = 0;
-        bool valid;
+        bool valid = utf8_decode(&rest, &code) == 0;
 
-        if (is_plain(*at)) {
-            rest.p++;
-            rest.n--;
-            continue;
+        if (!valid || code < 0x20 || code == '"' || code == '\\') {
+            buf_add(out, plain, (size_t)(at - plain));
+            if (valid)
+                add_escape(out, (unsigned char)code);
+            else
+                buf_add_utf8(out, UTF8_REPLACEMENT);
+            plain = rest.p;
         }
-        valid = utf8_decode(&rest, &code) == 0;
-        if (valid && code >= 0x20 && code != '"' && code != '\\')
-            continue;
-        buf_add(out, plain, (size_t)(at - plain));
-        if (valid)
-            add_escape(out, (unsigned char)code);
-        else
-            buf_add_utf8(out, UTF8_REPLACEMENT);
-        plain = rest.p;
+        rest = str_skip(rest, plain_bytes(rest));
     }
     buf_add(out, plain, (size_t)(rest.p - plain));
     buf_add_char(out, '"');
@@ -158,13 +195,13 @@ void json_write_text(struct json_writer *w, const char *text)
 void json_write_i64(struct json_writer *w, int64_t value)
 {
     before_value(w);
-    buf_printf(w->out, "%lld", (long long)value);
+    buf_add_i64(w->out, value);
 }
 
 void json_write_u64(struct json_writer *w, uint64_t value)
 {
     before_value(w);
-    buf_printf(w->out, "%llu", (unsigned long long)value);
+    buf_add_u64(w->out, value);
 }
 
 void json_write_double(struct json_writer *w, double value)

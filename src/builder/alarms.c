@@ -66,8 +66,8 @@ int builder_add_alarms(struct builder *builder, const struct template *from,
 /* ---- categories ---- */
 
 /* All of them: there are tens, not thousands. */
-static int list_categories(struct builder *builder, struct arena *arena, struct record **ret_list,
-                           size_t *ret_count, struct err *err)
+int builder_categories(struct builder *builder, struct arena *arena, struct record **ret_list,
+                       size_t *ret_count, struct err *err)
 {
     const struct record_filter filter = { .type = RECORD_CATEGORY, .limit = 1000 };
     bool more;
@@ -102,7 +102,7 @@ int builder_category_ids(struct builder *builder, struct str given, struct arena
     *ret_ids = given.n ? arena_copy(arena, given.p, given.n) : "";
     if (json_parse(given, &list, NULL) < 0 || !json_object_is_type(list, json_type_array))
         return 0; /* it is refused with its reason where agents are checked */
-    if (list_categories(builder, arena, &all, &n, err) < 0)
+    if (builder_categories(builder, arena, &all, &n, err) < 0)
         return -1;
     json_write_array_begin(&w);
     for (size_t i = 0; i < json_object_array_length(list); i++) {
@@ -121,9 +121,58 @@ int builder_category_ids(struct builder *builder, struct str given, struct arena
     return 0;
 }
 
+int builder_categories_known(struct builder *builder, struct str given, struct arena *arena,
+                             struct err *err)
+{
+    AUTO_BUF names = BUF_INIT(1024);
+    AUTO_JSON list = NULL;
+    struct record *all;
+    size_t n;
+
+    if (!given.n || !builder->config.journal)
+        return 0;
+    if (json_parse(given, &list, err) < 0 || builder_categories(builder, arena, &all, &n, err) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&names, "%s%.*s", i ? ", " : "", STR_ARG(record_str(&all[i], "name")));
+    for (size_t i = 0; i < json_object_array_length(list); i++) {
+        struct str name = json_str(json_object_array_get_idx(list, i));
+
+        if (!str_is(name, "*") && !find_category(all, n, name))
+            return err_set(err, ERR_BAD_REQUEST, "there is no category \"%.*s\"; there are: %s%s",
+                           STR_ARG(utf8_truncate(name, 80)), n ? buf_text(&names) : "none",
+                           names.full ? ", ..." : "");
+    }
+    return 0;
+}
+
+int builder_category_names(struct builder *builder, const char *ids, struct arena *arena,
+                           const char **ret_names, struct err *err)
+{
+    AUTO_BUF out = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&out);
+    AUTO_JSON list = NULL;
+    struct record *all;
+    size_t n;
+
+    if (json_parse(str_from(ids ? ids : "[]"), &list, err) < 0 ||
+        builder_categories(builder, arena, &all, &n, err) < 0)
+        return -1;
+    json_write_array_begin(&w);
+    for (size_t i = 0; i < json_object_array_length(list); i++) {
+        struct str id = json_str(json_object_array_get_idx(list, i));
+        const struct record *found = find_category(all, n, id);
+
+        json_write_str(&w, found ? record_str(found, "name") : id);
+    }
+    json_write_array_end(&w);
+    *ret_names = arena_text(arena, buf_text(&out));
+    return 0;
+}
+
 /* ---- advice ---- */
 
-static void warn(struct builder_warnings *warnings, const char *text)
+void builder_warn(struct builder_warnings *warnings, const char *text)
 {
     if (warnings->n < BUILDER_WARNINGS_MAX)
         warnings->text[warnings->n++] = text;
@@ -155,14 +204,14 @@ static int advise_absent(struct builder *builder, struct json_object *list, stru
 
     if (!builder->config.journal)
         return 0;
-    if (list_categories(builder, arena, &all, &n, err) < 0)
+    if (builder_categories(builder, arena, &all, &n, err) < 0)
         return -1;
     for (size_t i = 0; i < json_object_array_length(list); i++) {
         struct str id = json_str(json_object_array_get_idx(list, i));
 
         if (!str_is(id, "*") && !find_category(all, n, id))
-            warn(warnings, arena_printf(arena, "There is no category \"%.*s\" yet.",
-                                        STR_ARG(utf8_truncate(id, 80))));
+            builder_warn(warnings, arena_printf(arena, "There is no category \"%.*s\" yet.",
+                                                STR_ARG(utf8_truncate(id, 80))));
     }
     return 0;
 }
@@ -179,11 +228,12 @@ int builder_advise(struct builder *builder, const struct agent *agent, struct ar
     if (list && json_object_array_length(list) > 0)
         return advise_absent(builder, list, arena, warnings, err);
     if (uses_journal(agent))
-        warn(warnings,
-             arena_printf(arena,
-                          "%s has no categories yet, so it reaches nothing of the journal and no "
-                          "change there wakes it. Give it some: dormouse agent set %s --categories "
-                          "NAMES (all: every one).",
-                          agent->display_name, agent->id));
+        builder_warn(
+            warnings,
+            arena_printf(arena,
+                         "%s has no categories yet, so it reaches nothing of the journal and no "
+                         "change there wakes it. Give it some: dormouse agent set %s --categories "
+                         "NAMES (all: every one).",
+                         agent->display_name, agent->id));
     return 0;
 }

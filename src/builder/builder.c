@@ -255,7 +255,10 @@ static int make(struct builder *builder, const struct builder_form *form, struct
     if (agent_name_check("the name", str_from(ret_agent->display_name), err) < 0 ||
         agent_text_check("the instructions",
                          str_from(ret_agent->instructions ? ret_agent->instructions : ""),
-                         AGENT_INSTRUCTIONS_MAX, err) < 0)
+                         AGENT_INSTRUCTIONS_MAX, err) < 0 ||
+        (form->given & AGENT_MODE && agent_mode_check(str_from(ret_agent->mode), err) < 0) ||
+        (form->given & AGENT_CATEGORIES &&
+         agent_categories_check(str_from(ret_agent->allowed_category_ids), err) < 0))
         return -1;
     if (!(form->given & BUILDER_ID))
         return 0;
@@ -398,7 +401,8 @@ static const char *copy_name(const char *name, struct arena *arena)
 }
 
 int builder_duplicate(struct builder *builder, const struct agent *from, struct str name,
-                      struct arena *arena, struct agent *ret_agent, struct err *err)
+                      struct arena *arena, struct agent *ret_agent,
+                      struct builder_warnings *warnings, struct err *err)
 {
     const struct builder_config *config = &builder->config;
     struct agent agent = *from;
@@ -415,7 +419,8 @@ int builder_duplicate(struct builder *builder, const struct agent *from, struct 
     if (agent_free_id(config->agent_domain, str_from(agent.display_name), arena, &agent.id, err) <
             0 ||
         agent_add(config->agent_domain, config->change, &agent, builder_now(builder), err) < 0 ||
-        builder_copy_files(builder, from->id, agent.id, arena, err) < 0)
+        builder_copy_files(builder, from->id, agent.id, arena, err) < 0 ||
+        builder_wakes_copy(builder, from, &agent, arena, warnings, err) < 0)
         return -1;
     *ret_agent = agent;
     return 0;

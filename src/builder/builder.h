@@ -82,17 +82,24 @@ int builder_change(struct builder *builder, struct str id, const struct builder_
                    struct arena *arena, struct agent *ret_agent, struct err *err);
 /* What a person should know of an agent that was made or changed, as sentences. */
 #define BUILDER_WARNINGS_MAX 8
+struct builder_hook {
+    const char *subscription_id, *name, *token;
+};
 struct builder_warnings {
     const char *text[BUILDER_WARNINGS_MAX];
     size_t n;
+    struct builder_hook *hooks; /* webhooks that were made with it: their tokens are shown once */
+    size_t hook_count;
 };
 /* Whether it can reach of the journal what its tools are for; categories that are not there. */
 int builder_advise(struct builder *builder, const struct agent *agent, struct arena *arena,
                    struct builder_warnings *warnings, struct err *err);
-/* Inside a unit: settings and files; conversations stay with the first, and so does
- * what wakes it. name empty: "NAME (copy)". */
+/* Inside a unit: settings, files and what wakes it, which is switched off: two agents that do the
+ * same work at the same time are seldom meant. Conversations stay with the first. name empty: "NAME
+ * (copy)". Adds to warnings. */
 int builder_duplicate(struct builder *builder, const struct agent *from, struct str name,
-                      struct arena *arena, struct agent *ret_agent, struct err *err);
+                      struct arena *arena, struct agent *ret_agent,
+                      struct builder_warnings *warnings, struct err *err);
 /* Opens units itself. confirm must be the agent's display name, as it is written. The agent, its
  * open runs and what waits for a person end; files get a deletion, conversations stay readable.
  * Doing it again gives 0 too. */
@@ -116,15 +123,16 @@ int builder_remember(struct builder *builder, const struct builder_once *once, i
 
 /* ---- archives ---- */
 
-/* A gzipped tar with settings, instructions, skills and what it knows; the same agent is the same
- * bytes. conflict names the file that holds a secret: one that is kept here, a token of a known
- * form or a private key. */
+/* A gzipped tar with settings, instructions, skills, what it knows and what wakes it; the same
+ * agent is the same bytes. conflict names the file that holds a secret: one that is kept here, a
+ * token of a known form or a private key. A webhook's token is not even known here. */
 int builder_export(struct builder *builder, const struct agent *agent, struct arena *arena,
                    struct buf *out, struct err *err);
 /* Inside a unit: an agent from such an archive, which may be hostile. id empty: made from the name.
  * Its files are marked as imported; memory writes need approval whatever they did before. A model
  * that is not here becomes the default and tools that are not here are left out, with a warning.
- * ret_warnings starts empty; its texts lie in arena. */
+ * What wakes it is made as it was, on or off; a webhook gets a new token. Categories are a person's
+ * to give. ret_warnings starts empty; its texts lie in arena. */
 int builder_import(struct builder *builder, struct str bytes, struct str id, struct arena *arena,
                    struct agent *ret_agent, struct builder_warnings *ret_warnings, struct err *err);
 

@@ -30,11 +30,24 @@ int builder_create_from(struct builder *builder, const struct builder_form *form
 bool builder_has_model(struct builder *builder, struct str model);
 bool builder_has_tool(struct builder *builder, struct str name);
 
+/* One sentence more; beyond BUILDER_WARNINGS_MAX they are dropped. */
+void builder_warn(struct builder_warnings *warnings, const char *text);
+
 /* ---- alarms.c ---- */
 /* Inside a unit: the subscriptions and timers of what the agent was made from. */
 struct template;
 int builder_add_alarms(struct builder *builder, const struct template *from,
                        const struct agent *agent, struct arena *arena, struct err *err);
+/* Categories of the journal; none without one. */
+struct record;
+int builder_categories(struct builder *builder, struct arena *arena, struct record **ret_list,
+                       size_t *ret_count, struct err *err);
+/* bad_request: a list that names one that is not there, with those there are. */
+int builder_categories_known(struct builder *builder, struct str given, struct arena *arena,
+                             struct err *err);
+/* The other way round: names where ids stood. */
+int builder_category_names(struct builder *builder, const char *ids, struct arena *arena,
+                           const char **ret_names, struct err *err);
 /* The same list with ids where names of categories stood. What is neither stays. */
 int builder_category_ids(struct builder *builder, struct str given, struct arena *arena,
                          const char **ret_ids, struct err *err);
@@ -43,6 +56,18 @@ int builder_category_ids(struct builder *builder, struct str given, struct arena
 /* Inside a unit. */
 int builder_copy_files(struct builder *builder, const char *from_id, const char *to_id,
                        struct arena *arena, struct err *err);
+
+/* ---- wakes.c ---- */
+#define BUILDER_WAKES_BYTES (1024 * 1024) /* of one file of an archive */
+/* What wakes it as canonical JSON; empty: nothing does. too_large. */
+int builder_wakes_write(struct builder *builder, const struct agent *agent, struct arena *arena,
+                        struct str *ret_text, struct err *err);
+/* Inside a unit: makes what such a text says for the agent. The text may be hostile. */
+int builder_wakes_read(struct builder *builder, struct str text, const struct agent *agent,
+                       struct arena *arena, struct builder_warnings *notes, struct err *err);
+/* Inside a unit: the same for another agent, switched off. */
+int builder_wakes_copy(struct builder *builder, const struct agent *from, const struct agent *to,
+                       struct arena *arena, struct builder_warnings *notes, struct err *err);
 
 /* ---- builder_store.c ---- */
 /* Keys of the agent's runs that have not ended. */

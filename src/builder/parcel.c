@@ -4,13 +4,16 @@
  *   AGENTS.md     its instructions
  *   skills/...    its skills
  *   knowledge/... what it knows
+ *   wakes.json    subscriptions and timers, when there are any (wakes.c)
  *
  * The same agent is the same bytes, and an agent that was imported exports what it was made of.
  * A secret never goes out: neither one that is kept here nor what is one by its form (a token, a
  * private key). A note that merely speaks of a password is what the agent knows, and goes. Coming
  * in, nothing is trusted: the archive is bounded, every member checked as if a person had typed it,
- * files are marked as imported, and what a person has to allow here (memory without approval) is
- * not taken over.
+ * files are marked as imported, and what a person has to allow here (memory without approval,
+ * categories of the journal) is not taken over.
+ *
+ * Version 1 had neither mode, session nor wakes.json; such archives are read as they are.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -30,6 +33,7 @@
 #include "skill/skill.h"
 
 #define FORMAT         "dormouse-agent"
+#define VERSION        2
 #define SETTINGS_BYTES (256 * KIB)
 
 static bool is_kept(struct str path)
@@ -51,11 +55,15 @@ static int write_settings(const struct agent *agent, struct arena *arena, struct
     json_write_key(&w, "format");
     json_write_text(&w, FORMAT);
     json_write_key(&w, "version");
-    json_write_i64(&w, 1);
+    json_write_i64(&w, VERSION);
     json_write_key(&w, "displayName");
     json_write_text(&w, agent->display_name);
     json_write_key(&w, "description");
     json_write_text(&w, agent->description);
+    json_write_key(&w, "mode");
+    json_write_text(&w, agent->mode);
+    json_write_key(&w, "sessionTtlSeconds");
+    json_write_i64(&w, agent->session_ttl_ms / 1000);
     if (agent->template) {
         json_write_key(&w, "template");
         json_write_text(&w, agent->template);
@@ -98,7 +106,7 @@ static int add_files(struct builder *builder, const struct agent *agent, struct 
     if (builder->config.files &&
         file_list(builder->config.files, tree, STR(""), arena, &list, &n, err) < 0)
         return -1;
-    all = ARENA_NEW_N(arena, struct archive_entry, n + *count);
+    all = ARENA_NEW_N(arena, struct archive_entry, n + *count + 1);
     memcpy(all, *entries, *count * sizeof(*all));
     for (size_t i = 0; i < n; i++) {
         int r = is_kept(list[i].path)
@@ -111,6 +119,19 @@ static int add_files(struct builder *builder, const struct agent *agent, struct 
             all[(*count)++] = (struct archive_entry){ .path = file.path, .content = file.content };
     }
     *entries = all;
+    return 0;
+}
+
+/* add_files() left room for it. */
+static int add_wakes(struct builder *builder, const struct agent *agent, struct arena *arena,
+                     struct archive_entry *entries, size_t *count, struct err *err)
+{
+    struct str text;
+
+    if (builder_wakes_write(builder, agent, arena, &text, err) < 0)
+        return -1;
+    if (text.n)
+        entries[(*count)++] = (struct archive_entry){ .path = STR("wakes.json"), .content = text };
     return 0;
 }
 
@@ -127,7 +148,8 @@ int builder_export(struct builder *builder, const struct agent *agent, struct ar
         return err_set(err, ERR_BAD_REQUEST, "%s is part of Dormouse and is not exported",
                        agent->id);
     if (write_settings(agent, arena, &first[0].content, err) < 0 ||
-        add_files(builder, agent, arena, &entries, &count, err) < 0)
+        add_files(builder, agent, arena, &entries, &count, err) < 0 ||
+        add_wakes(builder, agent, arena, entries, &count, err) < 0)
         return -1;
     for (size_t i = 0; i < count; i++)
         if (refuse_secrets(&entries[i], err) < 0)
@@ -138,8 +160,8 @@ int builder_export(struct builder *builder, const struct agent *agent, struct ar
 /* ---- in ---- */
 
 struct settings {
-    struct str format, display_name, description, template, model;
-    int64_t version;
+    struct str format, display_name, description, template, model, mode;
+    int64_t version, session_ttl_s;
     struct json_object *tools;
 };
 
@@ -150,6 +172,8 @@ static const struct json_field settings_fields[] = {
     JSON_FIELD(struct settings, description, "description", JSON_STR),
     JSON_FIELD(struct settings, template, "template", JSON_STR),
     JSON_FIELD(struct settings, model, "model", JSON_STR),
+    JSON_FIELD(struct settings, mode, "mode", JSON_STR),
+    JSON_FIELD(struct settings, session_ttl_s, "sessionTtlSeconds", JSON_I64),
     JSON_FIELD(struct settings, tools, "tools", JSON_ARRAY),
     { .name = NULL },
 };
@@ -173,10 +197,14 @@ static int read_settings(const struct archive_entry *entry, struct json_object *
         return err_wrap(err, "agent.json");
     if (!str_is(ret_settings->format, FORMAT))
         return err_set(err, ERR_BAD_REQUEST, "agent.json: format must be \"" FORMAT "\"");
-    if (ret_settings->version != 1)
+    if (ret_settings->version < 1 || ret_settings->version > VERSION)
         return err_set(err, ERR_BAD_REQUEST,
-                       "agent.json: version %lld is not known here; 1 is the newest",
-                       (long long)ret_settings->version);
+                       "agent.json: version %lld is not known here; %d is the newest",
+                       (long long)ret_settings->version, VERSION);
+    if (ret_settings->session_ttl_s < 0 ||
+        ret_settings->session_ttl_s > AGENT_SESSION_TTL_MAX / 1000)
+        return err_set(err, ERR_BAD_REQUEST, "agent.json: sessionTtlSeconds is from %lld to %lld",
+                       AGENT_SESSION_TTL_MIN / 1000, AGENT_SESSION_TTL_MAX / 1000);
     return 0;
 }
 
@@ -208,11 +236,13 @@ static int check_entry(const struct archive_entry *entry, struct arena *arena, s
 
     if (str_is(path, "agent.json") || str_is(path, "AGENTS.md"))
         return 0;
+    if (str_is(path, "wakes.json"))
+        return check_text(entry, BUILDER_WAKES_BYTES, err);
     if (!is_kept(path))
         return err_set(
             err, ERR_BAD_REQUEST,
-            "%.*s has no place in an agent; there are agent.json, AGENTS.md, skills/ and "
-            "knowledge/",
+            "%.*s has no place in an agent; there are agent.json, AGENTS.md, wakes.json, skills/ "
+            "and knowledge/",
             STR_ARG(str_take(path, 200)));
     if (str_starts(path, STR("skills/")))
         return check_skill(entry, arena, err);
@@ -221,20 +251,15 @@ static int check_entry(const struct archive_entry *entry, struct arena *arena, s
 
 /* ---- what is not here ---- */
 
-static void warn(struct builder_warnings *warnings, const char *text)
-{
-    BUG_IF(warnings->n == BUILDER_WARNINGS_MAX);
-    warnings->text[warnings->n++] = text;
-}
-
 static struct str take_model(struct builder *builder, struct str model, struct arena *arena,
                              struct builder_warnings *warnings)
 {
     if (!model.n || builder_has_model(builder, model))
         return model;
-    warn(warnings,
-         arena_printf(arena, "There is no model \"%.*s\" here: the agent has the default one.",
-                      STR_ARG(utf8_truncate(model, 80))));
+    builder_warn(warnings,
+                 arena_printf(arena,
+                              "There is no model \"%.*s\" here: the agent has the default one.",
+                              STR_ARG(utf8_truncate(model, 80))));
     return STR_NONE;
 }
 
@@ -260,8 +285,9 @@ static struct str take_tools(struct builder *builder, struct json_object *tools,
     }
     json_write_array_end(&w);
     if (left.n)
-        warn(warnings, arena_printf(arena, "These tools are not here and were left out: %s%s",
-                                    buf_text(&left), left.full ? " ..." : ""));
+        builder_warn(warnings,
+                     arena_printf(arena, "These tools are not here and were left out: %s%s",
+                                  buf_text(&left), left.full ? " ..." : ""));
     return arena_str(arena, buf_str(&kept));
 }
 
@@ -271,11 +297,14 @@ static void make_form(struct builder *builder, const struct settings *from, stru
 {
     *ret_form = (struct builder_form){
         .given = AGENT_NAME | AGENT_DESCRIPTION | AGENT_INSTRUCTIONS | AGENT_MODEL | AGENT_TOOLS |
-                 (id.n ? BUILDER_ID : 0),
+                 (id.n ? BUILDER_ID : 0) | (from->mode.n ? AGENT_MODE : 0) |
+                 (from->session_ttl_s ? AGENT_SESSION_TTL : 0),
         .id = id,
         .display_name = from->display_name,
         .description = from->description,
         .instructions = instructions,
+        .mode = from->mode,
+        .session_ttl_ms = from->session_ttl_s * 1000,
         .model = take_model(builder, from->model, arena, ret_warnings),
         .tools = take_tools(builder, from->tools, arena, ret_warnings),
     };
@@ -306,6 +335,17 @@ static int put_files(struct builder *builder, const struct agent *agent,
     return 0;
 }
 
+static int put_wakes(struct builder *builder, const struct agent *agent,
+                     const struct archive_entry *entry, struct arena *arena,
+                     struct builder_warnings *notes, struct err *err)
+{
+    if (!entry)
+        return 0;
+    return builder_wakes_read(builder, entry->content, agent, arena, notes, err) < 0
+               ? err_wrap(err, "wakes.json")
+               : 0;
+}
+
 int builder_import(struct builder *builder, struct str bytes, struct str id, struct arena *arena,
                    struct agent *ret_agent, struct builder_warnings *ret_warnings, struct err *err)
 {
@@ -326,9 +366,12 @@ int builder_import(struct builder *builder, struct str bytes, struct str id, str
     persona = entry_of(entries, count, "AGENTS.md");
     make_form(builder, &settings, persona ? persona->content : STR(""), id, arena, &form,
               ret_warnings);
-    if (builder_create_from(builder, &form, settings.template, arena, ret_agent, err) < 0)
+    if (builder_create_from(builder, &form, settings.template, arena, ret_agent, err) < 0 ||
+        put_files(builder, ret_agent, entries, count, arena, err) < 0 ||
+        put_wakes(builder, ret_agent, entry_of(entries, count, "wakes.json"), arena, ret_warnings,
+                  err) < 0)
         return -1;
-    return put_files(builder, ret_agent, entries, count, arena, err);
+    return builder_advise(builder, ret_agent, arena, ret_warnings, err);
 }
 
 /* ---- beside archives ---- */

@@ -7,13 +7,16 @@
  * SPDX-License-Identifier: MIT
  */
 #include <json-c/json.h>
+#include <string.h>
 
+#include "agent/link.h"
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/limits.h"
 #include "builder/builder_int.h"
 #include "builder/template.h"
 #include "connect/connect.h"
+#include "journal/record.h"
 #include "model/model.h"
 #include "tool/tool.h"
 
@@ -97,7 +100,43 @@ static void write_tools(struct builder *builder, struct json_writer *w)
         put_text(w, "name", all[i]->name);
         put_text(w, "description", all[i]->description);
         put_text(w, "asks", tool_asks(all[i]) ? "a person is asked first" : "never");
+        if (strcmp(all[i]->tool_class, "journal") == 0) {
+            json_write_key(w, "journal");
+            json_write_bool(w, true);
+        }
         write_available(builder, all[i]->name, w);
+        json_write_object_end(w);
+    }
+    json_write_array_end(w);
+}
+
+static int write_categories(struct builder *builder, struct arena *arena, struct json_writer *w,
+                            struct err *err)
+{
+    struct record *all;
+    size_t n;
+
+    if (builder_categories(builder, arena, &all, &n, err) < 0)
+        return -1;
+    json_write_key(w, "categories");
+    json_write_array_begin(w);
+    for (size_t i = 0; i < n; i++)
+        json_write_str(w, record_str(&all[i], "name"));
+    json_write_array_end(w);
+    return 0;
+}
+
+static void write_patterns(struct json_writer *w)
+{
+    size_t n;
+    const struct pattern *parts = patterns(&n);
+
+    json_write_key(w, "patterns");
+    json_write_array_begin(w);
+    for (size_t i = 0; i < n; i++) {
+        json_write_object_begin(w);
+        put_text(w, "name", parts[i].name);
+        put_text(w, "title", parts[i].title);
         json_write_object_end(w);
     }
     json_write_array_end(w);
@@ -108,9 +147,8 @@ static int list_tools(struct tool_job *job, struct err *err)
     struct builder *builder = tool_job_impl_arg(job);
     AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
     struct json_writer w = JSON_WRITER(&json);
-    size_t model_count, pattern_count;
+    size_t model_count;
     const struct model_spec *models = model_specs(builder->config.models, &model_count);
-    const struct pattern *parts = patterns(&pattern_count);
 
     json_write_object_begin(&w);
     write_tools(builder, &w);
@@ -119,15 +157,9 @@ static int list_tools(struct tool_job *job, struct err *err)
     for (size_t i = 0; i < model_count; i++)
         json_write_text(&w, models[i].id);
     json_write_array_end(&w);
-    json_write_key(&w, "patterns");
-    json_write_array_begin(&w);
-    for (size_t i = 0; i < pattern_count; i++) {
-        json_write_object_begin(&w);
-        put_text(&w, "name", parts[i].name);
-        put_text(&w, "title", parts[i].title);
-        json_write_object_end(&w);
-    }
-    json_write_array_end(&w);
+    write_patterns(&w);
+    if (write_categories(builder, tool_job_arena(job), &w, err) < 0)
+        return -1;
     json_write_object_end(&w);
     return finish(job, &json, &w, err);
 }
@@ -136,7 +168,7 @@ static int list_tools(struct tool_job *job, struct err *err)
 
 struct proposal {
     struct str display_name, description, instructions, model, template;
-    struct json_object *tools, *patterns;
+    struct json_object *tools, *patterns, *categories;
 };
 
 static const struct json_field proposal_fields[] = {
@@ -147,6 +179,7 @@ static const struct json_field proposal_fields[] = {
     JSON_FIELD(struct proposal, model, "model", JSON_STR),
     JSON_FIELD(struct proposal, template, "template", JSON_STR),
     JSON_FIELD(struct proposal, patterns, "patterns", JSON_ARRAY),
+    JSON_FIELD(struct proposal, categories, "categories", JSON_ARRAY),
     { .name = NULL },
 };
 
@@ -170,7 +203,7 @@ static int read_proposal(struct json_object *arguments, struct arena *arena,
         return -1;
     *ret_form = (struct builder_form){
         .given = AGENT_NAME | AGENT_DESCRIPTION | AGENT_INSTRUCTIONS | AGENT_TOOLS | AGENT_MODEL |
-                 BUILDER_TEMPLATE | BUILDER_PATTERNS,
+                 BUILDER_TEMPLATE | BUILDER_PATTERNS | (from.categories ? AGENT_CATEGORIES : 0),
         .display_name = from.display_name,
         .description = from.description,
         .instructions = from.instructions,
@@ -178,6 +211,7 @@ static int read_proposal(struct json_object *arguments, struct arena *arena,
         .tools = json_text(from.tools, arena),
         .template = from.template,
         .patterns = json_text(from.patterns, arena),
+        .categories = json_text(from.categories, arena),
     };
     return 0;
 }
@@ -189,13 +223,14 @@ static int proposal_check(void *impl_arg, const struct tool_call *call,
     struct builder_form form;
 
     (void)call;
-    if (read_proposal(arguments, &arena, &form, err) < 0)
+    if (read_proposal(arguments, &arena, &form, err) < 0 ||
+        builder_categories_known(impl_arg, form.categories, &arena, err) < 0)
         return -1;
     return builder_check(impl_arg, &form, err);
 }
 
 /* What the page shows as a form: the agent as it would be, patterns included. */
-static void write_form(const struct agent *agent, struct buf *out)
+static void write_form(const struct agent *agent, const char *categories, struct buf *out)
 {
     struct json_writer w = JSON_WRITER(out);
 
@@ -205,6 +240,8 @@ static void write_form(const struct agent *agent, struct buf *out)
     put_text(&w, "instructions", agent->instructions);
     json_write_key(&w, "tools");
     json_write_raw(&w, str_from(agent->tools ? agent->tools : "[]"));
+    json_write_key(&w, "categories");
+    json_write_raw(&w, str_from(categories));
     if (agent->model_id)
         put_text(&w, "model", agent->model_id);
     if (agent->template)
@@ -212,25 +249,73 @@ static void write_form(const struct agent *agent, struct buf *out)
     json_write_object_end(&w);
 }
 
+static void add_wake(struct buf *out, struct str name)
+{
+    buf_printf(out, "- wakes: %.*s\n", STR_ARG(name));
+}
+
+/* What it waits for, what it reaches, and what is missing for that. */
+static int write_reach(struct builder *builder, const struct agent *agent, const char *categories,
+                       struct arena *arena, struct buf *out, struct err *err)
+{
+    const struct template *from = agent->template ? template_find(str_from(agent->template)) : NULL;
+    struct builder_warnings warnings = { .n = 0 };
+
+    for (size_t i = 0; from && i < from->subscription_count; i++)
+        add_wake(out, from->subscriptions[i].name);
+    for (size_t i = 0; from && i < from->timer_count; i++)
+        add_wake(out, str_from(from->timers[i].name));
+    buf_printf(out, "- categories of the journal: %s\n",
+               strcmp(categories, "[]") == 0        ? "none"
+               : strcmp(categories, "[\"*\"]") == 0 ? "all"
+                                                    : categories);
+    if (builder_advise(builder, agent, arena, &warnings, err) < 0)
+        return -1;
+    for (size_t i = 0; i < warnings.n; i++)
+        buf_printf(out, "- note: %s\n", warnings.text[i]);
+    return 0;
+}
+
 static int proposal_preview(struct tool_job *job, struct err *err)
 {
+    struct builder *builder = tool_job_impl_arg(job);
     struct arena *arena = tool_job_arena(job);
     AUTO_BUF details = BUF_INIT(LIMIT_JSON_BYTES);
+    AUTO_BUF reach = BUF_INIT(64 * KIB);
     struct tool_preview preview = { .kind = STR("text") };
+    const char *categories;
     struct builder_form form;
     struct agent agent;
 
     if (read_proposal(tool_job_arguments(job), arena, &form, err) < 0 ||
-        builder_preview(tool_job_impl_arg(job), &form, arena, &agent, err) < 0)
+        builder_preview(builder, &form, arena, &agent, err) < 0)
         return -1;
-    write_form(&agent, &details);
+    agent.id = "AGENT"; /* it has none yet */
+    if (builder_category_names(builder, agent.allowed_category_ids, arena, &categories, err) < 0 ||
+        write_reach(builder, &agent, categories, arena, &reach, err) < 0)
+        return -1;
+    write_form(&agent, categories, &details);
     preview.title = str_from(arena_printf(arena, "Make the agent %s", agent.display_name));
-    preview.text = str_from(arena_printf(arena, "%s\n\n%s\n\nTools: %s\n\n%s", agent.display_name,
-                                         agent.description, agent.tools ? agent.tools : "all",
-                                         agent.instructions));
+    preview.text = str_from(arena_printf(
+        arena, "%s\n\n%s\n\nTools: %s\n\n%s\n%s", agent.display_name, agent.description,
+        agent.tools ? agent.tools : "all", buf_text(&reach), agent.instructions));
     preview.details = buf_str(&details);
     tool_job_shown(job, &preview, STR(""));
     return 0;
+}
+
+/* Who made it, in the unit that does. */
+static int link_maker(struct builder *builder, struct tool_job *job, const struct agent *made,
+                      struct err *err)
+{
+    const struct agent_link link = { .relation = AGENT_LINK_AGENT_PARENT,
+                                     .from_id = str_from(made->id),
+                                     .to_id = str_from(tool_job_call(job)->agent->id) };
+
+    return agent_link_add(builder->config.agent_domain, builder->config.change, &link, NULL,
+                          builder_now(builder), err) < 0
+               ? -1
+               : 0;
 }
 
 static int make(struct builder *builder, struct tool_job *job, const struct builder_form *form,
@@ -248,6 +333,8 @@ static int make(struct builder *builder, struct tool_job *job, const struct buil
         r = builder_create(builder, form, arena, ret_agent, err);
         if (r == 0)
             r = builder_remember(builder, &once, ret_agent->n, err);
+        if (r == 0)
+            r = link_maker(builder, job, ret_agent, err);
     }
     if (loop_unit_end(config->loop, r >= 0, r >= 0 ? err : NULL) < 0)
         return -1;
@@ -259,15 +346,24 @@ static int propose_agent(struct tool_job *job, struct err *err)
     struct arena *arena = tool_job_arena(job);
     AUTO_BUF json = BUF_INIT(64 * KIB);
     struct json_writer w = JSON_WRITER(&json);
+    struct builder_warnings warnings = { .n = 0 };
     struct builder_form form;
     struct agent agent;
 
     if (read_proposal(tool_job_arguments(job), arena, &form, err) < 0 ||
-        make(tool_job_impl_arg(job), job, &form, &agent, err) < 0)
+        make(tool_job_impl_arg(job), job, &form, &agent, err) < 0 ||
+        builder_advise(tool_job_impl_arg(job), &agent, arena, &warnings, err) < 0)
         return -1;
     json_write_object_begin(&w);
     put_text(&w, "agent_id", agent.id);
     put_text(&w, "name", agent.display_name);
+    if (warnings.n) {
+        json_write_key(&w, "warnings");
+        json_write_array_begin(&w);
+        for (size_t i = 0; i < warnings.n; i++)
+            json_write_text(&w, warnings.text[i]);
+        json_write_array_end(&w);
+    }
     json_write_object_end(&w);
     return finish(job, &json, &w, err);
 }

@@ -1,18 +1,22 @@
-/* dormouse agent list, show, pause, resume. What makes and changes agents is in cmd_agent_make.c.
+/* dormouse agent list, show, pause, resume, sleep. What makes and changes agents is in
+ * cmd_agent_make.c.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <json-c/json.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/limits.h"
+#include "cli/alarms.h"
 #include "cli/cli_int.h"
 #include "cli/columns.h"
 #include "cli/commands_int.h"
 #include "cli/decide.h"
+#include "cli/jot.h"
 #include "cli/talk.h"
 #include "cli/term.h"
 
@@ -144,7 +148,39 @@ static void print_tools(struct json_object *tools)
     print_text("tools", !tools ? STR("all") : line.n ? buf_str(&line) : STR("none"));
 }
 
-static void print_agent(struct json_object *agent)
+/* Of the journal; categories by their names where those could be asked for. */
+static void print_reach(struct json_object *agent, struct json_object *categories)
+{
+    struct json_object *allowed = json_find(agent, "allowedCategoryIds");
+    AUTO_BUF line = BUF_INIT(64 * KIB);
+
+    for (size_t i = 0; allowed && i < json_object_array_length(allowed); i++) {
+        struct str id = json_str(json_object_array_get_idx(allowed, i)), name = id;
+
+        for (size_t k = 0; categories && k < json_object_array_length(categories); k++) {
+            struct json_object *one = json_object_array_get_idx(categories, k);
+
+            if (str_eq(member(one, "id"), id))
+                name = member(one, "name");
+        }
+        buf_printf(&line, "%s%.*s", i ? ", " : "",
+                   STR_ARG(str_is(id, "*") ? STR("all of it") : name));
+    }
+    print_text("journal", line.n ? buf_str(&line) : STR("nothing of it"));
+}
+
+static void print_session(struct json_object *agent)
+{
+    AUTO_BUF line = BUF_INIT(256);
+    int64_t seconds = 0;
+
+    if (json_get_i64(agent, "sessionTtlSeconds", &seconds, NULL) != 1)
+        return;
+    buf_printf(&line, "ends after %lld min without a word", (long long)((seconds + 59) / 60));
+    print_text("session", buf_str(&line));
+}
+
+static void print_agent(struct json_object *agent, struct json_object *categories)
 {
     bool automatic = false;
 
@@ -158,10 +194,14 @@ static void print_agent(struct json_object *agent)
     print_tools(json_find(agent, "tools"));
     print_text("life", member(agent, "lifecycle"));
     print_text("mode", member(agent, "mode"));
+    print_session(agent);
+    alarms_print(agent, "wakes         ", false);
+    print_reach(agent, categories);
     print_text("memory", automatic ? STR("harmless writes need no approval")
                                    : STR("every write needs your approval"));
     print_number("waiting", json_find(agent, "pending"));
     print_number("tokens today", json_find(agent, "tokensToday"));
+    print_number("talking", json_find(agent, "openSessions"));
     print_time("made", member(agent, "createdAt"));
     print_time("last run", member(agent, "lastRunAt"));
     if (member(agent, "instructions").n) {
@@ -169,6 +209,29 @@ static void print_agent(struct json_object *agent)
         term_text(stdout, member(agent, "instructions").p);
         putchar('\n');
     }
+}
+
+static void print_links(struct json_object *links)
+{
+    static const char *const head[] = { "RELATION", "TO", "BY", "WHEN", "FROM", NULL };
+    struct columns columns;
+
+    columns_init(&columns, head);
+    for (size_t i = 0; links && i < json_object_array_length(links); i++) {
+        struct json_object *one = json_object_array_get_idx(links, i);
+        struct str by = member(json_find(one, "metadata"), "toolName");
+        char ago[AGO_SIZE];
+
+        columns_add(&columns,
+                    (struct str[]){ member(one, "relation"), member(one, "to"),
+                                    by.n ? by : member(json_find(one, "metadata"), "scope"),
+                                    str_from(ago_text(member(one, "createdAt"),
+                                                      clock_wall_ms(clock_system()), ago)),
+                                    member(one, "from") });
+    }
+    putchar('\n');
+    columns_print(&columns, stdout);
+    columns_release(&columns);
 }
 
 static int get_agent(const struct cli_args *args, const char *method, const char *verb,
@@ -179,27 +242,52 @@ static int get_agent(const struct cli_args *args, const char *method, const char
     buf_add_text(&path, "/api/v1/agents/");
     decide_add_segment(&path, cli_operand(args, 0));
     buf_add_text(&path, verb);
-    return talk_once(args, method, buf_text(&path), *verb ? STR("{}") : STR_NONE, ret_agent, err);
+    return talk_once(args, method, buf_text(&path),
+                     strcmp(method, "POST") == 0 ? STR("{}") : STR_NONE, ret_agent, err);
+}
+
+static int add_links(const struct cli_args *args, struct json_object *agent, struct err *err)
+{
+    AUTO_JSON links = NULL;
+
+    if (get_agent(args, "GET", "/links", &links, err) < 0)
+        return -1;
+    json_object_object_add(agent, "links", json_object_get(json_find(links, "items")));
+    return 0;
 }
 
 static int run_show(const struct cli_args *args)
 {
     AUTO_JSON agent = NULL;
+    AUTO_JSON categories = NULL;
     struct err err = ERR_INIT;
 
-    if (get_agent(args, "GET", "", &agent, &err) < 0)
+    if (get_agent(args, "GET", "", &agent, &err) < 0 || alarms_get(args, agent, &err) < 0 ||
+        (cli_has(args, "links") && add_links(args, agent, &err) < 0))
         return cli_fail(args, &err);
-    if (cli_json(args))
+    if (cli_json(args)) {
         cli_print_json(json_object_get(agent));
-    else
-        print_agent(agent);
+        return CLI_DONE;
+    }
+    /* Without names ids will do. */
+    (void)talk_once(args, "GET", "/api/v1/journal/categories?limit=1000", STR_NONE, &categories,
+                    &err);
+    print_agent(agent, json_find(categories, "items"));
+    if (cli_has(args, "links"))
+        print_links(json_find(agent, "links"));
     return CLI_DONE;
 }
+
+static const struct cli_option show_options[] = {
+    { .name = "links", .help = "also records that it changed and that its reports rest on" },
+    { .name = NULL },
+};
 
 const struct cli_command cli_cmd_agent_show = {
     .name = "agent show",
     .operands = "AGENT",
-    .summary = "Shows an agent: state, model, tools, instructions",
+    .summary = "Shows an agent: state, model, tools, when it wakes, instructions",
+    .options = show_options,
     .operands_min = 1,
     .operands_max = 1,
     .run = run_show,
@@ -250,4 +338,80 @@ const struct cli_command cli_cmd_agent_resume = {
     .operands_min = 1,
     .operands_max = 1,
     .run = run_resume,
+};
+
+/* ---- sleep ---- */
+
+/* "2h", "tomorrow 8:00", a time; none: null. */
+static int read_until(struct jot *jot, const char *typed, char ret_text[TIMEFMT_SIZE])
+{
+    int64_t minutes;
+
+    if (jot_minutes(jot, typed, &minutes) == 0) {
+        timefmt_rfc3339(jot->now_ms + minutes * 60000, ret_text);
+        return 0;
+    }
+    err_reset(&jot->err);
+    if (jot_moment(jot, typed, STR_NONE, ret_text) == 0)
+        return 0;
+    err_reset(&jot->err);
+    return err_set(&jot->err, ERR_BAD_REQUEST,
+                   "\"%.60s\" is neither how long nor a moment; write 2h, 22:00, "
+                   "\"tomorrow 8:00\" or none",
+                   typed);
+}
+
+static int write_sleep(struct jot *jot, struct buf *body)
+{
+    const char *typed = cli_operand(jot->args, 1);
+    struct json_writer w = JSON_WRITER(body);
+    char until[TIMEFMT_SIZE];
+
+    json_write_object_begin(&w);
+    json_write_key(&w, "sleepUntil");
+    if (strcmp(typed, "none") == 0)
+        json_write_null(&w);
+    else if (read_until(jot, typed, until) < 0)
+        return -1;
+    else
+        json_write_text(&w, until);
+    json_write_object_end(&w);
+    return 0;
+}
+
+static int run_sleep(const struct cli_args *args)
+{
+    AUTO_BUF path = BUF_INIT(4 * KIB);
+    AUTO_BUF body = BUF_INIT(4 * KIB);
+    AUTO_JSON state = NULL;
+    AUTO_JOT jot;
+    char ago[AGO_SIZE];
+
+    buf_add_text(&path, "/api/v1/agents/");
+    decide_add_segment(&path, cli_operand(args, 0));
+    buf_add_text(&path, "/state");
+    if (jot_open(&jot, args) < 0 || write_sleep(&jot, &body) < 0 ||
+        talk_ask(jot.talk, "PATCH", buf_text(&path), buf_str(&body), &state, &jot.err) < 0)
+        return jot_fail(&jot);
+    if (cli_json(args))
+        cli_print_json(json_object_get(state));
+    else if (member(state, "sleepUntil").n)
+        printf("%.*s sleeps; it ends %s\n", STR_ARG(member(state, "agentId")),
+               ago_text(member(state, "sleepUntil"), jot.now_ms, ago));
+    else
+        printf("%.*s does not sleep\n", STR_ARG(member(state, "agentId")));
+    return CLI_DONE;
+}
+
+const struct cli_command cli_cmd_agent_sleep = {
+    .name = "agent sleep",
+    .operands = "AGENT UNTIL",
+    .summary = "Lets changes and timers not wake an agent until a time",
+    .details = "UNTIL is how long, a moment, or none, which ends a sleep. What comes meanwhile is "
+               "not lost: one wake at the end covers all of it. A person may speak to it.\n\n"
+               "  dormouse agent sleep coach 2h\n"
+               "  dormouse agent sleep coach 'tomorrow 8:00'",
+    .operands_min = 2,
+    .operands_max = 2,
+    .run = run_sleep,
 };

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "cli/alarms.h"
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
 #include "cli/decide.h"
@@ -67,12 +68,13 @@ static int run_export(const struct cli_args *args)
 const struct cli_command cli_cmd_agent_export = {
     .name = "agent export",
     .operands = "AGENT [FILE]",
-    .summary = "Writes an agent into one archive: settings, instructions, skills, knowledge",
+    .summary = "Writes an agent into one archive: settings, instructions, skills, knowledge, what "
+               "wakes it",
     .details =
         "The file is AGENT.dormouse-agent.tar.gz unless given; - is standard output. The same "
         "agent gives the same bytes. Conversations are not in it, and never a secret: a file "
         "that holds one kept here, a token of a known form or a private key is named and nothing "
-        "is written.",
+        "is written. Tokens of webhooks and categories of the journal stay here.",
     .operands_min = 1,
     .operands_max = 2,
     .run = run_export,
@@ -116,6 +118,9 @@ static int run_import(const struct cli_args *args)
     buf_printf(&line, "made %.*s (%.*s)", STR_ARG(json_str(json_find(agent, "id"))),
                STR_ARG(json_str(json_find(agent, "displayName"))));
     print_line(stdout, "", buf_str(&line));
+    if (alarms_get(args, agent, &err) == 0)
+        alarms_print(agent, "  it wakes: ", true);
+    alarms_print_hooks(agent);
     warnings = json_find(agent, "warnings");
     for (size_t i = 0; warnings && i < json_object_array_length(warnings); i++)
         print_line(stderr, "warning: ", json_str(json_object_array_get_idx(warnings, i)));
@@ -134,7 +139,8 @@ const struct cli_command cli_cmd_agent_import = {
     .details =
         "Everything in it is checked as if you had typed it. Its files are marked as imported, "
         "and memory writes need your approval whatever they did before. A model or a tool that "
-        "is not here is left out, with a warning.",
+        "is not here is left out, with a warning. What wakes it is made as it was; a webhook has a "
+        "new address, which is shown once.",
     .options = import_options,
     .operands_min = 1,
     .operands_max = 1,

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/limits.h"
+#include "cli/alarms.h"
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
 #include "cli/decide.h"
@@ -157,32 +158,13 @@ static void print_line(FILE *to, const char *before, struct str text)
     putc('\n', to);
 }
 
-static void print_names(struct json_object *list)
+/* It is made: that this can't be told is no failure. */
+static void say_wakes(const struct cli_args *args, struct json_object *agent)
 {
-    for (size_t i = 0; list && i < json_object_array_length(list); i++)
-        print_line(stdout,
-                   "  it wakes: ", json_str(json_find(json_object_array_get_idx(list, i), "name")));
-}
-
-/* What an agent that was just made from a template waits for. It is made: that this can't be told
- * is no failure. */
-static void say_wakes(const struct cli_args *args, struct str template)
-{
-    AUTO_JSON answer = NULL;
-    struct json_object *all;
     struct err err = ERR_INIT;
 
-    if (!template.n || talk_once(args, "GET", "/api/v1/templates", STR_NONE, &answer, &err) < 0)
-        return;
-    all = json_find(answer, "templates");
-    for (size_t i = 0; all && i < json_object_array_length(all); i++) {
-        struct json_object *one = json_object_array_get_idx(all, i);
-
-        if (!str_eq(json_str(json_find(one, "id")), template))
-            continue;
-        print_names(json_find(one, "subscriptions"));
-        print_names(json_find(one, "timers"));
-    }
+    if (alarms_get(args, agent, &err) == 0)
+        alarms_print(agent, "  it wakes: ", true);
 }
 
 static int finish(const struct cli_args *args, const char *what, struct json_object *agent)
@@ -194,6 +176,7 @@ static int finish(const struct cli_args *args, const char *what, struct json_obj
         return CLI_DONE;
     }
     say(what, agent);
+    alarms_print_hooks(agent);
     for (size_t i = 0; warnings && i < json_object_array_length(warnings); i++)
         print_line(stderr, "warning: ", json_str(json_object_array_get_idx(warnings, i)));
     return CLI_DONE;
@@ -224,7 +207,7 @@ static int run_create(const struct cli_args *args)
         return cli_fail(args, &err);
     finish(args, "made", agent);
     if (!cli_json(args))
-        say_wakes(args, json_str(json_find(agent, "template")));
+        say_wakes(args, agent);
     return CLI_DONE;
 }
 
@@ -340,7 +323,10 @@ static int run_duplicate(const struct cli_args *args)
 const struct cli_command cli_cmd_agent_duplicate = {
     .name = "agent duplicate",
     .operands = "AGENT [NAME]",
-    .summary = "Makes a copy of an agent: settings and files, no conversations",
+    .summary = "Makes a copy of an agent: settings, files and what wakes it, no conversations",
+    .details = "What wakes the copy is switched off, or both would do the same work: `dormouse "
+               "subscribe enable` and `dormouse timer enable` switch it on. A webhook has a new "
+               "address, which is shown once.",
     .operands_min = 1,
     .operands_max = 2,
     .run = run_duplicate,
@@ -377,9 +363,9 @@ const struct cli_command cli_cmd_agent_destroy = {
     .operands = "AGENT",
     .summary = "Destroys an agent for good",
     .details =
-        "Its runs are cancelled, what waited for you is withdrawn, its files are deleted (their "
-        "history stays). Conversations stay readable. There is no way back, so its name has to "
-        "be typed: --confirm NAME.",
+        "Its runs end with the error agent_destroyed, also those that wait for you, what waited is "
+        "withdrawn, its files are deleted (their history stays). Conversations stay readable. "
+        "There is no way back, so its name has to be typed: --confirm NAME.",
     .options = destroy_options,
     .operands_min = 1,
     .operands_max = 1,

@@ -80,7 +80,9 @@ static struct str unseen(struct chat *chat, struct json_object *event)
         chat->text_seq = seq;
         chat->text_shown = 0;
     }
-    skip = offset < chat->text_shown ? chat->text_shown - offset : 0;
+    if (offset > chat->text_shown)
+        return STR_NONE; /* what came before was missed: the whole follows */
+    skip = chat->text_shown - offset;
     if (offset + (int64_t)content.n > chat->text_shown)
         chat->text_shown = offset + (int64_t)content.n;
     return str_skip(content, (size_t)skip);

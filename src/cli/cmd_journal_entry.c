@@ -15,12 +15,6 @@
 
 #define LIST_MAX 10000
 
-static void add_text(struct json_object *body, const char *key, struct str text)
-{
-    if (text.n)
-        json_object_object_add(body, key, json_object_new_string_len(text.p, (int)text.n));
-}
-
 /* ---- making entries ---- */
 
 static const struct jot_option entry_members[] = {
@@ -37,13 +31,20 @@ static const struct jot_option entry_members[] = {
         .name = "category", .value = "CATEGORY", .help = "its name or id"                          \
     }
 
+int jot_entry(struct jot *jot, struct json_object *body, const char *kind,
+              struct json_object **ret_answer)
+{
+    jot_add(body, "kind", str_from(kind));
+    if (jot_take(jot, entry_members, body) < 0)
+        return -1;
+    return jot_ask(jot, "POST", body, ret_answer, "entries");
+}
+
 static int add_entry(struct jot *jot, struct json_object *body, const char *kind)
 {
     struct json_object *answer;
 
-    add_text(body, "kind", str_from(kind));
-    if (jot_take(jot, entry_members, body) < 0 ||
-        jot_ask(jot, "POST", body, &answer, "entries") < 0)
+    if (jot_entry(jot, body, kind, &answer) < 0)
         return jot_fail(jot);
     return jot_done(jot, answer, "Noted");
 }
@@ -55,7 +56,7 @@ static int run_note(const struct cli_args *args)
 
     if (jot_open(&jot, args) < 0)
         return jot_fail(&jot);
-    add_text(body, "body", jot_words(&jot, 0));
+    jot_add(body, "body", jot_words(&jot, 0));
     return add_entry(&jot, body, "note");
 }
 
@@ -83,8 +84,8 @@ static int run_workout(const struct cli_args *args)
     if (jot_open(&jot, args) < 0 ||
         (cli_value(args, "for") && jot_minutes(&jot, cli_value(args, "for"), &minutes) < 0))
         return jot_fail(&jot);
-    add_text(body, "subtype", str_from(cli_operand(args, 0)));
-    add_text(body, "body", jot_words(&jot, 1));
+    jot_add(body, "subtype", str_from(cli_operand(args, 0)));
+    jot_add(body, "body", jot_words(&jot, 1));
     if (minutes)
         json_object_object_add(body, "durationMs", json_object_new_int64(minutes * 60000));
     return add_entry(&jot, body, "workout");
@@ -124,9 +125,9 @@ static int run_measure(const struct cli_args *args)
         cli_fail(args, &jot.err);
         return CLI_USAGE;
     }
-    add_text(body, "subtype", str_from(cli_operand(args, 0)));
+    jot_add(body, "subtype", str_from(cli_operand(args, 0)));
     json_object_object_add(body, "value", json_object_get(value));
-    add_text(body, "unit", str_from(cli_operand(args, 2)));
+    jot_add(body, "unit", str_from(cli_operand(args, 2)));
     return add_entry(&jot, body, "measurement");
 }
 
@@ -174,7 +175,7 @@ static void print_entries(struct jot *jot, struct json_object *items)
     columns_release(&columns);
 }
 
-static int list_entries(const struct cli_args *args, const char *kind, const char *empty)
+int jot_entries(const struct cli_args *args, const char *kind, const char *empty)
 {
     AUTO_JSON items = NULL;
     AUTO_JOT jot;
@@ -197,20 +198,19 @@ static int list_entries(const struct cli_args *args, const char *kind, const cha
 
 static int run_notes(const struct cli_args *args)
 {
-    return list_entries(args, "note", "No notes. `dormouse journal note add TEXT` makes one.");
+    return jot_entries(args, "note", "No notes. `dormouse journal note add TEXT` makes one.");
 }
 
 static int run_workouts(const struct cli_args *args)
 {
-    return list_entries(args, "workout",
-                        "No workouts. `dormouse journal workout add run --for 30m` notes one.");
+    return jot_entries(args, "workout",
+                       "No workouts. `dormouse journal workout add run --for 30m` notes one.");
 }
 
 static int run_measures(const struct cli_args *args)
 {
-    return list_entries(
-        args, "measurement",
-        "No measurements. `dormouse journal measure add weight 71.5 kg` notes one.");
+    return jot_entries(args, "measurement",
+                       "No measurements. `dormouse journal measure add weight 71.5 kg` notes one.");
 }
 
 #define LIST_COMMAND(name_, function, text)                                                        \
@@ -224,35 +224,14 @@ const struct cli_command cli_cmd_journal_workout_list =
 const struct cli_command cli_cmd_journal_measure_list =
     LIST_COMMAND("measure", run_measures, "Lists measurements, newest first");
 
-static int each_entry(const struct cli_args *args, const char *method, const char *more,
-                      const char *said)
-{
-    AUTO_JOT jot;
-
-    if (jot_open(&jot, args) < 0)
-        return jot_fail(&jot);
-    for (size_t i = 0; i < cli_operand_count(args); i++) {
-        struct json_object *answer;
-
-        if (jot_ask(&jot, method, NULL, &answer, "entries/%s%s",
-                    jot_part(&jot, cli_operand(args, i)), more) < 0)
-            return jot_fail(&jot);
-        if (answer)
-            jot_done(&jot, answer, said);
-        else if (!cli_json(args))
-            printf("%s %s\n", said, cli_operand(args, i));
-    }
-    return CLI_DONE;
-}
-
 static int run_entry_rm(const struct cli_args *args)
 {
-    return each_entry(args, "DELETE", "", "Deleted");
+    return jot_each(args, "DELETE", "entries", "", "Deleted");
 }
 
 static int run_entry_restore(const struct cli_args *args)
 {
-    return each_entry(args, "POST", "/restore", "Restored");
+    return jot_each(args, "POST", "entries", "/restore", "Restored");
 }
 
 static int run_entry_show(const struct cli_args *args)
@@ -296,9 +275,9 @@ static int add_named(const struct cli_args *args, const char *plural)
 
     if (jot_open(&jot, args) < 0)
         return jot_fail(&jot);
-    add_text(body, "name", jot_words(&jot, 0));
-    add_text(body, "color", str_from(cli_value(args, "color")));
-    add_text(body, "id", str_from(cli_value(args, "id")));
+    jot_add(body, "name", jot_words(&jot, 0));
+    jot_add(body, "color", str_from(cli_value(args, "color")));
+    jot_add(body, "id", str_from(cli_value(args, "id")));
     if (jot_ask(&jot, "POST", body, &answer, "%s", plural) < 0)
         return jot_fail(&jot);
     return jot_done(&jot, answer, "Added");

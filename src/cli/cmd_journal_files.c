@@ -14,7 +14,8 @@
 #include "cli/jot.h"
 #include "cli/term.h"
 
-#define STEP          1000 /* records made in one request */
+#define STEP          1000 /* records made in one request, and more of a long file: */
+#define REQUESTS      20   /* each request reads the file again */
 #define PROBLEMS_SAID 20
 #define EXPORT_BYTES  (512u * MIB)
 
@@ -27,6 +28,7 @@ static const char *guess_format(const char *file)
         { ".csv", "csv" },         { ".tsv", "csv" },         { ".ics", "ics" },
         { ".ical", "ics" },        { ".md", "markdown" },     { ".markdown", "markdown" },
         { "todo.txt", "todotxt" }, { "done.txt", "todotxt" }, { ".todotxt", "todotxt" },
+        { ".json", "json" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
@@ -46,7 +48,7 @@ static int read_file(struct jot *jot, struct buf *text, const char **ret_format)
     if (!*ret_format)
         return err_set(&jot->err, ERR_BAD_REQUEST,
                        "what is %.200s? its name does not say; give --format csv, todotxt, "
-                       "markdown or ics",
+                       "markdown, ics or json",
                        file);
     if (strcmp(file, "-") == 0)
         return cli_read_stdin(text, &jot->err);
@@ -64,9 +66,10 @@ static void print_problems(struct json_object *answer)
         struct json_object *problem = json_object_array_get_idx(problems, i);
         AUTO_BUF line = BUF_INIT(4 * KIB);
 
-        buf_printf(&line, "line %lld: %.*s\n",
-                   (long long)json_object_get_int64(json_find(problem, "line")),
-                   STR_ARG(jot_member(problem, "message")));
+        if (json_object_get_int64(json_find(problem, "line")))
+            buf_printf(&line,
+                       "line %lld: ", (long long)json_object_get_int64(json_find(problem, "line")));
+        buf_printf(&line, "%.*s\n", STR_ARG(jot_member(problem, "message")));
         term_text(stderr, buf_text(&line));
     }
     if (all > PROBLEMS_SAID)
@@ -106,7 +109,7 @@ static void print_records(struct jot *jot, struct json_object *answer)
 }
 
 struct sums {
-    int64_t tasks, events, categories, there;
+    int64_t tasks, events, categories, others, there;
 };
 
 static void add_sums(struct sums *sums, struct json_object *answer)
@@ -117,6 +120,7 @@ static void add_sums(struct sums *sums, struct json_object *answer)
     sums->tasks += json_get_i64(made, "tasks", &n, NULL) > 0 ? n : 0;
     sums->events += json_get_i64(made, "events", &n, NULL) > 0 ? n : 0;
     sums->categories += json_get_i64(made, "categories", &n, NULL) > 0 ? n : 0;
+    sums->others += json_get_i64(made, "others", &n, NULL) > 0 ? n : 0;
     sums->there += json_get_i64(made, "there", &n, NULL) > 0 ? n : 0;
 }
 
@@ -126,14 +130,14 @@ static int import_all(struct jot *jot, const char *format, struct str text, int6
 {
     const char *skip = cli_has(jot->args, "skip-bad") ? "&skipBad=true" : "";
     struct term_progress progress;
-    int64_t offset = 0;
+    int64_t offset = 0, step = total / REQUESTS > STEP ? total / REQUESTS : STEP;
     int r = 0;
 
     term_progress_init(&progress, "importing", stderr, false);
     while (r == 0 && offset >= 0) {
         AUTO_JSON answer = NULL;
-        const char *more =
-            arena_printf(&jot->arena, "&offset=%lld&limit=%d%s", (long long)offset, STEP, skip);
+        const char *more = arena_printf(&jot->arena, "&offset=%lld&limit=%lld%s", (long long)offset,
+                                        (long long)step, skip);
 
         r = ask_import(jot, format, more, text, &answer);
         if (r < 0)
@@ -152,11 +156,18 @@ static int print_sums(const struct cli_args *args, const struct sums *sums, int6
     struct json_object *out;
 
     if (!cli_json(args)) {
-        printf("Made %lld tasks and %lld events", (long long)sums->tasks, (long long)sums->events);
+        int64_t others = sums->events + sums->others;
+
+        printf("Made %lld task%s", (long long)sums->tasks, sums->tasks == 1 ? "" : "s");
+        if (others)
+            printf(" and %lld %s%s", (long long)others, sums->others ? "other record" : "event",
+                   others == 1 ? "" : "s");
         if (sums->there)
-            printf("; %lld were there already", (long long)sums->there);
+            printf("; %lld %s there already", (long long)sums->there,
+                   sums->there == 1 ? "was" : "were");
         if (problems)
-            printf("; %lld lines were left out", (long long)problems);
+            printf("; %lld line%s left out", (long long)problems,
+                   problems == 1 ? " was" : "s were");
         putchar('\n');
         return CLI_DONE;
     }
@@ -164,6 +175,8 @@ static int print_sums(const struct cli_args *args, const struct sums *sums, int6
     json_object_object_add(out, "tasks", json_object_new_int64(sums->tasks));
     json_object_object_add(out, "events", json_object_new_int64(sums->events));
     json_object_object_add(out, "categories", json_object_new_int64(sums->categories));
+    if (sums->others)
+        json_object_object_add(out, "others", json_object_new_int64(sums->others));
     json_object_object_add(out, "there", json_object_new_int64(sums->there));
     json_object_object_add(out, "problems", json_object_new_int64(problems));
     cli_print_json(out);
@@ -194,8 +207,8 @@ static int run_import(const struct cli_args *args)
     }
     if (problems && !cli_has(args, "skip-bad")) {
         err_set(&jot.err, ERR_SCHEMA_VIOLATION,
-                "%lld lines can't be read; nothing was imported. --skip-bad leaves them out",
-                (long long)problems);
+                "%lld line%s can't be read; nothing was imported. --skip-bad leaves %s out",
+                (long long)problems, problems == 1 ? "" : "s", problems == 1 ? "it" : "them");
         return jot_fail(&jot);
     }
     if (import_all(&jot, format, buf_str(&text), total, &sums) < 0)
@@ -207,7 +220,7 @@ static const struct cli_option import_options[] = {
     { .name = "format",
       .value = "FORMAT",
       .help = "what the file is, when its name does not say",
-      .choices = "csv todotxt markdown ics" },
+      .choices = "csv todotxt markdown ics json" },
     { .name = "preview", .help = "only show what would be made" },
     { .name = "skip-bad", .help = "leave out what can't be read" },
     { .name = NULL },
@@ -216,10 +229,12 @@ static const struct cli_option import_options[] = {
 const struct cli_command cli_cmd_journal_import = {
     .name = "journal import",
     .operands = "FILE",
-    .summary = "Imports tasks from CSV, todo.txt, Markdown or iCalendar",
-    .details = "All of a file is imported or nothing, unless --skip-bad is given. The same file "
-               "imported again makes nothing twice. CSV needs a line of column names: title, due, "
-               "priority, status, category, labels, estimate, notes. - is standard input.",
+    .summary = "Imports tasks from CSV, todo.txt, Markdown or iCalendar, and exported journals",
+    .details = "A file that can't be read whole is refused, unless --skip-bad is given. The same "
+               "file imported again makes nothing twice, and goes on where it was interrupted. CSV "
+               "needs a line of column names: title, due, priority, status, category, labels, "
+               "estimate, notes. JSON is what `dormouse journal export --attachments` wrote. - is "
+               "standard input.",
     .options = import_options,
     .operands_min = 1,
     .operands_max = 1,

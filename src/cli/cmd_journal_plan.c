@@ -13,12 +13,6 @@
 #include "cli/jot.h"
 #include "cli/term.h"
 
-static void add_text(struct json_object *body, const char *key, struct str text)
-{
-    if (text.n)
-        json_object_object_add(body, key, json_object_new_string_len(text.p, (int)text.n));
-}
-
 static size_t length(struct json_object *list)
 {
     return list ? json_object_array_length(list) : 0;
@@ -26,7 +20,7 @@ static size_t length(struct json_object *list)
 
 /* ---- showing a day ---- */
 
-static struct str title_in(struct json_object *day, struct str task_id)
+static struct json_object *task_in(struct json_object *day, struct str task_id)
 {
     struct json_object *tasks = json_find(day, "tasks");
 
@@ -34,16 +28,9 @@ static struct str title_in(struct json_object *day, struct str task_id)
         struct json_object *task = json_object_array_get_idx(tasks, i);
 
         if (str_eq(jot_member(task, "id"), task_id))
-            return jot_member(task, "title");
+            return task;
     }
-    return STR_NONE;
-}
-
-static void print_line(struct jot *jot, const char *before, struct str text)
-{
-    printf("%s", before);
-    term_text(stdout, arena_printf(&jot->arena, "%.*s", STR_ARG(text)));
-    putchar('\n');
+    return NULL;
 }
 
 static const char *clock_in(struct jot *jot, struct json_object *object, const char *key)
@@ -67,7 +54,7 @@ static void print_spans(struct jot *jot, struct json_object *day, const char *ti
         printf("\n%s\n", title);
     for (size_t i = 0; i < length(rows); i++) {
         struct json_object *row = json_object_array_get_idx(rows, i);
-        struct str what = title_in(day, jot_member(row, "taskId"));
+        struct str what = jot_member(task_in(day, jot_member(row, "taskId")), "title");
 
         printf("  %s-%s  ", clock_in(jot, row, from), clock_in(jot, row, to));
         term_text(stdout, arena_printf(&jot->arena, "%.*s%s%.*s", STR_ARG(what),
@@ -86,8 +73,24 @@ static void print_tasks(struct jot *jot, const char *title, struct json_object *
         struct json_object *task = json_object_array_get_idx(tasks, i);
 
         printf("  [%s] ", json_find(task, "closedAt") ? "x" : " ");
-        print_line(jot, "", jot_member(task, "title"));
+        jot_line(jot, "", jot_member(task, "title"));
     }
+}
+
+/* In the order in which they were pinned. */
+static void print_pins(struct jot *jot, struct json_object *day)
+{
+    struct json_object *pins = json_find(json_find(day, "plan"), "pinnedTaskIds");
+    struct json_object *tasks = json_object_new_array();
+
+    for (size_t i = 0; i < length(pins); i++) {
+        struct json_object *task = task_in(day, json_str(json_object_array_get_idx(pins, i)));
+
+        if (task)
+            json_object_array_add(tasks, json_object_get(task));
+    }
+    print_tasks(jot, "pinned", tasks);
+    json_object_put(tasks);
 }
 
 static void print_day(struct jot *jot, struct json_object *day)
@@ -101,7 +104,8 @@ static void print_day(struct jot *jot, struct json_object *day)
     printf("%s%.*s%s, %s\n", term_style(stdout, TERM_BOLD), STR_ARG(jot_member(day, "day")),
            term_style(stdout, TERM_PLAIN), jot_when(jot, jot_member(day, "day"), when));
     if (jot_member(plan, "note").n)
-        print_line(jot, "", jot_member(plan, "note"));
+        jot_line(jot, "", jot_member(plan, "note"));
+    print_pins(jot, day);
     print_spans(jot, day, "planned", "blocks", "startTime", "endTime", "note");
     print_spans(jot, day, "spent", "timeEntries", "startedAt", "endedAt", "description");
     print_tasks(jot, "due", json_find(day, "dueTasks"));
@@ -178,8 +182,8 @@ static int run_block(const struct cli_args *args)
         jot_moment(&jot, cli_operand(args, 2), day, end) < 0 ||
         jot_take(&jot, block_members, block) < 0)
         return jot_fail(&jot);
-    add_text(block, "startTime", str_from(begin));
-    add_text(block, "endTime", str_from(end));
+    jot_add(block, "startTime", str_from(begin));
+    jot_add(block, "endTime", str_from(end));
     if (jot_ask(&jot, "PUT", body, &answer, "days/%.*s/blocks", STR_ARG(day)) < 0)
         return jot_fail(&jot);
     return say_day(&jot, answer);
@@ -235,19 +239,7 @@ const struct cli_command cli_cmd_journal_plan_pin = {
 
 static int run_unblock(const struct cli_args *args)
 {
-    AUTO_JOT jot;
-    struct json_object *answer;
-
-    if (jot_open(&jot, args) < 0)
-        return jot_fail(&jot);
-    for (size_t i = 0; i < cli_operand_count(args); i++) {
-        if (jot_ask(&jot, "DELETE", NULL, &answer, "day-plan-blocks/%s",
-                    jot_part(&jot, cli_operand(args, i))) < 0)
-            return jot_fail(&jot);
-        if (!cli_json(args))
-            printf("Deleted %s\n", cli_operand(args, i));
-    }
-    return CLI_DONE;
+    return jot_each(args, "DELETE", "day-plan-blocks", "", "Deleted");
 }
 
 const struct cli_command cli_cmd_journal_plan_rm = {
@@ -268,16 +260,15 @@ static int read_target(struct jot *jot, const char *typed, struct json_object *b
     struct str id;
 
     if (jot_day(jot, typed, false, &id) == 0) {
-        add_text(body, "targetType", STR("dayPlan"));
-        add_text(body, "targetId",
-                 str_from(arena_printf(&jot->arena, "dayplan-%.*s", STR_ARG(id))));
+        jot_add(body, "targetType", STR("dayPlan"));
+        jot_add(body, "targetId", str_from(arena_printf(&jot->arena, "dayplan-%.*s", STR_ARG(id))));
         return 0;
     }
     jot->err = none;
     if (jot_task(jot, typed, &id) < 0)
         return -1;
-    add_text(body, "targetType", STR("task"));
-    add_text(body, "targetId", id);
+    jot_add(body, "targetType", STR("task"));
+    jot_add(body, "targetId", id);
     return 0;
 }
 
@@ -296,8 +287,8 @@ static int run_rate(const struct cli_args *args)
         cli_fail(args, &jot.err);
         return CLI_USAGE;
     }
-    add_text(body, "dimension", str_from(cli_operand(args, 1)));
-    add_text(body, "note", str_from(cli_value(args, "note")));
+    jot_add(body, "dimension", str_from(cli_operand(args, 1)));
+    jot_add(body, "note", str_from(cli_value(args, "note")));
     json_object_object_add(body, "value", json_object_new_int64(value));
     if (read_target(&jot, cli_operand(args, 0), body) < 0 ||
         jot_ask(&jot, "POST", body, &answer, "ratings") < 0)

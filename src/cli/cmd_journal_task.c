@@ -1,4 +1,4 @@
-/* dormouse journal add, journal task add, list, show, set, done, rm, restore.
+/* dormouse journal task add, list, show, set, done, rm, restore.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,74 +15,7 @@
 
 #define LIST_MAX 10000
 
-static void print_text(struct jot *jot, const char *before, struct str text)
-{
-    printf("%s", before);
-    term_text(stdout, arena_printf(&jot->arena, "%.*s", STR_ARG(text)));
-    putchar('\n');
-}
-
 /* ---- add ---- */
-
-static int run_quick(const struct cli_args *args)
-{
-    AUTO_JSON body = json_object_new_object();
-    AUTO_JSON answer = NULL;
-    AUTO_JOT jot;
-    struct json_object *parsed, *task;
-    char when[JOT_WHEN_SIZE];
-    struct str text;
-
-    if (jot_open(&jot, args) < 0)
-        return jot_fail(&jot);
-    text = jot_words(&jot, 0);
-    json_object_object_add(body, "text", json_object_new_string_len(text.p, (int)text.n));
-    json_object_object_add(body, "preview", json_object_new_boolean(cli_has(args, "preview")));
-    if (jot_ask(&jot, "POST", body, &answer, "quick") < 0)
-        return jot_fail(&jot);
-    if (cli_json(args))
-        return jot_print(&jot, json_object_get(answer));
-    parsed = json_find(answer, "parsed");
-    task = json_find(answer, "task");
-    if (task)
-        printf("Added %.*s", STR_ARG(jot_member(task, "id")));
-    else
-        printf("Would add");
-    print_text(&jot, ": ", jot_member(parsed, "title"));
-    if (jot_member(parsed, "due").n)
-        printf("  due       %s\n", jot_when(&jot, jot_member(parsed, "due"), when));
-    if (json_find(parsed, "estimateMinutes"))
-        printf("  takes     %s\n",
-               jot_span(json_object_get_int64(json_find(parsed, "estimateMinutes")) * 60000, when));
-    if (jot_member(parsed, "priority").n)
-        print_text(&jot, "  priority  ", jot_member(parsed, "priority"));
-    if (jot_member(parsed, "category").n)
-        print_text(&jot, "  category  ", jot_member(parsed, "category"));
-    for (size_t i = 0;
-         json_find(parsed, "labels") && i < json_object_array_length(json_find(parsed, "labels"));
-         i++)
-        print_text(&jot, "  label     ",
-                   json_str(json_object_array_get_idx(json_find(parsed, "labels"), i)));
-    return CLI_DONE;
-}
-
-static const struct cli_option quick_options[] = {
-    { .name = "preview", .help = "only say what was understood" },
-    { .name = NULL },
-};
-
-const struct cli_command cli_cmd_journal_add = {
-    .name = "journal add",
-    .operands = "WORD...",
-    .summary = "Adds a task from plain words",
-    .details = "Days, times, how long it takes, #labels, @category and !priority are understood "
-               "wherever they stand; the rest is the title:\n\n"
-               "  dormouse journal add \"Fix fence tomorrow 2h #home\"",
-    .options = quick_options,
-    .operands_min = 1,
-    .operands_max = -1,
-    .run = run_quick,
-};
 
 #define TASK_OPTIONS                                                                               \
     { .name = "due", .value = "DAY", .help = "2026-02-18, tomorrow, friday 16:00; none" },         \
@@ -288,7 +221,7 @@ static void print_checklists(struct jot *jot, struct json_object *lists)
         struct json_object *list = json_object_array_get_idx(lists, i);
         struct json_object *items = json_find(list, "items");
 
-        print_text(jot, "\n", jot_member(list, "title"));
+        jot_line(jot, "\n", jot_member(list, "title"));
         for (size_t k = 0; items && k < json_object_array_length(items); k++) {
             struct json_object *item = json_object_array_get_idx(items, k);
             bool checked = false;
@@ -312,7 +245,7 @@ static void print_labels(struct jot *jot, struct json_object *labels)
         buf_printf(&names, "%s%.*s", i ? ", " : "",
                    STR_ARG(jot_member(json_object_array_get_idx(labels, i), "name")));
     if (names.n)
-        print_text(jot, "labels    ", buf_str(&names));
+        jot_line(jot, "labels    ", buf_str(&names));
 }
 
 static void print_task(struct jot *jot, struct json_object *task)
@@ -321,16 +254,16 @@ static void print_task(struct jot *jot, struct json_object *task)
     int64_t spent = 0, estimate = 0;
 
     printf("%s", term_style(stdout, TERM_BOLD));
-    print_text(jot, "", jot_member(task, "title"));
+    jot_line(jot, "", jot_member(task, "title"));
     printf("%s", term_style(stdout, TERM_PLAIN));
-    print_text(jot, "id        ", jot_member(task, "id"));
+    jot_line(jot, "id        ", jot_member(task, "id"));
     printf("status    %.*s, %.*s\n", STR_ARG(jot_member(task, "status")),
            STR_ARG(jot_member(task, "priority")));
     if (jot_member(task, "due").n)
         printf("due       %s%s\n", jot_when(jot, jot_member(task, "due"), when),
                is_overdue(jot, task) ? " (late)" : "");
     if (jot_member(task, "categoryId").n)
-        print_text(jot, "category  ", jot_member(task, "categoryId"));
+        jot_line(jot, "category  ", jot_member(task, "categoryId"));
     print_labels(jot, json_find(task, "labels"));
     json_get_i64(task, "estimateMinutes", &estimate, NULL);
     json_get_i64(task, "timeMs", &spent, NULL);
@@ -339,7 +272,7 @@ static void print_task(struct jot *jot, struct json_object *task)
     if (spent)
         printf("spent     %s\n", jot_span(spent, when));
     if (jot_member(task, "notes").n)
-        print_text(jot, "\n", jot_member(task, "notes"));
+        jot_line(jot, "\n", jot_member(task, "notes"));
     print_checklists(jot, json_find(task, "checklists"));
 }
 
@@ -358,14 +291,11 @@ static int run_show(const struct cli_args *args)
     return CLI_DONE;
 }
 
-#define TASK_WORDS                                                                                 \
-    "TASK is an id, the beginning of one, or words that stand in the title of one open task only."
-
 const struct cli_command cli_cmd_journal_task_show = {
     .name = "journal task show",
     .operands = "TASK",
     .summary = "Shows a task with its checklists and the time it took",
-    .details = TASK_WORDS,
+    .details = JOT_TASK_WORDS,
     .operands_min = 1,
     .operands_max = 1,
     .run = run_show,
@@ -405,7 +335,7 @@ const struct cli_command cli_cmd_journal_task_set = {
     .name = "journal task set",
     .operands = "TASK",
     .summary = "Changes a task",
-    .details = TASK_WORDS " `none` takes a value away.",
+    .details = JOT_TASK_WORDS " `none` takes a value away.",
     .options = set_options,
     .operands_min = 1,
     .operands_max = 1,
@@ -448,7 +378,7 @@ const struct cli_command cli_cmd_journal_task_done = {
     .name = "journal task done",
     .operands = "TASK...",
     .summary = "Marks tasks as done",
-    .details = TASK_WORDS,
+    .details = JOT_TASK_WORDS,
     .operands_min = 1,
     .operands_max = -1,
     .run = run_done,
@@ -463,7 +393,7 @@ const struct cli_command cli_cmd_journal_task_rm = {
     .name = "journal task rm",
     .operands = "TASK...",
     .summary = "Deletes tasks; `journal task restore` undoes it",
-    .details = TASK_WORDS,
+    .details = JOT_TASK_WORDS,
     .operands_min = 1,
     .operands_max = -1,
     .run = run_rm,
@@ -484,126 +414,3 @@ const struct cli_command cli_cmd_journal_task_restore = {
     .operands_max = -1,
     .run = run_restore,
 };
-
-/* ---- checklists ---- */
-
-/* The checklist of this title; made when there is none. */
-static int open_list(struct jot *jot, struct json_object *task, const char *title,
-                     struct str *ret_id)
-{
-    AUTO_JSON body = json_object_new_object();
-    AUTO_JSON answer = NULL;
-    struct json_object *lists = json_find(task, "checklists");
-
-    for (size_t i = 0; lists && i < json_object_array_length(lists); i++) {
-        struct json_object *list = json_object_array_get_idx(lists, i);
-
-        if (title && !str_eq_nocase(jot_member(list, "title"), str_from(title)))
-            continue;
-        *ret_id = arena_str(&jot->arena, jot_member(list, "id"));
-        return 0;
-    }
-    json_object_object_add(body, "taskId", json_object_get(json_find(task, "id")));
-    json_object_object_add(body, "title", json_object_new_string(title ? title : "Checklist"));
-    if (jot_ask(jot, "POST", body, &answer, "checklists") < 0)
-        return -1;
-    *ret_id = arena_str(&jot->arena, jot_member(answer, "id"));
-    return 0;
-}
-
-static int run_checklist_add(const struct cli_args *args)
-{
-    AUTO_JSON body = json_object_new_object();
-    AUTO_JSON task = NULL;
-    struct json_object *titles = json_object_new_array(), *answer;
-    AUTO_JOT jot;
-    struct str id, list;
-
-    json_object_object_add(body, "titles", titles);
-    for (size_t i = 1; i < cli_operand_count(args); i++)
-        json_object_array_add(titles, json_object_new_string(cli_operand(args, i)));
-    if (jot_open(&jot, args) < 0 || jot_task(&jot, cli_operand(args, 0), &id) < 0 ||
-        jot_ask(&jot, "GET", NULL, &task, "tasks/%.*s", STR_ARG(id)) < 0 ||
-        open_list(&jot, task, cli_value(args, "list"), &list) < 0 ||
-        jot_ask(&jot, "POST", body, &answer, "checklists/%.*s/items", STR_ARG(list)) < 0)
-        return jot_fail(&jot);
-    if (cli_json(args))
-        return jot_print(&jot, answer);
-    printf("Added %zu to the checklist %.*s\n", cli_operand_count(args) - 1, STR_ARG(list));
-    json_object_put(answer);
-    return CLI_DONE;
-}
-
-static const struct cli_option checklist_options[] = {
-    { .name = "list", .value = "TITLE", .help = "which of the task's checklists; made when new" },
-    { .name = NULL },
-};
-
-const struct cli_command cli_cmd_journal_checklist_add = {
-    .name = "journal checklist add",
-    .operands = "TASK ITEM...",
-    .summary = "Adds items to a checklist of a task",
-    .details = TASK_WORDS,
-    .options = checklist_options,
-    .operands_min = 2,
-    .operands_max = -1,
-    .run = run_checklist_add,
-};
-
-static int each_item(const struct cli_args *args, const char *method, struct json_object *body,
-                     const char *said)
-{
-    AUTO_JOT jot;
-
-    if (jot_open(&jot, args) < 0)
-        return jot_fail(&jot);
-    for (size_t i = 0; i < cli_operand_count(args); i++) {
-        struct json_object *answer = NULL;
-
-        if (jot_ask(&jot, method, body, &answer, "checklist-items/%s",
-                    jot_part(&jot, cli_operand(args, i))) < 0)
-            return jot_fail(&jot);
-        if (answer)
-            jot_done(&jot, answer, said);
-        else if (!cli_json(args))
-            printf("%s %s\n", said, cli_operand(args, i));
-    }
-    return CLI_DONE;
-}
-
-static int check(const struct cli_args *args, bool checked)
-{
-    AUTO_JSON body = json_object_new_object();
-
-    json_object_object_add(body, "checked", json_object_new_boolean(checked));
-    return each_item(args, "PATCH", body, checked ? "Checked" : "Unchecked");
-}
-
-static int run_check(const struct cli_args *args)
-{
-    return check(args, true);
-}
-
-static int run_uncheck(const struct cli_args *args)
-{
-    return check(args, false);
-}
-
-static int run_item_rm(const struct cli_args *args)
-{
-    return each_item(args, "DELETE", NULL, "Deleted");
-}
-
-#define ITEM_COMMAND(verb, function, text)                                                         \
-    {                                                                                              \
-        .name = "journal checklist " verb, .operands = "ITEM...", .summary = (text),               \
-        .details = "`dormouse journal task show TASK` shows the ids of items.", .operands_min = 1, \
-        .operands_max = -1, .run = (function),                                                     \
-    }
-
-const struct cli_command cli_cmd_journal_checklist_check =
-    ITEM_COMMAND("check", run_check, "Checks items of a checklist");
-const struct cli_command cli_cmd_journal_checklist_uncheck =
-    ITEM_COMMAND("uncheck", run_uncheck, "Opens checked items again");
-const struct cli_command cli_cmd_journal_checklist_rm =
-    ITEM_COMMAND("rm", run_item_rm, "Deletes items of a checklist");

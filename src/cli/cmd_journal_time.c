@@ -1,4 +1,4 @@
-/* dormouse journal time start, stop, log, list, status: where the hours went.
+/* dormouse journal time start, stop, status, log, set, rm, restore, list: where the hours went.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,12 +13,6 @@
 #include "cli/term.h"
 
 #define LIST_MAX 10000
-
-static void add_text(struct json_object *body, const char *key, struct str text)
-{
-    if (text.n)
-        json_object_object_add(body, key, json_object_new_string_len(text.p, (int)text.n));
-}
 
 /* What an entry took; up to now when it runs. */
 static int64_t span_of(const struct jot *jot, struct json_object *entry)
@@ -91,8 +85,8 @@ static int run_start(const struct cli_args *args)
     if (jot_open(&jot, args) < 0 ||
         (cli_operand_count(args) && jot_task(&jot, cli_operand(args, 0), &id) < 0))
         return jot_fail(&jot);
-    add_text(body, "taskId", id);
-    add_text(body, "description", str_from(cli_value(args, "description")));
+    jot_add(body, "taskId", id);
+    jot_add(body, "description", str_from(cli_value(args, "description")));
     if (jot_ask(&jot, "POST", body, &answer, "timer/start") < 0)
         return jot_fail(&jot);
     return say_entry(&jot, answer, "Runs since");
@@ -112,21 +106,51 @@ const struct cli_command cli_cmd_journal_time_start = {
     .run = run_start,
 };
 
+/* It was forgotten: the entry that runs ends when it should have. */
+static int stop_at(struct jot *jot, const char *typed, struct json_object **ret_answer)
+{
+    AUTO_JSON body = json_object_new_object();
+    AUTO_JSON running = NULL;
+    struct json_object *entry;
+    char at[TIMEFMT_SIZE];
+
+    if (jot_moment(jot, typed, STR_NONE, at) < 0 ||
+        jot_ask(jot, "GET", NULL, &running, "timer") < 0)
+        return -1;
+    if (!json_find(running, "entry"))
+        return err_set(&jot->err, ERR_NOT_FOUND, "no timer runs");
+    jot_add(body, "endedAt", str_from(at));
+    if (jot_ask(jot, "PATCH", body, &entry, "time-entries/%.*s",
+                STR_ARG(jot_member(json_find(running, "entry"), "id"))) < 0)
+        return -1;
+    *ret_answer = json_object_new_object();
+    json_object_object_add(*ret_answer, "entry", entry);
+    return 0;
+}
+
 static int run_stop(const struct cli_args *args)
 {
     AUTO_JSON body = json_object_new_object();
     AUTO_JOT jot;
     struct json_object *answer;
+    const char *at = cli_value(args, "at");
 
-    if (jot_open(&jot, args) < 0 || jot_ask(&jot, "POST", body, &answer, "timer/stop") < 0)
+    if (jot_open(&jot, args) < 0 ||
+        (at ? stop_at(&jot, at, &answer) : jot_ask(&jot, "POST", body, &answer, "timer/stop")) < 0)
         return jot_fail(&jot);
     return say_entry(&jot, answer, "Stopped after");
 }
+
+static const struct cli_option stop_options[] = {
+    { .name = "at", .value = "TIME", .help = "when it was forgotten: 17:30, \"yesterday 18:00\"" },
+    { .name = NULL },
+};
 
 const struct cli_command cli_cmd_journal_time_stop = {
     .name = "journal time stop",
     .operands = "",
     .summary = "Stops the timer",
+    .options = stop_options,
     .run = run_stop,
 };
 
@@ -180,8 +204,8 @@ static int read_span(struct jot *jot, struct json_object *body)
         timefmt_parse(str_from(from ? begin : end), &at, NULL);
         timefmt_rfc3339(at + (from ? 1 : -1) * minutes * 60000, from ? end : begin);
     }
-    add_text(body, "startedAt", str_from(begin));
-    add_text(body, "endedAt", str_from(end));
+    jot_add(body, "startedAt", str_from(begin));
+    jot_add(body, "endedAt", str_from(end));
     return 0;
 }
 
@@ -202,7 +226,7 @@ static int run_log(const struct cli_args *args)
         (cli_operand_count(args) && jot_task(&jot, cli_operand(args, 0), &id) < 0) ||
         read_span(&jot, body) < 0 || jot_take(&jot, log_members, body) < 0)
         return jot_fail(&jot);
-    add_text(body, "taskId", id);
+    jot_add(body, "taskId", id);
     if (jot_ask(&jot, "POST", body, &answer, "time-entries") < 0)
         return jot_fail(&jot);
     return jot_done(&jot, answer, "Logged");
@@ -225,6 +249,105 @@ const struct cli_command cli_cmd_journal_time_log = {
     .options = log_options,
     .operands_max = 1,
     .run = run_log,
+};
+
+/* ---- mending ---- */
+
+static const struct jot_option set_members[] = {
+    { "task", "taskId", JOT_TASK },
+    { "category", "categoryId", JOT_CATEGORY },
+    { "description", "description", JOT_TEXT },
+    { NULL, NULL, 0 },
+};
+
+static int take_moments(struct jot *jot, struct json_object *body)
+{
+    static const char *const members[][2] = { { "from", "startedAt" }, { "to", "endedAt" } };
+    struct str day = STR_NONE;
+    char at[TIMEFMT_SIZE];
+
+    if (cli_value(jot->args, "day") && jot_day(jot, cli_value(jot->args, "day"), false, &day) < 0)
+        return -1;
+    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+        const char *typed = cli_value(jot->args, members[i][0]);
+
+        if (!typed)
+            continue;
+        if (jot_moment(jot, typed, day, at) < 0)
+            return -1;
+        jot_add(body, members[i][1], str_from(at));
+    }
+    return 0;
+}
+
+static int run_set(const struct cli_args *args)
+{
+    AUTO_JSON body = json_object_new_object();
+    AUTO_JOT jot;
+    struct json_object *answer;
+
+    if (jot_open(&jot, args) < 0 || take_moments(&jot, body) < 0 ||
+        jot_take(&jot, set_members, body) < 0)
+        return jot_fail(&jot);
+    if (!json_object_object_length(body)) {
+        err_set(&jot.err, ERR_BAD_REQUEST,
+                "nothing to change: give --from, --to, --task, --category or --description");
+        cli_fail(args, &jot.err);
+        return CLI_USAGE;
+    }
+    if (jot_ask(&jot, "PATCH", body, &answer, "time-entries/%s",
+                jot_part(&jot, cli_operand(args, 0))) < 0)
+        return jot_fail(&jot);
+    return jot_done(&jot, answer, "Changed");
+}
+
+static const struct cli_option set_options[] = {
+    { .name = "from", .value = "TIME", .help = "when it began: 9:00, \"yesterday 9:00\"" },
+    { .name = "to", .value = "TIME", .help = "when it ended" },
+    { .name = "day", .value = "DAY", .help = "of the times; today unless given" },
+    { .name = "task", .value = "TASK", .help = "what it was for; none" },
+    { .name = "category", .value = "CATEGORY", .help = "when it is for no task; none" },
+    { .name = "description", .value = "TEXT", .help = "what was done; none" },
+    { .name = NULL },
+};
+
+const struct cli_command cli_cmd_journal_time_set = {
+    .name = "journal time set",
+    .operands = "ENTRY",
+    .summary = "Changes time that was noted",
+    .details = "`dormouse journal time list` shows the ids.",
+    .options = set_options,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_set,
+};
+
+static int run_rm(const struct cli_args *args)
+{
+    return jot_each(args, "DELETE", "time-entries", "", "Deleted");
+}
+
+const struct cli_command cli_cmd_journal_time_rm = {
+    .name = "journal time rm",
+    .operands = "ENTRY...",
+    .summary = "Deletes time that was noted; `journal time restore` undoes it",
+    .operands_min = 1,
+    .operands_max = -1,
+    .run = run_rm,
+};
+
+static int run_restore(const struct cli_args *args)
+{
+    return jot_each(args, "POST", "time-entries", "/restore", "Restored");
+}
+
+const struct cli_command cli_cmd_journal_time_restore = {
+    .name = "journal time restore",
+    .operands = "ENTRY...",
+    .summary = "Brings deleted time back",
+    .operands_min = 1,
+    .operands_max = -1,
+    .run = run_restore,
 };
 
 /* ---- list ---- */

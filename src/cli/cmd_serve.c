@@ -282,8 +282,11 @@ static int open_log(struct daemon *daemon, struct err *err)
 
 static int start(struct daemon *daemon, struct err *err)
 {
-    if (cli_config(daemon->args, &daemon->config, err) < 0 || open_log(daemon, err) < 0 ||
-        open_house(daemon, err) < 0 || start_server(daemon, err) < 0)
+    if (cli_config(daemon->args, &daemon->config, err) < 0 || open_log(daemon, err) < 0)
+        return -1;
+    if (!daemon->keeper)
+        keeper_leave(cli_data_dir(daemon->args));
+    if (open_house(daemon, err) < 0 || start_server(daemon, err) < 0)
         return -1;
     watch_signals(daemon);
     wait_for_clients(daemon);

@@ -2,9 +2,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <errno.h>
 #include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/json.h"
@@ -132,7 +134,7 @@ static int read_seconds(const char *typed, int64_t *ret_seconds, struct err *err
         if (unit > 1 || last == 's')
             text = str_take(text, text.n - 1);
     }
-    if (str_to_i64(text, ret_seconds) < 0 || *ret_seconds < 0 || *ret_seconds > 30 * 86400)
+    if (str_to_i64(text, ret_seconds) < 0 || *ret_seconds < 0 || *ret_seconds > 30 * 86400 / unit)
         return err_set(err, ERR_BAD_REQUEST,
                        "--cooldown is a time such as 10m, 2h or 1d, at most 30d; not \"%.40s\"",
                        typed);
@@ -140,16 +142,47 @@ static int read_seconds(const char *typed, int64_t *ret_seconds, struct err *err
     return 0;
 }
 
+/* Keys say where changes come from: AGENT, AGENT_MESSAGE and their like are those of agents. With
+ * ids alone it is the journal, unless --agents says otherwise. */
 static const char *source_of(const struct cli_args *args)
 {
-    return cli_has(args, "webhook") ? "webhook" : cli_value(args, "folder") ? "files" : "journal";
+    const char *key = cli_value(args, "key");
+
+    if (cli_has(args, "webhook"))
+        return "webhook";
+    if (cli_value(args, "folder"))
+        return "files";
+    return cli_has(args, "agents") || (key && str_starts(str_from(key), STR("AGENT"))) ? "agent"
+                                                                                       : "journal";
+}
+
+static bool has_tokens(const char *source)
+{
+    return strcmp(source, "journal") == 0 || strcmp(source, "agent") == 0;
+}
+
+/* From here, when it is not from the root. */
+static int read_folder(const char *typed, struct json_object *body, struct err *err)
+{
+    char here[LIMIT_PATH_BYTES];
+    AUTO_BUF path = BUF_INIT(2 * LIMIT_PATH_BYTES);
+
+    if (*typed != '/') {
+        if (!getcwd(here, sizeof(here)))
+            return err_set(err, ERR_BAD_REQUEST, "--folder: where this is can't be said: %s",
+                           strerror(errno));
+        buf_printf(&path, "%s/", here);
+    }
+    buf_add_text(&path, typed);
+    json_object_object_add(body, "folder", json_object_new_string(buf_text(&path)));
+    return 0;
 }
 
 static int read_form(const struct cli_args *args, struct json_object *body, struct err *err)
 {
-    static const char *const texts[][2] = {
-        { "where", "predicate" }, { "folder", "folder" }, { "glob", "glob" }, { "prompt", "prompt" }
-    };
+    static const char *const texts[][2] = { { "where", "predicate" },
+                                            { "glob", "glob" },
+                                            { "prompt", "prompt" } };
     const char *source = source_of(args);
     int64_t seconds;
 
@@ -162,9 +195,11 @@ static int read_form(const struct cli_args *args, struct json_object *body, stru
         if (cli_value(args, texts[i][0]))
             json_object_object_add(body, texts[i][1],
                                    json_object_new_string(cli_value(args, texts[i][0])));
-    if (strcmp(source, "journal") == 0 && read_tokens(args, body, err) < 0)
+    if (cli_value(args, "folder") && read_folder(cli_value(args, "folder"), body, err) < 0)
         return -1;
-    if (strcmp(source, "journal") == 0 && !length(json_find(body, "tokens")))
+    if (has_tokens(source) && read_tokens(args, body, err) < 0)
+        return -1;
+    if (has_tokens(source) && !length(json_find(body, "tokens")))
         return err_set(err, ERR_BAD_REQUEST,
                        "what should wake it? give --key TASK (or WORKOUT, NOTE, RATING ...), "
                        "--subtype, --id, --folder DIR or --webhook");
@@ -209,19 +244,24 @@ static int run_subscribe(const struct cli_args *args)
     if (member(answer, "url").n)
         printf("Call POST %.*s at the daemon's address. It is not shown again.\n",
                STR_ARG(member(answer, "url")));
+    for (size_t i = 0; i < length(json_find(answer, "warnings")); i++)
+        fprintf(
+            stderr, "warning: %s\n",
+            json_object_get_string(json_object_array_get_idx(json_find(answer, "warnings"), i)));
     return CLI_DONE;
 }
 
 #define FORM_OPTIONS                                                                               \
     { .name = "key",                                                                               \
       .value = "KEY",                                                                              \
-      .help = "TASK, WORKOUT, NOTE, RATING and others",                                            \
+      .help = "TASK, WORKOUT, NOTE, RATING, AGENT_MESSAGE and others",                             \
       .repeats = true },                                                                           \
         { .name = "subtype",                                                                       \
           .value = "KIND=V",                                                                       \
           .help = "such as workoutType=run, taskStatus=DONE",                                      \
           .repeats = true },                                                                       \
         { .name = "id", .value = "ID", .help = "of one record", .repeats = true },                 \
+        { .name = "agents", .help = "--id is of agents and what is theirs, not of the journal" },  \
         { .name = "where", .value = "PREDICATE", .help = "task.categoryId == \"gym\"" },           \
         { .name = "authors", .value = "LIST", .help = "human (unless given), agent, sync, self" }, \
         { .name = "hours", .value = "HOURS", .help = "only then: \"mo,tu 7:00-22:00\"" },          \
@@ -270,7 +310,7 @@ static void add_row(struct columns *columns, struct json_object *one)
     if (member(one, "predicate").n)
         buf_printf(&what, " where %.*s", STR_ARG(member(one, "predicate")));
     json_get_bool(one, "active", &active, NULL);
-    columns_add(columns, (struct str[]){ str_take(member(one, "id"), 13), member(one, "agentId"),
+    columns_add(columns, (struct str[]){ member(one, "id"), member(one, "agentId"),
                                          active ? STR("on") : STR("off"),
                                          str_from(ago_text(member(one, "lastWakeAt"),
                                                            clock_wall_ms(clock_system()), ago)),

@@ -1,7 +1,7 @@
 /* dormouse threads list, show, rename, rm, restore: conversations at the terminal.
  *
- * A conversation's id names its agent ("planner:session:..."), so that alone is enough to type;
- * with --agent what follows "session:" is.
+ * A conversation's id names its agent ("planner:session:..."; "planner:run:..." when something woke
+ * it), so that alone is enough to type; with --agent what follows "session:" is.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,7 +19,6 @@
 #include "cli/talk.h"
 #include "cli/term.h"
 
-#define SESSION   ":session:"
 #define PAGE      500   /* messages asked for at once */
 #define SHOWN_MAX 10000 /* messages of one `show` */
 
@@ -146,14 +145,27 @@ const struct cli_command cli_cmd_threads_list = {
 
 /* ---- one ---- */
 
+/* The agent's part of a whole id; empty when it is none. */
+static struct str agent_of(struct str id)
+{
+    static const char *const kinds[] = { ":session:", ":run:", ":wizard:" };
+
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        ptrdiff_t at = str_find(id, str_from(kinds[i]));
+
+        if (at > 0)
+            return str_take(id, (size_t)at);
+    }
+    return STR_NONE;
+}
+
 static int thread_path(const struct cli_args *args, const char *rest, struct buf *out,
                        struct err *err)
 {
     struct str id = str_from(cli_operand(args, 0));
-    ptrdiff_t at = str_find(id, STR(SESSION));
     AUTO_BUF agent = BUF_INIT(4 * KIB);
 
-    if (!cli_value(args, "agent") && at <= 0)
+    if (!cli_value(args, "agent") && !agent_of(id).n)
         return err_set(
             err, ERR_BAD_REQUEST,
             "\"%.*s\" does not say whose conversation it is; give the whole id (`dormouse "
@@ -162,7 +174,7 @@ static int thread_path(const struct cli_args *args, const char *rest, struct buf
     if (cli_value(args, "agent"))
         buf_add_text(&agent, cli_value(args, "agent"));
     else
-        buf_add_str(&agent, str_take(id, (size_t)at));
+        buf_add_str(&agent, agent_of(id));
     buf_add_text(out, "/api/v1/agents/");
     decide_add_segment(out, buf_text(&agent));
     buf_add_text(out, "/threads/");

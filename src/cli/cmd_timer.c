@@ -267,6 +267,23 @@ const struct cli_command cli_cmd_timer_add = {
 
 /* ---- list ---- */
 
+/* In the greatest unit that it is a whole number of: "every 2 h". */
+static void every_text(int64_t seconds, char text[32])
+{
+    static const struct {
+        const char *name;
+        int64_t seconds;
+    } units[] = { { "days", 86400 }, { "h", 3600 }, { "min", 60 }, { "s", 1 } };
+    size_t i = 0;
+
+    while (seconds % units[i].seconds)
+        i++;
+    if (seconds == 86400)
+        snprintf(text, 32, "every day");
+    else
+        snprintf(text, 32, "every %lld %s", (long long)(seconds / units[i].seconds), units[i].name);
+}
+
 static struct str when_of(struct json_object *timer, char text[32])
 {
     int64_t seconds = 0;
@@ -274,7 +291,7 @@ static struct str when_of(struct json_object *timer, char text[32])
     if (member(timer, "rrule").n)
         return member(timer, "rrule");
     if (json_get_i64(timer, "intervalSeconds", &seconds, NULL) == 1)
-        snprintf(text, 32, "every %lld s", (long long)seconds);
+        every_text(seconds, text);
     else
         snprintf(text, 32, "at %.*s", STR_ARG(str_take(member(timer, "start"), 19)));
     return str_from(text);
@@ -323,7 +340,8 @@ static int run_list(const struct cli_args *args)
         return cli_fail(args, &err);
     timers = json_find(answer, "items");
     if (cli_json(args))
-        cli_print_json(json_object_get(answer));
+        for (size_t i = 0; timers && i < json_object_array_length(timers); i++)
+            cli_print_json(json_object_get(json_object_array_get_idx(timers, i)));
     else if (!timers || !json_object_array_length(timers))
         puts("no timers; make one with `dormouse timer add`");
     else
@@ -340,6 +358,7 @@ const struct cli_command cli_cmd_timer_list = {
     .name = "timer list",
     .operands = "",
     .summary = "Lists timers and when they fire next",
+    .details = "With --json each timer is a line of its own.",
     .options = list_options,
     .run = run_list,
 };

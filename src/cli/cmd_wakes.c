@@ -17,6 +17,7 @@
 #include "cli/term.h"
 
 #define KEY_CHARS     12
+#define PAGE          500 /* asked for at once */
 #define WAKE_LINE_MAX (64 * KIB)
 
 static struct str member(struct json_object *object, const char *key)
@@ -122,31 +123,88 @@ static void add_query(struct buf *path, const char *key, const char *value)
     decide_add_segment(path, value);
 }
 
-static int show_many(const struct cli_args *args, struct err *err)
+/* A page of at most n, after the place where the one before ended. Returns that of this one, 0 when
+ * it was the last. */
+static int read_page(const struct cli_args *args, struct talk *talk, int64_t n, int64_t *after,
+                     struct json_object **ret_page, struct err *err)
 {
     AUTO_BUF path = BUF_INIT(8 * KIB);
-    AUTO_JSON answer = NULL;
-    struct json_object *wakes;
-    const char *typed = cli_value(args, "limit");
-    int64_t limit = 50;
 
-    if (typed && (str_to_i64(str_from(typed), &limit) < 0 || limit < 1 || limit > 500))
-        return err_set(err, ERR_BAD_REQUEST, "--limit takes a number from 1 to 500");
-    buf_printf(&path, "/api/v1/wakes?limit=%lld", (long long)limit);
+    buf_printf(&path, "/api/v1/wakes?limit=%lld", (long long)n);
+    if (*after)
+        buf_printf(&path, "&after=%lld", (long long)*after);
     add_query(&path, "agent", cli_value(args, "agent"));
     add_query(&path, "status", cli_value(args, "status"));
     add_query(&path, "reasonId", cli_value(args, "of"));
-    if (talk_once(args, "GET", buf_text(&path), STR_NONE, &answer, err) < 0)
+    if (talk_ask(talk, "GET", buf_text(&path), STR_NONE, ret_page, err) < 0)
         return -1;
-    wakes = json_find(answer, "items");
-    if (cli_json(args)) {
-        for (size_t i = 0; wakes && i < json_object_array_length(wakes); i++)
-            cli_print_json(json_object_get(json_object_array_get_idx(wakes, i)));
-    } else if (!wakes || !json_object_array_length(wakes)) {
-        puts("No wakes. Agents wake by subscriptions, by timers, or with `dormouse wake AGENT`.");
-    } else {
-        print_wakes(wakes);
+    *after = 0;
+    json_get_i64(*ret_page, "after", after, NULL);
+    return 0;
+}
+
+/* What met a subscription and woke nobody: a line for each reason. */
+static void print_skips(struct json_object *skips)
+{
+    for (size_t i = 0; skips && i < json_object_array_length(skips); i++) {
+        struct json_object *one = json_object_array_get_idx(skips, i);
+        AUTO_BUF line = BUF_INIT(4 * KIB);
+        char ago[AGO_SIZE];
+        int64_t count = 0;
+
+        json_get_i64(one, "count", &count, NULL);
+        buf_printf(&line, "%s%.*s was not woken by %.*s, %lld time%s, last %s: %.*s\n",
+                   i ? "" : "\n", STR_ARG(member(one, "agentId")),
+                   STR_ARG(member(one, "name").n ? member(one, "name")
+                                                 : str_take(member(one, "reasonId"), KEY_CHARS)),
+                   (long long)count, count == 1 ? "" : "s",
+                   ago_text(member(one, "lastAt"), now_ms(), ago), STR_ARG(member(one, "why")));
+        term_text(stdout, buf_text(&line));
     }
+}
+
+/* As JSON they go out page by page: there may be any number of them. */
+static void print_lines(struct json_object *wakes)
+{
+    for (size_t i = 0; wakes && i < json_object_array_length(wakes); i++)
+        cli_print_json(json_object_get(json_object_array_get_idx(wakes, i)));
+}
+
+static void print_table(struct json_object *wakes, bool first)
+{
+    if (wakes && json_object_array_length(wakes))
+        print_wakes(wakes);
+    else if (first)
+        puts("No wakes. Agents wake by subscriptions, by timers, or with `dormouse wake AGENT`.");
+}
+
+static int show_many(const struct cli_args *args, struct err *err)
+{
+    const char *typed = cli_value(args, "limit");
+    int64_t left = cli_has(args, "all") ? INT64_MAX : 50, after = 0;
+    AUTO(talk) talk = NULL;
+
+    if (typed && (str_to_i64(str_from(typed), &left) < 0 || left < 1))
+        return err_set(err, ERR_BAD_REQUEST, "--limit takes a number from 1 on, not \"%.40s\"",
+                       typed);
+    if (talk_open(args, &talk, err) < 0)
+        return -1;
+    do {
+        int64_t n = left < PAGE ? left : PAGE;
+        bool first = after == 0;
+        AUTO_JSON page = NULL;
+
+        if (read_page(args, talk, n, &after, &page, err) < 0)
+            return -1;
+        if (cli_json(args)) {
+            print_lines(json_find(page, "items"));
+            print_lines(json_find(page, "skips"));
+        } else {
+            print_table(json_find(page, "items"), first);
+            print_skips(json_find(page, "skips"));
+        }
+        left -= n;
+    } while (after && left > 0);
     return 0;
 }
 
@@ -167,6 +225,7 @@ static const struct cli_option wakes_options[] = {
                  "skipped_killed skipped_noop coalesced failed_terminal" },
     { .name = "of", .value = "ID", .help = "of one subscription or timer" },
     { .name = "limit", .value = "N", .help = "how many, 50 by default" },
+    { .name = "all", .help = "every one there ever was" },
     { .name = NULL },
 };
 
@@ -179,7 +238,7 @@ const struct cli_command cli_cmd_wakes = {
         "as part of another wake's run (coalesced), or skipped with a reason. The beginning of a "
         "key is enough to name one.\n\n"
         "  dormouse wakes --agent coach --status skipped_noop\n"
-        "  dormouse wakes --json",
+        "  dormouse wakes --json --all",
     .options = wakes_options,
     .operands_max = 1,
     .run = run_wakes,

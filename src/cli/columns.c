@@ -88,29 +88,45 @@ void columns_release(struct columns *columns)
 
 /* ---- times ---- */
 
+/* What is waited for never comes sooner than it says: what is set for two hours is in 2 h. */
+static const char *ahead_text(int64_t seconds, char ret_text[AGO_SIZE])
+{
+    int64_t minutes = (seconds + 59) / 60;
+
+    if (seconds < 5)
+        snprintf(ret_text, AGO_SIZE, "now");
+    else if (seconds < 60)
+        snprintf(ret_text, AGO_SIZE, "in %d s", (int)seconds);
+    else if (minutes < 60)
+        snprintf(ret_text, AGO_SIZE, "in %d min", (int)minutes);
+    else if (minutes < 10 * 60 && minutes % 60)
+        snprintf(ret_text, AGO_SIZE, "in %d h %d min", (int)(minutes / 60), (int)(minutes % 60));
+    else if (minutes < 48 * 60)
+        snprintf(ret_text, AGO_SIZE, "in %d h", (int)((minutes + 30) / 60));
+    else
+        snprintf(ret_text, AGO_SIZE, "in %lld days", (long long)((minutes + 720) / 1440));
+    return ret_text;
+}
+
 const char *ago_text(struct str rfc3339, int64_t now_ms, char ret_text[AGO_SIZE])
 {
     int64_t then, seconds;
-    const char *before = "", *after = " ago";
 
     ret_text[0] = '\0';
     if (timefmt_parse(rfc3339, &then, NULL) < 0)
         return ret_text;
     seconds = (now_ms - then) / 1000;
-    if (seconds < 0) {
-        seconds = -seconds;
-        before = "in ";
-        after = "";
-    }
+    if (now_ms < then)
+        return ahead_text((then - now_ms + 999) / 1000, ret_text);
     if (seconds < 5)
-        snprintf(ret_text, AGO_SIZE, "%s", *before ? "now" : "just now");
+        snprintf(ret_text, AGO_SIZE, "just now");
     else if (seconds < 60)
-        snprintf(ret_text, AGO_SIZE, "%s%d s%s", before, (int)seconds, after);
+        snprintf(ret_text, AGO_SIZE, "%d s ago", (int)seconds);
     else if (seconds < 60 * 60)
-        snprintf(ret_text, AGO_SIZE, "%s%d min%s", before, (int)(seconds / 60), after);
+        snprintf(ret_text, AGO_SIZE, "%d min ago", (int)(seconds / 60));
     else if (seconds < 48 * 60 * 60)
-        snprintf(ret_text, AGO_SIZE, "%s%d h%s", before, (int)(seconds / 3600), after);
+        snprintf(ret_text, AGO_SIZE, "%d h ago", (int)(seconds / 3600));
     else
-        snprintf(ret_text, AGO_SIZE, "%s%lld days%s", before, (long long)(seconds / 86400), after);
+        snprintf(ret_text, AGO_SIZE, "%lld days ago", (long long)(seconds / 86400));
     return ret_text;
 }

@@ -10,16 +10,21 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
+#include "base/timefmt.h"
+#include "cli/columns.h"
 #include "cli/doctor_int.h"
 #include "cli/domains.h"
 #include "cli/term.h"
 #include "files/files.h"
 #include "house/data_dir.h"
 #include "serve/guard.h"
+#include "wake/health.h"
 
 #define SPACE_FAIL_BYTES ((uint64_t)64 * MIB)
 #define SPACE_WARN_BYTES ((uint64_t)1024 * MIB)
+#define WAKE_LATE_MS     (10 * 60 * 1000)
 
 extern char **environ;
 
@@ -185,6 +190,47 @@ static const char *cure(struct doctor *doctor, size_t i, const char *path, enum 
                         path);
 }
 
+/* A wake that nobody takes: no daemon runs, or it has too much to do. */
+static void check_due(struct doctor *doctor, const struct wake_health *health, int64_t now)
+{
+    bool daemon = data_dir_holder(doctor->data_dir) != 0;
+    char since[AGO_SIZE], at[TIMEFMT_SIZE];
+
+    if (!health->due_since || now - health->due_since < WAKE_LATE_MS)
+        return;
+    timefmt_rfc3339(health->due_since, at);
+    doctor_add(doctor, DOCTOR_WARN, "wakes",
+               daemon ? "dormouse wakes --status queued" : "dormouse serve",
+               "one has been due since %s; %s", ago_text(str_from(at), now, since),
+               daemon ? "agents may have more to do than there are places"
+                      : "agents wake while the daemon runs");
+}
+
+static void check_wakes(struct doctor *doctor, struct domain *domain)
+{
+    int64_t now = clock_wall_ms(clock_system());
+    struct wake_health health;
+    struct err err = ERR_INIT;
+    char text[ERR_TEXT_MAX], next[AGO_SIZE] = "", at[TIMEFMT_SIZE];
+
+    if (wake_health(domain, now, &doctor->arena, &health, &err) < 0) {
+        doctor_add(doctor, DOCTOR_FAIL, "wakes", NULL, "%s", err_format(&err, text, sizeof(text)));
+        return;
+    }
+    timefmt_rfc3339(health.next_timer, at);
+    doctor_add(doctor, DOCTOR_OK, "wakes", NULL,
+               "%lld queued, %lld under way, %lld waiting for you", (long long)health.queued,
+               (long long)health.flying, (long long)health.waiting);
+    doctor_add(doctor, DOCTOR_OK, "timers", NULL, "%lld%s%s", (long long)health.timers,
+               health.timers ? ", the next " : "",
+               health.timers ? ago_text(str_from(at), now, next) : "");
+    check_due(doctor, &health, now);
+    if (health.dead_letters)
+        doctor_add(doctor, DOCTOR_WARN, "changes", NULL,
+                   "%lld could not be read and woke nobody; the last: %s",
+                   (long long)health.dead_letters, health.dead_why);
+}
+
 /* path: NULL on Postgres. Returns -1 when it can't be opened. */
 static int check_database(struct doctor *doctor, size_t i, const char *path)
 {
@@ -209,6 +255,8 @@ static int check_database(struct doctor *doctor, size_t i, const char *path)
                    cure(doctor, i, path, err.code), "%s", err_format(&err, text, sizeof(text)));
     else
         doctor_add(doctor, DOCTOR_OK, name, NULL, "sound, schema version %d%s", version, where);
+    if (opened == 0 && !err.code && i == DOMAIN_AGENT)
+        check_wakes(doctor, domain);
     term_note(stderr, NULL);
     return opened;
 }

@@ -186,21 +186,69 @@ int jot_named(struct jot *jot, const char *plural, const char *typed, struct str
                    plural, typed, names.n ? "is: " : "are none yet", buf_text(&names));
 }
 
+void jot_add(struct json_object *body, const char *key, struct str text)
+{
+    if (text.n)
+        json_object_object_add(body, key, json_object_new_string_len(text.p, (int)text.n));
+}
+
+int jot_each(const struct cli_args *args, const char *method, const char *plural, const char *more,
+             const char *said)
+{
+    AUTO_JOT jot;
+
+    if (jot_open(&jot, args) < 0)
+        return jot_fail(&jot);
+    for (size_t i = 0; i < cli_operand_count(args); i++) {
+        struct json_object *answer = NULL;
+
+        if (jot_ask(&jot, method, NULL, &answer, "%s/%s%s", plural,
+                    jot_part(&jot, cli_operand(args, i)), more) < 0)
+            return jot_fail(&jot);
+        if (!answer) {
+            answer = json_object_new_object();
+            jot_add(answer, "id", str_from(cli_operand(args, i)));
+        }
+        jot_done(&jot, answer, said);
+    }
+    return CLI_DONE;
+}
+
 /* ---- days and moments ---- */
+
+/* "yesterday 9:30" with the day that it was. Only here: nothing is to be done yesterday. */
+static const char *with_yesterday(struct jot *jot, const char *typed)
+{
+    static const char word[] = "yesterday";
+    struct str text = str_from(typed);
+    char day[TIMEFMT_SIZE];
+    int64_t today;
+
+    if (!str_eq_nocase(str_take(text, strlen(word)), str_from(word)) ||
+        (text.n > strlen(word) && typed[strlen(word)] != ' ') ||
+        timefmt_parse(str_from(arena_printf(&jot->arena, "%sT12:00:00Z", jot->today)), &today,
+                      NULL) < 0)
+        return typed;
+    timefmt_rfc3339(today - INT64_C(24) * 3600 * 1000, day);
+    return arena_printf(&jot->arena, "%.10s%s", day, typed + strlen(word));
+}
 
 /* What quick add understands is understood here too. */
 int jot_day(struct jot *jot, const char *typed, bool clock, struct str *ret_day)
 {
-    const char *text = arena_printf(&jot->arena, "x %.200s", typed);
+    const char *text = arena_printf(&jot->arena, "x %.200s", with_yesterday(jot, typed));
     struct quick quick;
     struct err ignored = ERR_INIT;
     struct str due;
+    char now[TIMEFMT_SIZE];
 
     if (record_day_valid(str_from(typed), clock)) {
         *ret_day = str_from(typed);
         return 0;
     }
-    if (quick_parse(str_from(text), str_from(jot->today), &jot->arena, &quick, &ignored) == 0 &&
+    jot_local(jot, jot->now_ms, now);
+    if (quick_parse(str_from(text), str_of(now, clock ? 16 : 10), &jot->arena, &quick, &ignored) ==
+            0 &&
         str_is(quick.title, "x")) {
         due = arena_str(&jot->arena, str_from(quick.due));
         if (due.n == 10 || (clock && due.n)) {

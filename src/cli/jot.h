@@ -39,6 +39,12 @@ int jot_fail(struct jot *jot);
 int jot_ask(struct jot *jot, const char *method, struct json_object *body,
             struct json_object **ret_answer, const char *path, ...)
     __attribute__((format(printf, 5, 6)));
+/* Asks METHOD plural/OPERAND + more for each operand and says what was done. What was done before a
+ * failure stays done, and was said. */
+int jot_each(const struct cli_args *args, const char *method, const char *plural, const char *more,
+             const char *said);
+/* A member, unless text is empty. */
+void jot_add(struct json_object *body, const char *key, struct str text);
 /* Text as one segment or value of an address. */
 const char *jot_part(struct jot *jot, const char *text);
 /* Adds ?name=value, or &. */
@@ -79,9 +85,23 @@ struct jot_option {
 /* Members from the options that were given (table ends with option NULL); "none" is null. */
 int jot_take(struct jot *jot, const struct jot_option *table, struct json_object *body);
 
+/* ---- entries (cmd_journal_entry.c) ---- */
+
+/* Makes one of this kind from body and the options --title, --at and --category. */
+int jot_entry(struct jot *jot, struct json_object *body, const char *kind,
+              struct json_object **ret_answer);
+/* Lists those of a kind, newest first; empty is said when there are none. */
+int jot_entries(const struct cli_args *args, const char *kind, const char *empty);
+
 /* ---- saying ---- */
 
+/* How commands say what a TASK is. */
+#define JOT_TASK_WORDS                                                                             \
+    "TASK is an id, the beginning of one, or words that stand in the title of one open task only."
+
 struct str jot_member(struct json_object *object, const char *key);
+/* A line of its own, with control characters made visible. */
+void jot_line(struct jot *jot, const char *before, struct str text);
 /* "today", "tomorrow 16:00", "Fri 20 Feb", "3 days ago". */
 const char *jot_when(struct jot *jot, struct str due, char ret_text[JOT_WHEN_SIZE]);
 /* A moment in local time: "09:30" of today, "Wed 18 Feb 09:30". */

@@ -137,6 +137,13 @@ size_t jot_id_width(struct json_object *items)
 
 /* ---- answers ---- */
 
+void jot_line(struct jot *jot, const char *before, struct str text)
+{
+    printf("%s", before);
+    term_text(stdout, arena_printf(&jot->arena, "%.*s", STR_ARG(text)));
+    putchar('\n');
+}
+
 int jot_print(struct jot *jot, struct json_object *answer)
 {
     (void)jot;

@@ -181,3 +181,28 @@ int keeper_ensure(const struct cli_args *args, const char *socket_path, struct e
     *err = last;
     return -1;
 }
+
+/* ---- leaving ---- */
+
+/* By what it was started with, as spawn_keeper() does. */
+static bool is_keeper(pid_t pid)
+{
+    char path[64], words[256];
+    AUTO_FD fd = -1;
+    ssize_t n;
+
+    snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    n = fd < 0 ? -1 : read(fd, words, sizeof(words));
+    return n > 0 && memmem(words, (size_t)n, "\0--keeper", sizeof("\0--keeper"));
+}
+
+void keeper_leave(const char *data_dir)
+{
+    int64_t end = clock_mono_ms(clock_system()) + KEEPER_LEAVE_MS;
+    pid_t holder;
+
+    while ((holder = data_dir_holder(data_dir)) > 0 && is_keeper(holder) &&
+           clock_mono_ms(clock_system()) < end)
+        poll(NULL, 0, LOOK_MS);
+}

@@ -13,19 +13,13 @@
 #include <stddef.h>
 
 #include "base/arena.h"
+#include "base/base64.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 
-/* ---- mime_code.c: transfer encodings ---- */
+/* ---- mime_code.c: quoted-printable ---- */
 
-void base64_encode(struct str bytes, struct buf *out);
-/* Without padding, as RFC 7515 has it. */
-void base64url_encode(struct str bytes, struct buf *out);
-/* Either alphabet; white space and what else is no digit are left out; ends at '='. */
-void base64_decode(struct str text, struct buf *out);
-/* True: only digits of either alphabet, white space and padding. */
-bool base64_is_clean(struct str text);
 void quoted_printable_encode(struct str text, struct buf *out);
 /* header: "_" is a space (RFC 2047's Q). */
 void quoted_printable_decode(struct str text, bool header, struct buf *out);

@@ -25,6 +25,7 @@ static void sqlite_close(struct db *db)
     for (size_t i = 0; i < ARRAY_LEN(sqlite->controls); i++)
         sqlite3_finalize(sqlite->controls[i]);
     sqlite3_close(sqlite->handle);
+    buf_release(&sqlite->redo.log);
     free(sqlite->path);
     free(sqlite);
 }
@@ -186,6 +187,7 @@ static int sqlite_open(const struct db_open *how, struct db **ret_db, struct err
     sqlite->db.ops = &db_sqlite_ops;
     sqlite->db.read_only = how->read_only;
     sqlite->busy_ms = how->busy_ms;
+    sqlite->redo.log = BUF_INIT(SQLITE_REDO_BYTES_MAX);
     sqlite->path = alloc_text(how->url + strlen(SQLITE_SCHEME));
     if (!*sqlite->path) {
         err_set(err, ERR_BAD_REQUEST, "database address \"sqlite:\" lacks a path");
@@ -221,18 +223,22 @@ static int sqlite_prepare(struct db *db, const char *text, struct stmt **ret_stm
     struct sqlite_stmt *stmt;
     sqlite3_stmt *handle = NULL;
     const char *rest = NULL;
-    int rc = sqlite3_prepare_v3(sqlite->handle, text, (int)bytes, SQLITE_PREPARE_PERSISTENT,
-                                &handle, &rest);
+    int params, rc;
+
+    rc = sqlite3_prepare_v3(sqlite->handle, text, (int)bytes, SQLITE_PREPARE_PERSISTENT, &handle,
+                            &rest);
 
     if (rc != SQLITE_OK)
         return sqlite_fail(sqlite, rc, err);
     if (!handle ||
         (rest && str_trim(str_take(str_from(rest), bytes - (size_t)(rest - text))).n > 0))
         BUG("not exactly one statement: %.*s", STR_ARG(db_sql_name(text)));
-    stmt = NEW(struct sqlite_stmt);
+    params = sqlite3_bind_parameter_count(handle);
+    stmt = alloc_zero(1, sizeof(*stmt) + (size_t)params * sizeof(stmt->values[0]));
     stmt->handle = handle;
     stmt->returns_n = n_only;
-    stmt->stmt.params = sqlite3_bind_parameter_count(handle);
+    stmt->writes = !sqlite3_stmt_readonly(handle);
+    stmt->stmt.params = params;
     *ret_stmt = &stmt->stmt;
     return 0;
 }
@@ -251,7 +257,9 @@ static void sqlite_finalize(struct stmt *stmt)
 /* What ran to its end has been reset there. */
 static void sqlite_rewind(struct stmt *stmt)
 {
-    ((struct sqlite_stmt *)stmt)->returned = false;
+    struct sqlite_stmt *own = (struct sqlite_stmt *)stmt;
+
+    own->returned = own->noted = false;
     if (!stmt->done)
         sqlite3_reset(handle_of(stmt));
 }
@@ -260,9 +268,12 @@ static void sqlite_rewind(struct stmt *stmt)
  * does not run. Values stay bound after a rewind, but the next run binds them all anew. */
 static void sqlite_bind(struct stmt *stmt, int at, const struct db_value *value)
 {
-    sqlite3_stmt *handle = handle_of(stmt);
+    struct sqlite_stmt *own = (struct sqlite_stmt *)stmt;
+    sqlite3_stmt *handle = own->handle;
     int rc = SQLITE_MISUSE;
 
+    if (own->writes)
+        own->values[at] = *value;
     switch (value->type) {
     case DB_NULL:
         rc = sqlite3_bind_null(handle, at + 1);
@@ -284,6 +295,14 @@ static void sqlite_bind(struct stmt *stmt, int at, const struct db_value *value)
     BUG_IF(rc != SQLITE_OK);
 }
 
+/* SQLite has done all of it before the first row is there. */
+static void note_once(struct sqlite *sqlite, struct sqlite_stmt *own)
+{
+    if (own->writes && !own->noted)
+        sqlite_redo_note(sqlite, own);
+    own->noted = true;
+}
+
 static int sqlite_step(struct stmt *stmt, struct err *err)
 {
     struct sqlite *sqlite = sqlite_of(stmt->db);
@@ -294,14 +313,16 @@ static int sqlite_step(struct stmt *stmt, struct err *err)
     if (own->returned) /* that row was the only one */
         return 0;
     rc = sqlite3_step(handle);
-    sqlite->fresh = false;
-    if (rc == SQLITE_ROW)
+    if (rc == SQLITE_ROW) {
+        note_once(sqlite, own);
         return 1;
+    }
     if (rc == SQLITE_DONE) {
-        own->changes = sqlite3_stmt_readonly(handle) ? 0 : sqlite3_changes64(sqlite->handle);
+        own->changes = own->writes ? sqlite3_changes64(sqlite->handle) : 0;
         own->n = own->returns_n ? sqlite3_last_insert_rowid(sqlite->handle) : 0;
         sqlite3_reset(handle);
         own->returned = own->returns_n && own->changes > 0;
+        note_once(sqlite, own);
         return own->returned;
     }
     sqlite_fail(sqlite, rc, err);
@@ -361,116 +382,14 @@ static void sqlite_column(struct stmt *stmt, int at, struct db_value *ret_value)
     }
 }
 
-/* ---- transactions ---- */
-
-static const char *const control_texts[] = {
-    [DB_BEGIN] = "BEGIN IMMEDIATE",
-    [DB_BEGIN_READ] = "BEGIN",
-    [DB_BEGIN_SERIALIZABLE] = "BEGIN IMMEDIATE",
-    [DB_COMMIT] = "COMMIT",
-    [DB_ROLLBACK] = "ROLLBACK",
-    [DB_SAVEPOINT] = "SAVEPOINT unit",
-    [DB_RELEASE] = "RELEASE unit",
-    [DB_ROLLBACK_TO] = "ROLLBACK TO unit",
-};
-
-static int control_step(struct sqlite *sqlite, enum db_control what, struct err *err)
-{
-    sqlite3_stmt **q = &sqlite->controls[what];
-    int rc = SQLITE_OK;
-
-    if (!*q)
-        rc = sqlite3_prepare_v3(sqlite->handle, control_texts[what], -1, SQLITE_PREPARE_PERSISTENT,
-                                q, NULL);
-    if (rc == SQLITE_OK) {
-        rc = sqlite3_step(*q);
-        if (rc != SQLITE_DONE)
-            sqlite_fail(sqlite, rc, err);
-        sqlite3_reset(*q);
-        return rc == SQLITE_DONE ? 0 : -1;
-    }
-    return sqlite_fail(sqlite, rc, err);
-}
-
-static int begin(struct sqlite *sqlite, enum db_control how, struct err *err)
-{
-    if (control_step(sqlite, how, err) < 0)
-        return -1;
-    sqlite->fresh = true;
-    sqlite->within_unit = -1;
-    return 0;
-}
-
-/* Undoing what a transaction began with is undoing all of it. */
-static int begin_anew(struct sqlite *sqlite, struct err *err)
-{
-    if (control_step(sqlite, DB_ROLLBACK, err) < 0)
-        return -1;
-    return begin(sqlite, DB_BEGIN, err);
-}
-
-static int end_savepoint(struct sqlite *sqlite, enum db_control what, struct err *err)
-{
-    bool is_transaction = sqlite->within_unit == 0;
-
-    if (sqlite3_get_autocommit(sqlite->handle))
-        return err_set(err, ERR_STORAGE_FAILED, "the transaction has ended already");
-    if (sqlite->within_unit >= 0)
-        sqlite->within_unit--;
-    if (is_transaction)
-        return what == DB_RELEASE ? 0 : begin_anew(sqlite, err);
-    if (what == DB_ROLLBACK_TO && control_step(sqlite, DB_ROLLBACK_TO, err) < 0)
-        return -1;
-    return control_step(sqlite, DB_RELEASE, err);
-}
-
-/* For a savepoint SQLite copies every page before it changes. The first one of a transaction that
- * has done nothing yet needs none of that: it is the transaction. Most ticks have no other. */
-static int open_savepoint(struct sqlite *sqlite, struct err *err)
-{
-    if (sqlite->fresh) {
-        sqlite->fresh = false;
-        sqlite->within_unit = 0;
-        return 0;
-    }
-    if (control_step(sqlite, DB_SAVEPOINT, err) < 0)
-        return -1;
-    if (sqlite->within_unit >= 0)
-        sqlite->within_unit++;
-    return 0;
-}
-
-static int sqlite_control(struct db *db, enum db_control what, struct err *err)
-{
-    struct sqlite *sqlite = sqlite_of(db);
-
-    switch (what) {
-    case DB_BEGIN:
-    case DB_BEGIN_SERIALIZABLE:
-    case DB_BEGIN_READ:
-        return begin(sqlite, what, err);
-    case DB_SAVEPOINT:
-        return open_savepoint(sqlite, err);
-    case DB_RELEASE:
-    case DB_ROLLBACK_TO:
-        return end_savepoint(sqlite, what, err);
-    case DB_ROLLBACK:
-        /* Some failures (a full disk, no memory) end the transaction by themselves. */
-        if (sqlite3_get_autocommit(sqlite->handle))
-            return 0;
-        break;
-    case DB_COMMIT:
-        break;
-    }
-    return control_step(sqlite, what, err);
-}
+/* ---- scripts ---- */
 
 static int sqlite_script(struct db *db, const char *text, struct err *err)
 {
     struct sqlite *sqlite = sqlite_of(db);
     int rc = sqlite3_exec(sqlite->handle, text, NULL, NULL, NULL);
 
-    sqlite->fresh = false;
+    sqlite->redo.whole = false;
     if (rc == SQLITE_OK && sqlite3_get_autocommit(sqlite->handle))
         BUG("a script ended its transaction: %.*s", STR_ARG(db_sql_name(text)));
     return rc == SQLITE_OK ? 0 : sqlite_fail(sqlite, rc, err);

@@ -7,9 +7,19 @@
 
 #include <sqlite3.h>
 
+#include "base/buf.h"
 #include "db/db_int.h"
 
-#define SQLITE_WAL_BYTES_MAX (16 * MIB) /* what the -wal file is cut to when it is reset */
+#define SQLITE_REDO_BYTES_MAX (512 * KIB)
+#define SQLITE_WAL_BYTES_MAX  (16 * MIB) /* what the -wal file is cut to when it is reset */
+
+/* What the open transaction has done, so that a part of it can be undone: sqlite_unit.c. */
+struct sqlite_redo {
+    struct buf log;
+    bool whole;                         /* all of the transaction is in the log */
+    ptrdiff_t marks[DB_SAVEPOINTS_MAX]; /* where savepoints begin in it; -1: a real one */
+    int open;                           /* savepoints */
+};
 
 struct sqlite {
     struct db db; /* first */
@@ -18,8 +28,7 @@ struct sqlite {
     int busy_ms;
     enum db_sync sync;
     sqlite3_stmt *controls[DB_ROLLBACK_TO + 1]; /* prepared at first use */
-    bool fresh;      /* a transaction was begun and nothing has run in it */
-    int within_unit; /* savepoints inside the one that is the transaction itself; -1: none is */
+    struct sqlite_redo redo;
 };
 
 struct sqlite_stmt {
@@ -28,7 +37,10 @@ struct sqlite_stmt {
     int64_t changes;
     bool returns_n; /* "RETURNING n" of an INSERT, which is done here */
     bool returned;
+    bool writes;
+    bool noted; /* this run of it is in the log */
     int64_t n;
+    struct db_value values[]; /* of what writes: as bound */
 };
 
 static inline struct sqlite *sqlite_of(struct db *db)
@@ -43,8 +55,14 @@ int sqlite_fail(struct sqlite *sqlite, int rc, struct err *err);
  * already. */
 int sqlite_create(const char *path, struct err *err);
 
-/* sqlite_wal.c: from now on what is appended to the log reaches the file a transaction at a time. */
+/* sqlite_wal.c: from now on what is appended to the log reaches the file a transaction at a time.
+ */
 void sqlite_join_writes(sqlite3 *handle);
+
+/* sqlite_unit.c */
+int sqlite_control(struct db *db, enum db_control what, struct err *err);
+/* After a statement that writes took effect. */
+void sqlite_redo_note(struct sqlite *sqlite, const struct sqlite_stmt *stmt);
 
 /* sqlite_admin.c */
 void sqlite_idle(struct db *db);

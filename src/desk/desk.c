@@ -45,10 +45,14 @@ static const struct desk_tool *find_tool(const struct desk *desk, const char *na
     return NULL;
 }
 
+static bool is_of(const struct tool_contract *contract, const char *tool_class)
+{
+    return strcmp(contract->tool_class, tool_class) == 0;
+}
+
 static bool is_of_the_desk(const struct tool_contract *contract)
 {
-    return strcmp(contract->tool_class, "journal") == 0 ||
-           strcmp(contract->tool_class, "reports") == 0;
+    return is_of(contract, "journal") || is_of(contract, "reports") || is_of(contract, "alarms");
 }
 
 static int judge_scope(struct desk *desk, const struct desk_tool *tool,
@@ -95,17 +99,18 @@ static int guard_judge(struct tool_guard *guard, const struct tool_call *call,
 static bool guard_offers(struct tool_guard *guard, const struct tool_contract *contract,
                          const struct agent *agent)
 {
+    const struct desk *desk = CONTAINER_OF(guard, struct desk, guard);
     AUTO_ARENA arena = ARENA_INIT;
     struct journal_scope scope;
 
-    (void)guard;
     if (desk_missing(agent, contract))
         return false;
     if (!is_of_the_desk(contract))
         return true;
+    if (is_of(contract, "alarms"))
+        return desk->alarms && (agent->tools || desk_profile(str_from(agent->kind)));
     scope_of(agent, &arena, &scope);
-    return !scope_is_empty(&scope) ||
-           (agent->tools && strcmp(contract->tool_class, "reports") == 0);
+    return !scope_is_empty(&scope) || (agent->tools && is_of(contract, "reports"));
 }
 
 /* ---- life ---- */
@@ -143,6 +148,7 @@ struct desk *desk_new(const struct desk_config *config)
         { desk_plan_tools, desk_plan_tool_count },
         { desk_rating_tools, desk_rating_tool_count },
         { desk_report_tools, desk_report_tool_count },
+        { desk_alarm_tools, desk_alarm_tool_count },
     };
     struct desk *desk = NEW(struct desk);
     size_t n = 0;
@@ -157,6 +163,12 @@ struct desk *desk_new(const struct desk_config *config)
     desk->guard.offers = guard_offers;
     tool_bed_guard(config->tools, &desk->guard);
     return desk;
+}
+
+void desk_set_alarms(struct desk *desk, const struct desk_alarms *alarms, void *arg)
+{
+    desk->alarms = alarms;
+    desk->alarms_arg = arg;
 }
 
 void desk_free(struct desk *desk)

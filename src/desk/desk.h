@@ -28,6 +28,34 @@ struct desk *desk_new(const struct desk_config *config);
 void desk_free(struct desk *desk);
 AUTO_DEFINE(desk)
 
+/* ---- alarms ---- */
+
+#define ALARMS_OF_AGENT  5
+#define ALARM_ROUNDS_MAX 8 /* rings in a row without a word of a person */
+
+struct desk_alarm {
+    struct str name; /* "session": there is one of it */
+    struct str note; /* what the agent wants to know when it rings */
+    int64_t set_at, rings_at;
+};
+/* Timers are kept by a room above, which says how. All but list() inside a unit of the agent
+ * domain. Without it there are no alarms, and nobody is offered any. */
+struct desk_alarms {
+    /* For the call's agent, in its conversation; one of the same name is replaced. The same
+     * operation again changes nothing. rate_limited: it rang ALARM_ROUNDS_MAX times; conflict:
+     * there are ALARMS_OF_AGENT others. */
+    int (*set)(void *arg, const struct tool_call *call, const struct desk_alarm *alarm,
+               int64_t now_ms, struct arena *arena, struct desk_alarm *ret_alarm,
+               bool *ret_replaced, struct err *err);
+    /* 1 taken back, 0 there was none. */
+    int (*clear)(void *arg, int64_t agent_n, struct str name, int64_t now_ms, struct arena *arena,
+                 struct err *err);
+    int (*list)(void *arg, int64_t agent_n, struct arena *arena, struct desk_alarm **ret_alarms,
+                size_t *ret_count, struct err *err);
+};
+/* Kept by pointer. */
+void desk_set_alarms(struct desk *desk, const struct desk_alarms *alarms, void *arg);
+
 /* ---- capability profiles ---- */
 
 /* What an agent of this kind may do: capabilities as contracts name them, ending with NULL; NULL:

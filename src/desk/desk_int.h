@@ -48,9 +48,11 @@ struct desk_tool {
 
 /* One array for each family. */
 extern const struct desk_tool desk_read_tools[], desk_task_tools[], desk_checklist_tools[],
-    desk_time_tools[], desk_plan_tools[], desk_rating_tools[], desk_report_tools[];
+    desk_time_tools[], desk_plan_tools[], desk_rating_tools[], desk_report_tools[],
+    desk_alarm_tools[];
 extern const size_t desk_read_tool_count, desk_task_tool_count, desk_checklist_tool_count,
-    desk_time_tool_count, desk_plan_tool_count, desk_rating_tool_count, desk_report_tool_count;
+    desk_time_tool_count, desk_plan_tool_count, desk_rating_tool_count, desk_report_tool_count,
+    desk_alarm_tool_count;
 
 struct desk_bound {
     struct desk *desk;
@@ -61,6 +63,8 @@ struct desk_waiting;
 struct desk {
     struct desk_config config;
     struct tool_guard guard;
+    const struct desk_alarms *alarms; /* NULL: there are none */
+    void *alarms_arg;
     struct desk_bound *bound;
     size_t bound_count;
     struct desk_waiting *waiting; /* done in the journal, to be told after the commit */
@@ -76,6 +80,8 @@ bool scope_is_empty(const struct journal_scope *scope);
 /* out_of_scope unless the agent may work in this category; empty: what has none. what: "the task",
  * for the message. */
 int scope_category(struct desk_op *op, const char *what, struct str category, struct err *err);
+/* The same of a category that something is put into, which must be there: not_found. */
+int scope_into(struct desk_op *op, const char *what, struct str category, struct err *err);
 /* The category that new things go to: the one that is given, or the only one there is. Empty only
  * for agents that reach all of the journal. */
 int scope_choose(struct desk_op *op, struct str given, struct str *ret_category, struct err *err);

@@ -169,7 +169,7 @@ static int aim_block(struct desk_op *op, struct json_object *block, struct err *
         return err_set(err, ERR_CONFLICT, "block \"%.*s\" is of another day", STR_ARG(id));
     if (r == 1)
         op_aim(op, &old);
-    if (category.n > 0 && scope_category(op, "the block", category, err) < 0)
+    if (category.n > 0 && scope_into(op, "the block", category, err) < 0)
         return -1;
     if (task.n > 0)
         return scope_get(op, RECORD_TASK, task, NULL, err);

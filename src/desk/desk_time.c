@@ -159,6 +159,20 @@ static int act_start(struct desk_op *op, struct err *err)
     return 0;
 }
 
+/* Over before now, and after it was started. */
+static int check_end(struct desk_op *op, const struct record *entry, struct err *err)
+{
+    int64_t ended;
+
+    if (arg_time(op, "endedAt", &ended, err) < 0)
+        return -1;
+    if (ended && ended <= record_i64(entry, "startedAt"))
+        return err_set(err, ERR_BAD_REQUEST, "/endedAt: does not lie after the timer's start");
+    if (ended > op->now)
+        return err_set(err, ERR_BAD_REQUEST, "/endedAt: lies in the future");
+    return 0;
+}
+
 static int aim_stop(struct desk_op *op, struct err *err)
 {
     struct str task_id = arg_str(op, "taskId");
@@ -175,14 +189,16 @@ static int aim_stop(struct desk_op *op, struct err *err)
         return err_set(err, ERR_NOT_FOUND, "no timer runs %s",
                        task_id.n > 0 ? "for this task" : "in your categories");
     op_aim(op, &entry);
-    return 0;
+    return check_end(op, &entry, err);
 }
 
 static int act_stop(struct desk_op *op, struct err *err)
 {
     struct record entry;
+    int64_t ended;
 
-    if (timer_stop(op->write, arg_str(op, "taskId"), 0, &entry, err) < 0)
+    if (arg_time(op, "endedAt", &ended, err) < 0 ||
+        timer_stop(op->write, arg_str(op, "taskId"), ended, &entry, err) < 0)
         return -1;
     out_record(op, "timeEntry", &entry);
     return 0;

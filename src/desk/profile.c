@@ -9,17 +9,17 @@
  */
 #include "desk/desk_int.h"
 
-static const char *const planner[] = {
-    "category.read", "task.read",     "task.write",  "checklist.write", "time.write",
-    "dayPlan.read",  "dayPlan.write", "rating.read", "report.write",    NULL
-};
+static const char *const planner[] = { "category.read",   "task.read",   "task.write",
+                                       "checklist.write", "time.write",  "dayPlan.read",
+                                       "dayPlan.write",   "rating.read", "report.write",
+                                       "alarm.write",     NULL };
 static const char *const gym_coach[] = {
     "category.read", "task.read", "time.write", "rating.read", "rating.write", "report.write", NULL
 };
 static const char *const strategy[] = { "category.read", "task.read",    "dayPlan.read",
                                         "rating.read",   "report.write", NULL };
-static const char *const pomodoro[] = { "category.read", "task.read",    "time.write",
-                                        "rating.read",   "rating.write", NULL };
+static const char *const pomodoro[] = { "category.read", "task.read",   "time.write", "rating.read",
+                                        "rating.write",  "alarm.write", NULL };
 
 static const struct profile {
     const char *kind;

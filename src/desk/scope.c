@@ -56,18 +56,33 @@ int scope_category(struct desk_op *op, const char *what, struct str category, st
                    what, STR_ARG(str_take(category, RECORD_ID_MAX)));
 }
 
+int scope_into(struct desk_op *op, const char *what, struct str category, struct err *err)
+{
+    struct record record;
+    int r;
+
+    if (scope_category(op, what, category, err) < 0)
+        return -1;
+    r = journal_get(op->journal, RECORD_CATEGORY, category, op->arena, &record, err);
+    if (r == 0)
+        return err_set(err, ERR_NOT_FOUND,
+                       "/categoryId: there is no category \"%.*s\"; list_allowed_categories shows "
+                       "yours",
+                       STR_ARG(str_take(category, RECORD_ID_MAX)));
+    return r < 0 ? -1 : 0;
+}
+
 int scope_choose(struct desk_op *op, struct str given, struct str *ret_category, struct err *err)
 {
     *ret_category = given;
-    if (given.n > 0)
-        return scope_category(op, "what you want to make", given, err);
-    if (op->scope.all)
+    if (given.n == 0 && op->scope.all)
         return 0;
-    if (op->scope.n != 1)
+    if (given.n == 0 && op->scope.n != 1)
         return err_set(err, ERR_BAD_REQUEST,
                        "/categoryId: say which of your %zu categories it belongs to", op->scope.n);
-    *ret_category = op->scope.categories[0];
-    return 0;
+    if (given.n == 0)
+        *ret_category = op->scope.categories[0];
+    return scope_into(op, "what you want to make", *ret_category, err);
 }
 
 static const char *named(struct desk_op *op, const struct record *record)

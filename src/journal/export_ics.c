@@ -55,6 +55,14 @@ static void put_category(struct writing *w, const struct record *record)
         ics_put_text(w->out, "X-DORMOUSE-CATEGORY", str_from(name));
 }
 
+/* An end in the same second would be none: DTEND lies after DTSTART. */
+static void put_span(struct buf *out, int64_t from, int64_t to)
+{
+    put_time(out, "DTSTART", from);
+    if (to / 1000 > from / 1000)
+        put_time(out, "DTEND", to);
+}
+
 /* ---- tasks ---- */
 
 static void put_due(struct writing *w, struct str due)
@@ -163,8 +171,7 @@ static int put_block(struct writing *w, const struct record *block, struct err *
     begin(w, "VEVENT", block);
     if (put_title_of(w, block, "Planned", err) < 0)
         return -1;
-    put_time(w->out, "DTSTART", record_i64(block, "startTime"));
-    put_time(w->out, "DTEND", record_i64(block, "endTime"));
+    put_span(w->out, record_i64(block, "startTime"), record_i64(block, "endTime"));
     put_some(w->out, "DESCRIPTION", record_str(block, "note"));
     put_some(w->out, "X-DORMOUSE-DAY", str_skip(record_str(block, "planId"), strlen("dayplan-")));
     put_category(w, block);
@@ -179,8 +186,7 @@ static int put_time_entry(struct writing *w, const struct record *entry, struct 
     begin(w, "VEVENT", entry);
     if (put_title_of(w, entry, "Time", err) < 0)
         return -1;
-    put_time(w->out, "DTSTART", record_i64(entry, "startedAt"));
-    put_time(w->out, "DTEND", record_i64(entry, "endedAt"));
+    put_span(w->out, record_i64(entry, "startedAt"), record_i64(entry, "endedAt"));
     put_some(w->out, "DESCRIPTION", record_str(entry, "description"));
     ics_put(w->out, "X-DORMOUSE-KIND", "timeEntry");
     put_category(w, entry);
@@ -195,9 +201,8 @@ static void put_entry(struct writing *w, const struct record *entry)
 
     begin(w, "VEVENT", entry);
     put_some(w->out, "SUMMARY", record_str(entry, "title"));
-    put_time(w->out, "DTSTART", record_i64(entry, "at"));
-    if (record_i64(entry, "durationMs") > 0)
-        put_time(w->out, "DTEND", record_i64(entry, "at") + record_i64(entry, "durationMs"));
+    put_span(w->out, record_i64(entry, "at"),
+             record_i64(entry, "at") + record_i64(entry, "durationMs"));
     put_some(w->out, "DESCRIPTION", record_str(entry, "body"));
     ics_put_text(w->out, "X-DORMOUSE-KIND", record_str(entry, "kind"));
     put_some(w->out, "X-DORMOUSE-SUBTYPE", record_str(entry, "subtype"));

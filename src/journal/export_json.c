@@ -2,46 +2,18 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "base/base64.h"
 #include "base/json_write.h"
 #include "journal/export.h"
 #include "journal/list.h"
 
 #define PAGE 500
 
-static const struct {
-    const char *name;
-    enum record_type type;
-} types[] = {
-    { "categories", RECORD_CATEGORY },
-    { "labels", RECORD_LABEL },
-    { "tasks", RECORD_TASK },
-    { "checklists", RECORD_CHECKLIST },
-    { "checklistItems", RECORD_CHECKLIST_ITEM },
-    { "timeEntries", RECORD_TIME_ENTRY },
-    { "dayPlans", RECORD_DAY_PLAN },
-    { "dayPlanBlocks", RECORD_DAY_PLAN_BLOCK },
-    { "ratings", RECORD_RATING },
-    { "entries", RECORD_ENTRY },
-    { "attachments", RECORD_ATTACHMENT },
-    { "entryLinks", RECORD_ENTRY_LINK },
-};
-
 static void put_base64(struct json_writer *w, struct str bytes)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     AUTO_BUF out = BUF_INIT(bytes.n * 2 + 8);
 
-    for (size_t i = 0; i < bytes.n; i += 3) {
-        size_t left = bytes.n - i;
-        uint32_t v = (uint32_t)(unsigned char)bytes.p[i] << 16;
-
-        v |= left > 1 ? (uint32_t)(unsigned char)bytes.p[i + 1] << 8 : 0;
-        v |= left > 2 ? (uint32_t)(unsigned char)bytes.p[i + 2] : 0;
-        buf_add_char(&out, digits[v >> 18]);
-        buf_add_char(&out, digits[v >> 12 & 63]);
-        buf_add_char(&out, left > 1 ? digits[v >> 6 & 63] : '=');
-        buf_add_char(&out, left > 2 ? digits[v & 63] : '=');
-    }
+    base64_encode(bytes, &out);
     json_write_str(w, buf_str(&out));
 }
 
@@ -98,12 +70,12 @@ static int put_page(struct writing *writing, const struct record *records, size_
     return 0;
 }
 
-static int put_type(struct writing *writing, size_t i, struct err *err)
+static int put_type(struct writing *writing, enum record_type type, struct err *err)
 {
-    struct record_filter filter = { .type = types[i].type, .limit = PAGE };
+    struct record_filter filter = { .type = type, .limit = PAGE };
     bool more = true;
 
-    json_write_key(writing->w, types[i].name);
+    json_write_key(writing->w, record_list_name(type));
     json_write_array_begin(writing->w);
     while (more) {
         AUTO_ARENA arena = ARENA_INIT;
@@ -134,8 +106,8 @@ int export_json(struct journal *journal, bool attachments, struct buf *out, stru
     json_write_text(&w, "dormouse-journal");
     json_write_key(&w, "version");
     json_write_i64(&w, 1);
-    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
-        if (put_type(&writing, i, err) < 0)
+    for (int type = RECORD_NONE + 1; type < RECORD_TYPES_END; type++)
+        if (put_type(&writing, (enum record_type)type, err) < 0)
             return -1;
     json_write_object_end(&w);
     if (json_write_end(&w) < 0)

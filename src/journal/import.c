@@ -26,6 +26,7 @@ static const struct {
     [IMPORT_TODOTXT] = { "todotxt", import_todotxt },
     [IMPORT_MARKDOWN] = { "markdown", import_markdown },
     [IMPORT_ICS] = { "ics", import_ics },
+    [IMPORT_JSON] = { "json", import_json },
 };
 
 const char *import_format_name(enum import_format format)
@@ -129,7 +130,8 @@ bool import_due(struct import *import, struct str text, struct str *ret_due)
     }
     if (!record_day_valid(str_from(out), true) && !dotted_day(text, out, sizeof(out)))
         return false;
-    if (!record_day_valid(str_from(out), true))
+    /* The last day there is stands for none. */
+    if (!record_day_valid(str_from(out), true) || strncmp(out, "9999-12-31", 10) == 0)
         return false;
     *ret_due = arena_str(import->arena, str_from(out));
     return true;
@@ -268,12 +270,12 @@ void import_add_item(struct import *import, struct import_record *record, struct
         (struct import_item){ .title = arena_str(import->arena, title), .checked = checked };
 }
 
-static bool has_control(struct str text, bool lines)
+static bool has_control(struct str text)
 {
     for (size_t i = 0; i < text.n; i++) {
         unsigned char c = (unsigned char)text.p[i];
 
-        if ((c < 0x20 && !(lines && (c == '\n' || c == '\t' || c == '\r'))) || c == 0x7f)
+        if ((c < 0x20 && c != '\n' && c != '\t' && c != '\r') || c == 0x7f)
             return true;
     }
     return false;
@@ -285,7 +287,7 @@ static bool line_fits(struct import *import, size_t line, const char *what, stru
     if (utf8_count(text) > max)
         import_problem(import, line, "%s has %zu characters; at most %zu are allowed", what,
                        utf8_count(text), max);
-    else if (has_control(text, false))
+    else if (utf8_find_odd(text, 1u << UTF8_CONTROL, NULL, NULL) != UTF8_PLAIN)
         import_problem(import, line, "%s holds control characters", what);
     else
         return true;
@@ -308,6 +310,16 @@ static bool lists_fit(struct import *import, const struct import_record *record)
     return true;
 }
 
+static bool event_fits(struct import *import, const struct import_record *record)
+{
+    struct err err = ERR_INIT;
+
+    if (!record->is_event || import_check_event(record, &err) == 0)
+        return true;
+    import_problem(import, record->line, "%s", err_message(&err, 0));
+    return false;
+}
+
 static bool is_sound(struct import *import, const struct import_record *record)
 {
     if (!record->title.n && !record->is_event) {
@@ -319,13 +331,13 @@ static bool is_sound(struct import *import, const struct import_record *record)
                        record->notes.n, NOTES_MAX);
         return false;
     }
-    if (has_control(record->notes, true)) {
+    if (has_control(record->notes)) {
         import_problem(import, record->line, "the notes hold control characters");
         return false;
     }
     return line_fits(import, record->line, "the title", record->title, TITLE_MAX) &&
            line_fits(import, record->line, "the category", record->category, NAME_MAX_) &&
-           lists_fit(import, record);
+           lists_fit(import, record) && event_fits(import, record);
 }
 
 /* The same words twice in a file are two tasks: which of them it is counts. */
@@ -357,17 +369,22 @@ static void grow(struct import *import)
     import->room = room;
 }
 
-int import_add(struct import *import, struct import_record *record, struct str uid, struct err *err)
+int import_keep(struct import *import, const struct import_record *record, struct err *err)
 {
-    if (!is_sound(import, record))
-        return 0;
     if (import->count == IMPORT_RECORDS_MAX)
         return err_set(err, ERR_TOO_LARGE, "the file has more than %d records", IMPORT_RECORDS_MAX);
     if (import->count == import->room)
         grow(import);
-    record->id = derive_id(import, record, uid);
     import->records[import->count++] = *record;
     return 0;
+}
+
+int import_add(struct import *import, struct import_record *record, struct str uid, struct err *err)
+{
+    if (!is_sound(import, record))
+        return 0;
+    record->id = derive_id(import, record, uid);
+    return import_keep(import, record, err);
 }
 
 /* Ids that several records have get the number of their turn. */
@@ -406,6 +423,7 @@ int import_read(enum import_format format, struct str text, const struct zone *z
                        "the file is not UTF-8 text; save it as UTF-8 and try again");
     if (formats[format].read(ret_import, text.n ? text : STR(""), err) < 0)
         return -1;
-    number_ids(ret_import);
+    if (format != IMPORT_JSON)
+        number_ids(ret_import);
     return 0;
 }

@@ -1,5 +1,5 @@
-/* Bringing records in from files that other programs wrote: CSV, todo.txt, Markdown task lists and
- * iCalendar.
+/* Bringing records in from files that other programs wrote (CSV, todo.txt, Markdown task lists and
+ * iCalendar), and what was exported as JSON from a journal.
  *
  * Reading a file is a pure function of its text: it gives tasks and events, and the problems with
  * their lines. Each has an id that follows from what the file says, so the same file read twice
@@ -19,8 +19,15 @@
 #define IMPORT_LABELS_MAX   20
 #define IMPORT_ITEMS_MAX    500
 
-enum import_format { IMPORT_NONE = 0, IMPORT_CSV, IMPORT_TODOTXT, IMPORT_MARKDOWN, IMPORT_ICS };
-/* "csv", "todotxt", "markdown", "ics". */
+enum import_format {
+    IMPORT_NONE = 0,
+    IMPORT_CSV,
+    IMPORT_TODOTXT,
+    IMPORT_MARKDOWN,
+    IMPORT_ICS,
+    IMPORT_JSON
+};
+/* "csv", "todotxt", "markdown", "ics", "json". */
 const char *import_format_name(enum import_format format);
 enum import_format import_format_of(struct str name);
 
@@ -30,7 +37,7 @@ struct import_item {
 };
 /* A task, or an event when begin is set. Texts that are empty are not given. */
 struct import_record {
-    size_t line;
+    size_t line; /* 0: the file has none */
     struct str id;
     struct str title, notes, status, priority, due, category;
     int64_t estimate_min; /* 0: none */
@@ -47,9 +54,11 @@ struct import_record {
     struct str subtype, unit;
     double value;
     bool has_value;
+    struct record *whole; /* of a journal that was exported: all of it, labels are ids */
+    struct str content;   /* of an attachment then */
 };
 struct import_problem {
-    size_t line;
+    size_t line; /* 0: the text says where */
     struct str text;
 };
 struct import {
@@ -67,7 +76,8 @@ int import_read(enum import_format format, struct str text, const struct zone *z
                 struct arena *arena, struct import *ret_import, struct err *err);
 
 struct import_result {
-    size_t tasks, events, there, categories; /* there: were made by an earlier import */
+    size_t tasks, events, categories, others;
+    size_t there; /* were made by an earlier import */
 };
 /* Makes records [from, from + count) in this write. Categories and labels that do not exist are
  * made. */

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/timefmt.h"
-#include "journal/import.h"
+#include "journal/import_int.h"
 #include "journal/journal_int.h"
 #include "journal/moves.h"
 
@@ -142,34 +142,21 @@ static int add_task(struct journal_write *write, const struct import_record *fro
     return r < 0 ? -1 : 0;
 }
 
-static int make_block(struct journal_write *write, const struct import_record *from,
-                      struct json_object *fields, struct err *err)
+static void add_block(struct json_object *fields, const struct import_record *from)
 {
-    struct record plan;
-
-    if (day_plan_open(write, from->plan_day, &plan, err) < 0 ||
-        add_task(write, from, fields, err) < 0)
-        return -1;
-    add_str(fields, "planId", plan.id);
     add_str(fields, "note", from->notes);
     add_time(fields, "startTime", from->begin);
     add_time(fields, "endTime", from->end);
-    return journal_create(write, RECORD_DAY_PLAN_BLOCK, from->id, fields, NULL, err);
 }
 
-static int make_time(struct journal_write *write, const struct import_record *from,
-                     struct json_object *fields, struct err *err)
+static void add_spent(struct json_object *fields, const struct import_record *from)
 {
-    if (add_task(write, from, fields, err) < 0)
-        return -1;
     add_str(fields, "description", from->notes);
     add_time(fields, "startedAt", from->begin);
     add_time(fields, "endedAt", from->end ? from->end : from->begin);
-    return journal_create(write, RECORD_TIME_ENTRY, from->id, fields, NULL, err);
 }
 
-static int make_entry(struct journal_write *write, const struct import_record *from,
-                      struct json_object *fields, struct err *err)
+static void add_entry(struct json_object *fields, const struct import_record *from)
 {
     add_str(fields, "kind", from->kind.n ? from->kind : STR("note"));
     add_str(fields, "subtype", from->kind.n ? from->subtype : STR("event"));
@@ -182,7 +169,6 @@ static int make_entry(struct journal_write *write, const struct import_record *f
                                json_object_new_int64(from->end - from->begin));
     if (from->has_value)
         json_object_object_add(fields, "value", json_object_new_double(from->value));
-    return journal_create(write, RECORD_ENTRY, from->id, fields, NULL, err);
 }
 
 static enum record_type type_of(const struct import_record *from)
@@ -194,20 +180,49 @@ static enum record_type type_of(const struct import_record *from)
     return str_is(from->kind, "timeEntry") ? RECORD_TIME_ENTRY : RECORD_ENTRY;
 }
 
+/* What it says, without what it refers to. */
+static struct json_object *event_fields(const struct import_record *from)
+{
+    struct json_object *fields = json_object_new_object();
+    enum record_type type = type_of(from);
+
+    type == RECORD_DAY_PLAN_BLOCK ? add_block(fields, from)
+    : type == RECORD_TIME_ENTRY   ? add_spent(fields, from)
+                                  : add_entry(fields, from);
+    return fields;
+}
+
+int import_check_event(const struct import_record *from, struct err *err)
+{
+    AUTO_JSON fields = event_fields(from);
+    AUTO_ARENA arena = ARENA_INIT;
+    struct record record = { .type = type_of(from) };
+
+    if (record.type == RECORD_DAY_PLAN_BLOCK && !record_day_valid(from->plan_day, false))
+        return err_set(err, ERR_BAD_REQUEST, "\"%.*s\" is not a day; write YYYY-MM-DD",
+                       STR_ARG(str_take(from->plan_day, 40)));
+    return record_apply(&record, fields, &arena, err);
+}
+
 static int make_event(struct journal_write *write, const struct import_record *from,
                       struct import_result *result, struct err *err)
 {
-    AUTO_JSON fields = json_object_new_object();
+    AUTO_JSON fields = event_fields(from);
     enum record_type type = type_of(from);
+    struct record plan;
     struct str category;
 
-    if (category_of(write, from->category, result, &category, err) < 0)
+    if (category_of(write, from->category, result, &category, err) < 0 ||
+        (type != RECORD_ENTRY && add_task(write, from, fields, err) < 0))
         return -1;
     add_str(fields, "categoryId", category);
+    if (type == RECORD_DAY_PLAN_BLOCK) {
+        if (day_plan_open(write, from->plan_day, &plan, err) < 0)
+            return -1;
+        add_str(fields, "planId", plan.id);
+    }
     result->events++;
-    return type == RECORD_DAY_PLAN_BLOCK ? make_block(write, from, fields, err)
-           : type == RECORD_TIME_ENTRY   ? make_time(write, from, fields, err)
-                                         : make_entry(write, from, fields, err);
+    return journal_create(write, type, from->id, fields, NULL, err);
 }
 
 int import_apply(struct journal_write *write, const struct import *import, size_t from,
@@ -218,15 +233,19 @@ int import_apply(struct journal_write *write, const struct import *import, size_
 
     for (size_t i = from; i < end; i++) {
         const struct import_record *record = &import->records[i];
-        int r = is_there(write, type_of(record), record->id, err);
+        int r = record->whole ? 0 : is_there(write, type_of(record), record->id, err);
 
-        if (r == 0)
+        if (record->whole)
+            r = import_restore(write, import, record, result, err);
+        else if (r == 0)
             r = record->is_event ? make_event(write, record, result, err)
                                  : make_task(write, record, result, err);
         else if (r > 0)
             result->there++;
         if (r < 0)
-            return err_wrap(err, "line %zu", record->line);
+            return record->line ? err_wrap(err, "line %zu", record->line)
+                                : err_wrap(err, "%s %.*s", record_type_name(record->whole->type),
+                                           STR_ARG(record->id));
     }
     return 0;
 }

@@ -1,12 +1,14 @@
 /* iCalendar: VTODO becomes a task, VEVENT an entry (or what X-DORMOUSE- properties say it was when
- * it was exported).
+ * it was exported), VJOURNAL a note.
  *
  * Times with a TZID are read in that zone; a name that the system does not know is looked up in the
  * file's own VTIMEZONE (X-LIC-LOCATION) and by its ending ("/.../Europe/Berlin"). Times without a
- * zone are local. Of what repeats only the first is taken.
+ * zone are local. Of what repeats only the first is taken, and what was moved or changed of it
+ * (RECURRENCE-ID) for itself.
  *
  * SPDX-License-Identifier: MIT
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,12 +29,15 @@ struct reader {
     struct err *err;
 };
 
-/* One VTODO or VEVENT. */
+enum kind { VTODO, VEVENT, VJOURNAL, KINDS };
+static const char *const kinds[] = { "VTODO", "VEVENT", "VJOURNAL" };
+
 struct component {
+    enum kind kind;
     struct import_record record;
-    struct str uid;
-    bool broken, date_only;
-    int64_t duration_ms;
+    struct str uid, recurrence;
+    bool broken, begun, date_only, completed;
+    int64_t duration_ms, stamp;
 };
 
 static char unknown;
@@ -226,9 +231,12 @@ static void read_time_of(struct reader *r, struct component *c, struct str name)
         c->record.due = local_text(r, &when);
     } else if (str_eq_nocase(name, STR("DTSTART"))) {
         c->record.begin = when.at_ms;
+        c->begun = true;
         c->date_only = when.date;
-    } else {
+    } else if (str_eq_nocase(name, STR("DTEND"))) {
         c->record.end = when.at_ms;
+    } else {
+        c->stamp = when.at_ms;
     }
 }
 
@@ -239,8 +247,8 @@ static bool read_text_of(struct reader *r, struct component *c, struct str name)
         struct str *to;
     } texts[] = {
         { "UID", &c->uid },
+        { "RECURRENCE-ID", &c->recurrence },
         { "SUMMARY", &c->record.title },
-        { "DESCRIPTION", &c->record.notes },
         { "X-DORMOUSE-CATEGORY", &c->record.category },
         { "X-DORMOUSE-DAY", &c->record.plan_day },
         { "X-DORMOUSE-KIND", &c->record.kind },
@@ -258,17 +266,40 @@ static bool read_text_of(struct reader *r, struct component *c, struct str name)
     return false;
 }
 
+/* A journal may describe itself several times. */
+static void read_description(struct reader *r, struct component *c)
+{
+    struct str text = str_trim(ics_text(r->line.value, r->import->arena));
+
+    if (c->record.notes.n && text.n)
+        text = str_from(arena_printf(r->import->arena, "%.*s\n\n%.*s", STR_ARG(c->record.notes),
+                                     STR_ARG(text)));
+    if (text.n)
+        c->record.notes = text;
+}
+
+static bool is_time(const struct component *c, struct str name)
+{
+    return str_eq_nocase(name, STR("DUE")) || str_eq_nocase(name, STR("DTSTART")) ||
+           str_eq_nocase(name, STR("DTEND")) ||
+           (c->kind == VJOURNAL && str_eq_nocase(name, STR("DTSTAMP")));
+}
+
 static void read_property(struct reader *r, struct component *c)
 {
     struct str name = r->line.name, value = str_trim(r->line.value);
     struct import_record *record = &c->record;
 
-    if (str_eq_nocase(name, STR("DUE")) || str_eq_nocase(name, STR("DTSTART")) ||
-        str_eq_nocase(name, STR("DTEND"))) {
+    if (is_time(c, name)) {
         read_time_of(r, c, name);
+    } else if (str_eq_nocase(name, STR("DESCRIPTION"))) {
+        read_description(r, c);
+    } else if (str_eq_nocase(name, STR("COMPLETED")) ||
+               (str_eq_nocase(name, STR("PERCENT-COMPLETE")) && str_is(value, "100"))) {
+        c->completed = true; /* for programs that say it only so */
     } else if (str_eq_nocase(name, STR("STATUS")) && !record->is_event) {
         if (!record->status.n && !import_status(value, &record->status))
-            record->status = STR_NONE; /* of VJOURNAL, of other programs */
+            record->status = STR_NONE; /* of other programs */
     } else if (str_eq_nocase(name, STR("X-DORMOUSE-STATUS"))) {
         import_status(value, &record->status);
     } else if (str_eq_nocase(name, STR("X-DORMOUSE-PRIORITY"))) {
@@ -287,7 +318,7 @@ static void read_property(struct reader *r, struct component *c)
         char *end;
 
         record->value = strtod(copy, &end);
-        record->has_value = end != copy && !*end;
+        record->has_value = end != copy && !*end && isfinite(record->value);
     } else if (str_eq_nocase(name, STR("X-DORMOUSE-ITEM"))) {
         read_item(r, c);
     } else {
@@ -343,14 +374,33 @@ static void read_timezone(struct reader *r)
         map_put(&r->aliases, id, arena_printf(r->import->arena, "%.*s", STR_ARG(location)));
 }
 
+/* What was changed of something that repeats is another record than the rest of it. */
+static struct str uid_of(struct reader *r, const struct component *c)
+{
+    if (!c->uid.n || !c->recurrence.n)
+        return c->uid;
+    return str_from(
+        arena_printf(r->import->arena, "%.*s|%.*s", STR_ARG(c->uid), STR_ARG(c->recurrence)));
+}
+
 static int end_component(struct reader *r, struct component *c)
 {
     struct import_record *record = &c->record;
 
     if (c->broken)
         return 0;
-    if (record->is_event && !record->begin) {
-        import_problem(r->import, record->line, "the event does not say when it begins (DTSTART)");
+    if (c->kind == VJOURNAL && !c->begun) {
+        record->begin = c->stamp;
+        c->begun = c->stamp != 0;
+    }
+    if (c->kind == VJOURNAL && !record->kind.n)
+        record->kind = STR("note");
+    if (c->kind == VTODO && c->completed && !record->status.n)
+        record->status = STR("DONE");
+    if (record->is_event && !c->begun) {
+        import_problem(r->import, record->line, "the %s does not say when it %s (DTSTART)",
+                       c->kind == VEVENT ? "event" : "journal entry",
+                       c->kind == VEVENT ? "begins" : "was");
         return 0;
     }
     if (record->is_event && !record->end && c->duration_ms)
@@ -363,17 +413,17 @@ static int end_component(struct reader *r, struct component *c)
         record->end = 0; /* a day, not 24 hours of something */
     if (!record->is_event)
         record->begin = record->end = 0;
-    return import_add(r->import, record, c->uid, r->err);
+    return import_add(r->import, record, uid_of(r, c), r->err);
 }
 
-static int read_component(struct reader *r, bool event)
+static int read_component(struct reader *r, enum kind kind)
 {
-    struct component c = { .record = { .line = r->line.number, .is_event = event } };
-    const char *name = event ? "VEVENT" : "VTODO";
+    struct component c = { .kind = kind,
+                           .record = { .line = r->line.number, .is_event = kind != VTODO } };
 
     for (;;) {
         if (next_line(r) == 0) {
-            import_problem(r->import, c.record.line, "%s does not end", name);
+            import_problem(r->import, c.record.line, "%s does not end", kinds[kind]);
             return 0;
         }
         if (is_line(r, "BEGIN", NULL))
@@ -383,6 +433,16 @@ static int read_component(struct reader *r, bool event)
         else
             read_property(r, &c);
     }
+}
+
+/* KINDS: of none that is read. */
+static enum kind kind_begun(const struct reader *r)
+{
+    enum kind kind = VTODO;
+
+    while (kind < KINDS && !is_line(r, "BEGIN", kinds[kind]))
+        kind++;
+    return kind;
 }
 
 static int read_calendar(struct reader *r)
@@ -397,8 +457,8 @@ static int read_calendar(struct reader *r)
             break;
         if (is_line(r, "BEGIN", "VTIMEZONE"))
             read_timezone(r);
-        else if (is_line(r, "BEGIN", "VTODO") || is_line(r, "BEGIN", "VEVENT"))
-            result = read_component(r, is_line(r, "BEGIN", "VEVENT"));
+        else if (kind_begun(r) < KINDS)
+            result = read_component(r, kind_begun(r));
         else if (is_line(r, "BEGIN", NULL) && !is_line(r, "BEGIN", "VCALENDAR"))
             skip_component(r);
         if (result < 0)

@@ -11,6 +11,7 @@ int import_csv(struct import *import, struct str text, struct err *err);
 int import_todotxt(struct import *import, struct str text, struct err *err);
 int import_markdown(struct import *import, struct str text, struct err *err);
 int import_ics(struct import *import, struct str text, struct err *err);
+int import_json(struct import *import, struct str text, struct err *err);
 
 void import_problem(struct import *import, size_t line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -18,6 +19,10 @@ void import_problem(struct import *import, size_t line, const char *fmt, ...)
  * Its id follows from uid, or from what it says when that is empty. */
 int import_add(struct import *import, struct import_record *record, struct str uid,
                struct err *err);
+/* Everything but what it refers to can be stored. */
+int import_check_event(const struct import_record *from, struct err *err);
+/* Room for one more; too_large beyond the limit. */
+int import_keep(struct import *import, const struct import_record *record, struct err *err);
 void import_label(struct import *import, struct import_record *record, struct str label);
 void import_add_item(struct import *import, struct import_record *record, struct str title,
                      bool checked);
@@ -29,5 +34,11 @@ bool import_status(struct str text, struct str *ret_status);
 bool import_minutes(struct str text, int64_t *ret_minutes);
 /* A line without its end; false after the last. */
 bool import_line(struct str *rest, struct str *ret_line);
+
+/* ---- a journal that was exported (import_restore.c) ---- */
+
+/* Makes the record as it was, unless it is there. */
+int import_restore(struct journal_write *write, const struct import *import,
+                   const struct import_record *from, struct import_result *result, struct err *err);
 
 #endif

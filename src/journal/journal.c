@@ -244,9 +244,8 @@ int record_need(struct journal *journal, enum record_type type, struct str id, s
 
 /* ---- the category that counts ---- */
 
-/* One step towards it: 1 *ret_category is it, 0 look at *ret_type and *ret_id. */
-static int category_step(const struct record *record, struct str *ret_category,
-                         enum record_type *ret_type, struct str *ret_id)
+int category_step(const struct record *record, struct str *ret_category, enum record_type *ret_type,
+                  struct str *ret_id)
 {
     static const struct {
         enum record_type type, parent;

@@ -78,6 +78,19 @@ int journal_find_prefix(struct journal *journal, enum record_type type, struct s
 int journal_category_of(struct journal *journal, const struct record *record, struct arena *arena,
                         struct str *ret_category, struct err *err);
 
+/* Many at once, with a query for every few of them. */
+struct record_ref {
+    enum record_type type;
+    struct str id;
+};
+/* Those of refs that there are, deleted ones too: each once, in the order of refs. */
+int journal_get_all(struct journal *journal, const struct record_ref *refs, size_t n,
+                    struct arena *arena, struct record **ret_records, size_t *ret_count,
+                    struct err *err);
+/* For each of them what journal_category_of() says. */
+int journal_categories_of(struct journal *journal, const struct record *records, size_t n,
+                          struct arena *arena, struct str **ret_categories, struct err *err);
+
 /* ---- writing ---- */
 
 #define OPERATION_ID_MAX 200

@@ -36,11 +36,20 @@ struct journal_write {
 /* Of a name as people type it, before it is looked at. */
 #define NAME_BYTES_MAX 1000
 
+/* One step towards the category that a record counts for: 1 *ret_category is it, 0 look at
+ * *ret_type and *ret_id. */
+int category_step(const struct record *record, struct str *ret_category, enum record_type *ret_type,
+                  struct str *ret_id);
+
 /* ---- records (record_store.c) ---- */
 
 /* Deleted or not. 1 found, 0 none. */
 int record_load(struct journal *journal, enum record_type type, struct str id, struct arena *arena,
                 struct record *ret_record, struct err *err);
+/* Of one type, at most SET_MAX (list_int.h), deleted or not; in no order. */
+int record_load_set(struct journal *journal, enum record_type type, const struct str *ids, size_t n,
+                    struct arena *arena, struct record **ret_records, size_t *ret_count,
+                    struct err *err);
 /* A new row; sets n. */
 int record_insert(struct journal *journal, struct record *record, struct err *err);
 int record_update(struct journal *journal, const struct record *record, struct err *err);
@@ -95,6 +104,13 @@ bool record_value_eq(const struct record_value *a, const struct record_value *b)
  * is new. */
 int record_put(struct journal_write *write, struct record *record, const struct record *before,
                struct err *err);
+/* The same, last changed when it says it was. */
+int record_put_as_it_is(struct journal_write *write, struct record *record,
+                        const struct record *before, struct err *err);
+/* What a new record has that gives nothing. */
+void record_set_initial(struct record *record, int64_t now);
+/* schema_violation names what a new record must give and does not. */
+int record_check_required(const struct record *record, struct err *err);
 /* As journal_create() and journal_change(), but for the rules that look at other blocks of a plan.
  */
 int create_loosely(struct journal_write *write, enum record_type type, struct str id,

@@ -52,7 +52,6 @@ enum task_drive {
 /* A task that was found, not yet read. */
 struct task_hit {
     struct task_key key;
-    struct str id;
 };
 struct task_hits {
     struct task_hit *at;

@@ -15,8 +15,9 @@
 #include "base/utf8.h"
 #include "journal/quick_int.h"
 
-#define TITLE_MAX 500
-#define NAME_MAX_ 100
+#define TITLE_MAX      500
+#define MINUTES_OF_DAY INT64_C(1440)
+#define NAME_MAX_      100
 
 /* What was found of one kind. */
 struct found {
@@ -30,6 +31,7 @@ struct parse {
     struct quick *quick;
     struct arena *arena;
     int64_t today;
+    int now; /* minutes of the day; -1: not known */
     struct quick_word words[QUICK_WORDS_MAX];
     size_t n;
     struct found day, clock, estimate, priority, category;
@@ -162,12 +164,39 @@ static size_t find_day(struct parse *p, size_t i)
 
 static size_t find_clock(struct parse *p, size_t i, bool after_day)
 {
+    int64_t day;
     int clock;
-    size_t n = quick_clock(from(p, i), after_day, &clock);
+    bool beside = after_day || quick_day(from(p, i + 1), p->today, false, &day) > 0;
+    size_t n = quick_clock(from(p, i), beside, &clock);
 
     if (n > 0)
         set(&p->clock, i, n, clock, false);
     return n;
+}
+
+/* "in 2 hours"; it stays as it is when nobody knows what time it is. */
+static size_t find_later(struct parse *p, size_t i)
+{
+    int64_t minutes;
+    size_t n = quick_later(from(p, i), &minutes);
+
+    if (n == 0 || p->now < 0)
+        return n;
+    minutes += p->now;
+    set(&p->day, i, n, p->today + minutes / MINUTES_OF_DAY, false);
+    set(&p->clock, i, n, minutes % MINUTES_OF_DAY, false);
+    return n;
+}
+
+/* "every monday": what repeats is no day. */
+static size_t find_every(struct parse *p, size_t i)
+{
+    struct str word = p->words[i].core;
+    int64_t day;
+
+    if (!str_is(word, "every") && !str_is(word, "each"))
+        return 0;
+    return 1 + quick_day(from(p, i + 1), p->today, true, &day);
 }
 
 static size_t find_estimate(struct parse *p, size_t i)
@@ -180,15 +209,16 @@ static size_t find_estimate(struct parse *p, size_t i)
     return n;
 }
 
-/* "!1", "!p1" */
+/* "!1", "!p1", "!high" */
 static size_t find_priority(struct parse *p, size_t i)
 {
-    struct str raw = p->words[i].raw;
-    size_t digit = raw.n == 3 && (raw.p[1] | 0x20) == 'p' ? 2 : 1;
+    static const char *const words[] = { "!0",  "!1",  "!2",      "!3",    "!p0",     "!p1",
+                                         "!p2", "!p3", "!urgent", "!high", "!medium", "!low" };
+    int place = quick_index(p->words[i].core, words, ARRAY_LEN(words));
 
-    if (raw.n != digit + 1 || raw.p[0] != '!' || raw.p[digit] < '0' || raw.p[digit] > '3')
+    if (place < 0)
         return 0;
-    set(&p->priority, i, 1, raw.p[digit] - '0', false);
+    set(&p->priority, i, 1, place % 4, false);
     return 1;
 }
 
@@ -254,31 +284,56 @@ static size_t find_name(struct parse *p, size_t i)
     return 1;
 }
 
+/* How many words the phrase has that begins there; 0: none does. */
+static size_t find_phrase(struct parse *p, size_t i, bool after_day, bool *ret_is_day)
+{
+    static size_t (*const others[])(struct parse * p, size_t i) = { find_estimate, find_priority,
+                                                                    find_name };
+    size_t n = find_every(p, i);
+
+    if (n == 0)
+        n = find_later(p, i);
+    if (n > 0)
+        return n;
+    n = find_due(p, i);
+    if (n == 0)
+        n = find_day(p, i);
+    *ret_is_day = n > 0;
+    if (n == 0)
+        n = find_clock(p, i, after_day);
+    for (size_t k = 0; n == 0 && k < ARRAY_LEN(others); k++)
+        n = others[k](p, i);
+    return n;
+}
+
 static void find_phrases(struct parse *p)
 {
     bool after_day = false;
 
     for (size_t i = 0, n; i < p->n; i += n) {
-        bool day = false;
+        bool is_day = false;
 
-        n = 0;
-        if (!p->words[i].literal) {
-            n = find_due(p, i);
-            if (n == 0)
-                n = find_day(p, i);
-            day = n > 0;
-            if (n == 0)
-                n = find_clock(p, i, after_day);
-            if (n == 0)
-                n = find_estimate(p, i);
-            if (n == 0)
-                n = find_priority(p, i);
-            if (n == 0)
-                n = find_name(p, i);
-        }
-        after_day = day;
+        n = p->words[i].literal ? 0 : find_phrase(p, i, after_day, &is_day);
+        after_day = is_day;
         n = n > 0 ? n : 1;
     }
+}
+
+/* Better refused than taken for another day, or for part of what is to be done. */
+static int check_dates(const struct parse *p, struct err *err)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        struct str text = p->words[i].core;
+
+        if (str_starts(text, STR("due:")))
+            text = str_skip(text, strlen("due:"));
+        if (!p->words[i].literal && quick_is_doubtful(text))
+            return err_set(err, ERR_BAD_REQUEST,
+                           "\"%.*s\" is not clear: which is the day, which the month? write"
+                           " 2026-12-24, 24.12.2026 or 24 Dec, or \\ before it when it is no date",
+                           STR_ARG(text));
+    }
+    return 0;
 }
 
 /* ---- what counts ---- */
@@ -314,7 +369,7 @@ static void take_due(struct parse *p)
     clock =
         arena_printf(p->arena, "%02d:%02d", (int)(p->clock.value / 60), (int)(p->clock.value % 60));
     snprintf(p->quick->due, QUICK_DUE_SIZE, "%sT%s", day, clock);
-    /* due:2026-12-24T16:00 is one piece. */
+    /* due:2026-12-24T16:00 and "in 2 hours" are one piece. */
     if (!p->day.some || p->clock.word != p->day.word)
         take(p, &p->clock, QUICK_CLOCK, str_from(clock));
 }
@@ -416,6 +471,15 @@ static int64_t days_of_text(struct str day)
     return timefmt_days(year, (unsigned)month, (unsigned)of_month);
 }
 
+static int clock_of_text(struct str at)
+{
+    int64_t hour = 0, minute = 0;
+
+    str_to_i64(str_of(at.p + 11, 2), &hour);
+    str_to_i64(str_of(at.p + 14, 2), &minute);
+    return (int)(hour * 60 + minute);
+}
+
 int quick_parse(struct str text, struct str today, struct arena *arena, struct quick *ret_quick,
                 struct err *err)
 {
@@ -424,16 +488,19 @@ int quick_parse(struct str text, struct str today, struct arena *arena, struct q
 
     if (check_text(text, err) < 0)
         return -1;
-    if (!record_day_valid(today, false))
+    if (!record_day_valid(today, true))
         return err_set(err, ERR_BAD_REQUEST, "\"%.*s\" is not a day; write YYYY-MM-DD",
                        STR_ARG(str_take(today, 40)));
     p->quick = ARENA_NEW(arena, struct quick);
     *p->quick = (struct quick){ .text = text, .priority = -1 };
     p->arena = arena;
     p->today = days_of_text(today);
+    p->now = today.n < 16 ? -1 : clock_of_text(today);
     if (text.n > 0)
         str_split(&rest, '\n', &first);
     split_line(p, first);
+    if (check_dates(p, err) < 0)
+        return -1;
     find_phrases(p);
     take_all(p);
     p->quick->title = title_of(p);

@@ -51,8 +51,10 @@ struct quick {
     size_t label_count, item_count, span_count;
 };
 
-/* A pure function of text and today ("2026-02-18"). Refused (bad_request) only when there is
- * nothing to do in it or it is too long. Texts are in arena or point into text. */
+/* A pure function of text and today ("2026-02-18"; with "T09:30" also what is so much later than
+ * now is understood). Refused (bad_request) only when there is nothing to do in it, it is too long,
+ * or it holds a date that is read differently in different places. Texts are in arena or point into
+ * text. */
 int quick_parse(struct str text, struct str today, struct arena *arena, struct quick *ret_quick,
                 struct err *err);
 /* One object: title, due, estimateMinutes, priority, category, labels, items, notes (those there

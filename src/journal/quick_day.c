@@ -1,4 +1,4 @@
-/* Days, times of day and durations in English words, as people type them.
+/* Days in English words, as people type them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -6,10 +6,9 @@
 #include "base/timefmt.h"
 #include "journal/quick_int.h"
 
-#define MINUTES_MAX 100000
-#define YEAR_MAX    9998
+#define YEAR_MAX 9998
 
-static struct str word(struct quick_words words, size_t i)
+struct str quick_word(struct quick_words words, size_t i)
 {
     return i < words.n && !words.at[i].literal ? words.at[i].core : STR("");
 }
@@ -19,8 +18,7 @@ static struct str raw_word(struct quick_words words, size_t i)
     return i < words.n && !words.at[i].literal ? words.at[i].raw : STR("");
 }
 
-/* -1: none of them. */
-static int index_of(struct str text, const char *const *names, size_t n)
+int quick_index(struct str text, const char *const *names, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (str_is(text, names[i]))
@@ -29,19 +27,25 @@ static int index_of(struct str text, const char *const *names, size_t n)
     return -1;
 }
 
-static bool is_one_of(struct str text, const char *const *names, size_t n)
-{
-    return index_of(text, names, n) >= 0;
-}
-
-/* Digits only, small. -1: no number. */
-static int64_t number(struct str text)
+int64_t quick_number(struct str text)
 {
     int64_t value;
 
     if (text.n == 0 || text.n > 6 || text.p[0] == '-' || str_to_i64(text, &value) < 0)
         return -1;
     return value;
+}
+
+int64_t quick_count(struct str text)
+{
+    static const char *const names[] = { "a",    "one",    "two",   "three", "four",
+                                         "five", "six",    "seven", "eight", "nine",
+                                         "ten",  "eleven", "twelve" };
+    int i = quick_index(text, names, ARRAY_LEN(names));
+
+    if (str_is(text, "an"))
+        return 1;
+    return i < 0 ? quick_number(text) : i == 0 ? 1 : i;
 }
 
 /* ---- the calendar ---- */
@@ -101,9 +105,9 @@ static int weekday_named(struct str text, bool loose)
     static const char *const names[] = { "monday", "tuesday",  "wednesday", "thursday",
                                          "friday", "saturday", "sunday" };
     static const char *const shorts[] = { "mon", "tue", "wed", "thu", "fri", "sat", "sun" };
-    int i = index_of(text, names, ARRAY_LEN(names));
+    int i = quick_index(text, names, ARRAY_LEN(names));
 
-    return i < 0 && loose ? index_of(text, shorts, ARRAY_LEN(shorts)) : i;
+    return i < 0 && loose ? quick_index(text, shorts, ARRAY_LEN(shorts)) : i;
 }
 
 /* "2026-12-24" */
@@ -113,8 +117,9 @@ static bool iso_day(struct str text, int64_t *ret_day)
 
     if (!record_day_valid(text, false))
         return false;
-    date = (struct date){ number(str_of(text.p, 4)), (unsigned)number(str_of(text.p + 5, 2)),
-                          (unsigned)number(str_of(text.p + 8, 2)) };
+    date = (struct date){ quick_number(str_of(text.p, 4)),
+                          (unsigned)quick_number(str_of(text.p + 5, 2)),
+                          (unsigned)quick_number(str_of(text.p + 8, 2)) };
     if (!date_valid(date))
         return false;
     *ret_day = days_of(date);
@@ -146,10 +151,11 @@ static bool dotted_day(struct str text, int64_t today, bool loose, int64_t *ret_
         year = rest;
     else if (!loose && (text.n == 0 || text.p[text.n - 1] != '.'))
         return false;
-    if (number(day) < 1 || number(day) > 31 || number(month) < 1 || number(month) > 12 ||
-        day.n > 2 || month.n > 2)
+    if (quick_number(day) < 1 || quick_number(day) > 31 || quick_number(month) < 1 ||
+        quick_number(month) > 12 || day.n > 2 || month.n > 2)
         return false;
-    date = (struct date){ number(year), (unsigned)number(month), (unsigned)number(day) };
+    date = (struct date){ quick_number(year), (unsigned)quick_number(month),
+                          (unsigned)quick_number(day) };
     if (year.n == 0)
         return next_date(date, today, ret_day);
     if (year.n != 4 || !date_valid(date))
@@ -158,19 +164,67 @@ static bool dotted_day(struct str text, int64_t today, bool loose, int64_t *ret_
     return true;
 }
 
+/* "24", "24.", "24th"; 0: none */
+static unsigned day_number(struct str text)
+{
+    static const char *const endings[] = { "st", "nd", "rd", "th" };
+    int64_t day;
+
+    if (text.n > 2 && quick_index(str_skip(text, text.n - 2), endings, ARRAY_LEN(endings)) >= 0)
+        text = str_take(text, text.n - 2);
+    day = text.n <= 2 ? quick_number(text) : -1;
+    return day >= 1 && day <= 31 ? (unsigned)day : 0;
+}
+
+/* 0: none */
+static unsigned month_named(struct str text)
+{
+    static const char *const names[] = { "january",   "february", "march",    "april",
+                                         "may",       "june",     "july",     "august",
+                                         "september", "october",  "november", "december" };
+    static const char *const shorts[] = { "jan", "feb", "mar", "apr", "may", "jun",
+                                          "jul", "aug", "sep", "oct", "nov", "dec" };
+    int i = quick_index(text, names, ARRAY_LEN(names));
+
+    if (i < 0)
+        i = str_is(text, "sept") ? 8 : quick_index(text, shorts, ARRAY_LEN(shorts));
+    return (unsigned)(i + 1);
+}
+
+/* "24 Dec", "December 24th", "24 Dec 2026" */
+static size_t month_phrase(struct quick_words words, int64_t today, int64_t *ret_day)
+{
+    struct str first = quick_word(words, 0), second = quick_word(words, 1),
+               third = quick_word(words, 2);
+    bool month_first = month_named(first) > 0;
+    struct date date = { .month = month_named(month_first ? first : second),
+                         .day = day_number(month_first ? second : first) };
+
+    if (date.month == 0 || date.day == 0)
+        return 0;
+    if (third.n == 4 && quick_number(third) >= 1970) {
+        date.year = quick_number(third);
+        if (!date_valid(date))
+            return 0;
+        *ret_day = days_of(date);
+        return 3;
+    }
+    return next_date(date, today, ret_day) ? 2 : 0;
+}
+
 /* "next week", "next friday", "next month" */
 static size_t next_phrase(struct quick_words words, int64_t today, int64_t *ret_day)
 {
     int64_t next_monday = today - weekday_of(today) + 7;
-    int weekday = weekday_named(word(words, 1), true);
+    int weekday = weekday_named(quick_word(words, 1), true);
 
-    if (!str_is(word(words, 0), "next"))
+    if (!str_is(quick_word(words, 0), "next"))
         return 0;
     if (weekday >= 0) {
         *ret_day = next_monday + weekday;
-    } else if (str_is(word(words, 1), "week")) {
+    } else if (str_is(quick_word(words, 1), "week")) {
         *ret_day = next_monday;
-    } else if (str_is(word(words, 1), "month")) {
+    } else if (str_is(quick_word(words, 1), "month")) {
         struct date first = date_of(months_later(today, 1));
 
         first.day = 1;
@@ -185,11 +239,11 @@ static size_t next_phrase(struct quick_words words, int64_t today, int64_t *ret_
 static size_t in_phrase(struct quick_words words, int64_t today, int64_t *ret_day)
 {
     static const char *const units[] = { "day", "days", "week", "weeks", "month", "months" };
-    int unit = index_of(word(words, 2), units, ARRAY_LEN(units));
-    struct str count = word(words, 1);
-    int64_t n = str_is(count, "a") || str_is(count, "one") ? 1 : number(count);
+    int unit = quick_index(quick_word(words, 2), units, ARRAY_LEN(units));
+    struct str count = quick_word(words, 1);
+    int64_t n = quick_count(count);
 
-    if (!str_is(word(words, 0), "in") || unit < 0 || n < 1 || n > 1200)
+    if (!str_is(quick_word(words, 0), "in") || unit < 0 || n < 1 || n > 1200)
         return 0;
     if (unit >= 4)
         *ret_day = months_later(today, n);
@@ -198,20 +252,39 @@ static size_t in_phrase(struct quick_words words, int64_t today, int64_t *ret_da
     return 3;
 }
 
+bool quick_is_doubtful(struct str text)
+{
+    char sign = str_find_char(text, '/') >= 0 ? '/' : '-';
+    struct str rest = text, first, second;
+
+    return str_split(&rest, sign, &first) && rest.p && str_split(&rest, sign, &second) && rest.p &&
+           first.n <= 2 && second.n <= 2 && (rest.n == 2 || rest.n == 4) &&
+           quick_number(first) >= 1 && quick_number(first) <= 31 && quick_number(second) >= 1 &&
+           quick_number(second) <= 31 && quick_number(rest) >= 0;
+}
+
 static size_t bare_day(struct quick_words words, int64_t today, bool loose, int64_t *ret_day)
 {
-    int weekday = weekday_named(word(words, 0), loose);
+    int weekday = weekday_named(quick_word(words, 0), loose);
     size_t n = next_phrase(words, today, ret_day);
 
     if (n == 0)
         n = in_phrase(words, today, ret_day);
     if (n > 0)
         return n;
-    if (str_is(word(words, 0), "today") || str_is(word(words, 0), "tonight")) {
+    n = month_phrase(words, today, ret_day);
+    if (n > 0)
+        return n;
+    if (str_is(quick_word(words, 0), "day") && str_is(quick_word(words, 1), "after") &&
+        str_is(quick_word(words, 2), "tomorrow")) {
+        *ret_day = today + 2;
+        return 3;
+    }
+    if (str_is(quick_word(words, 0), "today") || str_is(quick_word(words, 0), "tonight")) {
         *ret_day = today;
         return 1;
     }
-    if (str_is(word(words, 0), "tomorrow")) {
+    if (str_is(quick_word(words, 0), "tomorrow")) {
         *ret_day = today + 1;
         return 1;
     }
@@ -219,9 +292,9 @@ static size_t bare_day(struct quick_words words, int64_t today, bool loose, int6
         *ret_day = today + 1 + (weekday - weekday_of(today + 1) + 7) % 7;
         return 1;
     }
-    return iso_day(word(words, 0), ret_day) ||
+    return iso_day(quick_word(words, 0), ret_day) ||
            dotted_day(raw_word(words, 0), today, loose, ret_day) ||
-           dotted_day(word(words, 0), today, loose, ret_day);
+           dotted_day(quick_word(words, 0), today, loose, ret_day);
 }
 
 size_t quick_day(struct quick_words words, int64_t today, bool loose, int64_t *ret_day)
@@ -229,134 +302,8 @@ size_t quick_day(struct quick_words words, int64_t today, bool loose, int64_t *r
     static const char *const before[] = { "on", "by", "until", "due" };
     size_t n = bare_day(words, today, loose, ret_day);
 
-    if (n > 0 || words.n < 2 || !is_one_of(word(words, 0), before, ARRAY_LEN(before)))
+    if (n > 0 || words.n < 2 || quick_index(quick_word(words, 0), before, ARRAY_LEN(before)) < 0)
         return n;
     n = bare_day((struct quick_words){ words.at + 1, words.n - 1 }, today, true, ret_day);
-    return n > 0 ? n + 1 : 0;
-}
-
-/* ---- times of day ---- */
-
-/* "16:00", "4pm", "4:30pm"; -1: none. */
-static int minutes_of(struct str text)
-{
-    bool pm = str_ends(text, STR("pm")), am = str_ends(text, STR("am"));
-    struct str rest = am || pm ? str_take(text, text.n - 2) : text, hour, minute = STR("00");
-    bool colon = str_find_char(rest, ':') >= 0;
-    int64_t h, m;
-
-    if (!str_split(&rest, ':', &hour) || (colon && !str_split(&rest, ':', &minute)) ||
-        (!colon && !am && !pm))
-        return -1;
-    h = number(hour);
-    m = number(minute);
-    if ((rest.p && rest.n > 0) || hour.n > 2 || minute.n != 2 || h < 0 || m < 0 || m > 59)
-        return -1;
-    if (am || pm) {
-        if (h < 1 || h > 12)
-            return -1;
-        h = h % 12 + (pm ? 12 : 0);
-    }
-    return h > 23 ? -1 : (int)(h * 60 + m);
-}
-
-size_t quick_clock(struct quick_words words, bool bare, int *ret_minutes)
-{
-    size_t at = str_is(word(words, 0), "at") ? 1 : 0;
-    struct str text = word(words, at);
-    int minutes;
-
-    if (at == 0 && !bare)
-        return 0;
-    minutes = at == 1 && str_is(text, "noon") ? 12 * 60 : minutes_of(text);
-    if (minutes < 0)
-        return 0;
-    *ret_minutes = minutes;
-    return at + 1;
-}
-
-/* ---- durations ---- */
-
-static const char *const hours[] = { "h", "hr", "hrs", "hour", "hours" };
-static const char *const minutes[] = { "m", "min", "mins", "minute", "minutes" };
-
-/* Minutes in one of this unit; 0: no unit. */
-static int64_t unit_of(struct str text)
-{
-    if (is_one_of(text, hours, ARRAY_LEN(hours)))
-        return 60;
-    return is_one_of(text, minutes, ARRAY_LEN(minutes)) ? 1 : 0;
-}
-
-/* A number with at most two places after its point, in hundredths; -1: none. *rest is what follows.
- */
-static int64_t hundredths(struct str *rest)
-{
-    size_t n = 0, after = 0;
-    int64_t value = 0;
-
-    while (n < rest->n && rest->p[n] >= '0' && rest->p[n] <= '9' && n < 6)
-        value = value * 10 + (rest->p[n++] - '0');
-    if (n == 0)
-        return -1;
-    value *= 100;
-    if (n + 1 < rest->n && rest->p[n] == '.' && rest->p[n + 1] >= '0' && rest->p[n + 1] <= '9') {
-        for (n++; n < rest->n && rest->p[n] >= '0' && rest->p[n] <= '9' && after < 2; after++)
-            value += (rest->p[n++] - '0') * (after == 0 ? 10 : 1);
-    }
-    *rest = str_skip(*rest, n);
-    return value;
-}
-
-/* "2h", "90m", "1h30", "1h30m", "1.5h", 0: none */
-static int64_t joined(struct str text)
-{
-    struct str rest = text, unit;
-    int64_t first = hundredths(&rest), second = 0;
-    size_t n = 0;
-
-    while (n < rest.n && rest.p[n] >= 'a' && rest.p[n] <= 'z')
-        n++;
-    unit = str_take(rest, n);
-    rest = str_skip(rest, n);
-    if (first < 0 || unit_of(unit) == 0)
-        return 0;
-    if (rest.n > 0) {
-        if (unit_of(unit) != 60)
-            return 0;
-        second = hundredths(&rest);
-        if (second < 0 || second >= 6000 || (rest.n > 0 && unit_of(rest) != 1))
-            return 0;
-    }
-    return (first * unit_of(unit) + second) / 100;
-}
-
-static size_t bare_duration(struct quick_words words, int64_t *ret_minutes)
-{
-    struct str first = word(words, 0), rest;
-    int64_t value = joined(first);
-    size_t n = 1;
-
-    if (value == 0) { /* "2 hours", but not "2 m" of cable */
-        rest = first;
-        value = hundredths(&rest);
-        if (value < 0 || rest.n > 0 || word(words, 1).n < 2 || unit_of(word(words, 1)) == 0)
-            return 0;
-        value = value * unit_of(word(words, 1)) / 100;
-        n = 2;
-    }
-    if (value < 1 || value > MINUTES_MAX)
-        return 0;
-    *ret_minutes = value;
-    return n;
-}
-
-size_t quick_duration(struct quick_words words, int64_t *ret_minutes)
-{
-    size_t n = bare_duration(words, ret_minutes);
-
-    if (n > 0 || words.n < 2 || !str_is(word(words, 0), "for"))
-        return n;
-    n = bare_duration((struct quick_words){ words.at + 1, words.n - 1 }, ret_minutes);
     return n > 0 ? n + 1 : 0;
 }

@@ -19,11 +19,25 @@ struct quick_words {
     size_t n;
 };
 
+/* The i-th as it is compared; empty when there is none or nothing is understood in it. */
+struct str quick_word(struct quick_words words, size_t i);
+/* -1: none of them. */
+int quick_index(struct str text, const char *const *names, size_t n);
+/* Digits only, small; -1: no number. */
+int64_t quick_number(struct str text);
+/* Also "a" and words up to twelve. */
+int64_t quick_count(struct str text);
+
 /* How many of the words say a day (0: none): "tomorrow", "on friday", "in 3 days". loose: also what
  * is a day only where one is expected ("fri", "24.12"). */
 size_t quick_day(struct quick_words words, int64_t today, bool loose, int64_t *ret_day);
-/* How many say a time of day: "at 16:00", "at 4pm"; bare: also without "at". */
+/* How many say a time of day: "at 16:00", "4pm"; bare: also what is one only beside a day ("9:30").
+ */
 size_t quick_clock(struct quick_words words, bool bare, int *ret_minutes);
+/* How many say how much later than now: "in 2 hours". */
+size_t quick_later(struct quick_words words, int64_t *ret_minutes);
+/* A date whose day and month are read differently in different places: "3/4/2026". */
+bool quick_is_doubtful(struct str text);
 /* How many say how long something takes: "2h", "for 90 minutes". */
 size_t quick_duration(struct quick_words words, int64_t *ret_minutes);
 

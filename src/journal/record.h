@@ -39,6 +39,8 @@ enum record_type {
 };
 const char *record_type_name(enum record_type type);
 enum record_type record_type_of(struct str name);
+/* Of a list of them in exports: "checklistItems". */
+const char *record_list_name(enum record_type type);
 
 enum field_kind {
     FIELD_LINE = 1, /* text on one line, 1 to max characters */

@@ -8,7 +8,7 @@
  */
 #include "base/path.h"
 #include "base/utf8.h"
-#include "journal/journal_int.h"
+#include "journal/list_int.h"
 #include "journal/record_store_int.h"
 
 #define NO_DAY   "9999-12-31"
@@ -122,11 +122,12 @@ int record_read_all(struct stmt *q, enum record_type type, struct arena *arena,
 #define DERIVED_SET(column)    #column " = ?, "
 
 static const struct {
-    struct sql get, insert, update;
-} statements[] = { [RECORD_NONE] = { { NULL }, { NULL }, { NULL } },
+    struct sql get, set, insert, update;
+} statements[] = { [RECORD_NONE] = { { NULL }, { NULL }, { NULL }, { NULL } },
 #define X(id, name, key)                                                                           \
     [RECORD_##id] = {                                                                              \
         { RECORD_SELECT(id) "WHERE id = ?" },                                                      \
+        { RECORD_SELECT(id) "WHERE id IN " MARKS },                                                \
         { "INSERT INTO " id##_TABLE " (" id##_FIELDS(RECORD_COLUMN)                                \
               id##_DERIVED(DERIVED) "created_at, updated_at, deleted_at, vector_clock, host_n, "   \
                                     "counter, id) VALUES (" id##_FIELDS(MARK) id##_DERIVED(        \
@@ -155,6 +156,20 @@ int record_load(struct journal *journal, enum record_type type, struct str id, s
     if (r == 1)
         record_read(q, type, arena, ret_record);
     return r;
+}
+
+int record_load_set(struct journal *journal, enum record_type type, const struct str *ids, size_t n,
+                    struct arena *arena, struct record **ret_records, size_t *ret_count,
+                    struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    BUG_IF(n > SET_MAX);
+    if (db_prepare(domain_db(journal->domain), statements[type].set, &q, err) < 0)
+        return -1;
+    for (size_t i = 0; i < SET_MAX; i++) /* an id that can't be is looked for as none */
+        stmt_bind_str(q, i < n && record_id_valid(ids[i]) ? ids[i] : STR(""));
+    return record_read_all(q, type, arena, ret_records, ret_count, err);
 }
 
 static void bind_text(struct stmt *q, const struct record_value *value, const char *none)

@@ -17,6 +17,27 @@ const char *record_type_name(enum record_type type)
     return names[type];
 }
 
+const char *record_list_name(enum record_type type)
+{
+    static const char *const lists[] = {
+        [RECORD_NONE] = "none",
+        [RECORD_CATEGORY] = "categories",
+        [RECORD_LABEL] = "labels",
+        [RECORD_TASK] = "tasks",
+        [RECORD_CHECKLIST] = "checklists",
+        [RECORD_CHECKLIST_ITEM] = "checklistItems",
+        [RECORD_TIME_ENTRY] = "timeEntries",
+        [RECORD_DAY_PLAN] = "dayPlans",
+        [RECORD_DAY_PLAN_BLOCK] = "dayPlanBlocks",
+        [RECORD_RATING] = "ratings",
+        [RECORD_ENTRY] = "entries",
+        [RECORD_ATTACHMENT] = "attachments",
+        [RECORD_ENTRY_LINK] = "entryLinks",
+    };
+
+    return lists[type];
+}
+
 enum record_type record_type_of(struct str name)
 {
     for (int type = RECORD_NONE + 1; type < RECORD_TYPES_END; type++) {

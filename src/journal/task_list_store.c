@@ -10,8 +10,13 @@
 #include "journal/record_store_int.h"
 
 /* What the indexes hold, so that no row is read; updated_at they do not. */
-#define COLUMNS "SELECT t.title, t.n, t.id, t.due, t.priority, t.status, t.category_id, "
+#define COLUMNS "SELECT t.title, t.due, t.priority, t.n, t.status, t.category_id, "
 #define FROM    "0 AS updated_at, 1 AS labelled FROM tasks t WHERE t.deleted_at IS NULL AND "
+/* A text is looked for in thousands of rows, of which most are passed over: every column less is
+ * noticed. */
+#define LEAN                                                                                       \
+    "SELECT t.title, t.due, t.priority, t.n, 0 AS updated_at FROM tasks t"                         \
+    " WHERE t.deleted_at IS NULL AND "
 #define JOINED                                                                                     \
     " CASE WHEN l.n IS NULL THEN 0 ELSE 1 END AS labelled FROM tasks t LEFT JOIN task_labels l"    \
     " ON l.label_id = ? AND l.task_id = t.id AND l.deleted_at IS NULL"                             \
@@ -24,16 +29,18 @@
 #define AFTER_UPDATED "(t.updated_at, t.n) < (?, ?) ORDER BY t.updated_at DESC, t.n DESC LIMIT ?"
 
 static const struct {
-    struct sql plain, label;
+    struct sql plain, label, lean; /* lean: none where rows are not looked at for a text */
 } drives[DRIVE_COUNT] = {
-#define DRIVE(id, rest) [id] = { { COLUMNS FROM rest }, { COLUMNS "0 AS updated_at," JOINED rest } }
+#define DRIVE(id, rest)                                                                            \
+    [id] = { { COLUMNS FROM rest }, { COLUMNS "0 AS updated_at," JOINED rest }, { LEAN rest } }
     DRIVE(DRIVE_CLOSED_DUE, "t.closed = ?" AFTER_DUE),
     DRIVE(DRIVE_STATUS_DUE, "t.status = ?" AFTER_DUE),
     DRIVE(DRIVE_CATEGORY_DUE, "t.category_id = ? AND t.closed = ?" AFTER_DUE),
     DRIVE(DRIVE_CLOSED_PRIORITY, "t.closed = ?" AFTER_PRIORITY),
     [DRIVE_UPDATED] = { { COLUMNS "t.updated_at, 1 AS labelled FROM tasks t"
                                   " WHERE t.deleted_at IS NULL AND " AFTER_UPDATED },
-                        { COLUMNS "t.updated_at," JOINED AFTER_UPDATED } },
+                        { COLUMNS "t.updated_at," JOINED AFTER_UPDATED },
+                        { NULL } },
 #undef DRIVE
 };
 
@@ -74,19 +81,22 @@ static struct task_key read_key(struct stmt *q, struct arena *arena)
                               .n = stmt_i64(q, "n") };
 }
 
-static void read_if_wanted(struct stmt *q, const struct task_wanted *wanted, struct arena *arena,
-                           struct task_hits *hits)
+/* lean: the index says the rest. */
+static void read_if_wanted(struct stmt *q, const struct task_wanted *wanted, bool lean,
+                           struct arena *arena, struct task_hits *hits)
 {
     struct task_row row;
 
     if (!task_title_wanted(wanted, stmt_str(q, "title")))
         return;
-    row = (struct task_row){ .status = stmt_str(q, "status"),
-                             .category_id = stmt_str(q, "category_id"),
-                             .due = stmt_str(q, "due"),
-                             .labelled = stmt_bool(q, "labelled") };
-    if (!task_row_wanted(wanted, &row))
-        return;
+    if (!lean) {
+        row = (struct task_row){ .due = stmt_str(q, "due"),
+                                 .status = stmt_str(q, "status"),
+                                 .category_id = stmt_str(q, "category_id"),
+                                 .labelled = stmt_bool(q, "labelled") };
+        if (!task_row_wanted(wanted, &row))
+            return;
+    }
     if (hits->n == hits->room) {
         struct task_hit *more =
             ARENA_NEW_N(arena, struct task_hit, hits->room = hits->room * 2 + 64);
@@ -95,8 +105,18 @@ static void read_if_wanted(struct stmt *q, const struct task_wanted *wanted, str
             memcpy(more, hits->at, hits->n * sizeof(*more));
         hits->at = more;
     }
-    hits->at[hits->n++] =
-        (struct task_hit){ .key = read_key(q, arena), .id = arena_str(arena, stmt_str(q, "id")) };
+    hits->at[hits->n++] = (struct task_hit){ .key = read_key(q, arena) };
+}
+
+/* Nothing but the text has to be looked at: what else is asked for, the index gives. */
+static bool is_lean(const struct task_stream *stream, const struct task_wanted *wanted)
+{
+    const struct task_filter *filter = wanted->filter;
+    bool by_category = stream->drive == DRIVE_CATEGORY_DUE;
+
+    return wanted->folded.n > 0 && !wanted->label && drives[stream->drive].lean.text &&
+           filter->status.n == 0 && filter->due_from.n == 0 && filter->due_to.n == 0 &&
+           (by_category || (wanted->category_id.n == 0 && (!filter->scope || filter->scope->all)));
 }
 
 int task_stream_fill(struct journal *journal, struct task_stream *stream,
@@ -105,15 +125,18 @@ int task_stream_fill(struct journal *journal, struct task_stream *stream,
 {
     AUTO(stmt) q = NULL;
     struct task_hits hits = { .n = 0 };
+    bool lean = is_lean(stream, wanted);
     int seen = 0, r;
 
     if (db_prepare(domain_db(journal->domain),
-                   wanted->label ? drives[stream->drive].label : drives[stream->drive].plain, &q,
-                   err) < 0)
+                   lean            ? drives[stream->drive].lean
+                   : wanted->label ? drives[stream->drive].label
+                                   : drives[stream->drive].plain,
+                   &q, err) < 0)
         return -1;
     bind_stream(q, stream, wanted, chunk);
     while ((r = stmt_step(q, err)) == 1) {
-        read_if_wanted(q, wanted, arena, &hits);
+        read_if_wanted(q, wanted, lean, arena, &hits);
         if (++seen < chunk && hits.n < enough)
             continue;
         stream->at = read_key(q, arena);
@@ -176,7 +199,7 @@ int task_few_load(struct journal *journal, enum task_few by, struct str value,
     stmt_bind_str(q, value);
     *ret_hits = (struct task_hits){ .n = 0 };
     while ((r = stmt_step(q, err)) == 1)
-        read_if_wanted(q, wanted, arena, ret_hits);
+        read_if_wanted(q, wanted, false, arena, ret_hits);
     return r;
 }
 
@@ -190,11 +213,11 @@ static int load_set(struct journal *journal, const struct task_hit *hits, size_t
     int r;
 
     if (db_prepare(domain_db(journal->domain),
-                   SQL(RECORD_SELECT(TASK) "WHERE deleted_at IS NULL AND id IN " MARKS), &q,
+                   SQL(RECORD_SELECT(TASK) "WHERE deleted_at IS NULL AND n IN " MARKS), &q,
                    err) < 0)
         return -1;
     for (size_t i = 0; i < SET_MAX; i++)
-        stmt_bind_str(q, i < n ? hits[i].id : STR(""));
+        stmt_bind_i64(q, i < n ? hits[i].key.n : 0);
     while ((r = stmt_step(q, err)) == 1) {
         record_read(q, RECORD_TASK, arena, &task);
         for (size_t i = 0; i < n; i++) {

@@ -167,8 +167,14 @@ int clock_advanced(const struct journal_write *write, struct str clock, int64_t 
 int record_put(struct journal_write *write, struct record *record, const struct record *before,
                struct err *err)
 {
-    record->counter = change_next(write->journal->change);
     record->updated_at = write->now;
+    return record_put_as_it_is(write, record, before, err);
+}
+
+int record_put_as_it_is(struct journal_write *write, struct record *record,
+                        const struct record *before, struct err *err)
+{
+    record->counter = change_next(write->journal->change);
     if (clock_advanced(write, record->vector_clock, record->counter, &record->vector_clock, err) <
         0)
         return err_wrap(err, "%s %.*s", record_type_name(record->type), STR_ARG(record->id));
@@ -181,7 +187,7 @@ int record_put(struct journal_write *write, struct record *record, const struct 
 
 /* ---- creating ---- */
 
-static void set_initial(struct record *record, int64_t now)
+void record_set_initial(struct record *record, int64_t now)
 {
     size_t n;
     const struct record_field *fields = record_fields(record->type, &n);
@@ -199,7 +205,7 @@ static void set_initial(struct record *record, int64_t now)
     }
 }
 
-static int check_required(const struct record *record, struct err *err)
+int record_check_required(const struct record *record, struct err *err)
 {
     size_t n;
     const struct record_field *fields = record_fields(record->type, &n);
@@ -262,8 +268,9 @@ int create_loosely(struct journal_write *write, enum record_type type, struct st
 
     if (type == RECORD_ATTACHMENT)
         return err_set(err, ERR_BAD_REQUEST, "an attachment is made with its content");
-    set_initial(&record, write->now);
-    if (record_apply(&record, fields, write->arena, err) < 0 || check_required(&record, err) < 0)
+    record_set_initial(&record, write->now);
+    if (record_apply(&record, fields, write->arena, err) < 0 ||
+        record_check_required(&record, err) < 0)
         return -1;
     if (choose_id(write, &record, id, err) < 0 || record_complete(write, &record, err) < 0 ||
         record_check_refs(write, &record, NULL, err) < 0 || check_free(write, &record, err) < 0)

@@ -16,8 +16,9 @@
  *   offline_files.c, offline_edit.c, offline_tidy.c, offline_shell.c, offline_tasks.c,
  *   offline_memory.c, offline_accounts.c, offline_skills.c   the actions
  *   offline_wizard.c   the guided conversation that makes agents
+ *   offline_when.c     days and times; offline_log.c, offline_diary.c   time that was spent
  *   offline_wake.c     what woke an agent; offline_coach.c, offline_planner.c,
- *   offline_strategist.c, offline_pomodoro.c   what the first agents do
+ *   offline_strategist.c, offline_pomodoro.c, offline_alarm.c   what the first agents do
  *
  * SPDX-License-Identifier: MIT
  */
@@ -35,7 +36,7 @@
 #include "model/model.h"
 
 #define OFFLINE_WORDS_MAX   256 /* the last one takes the rest of a longer text */
-#define OFFLINE_ROUNDS_MAX  3
+#define OFFLINE_ROUNDS_MAX  4
 #define OFFLINE_CALLS_MAX   16
 #define OFFLINE_TEXT_MAX    (16u << 10)
 #define OFFLINE_SHOWN_LINES 20
@@ -219,18 +220,22 @@ offline_action offline_tidy;
 offline_action offline_run, offline_run_fixed, offline_run_direct, offline_project,
     offline_count_lines;
 offline_action offline_tasks_list, offline_task_create, offline_task_finish, offline_task_due,
-    offline_task_priority, offline_time_log, offline_timer_start, offline_timer_stop,
-    offline_checklist_add;
+    offline_task_priority, offline_time_log, offline_time_log_span, offline_timer_start,
+    offline_timer_stop, offline_checklist_add;
 offline_action offline_slack_list, offline_slack_send, offline_mail_list, offline_calendar_list;
 offline_action offline_remember, offline_recall, offline_recall_all, offline_forget;
 
 offline_action offline_plan_day, offline_review, offline_conclude;
-offline_action offline_session_start, offline_stop, offline_rate;
+offline_action offline_session_start, offline_stop, offline_rate, offline_left, offline_break;
+offline_action offline_remind;
+offline_action offline_diary, offline_how_long;
 
 /* Two steps: resolve words to a task, then call name with its id and what else is given. Once that
  * is done: true. args[0] is for the id. When several tasks fit, it says so and calls nothing. */
 bool offline_with_task(struct offline_turn *turn, struct str words, const char *name,
                        struct offline_arg *args, size_t n);
+/* The title of the task that words were resolved to; the words where nothing was. */
+struct str offline_task_title(const struct offline_turn *turn, struct str words);
 /* "the task X", "my X": X. */
 struct str offline_task_words(struct str words);
 /* "90 minutes", "2 hours", "1h30m", "1.5h", "an hour", "half an hour": minutes, or 0. */

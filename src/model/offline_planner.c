@@ -9,13 +9,12 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <time.h>
-
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/timefmt.h"
 #include "base/utf8.h"
 #include "model/offline_wake_int.h"
+#include "model/offline_when_int.h"
 
 #define ARGS_MAX      (64u << 10)
 #define REPORT_MAX    (16u << 10)
@@ -140,11 +139,16 @@ void offline_conclude(struct offline_turn *turn)
     const struct offline_result *result;
     int64_t moved = 0;
 
+    if (!offline_tool(turn, "conclude_task_with_rollover")) {
+        offline_task_finish(turn);
+        return;
+    }
+
     if (!offline_with_task(turn, words, "conclude_task_with_rollover", args, ARRAY_LEN(args)))
         return;
     result = offline_result_of(turn, "conclude_task_with_rollover");
     (void)json_get_i64(result->json, "movedItems", &moved, NULL);
-    offline_say(turn, "\"%.*s\" is done.", STR_ARG(words));
+    offline_say(turn, "\"%.*s\" is done.", STR_ARG(offline_task_title(turn, words)));
     if (moved)
         offline_say(turn, " %lld open item%s went into a task that follows.", (long long)moved,
                     moved == 1 ? "" : "s");
@@ -167,17 +171,10 @@ struct day {
     size_t count, left_out;
 };
 
-static int64_t hour_of_today(int64_t now_ms, int hour)
+/* Which day is planned, from today. */
+static int days_ahead(const struct offline_turn *turn)
 {
-    time_t now = (time_t)(now_ms / 1000);
-    struct tm day;
-
-    localtime_r(&now, &day);
-    day.tm_hour = hour;
-    day.tm_min = 0;
-    day.tm_sec = 0;
-    day.tm_isdst = -1;
-    return (int64_t)mktime(&day) * 1000;
+    return turn->arg && str_is(str_from(turn->arg), "1") ? 1 : 0;
 }
 
 static void take_spans(struct day *day, struct json_object *list)
@@ -248,8 +245,8 @@ static void lay_out(struct offline_turn *turn, struct day *ret_day)
     struct json_object *blocks = list_in(plan, "blocks");
     int64_t soon = (turn->now_ms + STEP_MS - 1) / STEP_MS * STEP_MS;
 
-    *ret_day = (struct day){ .from = hour_of_today(turn->now_ms, DAY_BEGINS),
-                             .to = hour_of_today(turn->now_ms, DAY_ENDS) };
+    *ret_day = (struct day){ .from = offline_moment(turn, days_ahead(turn), DAY_BEGINS * 60),
+                             .to = offline_moment(turn, days_ahead(turn), DAY_ENDS * 60) };
     if (soon > ret_day->from)
         ret_day->from = soon;
     take_spans(ret_day, blocks);
@@ -268,7 +265,7 @@ static void look_at_day(struct offline_turn *turn)
     const struct model_tool *tasks = offline_tool(turn, "list_tasks_in_scope");
     char today[OFFLINE_DAY_SIZE];
 
-    offline_day(turn, 0, today);
+    offline_day(turn, days_ahead(turn), today);
     offline_call_json(turn, offline_tool(turn, "get_or_create_day_plan"),
                       str_from(arena_printf(turn->arena, "{\"planDate\":\"%s\"}", today)));
     offline_call_json(
@@ -284,7 +281,7 @@ static void propose(struct offline_turn *turn, const struct day *day)
     struct json_writer w = JSON_WRITER(&json);
     char text[TIMEFMT_SIZE];
 
-    offline_day(turn, 0, text);
+    offline_day(turn, days_ahead(turn), text);
     json_write_object_begin(&w);
     json_write_key(&w, "planDate");
     json_write_text(&w, text);
@@ -311,15 +308,6 @@ static void propose(struct offline_turn *turn, const struct day *day)
     offline_call_json(turn, offline_tool(turn, "upsert_day_plan_blocks"), buf_str(&json));
 }
 
-static void write_clock(struct buf *out, int64_t ms)
-{
-    time_t at = (time_t)(ms / 1000);
-    struct tm local;
-
-    localtime_r(&at, &local);
-    buf_printf(out, "%02d:%02d", local.tm_hour, local.tm_min);
-}
-
 static void write_day(struct offline_turn *turn, const struct day *day, struct buf *out)
 {
     const struct offline_result *done = offline_result_of(turn, "upsert_day_plan_blocks");
@@ -328,20 +316,20 @@ static void write_day(struct offline_turn *turn, const struct day *day, struct b
     if (planned)
         buf_printf(out, "%zu block%s stood in the plan already.\n", planned,
                    planned == 1 ? "" : "s");
-    if (!day->count && !planned)
-        buf_add_text(out, "No task is open for today.\n");
+    if (!day->count && !planned && !day->left_out)
+        buf_printf(out, "No task is open for %s.\n", days_ahead(turn) ? "tomorrow" : "today");
     if (done && done->failed)
         buf_add_text(out, "These blocks were proposed and not taken:\n");
     for (size_t i = 0; i < day->count; i++) {
         buf_add_text(out, "- ");
-        write_clock(out, day->blocks[i].when.from);
+        offline_add_clock(out, day->blocks[i].when.from);
         buf_add_text(out, " to ");
-        write_clock(out, day->blocks[i].when.to);
+        offline_add_clock(out, day->blocks[i].when.to);
         buf_printf(out, " %.*s\n", STR_ARG(utf8_truncate(day->blocks[i].title, 200)));
     }
     if (day->left_out)
-        buf_printf(out, "%zu more task%s did not fit.\n", day->left_out,
-                   day->left_out == 1 ? "" : "s");
+        buf_printf(out, "%zu %stask%s did not fit before %d:00.\n", day->left_out,
+                   day->count ? "more " : "", day->left_out == 1 ? "" : "s", DAY_ENDS);
     buf_add_text(out, "Made by rules, not by a language model: what is due first, then by "
                       "priority.\n");
 }
@@ -353,7 +341,7 @@ static void report_day(struct offline_turn *turn, const struct day *day)
     struct json_writer w = JSON_WRITER(&json);
     char today[OFFLINE_DAY_SIZE];
 
-    offline_day(turn, 0, today);
+    offline_day(turn, days_ahead(turn), today);
     write_day(turn, day, &text);
     if (!offline_tool(turn, "write_report")) {
         offline_say(turn, "%s", buf_text(&text));
@@ -369,6 +357,20 @@ static void report_day(struct offline_turn *turn, const struct day *day)
                            turn->arena, "[{\"type\":\"journal\",\"id\":\"dayplan-%s\"}]", today)));
     json_write_object_end(&w);
     offline_call_json(turn, offline_tool(turn, "write_report"), buf_str(&json));
+}
+
+/* Where it stands, and what it says. */
+static void say_day(struct offline_turn *turn, const struct day *day)
+{
+    const struct offline_result *done = offline_result_of(turn, "upsert_day_plan_blocks");
+    AUTO_BUF text = BUF_INIT(REPORT_MAX);
+
+    write_day(turn, day, &text);
+    offline_say(turn, "%s\n%s",
+                !done          ? "Nothing was added to the plan."
+                : done->failed ? "The plan is as it was; the report says what I proposed."
+                               : "The day is planned; the report says how.",
+                buf_text(&text));
 }
 
 static bool can_plan(struct offline_turn *turn)
@@ -398,11 +400,11 @@ void offline_plan_day(struct offline_turn *turn)
     }
     if ((turn->round == 1 || wrote) && offline_failed(turn))
         return;
+    lay_out(turn, &day);
     if (wrote) {
-        offline_say(turn, "The day is planned; the report says how.");
+        say_day(turn, &day);
         return;
     }
-    lay_out(turn, &day);
     if (turn->round == 1 && day.count)
         propose(turn, &day);
     else

@@ -130,6 +130,14 @@ static void report(struct offline_turn *turn)
     offline_call_json(turn, offline_tool(turn, "write_report"), buf_str(&json));
 }
 
+static void say_review(struct offline_turn *turn)
+{
+    AUTO_BUF text = BUF_INIT(REPORT_MAX);
+
+    write_review(turn, &text);
+    offline_say(turn, "The review is written.\n\n%s", buf_text(&text));
+}
+
 void offline_review(struct offline_turn *turn)
 {
     const char *lacks = !offline_tool(turn, "get_ratings_summary") ? "get_ratings_summary"
@@ -143,7 +151,7 @@ void offline_review(struct offline_turn *turn)
     else if (offline_failed(turn))
         return;
     else if (offline_result_of(turn, "write_report"))
-        offline_say(turn, "The review is written.");
+        say_review(turn);
     else
         report(turn);
 }

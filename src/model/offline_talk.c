@@ -18,6 +18,11 @@ static const struct {
     { "create_task", "add a task to call Ada" },
     { "list_tasks_in_scope", "list my tasks" },
     { "create_retrospective_time_entry", "log 30 minutes on the tax report" },
+    { "list_time_entries", "what did I do last week?" },
+    { "upsert_day_plan_blocks", "plan my day" },
+    { "conclude_task_with_rollover", "done with the fence" },
+    { "set_alarm", "start a pomodoro" },
+    { "set_alarm", "remind me in 20 minutes to call Ada" },
     { "write_memory", "remember that I like tea" },
     { "read_memory", "what do you remember about tea?" },
 };

@@ -5,18 +5,18 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <ctype.h>
-
 #include "base/json.h"
-#include "base/timefmt.h"
+#include "base/utf8.h"
+#include "journal/quick.h"
 #include "model/offline_int.h"
+
+#define TITLE_SHOWN 200
 
 static const char *const name_status[] = { "status", "state", NULL };
 static const char *const name_due[] = { "dueDate", "due_date", "due", "date", NULL };
+static const char *const name_due_to[] = { "dueTo", NULL };
 static const char *const name_priority[] = { "priority", NULL };
-static const char *const name_start[] = { "startedAt", "start", "startTime", "dateFrom", NULL };
-static const char *const name_end[] = { "endedAt", "end", "endTime", "dateTo", NULL };
-static const char *const name_note[] = { "description", "note", "text", "comment", NULL };
+static const char *const name_estimate[] = { "estimateMinutes", "estimate", NULL };
 static const char *const name_category[] = { "categoryId", "category_id", NULL };
 static const char *const name_items[] = { "items", "titles", "checklistItems", NULL };
 
@@ -36,24 +36,57 @@ struct str offline_task_words(struct str words)
 
 /* ---- list and create ---- */
 
+/* "Fix the fence, P1, due 2026-11-20" */
+static void say_task(struct offline_turn *turn, struct json_object *task)
+{
+    struct str due = json_str(json_find(task, "due")), title = json_str(json_find(task, "title"));
+    struct str priority = json_str(json_find(task, "priority"));
+
+    offline_say(turn, "- %.*s%s%.*s%s%.*s\n", STR_ARG(utf8_truncate(title, TITLE_SHOWN)),
+                priority.n ? ", " : "", STR_ARG(priority), due.n ? ", due " : "", STR_ARG(due));
+}
+
+static void say_tasks(struct offline_turn *turn, struct json_object *tasks)
+{
+    size_t n = json_object_array_length(tasks);
+
+    offline_say(turn, "%zu task%s:\n", n, n == 1 ? "" : "s");
+    for (size_t i = 0; i < n && i < OFFLINE_SHOWN_LINES; i++)
+        say_task(turn, json_object_array_get_idx(tasks, i));
+    if (n > OFFLINE_SHOWN_LINES)
+        offline_say(turn, "... and %zu more.\n", n - OFFLINE_SHOWN_LINES);
+}
+
+/* arg: what is due within so many days; NULL: all that are open */
 void offline_tasks_list(struct offline_turn *turn)
 {
     const struct model_tool *tool = offline_tool(turn, "list_tasks_in_scope");
     const struct offline_result *last;
+    struct json_object *tasks;
 
     if (!tool) {
         offline_lacks(turn, "list tasks", "list_tasks_in_scope");
         return;
     }
     if (turn->round == 0) {
-        offline_call(turn, tool, NULL, 0);
+        struct offline_arg args[] = { { .names = name_due_to, .optional = true } };
+        char day[OFFLINE_DAY_SIZE];
+
+        offline_day(turn, turn->arg ? (int)(turn->arg[0] - '0') : 0, day);
+        args[0].text = str_from(day);
+        offline_call(turn, tool, args, turn->arg ? 1 : 0);
         return;
     }
     if (offline_failed(turn))
         return;
     last = offline_result_last(turn);
+    tasks = json_find(last->json, "tasks");
+    if (json_object_is_type(tasks, json_type_array) && json_object_array_length(tasks)) {
+        say_tasks(turn, tasks);
+        return;
+    }
     if (!last->line_count) {
-        offline_say(turn, "There are no tasks.");
+        offline_say(turn, turn->arg ? "Nothing is due." : "There are no tasks.");
         return;
     }
     offline_say(turn, "%zu task%s:\n", last->line_count, last->line_count == 1 ? "" : "s");
@@ -79,32 +112,83 @@ static struct str category_from(const struct offline_result *result)
                                                         : json_str(json_find(first, "id"));
 }
 
+/* "buy milk tomorrow 2h !1 #home", as quick add reads it; what stood in quotes is all title. */
+static void read_quick(struct offline_turn *turn, struct quick *ret_quick)
+{
+    char today[OFFLINE_DAY_SIZE];
+
+    offline_day(turn, 0, today);
+    if (turn->match.quoted[0] ||
+        quick_parse(turn->match.cap[0], str_from(today), turn->arena, ret_quick, NULL) < 0)
+        *ret_quick = (struct quick){ .title = turn->match.cap[0], .priority = -1 };
+}
+
+/* The category that was named; the first there is where one is needed. */
+static struct str category_for(const struct offline_turn *turn, const struct quick *quick,
+                               bool needs)
+{
+    const struct offline_result *asked = offline_result_of(turn, "list_allowed_categories");
+    struct json_object *list = asked ? json_find(asked->json, "categories") : NULL;
+
+    for (size_t i = 0; quick->category.n && json_object_is_type(list, json_type_array) &&
+                       i < json_object_array_length(list);
+         i++) {
+        struct json_object *item = json_object_array_get_idx(list, i);
+
+        if (str_eq_nocase(json_str(json_find(item, "name")), quick->category))
+            return json_str(json_find(item, "id"));
+    }
+    return asked && needs ? category_from(asked) : STR_NONE;
+}
+
+static void create(struct offline_turn *turn, const struct model_tool *tool,
+                   const struct quick *quick, struct str category)
+{
+    struct offline_arg args[5] = { { .names = offline_name_title, .text = quick->title } };
+    size_t n = 1;
+
+    if (category.n)
+        args[n++] =
+            (struct offline_arg){ .names = name_category, .text = category, .optional = true };
+    if (quick->due[0])
+        args[n++] = (struct offline_arg){ .names = name_due,
+                                          .text = str_from(quick->due),
+                                          .optional = true };
+    if (quick->estimate_min)
+        args[n++] = (struct offline_arg){ .names = name_estimate,
+                                          .number = quick->estimate_min,
+                                          .optional = true };
+    if (quick->priority >= 0)
+        args[n++] = (struct offline_arg){ .names = name_priority,
+                                          .text = str_from(
+                                              arena_printf(turn->arena, "P%d", quick->priority)),
+                                          .optional = true };
+    offline_call(turn, tool, args, n);
+}
+
 void offline_task_create(struct offline_turn *turn)
 {
     const struct model_tool *tool = offline_tool(turn, "create_task");
     const struct model_tool *categories = offline_tool(turn, "list_allowed_categories");
-    struct offline_arg args[] = { { .names = offline_name_title, .text = turn->match.cap[0] },
-                                  { .names = name_category, .optional = true } };
-    const struct offline_result *asked = offline_result_of(turn, "list_allowed_categories");
     bool needs = tool && offline_requires(tool, "categoryId");
+    struct quick quick;
 
     if (!tool) {
         offline_lacks(turn, "create tasks", "create_task");
         return;
     }
-    if (turn->round == 0 && needs && categories) {
+    read_quick(turn, &quick);
+    if (turn->round == 0 && (needs || quick.category.n) && categories) {
         offline_call(turn, categories, NULL, 0);
         return;
     }
     if (turn->round > 0 && offline_failed(turn))
         return;
-    if (offline_result_of(turn, "create_task")) {
-        offline_say(turn, "I created the task \"%.*s\".", STR_ARG(turn->match.cap[0]));
-        return;
-    }
-    if (asked)
-        args[1].text = category_from(asked);
-    offline_call(turn, tool, args, args[1].text.n ? 2 : 1);
+    if (!offline_result_of(turn, "create_task"))
+        create(turn, tool, &quick, category_for(turn, &quick, needs));
+    else
+        offline_say(turn, "I created the task \"%.*s\"%s%s.", STR_ARG(quick.title),
+                    quick.due[0] ? ", due " : "", quick.due);
 }
 
 /* ---- finding the task that is meant ---- */
@@ -133,10 +217,10 @@ static struct json_object *candidates(const struct offline_result *result)
     return NULL;
 }
 
-/* The only task that is called so; empty: none, or several are. */
-static struct str titled(struct json_object *list, struct str words)
+/* The only task that is called so; NULL: none, or several are. */
+static struct json_object *titled(struct json_object *list, struct str words)
 {
-    struct str id = STR_NONE;
+    struct json_object *found = NULL;
     size_t n = 0;
 
     for (size_t i = 0; list && i < json_object_array_length(list); i++) {
@@ -144,25 +228,25 @@ static struct str titled(struct json_object *list, struct str words)
 
         if (!str_eq_nocase(json_str(json_find(item, "title")), words))
             continue;
-        id = item_id(item);
+        found = item;
         n++;
     }
-    return n == 1 ? id : STR_NONE;
+    return n == 1 ? found : NULL;
 }
 
 /* The only one that the words can mean. Who resolved them says so, or it follows from the titles.
  */
-static struct str only(const struct offline_result *result, struct json_object *list,
-                       struct str words, size_t *ret_fitting)
+static struct json_object *only(const struct offline_result *result, struct json_object *list,
+                                struct str words, size_t *ret_fitting)
 {
     size_t n = list ? json_object_array_length(list) : 0;
-    struct str id = STR_NONE;
+    struct json_object *found = NULL;
     bool ambiguous = true;
 
     *ret_fitting = 0;
     if (n > 0 && json_get_bool(result->json, "ambiguous", &ambiguous, NULL) > 0) {
         *ret_fitting = ambiguous ? n : 1;
-        return ambiguous ? STR_NONE : item_id(json_object_array_get_idx(list, 0));
+        return ambiguous ? NULL : json_object_array_get_idx(list, 0);
     }
     for (size_t i = 0; i < n; i++) {
         struct json_object *item = json_object_array_get_idx(list, i);
@@ -170,24 +254,41 @@ static struct str only(const struct offline_result *result, struct json_object *
 
         if (n > 1 && title.n && !offline_contains(title, words))
             continue;
-        id = item_id(item);
+        found = item;
         ++*ret_fitting;
     }
-    return *ret_fitting == 1 ? id : STR_NONE;
+    return *ret_fitting == 1 ? found : NULL;
 }
 
-/* The one task that words name; else asks and is empty. */
+/* The one task that words name. NULL: *ret_fitting could be meant. */
+static struct json_object *meant(const struct offline_result *result, struct str words,
+                                 size_t *ret_fitting)
+{
+    struct json_object *list = candidates(result), *found = titled(list, words);
+
+    *ret_fitting = 1;
+    return found ? found : only(result, list, words, ret_fitting);
+}
+
+struct str offline_task_title(const struct offline_turn *turn, struct str words)
+{
+    const struct offline_result *result = offline_result_of(turn, "resolve_task_reference");
+    size_t fitting;
+    struct json_object *found = result ? meant(result, words, &fitting) : NULL;
+    struct str title = json_str(json_find(found, "title"));
+
+    return title.n ? utf8_truncate(title, TITLE_SHOWN) : words;
+}
+
+/* Its id; else asks and is empty. */
 static struct str pick(struct offline_turn *turn, const struct offline_result *result,
                        struct str words)
 {
-    struct json_object *list = candidates(result);
-    struct str id = titled(list, words);
     size_t fitting;
+    struct json_object *found = meant(result, words, &fitting);
 
-    if (!id.n)
-        id = only(result, list, words, &fitting);
-    if (id.n)
-        return id;
+    if (found)
+        return item_id(found);
     if (!fitting) {
         offline_say(turn, "I found no task \"%.*s\".", STR_ARG(words));
         return STR_NONE;
@@ -203,6 +304,8 @@ bool offline_with_task(struct offline_turn *turn, struct str words, const char *
     const struct model_tool *tool = offline_tool(turn, name);
     const struct model_tool *resolve = offline_tool(turn, "resolve_task_reference");
     const struct offline_arg query[] = { { .names = offline_name_query, .text = words } };
+    const struct offline_result *found =
+        offline_result_of(turn, resolve ? "resolve_task_reference" : "list_tasks_in_scope");
 
     if (!tool) {
         offline_lacks(turn, "work with tasks and time", name);
@@ -223,8 +326,11 @@ bool offline_with_task(struct offline_turn *turn, struct str words, const char *
         return false;
     if (offline_result_of(turn, name))
         return true;
-    args[0] = (struct offline_arg){ .names = offline_name_task,
-                                    .text = pick(turn, offline_result_last(turn), words) };
+    if (!found || found->failed) {
+        offline_say(turn, "I could not look for the task.");
+        return false;
+    }
+    args[0] = (struct offline_arg){ .names = offline_name_task, .text = pick(turn, found, words) };
     if (args[0].text.n)
         offline_call(turn, tool, args, n);
     return false;
@@ -239,21 +345,20 @@ void offline_task_finish(struct offline_turn *turn)
                                   { .names = name_status, .text = STR("DONE") } };
 
     if (offline_with_task(turn, words, "update_task_fields", args, ARRAY_LEN(args)))
-        offline_say(turn, "The task \"%.*s\" is done.", STR_ARG(words));
+        offline_say(turn, "The task \"%.*s\" is done.", STR_ARG(offline_task_title(turn, words)));
 }
 
-/* today, tomorrow, 2026-11-20, or the words as they are. */
+/* tomorrow, friday, 2026-11-20, as quick add reads them; or the words as they are. */
 static struct str date_of(struct offline_turn *turn, struct str words)
 {
-    char text[OFFLINE_DAY_SIZE];
-    int days = 0;
+    struct str text = str_from(arena_printf(turn->arena, "x %.*s", STR_ARG(words)));
+    char today[OFFLINE_DAY_SIZE];
+    struct quick quick;
 
-    if (str_eq_nocase(words, STR("tomorrow")))
-        days = 1;
-    else if (!str_eq_nocase(words, STR("today")))
+    offline_day(turn, 0, today);
+    if (quick_parse(text, str_from(today), turn->arena, &quick, NULL) < 0 || !quick.due[0])
         return words;
-    offline_day(turn, days, text);
-    return str_from(arena_text(turn->arena, text));
+    return str_from(arena_text(turn->arena, quick.due));
 }
 
 void offline_task_due(struct offline_turn *turn)
@@ -263,7 +368,8 @@ void offline_task_due(struct offline_turn *turn)
     struct offline_arg args[] = { { .names = NULL }, { .names = name_due, .text = date } };
 
     if (offline_with_task(turn, words, "update_task_due_date", args, ARRAY_LEN(args)))
-        offline_say(turn, "The task \"%.*s\" is due on %.*s.", STR_ARG(words), STR_ARG(date));
+        offline_say(turn, "The task \"%.*s\" is due on %.*s.",
+                    STR_ARG(offline_task_title(turn, words)), STR_ARG(date));
 }
 
 void offline_task_priority(struct offline_turn *turn)
@@ -272,7 +378,8 @@ void offline_task_priority(struct offline_turn *turn)
     struct offline_arg args[] = { { .names = NULL }, { .names = name_priority, .text = level } };
 
     if (offline_with_task(turn, words, "update_task_priority", args, ARRAY_LEN(args)))
-        offline_say(turn, "The priority of \"%.*s\" is %.*s.", STR_ARG(words), STR_ARG(level));
+        offline_say(turn, "The priority of \"%.*s\" is %.*s.",
+                    STR_ARG(offline_task_title(turn, words)), STR_ARG(level));
 }
 
 void offline_checklist_add(struct offline_turn *turn)
@@ -283,84 +390,24 @@ void offline_checklist_add(struct offline_turn *turn)
 
     if (offline_with_task(turn, words, "add_multiple_checklist_items", args, ARRAY_LEN(args)))
         offline_say(turn, "I added \"%.*s\" to the checklist of \"%.*s\".",
-                    STR_ARG(turn->match.cap[0]), STR_ARG(words));
+                    STR_ARG(turn->match.cap[0]), STR_ARG(offline_task_title(turn, words)));
 }
 
 /* ---- time ---- */
-
-static int unit_minutes(struct str unit)
-{
-    if (!unit.n)
-        return 0;
-    if (tolower((unsigned char)unit.p[0]) == 'h')
-        return 60;
-    return tolower((unsigned char)unit.p[0]) == 'm' ? 1 : 0;
-}
-
-int64_t offline_minutes(struct str words)
-{
-    int64_t total = 0;
-    size_t i = 0;
-
-    if (str_eq_nocase(words, STR("half an hour")))
-        return 30;
-    if (str_eq_nocase(words, STR("an hour")) || str_eq_nocase(words, STR("one hour")))
-        return 60;
-    while (i < words.n) {
-        int64_t tenths = 0;
-        size_t from = i;
-
-        while (i < words.n && isdigit((unsigned char)words.p[i]) && tenths < 100000)
-            tenths = tenths * 10 + (words.p[i++] - '0') * 10;
-        if (i + 1 < words.n && words.p[i] == '.' && isdigit((unsigned char)words.p[i + 1])) {
-            tenths += words.p[i + 1] - '0';
-            i += 2;
-        }
-        if (i == from)
-            return 0;
-        while (i < words.n && words.p[i] == ' ')
-            i++;
-        total += tenths * unit_minutes(str_skip(words, i)) / 10;
-        while (i < words.n && isalpha((unsigned char)words.p[i]))
-            i++;
-        while (i < words.n && words.p[i] == ' ')
-            i++;
-    }
-    return total;
-}
-
-/* a: how long, b: task */
-void offline_time_log(struct offline_turn *turn)
-{
-    struct str words = offline_task_words(turn->match.cap[1]);
-    int64_t minutes = offline_minutes(turn->match.cap[0]);
-    char start[TIMEFMT_SIZE], end[TIMEFMT_SIZE];
-    struct offline_arg args[4];
-
-    if (minutes <= 0 || minutes > (int64_t)24 * 60) {
-        offline_say(turn,
-                    "I did not understand how long \"%.*s\" is. Say for example \"log 90 "
-                    "minutes on the tax report\".",
-                    STR_ARG(turn->match.cap[0]));
-        return;
-    }
-    timefmt_rfc3339(turn->now_ms - minutes * 60000, start);
-    timefmt_rfc3339(turn->now_ms, end);
-    args[1] = (struct offline_arg){ .names = name_start, .text = str_from(start) };
-    args[2] = (struct offline_arg){ .names = name_end, .text = str_from(end) };
-    args[3] = (struct offline_arg){ .names = name_note, .text = words, .optional = true };
-    if (offline_with_task(turn, words, "create_retrospective_time_entry", args, ARRAY_LEN(args)))
-        offline_say(turn, "I logged %lld minutes on \"%.*s\", ending now.", (long long)minutes,
-                    STR_ARG(words));
-}
 
 void offline_timer_start(struct offline_turn *turn)
 {
     struct str words = offline_task_words(turn->match.cap[0]);
     struct offline_arg args[1];
 
+    if (offline_minutes(words) > 0) { /* "for 10 minutes" */
+        turn->match.cap[1] = words;
+        turn->match.cap[0] = STR_NONE;
+        offline_remind(turn);
+        return;
+    }
     if (offline_with_task(turn, words, "start_task_timer", args, ARRAY_LEN(args)))
-        offline_say(turn, "The timer for \"%.*s\" runs.", STR_ARG(words));
+        offline_say(turn, "The timer for \"%.*s\" runs.", STR_ARG(offline_task_title(turn, words)));
 }
 
 void offline_timer_stop(struct offline_turn *turn)

@@ -12,6 +12,7 @@
 
 #define WAKE_MARK    STR("[wake: ")
 #define CHANGED_MARK STR("What changed, as it is now:")
+#define ALARM_MARK   STR("\n- alarm: ")
 #define OUTSIDE_MARK STR("This was sent to you from outside.")
 #define MANUAL_MARK  STR("A person woke you.\n")
 #define END_MARK     STR("\nDo what your instructions say about this")
@@ -70,6 +71,18 @@ static void read_changes(struct offline_wake *wake, struct str text)
         add_change(wake, line);
 }
 
+static void read_alarm(struct offline_wake *wake, struct str text)
+{
+    ptrdiff_t at = str_find(text, ALARM_MARK);
+    struct str rest, line;
+
+    if (at < 0)
+        return;
+    rest = str_skip(text, (size_t)at + ALARM_MARK.n);
+    if (str_split(&rest, '\n', &line))
+        (void)json_parse(line, &wake->alarm, NULL);
+}
+
 static struct str words_of(struct str text)
 {
     ptrdiff_t from = str_find(text, MANUAL_MARK), to;
@@ -94,6 +107,7 @@ static void read_wake(struct str said, struct offline_wake *ret_wake)
         return;
     if (str_is(ret_wake->reason, "manual"))
         ret_wake->words = words_of(said);
+    read_alarm(ret_wake, said);
     read_changes(ret_wake, said);
 }
 
@@ -101,6 +115,7 @@ static void release(struct offline_wake *wake)
 {
     for (size_t i = 0; i < wake->n; i++)
         json_object_put(wake->changes[i].json);
+    json_object_put(wake->alarm);
 }
 
 /* ---- rules ---- */
@@ -133,6 +148,11 @@ static bool has_done_task(const struct offline_wake *wake)
     return false;
 }
 
+static bool rings(const struct offline_wake *wake)
+{
+    return wake->alarm != NULL;
+}
+
 /* Its time has come, or somebody says that it has. */
 static bool is_due(const struct offline_wake *wake)
 {
@@ -145,6 +165,7 @@ static const struct {
     const char *tool;
     offline_wake_action *act;
 } rules[] = {
+    { rings, "set_alarm", offline_ring },
     { has_workout, "create_retrospective_time_entry", offline_log_workouts },
     { has_done_task, "create_follow_up_task", offline_carry_over },
     { is_due, "upsert_day_plan_blocks", offline_plan_wake },

@@ -20,7 +20,8 @@ struct offline_wake {
     bool outside;      /* some of it was sent by somebody else */
     struct offline_change changes[OFFLINE_CHANGES_MAX];
     size_t n;
-    size_t more; /* changes that are not in the list */
+    size_t more;               /* changes that are not in the list */
+    struct json_object *alarm; /* that the agent had set; NULL: none rings */
 };
 
 typedef void offline_wake_action(struct offline_turn *turn, const struct offline_wake *wake);
@@ -28,6 +29,8 @@ typedef void offline_wake_action(struct offline_turn *turn, const struct offline
 offline_wake_action offline_log_workouts;
 /* offline_planner.c: what is open in tasks that are done; the day that begins. */
 offline_wake_action offline_carry_over, offline_plan_wake;
+/* offline_alarm.c */
+offline_wake_action offline_ring;
 /* offline_strategist.c */
 offline_wake_action offline_review_wake;
 

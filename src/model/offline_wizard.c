@@ -139,6 +139,82 @@ bool wizard_change_tools(struct wizard *w, struct str phrase, bool add)
     return n > 0;
 }
 
+/* ---- categories ---- */
+
+static size_t category_count(const struct wizard *w)
+{
+    return w->categories ? json_object_array_length(w->categories) : 0;
+}
+
+bool wizard_needs_categories(const struct wizard *w)
+{
+    struct str names[WIZARD_TOOLS_MAX];
+    size_t n = category_count(w) ? wizard_tools(w, names) : 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (json_find(wizard_tool(w, names[i]), "journal"))
+            return true;
+    return false;
+}
+
+static bool is_letter(struct str text, size_t at)
+{
+    unsigned char c = at < text.n ? (unsigned char)text.p[at] : ' ';
+
+    return c >= 0x80 || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
+}
+
+/* As whole words: who says "Workouts" has not said "Work". */
+static bool names_it(struct str text, struct str name)
+{
+    for (size_t i = 0; name.n && i + name.n <= text.n; i++)
+        if (str_eq_nocase(str_of(text.p + i, name.n), name) &&
+            (i == 0 || !is_letter(text, i - 1)) && !is_letter(text, i + name.n))
+            return true;
+    return false;
+}
+
+static void note_categories(struct wizard *w)
+{
+    struct wizard_form *form = &w->form;
+
+    if (form->all_categories)
+        buf_add_text(&w->notice, "It may reach all of the journal.\n\n");
+    else if (!form->category_count)
+        buf_add_text(&w->notice, "It will reach nothing of the journal.\n\n");
+    else
+        note_names(w, "Of the journal it may reach:", form->categories, form->category_count);
+}
+
+bool wizard_take_categories(struct wizard *w, struct str phrase)
+{
+    struct wizard_form *form = &w->form;
+    struct offline_words words;
+    bool all = false, none = false;
+    size_t n = 0;
+
+    offline_words_split(phrase, w->turn->arena, &words);
+    for (size_t i = 0; i < words.n; i++) {
+        struct str word = words.word[i].low;
+
+        all |= str_is(word, "all") || str_is(word, "everything") || str_is(word, "every");
+        none |= str_is(word, "none") || str_is(word, "nothing") || str_is(word, "no");
+    }
+    for (size_t i = 0; i < category_count(w) && n < WIZARD_CATEGORIES_MAX; i++) {
+        struct str name = json_str(json_object_array_get_idx(w->categories, i));
+
+        if (names_it(phrase, name))
+            form->categories[n++] = name;
+    }
+    if (!n && !all && !none)
+        return false;
+    form->category_count = n;
+    form->all_categories = all && !n;
+    form->categories_known = true;
+    note_categories(w);
+    return true;
+}
+
 /* ---- templates ---- */
 
 struct json_object *wizard_template(const struct wizard *w, struct str text)
@@ -237,7 +313,19 @@ static void find_lists(struct wizard *w)
             w->templates = list_in(m, "templates", w->templates);
         if (m->role == MODEL_TOOL && str_is(m->tool_name, "list_tools"))
             w->tools = list_in(m, "tools", w->tools);
+        if (m->role == MODEL_TOOL && str_is(m->tool_name, "list_tools"))
+            w->categories = list_in(m, "categories", w->categories);
     }
+}
+
+static struct str advice_of(const struct wizard *w, struct json_object *warnings)
+{
+    AUTO_BUF text = BUF_INIT(16 << 10);
+
+    for (size_t i = 0; warnings && i < json_object_array_length(warnings); i++)
+        buf_printf(&text, "\n⚠️ %.*s\n",
+                   STR_ARG(json_str(json_object_array_get_idx(warnings, i))));
+    return arena_str(w->turn->arena, buf_str(&text));
 }
 
 static void hear_result(struct wizard *w, const struct model_message *m)
@@ -251,6 +339,7 @@ static void hear_result(struct wizard *w, const struct model_message *m)
     w->form = (struct wizard_form){ .purpose = STR_NONE };
     w->rejected = false;
     w->made = arena_str(w->turn->arena, json_str(json_find(value, "agent_id")));
+    w->advice = advice_of(w, json_find(value, "warnings"));
 }
 
 static void hear_all(struct wizard *w)
@@ -291,8 +380,8 @@ static void refused(struct wizard *w)
         offline_say(w->turn, "Not so, then (%.*s).\n\n", STR_ARG(result->error));
     offline_say(w->turn,
                 "What shall I change? I understand \"call it NAME\", \"without TOOL\", \"add "
-                "TOOL\", \"use the NAME template\", \"terse\", \"friendly\" and \"start "
-                "over\".\n");
+                "TOOL\", \"use the NAME template\", \"it may reach CATEGORY\", \"terse\", "
+                "\"friendly\" and \"start over\".\n");
 }
 
 void offline_wizard(struct offline_turn *turn)
@@ -308,8 +397,8 @@ void offline_wizard(struct offline_turn *turn)
             offline_say(
                 turn,
                 "Done: the agent is made, its id is %.*s. Say hello to it on its page. When "
-                "you want another one, tell me what it should do.\n",
-                STR_ARG(w.made));
+                "you want another one, tell me what it should do.\n%.*s",
+                STR_ARG(w.made), STR_ARG(w.advice));
         else if (w.rejected)
             refused(&w);
         else if (!wizard_ask(&w))
@@ -317,5 +406,6 @@ void offline_wizard(struct offline_turn *turn)
     }
     json_object_put(w.templates);
     json_object_put(w.tools);
+    json_object_put(w.categories);
     buf_release(&w.notice);
 }

@@ -162,6 +162,19 @@ static bool hear_style(struct wizard *w, const struct offline_words *words)
     return true;
 }
 
+static bool hear_categories(struct wizard *w, const struct offline_words *words)
+{
+    static const char *const table[] = {
+        "[it|he|she] may|can|should|shall reach|see [the] [category|categories] {a}",
+        "[the] category|categories [is|are] {a}",
+        "[let] [it] reach {a}",
+        NULL,
+    };
+    struct offline_match match;
+
+    return matches(words, table, &match) && wizard_take_categories(w, match.cap[0]);
+}
+
 static bool hear_purpose(struct wizard *w, const struct offline_words *words)
 {
     static const char *const table[] = {
@@ -189,8 +202,8 @@ static bool hear_correction(struct wizard *w, struct str text)
 
     offline_words_split(text, w->turn->arena, &words);
     offline_words_unpolite(&words);
-    return hear_name(w, &words) || hear_template(w, &words) || hear_tools(w, &words) ||
-           hear_style(w, &words) || hear_purpose(w, &words);
+    return hear_name(w, &words) || hear_template(w, &words) || hear_categories(w, &words) ||
+           hear_tools(w, &words) || hear_style(w, &words) || hear_purpose(w, &words);
 }
 
 /* ---- several things in one message ---- */
@@ -360,6 +373,8 @@ static void hear_answer(struct wizard *w, const struct offline_words *words)
     } else if (!form->tools_known) {
         form->tools_known = is_yes(words);
         w->lost = !form->tools_known;
+    } else if (wizard_needs_categories(w) && !form->categories_known) {
+        w->lost = !wizard_take_categories(w, words->text);
     } else if (!form->style_known) {
         form->style_known = is_yes(words);
         w->lost = !form->style_known;

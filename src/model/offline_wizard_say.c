@@ -108,6 +108,21 @@ static void ask_tools(struct wizard *w)
     offline_say(w->turn, ".\n");
 }
 
+static void ask_categories(struct wizard *w)
+{
+    size_t n = json_object_array_length(w->categories);
+
+    if (w->lost)
+        offline_say(w->turn, "I know no such category. ");
+    offline_say(w->turn,
+                "Which categories of the journal may it reach? There %s: ", n == 1 ? "is" : "are");
+    for (size_t i = 0; i < n; i++)
+        offline_say(w->turn, "%s%.*s", i ? ", " : "",
+                    STR_ARG(json_str(json_object_array_get_idx(w->categories, i))));
+    offline_say(w->turn, ". Say their names, \"all\" or \"none\"; what is not named it does not "
+                         "see, and no change there wakes it.\n");
+}
+
 static void ask_style(struct wizard *w)
 {
     if (w->lost)
@@ -135,6 +150,8 @@ bool wizard_ask(struct wizard *w)
         ask_name(w);
     else if (!form->tools_known)
         ask_tools(w);
+    else if (wizard_needs_categories(w) && !form->categories_known)
+        ask_categories(w);
     else if (!form->style_known)
         ask_style(w);
     else
@@ -196,6 +213,7 @@ void wizard_propose(struct wizard *w)
 {
     const struct model_tool *tool = offline_tool(w->turn, "propose_agent");
     const struct str patterns[] = { STR("communication"), STR("learning"), STR("suggestions") };
+    const struct str all = STR("*");
     AUTO_BUF instructions = BUF_INIT(FORM_BYTES);
     AUTO_BUF json = BUF_INIT(2 * FORM_BYTES);
     struct json_writer out = JSON_WRITER(&json);
@@ -211,6 +229,10 @@ void wizard_propose(struct wizard *w)
                  : one_line(w->form.purpose, DESCRIPTION_BYTES, w->turn->arena));
     put(&out, "instructions", buf_str(&instructions));
     put_list(&out, "tools", names, n);
+    if (w->form.all_categories)
+        put_list(&out, "categories", &all, 1);
+    else if (w->form.category_count)
+        put_list(&out, "categories", w->form.categories, w->form.category_count);
     if (template)
         put(&out, "template", member(template, "id"));
     if (!w->form.terse)

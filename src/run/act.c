@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "agent/link.h"
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/log.h"
@@ -226,6 +227,41 @@ static void keep_hand(struct run *run)
     run->dirty = true;
 }
 
+/* From the result to each record that the act changed, so that somebody who looks at a record finds
+ * who did what to it. */
+static int link_effects(const struct run_call *call, const struct message *message, struct err *err)
+{
+    const struct runner_config *config = &call->run->runner->config;
+    AUTO_BUF metadata = BUF_INIT(4 * KIB);
+    struct json_writer w = JSON_WRITER(&metadata);
+    AUTO_JSON ids = NULL;
+
+    if (!message->changed_entity_ids.n)
+        return 0;
+    if (json_parse(message->changed_entity_ids, &ids, err) < 0)
+        return err_wrap(err, "what %.*s changed", STR_ARG(call->name));
+    json_write_object_begin(&w);
+    json_write_key(&w, "agentId");
+    json_write_text(&w, call->run->agent.id);
+    json_write_key(&w, "runId");
+    json_write_str(&w, call->run->row.run_key);
+    json_write_key(&w, "toolName");
+    json_write_str(&w, call->name);
+    json_write_object_end(&w);
+    for (size_t i = 0; i < json_object_array_length(ids); i++) {
+        const struct agent_link link = { .relation = AGENT_LINK_TOOL_EFFECT,
+                                         .from_id = message->id,
+                                         .to_id = json_str(json_object_array_get_idx(ids, i)),
+                                         .metadata = buf_str(&metadata) };
+
+        if (agent_link_id_valid(link.to_id) &&
+            agent_link_add(config->agent_domain, config->change, &link, NULL, call->run->unit.now,
+                           err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 int run_call_result(struct run_call *call, const struct tool_result *result, struct err *err)
 {
     struct run *run = call->run;
@@ -244,7 +280,8 @@ int run_call_result(struct run_call *call, const struct tool_result *result, str
     message.changed_entity_ids = result->changed_entity_ids;
     message.changed_tokens = result->changed_tokens;
     message.taint = result->taint;
-    if (append_result(call, &message, &why, result->output, err) < 0)
+    if (append_result(call, &message, &why, result->output, err) < 0 ||
+        link_effects(call, &message, err) < 0)
         return -1;
     if (operation_settle(run->runner->config.agent_domain, call->operation_n,
                          str_from(why.code ? err_name(why.code) : NULL), run->unit.now, err) < 0)
@@ -397,7 +434,7 @@ static void look_again(struct run_call *call)
 
 void run_act_start(struct run *run, uint16_t key)
 {
-    struct run_call *call = &run->calls[key];
+    struct run_call *call = run_call_get(run, key);
 
     run_hold(run);
     if (call->by_person && call->digest[0] && !run_stop_code(run))

@@ -67,7 +67,9 @@ int run_events_after(struct runner *runner, struct str thread_id, struct str run
 struct run_request {
     struct str agent_id; /* the agent that greets */
     struct str prompt;
-    struct str session_id; /* thread agentId:session:S; empty: a thread of its own */
+    struct str session_id; /* thread agentId:session:S, begun with its first run and open until
+                            * nobody speaks for the agent's session_ttl_ms; empty: a thread of its
+                            * own, for this run alone */
     struct str thread_id;  /* an existing thread of the agent instead: not_found when it is not */
     struct str turn_id;    /* the same turn sent again starts nothing new; empty: a new one */
     struct str model_id;
@@ -171,6 +173,9 @@ struct runner_config {
     /* The same of the unit in which a run that was woken begins to wait for a person. */
     int (*waits)(void *arg, const struct run_end *run, struct err *err);
     void *ended_arg;
+    /* Inside the unit in which a person speaks in a conversation. NULL: nothing. */
+    void (*spoken)(void *arg);
+    void *spoken_arg;
     int64_t context_tokens; /* 0: CONTEXT_TOKENS_DEFAULT */
     int64_t approval_ms;    /* until an item expires; 0: 7 days */
     unsigned max_thinking;  /* model requests at a time; 0: 256. More wait for their turn */
@@ -187,6 +192,7 @@ AUTO_DEFINE(runner)
 void runner_on_end(struct runner *runner,
                    int (*ended)(void *arg, const struct run_end *end, struct err *err),
                    int (*waits)(void *arg, const struct run_end *run, struct err *err), void *arg);
+void runner_on_speech(struct runner *runner, void (*spoken)(void *arg), void *arg);
 
 /* ---- a database that several processes write to ----
  *

@@ -199,6 +199,12 @@ void runner_on_end(struct runner *runner,
     runner->config.ended_arg = arg;
 }
 
+void runner_on_speech(struct runner *runner, void (*spoken)(void *arg), void *arg)
+{
+    runner->config.spoken = spoken;
+    runner->config.spoken_arg = arg;
+}
+
 const struct bp_program *runner_program(const struct runner *runner)
 {
     return runner->config.program;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "agent/session.h"
 #include "base/hash.h"
 #include "base/json_write.h"
 #include "base/log.h"
@@ -282,6 +283,24 @@ static int find_thread(struct run *run, const struct run_request *request, struc
     return 0;
 }
 
+/* A person speaks in a conversation that has a name: it is open now, and for a while. What begins a
+ * thread of its own is a question, not a conversation. */
+static int hear(struct run *run, const struct run_request *request, const struct message *message,
+                struct err *err)
+{
+    const struct runner_config *config = &run->runner->config;
+
+    if (request->run_key.n)
+        return 0;
+    if ((request->session_id.n || request->thread_id.n) &&
+        session_touch(config->agent_domain, &run->agent, run->thread.id, run->thread.n,
+                      run->unit.now, err) < 0)
+        return -1;
+    if (config->spoken)
+        config->spoken(config->spoken_arg);
+    return run_tell_said(run, message, err);
+}
+
 /* 1 begun, 0 the turn had been sent before. */
 static int begin(struct run *run, const struct run_request *request, struct err *err)
 {
@@ -298,7 +317,9 @@ static int begin(struct run *run, const struct run_request *request, struct err 
         if (r != 0)
             return r < 0 ? -1 : 0;
     }
-    if (check_agent(run, err) < 0 || find_thread(run, request, err) < 0)
+    if (check_agent(run, err) < 0 ||
+        (run->runner->fence && agent_hold_alive(domain, run->agent.n, err) < 0) ||
+        find_thread(run, request, err) < 0)
         return -1;
     fill_row(run, request);
     run->row.thread_n = run->thread.n;
@@ -313,7 +334,7 @@ static int begin(struct run *run, const struct run_request *request, struct err 
         append_prompt(run, request, &message, err) < 0)
         return -1;
     run->row.prompt_n = message.n; /* stored with the next change of the row */
-    if (!request->run_key.n && run_tell_said(run, &message, err) < 0)
+    if (hear(run, request, &message, err) < 0)
         return -1;
     return offer_start(run, &message, err) < 0 ? -1 : 1;
 }

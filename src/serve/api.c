@@ -86,10 +86,11 @@ static const struct serve_route table[] = {
     GET("/api/v1/agents", api_agents_list, .query = QUERY("system", "destroyed"),
         .gives = "AgentList", .summary = "Agents in order of name, each with how it is."),
     POST("/api/v1/agents", api_agents_create, FORM, .takes = "AgentForm", .gives = "Agent",
-         .status = 201, .summary = "Makes an agent."),
+         .status = 201, .once = true, .summary = "Makes an agent."),
     POST("/api/v1/agents/import", api_agents_import, LIMIT_HTTP_BODY_BYTES, .query = QUERY("id"),
-         .gives = "Agent", .status = 201,
-         .summary = "Makes an agent from an archive that export gave."),
+         .gives = "Agent", .status = 201, .bytes = true, .once = true,
+         .summary = "Makes an agent from an archive that export gave. Its webhooks have new "
+                    "tokens."),
     GET("/api/v1/agents/{id}", api_agents_get, .gives = "Agent", .summary = "An agent."),
     PATCH("/api/v1/agents/{id}", api_agents_change, FORM, .takes = "AgentChange", .gives = "Agent",
           .summary = "Changes what is given of an agent."),
@@ -98,15 +99,22 @@ static const struct serve_route table[] = {
            .summary = "Destroys an agent for good; confirm is its name. Its runs end, its "
                       "conversations stay readable."),
     POST("/api/v1/agents/{id}/duplicate", api_agents_duplicate, SMALL, .takes = "AgentCopy",
-         .gives = "Agent", .status = 201,
-         .summary = "Makes a copy of an agent, without its conversations."),
+         .gives = "Agent", .status = 201, .once = true,
+         .summary = "Makes a copy of an agent, without its conversations. What wakes the copy "
+                    "is switched off."),
     GET("/api/v1/agents/{id}/export", api_agents_export, .answer = SERVE_FILE,
-        .summary = "The agent as one archive (tar.gz): settings, instructions, skills, knowledge; "
-                   "never a secret."),
+        .summary = "The agent as one archive (tar.gz): settings, instructions, skills, "
+                   "knowledge, what wakes it; never a secret."),
     POST("/api/v1/agents/{id}/pause", api_agents_pause, SMALL, .gives = "Agent",
          .summary = "Pauses an agent: it starts no runs."),
     POST("/api/v1/agents/{id}/resume", api_agents_resume, SMALL, .gives = "Agent",
          .summary = "Ends a pause."),
+    GET("/api/v1/agents/{id}/state", api_state_get, .gives = "AgentState",
+        .summary = "How long an agent sleeps, how often it failed in a row, and its slots."),
+    PATCH("/api/v1/agents/{id}/state", api_state_change, SMALL, .takes = "AgentStateChange",
+          .gives = "AgentState",
+          .summary = "Changes what is given; null takes a value away: sleepUntil null ends a "
+                     "sleep."),
     GET("/api/v1/agents/{id}/tools", api_agents_tools, .gives = "ToolList",
         .summary = "All tools, and which of them the agent has."),
     GET("/api/v1/tools", api_tools_list, .gives = "ToolList", .summary = "The tools there are."),
@@ -158,7 +166,7 @@ static const struct serve_route table[] = {
          .takes = "SkillRequest", .gives = "SkillAnswer", .status = 201,
          .summary = "Adds a skill."),
     POST("/api/v1/agents/{id}/skills/import", api_skills_import, LIMIT_HTTP_BODY_BYTES,
-         .gives = "SkillAnswer", .status = 201,
+         .gives = "SkillAnswer", .status = 201, .bytes = true,
          .summary = "Adds a skill from an archive (tar, tar.gz or zip) with all its files."),
     GET("/api/v1/agents/{id}/skills/{skillId}", api_skills_get, .gives = "SkillAnswer",
         .summary = "A skill, by id or name."),
@@ -173,7 +181,7 @@ static const struct serve_route table[] = {
     GET("/api/v1/agents/{id}/skills/{skillId}/files/{path...}", api_skills_file,
         .gives = "SkillFile", .summary = "A file of a skill."),
     POST("/api/v1/skills/validate", api_skills_validate, LIMIT_HTTP_BODY_BYTES,
-         .takes = "SkillText", .gives = "SkillVerdict",
+         .takes = "SkillText", .gives = "SkillVerdict", .bytes = true,
          .summary = "Checks the text of a SKILL.md, or an archive, without keeping it."),
     GET("/api/v1/agents/{id}/timers", api_timers_of_agent, .gives = "TimerList",
         .summary = "An agent's timers, in the order they were made."),
@@ -216,9 +224,15 @@ static const struct serve_route table[] = {
     DELETE("/api/v1/subscriptions/{id}", api_subscriptions_remove, .status = 204,
            .summary = "Removes a subscription; a webhook's token is forgotten."),
     POST("/api/v1/hooks/{token}", api_hooks_call, WEBHOOK_BODY_MAX, .access = SERVE_PUBLIC,
-         .gives = "HookAnswer", .status = 202,
+         .gives = "HookAnswer", .status = 202, .bytes = true, .once = true,
          .summary = "Calls a webhook: the body is what the agent is told. No token but this one "
                     "is needed."),
+    GET("/api/v1/agents/{id}/links", api_links_of_agent, .query = QUERY("limit"),
+        .gives = "AgentLinks",
+        .summary = "An agent's links: its state, newest message and report heads; records that its "
+                   "acts changed and that its reports rest on, newest first."),
+    GET("/api/v1/links", api_links_to, .query = QUERY("to", "limit"), .gives = "AgentLinks",
+        .summary = "What agents did to a record, and which reports rest on it."),
     GET("/api/v1/agents/{id}/reports", api_reports_list, .query = QUERY("scope", "after", "limit"),
         .gives = "ReportList", .summary = "An agent's reports, newest first."),
     GET("/api/v1/agents/{id}/reports/current", api_reports_current, .query = QUERY("scope"),
@@ -324,7 +338,7 @@ struct api *api_new(const struct api_config *config)
         journal_listen(config->journal, &api->journal_listener);
     api->wake_listener.changed = wakes_changed;
     if (config->waker)
-        waker_listen(config->waker, &api->wake_listener);
+        waker_tell(config->waker, &api->wake_listener);
     return api;
 }
 
@@ -336,7 +350,7 @@ void api_free(struct api *api)
     if (api->config.journal)
         journal_unlisten(api->config.journal, &api->journal_listener);
     if (api->config.waker)
-        waker_listen(api->config.waker, NULL);
+        waker_tell(api->config.waker, NULL);
     buf_release(&api->schemas);
     api_followers_free(api);
     serve_feed_free(api->activity);

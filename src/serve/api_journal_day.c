@@ -4,6 +4,7 @@
  */
 #include <json-c/json.h>
 
+#include "base/clock.h"
 #include "base/map.h"
 #include "serve/api_journal_int.h"
 
@@ -132,6 +133,31 @@ static int put_rows(struct api_journal_work *work, const char *key, struct recor
     return api_journal_put_list(work, key, records, n, err);
 }
 
+/* Time that was spent in it: what began the day before and went on counts too. */
+static int put_time(struct api_journal_work *work, const struct day *day, struct map *seen,
+                    struct err *err)
+{
+    struct record_filter filter = { .type = RECORD_TIME_ENTRY,
+                                    .from = day->from > DAYS(1) ? day->from - DAYS(1) : 1,
+                                    .to = day->to,
+                                    .limit = DAY_ROWS_MAX };
+    struct record *records;
+    size_t n, kept = 0;
+    bool more;
+
+    if (record_list(work->journal, &filter, work->arena, &records, &n, &more, err) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        const struct record_value *ended = record_get(&records[i], "endedAt");
+
+        if (record_i64(&records[i], "startedAt") < day->from && ended->set && ended->i <= day->from)
+            continue;
+        note_task(seen, record_str(&records[i], "taskId"));
+        records[kept++] = records[i];
+    }
+    return api_journal_put_list(work, "timeEntries", records, kept, err);
+}
+
 static int put_plan(struct api_journal_work *work, const struct day *day, struct map *seen,
                     struct err *err)
 {
@@ -198,11 +224,9 @@ static int put_day(struct api_journal_work *work, const struct day *day, struct 
                  (struct record_filter){ .type = RECORD_DAY_PLAN_BLOCK, .parent = day->plan_id },
                  "taskId", &seen, err) < 0)
         return -1;
-    within.type = RECORD_TIME_ENTRY;
-    if (put_rows(work, "timeEntries", within, "taskId", &seen, err) < 0)
-        return -1;
     within.type = RECORD_ENTRY;
-    if (put_rows(work, "entries", within, NULL, &seen, err) < 0 || put_due(work, day, err) < 0 ||
+    if (put_time(work, day, &seen, err) < 0 ||
+        put_rows(work, "entries", within, NULL, &seen, err) < 0 || put_due(work, day, err) < 0 ||
         put_rows(work, "ratings",
                  (struct record_filter){ .type = RECORD_RATING, .target_id = day->plan_id }, NULL,
                  &seen, err) < 0 ||

@@ -6,6 +6,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <stdio.h>
+
 #include "journal/export.h"
 #include "journal/import.h"
 #include "serve/api_journal_int.h"
@@ -41,7 +43,7 @@ static int read_file(struct api_journal_work *work, struct import *ret_import, s
 
     if (!format)
         return err_set(err, ERR_BAD_REQUEST,
-                       "format must be csv, todotxt, markdown or ics, not \"%.*s\"",
+                       "format must be csv, todotxt, markdown, ics or json, not \"%.*s\"",
                        STR_ARG(str_take(name, 40)));
     return import_read(format, serve_request_body(work->request), journal_zone(work->journal),
                        work->arena, ret_import, err);
@@ -81,7 +83,10 @@ static void put_record(struct json_writer *w, const struct import_record *record
 {
     json_write_object_begin(w);
     api_put_i64(w, "line", (int64_t)record->line);
-    api_put_text(w, "type", record->is_event ? "event" : "task");
+    api_put_text(w, "type",
+                 record->whole      ? record_type_name(record->whole->type)
+                 : record->is_event ? "event"
+                                    : "task");
     api_put_str(w, "id", record->id);
     api_put_str(w, "title", record->title);
     api_put_str(w, "status", record->status);
@@ -114,6 +119,8 @@ static void put_counts(struct json_writer *w, const struct import_result *result
     api_put_i64(w, "tasks", (int64_t)result->tasks);
     api_put_i64(w, "events", (int64_t)result->events);
     api_put_i64(w, "categories", (int64_t)result->categories);
+    if (result->others)
+        api_put_i64(w, "others", (int64_t)result->others);
     api_put_i64(w, "there", (int64_t)result->there);
     json_write_object_end(w);
 }
@@ -138,10 +145,15 @@ static size_t step_of(const struct import *import, size_t offset, size_t limit)
 
 static int refuse_problems(const struct import *import, struct err *err)
 {
+    const struct import_problem *first = &import->problems[0];
+    char line[32] = "";
+
+    if (first->line)
+        snprintf(line, sizeof(line), "line %zu: ", first->line);
     return err_set(err, ERR_SCHEMA_VIOLATION,
-                   "line %zu: %.*s%s; nothing was imported (preview=true lists all problems, "
+                   "%s%.*s%s; nothing was imported (preview=true lists all problems, "
                    "skipBad=true leaves such lines out)",
-                   import->problems[0].line, STR_ARG(str_take(import->problems[0].text, 200)),
+                   line, STR_ARG(str_take(first->text, 200)),
                    import->problem_count > 1 ? ", and more" : "");
 }
 
@@ -178,8 +190,13 @@ static int import_records(struct api_journal_work *work, const struct import *im
 static void count_records(const struct import *import, struct import_result *result)
 {
     for (size_t i = 0; i < import->count; i++) {
-        result->tasks += !import->records[i].is_event;
-        result->events += import->records[i].is_event;
+        const struct import_record *record = &import->records[i];
+        bool category = record->whole && record->whole->type == RECORD_CATEGORY;
+
+        result->tasks += !record->is_event;
+        result->events += record->is_event && !record->whole;
+        result->categories += category;
+        result->others += record->whole && record->is_event && !category;
     }
 }
 

@@ -28,7 +28,7 @@
     {                                                                                              \
         .method = "POST", .pattern = BASE plural, .run = api_journal_create,                       \
         .body_max = JOURNAL_BODY, .takes = "New" schema, .gives = schema, .status = 201,           \
-        .summary = "Makes one of the " plural "; once for each Idempotency-Key.",                  \
+        .once = true, .summary = "Makes one of the " plural "; once for each Idempotency-Key.",    \
     }
 #define ONE(plural, schema)                                                                        \
     {                                                                                              \
@@ -44,6 +44,7 @@
             .pattern = BASE plural "/{id}",                                                        \
             .run = api_journal_change,                                                             \
             .body_max = JOURNAL_BODY,                                                              \
+            .once = true,                                                                          \
             .takes = schema "Change",                                                              \
             .gives = schema,                                                                       \
             .summary = "Changes what is given of one of the " plural "; null takes a value away.", \
@@ -52,12 +53,13 @@
             .method = "DELETE",                                                                    \
             .pattern = BASE plural "/{id}",                                                        \
             .run = api_journal_remove,                                                             \
+            .once = true,                                                                          \
             .status = 204,                                                                         \
             .summary = "Deletes one of the " plural ", with what hangs on it.",                    \
         },                                                                                         \
     {                                                                                              \
         .method = "POST", .pattern = BASE plural "/{id}/restore", .run = api_journal_restore,      \
-        .body_max = NO_BODY, .gives = schema,                                                      \
+        .body_max = NO_BODY, .once = true, .gives = schema,                                        \
         .summary = "Brings one of the deleted " plural " back, with what went along.",             \
     }
 
@@ -65,6 +67,7 @@ const struct serve_route api_journal_table[] = {
     { .method = "POST",
       .pattern = BASE "quick",
       .run = api_journal_quick,
+      .once = true,
       .body_max = SHORT_BODY,
       .takes = "QuickRequest",
       .gives = "Quick",
@@ -74,8 +77,10 @@ const struct serve_route api_journal_table[] = {
       .run = api_journal_import,
       .body_max = LIMIT_HTTP_BODY_BYTES,
       .query = QUERY("format", "preview", "skipBad", "offset", "limit"),
+      .bytes = true,
       .gives = "Import",
-      .summary = "Makes records from a file (the body): format csv, todotxt, markdown or ics." },
+      .summary =
+          "Makes records from a file (the body): format csv, todotxt, markdown, ics or json." },
     { .method = "GET",
       .pattern = BASE "export",
       .run = api_journal_export,
@@ -90,6 +95,7 @@ const struct serve_route api_journal_table[] = {
     { .method = "POST",
       .pattern = BASE "timer/start",
       .run = api_timer_start,
+      .once = true,
       .body_max = SHORT_BODY,
       .takes = "TimerStart",
       .gives = "RunningTimer",
@@ -97,6 +103,7 @@ const struct serve_route api_journal_table[] = {
     { .method = "POST",
       .pattern = BASE "timer/stop",
       .run = api_timer_stop,
+      .once = true,
       .body_max = SHORT_BODY,
       .takes = "TimerStop",
       .gives = "RunningTimer",
@@ -109,6 +116,7 @@ const struct serve_route api_journal_table[] = {
     { .method = "PUT",
       .pattern = BASE "days/{day}/blocks",
       .run = api_days_blocks,
+      .once = true,
       .body_max = JOURNAL_BODY,
       .takes = "DayBlocks",
       .gives = "Day",
@@ -116,6 +124,7 @@ const struct serve_route api_journal_table[] = {
     { .method = "PUT",
       .pattern = BASE "days/{day}/pins",
       .run = api_days_pins,
+      .once = true,
       .body_max = SHORT_BODY,
       .takes = "DayPins",
       .gives = "Day",
@@ -141,6 +150,7 @@ const struct serve_route api_journal_table[] = {
     { .method = "POST",
       .pattern = BASE "tasks/{id}/labels",
       .run = api_tasks_labels,
+      .once = true,
       .body_max = SHORT_BODY,
       .takes = "TaskLabels",
       .gives = "Task",
@@ -148,6 +158,7 @@ const struct serve_route api_journal_table[] = {
     { .method = "POST",
       .pattern = BASE "tasks/{id}/follow-up",
       .run = api_tasks_follow_up,
+      .once = true,
       .body_max = SHORT_BODY,
       .takes = "FollowUpRequest",
       .gives = "FollowUp",
@@ -159,6 +170,7 @@ const struct serve_route api_journal_table[] = {
     { .method = "POST",
       .pattern = BASE "checklists/{id}/items",
       .run = api_checklists_add,
+      .once = true,
       .body_max = JOURNAL_BODY,
       .takes = "ChecklistTitles",
       .gives = "ChecklistItemList",
@@ -167,6 +179,7 @@ const struct serve_route api_journal_table[] = {
     { .method = "POST",
       .pattern = BASE "checklist-items/move",
       .run = api_checklists_move,
+      .once = true,
       .body_max = SHORT_BODY,
       .takes = "ChecklistMove",
       .gives = "ChecklistMoved",
@@ -193,6 +206,7 @@ const struct serve_route api_journal_table[] = {
     { .method = "POST",
       .pattern = BASE "ratings",
       .run = api_ratings_put,
+      .once = true,
       .body_max = SHORT_BODY,
       .takes = "NewRating",
       .gives = "Rating",
@@ -205,11 +219,14 @@ const struct serve_route api_journal_table[] = {
     { .method = "POST",
       .pattern = BASE "attachments",
       .run = api_attachments_add,
+      .once = true,
       .body_max = ATTACHMENT_MAX,
-      .query = QUERY("entryId", "fileName"),
+      .query = QUERY("entryId", "fileName", "contentType"),
+      .bytes = true,
       .gives = "Attachment",
       .status = 201,
-      .summary = "Adds a file to an entry: the body is its bytes, as Content-Type says." },
+      .summary = "Adds a file to an entry: the body is its bytes, as contentType or the header of "
+                 "that name says." },
     ONE("attachments", "Attachment"),
     { .method = "GET",
       .pattern = BASE "attachments/{id}/content",
@@ -345,7 +362,7 @@ static void write_required(struct json_writer *w, const struct record_field *fie
     json_write_array_end(w);
 }
 
-/* What is not of the tables: stamps, and of tasks labels and what one of them comes with. */
+/* What is not of the tables: stamps, and of a task labels and what it comes with. */
 static void write_more(struct json_writer *w, enum record_type type, enum shape shape)
 {
     static const char stamp[] = "{\"type\":\"string\",\"format\":\"date-time\"}";
@@ -354,6 +371,12 @@ static void write_more(struct json_writer *w, enum record_type type, enum shape 
     for (size_t i = 0; shape == SHAPE_FULL && i < ARRAY_LEN(stamps); i++) {
         json_write_key(w, stamps[i]);
         json_write_raw(w, str_from(stamp));
+    }
+    if (type == RECORD_CHECKLIST && shape == SHAPE_FULL) {
+        json_write_key(w, "items");
+        json_write_raw(w,
+                       STR("{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/"
+                           "ChecklistItem\"},\"description\":\"Of the checklists of one task.\"}"));
     }
     if (type != RECORD_TASK)
         return;

@@ -5,6 +5,7 @@
  */
 #include <json-c/json.h>
 
+#include "base/clock.h"
 #include "journal/quick.h"
 #include "serve/api_journal_int.h"
 
@@ -251,14 +252,14 @@ static int quick(struct api_journal_work *work, struct err *err)
     struct quick quick;
     struct record task;
     struct str text = STR_NONE;
-    char today[JOURNAL_DAY_SIZE];
+    char now[JOURNAL_CLOCK_SIZE];
     bool preview = false;
 
     if (json_get_str(work->body, "text", &text, err) < 0 ||
         json_get_bool(work->body, "preview", &preview, err) < 0)
         return -1;
-    journal_today(work->journal, today);
-    if (quick_parse(text, str_from(today), work->arena, &quick, err) < 0)
+    journal_clock_at(work->journal, clock_wall_ms(loop_clock(journal_loop(work->journal))), now);
+    if (quick_parse(text, str_from(now), work->arena, &quick, err) < 0)
         return err_wrap(err, "/text");
     if (!preview && quick_add(work->write, &quick, &task, err) < 0)
         return -1;

@@ -197,12 +197,33 @@ static void put_state(struct json_writer *w, const struct agent_status *status)
 
 static void put_warnings(struct json_writer *w, const struct builder_warnings *warnings)
 {
-    if (!warnings || !warnings->n)
+    if (!warnings->n)
         return;
     json_write_key(w, "warnings");
     json_write_array_begin(w);
     for (size_t i = 0; i < warnings->n; i++)
         json_write_text(w, warnings->text[i]);
+    json_write_array_end(w);
+}
+
+/* What callers of its webhooks must know, said once. */
+static void put_hooks(struct json_writer *w, const struct builder_warnings *warnings)
+{
+    if (!warnings->hook_count)
+        return;
+    json_write_key(w, "webhooks");
+    json_write_array_begin(w);
+    for (size_t i = 0; i < warnings->hook_count; i++) {
+        AUTO_BUF url = BUF_INIT(256);
+
+        buf_printf(&url, "/api/v1/hooks/%s", warnings->hooks[i].token);
+        json_write_object_begin(w);
+        api_put_text(w, "subscriptionId", warnings->hooks[i].subscription_id);
+        api_put_text(w, "name", warnings->hooks[i].name);
+        api_put_text(w, "token", warnings->hooks[i].token);
+        api_put_str(w, "url", buf_str(&url));
+        json_write_object_end(w);
+    }
     json_write_array_end(w);
 }
 
@@ -224,6 +245,8 @@ void api_write_agent(struct json_writer *w, const struct agent_status *status,
     api_put_i64(w, "pending", status->pending);
     api_put_time(w, "lastRunAt", status->last_run_at);
     api_put_i64(w, "tokensToday", status->tokens_today);
+    api_put_i64(w, "openSessions", status->sessions_open);
+    api_put_time(w, "sessionExpiresAt", status->session_until);
     api_put_text(w, "mode", agent->mode);
     api_put_text(w, "model", agent->model_id);
     api_put_text(w, "instructions", agent->instructions);
@@ -234,7 +257,10 @@ void api_write_agent(struct json_writer *w, const struct agent_status *status,
     api_put_text(w, "profile", agent->profile);
     api_put_time(w, "createdAt", agent->created_at);
     api_put_time(w, "updatedAt", agent->updated_at);
-    put_warnings(w, warnings);
+    if (warnings) {
+        put_warnings(w, warnings);
+        put_hooks(w, warnings);
+    }
     json_write_object_end(w);
 }
 

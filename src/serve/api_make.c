@@ -204,7 +204,7 @@ static int make_new(struct making *making, struct err *err)
                               arena, &making->agent, &making->warnings, err);
     if (making->from)
         return builder_duplicate(builder, making->from, making->form->display_name, arena,
-                                 &making->agent, err);
+                                 &making->agent, &making->warnings, err);
     if (builder_create(builder, making->form, arena, &making->agent, err) < 0)
         return -1;
     return builder_advise(builder, &making->agent, arena, &making->warnings, err);

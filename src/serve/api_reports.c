@@ -208,14 +208,18 @@ void api_sessions_list(struct serve_request *request)
     reply_about(request, list_sessions);
 }
 
-/* The session {sid} of this agent; others' are as absent. */
+/* The session {sid} of this agent, by its whole id or the name in it; others' are as absent. */
 static int find_session(struct serve_request *request, const struct agent *agent,
                         struct session *ret_session, struct err *err)
 {
+    struct domain *domain = api_of(request)->config.agent_domain;
+    struct arena *arena = serve_request_arena(request);
     struct str id = serve_request_param(request, "sid");
-    int r = session_find(api_of(request)->config.agent_domain, id, serve_request_arena(request),
-                         ret_session, err);
+    const char *whole = arena_printf(arena, "%s:session:%.*s", agent->id, STR_ARG(id));
+    int r = session_find(domain, str_from(whole), arena, ret_session, err);
 
+    if (r == 0)
+        r = session_find(domain, id, arena, ret_session, err);
     if (r < 0)
         return -1;
     if (r == 0 || ret_session->agent_n != agent->n)

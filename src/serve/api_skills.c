@@ -4,8 +4,8 @@
  */
 #include <json-c/json.h>
 
+#include "base/base64.h"
 #include "base/utf8.h"
-#include "connect/mime.h"
 #include "files/archive.h"
 #include "serve/api_int.h"
 #include "skill/skill.h"

@@ -14,13 +14,27 @@
 
 /* ---- writing ---- */
 
+/* What is said of a new one alone. */
+struct fresh {
+    char token[WEBHOOK_TOKEN_SIZE];
+    const char *warning; /* or NULL */
+};
+
 /* With what a webhook's caller must know, said once. */
-static void write_secret(struct json_writer *w, const char *token, struct arena *arena)
+static void write_fresh(struct json_writer *w, const struct fresh *fresh, struct arena *arena)
 {
-    if (!*token)
+    if (!fresh)
         return;
-    api_put_text(w, "token", token);
-    api_put_text(w, "url", arena_printf(arena, "/api/v1/hooks/%s", token));
+    if (*fresh->token) {
+        api_put_text(w, "token", fresh->token);
+        api_put_text(w, "url", arena_printf(arena, "/api/v1/hooks/%s", fresh->token));
+    }
+    if (fresh->warning) {
+        json_write_key(w, "warnings");
+        json_write_array_begin(w);
+        json_write_text(w, fresh->warning);
+        json_write_array_end(w);
+    }
 }
 
 static int write_counts(struct serve_request *request, struct json_writer *w,
@@ -44,11 +58,12 @@ static int write_counts(struct serve_request *request, struct json_writer *w,
 }
 
 static int write_one(struct serve_request *request, struct json_writer *w,
-                     const struct subscription *subscription, const char *token, struct err *err)
+                     const struct subscription *subscription, const struct fresh *fresh,
+                     struct err *err)
 {
     json_write_object_begin(w);
     subscription_write_members(w, subscription);
-    write_secret(w, token, serve_request_arena(request));
+    write_fresh(w, fresh, serve_request_arena(request));
     if (write_counts(request, w, subscription, err) < 0)
         return -1;
     json_write_object_end(w);
@@ -56,13 +71,13 @@ static int write_one(struct serve_request *request, struct json_writer *w,
 }
 
 static void reply_one(struct serve_request *request, int status,
-                      const struct subscription *subscription, const char *token)
+                      const struct subscription *subscription, const struct fresh *fresh)
 {
     AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
     struct json_writer w = JSON_WRITER(&json);
     struct err err = ERR_INIT;
 
-    if (write_one(request, &w, subscription, token, &err) < 0)
+    if (write_one(request, &w, subscription, fresh, &err) < 0)
         serve_reply_error(request, &err);
     else
         api_reply(request, status, &json, &w);
@@ -87,7 +102,7 @@ static void reply_list(struct serve_request *request, int64_t agent_n)
     json_write_key(&w, "items");
     json_write_array_begin(&w);
     for (size_t i = 0; i < n; i++) {
-        if (write_one(request, &w, &list[i], "", &err) < 0) {
+        if (write_one(request, &w, &list[i], NULL, &err) < 0) {
             serve_reply_error(request, &err);
             return;
         }
@@ -136,7 +151,7 @@ void api_subscriptions_get(struct serve_request *request)
     struct subscription subscription;
 
     if (api_check_query(request) == 0 && find(request, &subscription) == 0)
-        reply_one(request, 200, &subscription, "");
+        reply_one(request, 200, &subscription, NULL);
 }
 
 /* ---- making and changing ---- */
@@ -166,7 +181,7 @@ static int apply(struct serve_request *request, enum what what, struct subscript
 
 /* As it is stored: with the names that the rows have. */
 static void reply_stored(struct serve_request *request, int status, struct str id,
-                         const char *token)
+                         const struct fresh *fresh)
 {
     struct subscription stored;
     struct err err = ERR_INIT;
@@ -175,14 +190,23 @@ static void reply_stored(struct serve_request *request, int status, struct str i
                          &stored, &err) < 0)
         serve_reply_error(request, &err);
     else
-        reply_one(request, status, &stored, token);
+        reply_one(request, status, &stored, fresh);
+}
+
+/* Why it will never wake its agent as that is now; NULL: it may. */
+static const char *in_vain(const struct subscription *subscription, const struct agent *agent)
+{
+    if (subscription->source == WAKE_JOURNAL && strcmp(agent->allowed_category_ids, "[]") == 0)
+        return "this agent reaches no categories, so no change of the journal wakes it; give it "
+               "some (allowedCategoryIds)";
+    return NULL;
 }
 
 void api_subscriptions_add(struct serve_request *request)
 {
     struct subscription *subscription =
         ARENA_NEW(serve_request_arena(request), struct subscription);
-    char token[WEBHOOK_TOKEN_SIZE] = "";
+    struct fresh fresh = { .token = "" };
     struct err err = ERR_INIT;
     AUTO_JSON body = NULL;
     struct agent agent;
@@ -194,10 +218,12 @@ void api_subscriptions_add(struct serve_request *request)
     subscription->agent_n = agent.n;
     subscription->agent_id = str_from(agent.id);
     if (subscription_read(subscription, body, serve_request_arena(request), &err) < 0 ||
-        apply(request, ADD, subscription, token, &err) < 0)
+        apply(request, ADD, subscription, fresh.token, &err) < 0) {
         serve_reply_error(request, &err);
-    else
-        reply_stored(request, 201, subscription->id, token);
+        return;
+    }
+    fresh.warning = in_vain(subscription, &agent);
+    reply_stored(request, 201, subscription->id, &fresh);
 }
 
 void api_subscriptions_change(struct serve_request *request)
@@ -213,7 +239,7 @@ void api_subscriptions_change(struct serve_request *request)
         apply(request, CHANGE, &subscription, NULL, &err) < 0)
         serve_reply_error(request, &err);
     else
-        reply_stored(request, 200, subscription.id, "");
+        reply_stored(request, 200, subscription.id, NULL);
 }
 
 void api_subscriptions_remove(struct serve_request *request)

@@ -11,10 +11,12 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/base64.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/map.h"
@@ -24,20 +26,13 @@
 #define MAC_TEXT     43
 #define FAILURE_SPAN MINUTES(1)
 
+/* All of it, and a NUL. */
 static void base64url(const unsigned char *bytes, size_t n, char *out)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    uint32_t bits = 0;
-    unsigned have = 0;
+    AUTO_BUF text = BUF_INIT(2 * GUARD_TOKEN_TEXT);
 
-    for (size_t i = 0; i < n; i++) {
-        bits = bits << 8 | bytes[i];
-        for (have += 8; have >= 6; have -= 6)
-            *out++ = digits[bits >> (have - 6) & 63];
-    }
-    if (have > 0)
-        *out++ = digits[bits << (6 - have) & 63];
-    *out = '\0';
+    base64url_encode(str_of((const char *)bytes, n), &text);
+    memcpy(out, buf_text(&text), text.n + 1);
 }
 
 static bool is_base64url(struct str s)

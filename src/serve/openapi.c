@@ -132,14 +132,14 @@ static void write_responses(struct json_writer *w, const struct serve_route *rou
     json_write_object_end(w);
 }
 
-static void write_parameter(struct json_writer *w, struct str name, bool in_path)
+static void write_parameter(struct json_writer *w, struct str name, const char *place)
 {
     json_write_object_begin(w);
     json_write_key(w, "name");
     json_write_str(w, name);
-    write_pair(w, "in", in_path ? "path" : "query");
+    write_pair(w, "in", place);
     json_write_key(w, "required");
-    json_write_bool(w, in_path);
+    json_write_bool(w, strcmp(place, "path") == 0);
     open_object(w, "schema");
     write_pair(w, "type", "string");
     json_write_object_end(w);
@@ -150,14 +150,16 @@ static void write_parameters(struct json_writer *w, const struct serve_route *ro
 {
     const char *open = strchr(route->pattern, '{');
 
-    if (!open && !route->query)
+    if (!open && !route->query && !route->once)
         return;
     json_write_key(w, "parameters");
     json_write_array_begin(w);
     for (; open; open = strchr(open + 1, '{'))
-        write_parameter(w, str_of(open + 1, strcspn(open + 1, ".}")), true);
+        write_parameter(w, str_of(open + 1, strcspn(open + 1, ".}")), "path");
     for (const char *const *name = route->query; name && *name; name++)
-        write_parameter(w, str_from(*name), false);
+        write_parameter(w, str_from(*name), "query");
+    if (route->once)
+        write_parameter(w, STR("Idempotency-Key"), "header");
     json_write_array_end(w);
 }
 
@@ -169,7 +171,10 @@ static void write_body(struct json_writer *w, const struct serve_route *route)
     open_object(w, "requestBody");
     write_pair(w, "description", text);
     open_object(w, "content");
-    write_media(w, "application/json", route->takes);
+    if (route->takes)
+        write_media(w, "application/json", route->takes);
+    if (route->bytes)
+        write_media(w, "*/*", NULL);
     json_write_object_end(w);
     json_write_object_end(w);
 }
@@ -183,7 +188,7 @@ static void write_operation(struct json_writer *w, const struct serve_route *rou
     open_object(w, method);
     write_pair(w, "summary", route->summary);
     write_parameters(w, route);
-    if (route->body_max > 0)
+    if (route->takes || route->bytes) /* what others take (an empty object) says nothing */
         write_body(w, route);
     write_responses(w, route);
     if (route->access != SERVE_TOKEN) {

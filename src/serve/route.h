@@ -46,6 +46,8 @@ struct serve_route {
     const char *const *query; /* names of its query parameters, ends with NULL; NULL: none */
     /* Names of the schemas of body and answer in serve_routes.schemas; NULL: not described. */
     const char *takes, *gives;
+    bool bytes;   /* the body is (takes: or is) a file, of any type */
+    bool once;    /* a request with the Idempotency-Key of an earlier one is done once */
     bool streams; /* a JSON route that also answers with server-sent events */
     /* What it answers when it went well: 0 is 200. also: another such status, 0 for none. */
     uint16_t status, also;

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/timefmt.h"
+#include "wake/alarm.h"
 #include "wake/clockwork_int.h"
 #include "wake/queue.h"
 
@@ -111,16 +112,39 @@ static void write_missed(struct json_writer *w, const struct timer_plan *plan, i
     json_write_object_end(w);
 }
 
-static void write_payload(struct buf *out, const struct timer *timer, const struct timer_plan *plan,
-                          size_t i)
+static void write_str(struct json_writer *w, const char *key, struct str value)
+{
+    if (!value.n)
+        return;
+    json_write_key(w, key);
+    json_write_str(w, value);
+}
+
+/* What the agent wrote to itself is no instruction of a person's, and marked as its conversation
+ * was. */
+static void write_alarm(struct json_writer *w, const struct alarm_ring *ring)
+{
+    json_write_key(w, "alarm");
+    json_write_object_begin(w);
+    write_str(w, "name", ring->name);
+    write_str(w, "note", ring->note);
+    write_time(w, "setAt", ring->set_at);
+    write_time(w, "ringsAt", ring->rings_at);
+    json_write_object_end(w);
+    write_str(w, "taint", ring->taint);
+}
+
+/* ring NULL: an ordinary timer. */
+static void write_payload(struct buf *out, const struct timer *timer, const struct alarm_ring *ring,
+                          const struct timer_plan *plan, size_t i)
 {
     struct json_writer w = JSON_WRITER(out);
 
     json_write_object_begin(&w);
-    if (timer->prompt.n) {
-        json_write_key(&w, "prompt");
-        json_write_str(&w, timer->prompt);
-    }
+    if (ring)
+        write_alarm(&w, ring);
+    else
+        write_str(&w, "prompt", timer->prompt);
     if (i < plan->missed_count)
         write_missed(&w, plan, plan->firings[i]);
     json_write_object_end(&w);
@@ -130,9 +154,11 @@ static void write_payload(struct buf *out, const struct timer *timer, const stru
 static int queue_firing(struct clockwork *clockwork, const struct timer *timer,
                         const struct timer_plan *plan, size_t i, struct err *err)
 {
+    AUTO_ARENA arena = ARENA_INIT;
     AUTO_BUF payload = BUF_INIT(WAKE_PAYLOAD_MAX);
     char key[SHA256_TEXT_SIZE];
-    const struct wake_job job = {
+    struct alarm_ring ring;
+    struct wake_job job = {
         .run_key = str_of(key, SHA256_TEXT_SIZE - 1),
         .agent_id = timer->agent_id,
         .agent_n = timer->agent_n,
@@ -142,12 +168,16 @@ static int queue_firing(struct clockwork *clockwork, const struct timer *timer,
         .priority = 1,
         .created_at = clock_wall_ms(loop_clock(clockwork->config.loop)),
     };
-    struct wake_job with_payload = job;
+    int r = alarm_of_timer(clockwork->config.domain, timer, &arena, &ring, err);
 
+    if (r < 0)
+        return -1;
     wake_key_timer(timer->agent_id.p, timer->id, plan->firings[i], key);
-    write_payload(&payload, timer, plan, i);
-    with_payload.payload = buf_str(&payload);
-    return wake_enqueue(clockwork->config.domain, &with_payload, err);
+    write_payload(&payload, timer, r ? &ring : NULL, plan, i);
+    job.payload = buf_str(&payload);
+    if (r)
+        job.thread_id = ring.thread_id;
+    return wake_enqueue(clockwork->config.domain, &job, err);
 }
 
 /* Its wakes and where it goes on, or nothing: somebody else was quicker. How many were queued. */

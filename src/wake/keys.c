@@ -51,3 +51,11 @@ void wake_key_source(const char *agent_id, struct str subscription_id, struct st
 {
     key_of("source", agent_id, subscription_id, source_event_id, ret_key);
 }
+
+bool wake_in_conversation(const struct wake_job *job)
+{
+    struct str rest = job->thread_id;
+
+    return rest.n > 0 && !(str_ends(rest, job->run_key) &&
+                           str_ends(str_take(rest, rest.n - job->run_key.n), STR(":run:")));
+}

@@ -15,6 +15,7 @@ static const struct {
     [MATCH_OWN] = { "own", "the agent wrote it itself" },
     [MATCH_PREDICATE] = { "predicate", "no changed record satisfies the predicate" },
     [MATCH_SCOPE] = { "scope", "the change lies outside of the agent's categories" },
+    [MATCH_FAILED] = { "failed", "it could not be judged; its predicate or prompt needs mending" },
     [MATCH_TOKENS] = { "tokens", "the change has none of the subscription's tokens" },
 };
 
@@ -55,55 +56,23 @@ enum record_type match_unit_record(const struct change_unit *unit, struct str *r
     return RECORD_TASK;
 }
 
-static bool has_record(const struct match_batch *batch, enum record_type type, struct str id)
-{
-    /* Repetitions follow each other closely: labels of one task. */
-    size_t back = batch->count < 64 ? batch->count : 64;
-
-    for (size_t i = batch->count - back; i < batch->count; i++) {
-        if (batch->records[i].type == type && str_eq(batch->records[i].id, id))
-            return true;
-    }
-    return false;
-}
-
 static int load_records(struct match_batch *batch, struct err *err)
 {
     const struct change_row *row = batch->row;
+    struct record_ref *refs;
+    size_t n = 0;
 
     if (batch->loaded || batch->source != WAKE_JOURNAL)
         return 0;
-    batch->records = ARENA_NEW_N(batch->arena, struct record, row->unit_count + 1);
+    refs = ARENA_NEW_N(batch->arena, struct record_ref, row->unit_count + 1);
     for (size_t i = 0; i < row->unit_count; i++) {
-        struct str id;
-        enum record_type type = match_unit_record(&row->unit[i], &id);
-        int r;
-
-        if (!type || has_record(batch, type, id))
-            continue;
-        r = journal_get_any(batch->journal, type, id, batch->arena, &batch->records[batch->count],
-                            err);
-        if (r < 0)
-            return err_wrap(err, "read %.*s %.*s", STR_ARG(row->unit[i].payload_type), STR_ARG(id));
-        batch->count += r == 1;
+        refs[n].type = match_unit_record(&row->unit[i], &refs[n].id);
+        n += refs[n].type != RECORD_NONE;
     }
-    batch->categories = ARENA_NEW_N(batch->arena, struct str, batch->count + 1);
+    if (journal_get_all(batch->journal, refs, n, batch->arena, &batch->records, &batch->count,
+                        err) < 0)
+        return err_wrap(err, "read what batch %.*s changed", STR_ARG(row->local_batch_id));
     batch->loaded = true;
-    return 0;
-}
-
-static int category_of(struct match_batch *batch, size_t i, struct str *ret_category,
-                       struct err *err)
-{
-    if (!batch->categories[i].p) {
-        struct str category = STR_NONE;
-
-        if (journal_category_of(batch->journal, &batch->records[i], batch->arena, &category, err) <
-            0)
-            return -1;
-        batch->categories[i] = category.n ? category : STR("");
-    }
-    *ret_category = batch->categories[i];
     return 0;
 }
 
@@ -131,16 +100,18 @@ static void read_scope(const char *text, struct arena *arena, struct journal_sco
     ret_scope->n = n;
 }
 
+/* A link lies in two places, and is seen by who may see both. */
 static int in_scope(struct match_batch *batch, size_t i, const struct journal_scope *scope,
                     struct err *err)
 {
-    struct str category;
-
     if (scope->all)
         return 1;
-    if (category_of(batch, i, &category, err) < 0)
+    if (batch->records[i].type == RECORD_ENTRY_LINK)
+        return record_in_scope(batch->journal, scope, &batch->records[i], err);
+    if (!batch->categories && journal_categories_of(batch->journal, batch->records, batch->count,
+                                                    batch->arena, &batch->categories, err) < 0)
         return -1;
-    return journal_in_scope(scope, category);
+    return journal_in_scope(scope, batch->categories[i]);
 }
 
 /* ---- the whole ---- */

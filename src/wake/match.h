@@ -17,7 +17,7 @@ struct match_batch {
     struct arena *arena; /* of records */
     bool loaded;
     struct record *records; /* as they are now; deleted ones too */
-    struct str *categories; /* of each; p NULL: not looked up yet */
+    struct str *categories; /* of each; NULL: not looked up yet */
     size_t count;
 };
 /* The record that a unit changed: of a task's label the task. RECORD_NONE: none. */

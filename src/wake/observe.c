@@ -194,6 +194,16 @@ static void add_missed(struct observing *o, struct json_object *missed)
         buf_printf(&o->text, "\nIt stands for %lld times that were missed.\n", (long long)count);
 }
 
+/* On one line, as JSON: what is in the note can't look like anything else. */
+static void add_alarm(struct observing *o, struct json_object *alarm)
+{
+    if (!alarm || is_full(o))
+        return;
+    buf_printf(&o->text, "- alarm: %s\n",
+               json_object_to_json_string_ext(alarm, JSON_C_TO_STRING_PLAIN |
+                                                         JSON_C_TO_STRING_NOSLASHESCAPE));
+}
+
 /* ---- a wake ---- */
 
 static void merge_seen(struct observing *o, const struct vclock *counters)
@@ -203,6 +213,8 @@ static void merge_seen(struct observing *o, const struct vclock *counters)
 
 static const char *heading(const struct wake_job *job)
 {
+    if (wake_in_conversation(job))
+        return "alarm";
     if (str_is(job->reason, "recoveryCatchup") && str_is(job->reason_id, WAKE_SLEEP_ID))
         return "sleep";
     if (str_is(job->reason, "timer") || str_is(job->reason, "recoveryCatchup"))
@@ -222,6 +234,7 @@ static int add_job(struct observing *o, const struct wake_job *job, struct err *
     merge_seen(o, &counters);
     add_text(o, "words", json_str(json_find(payload, "words")));
     add_text(o, "prompt", json_str(json_find(payload, "prompt")));
+    add_alarm(o, json_find(payload, "alarm"));
     add_missed(o, json_find(payload, "missed"));
     add_event(o, json_find(payload, "event"));
     add_files(o, json_find(payload, "files"));

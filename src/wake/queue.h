@@ -54,6 +54,7 @@ enum wake_status wake_status_of(struct str name);
  *   records  [[type, id], ...]: those of them that the subscription is about
  *   author   "human", "agent", "sync"; authorId
  *   missed   {"count", "first", "last"}: firings that a catch-up stands for
+ *   alarm    {"name", "note", "setAt", "ringsAt"}: what the agent had set for itself
  *   event    {"contentType", "body"}: of a webhook
  *   files    [{"path", "change"}, ...]
  *   taint    "webhook", "file": text in it that nobody vouches for
@@ -82,6 +83,8 @@ struct wake_job {
  * thread_id empty: AGENT:run:KEY, which is what it is for everybody but sessions. created_at is
  * now. */
 int wake_enqueue(struct domain *domain, const struct wake_job *job, struct err *err);
+/* It goes on in a conversation that there was before it. */
+bool wake_in_conversation(const struct wake_job *job);
 
 /* Newest first (by n), both queued and ended. */
 struct wake_filter {

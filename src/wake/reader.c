@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "wake/reader_int.h"
 
+#define JUDGED           500
 #define DEBOUNCE_MS      100
 #define SYNC_DEBOUNCE_MS 1000
 #define POLL_MS          2000
@@ -44,7 +45,6 @@ struct reader {
     bool look_queued, told_queued;
     bool wrote; /* something to a shared database since it last looked */
     struct reader_counts counts;
-    struct map misses;
 };
 
 /* ---- life ---- */
@@ -53,9 +53,6 @@ static void unref(struct reader *reader)
 {
     if (--reader->refs)
         return;
-    map_each (&reader->misses, entry)
-        free(entry->value);
-    map_release(&reader->misses);
     free(reader);
 }
 
@@ -194,48 +191,88 @@ static int bury_batch(struct reader_page *page, const struct feed *feed, struct 
     return reader_bury(page->agents, "change_batches", str_from(ref), why, page->now_ms, err);
 }
 
-static int judge_page(struct reader_page *page, const struct feed *feed,
-                      const struct change_row *rows, size_t count, struct err *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct err why = ERR_INIT;
-        int r;
-
-        if (reader_check(&rows[i], &why) < 0)
-            r = bury_batch(page, feed, rows[i].at, &why, err);
-        else
-            r = reader_judge(page, &rows[i], err);
-        if (r < 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* What becomes of the batches from one place to another, in one unit. damaged: there is one, which
- * can't be read, and this is why. */
+/* What becomes of the batches after a place, in one unit. damaged: the one there can't be read, and
+ * this is why. */
 struct step {
-    struct change_cursor from, to;
+    struct change_cursor from;
+    struct change_cursor damaged_at;
+    const struct err *damaged;
     const struct change_row *rows;
     size_t count;
-    const struct err *damaged;
+    int64_t after; /* of the first row, subscriptions up to here were judged before */
+    size_t done;   /* rows that are judged whole now */
+    int64_t part;  /* of the row after those: up to this subscription; 0: nothing */
 };
 
-static int take_step(struct reader *reader, struct feed *feed, const struct step *step,
+/* 1 the whole batch, 0 part of it. */
+static int judge_row(struct reader_page *page, const struct feed *feed,
+                     const struct change_row *row, int64_t *after, struct err *err)
+{
+    struct err why = ERR_INIT;
+
+    if (reader_check(row, &why) < 0)
+        return bury_batch(page, feed, row->at, &why, err) < 0 ? -1 : 1;
+    return reader_judge(page, row, after, err);
+}
+
+static int judge_rows(struct reader_page *page, const struct feed *feed, struct step *step,
+                      struct err *err)
+{
+    int64_t after = step->after;
+
+    step->done = 0;
+    step->part = 0;
+    while (step->done < step->count && page->left > 0) {
+        int r = judge_row(page, feed, &step->rows[step->done], &after, err);
+
+        if (r < 0)
+            return -1;
+        if (r == 0) {
+            step->part = after;
+            break;
+        }
+        step->done++;
+        after = 0;
+    }
+    return reader_keep_misses(page, err);
+}
+
+/* Where the cursors stand afterwards. 1, or 0: somebody else has moved them. */
+static int move_on(struct reader_page *page, const struct feed *feed, const struct step *step,
+                   struct err *err)
+{
+    int r = 1;
+
+    if (step->done)
+        r = reader_move(page->agents, feed->name, step->from, step->rows[step->done - 1].at,
+                        page->now_ms, err);
+    if (r == 1 && step->done && step->after &&
+        reader_end_part(page->agents, feed->name, step->rows[0].at, err) < 0)
+        return -1;
+    if (r == 1 && step->part &&
+        reader_set_part(page->agents, feed->name, step->rows[step->done].at, step->part,
+                        page->now_ms, err) < 0)
+        return -1;
+    return r;
+}
+
+static int take_step(struct reader *reader, struct feed *feed, struct step *step,
                      struct reader_page *page, struct err *err)
 {
-    int r = reader_move(page->agents, feed->name, step->from, step->to, page->now_ms, err);
+    /* Of two daemons the second waits here, and then finds that the first has done it. */
+    int r = reader_move(page->agents, feed->name, step->from,
+                        step->damaged ? step->damaged_at : step->from, page->now_ms, err);
 
     if (r <= 0)
         return r;
     if (step->damaged)
-        r = bury_batch(page, feed, step->to, step->damaged, err);
-    else
-        r = judge_page(page, feed, step->rows, step->count, err);
-    if (r < 0)
+        return bury_batch(page, feed, step->damaged_at, step->damaged, err) < 0 ? -1 : 1;
+    if (judge_rows(page, feed, step, err) < 0)
         return -1;
-    if (page->counts.wakes)
+    r = move_on(page, feed, step, err);
+    if (r == 1 && page->counts.wakes)
         tell_after_commit(reader);
-    return 1;
+    return r;
 }
 
 static void add_counts(struct reader_counts *to, const struct reader_counts *from)
@@ -249,7 +286,7 @@ static void add_counts(struct reader_counts *to, const struct reader_counts *fro
 }
 
 /* 1 done, 0 somebody else did it. */
-static int step_in_unit(struct reader *reader, struct feed *feed, const struct step *step,
+static int step_in_unit(struct reader *reader, struct feed *feed, struct step *step,
                         struct arena *arena, struct err *err)
 {
     struct reader_page page = {
@@ -258,14 +295,14 @@ static int step_in_unit(struct reader *reader, struct feed *feed, const struct s
         .source = feed->source,
         .arena = arena,
         .now_ms = clock_wall_ms(loop_clock(reader->config.loop)),
-        .misses = &reader->misses,
+        .left = reader->config.judged,
     };
     int r;
 
     if (loop_unit_begin(reader->config.loop, page.agents, err) < 0)
         return -1;
     r = take_step(reader, feed, step, &page, err);
-    map_release(&page.agents_seen);
+    reader_page_release(&page);
     if (loop_unit_end(reader->config.loop, r == 1, r == 1 ? err : NULL) < 0)
         return -1;
     if (r == 1)
@@ -278,7 +315,7 @@ static int pass_damaged(struct reader *reader, struct feed *feed, struct change_
                         const struct err *why, struct arena *arena, struct err *err)
 {
     struct step step = { .from = from, .damaged = why };
-    int r = reader_next(feed->domain, from, &step.to, err);
+    int r = reader_next(feed->domain, from, &step.damaged_at, err);
 
     return r <= 0 ? r : step_in_unit(reader, feed, &step, arena, err);
 }
@@ -288,7 +325,7 @@ static int pass_damaged(struct reader *reader, struct feed *feed, struct change_
 static int read_page(struct reader *reader, struct feed *feed, int limit, struct arena *arena,
                      struct err *err)
 {
-    struct step step;
+    struct step step = { 0 };
     struct err why = ERR_INIT;
     struct change_row *rows;
     size_t count;
@@ -305,13 +342,13 @@ static int read_page(struct reader *reader, struct feed *feed, int limit, struct
         return -1;
     }
     step.rows = rows;
-    step.damaged = NULL;
     step.count = count_ripe(reader, feed, rows, count);
     if (!step.count)
         return 0;
-    step.to = rows[step.count - 1].at;
+    if (reader_part(reader->config.agent_domain, feed->name, rows[0].at, &step.after, err) < 0)
+        return -1;
     r = step_in_unit(reader, feed, &step, arena, err);
-    return r < 0 ? -1 : r == 0 || step.count == (size_t)limit;
+    return r < 0 ? -1 : r == 0 || step.done < step.count || step.count == (size_t)limit;
 }
 
 /* 1 there may be more. */
@@ -382,6 +419,7 @@ int reader_new(const struct reader_config *config, struct reader **ret_reader, s
     reader->config.debounce_ms = or_default(config->debounce_ms, DEBOUNCE_MS);
     reader->config.sync_debounce_ms = or_default(config->sync_debounce_ms, SYNC_DEBOUNCE_MS);
     reader->config.poll_ms = or_default(config->poll_ms, POLL_MS);
+    reader->config.judged = config->judged > 0 ? config->judged : JUDGED;
     reader->refs = 1;
     reader->hook.after_tick = on_tick;
     reader->timer.fire = on_timer;
@@ -423,15 +461,4 @@ void reader_free(struct reader *reader)
 struct reader_counts reader_counts(const struct reader *reader)
 {
     return reader->counts;
-}
-
-bool reader_miss_of(const struct reader *reader, int64_t subscription_n,
-                    struct reader_miss *ret_miss)
-{
-    const struct reader_miss *miss =
-        map_find(&reader->misses, str_of((const char *)&subscription_n, sizeof(subscription_n)));
-
-    if (miss)
-        *ret_miss = *miss;
-    return miss != NULL;
 }

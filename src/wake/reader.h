@@ -2,9 +2,12 @@
  * makes the wakes of subscriptions that match.
  *
  * The cursor moves in the transaction that stores the wakes, so after a crash at any point each
- * batch has been judged exactly once. A batch is read when it has lain for a while (debounce): that
- * is a delay of the reader, nothing is held in memory meanwhile. A batch that does not say where it
- * came from, or that can't be read, goes to dead_letters and wakes nobody; reading goes on.
+ * batch has been judged exactly once. A batch that concerns thousands of agents is judged in
+ * several, subscription by subscription in their order: a second cursor says how far it is, and the
+ * first one stays before the batch until all of it is done. A batch is read when it has lain for a
+ * while (debounce): that is a delay of the reader, nothing is held in memory meanwhile. A batch
+ * that does not say where it came from, or that can't be read, goes to dead_letters and wakes
+ * nobody; reading goes on.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -27,6 +30,7 @@ struct reader_config {
     int64_t debounce_ms;      /* of batches made here; 0: 100 */
     int64_t sync_debounce_ms; /* of those that arrived; 0: 1000 */
     int64_t poll_ms;          /* how often a shared database is looked at anyway; 0: 2000 */
+    int judged;               /* subscriptions that one unit judges; 0: 500 */
     /* After the commit: wakes were queued. May be NULL. */
     void (*queued)(void *arg);
     void *arg;
@@ -45,17 +49,8 @@ void reader_look(struct reader *reader);
 /* What was judged since the start. */
 struct reader_counts {
     int64_t batches, wakes, skips, dead;
-    int64_t misses[MATCH_TOKENS]; /* by outcome: author, own, predicate, scope */
+    int64_t misses[MATCH_TOKENS]; /* by outcome: author, own, predicate, scope, failed */
 };
 struct reader_counts reader_counts(const struct reader *reader);
-/* How often a subscription had a token and yet did not wake since the start, and what was last.
- * Remembered for the last READER_MISSES_MAX subscriptions that missed: false when there is none. */
-#define READER_MISSES_MAX 10000
-struct reader_miss {
-    int64_t count, last_at;
-    enum match_outcome last;
-};
-bool reader_miss_of(const struct reader *reader, int64_t subscription_n,
-                    struct reader_miss *ret_miss);
 
 #endif

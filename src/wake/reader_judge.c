@@ -2,15 +2,14 @@
  *
  * What matched and the agent may see becomes a wake. What matched and lies outside of its
  * categories leaves a wake that has ended (skipped_noop): people see that it was no accident. What
- * failed before that (its author, the predicate) is counted, in memory: it is the ordinary case,
- * and a preview explains it batch by batch.
+ * failed before that (its author, the predicate) is the ordinary case: it is counted for each
+ * subscription and reason (skip_store.c), and a preview explains it batch by batch.
  *
  * SPDX-License-Identifier: MIT
  */
-#include <stdlib.h>
-
 #include "base/log.h"
 #include "wake/reader_int.h"
+#include "wake/skip.h"
 
 /* ---- provenance ---- */
 
@@ -40,23 +39,32 @@ int reader_check(const struct change_row *row, struct err *err)
 
 static void note_miss(struct reader_page *page, int64_t n, enum match_outcome outcome)
 {
-    struct str key = str_of((const char *)&n, sizeof(n));
-    struct reader_miss *miss = map_find(page->misses, key);
+    const int64_t key[] = { n, outcome };
+    struct str name = str_of((const char *)key, sizeof(key));
+    struct skip *skip = map_find(&page->misses, name);
 
     page->counts.misses[outcome]++;
-    if (!miss) {
-        size_t at = 0;
-        struct map_entry *oldest =
-            map_count(page->misses) >= READER_MISSES_MAX ? map_next(page->misses, &at) : NULL;
-
-        if (oldest)
-            free(map_remove(page->misses, oldest->key));
-        miss = NEW(struct reader_miss);
-        map_put(page->misses, key, miss);
+    if (!skip) {
+        skip = ARENA_NEW(page->arena, struct skip);
+        *skip = (struct skip){ .subscription_n = n, .outcome = outcome };
+        map_put(&page->misses, name, skip);
     }
-    miss->count++;
-    miss->last = outcome;
-    miss->last_at = page->now_ms;
+    skip->count++;
+}
+
+int reader_keep_misses(struct reader_page *page, struct err *err)
+{
+    map_each (&page->misses, entry) {
+        if (skip_add(page->agents, entry->value, page->now_ms, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+void reader_page_release(struct reader_page *page)
+{
+    map_release(&page->agents_seen);
+    map_release(&page->misses);
 }
 
 /* ---- one subscription ---- */
@@ -123,27 +131,19 @@ static int bury_one(struct reader_page *page, const struct subscription *s, cons
     LOG_WARN("wake", "a subscription could not be judged", LOG_STR("subscription", s->id),
              LOG_ERR(why));
     page->counts.dead++;
+    note_miss(page, s->n, MATCH_FAILED);
     return reader_bury(page->agents, "agent_subscriptions", s->id, why, page->now_ms, err);
 }
 
 /* ---- one batch ---- */
 
-int reader_judge(struct reader_page *page, const struct change_row *row, struct err *err)
+static int judge_list(struct reader_page *page, struct match_batch *batch,
+                      struct subscription *list, size_t count, struct err *err)
 {
-    struct match_batch batch = {
-        .source = page->source, .journal = page->journal, .row = row, .arena = page->arena
-    };
-    struct subscription *list;
-    size_t count;
-
-    if (subscription_match(page->agents, row->tokens, row->token_count, page->arena, &list, &count,
-                           err) < 0)
-        return -1;
-    page->counts.batches++;
     for (size_t i = 0; i < count; i++) {
         struct err why = ERR_INIT;
 
-        if (list[i].source != page->source || judge_one(page, &batch, &list[i], &why) >= 0)
+        if (list[i].source != page->source || judge_one(page, batch, &list[i], &why) >= 0)
             continue;
         if (!is_its_own(why.code)) {
             *err = why;
@@ -153,4 +153,27 @@ int reader_judge(struct reader_page *page, const struct change_row *row, struct 
             return -1;
     }
     return 0;
+}
+
+int reader_judge(struct reader_page *page, const struct change_row *row, int64_t *after_n,
+                 struct err *err)
+{
+    struct match_batch batch = {
+        .source = page->source, .journal = page->journal, .row = row, .arena = page->arena
+    };
+    struct subscription *list;
+    size_t count;
+    int limit = page->left;
+
+    if (subscription_match(page->agents, row->tokens, row->token_count, *after_n, limit,
+                           page->arena, &list, &count, err) < 0 ||
+        judge_list(page, &batch, list, count, err) < 0)
+        return -1;
+    page->left -= (int)count;
+    if (count == (size_t)limit) {
+        *after_n = list[count - 1].n;
+        return 0;
+    }
+    page->counts.batches++;
+    return 1;
 }

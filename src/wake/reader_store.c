@@ -62,6 +62,56 @@ int reader_move(struct domain *domain, const char *feed, struct change_cursor fr
     return stmt_step(q, err);
 }
 
+/* A batch that is read in several units: up to which subscription, under the batch's own name, so
+ * that nothing else is ever taken for it. */
+static char *part_key(const char *feed, struct change_cursor at, struct arena *arena)
+{
+    return arena_printf(arena, "%s:part:%lld:%lld", feed, (long long)at.txid, (long long)at.n);
+}
+
+int reader_part(struct domain *domain, const char *feed, struct change_cursor at, int64_t *ret_n,
+                struct err *err)
+{
+    AUTO_ARENA arena = ARENA_INIT;
+    struct change_cursor part;
+
+    if (reader_cursor(domain, part_key(feed, at, &arena), &part, err) < 0)
+        return -1;
+    *ret_n = part.n;
+    return 0;
+}
+
+int reader_set_part(struct domain *domain, const char *feed, struct change_cursor at, int64_t n,
+                    int64_t now_ms, struct err *err)
+{
+    AUTO_ARENA arena = ARENA_INIT;
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("INSERT INTO wake_cursors (domain, txid, n, updated_at) VALUES (?, 0, ?, ?)"
+                       " ON CONFLICT (domain) DO UPDATE SET n = excluded.n,"
+                       " updated_at = excluded.updated_at"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_text(q, part_key(feed, at, &arena));
+    stmt_bind_i64(q, n);
+    stmt_bind_i64(q, now_ms);
+    return stmt_run(q, err);
+}
+
+int reader_end_part(struct domain *domain, const char *feed, struct change_cursor at,
+                    struct err *err)
+{
+    AUTO_ARENA arena = ARENA_INIT;
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain), SQL("DELETE FROM wake_cursors WHERE domain = ?"), &q, err) <
+        0)
+        return -1;
+    stmt_bind_text(q, part_key(feed, at, &arena));
+    return stmt_run(q, err);
+}
+
 int reader_next(struct domain *domain, struct change_cursor after, struct change_cursor *ret_at,
                 struct err *err)
 {

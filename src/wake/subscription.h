@@ -59,9 +59,10 @@ struct subscription {
  * and glob are for files. */
 int subscription_check(struct subscription *subscription, struct err *err);
 
-/* Inside a unit: checked, and stored with its tokens. Sets n and id. A webhook gets its token
- * (shown once, 32 random bytes in base64url) in ret_token; else that is "". agent_destroyed when
- * the agent is. */
+/* Inside a unit, as are the next two, and each leaves a batch of the agent domain (the key AGENT,
+ * the ids of the agent and of the subscription): checked, and stored with its tokens. Sets n and
+ * id. A webhook gets its token (shown once, 32 random bytes in base64url) in ret_token; else that
+ * is "". agent_destroyed when the agent is. */
 #define WEBHOOK_TOKEN_SIZE 49
 int subscription_add(struct domain *domain, struct change *change,
                      struct subscription *subscription, int64_t now_ms,
@@ -72,9 +73,6 @@ int subscription_change(struct domain *domain, struct change *change,
 /* not_found; a webhook's token is forgotten. */
 int subscription_remove(struct domain *domain, struct change *change, struct str id, int64_t now_ms,
                         struct err *err);
-/* Inside a unit: all of an agent that is destroyed. */
-int subscription_remove_all(struct domain *domain, struct change *change, int64_t agent_n,
-                            int64_t now_ms, struct err *err);
 /* By its id, or what no other id begins with. */
 int subscription_get(struct domain *domain, struct str id, struct arena *arena,
                      struct subscription *ret_subscription, struct err *err);
@@ -98,18 +96,23 @@ void subscription_write_members(struct json_writer *w, const struct subscription
 /* ---- matching ---- */
 
 /* Active ones that have one of the tokens, each once in order of n, found by the index alone: the
- * cost is what matches. Only what judging needs is read: not tokens, agent_id, folder and times. */
-int subscription_match(struct domain *domain, const struct token *tokens, size_t n,
-                       struct arena *arena, struct subscription **ret_list, size_t *ret_count,
-                       struct err *err);
-/* Why a batch does or does not wake: in the order of the checks. MATCH_TOKENS: it has none of the
- * subscription's tokens, which is for previews; subscription_match() has seen to that before. */
+ * cost is what matches. The first limit (SUBSCRIPTION_PAGE_MAX at most) of those after after_n;
+ * fewer than that: there are no more. Only what judging needs is read: not tokens, agent_id, folder
+ * and times. */
+#define SUBSCRIPTION_PAGE_MAX 1000
+int subscription_match(struct domain *domain, const struct token *tokens, size_t n, int64_t after_n,
+                       int limit, struct arena *arena, struct subscription **ret_list,
+                       size_t *ret_count, struct err *err);
+/* Why a batch does or does not wake: in the order of the checks, but for the last two.
+ * MATCH_TOKENS: it has none of the subscription's tokens, which is for previews;
+ * subscription_match() has seen to that before. */
 enum match_outcome {
     MATCH_YES = 0,
     MATCH_AUTHOR,
     MATCH_OWN,
     MATCH_PREDICATE,
     MATCH_SCOPE,
+    MATCH_FAILED, /* it could not be judged; dead_letters says why */
     MATCH_TOKENS
 };
 /* A sentence about it: "the agent wrote it itself". */

@@ -10,9 +10,10 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "change/vclock.h"
 #include "db/db.h"
 #include "db/prefix.h"
+#include "wake/skip.h"
+#include "wake/stamp_int.h"
 #include "wake/subscription_int.h"
 
 /* ---- rows ---- */
@@ -177,27 +178,6 @@ static int add_tokens(struct domain *domain, const struct subscription *s, struc
 
 /* ---- writing ---- */
 
-/* What a row carries about its last write. */
-struct stamp {
-    struct str clock;
-    int64_t host, counter, now_ms;
-};
-
-static int make_stamp(struct domain *domain, struct change *change, struct str before,
-                      int64_t now_ms, struct arena *arena, struct stamp *ret_stamp, struct err *err)
-{
-    struct vclock seen = { 0 };
-
-    if (before.n && vclock_parse(before, arena, &seen, err) < 0)
-        return err_wrap(err, "a subscription's vector clock");
-    ret_stamp->counter = change_next(change);
-    ret_stamp->host = change_host_in(change, domain);
-    ret_stamp->now_ms = now_ms;
-    seen = vclock_with(&seen, str_from(change_host_id(change)), ret_stamp->counter, arena);
-    ret_stamp->clock = vclock_text(&seen, arena);
-    return 0;
-}
-
 static struct str none_if_empty(struct str text)
 {
     return text.n ? text : STR_NONE;
@@ -237,16 +217,13 @@ static void bind_settings(struct stmt *q, const struct subscription *s, struct a
     stmt_bind_i64(q, s->active);
 }
 
-static int insert(struct domain *domain, struct change *change, struct subscription *s,
-                  int64_t now_ms, struct err *err)
+static int insert(struct domain *domain, struct subscription *s, const struct stamp *stamp,
+                  int64_t now_ms, struct arena *arena, struct err *err)
 {
     AUTO(stmt) q = NULL;
-    AUTO_ARENA arena = ARENA_INIT;
-    struct stamp stamp;
     int r;
 
-    if (make_stamp(domain, change, STR_NONE, now_ms, &arena, &stamp, err) < 0 ||
-        db_prepare(domain_db(domain),
+    if (db_prepare(domain_db(domain),
                    SQL("INSERT INTO agent_subscriptions (id, agent_n, source, name,"
                        " notification_key, predicate, authors, active_hours, cooldown_ms, folder,"
                        " glob, prompt, active, created_at, updated_at, vector_clock, host_n,"
@@ -256,12 +233,10 @@ static int insert(struct domain *domain, struct change *change, struct subscript
         return -1;
     stmt_bind_str(q, s->id);
     stmt_bind_text(q, wake_source_name(s->source));
-    bind_settings(q, s, &arena);
+    bind_settings(q, s, arena);
     stmt_bind_i64(q, now_ms);
     stmt_bind_i64(q, now_ms);
-    stmt_bind_str(q, stamp.clock);
-    stmt_bind_i64(q, stamp.host);
-    stmt_bind_i64(q, stamp.counter);
+    stamp_bind(q, stamp);
     stmt_bind_i64(q, s->agent_n);
     r = stmt_step(q, err);
     if (r == 0)
@@ -272,17 +247,67 @@ static int insert(struct domain *domain, struct change *change, struct subscript
     return r < 0 ? -1 : 0;
 }
 
+static int not_found(struct err *err)
+{
+    return err_set(
+        err, ERR_NOT_FOUND,
+        "there is no such subscription; `dormouse subscribe list` shows those there are");
+}
+
+/* Of one that was not removed, what a further write and its batch need to know. */
+struct before {
+    struct str id, agent_id, clock;
+    enum wake_source source;
+};
+
+static int read_before(struct domain *domain, int64_t n, struct arena *arena, struct before *ret,
+                       struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("SELECT s.id, s.source, s.vector_clock, a.id AS agent_id"
+                       " FROM agent_subscriptions s JOIN agents a ON a.n = s.agent_n"
+                       " WHERE s.n = ? AND s.deleted_at IS NULL"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, n);
+    r = stmt_step(q, err);
+    if (r <= 0)
+        return r < 0 ? -1 : not_found(err);
+    *ret = (struct before){
+        .id = copy(arena, stmt_str(q, "id")),
+        .agent_id = copy(arena, stmt_str(q, "agent_id")),
+        .clock = copy(arena, stmt_str(q, "vector_clock")),
+        .source = wake_source_of(stmt_str(q, "source")),
+    };
+    return 0;
+}
+
+static int tell(struct domain *domain, struct change *change, const struct stamp *stamp,
+                struct str id, struct str agent_id, int64_t now_ms, struct err *err)
+{
+    return stamp_tell(domain, change, stamp, STR("agentSubscription"), id, agent_id, now_ms, err);
+}
+
 int subscription_add(struct domain *domain, struct change *change, struct subscription *s,
                      int64_t now_ms, char ret_token[WEBHOOK_TOKEN_SIZE], struct err *err)
 {
+    AUTO_ARENA arena = ARENA_INIT;
     struct subscription row = *s;
+    struct before before;
+    struct stamp stamp;
 
     ret_token[0] = '\0';
     if (subscription_check(&row, err) < 0)
         return -1;
     change_new_id(change, s->id_text);
     row.id = str_from(s->id_text);
-    if (insert(domain, change, &row, now_ms, err) < 0 || add_tokens(domain, &row, err) < 0)
+    if (stamp_next(domain, change, row.id, STR_NONE, &arena, &stamp, err) < 0 ||
+        insert(domain, &row, &stamp, now_ms, &arena, err) < 0 ||
+        add_tokens(domain, &row, err) < 0 || read_before(domain, row.n, &arena, &before, err) < 0 ||
+        tell(domain, change, &stamp, row.id, before.agent_id, now_ms, err) < 0)
         return -1;
     if (row.source == WAKE_WEBHOOK && webhook_add(domain, row.n, now_ms, ret_token, err) < 0)
         return -1;
@@ -293,44 +318,8 @@ int subscription_add(struct domain *domain, struct change *change, struct subscr
     return 0;
 }
 
-static int not_found(struct err *err)
-{
-    return err_set(
-        err, ERR_NOT_FOUND,
-        "there is no such subscription; `dormouse subscribe list` shows those there are");
-}
-
-/* Of one that was not removed, what a further write needs to know. */
-static int read_before(struct domain *domain, int64_t n, struct arena *arena,
-                       enum wake_source *ret_source, struct str *ret_clock, struct err *err)
-{
-    AUTO(stmt) q = NULL;
-    int r;
-
-    if (db_prepare(domain_db(domain),
-                   SQL("SELECT source, vector_clock FROM agent_subscriptions"
-                       " WHERE n = ? AND deleted_at IS NULL"),
-                   &q, err) < 0)
-        return -1;
-    stmt_bind_i64(q, n);
-    r = stmt_step(q, err);
-    if (r <= 0)
-        return r < 0 ? -1 : not_found(err);
-    *ret_source = wake_source_of(stmt_str(q, "source"));
-    *ret_clock = copy(arena, stmt_str(q, "vector_clock"));
-    return 0;
-}
-
-static void bind_stamp(struct stmt *q, const struct stamp *stamp)
-{
-    stmt_bind_i64(q, stamp->now_ms);
-    stmt_bind_str(q, stamp->clock);
-    stmt_bind_i64(q, stamp->host);
-    stmt_bind_i64(q, stamp->counter);
-}
-
 static int update(struct domain *domain, const struct subscription *s, const struct stamp *stamp,
-                  struct arena *arena, struct err *err)
+                  int64_t now_ms, struct arena *arena, struct err *err)
 {
     AUTO(stmt) q = NULL;
 
@@ -342,7 +331,8 @@ static int update(struct domain *domain, const struct subscription *s, const str
                    &q, err) < 0)
         return -1;
     bind_settings(q, s, arena);
-    bind_stamp(q, stamp);
+    stmt_bind_i64(q, now_ms);
+    stamp_bind(q, stamp);
     stmt_bind_i64(q, s->n);
     return stmt_run(q, err);
 }
@@ -352,17 +342,18 @@ int subscription_change(struct domain *domain, struct change *change, const stru
 {
     AUTO_ARENA arena = ARENA_INIT;
     struct subscription row = *s;
+    struct before before;
     struct stamp stamp;
-    struct str clock;
 
-    if (read_before(domain, s->n, &arena, &row.source, &clock, err) < 0 ||
-        subscription_check(&row, err) < 0 ||
-        make_stamp(domain, change, clock, now_ms, &arena, &stamp, err) < 0 ||
-        update(domain, &row, &stamp, &arena, err) < 0)
+    if (read_before(domain, s->n, &arena, &before, err) < 0)
         return -1;
-    if (drop_tokens(domain, row.n, err) < 0)
+    row.source = before.source;
+    if (subscription_check(&row, err) < 0 ||
+        stamp_next(domain, change, before.id, before.clock, &arena, &stamp, err) < 0 ||
+        update(domain, &row, &stamp, now_ms, &arena, err) < 0 ||
+        drop_tokens(domain, row.n, err) < 0 || add_tokens(domain, &row, err) < 0)
         return -1;
-    return add_tokens(domain, &row, err);
+    return tell(domain, change, &stamp, before.id, before.agent_id, now_ms, err);
 }
 
 static int remove_row(struct domain *domain, struct change *change, int64_t n, int64_t now_ms,
@@ -370,23 +361,25 @@ static int remove_row(struct domain *domain, struct change *change, int64_t n, i
 {
     AUTO(stmt) q = NULL;
     AUTO_ARENA arena = ARENA_INIT;
-    enum wake_source source;
+    struct before before;
     struct stamp stamp;
-    struct str clock;
 
-    if (read_before(domain, n, &arena, &source, &clock, err) < 0 ||
-        make_stamp(domain, change, clock, now_ms, &arena, &stamp, err) < 0 ||
+    if (read_before(domain, n, &arena, &before, err) < 0 ||
+        stamp_next(domain, change, before.id, before.clock, &arena, &stamp, err) < 0 ||
         db_prepare(domain_db(domain),
                    SQL("UPDATE agent_subscriptions SET active = 0, deleted_at = ?, updated_at = ?,"
                        " vector_clock = ?, host_n = ?, counter = ? WHERE n = ?"),
                    &q, err) < 0)
         return -1;
     stmt_bind_i64(q, now_ms);
-    bind_stamp(q, &stamp);
+    stmt_bind_i64(q, now_ms);
+    stamp_bind(q, &stamp);
     stmt_bind_i64(q, n);
-    if (stmt_run(q, err) < 0 || drop_tokens(domain, n, err) < 0)
+    if (stmt_run(q, err) < 0 || drop_tokens(domain, n, err) < 0 ||
+        skip_forget(domain, n, err) < 0 ||
+        (before.source == WAKE_WEBHOOK && webhook_remove(domain, n, err) < 0))
         return -1;
-    return source == WAKE_WEBHOOK ? webhook_remove(domain, n, err) : 0;
+    return tell(domain, change, &stamp, before.id, before.agent_id, now_ms, err);
 }
 
 int subscription_remove(struct domain *domain, struct change *change, struct str id, int64_t now_ms,
@@ -407,22 +400,6 @@ int subscription_remove(struct domain *domain, struct change *change, struct str
     n = stmt_i64(q, "n");
     stmt_reset(q);
     return remove_row(domain, change, n, now_ms, err);
-}
-
-int subscription_remove_all(struct domain *domain, struct change *change, int64_t agent_n,
-                            int64_t now_ms, struct err *err)
-{
-    AUTO_ARENA arena = ARENA_INIT;
-    struct subscription *list;
-    size_t count;
-
-    if (subscription_list(domain, agent_n, &arena, &list, &count, err) < 0)
-        return -1;
-    for (size_t i = 0; i < count; i++) {
-        if (remove_row(domain, change, list[i].n, now_ms, err) < 0)
-            return -1;
-    }
-    return 0;
 }
 
 int subscription_woke(struct domain *domain, int64_t n, int64_t at_ms, struct err *err)
@@ -521,44 +498,94 @@ static int by_n(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* One that has several of the tokens was found for each of them. */
-static void sort_once(struct list *list)
+/* One that has several of the tokens was found for each of them: the first limit that are left. */
+static void sort_once(struct list *list, size_t limit)
 {
     size_t kept = 0;
 
     if (list->n)
         qsort(list->at, list->n, sizeof(*list->at), by_n);
-    for (size_t i = 0; i < list->n; i++) {
+    for (size_t i = 0; i < list->n && kept < limit; i++) {
         if (!kept || list->at[kept - 1].n != list->at[i].n)
             list->at[kept++] = list->at[i];
     }
     list->n = kept;
 }
 
-int subscription_match(struct domain *domain, const struct token *tokens, size_t n,
-                       struct arena *arena, struct subscription **ret_list, size_t *ret_count,
-                       struct err *err)
-{
-    AUTO(stmt) q = NULL;
-    struct list list = { .arena = arena };
+/* Ids of records come by the thousand and are asked for by sets; keys are few, but thousands may
+ * wait for one, and they come in the order of the index. */
+#define SET_MAX 20
+#define MARKS   "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+#define MATCH_SELECT(values)                                                                       \
+    "SELECT " MATCH_COLUMNS " FROM agent_subscription_tokens t"                                    \
+    " JOIN agent_subscriptions s ON s.n = t.subscription_n"                                        \
+    " WHERE t.token_class = ? AND t.token_namespace = ? AND t.token_value " values                 \
+    " AND t.active = 1 AND t.subscription_n > ? AND t.subscription_n <= ?"                         \
+    " ORDER BY t.subscription_n LIMIT ?"
 
-    if (db_prepare(domain_db(domain),
-                   SQL("SELECT " MATCH_COLUMNS " FROM agent_subscription_tokens t"
-                       " JOIN agent_subscriptions s ON s.n = t.subscription_n"
-                       " WHERE t.token_class = ? AND t.token_namespace = ? AND t.token_value = ?"
-                       " AND t.active = 1"),
-                   &q, err) < 0)
+struct matching {
+    struct stmt *one, *set;
+    struct list list;
+    int64_t after_n, up_to_n; /* beyond this nothing is needed any more */
+    size_t limit;
+};
+
+/* Those that have one of these, which are of one class and namespace. */
+static int match_some(struct matching *m, const struct token *tokens, size_t n, struct err *err)
+{
+    struct stmt *q = n == 1 ? m->one : m->set;
+
+    stmt_bind_text(q, token_class_name(tokens->class));
+    stmt_bind_str(q, some(tokens->name_space));
+    for (size_t i = 0; i < (n == 1 ? 1 : SET_MAX); i++)
+        stmt_bind_str(q, i < n ? tokens[i].value : STR(""));
+    stmt_bind_i64(q, m->after_n);
+    stmt_bind_i64(q, m->up_to_n);
+    stmt_bind_i64(q, (int64_t)m->limit);
+    if (read_all(q, &m->list, read_matched, err) < 0)
         return -1;
-    for (size_t i = 0; i < n; i++) {
-        stmt_bind_text(q, token_class_name(tokens[i].class));
-        stmt_bind_str(q, some(tokens[i].name_space));
-        stmt_bind_str(q, tokens[i].value);
-        if (read_all(q, &list, read_matched, err) < 0)
-            return -1;
-        stmt_reset(q);
+    stmt_reset(q);
+    if (m->list.n >= 4 * m->limit) {
+        sort_once(&m->list, m->limit);
+        m->up_to_n = m->list.n == m->limit ? m->list.at[m->limit - 1].n : m->up_to_n;
     }
-    sort_once(&list);
-    *ret_list = list.at;
-    *ret_count = list.n;
+    return 0;
+}
+
+static int match_all(struct matching *m, const struct token *tokens, size_t n, struct err *err)
+{
+    for (size_t i = 0, set; i < n; i += set) {
+        for (set = 1; i + set < n && set < SET_MAX; set++) {
+            const struct token *next = &tokens[i + set];
+
+            if (next->class != tokens[i].class || next->class == TOKEN_SEMANTIC_KEY ||
+                !str_eq(next->name_space, tokens[i].name_space))
+                break;
+        }
+        if (match_some(m, &tokens[i], set, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int subscription_match(struct domain *domain, const struct token *tokens, size_t n, int64_t after_n,
+                       int limit, struct arena *arena, struct subscription **ret_list,
+                       size_t *ret_count, struct err *err)
+{
+    AUTO(stmt) one = NULL;
+    AUTO(stmt) set = NULL;
+    struct matching m = { .list = { .arena = arena }, .after_n = after_n, .up_to_n = INT64_MAX };
+
+    m.limit = limit < 1 || limit > SUBSCRIPTION_PAGE_MAX ? SUBSCRIPTION_PAGE_MAX : (size_t)limit;
+    if (db_prepare(domain_db(domain), SQL(MATCH_SELECT("= ?")), &one, err) < 0 ||
+        db_prepare(domain_db(domain), SQL(MATCH_SELECT("IN " MARKS)), &set, err) < 0)
+        return -1;
+    m.one = one;
+    m.set = set;
+    if (match_all(&m, tokens, n, err) < 0)
+        return -1;
+    sort_once(&m.list, m.limit);
+    *ret_list = m.list.at;
+    *ret_count = m.list.n;
     return 0;
 }

@@ -94,8 +94,10 @@ struct timer {
     /* What an empty zone means now; NULL: the zone of this machine. Not stored. */
     const struct zone *here;
 };
-/* Inside a unit: checked, its first occurrence after now_ms computed, stored. Sets n, id (in
- * arena), next; a start that is missing; missed_cap where it is 0. kind NONE: by what is given. */
+/* Inside a unit, as are the next two, and each leaves a batch of the agent domain (the key AGENT,
+ * the ids of the agent and of the timer): checked, its first occurrence after now_ms computed,
+ * stored. Sets n, id (in arena), next; a start that is missing; missed_cap where it is 0. kind
+ * NONE: by what is given. */
 int timer_add(struct domain *domain, struct change *change, struct timer *timer, int64_t now_ms,
               struct arena *arena, struct err *err);
 /* Name, rule, start, zone, interval, policy, prompt and active of a timer that was read. When
@@ -105,8 +107,6 @@ int timer_change(struct domain *domain, struct change *change, struct timer *tim
                  struct err *err);
 int timer_remove(struct domain *domain, struct change *change, struct str id, int64_t now_ms,
                  struct err *err);
-int timer_remove_all(struct domain *domain, struct change *change, int64_t agent_n, int64_t now_ms,
-                     struct err *err);
 /* By the beginning of its id. */
 int timer_get(struct domain *domain, struct str id, struct arena *arena, struct timer *ret_timer,
               struct err *err);

@@ -7,9 +7,9 @@
  */
 #include <stdio.h>
 
-#include "change/vclock.h"
 #include "db/db.h"
 #include "db/prefix.h"
+#include "wake/stamp_int.h"
 #include "wake/timer_int.h"
 
 #define REZONE_PAGE 500
@@ -164,26 +164,6 @@ int timer_due(struct domain *domain, int64_t now_ms, int limit, struct arena *ar
 
 /* ---- writing ---- */
 
-/* What a row carries about its last write. */
-struct stamp {
-    struct str vector_clock;
-    int64_t host, counter;
-};
-
-static int make_stamp(struct domain *domain, struct change *change, struct str before,
-                      struct arena *arena, struct stamp *ret_stamp, struct err *err)
-{
-    struct vclock seen = { 0 };
-
-    if (before.n && vclock_parse(before, arena, &seen, err) < 0)
-        return err_wrap(err, "a timer's vector clock");
-    ret_stamp->counter = change_next(change);
-    ret_stamp->host = change_host_in(change, domain);
-    seen = vclock_with(&seen, str_from(change_host_id(change)), ret_stamp->counter, arena);
-    ret_stamp->vector_clock = vclock_text(&seen, arena);
-    return 0;
-}
-
 static void bind_number(struct stmt *q, int64_t n)
 {
     if (n)
@@ -214,11 +194,11 @@ static void bind_members(struct stmt *q, const struct timer *timer)
     stmt_bind_i64(q, timer->active);
 }
 
-static void bind_stamp(struct stmt *q, const struct stamp *stamp)
+static int tell(struct domain *domain, struct change *change, const struct stamp *stamp,
+                const struct timer *timer, int64_t now_ms, struct err *err)
 {
-    stmt_bind_str(q, stamp->vector_clock);
-    stmt_bind_i64(q, stamp->host);
-    stmt_bind_i64(q, stamp->counter);
+    return stamp_tell(domain, change, stamp, STR("agentTimer"), timer->id, timer->agent_id, now_ms,
+                      err);
 }
 
 static int insert(struct domain *domain, struct change *change, struct timer *timer, int64_t now_ms,
@@ -229,7 +209,7 @@ static int insert(struct domain *domain, struct change *change, struct timer *ti
     struct stamp stamp;
 
     change_new_id(change, id);
-    if (make_stamp(domain, change, STR_NONE, arena, &stamp, err) < 0 ||
+    if (stamp_next(domain, change, str_from(id), STR_NONE, arena, &stamp, err) < 0 ||
         db_prepare(domain_db(domain),
                    SQL("INSERT INTO agent_timers (name, kind, rrule, start_local, zone,"
                        " interval_ms, missed, missed_cap, prompt, next_run_at, next_local, active,"
@@ -239,7 +219,7 @@ static int insert(struct domain *domain, struct change *change, struct timer *ti
                    &q, err) < 0)
         return -1;
     bind_members(q, timer);
-    bind_stamp(q, &stamp);
+    stamp_bind(q, &stamp);
     stmt_bind_text(q, id);
     stmt_bind_i64(q, timer->agent_n);
     stmt_bind_i64(q, now_ms);
@@ -248,8 +228,8 @@ static int insert(struct domain *domain, struct change *change, struct timer *ti
         return -1;
     timer->n = stmt_i64(q, "n");
     timer->id = arena_str(arena, stmt_str(q, "id"));
-    timer->vector_clock = stamp.vector_clock;
-    return 0;
+    timer->vector_clock = stamp.clock;
+    return tell(domain, change, &stamp, timer, now_ms, err);
 }
 
 /* ---- adding and changing ---- */
@@ -323,7 +303,7 @@ static int update(struct domain *domain, struct change *change, const struct tim
     AUTO(stmt) q = NULL;
     struct stamp stamp;
 
-    if (make_stamp(domain, change, timer->vector_clock, &arena, &stamp, err) < 0 ||
+    if (stamp_next(domain, change, timer->id, timer->vector_clock, &arena, &stamp, err) < 0 ||
         db_prepare(domain_db(domain),
                    SQL("UPDATE agent_timers SET name = ?, kind = ?, rrule = ?, start_local = ?,"
                        " zone = ?, interval_ms = ?, missed = ?, missed_cap = ?, prompt = ?,"
@@ -332,10 +312,12 @@ static int update(struct domain *domain, struct change *change, const struct tim
                    &q, err) < 0)
         return -1;
     bind_members(q, timer);
-    bind_stamp(q, &stamp);
+    stamp_bind(q, &stamp);
     stmt_bind_i64(q, now_ms);
     stmt_bind_i64(q, timer->n);
-    return stmt_run(q, err);
+    if (stmt_run(q, err) < 0)
+        return -1;
+    return tell(domain, change, &stamp, timer, now_ms, err);
 }
 
 static bool same_times(const struct timer *a, const struct timer *b)
@@ -372,18 +354,20 @@ static int set_gone(struct domain *domain, struct change *change, const struct t
     AUTO(stmt) q = NULL;
     struct stamp stamp;
 
-    if (make_stamp(domain, change, timer->vector_clock, &arena, &stamp, err) < 0 ||
+    if (stamp_next(domain, change, timer->id, timer->vector_clock, &arena, &stamp, err) < 0 ||
         db_prepare(domain_db(domain),
                    SQL("UPDATE agent_timers SET active = 0, next_run_at = NULL, next_local = NULL,"
                        " vector_clock = ?, host_n = ?, counter = ?, updated_at = ?,"
                        " deleted_at = ? WHERE n = ?"),
                    &q, err) < 0)
         return -1;
-    bind_stamp(q, &stamp);
+    stamp_bind(q, &stamp);
     stmt_bind_i64(q, now_ms);
     bind_number(q, deleted ? now_ms : 0);
     stmt_bind_i64(q, timer->n);
-    return stmt_run(q, err);
+    if (stmt_run(q, err) < 0)
+        return -1;
+    return deleted ? tell(domain, change, &stamp, timer, now_ms, err) : 0;
 }
 
 int timer_remove(struct domain *domain, struct change *change, struct str id, int64_t now_ms,
@@ -395,21 +379,6 @@ int timer_remove(struct domain *domain, struct change *change, struct str id, in
     if (timer_get(domain, id, &arena, &timer, err) < 0)
         return -1;
     return set_gone(domain, change, &timer, true, now_ms, err);
-}
-
-int timer_remove_all(struct domain *domain, struct change *change, int64_t agent_n, int64_t now_ms,
-                     struct err *err)
-{
-    AUTO_ARENA arena = ARENA_INIT;
-    struct timer *list;
-    size_t n;
-
-    if (timer_list(domain, agent_n, &arena, &list, &n, err) < 0)
-        return -1;
-    for (size_t i = 0; i < n; i++)
-        if (set_gone(domain, change, &list[i], true, now_ms, err) < 0)
-            return -1;
-    return 0;
 }
 
 /* ---- skips ---- */
@@ -501,7 +470,7 @@ static int move(struct domain *domain, const struct timer *timer, const struct t
     bind_number(q, plan->next_run_at);
     bind_text(q, str_from(plan->next_local));
     bind_number(q, last_of(timer, plan));
-    bind_stamp(q, stamp);
+    stamp_bind(q, stamp);
     stmt_bind_i64(q, timer->n);
     stmt_bind_i64(q, timer->next_run_at);
     stmt_bind_i64(q, timer->updated_at);
@@ -517,7 +486,7 @@ int timer_advance(struct domain *domain, struct change *change, const struct tim
     struct stamp stamp;
     int r;
 
-    if (make_stamp(domain, change, timer->vector_clock, &arena, &stamp, err) < 0)
+    if (stamp_next(domain, change, timer->id, timer->vector_clock, &arena, &stamp, err) < 0)
         return -1;
     r = move(domain, timer, plan, &stamp, err);
     for (size_t i = 0; r == 1 && i < plan->skip_count; i++)

@@ -14,6 +14,7 @@
 #ifndef DORMOUSE_WAKE_WAKE_H
 #define DORMOUSE_WAKE_WAKE_H
 
+#include "desk/desk.h"
 #include "journal/journal.h"
 #include "run/run.h"
 #include "wake/folders.h"
@@ -35,7 +36,9 @@ struct waker_config {
     int64_t debounce_ms;         /* of batches made here; 0: 100 */
     int64_t sync_debounce_ms;    /* of those that arrived; 0: 1000 */
     unsigned max_flights;        /* runs at a time that nobody asked for; 0: 16 */
-    int64_t lease_ms;            /* 0: 15000 */
+    int64_t lease_ms;            /* of this host on a shared database; 0: 15000 */
+    int64_t poll_ms;             /* how often others' wakes are looked for where they can't be heard
+                                  * of; 0: 2000 */
     bool one_by_one;             /* one wake in a transaction, not 500: for benchmarks */
 };
 /* Reads on where it stopped, with the loop's first ticks. */
@@ -50,7 +53,7 @@ AUTO_DEFINE(waker)
 struct waker_listener {
     void (*changed)(struct waker_listener *listener);
 };
-void waker_listen(struct waker *waker, struct waker_listener *listener);
+void waker_tell(struct waker *waker, struct waker_listener *listener);
 
 /* Something may be due: subscriptions or timers were changed, an agent was resumed, a switch was
  * lifted. Cheap. */
@@ -64,7 +67,8 @@ int waker_wake_now(struct waker *waker, struct str agent_id, struct str request_
  * of its body and time. Opens a unit. */
 int waker_webhook(struct waker *waker, struct str token, struct str event_id,
                   struct str content_type, struct str body, struct err *err);
-/* What a run of a wake is told first, and whether there is anything to do at all. */
+/* How alarms of agents are kept; for desk_set_alarms(), with the waker. */
+extern const struct desk_alarms waker_alarms;
 
 /* Inside a unit of the agent domain: an agent is destroyed: nothing wakes it any more. */
 int waker_forget_agent(struct waker *waker, int64_t agent_n, struct err *err);

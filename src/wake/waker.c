@@ -11,10 +11,12 @@
 #include "base/log.h"
 #include "base/rand.h"
 #include "base/utf8.h"
+#include "wake/alarm.h"
 #include "wake/waker_int.h"
 
 #define FLIGHTS_DEFAULT 16
 #define LEASE_DEFAULT   15000
+#define POLL_DEFAULT    2000
 #define WORDS_MAX       (16 * KIB)
 #define REQUEST_ID_MAX  256
 
@@ -43,6 +45,11 @@ static void look(void *arg)
 
     if (!waker->stopping)
         loop_timer_start(loop_of(waker), &waker->look, 0);
+}
+
+void waker_look_queue(struct waker *waker)
+{
+    look(waker);
 }
 
 void waker_look(struct waker *waker)
@@ -184,6 +191,40 @@ int waker_wake_now(struct waker *waker, struct str agent_id, struct str request_
     return r;
 }
 
+/* ---- alarms ---- */
+
+static int set_alarm(void *arg, const struct tool_call *call, const struct desk_alarm *alarm,
+                     int64_t now_ms, struct arena *arena, struct desk_alarm *ret_alarm,
+                     bool *ret_replaced, struct err *err)
+{
+    struct waker *waker = arg;
+
+    clockwork_look(waker->clockwork);
+    return alarm_set(waker->config.agent_domain, waker->config.change, call, alarm, now_ms, arena,
+                     ret_alarm, ret_replaced, err);
+}
+
+static int clear_alarm(void *arg, int64_t agent_n, struct str name, int64_t now_ms,
+                       struct arena *arena, struct err *err)
+{
+    struct waker *waker = arg;
+
+    return alarm_clear(waker->config.agent_domain, waker->config.change, agent_n, name, now_ms,
+                       arena, err);
+}
+
+static int list_alarms(void *arg, int64_t agent_n, struct arena *arena,
+                       struct desk_alarm **ret_alarms, size_t *ret_count, struct err *err)
+{
+    struct waker *waker = arg;
+
+    return alarm_list(waker->config.agent_domain, agent_n, arena, ret_alarms, ret_count, err);
+}
+
+const struct desk_alarms waker_alarms = { .set = set_alarm,
+                                          .clear = clear_alarm,
+                                          .list = list_alarms };
+
 int waker_forget_agent(struct waker *waker, int64_t agent_n, struct err *err)
 {
     struct domain *domain = waker->config.agent_domain;
@@ -191,11 +232,12 @@ int waker_forget_agent(struct waker *waker, int64_t agent_n, struct err *err)
     AUTO_ARENA arena = ARENA_INIT;
     struct wake_job *jobs;
     struct claim_end *ends;
+    bool more;
     size_t n;
 
     do {
         arena_reset(&arena);
-        if (claim_of_agent(domain, agent_n, WAKER_FOLD_MAX, &arena, &jobs, &n, err) < 0)
+        if (claim_of_agent(domain, agent_n, &arena, &jobs, &n, &more, err) < 0)
             return -1;
         ends = ARENA_NEW_N(&arena, struct claim_end, n + 1);
         for (size_t i = 0; i < n; i++)
@@ -204,7 +246,7 @@ int waker_forget_agent(struct waker *waker, int64_t agent_n, struct err *err)
                                           .why = "the agent was destroyed" };
         if (claim_end_all(domain, ends, n, now, err) < 0)
             return -1;
-    } while (n == WAKER_FOLD_MAX);
+    } while (more && n);
     return 0;
 }
 
@@ -255,6 +297,7 @@ static int open_sources(struct waker *waker, struct err *err)
     waker->folders = folders_new(&folders);
     waker->gate = webhook_gate_new(loop_clock(config->loop), (struct webhook_limits){ 0 });
     waker->clockwork = clockwork_new(&clockwork);
+    waker->idle = idle_new(config->loop, config->agent_domain, config->runner);
     return reader_new(&reader, &waker->reader, err);
 }
 
@@ -264,6 +307,8 @@ static void fill_defaults(struct waker_config *config)
         config->max_flights = FLIGHTS_DEFAULT;
     if (!config->lease_ms)
         config->lease_ms = LEASE_DEFAULT;
+    if (!config->poll_ms)
+        config->poll_ms = POLL_DEFAULT;
 }
 
 int waker_new(const struct waker_config *config, struct waker **ret_waker, struct err *err)
@@ -282,12 +327,14 @@ int waker_new(const struct waker_config *config, struct waker **ret_waker, struc
         return err_wrap(err, "take this host's lease");
     if (open_sources(waker, err) < 0)
         return -1;
+    if (waker->fence)
+        waker_listen(waker);
     look(waker);
     *ret_waker = TAKE(waker);
     return 0;
 }
 
-void waker_listen(struct waker *waker, struct waker_listener *listener)
+void waker_tell(struct waker *waker, struct waker_listener *listener)
 {
     waker->listener = listener;
 }
@@ -299,6 +346,8 @@ void waker_stop(struct waker *waker)
     waker->stopping = true;
     if (waker->clockwork)
         clockwork_stop(waker->clockwork);
+    if (waker->idle)
+        idle_stop(waker->idle);
     if (waker->reader)
         reader_stop(waker->reader);
     if (waker->folders)
@@ -307,6 +356,7 @@ void waker_stop(struct waker *waker)
     loop_timer_stop(loop_of(waker), &waker->alarm);
     loop_timer_stop(loop_of(waker), &waker->timer);
     loop_timer_stop(loop_of(waker), &waker->beat);
+    waker_unlisten(waker);
 }
 
 void waker_free(struct waker *waker)
@@ -316,6 +366,7 @@ void waker_free(struct waker *waker)
     waker_unshare(waker);
     reader_free(waker->reader);
     clockwork_free(waker->clockwork);
+    idle_free(waker->idle);
     folders_free(waker->folders);
     webhook_gate_free(waker->gate);
     free(waker);

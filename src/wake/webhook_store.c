@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/hash.h"
 #include "base/rand.h"
-#include "connect/mime.h"
 #include "db/db.h"
 #include "wake/webhook.h"
 

@@ -197,7 +197,7 @@ def an_archive_is_the_same_bytes_and_comes_back(box):
     expect_in("gym-coach.dormouse-agent.tar.gz", answer.getheader("Content-Disposition"))
     expect_eq(raw(daemon, "GET", "/agents/gym-coach/export")[1], first)
     names = tarfile.open(fileobj=io.BytesIO(first)).getnames()
-    expect_eq(names, ["AGENTS.md", "agent.json"])
+    expect_eq(names, ["AGENTS.md", "agent.json", "wakes.json"])
     answer, body = raw(daemon, "POST", "/agents/import", first)
     made = json.loads(body)
     expect_eq((answer.status, made["id"], made["autoApproveMemory"]), (201, "gym-coach-2", False))
@@ -239,7 +239,13 @@ def a_hostile_archive_makes_nothing(box):
         (pack([("AGENTS.md", b"hi")]), 400),
         (pack([("agent.json", b"{")]), 400),
         (pack([("agent.json", settings(format="x"))]), 400),
-        (pack([("agent.json", settings(version=2))]), 400),
+        (pack([("agent.json", settings(version=3))]), 400),
+        (pack([("agent.json", settings(mode="lazy"))]), 400),
+        (pack([("agent.json", settings(sessionTtlSeconds=-1))]), 400),
+        (pack([("agent.json", settings(sessionTtlSeconds=1 << 62))]), 400),
+        (pack([agent, ("wakes.json", b"x")]), 400),
+        (pack([agent, ("wakes.json", b'{"timers":[{"rrule":"FREQ=YEARLY;BYHOUR=99"}]}')]), 400),
+        (pack([agent, ("wakes.json", b'{"subscriptions":[{"source":"webhook","token":"mine"}]}')]), None),
         (pack([("agent.json", settings(id="planner"))]), None),
         (pack([("agent.json", settings(tools=[1]))]), 400),
         (pack([("agent.json", settings(tools="bash"))]), None),
@@ -274,6 +280,62 @@ def a_hostile_archive_makes_nothing(box):
     daemon.ask("DELETE", "/agents/guest?confirm=Guest", status=204)
     gone = tarfile.open(fileobj=io.BytesIO(raw(daemon, "GET", "/agents/guest/export")[1]))
     expect_eq(gone.getnames(), ["AGENTS.md", "agent.json"])
+    daemon.stop()
+
+
+@test
+def what_wakes_an_agent_goes_with_it(box):
+    daemon = box.serve()
+    folder = box.path("inbox")
+    daemon.ask("POST", "/agents", {"displayName": "Clerk", "template": "planner", "mode": "autonomous",
+                                   "sessionTtlSeconds": 600}, status=201)
+    hook = daemon.ask("POST", "/agents/clerk/subscriptions", {"source": "webhook", "name": "Door"}, status=201)
+    daemon.ask("POST", "/agents/clerk/subscriptions", {"source": "files", "folder": folder, "active": False}, status=201)
+    first = raw(daemon, "GET", "/agents/clerk/export")[1]
+    inside = tarfile.open(fileobj=io.BytesIO(first)).extractfile("wakes.json").read().decode()
+    for secret in (hook["token"], hook["id"], "clerk", "createdAt"):
+        expect(secret not in inside, secret)
+    made = json.loads(raw(daemon, "POST", "/agents/import", first)[1])
+    expect_eq((made["id"], made["mode"], made["sessionTtlSeconds"], made["allowedCategoryIds"]),
+              ("clerk-2", "autonomous", 600, []))
+    expect(any(folder in text for text in made["warnings"]), made["warnings"])
+    expect(any("no categories" in text for text in made["warnings"]), made["warnings"])
+    expect_eq([one["name"] for one in made["webhooks"]], ["Door"])
+    expect(made["webhooks"][0]["token"] != hook["token"], "a token was used twice")
+    waits = daemon.ask("GET", "/agents/clerk-2/subscriptions")["items"]
+    expect_eq([(one["source"], one["active"]) for one in waits],
+              [("journal", True), ("webhook", True), ("files", False)])
+    expect_eq([one["rrule"] for one in daemon.ask("GET", "/agents/clerk-2/timers")["items"]], ["FREQ=DAILY;BYHOUR=7"])
+    expect_eq(raw(daemon, "GET", "/agents/clerk-2/export")[1], first)
+    # Its door opens, and for it alone.
+    expect_eq(raw(daemon, "POST", made["webhooks"][0]["url"].removeprefix("/api/v1"), b"{}", "application/json")[0].status, 202)
+    calls = {one["agentId"]: one["calls"]["received"] for one in daemon.ask("GET", "/subscriptions")["items"] if "calls" in one}
+    expect_eq(calls, {"clerk": 0, "clerk-2": 1})
+    daemon.stop()
+
+
+@test
+def a_copy_has_what_wakes_the_first_switched_off(box):
+    daemon = box.serve()
+    daemon.ask("POST", "/agents", {"displayName": "Clerk", "template": "planner"}, status=201)
+    copy = daemon.ask("POST", "/agents/clerk/duplicate", {}, status=201)
+    expect(any("switched off" in text for text in copy["warnings"]), copy)
+    waits = daemon.ask("GET", f"/agents/{copy['id']}/subscriptions")["items"]
+    fires = daemon.ask("GET", f"/agents/{copy['id']}/timers")["items"]
+    expect_eq([one["active"] for one in waits + fires], [False, False])
+    expect_eq([one["active"] for one in daemon.ask("GET", "/agents/clerk/timers")["items"]], [True])
+    shown = box.run("agent", "show", copy["id"])[0]
+    expect_in("A task is done (DONE where task.status == \"DONE\"), switched off", shown)
+    expect_in("Every day at 07:00, switched off", shown)
+    expect_in("journal       nothing of it", shown)
+    expect_in("Every day at 07:00 (next in ", box.run("timer", "enable", fires[0]["id"])[0])
+    expect_in("A task is done", box.run("subscribe", "enable", waits[0]["id"])[0])
+    expect_in("T07:00)", box.run("agent", "show", copy["id"])[0])
+    expect_eq(box.json("subscribe", "disable", waits[0]["id"])["active"], False)
+    expect_eq(box.json("timer", "disable", fires[0]["id"])["active"], False)
+    shown = box.json("agent", "show", copy["id"])
+    expect_eq(([one["active"] for one in shown["subscriptions"]], [one["active"] for one in shown["timers"]]), ([False], [False]))
+    expect_eq(box.error("timer", "enable", "nope")["code"], "not_found")
     daemon.stop()
 
 
@@ -439,6 +501,42 @@ def the_wizard_makes_an_agent_by_talking(box):
     expect_eq(agent["instructions"].count("## When you are corrected"), 1)
     expect_eq(ids(daemon), ["planner", "trainer"])
     expect_eq(daemon.ask("GET", "/wizard/threads")["threads"][0]["title"], "hello")
+    daemon.stop()
+
+
+@test
+def the_person_chooses_what_a_proposed_agent_reaches(box):
+    daemon = box.serve()
+    box.run("journal", "category", "add", "Sport")
+    box.run("journal", "category", "add", "Money")
+    sport = next(one["id"] for one in daemon.ask("GET", "/journal/categories")["items"] if one["name"] == "Sport")
+    thread = daemon.ask("POST", "/wizard/threads", {}, status=201)["threadId"]
+    for text in ("hello", "Help me with my workouts and training", "yes", "call it Coach"):
+        talk(daemon, thread, text)
+    expect_in("There are: Money, Sport", talk(daemon, thread, "yes"))
+    expect_in("may reach: Sport", talk(daemon, thread, "sport"))
+    waiting, stream = talk(daemon, thread, "terse", end=False)
+    item = daemon.ask("GET", f"/inbox/{waiting['itemId']}")
+    expect_eq(item["details"]["categories"], ["Sport"])
+    expect_in("- wakes: A workout is logged", item["preview"])
+    expect_in('- categories of the journal: ["Sport"]', item["preview"])
+    # Sent back as the page does after an edit.
+    daemon.decide(waiting["itemId"], "edit", input={**item["details"], "description": "Mine."})
+    expect("⚠️" not in stream.end()["result"], "a warning that is not due")
+    agent = daemon.ask("GET", "/agents/coach")
+    expect_eq((agent["allowedCategoryIds"], agent["description"]), ([sport], "Mine."))
+    expect_eq([one["name"] for one in daemon.ask("GET", "/agents/coach/subscriptions")["items"]], ["A workout is logged"])
+    # Without any the person is told, in the proposal and when it is made.
+    talk(daemon, thread, "Another one for my workouts and training")
+    for text in ("yes", "call it Second", "yes", "none"):
+        talk(daemon, thread, text)
+    waiting, stream = talk(daemon, thread, "terse", end=False)
+    expect_in("Second has no categories yet", daemon.ask("GET", f"/inbox/{waiting['itemId']}")["preview"])
+    daemon.decide(waiting["itemId"])
+    expect_in("dormouse agent set second --categories", stream.end()["result"])
+    expect_eq(daemon.ask("GET", "/agents/second")["allowedCategoryIds"], [])
+    made = [one for one in daemon.ask("GET", "/agents/second/links")["items"] if one["relation"] == "agent_parent"]
+    expect_eq([one["to"] for one in made], [WIZARD])
     daemon.stop()
 
 

@@ -6,6 +6,7 @@ import shlex
 import sqlite3
 import time
 
+import yaml
 from harness import ROOT, eventually, expect, expect_eq, expect_in, kill, main, test
 
 ENDED = ("completed", "skipped_sleeping", "skipped_destroyed", "skipped_paused", "skipped_killed",
@@ -14,7 +15,7 @@ ENDED = ("completed", "skipped_sleeping", "skipped_destroyed", "skipped_paused",
 
 def wakes(box):
     out, _ = box.run("wakes", "--json")
-    return [json.loads(line) for line in out.splitlines()]
+    return [line for line in map(json.loads, out.splitlines()) if "runKey" in line]
 
 
 def asked(daemon, tool):
@@ -49,7 +50,7 @@ def coach(box):
     box.run("journal", "category", "add", "Sport")
     box.run("journal", "task", "add", "Running", "--category", "Sport")
     out, _ = box.run("agent", "create", "--template", "gym-coach", "--categories", "sport")
-    expect_eq(out.splitlines(), ["made gym-coach (Gym Coach)", "  it wakes: A workout is logged"])
+    expect_eq(out.splitlines(), ["made gym-coach (Gym Coach)", "  it wakes: A workout is logged (WORKOUT)"])
     return daemon
 
 
@@ -83,6 +84,18 @@ def a_workout_wakes_the_coach_who_asks_and_logs_its_time_once(box):
     ended(box, 2)
     expect_eq(daemon.ask("GET", "/inbox")["items"], [])
     expect_eq(records(daemon, "time-entries"), [entry])
+    # Who did what to the entry can be followed from both sides, and the journal's own links know nothing of it.
+    made, = [one for one in daemon.ask("GET", "/agents/gym-coach/links")["items"] if one["relation"] == "tool_effect"]
+    expect_eq((made["to"], made["metadata"]["toolName"], made["metadata"]["runId"]),
+              (entry["id"], "create_retrospective_time_entry", wake["runId"]))
+    expect_eq(daemon.ask("GET", f"/links?to={entry['id']}")["items"], [made])
+    expect_eq(daemon.ask("GET", f"/links?to={workout['id']}")["items"], [])
+    shown, _ = box.run("agent", "show", "gym-coach", "--links")
+    expect(any(line.split()[:3] == ["tool_effect", entry["id"], "create_retrospective_time_entry"]
+               for line in shown.splitlines()), shown)
+    expect_in(made, box.json("agent", "show", "gym-coach", "--links")["links"])
+    for path in ("/links", "/links?to=", "/links?to=a%7Cb", f"/links?to={entry['id']}&limit=0", "/agents/gym-coach/links?limit=x"):
+        expect_eq(daemon.ask("GET", path, status=400)["error"]["code"], "bad_request")
     daemon.stop()
 
 
@@ -103,6 +116,23 @@ def the_document_can_be_followed_word_for_word(box):
             expect_in("Running", out)
     expect_eq(len(records(daemon, "time-entries")), 1)
     daemon.stop()
+
+
+@test
+def the_document_says_what_each_tool_needs(box):
+    with open(os.path.join(ROOT, "share", "tools", "agent_tool_contract_spec.yaml")) as file:
+        tools = [t for t in yaml.safe_load(file)["tools"] if t["toolClass"] in ("journal", "reports", "alarms")]
+    with open(os.path.join(ROOT, "docs", "tools.md")) as file:
+        said = {line.split("`")[1]: [part.strip() for part in line.split("|")[2:6]]
+                for line in file if line.startswith("| `") and line.count("|") == 6}
+    for tool in tools:
+        schema = tool["inputSchema"]
+        needs = schema.get("required", [])
+        asks = tool["approval"] == "byRisk" and tool["mutating"] and tool["riskLevel"] in ("medium", "high")
+        expect_eq(said.pop(tool["name"], None),
+                  [", ".join(tool["capabilitiesRequired"]), " ".join(needs),
+                   " ".join(k for k in schema["properties"] if k not in needs), "asks" if asks else ""])
+    expect_eq(said, {})
 
 
 @test
@@ -172,7 +202,9 @@ def planner(box, env=None):
     daemon = box.serve(env=env)
     home = daemon.ask("POST", "/journal/categories", {"id": "home", "name": "Home"}, status=201)
     out, _ = box.run("agent", "create", "Day Planner", "--template", "planner", "--categories", "Home")
-    expect_eq(out.splitlines()[1:], ["  it wakes: A task is done", "  it wakes: Every day at 07:00"])
+    first, second = out.splitlines()[1:]
+    expect_eq(first, '  it wakes: A task is done (DONE where task.status == "DONE")')
+    expect_in("            Every day at 07:00 (next ", second)
     expect_eq(daemon.ask("GET", "/agents/day-planner")["allowedCategoryIds"], [home["id"]])
     return daemon
 
@@ -252,13 +284,135 @@ def the_strategist_reports_on_ratings_and_plans(box):
     daemon.stop()
 
 
-@test
-def a_session_is_started_stopped_and_rated_in_chat(box):
+def pomodoro(box):
     daemon = box.serve()
     box.run("journal", "category", "add", "Work")
     box.run("agent", "create", "--template", "pomodoro", "--categories", "Work")
     for title in ("Tax report", "Tax letter"):
         box.run("journal", "task", "add", title, "--category", "Work")
+    return daemon
+
+
+def ring_after_restart(box, daemon, name, ago_s):
+    """The daemon dies; when it starts again, the alarm was due so long ago."""
+    kill(daemon.pid)
+    at = int(time.time()) - ago_s
+    local = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at))
+    db = sqlite3.connect(f"{box.data}/agent.sqlite")
+    changed = db.execute("update agent_timers set next_run_at = ?, next_local = ?, start_local = ?"
+                         " where name = ? and deleted_at is null", (at * 1000, local, local, name)).rowcount
+    # What it was set for follows from its link; the session is that much older, too.
+    db.execute("update agent_links set metadata = json_set(metadata, '$.ringsAt', ?, '$.setAt', ?)"
+               " where type = 'timer_thread' and json_extract(metadata, '$.name') = ?",
+               (at * 1000, (at - 1500) * 1000, name))
+    db.commit()
+    db.close()
+    expect_eq(changed, 1)
+    return box.serve()
+
+
+@test
+def a_session_rings_in_its_conversation_and_so_does_the_break_after_it(box):
+    daemon = pomodoro(box)
+    say = daemon.start("start 25 minutes on the tax report", agent="pomodoro", session="desk").end()
+    expect_in("and I ring then", str(say))
+    alarm, = daemon.ask("GET", "/agents/pomodoro/timers")["items"]
+    expect_eq((alarm["name"], alarm["kind"], alarm["prompt"]), ("session", "once", "Tax report"))
+    expect_in("The session on Tax report has 25 minutes left",
+              str(daemon.start("how much time is left?", agent="pomodoro", session="desk").end()))
+    daemon = ring_after_restart(box, daemon, "session", 1)
+    wake = ended(box, 1)[0]
+    expect_eq((wake["status"], wake["agentId"]), ("completed", "pomodoro"))
+    runs = [r for r in box.runs() if r["runId"] == wake["runId"]]
+    expect_eq(runs[0]["thread"], "pomodoro:session:desk")
+    for part in ("25 minutes on Tax report are over", "I ring again in 5 minutes", "from 1 to 5"):
+        expect_in(part, box.run("trace", wake["runId"])[0])
+    entry, = records(daemon, "time-entries")
+    expect(entry["endedAt"], "the timer has stopped")
+    alarm, = daemon.ask("GET", "/agents/pomodoro/timers")["items"]
+    expect_eq(alarm["name"], "break")
+    # Nobody was there for the end of the break: it is told once, late, and nothing starts by itself.
+    daemon = ring_after_restart(box, daemon, "break", 3600)
+    late = ended(box, 2)[0]
+    expect_eq((late["reason"], late["status"]), ("recoveryCatchup", "completed"))
+    shown = box.run("trace", late["runId"])[0]
+    for part in ("The break is over", "I could not ring then"):
+        expect_in(part, shown)
+    expect_eq(len(records(daemon, "time-entries")), 1)
+    # "stop" with nothing to stop is no failure, and nothing rings any more.
+    expect_in("No timer runs.", str(daemon.start("stop", agent="pomodoro", session="desk").end()))
+    kill(daemon.pid)
+    daemon = box.serve()
+    expect_eq(len(ended(box, 2)), 2)
+    daemon.stop()
+
+
+@test
+def a_session_that_is_stopped_does_not_ring(box):
+    daemon = pomodoro(box)
+    daemon.start("start 25 minutes on the tax report", agent="pomodoro", session="desk").end()
+    daemon.start("stop", agent="pomodoro", session="desk").end()
+    expect_eq(daemon.ask("GET", "/agents/pomodoro/timers")["items"], [])
+    # Without a task it asks which.
+    run = daemon.start("start a pomodoro", agent="pomodoro", session="desk")
+    daemon.decide(asked(daemon, "ask_user")["id"], "answer", answer="Tax letter")
+    expect_in('The timer for "Tax letter" runs', str(run.end()))
+    daemon.stop()
+
+
+@test
+def a_session_of_a_laptop_that_slept_ends_when_it_should_have(box):
+    daemon = pomodoro(box)
+    daemon.start("start 25 minutes on the tax report", agent="pomodoro", session="desk").end()
+    kill(daemon.pid)
+    started = int(time.time()) - 9 * 3600
+    db = sqlite3.connect(f"{box.data}/journal.sqlite")
+    db.execute("update time_entries set started_at = ?", (started * 1000,))
+    db.commit()
+    db.close()
+    daemon = ring_after_restart(box, box.serve(), "session", 9 * 3600 - 1500)
+    ended(box, 1)
+    entry, = records(daemon, "time-entries")
+    whole = time.strptime(entry["endedAt"][:19], "%Y-%m-%dT%H:%M:%S")
+    begun = time.strptime(entry["startedAt"][:19], "%Y-%m-%dT%H:%M:%S")
+    expect(abs(time.mktime(whole) - time.mktime(begun) - 1500) <= 2, f"not 25 minutes: {entry}")
+    expect_eq([t["name"] for t in daemon.ask("GET", "/agents/pomodoro/timers")["items"] if "nextRunAt" in t], [])
+    daemon.stop()
+
+
+@test
+def what_a_new_user_types_is_understood(box):
+    daemon = box.serve()
+    for category, title in (("Sport", "Gym"), ("Home", "Fix the fence"), ("Work", "Tax report")):
+        box.run("journal", "category", "add", category)
+        box.run("journal", "task", "add", title, "--category", category)
+
+    def say(words, *answers):
+        run = daemon.start(words)
+        for tool, answer in answers:
+            item = asked(daemon, tool)
+            daemon.decide(item["id"], *(("answer",) if answer else ("approve",)),
+                          **({"answer": answer} if answer else {}))
+        return str(run.end())
+    expect_in("I logged 45 minutes on", say("log 45 minutes of gym yesterday",
+                                            ("create_retrospective_time_entry", None)))
+    expect_in("Gym, 45 minutes", say("what did I do yesterday?"))
+    expect_in("45 minutes on", say("how long did I work on gym?"))
+    expect_in("45 minutes on", say("log 45 minutes of sport", ("create_retrospective_time_entry", None)))
+    expect_in("is done", say("done with fence", ("conclude_task_with_rollover", None)))
+    expect_in("Fix the fence", say("what did I do today?"))
+    expect_in("due", say("add a task to buy milk tomorrow", ("create_task", None)))
+    expect_in("buy milk", say("what is due this week?"))
+    expect_in("I ring at", say("remind me in 20 minutes to call Ada"))
+    expect_in("call Ada has 20 minutes left", say("how much time is left?"))
+    expect_in("runs; 25 minutes are over at", say("start a pomodoro", ("ask_user", "Tax report")))
+    expect_in("stopped after", say("stop"))
+    daemon.stop()
+
+
+@test
+def a_session_is_started_stopped_and_rated_in_chat(box):
+    daemon = pomodoro(box)
     def say(words):
         return daemon.start(words, agent="pomodoro")
     expect_in("could be any of these", str(say("start 25 minutes on tax").end()))

@@ -10,12 +10,14 @@ a report. Keys of a scenario:
   journal   [{TYPE: fields}], made before there are agents
   model     steps of a model script (docs/model-scripts.md), chosen by state
   does      [{TYPE: fields} | {change: TYPE/ID, fields} | {delete: TYPE/ID} | {wake: WORDS, agent,
-            request} | {say: WORDS, agent}], what the person does then, one after the other
+            request} | {say: WORDS, agent, session} | {rings: N}], what the person does then, one
+            after the other; rings: waits until so many alarms of agents have rung
   decides   [{tool, decision, answer}], of what waits in the inbox, in this order
-  expect    tools: [[NAME, OUTCOME]] of all runs in order (success, or the error's code), said: a
-            part of the last words, wakes: statuses in order, why: a part of a wake's reason,
-            records: {TYPE: [fields]} (all there are, each with at least these), report: a part,
-            model: how often it was asked
+  expect    tools: [[NAME, OUTCOME]] of all runs in order (success, or the error's code), said: the
+            last words, wakes: statuses in order, why: a part of a wake's reason, records: {TYPE:
+            [fields]} (all there are, each with at least these), reports: [{title, text}], all that
+            were written, word for word (none unless given), model: how often it was asked, hidden:
+            words that no tool may have told, threads: where all of it was said
   twice     what the person did is sent again, the daemon killed and started: nothing may change
 
 Every run must replay. One line a scenario.
@@ -27,7 +29,7 @@ import os
 import sqlite3
 
 import yaml
-from harness import ROOT, TESTS, eventually, expect, expect_eq, expect_in, main
+from harness import ROOT, TESTS, eventually, expect, expect_eq, main
 
 ENDED = {"completed", "skipped_sleeping", "skipped_destroyed", "skipped_paused", "skipped_killed",
          "skipped_noop", "coalesced", "failed_terminal"}
@@ -72,7 +74,11 @@ class Scene:
             self.ask("POST", f"/agents/{deed['agent']}/wake",
                      {"words": deed["wake"], "requestId": deed.get("request", f"golden-{index}")}, status=202)
         elif "say" in deed:
-            self.daemon.start(deed["say"], agent=deed["agent"]).close()
+            more = {"session": deed["session"]} if "session" in deed else {}
+            self.daemon.start(deed["say"], agent=deed["agent"], **more).close()
+        elif "rings" in deed:
+            eventually(lambda: len([w for w in self.wakes() if w["reason"] == "timer" and w["status"] in ENDED])
+                       >= deed["rings"], "the alarm rings")
         elif "change" in deed:
             self.ask("PATCH", f"/journal/{deed['change']}", deed["fields"])
         elif "delete" in deed:
@@ -166,8 +172,7 @@ def check_records(scene, wanted):
 
 def check(scene, expected):
     calls, thoughts, said = scene.trace()
-    if "tools" in expected:
-        expect_eq(calls, [list(pair) for pair in expected["tools"]])
+    expect_eq(calls, [list(pair) for pair in expected["tools"]])
     if "model" in expected:
         expect_eq(thoughts, expected["model"])
     wakes = scene.wakes()
@@ -176,18 +181,23 @@ def check(scene, expected):
     if "why" in expected:
         expect(any(expected["why"] in w.get("why", "") for w in wakes), f"{expected['why']!r}: {wakes}")
     if "said" in expected:
-        expect_in(expected["said"], said[-1])
-    if "report" in expected:
-        newest = scene.rows("select content from agent_reports order by n desc limit 1")
-        expect(newest, "there is no report")
-        expect_in(expected["report"], newest[0][0])
+        expect_eq(said[-1], expected["said"])
+    reports = [json.loads(row[0]) for row in scene.rows("select content from agent_reports order by n")]
+    expect_eq([{k: r.get(k) for k in ("title", "text")} for r in reports], expected.get("reports", []))
+    if "threads" in expected:
+        expect_eq(sorted({run["thread"] for run in scene.runs()}), expected["threads"])
+    for word in expected.get("hidden", []):
+        for run in scene.runs():
+            shown, _ = scene.box.run("trace", run["runId"], "--json")
+            results = [line for line in shown.splitlines() if json.loads(line).get("type") == "settled"]
+            expect(not any(word in line for line in results), f"{word!r} was told: {results}")
     check_records(scene, expected.get("records", {}))
 
 
 def repeat(scene):
     before = scene.state()
     for index, deed in enumerate(scene.scenario["does"]):
-        if "say" not in deed:
+        if "say" not in deed and "rings" not in deed:
             scene.act(index, deed)
     eventually(scene.is_quiet, "the end of the repetition")
     expect_eq(scene.state(), before)
@@ -203,8 +213,12 @@ def play(scenario):
         scene.prepare()
         for index, deed in enumerate(scenario["does"]):
             scene.act(index, deed)
-            scene.settle() if index + 1 == len(scenario["does"]) else eventually(
-                scene.batches_are_read, "the change is read")
+            if index + 1 == len(scenario["does"]):
+                scene.settle()
+            elif "say" in deed:
+                eventually(lambda: scene.pending() or scene.is_quiet(), "it has answered")
+            else:
+                eventually(scene.batches_are_read, "the change is read")
         check(scene, scenario["expect"])
         if scenario.get("twice"):
             repeat(scene)

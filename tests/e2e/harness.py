@@ -21,6 +21,8 @@ import tempfile
 import time
 import traceback
 
+import shapes
+
 BINARY = os.path.abspath(sys.argv[1])
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WAIT_S = 120  # for what takes a second: this machine may be slow, and busy with other things
@@ -141,6 +143,8 @@ class Box:
 class Daemon:
     """A running `dormouse serve`."""
 
+    said = None  # its OpenAPI document
+
     def __init__(self, box, words, env):
         if "--listen" not in words:
             words = (*words, "--listen", "127.0.0.1:0")
@@ -181,7 +185,17 @@ class Daemon:
         text = answer.read()
         connection.close()
         expect(answer.status == status, f"{method} {path}: {answer.status} {text!r}")
+        self.document().answer(method, "/api/v1" + path, answer.status,
+                               answer.headers.get("Content-Type", ""), text, body)
         return json.loads(text) if text else None
+
+    def document(self):
+        """What this binary says about its interface, asked for once."""
+        if not Daemon.said:
+            status, text = self.get("/api/v1/openapi.json", {"Authorization": f"Bearer {self.token()}"})
+            expect(status == 200, f"there is no document: {status} {text!r}")
+            Daemon.said = shapes.Document(text)
+        return Daemon.said
 
     def start(self, prompt, **more):
         """Starts a run; its events come from the stream. Its id is known from here on: it can't be
@@ -234,6 +248,7 @@ class Stream:
         self.lines = []
         if self.answer.status != 200:
             raise Refused(self.answer.status, json.loads(self.answer.read())["error"])
+        self.document = daemon.document()
 
     def next(self):
         """The next event; None at the end, also when the server was killed."""
@@ -250,6 +265,7 @@ class Stream:
                 data += line[5:].strip()
             elif line == b"\n" and data:
                 event = json.loads(data)
+                self.document.event(event)
                 self.seen.append(event)
                 return event
 
@@ -377,10 +393,12 @@ def eventually(found, what, seconds=WAIT_S):
 
 
 def is_dead(pid):
-    """Also when nobody has asked for its exit code yet: not every first process does."""
+    """Also when nobody has asked for its exit code yet: not every first process does. Its first thread
+    may be gone before the others, who still hold its files and locks."""
     try:
         with open(f"/proc/{pid}/stat") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] in "ZX"
+            ended = file.read().rsplit(")", 1)[1].split()[0] in "ZX"
+        return ended and len(os.listdir(f"/proc/{pid}/task")) <= 1
     except (FileNotFoundError, ProcessLookupError):
         return True
 

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """The journal over REST and at the terminal, against the daemon."""
+import hashlib
 import http.client
 import json
 import re
+import sqlite3
+import threading
 
-from harness import expect, expect_eq, expect_in, main, test
+from harness import eventually, expect, expect_eq, expect_in, main, test
 
 TYPES = ["categories", "labels", "tasks", "checklists", "checklist-items", "time-entries",
          "day-plans", "day-plan-blocks", "ratings", "entries", "attachments", "entry-links"]
@@ -254,8 +257,8 @@ def files_of_other_programs_are_imported_once(box):
     for name, text, tasks in (("a.csv", CSV, 2), ("todo.txt", TODO, 2), ("b.md", MARKDOWN, 2)):
         path = box.write(name, text)
         expect_in(f"{tasks} would be made", box.run("journal", "import", path, "--preview")[0])
-        expect_in(f"Made {tasks} tasks", box.run("journal", "import", path)[0])
-        expect_in(f"Made 0 tasks and 0 events; {tasks} were there", box.run("journal", "import", path)[0])
+        expect_in(f"Made {tasks} task", box.run("journal", "import", path)[0])
+        expect_in(f"Made 0 tasks; {tasks} w", box.run("journal", "import", path)[0])
     lines = [json.loads(line) for line in
              box.run("journal", "task", "list", "--all", "--json")[0].splitlines()]
     tasks = {task["title"]: task for task in lines}
@@ -277,7 +280,7 @@ def bad_lines_refuse_a_file_or_are_left_out(box):
     expect_in("line 3", said)
     expect_in("nothing was imported", said)
     expect_in("No tasks yet", box.run("journal", "task", "list")[0])
-    expect_in("Made 1 tasks and 0 events; 1 lines were left out",
+    expect_in("Made 1 task; 1 line was left out",
               box.run("journal", "import", path, "--skip-bad")[0])
     expect_in("no column is called", box.run("journal", "import", box.write("c.csv", "a,b\n1,2\n"), code=1)[1])
     expect_in("BEGIN:VCALENDAR", box.run("journal", "import", box.write("d.ics", "hello"), code=1)[1])
@@ -300,7 +303,7 @@ def what_is_exported_comes_back_the_same(box):
     expect_eq(names[:5], ["format", "version", "categories", "labels", "tasks"])
     calendar = box.path("j.ics")
     run("journal", "export", calendar)
-    expect_in("Made 0 tasks and 0 events", run("journal", "import", calendar)[0])
+    expect_in("Made 0 tasks;", run("journal", "import", calendar)[0])
     other = box.path("other")
     run("--data", other, "journal", "import", calendar)
     back = box.path("k.ics")
@@ -314,6 +317,78 @@ def what_is_exported_comes_back_the_same(box):
         return [line for line in lines if not line.startswith(stamps)]
 
     expect_eq(same(calendar), same(back))
+
+
+@test
+def an_exported_journal_is_read_again_byte_for_byte(box):
+    run = box.run
+    run("journal", "import", box.write("b.md", MARKDOWN))
+    run("journal", "add", "Fix fence tomorrow 2h #home !high\n- wood")
+    run("journal", "time", "log", "fence", "--from", "8:00", "--to", "8:30")
+    run("journal", "plan", "block", "today", "9:00", "10:00", "--task", "fence")
+    run("journal", "plan", "pin", "today", "fence")
+    run("journal", "rating", "add", "today", "energy", "4")
+    run("journal", "measure", "add", "weight", "71.5", "kg")
+    run("journal", "task", "done", "fence")
+    kept = box.path("journal.json")
+    run("journal", "export", kept, "--attachments")
+    expect_in("Made 0 tasks and 0 events", run("journal", "import", kept)[0])
+    other = box.path("other")
+    said = json.loads(run("--data", other, "journal", "import", kept, "--json")[0])
+    expect_eq((said["tasks"], said["there"], said["problems"]), (3, 0, 0))
+    expect_eq(run("--data", other, "journal", "export", "--attachments")[0], run("journal", "export", "--attachments")[0])
+    broken = box.write("broken.json", '{"format":"dormouse-journal","version":1,"tasks":[{"id":"x"}]}')
+    said = run("journal", "import", broken, code=1)[1]
+    expect_in("/tasks/0/createdAt", said)
+    expect("line" not in said.splitlines()[0], said)
+
+
+def stored(box):
+    """How many tasks there are; every row's last write stands in a batch."""
+    db = sqlite3.connect(f"file:{box.data}/journal.sqlite?mode=ro", uri=True)
+    units = set()
+    for (text,) in db.execute("select units from change_batches"):
+        units |= {(kind, key, counter) for _, counter, kind, key in json.loads(text)}
+    rows = set(db.execute("select payload_type, payload_id, counter from sequence_log"))
+    expect(rows <= units, rows - units)
+    count = db.execute("select count(*) from tasks").fetchone()[0]
+    db.close()
+    return count
+
+
+@test
+def an_import_that_is_killed_is_finished_by_importing_again(box):
+    step, total = 500, 5000
+    text = "title,labels,category\n" + "".join(f"Task {i},l{i % 3},Cat {i % 2}\n" for i in range(total))
+    path, seen = box.write("long.csv", text), []
+    for enough in (1, 2 * step, 5 * step):
+        daemon = box.serve()
+
+        def send():
+            offset = 0
+            while offset is not None:
+                status, _, body = raw(daemon, "POST", f"/journal/import?format=csv&offset={offset}"
+                                      f"&limit={step}", text.encode())
+                expect_eq(status, 200)
+                offset = json.loads(body).get("next")
+
+        def quietly():
+            try:
+                send()
+            except (OSError, http.client.HTTPException, ValueError):
+                pass  # it was killed
+
+        sender = threading.Thread(target=quietly)
+        sender.start()
+        eventually(lambda: stored(box) >= enough or not sender.is_alive(), "records")
+        daemon.kill()
+        sender.join()
+        seen.append(stored(box))
+        expect_eq(seen[-1] % step, 0)
+    said = json.loads(box.run("journal", "import", path, "--json")[0])
+    expect_eq((said["tasks"], said["there"]), (total - seen[-1], seen[-1]))
+    expect_eq(stored(box), total)
+    expect_eq(json.loads(box.run("journal", "import", path, "--json")[0])["there"], total)
 
 
 # ---- at the terminal ----
@@ -372,6 +447,74 @@ def a_day_is_kept_at_the_terminal(box):
     expect_in("71.5 kg", run("journal", "measure", "list")[0])
     run("journal", "note", "add", "the moon is up")
     expect_in("the moon is up", run("journal", "note", "list")[0])
+
+
+@test
+def time_is_mended_at_the_terminal(box):
+    run = box.run
+    run("journal", "task", "add", "Write")
+    logged = json.loads(run("journal", "time", "log", "write", "--from", "yesterday 23:00", "--to",
+                            "0:30", "--json")[0])
+    shown = json.loads(run("journal", "plan", "--json")[0])
+    expect_eq([e["id"] for e in shown["timeEntries"]], [logged["id"]])
+    expect_eq(json.loads(run("journal", "plan", "tomorrow", "--json")[0])["timeEntries"], [])
+    run("journal", "time", "set", logged["id"], "--to", "yesterday 23:45", "--description", "late")
+    expect_eq(json.loads(run("journal", "plan", "--json")[0])["timeEntries"], [])
+    expect_in("45 min", run("journal", "time", "list")[0])
+    expect_in("nothing to change", run("journal", "time", "set", logged["id"], code=2)[1])
+    expect_in("before startedAt", run("journal", "time", "set", logged["id"], "--to",
+                                      "yesterday 22:00", code=1)[1])
+    run("journal", "time", "rm", logged["id"][:14])
+    expect_in("No time was noted", run("journal", "time", "list")[0])
+    run("journal", "time", "restore", logged["id"])
+    expect_in("late", run("journal", "time", "list")[0])
+    run("journal", "time", "start", "write")
+    expect_in("before startedAt", run("journal", "time", "stop", "--at", "yesterday 9:00", code=1)[1])
+    expect_in("Stopped after 0 min", run("journal", "time", "stop", "--at", "now")[0])
+    expect_in("no timer runs", run("journal", "time", "stop", "--at", "now", code=1)[1])
+    run("journal", "plan", "pin", "today", "write")
+    expect_in("pinned\n  [ ] Write", run("journal", "plan")[0])
+
+
+@test
+def yesterday_is_a_day(box):
+    run = box.run
+    run("journal", "task", "add", "Fence")
+    run("journal", "time", "log", "fence", "--from", "9:00", "--to", "10:00", "--day", "yesterday")
+    run("journal", "time", "log", "fence", "--from", "yesterday 11:00", "--to", "Yesterday at 11:30")
+    run("journal", "note", "add", "slept well", "--at", "yesterday 7:30")
+    expect_in("90 min in all", run("journal", "time", "list", "--from", "yesterday", "--to", "yesterday")[0]
+              .replace("1 h 30 min", "90 min"))
+    expect_in("yesterday", run("journal", "plan", "yesterday")[0])
+    expect_in("09:00-10:00  Fence", run("journal", "plan", "yesterday")[0])
+    for words in ("yesterdays", "yesterday 25:00", "yesterday afternoon"):
+        expect_in("is no moment", run("journal", "note", "add", "x", "--at", words, code=1)[1])
+    run("journal", "plan", "pin", "yesterday", "fence")
+    expect_in("pinned\n  [ ] Fence", run("journal", "plan", "yesterday")[0])
+
+
+@test
+def recordings_are_kept_at_the_terminal(box):
+    run = box.run
+    expect_in("No recordings", run("journal", "audio", "list")[0])
+    path, content = box.path("memo.OGG"), bytes(range(256)) * 999
+    with open(path, "wb") as file:
+        file.write(content)
+    kept = json.loads(run("journal", "audio", "add", path, "call", "Ann", "--json")[0])
+    expect_eq((kept["kind"], kept["title"], kept["body"]), ("audio", "memo.OGG", "call Ann"))
+    expect_in("memo.OGG", run("journal", "audio", "list")[0])
+    saved = json.loads(run("journal", "audio", "save", kept["id"], box.path("back.ogg"), "--json")[0])
+    expect_eq((saved["contentType"], saved["size"], saved["sha256"]),
+              ("audio/ogg", len(content), hashlib.sha256(content).hexdigest()))
+    with open(box.path("back.ogg"), "rb") as file:
+        expect_eq(file.read(), content)
+    expect_in("No such file", run("journal", "audio", "add", box.path("none.ogg"), code=1)[1])
+    with open(path, "ab") as file:
+        file.truncate(10 * 1024 * 1024 + 1)
+    run("journal", "audio", "add", path, code=1)
+    expect_eq(len(run("journal", "audio", "list", "--json")[0].splitlines()), 1)
+    note = json.loads(run("journal", "note", "add", "x", "--json")[0])
+    expect_in("has no file", run("journal", "audio", "save", note["id"], box.path("x"), code=1)[1])
 
 
 @test

@@ -80,8 +80,14 @@ def a_hook_is_called_once_for_each_event_and_not_too_often(box):
     expect_eq(call(daemon, made["url"], "x" * 70000)[0], 413)
     codes = [call(daemon, made["url"], "x", Webhook_Id=f"f{i}")[0] for i in range(40)]
     expect_eq(set(codes), {202, 429})
+    expect_eq(codes[:15], [202] * 15)
+    expect(codes.count(429) >= 15, codes)
+    # Nothing of a flood is written: not a wake, and the count of what was refused with the next call.
+    accepted = codes.count(202)
+    wakes = [w for w in daemon.ask("GET", "/wakes?limit=500")["items"] if w["reasonId"] == made["id"]]
+    expect_eq(len(wakes), 1 + accepted)
     calls = daemon.ask("GET", f"/subscriptions/{made['id']}")["calls"]
-    expect(calls["received"] >= 2, calls)
+    expect_eq(calls["received"], 2 + accepted)
     daemon.ask("DELETE", f"/subscriptions/{made['id']}", status=204)
     expect_eq(call(daemon, made["url"], "x", Webhook_Id="late")[0], 404)
     daemon.stop()
@@ -100,6 +106,39 @@ def an_agent_without_reports_says_so(box):
 
 
 @test
+def a_conversation_is_a_session_until_it_is_closed(box):
+    daemon = box.serve()
+    ask = daemon.ask
+    box.run("run", "Hello", "--agent", "planner", "--session", "desk")
+    items = ask("GET", "/agents/planner/sessions?open=true")["items"]
+    expect_eq([(s["id"], s["state"]) for s in items], [("planner:session:desk", "open")])
+    expect("expiresAt" in items[0], items)
+    agent = ask("GET", "/agents/planner")
+    expect_eq((agent["openSessions"], agent["sessionExpiresAt"]), (1, items[0]["expiresAt"]))
+    expect_in("talking       1", box.run("agent", "show", "planner")[0])
+    expect_eq(ask("GET", "/agents/planner/sessions/desk")["id"], "planner:session:desk")
+    ask("DELETE", "/agents/planner/sessions/desk", status=204)
+    expect_eq(ask("GET", "/agents/planner/sessions/planner:session:desk")["state"], "person")
+    expect_eq(ask("GET", "/agents/planner")["openSessions"], 0)
+    daemon.stop()
+
+
+@test
+def what_woke_nobody_is_counted_and_said_after_a_restart_too(box):
+    daemon = box.serve()
+    daemon.ask("PATCH", "/agents/planner", {"allowedCategoryIds": ["*"]})
+    made = daemon.ask("POST", "/agents/planner/subscriptions", TASKS, status=201)
+    daemon.ask("POST", "/journal/tasks", {"title": "Not so", "priority": "P3"}, status=201)
+    skips = eventually(lambda: daemon.ask("GET", "/wakes").get("skips"), "a skip")
+    expect_eq([(s["skip"], s["count"], s["reasonId"]) for s in skips], [("predicate", 1, made["id"])])
+    daemon.stop()
+    lines = [json.loads(line) for line in box.run("wakes", "--json")[0].splitlines()]
+    expect_eq([s["why"] for s in lines if "skip" in s],
+              ["no changed record satisfies the predicate"])
+    expect_in("planner was not woken by tasks, 1 time, last", box.run("wakes")[0])
+
+
+@test
 def agents_are_subscribed_at_the_terminal(box):
     run = box.run
     expect_in("No agent waits", run("subscribe", "list")[0])
@@ -115,6 +154,81 @@ def agents_are_subscribed_at_the_terminal(box):
     expect_in("No agent waits", run("subscribe", "list")[0])
     expect_in("/api/v1/hooks/", run("subscribe", "planner", "--webhook", "--name", "ci")[0])
     expect_in("has no report yet", run("report", "planner")[0])
+
+
+@test
+def every_source_can_be_had_at_the_terminal(box):
+    run = box.run
+    run("agent", "create", "Listener", "--categories", "none")
+    sources = []
+    for words in (["--key", "TASK"], ["--key", "AGENT_MESSAGE"], ["--id", "planner", "--agents"], ["--webhook"],
+                  ["--folder", "inbox"]):
+        out, _ = run("subscribe", "listener", *words, "--json")
+        sources.append(json.loads(out)["source"])
+    expect_eq(sources, ["journal", "agent", "agent", "webhook", "files"])
+    last = json.loads(run("subscribe", "list", "listener", "--json")[0].splitlines()[-1])
+    expect_eq(last["folder"], box.work + "/inbox")  # from where it was typed
+    _, err = run("subscribe", "listener", "--key", "TASK", "--key", "AGENT", code=1)
+    expect_in("no changes of the key AGENT", err)
+    run("subscribe", "listener", "--key", "TASK", "--cooldown", "30d")
+    expect_in("at most 30d", run("subscribe", "listener", "--key", "TASK", "--cooldown", "31d", code=1)[1])
+
+
+@test
+def who_could_never_be_woken_is_told_so(box):
+    box.run("agent", "create", "Listener")
+    _, err = box.run("subscribe", "listener", "--key", "TASK")
+    expect_in("reaches no categories", err)
+    _, err = box.run("subscribe", "listener", "--key", "AGENT_REPORT")
+    expect_eq(err, "")
+    box.run("agent", "set", "listener", "--categories", "all")
+    _, err = box.run("subscribe", "listener", "--key", "TASK")
+    expect_eq(err, "")
+
+
+@test
+def a_message_wakes_who_waits_for_messages(box):
+    daemon = box.serve()
+    box.run("agent", "create", "Listener", "--tools", "none", "--mode", "autonomous")
+    box.run("subscribe", "listener", "--key", "AGENT_MESSAGE", "--authors", "human", "--name", "talk")
+    box.run("run", "--agent", "planner", "hello there")
+
+    def woken():
+        found = [json.loads(line) for line in box.run("wakes", "--agent", "listener", "--json")[0].splitlines()]
+        return [one for one in found if one["status"] == "completed"]
+
+    expect_eq(len(eventually(woken, "it was woken")), 1)
+    daemon.stop()
+
+
+@test
+def an_agent_is_shown_with_what_wakes_it(box):
+    run = box.run
+    run("journal", "category", "add", "Sport", "--id", "sp")
+    run("agent", "create", "--template", "planner", "--categories", "sport", "--id", "p2")
+    out = run("agent", "show", "p2")[0]
+    for words in ("categories    Sport\n", "wakes for     A task is done\n", "timer         Every day at 07:00, in ",
+                  "session       ends after 30 min"):
+        expect_in(words, out)
+    run("agent", "set", "p2", "--categories", "none")
+    expect_in("categories    none", run("agent", "show", "p2")[0])
+
+
+@test
+def wakes_are_listed_to_the_last(box):
+    daemon = box.serve()
+    box.run("agent", "create", "Listener", "--tools", "none")
+    for i in range(7):
+        daemon.ask("POST", "/agents/listener/wake", {"requestId": f"r{i}"}, status=202)
+
+    def listed(*words):
+        return [json.loads(line)["n"] for line in box.run("wakes", "--json", *words)[0].splitlines()]
+
+    expect_eq(listed("--all"), [7, 6, 5, 4, 3, 2, 1])
+    expect_eq(listed("--limit", "2"), [7, 6])
+    expect_eq(daemon.ask("GET", "/wakes?limit=3&after=4")["items"][0]["n"], 3)
+    expect_in("--limit takes", box.run("wakes", "--limit", "0", code=1)[1])
+    daemon.stop()
 
 
 main()

@@ -63,7 +63,7 @@ def a_timer_is_made_listed_changed_and_removed(box):
     expect_in("of planner; it fires in", out)
     box.run("timer", "add", "--at", "2099-01-01T00:00", "--name", "Century")
     listed = box.run("timer", "list")[0]
-    for part in ("FREQ=DAILY;BYHOUR=7", "every 5400 s", "at 2099-01-01T00:00:00", "Morning", "Century"):
+    for part in ("FREQ=DAILY;BYHOUR=7", "every 90 min", "at 2099-01-01T00:00:00", "Morning", "Century"):
         expect_in(part, listed)
     expect_eq(len(daemon.ask("GET", "/agents/planner/timers")["items"]), 3)
     changed = daemon.ask("PATCH", f"/timers/{made['id']}", {"rrule": "FREQ=DAILY;BYHOUR=9", "prompt": "Later."})

@@ -9,6 +9,7 @@
 
 #include "base/utf8.h"
 #include "journal/import.h"
+#include "journal/moves.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
@@ -21,13 +22,14 @@ static inline void check_line(struct str text, size_t max)
 
 static inline void check_record(const struct import_record *record)
 {
-    BUG_IF(!record_id_valid(record->id) || !record->line);
+    BUG_IF(!record_id_valid(record->id) || !record->line != !!record->whole);
     BUG_IF(!record->title.n && !record->is_event);
     check_line(record->title, 500);
     check_line(record->category, 100);
     BUG_IF(record->due.n && !record_day_valid(record->due, true));
     BUG_IF(record->estimate_min < 0 || record->estimate_min > 100000);
-    BUG_IF(record->label_count > IMPORT_LABELS_MAX || record->item_count > IMPORT_ITEMS_MAX);
+    BUG_IF(record->label_count > (record->whole ? TASK_LABELS_MAX : IMPORT_LABELS_MAX));
+    BUG_IF(record->item_count > IMPORT_ITEMS_MAX);
     for (size_t i = 0; i < record->label_count; i++)
         check_line(record->labels[i], 100);
     for (size_t i = 0; i < record->item_count; i++)
@@ -54,7 +56,7 @@ static inline int import_file(enum import_format format, const uint8_t *bytes, s
         BUG_IF(!str_eq(import.records[i].id, again.records[i].id));
     }
     for (size_t i = 0; i < import.problem_count && i < IMPORT_PROBLEMS_MAX; i++)
-        BUG_IF(!import.problems[i].line || !import.problems[i].text.n ||
+        BUG_IF(!import.problems[i].line != (format == IMPORT_JSON) || !import.problems[i].text.n ||
                !utf8_valid(import.problems[i].text));
     return 0;
 }

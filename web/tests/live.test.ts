@@ -227,6 +227,8 @@ test("each kind of change makes the right paths stale", () => {
   assert.ok(touched({ type: "skill", ...id }).includes("/agents/system%3Ax/skills"));
   assert.deepEqual(touched({ type: "run", kind: "text", ...id }), ["/runs/r1"]);
   assert.ok(touched({ type: "run", kind: "done", ...id }).includes("/runs"));
+  assert.ok(touched({ type: "subscription", ...id }).includes("/agents/system%3Ax/subscriptions"));
+  assert.ok(touched({ type: "subscription" }).includes("/agents")); // it was named by its own id
   assert.ok(touched({ type: "kill" }).includes("/kill"));
   for (const path of ["/wakes", "/timers", "/agents"]) assert.ok(touched({ type: "wake" }).includes(path));
   assert.ok(touched({ type: "run", kind: "init", ...id }).includes("/wakes"));

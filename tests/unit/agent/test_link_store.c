@@ -294,3 +294,80 @@ DB_TEST(nothing_that_agents_have_lands_in_the_journal)
     /* There is no table there that could take one. */
     ASSERT(db_exec(domain_db(journal), SQL("DELETE FROM agent_links"), &t->err) < 0);
 }
+
+/* ---- of an agent's acts ---- */
+
+static void add_result(struct test *t, struct rig *rig, int64_t agent_n, const char *id, int64_t at,
+                       bool changed)
+{
+    AUTO(stmt) q = NULL;
+
+    ASSERT_OK(db_prepare(domain_db(rig->domain),
+                         SQL("INSERT INTO agent_messages (id, agent_n, thread_n, kind, created_at,"
+                             " ordinal, tokens_total, changed_entity_ids, host_n, counter)"
+                             " VALUES (?, ?, 1, 'toolResult', ?, 1, 0, ?, 1, 1)"),
+                         &q, &t->err));
+    stmt_bind_text(q, id);
+    stmt_bind_i64(q, agent_n);
+    stmt_bind_i64(q, at);
+    if (changed)
+        stmt_bind_text(q, "[\"x\"]");
+    else
+        stmt_bind_null(q);
+    ASSERT_OK(stmt_run(q, &t->err));
+}
+
+DB_TEST(what_an_agent_changed_is_listed_the_newest_first_and_of_no_other)
+{
+    AUTO_RIG rig = rig_open(t);
+    struct agent coach = add_agent(t, &rig, "coach"), other = add_agent(t, &rig, "other");
+    struct agent_link *links;
+    size_t n;
+
+    add_result(t, &rig, coach.n, "m-1", NOW, true);
+    add_result(t, &rig, coach.n, "m-2", NOW + 10, true);
+    add_result(t, &rig, coach.n, "m-3", NOW + 20, false);
+    add_result(t, &rig, other.n, "m-4", NOW + 30, true);
+    ASSERT_EQ(add(t, &rig, AGENT_LINK_TOOL_EFFECT, "m-1", "task-1", NOW), 1);
+    ASSERT_EQ(add(t, &rig, AGENT_LINK_TOOL_EFFECT, "m-2", "task-2", NOW + 10), 1);
+    ASSERT_EQ(add(t, &rig, AGENT_LINK_TOOL_EFFECT, "m-2", "task-1", NOW + 10), 1);
+    ASSERT_EQ(add(t, &rig, AGENT_LINK_TOOL_EFFECT, "m-4", "task-1", NOW + 30), 1);
+    ASSERT_EQ(add(t, &rig, AGENT_LINK_AGENT_PARENT, "task-1", "task-2", NOW + 30), 1);
+    ASSERT_OK(agent_links_made(rig.domain, coach.n, 100, &t->arena, &links, &n, &t->err));
+    ASSERT_EQ(n, 3);
+    ASSERT_STR(links[0].from_id, "m-2");
+    ASSERT_STR(links[0].to_id, "task-1");
+    ASSERT_STR(links[1].to_id, "task-2");
+    ASSERT_STR(links[2].from_id, "m-1");
+    /* What is hidden is gone from both sides. */
+    ASSERT_EQ(agent_link_hide(rig.domain, rig.change, links[0].id, NULL, &t->err), 1);
+    ASSERT_OK(agent_links_made(rig.domain, coach.n, 1, &t->arena, &links, &n, &t->err));
+    ASSERT_EQ(n, 1);
+    ASSERT_STR(links[0].to_id, "task-2");
+    ASSERT_OK(agent_links_at(rig.domain, STR("task-1"), 100, &t->arena, &links, &n, &t->err));
+    ASSERT_EQ(n, 2);
+    ASSERT_STR(links[0].from_id, "m-4");
+    ASSERT_STR(links[1].from_id, "m-1");
+    ASSERT_OK(agent_links_at(rig.domain, STR("task-2"), 100, &t->arena, &links, &n, &t->err));
+    ASSERT_EQ(n, 2);
+    ASSERT_EQ(links[1].relation, AGENT_LINK_AGENT_PARENT);
+    ASSERT_OK(agent_links_at(rig.domain, STR("nobody"), 100, &t->arena, &links, &n, &t->err));
+    ASSERT_EQ(n, 0);
+}
+
+TEST(an_end_of_a_link_is_one_line_of_at_most_200_bytes)
+{
+    AUTO_BUF id = BUF_INIT(4096);
+
+    ASSERT(agent_link_id_valid(STR("task-1")));
+    ASSERT(!agent_link_id_valid(STR("")));
+    ASSERT(!agent_link_id_valid(STR_NONE));
+    ASSERT(!agent_link_id_valid(STR("a|b")));
+    ASSERT(!agent_link_id_valid(STR("a\nb")));
+    ASSERT(!agent_link_id_valid(STR("\xff")));
+    while (id.n < 200)
+        buf_add_text(&id, "x");
+    ASSERT(agent_link_id_valid(buf_str(&id)));
+    buf_add_text(&id, "x");
+    ASSERT(!agent_link_id_valid(buf_str(&id)));
+}

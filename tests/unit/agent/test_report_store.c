@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "agent/link.h"
 #include "agent/report.h"
 #include "db/db.h"
 #include "rig.h"
@@ -75,6 +76,49 @@ DB_TEST(a_report_is_read_as_it_was_put)
     ASSERT(!is.sources[1].inferred);
     ASSERT_EQ(is.sources[1].freshness_at, NOW);
     ASSERT(is.sources[1].confidence < 0);
+}
+
+/* What it rests on and can be followed from here: records and agents, each once. */
+DB_TEST(a_report_is_linked_to_what_it_rests_on)
+{
+    AUTO_RIG rig = rig_open(t);
+    struct agent agent = add_agent(t, &rig, "coach"), other = add_agent(t, &rig, "other");
+    struct report report = report_of(&agent, "r-1", "weekly"),
+                  theirs = report_of(&other, "r-9", "weekly");
+    AUTO_BUF far = BUF_INIT(4096);
+    struct report_source sources[] = {
+        { .source_type = STR("journal"), .source_id = STR("task-1"), .confidence = -1 },
+        { .source_type = STR("journal"), .source_id = STR("task-1"), .claim_id = STR("c2") },
+        { .source_type = STR("agent"), .source_id = STR("planner"), .confidence = -1 },
+        { .source_type = STR("web"), .source_id = STR("https://example.org/"), .confidence = -1 },
+        { .source_type = STR("tool_output"), .source_id = STR("call-7"), .confidence = -1 },
+        { .source_type = STR("journal"), .source_id = STR("a|b"), .confidence = -1 },
+        { .source_type = STR("journal"), .confidence = -1 },
+    };
+    struct agent_link *links;
+    size_t n;
+
+    while (far.n <= 200)
+        buf_add_text(&far, "far away ");
+    sources[6].source_id = buf_str(&far);
+    report.sources = theirs.sources = sources;
+    report.source_count = ARRAY_LEN(sources);
+    theirs.source_count = 1;
+    ASSERT_EQ(put(t, &rig, &report), 1);
+    ASSERT_EQ(put(t, &rig, &report), 0);
+    ASSERT_EQ(put(t, &rig, &theirs), 1);
+    ASSERT_OK(agent_links_made(rig.domain, agent.n, 100, &t->arena, &links, &n, &t->err));
+    ASSERT_EQ(n, 2);
+    ASSERT_STR(links[0].to_id, "planner");
+    ASSERT_STR(links[1].to_id, "task-1");
+    ASSERT_STR(links[1].from_id, "r-1");
+    ASSERT_EQ(links[1].created_at, NOW);
+    ASSERT_STR(links[1].metadata,
+               "{\"agentId\":\"coach\",\"scope\":\"weekly\",\"sourceType\":\"journal\"}");
+    ASSERT_OK(agent_links_at(rig.domain, STR("task-1"), 100, &t->arena, &links, &n, &t->err));
+    ASSERT_EQ(n, 2);
+    ASSERT_OK(agent_links_made(rig.domain, agent.n, 1, &t->arena, &links, &n, &t->err));
+    ASSERT_EQ(n, 1);
 }
 
 DB_TEST(the_same_report_again_changes_nothing)

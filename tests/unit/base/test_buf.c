@@ -134,7 +134,7 @@ static void grow_past_what_was_reserved(void)
     AUTO_BUF b = BUF_INIT(64);
 
     buf_reserve(&b, 4);
-    buf_grown(&b, 64);
+    buf_grown(&b, 65);
 }
 
 static void consume_more_than_there_is(void)

@@ -69,6 +69,41 @@ TEST(json_writer_escapes_and_repairs_text)
     }
 }
 
+/* Each byte at each place of texts of every length around the eight that are looked at at once. */
+TEST(json_writer_finds_what_to_escape_wherever_it_stands)
+{
+    for (size_t n = 1; n <= 20; n++)
+        for (size_t at = 0; at < n; at++)
+            for (int c = 0; c < 128; c++) {
+                AUTO_BUF out = BUF_INIT(256);
+                AUTO_JSON back = NULL;
+                char text[20];
+
+                memset(text, 'x', n);
+                text[at] = (char)c;
+                json_quote(&out, str_of(text, n));
+                ASSERT_EQ(out.n == n + 2, c >= 0x20 && c != '"' && c != '\\');
+                ASSERT_OK(json_parse(buf_str(&out), &back, &t->err));
+                ASSERT(str_eq(json_str(back), str_of(text, n)));
+            }
+}
+
+TEST(json_writer_writes_integers_of_every_length)
+{
+    static const int64_t around[] = { 0, 9, 10, 99, 100, 999, 1000, 4294967295, 9007199254740993 };
+
+    for (size_t i = 0; i < ARRAY_LEN(around); i++)
+        for (int sign = -1; sign <= 1; sign += 2) {
+            AUTO_BUF out = BUF_INIT(64);
+            struct json_writer w = JSON_WRITER(&out);
+            int64_t back;
+
+            json_write_i64(&w, sign * around[i]);
+            ASSERT_OK(str_to_i64(buf_str(&out), &back));
+            ASSERT_EQ(back, sign * around[i]);
+        }
+}
+
 TEST(json_writer_writes_null_for_what_json_cannot_say)
 {
     AUTO_BUF out = BUF_INIT(64);

@@ -75,6 +75,7 @@ DB_TEST(each_first_agent_has_its_kind_and_what_wakes_it)
         { "strategist", "strategy", "hybrid", 0, 1 },
         { "pomodoro", "pomodoro", "interactive", 0, 0 },
         { "inbox-helper", "inbox-helper", "hybrid", 0, 0 },
+        { "research-assistant", "research-assistant", "hybrid", 0, 0 },
     };
     AUTO(rig) rig = rig_open(t);
 
@@ -180,16 +181,4 @@ DB_TEST(the_agent_that_greets_reaches_all_and_is_woken_by_nothing)
     ASSERT_TEXT(first.allowed_category_ids, "[\"*\"]");
     ASSERT_EQ(subscriptions_of(rig, first.n, &waits), 0);
     ASSERT_EQ(timers_of(rig, first.n, &timers), 0);
-}
-
-DB_TEST(a_copy_waits_for_nothing)
-{
-    AUTO(rig) rig = rig_open(t);
-    struct agent coach = create(rig, "gym-coach", NULL), copy;
-    struct subscription *waits;
-
-    rig_begin(rig);
-    ASSERT_OK(
-        rig_end(rig, builder_duplicate(rig->builder, &coach, STR_NONE, &t->arena, &copy, &t->err)));
-    ASSERT_EQ(subscriptions_of(rig, copy.n, &waits), 0);
 }

@@ -7,17 +7,6 @@
 #include "files/archive.h"
 #include "rig.h"
 
-static struct agent create(struct rig *rig, struct builder_form form)
-{
-    struct test *t = rig->t;
-    struct agent agent;
-
-    rig_begin(rig);
-    ASSERT_OK(rig_end(rig, builder_create(rig->builder, &form, &t->arena, &agent, &t->err)));
-    ASSERT_OK(agent_get(rig->domain, str_from(agent.id), &t->arena, &agent, &t->err));
-    return agent;
-}
-
 static void put(struct rig *rig, const char *agent_id, const char *path, struct str content)
 {
     struct test *t = rig->t;
@@ -29,29 +18,6 @@ static void put(struct rig *rig, const char *agent_id, const char *path, struct 
 
     rig_begin(rig);
     ASSERT_EQ(rig_end(rig, file_put(rig->files, &write, &t->arena, &file, &t->err)), 1);
-}
-
-static struct str export(struct rig *rig, const char *id)
-{
-    struct test *t = rig->t;
-    AUTO_BUF out = BUF_INIT(32 << 20);
-    struct agent agent;
-
-    ASSERT_OK(agent_get(rig->domain, str_from(id), &t->arena, &agent, &t->err));
-    ASSERT_OK(builder_export(rig->builder, &agent, &t->arena, &out, &t->err));
-    return arena_str(&t->arena, buf_str(&out));
-}
-
-static struct builder_warnings warnings; /* of the last import */
-
-static int import(struct rig *rig, struct str bytes, struct agent *ret_agent)
-{
-    struct test *t = rig->t;
-
-    warnings = (struct builder_warnings){ .n = 0 };
-    rig_begin(rig);
-    return rig_end(rig, builder_import(rig->builder, bytes, STR_NONE, &t->arena, ret_agent,
-                                       &warnings, &t->err));
 }
 
 /* Letters of one, two, three and four bytes, line ends and quotes. */
@@ -87,18 +53,18 @@ DB_TEST(what_is_imported_exports_the_same_bytes)
                      : i % 3 == 1 ? STR("[\"bash\",\"ask_user\"]")
                                   : STR(""),
         };
-        struct agent agent = create(rig, form), again;
+        struct agent agent = rig_create(rig, form), again;
         struct str first, second;
         uint64_t files = rand_below(rand, 5);
 
         for (uint64_t k = 0; k < files; k++)
             put(rig, agent.id, arena_printf(&t->arena, "knowledge/n%d/\xc3\xa4%d.md", i, (int)k),
                 random_text(t, rand, 3000));
-        first = export(rig, agent.id);
-        ASSERT(str_eq(first, export(rig, agent.id)));
-        ASSERT_EQ(import(rig, first, &again), 0);
+        first = rig_export(rig, agent.id);
+        ASSERT(str_eq(first, rig_export(rig, agent.id)));
+        ASSERT_EQ(rig_import(rig, first, &again), 0);
         ASSERT(strcmp(again.id, agent.id) != 0);
-        second = export(rig, again.id);
+        second = rig_export(rig, again.id);
         ASSERT(str_eq(first, second));
     }
 }
@@ -110,11 +76,11 @@ DB_TEST(imported_files_are_marked_and_memory_asks_again)
                                  .display_name = STR("Coach"),
                                  .template = STR("gym-coach"),
                                  .auto_approve_memory = true };
-    struct agent agent = create(rig, form), again;
+    struct agent agent = rig_create(rig, form), again;
     struct file file;
 
     put(rig, agent.id, "knowledge/a.md", STR("I know."));
-    ASSERT_EQ(import(rig, export(rig, agent.id), &again), 0);
+    ASSERT_EQ(rig_import(rig, rig_export(rig, agent.id), &again), 0);
     ASSERT_TEXT(again.id, "coach-2");
     ASSERT_TEXT(again.template, "gym-coach");
     ASSERT(!again.auto_approve_memory);
@@ -129,18 +95,18 @@ DB_TEST(an_agent_with_a_secret_in_a_file_stays_here)
 {
     AUTO(rig) rig = rig_open(t);
     struct builder_form form = { .given = AGENT_NAME, .display_name = STR("Coach") };
-    struct agent agent = create(rig, form);
+    struct agent agent = rig_create(rig, form);
     AUTO_BUF out = BUF_INIT(1 << 20);
 
     put(rig, agent.id, "knowledge/a.md", STR("fine"));
     put(rig, agent.id, "knowledge/b.md", STR("the word is xyzzy-plugh-42"));
-    export(rig, agent.id);
+    rig_export(rig, agent.id);
     ASSERT_OK(redact_register(STR("xyzzy-plugh-42")));
     ASSERT_FAILS(builder_export(rig->builder, &agent, &t->arena, &out, &t->err), ERR_CONFLICT);
     ASSERT_CONTAINS(t->err.text, "knowledge/b.md");
     ASSERT(strstr(t->err.text, "xyzzy") == NULL);
     redact_forget(STR("xyzzy-plugh-42"));
-    export(rig, agent.id);
+    rig_export(rig, agent.id);
 }
 
 /* A note may speak of passwords; what is a secret by its form stays here. */
@@ -165,8 +131,8 @@ DB_TEST(only_what_is_surely_a_secret_keeps_an_agent_here)
     AUTO(rig) rig = rig_open(t);
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct agent agent =
-            create(rig, (struct builder_form){ .given = AGENT_NAME, .display_name = STR("Coach") });
+        struct agent agent = rig_create(
+            rig, (struct builder_form){ .given = AGENT_NAME, .display_name = STR("Coach") });
         AUTO_BUF out = BUF_INIT(1 << 20);
         int r;
 
@@ -193,27 +159,27 @@ DB_TEST(what_is_not_here_is_left_out_of_an_import_and_said)
     AUTO(rig) rig = rig_open(t);
     struct agent agent;
 
-    ASSERT_OK(import(rig,
-                     archive_of(t, "{\"format\":\"dormouse-agent\",\"version\":1,"
-                                   "\"displayName\":\"A\",\"model\":\"far-away-9\",\"tools\":"
-                                   "[\"bash\",\"teleport\",\"propose_agent\",\"ask_user\"]}"),
-                     &agent));
-    ASSERT_EQ(warnings.n, 2);
-    ASSERT_CONTAINS(warnings.text[0], "\"far-away-9\"");
-    ASSERT_CONTAINS(warnings.text[1], "teleport, propose_agent");
+    ASSERT_OK(rig_import(rig,
+                         archive_of(t, "{\"format\":\"dormouse-agent\",\"version\":1,"
+                                       "\"displayName\":\"A\",\"model\":\"far-away-9\",\"tools\":"
+                                       "[\"bash\",\"teleport\",\"propose_agent\",\"ask_user\"]}"),
+                         &agent));
+    ASSERT_EQ(rig->warnings.n, 2);
+    ASSERT_CONTAINS(rig->warnings.text[0], "\"far-away-9\"");
+    ASSERT_CONTAINS(rig->warnings.text[1], "teleport, propose_agent");
     ASSERT(!agent.model_id);
     ASSERT_TEXT(agent.tools, "[\"bash\",\"ask_user\"]");
     /* Without any that is here it has none: an absent list would mean all. */
-    ASSERT_OK(import(rig,
-                     archive_of(t, "{\"format\":\"dormouse-agent\",\"version\":1,"
-                                   "\"displayName\":\"B\",\"tools\":[\"teleport\"]}"),
-                     &agent));
+    ASSERT_OK(rig_import(rig,
+                         archive_of(t, "{\"format\":\"dormouse-agent\",\"version\":1,"
+                                       "\"displayName\":\"B\",\"tools\":[\"teleport\"]}"),
+                         &agent));
     ASSERT_TEXT(agent.tools, "[]");
-    ASSERT_OK(import(rig,
-                     archive_of(t, "{\"format\":\"dormouse-agent\",\"version\":1,"
-                                   "\"displayName\":\"C\"}"),
-                     &agent));
-    ASSERT_EQ(warnings.n, 0);
+    ASSERT_OK(rig_import(rig,
+                         archive_of(t, "{\"format\":\"dormouse-agent\",\"version\":1,"
+                                       "\"displayName\":\"C\"}"),
+                         &agent));
+    ASSERT_EQ(rig->warnings.n, 0);
     ASSERT(!agent.tools);
 }
 
@@ -228,10 +194,10 @@ DB_TEST(a_long_list_of_missing_tools_is_cut)
     for (int i = 0; i < 2000; i++)
         buf_printf(&settings, ",\"no_such_tool_%d\"", i);
     buf_add_text(&settings, "]}");
-    ASSERT_OK(import(rig, archive_of(t, buf_text(&settings)), &agent));
-    ASSERT_EQ(warnings.n, 1);
-    ASSERT(strlen(warnings.text[0]) < 2000);
-    ASSERT_CONTAINS(warnings.text[0], " ...");
+    ASSERT_OK(rig_import(rig, archive_of(t, buf_text(&settings)), &agent));
+    ASSERT_EQ(rig->warnings.n, 1);
+    ASSERT(strlen(rig->warnings.text[0]) < 2000);
+    ASSERT_CONTAINS(rig->warnings.text[0], " ...");
     ASSERT_TEXT(agent.tools, "[\"bash\"]");
 }
 
@@ -263,7 +229,7 @@ DB_TEST(what_can_not_be_imported_leaves_nothing)
 
         ASSERT_OK(
             archive_write(cases[i].entries, cases[i].entries[1].path.n ? 2 : 1, &bytes, &t->err));
-        ASSERT_FAILS(import(rig, buf_str(&bytes), &agent), cases[i].code);
+        ASSERT_FAILS(rig_import(rig, buf_str(&bytes), &agent), cases[i].code);
     }
     ASSERT_OK(agent_status_list(rig->domain, &(struct agent_status_filter){ .destroyed = true },
                                 &t->arena, &list, &n, &t->err));
@@ -284,7 +250,7 @@ static int import_with(struct rig *rig, const char *path, struct str content)
     struct agent agent;
 
     ASSERT_OK(archive_write(entries, ARRAY_LEN(entries), &bytes, &t->err));
-    return import(rig, buf_str(&bytes), &agent);
+    return rig_import(rig, buf_str(&bytes), &agent);
 }
 
 DB_TEST(skills_of_an_import_are_checked_as_if_they_were_typed)
@@ -325,13 +291,13 @@ DB_TEST(a_copy_has_the_files_and_a_destroyed_agent_has_none)
 {
     AUTO(rig) rig = rig_open(t);
     struct builder_form form = { .given = AGENT_NAME, .display_name = STR("Coach") };
-    struct agent agent = create(rig, form), copy;
+    struct agent agent = rig_create(rig, form), copy;
     struct file file;
 
     put(rig, agent.id, "knowledge/a.md", STR("I know."));
     rig_begin(rig);
-    ASSERT_OK(
-        rig_end(rig, builder_duplicate(rig->builder, &agent, STR_NONE, &t->arena, &copy, &t->err)));
+    ASSERT_OK(rig_end(rig, builder_duplicate(rig->builder, &agent, STR_NONE, &t->arena, &copy,
+                                             &rig->warnings, &t->err)));
     ASSERT_TEXT(copy.id, "coach-copy");
     ASSERT_FAILS(builder_destroy(rig->builder, &agent, STR("coach"), &t->err), ERR_BAD_REQUEST);
     err_reset(&t->err);
@@ -401,7 +367,7 @@ DB_TEST(the_wizard_is_made_once_and_belongs_to_nobody)
                  ERR_BAD_REQUEST);
     rig_begin(rig);
     ASSERT_FAILS(rig_end(rig, builder_duplicate(rig->builder, &wizard, STR_NONE, &t->arena, &again,
-                                                &t->err)),
+                                                &rig->warnings, &t->err)),
                  ERR_BAD_REQUEST);
     err_reset(&t->err);
     ASSERT_FAILS(builder_export(rig->builder, &wizard, &t->arena, &out, &t->err), ERR_BAD_REQUEST);

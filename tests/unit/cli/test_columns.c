@@ -66,10 +66,16 @@ TEST(times_are_said_in_words)
         int64_t ago_s;
         const char *text;
     } cases[] = {
-        { 0, "just now" },   { 4, "just now" },      { 5, "5 s ago" },
-        { 59, "59 s ago" },  { 60, "1 min ago" },    { 3599, "59 min ago" },
-        { 3600, "1 h ago" }, { 172799, "47 h ago" }, { 172800, "2 days ago" },
-        { -2, "now" },       { -90, "in 1 min" },    { -604800, "in 7 days" },
+        { 0, "just now" },        { 4, "just now" },
+        { 5, "5 s ago" },         { 59, "59 s ago" },
+        { 60, "1 min ago" },      { 3599, "59 min ago" },
+        { 3600, "1 h ago" },      { 172799, "47 h ago" },
+        { 172800, "2 days ago" }, { -2, "now" },
+        { -5, "in 5 s" },         { -90, "in 2 min" },
+        { -3599, "in 1 h" },      { -7200, "in 2 h" },
+        { -7141, "in 2 h" },      { -7140, "in 1 h 59 min" },
+        { -36060, "in 10 h" },    { -172740, "in 48 h" },
+        { -604800, "in 7 days" }, { -604799, "in 7 days" },
     };
     int64_t now = INT64_C(1790000000000);
 

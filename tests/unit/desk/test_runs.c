@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "../run/stage.h"
+#include "agent/link.h"
 #include "base/json.h"
 #include "db/migrations.h"
 #include "desk/desk.h"
@@ -220,6 +221,30 @@ static int begin(struct world *world, struct str *ret_run)
     return r;
 }
 
+/* Each entry is linked from the one result that made it, in the agent domain alone. */
+static void check_links(struct world *world)
+{
+    struct test *t = world->t;
+    struct record_filter filter = { .type = RECORD_TIME_ENTRY };
+    struct agent_link *links;
+    struct record *records;
+    size_t n, count;
+    bool more;
+
+    ASSERT_OK(record_list(world->journal, &filter, &t->arena, &records, &n, &more, &t->err));
+    for (size_t i = 0; i < n; i++) {
+        ASSERT_OK(agent_links_to(world->stage->domain, AGENT_LINK_TOOL_EFFECT, records[i].id, 10,
+                                 &t->arena, &links, &count, &t->err));
+        if (count != 1)
+            FAIL("killed after %d commits: %zu links", stretch, count);
+        ASSERT(str_find(links[0].metadata, STR("\"agentId\":\"coach\"")) > 0);
+        ASSERT(str_find(links[0].metadata, STR("create_retrospective_time_entry")) > 0);
+    }
+    filter.type = RECORD_ENTRY_LINK;
+    ASSERT_OK(record_list(world->journal, &filter, &t->arena, &records, &n, &more, &t->err));
+    ASSERT_EQ(n, 0);
+}
+
 /* What both domains say in the end. */
 static void check(struct world *world, struct str run)
 {
@@ -231,6 +256,7 @@ static void check(struct world *world, struct str run)
         FAIL("killed after %d commits: the run is %s, %zu entries", stretch, end, n);
     if (result && !strstr(result, "\"status\":\"completed\""))
         FAIL("killed after %d commits: %s", stretch, result);
+    check_links(world);
 }
 
 /* One run for every number of commits, until one needs no more than it was given. */

@@ -38,10 +38,18 @@ static inline void rig_open(struct rig *rig, struct test *t)
                                     .migration_count = migrations_journal_count,
                                     .fault = &rig->fault };
 
+    /* It only says who this host is: a file does for both engines, and takes a tenth of the time.
+     */
+    struct domain_config agent = { .name = "agent",
+                                   .url = arena_printf(&t->arena, "sqlite:%s",
+                                                       test_path(t, "agent.sqlite")),
+                                   .migrations = migrations_agent,
+                                   .migration_count = migrations_agent_count };
+
     *rig = (struct rig){ .t = t };
     clock_fake_init(&rig->clock, NOW);
     rig->loop = loop_new_fake(&rig->clock);
-    rig->agent = db_test_open(t, migrations_agent, migrations_agent_count);
+    ASSERT_OK(domain_open(&agent, &rig->agent, &t->err));
     ASSERT_OK(domain_open(&config, &rig->domain, &t->err));
     ASSERT_OK(change_open(rig->agent, &rig->clock.clock, NULL, &rig->change, &t->err));
     ASSERT_OK(change_join(rig->change, rig->domain, &t->err));

@@ -2,10 +2,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "journal/export.h"
-#include "journal/ics.h"
 #include <unistd.h>
 
+#include "base/rand.h"
+#include "journal/export.h"
+#include "journal/ics.h"
 #include "journal/import.h"
 #include "rig.h"
 
@@ -100,6 +101,65 @@ TEST(csv_quoted_fields_hold_separators_quotes_and_lines)
     ASSERT_STR(import.records[1].title, "broken title");
     ASSERT_EQ(import.records[1].line, 4);
     ASSERT_EQ(import.records[2].line, 6);
+}
+
+/* One cell as a spreadsheet writes it. */
+static void put_cell(struct buf *out, struct str text, char separator, bool always)
+{
+    bool quotes = always;
+
+    for (size_t i = 0; i < text.n; i++)
+        quotes |=
+            text.p[i] == separator || text.p[i] == '"' || text.p[i] == '\n' || text.p[i] == '\r';
+    if (quotes)
+        buf_add_char(out, '"');
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.p[i] == '"')
+            buf_add_char(out, '"');
+        buf_add_char(out, text.p[i]);
+    }
+    if (quotes)
+        buf_add_char(out, '"');
+}
+
+TEST(csv_is_read_as_it_was_written_whatever_it_holds)
+{
+    static const char *const pieces[] = {
+        "a", ",", ";", "\t", "\"", "\n", "\r\n", " b", "\xc3\xbc"
+    };
+    static const char *const ends[] = { "\n", "\r\n", "\r" };
+    static const char separators[] = ",;\t";
+    struct rand_fake seeded;
+
+    rand_fake_init(&seeded, 9);
+    for (int round = 0; round < 300; round++) {
+        char separator = separators[round % 3];
+        const char *end = ends[round / 3 % 3];
+        AUTO_BUF text = BUF_INIT(1 << 16);
+        struct str notes[8];
+        struct import import;
+        size_t rows = 1 + rand_below(&seeded.rand, ARRAY_LEN(notes));
+
+        buf_printf(&text, "%stitle%cnotes%cother%s", round % 2 ? "\xef\xbb\xbf" : "", separator,
+                   separator, end);
+        for (size_t i = 0; i < rows; i++) {
+            AUTO_BUF cell = BUF_INIT(1 << 10);
+
+            buf_add_char(&cell, 'x');
+            for (uint64_t n = rand_below(&seeded.rand, 10); n > 0; n--)
+                buf_add_text(&cell, pieces[rand_below(&seeded.rand, ARRAY_LEN(pieces))]);
+            buf_add_char(&cell, 'x');
+            notes[i] = arena_str(&t->arena, buf_str(&cell));
+            buf_printf(&text, "t%zu%c", i, separator);
+            put_cell(&text, notes[i], separator, rand_below(&seeded.rand, 2) == 0);
+            buf_printf(&text, "%c%s", separator, i + 1 < rows || round % 5 ? end : "");
+        }
+        import = read_as(t, IMPORT_CSV, buf_text(&text));
+        ASSERT_EQ(import.problem_count, 0u);
+        ASSERT_EQ(import.count, rows);
+        for (size_t i = 0; i < rows; i++)
+            ASSERT(str_eq(import.records[i].notes, notes[i]));
+    }
 }
 
 TEST(csv_says_what_is_wrong_and_in_which_line)
@@ -305,7 +365,7 @@ TEST(events_say_when_they_are)
             "BEGIN:VEVENT\r\nSUMMARY:none\r\nEND:VEVENT\r\n"
             "BEGIN:VEVENT\r\nSUMMARY:back\r\nDTSTART:20260301T100000Z\r\n"
             "DTEND:20260301T090000Z\r\nEND:VEVENT\r\n"
-            "BEGIN:VJOURNAL\r\nSUMMARY:left out\r\nEND:VJOURNAL\r\n"
+            "BEGIN:VFREEBUSY\r\nSUMMARY:left out\r\nEND:VFREEBUSY\r\n"
             "this is nothing\r\n"
             "BEGIN:VEVENT\r\nSUMMARY:open\r\n"));
 
@@ -318,6 +378,103 @@ TEST(events_say_when_they_are)
     ASSERT_CONTAINS(problems(t, &import), "this is no NAME:VALUE");
     ASSERT_EQ(try_as(t, IMPORT_ICS, STR("BEGIN:VCARD\r\nEND:VCARD\r\n")), -1);
     ASSERT_EQ(try_as(t, IMPORT_ICS, STR("")), -1);
+}
+
+TEST(a_journal_of_a_calendar_becomes_a_note)
+{
+    struct import import = read_as(
+        t, IMPORT_ICS,
+        CALENDAR("BEGIN:VJOURNAL\r\nUID:j1\r\nDTSTAMP:20260302T080000Z\r\nSUMMARY:Walk\r\n"
+                 "DTSTART:20260301T100000Z\r\nDESCRIPTION:by the brook\r\nDESCRIPTION:a heron\r\n"
+                 "STATUS:FINAL\r\nEND:VJOURNAL\r\n"
+                 "BEGIN:VJOURNAL\r\nUID:j2\r\nDTSTAMP:20260302T080000Z\r\nEND:VJOURNAL\r\n"
+                 "BEGIN:VJOURNAL\r\nUID:j3\r\nSUMMARY:when\r\nEND:VJOURNAL\r\n"));
+
+    ASSERT_EQ(import.count, 2u);
+    ASSERT_STR(import.records[0].kind, "note");
+    ASSERT_STR(import.records[0].notes, "by the brook\n\na heron");
+    ASSERT_EQ(import.records[0].begin, INT64_C(1772359200000));
+    ASSERT_EQ(import.records[1].begin, INT64_C(1772438400000));
+    ASSERT_TEXT(problems(t, &import), "16: the journal entry does not say when it was (DTSTART)\n");
+}
+
+TEST(what_was_changed_of_a_series_is_a_record_of_its_own)
+{
+    static const char moved[] = "BEGIN:VEVENT\r\nUID:s\r\nRECURRENCE-ID:20260308T100000Z\r\n"
+                                "SUMMARY:moved\r\nDTSTART:20260308T120000Z\r\nEND:VEVENT\r\n";
+    static const char whole[] = "BEGIN:VEVENT\r\nUID:s\r\nSUMMARY:series\r\n"
+                                "DTSTART:20260301T100000Z\r\nRRULE:FREQ=WEEKLY\r\nEND:VEVENT\r\n";
+    struct import one =
+        read_as(t, IMPORT_ICS, arena_printf(&t->arena, CALENDAR("%s%s"), moved, whole));
+    struct import two =
+        read_as(t, IMPORT_ICS, arena_printf(&t->arena, CALENDAR("%s%s"), whole, moved));
+
+    ASSERT_EQ(one.count, 2u);
+    ASSERT(!str_eq(one.records[0].id, one.records[1].id));
+    ASSERT(str_eq(one.records[0].id, two.records[1].id));
+    ASSERT(str_eq(one.records[1].id, two.records[0].id));
+}
+
+TEST(a_todo_is_done_however_a_calendar_says_it)
+{
+    static const struct {
+        const char *lines, *status;
+    } rows[] = {
+        { "STATUS:COMPLETED\r\n", "DONE" },
+        { "COMPLETED:20260301T100000Z\r\n", "DONE" },
+        { "PERCENT-COMPLETE:100\r\n", "DONE" },
+        { "PERCENT-COMPLETE:99\r\n", "" },
+        { "STATUS:CANCELLED\r\nCOMPLETED:20260301T100000Z\r\n", "REJECTED" },
+        { "STATUS:NEEDS-ACTION\r\nPERCENT-COMPLETE:100\r\n", "OPEN" },
+        { "STATUS:X-STRANGE\r\n", "" },
+        { "STATUS:NEEDS-ACTION\r\nX-DORMOUSE-STATUS:BLOCKED\r\n", "BLOCKED" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct import import =
+            read_as(t, IMPORT_ICS,
+                    arena_printf(&t->arena, CALENDAR("BEGIN:VTODO\r\nSUMMARY:x\r\n%sEND:VTODO\r\n"),
+                                 rows[i].lines));
+
+        ASSERT_EQ(import.count, 1u);
+        ASSERT_STR(import.records[0].status, rows[i].status);
+    }
+}
+
+/* Better before anything is made than in the middle of the file. */
+TEST(an_event_that_can_not_be_stored_is_a_problem_of_its_line)
+{
+    static const struct {
+        const char *lines, *problem;
+    } rows[] = {
+        { "DTSTART:19690101T000000Z\r\n", "3: /at: \"1969-01-01T00:00:00.000Z\" is not a time" },
+        { "DTSTART:19700101T000000Z\r\n", "3: /at: " },
+        { "DTSTART:20260101T000000Z\r\nDTEND:20280101T000000Z\r\n",
+          "3: /durationMs: 63072000000 is" },
+        { "DTSTART:20260101T000000Z\r\nX-DORMOUSE-KIND:party\r\n",
+          "3: /kind: \"party\" is not one of note, workout, audio, measurement" },
+        { "DTSTART:20260101T000000Z\r\nX-DORMOUSE-KIND:note\r\nX-DORMOUSE-SUBTYPE:a|b\r\n",
+          "3: /subtype: \"a|b\" is not" },
+        { "DTSTART:20260101T000000Z\r\nDTEND:20260101T010000Z\r\nX-DORMOUSE-DAY:soon\r\n",
+          "3: \"soon\" is not a day" },
+        { "DTSTART:20260101T000000Z\r\nX-DORMOUSE-UNIT:kilogram-and-some-more\r\n",
+          "3: /unit: has 22" },
+    };
+    struct import import;
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        import = read_as(t, IMPORT_ICS,
+                         arena_printf(&t->arena,
+                                      CALENDAR("BEGIN:VEVENT\r\nSUMMARY:x\r\n%sEND:VEVENT\r\n"),
+                                      rows[i].lines));
+        ASSERT_EQ(import.count, 0u);
+        ASSERT_CONTAINS(problems(t, &import), rows[i].problem);
+    }
+    import = read_as(t, IMPORT_ICS,
+                     CALENDAR("BEGIN:VEVENT\r\nDTSTART:20260101T000000Z\r\nX-DORMOUSE-VALUE:nan\r\n"
+                              "END:VEVENT\r\n"));
+    ASSERT_EQ(import.count, 1u);
+    ASSERT_EQ(import.records[0].has_value, false);
 }
 
 TEST(folded_lines_never_cut_a_character)

@@ -61,6 +61,26 @@ TEST(words_become_a_task)
         { "Call mum in 3 days", "Call mum|2026-02-21" },
         { "Call mum in a week", "Call mum|2026-02-25" },
         { "Call mum in 2 months", "Call mum|2026-04-18" },
+        { "Call mum in two weeks", "Call mum|2026-03-04" },
+        { "Call mum in twelve days", "Call mum|2026-03-02" },
+        { "Call mum day after tomorrow", "Call mum|2026-02-20" },
+        { "Call mum on the day after", "Call mum on the day after" },
+        { "Call mum 24 Dec", "Call mum|2026-12-24" },
+        { "Call mum Dec 24th, early", "Call mum early|2026-12-24" },
+        { "Call mum on 1st of May", "Call mum on 1st of May" },
+        { "Call mum on 1 February", "Call mum|2027-02-01" },
+        { "Call mum 3 sept 2027", "Call mum|2027-09-03" },
+        { "Call mum June 31", "Call mum June 31" },
+        { "Call mum 32 June", "Call mum 32 June" },
+        { "Call mum Feb 29 2027", "Call mum Feb 29 2027" },
+        { "Call mum 3 May 1", "Call mum 1|2026-05-03" },
+        { "May I call mum", "May I call mum" },
+        { "Gym every monday", "Gym every monday" },
+        { "Gym every monday, from tomorrow", "Gym every monday, from|2026-02-19" },
+        { "Each friday gym", "Each friday gym" },
+        { "Every time I try", "Every time I try" },
+        { "Call mum in 2 hours", "Call mum in 2 hours" }, /* nobody knows what time it is */
+        { "Call mum in an hour 30m", "Call mum in an hour||30" },
         { "Call mum in 0 days", "Call mum in 0 days" },
         { "Call mum in 99999 days", "Call mum in 99999 days" },
         { "Pay rent 12.5.", "Pay rent|2026-05-12" },
@@ -90,6 +110,12 @@ TEST(words_become_a_task)
         { "Meet Ada at 25:00", "Meet Ada at 25:00" },
         { "Meet Ada at 13pm", "Meet Ada at 13pm" },
         { "Mix paint 4:30", "Mix paint 4:30" },
+        { "Mix paint 24:30", "Mix paint 24:30" },
+        { "Meet Ada 16:30", "Meet Ada|2026-02-18T16:30" },
+        { "Meet Ada 4:30pm", "Meet Ada|2026-02-18T16:30" },
+        { "Meet Ada 4:30 tomorrow", "Meet Ada|2026-02-19T04:30" },
+        { "Watch 4pm and spam", "Watch and spam|2026-02-18T16:00" },
+        { "Meet \\16:30", "Meet 16:30" },
         { "Meet Ada at home", "Meet Ada at home" },
         { "Meet Ada tomorrow, at 16:00, #work", "Meet Ada|2026-02-19T16:00||||work" },
         /* durations */
@@ -117,6 +143,10 @@ TEST(words_become_a_task)
         { "Fix !0", "Fix|||P0" },
         { "Fix !p3", "Fix|||P3" },
         { "Fix !4 !now !", "Fix !4 !now !" },
+        { "Fix !urgent", "Fix|||P0" },
+        { "Fix !High!", "Fix|||P1" },
+        { "Fix !medium, !LOW", "Fix !medium|||P3" },
+        { "Fix !P1 it!", "Fix it!|||P1" },
         { "Fix #grün", "Fix|||||grün" },
         /* escapes and quotes */
         { "Write \\#not a label", "Write #not a label" },
@@ -144,6 +174,44 @@ TEST(words_become_a_task)
         else
             test_case_passed();
     }
+}
+
+TEST(so_much_later_than_now_is_a_day_and_a_time)
+{
+    static const struct {
+        const char *text, *now, *expected;
+    } cases[] = {
+        { "Call mum in 2 hours", "2026-02-18T09:30", "Call mum|2026-02-18T11:30" },
+        { "Call mum in an hour", "2026-02-18T23:30", "Call mum|2026-02-19T00:30" },
+        { "Call mum in 90m 15m", "2026-02-18T09:30", "Call mum|2026-02-18T11:00|15" },
+        { "Call mum in 1.5 hours", "2026-02-18T09:30", "Call mum|2026-02-18T11:00" },
+        { "Call mum in 1440 minutes", "2026-12-31T00:00", "Call mum|2027-01-01T00:00" },
+        { "Call mum in 999999 hours", "2026-02-18T09:30", "Call mum in 999999 hours" },
+        { "Call mum tomorrow", "2026-02-18T23:59", "Call mum|2026-02-19" },
+        { "Call mum", "2026-02-18T24:00",
+          "error: \"2026-02-18T24:00\" is not a day; write "
+          "YYYY-MM-DD" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        ASSERT_TEXT(parsed(t, cases[i].text, cases[i].now), cases[i].expected);
+}
+
+TEST(a_date_that_may_be_two_days_is_refused)
+{
+    static const char *const doubtful[] = { "3/4/2026",     "03/04/26",    "13/4/2026",  "4-3-2026",
+                                            "due:3/4/2026", "12/31/2026.", "31/12/2026," };
+    static const char *const others[] = { "1/2",         "2026/13/1",  "1/2/3",       "40/1/2026",
+                                          "a/b/cdef",    "0/1/2026",   "1/2/3/2026",  "3-4-5",
+                                          "555-12-1234", "\\3/4/2026", "\"3/4/2026\"" };
+
+    for (size_t i = 0; i < ARRAY_LEN(doubtful); i++) {
+        const char *got = parsed(t, arena_printf(&t->arena, "Pay %s", doubtful[i]), TODAY);
+
+        ASSERT_CONTAINS(got, "which is the day, which the month? write 2026-12-24, 24.12.2026");
+    }
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        ASSERT_CONTAINS(parsed(t, arena_printf(&t->arena, "Pay %s", others[i]), TODAY), "Pay ");
 }
 
 TEST(days_are_counted_from_any_day)

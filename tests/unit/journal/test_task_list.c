@@ -3,9 +3,10 @@
 #include <sqlite3.h>
 #include <stdio.h>
 
+#include "base/path.h"
 #include "base/rand.h"
 #include "db/db.h"
-#include "journal/list.h"
+#include "journal/list_int.h"
 #include "journal/moves.h"
 #include "rig.h"
 
@@ -257,6 +258,43 @@ DB_TEST(pages_are_the_same_where_a_filter_holds_for_many, .timeout_s = 120)
     for (int i = 1; i <= MORE_TASKS; i++)
         model_read(&rig, arena_printf(&t->arena, "many%d", i), &model[count++]);
     check_filters(&rig, model, count, db_test_is_postgres(t) ? 20 : 60, 400);
+}
+
+/* Against folding the whole title and looking for the text in that. */
+TEST(a_text_is_found_where_folding_finds_it)
+{
+    static const char *const pieces[] = {
+        "f", "F",        "e",        "E",        "n",  "ence",      "FENCE",
+        " ", "1",        "[",        "{",        "@",  "`",         "Z",
+        "z", "\xc3\xa9", "\xc3\x89", "\xc3\x9f", "ss", "e\xcc\x81", "\xe2\x84\xaa",
+        "k", "K"
+    };
+    struct rand_fake seeded;
+    int found = 0, rounds = 20000;
+
+    rand_fake_init(&seeded, 3);
+    for (int i = 0; i < rounds; i++) {
+        struct task_filter filter = { .limit = 0 };
+        struct task_wanted wanted = { .filter = &filter };
+        AUTO_BUF title = BUF_INIT(200);
+        AUTO_BUF text = BUF_INIT(200);
+        AUTO_BUF folded = BUF_INIT(1000);
+        AUTO_BUF folded_text = BUF_INIT(1000);
+        bool expected;
+
+        for (uint64_t n = rand_below(&seeded.rand, 12); n > 0; n--)
+            buf_add_text(&title, pieces[rand_below(&seeded.rand, ARRAY_LEN(pieces))]);
+        for (uint64_t n = 1 + rand_below(&seeded.rand, 2); n > 0; n--)
+            buf_add_text(&text, pieces[rand_below(&seeded.rand, ARRAY_LEN(pieces))]);
+        ASSERT_EQ(path_fold(buf_str(&title), &folded), 0);
+        ASSERT_EQ(path_fold(buf_str(&text), &folded_text), 0);
+        wanted.folded = buf_str(&folded_text);
+        expected = str_find(buf_str(&folded), wanted.folded) >= 0;
+        found += expected;
+        if (task_title_wanted(&wanted, buf_str(&title)) != expected)
+            FAIL("\"%s\" in \"%s\"", buf_text(&text), buf_text(&title));
+    }
+    ASSERT(found > rounds / 20 && found < rounds / 2);
 }
 
 DB_TEST(filters_that_make_no_sense_are_refused)

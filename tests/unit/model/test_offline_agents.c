@@ -251,7 +251,7 @@ TEST(planner_fills_the_day_around_what_stands_there)
     ASSERT_CONTAINS(said, "write_report {\"title\":\"Plan for 2026-11-15\"");
     ASSERT_CONTAINS(said, "proposed and not taken");
     rig_result(&rig, 0, "{\"reportId\":\"r\"}");
-    ASSERT_CONTAINS(rig_think(&rig), "the report says how");
+    ASSERT_CONTAINS(rig_think(&rig), "The plan is as it was; the report says what I proposed.\n");
     rig_end(&rig);
 }
 

@@ -81,6 +81,118 @@ TEST(the_wizard_fills_its_form_by_asking)
     rig_end(&rig);
 }
 
+/* ---- categories of the journal ---- */
+
+#define JOURNAL_TOOLS                                                                              \
+    "{\"tools\":[{\"name\":\"ask_user\",\"description\":\"Asks.\",\"asks\":\"never\"},"            \
+    "{\"name\":\"write_file\",\"description\":\"Writes.\",\"asks\":\"a person\","                  \
+    "\"journal\":true}],\"models\":[],\"patterns\":[],"                                            \
+    "\"categories\":[\"Work\",\"Workouts\",\"Caf\xc3\xa9 \\u0026 more\"]}"
+
+/* Up to where categories are asked for; what it says then. */
+static const char *begin_journal(struct rig *rig, struct test *t)
+{
+    rig_begin(rig, t, wizard_hands, ARRAY_LEN(wizard_hands));
+    rig_user(rig, "help me with my training");
+    rig_think(rig);
+    rig_result(rig, 0, TEMPLATES);
+    rig_result(rig, 1, JOURNAL_TOOLS);
+    rig_think(rig);
+    say(rig, "yes");
+    say(rig, "call it Coach");
+    return say(rig, "yes");
+}
+
+TEST(who_works_with_the_journal_is_given_categories_by_the_person)
+{
+    static const struct {
+        const char *said, *heard, *categories;
+    } cases[] = {
+        { "Workouts", "may reach: Workouts.", "[ \"Workouts\" ]" },
+        { "work", "may reach: Work.", "[ \"Work\" ]" },
+        { "work and workouts please", "may reach: Work, Workouts.", "[ \"Work\", \"Workouts\" ]" },
+        { "Caf\xc3\xa9 & more", "may reach: Caf", NULL },
+        { "all", "all of the journal", "[ \"*\" ]" },
+        { "everything", "all of the journal", "[ \"*\" ]" },
+        { "all of Work", "may reach: Work.", "[ \"Work\" ]" },
+        { "none", "nothing of the journal", "" },
+        { "nothing", "nothing of the journal", "" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_JSON form = NULL;
+        struct json_object *list;
+        struct rig rig;
+        const char *said;
+
+        ASSERT_CONTAINS(begin_journal(&rig, t), "There are: Work, Workouts, Caf");
+        said = say(&rig, cases[i].said);
+        if (!strstr(said, cases[i].heard) || !strstr(said, "How should it talk?"))
+            FAIL("case %zu: %s", i, said);
+        say(&rig, "terse");
+        form = proposal(&rig);
+        list = json_find(form, "categories");
+        if (cases[i].categories && !*cases[i].categories)
+            ASSERT(list == NULL);
+        else if (cases[i].categories)
+            ASSERT_TEXT(json_object_to_json_string(list), cases[i].categories);
+        else
+            ASSERT_EQ(json_object_array_length(list), 1);
+        rig_end(&rig);
+    }
+}
+
+TEST(a_category_that_is_not_there_is_asked_about_again)
+{
+    struct rig rig;
+
+    begin_journal(&rig, t);
+    ASSERT_CONTAINS(say(&rig, "Worko"), "I know no such category");
+    ASSERT_CONTAINS(say(&rig, "homework"), "I know no such category");
+    ASSERT_CONTAINS(say(&rig, "yes"), "I know no such category");
+    ASSERT_CONTAINS(say(&rig, "workouts"), "How should it talk?");
+    rig_end(&rig);
+}
+
+TEST(categories_can_be_said_early_and_corrected_later)
+{
+    AUTO_JSON form = NULL;
+    struct rig rig;
+
+    begin_journal(&rig, t);
+    ASSERT_CONTAINS(say(&rig, "it may reach everything"), "all of the journal");
+    say(&rig, "terse");
+    rig_failure(&rig, 0, "rejected: too much");
+    rig_think(&rig);
+    ASSERT_CONTAINS(say(&rig, "actually, the categories are Work and Workouts"), "Here is Coach");
+    form = proposal(&rig);
+    ASSERT_EQ(json_object_array_length(json_find(form, "categories")), 2);
+    rig_end(&rig);
+}
+
+TEST(who_has_no_tool_of_the_journal_is_not_asked_about_it)
+{
+    struct rig rig;
+
+    begin_journal(&rig, t);
+    ASSERT_CONTAINS(say(&rig, "without write_file"), "How should it talk?");
+    rig_end(&rig);
+}
+
+TEST(what_the_maker_warns_of_is_told)
+{
+    struct rig rig;
+
+    begin_journal(&rig, t);
+    say(&rig, "none");
+    say(&rig, "terse");
+    rig_result(&rig, 0, "{\"agent_id\":\"coach\",\"warnings\":[\"It reaches nothing.\",\"Two.\"]}");
+    ASSERT_CONTAINS(rig_think(&rig), "its id is coach");
+    ASSERT_CONTAINS(rig_think(&rig), "It reaches nothing.");
+    ASSERT_CONTAINS(rig_think(&rig), "Two.");
+    rig_end(&rig);
+}
+
 TEST(the_wizard_takes_a_purpose_first_and_says_when_no_template_fits)
 {
     struct rig rig;

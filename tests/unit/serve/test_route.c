@@ -194,7 +194,7 @@ static const struct serve_route kinds[] = {
     { "GET", "/text", run, SERVE_LOCAL, SERVE_TEXT, 0, "\"Text\" \\ \xC3\xA4." },
     { "GET", "/events", run, SERVE_TOKEN, SERVE_SSE, 0, "Events." },
     { "GET", "/socket", run, SERVE_TOKEN, SERVE_WEBSOCKET, 0, "A socket." },
-    { "PUT", "/file/{name}", run, SERVE_TOKEN, SERVE_JSON, 100, "Writes a file." },
+    { "PUT", "/file/{name}", run, SERVE_TOKEN, SERVE_JSON, 100, "Writes a file.", .bytes = true },
     { "PATCH", "/a/{x}/b/{y...}", run, SERVE_TOKEN, SERVE_JSON, 1, "Changes." },
 };
 
@@ -225,6 +225,42 @@ TEST(openapi_has_queries_and_schemas)
     ASSERT_CONTAINS(buf_text(&text), "\"content\":{\"application/json\":{\"schema\":{\"$ref\":"
                                      "\"#/components/schemas/Thing\"}},\"text/event-stream\":{}}");
     ASSERT_CONTAINS(buf_text(&text), "\"schemas\":{\"Turn\":{\"type\":\"object\"},\"Thing\":{}}");
+}
+
+TEST(openapi_says_which_bodies_are_files_and_what_is_done_once)
+{
+    static const struct serve_route some[] = {
+        { .method = "POST",
+          .pattern = "/a",
+          .run = run,
+          .body_max = 9,
+          .bytes = true,
+          .once = true },
+        { .method = "POST",
+          .pattern = "/b",
+          .run = run,
+          .body_max = 9,
+          .bytes = true,
+          .takes = "B" },
+        { .method = "POST", .pattern = "/c", .run = run, .body_max = 9 },
+    };
+    const struct serve_routes routes = { some, ARRAY_LEN(some), NULL, STR("{\"B\":{}}") };
+    AUTO_BUF text = BUF_INIT(100000);
+    struct json_object *document, *at;
+
+    ASSERT_OK(route_openapi(&routes, 1, "1", &text, &t->err));
+    document = json_tokener_parse(buf_text(&text));
+    ASSERT_EQ(json_pointer_get(document, "/paths/~1a/post/requestBody/content", &at), 0);
+    ASSERT_TEXT(json_object_to_json_string_ext(at, 0), "{\"*\\/*\":{}}");
+    ASSERT_EQ(json_pointer_get(document, "/paths/~1a/post/parameters/0", &at), 0);
+    ASSERT_TEXT(json_object_to_json_string_ext(at, 0),
+                "{\"name\":\"Idempotency-Key\",\"in\":\"header\",\"required\":false,"
+                "\"schema\":{\"type\":\"string\"}}");
+    ASSERT_EQ(json_pointer_get(document, "/paths/~1b/post/requestBody/content", &at), 0);
+    ASSERT_EQ(json_object_object_length(at), 2);
+    ASSERT(json_pointer_get(document, "/paths/~1b/post/parameters", &at) != 0);
+    ASSERT(json_pointer_get(document, "/paths/~1c/post/requestBody", &at) != 0);
+    json_object_put(document);
 }
 
 TEST(openapi_names_the_statuses_of_a_route)

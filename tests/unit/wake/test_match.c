@@ -111,6 +111,29 @@ DB_TEST(a_change_out_of_its_categories_never_reaches_an_agent)
 
 /* ---- when ---- */
 
+DB_TEST(a_link_is_seen_by_who_may_see_both_its_ends)
+{
+    AUTO_ALERT a;
+    struct subscription s = { .source = WAKE_JOURNAL, .authors = 1u << CHANGE_BY_HUMAN };
+
+    alert_open(&a, t);
+    alert_agent(&a, "both", "[\"gym\",\"home\"]");
+    alert_agent(&a, "from", "[\"gym\"]");
+    alert_agent(&a, "to", "[\"home\"]");
+    alert_category(&a, "gym");
+    alert_category(&a, "home");
+    alert_write(&a, NULL, RECORD_ENTRY, "e-1",
+                "{\"kind\":\"note\",\"title\":\"n\",\"categoryId\":\"gym\"}");
+    alert_write(&a, NULL, RECORD_TASK, "t-1", "{\"title\":\"x\",\"categoryId\":\"home\"}");
+    clock_advance(&a.clock, 10);
+    alert_write(&a, NULL, RECORD_ENTRY_LINK, "",
+                "{\"fromType\":\"entry\",\"fromId\":\"e-1\",\"toType\":\"task\","
+                "\"toId\":\"t-1\",\"relation\":\"about\"}");
+    ASSERT_EQ(judge(&a, &s, "both").outcome, MATCH_YES);
+    ASSERT_EQ(judge(&a, &s, "from").outcome, MATCH_SCOPE);
+    ASSERT_EQ(judge(&a, &s, "to").outcome, MATCH_SCOPE);
+}
+
 TEST(a_cooldown_delays_and_gathers)
 {
     struct subscription s = { .cooldown_ms = 60000 };

@@ -3,26 +3,36 @@
 
 #include "alert_rig.h"
 #include "db/db.h"
-#include "wake/reader.h"
+#include "wake/reader_int.h"
+#include "wake/skip.h"
 
 static void count_queued(void *arg)
 {
     ++*(int *)arg;
 }
 
-static struct reader *start_reader(struct alert *a, int *told)
+static struct reader *start_with(struct alert *a, struct reader_config config)
 {
     struct test *t = a->t;
-    struct reader_config config = { .loop = a->loop,
-                                    .agent_domain = a->agents,
-                                    .journal = a->journal,
-                                    .change = a->change,
-                                    .queued = told ? count_queued : NULL,
-                                    .arg = told };
     struct reader *reader;
 
+    config.loop = a->loop;
+    config.agent_domain = a->agents;
+    config.journal = a->journal;
+    config.change = a->change;
     ASSERT_OK(reader_new(&config, &reader, &t->err));
     return reader;
+}
+
+static struct reader *start_reader(struct alert *a, int *told)
+{
+    return start_with(a,
+                      (struct reader_config){ .queued = told ? count_queued : NULL, .arg = told });
+}
+
+static struct reader *start_slow_reader(struct alert *a, int judged)
+{
+    return start_with(a, (struct reader_config){ .judged = judged });
 }
 
 static size_t wakes(struct alert *a, struct wake_job **ret_jobs)
@@ -173,15 +183,19 @@ DB_TEST(misses_are_counted_and_skips_are_kept)
 {
     AUTO_ALERT a;
     AUTO(reader) reader = NULL;
-    struct subscription *picky, *blind;
-    struct reader_miss miss;
+    struct subscription *picky, *blind, *shy;
     struct wake_job *jobs;
+    struct skip *skips;
+    size_t n;
 
     alert_open(&a, t);
     alert_category(&a, "gym");
     picky = alert_subscribe(&a, alert_agent(&a, "picky", "[\"*\"]"),
                             (struct subscription){ .predicate = STR("task.priority == 0") });
     blind = alert_subscribe(&a, alert_agent(&a, "blind", "[\"gym\"]"), (struct subscription){ 0 });
+    shy = alert_subscribe(
+        &a, alert_agent(&a, "shy", "[\"*\"]"),
+        (struct subscription){ .name = STR("others"), .authors = 1u << CHANGE_BY_SYNC });
     reader = start_reader(&a, NULL);
     alert_write(&a, NULL, RECORD_TASK, "t-1", "{\"title\":\"x\"}");
     alert_write(&a, NULL, RECORD_TASK, "t-1", "{\"title\":\"y\"}");
@@ -193,15 +207,125 @@ DB_TEST(misses_are_counted_and_skips_are_kept)
     ASSERT_STR(jobs[0].why, "the change lies outside of the agent's categories");
     ASSERT_STR(jobs[0].payload, "{}");
     ASSERT(jobs[0].ended_at > 0);
-    /* the predicate: only counted */
-    ASSERT(reader_miss_of(reader, picky->n, &miss));
-    ASSERT_EQ(miss.count, 2);
-    ASSERT_EQ(miss.last, MATCH_PREDICATE);
-    ASSERT(reader_miss_of(reader, blind->n, &miss));
-    ASSERT_EQ(miss.last, MATCH_SCOPE);
-    ASSERT(!reader_miss_of(reader, 12345, &miss));
     ASSERT_EQ(reader_counts(reader).skips, 2);
     ASSERT_EQ(reader_counts(reader).misses[MATCH_PREDICATE], 2);
+    ASSERT_EQ(reader_counts(reader).misses[MATCH_AUTHOR], 2);
+
+    /* the predicate and the author: counted, and that outlives the process */
+    reader_free(reader);
+    alert_stop(&a);
+    alert_start(&a);
+    reader = start_reader(&a, NULL);
+    loop_fake_advance(a.loop, HOURS(1));
+    alert_write(&a, NULL, RECORD_TASK, "t-1", "{\"title\":\"z\"}");
+    loop_fake_advance(a.loop, 5000);
+    ASSERT_OK(skip_list(a.agents, 0, STR_NONE, 10, &t->arena, &skips, &n, &t->err));
+    ASSERT_EQ(n, 3);
+    ASSERT_EQ(skips[0].subscription_n, picky->n);
+    ASSERT_EQ(skips[0].outcome, MATCH_PREDICATE);
+    ASSERT_EQ(skips[0].count, 3);
+    ASSERT(skips[0].first_at < ALERT_NOW + HOURS(1) && skips[0].last_at > ALERT_NOW + HOURS(1));
+    ASSERT_EQ(skips[1].subscription_n, blind->n);
+    ASSERT_EQ(skips[1].outcome, MATCH_SCOPE);
+    ASSERT_EQ(skips[2].outcome, MATCH_AUTHOR);
+    ASSERT_STR(skips[2].agent_id, "shy");
+    ASSERT_STR(skips[2].name, "others");
+
+    ASSERT_OK(skip_list(a.agents, shy->agent_n, STR_NONE, 10, &t->arena, &skips, &n, &t->err));
+    ASSERT_EQ(n, 1);
+    ASSERT_OK(skip_list(a.agents, 0, str_from(blind->id_text), 10, &t->arena, &skips, &n, &t->err));
+    ASSERT_EQ(n, 1);
+    ASSERT_EQ(skips[0].subscription_n, blind->n);
+    alert_begin(&a);
+    ASSERT_OK(subscription_remove(a.agents, a.change, str_from(shy->id_text), ALERT_NOW, &t->err));
+    alert_end(&a);
+    ASSERT_OK(skip_list(a.agents, 0, STR_NONE, 1, &t->arena, &skips, &n, &t->err));
+    ASSERT_EQ(n, 1); /* the limit */
+    ASSERT_OK(skip_list(a.agents, 0, STR_NONE, 10, &t->arena, &skips, &n, &t->err));
+    ASSERT_EQ(n, 2);
+}
+
+/* ---- more than one unit ---- */
+
+/* Subscriptions to tasks, two for each agent, in one unit. */
+static void crowd(struct alert *a, int agents)
+{
+    static const struct token tokens[] = { KEY("TASK"), ENTITY("t-1") };
+    struct test *t = a->t;
+    char token[WEBHOOK_TOKEN_SIZE];
+
+    alert_begin(a);
+    for (int i = 0; i < agents; i++) {
+        struct agent agent = { .id = arena_printf(&t->arena, "a%d", i),
+                               .kind = "k",
+                               .display_name = "A",
+                               .allowed_category_ids = "[\"*\"]" };
+
+        ASSERT_OK(agent_add(a->agents, a->change, &agent, ALERT_NOW, &t->err));
+        for (size_t k = 0; k < 2; k++) { /* the second has both tokens of the batch */
+            struct subscription s = { .agent_n = agent.n,
+                                      .source = WAKE_JOURNAL,
+                                      .tokens = tokens,
+                                      .token_count = 1 + k,
+                                      .active = true };
+
+            ASSERT_OK(subscription_add(a->agents, a->change, &s, ALERT_NOW, token, &t->err));
+        }
+    }
+    alert_end(a);
+}
+
+static int64_t count_rows(struct alert *a, struct sql sql)
+{
+    struct test *t = a->t;
+    AUTO(stmt) q = NULL;
+
+    ASSERT_OK(db_prepare(domain_db(a->agents), sql, &q, &t->err));
+    ASSERT_EQ(stmt_step(q, &t->err), 1);
+    return stmt_i64(q, "count");
+}
+
+#define QUEUED SQL("SELECT count(*) AS count FROM wake_queue WHERE reason = 'subscription'")
+#define PARTS  SQL("SELECT count(*) AS count FROM wake_cursors WHERE domain LIKE 'journal:part:%'")
+#define CURSOR SQL("SELECT coalesce(max(n), 0) AS count FROM wake_cursors WHERE domain = 'journal'")
+
+DB_TEST(a_batch_that_concerns_a_crowd_is_read_in_several_units_and_a_crash_doubles_nothing)
+{
+    enum { AGENTS = 35, JUDGED = 25 };
+    AUTO_ALERT a;
+    AUTO(reader) reader = NULL;
+    int64_t cursor, before, units = 0;
+
+    alert_open(&a, t);
+    crowd(&a, AGENTS);
+    reader = start_slow_reader(&a, JUDGED);
+    loop_fake_advance(a.loop, 5000);
+    cursor = count_rows(&a, CURSOR);
+    alert_write(&a, NULL, RECORD_TASK, "t-1", "{\"title\":\"x\"}");
+    alert_write(&a, NULL, RECORD_TASK, "t-2", "{\"title\":\"y\"}");
+    clock_advance(&a.clock, 1000);
+    for (before = 0; before < 4 * AGENTS && units < 100; units++) {
+        int64_t now;
+
+        /* As after a crash: what was not committed is gone, and a new process goes on. */
+        reader_free(reader);
+        alert_stop(&a);
+        alert_start(&a);
+        reader = start_slow_reader(&a, JUDGED);
+        loop_fake_tick(a.loop);
+        loop_fake_tick(a.loop);
+        now = count_rows(&a, QUEUED);
+        ASSERT(now - before <= 2 * JUDGED);
+        if (now < 2 * AGENTS)
+            ASSERT_EQ(count_rows(&a, CURSOR), cursor); /* not past a batch that is not done */
+        before = now;
+    }
+    ASSERT_EQ(before, 4 * AGENTS);
+    ASSERT(units >= 3);
+    loop_fake_advance(a.loop, 10000);
+    ASSERT_EQ(count_rows(&a, QUEUED), 4 * AGENTS);
+    ASSERT_EQ(count_rows(&a, PARTS), 0);
+    ASSERT(count_rows(&a, CURSOR) > cursor);
 }
 
 DB_TEST(an_agent_does_not_wake_itself)

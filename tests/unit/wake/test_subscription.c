@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "alert_rig.h"
+#include "wake/subscription_int.h"
 
 /* ---- what they may be ---- */
 
@@ -130,7 +131,7 @@ static void match(struct alert *a, const struct token *tokens, size_t n, const c
     struct subscription *list;
     size_t count;
 
-    ASSERT_OK(subscription_match(a->agents, tokens, n, &t->arena, &list, &count, &t->err));
+    ASSERT_OK(subscription_match(a->agents, tokens, n, 0, 0, &t->arena, &list, &count, &t->err));
     for (size_t i = 0; i < count; i++)
         buf_printf(&names, "%s%.*s", i ? " " : "", STR_ARG(list[i].name));
     ASSERT_TEXT(buf_text(&names), expected);
@@ -250,7 +251,7 @@ DB_TEST(lists_are_of_one_agent_or_of_all_and_go_with_the_agent)
     ASSERT_EQ(count, 3);
 
     alert_begin(&a);
-    ASSERT_OK(subscription_remove_all(a.agents, a.change, coach, alert_now(&a), &t->err));
+    ASSERT_EQ(agent_set_destroyed(a.agents, a.change, STR("coach"), alert_now(&a), &t->err), 1);
     alert_end(&a);
     match(&a, task, 1, "three");
     ASSERT_OK(subscription_list(a.agents, 0, &t->arena, &list, &count, &t->err));
@@ -288,4 +289,67 @@ DB_TEST(the_same_token_twice_counts_once)
                         (struct subscription){ .tokens = twice, .token_count = 2 });
     ASSERT_OK(subscription_get(a.agents, s->id, &t->arena, &got, &t->err));
     ASSERT_EQ(got.token_count, 1);
+}
+
+/* ---- what edits say ---- */
+
+/* What the one batch after the cursor says; the cursor moves on. */
+static const char *told(struct alert *a, struct change_cursor *at)
+{
+    struct test *t = a->t;
+    struct change_row *rows;
+    AUTO_BUF text = BUF_INIT(4096);
+    size_t n;
+
+    ASSERT_OK(change_batches_after(a->agents, *at, 10, &t->arena, &rows, &n, &t->err));
+    if (n != 1)
+        return arena_printf(&t->arena, "%zu batches", n);
+    *at = rows[0].at;
+    buf_printf(&text, "%s", change_author_name(rows[0].author));
+    for (size_t i = 0; i < rows[0].unit_count; i++)
+        buf_printf(&text, " %.*s", STR_ARG(rows[0].unit[i].payload_type));
+    for (size_t i = 0; i < rows[0].token_count; i++)
+        buf_printf(&text, " %.*s", STR_ARG(rows[0].tokens[i].value));
+    return arena_text(&t->arena, buf_text(&text));
+}
+
+DB_TEST(every_edit_says_so_to_who_follows_agents)
+{
+    AUTO_ALERT a;
+    struct subscription *s;
+    struct change_cursor at;
+    const char *said;
+    int64_t coach;
+
+    alert_open(&a, t);
+    coach = alert_agent(&a, "coach", "[]");
+    ASSERT_OK(change_batches_end(a.agents, &at, &t->err));
+    s = alert_subscribe(&a, coach, (struct subscription){ .name = STR("one") });
+    said = arena_printf(&t->arena, "human agentSubscription %.*s coach AGENT", STR_ARG(s->id));
+    ASSERT_TEXT(told(&a, &at), said);
+
+    s->name = STR("two");
+    alert_begin(&a);
+    ASSERT_OK(subscription_change(a.agents, a.change, s, alert_now(&a), &t->err));
+    alert_end(&a);
+    ASSERT_TEXT(told(&a, &at), said);
+
+    /* It woke: that is no edit. */
+    alert_begin(&a);
+    ASSERT_OK(subscription_woke(a.agents, s->n, alert_now(&a), &t->err));
+    alert_end(&a);
+    ASSERT_TEXT(told(&a, &at), "0 batches");
+
+    /* Nor is what was refused. */
+    s->cooldown_ms = -1;
+    alert_begin(&a);
+    ASSERT_FAILS(subscription_change(a.agents, a.change, s, alert_now(&a), &t->err),
+                 ERR_BAD_REQUEST);
+    alert_end(&a);
+    ASSERT_TEXT(told(&a, &at), "0 batches");
+
+    alert_begin(&a);
+    ASSERT_OK(subscription_remove(a.agents, a.change, s->id, alert_now(&a), &t->err));
+    alert_end(&a);
+    ASSERT_TEXT(told(&a, &at), said);
 }

@@ -114,7 +114,7 @@ DB_TEST(lists_are_of_one_agent_or_all_in_order)
     ASSERT_EQ(n, 3);
     ASSERT_STR(list[2].agent_id, "other");
     ASSERT_OK(loop_unit_begin(rig.loop, rig.domain, &t->err));
-    ASSERT_OK(timer_remove_all(rig.domain, rig.change, rig.coach.n, TIMER_NOW, &t->err));
+    ASSERT_EQ(agent_set_destroyed(rig.domain, rig.change, STR("coach"), TIMER_NOW, &t->err), 1);
     ASSERT_OK(loop_unit_end(rig.loop, true, &t->err));
     ASSERT_OK(timer_list(rig.domain, 0, &t->arena, &list, &n, &t->err));
     ASSERT_EQ(n, 1);
@@ -309,4 +309,60 @@ DB_TEST(the_zone_of_the_machine_is_remembered)
     loop_fake_advance(rig.loop, 10);
     ASSERT_OK(timer_zone_known(rig.domain, &t->arena, &known, &t->err));
     ASSERT_STR(known, "Europe/Berlin");
+}
+
+/* ---- what edits say ---- */
+
+/* How many batches there are after the cursor that say: a person wrote this timer of the coach.
+ * The cursor moves on. */
+static int told(struct timer_rig *rig, struct str id, struct change_cursor *at)
+{
+    struct test *t = rig->t;
+    struct change_row *rows;
+    size_t n;
+    int count = 0;
+
+    ASSERT_OK(change_batches_after(rig->domain, *at, 10, &t->arena, &rows, &n, &t->err));
+    for (size_t i = 0; i < n; i++) {
+        const struct change_row *row = &rows[i];
+
+        *at = row->at;
+        count += row->author == CHANGE_BY_HUMAN && row->unit_count == 1 &&
+                 str_is(row->unit[0].payload_type, "agentTimer") &&
+                 str_eq(row->unit[0].payload_id, id) && row->token_count == 3 &&
+                 str_eq(row->tokens[0].value, id) && str_is(row->tokens[1].value, "coach") &&
+                 str_is(row->tokens[2].value, "AGENT");
+    }
+    return count;
+}
+
+DB_TEST(edits_say_so_to_who_follows_agents_and_firings_do_not)
+{
+    AUTO_TIMER_RIG rig;
+    struct change_cursor at;
+    struct wake_job *jobs;
+    struct timer timer;
+
+    timer_rig_open(&rig, t);
+    ASSERT_OK(change_batches_end(rig.domain, &at, &t->err));
+    timer = timer_rig_add(&rig, (struct timer){ .interval_ms = HOURS(1) });
+    ASSERT_EQ(told(&rig, timer.id, &at), 1);
+
+    loop_fake_advance(rig.loop, HOURS(1));
+    ASSERT_EQ(timer_rig_wakes(&rig, &jobs), 1);
+    ASSERT_EQ(told(&rig, timer.id, &at), 0);
+
+    ASSERT_OK(timer_get(rig.domain, timer.id, &t->arena, &timer, &t->err));
+    timer.interval_ms = HOURS(2);
+    ASSERT_OK(loop_unit_begin(rig.loop, rig.domain, &t->err));
+    ASSERT_OK(timer_change(rig.domain, rig.change, &timer, timer_rig_now(&rig), &t->err));
+    ASSERT_OK(loop_unit_end(rig.loop, true, &t->err));
+    loop_fake_tick(rig.loop);
+    ASSERT_EQ(told(&rig, timer.id, &at), 1);
+
+    ASSERT_OK(loop_unit_begin(rig.loop, rig.domain, &t->err));
+    ASSERT_OK(timer_remove(rig.domain, rig.change, timer.id, timer_rig_now(&rig), &t->err));
+    ASSERT_OK(loop_unit_end(rig.loop, true, &t->err));
+    loop_fake_tick(rig.loop);
+    ASSERT_EQ(told(&rig, timer.id, &at), 1);
 }

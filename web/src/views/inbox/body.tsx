@@ -51,7 +51,7 @@ function Memory({ item }: { item: InboxItem }) {
 }
 
 function Proposal({ item }: { item: InboxItem }) {
-  const { displayName, description, instructions, tools, model, template } = detailsOf(item) as Record<string, string | string[] | undefined>;
+  const { displayName, description, instructions, tools, categories, model, template } = detailsOf(item) as Record<string, string | string[] | undefined>;
   return (
     <dl className="facts">
       <dt>Name</dt><dd><strong>{displayName}</strong></dd>
@@ -59,6 +59,7 @@ function Proposal({ item }: { item: InboxItem }) {
       {template && <><dt>From template</dt><dd>{template}</dd></>}
       {model && <><dt>Model</dt><dd>{model}</dd></>}
       {Array.isArray(tools) && <><dt>May use</dt><dd>{tools.length ? tools.map(words).join(", ") : "no tools"}</dd></>}
+      {Array.isArray(categories) && <><dt>Journal</dt><dd>{categories.includes("*") ? "all of it" : categories.length ? categories.join(", ") : "nothing of it: no change there wakes it"}</dd></>}
       {typeof instructions === "string" && <><dt>Instructions</dt><dd><div className="boxed" tabIndex={0} role="group" aria-label="Instructions"><Markdown text={instructions} /></div></dd></>}
     </dl>
   );

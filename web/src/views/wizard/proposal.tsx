@@ -3,6 +3,7 @@ import { paths } from "../../api/client";
 import { useGet } from "../../api/store";
 import type { AgentTool, Model } from "../../api/types";
 import { Input, Select, TextArea } from "../../ui";
+import { useSets } from "../journal/sets";
 import "./wizard.css";
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
@@ -28,6 +29,31 @@ function Tools({ chosen, onChange }: { chosen: string[]; onChange: (tools: strin
   );
 }
 
+function Categories({ chosen, onChange }: { chosen: string[]; onChange: (names: string[]) => void }) {
+  const known = useSets().categories.map((one) => one.name);
+  const all = chosen.includes("*");
+  const rest = all ? known : chosen;
+  if (known.length === 0 && chosen.length === 0) return null;
+  return (
+    <fieldset className="may-use">
+      <legend>What it reaches of the journal</legend>
+      <div className="may-use-list">
+        <label className="may-use-tool">
+          <input type="checkbox" checked={all} onChange={(event) => onChange(event.target.checked ? ["*"] : [])} />
+          <span>Everything</span>
+        </label>
+        {known.map((name) => (
+          <label key={name} className="may-use-tool">
+            <input type="checkbox" checked={rest.includes(name)} disabled={all}
+              onChange={(event) => onChange(event.target.checked ? [...chosen, name] : chosen.filter((other) => other !== name))} />
+            <span>{name}</span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
 export function ProposalForm({ value, onChange, onValid }: {
   value: Record<string, unknown>; onChange: (value: Record<string, unknown>) => void; onValid: (valid: boolean) => void;
 }) {
@@ -46,6 +72,7 @@ export function ProposalForm({ value, onChange, onValid }: {
       <TextArea label="Instructions" rows={10} value={text(value["instructions"])} hint="It reads these before every answer."
         onChange={(event) => set("instructions", event.target.value)} />
       <Tools chosen={list(value["tools"])} onChange={(tools) => set("tools", tools)} />
+      <Categories chosen={list(value["categories"])} onChange={(names) => set("categories", names)} />
       <Select label="Model" value={text(value["model"])} onChange={(event) => set("model", event.target.value)}>
         <option value="">the default</option>
         {models.data?.models.map((model) => <option key={model.id} value={model.id}>{model.id}{model.local ? " (stays here)" : ` (${model.host})`}</option>)}

@@ -338,7 +338,7 @@ struct api *api_new(const struct api_config *config)
         journal_listen(config->journal, &api->journal_listener);
     api->wake_listener.changed = wakes_changed;
     if (config->waker)
-        waker_listen(config->waker, &api->wake_listener);
+        waker_tell(config->waker, &api->wake_listener);
     return api;
 }
 
@@ -350,7 +350,7 @@ void api_free(struct api *api)
     if (api->config.journal)
         journal_unlisten(api->config.journal, &api->journal_listener);
     if (api->config.waker)
-        waker_listen(api->config.waker, NULL);
+        waker_tell(api->config.waker, NULL);
     buf_release(&api->schemas);
     api_followers_free(api);
     serve_feed_free(api->activity);

@@ -53,7 +53,7 @@ AUTO_DEFINE(waker)
 struct waker_listener {
     void (*changed)(struct waker_listener *listener);
 };
-void waker_listen(struct waker *waker, struct waker_listener *listener);
+void waker_tell(struct waker *waker, struct waker_listener *listener);
 
 /* Something may be due: subscriptions or timers were changed, an agent was resumed, a switch was
  * lifted. Cheap. */

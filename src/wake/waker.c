@@ -334,7 +334,7 @@ int waker_new(const struct waker_config *config, struct waker **ret_waker, struc
     return 0;
 }
 
-void waker_listen(struct waker *waker, struct waker_listener *listener)
+void waker_tell(struct waker *waker, struct waker_listener *listener)
 {
     waker->listener = listener;
 }

@@ -60,7 +60,7 @@ DB_TEST(who_listens_is_told_when_wakes_have_ended)
     unsigned before;
 
     wake_stage_settle(s);
-    waker_listen(s->waker, &hearing.listener);
+    waker_tell(s->waker, &hearing.listener);
     ASSERT_OK(loop_unit_begin(s->stage->loop, s->stage->domain, &t->err));
     ASSERT_EQ(agent_set_paused(s->stage->domain, s->stage->change, STR("coach"), true, 1, &t->err),
               1);
@@ -72,7 +72,7 @@ DB_TEST(who_listens_is_told_when_wakes_have_ended)
     before = hearing.times;
     wake_stage_settle(s);
     ASSERT_EQ(hearing.times, before); /* an idle house tells nothing */
-    waker_listen(s->waker, NULL);
+    waker_tell(s->waker, NULL);
     wake_stage_wake(s, "coach", "r2", "Hello again");
     wake_stage_settle(s);
     ASSERT_EQ(hearing.times, before);

@@ -94,14 +94,16 @@ function Talk({ agent, thread }: { agent: Agent; thread: string }) {
   );
 }
 
+/** The newest when it was opened. A wake that begins another must not take away what is being written. */
+function Opened({ agent, threads }: { agent: Agent; threads: Thread[] }) {
+  const newest = threads[0]?.id ?? "main";
+  const [first] = useState(newest);
+  return <Talk agent={agent} thread={first === "main" || threads.some((one) => one.id === first) ? first : newest} />;
+}
 /** Without a thread in the address: the one last spoken in, or the first. */
 function Latest({ agent }: { agent: Agent }) {
   const list = useGet<{ threads: Thread[] }>(paths.threads(agent.id));
-  return (
-    <Shown of={list} what="conversations">
-      {({ threads }) => <Talk agent={agent} thread={threads[0]?.id ?? "main"} />}
-    </Shown>
-  );
+  return <Shown of={list} what="conversations">{({ threads }) => <Opened key={agent.id} agent={agent} threads={threads} />}</Shown>;
 }
 
 export default function AgentView({ params }: { params: Params }) {

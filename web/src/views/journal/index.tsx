@@ -46,7 +46,7 @@ export default function Journal({ params }: { params: Params }) {
         </nav>
         <Button small icon={<ArrowLeftRight size={15} aria-hidden />} onClick={() => setMoving(true)} aria-haspopup="dialog"><span className="button-label">Import or export</span></Button>
       </div>
-      {away && <p className="muted small journal-zone" role="note">Days and times are those of {zone}, where Dormouse runs. This browser's clock is set to {browserZone()}.</p>}
+      {away && <p className="muted small journal-zone" role="note">Days and times of {zone}, where Dormouse runs; this browser is in {browserZone()}.</p>}
       <Suspense fallback={<Skeleton lines={8} />}><View key={away ? zone : ""} params={params} /></Suspense>
       {moving && <Suspense fallback={null}><Transfer onClose={() => setMoving(false)} /></Suspense>}
     </div>

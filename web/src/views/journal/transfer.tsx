@@ -105,7 +105,7 @@ function Import({ onClose }: { onClose: () => void }) {
         {error && <p className="danger">{error}</p>}
         {seen && !busy && !begun && <p>This makes <strong>{counted(seen.counts)}</strong>.</p>}
         {!busy && begun && <p>Stopped after {done.next} of {seen?.total ?? 0}: {counted(done.counts)} so far. What is there stays; going on makes nothing twice.</p>}
-        {seen?.records && seen.records.length > 0 && (
+        {seen?.records && seen.records.length > 0 && !busy && !begun && (
           <ul className="problems small" tabIndex={0} aria-label="What will be made">{seen.records.map((record, i) => <li key={i}>{record.title} <span className="muted">{[record.due, record.category].filter(Boolean).join(" · ")}</span></li>)}</ul>
         )}
         {seen && seen.problems.length > 0 && (

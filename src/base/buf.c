@@ -73,6 +73,25 @@ int buf_add_char(struct buf *buf, char c)
     return buf_add(buf, &c, 1);
 }
 
+int buf_add_u64(struct buf *buf, uint64_t value)
+{
+    char digits[20];
+    size_t at = sizeof(digits);
+
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while (value /= 10);
+    return buf_add(buf, digits + at, sizeof(digits) - at);
+}
+
+int buf_add_i64(struct buf *buf, int64_t value)
+{
+    if (value >= 0)
+        return buf_add_u64(buf, (uint64_t)value);
+    buf_add_char(buf, '-');
+    return buf_add_u64(buf, -(uint64_t)value);
+}
+
 /* Mostly there is room already, so it is written at once; else its length is known then. */
 int buf_vprintf(struct buf *buf, const char *fmt, va_list args)
 {

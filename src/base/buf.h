@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/str.h"
 
@@ -32,6 +33,9 @@ int buf_add(struct buf *buf, const void *bytes, size_t n);
 int buf_add_str(struct buf *buf, struct str s);
 int buf_add_text(struct buf *buf, const char *text);
 int buf_add_char(struct buf *buf, char c);
+/* In decimal. */
+int buf_add_i64(struct buf *buf, int64_t value);
+int buf_add_u64(struct buf *buf, uint64_t value);
 int buf_printf(struct buf *buf, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int buf_vprintf(struct buf *buf, const char *fmt, va_list args);
 /* n bytes at the end to be written by the caller, then buf_grown(buf, used). NULL when full. */

@@ -192,31 +192,16 @@ void json_write_text(struct json_writer *w, const char *text)
         json_write_null(w);
 }
 
-static void add_digits(struct buf *out, uint64_t value)
-{
-    char digits[20];
-    size_t at = sizeof(digits);
-
-    do
-        digits[--at] = (char)('0' + value % 10);
-    while (value /= 10);
-    buf_add(out, digits + at, sizeof(digits) - at);
-}
-
 void json_write_i64(struct json_writer *w, int64_t value)
 {
-    uint64_t size = value < 0 ? -(uint64_t)value : (uint64_t)value;
-
     before_value(w);
-    if (value < 0)
-        buf_add_char(w->out, '-');
-    add_digits(w->out, size);
+    buf_add_i64(w->out, value);
 }
 
 void json_write_u64(struct json_writer *w, uint64_t value)
 {
     before_value(w);
-    add_digits(w->out, value);
+    buf_add_u64(w->out, value);
 }
 
 void json_write_double(struct json_writer *w, double value)

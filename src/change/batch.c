@@ -51,8 +51,13 @@ int change_unit_key(const struct change_unit *unit, char ret_key[SHA256_TEXT_SIZ
                        "a change by host \"%.*s\" of type \"%.*s\": neither may hold '|'",
                        STR_ARG(str_take(unit->host_id, 60)),
                        STR_ARG(str_take(unit->payload_type, 60)));
-    buf_printf(&text, "v1|local|%.*s|%lld|%.*s|", STR_ARG(unit->host_id), (long long)unit->counter,
-               STR_ARG(unit->payload_type));
+    buf_add_text(&text, "v1|local|");
+    buf_add_str(&text, unit->host_id);
+    buf_add_char(&text, '|');
+    buf_add_i64(&text, unit->counter);
+    buf_add_char(&text, '|');
+    buf_add_str(&text, unit->payload_type);
+    buf_add_char(&text, '|');
     buf_add_str(&text, unit->payload_id);
     if (text.full)
         return err_set(err, ERR_TOO_LARGE, "a change's type and id are longer than %u bytes",

@@ -63,6 +63,8 @@ void change_batch_unit(struct change_batch *batch, const struct change *change, 
 void change_batch_key(struct change_batch *batch, const char *semantic_key);
 void change_batch_subtype(struct change_batch *batch, const char *name_space, struct str value);
 void change_batch_id(struct change_batch *batch, struct str entity_id);
+/* On a shared database the other processes are told on this channel that there is a batch. */
+#define CHANGE_BATCHES_CHANNEL "dormouse_batches"
 /* Inside a unit of domain: stores it. Nothing when it has no units. 1 written, 0 there was nothing
  * to write. missing_change_provenance: no author, an agent's without author_id, a unit of which a
  * part is missing; bad_request: a token; too_large: over CHANGE_UNITS_MAX or TOKENS_MAX. */

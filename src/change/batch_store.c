@@ -153,6 +153,13 @@ static void bind_optional(struct stmt *q, struct str text)
         stmt_bind_null(q);
 }
 
+#define BATCH_INSERT                                                                               \
+    "INSERT INTO change_batches (local_batch_id, logical_change_key, change_unit_keys, units,"     \
+    " typed_tokens, author, author_id, operation_id, host_n, last_counter, created_at)"            \
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+/* Other processes on the database hear of it when it is committed. */
+#define BATCH_TELL "pg_notify('" CHANGE_BATCHES_CHANNEL "', '')"
+
 int change_batch_write(struct domain *domain, struct change *change,
                        const struct change_batch *batch, int64_t now_ms, struct err *err)
 {
@@ -165,10 +172,8 @@ int change_batch_write(struct domain *domain, struct change *change,
         return 0;
     if (texts_of(batch, change, &scratch, &texts, err) < 0 ||
         db_prepare(domain_db(domain),
-                   SQL("INSERT INTO change_batches (local_batch_id, logical_change_key,"
-                       " change_unit_keys, units, typed_tokens, author, author_id, operation_id,"
-                       " host_n, last_counter, created_at)"
-                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+                   domain_is_shared(domain) ? SQL(BATCH_INSERT " RETURNING " BATCH_TELL)
+                                            : SQL(BATCH_INSERT),
                    &q, err) < 0)
         return -1;
     change_new_id(change, id);

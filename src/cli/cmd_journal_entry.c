@@ -31,13 +31,20 @@ static const struct jot_option entry_members[] = {
         .name = "category", .value = "CATEGORY", .help = "its name or id"                          \
     }
 
+int jot_entry(struct jot *jot, struct json_object *body, const char *kind,
+              struct json_object **ret_answer)
+{
+    jot_add(body, "kind", str_from(kind));
+    if (jot_take(jot, entry_members, body) < 0)
+        return -1;
+    return jot_ask(jot, "POST", body, ret_answer, "entries");
+}
+
 static int add_entry(struct jot *jot, struct json_object *body, const char *kind)
 {
     struct json_object *answer;
 
-    jot_add(body, "kind", str_from(kind));
-    if (jot_take(jot, entry_members, body) < 0 ||
-        jot_ask(jot, "POST", body, &answer, "entries") < 0)
+    if (jot_entry(jot, body, kind, &answer) < 0)
         return jot_fail(jot);
     return jot_done(jot, answer, "Noted");
 }
@@ -168,7 +175,7 @@ static void print_entries(struct jot *jot, struct json_object *items)
     columns_release(&columns);
 }
 
-static int list_entries(const struct cli_args *args, const char *kind, const char *empty)
+int jot_entries(const struct cli_args *args, const char *kind, const char *empty)
 {
     AUTO_JSON items = NULL;
     AUTO_JOT jot;
@@ -191,20 +198,19 @@ static int list_entries(const struct cli_args *args, const char *kind, const cha
 
 static int run_notes(const struct cli_args *args)
 {
-    return list_entries(args, "note", "No notes. `dormouse journal note add TEXT` makes one.");
+    return jot_entries(args, "note", "No notes. `dormouse journal note add TEXT` makes one.");
 }
 
 static int run_workouts(const struct cli_args *args)
 {
-    return list_entries(args, "workout",
-                        "No workouts. `dormouse journal workout add run --for 30m` notes one.");
+    return jot_entries(args, "workout",
+                       "No workouts. `dormouse journal workout add run --for 30m` notes one.");
 }
 
 static int run_measures(const struct cli_args *args)
 {
-    return list_entries(
-        args, "measurement",
-        "No measurements. `dormouse journal measure add weight 71.5 kg` notes one.");
+    return jot_entries(args, "measurement",
+                       "No measurements. `dormouse journal measure add weight 71.5 kg` notes one.");
 }
 
 #define LIST_COMMAND(name_, function, text)                                                        \

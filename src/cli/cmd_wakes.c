@@ -143,6 +143,26 @@ static int read_page(const struct cli_args *args, struct talk *talk, int64_t n, 
     return 0;
 }
 
+/* What met a subscription and woke nobody: a line for each reason. */
+static void print_skips(struct json_object *skips)
+{
+    for (size_t i = 0; skips && i < json_object_array_length(skips); i++) {
+        struct json_object *one = json_object_array_get_idx(skips, i);
+        AUTO_BUF line = BUF_INIT(4 * KIB);
+        char ago[AGO_SIZE];
+        int64_t count = 0;
+
+        json_get_i64(one, "count", &count, NULL);
+        buf_printf(&line, "%s%.*s was not woken by %.*s, %lld time%s, last %s: %.*s\n",
+                   i ? "" : "\n", STR_ARG(member(one, "agentId")),
+                   STR_ARG(member(one, "name").n ? member(one, "name")
+                                                 : str_take(member(one, "reasonId"), KEY_CHARS)),
+                   (long long)count, count == 1 ? "" : "s",
+                   ago_text(member(one, "lastAt"), now_ms(), ago), STR_ARG(member(one, "why")));
+        term_text(stdout, buf_text(&line));
+    }
+}
+
 /* As JSON they go out page by page: there may be any number of them. */
 static void print_lines(struct json_object *wakes)
 {
@@ -176,10 +196,13 @@ static int show_many(const struct cli_args *args, struct err *err)
 
         if (read_page(args, talk, n, &after, &page, err) < 0)
             return -1;
-        if (cli_json(args))
+        if (cli_json(args)) {
             print_lines(json_find(page, "items"));
-        else
+            print_lines(json_find(page, "skips"));
+        } else {
             print_table(json_find(page, "items"), first);
+            print_skips(json_find(page, "skips"));
+        }
         left -= n;
     } while (after && left > 0);
     return 0;

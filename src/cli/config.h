@@ -85,7 +85,7 @@ struct config {
     int64_t retention_trace, retention_tool_results, retention_summaries, retention_reports,
         retention_attention, retention_prompts, retention_snapshots, retention_idempotency;
     int64_t scheduler_max_concurrent_runs, scheduler_wakes_per_agent_per_hour,
-        scheduler_cooldown_ms;
+        scheduler_cooldown_ms, scheduler_lease_ms, scheduler_poll_ms;
     int scheduler_discipline, scheduler_fairness;
     bool features_spawn, features_handoff, features_video;
 

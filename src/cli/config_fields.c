@@ -102,6 +102,8 @@ const struct config_field config_fields[] = {
       AT(config, scheduler_wakes_per_agent_per_hour), .initial = "60", .tighten = CONFIG_LOWER },
     { "scheduler.cooldown", CONFIG_DURATION, AT(config, scheduler_cooldown_ms), .initial = "10s",
       .tighten = CONFIG_HIGHER },
+    { "scheduler.lease", CONFIG_DURATION, AT(config, scheduler_lease_ms), .initial = "15s" },
+    { "scheduler.poll", CONFIG_DURATION, AT(config, scheduler_poll_ms), .initial = "2s" },
     { "scheduler.discipline", CONFIG_CHOICE, AT(config, scheduler_discipline),
       .initial = "priority", .choices = "fifo priority" },
     { "scheduler.fairness", CONFIG_CHOICE, AT(config, scheduler_fairness), .initial = "round_robin",

@@ -87,6 +87,9 @@ int house_wake(struct house *house, struct err *err)
         .arg = &house->access,
         .agent_name = house->config->agent_name,
         .agent_model = house->config->agent_model,
+        .max_flights = (unsigned)house->config->scheduler_max_concurrent_runs,
+        .lease_ms = house->config->scheduler_lease_ms,
+        .poll_ms = house->config->scheduler_poll_ms,
     };
     int r;
 

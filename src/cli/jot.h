@@ -85,6 +85,14 @@ struct jot_option {
 /* Members from the options that were given (table ends with option NULL); "none" is null. */
 int jot_take(struct jot *jot, const struct jot_option *table, struct json_object *body);
 
+/* ---- entries (cmd_journal_entry.c) ---- */
+
+/* Makes one of this kind from body and the options --title, --at and --category. */
+int jot_entry(struct jot *jot, struct json_object *body, const char *kind,
+              struct json_object **ret_answer);
+/* Lists those of a kind, newest first; empty is said when there are none. */
+int jot_entries(const struct cli_args *args, const char *kind, const char *empty);
+
 /* ---- saying ---- */
 
 /* How commands say what a TASK is. */

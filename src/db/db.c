@@ -462,11 +462,14 @@ static void control_done(struct db *db, enum db_control what)
         db->depth++;
         break;
     case DB_RELEASE:
+    case DB_LEAVE:
         db->depth--;
         break;
     case DB_ROLLBACK_TO:
         db->depth--;
         db->failed = false;
+        break;
+    case DB_SETTLE:
         break;
     }
 }
@@ -479,7 +482,7 @@ static bool begins(enum db_control what)
 int db_control(struct db *db, enum db_control what, struct err *err)
 {
     BUG_IF(begins(what) == db->in_transaction);
-    BUG_IF((what == DB_RELEASE || what == DB_ROLLBACK_TO) && db->depth == 0);
+    BUG_IF((what == DB_RELEASE || what == DB_LEAVE || what == DB_ROLLBACK_TO) && db->depth == 0);
     BUG_IF(what == DB_SAVEPOINT && db->depth == DB_SAVEPOINTS_MAX);
     if (db->failed && what != DB_ROLLBACK && what != DB_ROLLBACK_TO) {
         *err = db->failure;

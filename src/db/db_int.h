@@ -60,6 +60,8 @@ enum db_control {
     DB_SAVEPOINT,
     DB_RELEASE,
     DB_ROLLBACK_TO, /* undoes and removes the savepoint */
+    DB_LEAVE,       /* as DB_RELEASE, but its writes may fail until DB_SETTLE or the commit */
+    DB_SETTLE,
 };
 
 struct db_open {
@@ -164,6 +166,7 @@ struct str db_sql_name(const char *text);
 
 struct domain {
     struct db *db;
+    struct db *engine; /* the same, without what tests put around it */
     char *name;
     const struct migration *migrations;
     size_t migration_count;

@@ -141,26 +141,88 @@ static const char *const control_texts[] = {
 
 /* After an error the server skips everything up to the next sync. So what is under way ends with
  * one, its failures are of no interest any more, and only then comes the undoing. */
-static int undo(struct pg *pg, enum db_control what, struct err *err)
+static int clear_queue(struct pg *pg, struct err *err)
 {
     if (pg->count && (pg_send_sync(pg, err) < 0 || pg_read_up_to(pg, NULL, err) < 0))
         return -1;
     pg->failed = false;
     pg->writes = 0;
-    if (pg_send_control(pg, control_texts[what], err) < 0)
-        return -1;
-    if (what == DB_ROLLBACK_TO && pg_send_control(pg, control_texts[DB_RELEASE], err) < 0)
+    return 0;
+}
+
+static int roll_back(struct pg *pg, struct err *err)
+{
+    if (clear_queue(pg, err) < 0 || pg_send_control(pg, control_texts[DB_ROLLBACK], err) < 0)
         return -1;
     return pg_settle(pg, err);
 }
 
+static int begin(struct pg *pg, enum db_control how, struct err *err)
+{
+    if (pg_send_control(pg, control_texts[how], err) < 0)
+        return -1;
+    pg->begun = how;
+    pg->fresh = true;
+    pg->within_unit = -1;
+    return 0;
+}
+
+/* ---- units ---- */
+
+/* The first savepoint of a transaction that has done nothing yet is the transaction itself; most
+ * ticks have no other. It saves two statements, and the server a number for a transaction within
+ * the transaction. */
+static int open_savepoint(struct pg *pg, struct err *err)
+{
+    if (pg->fresh) {
+        pg->fresh = false;
+        pg->within_unit = 0;
+        return 0;
+    }
+    if (pg_send_control(pg, control_texts[DB_SAVEPOINT], err) < 0)
+        return -1;
+    if (pg->within_unit >= 0)
+        pg->within_unit++;
+    return 0;
+}
+
+static void leave(struct pg *pg)
+{
+    if (pg->within_unit >= 0)
+        pg->within_unit--;
+}
+
 /* A unit ends here, and its own failure must be known here: another unit's writes may not suffer
- * from it. So its writes are waited for. */
+ * from it. So its writes are waited for. It has not ended when it fails: it is undone then. */
 static int release(struct pg *pg, struct err *err)
 {
-    if (pg_send_control(pg, control_texts[DB_RELEASE], err) < 0)
+    if (pg->within_unit != 0 && pg_send_control(pg, control_texts[DB_RELEASE], err) < 0)
         return -1;
-    return pg->writes ? pg_settle(pg, err) : 0;
+    if (pg->writes && pg_settle(pg, err) < 0)
+        return -1;
+    leave(pg);
+    return 0;
+}
+
+/* The one that is the transaction may wait with that: when it fails, all that is undone is its
+ * own. */
+static int leave_open(struct pg *pg, struct err *err)
+{
+    if (pg->within_unit != 0)
+        return release(pg, err);
+    leave(pg);
+    return 0;
+}
+
+static int undo(struct pg *pg, struct err *err)
+{
+    if (pg->within_unit == 0)
+        return roll_back(pg, err) < 0 ? -1 : begin(pg, pg->begun, err);
+    leave(pg);
+    if (clear_queue(pg, err) < 0 || pg_send_control(pg, control_texts[DB_ROLLBACK_TO], err) < 0 ||
+        pg_send_control(pg, control_texts[DB_RELEASE], err) < 0)
+        return -1;
+    return pg_settle(pg, err);
 }
 
 static int pg_control(struct db *db, enum db_control what, struct err *err)
@@ -177,24 +239,34 @@ static int pg_control(struct db *db, enum db_control what, struct err *err)
                                              "the connection was lost in this transaction");
     }
     switch (what) {
-    case DB_COMMIT:
-        if (pg_send_control(pg, control_texts[what], err) < 0)
-            return -1;
-        return pg_settle(pg, err);
-    case DB_ROLLBACK:
-        /* When it can't be sent the connection is gone, and with it the transaction. */
-        return undo(pg, what, err) < 0 && pg->conn ? -1 : 0;
-    case DB_ROLLBACK_TO:
-        return undo(pg, what, err);
+    case DB_BEGIN:
+    case DB_BEGIN_READ:
+    case DB_BEGIN_SERIALIZABLE:
+        return begin(pg, what, err);
+    case DB_SAVEPOINT:
+        return open_savepoint(pg, err);
     case DB_RELEASE:
         return release(pg, err);
-    default:
-        return pg_send_control(pg, control_texts[what], err);
+    case DB_LEAVE:
+        return leave_open(pg, err);
+    case DB_SETTLE:
+        return pg_settle(pg, err);
+    case DB_ROLLBACK_TO:
+        return undo(pg, err);
+    case DB_ROLLBACK:
+        /* When it can't be sent the connection is gone, and with it the transaction. */
+        return roll_back(pg, err) < 0 && pg->conn ? -1 : 0;
+    case DB_COMMIT:
+        break;
     }
+    if (pg_send_control(pg, control_texts[what], err) < 0)
+        return -1;
+    return pg_settle(pg, err);
 }
 
 static int pg_script(struct db *db, const char *text, struct err *err)
 {
+    pg_of(db)->fresh = false;
     return pg_simple(pg_of(db), text, err);
 }
 

@@ -30,6 +30,7 @@ int domain_open(const struct domain_config *config, struct domain **ret_domain, 
     domain->rand = config->rand ? config->rand : rand_system();
     if (db_open(&how, &domain->db, err) < 0)
         return err_wrap(err, "open domain %s", config->name);
+    domain->engine = domain->db;
     domain->shared = domain->db->ops == &db_postgres_ops;
     if (config->fault)
         domain->db = db_fault_wrap(domain->db, config->fault);
@@ -132,6 +133,16 @@ int domain_savepoint(struct domain *domain, struct err *err)
 int domain_release(struct domain *domain, struct err *err)
 {
     return db_control(domain->db, DB_RELEASE, err);
+}
+
+int domain_leave(struct domain *domain, struct err *err)
+{
+    return db_control(domain->db, DB_LEAVE, err);
+}
+
+int domain_settle(struct domain *domain, struct err *err)
+{
+    return db_control(domain->db, DB_SETTLE, err);
 }
 
 void domain_rollback_to(struct domain *domain)

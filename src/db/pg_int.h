@@ -48,7 +48,10 @@ struct pg {
     size_t queued_bytes;
     uint64_t garbage[PG_GARBAGE_MAX]; /* names; forgotten at the next quiet moment */
     size_t garbage_count;
-    size_t writes; /* runs of this unit whose answer is still open */
+    size_t writes;         /* runs of this unit whose answer is still open */
+    enum db_control begun; /* how the transaction began */
+    bool fresh;            /* it has done nothing yet */
+    int within_unit;       /* units open inside of the one that is the transaction; -1: not in it */
     /* The first failure among the answers, until someone takes it. */
     bool failed;
     enum db_trouble failed_trouble;

@@ -10,9 +10,12 @@
 #include "base/err.h"
 
 #define PG_FUNCTIONS(X)                                                                            \
+    X(PQbackendPID)                                                                                \
     X(PQclear)                                                                                     \
     X(PQcmdStatus)                                                                                 \
     X(PQcmdTuples)                                                                                 \
+    X(PQconnectPoll)                                                                               \
+    X(PQconnectStartParams)                                                                        \
     X(PQconnectdbParams)                                                                           \
     X(PQconninfoFree)                                                                              \
     X(PQconninfoParse)                                                                             \
@@ -31,6 +34,7 @@
     X(PQgetvalue)                                                                                  \
     X(PQisBusy)                                                                                    \
     X(PQnfields)                                                                                   \
+    X(PQnotifies)                                                                                  \
     X(PQntuples)                                                                                   \
     X(PQparamtype)                                                                                 \
     X(PQpipelineSync)                                                                              \

@@ -285,6 +285,7 @@ static int send_run(struct pg *pg, struct pg_stmt *stmt, struct err *err)
     variant = find_variant(pg, stmt, err);
     if (!variant)
         return -1;
+    pg->fresh = false;
     stmt->serial = ++pg->serial;
     stmt->epoch = pg->epoch;
     stmt->answered = false;

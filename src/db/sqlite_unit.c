@@ -240,9 +240,12 @@ int sqlite_control(struct db *db, enum db_control what, struct err *err)
     case DB_SAVEPOINT:
         return open_savepoint(sqlite, err);
     case DB_RELEASE:
+    case DB_LEAVE:
         return end_savepoint(sqlite, false, err);
     case DB_ROLLBACK_TO:
         return end_savepoint(sqlite, true, err);
+    case DB_SETTLE:
+        return 0;
     case DB_ROLLBACK:
         sqlite->redo.whole = false;
         /* Some failures (a full disk, no memory) end the transaction by themselves. */

@@ -118,7 +118,11 @@ static int act_labels(struct desk_op *op, struct err *err)
 
 static int aim_source(struct desk_op *op, struct err *err)
 {
-    return scope_get(op, RECORD_TASK, arg_str(op, "sourceTaskId"), NULL, err);
+    if (scope_get(op, RECORD_TASK, arg_str(op, "sourceTaskId"), NULL, err) < 0)
+        return -1;
+    if (arg_bool(op, "preserveCategoryAndLabels", true))
+        return 0;
+    return scope_category(op, "a task that does not keep the category", STR_NONE, err);
 }
 
 static int act_follow_up(struct desk_op *op, struct err *err)

@@ -83,7 +83,10 @@ static int open_waker(struct rooms *rooms, const struct rooms_config *config, st
                                       .change = rooms->change,
                                       .runner = rooms->runner,
                                       .kill = rooms->kill,
-                                      .folders = unwatched(rooms, config) };
+                                      .folders = unwatched(rooms, config),
+                                      .max_flights = config->max_flights,
+                                      .lease_ms = config->lease_ms,
+                                      .poll_ms = config->poll_ms };
 
     if (waker_new(&how, &rooms->waker, err) < 0)
         return -1;

@@ -42,6 +42,9 @@ struct rooms_config {
     const char *skills_root;       /* shared skills; NULL: only the bundled ones */
     const char *const *skill_keys; /* whose signatures of skills are believed; NULL: nobody's */
     struct sandbox_spec sandbox;   /* without data_dir, which is filled in */
+    /* As in struct waker_config; 0: what it takes then. */
+    unsigned max_flights;
+    int64_t lease_ms, poll_ms;
 };
 
 struct rooms {

@@ -12,6 +12,8 @@ static const struct tick_store_ops domain_store_ops = {
     .in_transaction = domain_in_transaction,
     .savepoint = domain_savepoint,
     .release = domain_release,
+    .leave = domain_leave,
+    .settle = domain_settle,
     .rollback_to = domain_rollback_to,
     .idle = domain_idle,
 };

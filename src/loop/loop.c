@@ -123,6 +123,11 @@ int loop_unit_end(struct loop *loop, bool keep, struct err *err)
     return tick_unit_end(&loop->tick, keep, err);
 }
 
+int loop_unit_leave(struct loop *loop, struct err *err)
+{
+    return tick_unit_leave(&loop->tick, err);
+}
+
 void loop_after_commit(struct loop *loop, struct loop_effect *effect)
 {
     tick_after_commit(&loop->tick, effect);

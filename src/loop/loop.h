@@ -74,6 +74,11 @@ int loop_unit_begin(struct loop *loop, struct domain *domain, struct err *err);
 /* Ends it: keep false rolls its writes back and drops the effects queued since begin. -1 only when
  * it was to be kept and could not be: then its effects were dropped too. */
 int loop_unit_end(struct loop *loop, bool keep, struct err *err);
+/* Ends it and keeps it, without waiting for what a shared database says to its last writes (one
+ * round trip less). What can't be kept after all is found by the domain's next unit, which is not
+ * concerned, or by the commit; then its effects are dropped. For units whose caller has nothing to
+ * tell anybody. */
+int loop_unit_leave(struct loop *loop, struct err *err);
 
 /* Something to do once what was written is durable. Embedded in the owner's struct; the owner
  * keeps it alive until run or drop was called (exactly one of them, never before

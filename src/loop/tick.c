@@ -51,7 +51,7 @@ void tick_release(struct tick *tick, const struct err *why)
 
         if (d->open)
             d->ops->rollback(d->domain);
-        d->open = false;
+        d->open = d->left = false;
     }
     tick->unit = NO_DOMAIN;
     /* A drop() may queue again; there is no later tick, so that is dropped as well. */
@@ -125,6 +125,42 @@ static void doom_if_gone(struct tick_domain *d, const struct err *cause)
         err_set(&d->why, ERR_STORAGE_FAILED, "the database gave the transaction up");
 }
 
+/* What waits for the commit of this domain. */
+static struct loop_effect *cut_effects_of(struct tick *tick, int domain)
+{
+    struct loop_effect *cut = NULL, **last = &cut, **at = &tick->first;
+
+    while (*at) {
+        struct loop_effect *effect = *at;
+
+        if (effect->domain != domain) {
+            at = &effect->next;
+            continue;
+        }
+        *at = effect->next;
+        effect->next = NULL;
+        *last = effect;
+        last = &effect->next;
+    }
+    tick->end = at;
+    return cut;
+}
+
+/* The unit before was left before it was known whether it can be kept. If not, it goes, with all of
+ * the transaction; the one that begins now finds a new one. */
+static void settle_left(struct tick *tick, int index)
+{
+    struct tick_domain *d = &tick->domains[index];
+    struct err why = ERR_INIT;
+
+    d->left = false;
+    if (d->ops->settle(d->domain, &why) == 0)
+        return;
+    d->ops->rollback(d->domain);
+    d->open = false;
+    drop_all(cut_effects_of(tick, index), &why);
+}
+
 int tick_unit_begin(struct tick *tick, struct domain *domain, struct err *err)
 {
     int index = find_domain(tick, domain);
@@ -132,6 +168,8 @@ int tick_unit_begin(struct tick *tick, struct domain *domain, struct err *err)
     struct err cause = ERR_INIT;
 
     BUG_IF(tick->unit != NO_DOMAIN);
+    if (d->left && !d->doomed)
+        settle_left(tick, index);
     if (check_writable(d, err) < 0)
         return -1;
     if (!d->open) {
@@ -160,7 +198,7 @@ static struct loop_effect *cut_unit_effects(struct tick *tick)
     return effects;
 }
 
-int tick_unit_end(struct tick *tick, bool keep, struct err *err)
+static int end_unit(struct tick *tick, bool keep, bool leave, struct err *err)
 {
     struct tick_domain *d;
     struct loop_effect *effects;
@@ -174,10 +212,11 @@ int tick_unit_end(struct tick *tick, bool keep, struct err *err)
     if (keep && d->doomed) {
         why = d->why;
         broken = true;
-    } else if (keep && d->ops->release(d->domain, &why) < 0) {
+    } else if (keep && (leave ? d->ops->leave : d->ops->release)(d->domain, &why) < 0) {
         broken = true;
     }
     if (keep && !broken) {
+        d->left |= leave;
         d->kept++;
         return 0;
     }
@@ -192,6 +231,16 @@ int tick_unit_end(struct tick *tick, bool keep, struct err *err)
     if (broken && err)
         *err = why;
     return broken ? -1 : 0;
+}
+
+int tick_unit_end(struct tick *tick, bool keep, struct err *err)
+{
+    return end_unit(tick, keep, false, err);
+}
+
+int tick_unit_leave(struct tick *tick, struct err *err)
+{
+    return end_unit(tick, true, true, err);
 }
 
 void tick_after_commit(struct tick *tick, struct loop_effect *effect)
@@ -254,7 +303,7 @@ static void note_health(struct tick *tick, struct tick_domain *d)
 
 static bool commit_domain(struct tick_domain *d)
 {
-    d->open = false;
+    d->open = d->left = false;
     if (d->doomed) {
         d->doomed = false;
         d->failed = true;

@@ -19,6 +19,8 @@ struct tick_store_ops {
     bool (*in_transaction)(const struct domain *domain);
     int (*savepoint)(struct domain *domain, struct err *err);
     int (*release)(struct domain *domain, struct err *err);
+    int (*leave)(struct domain *domain, struct err *err);
+    int (*settle)(struct domain *domain, struct err *err);
     void (*rollback_to)(struct domain *domain);
     void (*idle)(struct domain *domain);
 };
@@ -27,6 +29,7 @@ struct tick_domain {
     struct domain *domain;
     const struct tick_store_ops *ops;
     bool open;     /* has this tick's transaction */
+    bool left;     /* a unit has ended of which it is not known whether it can be committed */
     bool doomed;   /* the engine gave the transaction up before its commit; why says how */
     bool failed;   /* of the tick that ends: its effects are dropped with why */
     bool worked;   /* committed something since its last housekeeping */
@@ -58,6 +61,7 @@ void tick_release(struct tick *tick, const struct err *why);
 void tick_attach(struct tick *tick, struct domain *domain, const struct tick_store_ops *ops);
 int tick_unit_begin(struct tick *tick, struct domain *domain, struct err *err);
 int tick_unit_end(struct tick *tick, bool keep, struct err *err);
+int tick_unit_leave(struct tick *tick, struct err *err);
 void tick_after_commit(struct tick *tick, struct loop_effect *effect);
 void tick_add_hook(struct tick *tick, struct loop_tick_hook *hook);
 void tick_remove_hook(struct tick *tick, struct loop_tick_hook *hook);

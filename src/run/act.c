@@ -434,7 +434,7 @@ static void look_again(struct run_call *call)
 
 void run_act_start(struct run *run, uint16_t key)
 {
-    struct run_call *call = &run->calls[key];
+    struct run_call *call = run_call_get(run, key);
 
     run_hold(run);
     if (call->by_person && call->digest[0] && !run_stop_code(run))

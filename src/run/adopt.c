@@ -11,10 +11,11 @@
 
 static void judge_calls(const struct run *run, struct run_change *change)
 {
-    for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
-        if (run->calls[key].live)
-            change->attributes[key] = run_call_bits(&run->calls[key].verdict) & RUN_POLICY_BITS;
-    }
+    struct run_call *call;
+
+    run_each_call (run, call)
+        if (call->live)
+            change->attributes[call->key] = run_call_bits(&call->verdict) & RUN_POLICY_BITS;
 }
 
 static int swap_engine(struct run *run, const struct run_past *past,

@@ -169,7 +169,7 @@ static int apply_unknown(struct run_call *call, const struct inbox_item *item, s
 
 static int apply(struct run *run, const struct inbox_item *item, struct err *err)
 {
-    struct run_call *call = &run->calls[item->call_key];
+    struct run_call *call = run_call_get(run, item->call_key);
 
     if (!call->live || call->inbox_n != item->n)
         return err_set(err, ERR_CONFLICT, "the run no longer waits for this");
@@ -269,7 +269,7 @@ static int decide_in_unit(struct run *run, const struct inbox_item *item,
 static int decide_in_run(struct run *run, const struct inbox_item *item,
                          const struct inbox_decision *decision, struct err *err)
 {
-    struct run_call *call = &run->calls[item->call_key];
+    struct run_call *call = run_call_get(run, item->call_key);
     struct run_call before;
     int r;
 

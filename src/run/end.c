@@ -60,16 +60,16 @@ static int end_call(struct run_call *call, const struct err *why, struct err *er
 static int end_all(struct run *run, const struct err *why, struct err *err)
 {
     char text[ERR_TEXT_MAX];
+    struct run_call *call;
 
     run->decreed = true;
     run->row.error_code = str_from(err_name(why->code));
     run->row.error_message = str_from(arena_text(&run->arena, err_format(why, text, sizeof(text))));
     if (record_note(run, err) < 0)
         return -1;
-    for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
-        if (run->calls[key].live && end_call(&run->calls[key], why, err) < 0)
+    run_each_call (run, call)
+        if (call->live && end_call(call, why, err) < 0)
             return -1;
-    }
     if (record(run, RUN_EV_GIVE_UP, 0, false, err) < 0)
         return -1;
     return record(run, RUN_EV_DONE, 0, false, err);

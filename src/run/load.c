@@ -15,16 +15,34 @@
 
 struct run *run_new(struct runner *runner)
 {
-    struct run *run = NEW(struct run); /* large, and zeroed here */
+    struct run *run = NEW(struct run);
 
     run->runner = runner;
     run->hand_state = BUF_INIT(LIMIT_JSON_BYTES);
     run->active_since = clock_wall_ms(loop_clock(runner->config.loop));
-    for (uint16_t key = 0; key <= RUN_CALLS_MAX; key++) {
-        run->calls[key].run = run;
-        run->calls[key].key = key;
-    }
     return run;
+}
+
+struct run_call *run_call_get(struct run *run, uint16_t key)
+{
+    struct run_call *call;
+
+    BUG_IF(key > RUN_CALLS_MAX);
+    call = run->calls[key];
+    if (!call) {
+        call = run->calls[key] = NEW(struct run_call);
+        call->run = run;
+        call->key = key;
+    }
+    return call;
+}
+
+struct run_call *run_call_after(const struct run *run, uint16_t key)
+{
+    while (++key <= RUN_CALLS_MAX)
+        if (run->calls[key])
+            return run->calls[key];
+    return NULL;
 }
 
 void run_free(struct run *run)
@@ -32,8 +50,11 @@ void run_free(struct run *run)
     if (!run)
         return;
     loop_timer_stop(run->runner->config.loop, &run->time_limit);
-    for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++)
-        arena_release(&run->calls[key].arena);
+    for (uint16_t key = 0; key <= RUN_CALLS_MAX; key++) {
+        if (run->calls[key])
+            arena_release(&run->calls[key]->arena);
+        free(run->calls[key]);
+    }
     run_turn_free(run);
     run_prompt_release(run);
     runner_engine_give(run->runner, run->engine);
@@ -214,7 +235,7 @@ static int take_rules(struct reading *reading, const struct run_event_row *row)
 static int follow_arguments(struct reading *reading, const struct run_event_row *row,
                             const struct run_named *named)
 {
-    struct run_call *call = &reading->run->calls[row->event.key];
+    struct run_call *call = run_call_get(reading->run, row->event.key);
 
     if (row->event.type == RUN_EV_EDIT && named->is_item) {
         call->problem = STR_NONE;
@@ -293,7 +314,7 @@ static bool read_row(void *arg, const struct run_event_row *row)
     run_past_add(reading->past, &row->event);
     follow_run(run, row);
     if (row->event.key)
-        follow_call(&run->calls[row->event.key], row);
+        follow_call(run_call_get(run, row->event.key), row);
     return true;
 }
 
@@ -309,7 +330,7 @@ static bool read_plain_row(void *arg, const struct run_event_row *row)
     follow_run(run, row);
     if (!row->event.key || row->event.key > RUN_CALLS_MAX)
         return true;
-    call = &run->calls[row->event.key];
+    call = run_call_get(run, row->event.key);
     if (row->event.type == RUN_EV_CALL) {
         run_call_release(call);
         call->live = true;
@@ -388,6 +409,7 @@ static void forget_counts(struct run *run)
 static int read_log(struct run *run, struct run_past *past, struct err *err)
 {
     struct reading reading = { .run = run, .past = past, .err = err, .arena = ARENA_INIT };
+    struct run_call *call;
     struct bp_event next;
     int r;
 
@@ -402,13 +424,11 @@ static int read_log(struct run *run, struct run_past *past, struct err *err)
     if (bp_next(run->engine, &next, NULL))
         return err_set(err, ERR_INTEGRITY_FAILED,
                        "the log of the run stops in the middle of a step");
-    for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
-        struct run_call *call = &run->calls[key];
-
+    run_each_call (run, call) {
         if (call->live && read_call(call, err) < 0)
             return -1;
         if (call->live && call->acting && !call->asked)
-            run->interrupted |= UINT64_C(1) << key;
+            run->interrupted |= UINT64_C(1) << call->key;
     }
     return 0;
 }

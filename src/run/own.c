@@ -3,7 +3,9 @@
  * A run belongs to the host and the lease number in its row. A unit begins by locking that row and
  * comparing it with what this process loaded: when another has taken the run over, or ended it, the
  * two differ, nothing is written, and the run goes from memory. The lock lasts until the commit, so
- * whoever takes runs over waits for a unit that is about to be committed and finds all of it.
+ * whoever takes runs over waits for a unit that is about to be committed and finds all of it. So
+ * does whoever destroys its agent: nothing is written for one that is gone. What is left of its run
+ * is ended when it is loaded again.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -40,6 +42,13 @@ int run_check_own(struct run *run, struct err *err)
     run->row.host_n = host;
     run->row.fence = runner->fence;
     return run_own(runner->config.agent_domain, run->row.n, host, runner->fence, err);
+}
+
+int run_check_alive(struct run *run, struct err *err)
+{
+    if (!run->runner->fence || !run->row.n)
+        return 0;
+    return agent_hold_alive(run->runner->config.agent_domain, run->row.agent_n, err);
 }
 
 void runner_set_fence(struct runner *runner, int64_t fence)

@@ -78,7 +78,7 @@ static int refer_to_message(struct run *run, int64_t n, struct making *making, s
 
 static struct run_call *call_of(struct run *run, const struct bp_event *event)
 {
-    return event->key ? &run->calls[event->key] : NULL;
+    return event->key ? run_call_get(run, event->key) : NULL;
 }
 
 /* ---- what the program selects itself ---- */
@@ -315,6 +315,21 @@ static void hand_out(struct run *run, const struct run_event_row *row, const str
         LOG_ERROR("run", "an event can't be told", LOG_STR("run", run->row.run_key), LOG_ERR(&err));
 }
 
+/* Several events of a unit refer to the same message, one after the other. */
+static void digest_content(struct run *run, const struct bp_event *event,
+                           const struct run_said *said, uint8_t ret_digest[SHA256_BYTES])
+{
+    int64_t n = said->message ? said->message->n : 0;
+
+    if (n && n == run->unit.digested_n) {
+        memcpy(ret_digest, run->unit.digest, SHA256_BYTES);
+        return;
+    }
+    run_content_digest(event, said->message, said->item, ret_digest);
+    run->unit.digested_n = n;
+    memcpy(run->unit.digest, ret_digest, SHA256_BYTES);
+}
+
 static int append(struct run *run, const struct bp_event *event, struct making *making,
                   struct err *err)
 {
@@ -334,7 +349,7 @@ static int append(struct run *run, const struct bp_event *event, struct making *
                               .seq = row.seq,
                               .data = row.data,
                               .at = row.at };
-    run_content_digest(event, making->said.message, making->said.item, link.content);
+    digest_content(run, event, &making->said, link.content);
     run_chain_next(run->chain, &link, row.chain);
     if (run_event_append(run->runner->config.agent_domain, &row, NULL, err) < 0)
         return -1;

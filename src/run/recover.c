@@ -53,13 +53,12 @@ static bool is_repeatable(const struct run_call *call)
 
 static int ask_about_all(struct run *run, struct err *err)
 {
-    for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
-        struct run_call *call = &run->calls[key];
+    struct run_call *call;
 
-        if (run->interrupted >> key & 1 && call->live && !is_repeatable(call) &&
+    run_each_call (run, call)
+        if (run->interrupted >> call->key & 1 && call->live && !is_repeatable(call) &&
             run_call_ask_unknown(call, err) < 0)
             return -1;
-    }
     return 0;
 }
 
@@ -93,17 +92,15 @@ void run_note(struct run *run, const char *what, struct str detail)
 static int go_on(struct run *run, struct err *err)
 {
     struct run_outbox *out = run->unit.out;
+    const struct run_call *call;
 
     if (offer_note(run, "recovered", STR_NONE, err) < 0 || ask_about_all(run, err) < 0)
         return -1;
     out->think |= run->thinking;
     out->check |= run->checking;
-    for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
-        const struct run_call *call = &run->calls[key];
-
-        if (run->interrupted >> key & 1 && call->live && call->acting)
-            out->acts |= UINT64_C(1) << key;
-    }
+    run_each_call (run, call)
+        if (run->interrupted >> call->key & 1 && call->live && call->acting)
+            out->acts |= UINT64_C(1) << call->key;
     return 0;
 }
 

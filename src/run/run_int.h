@@ -109,8 +109,8 @@ struct run {
     struct thread thread;
     struct bp_engine *engine;
     uint8_t chain[RUN_CHAIN_BYTES];
-    int64_t rows; /* of its log */
-    struct run_call calls[RUN_CALLS_MAX + 1];
+    int64_t rows;                              /* of its log */
+    struct run_call *calls[RUN_CALLS_MAX + 1]; /* by key, made at first use: run_call_get() */
     struct run_turn *turn;
     int64_t max_tokens, max_ms, active_since;
     unsigned rests; /* in a row */
@@ -122,6 +122,8 @@ struct run {
         struct run_outbox *out;
         struct run_said said;
         struct run_appended *appended;
+        int64_t digested_n; /* the message that digest is of; 0: none yet */
+        uint8_t digest[SHA256_BYTES];
     } unit;
     struct model_exchange *exchange;
     unsigned asking; /* units that want one and are not durable yet */
@@ -206,6 +208,8 @@ int64_t runner_host(const struct runner *runner);
 /* Inside a unit: lease_lost when the run is another's by now, or another has ended it. One of
  * another host that waits, and nobody executes, becomes ours. */
 int run_check_own(struct run *run, struct err *err);
+/* Inside a unit: agent_destroyed when its agent was, elsewhere; else that waits for the commit. */
+int run_check_alive(struct run *run, struct err *err);
 
 /* ---- record.c ---- */
 bp_selected_fn run_record_selected;
@@ -279,6 +283,12 @@ void run_hand_rest(struct run_call *call);
 int run_call_result(struct run_call *call, const struct tool_result *result, struct err *err);
 /* The tool can not be repeated safely, and whether it was done is not known: a person is asked. */
 int run_call_ask_unknown(struct run_call *call, struct err *err);
+/* The call of a key, which is blank when there has been none. */
+struct run_call *run_call_get(struct run *run, uint16_t key);
+/* The next one that there has been, or NULL. */
+struct run_call *run_call_after(const struct run *run, uint16_t key);
+#define run_each_call(run, call)                                                                   \
+    for ((call) = run_call_after(run, 0); (call); (call) = run_call_after(run, (call)->key))
 void run_call_release(struct run_call *call);
 void run_call_tool(const struct run_call *call, struct tool_call *ret_call);
 uint32_t run_call_bits(const struct tool_verdict *verdict);

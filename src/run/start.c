@@ -317,7 +317,9 @@ static int begin(struct run *run, const struct run_request *request, struct err 
         if (r != 0)
             return r < 0 ? -1 : 0;
     }
-    if (check_agent(run, err) < 0 || find_thread(run, request, err) < 0)
+    if (check_agent(run, err) < 0 ||
+        (run->runner->fence && agent_hold_alive(domain, run->agent.n, err) < 0) ||
+        find_thread(run, request, err) < 0)
         return -1;
     fill_row(run, request);
     run->row.thread_n = run->thread.n;

@@ -19,20 +19,22 @@ enum err_code run_stop_code(const struct run *run)
 
 void run_stop_effects(struct run *run)
 {
+    struct run_call *call;
+
     if (run->exchange)
         model_cancel(run->exchange);
     run_think_drop(run);
-    for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
-        if (run->calls[key].job)
-            tool_cancel(run->calls[key].job);
-    }
+    run_each_call (run, call)
+        if (call->job)
+            tool_cancel(call->job);
 }
 
 /* A question that the tool itself asks has no job any more: it ends here. */
 static int end_questions(struct run *run, struct err *err)
 {
-    for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
-        struct run_call *call = &run->calls[key];
+    struct run_call *call;
+
+    run_each_call (run, call) {
         struct tool_result result = { .err = ERR_INIT };
 
         if (!call->asked)
@@ -137,11 +139,11 @@ int run_set_mode(struct runner *runner, struct str run_id, enum run_mode mode, s
 /* Calls that act now although they were asked about: nobody needs to answer any more. */
 int run_withdraw_acting(struct run *run, struct err *err)
 {
-    for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
-        if (run->calls[key].acting && !run->calls[key].asked &&
-            run_withdraw(&run->calls[key], NULL, err) < 0)
+    struct run_call *call;
+
+    run_each_call (run, call)
+        if (call->acting && !call->asked && run_withdraw(call, NULL, err) < 0)
             return -1;
-    }
     return 0;
 }
 
@@ -178,15 +180,17 @@ static int follow(struct run *run, struct err *err)
 {
     const struct kill_switch *on = kill_is_on(run->runner->config.kill, run->agent.id, NULL);
     bool known = bp_record(run->engine, 0) & RUN_KILLED;
+    struct run_call *call;
 
     if (on && !known)
         return run_offer(run, RUN_EV_KILL, 0, RUN_KILLED, NULL, err);
     if (!on && known && run_offer(run, RUN_EV_UNKILL, 0, 0, NULL, err) < 0)
         return -1;
-    for (uint16_t key = 1; !on && key <= RUN_CALLS_MAX; key++) {
-        if (follow_class(run, &run->calls[key], err) < 0)
+    if (on)
+        return 0;
+    run_each_call (run, call)
+        if (follow_class(run, call, err) < 0)
             return -1;
-    }
     return 0;
 }
 

@@ -31,7 +31,7 @@ void run_turn_free(struct run *run)
 
 static struct run_call *keep_call(struct run *run, uint16_t key, const struct model_call *from)
 {
-    struct run_call *call = &run->calls[key];
+    struct run_call *call = run_call_get(run, key);
     const struct tool_contract *contract;
 
     run_call_release(call);

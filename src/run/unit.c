@@ -133,7 +133,7 @@ int run_unit_begin(struct run *run, struct err *err)
         return err_set(err, ERR_STORAGE_FAILED, "the run is being loaded again");
     if (loop_unit_begin(loop_of(run), run->runner->config.agent_domain, err) < 0)
         return -1;
-    if (run_check_own(run, err) < 0) {
+    if (run_check_own(run, err) < 0 || run_check_alive(run, err) < 0) {
         loop_unit_end(loop_of(run), false, NULL);
         break_run(run);
         return -1;
@@ -173,10 +173,11 @@ int run_offer(struct run *run, enum run_event_type type, uint16_t key, uint32_t 
 
 static bool waits_for_person(const struct run *run)
 {
-    for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
-        if (run->calls[key].live && run->calls[key].inbox_n && !run->calls[key].result_n)
+    const struct run_call *call;
+
+    run_each_call (run, call)
+        if (call->live && call->inbox_n && !call->result_n)
             return true;
-    }
     return false;
 }
 
@@ -184,13 +185,13 @@ static bool waits_for_person(const struct run *run)
 static bool has_effect(const struct run *run)
 {
     const struct run_outbox *out = run->unit.out;
+    const struct run_call *call;
 
     if (asks(out) || run->asking || out->acts || run->thinking || run->checking)
         return true;
-    for (uint16_t key = 1; key <= RUN_CALLS_MAX; key++) {
-        if (run->calls[key].job || (run->calls[key].acting && !run->calls[key].asked))
+    run_each_call (run, call)
+        if (call->job || (call->acting && !call->asked))
             return true;
-    }
     return false;
 }
 

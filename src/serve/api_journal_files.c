@@ -18,6 +18,8 @@ static int add_attachment(struct api_journal_work *work, struct err *err)
         return err_set(err, ERR_BAD_REQUEST, "?%s= is missing: %s",
                        entry_id.n ? "fileName" : "entryId",
                        entry_id.n ? "what the file is called" : "the entry that it belongs to");
+    if (serve_request_query(work->request, "contentType").n)
+        file.content_type = serve_request_query(work->request, "contentType");
     if (!file.content_type.n)
         file.content_type = STR("application/octet-stream");
     if (api_journal_record(work, RECORD_ENTRY, entry_id, false, &entry, err) < 0)

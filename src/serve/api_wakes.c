@@ -5,6 +5,7 @@
 #include <json-c/json.h>
 
 #include "serve/api_int.h"
+#include "wake/skip.h"
 #include "wake/wake.h"
 
 /* ---- writing ---- */
@@ -75,8 +76,30 @@ static int read_agent(struct serve_request *request, int64_t *ret_agent_n, struc
     return 0;
 }
 
+/* Changes that met a subscription and woke nobody. */
+static void write_skips(struct json_writer *w, const struct skip *skips, size_t n)
+{
+    json_write_key(w, "skips");
+    json_write_array_begin(w);
+    for (size_t i = 0; i < n; i++) {
+        json_write_object_begin(w);
+        api_put_text(w, "skip", match_outcome_name(skips[i].outcome));
+        api_put_text(w, "reason", "subscription");
+        api_put_text(w, "status", wake_status_name(WAKE_SKIPPED_NOOP));
+        api_put_text(w, "why", match_outcome_why(skips[i].outcome));
+        api_put_i64(w, "count", skips[i].count);
+        api_put_str(w, "agentId", skips[i].agent_id);
+        api_put_str(w, "reasonId", skips[i].subscription_id);
+        api_put_str(w, "name", skips[i].name);
+        api_put_time(w, "firstAt", skips[i].first_at);
+        api_put_time(w, "lastAt", skips[i].last_at);
+        json_write_object_end(w);
+    }
+    json_write_array_end(w);
+}
+
 static void write_list(struct serve_request *request, const struct wake_job *jobs, size_t n,
-                       bool more)
+                       bool more, const struct skip *skips, size_t skip_count)
 {
     AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
     struct json_writer w = JSON_WRITER(&json);
@@ -89,6 +112,8 @@ static void write_list(struct serve_request *request, const struct wake_job *job
     json_write_array_end(&w);
     if (more)
         api_put_i64(&w, "after", jobs[n - 1].n);
+    if (skip_count)
+        write_skips(&w, skips, skip_count);
     json_write_object_end(&w);
     api_reply(request, 200, &json, &w);
 }
@@ -96,10 +121,13 @@ static void write_list(struct serve_request *request, const struct wake_job *job
 void api_wakes_list(struct serve_request *request)
 {
     struct wake_filter filter = { .reason_id = serve_request_query(request, "reasonId") };
+    struct domain *domain = api_of(request)->config.agent_domain;
+    struct arena *arena = serve_request_arena(request);
     int64_t limit = 50;
     struct wake_job *jobs;
+    struct skip *skips = NULL;
     struct err err = ERR_INIT;
-    size_t n;
+    size_t n, skip_count = 0;
 
     if (api_check_query(request) < 0 ||
         api_query_i64(request, "after", 1, INT64_MAX, &filter.before_n) < 0 ||
@@ -108,11 +136,13 @@ void api_wakes_list(struct serve_request *request)
     filter.limit = (int)limit;
     if (read_status(serve_request_query(request, "status"), &filter.status, &err) < 0 ||
         read_agent(request, &filter.agent_n, &err) < 0 ||
-        wake_list(api_of(request)->config.agent_domain, &filter, serve_request_arena(request),
-                  &jobs, &n, &err) < 0)
+        wake_list(domain, &filter, arena, &jobs, &n, &err) < 0 ||
+        (!filter.before_n && !filter.status && /* with the first page of all */
+         skip_list(domain, filter.agent_n, filter.reason_id, 0, arena, &skips, &skip_count, &err) <
+             0))
         serve_reply_error(request, &err);
     else
-        write_list(request, jobs, n, n == (size_t)limit);
+        write_list(request, jobs, n, n == (size_t)limit, skips, skip_count);
 }
 
 void api_wakes_get(struct serve_request *request)

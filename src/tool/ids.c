@@ -65,7 +65,8 @@ static void stable_id(struct str head, uint32_t occurrence, char ret_id[SHA256_T
     AUTO_BUF text = BUF_INIT(2 * TOOL_ARGUMENTS_MAX);
 
     buf_add_str(&text, head);
-    buf_printf(&text, "|%u", (unsigned)occurrence);
+    buf_add_char(&text, '|');
+    buf_add_u64(&text, occurrence);
     sha256_text(buf_str(&text), ret_id);
 }
 
@@ -73,7 +74,10 @@ static void operation_id(struct str run_id, const char *action, char ret_id[SHA2
 {
     AUTO_BUF text = BUF_INIT(64u << 10);
 
-    buf_printf(&text, "op|v1|%.*s|%s", STR_ARG(run_id), action);
+    buf_add_text(&text, "op|v1|");
+    buf_add_str(&text, run_id);
+    buf_add_char(&text, '|');
+    buf_add_text(&text, action);
     sha256_text(buf_str(&text), ret_id);
 }
 
@@ -125,17 +129,24 @@ void judge_ids(struct judging *j)
     char hash[SHA256_TEXT_SIZE];
 
     sha256_text(j->call->arguments, v->arguments_hash);
-    if (is_canonical)
+    if (is_canonical && !str_eq(buf_str(&canonical), j->call->arguments))
         sha256_text(buf_str(&canonical), hash);
     else
         memcpy(hash, v->arguments_hash, sizeof(hash));
     v->scope_snapshot = scope_snapshot(j);
     buf_add_text(&head, "act|v1|");
     buf_add_str(&head, name);
-    buf_printf(&head, "|%s|%.*s|", hash, STR_ARG(v->scope_snapshot));
+    buf_add_char(&head, '|');
+    buf_add_text(&head, hash);
+    buf_add_char(&head, '|');
+    buf_add_str(&head, v->scope_snapshot);
+    buf_add_char(&head, '|');
     add_targets(j, &head);
     stable_id(buf_str(&head), 0, v->intent_id);
-    stable_id(buf_str(&head), j->call->occurrence, v->action_stable_id);
+    if (j->call->occurrence)
+        stable_id(buf_str(&head), j->call->occurrence, v->action_stable_id);
+    else
+        memcpy(v->action_stable_id, v->intent_id, sizeof(v->action_stable_id));
     operation_id(j->call->run_id, v->action_stable_id, v->operation_id);
     /* Only a yes to a tool can be given once for all. */
     if (!j->binding || j->binding->entry->contract->inbox_kind == INBOX_TOOL)

@@ -43,20 +43,22 @@ struct claim_end {
 
 /* ---- claim_store.c ---- */
 
-#define CLAIM_MAX 500
+#define CLAIM_MAX       500
+#define CLAIM_BYTES_MAX (8 * MIB) /* of payloads; the one that passes it is the last */
 
-/* Those that are due: what a person waits for first, then by not_before and n; at most CLAIM_MAX
- * of either kind, or one. now_ms is also the time as of which states are resolved. With a lease
- * that is not held any more there are none. */
+/* Those that are due: what a person waits for first, then by not_before and n; at most CLAIM_MAX,
+ * or one. now_ms is also the time as of which states are resolved. With a lease that is not held
+ * any more there are none. */
 struct claim_lease {
     struct str name, holder;
     int64_t fence;
 };
 int claim_due(struct domain *domain, const struct claim_lease *lease, int64_t now_ms, bool one,
               struct arena *arena, struct claim **ret_claims, size_t *ret_count, struct err *err);
-/* All that are queued of one agent, due or not, oldest first. */
-int claim_of_agent(struct domain *domain, int64_t agent_n, int limit, struct arena *arena,
-                   struct wake_job **ret_jobs, size_t *ret_count, struct err *err);
+/* What is queued of one agent, due or not, oldest first; at most CLAIM_MAX. *ret_more: there are
+ * more (or they are too large to go along). */
+int claim_of_agent(struct domain *domain, int64_t agent_n, struct arena *arena,
+                   struct wake_job **ret_jobs, size_t *ret_count, bool *ret_more, struct err *err);
 /* When the next one is due that is not due yet; 0: none. */
 int claim_next(struct domain *domain, int64_t now_ms, int64_t *ret_at, struct err *err);
 
@@ -67,6 +69,8 @@ int claim_end_all(struct domain *domain, const struct claim_end *ends, size_t n,
  * agent flies. */
 int claim_start(struct domain *domain, const struct wake_job *job, int64_t run_n,
                 struct str payload, int64_t now_ms, struct err *err);
+/* The same wake was queued once more while it was taken: that row goes. */
+int claim_drop_known(struct domain *domain, int64_t n, struct err *err);
 /* 1 it ended now, and what it was about is in *ret_job; 0 no wake that was open has this key. */
 int claim_finish(struct domain *domain, struct str run_key, enum wake_status status,
                  const char *why, struct str error_code, int64_t now_ms, struct arena *arena,
@@ -85,9 +89,6 @@ int claim_delay(struct domain *domain, int64_t agent_n, int64_t until, int64_t n
                 struct err *err);
 /* Of this host (0: of all). */
 int claim_flights(struct domain *domain, int64_t host_n, int64_t *ret_count, struct err *err);
-/* What ended last of the agent, newest first. */
-int claim_earlier(struct domain *domain, int64_t agent_n, int limit, struct arena *arena,
-                  struct wake_job **ret_jobs, size_t *ret_count, struct err *err);
 
 /* ---- claim.c: pure ---- */
 

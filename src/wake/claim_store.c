@@ -1,35 +1,32 @@
 /* Wakes on their way from the queue to their end.
  *
- * Lists of what ends go to the database as one text of JSON, so that a hundred wakes cost as many
- * statements as one. What differs between the engines is how such a list is taken apart, and that
- * rows are locked where others could take them.
+ * Whatever ends for the same reason goes by one statement: the sentences that say why are few, so a
+ * hundred wakes cost about as many statements as one. What differs between the engines is how a
+ * list of numbers is written, and that rows are locked where others could take them.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "base/json_write.h"
+#include <string.h>
+
+#include "base/buf.h"
 #include "db/db.h"
 #include "wake/claim_int.h"
 
-#define LIST_BYTES_MAX (4 * MIB)
+#define LIST_BYTES_MAX (64 * KIB)
 
 /* ---- taking ---- */
 
-/* What a person waits for comes first. An agent has a state for every host that woke it (mostly
- * that is one): a wake comes with each. */
-#define DUE_OF(priority, limit, lock)                                                              \
-    "SELECT * FROM (SELECT * FROM wake_queue WHERE priority = " priority                           \
-    " AND not_before <= ? ORDER BY not_before, n LIMIT " limit lock ") AS p" priority
+/* An agent has a state for every host that woke it (mostly that is one): a wake comes with each. */
 #define DUE_SELECT(limit, lock, only)                                                              \
     "SELECT w.n, w.run_key, w.agent_n, w.reason, w.reason_id, w.thread_id, w.scheduled_at,"        \
     " w.logical_change_key, w.payload, w.priority, w.not_before, w.attempts, w.created_at,"        \
     " a.id AS agent_id, a.lifecycle, a.paused, s.sleep_until, s.consecutive_failure_count,"        \
     " s.last_wake_at, s.processed_counter_by_host, s.id AS state_id, f.n AS flight"                \
-    " FROM (" DUE_OF("0", limit, lock) " UNION ALL " DUE_OF(                                       \
-        "1", limit,                                                                                \
-        lock) ") AS w"                                                                             \
-              " JOIN agents a ON a.n = w.agent_n LEFT JOIN agent_states s ON s.agent_n = a.n"      \
-              " LEFT JOIN wake_runs f ON f.agent_n = a.n AND f.flying = 1" only                    \
-              " ORDER BY w.priority, w.not_before, w.n"
+    " FROM (SELECT * FROM wake_queue WHERE not_before <= ? ORDER BY not_before, n LIMIT " limit    \
+        lock ") AS w"                                                                              \
+    " JOIN agents a ON a.n = w.agent_n LEFT JOIN agent_states s ON s.agent_n = a.n"                \
+    " LEFT JOIN wake_runs f ON f.agent_n = a.n AND f.flying = 1" only                              \
+    " ORDER BY w.not_before, w.n"
 #define LOCKED " FOR UPDATE SKIP LOCKED"
 #define LEASED                                                                                     \
     " WHERE EXISTS (SELECT 1 FROM leases l WHERE l.name = ? AND l.holder = ? AND l.fence = ?)"
@@ -65,14 +62,19 @@ static void read_claim(struct stmt *q, struct arena *arena, struct claim *ret_cl
         agent->processed = (struct vclock){ 0 };
 }
 
-/* Of an agent that was woken by several hosts, or by none yet. */
+/* Of an agent that was woken by several hosts, or by none yet. States that can't be read, or are
+ * not there, say nothing: the wakes of one agent may not hold up those of all. */
 static int resolve_state(struct domain *domain, struct claim_agent *agent, int64_t now_ms,
                          struct arena *arena, struct err *err)
 {
     struct agent_state state;
 
-    if (agent_state_get(domain, agent->n, now_ms, arena, &state, err) < 0)
-        return -1;
+    if (agent_state_get(domain, agent->n, now_ms, arena, &state, err) < 0) {
+        if (err->code == ERR_STORAGE_FAILED)
+            return -1;
+        err_reset(err);
+        return 0;
+    }
     agent->sleep_until = state.sleep_until;
     agent->failures = state.failures;
     agent->last_wake_at = state.last_wake_at;
@@ -80,21 +82,40 @@ static int resolve_state(struct domain *domain, struct claim_agent *agent, int64
     return 0;
 }
 
-static int read_claims(struct stmt *q, struct arena *arena, struct claim *claims, size_t room,
-                       size_t *ret_count, struct err *err)
+struct claims {
+    struct claim *at;
+    size_t n, cap, bytes;
+};
+
+static struct claim *next_claim(struct claims *claims, struct arena *arena)
 {
-    size_t n = 0;
+    struct claim *more;
+
+    if (claims->n == claims->cap) {
+        claims->cap = claims->cap ? 2 * claims->cap : 8;
+        more = ARENA_NEW_N(arena, struct claim, claims->cap);
+        if (claims->n)
+            memcpy(more, claims->at, claims->n * sizeof(*more));
+        claims->at = more;
+    }
+    return &claims->at[claims->n++];
+}
+
+/* What does not fit waits for the next look. */
+static int read_claims(struct stmt *q, struct arena *arena, struct claims *claims, struct err *err)
+{
     int r;
 
     while ((r = stmt_step(q, err)) == 1) {
-        if (n && claims[n - 1].job.n == stmt_i64(q, "n")) {
-            claims[n - 1].agent.states++;
+        if (claims->n && claims->at[claims->n - 1].job.n == stmt_i64(q, "n")) {
+            claims->at[claims->n - 1].agent.states++;
             continue;
         }
-        BUG_IF(n == room);
-        read_claim(q, arena, &claims[n++]);
+        if (claims->bytes > CLAIM_BYTES_MAX)
+            return 0;
+        read_claim(q, arena, next_claim(claims, arena));
+        claims->bytes += claims->at[claims->n - 1].job.payload.n;
     }
-    *ret_count = n;
     return r;
 }
 
@@ -112,28 +133,26 @@ static struct sql due_sql(struct domain *domain, bool leased, bool one)
 int claim_due(struct domain *domain, const struct claim_lease *lease, int64_t now_ms, bool one,
               struct arena *arena, struct claim **ret_claims, size_t *ret_count, struct err *err)
 {
-    size_t room = 2 * CLAIM_MAX, n;
-    struct claim *claims = ARENA_NEW_N(arena, struct claim, room);
+    struct claims claims = { 0 };
     AUTO(stmt) q = NULL;
 
     if (db_prepare(domain_db(domain), due_sql(domain, lease != NULL, one), &q, err) < 0)
         return -1;
-    stmt_bind_i64(q, now_ms);
     stmt_bind_i64(q, now_ms);
     if (domain_is_shared(domain) && lease) {
         stmt_bind_str(q, lease->name);
         stmt_bind_str(q, lease->holder);
         stmt_bind_i64(q, lease->fence);
     }
-    if (read_claims(q, arena, claims, room, &n, err) < 0)
+    if (read_claims(q, arena, &claims, err) < 0)
         return -1;
-    for (size_t i = 0; i < n; i++) {
-        if (claims[i].agent.states != 1 &&
-            resolve_state(domain, &claims[i].agent, now_ms, arena, err) < 0)
+    for (size_t i = 0; i < claims.n; i++) {
+        if (claims.at[i].agent.states != 1 &&
+            resolve_state(domain, &claims.at[i].agent, now_ms, arena, err) < 0)
             return -1;
     }
-    *ret_claims = claims;
-    *ret_count = n;
+    *ret_claims = claims.at;
+    *ret_count = claims.n;
     return 0;
 }
 
@@ -143,13 +162,13 @@ int claim_due(struct domain *domain, const struct claim_lease *lease, int64_t no
     " w.created_at FROM wake_queue w JOIN agents a ON a.n = w.agent_n"                             \
     " WHERE w.agent_n = ? ORDER BY w.n LIMIT ?"
 
-int claim_of_agent(struct domain *domain, int64_t agent_n, int limit, struct arena *arena,
-                   struct wake_job **ret_jobs, size_t *ret_count, struct err *err)
+int claim_of_agent(struct domain *domain, int64_t agent_n, struct arena *arena,
+                   struct wake_job **ret_jobs, size_t *ret_count, bool *ret_more, struct err *err)
 {
-    struct wake_job *jobs = ARENA_NEW_N(arena, struct wake_job, (size_t)limit);
+    struct wake_job *jobs = ARENA_NEW_N(arena, struct wake_job, CLAIM_MAX);
     AUTO(stmt) q = NULL;
-    size_t n = 0;
-    int r = 1;
+    size_t n = 0, bytes = 0;
+    int r;
 
     if (db_prepare(domain_db(domain),
                    domain_is_shared(domain) ? SQL(AGENT_SELECT " FOR UPDATE OF w SKIP LOCKED")
@@ -157,13 +176,16 @@ int claim_of_agent(struct domain *domain, int64_t agent_n, int limit, struct are
                    &q, err) < 0)
         return -1;
     stmt_bind_i64(q, agent_n);
-    stmt_bind_i64(q, limit);
-    while (n < (size_t)limit && (r = stmt_step(q, err)) == 1)
-        wake_read_queued(q, arena, &jobs[n++]);
+    stmt_bind_i64(q, CLAIM_MAX + 1);
+    while ((r = stmt_step(q, err)) == 1 && n < CLAIM_MAX && bytes <= CLAIM_BYTES_MAX) {
+        wake_read_queued(q, arena, &jobs[n]);
+        bytes += jobs[n++].payload.n;
+    }
     if (r < 0)
         return -1;
     *ret_jobs = jobs;
     *ret_count = n;
+    *ret_more = r == 1;
     return 0;
 }
 
@@ -172,12 +194,9 @@ int claim_next(struct domain *domain, int64_t now_ms, int64_t *ret_at, struct er
     AUTO(stmt) q = NULL;
 
     if (db_prepare(domain_db(domain),
-                   SQL("SELECT min(at) AS at FROM (SELECT min(not_before) AS at FROM wake_queue"
-                       " WHERE priority = 0 AND not_before > ? UNION ALL SELECT min(not_before)"
-                       " FROM wake_queue WHERE priority = 1 AND not_before > ?) AS next"),
-                   &q, err) < 0)
+                   SQL("SELECT min(not_before) AS at FROM wake_queue WHERE not_before > ?"), &q,
+                   err) < 0)
         return -1;
-    stmt_bind_i64(q, now_ms);
     stmt_bind_i64(q, now_ms);
     if (stmt_step(q, err) != 1)
         return -1;
@@ -187,119 +206,117 @@ int claim_next(struct domain *domain, int64_t now_ms, int64_t *ret_at, struct er
 
 /* ---- ending without a run ---- */
 
-static void write_end(struct json_writer *w, const struct claim_end *end)
-{
-    json_write_array_begin(w);
-    json_write_i64(w, end->n);
-    json_write_text(w, wake_status_name(end->status));
-    json_write_text(w, end->why);
-    if (end->coalesced_into.n)
-        json_write_str(w, end->coalesced_into);
-    else
-        json_write_null(w);
-    if (end->error_code)
-        json_write_text(w, end->error_code);
-    else
-        json_write_null(w);
-    json_write_array_end(w);
-}
-
 #define END_INTO                                                                                   \
     "INSERT INTO wake_runs (n, run_key, agent_n, reason, reason_id, thread_id, scheduled_at,"      \
     " logical_change_key, payload, attempts, created_at, status, why, coalesced_into, error_code," \
     " ended_at) SELECT q.n, q.run_key, q.agent_n, q.reason, q.reason_id, q.thread_id,"             \
-    " q.scheduled_at, q.logical_change_key, q.payload, q.attempts, q.created_at, "
+    " q.scheduled_at, q.logical_change_key, q.payload, q.attempts, q.created_at, ?, ?, ?, ?, ?"
+/* A statement that looks at nothing but these rows, whatever the server knows of the tables. */
+#define END_SHARED(which)                                                                          \
+    "WITH q AS (DELETE FROM wake_queue WHERE n " which " RETURNING *) " END_INTO                   \
+    " FROM q ON CONFLICT DO NOTHING"
 
-/* As a literal of the engine: {1,2,3} */
-static void write_numbers(struct buf *out, const struct claim_end *ends, size_t n)
+static bool alike(const struct claim_end *a, const struct claim_end *b)
 {
-    buf_add_char(out, '{');
-    for (size_t i = 0; i < n; i++)
-        buf_printf(out, "%s%lld", i ? "," : "", (long long)ends[i].n);
-    buf_add_char(out, '}');
+    return a->status == b->status && strcmp(a->why, b->why) == 0 &&
+           str_eq(a->coalesced_into, b->coalesced_into) &&
+           str_eq(str_from(a->error_code), str_from(b->error_code));
 }
 
-/* In one statement that looks at nothing but these rows, whatever the server knows of the tables.
- */
-static int move_shared(struct domain *domain, const struct claim_end *ends, size_t n,
-                       struct str list, int64_t now_ms, struct err *err)
+/* All that end as ends[i] does, as a list of the engine: [1,2,3] or {1,2,3}. */
+static size_t list_alike(const struct claim_end *ends, size_t n, size_t i, bool shared,
+                         struct buf *out)
 {
-    AUTO_BUF numbers = BUF_INIT(LIST_BYTES_MAX);
-    AUTO(stmt) q = NULL;
+    size_t count = 0;
 
-    write_numbers(&numbers, ends, n);
-    if (db_prepare(domain_db(domain),
-                   SQL("WITH q AS (DELETE FROM wake_queue WHERE n = ANY (?::bigint[]) RETURNING *)"
-                       " " END_INTO "e.value->>1, e.value->>2, e.value->>3, e.value->>4, ?"
-                       " FROM q JOIN json_array_elements(?::json) AS e (value)"
-                       " ON q.n = (e.value->>0)::bigint ON CONFLICT DO NOTHING"),
-                   &q, err) < 0)
-        return -1;
-    stmt_bind_str(q, buf_str(&numbers));
-    stmt_bind_i64(q, now_ms);
-    stmt_bind_str(q, list);
-    return stmt_run(q, err);
+    for (size_t k = i; k < n; k++) {
+        if (alike(&ends[i], &ends[k]))
+            buf_printf(out, "%c%lld", count++ ? ',' : shared ? '{' : '[', (long long)ends[k].n);
+    }
+    buf_add_char(out, shared ? '}' : ']');
+    return count;
 }
 
-static int move_local(struct domain *domain, struct str list, int64_t now_ms, struct err *err)
+static bool is_first(const struct claim_end *ends, size_t i)
 {
-    AUTO(stmt) in = NULL;
-    AUTO(stmt) out = NULL;
-
-    if (db_prepare(domain_db(domain),
-                   SQL(END_INTO "json_extract(e.value, '$[1]'), json_extract(e.value, '$[2]'),"
-                                " json_extract(e.value, '$[3]'), json_extract(e.value, '$[4]'), ?"
-                                " FROM json_each(?) AS e CROSS JOIN wake_queue q"
-                                " WHERE q.n = json_extract(e.value, '$[0]')"
-                                " ON CONFLICT DO NOTHING"),
-                   &in, err) < 0 ||
-        db_prepare(domain_db(domain),
-                   SQL("DELETE FROM wake_queue WHERE n IN (SELECT json_extract(e.value, '$[0]')"
-                       " FROM json_each(?) AS e)"),
-                   &out, err) < 0)
-        return -1;
-    stmt_bind_i64(in, now_ms);
-    stmt_bind_str(in, list);
-    stmt_bind_str(out, list);
-    return stmt_run(in, err) < 0 ? -1 : stmt_run(out, err);
+    for (size_t k = 0; k < i; k++)
+        if (alike(&ends[k], &ends[i]))
+            return false;
+    return true;
 }
 
-/* One, without a list: the same, with what the server need not plan anew. */
-static int move_one(struct domain *domain, const struct claim_end *end, int64_t now_ms,
-                    struct err *err)
+static void bind_end(struct stmt *q, const struct claim_end *end, int64_t now_ms)
 {
-    AUTO(stmt) q = NULL;
-
-    if (db_prepare(domain_db(domain),
-                   SQL("WITH q AS (DELETE FROM wake_queue WHERE n = ? RETURNING *) " END_INTO
-                       "?, ?, ?, ?, ? FROM q ON CONFLICT DO NOTHING"),
-                   &q, err) < 0)
-        return -1;
-    stmt_bind_i64(q, end->n);
     stmt_bind_text(q, wake_status_name(end->status));
     stmt_bind_text(q, end->why);
     stmt_bind_str(q, end->coalesced_into.n ? end->coalesced_into : STR_NONE);
     stmt_bind_text(q, end->error_code);
     stmt_bind_i64(q, now_ms);
+}
+
+/* list NULL: the one. */
+static void bind_which(struct stmt *q, const struct claim_end *end, const struct buf *list)
+{
+    if (list)
+        stmt_bind_str(q, buf_str(list));
+    else
+        stmt_bind_i64(q, end->n);
+}
+
+static int move_shared(struct domain *domain, const struct claim_end *end, const struct buf *list,
+                       int64_t now_ms, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   list ? SQL(END_SHARED("= ANY (?::bigint[])")) : SQL(END_SHARED("= ?")), &q,
+                   err) < 0)
+        return -1;
+    bind_which(q, end, list);
+    bind_end(q, end, now_ms);
     return stmt_run(q, err);
+}
+
+static int move_local(struct domain *domain, const struct claim_end *end, const struct buf *list,
+                      int64_t now_ms, struct err *err)
+{
+    AUTO(stmt) in = NULL;
+    AUTO(stmt) out = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   list ? SQL(END_INTO " FROM json_each(?) AS e CROSS JOIN wake_queue q"
+                                       " WHERE q.n = e.value ON CONFLICT DO NOTHING")
+                        : SQL(END_INTO " FROM wake_queue q WHERE q.n = ? ON CONFLICT DO NOTHING"),
+                   &in, err) < 0 ||
+        db_prepare(domain_db(domain),
+                   list ? SQL("DELETE FROM wake_queue WHERE n IN (SELECT e.value"
+                              " FROM json_each(?) AS e)")
+                        : SQL("DELETE FROM wake_queue WHERE n = ?"),
+                   &out, err) < 0)
+        return -1;
+    bind_end(in, end, now_ms);
+    bind_which(in, end, list);
+    bind_which(out, end, list);
+    return stmt_run(in, err) < 0 ? -1 : stmt_run(out, err);
 }
 
 int claim_end_all(struct domain *domain, const struct claim_end *ends, size_t n, int64_t now_ms,
                   struct err *err)
 {
-    AUTO_BUF list = BUF_INIT(LIST_BYTES_MAX);
-    struct json_writer w = JSON_WRITER(&list);
+    bool shared = domain_is_shared(domain);
 
-    if (n == 0)
-        return 0;
-    if (n == 1 && domain_is_shared(domain))
-        return move_one(domain, ends, now_ms, err);
-    json_write_array_begin(&w);
-    for (size_t i = 0; i < n; i++)
-        write_end(&w, &ends[i]);
-    json_write_array_end(&w);
-    return domain_is_shared(domain) ? move_shared(domain, ends, n, buf_str(&list), now_ms, err)
-                                    : move_local(domain, buf_str(&list), now_ms, err);
+    for (size_t i = 0; i < n; i++) {
+        AUTO_BUF list = BUF_INIT(LIST_BYTES_MAX);
+        const struct buf *several;
+
+        if (!is_first(ends, i))
+            continue;
+        several = list_alike(ends, n, i, shared, &list) > 1 ? &list : NULL;
+        if (shared ? move_shared(domain, &ends[i], several, now_ms, err) < 0
+                   : move_local(domain, &ends[i], several, now_ms, err) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 /* ---- with a run ---- */
@@ -338,6 +355,19 @@ int claim_start(struct domain *domain, const struct wake_job *job, int64_t run_n
         return -1;
     stmt_bind_i64(q, job->n);
     return stmt_step(q, err);
+}
+
+int claim_drop_known(struct domain *domain, int64_t n, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("DELETE FROM wake_queue WHERE n = ? AND EXISTS (SELECT 1 FROM wake_runs r"
+                       " WHERE r.run_key = wake_queue.run_key)"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, n);
+    return stmt_run(q, err);
 }
 
 int claim_finish(struct domain *domain, struct str run_key, enum wake_status status,
@@ -425,16 +455,20 @@ int claim_delay(struct domain *domain, int64_t agent_n, int64_t until, int64_t n
                 until, agent_n, now_ms, err);
 }
 
+/* Where a wake stands that is due: what a person waits for first. Not at the time at which it was
+ * queued: the clock may have been set back since. */
+#define DUE_NOW "CASE priority WHEN 0 THEN -1 ELSE 0 END"
+
 int claim_unpark(struct domain *domain, int64_t agent_n, struct err *err)
 {
     AUTO(stmt) q = NULL;
 
     if (db_prepare(domain_db(domain),
                    domain_is_shared(domain)
-                       ? SQL("UPDATE wake_queue SET not_before = created_at WHERE n IN (SELECT n"
+                       ? SQL("UPDATE wake_queue SET not_before = " DUE_NOW " WHERE n IN (SELECT n"
                              " FROM wake_queue WHERE agent_n = ? AND not_before >= ?"
-                             " FOR UPDATE SKIP LOCKED)")
-                       : SQL("UPDATE wake_queue SET not_before = created_at"
+                             " FOR UPDATE SKIP LOCKED) RETURNING " WAKE_TELL)
+                       : SQL("UPDATE wake_queue SET not_before = " DUE_NOW
                              " WHERE agent_n = ? AND not_before >= ?"),
                    &q, err) < 0)
         return -1;
@@ -449,13 +483,13 @@ int claim_unpark_lost(struct domain *domain, struct err *err)
 
     if (db_prepare(domain_db(domain),
                    domain_is_shared(domain)
-                       ? SQL("UPDATE wake_queue SET not_before = created_at WHERE n IN (SELECT q.n"
-                             " FROM wake_queue q WHERE q.not_before >= ? AND q.priority IN (0, 1)"
+                       ? SQL("UPDATE wake_queue SET not_before = " DUE_NOW " WHERE n IN (SELECT q.n"
+                             " FROM wake_queue q WHERE q.not_before >= ?"
                              " AND NOT EXISTS (SELECT 1 FROM wake_runs f"
                              " WHERE f.agent_n = q.agent_n AND f.flying = 1)"
                              " FOR UPDATE SKIP LOCKED)")
-                       : SQL("UPDATE wake_queue SET not_before = created_at"
-                             " WHERE not_before >= ? AND priority IN (0, 1) AND NOT EXISTS"
+                       : SQL("UPDATE wake_queue SET not_before = " DUE_NOW
+                             " WHERE not_before >= ? AND NOT EXISTS"
                              " (SELECT 1 FROM wake_runs f WHERE f.agent_n = wake_queue.agent_n"
                              " AND f.flying = 1)"),
                    &q, err) < 0)
@@ -484,12 +518,4 @@ int claim_flights(struct domain *domain, int64_t host_n, int64_t *ret_count, str
         return -1;
     *ret_count = stmt_i64(q, "count");
     return 0;
-}
-
-int claim_earlier(struct domain *domain, int64_t agent_n, int limit, struct arena *arena,
-                  struct wake_job **ret_jobs, size_t *ret_count, struct err *err)
-{
-    const struct wake_filter filter = { .agent_n = agent_n, .limit = limit };
-
-    return wake_list_ended(domain, &filter, arena, ret_jobs, ret_count, err);
 }

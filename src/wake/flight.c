@@ -23,7 +23,8 @@ struct flight {
     size_t count, earlier;
     struct str payload;
     struct observed seen;
-    bool taken; /* by somebody else */
+    bool stored;  /* with its run */
+    bool refused; /* another process was quicker */
 };
 
 static struct domain *domain_of(const struct flight *flight)
@@ -69,18 +70,17 @@ static void lead_where_somebody_reads(struct flight *flight)
 static int fold_queue(struct flight *flight, struct err *err)
 {
     struct wake_job *queued;
+    bool more;
     size_t n;
 
-    if (claim_of_agent(domain_of(flight), flight->claim->agent.n, WAKER_FOLD_MAX + 1,
-                       &flight->arena, &queued, &n, err) < 0)
+    if (claim_of_agent(domain_of(flight), flight->claim->agent.n, &flight->arena, &queued, &n,
+                       &more, err) < 0)
         return -1;
-    flight->jobs =
-        ARENA_NEW_N(&flight->arena, struct wake_job, WAKER_FOLD_MAX + WAKER_EARLIER_MAX + 2);
-    flight->jobs[0] = n > WAKER_FOLD_MAX && !claim_by_person(&flight->claim->job)
-                          ? queued[0]
-                          : flight->claim->job;
+    flight->jobs = ARENA_NEW_N(&flight->arena, struct wake_job, CLAIM_MAX + WAKER_EARLIER_MAX + 1);
+    flight->jobs[0] =
+        more && n && !claim_by_person(&flight->claim->job) ? queued[0] : flight->claim->job;
     flight->count = 1;
-    for (size_t i = 0; i < n && flight->count < WAKER_FOLD_MAX; i++) {
+    for (size_t i = 0; i < n && flight->count < CLAIM_MAX; i++) {
         if (queued[i].n != flight->jobs[0].n && !fires_twice(flight, &queued[i]))
             flight->jobs[flight->count++] = queued[i];
     }
@@ -107,15 +107,13 @@ static bool was_missed(const struct flight *flight, const struct wake_job *job,
 static int add_earlier(struct flight *flight, struct err *err)
 {
     struct wake_job *ended;
-    size_t n, since = 0;
+    size_t n;
 
-    if (claim_earlier(domain_of(flight), flight->claim->agent.n, WAKER_EARLIER_MAX, &flight->arena,
-                      &ended, &n, err) < 0)
+    if (wake_list_earlier(domain_of(flight), flight->claim->agent.n, WAKER_EARLIER_MAX,
+                          &flight->arena, &ended, &n, err) < 0)
         return -1;
-    while (since < n && ended[since].status != WAKE_COMPLETED)
-        since++;
-    for (size_t i = since; i-- > 0;) {
-        if (!was_missed(flight, &ended[i], ended, since) ||
+    for (size_t i = n; i-- > 0;) {
+        if (!was_missed(flight, &ended[i], ended, n) ||
             claim_is_stale(&ended[i], &flight->claim->agent.processed, &flight->arena))
             continue;
         flight->jobs[flight->count++] = ended[i];
@@ -220,10 +218,10 @@ static int with_run(void *arg, int64_t run_n, struct err *err)
 
     if (r < 0)
         return -1;
-    if (r == 0) {
-        flight->taken = true;
+    flight->refused = r == 0;
+    flight->stored = r > 0;
+    if (r == 0)
         return err_set(err, ERR_CONFLICT, "somebody else has taken this wake");
-    }
     return take_along(flight, err);
 }
 
@@ -246,7 +244,7 @@ static int start(struct flight *flight, bool in_conversation, struct err *err)
     if (in_conversation)
         request.thread_id = job->thread_id;
     r = run_start(flight->waker->config.runner, &request, &flight->arena, &info, err);
-    if (r == 0 || !in_conversation || flight->taken ||
+    if (r == 0 || !in_conversation || flight->refused ||
         (err->code != ERR_CONFLICT && err->code != ERR_NOT_FOUND))
         return r;
     err_reset(err);
@@ -280,10 +278,26 @@ static int settle(struct flight *flight, const struct err *why, struct err *err)
     return -1;
 }
 
+/* Another process has taken it, or flies its agent; or the same wake was queued once more at the
+ * moment in which it was taken. */
+static int give_way(struct flight *flight, struct err *err)
+{
+    struct loop *loop = flight->waker->config.loop;
+    int r;
+
+    if (loop_unit_begin(loop, domain_of(flight), err) < 0)
+        return -1;
+    r = claim_drop_known(domain_of(flight), flight->jobs[0].n, err);
+    if (loop_unit_end(loop, r == 0, r == 0 ? err : NULL) < 0)
+        return -1;
+    return r;
+}
+
 static int fly(struct flight *flight, struct err *err)
 {
     const char *nothing;
     struct err why = ERR_INIT;
+    int r;
 
     if (fold_queue(flight, err) < 0 || add_earlier(flight, err) < 0)
         return -1;
@@ -292,8 +306,12 @@ static int fly(struct flight *flight, struct err *err)
     nothing = why_nothing(flight);
     if (nothing)
         return end_all(flight, WAKE_SKIPPED_NOOP, nothing, NULL, err);
-    if (start(flight, wake_in_conversation(&flight->jobs[0]), &why) == 0 || flight->taken)
+    r = start(flight, wake_in_conversation(&flight->jobs[0]), &why);
+    if (r == 0 && flight->stored)
         return 0;
+    if (r == 0 || flight->refused ||
+        (why.code == ERR_CONFLICT && domain_is_shared(domain_of(flight))))
+        return give_way(flight, err);
     return settle(flight, &why, err);
 }
 
@@ -358,6 +376,17 @@ static int seen_of(struct landing *l, struct vclock *ret_seen, struct err *err)
                         &l->arena, ret_seen, err);
 }
 
+/* A state that can't be read must not keep the run from ending. */
+static int give_state_up(struct landing *l, struct err *err)
+{
+    if (err->code == ERR_STORAGE_FAILED)
+        return -1;
+    LOG_WARN("wake", "the state of an agent can't be read, it stays as it is",
+             LOG_STR("agent", str_from(l->end->agent_id)), LOG_ERR(err));
+    err_reset(err);
+    return 0;
+}
+
 static int move_state(struct landing *l, struct err *err)
 {
     struct domain *domain = l->waker->config.agent_domain;
@@ -366,8 +395,9 @@ static int move_state(struct landing *l, struct err *err)
 
     if (str_is(l->end->error_code, "agent_destroyed"))
         return 0; /* it has no state that could change */
-    if (agent_state_get(domain, l->end->agent_n, l->now, &l->arena, &state, err) < 0 ||
-        seen_of(l, &seen, err) < 0)
+    if (agent_state_get(domain, l->end->agent_n, l->now, &l->arena, &state, err) < 0)
+        return give_state_up(l, err);
+    if (seen_of(l, &seen, err) < 0)
         return -1;
     state.last_wake_at = l->now;
     if (l->job.status == WAKE_COMPLETED) {

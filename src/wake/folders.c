@@ -137,6 +137,15 @@ static void on_told(struct loop_effect *effect)
     unref(folders);
 }
 
+/* What was noted down has not happened: it is looked for again. */
+static void scan_again(struct folders *folders)
+{
+    map_each (&folders->folders, entry)
+        ((struct folder *)entry->value)->scan = true;
+    folders->list = true;
+    arm(folders, AGAIN_MS);
+}
+
 static void on_untold(struct loop_effect *effect, const struct err *why)
 {
     struct folders *folders = CONTAINER_OF(effect, struct folders, told);
@@ -149,16 +158,19 @@ static void on_untold(struct loop_effect *effect, const struct err *why)
         if (pending->due_ms < 0)
             pending->due_ms = 0;
     }
-    arm(folders, AGAIN_MS);
+    scan_again(folders);
     unref(folders);
 }
 
-static int scan_all(struct folders *folders, struct err *err)
+/* A tick's share of what there is to scan. */
+static int scan_some(struct folders *folders, struct err *err)
 {
+    unsigned left = FOLDER_SCAN_STEP;
+
     map_each (&folders->folders, entry) {
         struct folder *folder = entry->value;
 
-        if (folder->scan && folder->watch >= 0 && folder_scan(folders, folder, err) < 0)
+        if (left > 0 && folder_has_scan(folder) && folder_scan(folders, folder, &left, err) < 0)
             return -1;
     }
     return 0;
@@ -168,7 +180,7 @@ static int work(struct folders *folders, struct err *err)
 {
     if (folders->list && list_wanted(folders, err) < 0)
         return -1;
-    if (scan_all(folders, err) < 0)
+    if (scan_some(folders, err) < 0)
         return -1;
     return folders_flush(folders, clock_wall_ms(loop_clock(folders->config.loop)), err);
 }
@@ -180,9 +192,7 @@ static bool has_work(struct folders *folders)
     if (folders->list)
         return true;
     map_each (&folders->folders, entry) {
-        const struct folder *folder = entry->value;
-
-        if (folder->scan && folder->watch >= 0)
+        if (folder_has_scan(entry->value))
             return true;
     }
     map_each (&folders->pending, waiting) {
@@ -204,6 +214,8 @@ static void arm_for_pending(struct folders *folders)
         if (pending->due_ms >= 0 && (next < 0 || pending->due_ms < next))
             next = pending->due_ms;
     }
+    map_each (&folders->folders, watched)
+        next = folder_has_scan(watched->value) ? now : next;
     if (next >= 0)
         arm(folders, next > now ? next - now : 0);
 }
@@ -227,8 +239,7 @@ static void work_in_unit(struct folders *folders)
     if (r >= 0)
         return;
     LOG_WARN("wake", "folders could not be read; they are read again in a second", LOG_ERR(&err));
-    folders->list = true;
-    arm(folders, AGAIN_MS);
+    scan_again(folders);
 }
 
 static void on_look(struct loop_effect *effect)

@@ -5,6 +5,8 @@
 #ifndef DORMOUSE_WAKE_FOLDERS_INT_H
 #define DORMOUSE_WAKE_FOLDERS_INT_H
 
+#include <dirent.h>
+
 #include "base/map.h"
 #include "wake/folders.h"
 #include "wake/subscription_int.h"
@@ -12,6 +14,7 @@
 #define FOLDER_FILES_MAX   10000 /* looked at by one scan */
 #define FOLDER_PENDING_MAX 4096  /* files that wait for quiet; more: the folder is scanned */
 #define FOLDER_UNIT_FILES  200   /* events of one unit */
+#define FOLDER_SCAN_STEP   500   /* files that one tick looks at */
 
 struct uv_poll_s;
 
@@ -19,6 +22,10 @@ struct folder {
     char *path;
     int fd, watch; /* -1: not watched */
     bool wanted, scan;
+    /* A scan that is under way. */
+    DIR *dir;              /* NULL: none is */
+    int64_t since, newest; /* since < 0: nothing was read yet */
+    unsigned seen;
 };
 
 struct pending {
@@ -52,8 +59,10 @@ int folder_watch(struct folders *folders, struct folder *folder, struct err *err
 void folders_drain(struct folders *folders);
 void folder_note(struct folders *folders, struct folder *folder, struct str name, int64_t due_ms,
                  bool born);
-/* Files that changed since the folder was read up to become pending. */
-int folder_scan(struct folders *folders, struct folder *folder, struct err *err);
+/* Files that changed since the folder was read up to become pending. Looks at as many as *left
+ * says, which becomes less; 1 there are more, 0 it is done. */
+int folder_scan(struct folders *folders, struct folder *folder, unsigned *left, struct err *err);
+bool folder_has_scan(const struct folder *folder);
 
 /* ---- folders_event.c ---- */
 

@@ -104,6 +104,9 @@ void folder_unwatch(struct folders *folders, struct folder *folder)
         inotify_rm_watch(folders->inotify_fd, folder->watch);
     if (folder->fd >= 0)
         close(folder->fd);
+    if (folder->dir)
+        closedir(folder->dir);
+    folder->dir = NULL;
     folder->watch = folder->fd = -1;
 }
 
@@ -215,57 +218,82 @@ static int64_t ctime_ns(int fd, const char *name)
     return (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec;
 }
 
-/* since < 0: nothing was read yet. *ret_newest: the newest change there is. */
-static void scan_dir(struct folders *folders, struct folder *folder, DIR *dir, int64_t since,
-                     int64_t *ret_newest)
+bool folder_has_scan(const struct folder *folder)
 {
-    int64_t due = clock_mono_ms(loop_clock(folders->config.loop));
-    struct dirent *entry;
-    unsigned seen = 0;
-
-    *ret_newest = 0;
-    while ((entry = readdir(dir)) != NULL) {
-        int64_t changed;
-
-        if (entry->d_type == DT_DIR)
-            continue;
-        if (++seen > FOLDER_FILES_MAX) {
-            LOG_WARN("wake", "a watched folder has more files than are looked at",
-                     LOG_TEXT("folder", folder->path), LOG_I64("files", FOLDER_FILES_MAX));
-            return;
-        }
-        changed = ctime_ns(folder->fd, entry->d_name);
-        if (changed > *ret_newest)
-            *ret_newest = changed;
-        if (since >= 0 && changed >= since)
-            folder_note(folders, folder, str_from(entry->d_name), due, false);
-    }
+    return folder->watch >= 0 && (folder->scan || folder->dir);
 }
 
-int folder_scan(struct folders *folders, struct folder *folder, struct err *err)
+/* 1 begun, 0 it can't be read. */
+static int open_scan(struct folders *folders, struct folder *folder, struct err *err)
 {
     struct domain *domain = folders->config.agent_domain;
-    int64_t host = change_host_in(folders->config.change, domain), since = -1, newest;
-    int r = folder_stamp(domain, host, folder->path, &since, err);
-    int fd;
-    DIR *dir;
+    int64_t since = -1;
+    int fd, r = folder_stamp(domain, change_host_in(folders->config.change, domain), folder->path,
+                             &since, err);
 
     if (r < 0)
         return -1;
-    folder->scan = false;
     fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    dir = fd >= 0 ? fdopendir(fd) : NULL;
-    if (!dir) {
+    folder->dir = fd >= 0 ? fdopendir(fd) : NULL;
+    folder->scan = false;
+    if (!folder->dir) { /* what the kernel tells is heard all the same */
+        LOG_WARN("wake", "a watched folder can't be read", LOG_TEXT("folder", folder->path),
+                 LOG_TEXT("error", strerror(errno)));
         if (fd >= 0)
             close(fd);
-        return err_set(err, ERR_PATH_DENIED, "folder %s can't be read: %s", folder->path,
-                       strerror(errno));
+        return 0;
     }
-    scan_dir(folders, folder, dir, r == 0 ? -1 : since, &newest);
-    closedir(dir);
+    folder->since = r == 0 ? -1 : since;
+    folder->newest = 0;
+    folder->seen = 0;
+    return 1;
+}
+
+static int end_scan(struct folders *folders, struct folder *folder, struct err *err)
+{
+    struct domain *domain = folders->config.agent_domain;
+
+    closedir(folder->dir);
+    folder->dir = NULL;
+    if (folder->since >= 0)
+        return 0;
     /* What was there before anybody asked wakes nobody. */
-    if (r == 0)
-        return folder_stamp_up(domain, host, folder->path, newest + 1,
-                               clock_wall_ms(loop_clock(folders->config.loop)), err);
-    return 0;
+    return folder_stamp_up(domain, change_host_in(folders->config.change, domain), folder->path,
+                           folder->newest + 1, clock_wall_ms(loop_clock(folders->config.loop)),
+                           err);
+}
+
+static void look_at(struct folders *folders, struct folder *folder, const char *name)
+{
+    int64_t changed = ctime_ns(folder->fd, name);
+
+    if (changed > folder->newest)
+        folder->newest = changed;
+    if (folder->since >= 0 && changed >= folder->since)
+        folder_note(folders, folder, str_from(name),
+                    clock_mono_ms(loop_clock(folders->config.loop)), false);
+}
+
+int folder_scan(struct folders *folders, struct folder *folder, unsigned *left, struct err *err)
+{
+    struct dirent *entry;
+    int r = folder->dir ? 1 : open_scan(folders, folder, err);
+
+    if (r <= 0)
+        return r;
+    while (*left > 0) {
+        --*left;
+        entry = readdir(folder->dir);
+        if (!entry)
+            return end_scan(folders, folder, err);
+        if (entry->d_type == DT_DIR)
+            continue;
+        if (++folder->seen > FOLDER_FILES_MAX) {
+            LOG_WARN("wake", "a watched folder has more files than are looked at",
+                     LOG_TEXT("folder", folder->path), LOG_I64("files", FOLDER_FILES_MAX));
+            return end_scan(folders, folder, err);
+        }
+        look_at(folders, folder, entry->d_name);
+    }
+    return 1;
 }

@@ -12,14 +12,25 @@ struct stmt;
 /* not_before of wakes that wait for the end of their agent's run. */
 #define WAKE_PARKED (INT64_C(1) << 62)
 
+/* ... of wakes that a person waits for: the first of the queue. */
+#define WAKE_FIRST (-1)
+
+/* On a shared database: tells the other processes, when the transaction is committed, that there is
+ * a wake. */
+#define WAKE_CHANNEL "dormouse_wakes"
+#define WAKE_TELL    "pg_notify('" WAKE_CHANNEL "', '')"
+
 /* reason_id of the wake at the end of an agent's sleep. */
 #define WAKE_SLEEP_ID "sleep"
 
 void wake_read_queued(struct stmt *q, struct arena *arena, struct wake_job *ret_job);
 void wake_read_ended(struct stmt *q, struct arena *arena, struct wake_job *ret_job);
-/* Those that left the queue; filter->limit is given. */
-int wake_list_ended(struct domain *domain, const struct wake_filter *filter, struct arena *arena,
-                    struct wake_job **ret_jobs, size_t *ret_count, struct err *err);
+/* Those of an agent that left the queue since its last success, newest first; at most limit, and
+ * as many as have 8 MiB together. */
+int wake_list_earlier(struct domain *domain, int64_t agent_n, int limit, struct arena *arena,
+                      struct wake_job **ret_jobs, size_t *ret_count, struct err *err);
+/* The statements of wake_list(), for tests that ask how they are carried out. */
+const char *wake_list_text(const struct wake_filter *filter, bool queued);
 /* By its whole key: 1 found, 0 absent. */
 int wake_find(struct domain *domain, struct str run_key, struct arena *arena,
               struct wake_job *ret_job, struct err *err);

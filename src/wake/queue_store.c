@@ -12,8 +12,9 @@
 #include "db/prefix.h"
 #include "wake/queue_int.h"
 
-#define LIST_DEFAULT 50
-#define LIST_MAX     500
+#define LIST_DEFAULT      50
+#define LIST_MAX          500
+#define EARLIER_BYTES_MAX (8 * MIB)
 
 static const char *const status_names[] = { [WAKE_STATUS_NONE] = "none",
 #define X(id, name) [WAKE_##id] = name,
@@ -49,20 +50,22 @@ static void bind_number(struct stmt *q, int64_t n)
         stmt_bind_null(q);
 }
 
-/* One statement: the agent lives, and nothing became of this wake yet. */
-static int insert(struct db *db, const struct wake_job *job, struct err *err)
+#define INSERT                                                                                     \
+    "INSERT INTO wake_queue (run_key, agent_n, reason, reason_id, thread_id, scheduled_at,"        \
+    " logical_change_key, payload, priority, not_before, created_at)"                              \
+    " SELECT ?, n, ?, ?, coalesce(?, id || ':run:' || ?), ?, ?, ?, ?, ?, ?"                        \
+    " FROM agents WHERE n = ? AND lifecycle <> 'destroyed'"                                        \
+    " AND NOT EXISTS (SELECT 1 FROM wake_runs WHERE run_key = ?)"                                  \
+    " ON CONFLICT (run_key) DO NOTHING RETURNING n"
+
+/* One statement: the agent lives, nothing became of this wake yet, and others hear of it. */
+static int insert(struct domain *domain, const struct wake_job *job, struct err *err)
 {
     AUTO(stmt) q = NULL;
 
-    if (db_prepare(db,
-                   SQL("INSERT INTO wake_queue (run_key, agent_n, reason, reason_id, thread_id,"
-                       " scheduled_at, logical_change_key, payload, priority, not_before,"
-                       " created_at)"
-                       " SELECT ?, n, ?, ?, coalesce(?, id || ':run:' || ?), ?, ?, ?, ?, ?, ?"
-                       " FROM agents WHERE n = ? AND lifecycle <> 'destroyed'"
-                       " AND NOT EXISTS (SELECT 1 FROM wake_runs WHERE run_key = ?)"
-                       " ON CONFLICT (run_key) DO NOTHING RETURNING n"),
-                   &q, err) < 0)
+    if (db_prepare(domain_db(domain),
+                   domain_is_shared(domain) ? SQL(INSERT ", " WAKE_TELL) : SQL(INSERT), &q,
+                   err) < 0)
         return -1;
     stmt_bind_str(q, job->run_key);
     stmt_bind_str(q, job->reason);
@@ -73,7 +76,7 @@ static int insert(struct db *db, const struct wake_job *job, struct err *err)
     bind_some(q, job->logical_change_key, STR_NONE);
     bind_some(q, job->payload, STR("{}"));
     stmt_bind_i64(q, job->priority);
-    stmt_bind_i64(q, job->not_before);
+    stmt_bind_i64(q, job->priority == 0 ? WAKE_FIRST : job->not_before);
     stmt_bind_i64(q, job->created_at);
     stmt_bind_i64(q, job->agent_n);
     stmt_bind_str(q, job->run_key);
@@ -107,7 +110,7 @@ int wake_enqueue(struct domain *domain, const struct wake_job *job, struct err *
     if (job->payload.n > WAKE_PAYLOAD_MAX)
         return err_set(err, ERR_TOO_LARGE, "what a wake is about has %zu bytes; at most %u may be",
                        job->payload.n, WAKE_PAYLOAD_MAX);
-    r = insert(domain_db(domain), job, err);
+    r = insert(domain, job, err);
     if (r != 0)
         return r;
     return check_agent(domain_db(domain), job->agent_n, err);
@@ -156,8 +159,12 @@ void wake_read_queued(struct stmt *q, struct arena *arena, struct wake_job *ret_
     ret_job->status = WAKE_QUEUED;
     ret_job->priority = (int)stmt_i64(q, "priority");
     ret_job->not_before = stmt_i64(q, "not_before");
-    if (ret_job->not_before < WAKE_PARKED)
+    if (ret_job->not_before >= 0 && ret_job->not_before < WAKE_PARKED)
         return;
+    if (ret_job->not_before < 0) {
+        ret_job->not_before = 0;
+        return;
+    }
     ret_job->not_before = 0;
     ret_job->why = STR("the agent is awake; this follows when its run has ended");
 }
@@ -187,25 +194,61 @@ static int read_rows(struct stmt *q, read_fn *read, int limit, struct arena *are
     return r < 0 ? -1 : 0;
 }
 
+/* What is asked for decides by which index rows come, newest first; the rest is compared. */
+#define LIST_REST                                                                                  \
+    " AND (? = 0 OR w.agent_n = ?) AND (? = '' OR w.reason_id = ?) ORDER BY w.n DESC LIMIT ?"
+#define ENDED_REST      " AND (? = '' OR w.status = ?)" LIST_REST
+#define LIST_BY(column) "WHERE w." column " = ? AND w.n < ?"
+#define LIST_ALL        "WHERE w.n < ?"
+
+static struct sql queued_sql(const struct wake_filter *filter)
+{
+    if (filter->agent_n)
+        return SQL(QUEUE_SELECT LIST_BY("agent_n") LIST_REST);
+    return SQL(QUEUE_SELECT LIST_ALL LIST_REST);
+}
+
+static struct sql ended_sql(const struct wake_filter *filter)
+{
+    if (filter->reason_id.n)
+        return SQL(ENDED_SELECT LIST_BY("reason_id") ENDED_REST);
+    if (filter->agent_n)
+        return SQL(ENDED_SELECT LIST_BY("agent_n") ENDED_REST);
+    if (filter->status)
+        return SQL(ENDED_SELECT LIST_BY("status") ENDED_REST);
+    return SQL(ENDED_SELECT LIST_ALL ENDED_REST);
+}
+
+const char *wake_list_text(const struct wake_filter *filter, bool queued)
+{
+    return queued ? queued_sql(filter).text : ended_sql(filter).text;
+}
+
+static void bind_rest(struct stmt *q, const struct wake_filter *filter, int limit)
+{
+    stmt_bind_i64(q, filter->agent_n);
+    stmt_bind_i64(q, filter->agent_n);
+    bind_some(q, filter->reason_id, STR(""));
+    bind_some(q, filter->reason_id, STR(""));
+    stmt_bind_i64(q, limit);
+}
+
+static int64_t before_of(const struct wake_filter *filter)
+{
+    return filter->before_n > 0 ? filter->before_n : INT64_MAX;
+}
+
 static int list_queued(struct db *db, const struct wake_filter *filter, int limit,
                        struct arena *arena, struct wake_job *jobs, size_t *count, struct err *err)
 {
     AUTO(stmt) q = NULL;
 
-    if (db_prepare(db,
-                   filter->agent_n
-                       ? SQL(QUEUE_SELECT "WHERE w.n < ? AND (? = '' OR w.reason_id = ?)"
-                                          " AND w.agent_n = ? ORDER BY w.n DESC LIMIT ?")
-                       : SQL(QUEUE_SELECT "WHERE w.n < ? AND (? = '' OR w.reason_id = ?)"
-                                          " ORDER BY w.n DESC LIMIT ?"),
-                   &q, err) < 0)
+    if (db_prepare(db, queued_sql(filter), &q, err) < 0)
         return -1;
-    stmt_bind_i64(q, filter->before_n > 0 ? filter->before_n : INT64_MAX);
-    bind_some(q, filter->reason_id, STR(""));
-    bind_some(q, filter->reason_id, STR(""));
     if (filter->agent_n)
         stmt_bind_i64(q, filter->agent_n);
-    stmt_bind_i64(q, limit);
+    stmt_bind_i64(q, before_of(filter));
+    bind_rest(q, filter, limit);
     return read_rows(q, wake_read_queued, limit, arena, jobs, count, err);
 }
 
@@ -215,33 +258,42 @@ static int list_ended(struct db *db, const struct wake_filter *filter, int limit
     AUTO(stmt) q = NULL;
     struct str status = filter->status ? str_from(wake_status_name(filter->status)) : STR("");
 
-    if (db_prepare(db,
-                   filter->agent_n
-                       ? SQL(ENDED_SELECT "WHERE w.n < ? AND (? = '' OR w.reason_id = ?)"
-                                          " AND (? = '' OR w.status = ?) AND w.agent_n = ?"
-                                          " ORDER BY w.n DESC LIMIT ?")
-                       : SQL(ENDED_SELECT "WHERE w.n < ? AND (? = '' OR w.reason_id = ?)"
-                                          " AND (? = '' OR w.status = ?)"
-                                          " ORDER BY w.n DESC LIMIT ?"),
-                   &q, err) < 0)
+    if (db_prepare(db, ended_sql(filter), &q, err) < 0)
         return -1;
-    stmt_bind_i64(q, filter->before_n > 0 ? filter->before_n : INT64_MAX);
-    bind_some(q, filter->reason_id, STR(""));
-    bind_some(q, filter->reason_id, STR(""));
-    stmt_bind_str(q, status);
-    stmt_bind_str(q, status);
-    if (filter->agent_n)
+    if (filter->reason_id.n)
+        stmt_bind_str(q, filter->reason_id);
+    else if (filter->agent_n)
         stmt_bind_i64(q, filter->agent_n);
-    stmt_bind_i64(q, limit);
+    else if (filter->status)
+        stmt_bind_str(q, status);
+    stmt_bind_i64(q, before_of(filter));
+    stmt_bind_str(q, status);
+    stmt_bind_str(q, status);
+    bind_rest(q, filter, limit);
     return read_rows(q, wake_read_ended, limit, arena, jobs, count, err);
 }
 
-int wake_list_ended(struct domain *domain, const struct wake_filter *filter, struct arena *arena,
-                    struct wake_job **ret_jobs, size_t *ret_count, struct err *err)
+int wake_list_earlier(struct domain *domain, int64_t agent_n, int limit, struct arena *arena,
+                      struct wake_job **ret_jobs, size_t *ret_count, struct err *err)
 {
-    *ret_jobs = ARENA_NEW_N(arena, struct wake_job, (size_t)filter->limit);
-    *ret_count = 0;
-    return list_ended(domain_db(domain), filter, filter->limit, arena, *ret_jobs, ret_count, err);
+    struct wake_job *jobs = ARENA_NEW_N(arena, struct wake_job, (size_t)limit);
+    AUTO(stmt) q = NULL;
+    size_t n = 0, bytes = 0;
+    int r;
+
+    if (db_prepare(domain_db(domain),
+                   SQL(ENDED_SELECT "WHERE w.agent_n = ? ORDER BY w.n DESC LIMIT ?"), &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, agent_n);
+    stmt_bind_i64(q, limit);
+    while ((r = stmt_step(q, err)) == 1 && !str_is(stmt_str(q, "status"), "completed") &&
+           bytes <= EARLIER_BYTES_MAX) {
+        wake_read_ended(q, arena, &jobs[n]);
+        bytes += jobs[n++].payload.n;
+    }
+    *ret_jobs = jobs;
+    *ret_count = n;
+    return r < 0 ? -1 : 0;
 }
 
 /* Two lists, each newest first, become one. */

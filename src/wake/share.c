@@ -6,7 +6,7 @@
  * any of its runs: it forgets what it has in memory, takes its lease anew and goes on with what is
  * still its own.
  *
- * The timer looks into the queue, too: wakes that others queued.
+ * What others queue it hears of (listen.c).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,8 +16,7 @@
 #include "wake/lease_int.h"
 #include "wake/waker_int.h"
 
-#define BEAT_MAX_MS 2000
-#define HOSTS_MAX   8
+#define HOSTS_MAX 8
 
 static struct domain *domain_of(const struct waker *waker)
 {
@@ -58,6 +57,7 @@ static int renew(struct waker *waker, int64_t now, struct err *err)
                       err);
 }
 
+/* 1 there was one. */
 static int take_over(struct waker *waker, int64_t now, struct err *err)
 {
     AUTO_ARENA arena = ARENA_INIT;
@@ -82,14 +82,15 @@ static int take_over(struct waker *waker, int64_t now, struct err *err)
         LOG_WARN("wake", "a host is gone, its runs go on here", LOG_STR("host", hosts[i].id),
                  LOG_I64("runs", runs));
     }
-    return 0;
+    return n > 0;
 }
 
-/* In one unit: nobody's runs are taken over by a host that has no lease itself. */
+/* In one unit: nobody's runs are taken over by a host that has no lease itself. 1 there may be
+ * something to take. */
 static int beat(struct waker *waker, bool *ret_lost, struct err *err)
 {
     int64_t now;
-    int r;
+    int r, back;
 
     if (now_of(waker, &now, err) < 0)
         return -1;
@@ -98,8 +99,10 @@ static int beat(struct waker *waker, bool *ret_lost, struct err *err)
         return -1;
     *ret_lost = r == 0;
     if (*ret_lost)
-        return 0;
-    return take_over(waker, now, err) < 0 || claim_unpark_lost(domain_of(waker), err) < 0 ? -1 : 0;
+        return 1;
+    r = take_over(waker, now, err);
+    back = r < 0 ? -1 : claim_unpark_lost(domain_of(waker), err);
+    return back < 0 ? -1 : r || back;
 }
 
 static void beat_due(struct loop_timer *timer)
@@ -112,7 +115,7 @@ static void beat_due(struct loop_timer *timer)
 
     if (r == 0) {
         r = beat(waker, &lost, &err);
-        if (loop_unit_end(loop, r == 0, r == 0 ? &err : NULL) < 0)
+        if (loop_unit_end(loop, r >= 0, r >= 0 ? &err : NULL) < 0)
             r = -1;
     }
     if (r < 0)
@@ -121,10 +124,9 @@ static void beat_due(struct loop_timer *timer)
         LOG_WARN("wake", "this host's lease was lost, others went on with its runs");
         runner_set_fence(waker->config.runner, waker->fence);
     }
-    loop_timer_start(loop, &waker->look, 0);
-    loop_timer_start(loop, timer,
-                     waker->config.lease_ms / 3 < BEAT_MAX_MS ? waker->config.lease_ms / 3
-                                                              : BEAT_MAX_MS);
+    if (r != 0)
+        waker_look(waker);
+    loop_timer_start(loop, timer, waker->config.lease_ms / 3);
 }
 
 /* ---- coming and going ---- */

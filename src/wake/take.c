@@ -133,6 +133,21 @@ static int take_all(struct round *round, struct err *err)
     return claim_end_all(domain_of(round), round->ends, round->end_count, round->now, err);
 }
 
+static bool has_place(const struct round *round, const struct claim *claim)
+{
+    return round->places > 0 || claim_by_person(&claim->job);
+}
+
+/* What is about to fly stays locked until its run is stored, which is in the same tick: another
+ * process looks at others. */
+static bool is_of_use(const struct round *round)
+{
+    for (size_t i = 0; i < round->run_count; i++)
+        if (has_place(round, round->runs[i]))
+            return true;
+    return round->moved;
+}
+
 static int take_in_unit(struct round *round, struct err *err)
 {
     struct loop *loop = round->waker->config.loop;
@@ -141,8 +156,9 @@ static int take_in_unit(struct round *round, struct err *err)
     if (loop_unit_begin(loop, domain_of(round), err) < 0)
         return -1;
     r = take_all(round, err);
-    if (loop_unit_end(loop, r == 0 && round->moved, r == 0 ? err : NULL) < 0)
-        return -1;
+    if (r == 0 && is_of_use(round))
+        return loop_unit_leave(loop, err);
+    loop_unit_end(loop, false, NULL);
     return r;
 }
 
@@ -154,8 +170,9 @@ static int fly_all(struct round *round, struct err *err)
     for (size_t i = 0; i < round->run_count; i++) {
         const struct claim *claim = round->runs[i];
 
-        if (!claim_by_person(&claim->job) && round->places-- <= 0)
+        if (!has_place(round, claim))
             continue;
+        round->places -= !claim_by_person(&claim->job);
         if (waker_fly(round->waker, claim, round->now, err) < 0)
             return -1;
         started = 1;

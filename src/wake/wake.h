@@ -36,7 +36,9 @@ struct waker_config {
     int64_t debounce_ms;         /* of batches made here; 0: 100 */
     int64_t sync_debounce_ms;    /* of those that arrived; 0: 1000 */
     unsigned max_flights;        /* runs at a time that nobody asked for; 0: 16 */
-    int64_t lease_ms;            /* 0: 15000 */
+    int64_t lease_ms;            /* of this host on a shared database; 0: 15000 */
+    int64_t poll_ms;             /* how often others' wakes are looked for where they can't be heard
+                                  * of; 0: 2000 */
     bool one_by_one;             /* one wake in a transaction, not 500: for benchmarks */
 };
 /* Reads on where it stopped, with the loop's first ticks. */

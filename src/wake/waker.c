@@ -16,6 +16,7 @@
 
 #define FLIGHTS_DEFAULT 16
 #define LEASE_DEFAULT   15000
+#define POLL_DEFAULT    2000
 #define WORDS_MAX       (16 * KIB)
 #define REQUEST_ID_MAX  256
 
@@ -44,6 +45,11 @@ static void look(void *arg)
 
     if (!waker->stopping)
         loop_timer_start(loop_of(waker), &waker->look, 0);
+}
+
+void waker_look_queue(struct waker *waker)
+{
+    look(waker);
 }
 
 void waker_look(struct waker *waker)
@@ -226,11 +232,12 @@ int waker_forget_agent(struct waker *waker, int64_t agent_n, struct err *err)
     AUTO_ARENA arena = ARENA_INIT;
     struct wake_job *jobs;
     struct claim_end *ends;
+    bool more;
     size_t n;
 
     do {
         arena_reset(&arena);
-        if (claim_of_agent(domain, agent_n, WAKER_FOLD_MAX, &arena, &jobs, &n, err) < 0)
+        if (claim_of_agent(domain, agent_n, &arena, &jobs, &n, &more, err) < 0)
             return -1;
         ends = ARENA_NEW_N(&arena, struct claim_end, n + 1);
         for (size_t i = 0; i < n; i++)
@@ -239,7 +246,7 @@ int waker_forget_agent(struct waker *waker, int64_t agent_n, struct err *err)
                                           .why = "the agent was destroyed" };
         if (claim_end_all(domain, ends, n, now, err) < 0)
             return -1;
-    } while (n == WAKER_FOLD_MAX);
+    } while (more && n);
     return 0;
 }
 
@@ -300,6 +307,8 @@ static void fill_defaults(struct waker_config *config)
         config->max_flights = FLIGHTS_DEFAULT;
     if (!config->lease_ms)
         config->lease_ms = LEASE_DEFAULT;
+    if (!config->poll_ms)
+        config->poll_ms = POLL_DEFAULT;
 }
 
 int waker_new(const struct waker_config *config, struct waker **ret_waker, struct err *err)
@@ -318,6 +327,8 @@ int waker_new(const struct waker_config *config, struct waker **ret_waker, struc
         return err_wrap(err, "take this host's lease");
     if (open_sources(waker, err) < 0)
         return -1;
+    if (waker->fence)
+        waker_listen(waker);
     look(waker);
     *ret_waker = TAKE(waker);
     return 0;
@@ -345,6 +356,7 @@ void waker_stop(struct waker *waker)
     loop_timer_stop(loop_of(waker), &waker->alarm);
     loop_timer_stop(loop_of(waker), &waker->timer);
     loop_timer_stop(loop_of(waker), &waker->beat);
+    waker_unlisten(waker);
 }
 
 void waker_free(struct waker *waker)

@@ -6,6 +6,7 @@
 #define DORMOUSE_WAKE_WAKER_INT_H
 
 #include "base/uuid.h"
+#include "db/listen.h"
 #include "wake/claim_int.h"
 #include "wake/clockwork.h"
 #include "wake/idle.h"
@@ -13,9 +14,20 @@
 #include "wake/wake.h"
 #include "wake/webhook.h"
 
-#define WAKER_FOLD_MAX    500  /* of one agent that one run takes along */
 #define WAKER_EARLIER_MAX 200  /* ended ones looked at for what was missed */
 #define WAKER_AGAIN_MS    1000 /* what could not be done is tried again */
+
+/* How it hears of others (listen.c). */
+struct ear {
+    struct waker *waker; /* NULL: nobody else writes to the database */
+    struct db_listener *listener;
+    struct uv_poll_s *handle;
+    int fd;
+    struct loop_timer timer;      /* until it is tried again; or until connecting took too long */
+    struct loop_timer poll_timer; /* while it does not listen */
+    int64_t pause_ms;
+    bool listens, deaf;
+};
 
 struct waker {
     struct waker_config config;
@@ -37,12 +49,15 @@ struct waker {
     struct loop_timer beat;
     char lease_name[UUID_TEXT_SIZE + 8], lease_holder[UUID_TEXT_SIZE];
     int64_t fence; /* 0: it is not */
+    struct ear ear;
 };
 
 /* ---- waker.c ---- */
 int64_t waker_now(struct waker *waker);
 /* Something is due then. */
 void waker_wait_until(struct waker *waker, int64_t at);
+/* The queue alone. */
+void waker_look_queue(struct waker *waker);
 /* Inside a unit: waker_look() once it is durable. */
 void waker_notice(struct waker *waker);
 
@@ -57,6 +72,12 @@ int waker_fly(struct waker *waker, const struct claim *claim, int64_t now_ms, st
 /* Of runs: inside the unit in which they end, or begin to wait for a person. */
 int waker_landed(void *arg, const struct run_end *end, struct err *err);
 int waker_rested(void *arg, const struct run_end *run, struct err *err);
+
+/* ---- listen.c ---- */
+/* Where others write to the database. */
+void waker_listen(struct waker *waker);
+/* Before the loop is freed. */
+void waker_unlisten(struct waker *waker);
 
 /* ---- share.c ---- */
 /* The host's lease, where others write to the database too. Opens a transaction of its own. */

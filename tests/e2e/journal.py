@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The journal over REST and at the terminal, against the daemon."""
+import hashlib
 import http.client
 import json
 import re
@@ -490,6 +491,30 @@ def yesterday_is_a_day(box):
         expect_in("is no moment", run("journal", "note", "add", "x", "--at", words, code=1)[1])
     run("journal", "plan", "pin", "yesterday", "fence")
     expect_in("pinned\n  [ ] Fence", run("journal", "plan", "yesterday")[0])
+
+
+@test
+def recordings_are_kept_at_the_terminal(box):
+    run = box.run
+    expect_in("No recordings", run("journal", "audio", "list")[0])
+    path, content = box.path("memo.OGG"), bytes(range(256)) * 999
+    with open(path, "wb") as file:
+        file.write(content)
+    kept = json.loads(run("journal", "audio", "add", path, "call", "Ann", "--json")[0])
+    expect_eq((kept["kind"], kept["title"], kept["body"]), ("audio", "memo.OGG", "call Ann"))
+    expect_in("memo.OGG", run("journal", "audio", "list")[0])
+    saved = json.loads(run("journal", "audio", "save", kept["id"], box.path("back.ogg"), "--json")[0])
+    expect_eq((saved["contentType"], saved["size"], saved["sha256"]),
+              ("audio/ogg", len(content), hashlib.sha256(content).hexdigest()))
+    with open(box.path("back.ogg"), "rb") as file:
+        expect_eq(file.read(), content)
+    expect_in("No such file", run("journal", "audio", "add", box.path("none.ogg"), code=1)[1])
+    with open(path, "ab") as file:
+        file.truncate(10 * 1024 * 1024 + 1)
+    run("journal", "audio", "add", path, code=1)
+    expect_eq(len(run("journal", "audio", "list", "--json")[0].splitlines()), 1)
+    note = json.loads(run("journal", "note", "add", "x", "--json")[0])
+    expect_in("has no file", run("journal", "audio", "save", note["id"], box.path("x"), code=1)[1])
 
 
 @test

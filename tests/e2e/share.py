@@ -55,6 +55,45 @@ def a_frozen_daemon_is_followed_and_its_late_writes_are_refused(box):
     expect_eq(postgres.ask(f"select status from agent.wake_runs where run_key = '{key}'"), "completed")
 
 
+@test
+def destroyed_by_one_daemon_nothing_is_written_by_the_other(box):
+    """The model of the first answers with acts after the second has destroyed the agent: nobody hears of them."""
+    other, postgres = pair(box)
+    box.script("""
+  - expect: { user: vanish }
+    reply: { delay_ms: 3000, calls: [{ name: write_report, arguments: { title: Late, text: "I am gone." } },
+                                     { name: create_task, arguments: { title: Late } }] }
+  - expect: { user: witness }
+    reply: { delay_ms: 4000, text: "I saw nothing." }
+""")
+    other.script(says("Not asked."))
+    first, second = box.serve(), other.serve()
+    first.ask("POST", "/agents", {"displayName": "Victim", "template": "planner",
+                                  "allowedCategoryIds": ["*"]}, 201)
+    stream = first.start("vanish", agent="victim")
+    second.ask("DELETE", "/agents/victim", {"confirm": "Victim"}, 204)
+    run = f"run_n = (select n from agent.runs where run_key = '{stream.key}')"
+    tables = {name: f"select count(*) from agent.{name} where {run}" for name in ("agent_messages", "run_events", "operations")}
+    tables |= {name: f"select count(*) from agent.{name}" for name in ("agent_reports", "agent_links", "inbox", "agent_timers where active = 1",
+                                                                      "agent_subscriptions where active = 1")}
+    tables |= {"tasks": "select count(*) from journal.tasks", "batches": "select count(*) from journal.change_batches",
+               "its batches": "select count(*) from agent.change_batches where author_id = 'victim'"}
+    before = {name: postgres.ask(sql) for name, sql in tables.items()}
+    expect_eq([before[name] for name in ("agent_reports", "agent_timers where active = 1", "agent_subscriptions where active = 1", "tasks")],
+              ["0", "0", "0", "0"])
+    row = "select status, stop_reason, error_code from agent.runs where run_key = '%s'" % stream.key
+    expect_eq(postgres.ask(row), "failed|error|agent_destroyed")
+    # The first one works on; by the time it has finished something else, the late answer has come and gone.
+    eventually(lambda: first.ask("GET", f"/runs/{stream.key}")["status"] == "failed", "the first has noticed")
+    asked = first.ask("POST", "/agents", {"displayName": "Witness"}, 201)["id"]
+    expect_eq(first.start("witness", agent=asked).end()["stopReason"], "end_turn")
+    expect_eq({name: postgres.ask(sql) for name, sql in tables.items()}, {**before, "agent_reports": "0"})
+    expect_eq(postgres.ask(row), "failed|error|agent_destroyed")
+    for door, verb, body in (("victim/wake", "POST", {"words": "up"}), ("victim/timers", "POST", {"rrule": "FREQ=DAILY"}),
+                             ("victim/subscriptions", "POST", {"source": "webhook"}), ("victim", "PATCH", {"displayName": "x"})):
+        expect_eq(first.ask(verb, f"/agents/{door}", body, 409)["error"]["code"], "agent_destroyed")
+
+
 def wake_again(daemon):
     return daemon.ask("POST", "/agents/planner/wake", {"words": "again"}, 202)["runKey"]
 
@@ -84,6 +123,37 @@ def wakes_queued_by_one_are_taken_by_the_other(box):
     eventually(lambda: all(status(second, key) == "completed" for key in keys), "all are done")
     expect_eq(postgres.ask("select count(*) from agent.runs where wake_key is not null"), str(len(keys)))
     expect_eq(postgres.ask("select count(distinct run_key) from agent.wake_runs"), str(len(keys)))
+
+
+def queue_from_outside(postgres, key):
+    """As another process stores a wake, and tells."""
+    postgres.ask(f"begin; set local search_path = agent; insert into wake_queue (run_key, agent_n, reason, reason_id,"
+                 f" thread_id, payload, priority, not_before, created_at) select '{key}', n, 'manual', '{key}',"
+                 f" id || ':run:{key}', '{{}}', 0, -1, 1 from agents where id = 'planner';"
+                 f" select pg_notify('dormouse_wakes', ''); commit")
+
+
+def listeners(postgres):
+    return postgres.ask("select count(*) from pg_stat_activity where application_name = 'dormouse-listener'"
+                        " and state = 'idle' and query like 'LISTEN%'")
+
+
+@test
+def a_wake_is_heard_of_without_polling_also_after_the_connection_was_lost(box):
+    postgres = Postgres()
+    box.closing.append(postgres)
+    box.env["DORMOUSE_STORE_URL"] = postgres.url
+    box.env["DORMOUSE_SCHEDULER_POLL"] = "1h"
+    box.script(says("Heard.") + says("Heard again."))
+    daemon = box.serve()
+    eventually(lambda: listeners(postgres) == "1", "it listens")
+    queue_from_outside(postgres, "first")
+    eventually(lambda: status(daemon, "first") == "completed", "what was told is taken")
+    postgres.ask("select pg_terminate_backend(pid, 5000) from pg_stat_activity"
+                 " where application_name = 'dormouse-listener'")
+    queue_from_outside(postgres, "second")  # nobody hears it
+    eventually(lambda: status(daemon, "second") == "completed", "what was missed is looked for")
+    expect_eq(listeners(postgres), "1")
 
 
 if __name__ == "__main__":

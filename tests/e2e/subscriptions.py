@@ -80,8 +80,14 @@ def a_hook_is_called_once_for_each_event_and_not_too_often(box):
     expect_eq(call(daemon, made["url"], "x" * 70000)[0], 413)
     codes = [call(daemon, made["url"], "x", Webhook_Id=f"f{i}")[0] for i in range(40)]
     expect_eq(set(codes), {202, 429})
+    expect_eq(codes[:15], [202] * 15)
+    expect(codes.count(429) >= 15, codes)
+    # Nothing of a flood is written: not a wake, and the count of what was refused with the next call.
+    accepted = codes.count(202)
+    wakes = [w for w in daemon.ask("GET", "/wakes?limit=500")["items"] if w["reasonId"] == made["id"]]
+    expect_eq(len(wakes), 1 + accepted)
     calls = daemon.ask("GET", f"/subscriptions/{made['id']}")["calls"]
-    expect(calls["received"] >= 2, calls)
+    expect_eq(calls["received"], 2 + accepted)
     daemon.ask("DELETE", f"/subscriptions/{made['id']}", status=204)
     expect_eq(call(daemon, made["url"], "x", Webhook_Id="late")[0], 404)
     daemon.stop()
@@ -97,6 +103,39 @@ def an_agent_without_reports_says_so(box):
     daemon.ask("GET", "/agents/planner/sessions/none", status=404)
     daemon.ask("DELETE", "/agents/planner/sessions/none", status=404)
     daemon.stop()
+
+
+@test
+def a_conversation_is_a_session_until_it_is_closed(box):
+    daemon = box.serve()
+    ask = daemon.ask
+    box.run("run", "Hello", "--agent", "planner", "--session", "desk")
+    items = ask("GET", "/agents/planner/sessions?open=true")["items"]
+    expect_eq([(s["id"], s["state"]) for s in items], [("planner:session:desk", "open")])
+    expect("expiresAt" in items[0], items)
+    agent = ask("GET", "/agents/planner")
+    expect_eq((agent["openSessions"], agent["sessionExpiresAt"]), (1, items[0]["expiresAt"]))
+    expect_in("talking       1", box.run("agent", "show", "planner")[0])
+    expect_eq(ask("GET", "/agents/planner/sessions/desk")["id"], "planner:session:desk")
+    ask("DELETE", "/agents/planner/sessions/desk", status=204)
+    expect_eq(ask("GET", "/agents/planner/sessions/planner:session:desk")["state"], "person")
+    expect_eq(ask("GET", "/agents/planner")["openSessions"], 0)
+    daemon.stop()
+
+
+@test
+def what_woke_nobody_is_counted_and_said_after_a_restart_too(box):
+    daemon = box.serve()
+    daemon.ask("PATCH", "/agents/planner", {"allowedCategoryIds": ["*"]})
+    made = daemon.ask("POST", "/agents/planner/subscriptions", TASKS, status=201)
+    daemon.ask("POST", "/journal/tasks", {"title": "Not so", "priority": "P3"}, status=201)
+    skips = eventually(lambda: daemon.ask("GET", "/wakes").get("skips"), "a skip")
+    expect_eq([(s["skip"], s["count"], s["reasonId"]) for s in skips], [("predicate", 1, made["id"])])
+    daemon.stop()
+    lines = [json.loads(line) for line in box.run("wakes", "--json")[0].splitlines()]
+    expect_eq([s["why"] for s in lines if "skip" in s],
+              ["no changed record satisfies the predicate"])
+    expect_in("planner was not woken by tasks, 1 time, last", box.run("wakes")[0])
 
 
 @test

@@ -143,8 +143,7 @@ test("a checklist is added to, checked, and put in order with keys", async (t) =
   await page.keyboard.press("Alt+ArrowUp");
   await page.getByText("Paint: now 2 of 4").waitFor({ state: "attached" });
   await page.waitForFunction(() => [...document.querySelectorAll(".item-row .check")].map((box) => box.getAttribute("aria-label")).join() === "Buy posts,Paint,Dig holes,Clean up");
-  for (let tries = 0; tries < 50 && (await items())[1] !== "Paint"; tries++) await page.waitForTimeout(50);
-  assert.deepEqual(await items(), ["*Buy posts", "Paint", "Dig holes", "Clean up"]);
+  await until(page, items, ["*Buy posts", "Paint", "Dig holes", "Clean up"]);
   await page.getByRole("button", { name: "Start the clock" }).click();
   await page.getByRole("group", { name: "The clock runs" }).waitFor();
   assert.equal((await daemon.ask("GET", "/journal/timer")).entry.taskId, made.fence.id);
@@ -169,22 +168,36 @@ test("open items are carried into a follow-up", async (t) => {
 });
 
 const blocksOf = async () => (await daemon.ask("GET", `/journal/days/${day(2)}`)).blocks.map((block) => [block.startTime, block.endTime].map((time) => new Date(time).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", timeZone: zone })).join("-")).sort();
+/** What is done, and the answer to what the page then says to the server. */
+const saved = async (page, act, { method = "PUT", path = /\/blocks$/ } = {}) => {
+  const answer = page.waitForResponse((response) => response.request().method() === method && path.test(new URL(response.url()).pathname));
+  await act();
+  assert.ok((await answer).ok());
+};
+/** Keys that follow each other are said together or apart, as time falls. */
 const until = async (page, read, wanted) => {
-  for (let tries = 0; tries < 60 && JSON.stringify(await read()) !== JSON.stringify(wanted); tries++) await page.waitForTimeout(50);
+  for (const end = Date.now() + 60_000; Date.now() < end && JSON.stringify(await read()) !== JSON.stringify(wanted);) await page.waitForTimeout(50);
   assert.deepEqual(await read(), wanted);
+};
+const drag = async (page, x, from, ...to) => {
+  await page.mouse.move(x, from);
+  await page.mouse.down();
+  for (const y of to) await page.mouse.move(x, y, { steps: 3 });
+  await page.mouse.up();
 };
 
 test("blocks of a day are made, moved and resized, by hand and by keys", async (t) => {
   const page = await visit(t, `/journal/day/${day(2)}`);
+  await page.getByRole("region", { name: "Hours of the day" }).waitFor(); // keys before it stands are lost
   await page.keyboard.press("n");
   const dialog = page.getByRole("dialog", { name: "New block" });
   await dialog.getByLabel("From").fill("09:00");
   await dialog.getByLabel("To").fill("10:00");
   await dialog.getByLabel("Note").fill("Deep work");
-  await dialog.getByRole("button", { name: "Save" }).click();
+  await saved(page, () => dialog.getByRole("button", { name: "Save" }).click());
   const block = page.locator(".block", { hasText: "Deep work" });
   await block.waitFor();
-  await until(page, blocksOf, ["09:00-10:00"]);
+  assert.deepEqual(await blocksOf(), ["09:00-10:00"]);
   await block.focus();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowDown");
@@ -192,18 +205,12 @@ test("blocks of a day are made, moved and resized, by hand and by keys", async (
   await until(page, blocksOf, ["09:30-10:45"]);
   // By hand: an hour down is 60 px.
   const box = await block.boundingBox();
-  await page.mouse.move(box.x + 60, box.y + 30);
-  await page.mouse.down();
-  await page.mouse.move(box.x + 60, box.y + 60, { steps: 3 });
-  await page.mouse.move(box.x + 60, box.y + 90, { steps: 3 });
-  await page.mouse.up();
-  await until(page, blocksOf, ["10:30-11:45"]);
+  await saved(page, () => drag(page, box.x + 60, box.y + 30, box.y + 60, box.y + 90));
+  assert.deepEqual(await blocksOf(), ["10:30-11:45"]);
+  await page.getByRole("button", { name: /^10:30 to 11:45: Deep work/ }).waitFor();
   const after = await block.boundingBox();
-  await page.mouse.move(after.x + 60, after.y + after.height - 3);
-  await page.mouse.down();
-  await page.mouse.move(after.x + 60, after.y + after.height + 12, { steps: 4 });
-  await page.mouse.up();
-  await until(page, blocksOf, ["10:30-12:00"]);
+  await saved(page, () => drag(page, after.x + 60, after.y + after.height - 3, after.y + after.height + 12));
+  assert.deepEqual(await blocksOf(), ["10:30-12:00"]);
   await block.focus();
   await page.keyboard.press("Enter");
   await page.getByRole("dialog", { name: "Block" }).getByLabel("Note").fill("Deeper work");
@@ -212,13 +219,13 @@ test("blocks of a day are made, moved and resized, by hand and by keys", async (
   // A click on a free hour makes one there.
   const sheet = await page.locator(".hours-sheet").boundingBox();
   await page.mouse.click(sheet.x + 200, sheet.y + 14.2 * 60);
-  await page.getByRole("dialog", { name: "New block" }).getByRole("button", { name: "Save" }).click();
+  await saved(page, () => page.getByRole("dialog", { name: "New block" }).getByRole("button", { name: "Save" }).click());
   await page.getByRole("dialog").waitFor({ state: "detached" });
-  await until(page, blocksOf, ["10:30-12:00", "14:00-14:30"]);
-  await page.locator(".block").nth(1).focus();
-  await page.keyboard.press("Delete");
+  assert.deepEqual(await blocksOf(), ["10:30-12:00", "14:00-14:30"]);
+  await page.getByRole("button", { name: /^14:00 to 14:30/ }).focus();
+  await saved(page, () => page.keyboard.press("Delete"));
   await page.getByText("The block is deleted.").waitFor();
-  await until(page, blocksOf, ["10:30-12:00"]);
+  assert.deepEqual(await blocksOf(), ["10:30-12:00"]);
   assert.deepEqual(await a11y(page), []);
 });
 

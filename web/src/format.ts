@@ -20,6 +20,14 @@ export function relative(time: string | number | Date, now: number = Date.now())
   if (sameDay(date, new Date(now - DAY))) return `yesterday ${clock(date)}`;
   return exactDay(date, now);
 }
+/** "since 09:12", "since yesterday 09:12", "since 12 Mar"; "just now". */
+export function since(time: string | number | Date, now: number = Date.now()): string {
+  const date = new Date(time);
+  if (Number.isNaN(date.getTime())) return "";
+  if (now - date.getTime() < 45_000) return "just now";
+  if (sameDay(date, new Date(now))) return `since ${clock(date)}`;
+  return `since ${sameDay(date, new Date(now - DAY)) ? `yesterday ${clock(date)}` : exactDay(date, now)}`;
+}
 function exactDay(date: Date, now: number): string {
   const year = date.getFullYear() === new Date(now).getFullYear() ? {} : ({ year: "numeric" } as const);
   return date.toLocaleDateString("en-GB", { day: "numeric", month: "short", ...year });

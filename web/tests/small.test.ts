@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { at, query, sentence } from "../src/api/client";
 import type { InboxItem, TraceEvent } from "../src/api/types";
-import { bytes, duration, money, relative, short, tokens } from "../src/format";
+import { bytes, duration, money, relative, short, since, tokens } from "../src/format";
 import { named, resolve, type Key } from "../src/keys";
 import { match } from "../src/router";
 import { resultPath, score } from "../src/shell/palette";
@@ -142,4 +142,14 @@ test("an empty log and unknown events are no trouble", () => {
   assert.deepEqual(timeline([]), []);
   assert.equal(timeline([event(1, 0, "of_the_future")])[0]?.label, "of the future");
   assert.deepEqual([clock(1800), clock(194_000), clock(3_700_000)], ["1.8 s", "3:14", "1:01:40"]);
+});
+
+test("since when something is so is said by the clock", () => {
+  const now = new Date(2026, 2, 12, 15, 0).getTime();
+  assert.equal(since(now - 10_000, now), "just now");
+  assert.equal(since(new Date(2026, 2, 12, 9, 12), now), "since 09:12");
+  assert.equal(since(new Date(2026, 2, 11, 23, 5), now), "since yesterday 23:05");
+  assert.equal(since(new Date(2026, 1, 3, 9, 0), now), "since 3 Feb");
+  assert.equal(since(new Date(2024, 1, 3, 9, 0), now), "since 3 Feb 2024");
+  assert.equal(since("never", now), "");
 });

@@ -1,10 +1,10 @@
 // Timers as rules, subscriptions and wakes in words.
 import assert from "node:assert/strict";
 import test from "node:test";
-import type { Subscription, Wake } from "../src/api/wakes";
+import type { Matched, Subscription, Wake } from "../src/api/wakes";
 import { draft, inWords, rule, simple, whenOf, wrong, type When } from "../src/views/wakes/rrule";
 import { turned } from "../src/views/wakes/timer-form";
-import { cause, columnOf, explained, inWords as subscriptionWords, look } from "../src/views/wakes/words";
+import { cause, columnOf, explained, inWords as subscriptionWords, look, paced } from "../src/views/wakes/words";
 
 const simples: [When, string, string][] = [
   [{ how: "daily", time: "07:00" }, "FREQ=DAILY;BYHOUR=7;BYMINUTE=0", "every day at 07:00"],
@@ -61,4 +61,15 @@ test("a wake says why, and what became of it", () => {
 });
 test("the column of a wrong condition is found in what is said about it", () => {
   assert.deepEqual(["predicate: column 18: no such field", "Column 3", "no such agent"].map(columnOf), [18, 3, 0]);
+});
+
+test("the last week is told with the time that must lie between wakes", () => {
+  const at = (minute: number, outcome = "yes"): Matched => ({ at: new Date(Date.UTC(2026, 1, 18, 9, minute)).toISOString(), author: "human", outcome, records: [] });
+  const paces = (minutes: number[], seconds: number): string => paced(minutes.map((minute) => at(minute)).reverse(), seconds).map(({ pace }) => pace).reverse().join();
+  assert.equal(paces([0, 1, 2], 0), "wakes,wakes,wakes");
+  assert.equal(paces([0, 1, 2, 9], 600), "wakes,waits,joins,joins");
+  assert.equal(paces([0, 10, 20], 600), "wakes,wakes,wakes");
+  // The one that waited wakes at 10; what comes at 12 waits until 20, what comes at 20 is free again by 30.
+  assert.equal(paces([0, 1, 12, 15, 20, 29, 30], 600), "wakes,waits,waits,joins,waits,joins,waits");
+  assert.deepEqual(paced([at(1, "hours"), at(0)], 60).map(({ pace }) => pace), ["no", "wakes"]);
 });

@@ -75,6 +75,7 @@ DB_TEST(each_first_agent_has_its_kind_and_what_wakes_it)
         { "strategist", "strategy", "hybrid", 0, 1 },
         { "pomodoro", "pomodoro", "interactive", 0, 0 },
         { "inbox-helper", "inbox-helper", "hybrid", 0, 0 },
+        { "research-assistant", "research-assistant", "hybrid", 0, 0 },
     };
     AUTO(rig) rig = rig_open(t);
 

@@ -97,6 +97,52 @@ DB_TEST(a_unit_that_fails_leaves_the_others_whole)
     ASSERT_EQ(count_from_outside(t), 6);
 }
 
+DB_TEST(what_a_unit_that_was_left_wrote_is_there_when_it_is_settled)
+{
+    AUTO(domain) domain = open_things(t);
+
+    ASSERT_OK(domain_begin(domain, &t->err));
+    ASSERT_OK(domain_savepoint(domain, &t->err));
+    ASSERT_OK(add_thing(domain, 1, "a", &t->err));
+    ASSERT_OK(domain_leave(domain, &t->err));
+    ASSERT_OK(domain_settle(domain, &t->err));
+    ASSERT_OK(domain_savepoint(domain, &t->err));
+    ASSERT_OK(add_thing(domain, 2, "b", &t->err));
+    ASSERT_OK(domain_leave(domain, &t->err));
+    ASSERT_OK(domain_commit(domain, &t->err));
+    ASSERT_EQ(count_from_outside(t), 2);
+}
+
+/* On Postgres a write that is only queued fails here and not earlier. */
+DB_TEST(a_unit_that_was_left_and_failed_fails_the_whole)
+{
+    AUTO(domain) domain = open_things(t);
+    int r;
+
+    for (int how = 0; how < 2; how++) {
+        ASSERT_OK(domain_begin(domain, &t->err));
+        ASSERT_OK(domain_savepoint(domain, &t->err));
+        ASSERT_OK(add_thing(domain, 1, "a", &t->err));
+        r = add_thing(domain, 1, "again", &t->err);
+        if (r == 0)
+            ASSERT_OK(domain_leave(domain, &t->err));
+        if (r == 0)
+            r = how ? domain_settle(domain, &t->err) : domain_commit(domain, &t->err);
+        ASSERT(r < 0);
+        ASSERT_EQ(t->err.code, ERR_CONFLICT);
+        err_reset(&t->err);
+        if (domain_in_transaction(domain))
+            domain_rollback(domain);
+        ASSERT_EQ(count_from_outside(t), 0);
+    }
+    ASSERT_OK(domain_begin(domain, &t->err));
+    ASSERT_OK(domain_savepoint(domain, &t->err));
+    ASSERT_OK(add_thing(domain, 1, "a", &t->err));
+    ASSERT_OK(domain_release(domain, &t->err));
+    ASSERT_OK(domain_commit(domain, &t->err));
+    ASSERT_EQ(count_from_outside(t), 1);
+}
+
 /* Any nesting of units against a list of what must be left: ids of the innermost unit are at its
  * end, from marks[depth] on. */
 struct model {

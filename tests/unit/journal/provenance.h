@@ -49,6 +49,61 @@ static inline void provenance_of_batches(struct rig *rig, struct map *last)
     }
 }
 
+/* Rows that break a rule which looks at more than one of them. */
+static inline void check_rules(struct rig *rig)
+{
+#define LIVE(table) "EXISTS (SELECT 1 FROM " table " p WHERE p.deleted_at IS NULL AND p.id = "
+    static const struct {
+        const char *rule;
+        struct sql count;
+    } rules[] = {
+        { "one timer runs",
+          { "SELECT count(*) AS n FROM time_entries a JOIN time_entries b ON a.n < b.n WHERE"
+            " a.ended_at IS NULL AND b.ended_at IS NULL AND a.deleted_at IS NULL"
+            " AND b.deleted_at IS NULL" } },
+        { "time does not end before it begins",
+          { "SELECT count(*) AS n FROM time_entries WHERE ended_at < started_at" } },
+        { "blocks do not overlap",
+          { "SELECT count(*) AS n FROM day_plan_blocks a JOIN day_plan_blocks b ON a.plan_id ="
+            " b.plan_id AND a.n <> b.n AND a.start_at < b.end_at AND b.start_at < a.end_at"
+            " WHERE a.deleted_at IS NULL AND b.deleted_at IS NULL" } },
+        { "names of categories are taken once",
+          { "SELECT count(*) AS n FROM categories a JOIN categories b ON a.folded = b.folded"
+            " AND a.n < b.n WHERE a.deleted_at IS NULL AND b.deleted_at IS NULL" } },
+        { "names of labels are taken once",
+          { "SELECT count(*) AS n FROM labels a JOIN labels b ON a.folded = b.folded AND a.n < b.n"
+            " WHERE a.deleted_at IS NULL AND b.deleted_at IS NULL" } },
+        { "items are of a list that is there",
+          { "SELECT count(*) AS n FROM checklist_items c WHERE c.deleted_at IS NULL AND NOT " LIVE(
+              "checklists") "c.checklist_id)" } },
+        { "lists are of a task that is there",
+          { "SELECT count(*) AS n FROM checklists c WHERE c.deleted_at IS NULL AND c.task_id IS NOT"
+            " NULL AND NOT " LIVE("tasks") "c.task_id)" } },
+        { "files are of an entry that is there",
+          { "SELECT count(*) AS n FROM attachments c WHERE c.deleted_at IS NULL AND NOT " LIVE(
+              "entries") "c.entry_id)" } },
+        { "labels of tasks are there",
+          { "SELECT count(*) AS n FROM task_labels c WHERE c.deleted_at IS NULL AND NOT " LIVE(
+              "labels") "c.label_id)" } },
+        { "what is closed says when",
+          { "SELECT count(*) AS n FROM tasks WHERE (closed = 1) <> (closed_at IS NOT NULL)" } },
+        { "what is closed is done or rejected",
+          { "SELECT count(*) AS n FROM tasks WHERE (closed = 1) <> (status IN ('DONE', "
+            "'REJECTED'))" } },
+    };
+#undef LIVE
+    struct test *t = rig->t;
+
+    for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+        AUTO(stmt) q = NULL;
+
+        ASSERT_OK(db_prepare(domain_db(rig->domain), rules[i].count, &q, &t->err));
+        ASSERT_EQ(stmt_step(q, &t->err), 1);
+        if (stmt_i64(q, "n") != 0)
+            FAIL("%lld break the rule: %s", (long long)stmt_i64(q, "n"), rules[i].rule);
+    }
+}
+
 /* How many rows there are. */
 static inline size_t check_provenance(struct rig *rig)
 {

@@ -2,7 +2,9 @@
  * program. SPDX-License-Identifier: MIT */
 #include <libical/ical.h>
 
+#include "base/rand.h"
 #include "journal/export.h"
+#include "journal/ics.h"
 #include "journal/moves.h"
 #include "rig.h"
 
@@ -179,6 +181,38 @@ DB_TEST(another_program_reads_when_things_were)
     ASSERT_TEXT(extra(find(t, calendar, "kg"), "X-DORMOUSE-VALUE"), "71.5");
     ASSERT_TEXT(icalcomponent_get_description(find(t, calendar, "block")), "early");
     icalcomponent_free(calendar);
+}
+
+TEST(another_program_reads_every_text_as_it_was)
+{
+    static const char *const pieces[] = { "a",  ",",    ";",        "\\",
+                                          "n",  "N",    "\n",       ":",
+                                          "\"", " ",    "\xc3\xbc", "\xf0\x9f\x90\xad",
+                                          "=",  "word", "\t",       "BEGIN:VEVENT" };
+    struct rand_fake seeded;
+
+    rand_fake_init(&seeded, 5);
+    for (int i = 0; i < 2000; i++) {
+        AUTO_BUF text = BUF_INIT(4096);
+        AUTO_BUF line = BUF_INIT(16384);
+        struct ics_reader reader;
+        struct ics_line own;
+        icalproperty *property;
+
+        buf_add_char(&text, 'x'); /* libical takes blanks off both ends */
+        for (uint64_t n = rand_below(&seeded.rand, 60); n > 0; n--)
+            buf_add_text(&text, pieces[rand_below(&seeded.rand, ARRAY_LEN(pieces))]);
+        buf_add_char(&text, 'x');
+        ics_put_text(&line, "SUMMARY", buf_str(&text));
+        property = icalproperty_new_from_string(buf_text(&line));
+        ASSERT(property != NULL);
+        ASSERT_TEXT(icalproperty_get_summary(property), buf_text(&text));
+        icalproperty_free(property);
+        reader = (struct ics_reader){ .rest = buf_str(&line), .arena = &t->arena };
+        ASSERT_EQ(ics_next(&reader, &own), 1);
+        ASSERT(str_eq(ics_text(own.value, &t->arena), buf_str(&text)));
+        ASSERT_EQ(ics_next(&reader, &own), 0);
+    }
 }
 
 DB_TEST(an_empty_journal_is_a_calendar_too)

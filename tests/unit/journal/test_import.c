@@ -2,10 +2,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "journal/export.h"
-#include "journal/ics.h"
 #include <unistd.h>
 
+#include "base/rand.h"
+#include "journal/export.h"
+#include "journal/ics.h"
 #include "journal/import.h"
 #include "rig.h"
 
@@ -100,6 +101,65 @@ TEST(csv_quoted_fields_hold_separators_quotes_and_lines)
     ASSERT_STR(import.records[1].title, "broken title");
     ASSERT_EQ(import.records[1].line, 4);
     ASSERT_EQ(import.records[2].line, 6);
+}
+
+/* One cell as a spreadsheet writes it. */
+static void put_cell(struct buf *out, struct str text, char separator, bool always)
+{
+    bool quotes = always;
+
+    for (size_t i = 0; i < text.n; i++)
+        quotes |=
+            text.p[i] == separator || text.p[i] == '"' || text.p[i] == '\n' || text.p[i] == '\r';
+    if (quotes)
+        buf_add_char(out, '"');
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.p[i] == '"')
+            buf_add_char(out, '"');
+        buf_add_char(out, text.p[i]);
+    }
+    if (quotes)
+        buf_add_char(out, '"');
+}
+
+TEST(csv_is_read_as_it_was_written_whatever_it_holds)
+{
+    static const char *const pieces[] = {
+        "a", ",", ";", "\t", "\"", "\n", "\r\n", " b", "\xc3\xbc"
+    };
+    static const char *const ends[] = { "\n", "\r\n", "\r" };
+    static const char separators[] = ",;\t";
+    struct rand_fake seeded;
+
+    rand_fake_init(&seeded, 9);
+    for (int round = 0; round < 300; round++) {
+        char separator = separators[round % 3];
+        const char *end = ends[round / 3 % 3];
+        AUTO_BUF text = BUF_INIT(1 << 16);
+        struct str notes[8];
+        struct import import;
+        size_t rows = 1 + rand_below(&seeded.rand, ARRAY_LEN(notes));
+
+        buf_printf(&text, "%stitle%cnotes%cother%s", round % 2 ? "\xef\xbb\xbf" : "", separator,
+                   separator, end);
+        for (size_t i = 0; i < rows; i++) {
+            AUTO_BUF cell = BUF_INIT(1 << 10);
+
+            buf_add_char(&cell, 'x');
+            for (uint64_t n = rand_below(&seeded.rand, 10); n > 0; n--)
+                buf_add_text(&cell, pieces[rand_below(&seeded.rand, ARRAY_LEN(pieces))]);
+            buf_add_char(&cell, 'x');
+            notes[i] = arena_str(&t->arena, buf_str(&cell));
+            buf_printf(&text, "t%zu%c", i, separator);
+            put_cell(&text, notes[i], separator, rand_below(&seeded.rand, 2) == 0);
+            buf_printf(&text, "%c%s", separator, i + 1 < rows || round % 5 ? end : "");
+        }
+        import = read_as(t, IMPORT_CSV, buf_text(&text));
+        ASSERT_EQ(import.problem_count, 0u);
+        ASSERT_EQ(import.count, rows);
+        for (size_t i = 0; i < rows; i++)
+            ASSERT(str_eq(import.records[i].notes, notes[i]));
+    }
 }
 
 TEST(csv_says_what_is_wrong_and_in_which_line)

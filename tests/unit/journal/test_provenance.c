@@ -200,8 +200,10 @@ DB_TEST(every_row_stands_with_its_counter_and_clock_in_one_batch, .timeout_s = 1
         }
         r < 0 ? rig_drop(&rig) : rig_end(&rig);
         kept += r >= 0;
-        if (round % 10 == 9)
+        if (round % 10 == 9) {
             check_provenance(&rig);
+            check_rules(&rig);
+        }
         clock_advance(&rig.clock, 1 + pick(&p, 3));
     }
     ASSERT(check_provenance(&rig) > (size_t)rounds / 4);

@@ -104,6 +104,17 @@ static int fake_release(struct domain *domain, struct err *err)
     return 0;
 }
 
+static int fake_settle(struct domain *domain, struct err *err)
+{
+    struct store_fake *store = store_of(domain);
+
+    BUG_IF(!store->open || store->in_savepoint);
+    note(store, "settle");
+    if (taken(&store->fail_settle))
+        return err_set(err, ERR_CONFLICT, "settle fails");
+    return 0;
+}
+
 static void fake_rollback_to(struct domain *domain)
 {
     struct store_fake *store = store_of(domain);
@@ -126,6 +137,8 @@ const struct tick_store_ops store_fake_ops = {
     .in_transaction = fake_in_transaction,
     .savepoint = fake_savepoint,
     .release = fake_release,
+    .leave = fake_release,
+    .settle = fake_settle,
     .rollback_to = fake_rollback_to,
     .idle = fake_idle,
 };

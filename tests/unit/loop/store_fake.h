@@ -23,7 +23,7 @@ struct store_fake {
     int pending[STORE_ROWS];
     size_t pending_count, mark;
     /* what fails next; each is taken back by its failure */
-    bool fail_begin, fail_savepoint, fail_release, fail_commit;
+    bool fail_begin, fail_savepoint, fail_release, fail_settle, fail_commit;
     bool ambiguous;                 /* the failing commit becomes durable all the same */
     enum domain_health health_then; /* after a failed commit */
 };

@@ -278,6 +278,73 @@ TEST(a_unit_that_cannot_be_kept_is_rolled_back_and_says_why)
     ASSERT(!store_has(&r->a, 2));
 }
 
+static void leave(struct test *t, struct room *r, struct store_fake *store, int row,
+                  struct effect *effect)
+{
+    ASSERT_OK(loop_unit_begin(r->loop, store_domain(store), &t->err));
+    store_write(store, row);
+    loop_after_commit(r->loop, &effect->effect);
+    ASSERT_OK(loop_unit_leave(r->loop, &t->err));
+}
+
+TEST(a_unit_that_is_left_is_committed_without_a_question)
+{
+    AUTO(room) r = room_new();
+    struct effect one = effect_of(r, "1"), two = effect_of(r, "2");
+
+    leave(t, r, &r->a, 1, &one);
+    loop_fake_tick(r->loop);
+    expect(r, "begin a\ncommit a\nrun 1\n");
+    ASSERT(store_has(&r->a, 1));
+    unit(r, &r->a, 2, &two);
+    loop_fake_tick(r->loop);
+    expect(r, "begin a\ncommit a\nrun 2\n");
+}
+
+TEST(what_was_left_and_can_be_kept_is_settled_before_the_next_unit)
+{
+    AUTO(room) r = room_new();
+    struct effect one = effect_of(r, "1"), two = effect_of(r, "2");
+
+    leave(t, r, &r->a, 1, &one);
+    unit(r, &r->a, 2, &two);
+    unit(r, &r->a, 3, NULL);
+    loop_fake_tick(r->loop);
+    expect(r, "begin a\nsettle a\ncommit a\nrun 1\nrun 2\n");
+    ASSERT(store_has(&r->a, 1) && store_has(&r->a, 2) && store_has(&r->a, 3));
+}
+
+TEST(what_was_left_and_can_not_be_kept_harms_nobody_else)
+{
+    AUTO(room) r = room_new();
+    struct effect one = effect_of(r, "1"), other = effect_of(r, "other"), two = effect_of(r, "2"),
+                  last = effect_of(r, "last");
+
+    leave(t, r, &r->a, 1, &one);
+    unit(r, &r->b, 7, &other);
+    r->a.fail_settle = true;
+    unit(r, &r->a, 2, &two);
+    loop_after_commit(r->loop, &last.effect);
+    loop_fake_tick(r->loop);
+    expect(r, "begin a\nbegin b\nsettle a\nrollback a\ndrop 1 conflict\nbegin a\ncommit a\n"
+              "commit b\nrun other\nrun 2\nrun last\n");
+    ASSERT(!store_has(&r->a, 1) && store_has(&r->a, 2) && store_has(&r->b, 7));
+}
+
+TEST(what_was_left_and_fails_with_the_commit_is_dropped)
+{
+    AUTO(room) r = room_new();
+    struct effect one = effect_of(r, "1"), two = effect_of(r, "2");
+
+    leave(t, r, &r->a, 1, &one);
+    r->a.fail_commit = true;
+    loop_fake_tick(r->loop);
+    expect(r, "begin a\ncommit fails a\nfailed a storage_failed\ndrop 1 storage_failed\n");
+    unit(r, &r->a, 2, &two);
+    loop_fake_tick(r->loop);
+    expect(r, "begin a\ncommit a\nrun 2\n");
+}
+
 TEST(when_the_engine_gives_the_transaction_up_the_whole_tick_of_it_fails)
 {
     AUTO(room) r = room_new();

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "alert_rig.h"
-#include "wake/folders.h"
+#include "wake/folders_int.h"
 
 struct watch {
     struct alert alert;
@@ -157,6 +157,42 @@ DB_TEST(what_changed_while_nobody_watched_is_found)
     alert_start(&w.alert);
     watch_start(&w);
     ASSERT_EQ(wakes(&w, NULL), 2);
+}
+
+/* Is a scan under way? */
+static bool scanning(struct watch *w)
+{
+    map_each (&w->folders->folders, entry)
+        if (folder_has_scan(entry->value))
+            return true;
+    return false;
+}
+
+DB_TEST(a_large_folder_is_read_in_several_ticks)
+{
+    AUTO_WATCH w = { 0 };
+    int ticks = 0;
+
+    watch_open(&w, t, NULL);
+    for (int i = 0; i < 3 * FOLDER_SCAN_STEP; i++)
+        put(&w, arena_printf(&t->arena, "old%d", i), "x");
+    watch_start(&w);
+    ASSERT_EQ(wakes(&w, NULL), 0);
+    folders_free(TAKE(w.folders));
+    alert_stop(&w.alert);
+
+    for (int i = 0; i < 30; i++)
+        put(&w, arena_printf(&t->arena, "new%d", i), "x");
+    alert_start(&w.alert);
+    w.folders = folders_new(&(struct folders_config){
+        .loop = w.alert.loop, .agent_domain = w.alert.agents, .change = w.alert.change });
+    do {
+        loop_fake_tick(w.alert.loop);
+        ticks++;
+    } while (scanning(&w) && ticks < 100);
+    ASSERT(ticks > 3 && ticks < 100);
+    ASSERT_EQ(wakes(&w, NULL), 30);
+    ASSERT(!scanning(&w));
 }
 
 DB_TEST(folders_are_watched_as_subscriptions_say)

@@ -7,7 +7,7 @@
 #include "db/db.h"
 #include "db/migrations.h"
 #include "harness/db_test.h"
-#include "wake/queue.h"
+#include "wake/queue_int.h"
 
 #define NOW INT64_C(1700000000000)
 
@@ -229,6 +229,86 @@ DB_TEST(lists_are_of_one_agent_one_status_or_one_cause)
               1u);
     ASSERT_STR(jobs[0].agent_id, "planner");
     ASSERT_EQ(list(t, &rig, (struct wake_filter){ .status = WAKE_FAILED_TERMINAL }, &jobs), 0u);
+    rig_close(&rig);
+}
+
+/* Whatever is asked for, rows come by an index in their order: nothing is sorted, and nothing
+ * that has another agent, cause or status is looked at. */
+TEST(every_list_of_wakes_goes_by_an_index)
+{
+    static const struct {
+        struct wake_filter filter;
+        bool queued;
+        const char *index;
+    } cases[] = {
+        { { 0 }, true, "USING INTEGER PRIMARY KEY (rowid<?)" },
+        { { .agent_n = 1 }, true, "USING INDEX idx_wake_queue_agent (agent_n=? AND n<?)" },
+        { { 0 }, false, "USING INTEGER PRIMARY KEY (rowid<?)" },
+        { { .agent_n = 1 }, false, "USING INDEX idx_wake_runs_agent (agent_n=? AND n<?)" },
+        { { .status = WAKE_COMPLETED },
+          false,
+          "USING INDEX idx_wake_runs_status (status=? AND n<?)" },
+        { { .reason_id = { "s", 1 } },
+          false,
+          "USING INDEX idx_wake_runs_reason (reason_id=? AND n<?)" },
+        { { .reason_id = { "s", 1 }, .agent_n = 1, .status = WAKE_COMPLETED },
+          false,
+          "USING INDEX idx_wake_runs_reason (reason_id=? AND n<?)" },
+    };
+    struct rig rig;
+
+    rig_open(t, &rig);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *text = wake_list_text(&cases[i].filter, cases[i].queued);
+        AUTO_BUF plan = BUF_INIT(4096);
+        AUTO(stmt) q = NULL;
+
+        ASSERT_OK(db_prepare(domain_db(rig.domain),
+                             (struct sql){ arena_printf(&t->arena, "EXPLAIN QUERY PLAN %s", text) },
+                             &q, &t->err));
+        for (const char *at = strchr(text, '?'); at; at = strchr(at + 1, '?'))
+            stmt_bind_i64(q, 1);
+        while (stmt_step(q, &t->err) == 1)
+            buf_printf(&plan, "%.*s\n", STR_ARG(stmt_str(q, "detail")));
+        ASSERT_CONTAINS(buf_text(&plan), cases[i].index);
+        ASSERT(strstr(buf_text(&plan), "TEMP B-TREE") == NULL);
+        ASSERT(strstr(buf_text(&plan), "SCAN") == NULL);
+    }
+    rig_close(&rig);
+}
+
+DB_TEST(a_list_by_several_filters_has_what_fits_them_all)
+{
+    struct rig rig;
+    struct wake_job *jobs;
+
+    rig_open(t, &rig);
+    for (int i = 0; i < 6; i++) {
+        const char *name = arena_printf(&t->arena, "r%d", i);
+        const struct agent *agent = i % 2 ? &rig.planner : &rig.coach;
+
+        ASSERT_EQ(queue(t, &rig, agent, name), 1);
+        end(t, &rig, key_of(t, agent->id, name), i < 3 ? "completed" : "skipped_noop", NULL);
+    }
+    ASSERT_EQ(list(t, &rig,
+                   (struct wake_filter){ .agent_n = rig.coach.n, .status = WAKE_COMPLETED }, &jobs),
+              2u);
+    ASSERT_STR(jobs[0].reason_id, "r2");
+    ASSERT_STR(jobs[1].reason_id, "r0");
+    ASSERT_EQ(list(t, &rig,
+                   (struct wake_filter){ .status = WAKE_SKIPPED_NOOP, .before_n = jobs[0].n + 3 },
+                   &jobs),
+              2u);
+    ASSERT_STR(jobs[0].reason_id, "r4");
+    ASSERT_EQ(list(t, &rig,
+                   (struct wake_filter){ .reason_id = STR("r4"), .status = WAKE_COMPLETED }, &jobs),
+              0u);
+    ASSERT_EQ(list(t, &rig,
+                   (struct wake_filter){ .reason_id = STR("r4"), .agent_n = rig.planner.n }, &jobs),
+              0u);
+    ASSERT_EQ(list(t, &rig, (struct wake_filter){ .reason_id = STR("r4"), .agent_n = rig.coach.n },
+                   &jobs),
+              1u);
     rig_close(&rig);
 }
 

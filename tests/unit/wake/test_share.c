@@ -221,6 +221,36 @@ SHARED_TEST(an_answer_given_elsewhere_takes_the_waiting_run_along)
     wake_stage_free(b);
 }
 
+/* Nobody has told the run yet: its host finds out itself, before it writes anything. */
+SHARED_TEST(a_late_writer_finds_that_its_agent_was_destroyed_elsewhere)
+{
+    struct wake_stage *a = wake_stage_new_host(t, FIRST), *b = wake_stage_new_host(t, SECOND);
+    struct run_info after;
+    struct agent agent;
+    struct str key;
+
+    wake_stage_agent(a, "coach", &agent);
+    stage_says(a->stage, "?");
+    key = wake_stage_change(a, &agent, "x", 100, 0);
+    loop_fake_advance(a->stage->loop, 100);
+    ASSERT_TEXT(wake_stage_status(b, key), "running");
+    ASSERT_OK(loop_unit_begin(b->stage->loop, b->stage->domain, &t->err));
+    ASSERT_EQ(agent_set_destroyed(b->stage->domain, b->stage->change, STR("coach"), 1, &t->err), 1);
+    ASSERT_OK(loop_unit_end(b->stage->loop, true, &t->err));
+    loop_fake_tick(b->stage->loop);
+    stage_answer(a->stage, "!note {\"a\":1}");
+    /* What the model said is not stored; the run is loaded again, and ends. */
+    loop_fake_advance(a->stage->loop, 1000);
+    ASSERT_OK(run_get(b->stage->runner, key, &t->arena, &after, &t->err));
+    ASSERT_STR(after.error_code, "agent_destroyed");
+    ASSERT_TEXT(wake_stage_status(b, key), "failed_terminal");
+    ASSERT_EQ(wake_stage_count(b, "thoughts"), 0);
+    ASSERT_EQ(a->stage->done_count, 0u);
+    a->stage->altered = b->stage->altered = true;
+    wake_stage_free(a);
+    wake_stage_free(b);
+}
+
 SHARED_TEST(destroyed_on_one_host_nothing_is_written_on_the_other)
 {
     struct wake_stage *a = wake_stage_new_host(t, FIRST), *b = wake_stage_new_host(t, SECOND);

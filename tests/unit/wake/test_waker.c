@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "db/db.h"
 #include "wake_stage.h"
 
 static int64_t now(struct wake_stage *s)
@@ -143,6 +144,103 @@ DB_TEST(a_wake_whose_changes_were_seen_asks_no_model)
     key = wake_stage_change(s, &s->coach, "c", 10, 0);
     wake_stage_settle(s);
     ASSERT_TEXT(wake_stage_status(s, key), "completed");
+    wake_stage_free(s);
+}
+
+static void queue_again(struct wake_stage *s, struct str key)
+{
+    struct test *t = s->t;
+    AUTO(stmt) q = NULL;
+
+    ASSERT_OK(loop_unit_begin(s->stage->loop, s->stage->domain, &t->err));
+    ASSERT_OK(db_prepare(domain_db(s->stage->domain),
+                         SQL("INSERT INTO wake_queue (run_key, agent_n, reason, thread_id,"
+                             " created_at) VALUES (?, ?, 'manual', 't', 1)"),
+                         &q, &t->err));
+    stmt_bind_str(q, key);
+    stmt_bind_i64(q, s->coach.n);
+    ASSERT_OK(stmt_run(q, &t->err));
+    stmt_free(TAKE(q));
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    waker_look(s->waker);
+}
+
+/* As it happens on a shared database when one process queues what another is taking. */
+DB_TEST(a_wake_that_was_queued_once_more_while_it_was_taken_runs_once)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct str key;
+
+    stage_says(s->stage, "Once.");
+    key = wake_stage_wake(s, "coach", "r1", "hello");
+    wake_stage_settle(s);
+    ASSERT_TEXT(wake_stage_status(s, key), "completed");
+    queue_again(s, key);
+    ASSERT_EQ(wake_stage_count(s, "queued"), 1);
+    loop_fake_advance(s->stage->loop, 100);
+    ASSERT_EQ(wake_stage_count(s, "queued"), 0);
+    ASSERT_EQ(wake_stage_count(s, "runs"), 1);
+    ASSERT_EQ(s->stage->model_calls, 1u);
+    wake_stage_free(s);
+}
+
+static void change_states(struct wake_stage *s, struct sql sql)
+{
+    struct test *t = s->t;
+
+    ASSERT_OK(loop_unit_begin(s->stage->loop, s->stage->domain, &t->err));
+    ASSERT_OK(db_exec(domain_db(s->stage->domain), sql, &t->err));
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    loop_fake_tick(s->stage->loop);
+}
+
+DB_TEST(an_agent_whose_state_cant_be_read_or_is_gone_holds_nobody_up)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct agent other;
+    struct str one, two;
+
+    wake_stage_agent(s, "other", &other);
+    change_states(s, SQL("UPDATE agent_states SET slot_hosts = '{broken' WHERE agent_n ="
+                         " (SELECT n FROM agents WHERE id = 'coach')"));
+    stage_says(s->stage, "One.");
+    stage_says(s->stage, "Two.");
+    one = wake_stage_change(s, &s->coach, "x", 5, 0);
+    two = wake_stage_change(s, &other, "y", 6, 0);
+    loop_fake_advance(s->stage->loop, 1000);
+    ASSERT_TEXT(wake_stage_status(s, one), "completed");
+    ASSERT_TEXT(wake_stage_status(s, two), "completed");
+    change_states(s, SQL("DELETE FROM agent_states"));
+    stage_says(s->stage, "Three.");
+    one = wake_stage_change(s, &s->coach, "z", 7, 0);
+    loop_fake_advance(s->stage->loop, 1000);
+    ASSERT_TEXT(wake_stage_status(s, one), "completed");
+    s->stage->altered = true;
+    wake_stage_free(s);
+}
+
+DB_TEST(a_person_waits_behind_no_crowd)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct agent busy, other;
+    struct str key;
+
+    s->config.max_flights = 1;
+    stage_crash(s->stage);
+    wake_stage_agent(s, "busy", &busy);
+    wake_stage_agent(s, "other", &other);
+    stage_says(s->stage, "?"); /* has the only place */
+    wake_stage_change(s, &busy, "x", 5, 0);
+    loop_fake_advance(s->stage->loop, 100);
+    ASSERT_EQ(wake_stage_count(s, "flying"), 1);
+    for (int i = 0; i < 600; i++)
+        wake_stage_change(s, &s->coach, arena_printf(&t->arena, "c%d", i), 100 + i, 0);
+    stage_says(s->stage, "For you.");
+    key = wake_stage_wake(s, "other", "r1", "hello");
+    loop_fake_advance(s->stage->loop, 100);
+    ASSERT_TEXT(wake_stage_status(s, key), "completed");
+    ASSERT_EQ(wake_stage_count(s, "queued"), 600);
+    s->stage->altered = true;
     wake_stage_free(s);
 }
 

@@ -220,6 +220,9 @@ int64_t wake_stage_count(struct wake_stage *s, const char *what)
         return number(s, SQL("SELECT count(*) AS n FROM wake_runs WHERE status = 'completed'"));
     if (strcmp(what, "coalesced") == 0)
         return number(s, SQL("SELECT count(*) AS n FROM wake_runs WHERE status = 'coalesced'"));
+    if (strcmp(what, "thoughts") == 0)
+        return number(s, SQL("SELECT count(*) AS n FROM agent_messages WHERE kind IN ('thought',"
+                             " 'action', 'toolResult')"));
     return number(s, SQL("SELECT count(*) AS n FROM runs WHERE wake_key IS NOT NULL"));
 }
 

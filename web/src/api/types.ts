@@ -17,6 +17,7 @@ export interface AgentState {
   why?: string;
 }
 export interface Agent {
+  warnings?: string[]; // of one that was just made or changed
   id: string;
   kind: string;
   displayName: string;
@@ -49,6 +50,7 @@ export interface AgentDraft {
   tools?: string[];
   template?: string;
   autoApproveMemory?: boolean;
+  allowedCategoryIds?: string[];
 }
 export type AgentChange = Partial<Omit<AgentDraft, "id">> & {
   paused?: boolean;

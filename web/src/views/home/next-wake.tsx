@@ -10,7 +10,7 @@ export default function NextWake({ agent }: { agent: string }) {
   const timers = useGet<{ items: Timer[] }>(wakes.allTimers).data?.items ?? [];
   const lately = useGet<{ items: Wake[] }>(wakes.list({ limit: READ })).data?.items ?? [];
   const next = timers.filter((timer) => timer.agentId === agent && timer.active && timer.nextRunAt).map((timer) => timer.nextRunAt as string).sort()[0];
-  const last = lately.find((wake) => wake.agentId === agent);
+  const last = lately.find((wake) => wake.agentId === agent && wake.status !== "coalesced"); // the one that it joined says more
   if (!last && !next) return null;
   return (
     <span>

@@ -74,7 +74,13 @@ export function Column({ day, span, names, onEdit, onAdd }: {
   const scroll = useRef<HTMLDivElement>(null);
   const sheet = useRef<HTMLDivElement>(null);
   const { moved, place, flush } = usePlaces(day);
-  const [drag, setDrag] = useState<(Drag & { now: Span }) | null>(null);
+  const [drag, showDrag] = useState<(Drag & { now: Span }) | null>(null);
+  // A pointer that is let go may be faster than the render of where it was: what is held is kept here.
+  const held = useRef<(Drag & { now: Span }) | null>(null);
+  const setDrag = (next: (Drag & { now: Span }) | null): void => {
+    held.current = next;
+    showDrag(next);
+  };
   const dragged = useRef(false); // a click follows the end of a drag; it means nothing
   const [said, setSaid] = useState("");
   const [edited, setEdited] = useState<TimeEntry | null>(null);
@@ -115,25 +121,31 @@ export function Column({ day, span, names, onEdit, onAdd }: {
     event.currentTarget.setPointerCapture(event.pointerId);
     setDrag({ kind, id, begin: under(event.clientY), y: event.clientY, was, far: false, now: was });
   };
+  /** Where it is, with the pointer there. */
+  const followed = (one: Drag & { now: Span }, y: number): Drag & { now: Span } => {
+    const far = one.far || Math.abs(y - one.y) > STILL_PX;
+    return far ? { ...one, far, now: wanted(one, y) } : one;
+  };
   const follow = (event: PointerEvent): void => {
-    if (!drag) return;
-    const far = drag.far || Math.abs(event.clientY - drag.y) > STILL_PX;
-    if (!far) return;
+    if (!held.current) return;
+    const next = followed(held.current, event.clientY);
+    if (!next.far) return;
     const box = scroll.current?.getBoundingClientRect();
     if (box && event.clientY > box.bottom - EDGE_PX) scroll.current?.scrollBy(0, 12);
     else if (box && event.clientY < box.top + EDGE_PX) scroll.current?.scrollBy(0, -12);
-    setDrag({ ...drag, far, now: wanted(drag, event.clientY) });
+    setDrag(next);
   };
-  const release = (): void => {
-    if (!drag) return;
+  const release = (event: PointerEvent): void => {
+    if (!held.current) return;
+    const last = followed(held.current, event.clientY);
     setDrag(null);
-    if (drag.kind === "new") {
-      const free = drag.far && drag.now.to > drag.now.from ? drag.now : settle(others(""), { from: snap(drag.begin - STEP / 2, span), to: snap(drag.begin - STEP / 2, span) + 2 * STEP }, span);
+    if (last.kind === "new") {
+      const free = last.far && last.now.to > last.now.from ? last.now : settle(others(""), { from: snap(last.begin - STEP / 2, span), to: snap(last.begin - STEP / 2, span) + 2 * STEP }, span);
       if (free) onEdit(free);
-    } else if (drag.far) {
+    } else if (last.far) {
       dragged.current = true;
-      place(drag.id, drag.now, false);
-      setSaid(shown(drag.now));
+      place(last.id, last.now, false);
+      setSaid(shown(last.now));
     }
   };
 

@@ -12,6 +12,7 @@ const FORMATS = [
   { value: "markdown", label: "Markdown list", ends: [".md", ".markdown"] },
   { value: "ics", label: "iCalendar", ends: [".ics", ".ical"] },
 ] as const;
+const SHOWN = 100_000; // characters: more only make the browser slow
 type Format = (typeof FORMATS)[number]["value"];
 
 /** By the file's name, else by how the text looks. */
@@ -95,7 +96,8 @@ function Import({ onClose }: { onClose: () => void }) {
         </label>
         {name && <span className="small mono cut">{name}</span>}
       </div>
-      <TextArea label="Or paste it" rows={6} className="mono" value={text} spellCheck={false} onChange={(event) => set(event.target.value, "")} placeholder={"- [ ] Fix fence\n- [x] Buy nails"} />
+      <TextArea label="Or paste it" rows={6} className="mono" value={text.length > SHOWN ? "" : text} spellCheck={false} onChange={(event) => set(event.target.value, "")}
+        placeholder={text.length > SHOWN ? "The file is too long to be shown here; it is looked at as a whole." : "- [ ] Fix fence\n- [x] Buy nails"} />
       <Select label="It is" value={format} onChange={(event) => { setFormat(event.target.value as Format); setSeen(null); setDone(NOTHING); }}>
         {FORMATS.map((one) => <option key={one.value} value={one.value}>{one.label}</option>)}
       </Select>

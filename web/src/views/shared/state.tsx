@@ -1,7 +1,7 @@
 // An agent's state in words, with since when and why.
 import { Bed, CircleAlert, CircleDot, Hand, Moon, Pause } from "lucide-react";
 import type { Agent, AgentState as Shape } from "../../api/types";
-import { Time } from "../../ui";
+import { exact, since } from "../../format";
 import "./shared.css";
 
 const LOOK = {
@@ -31,7 +31,7 @@ export function AgentState({ agent, why = true }: { agent: Agent; why?: boolean 
     <span className="state">
       <span className={`state-word state-${tone}`}><Icon size={15} aria-hidden /> {word}</span>
       {because && <span className="muted">: {because}</span>}
-      {state.since && <span className="muted small"> <Time at={state.since} prefix="since " /></span>}
+      {state.since && <span className="muted small"> <time dateTime={state.since} title={exact(state.since)}>{since(state.since)}</time></span>}
     </span>
   );
 }

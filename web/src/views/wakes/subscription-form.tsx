@@ -7,7 +7,7 @@ import { useGet } from "../../api/store";
 import { waking, type Author, type Made, type Matched, type Source, type Subscription, type SubscriptionDraft, type Token } from "../../api/wakes";
 import { plural } from "../../format";
 import { attempt, Badge, Button, CopyButton, cx, Dialog, Input, say, Select, Skeleton, Switch, TextArea, Time } from "../../ui";
-import { AUTHOR, columnOf, inWords, KEYS, SOURCE, tokenWord } from "./words";
+import { AUTHOR, columnOf, inWords, KEYS, paced, SOURCE, tokenWord } from "./words";
 
 const SOON_MS = 350;
 const WEEK = 7;
@@ -68,18 +68,20 @@ function useMatches(agent: string, draft: SubscriptionDraft, on: boolean): Looke
   return seen;
 }
 
-function Matches({ items }: { items: Matched[] }) {
-  const woke = items.filter((item) => item.outcome === "yes");
+const PACE = { wakes: "", waits: "later: it has just woken", joins: "with the one after it", no: "" } as const;
+function Matches({ items, cooldown }: { items: Matched[]; cooldown: number }) {
+  const all = paced(items, cooldown);
+  const woke = all.filter(({ pace }) => pace === "wakes" || pace === "waits");
   return (
     <section className="stack-tight" aria-label="What it would have woken for">
       <p className="field-label">{woke.length === 0 ? "It would not have woken in the last week" : `It would have woken ${plural(woke.length, "time")} in the last week`}</p>
       {items.length > 0 && (
         <ul className="matches small" tabIndex={0} aria-label="Changes of the last week">
-          {items.map((item, i) => (
-            <li key={i} className={cx("match", item.outcome !== "yes" && "muted")}>
+          {all.map(({ item, pace }, i) => (
+            <li key={i} className={cx("match", pace === "no" && "muted")}>
               <Time at={item.at} />
               <span className="grow cut">{item.records.map((record) => record.title ?? record.type).join(", ") || "a change"}</span>
-              {item.outcome === "yes" ? <Badge tone="good">wakes</Badge> : <span>{item.why ?? item.outcome}</span>}
+              {pace === "wakes" ? <Badge tone="good">wakes</Badge> : <span>{PACE[pace] || (item.why ?? item.outcome)}</span>}
             </li>
           ))}
         </ul>
@@ -195,7 +197,7 @@ export function SubscriptionForm({ agent, subscription, onClose }: { agent: stri
         <Input label="Name" value={name} maxLength={80} onChange={(event) => setName(event.target.value)} />
         <div role="status">
           {problem ? <p className="danger small">{problem}</p> : other ? <p className="danger small">{other}</p>
-            : seen.items ? <Matches items={seen.items} /> : changes && !seen.error ? <Skeleton lines={2} label="Looking at the last week" /> : null}
+            : seen.items ? <Matches items={seen.items} cooldown={cooldown} /> : changes && !seen.error ? <Skeleton lines={2} label="Looking at the last week" /> : null}
         </div>
         <button type="submit" hidden />
       </form>

@@ -1,5 +1,5 @@
 // What wakes an agent, and what became of it, in people's words.
-import type { Author, Source, Subscription, Token, Wake, WakeStatus } from "../../api/wakes";
+import type { Author, Matched, Source, Subscription, Token, Wake, WakeStatus } from "../../api/wakes";
 import { duration, plural, words } from "../../format";
 import type { Tone } from "../../ui";
 import type { WakeNames } from "../shared/woke";
@@ -88,6 +88,24 @@ export function explained(wake: Wake): string {
     case "failed_terminal": return wake.errorCode ? `It ended with ${words(wake.errorCode)}.` : "It failed.";
     default: return `${begun(look(wake.status).word)}.`;
   }
+}
+/** What a match leads to where there must be time between wakes: a wake at once, one that waits for that
+    time to pass, or a part in the wake that waits already. Newest first, as they come. */
+export function paced(items: readonly Matched[], cooldownSeconds: number): { item: Matched; pace: "wakes" | "waits" | "joins" | "no" }[] {
+  let free = -Infinity; // when the next may wake
+  let waits = -Infinity; // when the one that waits wakes
+  return [...items].reverse().map((item) => {
+    if (item.outcome !== "yes") return { item, pace: "no" as const };
+    const at = Date.parse(item.at);
+    if (at < waits) return { item, pace: "joins" as const };
+    if (at >= free) {
+      free = at + cooldownSeconds * 1000;
+      return { item, pace: "wakes" as const };
+    }
+    waits = free;
+    free = waits + cooldownSeconds * 1000;
+    return { item, pace: "waits" as const };
+  }).reverse();
 }
 /** The column that a message about a predicate names; 0: none. */
 export const columnOf = (message: string): number => Number(/column (\d+)/i.exec(message)?.[1] ?? 0);

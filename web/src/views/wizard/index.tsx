@@ -1,17 +1,19 @@
 // A new agent, by talking with the wizard: it asks, then proposes a form that the person edits and
 // accepts. Templates and a plain form are the short ways.
-import { useEffect, useState } from "react";
-import { act, get, paths } from "../../api/client";
+import { Suspense, useEffect, useState } from "react";
+import { act, get, paths, sentence } from "../../api/client";
 import { store, useGet } from "../../api/store";
 import type { Agent, AgentDraft, Template, Thread } from "../../api/types";
 import { go, type Params } from "../../router";
-import { attempt, Button, Dialog, Input, Shown, Skeleton, TextArea, Trouble } from "../../ui";
+import { attempt, Button, Dialog, Input, say, Shown, Skeleton, TextArea, Trouble } from "../../ui";
+import { lately } from "../../ui/lately";
 import { Chat } from "../agent/chat";
 import { Threads } from "../agent/threads";
 import "../agent/agent.css";
 import { agentPlace, WIZARD } from "../shared/place";
 import "./wizard.css";
 
+const Categories = lately(() => import("../agent/categories"));
 const place = (thread?: string): string => agentPlace(WIZARD, thread);
 /** A conversation in which nothing was said yet is used before another is made. */
 async function blank(): Promise<string> {
@@ -32,6 +34,7 @@ function ByHand({ from, onClose }: { from: Template | null; onClose: () => void 
       const agent = await act.createAgent(draft);
       store.invalidate(paths.agents);
       go(`/agents/${encodeURIComponent(agent.id)}`);
+      if (agent.warnings?.length) say(`${agent.displayName} is made. ${agent.warnings.map(sentence).join(" ")}`, () => go(`/agents/${encodeURIComponent(agent.id)}?panel=settings`), "Its settings");
     });
     setBusy(false);
   };
@@ -41,6 +44,7 @@ function ByHand({ from, onClose }: { from: Template | null; onClose: () => void 
       <form className="panel" onSubmit={(event) => { event.preventDefault(); void make(); }}>
         <Input label="Name" value={draft.displayName} maxLength={100} data-autofocus onChange={(event) => setDraft({ ...draft, displayName: event.target.value })} />
         <Input label="What it is for" value={draft.description ?? ""} maxLength={500} onChange={(event) => setDraft({ ...draft, description: event.target.value })} />
+        <Suspense fallback={null}><Categories chosen={draft.allowedCategoryIds ?? []} onChange={(allowedCategoryIds) => setDraft({ ...draft, allowedCategoryIds })} /></Suspense>
         <TextArea label="Instructions" rows={12} value={draft.instructions ?? ""} onChange={(event) => setDraft({ ...draft, instructions: event.target.value })} />
       </form>
     </Dialog>

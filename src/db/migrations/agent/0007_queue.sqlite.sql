@@ -1,0 +1,14 @@
+-- The queue has one order: not_before, then n. What a person waits for has -1 there, what waits for the
+-- end of a run 1 << 62. So one range of one index is what is due, in the order in which it is taken.
+DROP INDEX idx_wake_queue_due;
+CREATE INDEX idx_wake_queue_due ON wake_queue (not_before, n);
+UPDATE wake_queue SET not_before = -1 WHERE priority = 0 AND not_before < 4611686018427387904;
+
+-- Lists of wakes by what became of them, and by what woke.
+CREATE INDEX idx_wake_runs_status ON wake_runs (status, n);
+CREATE INDEX idx_wake_runs_reason ON wake_runs (reason_id, n);
+
+-- Nothing is looked for by these.
+DROP INDEX idx_wake_runs_open;
+DROP INDEX idx_wake_runs_coalesced;
+DROP INDEX idx_leases_holder;

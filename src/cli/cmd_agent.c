@@ -180,7 +180,28 @@ static void print_session(struct json_object *agent)
     print_text("session", buf_str(&line));
 }
 
-static void print_agent(struct json_object *agent, struct json_object *categories)
+/* Sleep, failures and goal; without them when they can't be had. */
+static void print_inner(const struct cli_args *args, struct json_object *agent)
+{
+    AUTO_BUF path = BUF_INIT(8 * KIB);
+    AUTO_BUF id = BUF_INIT(4 * KIB);
+    AUTO_JSON state = NULL;
+    struct err ignored = ERR_INIT;
+
+    buf_add_str(&id, member(agent, "id"));
+    buf_add_text(&path, "/api/v1/agents/");
+    decide_add_segment(&path, buf_text(&id));
+    buf_add_text(&path, "/state");
+    if (talk_once(args, "GET", buf_text(&path), STR_NONE, &state, &ignored) < 0)
+        return;
+    print_time("sleeps until", member(state, "sleepUntil"));
+    print_number("failures", json_find(state, "consecutiveFailureCount"));
+    print_time("rests until", member(state, "backoffUntil"));
+    print_text("goal", member(state, "primaryGoal"));
+}
+
+static void print_agent(const struct cli_args *args, struct json_object *agent,
+                        struct json_object *categories)
 {
     bool automatic = false;
 
@@ -194,6 +215,7 @@ static void print_agent(struct json_object *agent, struct json_object *categorie
     print_tools(json_find(agent, "tools"));
     print_text("life", member(agent, "lifecycle"));
     print_text("mode", member(agent, "mode"));
+    print_inner(args, agent);
     print_session(agent);
     alarms_print(agent, "wakes         ", false);
     print_reach(agent, categories);
@@ -272,7 +294,7 @@ static int run_show(const struct cli_args *args)
     /* Without names ids will do. */
     (void)talk_once(args, "GET", "/api/v1/journal/categories?limit=1000", STR_NONE, &categories,
                     &err);
-    print_agent(agent, json_find(categories, "items"));
+    print_agent(args, agent, json_find(categories, "items"));
     if (cli_has(args, "links"))
         print_links(json_find(agent, "links"));
     return CLI_DONE;

@@ -118,7 +118,7 @@ def slots_are_set_checked_and_survive(box):
     state = daemon.ask("PATCH", path, {"primaryGoal": None, "openLoopIds": None, "preferenceByKey": None})
     expect_eq((state.get("primaryGoal"), state["activeTaskId"], state["openLoopIds"], state["preferenceByKey"]),
               (None, "t-1", [], {}))
-    for body, status in (({"primaryGoal": 7}, 422), ({"primaryGoal": "x" * 2001}, 400), ({"openLoopIds": "a"}, 400),
+    for body, status in (({"primaryGoal": 7}, 422), ({"primaryGoal": "x" * 2001}, 413), ({"openLoopIds": "a"}, 400),
                          ({"openLoopIds": [1]}, 400), ({"preferenceByKey": {"a": 1}}, 400), ({"lastWakeAt": "x"}, 422),
                          ({"sleepUntil": "soon"}, 422), ({"sleepUntil": 5}, 422), ({"extension": {}}, 422)):
         daemon.ask("PATCH", path, body, status=status)

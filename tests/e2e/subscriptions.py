@@ -207,11 +207,11 @@ def an_agent_is_shown_with_what_wakes_it(box):
     run("journal", "category", "add", "Sport", "--id", "sp")
     run("agent", "create", "--template", "planner", "--categories", "sport", "--id", "p2")
     out = run("agent", "show", "p2")[0]
-    for words in ("categories    Sport\n", "wakes for     A task is done\n", "timer         Every day at 07:00, in ",
+    for words in ("journal       Sport\n", "wakes         A task is done (", "Every day at 07:00 (next in ",
                   "session       ends after 30 min"):
         expect_in(words, out)
     run("agent", "set", "p2", "--categories", "none")
-    expect_in("categories    none", run("agent", "show", "p2")[0])
+    expect_in("journal       nothing of it", run("agent", "show", "p2")[0])
 
 
 @test

@@ -233,7 +233,7 @@ test("each kind of change makes the right paths stale", () => {
   for (const path of ["/wakes", "/timers", "/agents"]) assert.ok(touched({ type: "wake" }).includes(path));
   assert.ok(touched({ type: "run", kind: "init", ...id }).includes("/wakes"));
   assert.ok(touched({ type: "report", ...id }).includes("/agents/system%3Ax/reports"));
-  assert.deepEqual(touched({ type: "subscription" }), ["/agents/", "/subscriptions"]);
+  assert.deepEqual(touched({ type: "subscription" }), ["/agents", "/subscriptions"]);
   assert.deepEqual(touched({ type: "something new" }), []);
 });
 

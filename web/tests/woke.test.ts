@@ -22,6 +22,7 @@ test("each reason has its words", () => {
   assert.equal(wakeTitle(wake("timer gone"), names), "By the clock");
   assert.equal(wakeTitle(wake("manual x", "write a report please"), names), "You woke it: write a report please");
   assert.equal(wakeTitle(wake("manual x"), names), "You woke it");
+  assert.equal(wakeTitle(wake("alarm a1")), "An alarm it had set");
   assert.equal(wakeTitle(wake("recoveryCatchup t9")), "Caught up on what was missed");
   assert.equal(wakeTitle(wake("somethingNew")), "Woke by itself");
 });

@@ -10,7 +10,7 @@ export type Connection = "connecting" | "online" | "offline" | "loggedOut";
 /** The paths that an event makes stale. */
 export function touched(event: Activity): string[] {
   // An event that names no agent may be about any.
-  const of = (part: string): string => (event.agentId ? `/agents/${encodeURIComponent(event.agentId)}/${part}` : "/agents/");
+  const of = (part: string): string => (event.agentId ? `/agents/${encodeURIComponent(event.agentId)}/${part}` : "/agents");
   const run = event.runId ? `/runs/${encodeURIComponent(event.runId)}` : "/runs";
   switch (event.type) {
     case "run":

@@ -154,7 +154,7 @@ static void ear_due(struct loop_timer *timer)
     lose(ear, &err);
 }
 
-void waker_listen(struct waker *waker)
+void waker_hear_others(struct waker *waker)
 {
     struct ear *ear = &waker->ear;
     struct journal *journal = waker->config.journal;

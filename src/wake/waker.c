@@ -328,7 +328,7 @@ int waker_new(const struct waker_config *config, struct waker **ret_waker, struc
     if (open_sources(waker, err) < 0)
         return -1;
     if (waker->fence)
-        waker_listen(waker);
+        waker_hear_others(waker);
     look(waker);
     *ret_waker = TAKE(waker);
     return 0;

@@ -75,7 +75,7 @@ int waker_rested(void *arg, const struct run_end *run, struct err *err);
 
 /* ---- listen.c ---- */
 /* Where others write to the database. */
-void waker_listen(struct waker *waker);
+void waker_hear_others(struct waker *waker);
 /* Before the loop is freed. */
 void waker_unlisten(struct waker *waker);
 

@@ -111,10 +111,10 @@ static int get_byte(EditLine *el, unsigned char *ret_byte)
         ssize_t n;
 
         wait_for_key(el);
-        n = read(STDIN_FILENO, ret_byte, 1);
+        n = chat_interrupted || resized ? -1 : read(STDIN_FILENO, ret_byte, 1);
         if (n >= 0)
             return (int)n;
-        if (errno != EINTR)
+        if (!chat_interrupted && !resized && errno != EINTR)
             return -1;
         if (chat_interrupted) {
             *ret_byte = CTRL_C;

@@ -47,6 +47,14 @@ bool chat_line_is_terminal(const struct chat_line *line);
 enum chat_read { CHAT_EOF = 0, CHAT_LINE, CHAT_INTERRUPTED };
 /* One line without its newline, valid until the next call. history: it is kept. */
 enum chat_read chat_line_read(struct chat_line *line, const char *prompt, struct str *ret_text);
+/* While a line is edited: something to hear beside the keys. fd: of what is to be heard, or -1;
+ * hear: it may be there; true when it wrote to the screen. */
+struct chat_ear {
+    int (*fd)(void *arg);
+    bool (*hear)(void *arg);
+    void *arg;
+};
+void chat_line_listen(struct chat_line *line, const struct chat_ear *ear);
 /* What Up brings back, now and next time. */
 void chat_line_keep(struct chat_line *line, struct str entry);
 
@@ -55,6 +63,7 @@ void chat_line_keep(struct chat_line *line, struct str entry);
 struct chat {
     const struct cli_args *args;
     struct talk *talk, *stream; /* questions and orders; the run under way */
+    struct talk *heard;         /* what happens elsewhere; NULL: nothing is heard */
     struct chat_line *line;
     struct markdown *markdown;
     struct show show;
@@ -77,6 +86,15 @@ void chat_set(char **slot, struct str value);
 void chat_say_error(struct chat *chat, const struct err *err);
 /* Markdown of a text that is complete. */
 void chat_show_text(struct chat *chat, struct str text);
+
+/* ---- chat_hear.c: what is said while a line is typed ---- */
+
+/* Silently does nothing when it can't. */
+void chat_hear_start(struct chat *chat);
+void chat_hear_stop(struct chat *chat);
+int chat_hear_fd(struct chat *chat);
+/* Shows what there is. True: something was shown. */
+bool chat_hear(struct chat *chat);
 
 /* ---- chat_ask.c: what waits for a person ---- */
 

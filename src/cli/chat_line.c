@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <histedit.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,8 @@ struct chat_line {
     chat_complete_fn *complete;
     void *arg;
     bool terminal, broken_off;
-    struct buf text; /* plain: what was read */
+    struct chat_ear ear; /* fd NULL: nothing is heard */
+    struct buf text;     /* plain: what was read */
     size_t used;
 };
 
@@ -86,15 +88,33 @@ static char *get_prompt(EditLine *el)
     return reading->shown_prompt;
 }
 
+/* Until a key was pressed or a signal came; what is heard meanwhile is shown above the line. */
+static void wait_for_key(EditLine *el)
+{
+    const struct chat_ear *ear = &reading->ear;
+
+    while (ear->fd) {
+        struct pollfd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
+                                { .fd = ear->fd(ear->arg), .events = POLLIN } };
+
+        if (fds[1].fd < 0 || poll(fds, 2, -1) <= 0 || fds[0].revents || chat_interrupted)
+            return;
+        if (fds[1].revents && ear->hear(ear->arg) && el)
+            lib.el_set(el, EL_REFRESH);
+    }
+}
+
 /* A byte; -1 with errno, 0 at the end. */
 static int get_byte(EditLine *el, unsigned char *ret_byte)
 {
     for (;;) {
-        ssize_t n = read(STDIN_FILENO, ret_byte, 1);
+        ssize_t n;
 
+        wait_for_key(el);
+        n = chat_interrupted || resized ? -1 : read(STDIN_FILENO, ret_byte, 1);
         if (n >= 0)
             return (int)n;
-        if (errno != EINTR)
+        if (!chat_interrupted && !resized && errno != EINTR)
             return -1;
         if (chat_interrupted) {
             *ret_byte = CTRL_C;
@@ -341,6 +361,12 @@ enum chat_read chat_line_read(struct chat_line *line, const char *prompt, struct
     r = line->el ? read_edited(line, ret_text) : read_plain(line, ret_text);
     chat_interrupted = 0;
     return r;
+}
+
+void chat_line_listen(struct chat_line *line, const struct chat_ear *ear)
+{
+    if (line->el)
+        line->ear = *ear;
 }
 
 void chat_line_keep(struct chat_line *line, struct str entry)

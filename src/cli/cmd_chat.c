@@ -294,13 +294,28 @@ static void take_message(struct chat *chat, struct str text)
     }
 }
 
+static int ear_fd(void *arg)
+{
+    return chat_hear_fd(arg);
+}
+
+static bool ear_hear(void *arg)
+{
+    return chat_hear(arg);
+}
+
 static void converse(struct chat *chat)
 {
     AUTO_BUF text = BUF_INIT(LIMIT_HTTP_BODY_BYTES / 2);
     unsigned breaks = 0;
 
+    chat_line_listen(chat->line, &(struct chat_ear){ .fd = ear_fd, .hear = ear_hear, .arg = chat });
     while (!chat->leave) {
-        enum chat_read got = read_message(chat, &text);
+        enum chat_read got;
+
+        if (chat_line_is_terminal(chat->line) && chat->thread)
+            chat_hear_start(chat);
+        got = read_message(chat, &text);
 
         if (got == CHAT_EOF)
             break;
@@ -353,6 +368,7 @@ static void chat_release(struct chat *chat)
     markdown_free(chat->markdown);
     chat_line_free(chat->line);
     talk_free(chat->stream);
+    chat_hear_stop(chat);
     talk_free(chat->talk);
     free(chat->agent);
     free(chat->thread);
@@ -403,7 +419,8 @@ const struct cli_command cli_cmd_chat = {
         "leaves. A line that ends with a backslash goes on in the next, and \"\"\" begins and ends "
         "several lines. /help lists the commands.\n\n"
         "What you type is kept in the data directory (chat_history) for the Up key, except lines "
-        "that look like secrets or begin with a space.\n\n"
+        "that look like secrets or begin with a space. An alarm that an agent set in this "
+        "conversation rings while you type or wait.\n\n"
         "Without a terminal, lines are read and answers printed plainly:\n\n"
         "  echo \"what is in this folder?\" | dormouse chat",
     .options = options,

@@ -8,6 +8,7 @@
 #include "agent/state.h"
 
 #include <json-c/json.h>
+#include <json-c/linkhash.h>
 
 #include "base/clock.h"
 #include "base/timefmt.h"
@@ -139,12 +140,16 @@ static int apply(struct serve_request *request, const struct agent *agent, struc
     const struct api_config *config = &api_of(request)->config;
     struct arena *arena = serve_request_arena(request);
     struct change_batch batch = CHANGE_BATCH(arena, CHANGE_BY_HUMAN);
+    struct json_object_iter at;
     int64_t now = now_of(request);
 
     if (agent_state_get(config->agent_domain, agent->n, now, arena, state, err) < 0)
         return -1;
-    json_object_object_foreach(body, key, value) if (set_member(request, state, key, value, err) <
-                                                     0) return -1;
+    json_object_object_foreachC(body, at)
+    {
+        if (set_member(request, state, at.key, at.val, err) < 0)
+            return -1;
+    }
     if (agent_state_put(config->agent_domain, config->change, state, now, err) < 0)
         return -1;
     agent_state_tell(&batch, config->change, state, agent->id);

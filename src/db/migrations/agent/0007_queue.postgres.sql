@@ -12,3 +12,7 @@ CREATE INDEX idx_wake_runs_reason ON wake_runs (reason_id, n);
 DROP INDEX idx_wake_runs_open;
 DROP INDEX idx_wake_runs_coalesced;
 DROP INDEX idx_leases_holder;
+
+-- Until now modes were not looked at. Whatever wakes by itself goes on doing so.
+UPDATE agents SET mode = 'hybrid' WHERE mode = 'interactive'
+    AND n IN (SELECT agent_n FROM agent_subscriptions UNION SELECT agent_n FROM agent_timers);

@@ -289,9 +289,10 @@ static void open_runner(struct bench *b)
 static void open_server(struct bench *b)
 {
     static const char *const hosts[] = { "localhost", NULL };
-    struct serve_config how = {
-        .listen = "127.0.0.1:0", .token_path = b->token, .hosts = hosts, .route_tables = API_ROUTE_TABLES
-    };
+    struct serve_config how = { .listen = "127.0.0.1:0",
+                                .token_path = b->token,
+                                .hosts = hosts,
+                                .route_tables = API_ROUTE_TABLES };
     struct err err = ERR_INIT;
 
     b->api = api_new(&(struct api_config){ .runner = b->runner,

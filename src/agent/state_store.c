@@ -281,16 +281,16 @@ static void bind_slots(struct stmt *q, const struct agent_slots *slots, struct a
     REPLACE("sleep_until")                                                                         \
     REPLACE("recent_head_message_id")                                                              \
     REPLACE("head_at")                                                                             \
-    REPLACE("latest_summary_message_id") REPLACE("summary_at")                                     \
-        REPLACE("consecutive_failure_count") REPLACE("success_count")                              \
-            REPLACE("processed_counter_by_host") REPLACE("host_seen_at") REPLACE("primary_goal")   \
-                REPLACE("primary_goal_version") REPLACE("active_task_id")                          \
-                    REPLACE("active_task_id_version") REPLACE("open_loop_ids")                     \
-                        REPLACE("open_loop_ids_version") REPLACE("preference_by_key")              \
-                            REPLACE("preference_by_key_version") REPLACE("extension")              \
-                                REPLACE("extension_version") REPLACE("slot_hosts")                 \
-                                    REPLACE("vector_clock")                                        \
-                                        REPLACE("host_n") "counter = excluded.counter"
+    REPLACE("latest_summary_message_id")                                                           \
+    REPLACE("summary_at") REPLACE("consecutive_failure_count") REPLACE("success_count")            \
+        REPLACE("processed_counter_by_host") REPLACE("host_seen_at") REPLACE("primary_goal")       \
+            REPLACE("primary_goal_version") REPLACE("active_task_id")                              \
+                REPLACE("active_task_id_version") REPLACE("open_loop_ids")                         \
+                    REPLACE("open_loop_ids_version") REPLACE("preference_by_key")                  \
+                        REPLACE("preference_by_key_version") REPLACE("extension")                  \
+                            REPLACE("extension_version") REPLACE("slot_hosts")                     \
+                                REPLACE("vector_clock")                                            \
+                                    REPLACE("host_n") "counter = excluded.counter"
 
 static int check_sizes(const struct agent_state *state, struct err *err)
 {

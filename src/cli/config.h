@@ -53,9 +53,6 @@ struct config_mcp_server {
     struct config_list command;
 };
 
-enum config_discipline { CONFIG_FIFO = 0, CONFIG_PRIORITY };
-enum config_fairness { CONFIG_ROUND_ROBIN = 0, CONFIG_NO_FAIRNESS };
-
 struct config {
     const char *agent_name, *agent_model;
     struct config_models {
@@ -86,7 +83,6 @@ struct config {
         retention_attention, retention_prompts, retention_snapshots, retention_idempotency;
     int64_t scheduler_max_concurrent_runs, scheduler_wakes_per_agent_per_hour,
         scheduler_cooldown_ms, scheduler_lease_ms, scheduler_poll_ms;
-    int scheduler_discipline, scheduler_fairness;
     bool features_spawn, features_handoff, features_video;
 
     struct config_origin *origins; /* of each key; see config_each() */

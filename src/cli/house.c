@@ -87,6 +87,8 @@ int house_wake(struct house *house, struct err *err)
         .arg = &house->access,
         .agent_name = house->config->agent_name,
         .agent_model = house->config->agent_model,
+        .cooldown_ms = house->config->scheduler_cooldown_ms,
+        .runs_per_hour = (unsigned)house->config->scheduler_wakes_per_agent_per_hour,
         .max_flights = (unsigned)house->config->scheduler_max_concurrent_runs,
         .lease_ms = house->config->scheduler_lease_ms,
         .poll_ms = house->config->scheduler_poll_ms,

@@ -84,6 +84,8 @@ static int open_waker(struct rooms *rooms, const struct rooms_config *config, st
                                       .runner = rooms->runner,
                                       .kill = rooms->kill,
                                       .folders = unwatched(rooms, config),
+                                      .cooldown_ms = config->cooldown_ms,
+                                      .runs_per_hour = config->runs_per_hour,
                                       .max_flights = config->max_flights,
                                       .lease_ms = config->lease_ms,
                                       .poll_ms = config->poll_ms };

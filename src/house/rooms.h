@@ -43,7 +43,8 @@ struct rooms_config {
     const char *const *skill_keys; /* whose signatures of skills are believed; NULL: nobody's */
     struct sandbox_spec sandbox;   /* without data_dir, which is filled in */
     /* As in struct waker_config; 0: what it takes then. */
-    unsigned max_flights;
+    int64_t cooldown_ms;
+    unsigned runs_per_hour, max_flights;
     int64_t lease_ms, poll_ms;
 };
 

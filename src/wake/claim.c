@@ -17,13 +17,13 @@ static struct claim_judged ends(enum wake_status status, const char *why)
     return (struct claim_judged){ .verdict = CLAIM_ENDS, .status = status, .why = why };
 }
 
-/* A last wake that lies ahead (the clock was set back) delays for no longer than one of now. */
-static int64_t rested_at(const struct claim_agent *agent, int64_t now_ms)
+/* A last wake that lies ahead (the clock was set back) says nothing. */
+static int64_t rested_at(const struct claim_agent *agent, int64_t cooldown_ms, int64_t now_ms)
 {
-    int64_t pause = agent_backoff_ms(agent->failures);
-    int64_t last = agent->last_wake_at < now_ms ? agent->last_wake_at : now_ms;
+    int64_t backoff = agent->failures > 0 ? agent_backoff_ms(agent->failures) : 0;
+    int64_t pause = backoff > cooldown_ms ? backoff : cooldown_ms;
 
-    return last + pause;
+    return agent->last_wake_at > now_ms ? now_ms : agent->last_wake_at + pause;
 }
 
 static struct claim_judged judge_life(const struct claim_agent *agent)
@@ -36,30 +36,33 @@ static struct claim_judged judge_life(const struct claim_agent *agent)
 }
 
 /* Of wakes that nobody waits for. */
-static struct claim_judged judge_rest(const struct claim *claim, int64_t now_ms)
+static struct claim_judged judge_rest(const struct claim *claim, int64_t cooldown_ms,
+                                      int64_t now_ms)
 {
     const struct claim_agent *agent = &claim->agent;
+    bool somebody_reads = wake_in_conversation(&claim->job);
+    int64_t rested = rested_at(agent, somebody_reads ? 0 : cooldown_ms, now_ms);
     struct claim_judged judged = { .verdict = CLAIM_RUNS };
 
     if (agent->lifecycle == AGENT_DORMANT)
         return ends(WAKE_SKIPPED_SLEEPING, "the agent is dormant: only a person wakes it");
     if (agent->lifecycle == AGENT_CREATED)
         return ends(WAKE_SKIPPED_SLEEPING, "the agent was not made active yet");
-    if (agent->interactive && !wake_in_conversation(&claim->job))
+    if (agent->interactive && !somebody_reads)
         return ends(WAKE_SKIPPED_SLEEPING, "the agent is interactive: only a person wakes it");
     if (agent->sleep_until > now_ms) {
         judged =
             ends(WAKE_SKIPPED_SLEEPING, "the agent sleeps; when it wakes, it hears of all at once");
         judged.until = agent->sleep_until;
-    } else if (agent->failures > 0 && rested_at(agent, now_ms) > now_ms) {
+    } else if (agent->last_wake_at > 0 && rested > now_ms) {
         judged.verdict = CLAIM_LATER;
-        judged.until = rested_at(agent, now_ms);
+        judged.until = rested;
     }
     return judged;
 }
 
 struct claim_judged claim_judge_agent(const struct claim *claim, const struct kill_switches *kill,
-                                      int64_t now_ms)
+                                      int64_t cooldown_ms, int64_t now_ms)
 {
     const struct claim_agent *agent = &claim->agent;
     struct claim_judged judged = judge_life(agent);
@@ -71,7 +74,7 @@ struct claim_judged claim_judge_agent(const struct claim *claim, const struct ki
         return ends(WAKE_SKIPPED_KILLED, "the emergency stop is on");
     if (agent->flying)
         return (struct claim_judged){ .verdict = CLAIM_PARKS };
-    return claim_by_person(&claim->job) ? judged : judge_rest(claim, now_ms);
+    return claim_by_person(&claim->job) ? judged : judge_rest(claim, cooldown_ms, now_ms);
 }
 
 /* ---- what was seen before ---- */

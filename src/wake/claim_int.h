@@ -88,6 +88,9 @@ int claim_unpark_lost(struct domain *domain, struct err *err);
 /* Due wakes of the agent that nobody waits for are due then. */
 int claim_delay(struct domain *domain, int64_t agent_n, int64_t until, int64_t now_ms,
                 struct err *err);
+/* When the run of the agent began that has count - 1 after it; 0: there were fewer. */
+int claim_run_began(struct domain *domain, int64_t agent_n, unsigned count, int64_t *ret_at,
+                    struct err *err);
 /* Of this host (0: of all). */
 int claim_flights(struct domain *domain, int64_t host_n, int64_t *ret_count, struct err *err);
 
@@ -109,7 +112,7 @@ struct claim_judged {
 bool claim_by_person(const struct wake_job *job);
 /* What the agent's own condition says of any wake of it. */
 struct claim_judged claim_judge_agent(const struct claim *claim, const struct kill_switches *kill,
-                                      int64_t now_ms);
+                                      int64_t cooldown_ms, int64_t now_ms);
 /* Was everything in it seen by a run that succeeded? A wake that names no changes was not. */
 bool claim_is_stale(const struct wake_job *job, const struct vclock *processed,
                     struct arena *arena);

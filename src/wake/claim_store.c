@@ -457,6 +457,26 @@ int claim_delay(struct domain *domain, int64_t agent_n, int64_t until, int64_t n
                 until, agent_n, now_ms, err);
 }
 
+int claim_run_began(struct domain *domain, int64_t agent_n, unsigned count, int64_t *ret_at,
+                    struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r;
+
+    *ret_at = 0;
+    if (db_prepare(domain_db(domain),
+                   SQL("SELECT started_at FROM wake_runs WHERE agent_n = ? AND run_n IS NOT NULL"
+                       " ORDER BY started_at DESC LIMIT 1 OFFSET ?"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, agent_n);
+    stmt_bind_i64(q, count - 1);
+    r = stmt_step(q, err);
+    if (r > 0)
+        *ret_at = stmt_i64(q, "started_at");
+    return r < 0 ? -1 : 0;
+}
+
 /* Where a wake stands that is due: what a person waits for first. Not at the time at which it was
  * queued: the clock may have been set back since. */
 #define DUE_NOW "CASE priority WHEN 0 THEN -1 ELSE 0 END"

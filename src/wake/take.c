@@ -11,6 +11,8 @@
 #include "base/map.h"
 #include "wake/waker_int.h"
 
+#define HOUR_MS (INT64_C(3600) * 1000)
+
 struct round {
     struct waker *waker;
     struct arena arena;
@@ -66,9 +68,29 @@ static bool first_of_agent(struct round *round, const struct claim *claim)
     return true;
 }
 
+/* The leash: an agent that woke too often within the hour waits until the first of those runs is an
+ * hour old. 1 it does. */
+static int hold_back(struct round *round, const struct claim *claim, struct err *err)
+{
+    unsigned most = round->waker->config.runs_per_hour;
+    int64_t began;
+
+    if (!most || claim_by_person(&claim->job) || wake_in_conversation(&claim->job))
+        return 0;
+    if (claim_run_began(domain_of(round), claim->agent.n, most, &began, err) < 0)
+        return -1;
+    if (began <= round->now - HOUR_MS || began > round->now)
+        return 0;
+    round->moved = true;
+    return claim_delay(domain_of(round), claim->agent.n, began + HOUR_MS, round->now, err) < 0 ? -1
+                                                                                               : 1;
+}
+
 static int decide(struct round *round, const struct claim *claim, struct err *err)
 {
-    struct claim_judged judged = claim_judge_agent(claim, round->waker->config.kill, round->now);
+    struct claim_judged judged = claim_judge_agent(claim, round->waker->config.kill,
+                                                   round->waker->config.cooldown_ms, round->now);
+    int held;
 
     switch (judged.verdict) {
     case CLAIM_ENDS:
@@ -89,11 +111,16 @@ static int decide(struct round *round, const struct claim *claim, struct err *er
     case CLAIM_RUNS:
         break;
     }
-    if (claim_is_stale(&claim->job, &claim->agent.processed, &round->arena))
+    if (claim_is_stale(&claim->job, &claim->agent.processed, &round->arena)) {
         end_with(round, &claim->job, WAKE_SKIPPED_NOOP, "everything in it was seen before");
-    else if (first_of_agent(round, claim))
+        return 0;
+    }
+    if (!first_of_agent(round, claim))
+        return 0;
+    held = hold_back(round, claim, err);
+    if (held == 0)
         round->runs[round->run_count++] = claim;
-    return 0;
+    return held < 0 ? -1 : 0;
 }
 
 /* Of those who want to fly, what a person waits for needs no place. */

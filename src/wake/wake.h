@@ -35,6 +35,8 @@ struct waker_config {
     const char *zone;            /* where the person is; NULL: this machine's zone */
     int64_t debounce_ms;         /* of batches made here; 0: 100 */
     int64_t sync_debounce_ms;    /* of those that arrived; 0: 1000 */
+    int64_t cooldown_ms;         /* rest after a run before it wakes by itself again */
+    unsigned runs_per_hour;      /* of one agent, that nobody asked for; 0: as many as come */
     unsigned max_flights;        /* runs at a time that nobody asked for; 0: 16 */
     int64_t lease_ms;            /* of this host on a shared database; 0: 15000 */
     int64_t poll_ms;             /* how often others' wakes are looked for where they can't be heard

@@ -45,8 +45,11 @@ const put = (type, fields) => daemon.ask("POST", `/journal/${type}`, fields);
 const PANEL = "/agents/planner?panel=wakes";
 /** What else was written at the beginning has been read by now: from here on only events tell. */
 const quiet = async (page) => {
-  await page.waitForTimeout(1500);
-  await page.waitForLoadState("networkidle").catch(() => undefined);
+  let last = Date.now();
+  const note = () => (last = Date.now());
+  page.on("request", note);
+  while (Date.now() - last < 1200) await page.waitForTimeout(50);
+  page.off("request", note);
 };
 
 test("the page asks for what it shows first once, and before its script has come", async (t) => {
@@ -113,10 +116,10 @@ test("what woke an agent is told in words: in its conversation, the list, runs a
 
 test("a wake that begins another conversation takes nothing away from who is writing", async (t) => {
   const page = await visit(t, "/agents/planner");
-  const title = await page.getByRole("button", { name: /^Conversations: / }).getAttribute("aria-label");
   const box = page.getByRole("textbox", { name: /Write to/ });
   await box.fill("Half a sentence");
   await quiet(page);
+  const title = await page.getByRole("button", { name: /^Conversations: / }).getAttribute("aria-label");
   await daemon.ask("POST", "/agents/planner/wake", { words: "Look around", requestId: "meanwhile" });
   const wake = async () => (await daemon.ask("GET", "/wakes?limit=5")).items.find((one) => one.reasonId === "meanwhile");
   for (const end = Date.now() + 60_000; Date.now() < end && (await wake()).status !== "completed";) await page.waitForTimeout(100);
@@ -315,7 +318,7 @@ test("a clock that runs stands beside everything else, from 360 px to wide", asy
   const task = await put("tasks", { title: "A task whose name is far too long for any header that there is" });
   await daemon.ask("POST", "/journal/timer/start", { taskId: task.id });
   t.after(() => daemon.ask("POST", "/journal/timer/stop", {}));
-  for (const width of [360, 481, 821, 1021, 1241, 1280, 1421]) {
+  for (const width of [360, 481, 821, 1021, 1241, 1280, 1421, 1501]) {
     const { page, context, faults } = await open(browser, daemon, { zone: home, width, height: 700 });
     await page.getByRole("group", { name: "The clock runs" }).waitFor();
     const wrong = await page.evaluate(() => {

@@ -40,7 +40,7 @@ TEST(without_any_source_the_defaults_hold)
     ASSERT_TEXT(c->sandbox_deny_read.items[0], "~/.ssh");
     ASSERT_EQ(c->retention_summaries, CONFIG_FOREVER);
     ASSERT_EQ(c->retention_idempotency, 48 * 3600 * 1000LL);
-    ASSERT_EQ(c->scheduler_discipline, CONFIG_PRIORITY);
+    ASSERT_EQ(c->scheduler_cooldown_ms, 1000);
     ASSERT_EQ(c->models.n, 0);
     ASSERT(!c->features_spawn && !c->features_handoff && !c->features_video);
 }
@@ -66,7 +66,7 @@ TEST(every_kind_of_value_is_read)
                      "  security: { allowedDomains: [a.org, '*.b.org'] }\n"
                      "  limits: { timeout: 1500, memory: 64MiB }\n"
                      "budget: { runtime_per_day: 2h, cost_per_day: 0.5 }\n"
-                     "scheduler: { discipline: fifo, cooldown: 0s }\n"
+                     "scheduler: { cooldown: 0s }\n"
                      "features: { video: true }\n");
 
     ASSERT_TEXT(config_problem_text(t, &problems, 0), "");
@@ -87,7 +87,6 @@ TEST(every_kind_of_value_is_read)
     ASSERT_EQ(c->sandbox_memory_bytes, 64 << 20);
     ASSERT_EQ(c->budget_runtime_per_day_ms, 7200000);
     ASSERT(c->budget_cost_per_day == 0.5);
-    ASSERT_EQ(c->scheduler_discipline, CONFIG_FIFO);
     ASSERT_EQ(c->scheduler_cooldown_ms, 0);
     ASSERT(c->features_video && !c->features_spawn);
 }
@@ -380,7 +379,7 @@ TEST(a_working_directory_may_not_loosen)
         "sandbox: { limits: { timeout: 1h } }",
         "sandbox: { limits: { memory: 2GiB } }",
         "sandbox: { limits: { processes: 65 } }",
-        "scheduler: { cooldown: 1s }",
+        "scheduler: { cooldown: 500ms }",
         "scheduler: { max_concurrent_runs: 5 }",
         "features: { spawn: true }",
         "budget: { warn_at: 0.9 }",
@@ -414,7 +413,7 @@ TEST(a_working_directory_may_not_redirect_or_add)
         "server: { token: abcdefghijklmnopqrstuvwxyzabcdefghijklmnopq }",
         "store: { url: 'sqlite:' }",
         "retention: { trace: 1d }",
-        "scheduler: { fairness: none }",
+        "scheduler: { lease: 5s }",
     };
 
     for (size_t i = 0; i < ARRAY_LEN(others); i++)

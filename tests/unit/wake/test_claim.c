@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "agent/state.h"
 #include "db/db.h"
 #include "db/migrations.h"
 #include "harness/db_test.h"
@@ -113,7 +114,7 @@ DB_TEST(an_interactive_agent_is_woken_by_people_and_its_own_alarms)
         ASSERT_EQ(wake_enqueue(rig.domain, &job, &t->err), 1);
         ASSERT_OK(claim_due(rig.domain, NULL, NOW, false, &t->arena, &claims, &n, &t->err));
         ASSERT_EQ(n, 1u);
-        judged = claim_judge_agent(&claims[0], NULL, NOW);
+        judged = claim_judge_agent(&claims[0], NULL, 0, NOW);
         ASSERT_EQ(judged.verdict, cases[i].verdict);
         if (judged.verdict == CLAIM_ENDS) {
             ASSERT_EQ(judged.status, WAKE_SKIPPED_SLEEPING);
@@ -123,6 +124,40 @@ DB_TEST(an_interactive_agent_is_woken_by_people_and_its_own_alarms)
         ASSERT_OK(claim_end_all(rig.domain, &end, 1, NOW, &t->err));
     }
     rig_close(t, &rig);
+}
+
+TEST(an_agent_rests_after_a_run_unless_somebody_waits_or_reads)
+{
+    static const struct {
+        const char *thread;
+        int priority;
+        int64_t failures, last, cooldown, until; /* 0: it runs */
+    } cases[] = {
+        { "", 1, 0, NOW - 400, 1000, NOW + 600 },
+        { "", 1, 0, NOW - 1000, 1000, 0 },
+        { "", 1, 0, NOW - 400, 0, 0 },
+        { "", 1, 0, 0, 1000, 0 },
+        { "", 0, 0, NOW - 400, 1000, 0 },
+        { "coach:session:1", 1, 0, NOW - 400, 1000, 0 },
+        { "", 1, 0, NOW + 86400000, 1000, 0 }, /* the clock was set back */
+        { "", 1, 1, NOW + 86400000, 1000, 0 },
+        { "", 1, 1, NOW - 400, 1000, -1 }, /* the longer of both */
+        { "coach:session:1", 1, 1, NOW - 400, 1000, -1 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct claim claim = { .job = { .run_key = STR("key"),
+                                              .thread_id = str_from(cases[i].thread),
+                                              .priority = cases[i].priority },
+                                     .agent = { .lifecycle = AGENT_ACTIVE,
+                                                .failures = cases[i].failures,
+                                                .last_wake_at = cases[i].last } };
+        struct claim_judged judged = claim_judge_agent(&claim, NULL, cases[i].cooldown, NOW);
+        int64_t until = cases[i].until == -1 ? cases[i].last + agent_backoff_ms(1) : cases[i].until;
+
+        ASSERT_EQ(judged.verdict, until ? CLAIM_LATER : CLAIM_RUNS);
+        ASSERT_EQ(judged.until, until);
+    }
 }
 
 /* ---- the order ---- */

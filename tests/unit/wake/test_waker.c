@@ -382,6 +382,38 @@ DB_TEST(after_failures_an_agent_waits_longer_each_time)
     wake_stage_free(s);
 }
 
+DB_TEST(an_agent_that_woke_often_enough_this_hour_waits_and_a_person_does_not)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct str key;
+    int64_t first;
+
+    s->config.runs_per_hour = 2;
+    stage_crash(s->stage);
+    stage_says(s->stage, "One.");
+    key = wake_stage_change(s, &s->coach, "a", 5, 0);
+    loop_fake_advance(s->stage->loop, 100);
+    first = wake_stage_get(s, key).started_at;
+    loop_fake_advance(s->stage->loop, MINUTES(10));
+    stage_says(s->stage, "Two.");
+    wake_stage_change(s, &s->coach, "b", 6, 0);
+    loop_fake_advance(s->stage->loop, 100);
+    ASSERT_EQ(s->stage->model_calls, 2);
+    key = wake_stage_change(s, &s->coach, "c", 7, 0);
+    loop_fake_advance(s->stage->loop, MINUTES(10));
+    ASSERT_TEXT(wake_stage_status(s, key), "queued");
+    ASSERT_EQ(wake_stage_get(s, key).not_before, first + MINUTES(60));
+    stage_says(s->stage, "Three.");
+    loop_fake_advance(s->stage->loop, MINUTES(40));
+    ASSERT_TEXT(wake_stage_status(s, key), "completed");
+    ASSERT_CONTAINS(s->stage->last_request, "about c");
+    stage_says(s->stage, "For you always.");
+    key = wake_stage_wake(s, "coach", "r", "and now?");
+    wake_stage_settle(s);
+    ASSERT_TEXT(wake_stage_status(s, key), "completed");
+    wake_stage_free(s);
+}
+
 DB_TEST(a_person_need_not_wait_for_an_agent_that_failed)
 {
     struct wake_stage *s = wake_stage_new(t);

@@ -7,6 +7,8 @@ UPDATE wake_queue SET not_before = -1 WHERE priority = 0 AND not_before < 461168
 -- Lists of wakes by what became of them, and by what woke.
 CREATE INDEX idx_wake_runs_status ON wake_runs (status, n);
 CREATE INDEX idx_wake_runs_reason ON wake_runs (reason_id, n);
+-- How often an agent woke within the hour.
+CREATE INDEX idx_wake_runs_begun ON wake_runs (agent_n, started_at) WHERE run_n IS NOT NULL;
 
 -- Nothing is looked for by these.
 DROP INDEX idx_wake_runs_open;

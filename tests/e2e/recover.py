@@ -150,7 +150,7 @@ def power_cuts_at_any_moment_double_nothing(box):
 
 @test
 def a_killed_hand_is_a_failed_call_and_the_run_goes_on(box):
-    for victim in ("bwrap", "dormouse-hand"):
+    for victim in ("bwrap", "hand serve"):
         box.script(APPEND)
         if os.path.exists(box.path("work/out.txt")):
             os.remove(box.path("work/out.txt"))

@@ -43,7 +43,7 @@ const char *rig_text(const struct rig *rig, const char *key);
 /* Runs the loop until *flag, or fails the test. */
 void rig_run_until(struct rig *rig, const bool *flag);
 bool rig_noticed(const struct rig *rig, const char *part);
-/* Path of the program of probes. */
-const char *rig_probe(void);
+/* Path of the program of probes, as commands see it. */
+const char *rig_probe(struct rig *rig);
 
 #endif

@@ -15,7 +15,8 @@
 
 static const char *probe(struct rig *rig, const char *what, const char *arg)
 {
-    return rig_bash(rig, arena_printf(&rig->t->arena, "%s %s '%s' 2>&1", rig_probe(), what, arg));
+    return rig_bash(rig,
+                    arena_printf(&rig->t->arena, "%s %s '%s' 2>&1", rig_probe(rig), what, arg));
 }
 
 /* The command must not succeed, must say why, and must not show the secret. */
@@ -415,7 +416,8 @@ TEST(a_crash_leaves_no_core)
     struct rig rig;
 
     rig_init(&rig, t);
-    rig_bash(&rig, arena_printf(&t->arena, "ulimit -c unlimited; %s crash; ls -a", rig_probe()));
+    rig_bash(&rig,
+             arena_printf(&t->arena, "ulimit -c unlimited; %s crash; ls -a", rig_probe(&rig)));
     ASSERT(!strstr(rig_text(&rig, "output"), "\ncore"));
     ASSERT_CONTAINS(rig_text(&rig, "output"), "cannot modify limit");
     ASSERT(!strstr(rig_text(&rig, "output"), "core dumped"));

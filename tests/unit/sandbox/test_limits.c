@@ -53,7 +53,7 @@ TEST(a_fork_bomb_without_a_shell_ends)
     struct rig rig;
 
     rig_init(&rig, t);
-    bomb(&rig, arena_printf(&t->arena, "%s forks", rig_probe()), "processes");
+    bomb(&rig, arena_printf(&t->arena, "%s forks", rig_probe(&rig)), "processes");
     rig_end(&rig);
 }
 
@@ -76,8 +76,8 @@ TEST(bombs_end_without_a_control_group)
     rig_init(&rig, t);
     rig.spec.memory_bytes = 256 * MIB;
     bomb(&rig, ":(){ :|:& };:; sleep 20", "processes");
-    bomb(&rig, arena_printf(&t->arena, "%s forks", rig_probe()), "processes");
-    bomb(&rig, arena_printf(&t->arena, "%s memory_many 200", rig_probe()), "memory");
+    bomb(&rig, arena_printf(&t->arena, "%s forks", rig_probe(&rig)), "processes");
+    bomb(&rig, arena_printf(&t->arena, "%s memory_many 200", rig_probe(&rig)), "memory");
     rig_end(&rig);
 }
 
@@ -87,11 +87,11 @@ TEST(a_memory_bomb_ends)
 
     rig_init(&rig, t);
     rig.spec.memory_bytes = 256 * MIB;
-    rig_bash(&rig, arena_printf(&t->arena, "%s memory", rig_probe()));
+    rig_bash(&rig, arena_printf(&t->arena, "%s memory", rig_probe(&rig)));
     /* One process alone is told no by the kernel. */
     ASSERT_EQ(rig_exit(&rig), 1);
     ASSERT_CONTAINS(rig_text(&rig, "output"), "Cannot allocate memory");
-    bomb(&rig, arena_printf(&t->arena, "%s memory_many 200", rig_probe()), "memory");
+    bomb(&rig, arena_printf(&t->arena, "%s memory_many 200", rig_probe(&rig)), "memory");
     rig_end(&rig);
 }
 

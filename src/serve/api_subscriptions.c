@@ -196,6 +196,9 @@ static const char *in_vain(const struct subscription *subscription, const struct
     if (subscription->source == WAKE_JOURNAL && strcmp(agent->allowed_category_ids, "[]") == 0)
         return "this agent reaches no categories, so no change of the journal wakes it; give it "
                "some (allowedCategoryIds)";
+    if (subscription->source == WAKE_FILES &&
+        folder_check(&(struct folder_rules){ .count = 0 }, subscription->folder, NULL) < 0)
+        return "this folder can't be watched: it is not there, or this daemon may not read it";
     return NULL;
 }
 

@@ -3,6 +3,7 @@
 against the daemon."""
 import http.client
 import json
+import os
 
 from harness import eventually, expect, expect_eq, expect_in, main, test
 
@@ -168,6 +169,9 @@ def every_source_can_be_had_at_the_terminal(box):
     expect_eq(sources, ["journal", "agent", "agent", "webhook", "files"])
     last = json.loads(run("subscribe", "list", "listener", "--json")[0].splitlines()[-1])
     expect_eq(last["folder"], box.work + "/inbox")  # from where it was typed
+    expect_in("can't be watched", run("subscribe", "listener", "--folder", "none")[1])
+    os.makedirs(box.work + "/there")
+    expect("warning" not in run("subscribe", "listener", "--folder", "there")[1], "it is there")
     _, err = run("subscribe", "listener", "--key", "TASK", "--key", "AGENT", code=1)
     expect_in("no changes of the key AGENT", err)
     run("subscribe", "listener", "--key", "TASK", "--cooldown", "30d")

@@ -198,7 +198,8 @@ static const char *in_vain(const struct subscription *subscription, const struct
                "some (allowedCategoryIds)";
     if (subscription->source == WAKE_FILES &&
         folder_check(&(struct folder_rules){ .count = 0 }, subscription->folder, NULL) < 0)
-        return "this folder can't be watched: it is not there, or this daemon may not read it";
+        return "this folder can't be watched now: it is not there, or may not be read; it is "
+               "looked for every 30 seconds";
     return NULL;
 }
 

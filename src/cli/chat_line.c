@@ -23,6 +23,7 @@
 
 #define LINE_BYTES (1u << 20)
 #define CTRL_C     3
+#define CTRL_D     4
 
 volatile sig_atomic_t chat_interrupted;
 static volatile sig_atomic_t resized;
@@ -112,6 +113,8 @@ static int get_byte(EditLine *el, unsigned char *ret_byte)
 
         wait_for_key(el);
         n = chat_interrupted || resized ? -1 : read(STDIN_FILENO, ret_byte, 1);
+        if (n == 1 && *ret_byte == '\0')
+            *ret_byte = CTRL_D; /* typed before the editor had the terminal: Linux keeps it so */
         if (n >= 0)
             return (int)n;
         if (!chat_interrupted && !resized && errno != EINTR)

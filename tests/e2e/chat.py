@@ -98,6 +98,17 @@ def a_message_is_answered_and_ctrl_d_leaves(box):
 
 
 @test
+def ctrl_d_typed_while_a_run_goes_on_leaves_after_it(box):
+    box.write("work/seen.txt", "x")
+    chat = begin(box)
+    chat.type("what is in this folder?\r")
+    chat.wait("\n")
+    chat.type("\x04")
+    expect(chat.ended() == 0, "Ctrl-D is no failure")
+    expect("1 file" in chat.seen, f"the run was not waited for: {chat.seen!r}")
+
+
+@test
 def an_approval_is_asked_inline_with_its_diff(box):
     chat = begin(box)
     chat.type("create a file notes.txt with the text hello\r")

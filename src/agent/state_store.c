@@ -282,7 +282,8 @@ static void bind_slots(struct stmt *q, const struct agent_slots *slots, struct a
     REPLACE("recent_head_message_id")                                                              \
     REPLACE("head_at")                                                                             \
     REPLACE("latest_summary_message_id")                                                           \
-    REPLACE("summary_at") REPLACE("consecutive_failure_count") REPLACE("success_count")            \
+    REPLACE("summary_at")                                                                          \
+    REPLACE("consecutive_failure_count") REPLACE("success_count")                                  \
         REPLACE("processed_counter_by_host") REPLACE("host_seen_at") REPLACE("primary_goal")       \
             REPLACE("primary_goal_version") REPLACE("active_task_id")                              \
                 REPLACE("active_task_id_version") REPLACE("open_loop_ids")                         \

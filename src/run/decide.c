@@ -167,12 +167,28 @@ static int apply_unknown(struct run_call *call, const struct inbox_item *item, s
     return run_offer(call->run, RUN_EV_TOLD, call->key, again ? RUN_AGAIN : 0, &said, err);
 }
 
+/* The call that waits for it, as the log says; what the item itself says must be the same. */
+static int find_call(const struct run *run, const struct inbox_item *item,
+                     struct run_call **ret_call, struct err *err)
+{
+    struct run_call *call;
+
+    run_each_call (run, call) {
+        if (!call->live || call->inbox_n != item->n)
+            continue;
+        *ret_call = call;
+        return run_check_item(call, item, err);
+    }
+    return err_set(err, ERR_CONFLICT, "the run no longer waits for the item %.*s",
+                   STR_ARG(item->id));
+}
+
 static int apply(struct run *run, const struct inbox_item *item, struct err *err)
 {
-    struct run_call *call = run_call_get(run, item->call_key);
+    struct run_call *call;
 
-    if (!call->live || call->inbox_n != item->n)
-        return err_set(err, ERR_CONFLICT, "the run no longer waits for this");
+    if (find_call(run, item, &call, err) < 0)
+        return -1;
     switch (item->kind) {
     case INBOX_QUESTION:
         return apply_question(call, item, err);
@@ -269,16 +285,15 @@ static int decide_in_unit(struct run *run, const struct inbox_item *item,
 static int decide_in_run(struct run *run, const struct inbox_item *item,
                          const struct inbox_decision *decision, struct err *err)
 {
-    struct run_call *call = run_call_get(run, item->call_key);
+    struct run_call *call;
     struct run_call before;
     int r;
 
-    if (run_follow_kill(run, err) < 0 || refuse_killed(run, call, decision, err) < 0)
+    if (run_follow_kill(run, err) < 0 || find_call(run, item, &call, err) < 0 ||
+        refuse_killed(run, call, decision, err) < 0)
         return -1;
     if (decision->state != INBOX_EDITED)
         return decide_in_unit(run, item, decision, err);
-    if (!call->live || call->inbox_n != item->n)
-        return err_set(err, ERR_CONFLICT, "the run no longer waits for this");
     before = *call;
     if (prepare_edit(call, decision->answer, err) < 0)
         return -1;

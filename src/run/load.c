@@ -362,12 +362,23 @@ int run_call_read(struct run_call *call, int64_t action_n, struct err *err)
     return 0;
 }
 
+int run_check_item(const struct run_call *call, const struct inbox_item *item, struct err *err)
+{
+    if (item->run_n == call->run->row.n && item->call_key == call->key)
+        return 0;
+    return err_set(err, ERR_INTEGRITY_FAILED,
+                   "the item %.*s is not as it was recorded: it names another call than call %d of "
+                   "the run %.12s, which waits for it",
+                   STR_ARG(item->id), call->key, call->run->row.run_key.p);
+}
+
 static int read_item(struct run_call *call, struct err *err)
 {
     struct inbox_item item;
 
     if (inbox_get_n(call->run->runner->config.agent_domain, call->inbox_n, &call->arena, &item,
-                    err) < 0)
+                    err) < 0 ||
+        run_check_item(call, &item, err) < 0)
         return -1;
     if (item.kind == INBOX_QUESTION || item.kind == INBOX_UNKNOWN_EFFECT)
         return 0;

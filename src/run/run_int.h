@@ -345,6 +345,8 @@ struct run *run_new(struct runner *runner);
 /* Of the rules of today, or of others. */
 int run_engine_new(struct run *run, const struct bp_program *program, struct err *err);
 void run_free(struct run *run);
+/* integrity_failed unless the item that the call waits for says so, too. */
+int run_check_item(const struct run_call *call, const struct inbox_item *item, struct err *err);
 /* Its rows as they are, without the program: enough to end it. */
 int run_read_plain(struct run *run, struct str run_key, struct err *err);
 

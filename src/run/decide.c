@@ -304,26 +304,56 @@ static int decide_in_run(struct run *run, const struct inbox_item *item,
     return r;
 }
 
-int run_decide(struct runner *runner, struct str item_id, const struct inbox_decision *decision,
-               struct err *err)
+/* Nobody will go on with it. One that is under way on another host will hear of the item there. */
+static bool is_over(struct runner *runner, struct str run_id, enum err_code why,
+                    struct arena *arena)
 {
-    AUTO_ARENA arena = ARENA_INIT;
-    struct inbox_item item;
+    struct run_record row;
+
+    if (why == ERR_NOT_FOUND || run_is_final(why))
+        return true;
+    return why == ERR_CONFLICT &&
+           run_record_get(runner->config.agent_domain, run_id, arena, &row, NULL) == 0 &&
+           row.ended_at;
+}
+
+static int decide_now(struct runner *runner, const struct inbox_item *item,
+                      const struct inbox_decision *decision, struct arena *arena, struct err *err)
+{
     struct run *run;
     int r;
 
-    if (inbox_get(runner->config.agent_domain, item_id, &arena, &item, err) < 0 ||
-        check_verb(&item, decision, err) < 0)
-        return -1;
-    if (!item.run_n || item.state != INBOX_PENDING)
-        return decide_alone(runner, item_id, decision, err);
-    if (run_open(runner, item.run_id, &run, err) < 0) {
-        if (err->code != ERR_CONFLICT || !is_end(decision->state))
+    if (!item->run_n || item->state != INBOX_PENDING)
+        return decide_alone(runner, item->id, decision, err);
+    if (run_open(runner, item->run_id, &run, err) < 0) {
+        if (!is_end(decision->state) || !is_over(runner, item->run_id, err->code, arena))
             return -1;
         err_reset(err);
-        return decide_alone(runner, item_id, decision, err);
+        return decide_alone(runner, item->id, decision, err);
     }
-    r = decide_in_run(run, &item, decision, err);
+    r = decide_in_run(run, item, decision, err);
+    if (r < 0 && err->code == ERR_INTEGRITY_FAILED)
+        run_give_back(run); /* it waits for what can't be decided: loaded again, it ends */
     run_unhold(run);
     return r;
+}
+
+int run_decide(struct runner *runner, struct str item_id, const struct inbox_decision *decision,
+               struct err *err)
+{
+    struct domain *domain = runner->config.agent_domain;
+    AUTO_ARENA arena = ARENA_INIT;
+    struct inbox_item item;
+    int r;
+
+    if (inbox_get(domain, item_id, &arena, &item, err) < 0 || check_verb(&item, decision, err) < 0)
+        return -1;
+    r = decide_now(runner, &item, decision, &arena, err);
+    if (r >= 0 || err->code != ERR_LEASE_LOST)
+        return r;
+    /* The same moment on another host: what it decided there may be just this. */
+    if (inbox_get(domain, item_id, &arena, &item, NULL) < 0 || item.state == INBOX_PENDING)
+        return -1;
+    err_reset(err);
+    return decide_alone(runner, item_id, decision, err);
 }

@@ -11,6 +11,8 @@
 #include "run/resume.h"
 #include "run/run_int.h"
 
+#define ACTIVE_MAX_MS (INT64_MAX / 2)
+
 /* ---- making and ending ---- */
 
 struct run *run_new(struct runner *runner)
@@ -453,6 +455,8 @@ static int read_record(struct run *run, struct str run_key, struct err *err)
     if (run->row.ended_at)
         return err_set(err, ERR_CONFLICT, "the run has ended: it is %s",
                        run_status_name(run->row.status));
+    if (run->row.active_ms < 0 || run->row.active_ms > ACTIVE_MAX_MS)
+        run->row.active_ms = ACTIVE_MAX_MS; /* nobody was at it for so long: it is not what was */
     buf_add_str(&run->hand_state, run->row.hand_state);
     run->cwd = arena_printf(&run->arena, "%.*s", STR_ARG(run->row.cwd));
     return agent_get_n(domain, run->row.agent_n, &run->arena, &run->agent, err) < 0 ||
@@ -470,8 +474,7 @@ int run_read_plain(struct run *run, struct str run_key, struct err *err)
                              err);
 }
 
-/* It will not be otherwise the next time. */
-static bool is_final(enum err_code code)
+bool run_is_final(enum err_code code)
 {
     return code == ERR_RESUME_CONFLICT || code == ERR_INTEGRITY_FAILED ||
            code == ERR_SCHEMA_VIOLATION || code == ERR_AGENT_DESTROYED;
@@ -521,7 +524,7 @@ static int load(struct runner *runner, struct str run_key, struct run **ret_run,
         check_life(run, err) < 0 || read_log(run, &past, err) < 0) {
         run_past_release(&past);
         run_free(run);
-        if (is_final(err->code))
+        if (run_is_final(err->code))
             run_end_with(runner, run_key, err);
         return -1;
     }

@@ -124,7 +124,8 @@ static int check_agent(struct db *db, int64_t agent_n, struct err *err)
     r = stmt_step(q, err);
     if (r < 0)
         return -1;
-    BUG_IF(r == 0);
+    if (r == 0)
+        return err_set(err, ERR_INTEGRITY_FAILED, "a wake is of an agent that is not there");
     if (str_is(stmt_str(q, "lifecycle"), "destroyed"))
         return err_set(err, ERR_AGENT_DESTROYED, "the agent %.*s no longer exists",
                        STR_ARG(stmt_str(q, "id")));

@@ -391,6 +391,64 @@ DB_TEST(a_clock_that_was_set_back_holds_nothing_up)
     ASSERT_EQ(wakes(&a, NULL), 30);
 }
 
+/* ---- a shared database ---- */
+
+/* A transaction somewhere else that has begun and does not end. */
+static struct domain *linger(struct alert *a)
+{
+    struct test *t = a->t;
+    struct domain *other = db_test_open(t, migrations_agent, migrations_agent_count);
+    AUTO(stmt) q = NULL;
+
+    ASSERT_OK(domain_begin(other, &t->err));
+    ASSERT_OK(db_prepare(domain_db(other), SQL("SELECT txid_current() AS n"), &q, &t->err));
+    ASSERT_EQ(stmt_step(q, &t->err), 1);
+    return other;
+}
+
+static void what_older_transactions_hold_back_is_read_when_they_have_ended(struct test *t)
+{
+    AUTO_ALERT a;
+    AUTO(reader) reader = NULL;
+    struct domain *other;
+
+    alert_open(&a, t);
+    alert_subscribe(&a, alert_agent(&a, "coach", "[\"*\"]"), (struct subscription){ 0 });
+    reader = start_reader(&a, NULL);
+    loop_fake_advance(a.loop, 5000);
+    other = linger(&a);
+    alert_write(&a, NULL, RECORD_TASK, "t-1", "{\"title\":\"x\"}");
+    loop_fake_advance(a.loop, 30000);
+    ASSERT_EQ(wakes(&a, NULL), 0);
+    ASSERT_OK(domain_commit(other, &t->err));
+    domain_free(other);
+    loop_fake_advance(a.loop, 2100); /* nobody says so */
+    ASSERT_EQ(wakes(&a, NULL), 1);
+}
+DB_TEST_CASE(what_older_transactions_hold_back_is_read_when_they_have_ended, postgres)
+
+/* Who writes elsewhere tells: nothing is looked for meanwhile. */
+static void a_shared_database_is_not_polled(struct test *t)
+{
+    AUTO_ALERT a;
+    AUTO(reader) reader = NULL;
+    struct alert other;
+
+    alert_open(&a, t);
+    alert_open(&other, t);
+    alert_subscribe(&a, alert_agent(&a, "coach", "[\"*\"]"), (struct subscription){ 0 });
+    reader = start_reader(&a, NULL);
+    loop_fake_advance(a.loop, 5000);
+    alert_write(&other, NULL, RECORD_TASK, "t-1", "{\"title\":\"x\"}");
+    loop_fake_advance(a.loop, 60000);
+    ASSERT_EQ(wakes(&a, NULL), 0);
+    reader_look(reader);
+    loop_fake_advance(a.loop, 2000);
+    ASSERT_EQ(wakes(&a, NULL), 1);
+    alert_stop(&other);
+}
+DB_TEST_CASE(a_shared_database_is_not_polled, postgres)
+
 /* ---- what can't be understood ---- */
 
 struct harm {

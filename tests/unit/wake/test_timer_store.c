@@ -329,7 +329,7 @@ TEST(the_next_timer_is_found_by_the_index)
     };
     struct domain_config config = {
         .name = "agent",
-        .url = arena_printf(&t->arena, "sqlite:%s", test_path(t, "agent.sqlite")),
+        .url = db_test_file_url(t, "agent", "agent.sqlite"),
         .migrations = migrations_agent,
         .migration_count = migrations_agent_count,
     };

@@ -312,6 +312,11 @@ static void wakes_changed(struct waker_listener *listener)
     api_activity(api, &(struct api_notice){ .type = "wake", .kind = "changed" });
 }
 
+static void events_elsewhere(struct waker_listener *listener)
+{
+    api_followers_look(CONTAINER_OF(listener, struct api, wake_listener));
+}
+
 struct api *api_new(const struct api_config *config)
 {
     struct api *api = NEW(struct api);
@@ -337,6 +342,7 @@ struct api *api_new(const struct api_config *config)
     if (config->journal)
         journal_listen(config->journal, &api->journal_listener);
     api->wake_listener.changed = wakes_changed;
+    api->wake_listener.events = events_elsewhere;
     if (config->waker)
         waker_tell(config->waker, &api->wake_listener);
     return api;

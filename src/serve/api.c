@@ -251,6 +251,9 @@ static const struct serve_route table[] = {
                    "journal or agents."),
     GET("/api/v1/models", api_models_list, .gives = "ModelList",
         .summary = "The models there are."),
+    POST("/api/v1/models/reload", api_models_reload, SMALL, .gives = "ModelList",
+         .summary = "Reads config.yaml again: models that are new there can be used at once, "
+                    "others stay as they are until the next start."),
     POST("/api/v1/models/{id}/consent", api_models_agree, SMALL, .takes = "ConsentRequest",
          .gives = "Model", .summary = "Agrees to send text to a model's provider."),
     DELETE("/api/v1/models/{id}/consent", api_models_withdraw, .gives = "Model",

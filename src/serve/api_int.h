@@ -217,6 +217,7 @@ void api_search(struct serve_request *request);
 void api_agents_ws(struct serve_request *request);
 void api_activity_get(struct serve_request *request);
 void api_models_list(struct serve_request *request);
+void api_models_reload(struct serve_request *request);
 void api_models_agree(struct serve_request *request);
 void api_models_withdraw(struct serve_request *request);
 void api_slack_set(struct serve_request *request);

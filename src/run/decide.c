@@ -265,12 +265,13 @@ static int refuse_killed(struct run *run, const struct run_call *call,
                          const struct inbox_decision *decision, struct err *err)
 {
     const struct tool_contract *contract = call->verdict.contract;
+    const struct kill_switch *on =
+        kill_is_on(run->runner->config.kill, run->agent.id, contract ? contract->tool_class : NULL);
 
-    if (is_end(decision->state) || !kill_is_on(run->runner->config.kill, run->agent.id,
-                                               contract ? contract->tool_class : NULL))
+    if (is_end(decision->state) || !on)
         return 0;
-    return err_set(err, ERR_KILL_SWITCH_ACTIVE,
-                   "a kill switch is on: it keeps waiting (`dormouse unkill` lifts it)");
+    kill_refuse(on, err);
+    return err_wrap(err, "it keeps waiting");
 }
 
 static int decide_in_unit(struct run *run, const struct inbox_item *item,

@@ -190,7 +190,7 @@ static const struct serve_route table[] = {
          .summary = "Makes a timer: a recurrence rule, a local time, or an interval."),
     GET("/api/v1/wakes", api_wakes_list,
         .query = QUERY("agent", "status", "reasonId", "after", "limit"), .gives = "WakeList",
-        .summary = "What woke agents, and what did not and why; newest first."),
+        .summary = "What woke agents, people among it, and what did not and why; newest first."),
     GET("/api/v1/wakes/{key}", api_wakes_get, .gives = "Wake",
         .summary = "A wake, with what it is about."),
     POST("/api/v1/agents/{id}/wake", api_agents_wake, SMALL, .takes = "WakeRequest",
@@ -251,6 +251,9 @@ static const struct serve_route table[] = {
                    "journal or agents."),
     GET("/api/v1/models", api_models_list, .gives = "ModelList",
         .summary = "The models there are."),
+    POST("/api/v1/models/reload", api_models_reload, SMALL, .gives = "ModelList",
+         .summary = "Reads config.yaml again: models that are new there can be used at once, "
+                    "others stay as they are until the next start."),
     POST("/api/v1/models/{id}/consent", api_models_agree, SMALL, .takes = "ConsentRequest",
          .gives = "Model", .summary = "Agrees to send text to a model's provider."),
     DELETE("/api/v1/models/{id}/consent", api_models_withdraw, .gives = "Model",

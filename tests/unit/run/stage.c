@@ -430,7 +430,7 @@ static void open_domain(struct stage *stage)
 {
     struct test *t = stage->t;
     const struct domain_config config = { .name = "agent",
-                                          .url = db_test_url(t),
+                                          .url = db_test_domain_url(t, "agent"),
                                           .migrations = migrations_agent,
                                           .migration_count = migrations_agent_count,
                                           .fault = &stage->fault };

@@ -481,8 +481,8 @@ DB_TEST(decision_about_a_run_of_another_program_ends_it)
 DB_TEST(altered_log_ends_the_run_when_it_is_loaded)
 {
     static const char *const changes[] = {
-        "UPDATE agent_messages SET content = '{\"arguments\":\"{\\\"to\\\":\\\"eve\\\"}\"}'"
-        " WHERE kind = 'action'",
+        ("UPDATE agent_messages SET content = '{\"arguments\":\"{\\\"to\\\":\\\"eve\\\"}\"}'"
+         " WHERE kind = 'action'"),
         "UPDATE inbox SET body = '{\"to\":\"eve\"}'",
         "UPDATE run_events SET bits = 0 WHERE key = 1 AND bits <> 0",
         "DELETE FROM run_events WHERE n = (SELECT max(n) FROM run_events)",

@@ -221,13 +221,15 @@ DB_TEST(misses_are_counted_and_skips_are_kept)
     loop_fake_advance(a.loop, 5000);
     ASSERT_OK(skip_list(a.agents, 0, STR_NONE, 10, &t->arena, &skips, &n, &t->err));
     ASSERT_EQ(n, 3);
-    ASSERT_EQ(skips[0].subscription_n, picky->n);
-    ASSERT_EQ(skips[0].outcome, MATCH_PREDICATE);
+    ASSERT_STR(skips[0].of_id, picky->id_text);
+    ASSERT_EQ(skips[0].of, SKIP_OF_SUBSCRIPTION);
+    ASSERT_TEXT(skips[0].kind, "predicate");
+    ASSERT_TEXT(skips[0].why, match_outcome_why(MATCH_PREDICATE));
     ASSERT_EQ(skips[0].count, 3);
     ASSERT(skips[0].first_at < ALERT_NOW + HOURS(1) && skips[0].last_at > ALERT_NOW + HOURS(1));
-    ASSERT_EQ(skips[1].subscription_n, blind->n);
-    ASSERT_EQ(skips[1].outcome, MATCH_SCOPE);
-    ASSERT_EQ(skips[2].outcome, MATCH_AUTHOR);
+    ASSERT_STR(skips[1].of_id, blind->id_text);
+    ASSERT_TEXT(skips[1].kind, "scope");
+    ASSERT_TEXT(skips[2].kind, "author");
     ASSERT_STR(skips[2].agent_id, "shy");
     ASSERT_STR(skips[2].name, "others");
 
@@ -235,7 +237,7 @@ DB_TEST(misses_are_counted_and_skips_are_kept)
     ASSERT_EQ(n, 1);
     ASSERT_OK(skip_list(a.agents, 0, str_from(blind->id_text), 10, &t->arena, &skips, &n, &t->err));
     ASSERT_EQ(n, 1);
-    ASSERT_EQ(skips[0].subscription_n, blind->n);
+    ASSERT_STR(skips[0].of_id, blind->id_text);
     alert_begin(&a);
     ASSERT_OK(subscription_remove(a.agents, a.change, str_from(shy->id_text), ALERT_NOW, &t->err));
     alert_end(&a);

@@ -217,16 +217,38 @@ static void catch_up(struct api_follower *follower)
                      str_from(follower->run_id), follower->heard, send_part, follower);
 }
 
+static bool note_one(void *arg, const struct run_public *event)
+{
+    (void)event;
+    *(bool *)arg = true;
+    return false;
+}
+
+static bool lacks_events(struct api_follower *follower)
+{
+    struct err err = ERR_INIT;
+    bool lacks = false;
+
+    return run_events_after(follower->api->config.runner, str_from(follower->thread_id),
+                            str_from(follower->run_id), follower->last, note_one, &lacks,
+                            &err) >= 0 &&
+           lacks;
+}
+
+static void read_later(struct api_follower *follower);
+
 static void go_live(struct api_follower *follower)
 {
     if (follower->seen_to > follower->last)
         follower->last = follower->seen_to;
     follower->seen_from = follower->seen_to = 0;
     follower->state = FOLLOW_LIVE;
-    if (run_is_over(follower))
-        end(follower);
-    else
+    if (!run_is_over(follower))
         catch_up(follower);
+    else if (lacks_events(follower)) /* another process has ended it since the page was read */
+        read_later(follower);
+    else
+        end(follower);
 }
 
 static void stalled(struct loop_timer *timer)
@@ -262,8 +284,6 @@ static void send_page(struct api_follower *follower)
         go_live(follower);
     }
 }
-
-static void read_later(struct api_follower *follower);
 
 static void on_clean(struct loop_effect *effect)
 {
@@ -518,24 +538,6 @@ struct api_look {
     struct loop_effect effect;
     struct api *api; /* NULL: gone */
 };
-
-static bool note_one(void *arg, const struct run_public *event)
-{
-    (void)event;
-    *(bool *)arg = true;
-    return false;
-}
-
-static bool lacks_events(struct api_follower *follower)
-{
-    struct err err = ERR_INIT;
-    bool lacks = false;
-
-    return run_events_after(follower->api->config.runner, str_from(follower->thread_id),
-                            str_from(follower->run_id), follower->last, note_one, &lacks,
-                            &err) >= 0 &&
-           lacks;
-}
 
 static void look_soon(struct api *api);
 

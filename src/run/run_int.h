@@ -23,6 +23,7 @@
 #include "run/chain.h"
 #include "run/log_int.h"
 #include "run/program.h"
+#include "run/resume.h"
 #include "run/rules.h"
 #include "run/run.h"
 #include "tool/hands.h"
@@ -112,7 +113,8 @@ struct run {
     int64_t rows;                              /* of its log */
     struct run_call *calls[RUN_CALLS_MAX + 1]; /* by key, made at first use: run_call_get() */
     struct run_turn *turn;
-    int64_t max_tokens, max_ms, active_since;
+    struct run_limits limits;
+    int64_t active_since;
     unsigned rests; /* in a row */
     struct loop_timer time_limit;
     struct run_unit {
@@ -167,10 +169,10 @@ struct runner {
     struct uuid_source uuids;
     struct loop_timer waits,
         waited; /* rests that are over, questions that expire: by either clock */
-    int64_t waited_at;
-    struct loop_timer recover; /* goes through the open runs, a page a tick */
-    int64_t recover_after;     /* the thread of the last one */
-    size_t thinking;           /* model requests under way */
+    int64_t waited_at, waits_pause_ms; /* the latter while something could not be done */
+    struct loop_timer recover;         /* goes through the open runs, a page a tick */
+    int64_t recover_after;             /* the thread of the last one */
+    size_t thinking;                   /* model requests under way */
     struct run *queue_first, **queue_last;
     struct bp_engine
         *engines[RUNNER_ENGINES]; /* idle ones: setting one up costs more than a turn */
@@ -345,6 +347,10 @@ struct run *run_new(struct runner *runner);
 /* Of the rules of today, or of others. */
 int run_engine_new(struct run *run, const struct bp_program *program, struct err *err);
 void run_free(struct run *run);
+/* Why it could not be loaded: it will not be otherwise the next time. */
+bool run_is_final(enum err_code code);
+/* integrity_failed unless the item that the call waits for says so, too. */
+int run_check_item(const struct run_call *call, const struct inbox_item *item, struct err *err);
 /* Its rows as they are, without the program: enough to end it. */
 int run_read_plain(struct run *run, struct str run_key, struct err *err);
 
@@ -378,7 +384,7 @@ void run_note(struct run *run, const char *what, struct str detail);
 int run_record_get(struct domain *domain, struct str run_id, struct arena *arena,
                    struct run_record *ret_record, struct err *err);
 
-/* What the run may use, as its settings say. */
-void run_info_limits(struct str settings, struct run_info *info);
+/* What the run may use. */
+void run_info_limits(const struct run_limits *limits, struct run_info *info);
 
 #endif

@@ -97,15 +97,13 @@ static int check_request(struct runner *runner, const struct run_request *reques
 static int check_agent(const struct run *run, struct err *err)
 {
     const struct agent *agent = &run->agent;
+    const struct kill_switch *on = kill_is_on(run->runner->config.kill, agent->id, NULL);
 
     if (agent->lifecycle == AGENT_DESTROYED)
         return err_set(err, ERR_AGENT_DESTROYED, "the agent %s no longer exists", agent->id);
     if (agent->paused)
         return err_set(err, ERR_AGENT_PAUSED, "the agent %s is paused", agent->id);
-    if (kill_is_on(run->runner->config.kill, agent->id, NULL))
-        return err_set(err, ERR_KILL_SWITCH_ACTIVE,
-                       "the emergency stop is on (`dormouse unkill` lifts it)");
-    return 0;
+    return on ? kill_refuse(on, err) : 0;
 }
 
 /* ---- names ---- */
@@ -353,7 +351,7 @@ static void info_of_new(const struct run *run, const struct run_request *request
                                    .created_at = run->row.created_at,
                                    .updated_at = run->row.updated_at,
                                    .last_seq = run->thread.last_seq };
-    run_info_limits(run->row.settings, ret_info);
+    run_info_limits(&run->limits, ret_info);
 }
 
 int run_start(struct runner *runner, const struct run_request *request, struct arena *arena,

@@ -121,7 +121,9 @@ static struct str unseen(struct show *show, struct json_object *event)
         show->seq = seq;
         show->shown = 0;
     }
-    skip = offset < show->shown ? show->shown - offset : 0;
+    if (offset > show->shown)
+        return STR_NONE; /* what came before was missed: the whole follows */
+    skip = show->shown - offset;
     if (offset + (int64_t)content.n > show->shown)
         show->shown = offset + (int64_t)content.n;
     return str_skip(content, (size_t)skip);

@@ -161,7 +161,7 @@ static bool is_loopback(struct str authority)
     struct str host = authority;
 
     if (host.n && host.p[0] == '[')
-        return str_starts(host, STR("[::1]"));
+        return str_starts(host, STR("[::1]")) && (host.n == 5 || host.p[5] == ':');
     if (str_find_char(host, ':') >= 0)
         host = str_take(host, (size_t)str_find_char(host, ':'));
     return str_is(host, "localhost") || (uri_is_ipv4(host) && str_starts(host, STR("127.")));

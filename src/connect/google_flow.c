@@ -216,6 +216,29 @@ static int64_t bounded(struct json_object *json, const char *key, int64_t otherw
     return value < 1 ? 1 : value > max ? max : value;
 }
 
+/* A person is sent there. */
+static bool is_secure_uri(struct str text)
+{
+    struct uri uri = uri_split(text);
+
+    return uri_is_valid(text) && str_is(uri.scheme, "https") && uri.authority.n > 0 &&
+           str_find_char(uri.authority, '@') < 0;
+}
+
+static bool is_loopback_uri(struct str text)
+{
+    struct uri uri = uri_split(text);
+    struct str host = uri.authority;
+
+    if (!uri_is_valid(text) || !str_is(uri.scheme, "http") || str_find_char(host, '@') >= 0)
+        return false;
+    if (str_starts(host, STR("[::1]")))
+        return host.n == 5 || host.p[5] == ':';
+    if (str_find_char(host, ':') >= 0)
+        host = str_take(host, (size_t)str_find_char(host, ':'));
+    return str_is(host, "127.0.0.1") || str_is(host, "localhost");
+}
+
 static int read_device(struct google_flow *flow, struct json_object *json, int64_t now,
                        struct err *err)
 {
@@ -227,9 +250,9 @@ static int read_device(struct google_flow *flow, struct json_object *json, int64
     buf_add_str(&flow->user_code, json_str(json_find(json, "user_code")));
     buf_add_str(&flow->device_code, json_str(json_find(json, "device_code")));
     if (!flow->verification_url.n || !flow->user_code.n || !flow->device_code.n ||
-        !str_starts(url, STR("http")))
+        !(is_secure_uri(url) || is_loopback_uri(url)))
         return err_set(err, ERR_PROVIDER_FAILED,
-                       "the answer lacks device_code, user_code or verification_url");
+                       "the answer lacks device_code, user_code or an https verification_url");
     flow->interval_ms = bounded(json, "interval", INTERVAL_MS / 1000, INTERVAL_MAX / 1000) * 1000;
     flow->expires_at = now + bounded(json, "expires_in", 1800, EXPIRES_MAX_S) * 1000;
     return 0;
@@ -275,20 +298,6 @@ static void random_text(struct connect *connect, char out[44])
     rand_fill(rand, bytes, sizeof(bytes));
     base64url_encode(str_of((const char *)bytes, sizeof(bytes)), &text);
     snprintf(out, 44, "%s", buf_text(&text));
-}
-
-static bool is_loopback_uri(struct str text)
-{
-    struct uri uri = uri_split(text);
-    struct str host = uri.authority;
-
-    if (!uri_is_valid(text) || !str_is(uri.scheme, "http") || str_find_char(host, '@') >= 0)
-        return false;
-    if (str_starts(host, STR("[::1]")))
-        return true;
-    if (str_find_char(host, ':') >= 0)
-        host = str_take(host, (size_t)str_find_char(host, ':'));
-    return str_is(host, "127.0.0.1") || str_is(host, "localhost");
 }
 
 static int begin_loopback(struct google *google, struct err *err)
@@ -392,7 +401,8 @@ int connect_google_finish(struct connect *connect, struct str code, struct str s
     struct google *google = connect->oauth;
     struct google_flow *flow = &google->flow;
 
-    if (flow->kind != FLOW_LOOPBACK || !secret_eq(state, str_from(flow->state)))
+    if (flow->kind != FLOW_LOOPBACK || connect_now(connect) >= flow->expires_at ||
+        !secret_eq(state, str_from(flow->state)))
         return err_set(err, ERR_UNAUTHORIZED,
                        "nobody waits for this answer; begin again where you connected the account");
     if (error.n || !code.n || code.n > GOOGLE_TOKEN_MAX) {

@@ -151,8 +151,9 @@ static void got_page(struct task *task, const struct gate_answer *answer)
     for (size_t i = 0; channels && i < json_object_array_length(channels); i++)
         add_channel(task, json_object_array_get_idx(channels, i));
     cursor = json_str(json_find(json_find(json, "response_metadata"), "next_cursor"));
+    /* A cursor that leads back to its own page would list the same again. */
     if (!cursor.n || (int64_t)json_object_array_length(list->channels) >= list->wanted ||
-        list->pages >= PAGES_MAX) {
+        list->pages >= PAGES_MAX || str_eq(cursor, buf_str(&list->cursor))) {
         end_listing(task, cursor.n > 0);
         return;
     }

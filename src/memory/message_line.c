@@ -70,6 +70,8 @@ struct str message_line(struct str content, size_t max, struct arena *arena)
             space = line.n > 0;
             continue;
         }
+        if (utf8_oddity_of(code) == UTF8_BIDI)
+            continue; /* it would turn around what stands beside the line */
         n = from.n - text.n;
         if (line.n + n + space > max)
             break;

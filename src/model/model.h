@@ -190,6 +190,12 @@ AUTO_DEFINE(model_gateway)
  * nothing. */
 void model_wait(struct loop *loop);
 
+/* One more, after those there are; at most MODEL_ADDED_MAX. conflict when there is one of this id.
+ */
+#define MODEL_ADDED_MAX 64
+int model_gateway_add(struct model_gateway *gateway, const struct model_spec *spec,
+                      struct err *err);
+
 /* All of them, in the order of the configuration. */
 const struct model_spec *model_specs(const struct model_gateway *gateway, size_t *ret_count);
 /* NULL when there is no such model. "offline" is always found. */

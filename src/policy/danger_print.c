@@ -15,8 +15,27 @@ static int hex(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+/* Who reads the escapes. Shells differ about echo: what some of them decode is decoded, but nothing
+ * is lost that others would leave. */
+enum reader { ECHO, ECHO_E, PRINTF };
+
+/* What stands behind a backslash and is no number. */
+static void unescape_char(char c, enum reader reader, struct buf *out)
+{
+    static const char from[] = "ntrabfve", to[] = "\n\t\r    \x01";
+    const char *at = c ? strchr(from, c) : NULL;
+
+    if (at && (reader != ECHO || c == 'n' || c == 't')) {
+        buf_add_char(out, to[at - from] == ' ' ? MARK_UNKNOWN : to[at - from]);
+        return;
+    }
+    if (reader == ECHO || (reader == ECHO_E && c != '\\'))
+        buf_add_char(out, '\\');
+    buf_add_char(out, c);
+}
+
 /* Backslash escapes as echo -e and printf know them. */
-static void unescape(struct str from, struct buf *out)
+static void unescape(struct str from, enum reader reader, struct buf *out)
 {
     for (size_t i = 0; i < from.n; i++) {
         unsigned value = 0, digits = 0;
@@ -40,7 +59,7 @@ static void unescape(struct str from, struct buf *out)
                               : value == '\n'               ? '\n'
                                                             : MARK_UNKNOWN);
         else
-            buf_add_char(out, c == 'n' ? '\n' : c == 't' ? '\t' : c);
+            unescape_char(c, reader, out);
     }
 }
 
@@ -49,8 +68,12 @@ static void unescape(struct str from, struct buf *out)
 static void print_format(struct danger_scan *scan, const struct danger_command *command, size_t at,
                          struct buf *out)
 {
-    struct str format = danger_plain(scan, command->words[at++].text);
+    AUTO_BUF plain = BUF_INIT(DANGER_BYTES_MAX);
+    struct str format;
     size_t before;
+
+    unescape(danger_plain(scan, command->words[at++].text), PRINTF, &plain);
+    format = buf_str(&plain);
 
     do {
         before = at;
@@ -62,7 +85,9 @@ static void print_format(struct danger_scan *scan, const struct danger_command *
             } else {
                 while (i + 1 < format.n && strchr("-+ #0123456789.", format.p[i]))
                     i++;
-                if (at < command->n)
+                if (at < command->n && format.p[i] == 'b')
+                    unescape(danger_plain(scan, command->words[at++].text), ECHO_E, out);
+                else if (at < command->n)
                     buf_add_str(out, danger_plain(scan, command->words[at++].text));
             }
         }
@@ -73,18 +98,21 @@ struct str danger_printed(struct danger_scan *scan, const struct danger_command 
                           struct str name, size_t from)
 {
     AUTO_BUF text = BUF_INIT(DANGER_BYTES_MAX), out = BUF_INIT(DANGER_BYTES_MAX);
+    enum reader reader = ECHO;
 
     if (str_is(name, "echo")) {
-        while (from < command->n && danger_is(command->words[from].text, "-n -e -E -ne -en"))
-            from++;
+        for (; from < command->n && danger_is(command->words[from].text, "-n -e -E -ne -en");
+             from++)
+            if (str_find_char(command->words[from].text, 'e') > 0)
+                reader = ECHO_E;
         buf_add_str(&text, danger_joined(scan, command, from));
         buf_add_char(&text, '\n');
-    } else {
-        if (from < command->n && str_is(command->words[from].text, "--"))
-            from++;
-        if (from < command->n)
-            print_format(scan, command, from, &text);
+        unescape(buf_str(&text), reader, &out);
+        return arena_str(scan->arena, buf_str(&out));
     }
-    unescape(buf_str(&text), &out);
+    if (from < command->n && str_is(command->words[from].text, "--"))
+        from++;
+    if (from < command->n)
+        print_format(scan, command, from, &out);
     return arena_str(scan->arena, buf_str(&out));
 }

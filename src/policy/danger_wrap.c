@@ -53,9 +53,22 @@ static const struct wrapper *wrapper_of(struct str name)
     return NULL;
 }
 
+/* NAME=value, which env, sudo and their like take before the command. */
+static bool is_assignment(struct str word)
+{
+    size_t n = 0;
+
+    while (n < word.n &&
+           ((word.p[n] >= 'a' && word.p[n] <= 'z') || (word.p[n] >= 'A' && word.p[n] <= 'Z') ||
+            word.p[n] == '_' || (n > 0 && word.p[n] >= '0' && word.p[n] <= '9')))
+        n++;
+    return n > 0 && n < word.n && word.p[n] == '=';
+}
+
 /* Where the other command begins; command->n when there is none. */
 static size_t inner_at(const struct danger_command *command, const struct wrapper *wrapper)
 {
+    bool assigns = danger_is(danger_base(command->words[0].text), "env sudo doas");
     size_t at = 1, left = wrapper->operands;
 
     for (; at < command->n; at++) {
@@ -65,7 +78,7 @@ static size_t inner_at(const struct danger_command *command, const struct wrappe
             continue;
         if (danger_is(word, wrapper->with_value))
             at++;
-        else if (!danger_is_option(word) && str_find_char(word, '=') <= 0) {
+        else if (!danger_is_option(word) && !(assigns && is_assignment(word))) {
             if (left == 0)
                 return at;
             left--;

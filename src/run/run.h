@@ -57,6 +57,10 @@ struct run_listener {
 void runner_listen(struct runner *runner, struct run_listener *listener);
 void runner_unlisten(struct runner *runner, struct run_listener *listener);
 
+/* On a shared database: that another process has recorded events is told here (db/listen.h). What
+ * they are is in the log. */
+#define RUN_EVENTS_CHANNEL "dormouse_events"
+
 /* Recorded public events of a thread after a seq, oldest first, until fn returns false. run_id
  * empty: of all its runs. */
 int run_events_after(struct runner *runner, struct str thread_id, struct str run_id, int64_t after,

@@ -388,6 +388,9 @@ static int check_opened(struct op_ctx *ctx, const struct access_place *place, in
     if (access_ids_have(&ids, ret_st))
         return err_set(err, ERR_PATH_DENIED, "%s: this is another name of what may not be read",
                        place->path);
+    /* The rules were asked about the file that stood there, and about no other. */
+    if (ret_st->st_ino != place->st.st_ino || ret_st->st_dev != place->st.st_dev)
+        return err_set(err, ERR_CONFLICT, "%s was replaced by another file just now", place->path);
     return 0;
 }
 

@@ -22,6 +22,7 @@
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/netlink.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -226,13 +227,17 @@ static void check_clone(struct program *p)
     end_call(p, at);
 }
 
-/* Unix, IP and route sockets; raw ones for routes alone. vsock above all: no namespace holds it. */
+/* Unix, IP and route sockets; raw ones for routes alone. vsock above all: no namespace holds it.
+ * The other netlinks (audit, netfilter, crypto) are ways into the kernel that nobody needs here. */
 static void check_socket(struct program *p, uint32_t nr)
 {
     unsigned short at = begin_call(p, nr);
 
     load(p, ARG(0));
-    answer_if(p, AF_NETLINK, SECCOMP_RET_ALLOW);
+    emit(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 0, 4));
+    load(p, ARG(2));
+    answer_if(p, NETLINK_ROUTE, SECCOMP_RET_ALLOW);
+    answer(p, SECCOMP_RET_USER_NOTIF);
     emit(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 3, 0));
     emit(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 2, 0));
     emit(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 1, 0));

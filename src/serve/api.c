@@ -251,6 +251,9 @@ static const struct serve_route table[] = {
                    "journal or agents."),
     GET("/api/v1/models", api_models_list, .gives = "ModelList",
         .summary = "The models there are."),
+    POST("/api/v1/models/reload", api_models_reload, SMALL, .gives = "ModelList",
+         .summary = "Reads config.yaml again: models that are new there can be used at once, "
+                    "others stay as they are until the next start."),
     POST("/api/v1/models/{id}/consent", api_models_agree, SMALL, .takes = "ConsentRequest",
          .gives = "Model", .summary = "Agrees to send text to a model's provider."),
     DELETE("/api/v1/models/{id}/consent", api_models_withdraw, .gives = "Model",
@@ -312,6 +315,11 @@ static void wakes_changed(struct waker_listener *listener)
     api_activity(api, &(struct api_notice){ .type = "wake", .kind = "changed" });
 }
 
+static void events_elsewhere(struct waker_listener *listener)
+{
+    api_followers_look(CONTAINER_OF(listener, struct api, wake_listener));
+}
+
 struct api *api_new(const struct api_config *config)
 {
     struct api *api = NEW(struct api);
@@ -337,6 +345,7 @@ struct api *api_new(const struct api_config *config)
     if (config->journal)
         journal_listen(config->journal, &api->journal_listener);
     api->wake_listener.changed = wakes_changed;
+    api->wake_listener.events = events_elsewhere;
     if (config->waker)
         waker_tell(config->waker, &api->wake_listener);
     return api;

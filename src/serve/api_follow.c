@@ -9,6 +9,9 @@
  * are never in the log and go to live followers only; one that becomes live while a model speaks
  * gets what it has missed of the answer in one piece, so parts have no gap either.
  *
+ * Where several processes share the database a run may be executed by another: that it recorded
+ * something is told, and a live follower with events in the log that it has not got reads on there.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
@@ -19,6 +22,7 @@
 
 #define HOLD_MS    500                            /* for a client to say where it was */
 #define PAGE_BYTES (LIMIT_CLIENT_QUEUE_BYTES / 2) /* of the log, unsent */
+#define LOOK_MS    20                             /* for what else other processes record */
 #define STALL_MS   10000                          /* for a client to take what is queued */
 #define LIVE_BIG   (LIMIT_CLIENT_QUEUE_BYTES / 4) /* an event that would not fit a busy queue */
 
@@ -507,9 +511,96 @@ void api_followers_publish(struct api *api, const struct run_public *event)
     serve_event_release(&shared);
 }
 
+/* ---- what other processes recorded ---- */
+
+/* At the end of a tick, when all that can be read is committed. */
+struct api_look {
+    struct loop_effect effect;
+    struct api *api; /* NULL: gone */
+};
+
+static bool note_one(void *arg, const struct run_public *event)
+{
+    (void)event;
+    *(bool *)arg = true;
+    return false;
+}
+
+static bool lacks_events(struct api_follower *follower)
+{
+    struct err err = ERR_INIT;
+    bool lacks = false;
+
+    return run_events_after(follower->api->config.runner, str_from(follower->thread_id),
+                            str_from(follower->run_id), follower->last, note_one, &lacks,
+                            &err) >= 0 &&
+           lacks;
+}
+
+static void look_soon(struct api *api);
+
+static void on_look(struct loop_effect *effect)
+{
+    struct api_look *look = (struct api_look *)effect;
+    struct api *api = look->api;
+
+    free(look);
+    if (!api)
+        return;
+    api->looking = NULL;
+    if (domain_in_transaction(api->config.agent_domain)) {
+        look_soon(api);
+        return;
+    }
+    for (struct api_follower *at = api->followers; at; at = at->next) {
+        if (at->state == FOLLOW_LIVE && lacks_events(at))
+            read_later(at);
+    }
+}
+
+static void on_no_look(struct loop_effect *effect, const struct err *why)
+{
+    (void)why;
+    on_look(effect); /* reading once too often does no harm */
+}
+
+static void look_soon(struct api *api)
+{
+    if (api->looking)
+        return;
+    api->looking = NEW(struct api_look);
+    api->looking->effect = (struct loop_effect){ .run = on_look, .drop = on_no_look };
+    api->looking->api = api;
+    loop_after_commit(api->config.loop, &api->looking->effect);
+    loop_wake(api->config.loop);
+}
+
+static void look_due(struct loop_timer *timer)
+{
+    look_soon(CONTAINER_OF(timer, struct api, look));
+}
+
+/* Events come in flocks, and every follower is a question to the database: the more there are, the
+ * longer they wait for those of other processes. */
+void api_followers_look(struct api *api)
+{
+    int64_t delay = LOOK_MS;
+
+    if (!api->followers || api->look.heap_index)
+        return;
+    for (const struct api_follower *at = api->followers; at; at = at->next)
+        delay++;
+    api->look.fire = look_due;
+    loop_timer_start(api->config.loop, &api->look, delay);
+}
+
 void api_followers_free(struct api *api)
 {
     struct api_follower *next;
+
+    loop_timer_stop(api->config.loop, &api->look);
+    if (api->looking)
+        api->looking->api = NULL;
 
     for (struct api_follower *follower = api->followers; follower; follower = next) {
         next = follower->next;

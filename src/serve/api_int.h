@@ -27,6 +27,8 @@ struct api {
     struct waker_listener wake_listener;
     struct serve_feed *feed; /* every client that follows a run or a thread; made with the first */
     struct api_follower *followers;
+    struct loop_timer look; /* until they are looked at for what other processes recorded */
+    struct api_look *looking;
     struct serve_feed *activity; /* that something changed; made with the first reader */
     uint64_t activity_id;        /* of the newest notice; 0: none yet */
 };
@@ -122,6 +124,8 @@ void api_follower_promise(struct api_follower *follower);
 void api_follower_tell(struct api_follower *follower, const char *type, struct str json);
 
 void api_followers_publish(struct api *api, const struct run_public *event);
+/* Another process may have recorded events: those who are live get them from the log. Cheap. */
+void api_followers_look(struct api *api);
 void api_followers_free(struct api *api);
 
 /* ---- api_activity.c ---- */
@@ -213,6 +217,7 @@ void api_search(struct serve_request *request);
 void api_agents_ws(struct serve_request *request);
 void api_activity_get(struct serve_request *request);
 void api_models_list(struct serve_request *request);
+void api_models_reload(struct serve_request *request);
 void api_models_agree(struct serve_request *request);
 void api_models_withdraw(struct serve_request *request);
 void api_slack_set(struct serve_request *request);

@@ -57,6 +57,11 @@ void test_case_skipped(unsigned n)
     tally->skipped += n;
 }
 
+bool test_long(void)
+{
+    return getenv("DORMOUSE_TEST_LONG") != NULL;
+}
+
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
     (void)st, (void)type, (void)ftw;

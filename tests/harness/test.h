@@ -58,6 +58,9 @@ void test_case_passed(void);
 void test_case_failed(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void test_case_skipped(unsigned n);
 
+/* `make test-long`: a random sweep may take minutes. Else it takes a second or two. */
+bool test_long(void);
+
 /* A fresh empty directory that is removed when the test ends. */
 const char *test_dir(struct test *t);
 /* Path below it, in t->arena. */

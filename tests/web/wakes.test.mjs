@@ -124,8 +124,9 @@ test("an agent is woken now, and the wake is explained everywhere", async (t) =>
   await page.goto(`${daemon.url}/wakes`);
   const row = page.locator(".wake", { hasText: "you woke it" });
   await row.locator(".badge", { hasText: "done" }).waitFor();
-  await row.getByRole("button", { name: /you woke it: Good morning/ }).click();
-  await row.locator("code", { hasText: "Good morning" }).waitFor();
+  await row.getByText("you woke it: Good morning").waitFor();
+  await row.getByRole("button").click();
+  await row.locator(".wake-rest").getByText("Good morning").waitFor();
   await page.getByLabel("What became of it").selectOption("failed_terminal");
   await page.getByText("No wake is like that").waitFor();
   await page.goto(daemon.url);

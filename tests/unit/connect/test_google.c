@@ -55,6 +55,10 @@ DESK_TEST(a_grant_is_begun_with_what_is_allowed)
         { "loopback", "http://127.0.0.1@evil.example/", "redirect_uri" },
         { "loopback", "http://127.0.0.1:80/ x", "redirect_uri" },
         { "loopback", "http://localhost.evil.example/", "redirect_uri" },
+        { "loopback", "http://[::1].evil.example/", "redirect_uri" },
+        { "loopback", "http://[::1]evil.example/", "redirect_uri" },
+        { "loopback", "http://[::ffff:8.8.8.8]/", "redirect_uri" },
+        { "loopback", "http://2130706433/", "redirect_uri" },
     };
     static const char *const good[] = { "http://127.0.0.1/", "http://localhost:7717/cb",
                                         "http://[::1]:7717/cb" };
@@ -314,6 +318,11 @@ DESK_TEST(an_answer_without_a_code_is_no_grant)
         "{}",
         "{\"device_code\":\"d\",\"user_code\":\"u\"}",
         "{\"device_code\":\"d\",\"user_code\":\"u\",\"verification_url\":\"javascript:alert(1)\"}",
+        "{\"device_code\":\"d\",\"user_code\":\"u\",\"verification_url\":\"http://evil.example/\"}",
+        "{\"device_code\":\"d\",\"user_code\":\"u\",\"verification_url\":\"httpx:evil\"}",
+        "{\"device_code\":\"d\",\"user_code\":\"u\",\"verification_url\":\"https://g@evil.example/"
+        "\"}",
+        "{\"device_code\":\"d\",\"user_code\":\"u\",\"verification_url\":\"https:\"}",
         "{\"user_code\":\"u\",\"verification_url\":\"https://g/\"}",
         "{\"device_code\":7,\"user_code\":\"u\",\"verification_url\":\"https://g/\"}",
     };

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/alloc.h"
+#include "base/rand.h"
 #include "connect/mime.h"
 #include "harness/test.h"
 
@@ -118,6 +119,71 @@ TEST(nothing_can_be_put_into_a_header)
     err_reset(&t->err);
     ASSERT(strstr(write_mail(t, "A \"B\" \\C <a@example.org>", "x", "b"),
                   "To: \"A \\\"B\\\" \\\\C\" <a@example.org>\r\n"));
+}
+
+/* Of the headers of a message that was written: each line is one of ours or goes on with a blank,
+ * is ASCII and ends in CRLF. NULL when all is well. */
+static const char *header_fault(const char *mail)
+{
+    static const char *const names[] = {
+        "To: ",         "Subject: ",   "MIME-Version: ", "Content-Type: ",
+        "In-Reply-To:", "References:", "Cc: ",           "Content-Transfer-Encoding: "
+    };
+
+    for (const char *line = mail, *end; strncmp(line, "\r\n", 2) != 0; line = end + 2) {
+        bool known = line[0] == ' ' && line > mail;
+
+        end = strstr(line, "\r\n");
+        if (!end)
+            return "a header without an end";
+        for (size_t i = 0; i < ARRAY_LEN(names); i++)
+            known |= strncmp(line, names[i], strlen(names[i])) == 0;
+        if (!known)
+            return line;
+        for (const char *p = line; p < end; p++)
+            if ((unsigned char)*p < 0x20 || (unsigned char)*p >= 0x7f)
+                return "a byte that has no place in a header";
+    }
+    return NULL;
+}
+
+TEST(whatever_is_written_has_no_header_but_ours)
+{
+    static const char *const parts[] = {
+        "\r\n",    "\n", "\r", "Bcc: e@x.org", ":",    " ",      "\t",       "<",        ">",
+        "a@x.org", "\"", "\\", "=?",           "?=",   "\u00e9", "\u2028",   "\xc2\x85", "\xff",
+        "\u202e",  ",",  ";",  "(c)",          "\x01", "\x7f",   "utf-8?B?", "x",        "\u3000"
+    };
+    struct rand_fake random;
+    unsigned written = 0;
+
+    rand_fake_init(&random, 11);
+    for (int round = 0; round < 4000; round++) {
+        struct buf fields[4] = { BUF_INIT(500), BUF_INIT(500), BUF_INIT(500), BUF_INIT(500) };
+        AUTO_BUF out = BUF_INIT(1 << 16);
+        struct str to;
+        struct mime_mail mail = { .to = &to, .n_to = 1 };
+        const char *fault;
+
+        for (size_t f = 0; f < ARRAY_LEN(fields); f++)
+            for (uint64_t k = rand_below(&random.rand, 4); k > 0; k--)
+                buf_add_text(&fields[f], parts[rand_below(&random.rand, ARRAY_LEN(parts))]);
+        buf_add_text(&fields[0], " <ada@example.org>");
+        to = buf_str(&fields[0]);
+        mail.subject = buf_str(&fields[1]);
+        mail.in_reply_to = buf_str(&fields[2]);
+        mail.body = buf_str(&fields[3]);
+        err_reset(&t->err);
+        if (mime_write(&mail, &out, &t->err) == 0) {
+            written++;
+            fault = header_fault(buf_text(&out));
+            if (fault)
+                FAIL("%s in: %s", fault, buf_text(&out));
+        }
+        for (size_t f = 0; f < ARRAY_LEN(fields); f++)
+            buf_release(&fields[f]);
+    }
+    ASSERT(written > 100); /* or this says little */
 }
 
 TEST(replies_name_what_they_answer)

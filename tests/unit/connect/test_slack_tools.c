@@ -57,12 +57,11 @@ DESK_TEST(channels_are_read_page_by_page)
 DESK_TEST(a_server_that_never_ends_its_list_is_left_after_ten_pages)
 {
     AUTO(desk) desk = desk_new(t);
-    char *endless = arena_text(&t->arena, page(t, 0, 1, "again"));
     char cursor[1200];
 
     desk_connect_slack(desk);
     for (int i = 0; i < 12; i++)
-        desk_says(desk, 200, endless);
+        desk_says(desk, 200, page(t, i, 1, i % 2 ? "there" : "back"));
     ASSERT_EQ(desk_does(desk, "list_slack_channels", "{\"limit\":1000}"), ERR_NONE);
     ASSERT_EQ(desk_asked(desk), 11);
     ASSERT_CONTAINS(desk_output(desk), "\"more\":true");
@@ -73,6 +72,19 @@ DESK_TEST(a_server_that_never_ends_its_list_is_left_after_ten_pages)
     desk_says(desk, 200, page(t, 0, 1, cursor));
     ASSERT_EQ(desk_does(desk, "list_slack_channels", "{}"), ERR_PROVIDER_FAILED);
     ASSERT_CONTAINS(desk_output(desk), "longer than 1 KB");
+}
+
+DESK_TEST(a_cursor_that_leads_to_its_own_page_ends_the_list)
+{
+    AUTO(desk) desk = desk_new(t);
+
+    desk_connect_slack(desk);
+    for (int i = 0; i < 3; i++)
+        desk_says(desk, 200, page(t, i, 1, "again"));
+    ASSERT_EQ(desk_does(desk, "list_slack_channels", "{\"limit\":1000}"), ERR_NONE);
+    ASSERT_EQ(desk_asked(desk), 3); /* the token's check, and two pages */
+    ASSERT_EQ(listed(desk), 2);
+    ASSERT_CONTAINS(desk_output(desk), "\"more\":true");
 }
 
 DESK_TEST(entries_that_are_no_channels_are_left_out)

@@ -127,6 +127,9 @@ TEST(a_line_is_what_was_said_without_breaks)
         { "{\"text\":\"cut \\ud83d", "cut" },
         { "{\"text\":\"cut \xc3", "cut" },
         { "{\"text\":\"e\\u001b[2J\"}", "e [2J" },
+        { "{\"text\":\"a\\u202eb\\u2066c\\u200fd\"}", "abcd" },
+        { "{\"text\":\"\\u202e\\u202e\"}", "" },
+        { "{\"text\":\"a\\u2028b\\u0085c\"}", "a b c" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)

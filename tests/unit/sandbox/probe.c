@@ -69,6 +69,12 @@ static int try_clone3(const char *arg)
     return pid < 0 ? -1 : 0;
 }
 
+/* A netlink of that number. */
+static int try_netlink(const char *arg)
+{
+    return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, atoi(arg));
+}
+
 static int try_raw(const char *arg)
 {
     (void)arg;
@@ -260,6 +266,7 @@ static const struct {
     { "userns", try_userns },
     { "clone_userns", try_clone_userns },
     { "clone3", try_clone3 },
+    { "netlink", try_netlink },
     { "raw", try_raw },
     { "packet", try_packet },
     { "vsock", try_vsock },

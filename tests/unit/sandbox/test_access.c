@@ -347,6 +347,37 @@ TEST(what_would_wait_is_not_opened, .timeout_s = 10)
     ASSERT_FAILS(access_open(&ops->ctx, &place, &fd, &st, &t->err), ERR_PATH_DENIED);
 }
 
+/* The rules are asked on the way; what is opened then is what they were asked about. */
+TEST(another_file_that_takes_its_place_is_not_opened)
+{
+    struct ops *ops = ops_new(t);
+    AUTO_PLACE place = ACCESS_PLACE_INIT;
+    struct stat st;
+    int fd = -1;
+
+    ops_write(t, ops, "f", "x");
+    ops_write(t, ops, ".env", "KEY=1");
+    ASSERT_NO_READ(".env", ERR_PATH_DENIED);
+    ASSERT_OK(access_read(&ops->ctx, STR("f"), &place, &t->err));
+    /* A second name of what is denied by its name: no rule knows it by its number. */
+    ASSERT_EQ(unlink(ops_path(t, ops, "f")), 0);
+    ASSERT_EQ(link(ops_path(t, ops, ".env"), ops_path(t, ops, "f")), 0);
+    ASSERT_FAILS(access_open(&ops->ctx, &place, &fd, &st, &t->err), ERR_CONFLICT);
+    ASSERT_CONTAINS(test_err_text(t), "replaced by another file");
+    ASSERT_EQ(fd, -1);
+    err_reset(&t->err);
+    ASSERT_NO_READ("f", ERR_PATH_DENIED);
+    access_release(&place);
+    /* The same file, longer by now, is the same file. */
+    ops_write(t, ops, "g", "x");
+    err_reset(&t->err);
+    ASSERT_OK(access_read(&ops->ctx, STR("g"), &place, &t->err));
+    ops_write(t, ops, "g", "longer");
+    ASSERT_OK(access_open(&ops->ctx, &place, &fd, &st, &t->err));
+    ASSERT_EQ(st.st_size, 6);
+    close(fd);
+}
+
 /* ---- races ---- */
 
 struct swapper {

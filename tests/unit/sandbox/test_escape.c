@@ -434,6 +434,10 @@ TEST(no_network_is_reached)
     ASSERT_PROBE("raw", "", "Operation not permitted");
     ASSERT_PROBE("packet", "", "Operation not permitted");
     ASSERT_PROBE("vsock", "", "Operation not permitted");
+    ASSERT_PROBE("netlink", "9", "Operation not permitted");  /* audit */
+    ASSERT_PROBE("netlink", "12", "Operation not permitted"); /* netfilter */
+    ASSERT_PROBE("netlink", "15", "Operation not permitted"); /* uevents */
+    ASSERT_PROBE("netlink", "21", "Operation not permitted"); /* crypto */
     ASSERT(rig_noticed(&rig, "socket"));
     ASSERT_PROBE("dns", "8.8.8.8", "Network is unreachable");
     ASSERT_REFUSED("getent hosts example.org", "");

@@ -555,3 +555,88 @@ TEST(who_comes_while_a_model_speaks_gets_what_it_has_said)
     close(second);
     house_end(house);
 }
+
+/* ---- refusals ---- */
+
+/* Each names what was wrong; and none of them leaves a run, an agent or a stop behind. */
+TEST(requests_that_cant_be_are_refused_with_a_reason_and_change_nothing)
+{
+    static const struct {
+        const char *method, *path, *body, *status, *says;
+    } cases[] = {
+        { "POST", "/run", "{", "400", "the body: 1:2" },
+        { "POST", "/run", "{\"prompt\":\" \\n\\t\"}", "400", "the prompt is empty" },
+        { "POST", "/run", "{\"prompt\":\"x\",\"agent\":\"nobody\"}", "404", "there is no agent" },
+        { "POST", "/run", "{\"prompt\":\"x\",\"model\":\"gpt\"}", "403", "there is no model gpt" },
+        { "POST", "/run", "{\"prompt\":\"x\",\"mode\":\"yolo\"}", "422",
+          "mode must be structured or wiggum" },
+        { "POST", "/run", "{\"prompt\":\"x\",\"maxIterations\":-1}", "400", "between 1 and 32767" },
+        { "POST", "/run", "{\"prompt\":\"x\",\"maxMs\":-5}", "400", "maxMs" },
+        { "POST", "/run", "{\"prompt\":\"x\",\"maxIterations\":1.5}", "422", "/maxIterations" },
+        { "POST", "/run", "{\"prompt\":\"x\",\"thread\":\"planner:run:0\"}", "404", "thread" },
+        { "POST", "/run?x=1", "{\"prompt\":\"x\"}", "400", "the query parameter" },
+        { "GET", "/api/v1/runs?limit=0", "", "400", "limit must be a number from 1 to" },
+        { "GET", "/api/v1/runs?limit=99999999999999999999", "", "400",
+          "limit must be a number from 1 to" },
+        { "GET", "/api/v1/runs?before=x", "", "400", "before" },
+        { "GET", "/api/v1/runs?agent=nobody", "", "404", "there is no agent" },
+        { "GET", "/api/v1/runs/abc", "", "400", "at least the first 4 characters" },
+        { "GET", "/api/v1/runs/abcd/events?after=-1", "", "400", "after must be a number from 0" },
+        { "POST", "/api/v1/runs/abcd/rerun", "{\"override\":7}", "422", "/override" },
+        { "GET", "/api/v1/runs/abcd/trace?format=xml", "", "404", "there is no run" },
+        { "GET", "/api/v1/runs/%", "", "400", "the path" },
+        { "GET", "/api/v1/inbox?state=old", "", "400", "state" },
+        { "GET", "/api/v1/inbox/none", "", "404", "there is no inbox item" },
+        { "POST", "/api/v1/inbox/none/decision", "{}", "422", "/decision: required but absent" },
+        { "DELETE", "/api/v1/grants/none", "", "404", "there is no grant" },
+        { "POST", "/api/v1/kill", "{\"scope\":\"world\"}", "422",
+          "scope must be all, agent or tools" },
+        { "POST", "/api/v1/kill", "{\"scope\":\"agent\",\"value\":\"nobody\"}", "404",
+          "there is no agent" },
+        { "POST", "/api/v1/kill", "{\"scope\":\"all\",\"value\":\"x\"}", "400", "kill switch" },
+        { "DELETE", "/api/v1/kill", "", "422", "scope" },
+        { "DELETE", "/api/v1/kill?scope=tools", "", "400", "kill switch" },
+        { "GET", "/api/v1/agents?destroyed=maybe", "", "400", "destroyed" },
+        { "POST", "/api/v1/agents", "{\"displayName\":\"\"}", "400", "name is empty" },
+        { "POST", "/api/v1/agents", "{\"displayName\":\"x\",\"tools\":[\"fly\"]}", "400",
+          "there is no tool" },
+        { "POST", "/api/v1/agents", "{\"displayName\":\"x\",\"model\":\"gpt\"}", "400",
+          "there is no model" },
+        { "POST", "/api/v1/agents", "{\"displayName\":\"x\",\"id\":\"Planner!\"}", "400", "id" },
+        { "POST", "/api/v1/agents", "{\"displayName\":\"x\",\"template\":\"pirate\"}", "400",
+          "there is no template" },
+        { "PATCH", "/api/v1/agents/planner", "{\"paused\":\"yes\"}", "422",
+          "paused must be true or false" },
+        { "DELETE", "/api/v1/agents/planner", "", "400", "confirm" },
+        { "DELETE", "/api/v1/agents/planner?confirm=planner", "", "400",
+          "exactly as it is written" },
+        { "POST", "/api/v1/agents/nobody/pause", "", "404", "there is no agent" },
+        { "GET", "/api/v1/agents/planner/threads?limit=x", "", "400", "limit" },
+        { "GET", "/api/v1/agents/planner/threads/none/messages", "", "404", "thread" },
+        { "PATCH", "/api/v1/agents/planner/threads/none", "{\"title\":\"x\"}", "404", "thread" },
+        { "POST", "/api/v1/models/reload", "", "404", "there is no configuration" },
+        { "POST", "/api/v1/models/reload", "{\"x\":1}", "422", "/x" },
+        { "POST", "/api/v1/models/gpt/consent", "{\"policy_version\":\"1\"}", "404",
+          "there is no model gpt" },
+        { "PUT", "/api/v1/models", "", "405", "allowed: OPTIONS, GET, HEAD" },
+        { "GET", "/api/v1/nothing", "", "404", "there is nothing at" },
+    };
+    struct house *house = house_start(t);
+    const char *answer;
+
+    ask(t, house, "POST", "/run", "{\"prompt\":\"hi\"}"); /* makes the agent that greets */
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        answer = ask(t, house, cases[i].method, cases[i].path, cases[i].body);
+        if (!str_starts(str_skip(str_from(answer), strlen("HTTP/1.1 ")),
+                        str_from(cases[i].status)) ||
+            !strstr(answer, "{\"error\":{\"code\":\"") || !strstr(answer, cases[i].says))
+            FAIL("%s %s %s: %s, not %s %s", cases[i].method, cases[i].path, cases[i].body, answer,
+                 cases[i].status, cases[i].says);
+    }
+    answer = ask(t, house, "GET", "/api/v1/runs", "");
+    ASSERT(strstr(strstr(answer, "\"runId\"") + 1, "\"runId\"") == NULL);
+    ASSERT_CONTAINS(ask(t, house, "GET", "/api/v1/kill", ""), "[]");
+    answer = ask(t, house, "GET", "/api/v1/agents/planner", "");
+    ASSERT_CONTAINS(answer, "\"paused\":false");
+    house_end(house);
+}

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "agent/session.h"
 #include "db/db.h"
 #include "wake/lease_int.h"
 #include "wake_stage.h"
@@ -361,6 +362,31 @@ SHARED_TEST(destroyed_on_one_host_nothing_is_written_on_the_other)
     ASSERT_EQ(after.last_seq, before.last_seq);
     ASSERT_EQ(a->stage->done_count, 0u);
     b->stage->altered = a->stage->altered = true;
+    wake_stage_free(a);
+    wake_stage_free(b);
+}
+
+/* ---- sessions ---- */
+
+SHARED_TEST(the_session_of_a_host_that_died_ends_when_it_would_have)
+{
+    struct wake_stage *a = wake_stage_new_host(t, FIRST), *b = wake_stage_new_host(t, SECOND);
+    struct run_request request = { .session_id = STR("s"), .prompt = STR("hello") };
+    struct session session;
+    struct str id;
+
+    together(a, b, 100);
+    stage_says(a->stage, "Hello.");
+    stage_run_with(a->stage, &request);
+    id = a->stage->info.thread_id;
+    ASSERT_EQ(session_find(b->stage->domain, id, &t->arena, &session, &t->err), 1);
+    loop_fake_advance(b->stage->loop, session.expires_at - 1700000000000 - 1000);
+    ASSERT_EQ(session_find(b->stage->domain, id, &t->arena, &session, &t->err), 1);
+    ASSERT_EQ(session.closed_at, 0);
+    loop_fake_advance(b->stage->loop, 3000); /* the first one does nothing any more */
+    ASSERT_EQ(session_find(b->stage->domain, id, &t->arena, &session, &t->err), 1);
+    ASSERT(session.closed_at > 0);
+    a->stage->altered = b->stage->altered = true;
     wake_stage_free(a);
     wake_stage_free(b);
 }

@@ -32,6 +32,10 @@ static void up(struct stage *stage, void *arg)
                                                            .zone = "UTC" });
         config.journal = s->journal;
     }
+    /* An hour of fake time is soon over, unless others' wakes are looked for every two seconds of
+     * it where there are no others. */
+    if (!config.poll_ms && !s->more.host_id)
+        config.poll_ms = 60000;
     ASSERT_OK(waker_new(&config, &s->waker, &t->err));
 }
 

@@ -16,3 +16,6 @@ INSERT INTO subscription_skips (subscription_n, outcome, count, first_at, last_a
     FROM wake_cursors c JOIN agent_subscriptions s ON s.n = split_part(c.domain, ':', 2)::bigint
     WHERE c.domain LIKE 'skip:%' AND s.deleted_at IS NULL;
 DELETE FROM wake_cursors WHERE domain LIKE 'skip:%';
+
+-- Whether an agent's act was done, by its operationId.
+CREATE INDEX idx_change_batches_operation ON change_batches (operation_id) WHERE operation_id IS NOT NULL;

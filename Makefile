@@ -31,10 +31,12 @@ build: ## build/dormouse, optimised
 run: build ## build, start the daemon on 127.0.0.1:7117 and print its URL
 	@exec build/dormouse serve $(if $(DATA),--data $(DATA)) $(ARGS)
 
+# Line tables are all that a sanitizer's report needs of the debug information, and save a quarter
+# of the time of compiling.
 .PHONY: asan
 asan: ## everything with AddressSanitizer and UBSan, in build-asan/
 	@tools/setup build
-	@$(call setup,build-asan,-Db_sanitize=address$(comma)undefined -Doptimization=1)
+	@$(call setup,build-asan,-Db_sanitize=address$(comma)undefined -Doptimization=1 -Dc_args=-g1)
 	@ninja -C build-asan
 comma := ,
 

@@ -5,6 +5,7 @@
 #include "agent/report.h"
 
 #include "agent/report_int.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/utf8.h"
@@ -117,6 +118,23 @@ static const char *too_old(const struct report *report, int64_t age_ms)
     return NULL;
 }
 
+/* "just now", "1 minute ago", "3 hours ago", "2 days ago". */
+static const char *ago_text(int64_t ago_ms, struct arena *arena)
+{
+    static const struct {
+        const char *one;
+        int64_t ms, from;
+    } units[] = { { "day", DAYS(1), DAYS(2) },
+                  { "hour", HOURS(1), HOURS(2) },
+                  { "minute", MINUTES(1), MINUTES(1) } };
+
+    for (size_t i = 0; i < ARRAY_LEN(units); i++)
+        if (ago_ms >= units[i].from)
+            return arena_printf(arena, "%lld %s%s ago", (long long)(ago_ms / units[i].ms),
+                                units[i].one, ago_ms / units[i].ms == 1 ? "" : "s");
+    return "just now";
+}
+
 void report_judge(const struct report *report, int64_t now_ms, int64_t newer_events,
                   int64_t newest_event_at, struct arena *arena, struct report_freshness *ret_fresh)
 {
@@ -126,10 +144,9 @@ void report_judge(const struct report *report, int64_t now_ms, int64_t newer_eve
     const char *events = NULL;
 
     if (newer_events > 0)
-        events =
-            arena_printf(arena, "%lld %s happened since it was written, the last %lld minutes ago",
-                         (long long)newer_events, newer_events == 1 ? "change" : "changes",
-                         (long long)(ago / 60000));
+        events = arena_printf(arena, "%lld %s happened since it was written, the last %s",
+                              (long long)newer_events, newer_events == 1 ? "change" : "changes",
+                              ago_text(ago, arena));
     *ret_fresh = (struct report_freshness){
         .stale = old || events,
         .why = old && events ? arena_printf(arena, "%s, and %s", old, events)

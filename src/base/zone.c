@@ -359,12 +359,31 @@ int zone_moment(const struct zone *zone, int64_t local_s, int64_t *ret_utc_s)
     return n;
 }
 
+/* As the C library has it: a name with or without a colon before it. Rules that are written out
+ * ("CET-1CEST") name no zone, and neither does what is not there. */
+static bool zone_of_environment(char ret_name[ZONE_NAME_MAX + 1])
+{
+    const char *name = getenv("TZ");
+    AUTO(zone) zone = NULL;
+
+    if (!name)
+        return false;
+    name += *name == ':';
+    if (strlen(name) > ZONE_NAME_MAX || !is_name(str_from(name)) ||
+        zone_open(str_from(name), &zone, NULL) < 0)
+        return false;
+    snprintf(ret_name, ZONE_NAME_MAX + 1, "%s", name);
+    return true;
+}
+
 void zone_system(char ret_name[ZONE_NAME_MAX + 1])
 {
     char link[512];
     ssize_t n = readlink("/etc/localtime", link, sizeof(link) - 1);
     const char *at = NULL;
 
+    if (zone_of_environment(ret_name))
+        return;
     if (n > 0) {
         link[n] = '\0';
         at = strstr(link, "zoneinfo/");

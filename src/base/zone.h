@@ -28,7 +28,7 @@ int32_t zone_offset(const struct zone *zone, int64_t utc_s);
 /* The moments at which clocks there show this (seconds as if it were UTC): 0 when they skip it, 2
  * when they show it twice; *ret_utc_s is the first. */
 int zone_moment(const struct zone *zone, int64_t local_s, int64_t *ret_utc_s);
-/* The name of this machine's zone; "UTC" when it can't be told. */
+/* The zone that $TZ names, else this machine's; "UTC" when it can't be told. */
 void zone_system(char ret_name[ZONE_NAME_MAX + 1]);
 
 #endif

@@ -352,3 +352,15 @@ int change_batches_end(struct domain *domain, struct change_cursor *ret_cursor, 
                     : (struct change_cursor){ 0, 0 };
     return 0;
 }
+
+int change_operation_done(struct domain *domain, struct str operation_id, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("SELECT 1 AS yes FROM change_batches WHERE operation_id = ? LIMIT 1"), &q,
+                   err) < 0)
+        return -1;
+    stmt_bind_str(q, operation_id);
+    return stmt_step(q, err);
+}

@@ -213,7 +213,9 @@ static void print_terms(FILE *to, const struct consent_terms *terms)
     print_fact(to, "terms version", or_unsaid(terms->policy_version));
     print_fact(to, "kept for", or_unsaid(terms->retention));
     print_fact(to, "law of", or_unsaid(terms->jurisdiction));
-    print_fact(to, "trains on it", terms->trains ? "yes" : "no");
+    /* Without a version nobody has looked at the terms. */
+    print_fact(to, "trains on it",
+               terms->trains ? "yes" : or_unsaid(*terms->policy_version ? "no" : ""));
     fprintf(to,
             "as config.yaml says (models[].privacy). You are asked again when any of it changes."
             "\n");

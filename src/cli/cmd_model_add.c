@@ -16,6 +16,7 @@
 #include "cli/commands_int.h"
 #include "cli/config_edit.h"
 #include "cli/config_int.h"
+#include "cli/talk.h"
 #include "house/data_dir.h"
 
 enum { TEXT = 0, NUMBER, INTEGER, FLAG };
@@ -140,25 +141,42 @@ static int add(const char *data_dir, struct json_object *record, const char *id,
     return write_config(buf_text(&path), buf_str(&text), err);
 }
 
+/* A daemon that runs need not be started again. What it says against the file is said on. */
+static const char *tell_daemon(const char *data_dir, struct arena *arena)
+{
+    const char *path = arena_printf(arena, "%s/dormouse.sock", data_dir);
+    AUTO(talk) talk = NULL;
+    AUTO_JSON answer = NULL;
+    struct err err = ERR_INIT;
+
+    if (talk_connect(path, &talk, &err) < 0)
+        return "";
+    if (talk_ask(talk, "POST", "/api/v1/models/reload", STR("{}"), &answer, &err) == 0)
+        return ", and the daemon that runs knows it";
+    return arena_printf(arena, "; the daemon that runs reads it when it is started again (%s)",
+                        err_message(&err, 0));
+}
+
 static int run_add(const struct cli_args *args)
 {
     const char *id = cli_operand(args, 0), *data_dir = cli_data_dir(args);
     AUTO_JSON record = NULL;
+    AUTO_ARENA arena = ARENA_INIT;
     struct err err = ERR_INIT;
     struct json_object *out;
+    const char *known;
 
     if (!(record = record_of(args, &err)) || data_dir_prepare(data_dir, &err) < 0 ||
         add(data_dir, record, id, &err) < 0)
         return cli_fail(args, &err);
+    known = tell_daemon(data_dir, &arena);
     if (cli_json(args)) {
         out = json_object_new_object();
         json_object_object_add(out, "added", json_object_get(record));
         cli_print_json(out);
         return CLI_DONE;
     }
-    printf("model %s is added to %s/config.yaml; a daemon that runs reads it when it is started"
-           " again\n",
-           id, data_dir);
+    printf("model %s is added to %s/config.yaml%s\n", id, data_dir, known);
     return CLI_DONE;
 }
 
@@ -193,7 +211,8 @@ const struct cli_command cli_cmd_model_add = {
     .operands = "ID",
     .summary = "Writes a model into DATA/config.yaml, keeping what stands there",
     .details = "The whole file is checked with the new model in it before it is replaced; comments "
-               "and order stay. An id that is there already is refused.\n\n"
+               "and order stay. An id that is there already is refused. A daemon that runs can use "
+               "the model at once.\n\n"
                "  dormouse model add local --provider openai \\\n"
                "      --base-url http://127.0.0.1:8080/v1\n"
                "  dormouse model add claude --provider anthropic \\\n"

@@ -180,6 +180,16 @@ static int place_token(struct daemon *daemon, struct err *err)
     return file_write_atomic(daemon->token_path, str_from(token), 0600, err);
 }
 
+static int reload(void *arg, struct err *err)
+{
+    struct daemon *daemon = arg;
+    struct config *config;
+
+    if (cli_config(daemon->args, &config, err) < 0)
+        return -1;
+    return house_learn(&daemon->house, config, err);
+}
+
 static int open_house(struct daemon *daemon, struct err *err)
 {
     const char *dir = cli_data_dir(daemon->args);
@@ -210,6 +220,8 @@ static int open_house(struct daemon *daemon, struct err *err)
         .skills = daemon->house.rooms.skills,
         .find = daemon->find,
         .terms = models_terms,
+        .reload = reload,
+        .reload_arg = daemon,
         .connect = daemon->house.rooms.connect,
         .secrets = daemon->house.secrets,
         .waker = daemon->house.rooms.waker,

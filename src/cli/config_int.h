@@ -7,6 +7,7 @@
 
 #include <json-c/json_object.h>
 
+#include "base/buf.h"
 #include "base/str.h"
 #include "base/yaml.h"
 #include "cli/config.h"
@@ -94,6 +95,9 @@ int config_field_set(const struct config_field *field, struct json_object *value
                      struct arena *arena, struct err *err);
 /* "forever" is CONFIG_FOREVER. -1 with err when it is malformed or does not fit. */
 int config_parse_duration(struct str text, int64_t *ret_ms, struct err *err);
+/* As people write it: 10m, 1MiB. */
+void config_add_duration(int64_t ms, struct buf *out);
+void config_add_bytes(int64_t bytes, struct buf *out);
 int config_parse_bytes(struct str text, int64_t *ret_bytes, struct err *err);
 
 /* Dotted path into a tree of objects; NULL when absent. */

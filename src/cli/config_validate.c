@@ -115,20 +115,53 @@ static void look_for_unknown(const struct config_layer *layer, const char *point
 
 /* ---- all else ---- */
 
-/* Nobody wants to read a pattern: the schema says in words what it allows. */
-static const char *in_words(struct json_object *document, const struct schema_error *error)
+/* Where in the schema the keyword stands that was not satisfied; NULL: not to be told. */
+static struct json_object *node_of(struct json_object *document, const struct schema_error *error,
+                                   const char *keyword)
 {
-    struct str keyword = str_from(error->keyword);
-    ptrdiff_t hash = str_find_char(keyword, '#');
-    struct json_object *node = NULL, *words;
+    struct str at = str_from(error->keyword);
+    ptrdiff_t hash = str_find_char(at, '#');
+    struct json_object *node = NULL;
 
-    if (hash < 0 || !str_ends(keyword, STR("/pattern")))
-        return error->message;
-    keyword = str_skip(keyword, (size_t)hash + 1);
-    keyword = str_take(keyword, keyword.n - strlen("/pattern"));
-    if (json_pointer_find(document, keyword, &node, NULL) < 0)
-        return error->message;
-    words = json_find(node, "errorMessage");
+    if (hash < 0 || !str_ends(at, str_from(keyword)))
+        return NULL;
+    at = str_skip(at, (size_t)hash + 1);
+    at = str_take(at, at.n - strlen(keyword));
+    return json_pointer_find(document, at, &node, NULL) < 0 ? NULL : node;
+}
+
+/* Limits of durations and sizes as people write them. False: it is none. */
+static bool limit_in_words(struct json_object *document, const struct schema_error *error,
+                           const char *path, struct buf *out)
+{
+    const struct config_field *field = config_fields;
+    struct json_object *least = node_of(document, error, "/minimum");
+    struct json_object *most = node_of(document, error, "/maximum");
+    int64_t limit;
+
+    while (field->path && strcmp(field->path, path) != 0)
+        field++;
+    if (!field->path || (!least && !most) ||
+        (field->kind != CONFIG_DURATION && field->kind != CONFIG_BYTES))
+        return false;
+    limit = json_object_get_int64(least ? json_find(least, "minimum") : json_find(most, "maximum"));
+    buf_printf(out, "must be at %s ", least ? "least" : "most");
+    if (field->kind == CONFIG_DURATION)
+        config_add_duration(limit, out);
+    else
+        config_add_bytes(limit, out);
+    return true;
+}
+
+/* Nobody wants to read a pattern: the schema says in words what it allows. */
+static const char *in_words(struct json_object *document, const struct schema_error *error,
+                            const char *path, struct buf *out)
+{
+    struct json_object *node = node_of(document, error, "/pattern"),
+                       *words = json_find(node, "errorMessage");
+
+    if (limit_in_words(document, error, path, out))
+        return buf_text(out);
     return words ? json_object_get_string(words) : error->message;
 }
 
@@ -139,6 +172,7 @@ static void add_errors(const struct config_layer *layer, struct json_object *doc
         const struct schema_error *error = &report->errors[i];
         struct str keyword = str_from(error->keyword);
         const char *name = error->instance;
+        AUTO_BUF words = BUF_INIT(256);
         char path[POINTER_MAX];
 
         /* Said already, with a near name. */
@@ -149,7 +183,7 @@ static void add_errors(const struct config_layer *layer, struct json_object *doc
             if (*p == '/')
                 *p = '.';
         config_problem_at(problems, layer, name, "%s%s%s%s", *path ? "`" : "", path,
-                          *path ? "` " : "", in_words(document, error));
+                          *path ? "` " : "", in_words(document, error, path, &words));
     }
     problems->more += report->more;
 }

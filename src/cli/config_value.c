@@ -39,6 +39,26 @@ static int parse_unit(struct str text, const struct unit *units, size_t n, int64
     return -1;
 }
 
+/* In the largest unit that has it whole: 600000 is 10m. */
+static void add_unit(int64_t value, const struct unit *units, size_t n, struct buf *out)
+{
+    size_t i = n - 1;
+
+    while (i > 0 && (value == 0 || value % units[i].factor != 0))
+        i--;
+    buf_printf(out, "%lld%s", (long long)(value / units[i].factor), units[i].name);
+}
+
+void config_add_duration(int64_t ms, struct buf *out)
+{
+    add_unit(ms, durations, ARRAY_LEN(durations), out);
+}
+
+void config_add_bytes(int64_t bytes, struct buf *out)
+{
+    add_unit(bytes, sizes, ARRAY_LEN(sizes), out);
+}
+
 int config_parse_duration(struct str text, int64_t *ret_ms, struct err *err)
 {
     if (str_is(text, "forever")) {

@@ -4,6 +4,7 @@
  */
 #include "cli/house.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "cli/config.h"
@@ -115,6 +116,48 @@ int house_wake(struct house *house, struct err *err)
     return r;
 }
 
+/* ---- learning ---- */
+
+struct house_learned {
+    struct config *config;
+    struct models models;
+    struct house_learned *next;
+};
+
+static void forget(struct house_learned *learned)
+{
+    models_release(&learned->models);
+    config_free(learned->config);
+    free(learned);
+}
+
+int house_learn(struct house *house, struct config *config, struct err *err)
+{
+    struct house_learned *learned = NEW(struct house_learned);
+    size_t added = 0;
+    int r = 0;
+
+    learned->config = config;
+    models_init(&learned->models, config, house->data_dir);
+    for (size_t i = 0; i < learned->models.n && r == 0; i++) {
+        const struct model_spec *spec = &learned->models.items[i];
+
+        if (model_spec_find(house->models, spec->id))
+            continue;
+        if (spec->secret_ref)
+            secrets_recognise(house->secrets, spec->secret_ref);
+        r = model_gateway_add(house->models, spec, err);
+        added += r == 0;
+    }
+    if (added == 0) {
+        forget(learned);
+        return r;
+    }
+    learned->next = house->learned;
+    house->learned = learned;
+    return r;
+}
+
 /* ---- closing ---- */
 
 void house_sleep(struct house *house)
@@ -129,6 +172,12 @@ void house_release(struct house *house)
     rooms_release(&house->rooms);
     secrets_free(house->secrets);
     models_release(&house->specs);
+    while (house->learned) {
+        struct house_learned *next = house->learned->next;
+
+        forget(house->learned);
+        house->learned = next;
+    }
     domains_release(&house->domains);
     if (house->lock_fd >= 0)
         close(house->lock_fd);

@@ -24,6 +24,7 @@ struct house {
     struct loop *loop;
     struct secrets *secrets;
     struct models specs;
+    struct house_learned *learned; /* configurations that were read since */
     struct models_access access;
     struct rooms rooms;
     /* Of the rooms, when it is awake. */
@@ -41,6 +42,9 @@ int house_open(struct house *house, const struct config *config, const char *dat
                struct err *err);
 /* Models, tools and the runner: runs that were under way go on with the loop's first ticks. */
 int house_wake(struct house *house, struct err *err);
+/* Models of a configuration that was read anew (taken, also when this fails) and that the house
+ * does not know can be used from now on. Those it knows stay as they are. */
+int house_learn(struct house *house, struct config *config, struct err *err);
 /* Ends effects without a record; nothing of the loop's is used after this but loop_free(). */
 void house_sleep(struct house *house);
 /* In the opposite order of opening; the lock goes last. Safe on a house that was never opened. */

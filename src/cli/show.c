@@ -121,7 +121,9 @@ static struct str unseen(struct show *show, struct json_object *event)
         show->seq = seq;
         show->shown = 0;
     }
-    skip = offset < show->shown ? show->shown - offset : 0;
+    if (offset > show->shown)
+        return STR_NONE; /* what came before was missed: the whole follows */
+    skip = show->shown - offset;
     if (offset + (int64_t)content.n > show->shown)
         show->shown = offset + (int64_t)content.n;
     return str_skip(content, (size_t)skip);
@@ -246,8 +248,7 @@ const char *show_advice(enum err_code code, struct str message)
         { ERR_PRIVACY_CONFIRMATION_REQUIRED, "agree with: dormouse model consent MODEL" },
         { ERR_SECRET_UNAVAILABLE, "set it with: dormouse secret set NAME" },
         { ERR_SANDBOX_UNAVAILABLE, "dormouse doctor says what is missing" },
-        { ERR_KILL_SWITCH_ACTIVE, "`dormouse kill` shows what is stopped, `dormouse unkill` lifts "
-                                  "it" },
+        { ERR_KILL_SWITCH_ACTIVE, "`dormouse kill` shows what is stopped" },
         { ERR_AGENT_PAUSED, "wake it with: dormouse agent resume AGENT" },
         { ERR_ITERATIONS_EXCEEDED, "allow more with --max-iterations, or go on in the same "
                                    "conversation with --thread" },

@@ -208,6 +208,35 @@ static void show_search(struct show *show, struct json_object *output)
     show_all(show, (int64_t)n, number(output, "total"));
 }
 
+/* ---- memory ---- */
+
+static void show_memory_file(struct show *show, struct json_object *output)
+{
+    show_lines(show, TERM_DIM, show_member(output, "content"), HEAD_LINES, 0);
+}
+
+static void show_memory_list(struct show *show, struct json_object *output)
+{
+    AUTO_BUF lines = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_object *files = json_find(output, "files");
+    size_t n = json_object_is_type(files, json_type_array) ? json_object_array_length(files) : 0;
+
+    for (size_t i = 0; i < n; i++)
+        add_match(&lines, json_object_array_get_idx(files, i));
+    if (n == 0)
+        buf_add_text(&lines, "(empty)\n");
+    show_lines(show, TERM_DIM, buf_str(&lines), HEAD_LINES, 0);
+}
+
+static void show_memory_written(struct show *show, struct json_object *output)
+{
+    char text[64];
+
+    snprintf(text, sizeof(text), "version %lld, %lld bytes", (long long)number(output, "version"),
+             (long long)number(output, "bytes"));
+    show_line(show, TERM_DIM, "  ", str_from(text));
+}
+
 /* ---- answered ---- */
 
 static void show_any(struct show *show, struct json_object *output)
@@ -228,8 +257,14 @@ static void show_output(struct show *show, struct str tool, struct json_object *
         const char *tool;
         void (*show)(struct show *show, struct json_object *output);
     } table[] = {
-        { "bash", show_bash },        { "read_file", show_read }, { "write_file", show_change },
-        { "edit_file", show_change }, { "search", show_search },
+        { "bash", show_bash },
+        { "read_file", show_read },
+        { "write_file", show_change },
+        { "edit_file", show_change },
+        { "search", show_search },
+        { "read_memory", show_memory_file },
+        { "list_memory", show_memory_list },
+        { "write_memory", show_memory_written },
     };
 
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {

@@ -52,7 +52,8 @@ static bool is_of(const struct tool_contract *contract, const char *tool_class)
 
 static bool is_of_the_desk(const struct tool_contract *contract)
 {
-    return is_of(contract, "journal") || is_of(contract, "reports") || is_of(contract, "alarms");
+    return is_of(contract, "journal") || is_of(contract, "reports") || is_of(contract, "alarms") ||
+           is_of(contract, "slots");
 }
 
 static int judge_scope(struct desk *desk, const struct desk_tool *tool,
@@ -107,8 +108,9 @@ static bool guard_offers(struct tool_guard *guard, const struct tool_contract *c
         return false;
     if (!is_of_the_desk(contract))
         return true;
-    if (is_of(contract, "alarms"))
-        return desk->alarms && (agent->tools || desk_profile(str_from(agent->kind)));
+    if (is_of(contract, "alarms") || is_of(contract, "slots"))
+        return (desk->alarms || is_of(contract, "slots")) &&
+               (agent->tools || desk_profile(str_from(agent->kind)));
     scope_of(agent, &arena, &scope);
     return !scope_is_empty(&scope) || (agent->tools && is_of(contract, "reports"));
 }
@@ -149,6 +151,7 @@ struct desk *desk_new(const struct desk_config *config)
         { desk_rating_tools, desk_rating_tool_count },
         { desk_report_tools, desk_report_tool_count },
         { desk_alarm_tools, desk_alarm_tool_count },
+        { desk_slot_tools, desk_slot_tool_count },
     };
     struct desk *desk = NEW(struct desk);
     size_t n = 0;

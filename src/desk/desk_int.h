@@ -49,10 +49,10 @@ struct desk_tool {
 /* One array for each family. */
 extern const struct desk_tool desk_read_tools[], desk_task_tools[], desk_checklist_tools[],
     desk_time_tools[], desk_plan_tools[], desk_rating_tools[], desk_report_tools[],
-    desk_alarm_tools[];
+    desk_alarm_tools[], desk_slot_tools[];
 extern const size_t desk_read_tool_count, desk_task_tool_count, desk_checklist_tool_count,
     desk_time_tool_count, desk_plan_tool_count, desk_rating_tool_count, desk_report_tool_count,
-    desk_alarm_tool_count;
+    desk_alarm_tool_count, desk_slot_tool_count;
 
 struct desk_bound {
     struct desk *desk;

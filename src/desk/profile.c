@@ -57,10 +57,11 @@ static bool is_among(const char *capability, const char *const *all)
     return false;
 }
 
-/* Its own memory, and asking people. */
+/* Its own memory and slots, and asking people. */
 static bool has_everybody(const char *capability)
 {
     return str_starts(str_from(capability), STR("memory.")) ||
+           str_starts(str_from(capability), STR("slots.")) ||
            str_starts(str_from(capability), STR("people."));
 }
 

@@ -16,7 +16,7 @@ struct model_gateway {
     struct model_spec *specs; /* the configured ones, then "offline" unless it is among them */
     const struct model_provider **providers; /* of each */
     void **shared;                           /* what their open() made */
-    size_t spec_count;
+    size_t spec_count, spec_room;
     struct http_client *own_http, *retry; /* made when first needed */
     struct dns_policy policy;             /* of own_http */
     struct model_exchange *exchanges;     /* under way, newest first */

@@ -119,9 +119,10 @@ int model_gateway_new(const struct model_gateway_config *config, struct model_ga
     size_t n = config->model_count;
 
     gateway->config = *config;
-    gateway->specs = NEW_N(struct model_spec, n + 1);
-    gateway->providers = NEW_N(const struct model_provider *, n + 1);
-    gateway->shared = NEW_N(void *, n + 1);
+    gateway->spec_room = n + 1 + MODEL_ADDED_MAX; /* exchanges point to specs: they never move */
+    gateway->specs = NEW_N(struct model_spec, gateway->spec_room);
+    gateway->providers = NEW_N(const struct model_provider *, gateway->spec_room);
+    gateway->shared = NEW_N(void *, gateway->spec_room);
     if (n > 0)
         memcpy(gateway->specs, config->models, n * sizeof(*config->models));
     gateway->spec_count = n;
@@ -131,6 +132,24 @@ int model_gateway_new(const struct model_gateway_config *config, struct model_ga
         if (open_spec(gateway, i, err) < 0)
             return -1;
     *ret_gateway = TAKE(gateway);
+    return 0;
+}
+
+int model_gateway_add(struct model_gateway *gateway, const struct model_spec *spec, struct err *err)
+{
+    size_t i = gateway->spec_count;
+
+    if (spec_index(gateway, spec->id) >= 0)
+        return err_set(err, ERR_CONFLICT, "there is a model %s already", spec->id);
+    if (i == gateway->spec_room)
+        return err_set(
+            err, ERR_CONFLICT,
+            "model %s: %d models were added since the daemon was started; start it again", spec->id,
+            MODEL_ADDED_MAX);
+    gateway->specs[i] = *spec;
+    if (open_spec(gateway, i, err) < 0)
+        return -1;
+    gateway->spec_count++;
     return 0;
 }
 

@@ -121,6 +121,8 @@ struct model_sink {
 int model_start(struct model_gateway *gateway, const struct model_request *request,
                 const struct model_sink *sink, void *arg, struct model_exchange **ret_exchange,
                 struct err *err);
+/* What its on_delta was told so far, in one piece: a view until the next delta. */
+struct str model_said(struct model_exchange *exchange, enum model_delta kind);
 /* on_done(cancelled) follows in a later tick, and no delta before it. */
 void model_cancel(struct model_exchange *exchange);
 
@@ -187,6 +189,12 @@ AUTO_DEFINE(model_gateway)
  * model_gateway_free() and loop_free(), with gateways of one loop only. Does nothing when there is
  * nothing. */
 void model_wait(struct loop *loop);
+
+/* One more, after those there are; at most MODEL_ADDED_MAX. conflict when there is one of this id.
+ */
+#define MODEL_ADDED_MAX 64
+int model_gateway_add(struct model_gateway *gateway, const struct model_spec *spec,
+                      struct err *err);
 
 /* All of them, in the order of the configuration. */
 const struct model_spec *model_specs(const struct model_gateway *gateway, size_t *ret_count);

@@ -4,6 +4,7 @@
  */
 #include "db/db.h"
 #include "run/log_int.h"
+#include "run/run.h"
 
 static void bind_number(struct stmt *q, int64_t n)
 {
@@ -40,13 +41,24 @@ static void bind_event(struct stmt *q, const struct run_event_row *row)
     stmt_bind_blob(q, str_of((const char *)row->chain, RUN_CHAIN_BYTES));
 }
 
+/* Other processes on the database hear of it when it is committed; their clients may follow. */
+#define EVENT_TELL "pg_notify('" RUN_EVENTS_CHANNEL "', '')"
+
+static struct sql insert_text(bool tells, bool numbered)
+{
+    if (tells)
+        return numbered ? SQL(EVENT_INSERT " RETURNING n, " EVENT_TELL)
+                        : SQL(EVENT_INSERT " RETURNING " EVENT_TELL);
+    return numbered ? SQL(EVENT_INSERT " RETURNING n") : SQL(EVENT_INSERT);
+}
+
 int run_event_append(struct domain *domain, const struct run_event_row *row, int64_t *ret_n,
                      struct err *err)
 {
     AUTO(stmt) q = NULL;
 
-    if (db_prepare(domain_db(domain), ret_n ? SQL(EVENT_INSERT " RETURNING n") : SQL(EVENT_INSERT),
-                   &q, err) < 0)
+    if (db_prepare(domain_db(domain), insert_text(row->seq && domain_is_shared(domain), ret_n), &q,
+                   err) < 0)
         return -1;
     bind_event(q, row);
     if (!ret_n)

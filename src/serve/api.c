@@ -190,7 +190,7 @@ static const struct serve_route table[] = {
          .summary = "Makes a timer: a recurrence rule, a local time, or an interval."),
     GET("/api/v1/wakes", api_wakes_list,
         .query = QUERY("agent", "status", "reasonId", "after", "limit"), .gives = "WakeList",
-        .summary = "What woke agents, and what did not and why; newest first."),
+        .summary = "What woke agents, people among it, and what did not and why; newest first."),
     GET("/api/v1/wakes/{key}", api_wakes_get, .gives = "Wake",
         .summary = "A wake, with what it is about."),
     POST("/api/v1/agents/{id}/wake", api_agents_wake, SMALL, .takes = "WakeRequest",
@@ -251,6 +251,9 @@ static const struct serve_route table[] = {
                    "journal or agents."),
     GET("/api/v1/models", api_models_list, .gives = "ModelList",
         .summary = "The models there are."),
+    POST("/api/v1/models/reload", api_models_reload, SMALL, .gives = "ModelList",
+         .summary = "Reads config.yaml again: models that are new there can be used at once, "
+                    "others stay as they are until the next start."),
     POST("/api/v1/models/{id}/consent", api_models_agree, SMALL, .takes = "ConsentRequest",
          .gives = "Model", .summary = "Agrees to send text to a model's provider."),
     DELETE("/api/v1/models/{id}/consent", api_models_withdraw, .gives = "Model",
@@ -312,6 +315,11 @@ static void wakes_changed(struct waker_listener *listener)
     api_activity(api, &(struct api_notice){ .type = "wake", .kind = "changed" });
 }
 
+static void events_elsewhere(struct waker_listener *listener)
+{
+    api_followers_look(CONTAINER_OF(listener, struct api, wake_listener));
+}
+
 struct api *api_new(const struct api_config *config)
 {
     struct api *api = NEW(struct api);
@@ -337,6 +345,7 @@ struct api *api_new(const struct api_config *config)
     if (config->journal)
         journal_listen(config->journal, &api->journal_listener);
     api->wake_listener.changed = wakes_changed;
+    api->wake_listener.events = events_elsewhere;
     if (config->waker)
         waker_tell(config->waker, &api->wake_listener);
     return api;

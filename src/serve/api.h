@@ -36,6 +36,9 @@ struct api_config {
     /* What a person agrees to for this model; texts lie in arena. */
     void (*terms)(const struct model_spec *spec, struct arena *arena,
                   struct consent_terms *ret_terms);
+    /* Reads the configuration again, for models that are new there. NULL: there is none to read. */
+    int (*reload)(void *arg, struct err *err);
+    void *reload_arg;
     struct connect *connect; /* NULL: no accounts */
     struct secrets *secrets; /* NULL: no secrets */
     struct waker *waker;     /* NULL: nothing wakes agents */

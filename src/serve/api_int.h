@@ -27,6 +27,8 @@ struct api {
     struct waker_listener wake_listener;
     struct serve_feed *feed; /* every client that follows a run or a thread; made with the first */
     struct api_follower *followers;
+    struct loop_timer look; /* until they are looked at for what other processes recorded */
+    struct api_look *looking;
     struct serve_feed *activity; /* that something changed; made with the first reader */
     uint64_t activity_id;        /* of the newest notice; 0: none yet */
 };
@@ -72,6 +74,9 @@ void api_put_bool(struct json_writer *w, const char *key, bool value);
 /* JSON text as it is; null when it is none. */
 void api_put_json(struct json_writer *w, const char *key, struct str text);
 
+/* What people call a record of the journal: its title or name, or how its text begins. */
+struct record;
+struct str api_record_title(const struct record *record);
 void api_write_run(struct json_writer *w, const struct run_info *info);
 void api_write_item(struct json_writer *w, const struct inbox_item *item);
 /* warnings NULL or none: without that member. */
@@ -119,6 +124,8 @@ void api_follower_promise(struct api_follower *follower);
 void api_follower_tell(struct api_follower *follower, const char *type, struct str json);
 
 void api_followers_publish(struct api *api, const struct run_public *event);
+/* Another process may have recorded events: those who are live get them from the log. Cheap. */
+void api_followers_look(struct api *api);
 void api_followers_free(struct api *api);
 
 /* ---- api_activity.c ---- */
@@ -210,6 +217,7 @@ void api_search(struct serve_request *request);
 void api_agents_ws(struct serve_request *request);
 void api_activity_get(struct serve_request *request);
 void api_models_list(struct serve_request *request);
+void api_models_reload(struct serve_request *request);
 void api_models_agree(struct serve_request *request);
 void api_models_withdraw(struct serve_request *request);
 void api_slack_set(struct serve_request *request);

@@ -69,7 +69,7 @@ static int write_model(struct json_writer *w, const struct api_config *config,
     return 0;
 }
 
-void api_models_list(struct serve_request *request)
+static void reply_models(struct serve_request *request)
 {
     const struct api_config *config = &api_of(request)->config;
     AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
@@ -78,8 +78,6 @@ void api_models_list(struct serve_request *request)
     size_t n;
     const struct model_spec *specs = model_specs(config->models, &n);
 
-    if (api_check_query(request) < 0)
-        return;
     json_write_object_begin(&w);
     json_write_key(&w, "models");
     json_write_array_begin(&w);
@@ -92,6 +90,30 @@ void api_models_list(struct serve_request *request)
     json_write_array_end(&w);
     json_write_object_end(&w);
     api_reply(request, 200, &json, &w);
+}
+
+void api_models_list(struct serve_request *request)
+{
+    if (api_check_query(request) == 0)
+        reply_models(request);
+}
+
+static const struct json_field no_fields[] = { { .name = NULL } };
+
+void api_models_reload(struct serve_request *request)
+{
+    const struct api_config *config = &api_of(request)->config;
+    AUTO_JSON body = NULL;
+    struct err err = ERR_INIT;
+
+    if (api_check_query(request) < 0 || api_body(request, no_fields, NULL, &body) < 0)
+        return;
+    if (!config->reload)
+        err_set(&err, ERR_NOT_FOUND, "there is no configuration to read again");
+    if (!config->reload || config->reload(config->reload_arg, &err) < 0)
+        serve_reply_error(request, &err);
+    else
+        reply_models(request);
 }
 
 /* ---- consent ---- */

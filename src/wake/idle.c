@@ -87,12 +87,15 @@ static void alarm_due(struct loop_timer *timer)
     look(CONTAINER_OF(timer, struct idle, alarm));
 }
 
-static void spoken(void *arg)
+void idle_look(struct idle *idle)
 {
-    struct idle *idle = arg;
-
     if (!idle->stopped)
         loop_timer_start(idle->loop, &idle->look, 0);
+}
+
+static void spoken(void *arg)
+{
+    idle_look(arg);
 }
 
 struct idle *idle_new(struct loop *loop, struct domain *agent_domain, struct runner *runner)

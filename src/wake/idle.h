@@ -16,6 +16,9 @@ struct idle;
 
 /* Hears of speech from runner. Looks with the loop's first tick. */
 struct idle *idle_new(struct loop *loop, struct domain *agent_domain, struct runner *runner);
+/* Somebody may have spoken to another process on the database, which may end before the session
+ * does. Cheap. */
+void idle_look(struct idle *idle);
 void idle_stop(struct idle *idle);
 void idle_free(struct idle *idle);
 AUTO_DEFINE(idle)

@@ -1,9 +1,10 @@
 /* Hearing of what other processes on the database queue or change.
  *
- * Whoever stores a wake or a batch tells the others in the same transaction; a connection that does
- * nothing else hears it and is watched by the loop. While there is none (it is made again, with a
- * growing pause, when it ends) the queue is looked at by a timer, as it is from a loop for tests.
- * After every pause everything is looked at once: what was told meanwhile was missed.
+ * Whoever stores a wake, a batch or an event of a run tells the others in the same transaction; a
+ * connection that does nothing else hears it and is watched by the loop. While there is none (it is
+ * made again, with a growing pause, when it ends) the queue is looked at by a timer, as it is from
+ * a loop for tests. After every pause everything is looked at once: what was told meanwhile was
+ * missed.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,12 +19,21 @@
 #define PAUSE_MIN_MS 250
 #define PAUSE_MAX_MS 30000
 
-enum { TOLD_WAKE = 1 << 0, TOLD_BATCH = 1 << 1 };
-static const char *const channels[] = { WAKE_CHANNEL, CHANGE_BATCHES_CHANNEL };
+enum { TOLD_WAKE = 1 << 0, TOLD_BATCH = 1 << 1, TOLD_EVENTS = 1 << 2 };
+static const char *const channels[] = { WAKE_CHANNEL, CHANGE_BATCHES_CHANNEL, RUN_EVENTS_CHANNEL };
 
 static struct loop *loop_of(const struct ear *ear)
 {
     return ear->waker->config.loop;
+}
+
+/* Clients here may follow runs that another process executes. */
+static void tell_events(struct ear *ear)
+{
+    struct waker_listener *listener = ear->waker->listener;
+
+    if (listener && listener->events)
+        listener->events(listener);
 }
 
 /* ---- without it ---- */
@@ -38,6 +48,7 @@ static void poll_due(struct loop_timer *timer)
     struct ear *ear = CONTAINER_OF(timer, struct ear, poll_timer);
 
     waker_look(ear->waker);
+    tell_events(ear);
     poll_later(ear);
 }
 
@@ -104,6 +115,7 @@ static void begin_to_hear(struct ear *ear)
     loop_timer_stop(loop_of(ear), &ear->timer);
     loop_timer_stop(loop_of(ear), &ear->poll_timer);
     waker_look(ear->waker);
+    tell_events(ear);
 }
 
 static void on_ready(uv_poll_t *handle, int status, int events)
@@ -125,6 +137,8 @@ static void on_ready(uv_poll_t *handle, int status, int events)
         waker_look(ear->waker);
     else if (told & TOLD_WAKE)
         waker_look_queue(ear->waker);
+    if (told & TOLD_EVENTS)
+        tell_events(ear);
     watch(ear);
 }
 

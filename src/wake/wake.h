@@ -54,6 +54,8 @@ AUTO_DEFINE(waker)
  * those that come together. One of them at a time; NULL: nobody. */
 struct waker_listener {
     void (*changed)(struct waker_listener *listener);
+    /* Another process on the database may have recorded events of runs; may be NULL. */
+    void (*events)(struct waker_listener *listener);
 };
 void waker_tell(struct waker *waker, struct waker_listener *listener);
 

@@ -60,6 +60,7 @@ void waker_look(struct waker *waker)
     reader_look(waker->reader);
     clockwork_look(waker->clockwork);
     folders_look(waker->folders);
+    idle_look(waker->idle);
 }
 
 static void look_due(struct loop_timer *timer)

@@ -83,7 +83,7 @@ def a_daemon_on_all_addresses_answers_by_address_and_not_by_name(box):
 def runs_with_long_prompts_come_in_smaller_pages(box):
     box.script("  - { times: 20, reply: { text: Read. } }\n")
     daemon = box.serve()
-    count = 11
+    count = 6
     for i in range(count):  # each is two million bytes of JSON: a quote is two
         daemon.start(f"{i} " + '"' * 1_000_000).until("done")
     got, before, pages = [], "", 0

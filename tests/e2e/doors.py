@@ -95,8 +95,11 @@ def a_person_lets_an_agent_sleep_and_sees_its_state(box):
     end, = [one for one in wakes(box) if one["status"] == "queued"]  # one wake covers what it missed
     expect_eq(end["reason"], "recoveryCatchup")
     expect_eq(end["notBefore"], daemon.ask("GET", "/agents/listener/state")["sleepUntil"])
+    expect_eq((end["held"], end["why"]), ("sleep", "the agent sleeps until then"))
     expect_eq(box.run("agent", "sleep", "listener", "none")[0], "listener does not sleep\n")
     expect("sleepUntil" not in daemon.ask("GET", "/agents/listener/state"), "it sleeps")
+    caught, = ended(box, 2)[:1]  # what it missed it hears of now, and not in two hours
+    expect_eq((caught["reason"], caught["reasonId"], caught["status"]), ("recoveryCatchup", "sleep", "completed"))
     for words, part in (("x y z", "neither how long nor a moment"), ("2020-01-01T00:00:00Z", "lies in the past")):
         expect_in(part, box.run("agent", "sleep", "listener", words, code=1)[1])
     daemon.stop()
@@ -140,7 +143,8 @@ def a_daemon_takes_over_from_a_keeper_that_is_done(box):
 @test
 def doctor_knows_of_wakes_and_timers(box):
     def lines(name):
-        return [line for line in box.json("doctor")["checks"] if line["name"] == name]
+        checks = box.json("doctor", env={"DORMOUSE_SERVER_LISTEN": "127.0.0.1:0"})["checks"]
+        return [line for line in checks if line["name"] == name]
 
     daemon = box.serve()
     box.run("timer", "add", "--every", "2h")

@@ -11,6 +11,7 @@ import json
 import os
 import pwd
 import random
+import resource
 import shutil
 import signal
 import socket
@@ -26,6 +27,7 @@ import shapes
 BINARY = os.path.abspath(sys.argv[1])
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WAIT_S = 120  # for what takes a second: this machine may be slow, and busy with other things
+LONG = bool(os.environ.get("DORMOUSE_TEST_LONG"))  # sweep all of what else is looked at in part
 TESTS = []
 
 
@@ -465,14 +467,20 @@ def run(function):
         box.close()
 
 
+def cpu_s():
+    """Seconds of a processor that this process and the ended ones among its children have used."""
+    return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+
+
 def main():
     part = sys.argv[2] if len(sys.argv) > 2 else ""
     counts = {"ok": 0, "FAILED": 0, "skipped": 0}
     for function in TESTS:
         if part in function.__name__:
-            begun = time.monotonic()
+            begun, used = time.monotonic(), cpu_s()
             result = run(function)
             counts[result] += 1
-            print(f"{result:7} {function.__name__} ({time.monotonic() - begun:.1f} s)", flush=True)
+            print(f"{result:7} {function.__name__} ({time.monotonic() - begun:.1f} s,"
+                  f" {cpu_s() - used:.1f} s of a processor)", flush=True)
     print(f"{counts['ok']} passed, {counts['FAILED']} failed, {counts['skipped']} skipped")
     sys.exit(1 if counts["FAILED"] or not counts["ok"] + counts["skipped"] else 0)

@@ -114,6 +114,28 @@ def a_model_is_added_and_the_rest_of_the_file_stays(box):
 
 
 @test
+def a_daemon_that_runs_knows_a_model_at_once(box):
+    server = Server()
+    daemon = box.serve()
+    expect_eq(box.error("run", "--model", "near", "hi", code=4)["code"], "model_not_allowed")
+    out, _ = box.run("model", "add", "near", "--provider", "openai", "--base-url", server.url, "--model", "m")
+    expect_in("the daemon that runs knows it", out)
+    out, _ = box.run("run", "--model", "near", "hi")
+    expect_in("Hello, ", out)
+    far(box)
+    expect_in("consent given", box.run("model", "consent", "far", "--yes")[0])
+    answer = daemon.ask("POST", "/models/reload", {})
+    expect_eq([(row["id"], row["consent"]) for row in answer["models"]],
+              [("offline", "not_needed"), ("near", "not_needed"), ("far", "given")])
+    box.config("models: [{ id: 7 }]\n")
+    error = daemon.ask("POST", "/models/reload", {}, status=400)["error"]
+    expect_in("config.yaml:1", error["message"])
+    box.config("")
+    daemon.ask("POST", "/models/reload", {"x": 1}, status=422)
+    expect_eq(len(daemon.ask("POST", "/models/reload", {})["models"]), 3)
+
+
+@test
 def what_is_wrong_changes_nothing(box):
     far(box)
     with open(f"{box.data}/config.yaml") as file:

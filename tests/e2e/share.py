@@ -94,6 +94,27 @@ def destroyed_by_one_daemon_nothing_is_written_by_the_other(box):
         expect_eq(first.ask(verb, f"/agents/{door}", body, 409)["error"]["code"], "agent_destroyed")
 
 
+@test
+def a_client_hears_the_end_of_a_run_that_another_daemon_ends(box):
+    """It follows at the first daemon, by SSE and by thread; the answer is given to the second, which goes on with the run."""
+    other, postgres = pair(box)
+    box.env["DORMOUSE_SCHEDULER_POLL"] = "1h"
+    box.script("  - reply: { calls: [{ name: ask_user, arguments: { question: \"Tea?\" } }] }\n")
+    other.script(says("Tea it is."))
+    first, second = box.serve(), other.serve()
+    eventually(lambda: listeners(postgres) == "2", "both listen")
+    stream = first.start("ask me")
+    item = stream.until("waiting")["itemId"]
+    late = first.follow(stream.key)
+    second.decide(item, "answer", answer="yes")
+    for one in (stream, late):
+        expect_eq(one.end()["stopReason"], "end_turn")
+        expect_eq([e["content"] for e in one.seen if e["type"] == "text" and not e.get("isPartial")], ["Tea it is."])
+        seqs = [e["seq"] for e in one.seen if "seq" in e]
+        expect_eq(seqs, list(range(1, len(seqs) + 1)))
+    expect_eq(first.ask("GET", f"/runs/{stream.key}")["status"], "done")
+
+
 def wake_again(daemon):
     return daemon.ask("POST", "/agents/planner/wake", {"words": "again"}, 202)["runKey"]
 

@@ -2,7 +2,8 @@
  *
  * Each test runs in a process of its own with a time limit, so a crash or a hang is one failed
  * test and not the end of the suite. The suite's last line is `N passed, N failed, N skipped`.
- * A suite binary takes part of a test's name as its argument, --list, and --no-fork for gdb.
+ * A suite binary takes part of a test's name as its argument, --list, --no-fork for gdb, and
+ * --times, which puts what each test took in front of its line (| sort -n).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -56,6 +57,9 @@ void test_register(struct test_case *test);
 void test_case_passed(void);
 void test_case_failed(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void test_case_skipped(unsigned n);
+
+/* `make test-long`: a random sweep may take minutes. Else it takes a second or two. */
+bool test_long(void);
 
 /* A fresh empty directory that is removed when the test ends. */
 const char *test_dir(struct test *t);

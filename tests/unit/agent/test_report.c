@@ -56,6 +56,29 @@ TEST(a_report_is_stale_when_something_happened_that_it_had_not_seen)
                            " the last 30 minutes ago");
 }
 
+TEST(how_long_ago_something_happened_is_said_as_people_say_it)
+{
+    static const struct {
+        int64_t ago;
+        const char *text;
+    } cases[] = {
+        { 0, "just now" },           { 59999, "just now" },
+        { 60000, "1 minute ago" },   { 119 * 60000, "119 minutes ago" },
+        { 2 * HOUR, "2 hours ago" }, { 2 * DAY - 1, "47 hours ago" },
+        { 2 * DAY, "2 days ago" },   { -5000, "just now" }, /* the clock was set back */
+    };
+    const struct report report = { .scope = STR("current"), .created_at = NOW - HOUR };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct report_freshness fresh;
+
+        report_judge(&report, NOW, 1, NOW - cases[i].ago, &t->arena, &fresh);
+        ASSERT_TEXT(fresh.why,
+                    arena_printf(&t->arena, "1 change happened since it was written, the last %s",
+                                 cases[i].text));
+    }
+}
+
 TEST(a_clock_that_was_set_back_makes_no_report_stale)
 {
     struct report_freshness fresh = judge(t, "current", -DAY, 0);

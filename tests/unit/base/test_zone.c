@@ -136,6 +136,33 @@ TEST(damaged_tables_do_no_harm)
     ASSERT(refused > 50);
 }
 
+TEST(the_environment_names_a_zone_before_the_machine_does)
+{
+    static const struct {
+        const char *tz, *zone; /* NULL: the machine's */
+    } cases[] = {
+        { "Asia/Tokyo", "Asia/Tokyo" },
+        { ":America/New_York", "America/New_York" },
+        { "UTC", "UTC" },
+        { "", NULL },
+        { ":", NULL },
+        { "CET-1CEST", NULL },
+        { "Mars/Olympus", NULL },
+        { "../../etc/passwd", NULL },
+        { "/etc/localtime", NULL },
+    };
+    char here[ZONE_NAME_MAX + 1], name[ZONE_NAME_MAX + 1];
+
+    unsetenv("TZ");
+    zone_system(here);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        setenv("TZ", cases[i].tz, 1);
+        zone_system(name);
+        unsetenv("TZ");
+        ASSERT_TEXT(name, cases[i].zone ? cases[i].zone : here);
+    }
+}
+
 TEST(this_machine_has_a_zone)
 {
     char name[ZONE_NAME_MAX + 1];

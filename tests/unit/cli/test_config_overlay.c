@@ -364,9 +364,9 @@ TEST(a_limit_below_the_smallest_is_refused_in_every_source)
     const char *text = "sandbox:\n  limits:\n    memory: 1B\n";
 
     ASSERT_TEXT(outcome(t, &(struct config_case){ .work = text }, "sandbox.limits.memory"),
-                "config.yaml:3:13: `sandbox.limits.memory` must be at least 1048576");
+                "config.yaml:3:13: `sandbox.limits.memory` must be at least 1MiB");
     ASSERT_TEXT(
         outcome(t, &(struct config_case){ .variables = variables }, "sandbox.limits.memory"),
         "DORMOUSE_SANDBOX_LIMITS_MEMORY: `sandbox.limits.memory` must be at least "
-        "1048576");
+        "1MiB");
 }

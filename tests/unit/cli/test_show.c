@@ -60,6 +60,38 @@ TEST(text_that_begins_anew_after_a_lost_connection_appears_once)
                 "Hello world!\n");
 }
 
+TEST(text_whose_beginning_was_missed_waits_for_the_whole)
+{
+    ASSERT_TEXT(SHOWN("{\"type\":\"text\",\"seq\":4,\"content\":\"llo wo\",\"isPartial\":true,"
+                      "\"offset\":2}",
+                      "{\"type\":\"text\",\"seq\":4,\"content\":\"Hello world\"}"),
+                "Hello world\n");
+    ASSERT_TEXT(SHOWN("{\"type\":\"text\",\"seq\":4,\"content\":\"He\",\"isPartial\":true,"
+                      "\"offset\":0}",
+                      "{\"type\":\"text\",\"seq\":4,\"content\":\"o w\",\"isPartial\":true,"
+                      "\"offset\":4}",
+                      "{\"type\":\"text\",\"seq\":4,\"content\":\"Hello world\"}"),
+                "Hello world\n");
+}
+
+TEST(memory_is_shown_as_text_and_files_by_their_names)
+{
+    ASSERT_TEXT(SHOWN("{\"type\":\"tool_result\",\"toolName\":\"read_memory\",\"output\":{\"path\":"
+                      "\"knowledge/a.md\",\"content\":\"- tea\\n- rain\\n\",\"version\":1}}"),
+                "  - tea\n  - rain\n");
+    ASSERT_TEXT(
+        SHOWN("{\"type\":\"tool_result\",\"toolName\":\"list_memory\",\"output\":{\"files\":["
+              "{\"path\":\"knowledge/a.md\",\"bytes\":3},{\"path\":\"AGENTS.md\"}]}}"),
+        "  knowledge/a.md\n  AGENTS.md\n");
+    ASSERT_TEXT(
+        SHOWN("{\"type\":\"tool_result\",\"toolName\":\"list_memory\",\"output\":{\"files\":[]}}"),
+        "  (empty)\n");
+    ASSERT_TEXT(
+        SHOWN("{\"type\":\"tool_result\",\"toolName\":\"write_memory\",\"output\":{\"path\":"
+              "\"knowledge/a.md\",\"version\":2,\"bytes\":21}}"),
+        "  version 2, 21 bytes\n");
+}
+
 TEST(two_texts_begin_on_lines_of_their_own)
 {
     ASSERT_TEXT(SHOWN("{\"type\":\"text\",\"seq\":1,\"content\":\"a\"}",

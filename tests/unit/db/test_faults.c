@@ -371,7 +371,7 @@ TEST(data_that_a_lying_disk_drops_is_found_out_or_harmless, .timeout_s = 120)
 TEST(every_allocation_that_fails_leaves_exactly_the_committed_ticks, .timeout_s = 3600)
 {
     struct progress *progress = share_progress();
-    bool every_one = getenv("DORMOUSE_TEST_LONG") != NULL;
+    bool every_one = test_long();
     unsigned n = 1, lives = 0;
 
     for (;; n += every_one || n < 30 ? 1 : 1 + n / 25) {

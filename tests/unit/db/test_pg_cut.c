@@ -219,7 +219,7 @@ static void a_cut_anywhere_loses_no_acknowledged_tick(struct test *t)
     const char *url =
         arena_printf(&t->arena, "postgresql:///postgres?host=%s&user=dormouse", test_dir(t));
     /* `make test` takes samples, `make test-long` every byte. */
-    int64_t step = getenv("DORMOUSE_TEST_LONG") ? 1 : 293;
+    int64_t step = test_long() ? 1 : 293;
     int failed = 0, lives = 0;
 
     for (int64_t cut = 1;; cut += step, lives++) {

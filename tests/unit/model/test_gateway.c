@@ -226,6 +226,72 @@ TEST(a_gateway_refuses_specs_that_cant_be)
 
 /* ---- cancelling ---- */
 
+static int answers(void *call_arg, const struct model_request *request,
+                   const struct model_sink *sink, void *arg, struct err *err)
+{
+    const struct model_reply reply = { .text = str_from(call_arg), .stop = MODEL_STOP_END };
+
+    (void)request, (void)err;
+    sink->on_done(arg, &reply, NULL, -1);
+    return 0;
+}
+
+TEST(a_model_that_was_added_answers_beside_those_under_way)
+{
+    static char here[] = "here";
+    const struct model_spec late = {
+        .id = "late", .provider = "call", .call = answers, .call_arg = here
+    };
+    const struct model_request request = { .model_id = "late",
+                                           .messages = &hello,
+                                           .message_count = 1 };
+    struct model_rig rig;
+    struct ask first = ASK_INIT, second = ASK_INIT;
+    size_t n;
+
+    model_rig_open(&rig, t, "openai", SAYS(CHUNK("there") END), NULL);
+    ask_start(&first, &rig, &simple);
+    ASSERT_EQ(model_start(rig.gateway, &request, &never, NULL, &(struct model_exchange *){ NULL },
+                          &t->err),
+              -1);
+    ASSERT_EQ(t->err.code, ERR_MODEL_NOT_ALLOWED);
+    ASSERT_OK(model_gateway_add(rig.gateway, &late, &t->err));
+    ask_run(&second, &rig, &request);
+    ASSERT(str_is(second.text, "here"));
+    rig_wait(&rig);
+    ASSERT(str_is(first.text, "there"));
+    ask_release(&first);
+    ask_release(&second);
+    ASSERT_TEXT(model_specs(rig.gateway, &n)[n - 1].id, "late");
+    ASSERT_FAILS(model_gateway_add(rig.gateway, &late, &t->err), ERR_CONFLICT);
+    model_rig_close(&rig);
+}
+
+TEST(models_are_added_up_to_a_number_and_not_when_they_cant_be)
+{
+    const struct model_spec nonsense = { .id = "nonsense", .provider = "nobody" };
+    struct model_rig rig;
+    size_t before, after;
+
+    model_rig_open(&rig, t, "openai", SAYS(END), NULL);
+    model_specs(rig.gateway, &before);
+    ASSERT_FAILS(model_gateway_add(rig.gateway, &nonsense, &t->err), ERR_BAD_REQUEST);
+    for (int i = 0; i < MODEL_ADDED_MAX; i++) {
+        struct model_spec spec = { .id = arena_printf(&t->arena, "m%d", i), .provider = "offline" };
+
+        ASSERT_OK(model_gateway_add(rig.gateway, &spec, &t->err));
+    }
+    model_specs(rig.gateway, &after);
+    ASSERT_EQ(after, before + MODEL_ADDED_MAX);
+    ASSERT(!model_spec_find(rig.gateway, "nonsense"));
+    ASSERT_FAILS(model_gateway_add(rig.gateway,
+                                   &(struct model_spec){ .id = "x", .provider = "offline" },
+                                   &t->err),
+                 ERR_CONFLICT);
+    ASSERT_CONTAINS(err_message(&t->err, 0), "start it again");
+    model_rig_close(&rig);
+}
+
 TEST(cancelled_before_the_answer_it_ends_as_cancelled)
 {
     static const struct say silent[] = { { 200, NULL, "", SAY_OPEN }, { 0 } };

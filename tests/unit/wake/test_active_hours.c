@@ -120,7 +120,7 @@ TEST(the_next_moment_is_the_first_minute_inside, .timeout_s = 120)
     struct rand_fake rand;
 
     rand_fake_init(&rand, 99);
-    for (int i = 0; i < 150; i++) {
+    for (int i = 0; i < (test_long() ? 600 : 60); i++) {
         struct active_hours h = {
             .set = true,
             .days = (uint8_t)rand_below(&rand.rand, 128),

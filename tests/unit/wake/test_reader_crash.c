@@ -29,8 +29,8 @@ static struct domain *open_with(struct test *t, const char *name, struct db_faul
     struct domain_config config = {
         .name = name,
         .url = db_test_is_postgres(t)
-                   ? db_test_url(t)
-                   : arena_printf(&t->arena, "sqlite:%s.sqlite", test_path(t, name)),
+                   ? db_test_domain_url(t, name)
+                   : db_test_file_url(t, name, arena_printf(&t->arena, "%s.sqlite", name)),
         .migrations = journal ? migrations_journal : migrations_agent,
         .migration_count = journal ? migrations_journal_count : migrations_agent_count,
         .fault = fault,

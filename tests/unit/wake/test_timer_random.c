@@ -202,7 +202,7 @@ static void simulate(struct test *t, uint64_t seed, int actions)
 
 DB_TEST(every_occurrence_is_fired_or_skipped_once_whatever_happens, .timeout_s = 1200)
 {
-    bool longer = getenv("DORMOUSE_TEST_LONG") != NULL;
+    bool longer = test_long();
     const char *seed = getenv("DORMOUSE_TEST_SEED");
 
     if (db_test_is_postgres(t))

@@ -151,7 +151,7 @@ static void sweep_zone(struct sweep *sweep, int from_year, int to_year, bool who
 
 TEST(a_daily_timer_fires_once_on_each_local_day_of_every_zone, .timeout_s = 3600)
 {
-    bool whole = getenv("DORMOUSE_TEST_LONG") != NULL;
+    bool whole = test_long();
     struct zones *zones = arena_alloc(&t->arena, 1, sizeof(*zones));
     struct sweep sweep = { .t = t };
     size_t swept = 0;

@@ -6,7 +6,6 @@ import type { Model } from "../../api/types";
 import { short } from "../../format";
 import { attempt, Badge, Button, Dialog, Empty, say, Shown } from "../../ui";
 
-const yes = (value: boolean | undefined): string => (value === undefined ? "not said" : value ? "yes" : "no");
 
 function Terms({ model, onClose }: { model: Model; onClose: () => void }) {
   const [busy, setBusy] = useState(false);
@@ -31,7 +30,7 @@ function Terms({ model, onClose }: { model: Model; onClose: () => void }) {
         <p>With the model <strong>{model.id}</strong>, what agents read and write leaves this machine. This is what is known of its provider:</p>
         <dl className="settings-facts">
           <dt>Goes to</dt><dd>{model.host}</dd>
-          <dt>Trains on it</dt><dd>{yes(model.privacy?.trains)}</dd>
+          <dt>Trains on it</dt><dd>{model.privacy?.trains ? "yes" : version ? "no" : "not said"}</dd>
           <dt>Keeps it for</dt><dd>{model.privacy?.retention || "not said"}</dd>
           <dt>Law of</dt><dd>{model.privacy?.jurisdiction || "not said"}</dd>
           <dt>Terms of</dt><dd>{version || "no version stated"}</dd>
@@ -42,8 +41,8 @@ function Terms({ model, onClose }: { model: Model; onClose: () => void }) {
   );
 }
 
-function price({ price }: Model): string {
-  if (!price || (!price.input && !price.output)) return "free";
+function price({ price, local }: Model): string {
+  if (!price || (!price.input && !price.output)) return local ? "free" : "no price set";
   return `$${price.input ?? 0} in, $${price.output ?? 0} out per million tokens`;
 }
 

@@ -28,8 +28,8 @@ struct session {
 #define SESSION_ID_MAX 400 /* bytes */
 
 /* Inside a unit: somebody speaks in it; made when absent. It now expires after the agent's
- * session_ttl_ms. 1 it is new or open again, 0 it was open. agent_destroyed; conflict when it is
- * another agent's or another thread's. */
+ * session_ttl_ms, or up to a second before. 1 it is new or open again, 0 it was open.
+ * agent_destroyed; conflict when it is another agent's or another thread's. */
 int session_touch(struct domain *domain, const struct agent *agent, struct str id, int64_t thread_n,
                   int64_t now_ms, struct err *err);
 /* Inside a unit. 1 closed, 0 it was; not_found. */

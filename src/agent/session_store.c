@@ -8,6 +8,7 @@
 #include "db/db.h"
 
 #define LIST_MAX 1000
+#define TOUCH_MS 1000 /* speaking again within it writes nothing */
 
 static const char *const why_names[] = {
     [SESSION_OPEN] = "open",
@@ -112,6 +113,20 @@ static int check_touch(const struct agent *agent, struct str id, struct err *err
     return 0;
 }
 
+static int64_t ttl_of(const struct agent *agent)
+{
+    return agent->session_ttl_ms ? agent->session_ttl_ms : AGENT_SESSION_TTL_MS;
+}
+
+/* It was spoken in a moment ago, and says what it would say now but for that moment. */
+static bool is_fresh(const struct session *session, const struct agent *agent, int64_t now_ms)
+{
+    int64_t ago = now_ms - session->last_at;
+
+    return !session->closed_at && ago >= 0 && ago < TOUCH_MS &&
+           session->expires_at - session->last_at == ttl_of(agent);
+}
+
 static int store(struct domain *domain, const struct agent *agent, struct str id, int64_t thread_n,
                  int64_t now_ms, struct err *err)
 {
@@ -129,8 +144,7 @@ static int store(struct domain *domain, const struct agent *agent, struct str id
     stmt_bind_i64(q, thread_n);
     stmt_bind_i64(q, now_ms);
     stmt_bind_i64(q, now_ms);
-    stmt_bind_i64(q,
-                  now_ms + (agent->session_ttl_ms ? agent->session_ttl_ms : AGENT_SESSION_TTL_MS));
+    stmt_bind_i64(q, now_ms + ttl_of(agent));
     return stmt_run(q, err);
 }
 
@@ -149,6 +163,8 @@ int session_touch(struct domain *domain, const struct agent *agent, struct str i
     if (r == 1 && (is.agent_n != agent->n || is.thread_n != thread_n))
         return err_set(err, ERR_CONFLICT, "session %.*s belongs to another conversation",
                        STR_ARG(utf8_truncate(id, 80)));
+    if (r == 1 && is_fresh(&is, agent, now_ms))
+        return 0;
     if (store(domain, agent, id, thread_n, now_ms, err) < 0)
         return -1;
     return is.closed_at ? 1 : 0;

@@ -27,6 +27,8 @@
 #define UNPOISON(p, n) ((void)(p), (void)(n))
 #endif
 
+/* Most arenas hold little: the first chunk is of a size that malloc() hands out again at once. */
+#define FIRST_BYTES 960
 #define CHUNK_BYTES 4096
 #define ALIGNMENT   _Alignof(max_align_t)
 
@@ -52,6 +54,13 @@ static void chunk_free(struct arena_chunk *chunk)
     free(chunk);
 }
 
+static size_t chunk_size(const struct arena *arena, size_t bytes)
+{
+    if (bytes > CHUNK_BYTES)
+        return bytes;
+    return arena->chunks || bytes > FIRST_BYTES ? CHUNK_BYTES : FIRST_BYTES;
+}
+
 static char *take(struct arena *arena, size_t n, size_t size)
 {
     struct arena_chunk *chunk = arena->chunks;
@@ -62,7 +71,7 @@ static char *take(struct arena *arena, size_t n, size_t size)
         BUG("arena: %zu x %zu bytes", n, size);
     bytes = (bytes + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
     if (!chunk || chunk->size - chunk->used < bytes) {
-        chunk = chunk_new(bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES);
+        chunk = chunk_new(chunk_size(arena, bytes));
         chunk->next = arena->chunks;
         arena->chunks = chunk;
     }
@@ -116,22 +125,23 @@ char *arena_printf(struct arena *arena, const char *fmt, ...)
     return p;
 }
 
+/* Keeps the largest of the ordinary chunks. */
 void arena_reset(struct arena *arena)
 {
-    struct arena_chunk *keep = arena->chunks;
+    struct arena_chunk *keep = NULL, *next;
 
-    if (!keep)
-        return;
-    while (keep->next) {
-        struct arena_chunk *next = keep->next;
-
-        chunk_free(keep);
-        keep = next;
+    for (struct arena_chunk *chunk = arena->chunks; chunk; chunk = next) {
+        next = chunk->next;
+        if (chunk->size > CHUNK_BYTES || (keep && keep->size >= chunk->size)) {
+            chunk_free(chunk);
+            continue;
+        }
+        if (keep)
+            chunk_free(keep);
+        keep = chunk;
     }
-    if (keep->size > CHUNK_BYTES) {
-        chunk_free(keep);
-        keep = NULL;
-    } else {
+    if (keep) {
+        keep->next = NULL;
         keep->used = 0;
         POISON(keep->bytes, keep->size);
     }

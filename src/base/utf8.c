@@ -249,8 +249,13 @@ enum utf8_oddity utf8_find_odd(struct str s, unsigned which, size_t *ret_at, uin
     while (rest.n) {
         size_t at = s.n - rest.n;
         uint32_t code = UTF8_REPLACEMENT;
-        enum utf8_oddity oddity =
-            utf8_decode(&rest, &code) < 0 ? UTF8_INVALID : utf8_oddity_of(code);
+        enum utf8_oddity oddity;
+
+        if (rest.p[0] >= 0x20 && rest.p[0] < 0x7F) {
+            rest = str_skip(rest, 1);
+            continue;
+        }
+        oddity = utf8_decode(&rest, &code) < 0 ? UTF8_INVALID : utf8_oddity_of(code);
 
         if (oddity != UTF8_PLAIN && (which & 1u << oddity)) {
             if (ret_at)

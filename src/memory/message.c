@@ -4,6 +4,8 @@
  */
 #include "memory/message.h"
 
+#include <endian.h>
+
 #include "base/buf.h"
 #include "base/hash.h"
 #include "memory/message_int.h"
@@ -61,11 +63,9 @@ static void add_bytes(struct digest *digest, const void *bytes, size_t n)
 
 static void add_number(struct digest *digest, int64_t number)
 {
-    uint8_t bytes[8];
+    uint64_t bytes = htobe64((uint64_t)number);
 
-    for (int i = 0; i < 8; i++)
-        bytes[i] = (uint8_t)((uint64_t)number >> (8 * (7 - i)));
-    add_bytes(digest, bytes, sizeof(bytes));
+    add_bytes(digest, &bytes, sizeof(bytes));
 }
 
 static void add_text(struct digest *digest, struct str text)

@@ -10,18 +10,12 @@
 #include "memory/edit.h"
 #include "memory/message.h"
 
-#define NEWEST(column)                                                                             \
-    " (SELECT m." column                                                                           \
-    " FROM agent_messages m WHERE m.thread_n = t.n ORDER BY m.n DESC LIMIT 1)"                     \
-    " AS " column "_now,"
-
-#define NEWEST_SEQ                                                                                 \
-    " (SELECT max(e.seq) FROM run_events e WHERE e.thread_n = t.n AND e.seq IS NOT NULL)"          \
-    " AS seq_now,"
-
 #define THREAD_SELECT                                                                              \
-    "SELECT" NEWEST("n") NEWEST("ordinal") NEWEST("tokens_total") NEWEST_SEQ                       \
-        " t.n, t.agent_n, t.id, t.created_at, t.updated_at, t.deleted_at FROM threads t "
+    "SELECT t.n, t.agent_n, t.id, t.created_at, t.updated_at, t.deleted_at, m.n AS n_now,"         \
+    " m.ordinal AS ordinal_now, m.tokens_total AS tokens_total_now,"                               \
+    " (SELECT max(e.seq) FROM run_events e WHERE e.thread_n = t.n AND e.seq IS NOT NULL)"          \
+    " AS seq_now FROM threads t LEFT JOIN agent_messages m"                                        \
+    " ON m.n = (SELECT max(l.n) FROM agent_messages l WHERE l.thread_n = t.n) "
 
 static void read_row(struct stmt *q, struct arena *arena, struct thread *ret_thread)
 {

@@ -77,17 +77,12 @@ static int64_t setting(struct json_object *settings, const char *key)
 
 int run_engine_new(struct run *run, const struct bp_program *program, struct err *err)
 {
-    uint16_t limits[RUN_LIMIT_COUNT] = { 0 };
     const struct bp_options options = { .selected = run_record_selected,
                                         .ctx = run,
-                                        .limits = limits };
-    AUTO_JSON settings = NULL;
+                                        .limits = run->limits.engine };
 
-    if (run_limits(run->row.settings, limits, err) < 0 ||
-        json_parse(run->row.settings, &settings, err) < 0)
+    if (run_limits(run->row.settings, &run->limits, err) < 0)
         return -1;
-    run->max_tokens = setting(settings, "maxTokens");
-    run->max_ms = setting(settings, "maxMs");
     if (program == run->runner->config.program) {
         run->engine = runner_engine_take(run->runner);
         bp_reset(run->engine, &options);

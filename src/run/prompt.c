@@ -172,7 +172,7 @@ int run_prompt_build(struct run *run, bool check, struct model_request *ret_requ
     struct arena *arena = &run->prompt.arena;
 
     *ret_request = (struct model_request){
-        .model_id = arena_printf(arena, "%.*s", STR_ARG(run->row.model_id)),
+        .model_id = arena_copy(arena, run->row.model_id.p, run->row.model_id.n),
         .stable = true,
     };
     if (system_text(run, arena, &ret_request->system, err) < 0)

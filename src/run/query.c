@@ -51,24 +51,12 @@ static struct str prompt_of(struct domain *domain, const struct run_record *row,
     return text_of(domain, n, arena);
 }
 
-static int64_t limit_of(struct json_object *settings, const char *key)
+void run_info_limits(const struct run_limits *limits, struct run_info *info)
 {
-    int64_t value = 0;
-
-    json_get_i64(settings, key, &value, NULL);
-    return value;
-}
-
-void run_info_limits(struct str settings, struct run_info *info)
-{
-    AUTO_JSON value = NULL;
-
-    if (json_parse(settings, &value, NULL) < 0)
-        return;
-    info->max_iterations = limit_of(value, "maxIterations");
-    info->max_tokens = limit_of(value, "maxTokens");
-    info->max_tool_calls = limit_of(value, "maxToolCalls");
-    info->max_ms = limit_of(value, "maxMs");
+    info->max_iterations = limits->engine[RUN_LIMIT_ITERATIONS];
+    info->max_tokens = limits->tokens;
+    info->max_tool_calls = limits->engine[RUN_LIMIT_TOOL_CALLS];
+    info->max_ms = limits->ms;
 }
 
 static int fill(struct domain *domain, const struct run_record *row, struct arena *arena,
@@ -76,6 +64,7 @@ static int fill(struct domain *domain, const struct run_record *row, struct aren
 {
     struct agent agent;
     struct thread thread;
+    struct run_limits limits;
 
     if (agent_get_n(domain, row->agent_n, arena, &agent, err) < 0 ||
         thread_get_n(domain, row->thread_n, arena, &thread, err) < 0)
@@ -106,7 +95,8 @@ static int fill(struct domain *domain, const struct run_record *row, struct aren
         .cost = row->cost,
         .last_seq = thread.last_seq,
     };
-    run_info_limits(row->settings, ret_info);
+    if (run_limits(row->settings, &limits, &(struct err){ 0 }) == 0)
+        run_info_limits(&limits, ret_info);
     return inbox_pending_of_run(domain, row->n, arena, &ret_info->wait_item, err) < 0 ? -1 : 0;
 }
 

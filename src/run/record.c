@@ -26,11 +26,13 @@ struct making {
 
 void run_new_id(const struct run *run, char ret_id[SHA256_TEXT_SIZE])
 {
-    char text[160];
-    int n = snprintf(text, sizeof(text), "id|v1|%.*s|%lld", STR_ARG(run->row.run_key),
-                     (long long)run->rows + 1);
+    AUTO_BUF text = BUF_INIT(1024);
 
-    sha256_text(str_of(text, (size_t)n), ret_id);
+    buf_add_text(&text, "id|v1|");
+    buf_add_str(&text, run->row.run_key);
+    buf_add_char(&text, '|');
+    buf_add_i64(&text, run->rows + 1);
+    sha256_text(buf_str(&text), ret_id);
 }
 
 void run_message_init(struct run *run, struct message *message, enum message_kind kind)
@@ -315,7 +317,7 @@ static void hand_out(struct run *run, const struct run_event_row *row, const str
         LOG_ERROR("run", "an event can't be told", LOG_STR("run", run->row.run_key), LOG_ERR(&err));
 }
 
-/* Several events of a unit refer to the same message, one after the other. */
+/* Several events of a unit refer to the same message. */
 static void digest_content(struct run *run, const struct bp_event *event,
                            const struct run_said *said, uint8_t ret_digest[SHA256_BYTES])
 {
@@ -326,6 +328,8 @@ static void digest_content(struct run *run, const struct bp_event *event,
         return;
     }
     run_content_digest(event, said->message, said->item, ret_digest);
+    if (!n)
+        return;
     run->unit.digested_n = n;
     memcpy(run->unit.digest, ret_digest, SHA256_BYTES);
 }

@@ -20,24 +20,28 @@ static int limit(struct json_object *settings, const char *key, uint16_t *ret_li
     return 0;
 }
 
-int run_limits(struct str settings, uint16_t ret_limits[RUN_LIMIT_COUNT], struct err *err)
+int run_limits(struct str settings, struct run_limits *ret_limits, struct err *err)
 {
+    struct run_limits limits = { .tokens = 0 };
     AUTO_JSON value = NULL;
 
     if (json_parse(settings, &value, err) < 0 ||
-        limit(value, "maxIterations", &ret_limits[RUN_LIMIT_ITERATIONS], err) < 0 ||
-        limit(value, "maxToolCalls", &ret_limits[RUN_LIMIT_TOOL_CALLS], err) < 0)
+        limit(value, "maxIterations", &limits.engine[RUN_LIMIT_ITERATIONS], err) < 0 ||
+        limit(value, "maxToolCalls", &limits.engine[RUN_LIMIT_TOOL_CALLS], err) < 0 ||
+        json_get_i64(value, "maxTokens", &limits.tokens, err) < 0 ||
+        json_get_i64(value, "maxMs", &limits.ms, err) < 0)
         return err_wrap(err, "settings of the run");
+    *ret_limits = limits;
     return 0;
 }
 
 int run_engine(const struct bp_program *program, struct str settings, bp_selected_fn *selected,
                void *ctx, struct bp_engine **ret_engine, struct err *err)
 {
-    uint16_t limits[RUN_LIMIT_COUNT] = { 0 };
-    const struct bp_options options = { .selected = selected, .ctx = ctx, .limits = limits };
+    struct run_limits limits;
+    const struct bp_options options = { .selected = selected, .ctx = ctx, .limits = limits.engine };
 
-    if (run_limits(settings, limits, err) < 0)
+    if (run_limits(settings, &limits, err) < 0)
         return -1;
     *ret_engine = bp_new(program, RUN_CALLS_MAX, &options);
     return 0;

@@ -12,8 +12,12 @@
 #include "bp/engine.h"
 #include "run/program.h"
 
-/* The limits in a run's settings (JSON); what they do not say stays as the program declares it. */
-int run_limits(struct str settings, uint16_t ret_limits[RUN_LIMIT_COUNT], struct err *err);
+/* The limits in a run's settings (JSON). */
+struct run_limits {
+    uint16_t engine[RUN_LIMIT_COUNT]; /* 0: as the program declares it */
+    int64_t tokens, ms;               /* 0: none */
+};
+int run_limits(struct str settings, struct run_limits *ret_limits, struct err *err);
 
 /* A fresh engine for a run with these settings. selected and ctx as in bp_options. */
 int run_engine(const struct bp_program *program, struct str settings, bp_selected_fn *selected,

@@ -23,6 +23,7 @@
 #include "run/chain.h"
 #include "run/log_int.h"
 #include "run/program.h"
+#include "run/resume.h"
 #include "run/rules.h"
 #include "run/run.h"
 #include "tool/hands.h"
@@ -112,7 +113,8 @@ struct run {
     int64_t rows;                              /* of its log */
     struct run_call *calls[RUN_CALLS_MAX + 1]; /* by key, made at first use: run_call_get() */
     struct run_turn *turn;
-    int64_t max_tokens, max_ms, active_since;
+    struct run_limits limits;
+    int64_t active_since;
     unsigned rests; /* in a row */
     struct loop_timer time_limit;
     struct run_unit {
@@ -382,7 +384,7 @@ void run_note(struct run *run, const char *what, struct str detail);
 int run_record_get(struct domain *domain, struct str run_id, struct arena *arena,
                    struct run_record *ret_record, struct err *err);
 
-/* What the run may use, as its settings say. */
-void run_info_limits(struct str settings, struct run_info *info);
+/* What the run may use. */
+void run_info_limits(const struct run_limits *limits, struct run_info *info);
 
 #endif

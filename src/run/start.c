@@ -351,7 +351,7 @@ static void info_of_new(const struct run *run, const struct run_request *request
                                    .created_at = run->row.created_at,
                                    .updated_at = run->row.updated_at,
                                    .last_seq = run->thread.last_seq };
-    run_info_limits(run->row.settings, ret_info);
+    run_info_limits(&run->limits, ret_info);
 }
 
 int run_start(struct runner *runner, const struct run_request *request, struct arena *arena,

@@ -296,8 +296,8 @@ static int spend(struct run *run, const char *what, struct err *err)
 
 int run_spend_check(struct run *run, struct err *err)
 {
-    if (run->spent || run->ended || !run->max_tokens ||
-        run->row.input_tokens + run->row.output_tokens < run->max_tokens)
+    if (run->spent || run->ended || !run->limits.tokens ||
+        run->row.input_tokens + run->row.output_tokens < run->limits.tokens)
         return 0;
     return spend(run, "tokens", err);
 }
@@ -321,9 +321,9 @@ static void time_is_up(struct loop_timer *timer)
 
 void run_watch_time(struct run *run)
 {
-    if (!run->max_ms)
+    if (!run->limits.ms)
         return;
     run->time_limit.fire = time_is_up;
     loop_timer_start(run->runner->config.loop, &run->time_limit,
-                     run->max_ms > run->row.active_ms ? run->max_ms - run->row.active_ms : 0);
+                     run->limits.ms > run->row.active_ms ? run->limits.ms - run->row.active_ms : 0);
 }

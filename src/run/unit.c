@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "run/run_int.h"
 
+#define THREAD_MOMENT_MS 1000
 #define THREAD_BEHIND_MS 10000
 
 static struct loop *loop_of(const struct run *run)
@@ -221,13 +222,23 @@ static bool begins_to_wait(struct run *run)
 }
 
 /* When a conversation was last used is what its run began at, or ended at if that was a while
- * later: not every step of it. Lists are ordered by it; what it holds they count themselves. */
+ * later: not every step of it, and not every run of those that follow each other in a moment. Lists
+ * are ordered by it; what it holds they count themselves. */
+static bool is_behind(const struct run *run)
+{
+    const struct thread *thread = &run->thread;
+    int64_t behind = run->unit.now - thread->updated_at;
+
+    if (!run->unit.rows)
+        return false;
+    if (run->rows == run->unit.rows) /* it begins */
+        return behind < 0 || behind >= THREAD_MOMENT_MS || thread->updated_at == thread->created_at;
+    return run->ended && behind >= THREAD_BEHIND_MS;
+}
+
 static int save_thread(struct run *run, struct err *err)
 {
-    bool begins = run->rows == run->unit.rows;
-    int64_t behind = run->unit.now - run->thread.updated_at;
-
-    if (!run->unit.rows || !(begins || (run->ended && behind >= THREAD_BEHIND_MS)))
+    if (!is_behind(run))
         return 0;
     if (thread_save(run->runner->config.agent_domain, &run->thread, run->unit.now, err) < 0)
         return -1;

@@ -38,7 +38,8 @@ static struct str scope_snapshot(const struct judging *j)
     const char *ids = j->call->agent->allowed_category_ids;
     struct err err = ERR_INIT;
 
-    if (!ids || json_parse(str_from(ids), &list, &err) < 0 || !add_canonical(list, &text))
+    if (!ids || strcmp(ids, "[]") == 0 || json_parse(str_from(ids), &list, &err) < 0 ||
+        !add_canonical(list, &text))
         return STR("[]");
     return arena_str(j->arena, buf_str(&text));
 }
@@ -47,16 +48,18 @@ static struct str scope_snapshot(const struct judging *j)
 static void add_targets(const struct judging *j, struct buf *out)
 {
     const char *argument = j->binding ? j->binding->entry->path_argument : NULL;
-    AUTO_JSON list = json_object_new_array();
+    struct str path = argument ? json_str(json_find(j->arguments, argument)) : STR_NONE;
+    AUTO_BUF ref = BUF_INIT(TOOL_ARGUMENTS_MAX);
+    AUTO_JSON list = NULL;
 
-    if (argument && json_str(json_find(j->arguments, argument)).n) {
-        struct str path = json_str(json_find(j->arguments, argument));
-        AUTO_BUF ref = BUF_INIT(TOOL_ARGUMENTS_MAX);
-
-        buf_add_text(&ref, "file:");
-        buf_add_str(&ref, path);
-        json_object_array_add(list, json_object_new_string_len(ref.p, (int)ref.n));
+    if (!path.n) {
+        buf_add_text(out, "[]");
+        return;
     }
+    buf_add_text(&ref, "file:");
+    buf_add_str(&ref, path);
+    list = json_object_new_array();
+    json_object_array_add(list, json_object_new_string_len(ref.p, (int)ref.n));
     add_canonical(list, out);
 }
 

@@ -306,7 +306,7 @@ int tool_start(struct tool_bed *bed, const struct tool_call *call, struct str op
     job->operation_id = arena_str(&job->arena, operation_id);
     job->call.operation_id = job->operation_id;
     job->approved = arena_str(&job->arena, approved_digest);
-    judge(bed, &job->call, &job->arena, &verdict, &job->arguments);
+    judge_again(bed, &job->call, &job->arena, &verdict, &job->arguments);
     if (verdict.attributes & (TOOL_REFUSED | TOOL_DANGEROUS | TOOL_KILLED)) {
         err_set(err, verdict.code, "%s", verdict.message);
         job_free(job);
@@ -464,7 +464,7 @@ int tool_preview(struct tool_bed *bed, const struct tool_call *call, struct hand
     job->preview_done = done;
     job->phase = JOB_SHOWING;
     job->operation_id = job->call.operation_id;
-    judge(bed, &job->call, &job->arena, &verdict, &job->arguments);
+    judge_again(bed, &job->call, &job->arena, &verdict, &job->arguments);
     if (verdict.attributes & TOOL_REFUSED) {
         err_set(err, verdict.code, "%s", verdict.message);
         job_free(job);

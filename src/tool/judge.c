@@ -319,29 +319,36 @@ static int (*const stages[])(struct judging *j) = {
     stage_wake,  stage_capability, stage_guards, stage_scope,
 };
 
-void judge(struct tool_bed *bed, const struct tool_call *call, struct arena *arena,
-           struct tool_verdict *ret_verdict, struct json_object **ret_arguments)
+static void judge_call(struct judging *j, bool with_ids)
+{
+    *j->verdict = (struct tool_verdict){ .contract = NULL };
+    j->binding = bed_find(j->bed, j->call->name);
+    if (j->binding)
+        j->verdict->contract = j->binding->entry->contract;
+    read_quietly(j);
+    if (with_ids)
+        judge_ids(j);
+    for (size_t i = 0; i < ARRAY_LEN(stages); i++)
+        if (stages[i](j) < 0)
+            break;
+    if (!(j->verdict->attributes & TOOL_REFUSED))
+        judge_risk(j);
+}
+
+void judge_again(struct tool_bed *bed, const struct tool_call *call, struct arena *arena,
+                 struct tool_verdict *ret_verdict, struct json_object **ret_arguments)
 {
     struct judging j = { .bed = bed, .call = call, .arena = arena, .verdict = ret_verdict };
 
-    *ret_verdict = (struct tool_verdict){ .contract = NULL };
-    j.binding = bed_find(bed, call->name);
-    if (j.binding)
-        ret_verdict->contract = j.binding->entry->contract;
-    read_quietly(&j);
-    judge_ids(&j);
-    for (size_t i = 0; i < ARRAY_LEN(stages); i++)
-        if (stages[i](&j) < 0)
-            break;
-    if (!(ret_verdict->attributes & TOOL_REFUSED))
-        judge_risk(&j);
+    judge_call(&j, false);
     *ret_arguments = j.arguments;
 }
 
 void tool_judge(struct tool_bed *bed, const struct tool_call *call, struct arena *arena,
                 struct tool_verdict *ret_verdict)
 {
-    AUTO_JSON arguments = NULL;
+    struct judging j = { .bed = bed, .call = call, .arena = arena, .verdict = ret_verdict };
 
-    judge(bed, call, arena, ret_verdict, &arguments);
+    judge_call(&j, true);
+    json_object_put(j.arguments);
 }

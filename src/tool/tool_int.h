@@ -100,9 +100,10 @@ struct judging {
     struct json_object *arguments; /* NULL: not an object that could be read */
     struct tool_verdict *verdict;
 };
-/* tool_judge(), and the parsed arguments for the caller to put (NULL when there are none). */
-void judge(struct tool_bed *bed, const struct tool_call *call, struct arena *arena,
-           struct tool_verdict *ret_verdict, struct json_object **ret_arguments);
+/* The same stages for a call that has been judged: its ids are known, so the verdict has none. And
+ * the parsed arguments for the caller to put (NULL when there are none). */
+void judge_again(struct tool_bed *bed, const struct tool_call *call, struct arena *arena,
+                 struct tool_verdict *ret_verdict, struct json_object **ret_arguments);
 void judge_risk(struct judging *j);
 void judge_ids(struct judging *j);
 /* Lexical: where path leads from the sandbox's cwd. NULL when it climbs (".."). */

@@ -66,6 +66,25 @@ DB_TEST(a_session_lives_as_long_as_somebody_speaks)
     ASSERT_EQ(get(t, &rig, "s1").closed_at, 0);
 }
 
+DB_TEST(words_of_one_moment_are_one_write_to_a_session)
+{
+    AUTO_RIG rig = rig_open(t);
+    struct agent agent = add_agent(t, &rig, "coach", 10 * MINUTE);
+    int64_t thread = add_thread(t, &rig, &agent, "coach:session:s1");
+
+    ASSERT_EQ(session_touch(rig.domain, &agent, STR("s1"), thread, NOW, &t->err), 1);
+    ASSERT_EQ(session_touch(rig.domain, &agent, STR("s1"), thread, NOW + 999, &t->err), 0);
+    ASSERT_EQ(get(t, &rig, "s1").last_at, NOW);
+    ASSERT_EQ(session_touch(rig.domain, &agent, STR("s1"), thread, NOW + 1000, &t->err), 0);
+    ASSERT_EQ(get(t, &rig, "s1").last_at, NOW + 1000);
+    /* Another time to live holds at once, and so does a clock that was put back. */
+    agent.session_ttl_ms = 5 * MINUTE;
+    ASSERT_EQ(session_touch(rig.domain, &agent, STR("s1"), thread, NOW + 1001, &t->err), 0);
+    ASSERT_EQ(get(t, &rig, "s1").expires_at, NOW + 1001 + 5 * MINUTE);
+    ASSERT_EQ(session_touch(rig.domain, &agent, STR("s1"), thread, NOW, &t->err), 0);
+    ASSERT_EQ(get(t, &rig, "s1").last_at, NOW);
+}
+
 DB_TEST(idle_sessions_are_closed_once_however_late_somebody_looks)
 {
     AUTO_RIG rig = rig_open(t);

@@ -293,20 +293,26 @@ TEST(trajectories_are_chosen_by_agent_time_and_end)
 
 TEST(limits_are_read_from_the_settings_of_a_run)
 {
-    uint16_t limits[RUN_LIMIT_COUNT] = { 0 };
+    struct run_limits limits;
 
-    ASSERT_OK(run_limits(STR("{\"maxIterations\":3,\"maxToolCalls\":32767}"), limits, &t->err));
-    ASSERT_EQ(limits[RUN_LIMIT_ITERATIONS], 3);
-    ASSERT_EQ(limits[RUN_LIMIT_TOOL_CALLS], 32767);
-    ASSERT_OK(run_limits(STR("{}"), limits, &t->err));
-    ASSERT_EQ(limits[RUN_LIMIT_ITERATIONS], 0);
-    ASSERT_FAILS(run_limits(STR("{\"maxToolCalls\":32768}"), limits, &t->err),
+    ASSERT_OK(run_limits(STR("{\"maxIterations\":3,\"maxToolCalls\":32767,\"maxMs\":9}"), &limits,
+                         &t->err));
+    ASSERT_EQ(limits.engine[RUN_LIMIT_ITERATIONS], 3);
+    ASSERT_EQ(limits.engine[RUN_LIMIT_TOOL_CALLS], 32767);
+    ASSERT_EQ(limits.ms, 9);
+    ASSERT_EQ(limits.tokens, 0);
+    ASSERT_OK(run_limits(STR("{}"), &limits, &t->err));
+    ASSERT_EQ(limits.engine[RUN_LIMIT_ITERATIONS], 0);
+    ASSERT_FAILS(run_limits(STR("{\"maxToolCalls\":32768}"), &limits, &t->err),
                  ERR_SCHEMA_VIOLATION);
     err_reset(&t->err);
-    ASSERT_FAILS(run_limits(STR("{\"maxIterations\":-1}"), limits, &t->err), ERR_SCHEMA_VIOLATION);
+    ASSERT_FAILS(run_limits(STR("{\"maxIterations\":-1}"), &limits, &t->err), ERR_SCHEMA_VIOLATION);
     err_reset(&t->err);
-    ASSERT_FAILS(run_limits(STR("{\"maxIterations\":\"3\"}"), limits, &t->err),
+    ASSERT_FAILS(run_limits(STR("{\"maxIterations\":\"3\"}"), &limits, &t->err),
                  ERR_SCHEMA_VIOLATION);
     err_reset(&t->err);
-    ASSERT_FAILS(run_limits(STR("nonsense"), limits, &t->err), ERR_BAD_REQUEST);
+    ASSERT_FAILS(run_limits(STR("{\"maxTokens\":\"many\"}"), &limits, &t->err),
+                 ERR_SCHEMA_VIOLATION);
+    err_reset(&t->err);
+    ASSERT_FAILS(run_limits(STR("nonsense"), &limits, &t->err), ERR_BAD_REQUEST);
 }

@@ -72,7 +72,7 @@ const daemon = await new Daemon(process.argv[2]).start();
 let browser;
 try {
   await bundle(daemon);
-  browser = await launch();
+  browser = await launch("/usr/bin/chromium");
   await firstPaint(daemon, browser);
 } finally {
   await browser?.close();

@@ -85,7 +85,7 @@ bool agent_is_system(struct str id);
 /* not_found names the id and how to list agents. */
 int agent_get(struct domain *domain, struct str id, struct arena *arena, struct agent *ret_agent,
               struct err *err);
-/* By row; BUG when absent. */
+/* By row; integrity_failed when absent: what names it was altered. */
 int agent_get_n(struct domain *domain, int64_t n, struct arena *arena, struct agent *ret_agent,
                 struct err *err);
 /* Inside a unit: stores a new one with its first state; conflict when the id is taken. Sets n.

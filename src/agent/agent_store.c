@@ -93,7 +93,8 @@ int agent_get_n(struct domain *domain, int64_t n, struct arena *arena, struct ag
     r = stmt_step(q, err);
     if (r < 0)
         return -1;
-    BUG_IF(r == 0);
+    if (r == 0)
+        return err_set(err, ERR_INTEGRITY_FAILED, "a stored row names an agent that is not there");
     agent_read_row(q, arena, ret_agent);
     return 0;
 }

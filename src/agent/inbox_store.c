@@ -42,7 +42,7 @@ static void read_row(struct stmt *q, struct arena *arena, struct inbox_item *ret
         .agent_n = stmt_i64(q, "agent_n"),
         .thread_n = stmt_i64(q, "thread_n"),
         .run_n = stmt_i64(q, "run_n"),
-        .call_key = (uint16_t)stmt_i64(q, "call_key"),
+        .call_key = stmt_i64(q, "call_key"),
         .tool_name = TEXT("tool_name"),
         .title = TEXT("title"),
         .body = TEXT("body"),

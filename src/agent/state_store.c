@@ -271,26 +271,27 @@ static void bind_slots(struct stmt *q, const struct agent_slots *slots, struct a
     " open_loop_ids_version, preference_by_key, preference_by_key_version, extension,"             \
     " extension_version, slot_hosts, vector_clock, host_n, counter"
 
-#define REPLACE(c) c " = excluded." c ", "
 #define REPLACE_ALL                                                                                \
-    REPLACE("revision")                                                                            \
-    REPLACE("updated_at")                                                                          \
-    REPLACE("lifecycle")                                                                           \
-    REPLACE("last_wake_at")                                                                        \
-    REPLACE("next_wake_at")                                                                        \
-    REPLACE("sleep_until")                                                                         \
-    REPLACE("recent_head_message_id")                                                              \
-    REPLACE("head_at")                                                                             \
-    REPLACE("latest_summary_message_id")                                                           \
-    REPLACE("summary_at") REPLACE("consecutive_failure_count") REPLACE("success_count")            \
-        REPLACE("processed_counter_by_host") REPLACE("host_seen_at") REPLACE("primary_goal")       \
-            REPLACE("primary_goal_version") REPLACE("active_task_id")                              \
-                REPLACE("active_task_id_version") REPLACE("open_loop_ids")                         \
-                    REPLACE("open_loop_ids_version") REPLACE("preference_by_key")                  \
-                        REPLACE("preference_by_key_version") REPLACE("extension")                  \
-                            REPLACE("extension_version") REPLACE("slot_hosts")                     \
-                                REPLACE("vector_clock")                                            \
-                                    REPLACE("host_n") "counter = excluded.counter"
+    "revision = excluded.revision, updated_at = excluded.updated_at, "                             \
+    "lifecycle = excluded.lifecycle, last_wake_at = excluded.last_wake_at, "                       \
+    "next_wake_at = excluded.next_wake_at, sleep_until = excluded.sleep_until, "                   \
+    "recent_head_message_id = excluded.recent_head_message_id, head_at = excluded.head_at, "       \
+    "latest_summary_message_id = excluded.latest_summary_message_id, "                             \
+    "summary_at = excluded.summary_at, "                                                           \
+    "consecutive_failure_count = excluded.consecutive_failure_count, "                             \
+    "success_count = excluded.success_count, "                                                     \
+    "processed_counter_by_host = excluded.processed_counter_by_host, "                             \
+    "host_seen_at = excluded.host_seen_at, primary_goal = excluded.primary_goal, "                 \
+    "primary_goal_version = excluded.primary_goal_version, "                                       \
+    "active_task_id = excluded.active_task_id, "                                                   \
+    "active_task_id_version = excluded.active_task_id_version, "                                   \
+    "open_loop_ids = excluded.open_loop_ids, "                                                     \
+    "open_loop_ids_version = excluded.open_loop_ids_version, "                                     \
+    "preference_by_key = excluded.preference_by_key, "                                             \
+    "preference_by_key_version = excluded.preference_by_key_version, "                             \
+    "extension = excluded.extension, extension_version = excluded.extension_version, "             \
+    "slot_hosts = excluded.slot_hosts, vector_clock = excluded.vector_clock, "                     \
+    "host_n = excluded.host_n, counter = excluded.counter"
 
 static int check_sizes(const struct agent_state *state, struct err *err)
 {

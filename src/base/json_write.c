@@ -216,8 +216,8 @@ void json_write_double(struct json_writer *w, double value)
     n = json_number_format(value, text);
     /* Bare digits would be an integer beyond 64 bits, which json_parse() refuses. */
     if ((value <= -0x1p63 || value >= 0x1p64) && !memchr(text, 'e', n)) {
-        memcpy(text + n, ".0", 2);
-        n += 2;
+        text[n++] = '.';
+        text[n++] = '0';
     }
     json_write_raw(w, str_of(text, n));
 }

@@ -178,10 +178,6 @@ int change_number(struct domain *domain, struct str host_id, int64_t now_ms, int
 #define HIGHEST(table) "SELECT max(counter) AS c FROM " table " WHERE host_n = ?"
 #define AND_OF(table)  " UNION ALL " HIGHEST(table)
 #define OF_BATCHES     "SELECT max(last_counter) AS c FROM change_batches WHERE host_n = ?"
-/* A message is numbered as it is written. */
-#define AND_OF_MESSAGES                                                                            \
-    " UNION ALL SELECT c FROM (SELECT counter AS c FROM agent_messages WHERE host_n = ?"           \
-    " ORDER BY n DESC LIMIT 1) AS newest"
 
 /* A table for each of its placeholders. */
 static const struct counter_query {
@@ -189,7 +185,7 @@ static const struct counter_query {
     int tables;
 } agent_counters = {
     { "SELECT coalesce(max(c), 0) AS counter FROM (" OF_BATCHES AND_OF("agents")
-          AND_OF("agent_states") AND_OF_MESSAGES AND_OF("agent_message_payloads")
+          AND_OF("agent_states") AND_OF("agent_messages") AND_OF("agent_message_payloads")
               AND_OF("agent_links") AND_OF("inbox") AND_OF("files") AND_OF("file_versions")
                   AND_OF("file_events") AND_OF("skills") AND_OF("agent_reports")
                       AND_OF("agent_report_heads") AND_OF("agent_source_refs")

@@ -84,7 +84,8 @@ static int wrong_usage(const struct cli_args *args, bool json, const struct err 
         return CLI_USAGE;
     }
     print_error(err);
-    fprintf(stderr, "see `dormouse help%s%s`\n", page ? " " : "", page ? page : "");
+    if (!strstr(err_message(err, 0), "`dormouse help")) /* it says so itself */
+        fprintf(stderr, "see `dormouse help%s%s`\n", page ? " " : "", page ? page : "");
     return CLI_USAGE;
 }
 

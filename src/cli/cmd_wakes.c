@@ -17,8 +17,10 @@
 #include "cli/term.h"
 
 #define KEY_CHARS     12
+#define ABOUT_BYTES   60
 #define PAGE          500 /* asked for at once */
 #define WAKE_LINE_MAX (64 * KIB)
+#define AFTER_SIZE    64
 
 static struct str member(struct json_object *object, const char *key)
 {
@@ -61,6 +63,7 @@ static int show_one(const struct cli_args *args, struct err *err)
     print_member(wake, "runKey", "wake");
     print_member(wake, "agentId", "agent");
     print_member(wake, "reason", "reason");
+    print_member(wake, "name", "by");
     print_member(wake, "reasonId", "of");
     print_member(wake, "status", "status");
     print_member(wake, "why", "why");
@@ -84,13 +87,59 @@ static int show_one(const struct cli_args *args, struct err *err)
 
 /* ---- many ---- */
 
+/* What woke, by its name, or by as much of its id as tells it from others. */
+static void add_cause(struct json_object *wake, struct buf *out)
+{
+    struct str name = member(wake, "name"), of = member(wake, "reasonId");
+
+    if (str_is(of, "sleep"))
+        buf_add_text(out, " end of its sleep");
+    else if (name.n)
+        buf_printf(out, " %.*s", STR_ARG(name));
+    else if (of.n)
+        buf_printf(out, " %.*s", STR_ARG(str_take(of, KEY_CHARS)));
+}
+
+/* ... and what changed: "task Fix fence", "task Fix fence and 2 more", a file, words. */
+static void add_about(struct json_object *wake, struct buf *out)
+{
+    struct json_object *records = json_find(wake, "records"), *details = json_find(wake, "details");
+    struct json_object *files = json_find(details, "files"), *one;
+    int64_t count = 0;
+
+    json_get_i64(wake, "recordCount", &count, NULL);
+    if (records && json_object_array_length(records)) {
+        one = json_object_array_get_idx(records, 0);
+        buf_printf(
+            out, ": %.*s %.*s", STR_ARG(member(one, "type")),
+            STR_ARG(str_take(member(one, "title").n ? member(one, "title") : member(one, "id"),
+                             ABOUT_BYTES)));
+        if (count > 1)
+            buf_printf(out, " and %lld more", (long long)(count - 1));
+    } else if (files && json_object_array_length(files)) {
+        buf_printf(out, ": %.*s", STR_ARG(member(json_object_array_get_idx(files, 0), "path")));
+    } else if (member(details, "words").n) {
+        buf_printf(out, ": %.*s", STR_ARG(str_take(member(details, "words"), ABOUT_BYTES)));
+    }
+}
+
 static const char *reason_text(struct json_object *wake, struct buf *out)
 {
-    struct str of = member(wake, "reasonId");
-
     buf_add_str(out, member(wake, "reason"));
-    if (of.n)
-        buf_printf(out, " %.*s", STR_ARG(str_take(of, KEY_CHARS)));
+    add_cause(wake, out);
+    add_about(wake, out);
+    return buf_text(out);
+}
+
+/* A wake that waits says until when. */
+static const char *why_text(struct json_object *wake, struct buf *out)
+{
+    char when[AGO_SIZE];
+
+    buf_add_str(out, member(wake, "why"));
+    if (str_is(member(wake, "status"), "queued") && member(wake, "notBefore").n)
+        buf_printf(out, "%s%s", out->n ? ": " : "",
+                   ago_text(member(wake, "notBefore"), now_ms(), when));
     return buf_text(out);
 }
 
@@ -103,13 +152,14 @@ static void print_wakes(struct json_object *wakes)
     for (size_t i = 0; i < json_object_array_length(wakes); i++) {
         struct json_object *one = json_object_array_get_idx(wakes, i);
         AUTO_BUF reason = BUF_INIT(4 * KIB);
+        AUTO_BUF why = BUF_INIT(4 * KIB);
         char ago[AGO_SIZE];
 
         columns_add(&columns,
                     (struct str[]){ str_take(member(one, "runKey"), KEY_CHARS),
                                     str_from(ago_text(member(one, "createdAt"), now_ms(), ago)),
                                     member(one, "agentId"), str_from(reason_text(one, &reason)),
-                                    member(one, "status"), member(one, "why") });
+                                    member(one, "status"), str_from(why_text(one, &why)) });
     }
     columns_print(&columns, stdout);
     columns_release(&columns);
@@ -123,27 +173,25 @@ static void add_query(struct buf *path, const char *key, const char *value)
     decide_add_segment(path, value);
 }
 
-/* A page of at most n, after the place where the one before ended. Returns that of this one, 0 when
- * it was the last. */
-static int read_page(const struct cli_args *args, struct talk *talk, int64_t n, int64_t *after,
-                     struct json_object **ret_page, struct err *err)
+/* A page of at most n, after the place where the one before ended; afterwards that of this one, ""
+ * when it was the last. */
+static int read_page(const struct cli_args *args, struct talk *talk, int64_t n,
+                     char after[AFTER_SIZE], struct json_object **ret_page, struct err *err)
 {
     AUTO_BUF path = BUF_INIT(8 * KIB);
 
     buf_printf(&path, "/api/v1/wakes?limit=%lld", (long long)n);
-    if (*after)
-        buf_printf(&path, "&after=%lld", (long long)*after);
+    add_query(&path, "after", *after ? after : NULL);
     add_query(&path, "agent", cli_value(args, "agent"));
     add_query(&path, "status", cli_value(args, "status"));
     add_query(&path, "reasonId", cli_value(args, "of"));
     if (talk_ask(talk, "GET", buf_text(&path), STR_NONE, ret_page, err) < 0)
         return -1;
-    *after = 0;
-    json_get_i64(*ret_page, "after", after, NULL);
+    snprintf(after, AFTER_SIZE, "%.*s", STR_ARG(member(*ret_page, "after")));
     return 0;
 }
 
-/* What met a subscription and woke nobody: a line for each reason. */
+/* What met a subscription, or a timer's time, and woke nobody: a line for each reason. */
 static void print_skips(struct json_object *skips)
 {
     for (size_t i = 0; skips && i < json_object_array_length(skips); i++) {
@@ -175,13 +223,16 @@ static void print_table(struct json_object *wakes, bool first)
     if (wakes && json_object_array_length(wakes))
         print_wakes(wakes);
     else if (first)
-        puts("No wakes. Agents wake by subscriptions, by timers, or with `dormouse wake AGENT`.");
+        puts("No wakes. Agents wake by subscriptions, by timers, with `dormouse wake AGENT`, or "
+             "when "
+             "somebody speaks to them.");
 }
 
 static int show_many(const struct cli_args *args, struct err *err)
 {
     const char *typed = cli_value(args, "limit");
-    int64_t left = cli_has(args, "all") ? INT64_MAX : 50, after = 0;
+    int64_t left = cli_has(args, "all") ? INT64_MAX : 50;
+    char after[AFTER_SIZE] = "";
     AUTO(talk) talk = NULL;
 
     if (typed && (str_to_i64(str_from(typed), &left) < 0 || left < 1))
@@ -191,10 +242,10 @@ static int show_many(const struct cli_args *args, struct err *err)
         return -1;
     do {
         int64_t n = left < PAGE ? left : PAGE;
-        bool first = after == 0;
+        bool first = !*after;
         AUTO_JSON page = NULL;
 
-        if (read_page(args, talk, n, &after, &page, err) < 0)
+        if (read_page(args, talk, n, after, &page, err) < 0)
             return -1;
         if (cli_json(args)) {
             print_lines(json_find(page, "items"));
@@ -204,7 +255,7 @@ static int show_many(const struct cli_args *args, struct err *err)
             print_skips(json_find(page, "skips"));
         }
         left -= n;
-    } while (after && left > 0);
+    } while (*after && left > 0);
     return 0;
 }
 
@@ -235,8 +286,9 @@ const struct cli_command cli_cmd_wakes = {
     .summary = "Lists what woke agents, and what did not and why; or shows one wake",
     .details =
         "Every wake has a key made of its cause, and ends: as a run (completed, failed_terminal), "
-        "as part of another wake's run (coalesced), or skipped with a reason. The beginning of a "
-        "key is enough to name one.\n\n"
+        "as part of another wake's run (coalesced), or skipped with a reason. One that is queued "
+        "says what it waits for, and until when. What people said to agents is listed, too "
+        "(userInitiated). The beginning of a key is enough to name one.\n\n"
         "  dormouse wakes --agent coach --status skipped_noop\n"
         "  dormouse wakes --json --all",
     .options = wakes_options,

@@ -246,8 +246,7 @@ const char *show_advice(enum err_code code, struct str message)
         { ERR_PRIVACY_CONFIRMATION_REQUIRED, "agree with: dormouse model consent MODEL" },
         { ERR_SECRET_UNAVAILABLE, "set it with: dormouse secret set NAME" },
         { ERR_SANDBOX_UNAVAILABLE, "dormouse doctor says what is missing" },
-        { ERR_KILL_SWITCH_ACTIVE, "`dormouse kill` shows what is stopped, `dormouse unkill` lifts "
-                                  "it" },
+        { ERR_KILL_SWITCH_ACTIVE, "`dormouse kill` shows what is stopped" },
         { ERR_AGENT_PAUSED, "wake it with: dormouse agent resume AGENT" },
         { ERR_ITERATIONS_EXCEEDED, "allow more with --max-iterations, or go on in the same "
                                    "conversation with --thread" },

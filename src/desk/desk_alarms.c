@@ -77,7 +77,9 @@ static int in_unit(struct desk_op *op, struct err *err)
 
     if (loop_unit_begin(loop, op->desk->config.agent_domain, err) < 0)
         return -1;
-    r = set_or_clear(op, err);
+    r = agent_hold_alive(op->desk->config.agent_domain, op->call->agent->n, err);
+    if (r == 0)
+        r = set_or_clear(op, err);
     if (loop_unit_end(loop, r == 0, r == 0 ? err : NULL) < 0)
         return -1;
     return r;

@@ -168,7 +168,9 @@ static int store(struct desk_op *op, const struct report *report, struct change_
 
     if (loop_unit_begin(loop, config->agent_domain, err) < 0)
         return -1;
-    r = report_put(config->agent_domain, config->change, report, batch, err);
+    r = agent_hold_alive(config->agent_domain, report->agent_n, err);
+    if (r == 0)
+        r = report_put(config->agent_domain, config->change, report, batch, err);
     if (r > 0)
         r = change_batch_write(config->agent_domain, config->change, batch, op->now, err);
     if (loop_unit_end(loop, r >= 0, r >= 0 ? err : NULL) < 0)

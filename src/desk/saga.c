@@ -276,6 +276,21 @@ static struct str version_of(const struct tool_job *job)
     return version ? *version : STR_NONE;
 }
 
+/* Whoever destroys the agent on another host waits until what this tick writes is committed. */
+static int hold_agent(struct desk_op *op, struct err *err)
+{
+    struct domain *domain = op->desk->config.agent_domain;
+    struct loop *loop = journal_loop(op->journal);
+    int r;
+
+    if (loop_unit_begin(loop, domain, err) < 0)
+        return -1;
+    r = agent_hold_alive(domain, op->call->agent->n, err);
+    if (loop_unit_end(loop, r == 0, r == 0 ? err : NULL) < 0)
+        return -1;
+    return r;
+}
+
 int desk_write_start(struct tool_job *job, struct err *err)
 {
     struct desk_waiting *waiting;
@@ -287,6 +302,8 @@ int desk_write_start(struct tool_job *job, struct err *err)
     op_of(job, &op);
     if (arg_bool(&op, "previewOnly", false))
         return start_preview_only(&op, job, err);
+    if (hold_agent(&op, err) < 0)
+        return -1;
     author = author_of(&op);
     r = journal_begin(op.journal, &author, op.arena, &op.write, &kept, err);
     if (r < 0)

@@ -57,6 +57,21 @@ static int check_text(const char *what, struct str text, struct err *err)
     return 0;
 }
 
+/* A person reads the reason before they decide: nothing in it may change what they see. */
+static int check_reason(struct str reason, struct err *err)
+{
+    enum utf8_oddity odd;
+    uint32_t code;
+    size_t at;
+
+    odd = utf8_find_odd(reason, 1u << UTF8_BIDI, &at, &code);
+    if (odd != UTF8_PLAIN)
+        return err_set(err, ERR_SCHEMA_VIOLATION,
+                       "reason: there is a %s (U+%04X) at byte %zu, which changes how it reads",
+                       utf8_oddity_name(odd), (unsigned)code, at);
+    return 0;
+}
+
 static int too_large(const struct memory_edit *edit, size_t bytes, const char *how, struct err *err)
 {
     return err_set(
@@ -74,7 +89,7 @@ int memory_edit_check(const struct memory_edit *edit, struct arena *arena, struc
     if (edit->reason.n > REASON_MAX)
         return err_set(err, ERR_TOO_LARGE, "the reason has %zu bytes; at most %d are allowed",
                        edit->reason.n, REASON_MAX);
-    if (check_text("reason", edit->reason, err) < 0)
+    if (check_text("reason", edit->reason, err) < 0 || check_reason(edit->reason, err) < 0)
         return -1;
     if (edit->operation == MEMORY_DELETE)
         return edit->content.n ? err_set(err, ERR_SCHEMA_VIOLATION,

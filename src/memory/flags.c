@@ -13,9 +13,20 @@
 
 void flag_add(struct flag_search *search, const struct flag_rule *rule, size_t start, size_t end)
 {
-    if (search->count == search->room)
-        return;
-    search->flags[search->count++] = (struct memory_flag){
+    size_t at = search->count;
+
+    if (search->count == search->room) {
+        if (rule->severity != MEMORY_DANGER || !search->warnings)
+            return;
+        do
+            at--;
+        while (search->flags[at].severity == MEMORY_DANGER);
+        search->warnings--;
+    } else {
+        search->count++;
+        search->warnings += rule->severity != MEMORY_DANGER;
+    }
+    search->flags[at] = (struct memory_flag){
         .pattern = rule->pattern,
         .match = arena_str(search->arena, str_of(search->text.p + start, end - start)),
         .description = rule->description,
@@ -82,8 +93,8 @@ static int by_place(const void *a, const void *b)
 
 /* Addresses go first: what looks like a blob inside of one is a part of it. */
 static void (*const searches[])(struct flag_search *search) = {
-    flag_urls,  flag_blobs,  flag_emails,   flag_links,      flag_words,
-    flag_pipes, flag_hidden, flag_literals, flag_references, flag_handlers,
+    flag_urls,   flag_blobs,    flag_emails,     flag_links,    flag_words,    flag_pipes,
+    flag_hidden, flag_literals, flag_references, flag_handlers, flag_entities,
 };
 
 /* Of what is most dangerous nothing is left out for the sake of what is not. */
@@ -111,7 +122,9 @@ size_t memory_flags(struct str text, struct arena *arena, struct memory_flag **r
 
     all.flags = ARENA_NEW_N(arena, struct memory_flag, FLAGS_MAX * ARRAY_LEN(searches));
     for (size_t i = 0; i < ARRAY_LEN(searches) && text.n; i++) {
+        all.from = all.count;
         all.room = all.count + FLAGS_MAX;
+        all.warnings = 0;
         searches[i](&all);
     }
     qsort(all.flags, all.count, sizeof(*all.flags), by_place);

@@ -42,6 +42,16 @@ static const char *const sources[] = { "curl",
                                        "invoke-restmethod",
                                        "tr",
                                        "rev",
+                                       "sed",
+                                       "awk",
+                                       "jq",
+                                       "tac",
+                                       "gpg",
+                                       "ssh",
+                                       "gzip",
+                                       "xz",
+                                       "socat",
+                                       "telnet",
                                        NULL };
 static const char *const wrappers[] = { "sudo", "env",  "exec",  "nohup",
                                         "time", "doas", "xargs", NULL };
@@ -81,7 +91,7 @@ static struct str take_word(struct str *rest)
     struct str word;
     size_t n = 0;
 
-    while (rest->n && (rest->p[0] == ' ' || rest->p[0] == '\t' || rest->p[0] == '\\'))
+    while (rest->n && strchr(" \t\\\"'", rest->p[0]))
         *rest = str_skip(*rest, 1);
     while (n < rest->n && is_command_char(rest->p[n]))
         n++;
@@ -96,6 +106,8 @@ static size_t interpreter_after(struct str text)
     struct str rest = str_take(text, PIPE_BACK), word;
 
     if (rest.n && rest.p[0] == '&')
+        rest = str_skip(rest, 1);
+    while (rest.n && flag_is_space(rest.p[0])) /* a line may end behind the bar */
         rest = str_skip(rest, 1);
     for (unsigned i = 0; i < PIPE_WORDS; i++) {
         word = take_word(&rest);
@@ -282,6 +294,7 @@ static size_t blob_end(struct str text, size_t at)
 struct blob {
     size_t digits, uppers, lowers, numbers, changes, hex, slashes, padding, newlines;
     size_t decoded, printable;
+    size_t hex_decoded, hex_printable;
 };
 
 static void note_char(struct blob *blob, char c, char before)
@@ -295,10 +308,29 @@ static void note_char(struct blob *blob, char c, char before)
     blob->changes += flag_is_digit(c) != flag_is_digit(before);
 }
 
+static unsigned hex_of(char c)
+{
+    return flag_is_digit(c) ? (unsigned)(c - '0') : (unsigned)(flag_lower(c) - 'a' + 10) & 15;
+}
+
+static bool is_printable(unsigned char byte)
+{
+    return (byte >= ' ' && byte < 127) || byte == '\n' || byte == '\t' || byte == '\r';
+}
+
 static void note_byte(struct blob *blob, unsigned char byte)
 {
     blob->decoded++;
-    blob->printable += (byte >= ' ' && byte < 127) || byte == '\n' || byte == '\t' || byte == '\r';
+    blob->printable += is_printable(byte);
+}
+
+/* Two digits at a time, should it be hexadecimal. */
+static void note_pair(struct blob *blob, char high, char low)
+{
+    unsigned char byte = (unsigned char)(hex_of(high) << 4 | hex_of(low));
+
+    blob->hex_decoded++;
+    blob->hex_printable += is_printable(byte);
 }
 
 static struct blob look_at(struct str text)
@@ -316,6 +348,8 @@ static struct blob look_at(struct str text)
             continue;
         if (blob.digits < BLOB_SAMPLE)
             note_char(&blob, text.p[i], before);
+        if (blob.digits % 2 && blob.digits < BLOB_SAMPLE)
+            note_pair(&blob, before, text.p[i]);
         before = text.p[i];
         bits = bits << 6 | (uint32_t)digit;
         blob.digits++;
@@ -341,6 +375,14 @@ static bool is_blob(const struct blob *blob)
            blob->changes * 4 >= seen;
 }
 
+static bool is_hex_text(const struct blob *blob)
+{
+    size_t seen = blob->digits < BLOB_SAMPLE ? blob->digits : BLOB_SAMPLE;
+
+    return blob->hex == seen && blob->numbers < seen &&
+           blob->hex_printable * 10 >= blob->hex_decoded * 9;
+}
+
 void flag_blobs(struct flag_search *search)
 {
     static const struct flag_rule data = { "base64", "Contains encoded data", MEMORY_WARNING };
@@ -348,6 +390,8 @@ void flag_blobs(struct flag_search *search)
                                              "Contains encoded text that reads as "
                                              "text once decoded",
                                              MEMORY_DANGER };
+    static const struct flag_rule hex = { "hex-text", "Contains text written as hexadecimal digits",
+                                          MEMORY_DANGER };
     struct str text = search->text;
 
     for (size_t at = 0, end; at < text.n; at = end + 1) {
@@ -360,7 +404,9 @@ void flag_blobs(struct flag_search *search)
         if (end - at < BLOB_MIN || flag_in_url(search, at))
             continue;
         blob = look_at(str_of(text.p + at, end - at));
-        if (is_blob(&blob))
+        if (is_hex_text(&blob))
+            flag_add(search, &hex, at, end);
+        else if (is_blob(&blob))
             flag_add(search, blob.printable * 10 >= blob.decoded * 9 ? &hidden : &data, at, end);
     }
 }

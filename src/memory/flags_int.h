@@ -21,10 +21,12 @@ struct flag_search {
     struct arena *arena;
     struct memory_flag *flags; /* room for FLAGS_MAX of each search */
     size_t count, room;
+    size_t from, warnings; /* of the search under way: where its flags begin, how many only warn */
     size_t urls; /* those of them that flag_urls() found, which are the first */
 };
 
-/* [start, end) of the text. Beyond FLAGS_MAX of one search the later ones are left out. */
+/* [start, end) of the text. Beyond FLAGS_MAX of one search the later ones are left out, but what is
+ * dangerous takes the place of a warning. */
 void flag_add(struct flag_search *search, const struct flag_rule *rule, size_t start, size_t end);
 /* Does the place lie in an address? */
 bool flag_in_url(const struct flag_search *search, size_t at);
@@ -42,8 +44,12 @@ extern const struct flag_rule flag_link_rule;
 /* flags_markup.c: links by reference, tags with handlers of events. */
 void flag_references(struct flag_search *search);
 void flag_handlers(struct flag_search *search);
+/* &#105; and the like in place of a plain character. */
+void flag_entities(struct flag_search *search);
 /* flags_fold.c: what a character reads as, a small letter or a digit; 0: as itself. */
 char flag_fold(uint32_t code);
+/* Is it an accent or other mark that is written over the letter before it? */
+bool flag_combines(uint32_t code);
 /* flags_code.c: shell pipes, and text that was made unreadable. */
 void flag_pipes(struct flag_search *search);
 void flag_blobs(struct flag_search *search);

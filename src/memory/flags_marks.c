@@ -151,19 +151,33 @@ static bool looks_like_host(struct str host)
     return is_letters(host);
 }
 
-static struct str first_word(struct str text)
+/* What stands around the words of a link's text: blanks, emphasis, brackets, tags. */
+static bool parts_words(struct str text)
 {
-    text = str_trim(text);
-    return str_take(text, unspaced(text));
+    return flag_space(text) || strchr("*_~`[]<>()\"'!,;", text.p[0]) != NULL;
+}
+
+static bool names_other(struct str word, struct str meant)
+{
+    struct str said = host_of(word);
+
+    return said.n && (scheme(word) || looks_like_host(said)) && !str_eq_nocase(said, meant);
 }
 
 bool flag_misleads(struct str label, struct str target)
 {
-    struct str said = host_of(first_word(label)), meant = host_of(str_trim(target));
+    struct str meant = host_of(str_trim(target));
 
-    if (!said.n || (!scheme(first_word(label)) && !looks_like_host(said)))
-        return false;
-    return !str_eq_nocase(said, meant);
+    while (label.n) {
+        size_t n = 0;
+
+        while (n < label.n && !parts_words(str_skip(label, n)))
+            n++;
+        if (n && names_other(str_take(label, n), meant))
+            return true;
+        label = str_skip(label, n ? n : 1);
+    }
+    return false;
 }
 
 const struct flag_rule flag_link_rule = { "\\[text\\](target)", "Link text and target differ",
@@ -195,14 +209,12 @@ static size_t seek_from(struct seek *seek, struct str text, size_t from)
     return seek->at;
 }
 
-/* Where it stands in the next FLAG_LINK_MAX bytes of the line; 0: not there. */
-static size_t seek_near(struct seek *seek, struct seek *line, struct str text, size_t from)
+/* Where it stands in the next FLAG_LINK_MAX bytes; 0: not there. */
+static size_t seek_near(struct seek *seek, struct str text, size_t from)
 {
     size_t at = seek_from(seek, text, from);
 
-    if (at >= text.n || at >= from + FLAG_LINK_MAX || at > seek_from(line, text, from))
-        return 0;
-    return at;
+    return at >= text.n || at >= from + FLAG_LINK_MAX ? 0 : at;
 }
 
 static void judge_link(struct flag_search *search, size_t start, size_t close, size_t end)
@@ -224,67 +236,111 @@ static void judge_link(struct flag_search *search, size_t start, size_t close, s
         flag_add(search, &image_rule, start - 1, end + 1);
 }
 
+#define BRACKETS_MAX 16
+
+/* Brackets that are open. A blank line closes all. */
+struct brackets {
+    size_t open[BRACKETS_MAX], n;
+};
+
+static void follow_bracket(struct brackets *brackets, struct str text, size_t at)
+{
+    if (text.p[at] == '\n' && at > 0 && text.p[at - 1] == '\n')
+        brackets->n = 0;
+    else if (text.p[at] == '[' && brackets->n < BRACKETS_MAX)
+        brackets->open[brackets->n++] = at;
+}
+
 /* Brackets are looked at from the closing one: "](" is what makes a link. */
 static void markdown_links(struct flag_search *search)
 {
     struct str text = search->text;
-    struct seek close = { .c = ')' }, newline = { .c = '\n' };
-    size_t open = 0, line = 0;
-    bool is_open = false;
+    struct seek close = { .c = ')' };
+    struct brackets brackets = { .n = 0 };
 
     for (size_t at = 0; at + 1 < text.n; at++) {
-        size_t end;
+        size_t end, open;
 
-        if (text.p[at] == '\n') {
-            line = at + 1;
-            is_open = false;
-        } else if (text.p[at] == '[' && !is_open) {
-            open = at;
-            is_open = true;
-        }
-        if (text.p[at] != ']')
+        follow_bracket(&brackets, text, at);
+        if (text.p[at] != ']' || !brackets.n)
             continue;
-        if (is_open && open >= line && at - open <= FLAG_LINK_MAX && text.p[at + 1] == '(' &&
-            (end = seek_near(&close, &newline, text, at + 2))) {
+        open = brackets.open[--brackets.n];
+        if (at - open <= FLAG_LINK_MAX && text.p[at + 1] == '(' &&
+            (end = seek_near(&close, text, at + 2))) {
             judge_link(search, open, at, end);
             at = end;
         }
-        is_open = false;
     }
 }
 
 /* What href names in the text of a tag; empty: nothing. */
 static struct str href_of(struct str tag)
 {
-    ptrdiff_t at = str_find(tag, STR("href=")), end;
-    struct str target = str_skip(tag, (size_t)at + 5);
+    ptrdiff_t end;
 
-    if (at < 0 || !target.n)
-        return STR_NONE;
-    if (target.p[0] != '"' && target.p[0] != '\'')
-        return str_take(target, unspaced(target));
-    end = str_find_char(str_skip(target, 1), target.p[0]);
-    return end < 0 ? STR_NONE : str_of(target.p + 1, (size_t)end);
+    while (tag.n && !(flag_is_space(tag.p[0]) && flag_begins(str_skip(tag, 1), "href")))
+        tag = str_skip(tag, 1);
+    tag = str_skip(tag, 5);
+    while (tag.n && (flag_is_space(tag.p[0]) || tag.p[0] == '='))
+        tag = str_skip(tag, 1);
+    if (!tag.n || (tag.p[0] != '"' && tag.p[0] != '\''))
+        return str_take(tag, unspaced(tag));
+    end = str_find_char(str_skip(tag, 1), tag.p[0]);
+    return end < 0 ? STR_NONE : str_of(tag.p + 1, (size_t)end);
+}
+
+/* One past the ">" that ends the tag, outside of quotes; 0: it is not near. */
+static size_t tag_end(struct str text, size_t at)
+{
+    char quote = 0;
+
+    for (size_t i = at; i < text.n && i - at < FLAG_LINK_MAX; i++) {
+        char c = text.p[i];
+
+        if (quote)
+            quote = c == quote ? 0 : quote;
+        else if (c == '"' || c == '\'')
+            quote = c;
+        else if (c == '>')
+            return i + 1;
+        else if (c == '<' && i > at)
+            return 0;
+    }
+    return 0;
+}
+
+/* Where "</a" begins, or the text that is near ends. */
+static size_t label_end(struct str text, size_t from)
+{
+    struct str near = str_take(str_skip(text, from), FLAG_LINK_MAX);
+
+    for (size_t i = 0; i < near.n; i++) {
+        if (near.p[i] == '<' &&
+            (flag_begins(str_skip(near, i), "</a") || flag_begins(str_skip(near, i), "<a ")))
+            return from + i;
+    }
+    return from + near.n;
 }
 
 /* <a href="target">text</a> */
 static void html_links(struct flag_search *search)
 {
     struct str text = search->text;
-    struct seek close = { .c = '>' }, open = { .c = '<' }, newline = { .c = '\n' };
 
     for (size_t at = 0; at + 9 < text.n; at++) {
-        size_t tag, end;
         struct str target;
+        size_t tag, end;
 
         if (text.p[at] != '<' || flag_lower(text.p[at + 1]) != 'a' ||
-            !flag_is_space(text.p[at + 2]) || !(tag = seek_near(&close, &newline, text, at + 3)))
+            !(flag_is_space(text.p[at + 2]) || text.p[at + 2] == '/') || !(tag = tag_end(text, at)))
             continue;
-        target = href_of(str_of(text.p + at, tag - at));
-        end = seek_near(&open, &newline, text, tag);
-        if (end && target.n && flag_misleads(str_of(text.p + tag + 1, end - tag - 1), target))
-            flag_add(search, &flag_link_rule, at, end);
-        at = tag;
+        target = href_of(str_of(text.p + at, tag - 1 - at));
+        if (target.n) {
+            end = label_end(text, tag);
+            if (flag_misleads(str_of(text.p + tag, end - tag), target))
+                flag_add(search, &flag_link_rule, at, end);
+        }
+        at = tag - 1;
     }
 }
 
@@ -325,6 +381,20 @@ static const struct literal {
     { "<iframe", { "<iframe", "Embeds another page", MEMORY_DANGER } },
     { "<object", { "<object", "Embeds something else", MEMORY_DANGER } },
     { "<embed", { "<embed", "Embeds something else", MEMORY_DANGER } },
+    { "data:text/html", { "data:text/html", "Contains a page of its own", MEMORY_DANGER } },
+    { "downloadstring(", { "shell-download", "Runs what it downloads", MEMORY_DANGER } },
+    { "invoke-expression", { "shell-one-liner", "Runs text as a command", MEMORY_WARNING } },
+    { "iex(", { "shell-one-liner", "Runs text as a command", MEMORY_WARNING } },
+    { "iex (", { "shell-one-liner", "Runs text as a command", MEMORY_WARNING } },
+#define UNSEEN "unseen", "Text that is not shown when rendered", MEMORY_WARNING
+    { "<!--", { UNSEEN } },
+    { "[//]:", { UNSEEN } },
+    { "[comment]:", { UNSEEN } },
+    { "display:none", { UNSEEN } },
+    { "display: none", { UNSEEN } },
+    { "font-size:0", { UNSEEN } },
+    { "font-size: 0", { UNSEEN } },
+#undef UNSEEN
     { "javascript:", { "javascript:", "Contains a script", MEMORY_DANGER } },
     { "-----begin ", { "-----BEGIN", "Contains a key or certificate", MEMORY_DANGER } },
 };
@@ -336,7 +406,7 @@ void flag_literals(struct flag_search *search)
     for (size_t at = 0; at < text.n; at++) {
         char c = flag_lower(text.p[at]);
 
-        if (c != '<' && c != '[' && c != '#' && c != 'j' && c != '-')
+        if (!c || !strchr("<[#j-dif", c))
             continue;
         for (size_t i = 0; i < ARRAY_LEN(literals); i++) {
             size_t n;

@@ -175,3 +175,43 @@ void flag_handlers(struct flag_search *search)
         at = end - 1;
     }
 }
+
+/* ---- &#105; ---- */
+
+/* One past the ";" of a character reference here that stands for plain ASCII; 0: it is none. */
+static size_t entity_end(struct str text, size_t at)
+{
+    bool hex = at + 2 < text.n && flag_lower(text.p[at + 2]) == 'x';
+    size_t i = at + 2 + hex;
+    unsigned code = 0, digits = 0;
+
+    for (; i < text.n && digits < 10; i++, digits++) {
+        char c = flag_lower(text.p[i]);
+
+        if (!flag_is_digit(c) && !(hex && c >= 'a' && c <= 'f'))
+            break;
+        code = code * (hex ? 16 : 10) + (unsigned)(flag_is_digit(c) ? c - '0' : c - 'a' + 10);
+        code = code > 0x10FFFF ? 0x110000 : code;
+    }
+    if (!digits || !(flag_is_alpha((char)code) || flag_is_digit((char)code) || code == ':') ||
+        code >= 0x80)
+        return 0;
+    return i < text.n && text.p[i] == ';' ? i + 1 : i;
+}
+
+void flag_entities(struct flag_search *search)
+{
+    static const struct flag_rule rule = { "&#...;", "Letters written as character references",
+                                           MEMORY_WARNING };
+    struct str text = search->text;
+
+    for (size_t at = 0; at + 2 < text.n; at++) {
+        size_t start = at, end;
+
+        while (at + 2 < text.n && text.p[at] == '&' && text.p[at + 1] == '#' &&
+               (end = entity_end(text, at)))
+            at = end;
+        if (at > start)
+            flag_add(search, &rule, start, at--);
+    }
+}

@@ -23,11 +23,11 @@ struct word {
     const struct entry *entry; /* NULL: of no phrase */
     const char *p;             /* normalised */
     size_t n;
-    size_t start, end; /* in the text */
-    bool spaced;       /* only white space, and some, before it */
-    bool breaks;       /* a sentence or paragraph ended before it */
-    bool latin, greek, cyrillic;
-    bool joined; /* marks of emphasis are no part of the text */
+    size_t start, end;   /* in the text */
+    bool spaced;         /* only white space, and some, before it */
+    bool breaks;         /* a sentence or paragraph ended before it */
+    bool latin, foreign; /* letters of that, of an alphabet that looks like it */
+    bool joined;         /* marks of emphasis are no part of the text */
 };
 
 struct words {
@@ -144,8 +144,10 @@ static bool is_word_char(char c)
 /* What a letter of another alphabet tells, when it stands beside Latin ones. */
 static void note_script(struct word *word, uint32_t code)
 {
-    word->greek |= code >= 0x370 && code <= 0x3FF;
-    word->cyrillic |= code >= 0x400 && code <= 0x52F;
+    /* Greek, Cyrillic, Armenian, Cherokee, Lisu: alphabets with letters that look like Latin ones
+     */
+    word->foreign |= (code >= 0x370 && code <= 0x58F) || (code >= 0x13A0 && code <= 0x13FF) ||
+                     (code >= 0xA4D0 && code <= 0xA4FF) || (code >= 0xAB70 && code <= 0xABBF);
 }
 
 static bool is_emphasis(char c)
@@ -200,7 +202,7 @@ static bool take_char(struct str *rest, struct word *word, char *out)
     if (utf8_decode(rest, &code) < 0)
         return true;
     odd = utf8_oddity_of(code);
-    if (odd != UTF8_PLAIN || code == 0x2019)
+    if (odd != UTF8_PLAIN || code == 0x2019 || flag_combines(code))
         return true;
     plain = flag_fold(code);
     if (plain) {
@@ -354,9 +356,8 @@ static size_t text_end(const struct flag_search *search, const struct word *word
 static void add_once(struct flag_search *search, const struct flag_rule *rule, size_t start,
                      size_t end, bool joined)
 {
-    size_t from = search->room - FLAGS_MAX;
-
-    for (size_t i = from; joined && i < search->count && search->count < search->room; i++) {
+    for (size_t i = search->from; joined && i < search->count && search->count < search->room;
+         i++) {
         if (search->flags[i].start == start && search->flags[i].end == end)
             return;
     }
@@ -533,8 +534,25 @@ static void find_mixed(struct flag_search *search, const struct word *word)
                                            "Mixes letters of different alphabets in one word",
                                            MEMORY_DANGER };
 
-    if (word->latin && (word->greek || word->cyrillic))
+    if (word->latin && word->foreign)
         flag_add(search, &rule, word->start, word->end);
+}
+
+/* "i g n o r e": letters set apart, which a model reads as a word and no rule does. */
+#define APART_MIN 8
+
+static void find_apart(struct flag_search *search, const struct words *words, size_t *at)
+{
+    static const struct flag_rule rule = { "letters-apart", "Letters set apart, as to hide a word",
+                                           MEMORY_WARNING };
+    size_t first = *at;
+
+    while (*at < words->count && words->at[*at].n == 1 && flag_is_alpha(words->at[*at].p[0]))
+        ++*at;
+    if (*at - first >= APART_MIN)
+        flag_add(search, &rule, words->at[first].start, words->at[*at - 1].end);
+    else if (*at == first)
+        ++*at;
 }
 
 static void look_up(const struct words *words)
@@ -566,6 +584,8 @@ static void search_words(struct flag_search *search, bool joined)
     struct words words = split(search, joined);
 
     look_up(&words);
+    for (size_t i = 0; i < words.count && !joined;)
+        find_apart(search, &words, &i);
     for (size_t i = 0; i < words.count; i++) {
         if (!joined)
             find_mixed(search, &words.at[i]);

@@ -170,6 +170,12 @@ static int hand_over(struct model_exchange *x, enum model_delta kind, struct str
     return 0;
 }
 
+struct str model_said(struct model_exchange *x, enum model_delta kind)
+{
+    /* What broke it was not told. */
+    return x->core->failure.code ? STR_NONE : exchange_text(x, kind);
+}
+
 int exchange_delta(struct model_exchange *x, enum model_delta kind, struct str text)
 {
     struct model_exchange_core *core = x->core;

@@ -121,6 +121,8 @@ struct model_sink {
 int model_start(struct model_gateway *gateway, const struct model_request *request,
                 const struct model_sink *sink, void *arg, struct model_exchange **ret_exchange,
                 struct err *err);
+/* What its on_delta was told so far, in one piece: a view until the next delta. */
+struct str model_said(struct model_exchange *exchange, enum model_delta kind);
 /* on_done(cancelled) follows in a later tick, and no delta before it. */
 void model_cancel(struct model_exchange *exchange);
 

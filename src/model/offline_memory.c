@@ -164,7 +164,7 @@ static size_t say_lines(struct offline_turn *turn, const struct offline_result *
         if (!str_trim(notes->lines[i]).n || (what.n && !offline_contains(notes->lines[i], what)))
             continue;
         if (n++ == 0)
-            offline_say(turn, "%.*s says:\n\n",
+            offline_say(turn, "%.*s says:\n",
                         STR_ARG(str_take(json_str(json_find(notes->json, "path")), 200)));
         offline_say(turn, "    %.*s\n", STR_ARG(str_take(notes->lines[i], 300)));
     }

@@ -10,10 +10,26 @@
 #define LINE_SHOWN  200
 #define ERROR_SHOWN 600
 
+/* What is said is shown as Markdown, where an indented line goes on with the paragraph before it
+ * unless a blank line stands between them. */
+static bool needs_blank_line(struct str said, const char *fmt)
+{
+    size_t begin;
+
+    if (strncmp(fmt, "    ", 4) != 0 || !said.n || said.p[said.n - 1] != '\n')
+        return false;
+    for (begin = --said.n; begin > 0 && said.p[begin - 1] != '\n';)
+        begin--;
+    said = str_skip(said, begin);
+    return said.n > 0 && !str_starts(said, STR("    "));
+}
+
 void offline_say(struct offline_turn *turn, const char *fmt, ...)
 {
     va_list args;
 
+    if (needs_blank_line(buf_str(&turn->say), fmt))
+        buf_add_char(&turn->say, '\n');
     va_start(args, fmt);
     buf_vprintf(&turn->say, fmt, args);
     va_end(args);
@@ -76,7 +92,7 @@ void offline_report_failure(struct offline_turn *turn, const struct offline_resu
         offline_say(turn, "The command \"%s\"", shown(turn, result->command, LINE_SHOWN));
     else
         offline_say(turn, "%.*s", STR_ARG(result->tool));
-    offline_say(turn, " %s%s%s\nNothing else was done.", verb_of(result->code),
+    offline_say(turn, " %s%s%s\n\nNothing else was done.", verb_of(result->code),
                 why.n ? ": " : ", without a reason.", why.n ? shown(turn, why, ERROR_SHOWN) : "");
 }
 

@@ -5,6 +5,7 @@
 #include "policy/danger.h"
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 #include "policy/danger_int.h"
 
 bool danger_report(struct danger_scan *scan, const char *rule, const char *about)
@@ -21,30 +22,33 @@ bool danger_obscure(struct danger_scan *scan)
                          "The command is nested or grown beyond what can be followed.");
 }
 
-/* Control characters and marks that reorder text make people see another command than is run. */
-static bool is_hidden(struct str s, size_t i)
+/* Characters that make people see another command than is run. The joiners that scripts and emoji
+ * need, and the selectors of emoji, are let be. */
+static bool is_hidden(uint32_t code)
 {
-    unsigned char c = (unsigned char)s.p[i], b, d;
+    enum utf8_oddity oddity = utf8_oddity_of(code);
 
-    if (c < 0x20)
-        return c != '\n' && c != '\t' && c != '\r';
-    if (c == 0x7f)
-        return true;
-    if (c != 0xe2 || i + 2 >= s.n)
+    if (code == 0x200c || code == 0x200d || code == 0xfe0e || code == 0xfe0f)
         return false;
-    b = (unsigned char)s.p[i + 1];
-    d = (unsigned char)s.p[i + 2];
-    return (b == 0x80 && d >= 0xaa && d <= 0xae) || (b == 0x81 && d >= 0xa6 && d <= 0xa9);
+    if (oddity == UTF8_CONTROL)
+        return code != '\n' && code != '\t' && code != '\r';
+    return oddity == UTF8_BIDI || oddity == UTF8_HIDDEN;
 }
 
 static bool find_hidden(struct danger_scan *scan, struct str command)
 {
-    for (size_t i = 0; i < command.n; i++)
-        if (is_hidden(command, i)) {
-            scan->part = str_take(str_skip(command, i), 3);
+    struct str rest = command;
+
+    while (rest.n > 0) {
+        const char *from = rest.p;
+        uint32_t code;
+
+        if (utf8_decode(&rest, &code) == 0 && is_hidden(code)) {
+            scan->part = str_of(from, (size_t)(rest.p - from));
             return danger_report(scan, "hidden_text",
                                  "The command holds characters that hide what it does.");
         }
+    }
     return false;
 }
 

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "policy/danger_int.h"
 
-enum { READS = 1, WRITES = 2 };
+enum { READS = 1, WRITES = 2, TREE = 4 /* read as a whole, or all of what is in it */ };
 
 static const struct place {
     const char *path;
@@ -25,6 +25,13 @@ static const struct place {
     { "~/.aws/credentials", READS, KEYS },
     { "~/.netrc", READS, KEYS },
     { "~/.gnupg/private-keys-v1.d", READS, KEYS },
+    { "~/.git-credentials", READS, KEYS },
+    { "~/.pgpass", READS, KEYS },
+    { "~/.local/share/keyrings", READS, KEYS },
+    { "~/.password-store", READS, KEYS },
+    { "~/.ssh", READS | TREE, KEYS },
+    { "~/.aws", READS | TREE, KEYS },
+    { "~/.gnupg", READS | TREE, KEYS },
 #undef KEYS
 #define STAY "persistence", "It would leave something behind that runs or lets in by itself later."
     { "~/.ssh/authorized_keys", WRITES, STAY },
@@ -41,6 +48,10 @@ static const struct place {
     { "/etc/cron.d", WRITES, STAY },
     { "/etc/cron.daily", WRITES, STAY },
     { "/etc/cron.hourly", WRITES, STAY },
+    { "/etc/cron.weekly", WRITES, STAY },
+    { "/etc/cron.monthly", WRITES, STAY },
+    { "/etc/anacrontab", WRITES, STAY },
+    { "/etc/ssh", WRITES, STAY },
     { "/etc/profile", WRITES, STAY },
     { "/etc/profile.d", WRITES, STAY },
     { "/etc/rc.local", WRITES, STAY },
@@ -66,26 +77,6 @@ static const struct place {
 #undef GUARD
 };
 
-static bool matches(struct str path, const char *place)
-{
-    size_t n = strlen(place);
-    char stem[64];
-
-    if (place[n - 1] != '*')
-        return danger_path_in(path, place);
-    memcpy(stem, place, n - 1);
-    stem[n - 1] = '\0';
-    if (str_ends(path, STR(".pub")))
-        return false;
-    /* The stem's last part is a beginning, not a directory. */
-    for (size_t i = path.n; i > 0; i--)
-        if (path.p[i - 1] == '/' && i + 3 <= path.n && memcmp(path.p + i, "id_", 3) == 0) {
-            stem[n - 5] = '\0';
-            return danger_path_in(str_take(path, i - 1), stem);
-        }
-    return false;
-}
-
 static void judge_place(struct danger_scan *scan, struct str text, unsigned how)
 {
     struct str path;
@@ -99,7 +90,9 @@ static void judge_place(struct danger_scan *scan, struct str text, unsigned how)
         return;
     }
     for (size_t i = 0; i < ARRAY_LEN(places); i++)
-        if (places[i].when & how && matches(path, places[i].path)) {
+        if (places[i].when & how &&
+            (places[i].when & TREE ? danger_path_is(path, places[i].path)
+                                   : danger_path_in(path, places[i].path))) {
             danger_report(scan, places[i].rule, places[i].about);
             return;
         }
@@ -110,41 +103,132 @@ static bool edits_in_place(const struct danger_command *command, struct str name
     return (danger_is(name, "sed perl") && danger_has_flag(command, "i", "in-place"));
 }
 
+/* How a command uses its words. */
+struct use {
+    struct str name;
+    bool all;     /* writes all its files */
+    bool last;    /* writes the last one */
+    bool reads;   /* the others */
+    bool keys;    /* may be given a key by an option */
+    bool pattern; /* the first is no file */
+};
+
+static struct use use_of(const struct danger_command *command, struct str name)
+{
+    return (struct use){
+        .name = name,
+        .all =
+            danger_is(name, "tee rm shred truncate unlink touch ln sponge patch ed ex vi vim nvim "
+                            "nano emacs micro") ||
+            edits_in_place(command, name),
+        .last = danger_is(name, "cp mv install rsync scp ln") && !danger_into_directory(command),
+        .reads = !danger_is(name, "ls stat test [ echo printf chmod chown ssh ssh-add ssh-keygen "
+                                  "git cd mkdir find rm touch file basename dirname realpath "
+                                  "readlink sftp"),
+        .keys = danger_is(name, "ssh scp sftp ansible ansible-playbook"),
+        .pattern =
+            danger_is(name, "grep egrep fgrep rg ag") && !danger_has_flag(command, "ef", NULL),
+    };
+}
+
+/* Does the option's value name a file or directory that is written? */
+static bool writes_value(struct str option, struct str name)
+{
+    return danger_is(option, "-o -O -out --output --output-document --target-directory --directory "
+                             "--directory-prefix -P") ||
+           (str_is(option, "-t") && danger_is(name, "cp mv install ln")) ||
+           (str_is(option, "-C") && str_is(name, "tar")) ||
+           (str_is(option, "-d") && str_is(name, "unzip"));
+}
+
+/* "--file=PATH", "-d@PATH", "-fPATH" */
+static void judge_option(struct danger_scan *scan, struct str word, const struct use *use)
+{
+    ptrdiff_t is = str_find_char(word, '=');
+    size_t at = 2;
+
+    if (use->keys)
+        return;
+    if (word.n > 1 && word.p[1] == '-' && is > 0) {
+        struct str value = str_skip(word, (size_t)is + 1);
+
+        judge_place(scan, value.n > 0 && value.p[0] == '@' ? str_skip(value, 1) : value,
+                    writes_value(str_take(word, (size_t)is), use->name) ? WRITES : READS);
+        return;
+    }
+    while (at < word.n && word.p[at] != '/' && word.p[at] != MARK_HOME)
+        at++;
+    if (word.n > 2 && word.p[1] != '-' && at < word.n)
+        judge_place(scan, str_skip(word, at),
+                    writes_value(str_take(word, 2), use->name) ? WRITES : READS);
+}
+
+/* The path in "@file", "name=@file", "file:///path". */
+static struct str path_in(struct str word)
+{
+    ptrdiff_t file =
+        word.p[0] == '@' || str_find_char(word, '=') > 0 ? str_find_char(word, '@') : -1;
+
+    if (str_starts(word, STR("file://")))
+        return str_skip(word, 7);
+    return file >= 0 ? str_skip(word, (size_t)file + 1) : word;
+}
+
+/* Moving or removing a directory takes what is in it along. */
+static void judge_above(struct danger_scan *scan, const struct danger_command *command,
+                        struct str path, const struct use *use)
+{
+    bool moves = str_is(use->name, "mv") ||
+                 (danger_is(use->name, "rm srm") && danger_has_flag(command, "rR", "recursive"));
+
+    if (moves && !scan->hit &&
+        (danger_path_is(path, "~/.local") || danger_path_is(path, "~/.local/share")))
+        danger_report(scan, "dormouse_own_data", "It would read or change Dormouse's own data.");
+}
+
+static void judge_word(struct danger_scan *scan, const struct danger_command *command, size_t i,
+                       const struct use *use)
+{
+    struct str word = command->words[i].text, before = command->words[i - 1].text;
+    unsigned how = use->reads ? READS : 0;
+
+    if (use->all)
+        how |= WRITES;
+    if (use->last && i + 1 == command->n)
+        how = WRITES;
+    if (writes_value(before, use->name))
+        how = WRITES;
+    if (str_is(use->name, "dd") && str_find_char(word, '=') > 0) {
+        how = str_starts(word, STR("of=")) ? WRITES : READS;
+        word = str_skip(word, (size_t)str_find_char(word, '=') + 1);
+    } else {
+        word = path_in(word);
+    }
+    judge_place(scan, word, how);
+    if (how != WRITES || use->all)
+        judge_above(scan, command, danger_path(scan, word), use);
+    if (str_find(word, STR(".local/share/dormouse")) >= 0 && !scan->hit && use->reads)
+        danger_report(scan, "dormouse_own_data", "It would read or change Dormouse's own data.");
+}
+
 /* Which of a command's words it reads or writes as files. Those that only look at names (ls, stat,
  * chmod of one's own key, ssh -i) do neither. */
 void danger_judge_files(struct danger_scan *scan, const struct danger_command *command,
                         struct str name)
 {
-    bool all =
-        danger_is(name, "tee rm shred truncate unlink touch ln") || edits_in_place(command, name);
-    bool last = danger_is(name, "cp mv install rsync scp ln");
-    bool reads =
-        !danger_is(name, "ls stat test [ echo printf chmod chown ssh ssh-add ssh-keygen git "
-                         "cd mkdir find rm touch file basename dirname realpath readlink "
-                         "sftp scp grep rg");
+    struct use use = use_of(command, name);
+    const struct danger_word *pattern = use.pattern ? danger_operand(command, 0) : NULL;
 
-    for (size_t i = 1; i < command->n; i++) {
+    for (size_t i = 1; i < command->n && !scan->hit; i++) {
         struct str word = command->words[i].text;
-        ptrdiff_t is = str_find_char(word, '=');
-        unsigned how = reads ? READS : 0;
 
-        if (word.n == 0 || word.p[0] == '-')
+        if (word.n == 0 || &command->words[i] == pattern ||
+            (use.keys && str_is(command->words[i - 1].text, "-i")))
             continue;
-        if (all || (last && i + 1 == command->n))
-            how |= WRITES;
-        if (name.n == 2 && str_is(name, "dd") && is > 0) {
-            how = str_starts(word, STR("of=")) ? WRITES : READS;
-            word = str_skip(word, (size_t)is + 1);
-        } else if (word.p[0] == '@' || is > 0) { /* curl -d @file, -F x=@file */
-            ptrdiff_t file = str_find_char(word, '@');
-
-            if (file >= 0)
-                word = str_skip(word, (size_t)file + 1);
-        }
-        judge_place(scan, word, how);
-        if (str_find(word, STR(".local/share/dormouse")) >= 0 && !scan->hit && reads)
-            danger_report(scan, "dormouse_own_data",
-                          "It would read or change Dormouse's own data.");
+        if (word.p[0] == '-')
+            judge_option(scan, word, &use);
+        else
+            judge_word(scan, command, i, &use);
     }
 }
 

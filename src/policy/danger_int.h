@@ -1,8 +1,14 @@
 /* Reading a command as a shell would, for the classifier of dangerous ones.
  *
  *   danger_word.c    one word: quotes, escapes, expansions, braces, fields
- *   danger_parse.c   lists, pipelines, compound commands, here-documents
- *   danger_run.c     one simple command: prefixes that run another, what it prints
+ *   danger_parse.c   lists, pipelines, compound commands
+ *   danger_simple.c  simple commands: words, assignments, redirections, here-documents
+ *   danger_known.c   what the command itself made known: variables, arguments, functions, files
+ *   danger_run.c     one simple command: what it is, what it changes, what it prints
+ *   danger_wrap.c    commands that run another: env, sudo, xargs, find -exec
+ *   danger_script.c  shells and interpreters: where their script comes from
+ *   danger_code.c    code of other languages
+ *   danger_print.c   what echo and printf print
  *   danger_rules.c   the table of rules
  *   danger_files.c   the table of places
  *   danger_path.c    what a path means
@@ -35,16 +41,21 @@
 #define DANGER_WORDS_MAX  4096
 #define DANGER_BYTES_MAX  (1 << 20) /* of the command */
 #define DANGER_BUDGET     (4 << 20) /* bytes looked at in all, nested ones again */
-#define DANGER_REDIRS_MAX 16
-#define DANGER_VARS_MAX   64
+#define DANGER_REDIRS_MAX 32
+#define DANGER_VARS_MAX   256
+#define DANGER_FILES_MAX  64
+#define DANGER_NAMES_MAX  64 /* functions and aliases */
+#define DANGER_LINKS_MAX  16
 #define DANGER_FIELD_MAX  (64 * 1024)
 
 /* Where the bytes come from that a command prints. */
 enum { FACT_DOWNLOAD = 1, FACT_DECODED = 2, FACT_NETWORK = 4 };
 
 struct danger_word {
-    struct str text; /* expanded, with marks */
-    unsigned facts;  /* of the substitutions in it */
+    struct str text;   /* expanded, with marks */
+    unsigned facts;    /* of the substitutions in it */
+    struct str script; /* <(...): what the file holds that the word names; p NULL: not known */
+    struct str sink;   /* >(...): the commands that get what is written to it */
 };
 
 enum danger_redir_kind { REDIR_READ, REDIR_WRITE, REDIR_BOTH, REDIR_TEXT };
@@ -74,6 +85,24 @@ struct danger_var {
     unsigned facts;
 };
 
+/* A file that the command wrote, by the last part of its path. */
+struct danger_file {
+    struct str name, text;
+    unsigned facts;
+};
+
+struct danger_function {
+    struct str name, body;
+    bool alias, running;
+};
+
+/* $0, $1 and so on. */
+struct danger_args {
+    const struct danger_word *words; /* words[0] is $0; NULL: none were given */
+    size_t n;
+    bool unknown; /* in the body of a function that is only being defined */
+};
+
 struct danger_scan {
     struct arena *arena;
     struct danger *found; /* set when hit */
@@ -84,10 +113,20 @@ struct danger_scan {
     size_t budget;
     struct danger_var vars[DANGER_VARS_MAX];
     size_t vars_n;
-    struct str cwd;          /* "" where it began; marks possible */
-    struct str function;     /* whose body is being read */
-    struct str downloads[8]; /* files that a download wrote */
-    size_t downloads_n;
+    struct str cwd;      /* "" where it began; marks possible */
+    struct str function; /* whose body is being read */
+    struct str script;   /* the file that is being read as one */
+    struct str ifs;      /* what splits fields beside blanks */
+    bool socket;         /* a descriptor was opened to the network */
+    struct danger_args args;
+    struct danger_file files[DANGER_FILES_MAX];
+    size_t files_n;
+    struct danger_function functions[DANGER_NAMES_MAX];
+    size_t functions_n;
+    struct danger_link {
+        struct str name, target;
+    } links[DANGER_LINKS_MAX];
+    size_t links_n;
 };
 
 /* A reader of one text: the command itself, or what a nested shell would get. */
@@ -97,6 +136,12 @@ struct danger_reader {
     size_t at;
     size_t body_end; /* of the here-documents of this line; 0: none */
 };
+
+/* The byte that far ahead; -1 behind the end. */
+static inline int danger_peek(const struct danger_reader *reader, size_t ahead)
+{
+    return reader->at + ahead < reader->s.n ? (unsigned char)reader->s.p[reader->at + ahead] : -1;
+}
 
 /* The first finding counts. Returns true. */
 bool danger_report(struct danger_scan *scan, const char *rule, const char *about);
@@ -110,9 +155,26 @@ void danger_read_word(struct danger_reader *reader, struct danger_word **words, 
 struct danger_word danger_read_single(struct danger_reader *reader);
 /* The same for a here-document's body. */
 struct danger_word danger_expand_text(struct danger_scan *scan, struct str text);
-void danger_set_var(struct danger_scan *scan, struct str name, struct str value, unsigned facts);
+/* At "((": true when it is arithmetic, which is read for what it runs and left behind. */
+bool danger_read_arithmetic(struct danger_reader *reader);
 /* The word as text that a nested shell would read: globs and braces as they were typed. */
 struct str danger_plain(struct danger_scan *scan, struct str text);
+
+/* ---- what is known ---- */
+
+void danger_set_var(struct danger_scan *scan, struct str name, struct str value, unsigned facts);
+/* NULL when the command did not set it. */
+const struct danger_var *danger_find_var(const struct danger_scan *scan, struct str name);
+/* False when it is not set. */
+bool danger_value_of(struct danger_scan *scan, struct str name, struct str *ret);
+void danger_add_function(struct danger_scan *scan, struct str name, struct str body, bool alias);
+struct danger_function *danger_find_function(struct danger_scan *scan, struct str name);
+void danger_add_link(struct danger_scan *scan, struct str name, struct str target);
+void danger_add_file(struct danger_scan *scan, struct str path, struct danger_stream holds);
+/* What the command wrote to that file; nothing when it didn't. */
+struct danger_stream danger_read_file(struct danger_scan *scan, struct str path);
+/* Both print: what is known of all, and where any of it came from. */
+void danger_join(struct danger_scan *scan, struct danger_stream *all, struct danger_stream one);
 
 /* ---- lists ---- */
 
@@ -123,15 +185,60 @@ struct danger_stream danger_run_text(struct danger_scan *scan, struct str text,
 struct danger_stream danger_run_list(struct danger_reader *reader, const char *closer,
                                      struct danger_stream in);
 
+/* ---- simple commands ---- */
+
+/* A newline, and with it the here-documents that began on its line. */
+void danger_newline(struct danger_reader *reader);
+/* Blanks, line continuations and a comment. */
+void danger_skip_blanks(struct danger_reader *reader);
+/* At a redirection: adds it; false when there is none. */
+bool danger_read_redirection(struct danger_reader *reader, struct danger_command *command);
+/* "2>", "10<", "{fd}>": the length of what stands before the redirection, else 0. */
+size_t danger_descriptor(const struct danger_reader *reader);
+bool danger_follows_pipe(const struct danger_reader *reader);
+/* Words with blanks between them, as an array or the list of a for holds them. */
+struct danger_word danger_all_of(struct danger_scan *scan, const struct danger_word *words,
+                                 size_t n);
+struct danger_stream danger_run_simple(struct danger_reader *reader, struct danger_stream in,
+                                       bool piped);
+
 /* ---- commands ---- */
 
 /* Judges it; what it prints. */
 struct danger_stream danger_run_command(struct danger_scan *scan, struct danger_command *command);
+/* Notes what the redirections of a command do with what it prints. */
+void danger_note_output(struct danger_scan *scan, const struct danger_command *command,
+                        struct danger_stream out);
+/* A shell, an interpreter, eval and the like; true when it was one. */
+bool danger_run_script(struct danger_scan *scan, const struct danger_command *command,
+                       struct str name);
+/* sudo, env, xargs ...; true when it was one. */
+bool danger_run_wrapped(struct danger_scan *scan, const struct danger_command *command,
+                        struct str name, struct danger_stream *ret_out);
+/* find: what -exec runs, and the paths it prints when nothing narrows it. */
+struct danger_stream danger_run_find(struct danger_scan *scan,
+                                     const struct danger_command *command);
+/* The vital directory that it begins at, the working directory aside; p NULL when none. */
+struct str danger_find_vital(struct danger_scan *scan, const struct danger_command *command);
+/* Does a test keep find from everything below its paths? */
+bool danger_find_narrowed(const struct danger_command *command);
+void danger_run_code(struct danger_scan *scan, struct str code);
+/* The words from there on, with blanks between them. */
+struct str danger_joined(struct danger_scan *scan, const struct danger_command *command,
+                         size_t from);
+/* Reported when what comes from there would be run. */
+void danger_judge_source(struct danger_scan *scan, unsigned facts);
+/* What echo or printf prints; the words from there on are its arguments. */
+struct str danger_printed(struct danger_scan *scan, const struct danger_command *command,
+                          struct str name, size_t from);
+bool danger_is_option(struct str word);
 /* The last part of a path. */
 struct str danger_base(struct str path);
 bool danger_is(struct str name, const char *list); /* one of words separated by blanks */
 /* Is there an option like -r among the words (alone or in a bundle), or this long one? */
 bool danger_has_flag(const struct danger_command *command, const char *letters, const char *longer);
+/* cp -t DIR, mv --target-directory=DIR: the last word is not where they go. */
+bool danger_into_directory(const struct danger_command *command);
 /* The i-th word that is no option, from 0; NULL past the last. */
 const struct danger_word *danger_operand(const struct danger_command *command, size_t i);
 
@@ -142,9 +249,9 @@ void danger_judge(struct danger_scan *scan, const struct danger_command *command
 void danger_judge_files(struct danger_scan *scan, const struct danger_command *command,
                         struct str name);
 void danger_judge_redirections(struct danger_scan *scan, const struct danger_command *command);
-/* Is this a shell or an interpreter that reads its script from standard input as called? */
-bool danger_reads_script(const struct danger_command *command);
 bool danger_is_shell(struct str name);
+/* The name that a command goes by: the last part of its path, a pattern like /bin/r? resolved. */
+struct str danger_name(struct str word);
 
 /* ---- paths ---- */
 
@@ -155,8 +262,10 @@ struct str danger_path(struct danger_scan *scan, struct str text);
 bool danger_path_vital(struct str path);
 /* A disk or the memory. */
 bool danger_path_device(struct str path);
-/* path is dir or below it; dir may begin with ~. */
+/* path is dir or below it; dir may begin with ~, and its last part end with '*'. */
 bool danger_path_in(struct str path, const char *dir);
+/* path is that very directory. */
+bool danger_path_is(struct str path, const char *dir);
 /* fnmatch over marks; the pattern is literal text but for its own '*'. */
 bool danger_glob_is(struct str word, struct str name);
 

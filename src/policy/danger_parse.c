@@ -1,4 +1,4 @@
-/* Lists, pipelines, compound commands, redirections and here-documents.
+/* Lists, pipelines and compound commands.
  *
  * The grammar is followed as far as it decides what is run and what flows where; conditions are not
  * weighed: every branch is read as if it were taken.
@@ -12,47 +12,16 @@
 
 static const struct danger_stream nothing = { 0 };
 
-static int peek(const struct danger_reader *r, size_t ahead)
-{
-    return r->at + ahead < r->s.n ? (unsigned char)r->s.p[r->at + ahead] : -1;
-}
-
-/* A newline, and with it the here-documents that began on its line. */
-static void newline(struct danger_reader *r)
-{
-    r->at++;
-    if (r->body_end > r->at)
-        r->at = r->body_end;
-    r->body_end = 0;
-}
-
-static void skip_blanks(struct danger_reader *r)
-{
-    for (;;) {
-        int c = peek(r, 0);
-
-        if (c == ' ' || c == '\t' || c == '\r')
-            r->at++;
-        else if (c == '\\' && peek(r, 1) == '\n')
-            r->at += 2;
-        else if (c == '#')
-            while (peek(r, 0) >= 0 && peek(r, 0) != '\n')
-                r->at++;
-        else
-            return;
-    }
-}
-
 /* Blanks, newlines and what separates commands. */
 static void skip_separators(struct danger_reader *r)
 {
     for (;;) {
         int c;
 
-        skip_blanks(r);
-        c = peek(r, 0);
+        danger_skip_blanks(r);
+        c = danger_peek(r, 0);
         if (c == '\n')
-            newline(r);
+            danger_newline(r);
         else if (c == ';' || c == '&' || c == '|')
             r->at++;
         else
@@ -65,169 +34,18 @@ static struct str raw_word(const struct danger_reader *r)
 {
     size_t n = 0;
 
-    while (peek(r, n) >= 0 && !strchr(" \t\r\n;&|()<>\"'\\$`", peek(r, n)))
+    while (danger_peek(r, n) >= 0 && !strchr(" \t\r\n;&|()<>\"'\\$`", danger_peek(r, n)))
         n++;
     return str_of(r->s.p + r->at, n);
 }
 
-/* ---- redirections ---- */
-
-static struct str line_at(struct str s, size_t at)
+/* The same when it can be a keyword: no quote, escape or expansion is part of it. */
+static struct str keyword(const struct danger_reader *r)
 {
-    struct str rest = str_skip(s, at);
-    ptrdiff_t end = str_find_char(rest, '\n');
+    struct str word = raw_word(r);
+    int next = danger_peek(r, word.n);
 
-    return end < 0 ? rest : str_take(rest, (size_t)end);
-}
-
-/* The body of a here-document, which begins on the line below (or below the last one's). */
-static struct danger_word here_document(struct danger_reader *r, bool strip)
-{
-    bool literal = peek(r, 0) == '\'' || peek(r, 0) == '"' || peek(r, 0) == '\\';
-    struct str end = danger_read_single(r).text, line = STR_NONE;
-    size_t from = r->body_end, at;
-
-    if (from == 0)
-        from = r->at + line_at(r->s, r->at).n + 1;
-    for (at = from; at < r->s.n; at += line.n + 1) {
-        struct str bare;
-
-        line = bare = line_at(r->s, at);
-        while (strip && bare.n > 0 && bare.p[0] == '\t')
-            bare = str_skip(bare, 1);
-        if (str_eq(bare, end))
-            break;
-    }
-    r->body_end = at < r->s.n ? at + line.n + 1 : r->s.n;
-    if (from > r->s.n)
-        return (struct danger_word){ STR(""), 0 };
-    at = at < r->s.n ? at : r->s.n;
-    if (literal)
-        return (struct danger_word){ str_of(r->s.p + from, at - from), 0 };
-    return danger_expand_text(r->scan, str_of(r->s.p + from, at - from));
-}
-
-/* At < or > or &>; true when one was read. */
-static bool read_redirection(struct danger_reader *r, struct danger_command *command)
-{
-    struct danger_redir redir = { .kind = REDIR_READ };
-    int c = peek(r, 0), next = peek(r, 1);
-    bool here = false;
-
-    if (c == '&' && next == '>') {
-        redir.kind = REDIR_WRITE;
-        r->at += peek(r, 2) == '>' ? 3 : 2;
-    } else if (c == '<' && next == '<' && peek(r, 2) == '<') {
-        redir.kind = REDIR_TEXT;
-        r->at += 3;
-    } else if (c == '<' && next == '<') {
-        redir.kind = REDIR_TEXT;
-        here = true;
-        r->at += 2;
-    } else if (c == '<' && next == '>') {
-        redir.kind = REDIR_BOTH;
-        r->at += 2;
-    } else if ((c == '<' || c == '>') && next != '(') {
-        redir.kind = c == '<' ? REDIR_READ : REDIR_WRITE;
-        r->at += next == '>' || next == '|' || next == '&' ? 2 : 1;
-    } else {
-        return false;
-    }
-    if (here) {
-        bool strip = peek(r, 0) == '-';
-
-        r->at += strip;
-        skip_blanks(r);
-        redir.word = here_document(r, strip);
-    } else {
-        skip_blanks(r);
-        redir.word = danger_read_single(r);
-    }
-    if (command->redirs_n < DANGER_REDIRS_MAX)
-        command->redirs[command->redirs_n++] = redir;
-    return true;
-}
-
-/* ---- simple commands ---- */
-
-/* "NAME=" or "NAME+=" at the reader: its length, else 0. */
-static size_t assignment(const struct danger_reader *r)
-{
-    size_t n = 0;
-
-    while ((peek(r, n) >= 'a' && peek(r, n) <= 'z') || (peek(r, n) >= 'A' && peek(r, n) <= 'Z') ||
-           peek(r, n) == '_' || (n > 0 && peek(r, n) >= '0' && peek(r, n) <= '9'))
-        n++;
-    if (n > 0 && peek(r, n) == '=')
-        return n + 1;
-    return n > 0 && peek(r, n) == '+' && peek(r, n + 1) == '=' ? n + 2 : 0;
-}
-
-static void read_assignment(struct danger_reader *r, size_t n)
-{
-    static const char unknown[] = { MARK_UNKNOWN };
-    bool more = r->s.p[r->at + n - 2] == '+';
-    struct str name = str_of(r->s.p + r->at, n - 1 - more);
-    struct danger_word value;
-    struct str old = STR_NONE;
-
-    r->at += n;
-    value = danger_read_single(r);
-    for (size_t i = 0; more && i < r->scan->vars_n; i++)
-        if (str_eq(r->scan->vars[i].name, name))
-            old = r->scan->vars[i].value;
-    if (old.n + value.text.n > DANGER_FIELD_MAX)
-        value.text = str_of(unknown, 1);
-    else if (old.n)
-        value.text =
-            str_from(arena_printf(r->scan->arena, "%.*s%.*s", STR_ARG(old), STR_ARG(value.text)));
-    danger_set_var(r->scan, name, danger_plain(r->scan, value.text), value.facts);
-}
-
-static bool follows_pipe(const struct danger_reader *r)
-{
-    return peek(r, 0) == '|' && peek(r, 1) != '|';
-}
-
-static void read_words(struct danger_reader *r, struct danger_command *command)
-{
-    while (!r->scan->hit) {
-        size_t n;
-        int c;
-
-        skip_blanks(r);
-        c = peek(r, 0);
-        n = command->n == 0 ? assignment(r) : 0;
-        if (c >= '0' && c <= '9' && (peek(r, 1) == '>' || peek(r, 1) == '<'))
-            r->at++; /* 2>file */
-        else if (n > 0)
-            read_assignment(r, n);
-        else if (!read_redirection(r, command)) {
-            if (c < 0 || (strchr("\n;&|()", c) && c != '('))
-                return;
-            if (c == '(') /* an array, or a syntax error */
-                r->at++;
-            else
-                danger_read_word(r, &command->words, &command->n);
-        }
-    }
-}
-
-static struct danger_stream run_simple(struct danger_reader *r, struct danger_stream in, bool piped)
-{
-    struct danger_command command = { .in = in };
-    struct str outer = r->scan->part;
-    size_t from = r->at;
-    struct danger_stream out;
-
-    read_words(r, &command);
-    command.in_pipe = piped || follows_pipe(r);
-    command.background = peek(r, 0) == '&' && peek(r, 1) != '&';
-    if (r->s.p == r->scan->outer.p)
-        r->scan->part = str_trim(str_of(r->s.p + from, r->at - from));
-    out = danger_run_command(r->scan, &command);
-    r->scan->part = outer;
-    return out;
+    return next >= 0 && strchr("\"'\\$`", next) ? STR_NONE : word;
 }
 
 /* ---- compound commands ---- */
@@ -239,85 +57,120 @@ static size_t function_head(const struct danger_reader *r)
 {
     size_t n = raw_word(r).n, at = n;
 
-    while (peek(r, at) == ' ')
+    while (danger_peek(r, at) == ' ')
         at++;
-    if (n == 0 || peek(r, at) != '(')
+    if (n == 0 || danger_peek(r, at) != '(')
         return 0;
     at++;
-    while (peek(r, at) == ' ')
+    while (danger_peek(r, at) == ' ')
         at++;
-    return peek(r, at) == ')' ? at + 1 : 0;
+    return danger_peek(r, at) == ')' ? at + 1 : 0;
 }
 
 static void run_function(struct danger_reader *r, struct str name)
 {
     struct str outer = r->scan->function;
+    struct danger_args args = r->scan->args;
+    size_t from;
 
     r->scan->function = name;
-    while (peek(r, 0) == '\n' || peek(r, 0) == ' ' || peek(r, 0) == '\t')
+    r->scan->args = (struct danger_args){ .unknown = true };
+    while (danger_peek(r, 0) == '\n' || danger_peek(r, 0) == ' ' || danger_peek(r, 0) == '\t')
         r->at++;
+    from = r->at;
     run_one(r, nothing, false);
+    danger_add_function(r->scan, name, str_of(r->s.p + from, r->at - from), false);
     r->scan->function = outer;
+    r->scan->args = args;
 }
 
 /* "for NAME in WORDS": the variable holds all of them, so that each is looked at. */
 static void read_for(struct danger_reader *r)
 {
-    AUTO_BUF all = BUF_INIT(DANGER_FIELD_MAX);
-    struct danger_word *words = NULL;
+    struct danger_word *words = NULL, all;
     struct str name;
-    unsigned facts = 0;
     size_t n = 0;
 
-    skip_blanks(r);
-    if (peek(r, 0) == '(') {
-        ptrdiff_t end = str_find(str_skip(r->s, r->at), STR("))"));
-
-        r->at = end < 0 ? r->s.n : r->at + (size_t)end + 2;
+    danger_skip_blanks(r);
+    if (danger_peek(r, 0) == '(' && danger_peek(r, 1) == '(' && danger_read_arithmetic(r))
         return;
-    }
     name = raw_word(r);
     r->at += name.n;
-    skip_blanks(r);
+    danger_skip_blanks(r);
     if (!str_is(raw_word(r), "in"))
         return;
     r->at += 2;
-    for (skip_blanks(r); peek(r, 0) >= 0 && !strchr("\n;&|()<>", peek(r, 0)) && !r->scan->hit;
-         skip_blanks(r))
+    for (danger_skip_blanks(r);
+         danger_peek(r, 0) >= 0 && !strchr("\n;&|()<>", danger_peek(r, 0)) && !r->scan->hit;
+         danger_skip_blanks(r))
         danger_read_word(r, &words, &n);
-    for (size_t i = 0; i < n; i++) {
-        facts |= words[i].facts;
-        buf_add_str(&all, danger_plain(r->scan, words[i].text));
-        buf_add_char(&all, ' ');
-    }
-    danger_set_var(r->scan, name, arena_str(r->scan->arena, buf_str(&all)), facts);
+    all = danger_all_of(r->scan, words, n);
+    danger_set_var(r->scan, name, all.text, all.facts);
 }
 
 static void read_case(struct danger_reader *r)
 {
-    skip_blanks(r);
+    danger_skip_blanks(r);
     danger_read_single(r);
     skip_separators(r);
     if (str_is(raw_word(r), "in"))
         r->at += 2;
 }
 
-static void skip_test(struct danger_reader *r)
+/* [[ ... ]]: compares and runs nothing, but for the substitutions in its words. */
+static void read_test(struct danger_reader *r)
 {
-    ptrdiff_t end = str_find(str_skip(r->s, r->at), STR("]]"));
+    struct danger_word *words = NULL;
+    size_t n = 0;
 
-    r->at = end < 0 ? r->s.n : r->at + (size_t)end + 2;
+    for (r->at += 2; !r->scan->hit; n = 0) {
+        danger_skip_blanks(r);
+        if (danger_peek(r, 0) < 0 || danger_peek(r, 0) == ';')
+            return; /* not closed: the next command begins here */
+        if (str_is(keyword(r), "]]")) {
+            r->at += 2;
+            return;
+        }
+        if (danger_peek(r, 0) == '\n')
+            danger_newline(r);
+        else if (strchr("&|()<>", danger_peek(r, 0)) && danger_peek(r, 1) != '(')
+            r->at++;
+        else if (danger_peek(r, 0) == '(')
+            r->at++;
+        else
+            danger_read_word(r, &words, &n);
+    }
 }
 
-/* Redirections behind a compound command. */
-static void run_trailing(struct danger_reader *r)
+/* Redirections behind a compound command, whose list began at `from`. When they tell what it reads,
+ * it is read once more with that. */
+static struct danger_stream run_trailing(struct danger_reader *r, size_t from, const char *closer,
+                                         struct danger_stream out)
 {
     struct danger_command command = { .n = 0 };
+    size_t end, body_end;
 
-    for (skip_blanks(r); read_redirection(r, &command); skip_blanks(r))
-        ;
-    if (command.redirs_n > 0)
-        danger_run_command(r->scan, &command);
+    for (danger_skip_blanks(r); danger_read_redirection(r, &command) || danger_descriptor(r) > 0;
+         danger_skip_blanks(r))
+        r->at += danger_descriptor(r);
+    if (command.redirs_n == 0)
+        return out;
+    danger_run_command(r->scan, &command);
+    if (command.in.facts || command.in.text.p) {
+        end = r->at;
+        body_end = r->body_end;
+        if (end - from > r->scan->budget)
+            danger_obscure(r->scan);
+        else
+            r->scan->budget -= end - from;
+        r->at = from;
+        r->body_end = 0;
+        out = danger_run_list(r, closer, command.in);
+        r->at = end;
+        r->body_end = body_end;
+    }
+    danger_note_output(r->scan, &command, out);
+    return out;
 }
 
 static struct danger_stream run_compound(struct danger_reader *r, struct str word,
@@ -328,6 +181,8 @@ static struct danger_stream run_compound(struct danger_reader *r, struct str wor
     } pairs[] = { { "{", "}" },      { "if", "fi" },       { "while", "done" }, { "until", "done" },
                   { "for", "done" }, { "select", "done" }, { "case", "esac" } };
     struct danger_stream out = nothing;
+    const char *closer = "}";
+    size_t from;
 
     r->at += word.n;
     if (str_is(word, "for") || str_is(word, "select"))
@@ -336,48 +191,64 @@ static struct danger_stream run_compound(struct danger_reader *r, struct str wor
         read_case(r);
     for (size_t i = 0; i < ARRAY_LEN(pairs); i++)
         if (str_is(word, pairs[i].opener))
-            out = danger_run_list(r, pairs[i].closer, in);
-    run_trailing(r);
-    return out;
+            closer = pairs[i].closer;
+    from = r->at;
+    out = danger_run_list(r, closer, in);
+    return run_trailing(r, from, closer, out);
 }
 
 static struct danger_stream run_subshell(struct danger_reader *r, struct danger_stream in)
 {
     struct str cwd = r->scan->cwd;
     struct danger_stream out;
+    size_t from;
 
-    if (peek(r, 1) == '(') {
-        ptrdiff_t end = str_find(str_skip(r->s, r->at), STR("))"));
-
-        r->at = end < 0 ? r->s.n : r->at + (size_t)end + 2;
+    if (danger_peek(r, 1) == '(' && danger_read_arithmetic(r))
         return nothing;
-    }
-    r->at++;
+    from = ++r->at;
     out = danger_run_list(r, ")", in);
     r->scan->cwd = cwd;
-    run_trailing(r);
+    out = run_trailing(r, from, ")", out);
+    r->scan->cwd = cwd;
     return out;
+}
+
+/* "time -p", "coproc NAME {": what stands between the word and the command. */
+static void skip_prefix(struct danger_reader *r, struct str word)
+{
+    struct danger_reader ahead = *r;
+    struct str next = raw_word(r);
+
+    if (str_is(word, "time") && danger_is(next, "-p --"))
+        r->at += next.n;
+    danger_skip_blanks(r);
+    ahead.at += next.n;
+    danger_skip_blanks(&ahead);
+    if (str_is(word, "coproc") && next.n > 0 &&
+        (danger_peek(&ahead, 0) == '{' || danger_peek(&ahead, 0) == '('))
+        r->at = ahead.at;
 }
 
 static struct danger_stream run_one(struct danger_reader *r, struct danger_stream in, bool piped)
 {
-    struct str word = raw_word(r);
+    struct str word = keyword(r);
     size_t head;
 
     while (danger_is(word, "! time then else elif do coproc")) {
         r->at += word.n;
-        skip_blanks(r);
-        word = raw_word(r);
+        danger_skip_blanks(r);
+        skip_prefix(r, word);
+        word = keyword(r);
     }
-    if (peek(r, 0) == '(')
+    if (danger_peek(r, 0) == '(')
         return run_subshell(r, in);
     if (str_is(word, "[[")) {
-        skip_test(r);
+        read_test(r);
         return nothing;
     }
     if (str_is(word, "function")) {
         r->at += word.n;
-        skip_blanks(r);
+        danger_skip_blanks(r);
         word = raw_word(r);
         head = function_head(r);
         r->at += head ? head : word.n;
@@ -392,7 +263,7 @@ static struct danger_stream run_one(struct danger_reader *r, struct danger_strea
         run_function(r, word);
         return nothing;
     }
-    return run_simple(r, in, piped);
+    return danger_run_simple(r, in, piped);
 }
 
 static struct danger_stream run_pipeline(struct danger_reader *r, struct danger_stream in)
@@ -404,37 +275,23 @@ static struct danger_stream run_pipeline(struct danger_reader *r, struct danger_
         size_t before = r->at;
 
         stream = run_one(r, stream, piped);
-        skip_blanks(r);
-        if (r->scan->hit || !follows_pipe(r))
+        danger_skip_blanks(r);
+        if (r->scan->hit || !danger_follows_pipe(r))
             return stream;
         if (r->at == before)
             return stream;
-        r->at += peek(r, 1) == '&' ? 2 : 1;
-        for (skip_blanks(r); peek(r, 0) == '\n'; skip_blanks(r))
-            newline(r);
+        r->at += danger_peek(r, 1) == '&' ? 2 : 1;
+        for (danger_skip_blanks(r); danger_peek(r, 0) == '\n'; danger_skip_blanks(r))
+            danger_newline(r);
         piped = true;
     }
-}
-
-/* Both print: what is known of all, and where any of it came from. */
-static void join(struct danger_scan *scan, struct danger_stream *all, struct danger_stream one,
-                 bool first)
-{
-    all->facts |= one.facts;
-    if (first || (all->text.p && all->text.n == 0))
-        all->text = one.text;
-    else if (all->text.p && one.text.p && all->text.n + one.text.n < DANGER_FIELD_MAX)
-        all->text =
-            str_from(arena_printf(scan->arena, "%.*s%.*s", STR_ARG(all->text), STR_ARG(one.text)));
-    else
-        all->text = STR_NONE;
 }
 
 struct danger_stream danger_run_list(struct danger_reader *r, const char *closer,
                                      struct danger_stream in)
 {
-    struct danger_stream all = nothing;
-    bool first = true;
+    struct danger_stream all = { .text = STR("") };
+    bool any = false;
 
     if (++r->scan->depth > DANGER_DEPTH_MAX)
         danger_obscure(r->scan);
@@ -444,15 +301,15 @@ struct danger_stream danger_run_list(struct danger_reader *r, const char *closer
 
         skip_separators(r);
         before = r->at;
-        if (peek(r, 0) < 0)
+        if (danger_peek(r, 0) < 0)
             break;
-        if (peek(r, 0) == ')') {
+        if (danger_peek(r, 0) == ')') {
             r->at++;
             if (closer && *closer == ')')
                 break;
             continue; /* of a case's pattern */
         }
-        word = raw_word(r);
+        word = keyword(r);
         if (word.n > 0 && closer && str_is(word, closer)) {
             r->at += word.n;
             break;
@@ -461,13 +318,13 @@ struct danger_stream danger_run_list(struct danger_reader *r, const char *closer
             r->at += word.n;
             continue;
         }
-        join(r->scan, &all, run_pipeline(r, in), first);
-        first = false;
+        danger_join(r->scan, &all, run_pipeline(r, in));
+        any = true;
         if (r->at == before)
             r->at++; /* a byte that begins nothing */
     }
     r->scan->depth--;
-    return all;
+    return any ? all : nothing;
 }
 
 struct danger_stream danger_run_text(struct danger_scan *scan, struct str text,

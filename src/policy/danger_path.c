@@ -3,12 +3,14 @@
  * SPDX-License-Identifier: MIT
  */
 #include <fnmatch.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "policy/danger_int.h"
 
 #define PARTS_MAX 64
+#define UP_MAX    4 /* more than this many ".." at the front are as good as "/" */
 
 static bool has_glob(struct str part)
 {
@@ -33,21 +35,45 @@ static bool means_all(struct str part)
     return star;
 }
 
-static size_t split(struct str text, struct str *parts, size_t n, bool absolute)
+/* A path being put together. */
+struct parts {
+    struct str at[PARTS_MAX];
+    size_t n;
+    bool absolute;
+};
+
+static void go_up(struct parts *parts)
+{
+    struct str *last = parts->n ? &parts->at[parts->n - 1] : NULL;
+
+    if (last && last->n == 1 && last->p[0] == MARK_HOME) {
+        parts->absolute = true;
+        *last = STR("home");
+    } else if (last && !str_is(*last, "..")) {
+        parts->n--;
+    } else if (!parts->absolute && parts->n < PARTS_MAX) {
+        parts->at[parts->n++] = STR("..");
+    }
+}
+
+static void add_parts(struct parts *parts, struct str text)
 {
     struct str part;
 
     while (text.p && str_split(&text, '/', &part)) {
         if (part.n == 0 || str_is(part, "."))
             continue;
-        if (str_is(part, "..") && n > 0 && !str_is(parts[n - 1], ".."))
-            n--;
-        else if (str_is(part, "..") && absolute)
-            continue;
-        else if (n < PARTS_MAX)
-            parts[n++] = part;
+        if (str_is(part, ".."))
+            go_up(parts);
+        else if (parts->n < PARTS_MAX)
+            parts->at[parts->n++] = part;
     }
-    return n;
+}
+
+static void begin_at(struct parts *parts, struct str path)
+{
+    *parts = (struct parts){ .absolute = path.n > 0 && path.p[0] == '/' };
+    add_parts(parts, path);
 }
 
 static bool is_rooted(struct str text)
@@ -55,29 +81,78 @@ static bool is_rooted(struct str text)
     return text.n > 0 && (text.p[0] == '/' || text.p[0] == MARK_HOME || text.p[0] == MARK_UNKNOWN);
 }
 
+static void drop_front(struct parts *parts, size_t n)
+{
+    parts->n -= n;
+    memmove(parts->at, parts->at + n, parts->n * sizeof(parts->at[0]));
+}
+
+/* /proc/self/root is /, /proc/self/cwd where the command is, and enough ".." lead to / as well. */
+static void see_through(struct danger_scan *scan, struct parts *parts)
+{
+    size_t up = 0;
+
+    while (up < parts->n && str_is(parts->at[up], ".."))
+        up++;
+    if (up >= UP_MAX) {
+        drop_front(parts, up);
+        parts->absolute = true;
+    }
+    while (parts->absolute && parts->n >= 3 && str_is(parts->at[0], "proc") &&
+           danger_is(parts->at[1], "self thread-self") && danger_is(parts->at[2], "root cwd")) {
+        bool root = str_is(parts->at[2], "root");
+        struct parts rest = *parts;
+
+        drop_front(&rest, 3);
+        begin_at(parts, root ? STR("/") : scan->cwd);
+        for (size_t i = 0; i < rest.n && parts->n < PARTS_MAX; i++)
+            parts->at[parts->n++] = rest.at[i];
+    }
+}
+
+static struct str put_together(struct danger_scan *scan, const struct parts *parts)
+{
+    AUTO_BUF out = BUF_INIT(DANGER_BYTES_MAX);
+
+    if (parts->absolute && parts->n == 0)
+        buf_add_char(&out, '/');
+    for (size_t i = 0; i < parts->n; i++) {
+        if (i > 0 || parts->absolute)
+            buf_add_char(&out, '/');
+        buf_add_str(&out, parts->at[i]);
+    }
+    return arena_str(scan->arena, buf_str(&out));
+}
+
+/* Through a link that the command made. */
+static struct str follow_link(struct danger_scan *scan, struct str path)
+{
+    for (size_t i = 0; i < scan->links_n; i++) {
+        const struct danger_link *link = &scan->links[i];
+
+        if (link->name.n == 0 || !str_starts(path, link->name))
+            continue;
+        if (path.n == link->name.n)
+            return link->target;
+        if (path.p[link->name.n] == '/')
+            return str_from(arena_printf(scan->arena, "%.*s%.*s", STR_ARG(link->target),
+                                         STR_ARG(str_skip(path, link->name.n))));
+    }
+    return path;
+}
+
 struct str danger_path(struct danger_scan *scan, struct str text)
 {
-    struct str parts[PARTS_MAX];
-    bool absolute = text.n > 0 && text.p[0] == '/';
-    size_t n = 0, at = 0, room = text.n + scan->cwd.n + 8;
-    char *out = arena_alloc(scan->arena, room, 1);
+    struct parts parts;
 
-    if (!is_rooted(text)) {
-        absolute = scan->cwd.n > 0 && scan->cwd.p[0] == '/';
-        n = split(scan->cwd, parts, 0, absolute);
-    }
-    n = split(text, parts, n, absolute);
-    if (n > 0 && means_all(parts[n - 1]))
-        n--;
-    if (absolute && n == 0)
-        out[at++] = '/';
-    for (size_t i = 0; i < n; i++) {
-        if (i > 0 || absolute)
-            out[at++] = '/';
-        memcpy(out + at, parts[i].p, parts[i].n);
-        at += parts[i].n;
-    }
-    return str_of(out, at);
+    begin_at(&parts, is_rooted(text) ? STR("") : scan->cwd);
+    if (text.n > 0 && text.p[0] == '/')
+        parts.absolute = true;
+    add_parts(&parts, text);
+    see_through(scan, &parts);
+    if (parts.n > 0 && means_all(parts.at[parts.n - 1]))
+        parts.n--;
+    return follow_link(scan, put_together(scan, &parts));
 }
 
 static bool only_up(struct str path)
@@ -131,30 +206,80 @@ bool danger_path_device(struct str path)
     return has_glob(path) && str_find_char(path, '/') < 0;
 }
 
-/* The path with ~ for the home directory, also when it was spelled out. */
-bool danger_path_in(struct str path, const char *dir)
+/* One part of a path against one of a place; the place's may end with '*'. */
+static bool part_is(struct str have, struct str want)
 {
-    struct str wanted = str_from(dir);
+    static const char *const ends[] = { "rsa", "ed25519", "ecdsa" };
+    struct str stem = want;
+
+    if (want.p[want.n - 1] != '*')
+        return str_eq(have, want) || danger_glob_is(have, want);
+    stem.n--;
+    if (str_ends(have, STR(".pub")))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        char name[64];
+        int n = snprintf(name, sizeof(name), "%.*s%s", STR_ARG(stem), ends[i]);
+
+        if (danger_glob_is(have, str_of(name, (size_t)n)))
+            return true;
+    }
+    return str_starts(have, stem);
+}
+
+/* Takes the home directory off the front, also when it was spelled out. */
+static bool skip_home(struct str *path)
+{
+    struct str rest, part;
+
+    if (path->n > 0 && path->p[0] == MARK_HOME) {
+        *path = str_skip(*path, 1);
+        return true;
+    }
+    if (!str_starts(*path, STR("/")))
+        return false;
+    rest = str_skip(*path, 1);
+    str_split(&rest, '/', &part);
+    if (part_is(part, STR("home")) || part_is(part, STR("Users"))) {
+        if (!str_split(&rest, '/', &part))
+            return false;
+    } else if (!part_is(part, STR("root"))) {
+        return false;
+    }
+    *path = rest;
+    return rest.p != NULL;
+}
+
+/* -1: elsewhere; 0: dir itself; 1: below it. */
+static int against(struct str path, const char *dir)
+{
+    struct str wanted = str_from(dir), have, want;
 
     if (wanted.p[0] == '~') {
+        wanted = str_skip(wanted, 2);
+        if (!skip_home(&path))
+            return -1;
+    } else {
+        if (!str_starts(path, STR("/")))
+            return -1;
         wanted = str_skip(wanted, 1);
-        if (path.n > 0 && path.p[0] == MARK_HOME) {
-            path = str_skip(path, 1);
-        } else if (str_starts(path, STR("/root/"))) {
-            path = str_skip(path, 5);
-        } else if (str_starts(path, STR("/home/"))) {
-            ptrdiff_t slash = str_find_char(str_skip(path, 6), '/');
-
-            if (slash < 0)
-                return false;
-            path = str_skip(path, 6 + (size_t)slash);
-        } else {
-            return false;
-        }
     }
-    return str_starts(path, wanted) &&
-           (path.n == wanted.n || path.p[wanted.n] == '/' || wanted.p[wanted.n - 1] == '/' ||
-            wanted.p[wanted.n - 1] == '*');
+    if (path.p && path.n > 0 && path.p[0] == '/')
+        path = str_skip(path, 1);
+    while (str_split(&wanted, '/', &want))
+        if (!str_split(&path, '/', &have) || have.n == 0 || !part_is(have, want))
+            return -1;
+    return path.p ? 1 : 0;
+}
+
+bool danger_path_in(struct str path, const char *dir)
+{
+    return against(path, dir) >= 0;
+}
+
+bool danger_path_is(struct str path, const char *dir)
+{
+    return against(path, dir) == 0;
 }
 
 bool danger_glob_is(struct str word, struct str name)

@@ -12,20 +12,11 @@
 
 typedef bool check_fn(struct danger_scan *scan, const struct danger_command *command);
 
+#define SHELLS "sh bash dash zsh ksh mksh ash fish csh tcsh rbash"
+
 bool danger_is_shell(struct str name)
 {
-    return danger_is(name, "sh bash dash zsh ksh mksh ash fish csh tcsh rbash");
-}
-
-/* Without a script to run, or with "-". */
-bool danger_reads_script(const struct danger_command *command)
-{
-    const struct danger_word *file = danger_operand(command, 0);
-
-    for (size_t i = 1; i < command->n; i++)
-        if (danger_is(command->words[i].text, "-m -c -e -r -p -V --version -h --help"))
-            return false;
-    return !file || danger_is(file->text, "- /dev/stdin");
+    return danger_is(name, SHELLS);
 }
 
 static bool any_vital(struct danger_scan *scan, const struct danger_command *command, size_t from)
@@ -68,20 +59,13 @@ static bool rm_root(struct danger_scan *scan, const struct danger_command *comma
 /* find / -delete, without a test that narrows it. */
 static bool find_root(struct danger_scan *scan, const struct danger_command *command)
 {
-    bool deletes = has_word(command, "-delete"), vital = false;
+    bool deletes = has_word(command, "-delete");
 
     for (size_t i = 1; i + 1 < command->n; i++)
-        if (danger_is(command->words[i].text, "-exec -execdir -ok") &&
+        if (danger_is(command->words[i].text, "-exec -execdir -ok -okdir") &&
             danger_is(danger_base(command->words[i + 1].text), "rm shred unlink"))
             deletes = true;
-    if (!deletes || has_word(command, "-name -iname -path -ipath -regex -iregex -newer -mtime "
-                                      "-mmin -atime -size -empty -user -perm -inum -wholename"))
-        return false;
-    for (size_t i = 1;
-         i < command->n && command->words[i].text.n > 0 && command->words[i].text.p[0] != '-'; i++)
-        vital = vital || (!str_is(command->words[i].text, ".") &&
-                          danger_path_vital(danger_path(scan, command->words[i].text)));
-    return vital;
+    return deletes && !danger_find_narrowed(command) && danger_find_vital(scan, command).p;
 }
 
 static bool rsync_root(struct danger_scan *scan, const struct danger_command *command)
@@ -98,13 +82,18 @@ static bool rsync_root(struct danger_scan *scan, const struct danger_command *co
 
 static bool mv_root(struct danger_scan *scan, const struct danger_command *command)
 {
-    const struct danger_word *word = danger_operand(command, 0);
-    struct str path;
+    bool into = danger_into_directory(command);
+    const struct danger_word *word;
 
-    if (!word || !danger_operand(command, 1))
-        return false;
-    path = danger_path(scan, word->text);
-    return path.n > 0 && (path.p[0] == '/' || path.p[0] == MARK_HOME) && danger_path_vital(path);
+    for (size_t i = 0; (word = danger_operand(command, i)) != NULL; i++) {
+        struct str path = danger_path(scan, word->text);
+
+        if (!into && !danger_operand(command, i + 1))
+            break; /* where they go */
+        if (path.n > 0 && (path.p[0] == '/' || path.p[0] == MARK_HOME) && danger_path_vital(path))
+            return true;
+    }
+    return false;
 }
 
 /* ---- disks ---- */
@@ -164,20 +153,46 @@ static bool rights_of_root(struct danger_scan *scan, const struct danger_command
     return false;
 }
 
+static bool rights_of_accounts(struct danger_scan *scan, const struct danger_command *command)
+{
+    const struct danger_word *file;
+
+    for (size_t i = 1; (file = danger_operand(command, i)) != NULL; i++) {
+        struct str path = danger_path(scan, file->text);
+
+        if (danger_path_in(path, "/etc/shadow") || danger_path_in(path, "/etc/passwd") ||
+            danger_path_in(path, "/etc/sudoers") || danger_path_device(path))
+            return true;
+    }
+    return false;
+}
+
+/* "u+s", "u=rwxs", "4755", "06755" */
+static bool sets_uid(struct str mode)
+{
+    bool gives = false;
+
+    if (mode.n >= 4 && mode.p[0] >= '0' && mode.p[0] <= '7')
+        return mode.p[mode.n - 4] >= '4' && mode.p[mode.n - 4] <= '7';
+    for (size_t i = 0; i < mode.n; i++) {
+        if (mode.p[i] == '+' || mode.p[i] == '=')
+            gives = true;
+        else if (mode.p[i] == '-' || mode.p[i] == ',' || mode.p[i] == MARK_COMMA)
+            gives = false;
+        else if (gives && mode.p[i] == 's')
+            return true;
+    }
+    return false;
+}
+
 static bool setuid(struct danger_scan *scan, const struct danger_command *command)
 {
     const struct danger_word *mode = danger_operand(command, 0), *file = danger_operand(command, 1);
     struct str path;
 
-    if (!mode || !file)
+    if (!mode || !file || !sets_uid(mode->text))
         return false;
     path = danger_path(scan, file->text);
-    if (danger_path_in(path, "/etc/shadow") || danger_path_in(path, "/etc/passwd") ||
-        danger_path_in(path, "/etc/sudoers") || danger_path_device(path))
-        return true;
-    if (str_find(mode->text, STR("+s")) < 0 &&
-        !(mode->text.n == 4 && mode->text.p[0] >= '4' && mode->text.p[0] <= '7'))
-        return false;
     return path.n > 0 && path.p[0] == '/';
 }
 
@@ -289,7 +304,12 @@ static bool kill_user(struct danger_scan *scan, const struct danger_command *com
 static bool crontab(struct danger_scan *scan, const struct danger_command *command)
 {
     (void)scan;
-    return command->n > 1 ? !danger_has_flag(command, "l", NULL) : command->in_pipe;
+    if (command->n > 1)
+        return !danger_has_flag(command, "l", NULL);
+    for (size_t i = 0; i < command->redirs_n; i++)
+        if (command->redirs[i].kind != REDIR_WRITE)
+            return true;
+    return command->in_pipe;
 }
 
 static bool unit(struct danger_scan *scan, const struct danger_command *command)
@@ -390,6 +410,7 @@ static const struct rule {
 #undef DISK
 #define RIGHTS "permissions_of_root", "It would change who may read or run the system."
     { "chmod chown chgrp setfacl chattr", rights_of_root, RIGHTS },
+    { "chmod chown chgrp setfacl", rights_of_accounts, RIGHTS },
     { "chmod", setuid, RIGHTS },
 #undef RIGHTS
 #define GUARD "protection_disabled", "It would turn off what protects this machine."
@@ -439,22 +460,26 @@ static struct str looks_like(struct danger_scan *scan, struct str name)
     static const struct {
         const char *other;
         char latin;
-    } alike[] = { { "а", 'a' },  { "е", 'e' }, { "о", 'o' }, { "р", 'p' }, { "с", 'c' },
-                  { "х", 'x' },  { "у", 'y' }, { "і", 'i' }, { "ѕ", 's' }, { "ԁ", 'd' },
-                  { "һ", 'h' },  { "м", 'm' }, { "т", 't' }, { "к", 'k' }, { "г", 'r' },
-                  { "ո", 'n' },  { "ο", 'o' }, { "α", 'a' }, { "υ", 'u' }, { "ｍ", 'm' },
-                  { "ｒ", 'r' }, { "ѡ", 'w' }, { "ｄ", 'd' } };
+    } alike[] = { { "а", 'a' }, { "е", 'e' }, { "о", 'o' }, { "р", 'p' }, { "с", 'c' },
+                  { "х", 'x' }, { "у", 'y' }, { "і", 'i' }, { "ѕ", 's' }, { "ԁ", 'd' },
+                  { "һ", 'h' }, { "м", 'm' }, { "т", 't' }, { "к", 'k' }, { "г", 'r' },
+                  { "ո", 'n' }, { "ο", 'o' }, { "α", 'a' }, { "υ", 'u' }, { "ѡ", 'w' } };
     AUTO_BUF out = BUF_INIT(256);
 
     for (size_t i = 0; i < name.n;) {
+        struct str rest = str_skip(name, i);
         size_t step = 1;
         char c = name.p[i];
 
         for (size_t k = 0; (unsigned char)c >= 0x80 && k < ARRAY_LEN(alike); k++)
-            if (str_starts(str_skip(name, i), str_from(alike[k].other))) {
+            if (str_starts(rest, str_from(alike[k].other))) {
                 step = strlen(alike[k].other);
                 c = alike[k].latin;
             }
+        if (rest.n >= 3 && str_starts(rest, STR("\xef\xbd"))) { /* full width, U+FF40 on */
+            step = 3;
+            c = (char)(rest.p[2] - '\x80' + 0x60);
+        }
         buf_add_char(&out, c);
         i += step;
     }
@@ -477,15 +502,19 @@ static bool known_name(struct str name)
     return danger_is_shell(name) || danger_is(name, "sudo curl wget eval");
 }
 
-/* The name that a pattern like /bin/r? stands for, when a rule knows it. */
-static struct str named(struct str name)
+struct str danger_name(struct str word)
 {
-    for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
-        struct str rest = str_from(rules[i].names), one;
+    struct str name = danger_base(word);
+    struct str rest = STR(SHELLS " sudo env xargs python3 perl node"), one;
 
+    if (str_starts(word, STR("/proc/")) && str_is(name, "exe"))
+        return STR("bash"); /* whatever runs this: a shell, as far as it goes */
+    for (size_t i = 0; i <= ARRAY_LEN(rules); i++) {
         while (str_split(&rest, ' ', &one))
             if (danger_glob_is(name, one))
                 return one;
+        if (i < ARRAY_LEN(rules))
+            rest = str_from(rules[i].names);
     }
     return name;
 }
@@ -516,7 +545,7 @@ static void judge_name(struct danger_scan *scan, const struct danger_command *co
 
 void danger_judge(struct danger_scan *scan, const struct danger_command *command)
 {
-    struct str name = command->n ? named(danger_base(command->words[0].text)) : STR_NONE;
+    struct str name = command->n ? danger_name(command->words[0].text) : STR_NONE;
 
     if (command->n) {
         judge_name(scan, command, name);

@@ -12,14 +12,10 @@ struct build {
     struct danger_scan *scan;
     struct buf text;
     unsigned facts;
-    bool quoted; /* some part was: an empty field stays one */
-    bool split;  /* unquoted expansions are split into fields */
+    struct str script, sink; /* of <(...) and >(...) in it */
+    bool quoted;             /* some part was: an empty field stays one */
+    bool split;              /* unquoted expansions are split into fields */
 };
-
-static int peek(const struct danger_reader *r, size_t ahead)
-{
-    return r->at + ahead < r->s.n ? (unsigned char)r->s.p[r->at + ahead] : -1;
-}
 
 static void add(struct build *b, char c)
 {
@@ -45,7 +41,8 @@ static void add_value(struct build *b, struct str value, bool quoted)
     for (size_t i = 0; i < value.n; i++) {
         char c = value.p[i];
 
-        if (!quoted && b->split && (c == ' ' || c == '\t' || c == '\n'))
+        if (!quoted && b->split &&
+            (c == ' ' || c == '\t' || c == '\n' || str_find_char(b->scan->ifs, c) >= 0))
             c = MARK_FIELD;
         else if (!quoted && c == '*')
             c = MARK_STAR;
@@ -56,47 +53,6 @@ static void add_value(struct build *b, struct str value, bool quoted)
 }
 
 /* ---- variables ---- */
-
-void danger_set_var(struct danger_scan *scan, struct str name, struct str value, unsigned facts)
-{
-    for (size_t i = 0; i < scan->vars_n; i++)
-        if (str_eq(scan->vars[i].name, name)) {
-            scan->vars[i].value = value;
-            scan->vars[i].facts = facts;
-            return;
-        }
-    if (scan->vars_n < DANGER_VARS_MAX)
-        scan->vars[scan->vars_n++] = (struct danger_var){ name, value, facts };
-}
-
-/* False when it is not set. */
-static bool value_of(struct danger_scan *scan, struct str name, struct str *ret)
-{
-    static const char unknown[] = { MARK_UNKNOWN }, home[] = { MARK_HOME };
-    static const char data[] = { MARK_HOME, '/', '.', 'l', 'o', 'c', 'a', 'l', '/', 's', 'h', 'a',
-                                 'r',       'e', '/', 'd', 'o', 'r', 'm', 'o', 'u', 's', 'e' };
-
-    for (size_t i = 0; i < scan->vars_n; i++)
-        if (str_eq(scan->vars[i].name, name)) {
-            *ret = scan->vars[i].value;
-            return true;
-        }
-    if (str_is(name, "HOME"))
-        *ret = str_of(home, 1);
-    else if (str_is(name, "DORMOUSE_DATA"))
-        *ret = str_of(data, sizeof(data));
-    else if (str_is(name, "XDG_DATA_HOME"))
-        *ret = str_of(data, sizeof(data) - 9);
-    else if (str_is(name, "PWD"))
-        *ret = scan->cwd.n ? scan->cwd : STR(".");
-    else if (danger_is(name, "PATH USER LOGNAME SHELL TMPDIR LANG TERM OLDPWD HOSTNAME RANDOM "
-                             "SECONDS PPID UID EUID BASH BASHPID LINENO XDG_RUNTIME_DIR "
-                             "XDG_CONFIG_HOME XDG_CACHE_HOME ? # $ ! - _ REPLY"))
-        *ret = str_of(unknown, 1);
-    else
-        return false;
-    return true;
-}
 
 static bool is_name_char(int c)
 {
@@ -125,11 +81,61 @@ static struct str braced(struct danger_reader *r)
     return str_of(r->s.p + from, r->at - from);
 }
 
-/* ${...}: defaults and alternatives are followed; cutting a known start off PATH and its like is a
- * well-known way to spell a slash; any other change of a value makes it unknown. */
+/* "$@": each argument is a field of its own, quoted or not. */
+static void all_arguments(struct build *b)
+{
+    const struct danger_args *args = &b->scan->args;
+
+    if (args->unknown)
+        add_mark(b, MARK_UNKNOWN);
+    for (size_t i = 1; !args->unknown && i < args->n; i++) {
+        if (i > 1)
+            add_mark(b, b->split ? MARK_FIELD : ' ');
+        add_value(b, args->words[i].text, true);
+        b->facts |= args->words[i].facts;
+    }
+}
+
+/* ${name[...]}: one element when the number is plain, else all of them. */
+static void elements(struct build *b, struct str value, struct str index)
+{
+    struct str element = value;
+    size_t i = 0;
+
+    index = str_take(str_skip(index, 1), index.n >= 2 ? index.n - 2 : 0);
+    for (size_t k = 0; k < index.n; k++) {
+        if (index.p[k] < '0' || index.p[k] > '9' || k > 4) {
+            add_value(b, value, false);
+            return;
+        }
+        i = i * 10 + (size_t)(index.p[k] - '0');
+    }
+    for (size_t k = 0; k <= i; k++)
+        if (!str_split(&value, ' ', &element))
+            return;
+    add_value(b, element, true);
+}
+
+/* ${name:-other} and ${name:=other} */
+static void with_default(struct build *b, struct str name, const struct str *value, struct str rest,
+                         bool quoted)
+{
+    bool colon = rest.p[0] == ':', sets = rest.p[colon] == '=';
+    struct danger_word other = danger_expand_text(b->scan, str_skip(rest, colon ? 2 : 1));
+
+    b->facts |= other.facts;
+    if (sets && !(value && value->n))
+        danger_set_var(b->scan, name, other.text, other.facts);
+    add_value(b, value && value->n ? *value : other.text, quoted);
+}
+
+/* ${...}: defaults and elements are followed; cutting a known start off PATH and its like is a
+ * well-known way to spell a slash; any other change of a value makes it unknown, but what stands in
+ * it is run all the same. */
 static void expand_braced(struct build *b, struct str inside, bool quoted)
 {
     struct str name, value, rest;
+    const struct danger_var *var;
     size_t n = 0;
     bool set;
 
@@ -139,30 +145,32 @@ static void expand_braced(struct build *b, struct str inside, bool quoted)
         n = 1;
     name = str_take(inside, n);
     rest = str_skip(inside, n);
+    if (danger_is(name, "@ *")) {
+        all_arguments(b);
+        return;
+    }
     if (str_is(name, "IFS")) {
         add_value(b, STR(" "), quoted);
         return;
     }
-    set = n > 0 && value_of(b->scan, name, &value);
-    for (size_t i = 0; i < b->scan->vars_n; i++)
-        if (str_eq(b->scan->vars[i].name, name))
-            b->facts |= b->scan->vars[i].facts;
+    set = n > 0 && danger_value_of(b->scan, name, &value);
+    var = danger_find_var(b->scan, name);
+    if (var)
+        b->facts |= var->facts;
     if (rest.n == 0 && n > 0) {
         if (set)
             add_value(b, value, quoted);
     } else if (str_is(rest, ":0:1") && danger_is(name, "PATH HOME PWD SHELL OLDPWD")) {
         add(b, '/');
+    } else if (set && rest.n > 2 && rest.p[0] == '[' && rest.p[rest.n - 1] == ']') {
+        elements(b, value, rest);
     } else if (rest.n >= 1 && (rest.p[0] == '-' || rest.p[0] == '=' ||
                                (rest.n >= 2 && rest.p[0] == ':' && strchr("-=", rest.p[1])))) {
-        size_t skip = rest.p[0] == ':' ? 2 : 1;
-        struct danger_word other = danger_expand_text(b->scan, str_skip(rest, skip));
-
-        b->facts |= other.facts;
-        add_value(b, set && value.n ? value : other.text, quoted);
-    } else if (n > 0 && !set && rest.p[0] != ':') {
-        return; /* nothing to cut from */
+        with_default(b, name, set ? &value : NULL, rest, quoted);
     } else {
-        add_mark(b, MARK_UNKNOWN);
+        b->facts |= danger_expand_text(b->scan, rest).facts;
+        if (n == 0 || set || rest.p[0] == ':')
+            add_mark(b, MARK_UNKNOWN); /* else there is nothing to cut from */
     }
 }
 
@@ -206,18 +214,32 @@ static void backticks(struct build *b, struct danger_reader *r, bool quoted)
                quoted);
 }
 
-static void arithmetic(struct build *b, struct danger_reader *r)
+bool danger_read_arithmetic(struct danger_reader *r)
 {
-    size_t depth = 0;
+    size_t depth = 2, at = r->at + 2;
 
-    for (r->at += 1; r->at < r->s.n; r->at++) {
-        if (r->s.p[r->at] == '(')
+    for (; at < r->s.n && depth > 0; at++) {
+        if (r->s.p[at] == '(')
             depth++;
-        else if (r->s.p[r->at] == ')' && --depth == 0)
-            break;
+        else if (r->s.p[at] == ')' && --depth == 1 && (at + 1 == r->s.n || r->s.p[at + 1] != ')'))
+            return false;
     }
+    if (depth > 0)
+        return false;
+    danger_expand_text(r->scan, str_of(r->s.p + r->at + 2, at - 2 - r->at - 2));
+    r->at = at;
+    return true;
+}
+
+static void arithmetic(struct build *b, struct danger_reader *r, bool quoted)
+{
     r->at++;
-    add_mark(b, MARK_UNKNOWN);
+    if (danger_read_arithmetic(r)) {
+        add_mark(b, MARK_UNKNOWN);
+    } else {
+        r->at--;
+        command_substitution(b, r, quoted); /* a subshell in it */
+    }
 }
 
 static int hex(int c)
@@ -232,7 +254,7 @@ static void number_escape(struct build *b, struct danger_reader *r, int base, in
 {
     int value = 0, c;
 
-    for (; digits > 0 && (c = hex(peek(r, 0))) >= 0 && c < base; digits--, r->at++)
+    for (; digits > 0 && (c = hex(danger_peek(r, 0))) >= 0 && c < base; digits--, r->at++)
         value = value * base + c;
     add(b, value < 0x80 ? (char)value : MARK_UNKNOWN);
 }
@@ -272,12 +294,11 @@ static void ansi_quoted(struct build *b, struct danger_reader *r)
 /* At a '$'. */
 static void dollar(struct build *b, struct danger_reader *r, bool quoted)
 {
-    int c = peek(r, 1);
+    int c = danger_peek(r, 1);
     size_t n = 1;
 
-    if (c == '(' && peek(r, 2) == '(') {
-        r->at++;
-        arithmetic(b, r);
+    if (c == '(' && danger_peek(r, 2) == '(') {
+        arithmetic(b, r, quoted);
     } else if (c == '(') {
         command_substitution(b, r, quoted);
     } else if (c == '{') {
@@ -289,10 +310,10 @@ static void dollar(struct build *b, struct danger_reader *r, bool quoted)
         r->at++;
     } else if (is_name_char(c) || (c > 0 && strchr("@*?$!#-", c))) {
         if (is_name_char(c) && !(c >= '0' && c <= '9'))
-            while (is_name_char(peek(r, n + 1)))
+            while (is_name_char(danger_peek(r, n + 1)))
                 n++;
         expand_braced(b, str_of(r->s.p + r->at + 1, n), quoted);
-        if (c == '#' || c == '0')
+        if (c == '#')
             add_mark(b, MARK_UNKNOWN);
         r->at += n + 1;
     } else {
@@ -308,9 +329,9 @@ static void double_quoted(struct build *b, struct danger_reader *r)
     while (r->at < r->s.n && r->s.p[r->at] != '"') {
         char c = r->s.p[r->at];
 
-        if (c == '\\' && peek(r, 1) >= 0 && strchr("\"\\$`\n", peek(r, 1))) {
-            if (peek(r, 1) != '\n')
-                add(b, (char)peek(r, 1));
+        if (c == '\\' && danger_peek(r, 1) >= 0 && strchr("\"\\$`\n", danger_peek(r, 1))) {
+            if (danger_peek(r, 1) != '\n')
+                add(b, (char)danger_peek(r, 1));
             r->at += 2;
         } else if (c == '$') {
             dollar(b, r, true);
@@ -336,7 +357,7 @@ static void tilde(struct build *b, struct danger_reader *r)
 {
     add_mark(b, MARK_HOME);
     r->at++;
-    while (is_name_char(peek(r, 0)) || peek(r, 0) == '-' || peek(r, 0) == '+')
+    while (is_name_char(danger_peek(r, 0)) || danger_peek(r, 0) == '-' || danger_peek(r, 0) == '+')
         r->at++; /* ~name is somebody's home as well */
 }
 
@@ -358,11 +379,16 @@ static bool ends_word(int c)
 /* <(...) and >(...) */
 static void process_substitution(struct build *b, struct danger_reader *r)
 {
-    struct danger_stream out;
+    bool from = r->s.p[r->at] == '<';
+    size_t start = r->at += 2;
+    struct danger_stream out = danger_run_list(r, ")", (struct danger_stream){ 0 });
 
-    r->at += 2;
-    out = danger_run_list(r, ")", (struct danger_stream){ 0 });
-    b->facts |= out.facts;
+    if (from) {
+        b->facts |= out.facts;
+        b->script = out.text;
+    } else {
+        b->sink = str_of(r->s.p + start, r->at > start ? r->at - start - 1 : 0);
+    }
     add_mark(b, MARK_UNKNOWN);
 }
 
@@ -371,18 +397,18 @@ static void read_parts(struct build *b, struct danger_reader *r)
     size_t start = b->text.n;
 
     for (;;) {
-        int c = peek(r, 0);
+        int c = danger_peek(r, 0);
 
-        if ((c == '<' || c == '>') && peek(r, 1) == '(')
+        if ((c == '<' || c == '>') && danger_peek(r, 1) == '(')
             process_substitution(b, r);
         else if (ends_word(c))
             return;
-        else if (c == '\\' && peek(r, 1) == '\n')
+        else if (c == '\\' && danger_peek(r, 1) == '\n')
             r->at += 2;
         else if (c == '\\') {
             b->quoted = true;
-            if (peek(r, 1) >= 0)
-                buf_add_char(&b->text, (char)peek(r, 1));
+            if (danger_peek(r, 1) >= 0)
+                buf_add_char(&b->text, (char)danger_peek(r, 1));
             r->at += 2;
         } else if (c == '\'')
             single_quoted(b, r);
@@ -406,9 +432,15 @@ static void read_parts(struct build *b, struct danger_reader *r)
 
 /* ---- braces and fields ---- */
 
-static void add_field(struct danger_scan *scan, struct str text, unsigned facts,
-                      struct danger_word **words, size_t *n)
+static struct danger_word word_of(const struct build *b, struct str text)
 {
+    return (struct danger_word){ arena_str(b->scan->arena, text), b->facts, b->script, b->sink };
+}
+
+static void add_field(const struct build *b, struct str text, struct danger_word **words, size_t *n)
+{
+    struct danger_scan *scan = b->scan;
+
     if (*n == DANGER_WORDS_MAX) {
         danger_obscure(scan);
         return;
@@ -420,7 +452,7 @@ static void add_field(struct danger_scan *scan, struct str text, unsigned facts,
             memcpy(more, *words, *n * sizeof(*more));
         *words = more;
     }
-    (*words)[(*n)++] = (struct danger_word){ arena_str(scan->arena, text), facts };
+    (*words)[(*n)++] = word_of(b, text);
 }
 
 /* The first {a,b} of text: before, inside, after. */
@@ -449,16 +481,37 @@ static bool find_braces(struct str text, size_t *ret_open, size_t *ret_close)
     return false;
 }
 
-static void expand_braces(struct danger_scan *scan, struct str text, unsigned facts, int depth,
+/* {a..b}: letters or numbers in a row, which stand for something unknown. */
+static struct str without_ranges(struct danger_scan *scan, struct str text)
+{
+    AUTO_BUF out = BUF_INIT(DANGER_FIELD_MAX);
+
+    if (str_find_char(text, MARK_OPEN) < 0 || str_find(text, STR("..")) < 0)
+        return text;
+    for (size_t i = 0; i < text.n; i++) {
+        struct str rest = str_skip(text, i);
+        ptrdiff_t close = rest.p[0] == MARK_OPEN ? str_find_char(rest, MARK_CLOSE) : -1;
+
+        if (close > 0 && str_find(str_take(rest, (size_t)close), STR("..")) > 0) {
+            buf_add_char(&out, MARK_UNKNOWN);
+            i += (size_t)close;
+        } else {
+            buf_add_char(&out, text.p[i]);
+        }
+    }
+    return arena_str(scan->arena, buf_str(&out));
+}
+
+static void expand_braces(const struct build *b, struct str text, int depth,
                           struct danger_word **words, size_t *n)
 {
     size_t open, close, from;
     int level = 0;
 
-    if (scan->hit)
+    if (b->scan->hit)
         return;
-    if (depth > 8 || !find_braces(text, &open, &close)) {
-        add_field(scan, text, facts, words, n);
+    if (depth > 12 || !find_braces(text, &open, &close)) {
+        add_field(b, without_ranges(b->scan, text), words, n);
         return;
     }
     from = open + 1;
@@ -471,7 +524,7 @@ static void expand_braces(struct danger_scan *scan, struct str text, unsigned fa
             buf_add(&one, text.p, open);
             buf_add(&one, text.p + from, i - from);
             buf_add(&one, text.p + close + 1, text.n - close - 1);
-            expand_braces(scan, buf_str(&one), facts, depth + 1, words, n);
+            expand_braces(b, buf_str(&one), depth + 1, words, n);
             from = i + 1;
         } else if (text.p[i] == MARK_CLOSE) {
             level--;
@@ -488,15 +541,15 @@ void danger_read_word(struct danger_reader *reader, struct danger_word **words, 
     rest = buf_str(&b.text);
     while (str_split(&rest, MARK_FIELD, &field))
         if (field.n > 0 || (b.quoted && b.text.n == 0))
-            expand_braces(reader->scan, field, b.facts, 0, words, n);
+            expand_braces(&b, field, 0, words, n);
     if (b.facts && b.text.n == 0 && !b.quoted)
-        add_field(reader->scan, STR(""), b.facts, words, n);
+        add_field(&b, STR(""), words, n);
     buf_release(&b.text);
 }
 
 static struct danger_word take(struct build *b)
 {
-    struct danger_word word = { arena_str(b->scan->arena, buf_str(&b->text)), b->facts };
+    struct danger_word word = word_of(b, buf_str(&b->text));
 
     buf_release(&b->text);
     return word;

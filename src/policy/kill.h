@@ -47,6 +47,8 @@ int kill_reload(struct kill_switches *kill, struct err *err);
  * valid until the next change. Either may be NULL. */
 const struct kill_switch *kill_is_on(const struct kill_switches *kill, const char *agent_id,
                                      const char *tool_class);
+/* -1 with kill_switch_active: what is stopped, why, and the command that lifts just that. */
+int kill_refuse(const struct kill_switch *on, struct err *err);
 /* "all", "agent", "tools"; and back, KILL_NONE when it is none of them. */
 const char *kill_scope_name(enum kill_scope scope);
 enum kill_scope kill_scope_from(const char *name);

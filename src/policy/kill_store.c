@@ -35,6 +35,25 @@ enum kill_scope kill_scope_from(const char *name)
     return KILL_NONE;
 }
 
+int kill_refuse(const struct kill_switch *on, struct err *err)
+{
+    static const struct {
+        const char *before, *after;
+    } stopped[] = {
+        [KILL_NONE] = { "everything", " is stopped" }, /* by a newer binary, which can lift it */
+        [KILL_ALL] = { "the emergency stop", " is on" },
+        [KILL_AGENT] = { "the agent ", " is stopped" },
+        [KILL_TOOLS] = { "the class of tools ", " is stopped" },
+    };
+    const char *value = on->scope == KILL_NONE ? "" : on->value;
+
+    return err_set(
+        err, ERR_KILL_SWITCH_ACTIVE, "%s%s%s%s%.200s%s: `dormouse unkill%s%s%s%s` lifts it",
+        stopped[on->scope].before, value, stopped[on->scope].after, *on->reason ? " (" : "",
+        on->reason, *on->reason ? ")" : "", on->scope == KILL_NONE ? "" : " --",
+        kill_scope_name(on->scope), *value ? " " : "", value);
+}
+
 static void list_release(struct kill_switch *on, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

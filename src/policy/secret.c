@@ -125,18 +125,25 @@ static int absent(const char *name, const struct err *service, struct err *err)
 
 int secrets_get(struct secrets *secrets, const char *name, struct buf *out, struct err *err)
 {
-    struct err service = ERR_INIT;
+    struct err service = ERR_INIT, sealed = ERR_INIT;
     size_t before = out->n;
     int r = 0;
 
     if (secrets_check_name(name, err) < 0)
         return -1;
-    if (first_store(secrets) == &secret_service)
-        r = secret_service.get(secrets->data_dir, name, out, &service);
-    if (r <= 0 && secret_sealed.present(secrets->data_dir) &&
-        (r = secret_sealed.get(secrets->data_dir, name, out, err)) < 0)
+    /* Setting takes the value out of the sealed file when the Secret Service has it, so what is
+     * still sealed was set later, while the desktop was away. */
+    if (secret_sealed.present(secrets->data_dir))
+        r = secret_sealed.get(secrets->data_dir, name, out, &sealed);
+    if (r <= 0 && first_store(secrets) == &secret_service &&
+        secret_service.get(secrets->data_dir, name, out, &service) > 0)
+        r = 1;
+    if (r < 0) {
+        if (err)
+            *err = sealed;
         return err_wrap(err, "get secret %s", name);
-    if (r <= 0)
+    }
+    if (r == 0)
         return absent(name, &service, err);
     redact_register(str_skip(buf_str(out), before));
     return 0;

@@ -13,19 +13,29 @@
 
 /* ---- deltas ---- */
 
-static void publish_delta(struct run *run, bool musing, int64_t offset, struct str text)
+/* Text and thinking of an answer are recorded in the order in which they began. */
+static int64_t coming_seq(const struct run *run, bool musing)
 {
     int64_t other = musing ? run->text_bytes : run->thinking_bytes;
-    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
-    struct json_writer w = JSON_WRITER(&json);
+
+    return run->thread.last_seq + 1 + (other && musing == run->spoke_first ? 1 : 0);
+}
+
+/* Its texts are in json and in the run. */
+static struct run_public delta(const struct run *run, bool musing, int64_t offset, struct str text,
+                               struct buf *json)
+{
+    struct json_writer w = JSON_WRITER(json);
     struct run_public public = { .thread_id = run->thread.id,
                                  .run_id = run->row.run_key,
+                                 .seq = coming_seq(run, musing),
                                  .partial = true,
+                                 .musing = musing,
+                                 .offset = offset,
+                                 .until = offset + (int64_t)text.n,
                                  .type = musing ? "thinking" : "text" };
     char at[TIMEFMT_SIZE];
 
-    /* Text and thinking of an answer are recorded in the order in which they began. */
-    public.seq = run->thread.last_seq + 1 + (other && musing == run->spoke_first ? 1 : 0);
     timefmt_rfc3339(clock_wall_ms(loop_clock(run->runner->config.loop)), at);
     json_write_object_begin(&w);
     json_write_key(&w, "type");
@@ -45,7 +55,15 @@ static void publish_delta(struct run *run, bool musing, int64_t offset, struct s
     json_write_key(&w, "offset");
     json_write_i64(&w, offset);
     json_write_object_end(&w);
-    public.json = buf_str(&json);
+    public.json = buf_str(json);
+    return public;
+}
+
+static void publish_delta(const struct run *run, bool musing, int64_t offset, struct str text)
+{
+    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
+    struct run_public public = delta(run, musing, offset, text, &json);
+
     run_publish(run->runner, &public);
 }
 
@@ -64,6 +82,44 @@ static void on_delta(void *arg, enum model_delta kind, struct str text)
     *bytes += (int64_t)text.n;
     if (run_is_followed(run, musing ? "thinking" : "text") && !run->broken)
         publish_delta(run, musing, offset, text);
+}
+
+/* ---- for who comes late ---- */
+
+static const struct run *talking(const struct runner *runner, struct str thread_id,
+                                 struct str run_id)
+{
+    map_each (&runner->runs, entry) {
+        const struct run *run = entry->value;
+
+        if (run->exchange && !run->broken && str_eq(run->thread.id, thread_id) &&
+            (!run_id.n || str_eq(run->row.run_key, run_id)))
+            return run;
+    }
+    return NULL;
+}
+
+void run_partials(struct runner *runner, struct str thread_id, struct str run_id,
+                  const struct run_heard heard[2],
+                  void (*fn)(void *arg, const struct run_public *event), void *arg)
+{
+    const struct run *run = talking(runner, thread_id, run_id);
+
+    for (int i = 0; run && i < 2; i++) {
+        bool musing = (i == 0) != run->spoke_first; /* what began first is told first */
+        int64_t from = coming_seq(run, musing) == heard[musing].seq ? heard[musing].until : 0;
+        int64_t bytes = musing ? run->thinking_bytes : run->text_bytes;
+        struct str said =
+            model_said(run->exchange, musing ? MODEL_DELTA_THINKING : MODEL_DELTA_TEXT);
+        AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
+        struct run_public public;
+
+        said = str_skip(str_take(said, (size_t)bytes), (size_t)from);
+        if (!said.n)
+            continue;
+        public = delta(run, musing, from, said, &json);
+        fn(arg, &public);
+    }
 }
 
 /* ---- asking ---- */

@@ -167,12 +167,28 @@ static int apply_unknown(struct run_call *call, const struct inbox_item *item, s
     return run_offer(call->run, RUN_EV_TOLD, call->key, again ? RUN_AGAIN : 0, &said, err);
 }
 
+/* The call that waits for it, as the log says; what the item itself says must be the same. */
+static int find_call(const struct run *run, const struct inbox_item *item,
+                     struct run_call **ret_call, struct err *err)
+{
+    struct run_call *call;
+
+    run_each_call (run, call) {
+        if (!call->live || call->inbox_n != item->n)
+            continue;
+        *ret_call = call;
+        return run_check_item(call, item, err);
+    }
+    return err_set(err, ERR_CONFLICT, "the run no longer waits for the item %.*s",
+                   STR_ARG(item->id));
+}
+
 static int apply(struct run *run, const struct inbox_item *item, struct err *err)
 {
-    struct run_call *call = run_call_get(run, item->call_key);
+    struct run_call *call;
 
-    if (!call->live || call->inbox_n != item->n)
-        return err_set(err, ERR_CONFLICT, "the run no longer waits for this");
+    if (find_call(run, item, &call, err) < 0)
+        return -1;
     switch (item->kind) {
     case INBOX_QUESTION:
         return apply_question(call, item, err);
@@ -241,12 +257,13 @@ static int refuse_killed(struct run *run, const struct run_call *call,
                          const struct inbox_decision *decision, struct err *err)
 {
     const struct tool_contract *contract = call->verdict.contract;
+    const struct kill_switch *on =
+        kill_is_on(run->runner->config.kill, run->agent.id, contract ? contract->tool_class : NULL);
 
-    if (is_end(decision->state) || !kill_is_on(run->runner->config.kill, run->agent.id,
-                                               contract ? contract->tool_class : NULL))
+    if (is_end(decision->state) || !on)
         return 0;
-    return err_set(err, ERR_KILL_SWITCH_ACTIVE,
-                   "a kill switch is on: it keeps waiting (`dormouse unkill` lifts it)");
+    kill_refuse(on, err);
+    return err_wrap(err, "it keeps waiting");
 }
 
 static int decide_in_unit(struct run *run, const struct inbox_item *item,
@@ -269,16 +286,15 @@ static int decide_in_unit(struct run *run, const struct inbox_item *item,
 static int decide_in_run(struct run *run, const struct inbox_item *item,
                          const struct inbox_decision *decision, struct err *err)
 {
-    struct run_call *call = run_call_get(run, item->call_key);
+    struct run_call *call;
     struct run_call before;
     int r;
 
-    if (run_follow_kill(run, err) < 0 || refuse_killed(run, call, decision, err) < 0)
+    if (run_follow_kill(run, err) < 0 || find_call(run, item, &call, err) < 0 ||
+        refuse_killed(run, call, decision, err) < 0)
         return -1;
     if (decision->state != INBOX_EDITED)
         return decide_in_unit(run, item, decision, err);
-    if (!call->live || call->inbox_n != item->n)
-        return err_set(err, ERR_CONFLICT, "the run no longer waits for this");
     before = *call;
     if (prepare_edit(call, decision->answer, err) < 0)
         return -1;
@@ -288,26 +304,56 @@ static int decide_in_run(struct run *run, const struct inbox_item *item,
     return r;
 }
 
-int run_decide(struct runner *runner, struct str item_id, const struct inbox_decision *decision,
-               struct err *err)
+/* Nobody will go on with it. One that is under way on another host will hear of the item there. */
+static bool is_over(struct runner *runner, struct str run_id, enum err_code why,
+                    struct arena *arena)
 {
-    AUTO_ARENA arena = ARENA_INIT;
-    struct inbox_item item;
+    struct run_record row;
+
+    if (why == ERR_NOT_FOUND || run_is_final(why))
+        return true;
+    return why == ERR_CONFLICT &&
+           run_record_get(runner->config.agent_domain, run_id, arena, &row, NULL) == 0 &&
+           row.ended_at;
+}
+
+static int decide_now(struct runner *runner, const struct inbox_item *item,
+                      const struct inbox_decision *decision, struct arena *arena, struct err *err)
+{
     struct run *run;
     int r;
 
-    if (inbox_get(runner->config.agent_domain, item_id, &arena, &item, err) < 0 ||
-        check_verb(&item, decision, err) < 0)
-        return -1;
-    if (!item.run_n || item.state != INBOX_PENDING)
-        return decide_alone(runner, item_id, decision, err);
-    if (run_open(runner, item.run_id, &run, err) < 0) {
-        if (err->code != ERR_CONFLICT || !is_end(decision->state))
+    if (!item->run_n || item->state != INBOX_PENDING)
+        return decide_alone(runner, item->id, decision, err);
+    if (run_open(runner, item->run_id, &run, err) < 0) {
+        if (!is_end(decision->state) || !is_over(runner, item->run_id, err->code, arena))
             return -1;
         err_reset(err);
-        return decide_alone(runner, item_id, decision, err);
+        return decide_alone(runner, item->id, decision, err);
     }
-    r = decide_in_run(run, &item, decision, err);
+    r = decide_in_run(run, item, decision, err);
+    if (r < 0 && err->code == ERR_INTEGRITY_FAILED)
+        run_give_back(run); /* it waits for what can't be decided: loaded again, it ends */
     run_unhold(run);
     return r;
+}
+
+int run_decide(struct runner *runner, struct str item_id, const struct inbox_decision *decision,
+               struct err *err)
+{
+    struct domain *domain = runner->config.agent_domain;
+    AUTO_ARENA arena = ARENA_INIT;
+    struct inbox_item item;
+    int r;
+
+    if (inbox_get(domain, item_id, &arena, &item, err) < 0 || check_verb(&item, decision, err) < 0)
+        return -1;
+    r = decide_now(runner, &item, decision, &arena, err);
+    if (r >= 0 || err->code != ERR_LEASE_LOST)
+        return r;
+    /* The same moment on another host: what it decided there may be just this. */
+    if (inbox_get(domain, item_id, &arena, &item, NULL) < 0 || item.state == INBOX_PENDING)
+        return -1;
+    err_reset(err);
+    return decide_alone(runner, item_id, decision, err);
 }

@@ -11,6 +11,8 @@
 #include "run/resume.h"
 #include "run/run_int.h"
 
+#define ACTIVE_MAX_MS (INT64_MAX / 2)
+
 /* ---- making and ending ---- */
 
 struct run *run_new(struct runner *runner)
@@ -357,12 +359,23 @@ int run_call_read(struct run_call *call, int64_t action_n, struct err *err)
     return 0;
 }
 
+int run_check_item(const struct run_call *call, const struct inbox_item *item, struct err *err)
+{
+    if (item->run_n == call->run->row.n && item->call_key == call->key)
+        return 0;
+    return err_set(err, ERR_INTEGRITY_FAILED,
+                   "the item %.*s is not as it was recorded: it names another call than call %d of "
+                   "the run %.12s, which waits for it",
+                   STR_ARG(item->id), call->key, call->run->row.run_key.p);
+}
+
 static int read_item(struct run_call *call, struct err *err)
 {
     struct inbox_item item;
 
     if (inbox_get_n(call->run->runner->config.agent_domain, call->inbox_n, &call->arena, &item,
-                    err) < 0)
+                    err) < 0 ||
+        run_check_item(call, &item, err) < 0)
         return -1;
     if (item.kind == INBOX_QUESTION || item.kind == INBOX_UNKNOWN_EFFECT)
         return 0;
@@ -437,6 +450,8 @@ static int read_record(struct run *run, struct str run_key, struct err *err)
     if (run->row.ended_at)
         return err_set(err, ERR_CONFLICT, "the run has ended: it is %s",
                        run_status_name(run->row.status));
+    if (run->row.active_ms < 0 || run->row.active_ms > ACTIVE_MAX_MS)
+        run->row.active_ms = ACTIVE_MAX_MS; /* nobody was at it for so long: it is not what was */
     buf_add_str(&run->hand_state, run->row.hand_state);
     run->cwd = arena_printf(&run->arena, "%.*s", STR_ARG(run->row.cwd));
     return agent_get_n(domain, run->row.agent_n, &run->arena, &run->agent, err) < 0 ||
@@ -454,8 +469,7 @@ int run_read_plain(struct run *run, struct str run_key, struct err *err)
                              err);
 }
 
-/* It will not be otherwise the next time. */
-static bool is_final(enum err_code code)
+bool run_is_final(enum err_code code)
 {
     return code == ERR_RESUME_CONFLICT || code == ERR_INTEGRITY_FAILED ||
            code == ERR_SCHEMA_VIOLATION || code == ERR_AGENT_DESTROYED;
@@ -505,7 +519,7 @@ static int load(struct runner *runner, struct str run_key, struct run **ret_run,
         check_life(run, err) < 0 || read_log(run, &past, err) < 0) {
         run_past_release(&past);
         run_free(run);
-        if (is_final(err->code))
+        if (run_is_final(err->code))
             run_end_with(runner, run_key, err);
         return -1;
     }

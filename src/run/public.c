@@ -140,10 +140,15 @@ static void write_error(struct json_writer *w, struct json_object *data, bool re
     json_write_bool(w, recoverable);
 }
 
+/* Nothing, when it is no object: then the row is not as it was recorded. */
 static void write_members(struct json_writer *w, struct json_object *data)
 {
-    struct json_object_iterator at = json_object_iter_begin(data), end = json_object_iter_end(data);
+    struct json_object_iterator at, end;
 
+    if (!json_object_is_type(data, json_type_object))
+        return;
+    at = json_object_iter_begin(data);
+    end = json_object_iter_end(data);
     for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
         json_write_key(w, json_object_iter_peek_name(&at));
         json_write_value(w, json_object_iter_peek_value(&at));
@@ -206,7 +211,7 @@ static void write_body(struct json_writer *w, const struct run_record *run,
     case RUN_EV_DENIED:
         if (item)
             write_waiting(w, item);
-        else if (data)
+        else
             write_members(w, data);
         break;
     case RUN_EV_THOUGHT:
@@ -220,8 +225,7 @@ static void write_body(struct json_writer *w, const struct run_record *run,
             key_str(w, "result", json_str(json_find(content, "text")));
         break;
     default: /* iteration */
-        if (data)
-            write_members(w, data);
+        write_members(w, data);
         break;
     }
 }

@@ -13,6 +13,7 @@
 #define PAGE         32
 #define FAILURES_MAX 3
 #define AGAIN_MS     1000
+#define AGAIN_MAX_MS (10 * 60 * 1000)
 
 /* ---- going on ---- */
 
@@ -245,6 +246,11 @@ static int expire(struct runner *runner, int64_t now)
 
 static void watch_waits(struct runner *runner, int64_t earliest);
 
+static int64_t longer(int64_t pause_ms)
+{
+    return pause_ms == 0 ? AGAIN_MS : pause_ms < AGAIN_MAX_MS / 2 ? 2 * pause_ms : AGAIN_MAX_MS;
+}
+
 static void come_due(struct runner *runner, int64_t now)
 {
     struct err err = ERR_INIT;
@@ -264,7 +270,8 @@ static void come_due(struct runner *runner, int64_t now)
     if (expire(runner, now) < 0)
         r = -1;
     /* What could not be done now is tried again, but not all the time. */
-    watch_waits(runner, r < 0 ? now + AGAIN_MS : 0);
+    runner->waits_pause_ms = r < 0 ? longer(runner->waits_pause_ms) : 0;
+    watch_waits(runner, r < 0 ? now + runner->waits_pause_ms : 0);
 }
 
 static int64_t wall(const struct runner *runner)

@@ -42,8 +42,10 @@ struct run_public {
     struct str thread_id, run_id;
     int64_t seq;
     bool partial;
-    const char *type; /* "text" */
-    struct str json;  /* the whole event, one line */
+    bool musing;           /* of a partial one: thinking, not text */
+    int64_t offset, until; /* of a partial one: its bytes of the whole */
+    const char *type;      /* "text" */
+    struct str json;       /* the whole event, one line */
 };
 struct run_listener {
     /* Is this one worth making? NULL: all are. */
@@ -60,6 +62,17 @@ void runner_unlisten(struct runner *runner, struct run_listener *listener);
 int run_events_after(struct runner *runner, struct str thread_id, struct str run_id, int64_t after,
                      bool (*fn)(void *arg, const struct run_public *event), void *arg,
                      struct err *err);
+
+/* Up to where a listener has text and thinking of the event that comes next. */
+struct run_heard {
+    int64_t seq, until;
+};
+/* What a model is saying at this moment in a run of the thread (run_id empty: in the one that is
+ * under way), as one partial event for its text and one for its thinking, however many were
+ * published; without what was heard (text, thinking). So has the beginning who comes late. */
+void run_partials(struct runner *runner, struct str thread_id, struct str run_id,
+                  const struct run_heard heard[2],
+                  void (*fn)(void *arg, const struct run_public *event), void *arg);
 
 /* ---- starting and steering ---- */
 

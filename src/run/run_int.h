@@ -169,10 +169,10 @@ struct runner {
     struct uuid_source uuids;
     struct loop_timer waits,
         waited; /* rests that are over, questions that expire: by either clock */
-    int64_t waited_at;
-    struct loop_timer recover; /* goes through the open runs, a page a tick */
-    int64_t recover_after;     /* the thread of the last one */
-    size_t thinking;           /* model requests under way */
+    int64_t waited_at, waits_pause_ms; /* the latter while something could not be done */
+    struct loop_timer recover;         /* goes through the open runs, a page a tick */
+    int64_t recover_after;             /* the thread of the last one */
+    size_t thinking;                   /* model requests under way */
     struct run *queue_first, **queue_last;
     struct bp_engine
         *engines[RUNNER_ENGINES]; /* idle ones: setting one up costs more than a turn */
@@ -347,6 +347,10 @@ struct run *run_new(struct runner *runner);
 /* Of the rules of today, or of others. */
 int run_engine_new(struct run *run, const struct bp_program *program, struct err *err);
 void run_free(struct run *run);
+/* Why it could not be loaded: it will not be otherwise the next time. */
+bool run_is_final(enum err_code code);
+/* integrity_failed unless the item that the call waits for says so, too. */
+int run_check_item(const struct run_call *call, const struct inbox_item *item, struct err *err);
 /* Its rows as they are, without the program: enough to end it. */
 int run_read_plain(struct run *run, struct str run_key, struct err *err);
 

@@ -97,15 +97,13 @@ static int check_request(struct runner *runner, const struct run_request *reques
 static int check_agent(const struct run *run, struct err *err)
 {
     const struct agent *agent = &run->agent;
+    const struct kill_switch *on = kill_is_on(run->runner->config.kill, agent->id, NULL);
 
     if (agent->lifecycle == AGENT_DESTROYED)
         return err_set(err, ERR_AGENT_DESTROYED, "the agent %s no longer exists", agent->id);
     if (agent->paused)
         return err_set(err, ERR_AGENT_PAUSED, "the agent %s is paused", agent->id);
-    if (kill_is_on(run->runner->config.kill, agent->id, NULL))
-        return err_set(err, ERR_KILL_SWITCH_ACTIVE,
-                       "the emergency stop is on (`dormouse unkill` lifts it)");
-    return 0;
+    return on ? kill_refuse(on, err) : 0;
 }
 
 /* ---- names ---- */

@@ -190,7 +190,7 @@ static const struct serve_route table[] = {
          .summary = "Makes a timer: a recurrence rule, a local time, or an interval."),
     GET("/api/v1/wakes", api_wakes_list,
         .query = QUERY("agent", "status", "reasonId", "after", "limit"), .gives = "WakeList",
-        .summary = "What woke agents, and what did not and why; newest first."),
+        .summary = "What woke agents, people among it, and what did not and why; newest first."),
     GET("/api/v1/wakes/{key}", api_wakes_get, .gives = "Wake",
         .summary = "A wake, with what it is about."),
     POST("/api/v1/agents/{id}/wake", api_agents_wake, SMALL, .takes = "WakeRequest",

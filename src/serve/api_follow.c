@@ -6,7 +6,8 @@
  * and gets events as they are published. That may be in the middle of a tick's effects: events of
  * the same commit that are published after it were in the log already, and are known by their seq.
  * So each recorded event is sent once, in order, with no gap between log and life. Partial events
- * are never in the log and go to live followers only.
+ * are never in the log and go to live followers only; one that becomes live while a model speaks
+ * gets what it has missed of the answer in one piece, so parts have no gap either.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -38,6 +39,7 @@ struct api_follower {
     uint64_t thread_hash;
     int64_t start, last;        /* every event in (start, last] was sent */
     int64_t seen_from, seen_to; /* while a resume fills in what came before: sent already */
+    struct run_heard heard[2];  /* parts of text and thinking that were sent, or left out */
     enum follow_state state;
     bool held, queued;
     struct loop_effect effect;
@@ -184,6 +186,33 @@ static bool run_is_over(struct api_follower *follower)
                                 info.ended_at > 0);
 }
 
+/* A part that would take too much of the queue is left out: the whole comes when it is complete. */
+static void send_part(void *arg, const struct run_public *event)
+{
+    struct api_follower *follower = arg;
+    struct serve_event shared = { .event = event->type, .data = event->json };
+
+    if (event->seq <= follower->last)
+        return;
+    follower->heard[event->musing] = (struct run_heard){ event->seq, event->until };
+    if (event->json.n <= PAGE_BYTES / 2)
+        serve_client_send_event(follower->client, &shared);
+    serve_event_release(&shared);
+}
+
+/* A client that is behind hears more when it has taken what is queued. */
+static bool has_room(const struct api_follower *follower)
+{
+    return serve_client_backlog(follower->client) <= PAGE_BYTES / 2;
+}
+
+static void catch_up(struct api_follower *follower)
+{
+    if (has_room(follower))
+        run_partials(follower->api->config.runner, str_from(follower->thread_id),
+                     str_from(follower->run_id), follower->heard, send_part, follower);
+}
+
 static void go_live(struct api_follower *follower)
 {
     if (follower->seen_to > follower->last)
@@ -192,6 +221,8 @@ static void go_live(struct api_follower *follower)
     follower->state = FOLLOW_LIVE;
     if (run_is_over(follower))
         end(follower);
+    else
+        catch_up(follower);
 }
 
 static void stalled(struct loop_timer *timer)
@@ -436,21 +467,28 @@ static bool follows(const struct api_follower *follower, const struct run_public
            (!follower->run_id || str_is(event->run_id, follower->run_id));
 }
 
+static void send_live_part(struct api_follower *follower, const struct run_public *event,
+                           struct serve_event *shared)
+{
+    struct run_heard *heard = &follower->heard[event->musing];
+
+    if (event->offset > (heard->seq == event->seq ? heard->until : 0)) {
+        catch_up(follower); /* something before it was left out */
+    } else if (has_room(follower)) {
+        *heard = (struct run_heard){ event->seq, event->until };
+        serve_client_send_event(follower->client, shared);
+    }
+}
+
 static void send_live(struct api_follower *follower, const struct run_public *event,
                       struct serve_event *shared)
 {
-    size_t backlog = serve_client_backlog(follower->client);
-    /* What does not fit comes from the log, when the client has taken what is queued. For a partial
-     * event that is the whole text which it is a part of. */
-    bool fits = event->partial ? backlog + event->json.n <= PAGE_BYTES
-                               : event->json.n <= LIVE_BIG || backlog == 0;
-
-    if (!fits)
-        read_later(follower);
-    else if (event->partial)
-        serve_client_send_event(follower->client, shared);
-    else
+    if (event->partial)
+        send_live_part(follower, event, shared);
+    else if (event->json.n <= LIVE_BIG || serve_client_backlog(follower->client) == 0)
         send(follower, event, shared);
+    else /* it comes from the log, when the client has taken what is queued */
+        read_later(follower);
 }
 
 void api_followers_publish(struct api *api, const struct run_public *event)

@@ -72,6 +72,9 @@ void api_put_bool(struct json_writer *w, const char *key, bool value);
 /* JSON text as it is; null when it is none. */
 void api_put_json(struct json_writer *w, const char *key, struct str text);
 
+/* What people call a record of the journal: its title or name, or how its text begins. */
+struct record;
+struct str api_record_title(const struct record *record);
 void api_write_run(struct json_writer *w, const struct run_info *info);
 void api_write_item(struct json_writer *w, const struct inbox_item *item);
 /* warnings NULL or none: without that member. */

@@ -3,7 +3,11 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/timefmt.h"
+#include "base/utf8.h"
+#include "journal/record.h"
 #include "serve/api_int.h"
+
+#define TITLE_BYTES 200
 
 /* ---- members ---- */
 
@@ -54,6 +58,19 @@ void api_put_json(struct json_writer *w, const char *key, struct str text)
         json_write_value(w, value);
     else
         json_write_str(w, text);
+}
+
+struct str api_record_title(const struct record *record)
+{
+    static const char *const names[] = {
+        "title", "name", "body", "description", "note", "subtype"
+    };
+    struct str title = STR_NONE;
+
+    for (size_t i = 0; i < ARRAY_LEN(names) && !title.n; i++)
+        if (record_field_index(record->type, str_from(names[i])) >= 0)
+            title = record_str(record, names[i]);
+    return utf8_truncate(title, TITLE_BYTES);
 }
 
 static bool writes(struct serve_request *request)

@@ -47,11 +47,17 @@ static void reply_state(struct serve_request *request, const struct agent *agent
 {
     AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
     struct json_writer w = JSON_WRITER(&json);
-    int64_t now = now_of(request), backoff = agent_backoff_ms(state->failures);
+    int64_t now = now_of(request), backoff = agent_backoff_ms(state->failures), last_run;
+    struct err err = ERR_INIT;
 
+    if (wake_last_run_at(api_of(request)->config.agent_domain, agent->n, &last_run, &err) < 0) {
+        serve_reply_error(request, &err);
+        return;
+    }
     json_write_object_begin(&w);
     api_put_text(&w, "agentId", agent->id);
-    api_put_time(&w, "lastWakeAt", state->last_wake_at);
+    /* The state knows of what woke it by itself, its runs of what people said to it as well. */
+    api_put_time(&w, "lastWakeAt", last_run > state->last_wake_at ? last_run : state->last_wake_at);
     api_put_time(&w, "nextWakeAt", state->next_wake_at);
     if (state->sleep_until > now)
         api_put_time(&w, "sleepUntil", state->sleep_until);
@@ -141,16 +147,20 @@ static int apply(struct serve_request *request, const struct agent *agent, struc
     struct arena *arena = serve_request_arena(request);
     struct change_batch batch = CHANGE_BATCH(arena, CHANGE_BY_HUMAN);
     struct json_object_iter at;
-    int64_t now = now_of(request);
+    int64_t now = now_of(request), slept_until;
 
     if (agent_state_get(config->agent_domain, agent->n, now, arena, state, err) < 0)
         return -1;
+    slept_until = state->sleep_until;
     json_object_object_foreachC(body, at)
     {
         if (set_member(request, state, at.key, at.val, err) < 0)
             return -1;
     }
-    if (agent_state_put(config->agent_domain, config->change, state, now, err) < 0)
+    if (agent_state_put(config->agent_domain, config->change, state, now, err) < 0 ||
+        (state->sleep_until != slept_until &&
+         wake_end_of_sleep(config->agent_domain, agent->n, agent->id, state->sleep_until, now,
+                           err) < 0))
         return -1;
     agent_state_tell(&batch, config->change, state, agent->id);
     return change_batch_write(config->agent_domain, config->change, &batch, now, err);

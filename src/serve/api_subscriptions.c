@@ -262,21 +262,15 @@ void api_subscriptions_remove(struct serve_request *request)
 
 static void write_records(struct json_writer *w, const struct match *match)
 {
-    static const char *const names[] = { "title", "name", "body", "description", "note" };
-
     json_write_key(w, "records");
     json_write_array_begin(w);
     for (size_t i = 0; i < match->record_count; i++) {
         const struct record *record = &match->records[i];
-        struct str title = STR_NONE;
 
-        for (size_t k = 0; k < ARRAY_LEN(names) && !title.n; k++)
-            if (record_field_index(record->type, str_from(names[k])) >= 0)
-                title = record_str(record, names[k]);
         json_write_object_begin(w);
         api_put_text(w, "type", record_type_name(record->type));
         api_put_str(w, "id", record->id);
-        api_put_str(w, "title", str_take(title, 200));
+        api_put_str(w, "title", api_record_title(record));
         json_write_object_end(w);
     }
     json_write_array_end(w);

@@ -126,11 +126,15 @@ static void put_available(struct serve_request *request, struct json_writer *w,
 {
     const struct kill_switch *on =
         kill_is_on(api_of(request)->config.kill, agent ? agent->id : "", contract->tool_class);
+    struct err err = ERR_INIT;
+    const char *reason = NULL;
 
-    const char *reason = on ? "the emergency stop is on (`dormouse unkill` lifts it)" : NULL;
-
-    if (!reason)
+    if (on) {
+        kill_refuse(on, &err);
+        reason = err_message(&err, 0);
+    } else {
         connect_available(api_of(request)->config.connect, contract->name, &reason);
+    }
     api_put_bool(w, "available", !reason);
     if (reason)
         api_put_text(w, "reason", reason);

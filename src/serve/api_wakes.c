@@ -3,14 +3,142 @@
  * SPDX-License-Identifier: MIT
  */
 #include <json-c/json.h>
+#include <stdio.h>
 
+#include "base/map.h"
+#include "base/utf8.h"
+#include "journal/journal.h"
 #include "serve/api_int.h"
 #include "wake/skip.h"
 #include "wake/wake.h"
 
+#define SHOWN_RECORDS 3   /* of one wake; their number is told */
+#define SHOWN_FILES   3   /* in a list */
+#define SHOWN_WORDS   200 /* bytes, in a list */
+
+/* ---- what woke ---- */
+
+/* Records of all wakes of an answer, by type and id. */
+struct shown {
+    struct arena *arena;
+    struct map by_ref;
+};
+
+static struct str ref_key(struct arena *arena, struct str type, struct str id)
+{
+    return str_from(arena_printf(arena, "%.*s %.*s", STR_ARG(type), STR_ARG(id)));
+}
+
+/* The record that stands at i: its type and id. False: there are no more, or enough. */
+static bool record_at(struct json_object *payload, size_t i, struct str *ret_type,
+                      struct str *ret_id)
+{
+    struct json_object *records = json_find(payload, "records"), *one;
+
+    if (!records || !json_object_is_type(records, json_type_array) ||
+        i >= json_object_array_length(records) || i >= SHOWN_RECORDS)
+        return false;
+    one = json_object_array_get_idx(records, i);
+    if (!one || !json_object_is_type(one, json_type_array) || json_object_array_length(one) != 2)
+        return false;
+    *ret_type = json_str(json_object_array_get_idx(one, 0));
+    *ret_id = json_str(json_object_array_get_idx(one, 1));
+    return true;
+}
+
+/* Those of the journal, read at once. A record that is gone for good has no title. */
+static int find_records(struct api *api, struct json_object *const *payloads, size_t n,
+                        struct shown *shown, struct err *err)
+{
+    struct record_ref *refs = ARENA_NEW_N(shown->arena, struct record_ref, SHOWN_RECORDS * n + 1);
+    struct record *records;
+    struct str type, id;
+    size_t count = 0, found;
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; record_at(payloads[i], k, &type, &id); k++)
+            if (record_type_of(type) && record_id_valid(id))
+                refs[count++] = (struct record_ref){ record_type_of(type), id };
+    if (!count || !api->config.journal)
+        return 0;
+    if (journal_get_all(api->config.journal, refs, count, shown->arena, &records, &found, err) < 0)
+        return -1;
+    for (size_t i = 0; i < found; i++)
+        map_put(&shown->by_ref,
+                ref_key(shown->arena, str_from(record_type_name(records[i].type)), records[i].id),
+                &records[i]);
+    return 0;
+}
+
+static void put_records(struct json_writer *w, struct json_object *payload, struct shown *shown)
+{
+    struct str type, id;
+
+    if (!record_at(payload, 0, &type, &id))
+        return;
+    json_write_key(w, "records");
+    json_write_array_begin(w);
+    for (size_t i = 0; record_at(payload, i, &type, &id); i++) {
+        const struct record *record = map_find(&shown->by_ref, ref_key(shown->arena, type, id));
+
+        json_write_object_begin(w);
+        api_put_str(w, "type", type);
+        api_put_str(w, "id", id);
+        if (record)
+            api_put_str(w, "title", api_record_title(record));
+        json_write_object_end(w);
+    }
+    json_write_array_end(w);
+    if (json_find(payload, "recordCount")) {
+        json_write_key(w, "recordCount");
+        json_write_value(w, json_find(payload, "recordCount"));
+    }
+}
+
+/* The first files, with their number when there are more. */
+static void put_files(struct json_writer *w, struct json_object *files)
+{
+    size_t n = json_object_is_type(files, json_type_array) ? json_object_array_length(files) : 0;
+
+    json_write_key(w, "files");
+    json_write_array_begin(w);
+    for (size_t i = 0; i < n && i < SHOWN_FILES; i++)
+        json_write_value(w, json_object_array_get_idx(files, i));
+    json_write_array_end(w);
+    if (n > SHOWN_FILES)
+        api_put_i64(w, "fileCount", (int64_t)n);
+}
+
+/* In a list: who and what, not all that was said. */
+static void put_gist(struct json_writer *w, struct json_object *payload)
+{
+    static const char *const kept[] = { "author", "authorId", "missed", "alarm" };
+    struct json_object *event = json_find(payload, "event"), *files = json_find(payload, "files");
+
+    json_write_key(w, "details");
+    json_write_object_begin(w);
+    for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
+        if (!json_find(payload, kept[i]))
+            continue;
+        json_write_key(w, kept[i]);
+        json_write_value(w, json_find(payload, kept[i]));
+    }
+    api_put_str(w, "words", utf8_truncate(json_str(json_find(payload, "words")), SHOWN_WORDS));
+    if (files)
+        put_files(w, files);
+    if (event) {
+        json_write_key(w, "event");
+        json_write_object_begin(w);
+        api_put_str(w, "contentType", json_str(json_find(event, "contentType")));
+        json_write_object_end(w);
+    }
+    json_write_object_end(w);
+}
+
 /* ---- writing ---- */
 
-static void write_wake(struct json_writer *w, const struct wake_job *job, bool whole)
+static void write_wake(struct json_writer *w, const struct wake_job *job,
+                       struct json_object *payload, struct shown *shown, bool whole)
 {
     json_write_object_begin(w);
     api_put_i64(w, "n", job->n);
@@ -19,8 +147,10 @@ static void write_wake(struct json_writer *w, const struct wake_job *job, bool w
     api_put_str(w, "threadId", job->thread_id);
     api_put_str(w, "reason", job->reason);
     api_put_str(w, "reasonId", job->reason_id);
+    api_put_str(w, "name", job->name);
     api_put_text(w, "status", wake_status_name(job->status));
     api_put_str(w, "why", job->why);
+    api_put_text(w, "held", wake_held_name(job->held));
     api_put_str(w, "errorCode", job->error_code);
     api_put_str(w, "coalescedInto", job->coalesced_into);
     api_put_str(w, "runId", job->run_id);
@@ -31,18 +161,51 @@ static void write_wake(struct json_writer *w, const struct wake_job *job, bool w
     api_put_time(w, "createdAt", job->created_at);
     api_put_time(w, "startedAt", job->started_at);
     api_put_time(w, "endedAt", job->ended_at);
+    put_records(w, payload, shown);
     if (whole)
         api_put_json(w, "details", job->payload);
+    else if (payload)
+        put_gist(w, payload);
     json_write_object_end(w);
+}
+
+static void free_payloads(struct json_object **payloads, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        json_object_put(payloads[i]);
+}
+
+/* What each wake is about is read for all of them first; one that can't be is about nothing. */
+static int write_wakes(struct serve_request *request, const struct wake_job *jobs, size_t n,
+                       bool whole, struct json_writer *w, struct err *err)
+{
+    struct shown shown = { .arena = serve_request_arena(request), .by_ref = MAP_INIT };
+    struct json_object **payloads = ARENA_NEW_N(shown.arena, struct json_object *, n + 1);
+    int r;
+
+    for (size_t i = 0; i < n; i++) {
+        payloads[i] = NULL;
+        if (jobs[i].payload.n && !str_is(jobs[i].payload, "{}"))
+            (void)json_parse(jobs[i].payload, &payloads[i], NULL);
+    }
+    r = find_records(api_of(request), payloads, n, &shown, err);
+    for (size_t i = 0; r == 0 && i < n; i++)
+        write_wake(w, &jobs[i], payloads[i], &shown, whole);
+    map_release(&shown.by_ref);
+    free_payloads(payloads, n);
+    return r;
 }
 
 static void reply_wake(struct serve_request *request, int status, const struct wake_job *job)
 {
     AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
     struct json_writer w = JSON_WRITER(&json);
+    struct err err = ERR_INIT;
 
-    write_wake(&w, job, true);
-    api_reply(request, status, &json, &w);
+    if (write_wakes(request, job, 1, true, &w, &err) < 0)
+        serve_reply_error(request, &err);
+    else
+        api_reply(request, status, &json, &w);
 }
 
 /* ---- looking ---- */
@@ -76,20 +239,20 @@ static int read_agent(struct serve_request *request, int64_t *ret_agent_n, struc
     return 0;
 }
 
-/* Changes that met a subscription and woke nobody. */
+/* Changes that met a subscription, and firings of timers, that woke nobody. */
 static void write_skips(struct json_writer *w, const struct skip *skips, size_t n)
 {
     json_write_key(w, "skips");
     json_write_array_begin(w);
     for (size_t i = 0; i < n; i++) {
         json_write_object_begin(w);
-        api_put_text(w, "skip", match_outcome_name(skips[i].outcome));
-        api_put_text(w, "reason", "subscription");
+        api_put_text(w, "skip", skips[i].kind);
+        api_put_text(w, "reason", skips[i].of == SKIP_OF_TIMER ? "timer" : "subscription");
         api_put_text(w, "status", wake_status_name(WAKE_SKIPPED_NOOP));
-        api_put_text(w, "why", match_outcome_why(skips[i].outcome));
+        api_put_text(w, "why", skips[i].why);
         api_put_i64(w, "count", skips[i].count);
         api_put_str(w, "agentId", skips[i].agent_id);
-        api_put_str(w, "reasonId", skips[i].subscription_id);
+        api_put_str(w, "reasonId", skips[i].of_id);
         api_put_str(w, "name", skips[i].name);
         api_put_time(w, "firstAt", skips[i].first_at);
         api_put_time(w, "lastAt", skips[i].last_at);
@@ -98,51 +261,90 @@ static void write_skips(struct json_writer *w, const struct skip *skips, size_t 
     json_write_array_end(w);
 }
 
-static void write_list(struct serve_request *request, const struct wake_job *jobs, size_t n,
-                       bool more, const struct skip *skips, size_t skip_count)
+/* Where the next page begins: after the last wake, and after the last run that began with a
+ * person's word. */
+static void put_after(struct json_writer *w, const struct wake_filter *filter,
+                      const struct wake_job *jobs, size_t n)
 {
-    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
-    struct json_writer w = JSON_WRITER(&json);
+    int64_t wake_n = filter->before_n, run_n = filter->before_run_n;
+    char text[64];
 
-    json_write_object_begin(&w);
-    json_write_key(&w, "items");
-    json_write_array_begin(&w);
     for (size_t i = 0; i < n; i++)
-        write_wake(&w, &jobs[i], false);
-    json_write_array_end(&w);
-    if (more)
-        api_put_i64(&w, "after", jobs[n - 1].n);
-    if (skip_count)
-        write_skips(&w, skips, skip_count);
-    json_write_object_end(&w);
-    api_reply(request, 200, &json, &w);
+        *(jobs[i].spoken ? &run_n : &wake_n) = jobs[i].n;
+    snprintf(text, sizeof(text), "%lld-%lld", (long long)wake_n, (long long)run_n);
+    api_put_text(w, "after", text);
+}
+
+static int read_after(struct str text, struct wake_filter *filter, struct err *err)
+{
+    struct str rest = text, wake_n;
+
+    if (!text.n)
+        return 0;
+    if (str_split(&rest, '-', &wake_n) && str_to_i64(wake_n, &filter->before_n) == 0 &&
+        str_to_i64(rest, &filter->before_run_n) == 0 && filter->before_n >= 0 &&
+        filter->before_run_n >= 0 && filter->before_n + filter->before_run_n > 0)
+        return 0;
+    return err_set(err, ERR_BAD_REQUEST, "after must be what the page before gave, not \"%.*s\"",
+                   STR_ARG(str_take(text, 80)));
+}
+
+struct page {
+    struct wake_filter filter;
+    struct wake_job *jobs;
+    struct skip *skips;
+    size_t count, skip_count;
+};
+
+static int read_page(struct serve_request *request, struct page *page, struct err *err)
+{
+    struct domain *domain = api_of(request)->config.agent_domain;
+    struct arena *arena = serve_request_arena(request);
+    struct wake_filter *filter = &page->filter;
+
+    if (read_after(serve_request_query(request, "after"), filter, err) < 0 ||
+        read_status(serve_request_query(request, "status"), &filter->status, err) < 0 ||
+        read_agent(request, &filter->agent_n, err) < 0 ||
+        wake_list(domain, filter, arena, &page->jobs, &page->count, err) < 0)
+        return -1;
+    if (filter->before_n || filter->before_run_n || filter->status)
+        return 0; /* with the first page of all */
+    return skip_list(domain, filter->agent_n, filter->reason_id, 0, arena, &page->skips,
+                     &page->skip_count, err);
+}
+
+static int write_list(struct serve_request *request, const struct page *page, struct json_writer *w,
+                      struct err *err)
+{
+    json_write_object_begin(w);
+    json_write_key(w, "items");
+    json_write_array_begin(w);
+    if (write_wakes(request, page->jobs, page->count, false, w, err) < 0)
+        return -1;
+    json_write_array_end(w);
+    if (page->count == (size_t)page->filter.limit)
+        put_after(w, &page->filter, page->jobs, page->count);
+    if (page->skip_count)
+        write_skips(w, page->skips, page->skip_count);
+    json_write_object_end(w);
+    return 0;
 }
 
 void api_wakes_list(struct serve_request *request)
 {
-    struct wake_filter filter = { .reason_id = serve_request_query(request, "reasonId") };
-    struct domain *domain = api_of(request)->config.agent_domain;
-    struct arena *arena = serve_request_arena(request);
+    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&json);
+    struct page page = { .filter.reason_id = serve_request_query(request, "reasonId") };
     int64_t limit = 50;
-    struct wake_job *jobs;
-    struct skip *skips = NULL;
     struct err err = ERR_INIT;
-    size_t n, skip_count = 0;
 
-    if (api_check_query(request) < 0 ||
-        api_query_i64(request, "after", 1, INT64_MAX, &filter.before_n) < 0 ||
-        api_query_i64(request, "limit", 1, 500, &limit) < 0)
+    if (api_check_query(request) < 0 || api_query_i64(request, "limit", 1, 500, &limit) < 0)
         return;
-    filter.limit = (int)limit;
-    if (read_status(serve_request_query(request, "status"), &filter.status, &err) < 0 ||
-        read_agent(request, &filter.agent_n, &err) < 0 ||
-        wake_list(domain, &filter, arena, &jobs, &n, &err) < 0 ||
-        (!filter.before_n && !filter.status && /* with the first page of all */
-         skip_list(domain, filter.agent_n, filter.reason_id, 0, arena, &skips, &skip_count, &err) <
-             0))
+    page.filter.limit = (int)limit;
+    if (read_page(request, &page, &err) < 0 || write_list(request, &page, &w, &err) < 0)
         serve_reply_error(request, &err);
     else
-        write_list(request, jobs, n, n == (size_t)limit, skips, skip_count);
+        api_reply(request, 200, &json, &w);
 }
 
 void api_wakes_get(struct serve_request *request)

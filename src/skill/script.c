@@ -54,10 +54,43 @@ static int choose(struct script *script, struct str wanted, struct err *err)
                    names.n ? buf_text(&names) : "none");
 }
 
+/* Where the text would be shown as another than it is: marks that turn it around, and control
+ * characters, which a terminal obeys. A carriage return is fine at the end of a line. */
+static bool find_deceit(struct str text, size_t *ret_at, uint32_t *ret_code)
+{
+    struct str rest = text;
+
+    while (rest.n) {
+        enum utf8_oddity odd;
+
+        *ret_at = text.n - rest.n;
+        if (utf8_decode(&rest, ret_code) < 0)
+            return true;
+        odd = utf8_oddity_of(*ret_code);
+        if (odd == UTF8_BIDI)
+            return true;
+        if (odd != UTF8_CONTROL || *ret_code == '\n' || *ret_code == '\t' || *ret_code == '\f' ||
+            (*ret_code == '\r' && rest.n && rest.p[0] == '\n'))
+            continue;
+        return true;
+    }
+    return false;
+}
+
+static unsigned line_of(struct str text, size_t at)
+{
+    unsigned line = 1;
+
+    for (size_t i = 0; i < at; i++)
+        line += text.p[i] == '\n';
+    return line;
+}
+
 static int check_content(const struct script *script, struct err *err)
 {
     struct str text = script->entry->content;
-    size_t total = 0;
+    size_t total = 0, at;
+    uint32_t code;
 
     if (text.n > SCRIPT_MAX)
         return err_set(err, ERR_TOO_LARGE, "%.*s has %zu bytes; more than %u can't be shown whole",
@@ -65,6 +98,10 @@ static int check_content(const struct script *script, struct err *err)
     if (!utf8_valid(text) || memchr(text.p ? text.p : "", '\0', text.n))
         return err_set(err, ERR_UNSAFE_TARGET, "%.*s is not text, so it can't be shown",
                        STR_ARG(script->entry->path));
+    if (find_deceit(text, &at, &code))
+        return err_set(err, ERR_UNSAFE_TARGET,
+                       "%.*s:%u: U+%04X makes it look like another text than is run",
+                       STR_ARG(script->entry->path), line_of(text, at), code);
     for (size_t i = 0; i < script->count; i++)
         total += script->entries[i].content.n;
     if (total > FILES_MAX)
@@ -114,13 +151,16 @@ static int script_check(void *arg, const struct tool_call *call, struct json_obj
     AUTO_ARENA arena = ARENA_INIT;
     struct json_object *list = json_find(arguments, "arguments");
     struct script script;
+    uint32_t code;
+    size_t at;
 
     for (size_t i = 0; list && i < json_object_array_length(list); i++) {
         struct str text = json_str(json_object_array_get_idx(list, i));
 
-        if (text.n && memchr(text.p, '\0', text.n))
+        if (find_deceit(text, &at, &code))
             return err_set(err, ERR_SCHEMA_VIOLATION,
-                           "/arguments/%zu: must not hold a NUL character", i);
+                           "/arguments/%zu: must not hold U+%04X, which changes how it is shown", i,
+                           code);
     }
     return find(arg, call->agent, arguments, &arena, &script, err);
 }

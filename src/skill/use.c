@@ -108,15 +108,17 @@ static int deny(const struct skill_use *use, const char *tool, struct err *err)
                    STR_ARG(use->skill), tool, STR_ARG(str_take(use->allowed_tools, 600)));
 }
 
-/* "skills/NAME.md" and "skills/NAME/SKILL.md": the name; else empty. */
+#define TEXT_NAME STR("/SKILL.md")
+
+/* "skills/NAME.md" and "skills/NAME/SKILL.md", or skill.md: the name; else empty. */
 static struct str skill_of_path(struct str path)
 {
     struct str below = str_skip(path, sizeof("skills/") - 1);
 
     if (!str_starts(path, STR("skills/")))
         return STR_NONE;
-    if (str_ends(below, STR("/SKILL.md")))
-        below = str_take(below, below.n - (sizeof("/SKILL.md") - 1));
+    if (below.n > TEXT_NAME.n && str_eq_nocase(str_skip(below, below.n - TEXT_NAME.n), TEXT_NAME))
+        below = str_take(below, below.n - TEXT_NAME.n);
     else if (str_ends(below, STR(".md")))
         below = str_take(below, below.n - (sizeof(".md") - 1));
     else
@@ -166,13 +168,31 @@ int use_read_memory(struct tool_guard *guard, const struct tool_call *call, stru
     return skills_read_shared(FROM(guard), call->agent, path, arena, ret_content, err);
 }
 
+/* Files are found whatever the case of their path, so the skill's name is the one of its file. */
+static int spell(struct skills *skills, const struct agent *agent, struct str *name,
+                 struct arena *arena, struct err *err)
+{
+    struct str path = str_from(arena_printf(arena, "skills/%.*s/SKILL.md", STR_ARG(*name)));
+    struct file file;
+    int r = 0;
+
+    if (skills->config.files)
+        r = file_get(skills->config.files, skills_tree(agent, arena), path, arena, &file, err);
+    if (r > 0)
+        *name = skill_of_path(file.path);
+    return r < 0 ? -1 : 0;
+}
+
 static int mark(struct skills *skills, const struct tool_call *call, struct str name,
                 struct err *err)
 {
     AUTO_ARENA arena = ARENA_INIT;
     struct skill skill;
-    int r = skills_get(skills, call->agent, name, &arena, &skill, err);
+    int r;
 
+    if (spell(skills, call->agent, &name, &arena, err) < 0)
+        return -1;
+    r = skills_get(skills, call->agent, name, &arena, &skill, err);
     if (r < 0)
         return -1;
     if (r == 0 || !skill.enabled)

@@ -288,8 +288,10 @@ static int apply(struct tool_job *job, const struct memory_edit *edit, struct fi
     if (memory_prepare(files_of(job), call->agent, edit, tool_job_arena(job), &proposal, err) < 0 ||
         loop_unit_begin(tool_job_loop(job), tool_job_domain(job), err) < 0)
         return -1;
-    r = memory_apply(files_of(job), call->agent, edit, &proposal, call->inbox_id, call->run_n,
-                     tool_job_operation_id(job), tool_job_arena(job), ret_file, err);
+    r = agent_hold_alive(tool_job_domain(job), call->agent->n, err);
+    if (r == 0)
+        r = memory_apply(files_of(job), call->agent, edit, &proposal, call->inbox_id, call->run_n,
+                         tool_job_operation_id(job), tool_job_arena(job), ret_file, err);
     if (loop_unit_end(tool_job_loop(job), r >= 0, r >= 0 ? err : NULL) < 0)
         return -1;
     return r;

@@ -57,6 +57,7 @@ static struct claim_judged judge_rest(const struct claim *claim, int64_t cooldow
     } else if (agent->last_wake_at > 0 && rested > now_ms) {
         judged.verdict = CLAIM_LATER;
         judged.until = rested;
+        judged.held = agent->failures > 0 ? WAKE_HELD_FAILURES : WAKE_HELD_REST;
     }
     return judged;
 }

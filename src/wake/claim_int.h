@@ -66,10 +66,10 @@ int claim_next(struct domain *domain, int64_t now_ms, int64_t *ret_at, struct er
 /* They leave the queue with what became of them; one that had ended before only leaves it. */
 int claim_end_all(struct domain *domain, const struct claim_end *ends, size_t n, int64_t now_ms,
                   struct err *err);
-/* It leaves the queue, and its run begins. 1; 0 somebody else has taken it, or another wake of its
- * agent flies. */
+/* It leaves the queue, and its run begins; thread_id: there instead of where it was queued for,
+ * empty: there. 1; 0 somebody else has taken it, or another wake of its agent flies. */
 int claim_start(struct domain *domain, const struct wake_job *job, int64_t run_n,
-                struct str payload, int64_t now_ms, struct err *err);
+                struct str payload, struct str thread_id, int64_t now_ms, struct err *err);
 /* The same wake was queued once more while it was taken: that row goes. */
 int claim_drop_known(struct domain *domain, int64_t n, struct err *err);
 /* 1 it ended now, and what it was about is in *ret_job; 0 no wake that was open has this key. */
@@ -85,9 +85,9 @@ int claim_unpark(struct domain *domain, int64_t agent_n, struct err *err);
 /* Those whose agent does not fly. On a shared database a wake may be parked while the flight that
  * it waits for ends elsewhere. 1 there were some. */
 int claim_unpark_lost(struct domain *domain, struct err *err);
-/* Due wakes of the agent that nobody waits for are due then. */
-int claim_delay(struct domain *domain, int64_t agent_n, int64_t until, int64_t now_ms,
-                struct err *err);
+/* Due wakes of the agent that nobody waits for are due then, and say why. */
+int claim_delay(struct domain *domain, int64_t agent_n, int64_t until, enum wake_held held,
+                int64_t now_ms, struct err *err);
 /* When the run of the agent began that has count - 1 after it; 0: there were fewer. */
 int claim_run_began(struct domain *domain, int64_t agent_n, unsigned count, int64_t *ret_at,
                     struct err *err);
@@ -107,6 +107,7 @@ struct claim_judged {
     enum wake_status status;
     const char *why;
     int64_t until;
+    enum wake_held held; /* of LATER */
 };
 /* Does somebody wait for it? */
 bool claim_by_person(const struct wake_job *job);

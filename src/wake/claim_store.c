@@ -324,19 +324,21 @@ int claim_end_all(struct domain *domain, const struct claim_end *ends, size_t n,
 /* ---- with a run ---- */
 
 static int insert_running(struct domain *domain, const struct wake_job *job, int64_t run_n,
-                          struct str payload, int64_t now_ms, struct err *err)
+                          struct str payload, struct str thread_id, int64_t now_ms, struct err *err)
 {
     AUTO(stmt) q = NULL;
 
-    if (db_prepare(domain_db(domain),
-                   SQL("INSERT INTO wake_runs (n, run_key, agent_n, reason, reason_id, thread_id,"
-                       " scheduled_at, logical_change_key, payload, attempts, created_at, status,"
-                       " flying, run_n, started_at)"
-                       " SELECT n, run_key, agent_n, reason, reason_id, thread_id, scheduled_at,"
-                       " logical_change_key, ?, attempts + 1, created_at, 'running', 1, ?, ?"
-                       " FROM wake_queue WHERE n = ? ON CONFLICT DO NOTHING RETURNING n"),
-                   &q, err) < 0)
+    if (db_prepare(
+            domain_db(domain),
+            SQL("INSERT INTO wake_runs (n, run_key, agent_n, reason, reason_id, thread_id,"
+                " scheduled_at, logical_change_key, payload, attempts, created_at, status,"
+                " flying, run_n, started_at)"
+                " SELECT n, run_key, agent_n, reason, reason_id, coalesce(?, thread_id),"
+                " scheduled_at, logical_change_key, ?, attempts + 1, created_at, 'running', 1, ?, ?"
+                " FROM wake_queue WHERE n = ? ON CONFLICT DO NOTHING RETURNING n"),
+            &q, err) < 0)
         return -1;
+    stmt_bind_str(q, thread_id.n ? thread_id : STR_NONE);
     stmt_bind_str(q, payload);
     stmt_bind_i64(q, run_n);
     stmt_bind_i64(q, now_ms);
@@ -345,10 +347,10 @@ static int insert_running(struct domain *domain, const struct wake_job *job, int
 }
 
 int claim_start(struct domain *domain, const struct wake_job *job, int64_t run_n,
-                struct str payload, int64_t now_ms, struct err *err)
+                struct str payload, struct str thread_id, int64_t now_ms, struct err *err)
 {
     AUTO(stmt) q = NULL;
-    int r = insert_running(domain, job, run_n, payload, now_ms, err);
+    int r = insert_running(domain, job, run_n, payload, thread_id, now_ms, err);
 
     if (r <= 0)
         return r;
@@ -419,42 +421,44 @@ int claim_rest(struct domain *domain, struct str run_key, struct err *err)
  * Of rows that another process has just taken, or is about to move itself, nobody waits for the
  * other: what is left as it was is found by claim_unpark_lost(), or by the next look. */
 
-static int move(struct domain *domain, struct sql sql, int64_t to, int64_t agent_n, int64_t limit,
-                struct err *err)
+int claim_park(struct domain *domain, int64_t agent_n, int64_t now_ms, struct err *err)
 {
     AUTO(stmt) q = NULL;
 
-    if (db_prepare(domain_db(domain), sql, &q, err) < 0)
+    if (db_prepare(domain_db(domain),
+                   domain_is_shared(domain)
+                       ? SQL("UPDATE wake_queue SET not_before = ? WHERE n IN (SELECT n FROM"
+                             " wake_queue WHERE agent_n = ? AND not_before <= ?"
+                             " FOR UPDATE SKIP LOCKED)")
+                       : SQL("UPDATE wake_queue SET not_before = ? WHERE agent_n = ?"
+                             " AND not_before <= ?"),
+                   &q, err) < 0)
         return -1;
-    stmt_bind_i64(q, to);
+    stmt_bind_i64(q, WAKE_PARKED);
     stmt_bind_i64(q, agent_n);
-    stmt_bind_i64(q, limit);
+    stmt_bind_i64(q, now_ms);
     return stmt_run(q, err);
 }
 
-int claim_park(struct domain *domain, int64_t agent_n, int64_t now_ms, struct err *err)
+int claim_delay(struct domain *domain, int64_t agent_n, int64_t until, enum wake_held held,
+                int64_t now_ms, struct err *err)
 {
-    return move(domain,
-                domain_is_shared(domain)
-                    ? SQL("UPDATE wake_queue SET not_before = ? WHERE n IN (SELECT n FROM"
-                          " wake_queue WHERE agent_n = ? AND not_before <= ?"
-                          " FOR UPDATE SKIP LOCKED)")
-                    : SQL("UPDATE wake_queue SET not_before = ? WHERE agent_n = ?"
-                          " AND not_before <= ?"),
-                WAKE_PARKED, agent_n, now_ms, err);
-}
+    AUTO(stmt) q = NULL;
 
-int claim_delay(struct domain *domain, int64_t agent_n, int64_t until, int64_t now_ms,
-                struct err *err)
-{
-    return move(domain,
-                domain_is_shared(domain)
-                    ? SQL("UPDATE wake_queue SET not_before = ? WHERE n IN (SELECT n FROM"
-                          " wake_queue WHERE agent_n = ? AND not_before <= ? AND priority = 1"
-                          " FOR UPDATE SKIP LOCKED)")
-                    : SQL("UPDATE wake_queue SET not_before = ? WHERE agent_n = ?"
-                          " AND not_before <= ? AND priority = 1"),
-                until, agent_n, now_ms, err);
+    if (db_prepare(domain_db(domain),
+                   domain_is_shared(domain)
+                       ? SQL("UPDATE wake_queue SET not_before = ?, held = ? WHERE n IN (SELECT n"
+                             " FROM wake_queue WHERE agent_n = ? AND not_before <= ?"
+                             " AND priority = 1 FOR UPDATE SKIP LOCKED)")
+                       : SQL("UPDATE wake_queue SET not_before = ?, held = ? WHERE agent_n = ?"
+                             " AND not_before <= ? AND priority = 1"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, until);
+    stmt_bind_text(q, wake_held_name(held));
+    stmt_bind_i64(q, agent_n);
+    stmt_bind_i64(q, now_ms);
+    return stmt_run(q, err);
 }
 
 int claim_run_began(struct domain *domain, int64_t agent_n, unsigned count, int64_t *ret_at,

@@ -8,6 +8,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "agent/link.h"
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/log.h"
@@ -23,6 +24,7 @@ struct flight {
     size_t count, earlier;
     struct str payload;
     struct observed seen;
+    bool aside;   /* not in its conversation, but in a thread of its own */
     bool stored;  /* with its run */
     bool refused; /* another process was quicker */
 };
@@ -210,11 +212,36 @@ static int take_along(struct flight *flight, struct err *err)
     return claim_end_all(domain_of(flight), ends, n, flight->now, err);
 }
 
+static struct str own_thread(struct flight *flight)
+{
+    const struct wake_job *job = &flight->jobs[0];
+
+    return str_from(arena_printf(&flight->arena, "%.*s:run:%.*s", STR_ARG(job->agent_id),
+                                 STR_ARG(job->run_key)));
+}
+
+/* What began the thread: the conversation that it should have been in, else what woke. */
+static int link_thread(struct flight *flight, struct err *err)
+{
+    const struct wake_job *job = &flight->jobs[0];
+    const struct agent_link link = { .relation = AGENT_LINK_THREAD_SOURCE,
+                                     .from_id = own_thread(flight),
+                                     .to_id = flight->aside ? job->thread_id : job->reason_id };
+
+    if ((!flight->aside && wake_in_conversation(job)) || !agent_link_id_valid(link.from_id) ||
+        !agent_link_id_valid(link.to_id))
+        return 0;
+    return agent_link_add(domain_of(flight), flight->waker->config.change, &link, NULL, flight->now,
+                          err) < 0
+               ? -1
+               : 0;
+}
+
 static int with_run(void *arg, int64_t run_n, struct err *err)
 {
     struct flight *flight = arg;
-    int r =
-        claim_start(domain_of(flight), &flight->jobs[0], run_n, flight->payload, flight->now, err);
+    int r = claim_start(domain_of(flight), &flight->jobs[0], run_n, flight->payload,
+                        flight->aside ? own_thread(flight) : STR_NONE, flight->now, err);
 
     if (r < 0)
         return -1;
@@ -222,7 +249,7 @@ static int with_run(void *arg, int64_t run_n, struct err *err)
     flight->stored = r > 0;
     if (r == 0)
         return err_set(err, ERR_CONFLICT, "somebody else has taken this wake");
-    return take_along(flight, err);
+    return link_thread(flight, err) < 0 ? -1 : take_along(flight, err);
 }
 
 /* In its conversation; where that has a run under way (which may wait for days), or is gone, in a
@@ -242,6 +269,7 @@ static int start(struct flight *flight, bool in_conversation, struct err *err)
                                    .also_arg = flight };
 
     flight->stored = false; /* what an earlier try stored was rolled back */
+    flight->aside = !in_conversation && wake_in_conversation(job);
     if (in_conversation)
         request.thread_id = job->thread_id;
     r = run_start(flight->waker->config.runner, &request, &flight->arena, &info, err);

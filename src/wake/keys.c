@@ -35,12 +35,6 @@ void wake_key_timer(const char *agent_id, struct str timer_id, int64_t scheduled
     key_of("timer", agent_id, timer_id, str_from(at), ret_key);
 }
 
-void wake_key_user(const char *agent_id, struct str session_id, struct str turn_id,
-                   char ret_key[SHA256_TEXT_SIZE])
-{
-    key_of("user", agent_id, session_id, turn_id, ret_key);
-}
-
 void wake_key_manual(const char *agent_id, struct str request_id, char ret_key[SHA256_TEXT_SIZE])
 {
     key_of("manual", agent_id, request_id, STR_NONE, ret_key);

@@ -190,15 +190,22 @@ static int64_t after_hours(const struct subscription *s, int64_t at_ms)
     return active_hours_hold(&s->hours, at_ms, &next) ? at_ms : next;
 }
 
-int64_t match_when(const struct subscription *s, int64_t now_ms)
+int64_t match_when(const struct subscription *s, int64_t now_ms, enum wake_held *ret_held)
 {
-    int64_t last = s->last_wake_at, free = last + s->cooldown_ms;
+    int64_t last = s->last_wake_at, free = now_ms, when;
 
     if (last > now_ms && last <= after_hours(s, now_ms + s->cooldown_ms))
-        return last;
-    if (last && last <= now_ms && free > now_ms)
-        return after_hours(s, free);
-    return after_hours(s, now_ms);
+        when = last;
+    else {
+        if (last && last <= now_ms && last + s->cooldown_ms > now_ms)
+            free = last + s->cooldown_ms;
+        when = after_hours(s, free);
+    }
+    if (when <= now_ms)
+        *ret_held = WAKE_HELD_NONE;
+    else
+        *ret_held = after_hours(s, when - 1) == when ? WAKE_HELD_HOURS : WAKE_HELD_COOLDOWN;
+    return when;
 }
 
 /* ---- preview ---- */

@@ -26,12 +26,14 @@ int match_judge(struct match_batch *batch, const struct subscription *subscripti
                 const struct agent *agent, struct arena *arena, struct match *ret_match,
                 struct err *err);
 
-/* When a wake that comes now may be: now, or when hours and cooldown allow. Pure.
+/* When a wake that comes now may be: now, or when hours and cooldown allow, and which of the two it
+ * waits for in the end. Pure.
  *
  * Wakes that wait for the same end of a cooldown wait for the same moment, so that the queue makes
  * one run of them. A last wake that lies further ahead than any of this explains (the clock was set
  * back) counts for nothing. */
-int64_t match_when(const struct subscription *subscription, int64_t now_ms);
+int64_t match_when(const struct subscription *subscription, int64_t now_ms,
+                   enum wake_held *ret_held);
 
 /* ---- payloads ---- */
 

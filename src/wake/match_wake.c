@@ -150,7 +150,7 @@ void match_payload(const struct match_batch *batch, const struct subscription *s
 static int queue_at(struct domain *domain, const struct subscription *s, struct wake_job *job,
                     int64_t now_ms, struct err *err)
 {
-    int64_t when = match_when(s, now_ms);
+    int64_t when = match_when(s, now_ms, &job->held);
     int r;
 
     job->agent_n = s->agent_n;

@@ -1,4 +1,5 @@
-/* Rows of wakes: queued, and what became of them.
+/* Rows of wakes: queued, and what became of them. (Those of what a person says to an agent are the
+ * rows of its runs: spoken_store.c.)
  *
  * A wake stands in wake_queue until it is taken; then, in one transaction, it goes to wake_runs
  * under the same key and number. So a key that is in either table is known, and asking again for
@@ -11,6 +12,7 @@
 #include "db/db.h"
 #include "db/prefix.h"
 #include "wake/queue_int.h"
+#include "wake/spoken_int.h"
 
 #define LIST_DEFAULT      50
 #define LIST_MAX          500
@@ -35,6 +37,32 @@ enum wake_status wake_status_of(struct str name)
     return WAKE_STATUS_NONE;
 }
 
+static const struct {
+    const char *name, *why;
+} holds[] = { [WAKE_HELD_NONE] = { "", "" },
+#define X(id, name, why) [WAKE_HELD_##id] = { name, why },
+              WAKE_HOLDS(X)
+#undef X
+};
+
+const char *wake_held_name(enum wake_held held)
+{
+    return holds[held].name;
+}
+
+const char *wake_held_why(enum wake_held held)
+{
+    return holds[held].why;
+}
+
+static enum wake_held held_of(struct str name)
+{
+    for (size_t i = 1; i < ARRAY_LEN(holds); i++)
+        if (str_is(name, holds[i].name))
+            return (enum wake_held)i;
+    return WAKE_HELD_NONE;
+}
+
 /* ---- into the queue ---- */
 
 static void bind_some(struct stmt *q, struct str text, struct str otherwise)
@@ -52,8 +80,8 @@ static void bind_number(struct stmt *q, int64_t n)
 
 #define INSERT                                                                                     \
     "INSERT INTO wake_queue (run_key, agent_n, reason, reason_id, thread_id, scheduled_at,"        \
-    " logical_change_key, payload, priority, not_before, created_at)"                              \
-    " SELECT ?, n, ?, ?, coalesce(?, id || ':run:' || ?), ?, ?, ?, ?, ?, ?"                        \
+    " logical_change_key, payload, priority, not_before, held, created_at)"                        \
+    " SELECT ?, n, ?, ?, coalesce(?, id || ':run:' || ?), ?, ?, ?, ?, ?, ?, ?"                     \
     " FROM agents WHERE n = ? AND lifecycle <> 'destroyed'"                                        \
     " AND NOT EXISTS (SELECT 1 FROM wake_runs WHERE run_key = ?)"                                  \
     " ON CONFLICT (run_key) DO NOTHING RETURNING n"
@@ -77,6 +105,7 @@ static int insert(struct domain *domain, const struct wake_job *job, struct err 
     bind_some(q, job->payload, STR("{}"));
     stmt_bind_i64(q, job->priority);
     stmt_bind_i64(q, job->priority == 0 ? WAKE_FIRST : job->not_before);
+    stmt_bind_text(q, wake_held_name(job->held));
     stmt_bind_i64(q, job->created_at);
     stmt_bind_i64(q, job->agent_n);
     stmt_bind_str(q, job->run_key);
@@ -95,7 +124,8 @@ static int check_agent(struct db *db, int64_t agent_n, struct err *err)
     r = stmt_step(q, err);
     if (r < 0)
         return -1;
-    BUG_IF(r == 0);
+    if (r == 0)
+        return err_set(err, ERR_INTEGRITY_FAILED, "a wake is of an agent that is not there");
     if (str_is(stmt_str(q, "lifecycle"), "destroyed"))
         return err_set(err, ERR_AGENT_DESTROYED, "the agent %.*s no longer exists",
                        STR_ARG(stmt_str(q, "id")));
@@ -116,17 +146,52 @@ int wake_enqueue(struct domain *domain, const struct wake_job *job, struct err *
     return check_agent(domain_db(domain), job->agent_n, err);
 }
 
+/* Its key says when it is, so it gets that of its new time: a sleep until the former one may come
+ * again. One that is due already stays as it is. */
+int wake_end_of_sleep(struct domain *domain, int64_t agent_n, const char *agent_id, int64_t at,
+                      int64_t now_ms, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    char key[SHA256_TEXT_SIZE];
+    int64_t then = at ? at : now_ms;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("UPDATE wake_queue SET run_key = ?, thread_id = ? || ':run:' || ?,"
+                       " scheduled_at = ?, not_before = ? WHERE not_before > ? AND not_before < ?"
+                       " AND n = (SELECT max(n) FROM wake_queue WHERE agent_n = ?"
+                       " AND reason_id = '" WAKE_SLEEP_ID "' AND reason = 'recoveryCatchup')"),
+                   &q, err) < 0)
+        return -1;
+    wake_key_timer(agent_id, STR(WAKE_SLEEP_ID), then, key);
+    stmt_bind_text(q, key);
+    stmt_bind_text(q, agent_id);
+    stmt_bind_text(q, key);
+    stmt_bind_i64(q, then);
+    stmt_bind_i64(q, at);
+    stmt_bind_i64(q, now_ms);
+    stmt_bind_i64(q, WAKE_PARKED);
+    stmt_bind_i64(q, agent_n);
+    return stmt_run(q, err);
+}
+
 /* ---- reading ---- */
 
+#define COMMON                                                                                     \
+    "SELECT w.n, w.run_key, w.agent_n, a.id AS agent_id, w.reason, w.reason_id, w.thread_id,"      \
+    " w.scheduled_at, w.logical_change_key, w.payload, w.attempts, w.created_at"
+#define ENDED_COLUMNS                                                                              \
+    ", w.status, w.why, w.error_code, w.coalesced_into, w.run_n, w.started_at, w.ended_at"
+/* What woke, as people named it: of those that were removed, too. */
+#define NAME_COLUMNS ", s.name AS subscription_name, t.name AS timer_name"
+#define NAME_FROM                                                                                  \
+    "LEFT JOIN agent_subscriptions s ON s.id = w.reason_id"                                        \
+    " LEFT JOIN agent_timers t ON t.id = w.reason_id "
+#define FROM(table) " FROM " table " w JOIN agents a ON a.n = w.agent_n "
+
 #define QUEUE_SELECT                                                                               \
-    "SELECT w.n, w.run_key, w.agent_n, a.id AS agent_id, w.reason, w.reason_id, w.thread_id,"      \
-    " w.scheduled_at, w.logical_change_key, w.payload, w.priority, w.not_before, w.attempts,"      \
-    " w.created_at FROM wake_queue w JOIN agents a ON a.n = w.agent_n "
-#define ENDED_SELECT                                                                               \
-    "SELECT w.n, w.run_key, w.agent_n, a.id AS agent_id, w.reason, w.reason_id, w.thread_id,"      \
-    " w.scheduled_at, w.logical_change_key, w.payload, w.attempts, w.created_at, w.status, w.why," \
-    " w.error_code, w.coalesced_into, w.run_n, w.started_at, w.ended_at"                           \
-    " FROM wake_runs w JOIN agents a ON a.n = w.agent_n "
+    COMMON ", w.priority, w.not_before, w.held" NAME_COLUMNS FROM("wake_queue") NAME_FROM
+#define ENDED_SELECT   COMMON ENDED_COLUMNS NAME_COLUMNS FROM("wake_runs") NAME_FROM
+#define EARLIER_SELECT COMMON ENDED_COLUMNS FROM("wake_runs")
 
 static struct str copy(struct arena *arena, struct str text)
 {
@@ -159,14 +224,10 @@ void wake_read_queued(struct stmt *q, struct arena *arena, struct wake_job *ret_
     ret_job->status = WAKE_QUEUED;
     ret_job->priority = (int)stmt_i64(q, "priority");
     ret_job->not_before = stmt_i64(q, "not_before");
-    if (ret_job->not_before >= 0 && ret_job->not_before < WAKE_PARKED)
-        return;
-    if (ret_job->not_before < 0) {
+    if (ret_job->not_before >= WAKE_PARKED)
+        ret_job->why = STR("the agent is awake; this follows when its run has ended");
+    if (ret_job->not_before < 0 || ret_job->not_before >= WAKE_PARKED)
         ret_job->not_before = 0;
-        return;
-    }
-    ret_job->not_before = 0;
-    ret_job->why = STR("the agent is awake; this follows when its run has ended");
 }
 
 void wake_read_ended(struct stmt *q, struct arena *arena, struct wake_job *ret_job)
@@ -179,6 +240,30 @@ void wake_read_ended(struct stmt *q, struct arena *arena, struct wake_job *ret_j
     ret_job->run_id = stmt_is_null(q, "run_n") ? STR_NONE : ret_job->run_key;
     ret_job->started_at = stmt_i64(q, "started_at");
     ret_job->ended_at = stmt_i64(q, "ended_at");
+}
+
+static void read_name(struct stmt *q, struct arena *arena, struct wake_job *job)
+{
+    struct str name = stmt_str(q, "subscription_name");
+
+    job->name = copy(arena, name.n ? name : stmt_str(q, "timer_name"));
+}
+
+/* One that has its time says what it waits for. */
+static void read_listed_queued(struct stmt *q, struct arena *arena, struct wake_job *ret_job)
+{
+    wake_read_queued(q, arena, ret_job);
+    read_name(q, arena, ret_job);
+    if (!ret_job->not_before)
+        return;
+    ret_job->held = held_of(stmt_str(q, "held"));
+    ret_job->why = str_from(wake_held_why(ret_job->held));
+}
+
+static void read_listed_ended(struct stmt *q, struct arena *arena, struct wake_job *ret_job)
+{
+    wake_read_ended(q, arena, ret_job);
+    read_name(q, arena, ret_job);
 }
 
 typedef void read_fn(struct stmt *q, struct arena *arena, struct wake_job *ret_job);
@@ -249,7 +334,7 @@ static int list_queued(struct db *db, const struct wake_filter *filter, int limi
         stmt_bind_i64(q, filter->agent_n);
     stmt_bind_i64(q, before_of(filter));
     bind_rest(q, filter, limit);
-    return read_rows(q, wake_read_queued, limit, arena, jobs, count, err);
+    return read_rows(q, read_listed_queued, limit, arena, jobs, count, err);
 }
 
 static int list_ended(struct db *db, const struct wake_filter *filter, int limit,
@@ -270,7 +355,7 @@ static int list_ended(struct db *db, const struct wake_filter *filter, int limit
     stmt_bind_str(q, status);
     stmt_bind_str(q, status);
     bind_rest(q, filter, limit);
-    return read_rows(q, wake_read_ended, limit, arena, jobs, count, err);
+    return read_rows(q, read_listed_ended, limit, arena, jobs, count, err);
 }
 
 int wake_list_earlier(struct domain *domain, int64_t agent_n, int limit, struct arena *arena,
@@ -282,7 +367,8 @@ int wake_list_earlier(struct domain *domain, int64_t agent_n, int limit, struct 
     int r;
 
     if (db_prepare(domain_db(domain),
-                   SQL(ENDED_SELECT "WHERE w.agent_n = ? ORDER BY w.n DESC LIMIT ?"), &q, err) < 0)
+                   SQL(EARLIER_SELECT "WHERE w.agent_n = ? ORDER BY w.n DESC LIMIT ?"), &q,
+                   err) < 0)
         return -1;
     stmt_bind_i64(q, agent_n);
     stmt_bind_i64(q, limit);
@@ -296,17 +382,23 @@ int wake_list_earlier(struct domain *domain, int64_t agent_n, int limit, struct 
     return r < 0 ? -1 : 0;
 }
 
-/* Two lists, each newest first, become one. */
-static size_t merge(struct wake_job *jobs, size_t queued, size_t all, size_t limit,
-                    struct arena *arena, struct wake_job **ret_jobs)
+/* Which of two comes first: wakes by their number, others by their time. */
+static bool is_newer(const struct wake_job *a, const struct wake_job *b)
 {
-    struct wake_job *out = ARENA_NEW_N(arena, struct wake_job, all + 1);
-    size_t a = 0, b = queued, n = 0;
+    return a->spoken == b->spoken ? a->n > b->n : a->created_at > b->created_at;
+}
 
-    while (n < limit && (a < queued || b < all))
-        out[n++] = a < queued && (b == all || jobs[a].n > jobs[b].n) ? jobs[a++] : jobs[b++];
-    *ret_jobs = out;
-    return n;
+/* Two lists, each newest first, become one. */
+static struct wake_job *merge(const struct wake_job *a, size_t a_count, const struct wake_job *b,
+                              size_t b_count, size_t limit, struct arena *arena, size_t *ret_count)
+{
+    struct wake_job *out = ARENA_NEW_N(arena, struct wake_job, a_count + b_count + 1);
+    size_t i = 0, k = 0, n = 0;
+
+    while (n < limit && (i < a_count || k < b_count))
+        out[n++] = i < a_count && (k == b_count || is_newer(&a[i], &b[k])) ? a[i++] : b[k++];
+    *ret_count = n;
+    return out;
 }
 
 int wake_list(struct domain *domain, const struct wake_filter *filter, struct arena *arena,
@@ -315,17 +407,24 @@ int wake_list(struct domain *domain, const struct wake_filter *filter, struct ar
     int limit = filter->limit <= 0         ? LIST_DEFAULT
                 : filter->limit > LIST_MAX ? LIST_MAX
                                            : filter->limit;
-    struct wake_job *jobs = ARENA_NEW_N(arena, struct wake_job, 2 * (size_t)limit);
-    size_t queued = 0, all;
+    struct wake_job *queued = ARENA_NEW_N(arena, struct wake_job, (size_t)limit);
+    struct wake_job *ended = ARENA_NEW_N(arena, struct wake_job, (size_t)limit);
+    struct wake_job *spoken = ARENA_NEW_N(arena, struct wake_job, (size_t)limit), *jobs;
+    size_t queued_count = 0, ended_count = 0, spoken_count = 0, n;
+    int64_t oldest = 0;
 
     if ((!filter->status || filter->status == WAKE_QUEUED) &&
-        list_queued(domain_db(domain), filter, limit, arena, jobs, &queued, err) < 0)
+        list_queued(domain_db(domain), filter, limit, arena, queued, &queued_count, err) < 0)
         return -1;
-    all = queued;
     if (filter->status != WAKE_QUEUED &&
-        list_ended(domain_db(domain), filter, limit, arena, jobs, &all, err) < 0)
+        list_ended(domain_db(domain), filter, limit, arena, ended, &ended_count, err) < 0)
         return -1;
-    *ret_count = merge(jobs, queued, all, (size_t)limit, arena, ret_jobs);
+    jobs = merge(queued, queued_count, ended, ended_count, (size_t)limit, arena, &n);
+    if (n == (size_t)limit)
+        oldest = jobs[n - 1].created_at;
+    if (spoken_list(domain, filter, limit, oldest, arena, spoken, &spoken_count, err) < 0)
+        return -1;
+    *ret_jobs = merge(jobs, n, spoken, spoken_count, (size_t)limit, arena, ret_count);
     return 0;
 }
 
@@ -340,7 +439,7 @@ static int find_queued(struct db *db, struct str key, struct arena *arena, struc
     stmt_bind_str(q, key);
     r = stmt_step(q, err);
     if (r == 1)
-        wake_read_queued(q, arena, ret_job);
+        read_listed_queued(q, arena, ret_job);
     return r;
 }
 
@@ -355,7 +454,7 @@ static int find_ended(struct db *db, struct str key, struct arena *arena, struct
     stmt_bind_str(q, key);
     r = stmt_step(q, err);
     if (r == 1)
-        wake_read_ended(q, arena, ret_job);
+        read_listed_ended(q, arena, ret_job);
     return r;
 }
 
@@ -373,12 +472,17 @@ int wake_get(struct domain *domain, struct str run_key_prefix, struct arena *are
     static const struct prefix_words words = { "wake", "wakes", "dormouse wakes",
                                                "those there are" };
     struct str key;
+    int r;
 
     if (prefix_find(domain_db(domain),
                     SQL("SELECT run_key AS id FROM (SELECT run_key FROM wake_queue"
-                        " UNION ALL SELECT run_key FROM wake_runs) AS w"
+                        " UNION ALL SELECT run_key FROM wake_runs"
+                        " UNION ALL SELECT run_key FROM runs WHERE wake_key IS NULL) AS w"
                         " WHERE run_key >= ? AND run_key < ? || '~' ORDER BY run_key LIMIT 5"),
                     run_key_prefix, &words, arena, &key, err) < 0)
         return -1;
-    return wake_find(domain, key, arena, ret_job, err) < 0 ? -1 : 0; /* wakes stay */
+    r = wake_find(domain, key, arena, ret_job, err);
+    if (r == 0)
+        r = spoken_get(domain, key, arena, ret_job, err);
+    return r < 0 ? -1 : 0; /* wakes stay */
 }

@@ -1,9 +1,11 @@
 /* The reader on the loop.
  *
  * It looks when a tick has written batches (change_written()), when the debounce of the oldest one
- * ends, and in a shared database every few seconds, since other processes write there, too. It
- * reads at the end of a tick, when what the journal's units wrote is committed: a batch that could
- * still be rolled back must not wake anybody.
+ * ends, and when it is told that other processes wrote some (reader_look()). In a shared database a
+ * batch can be read once every transaction that is older has ended, wherever that is: while one is
+ * held back by such, and only then, it looks again after a while. It reads at the end of a tick,
+ * when what the journal's units wrote is committed: a batch that could still be rolled back must
+ * not wake anybody.
  *
  * Debounce goes by the batch's time. When clocks were set back that lies ahead of now; so what was
  * seen once is also read when it has been seen for as long, by the clock that never jumps.
@@ -18,7 +20,7 @@
 #define JUDGED           500
 #define DEBOUNCE_MS      100
 #define SYNC_DEBOUNCE_MS 1000
-#define POLL_MS          2000
+#define HELD_MAX_MS      2000
 #define RETRY_MS         1000
 
 struct feed {
@@ -39,11 +41,10 @@ struct reader {
     struct loop_tick_hook hook;
     uint64_t written;        /* batches, when it last looked */
     struct loop_timer timer; /* debounce, or another try */
-    struct loop_timer poll;
+    int64_t held_ms;         /* how long it last waited for older transactions; 0: for none */
     struct loop_effect look; /* at the end of the tick */
     struct loop_effect told; /* after the commit of wakes */
     bool look_queued, told_queued;
-    bool wrote; /* something to a shared database since it last looked */
     struct reader_counts counts;
 };
 
@@ -89,21 +90,12 @@ static void on_tick(struct loop_tick_hook *hook)
     if (written == reader->written)
         return;
     reader->written = written;
-    reader->wrote = domain_is_shared(reader->config.agent_domain);
     look_soon(reader);
 }
 
 static void on_timer(struct loop_timer *timer)
 {
     look_soon(CONTAINER_OF(timer, struct reader, timer));
-}
-
-static void on_poll(struct loop_timer *timer)
-{
-    struct reader *reader = CONTAINER_OF(timer, struct reader, poll);
-
-    look_soon(reader);
-    loop_timer_start(reader->config.loop, &reader->poll, reader->config.poll_ms);
 }
 
 static void on_told(struct loop_effect *effect)
@@ -362,6 +354,30 @@ static int read_feed(struct reader *reader, struct feed *feed, struct err *err)
     return read_page(reader, feed, READER_PAGE, &arena, err);
 }
 
+/* Nobody tells when the older transactions have ended. */
+static void wait_for_older(struct reader *reader)
+{
+    int64_t longest =
+        reader->config.debounce_ms > HELD_MAX_MS ? reader->config.debounce_ms : HELD_MAX_MS;
+    bool held = false;
+
+    for (unsigned i = 0; i < reader->feed_count && !held; i++) {
+        struct err err = ERR_INIT;
+
+        if (domain_is_shared(reader->feeds[i].domain) &&
+            reader_held_back(reader->feeds[i].domain, &held, &err) < 0)
+            held = true;
+    }
+    if (!held)
+        reader->held_ms = 0;
+    else if (!reader->held_ms)
+        reader->held_ms = reader->config.debounce_ms;
+    else
+        reader->held_ms = 2 * reader->held_ms < longest ? 2 * reader->held_ms : longest;
+    if (held)
+        arm(reader, reader->held_ms);
+}
+
 static void on_look(struct loop_effect *effect)
 {
     struct reader *reader = CONTAINER_OF(effect, struct reader, look);
@@ -381,9 +397,8 @@ static void on_look(struct loop_effect *effect)
     }
     if (more)
         look_soon(reader);
-    else if (reader->wrote) /* in a shared database it is seen when older transactions have ended */
-        arm(reader, reader->config.debounce_ms);
-    reader->wrote = false;
+    else if (!reader->stopped)
+        wait_for_older(reader);
     unref(reader);
 }
 
@@ -418,12 +433,10 @@ int reader_new(const struct reader_config *config, struct reader **ret_reader, s
     reader->config = *config;
     reader->config.debounce_ms = or_default(config->debounce_ms, DEBOUNCE_MS);
     reader->config.sync_debounce_ms = or_default(config->sync_debounce_ms, SYNC_DEBOUNCE_MS);
-    reader->config.poll_ms = or_default(config->poll_ms, POLL_MS);
     reader->config.judged = config->judged > 0 ? config->judged : JUDGED;
     reader->refs = 1;
     reader->hook.after_tick = on_tick;
     reader->timer.fire = on_timer;
-    reader->poll.fire = on_poll;
     reader->look = (struct loop_effect){ .run = on_look, .drop = on_no_look };
     reader->told = (struct loop_effect){ .run = on_told, .drop = on_untold };
     reader->written = change_written(config->change);
@@ -431,8 +444,6 @@ int reader_new(const struct reader_config *config, struct reader **ret_reader, s
         add_feed(reader, "journal", WAKE_JOURNAL, journal_domain(config->journal));
     add_feed(reader, "agent", WAKE_AGENT, config->agent_domain);
     loop_add_tick_hook(config->loop, &reader->hook);
-    if (domain_is_shared(config->agent_domain))
-        loop_timer_start(config->loop, &reader->poll, reader->config.poll_ms);
     look_soon(reader);
     *ret_reader = reader;
     return 0;
@@ -445,7 +456,6 @@ void reader_stop(struct reader *reader)
     reader->stopped = true;
     loop_remove_tick_hook(reader->config.loop, &reader->hook);
     loop_timer_stop(reader->config.loop, &reader->timer);
-    loop_timer_stop(reader->config.loop, &reader->poll);
 }
 
 void reader_free(struct reader *reader)

@@ -29,7 +29,6 @@ struct reader_config {
     struct change *change;
     int64_t debounce_ms;      /* of batches made here; 0: 100 */
     int64_t sync_debounce_ms; /* of those that arrived; 0: 1000 */
-    int64_t poll_ms;          /* how often a shared database is looked at anyway; 0: 2000 */
     int judged;               /* subscriptions that one unit judges; 0: 500 */
     /* After the commit: wakes were queued. May be NULL. */
     void (*queued)(void *arg);

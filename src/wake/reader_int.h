@@ -52,6 +52,8 @@ int reader_end_part(struct domain *domain, const char *feed, struct change_curso
 /* Where the batch after this stands, whatever is in it: 1, or 0: there is none. */
 int reader_next(struct domain *domain, struct change_cursor after, struct change_cursor *ret_at,
                 struct err *err);
+/* In a shared database: is the newest batch one that can't be read yet? */
+int reader_held_back(struct domain *domain, bool *ret_held, struct err *err);
 /* Inside a unit: what could not be understood, for people. */
 int reader_bury(struct domain *domain, const char *source, struct str ref, const struct err *why,
                 int64_t now_ms, struct err *err);

@@ -37,25 +37,34 @@ int reader_check(const struct change_row *row, struct err *err)
 
 /* ---- misses ---- */
 
+struct miss {
+    int64_t subscription_n;
+    enum match_outcome outcome;
+    int64_t count;
+};
+
 static void note_miss(struct reader_page *page, int64_t n, enum match_outcome outcome)
 {
     const int64_t key[] = { n, outcome };
     struct str name = str_of((const char *)key, sizeof(key));
-    struct skip *skip = map_find(&page->misses, name);
+    struct miss *miss = map_find(&page->misses, name);
 
     page->counts.misses[outcome]++;
-    if (!skip) {
-        skip = ARENA_NEW(page->arena, struct skip);
-        *skip = (struct skip){ .subscription_n = n, .outcome = outcome };
-        map_put(&page->misses, name, skip);
+    if (!miss) {
+        miss = ARENA_NEW(page->arena, struct miss);
+        *miss = (struct miss){ .subscription_n = n, .outcome = outcome };
+        map_put(&page->misses, name, miss);
     }
-    skip->count++;
+    miss->count++;
 }
 
 int reader_keep_misses(struct reader_page *page, struct err *err)
 {
     map_each (&page->misses, entry) {
-        if (skip_add(page->agents, entry->value, page->now_ms, err) < 0)
+        const struct miss *miss = entry->value;
+
+        if (skip_add(page->agents, miss->subscription_n, miss->outcome, miss->count, page->now_ms,
+                     err) < 0)
             return -1;
     }
     return 0;

@@ -131,6 +131,21 @@ int reader_next(struct domain *domain, struct change_cursor after, struct change
     return r;
 }
 
+int reader_held_back(struct domain *domain, bool *ret_held, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("SELECT CASE WHEN (SELECT max(txid) FROM change_batches) >"
+                       " coalesce((SELECT max(txid) FROM change_batches_settled), -1)"
+                       " THEN 1 ELSE 0 END AS held"),
+                   &q, err) < 0 ||
+        stmt_step(q, err) != 1)
+        return -1;
+    *ret_held = stmt_i64(q, "held") == 1;
+    return 0;
+}
+
 int reader_bury(struct domain *domain, const char *source, struct str ref, const struct err *why,
                 int64_t now_ms, struct err *err)
 {

@@ -1,7 +1,8 @@
-/* Changes that had a token of a subscription and yet did not wake its agent: how often, and why.
+/* What did not wake an agent although it could have: changes that had a token of a subscription,
+ * and firings of timers. How often, and why.
  *
  * It is the ordinary case, so a row for each would bury the wakes; but after a restart people still
- * ask why nothing happened. So there is one number for each subscription and reason.
+ * ask why nothing happened. So there is one number for each subscription or timer, and reason.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,20 +11,25 @@
 
 #include "wake/subscription.h"
 
+enum skip_of { SKIP_OF_NONE = 0, SKIP_OF_SUBSCRIPTION, SKIP_OF_TIMER };
+
 struct skip {
-    int64_t subscription_n;
-    struct str subscription_id, agent_id, name; /* name: the subscription's */
-    enum match_outcome outcome;
+    enum skip_of of;
+    struct str of_id, agent_id, name; /* the subscription's or the timer's */
+    const char *kind;                 /* "author", "missed" */
+    const char *why;                  /* a sentence */
     int64_t count, first_at, last_at;
 };
 
-/* Inside a unit: so many more, the last of them now. */
-int skip_add(struct domain *domain, const struct skip *skip, int64_t now_ms, struct err *err);
+/* Inside a unit: so many changes more, the last of them now. */
+int skip_add(struct domain *domain, int64_t subscription_n, enum match_outcome outcome,
+             int64_t count, int64_t now_ms, struct err *err);
 /* Inside a unit: the subscription is gone. */
 int skip_forget(struct domain *domain, int64_t subscription_n, struct err *err);
-/* Of subscriptions that are there, in order of n: of one agent, or agent_n 0: of all; of one
- * subscription, or subscription_id empty: of all. At most limit. */
-int skip_list(struct domain *domain, int64_t agent_n, struct str subscription_id, int limit,
+/* Of subscriptions that are there in order of n, then of timers: of one agent, or agent_n 0: of
+ * all; of the one with this id, or empty: of all. At most limit; 0: SKIPS_MAX. */
+#define SKIPS_MAX 1000
+int skip_list(struct domain *domain, int64_t agent_n, struct str of_id, int limit,
               struct arena *arena, struct skip **ret_list, size_t *ret_count, struct err *err);
 
 #endif

@@ -1,6 +1,5 @@
-/* Rows of skips: they stand among the cursors, since they say how far something has come that only
- * grows. "skip:SUBSCRIPTION:OUTCOME": when it first was (txid), how often (n), and when it last
- * was.
+/* Rows of skips. Those of timers are written one by one with the firings (timer_store.c), and added
+ * up here.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,88 +7,137 @@
 
 #include "db/db.h"
 
-#define LIST_MAX 1000
-
-int skip_add(struct domain *domain, const struct skip *skip, int64_t now_ms, struct err *err)
+int skip_add(struct domain *domain, int64_t subscription_n, enum match_outcome outcome,
+             int64_t count, int64_t now_ms, struct err *err)
 {
-    AUTO_ARENA arena = ARENA_INIT;
     AUTO(stmt) q = NULL;
 
     if (db_prepare(domain_db(domain),
-                   SQL("INSERT INTO wake_cursors (domain, txid, n, updated_at) VALUES (?, ?, ?, ?)"
-                       " ON CONFLICT (domain) DO UPDATE SET n = wake_cursors.n + excluded.n,"
-                       " updated_at = excluded.updated_at"),
+                   SQL("INSERT INTO subscription_skips (subscription_n, outcome, count, first_at,"
+                       " last_at) VALUES (?, ?, ?, ?, ?)"
+                       " ON CONFLICT (subscription_n, outcome) DO UPDATE SET"
+                       " count = subscription_skips.count + excluded.count,"
+                       " last_at = excluded.last_at"),
                    &q, err) < 0)
         return -1;
-    stmt_bind_text(q, arena_printf(&arena, "skip:%lld:%s", (long long)skip->subscription_n,
-                                   match_outcome_name(skip->outcome)));
+    stmt_bind_i64(q, subscription_n);
+    stmt_bind_text(q, match_outcome_name(outcome));
+    stmt_bind_i64(q, count);
     stmt_bind_i64(q, now_ms);
-    stmt_bind_i64(q, skip->count);
     stmt_bind_i64(q, now_ms);
     return stmt_run(q, err);
 }
 
 int skip_forget(struct domain *domain, int64_t subscription_n, struct err *err)
 {
-    AUTO_ARENA arena = ARENA_INIT;
     AUTO(stmt) q = NULL;
 
-    if (db_prepare(domain_db(domain), SQL("DELETE FROM wake_cursors WHERE domain LIKE ?"), &q,
-                   err) < 0)
+    if (db_prepare(domain_db(domain),
+                   SQL("DELETE FROM subscription_skips WHERE subscription_n = ?"), &q, err) < 0)
         return -1;
-    stmt_bind_text(q, arena_printf(&arena, "skip:%lld:%%", (long long)subscription_n));
+    stmt_bind_i64(q, subscription_n);
     return stmt_run(q, err);
 }
 
-static enum match_outcome outcome_of(struct str key)
-{
-    for (int outcome = MATCH_AUTHOR; outcome < MATCH_TOKENS; outcome++) {
-        struct str name = str_from(match_outcome_name((enum match_outcome)outcome));
+/* ---- listing ---- */
 
-        if (str_ends(key, name) && key.p[key.n - name.n - 1] == ':')
-            return (enum match_outcome)outcome;
-    }
-    return MATCH_TOKENS;
+static void say_subscription(struct str kind, struct skip *skip)
+{
+    enum match_outcome outcome = MATCH_AUTHOR;
+
+    while (outcome < MATCH_TOKENS && !str_is(kind, match_outcome_name(outcome)))
+        outcome++;
+    skip->kind = match_outcome_name(outcome);
+    skip->why = match_outcome_why(outcome);
 }
 
-int skip_list(struct domain *domain, int64_t agent_n, struct str subscription_id, int limit,
-              struct arena *arena, struct skip **ret_list, size_t *ret_count, struct err *err)
+static void say_timer(struct str kind, struct skip *skip)
+{
+    static const struct {
+        const char *kind, *why;
+    } known[] = {
+        { "missed", "its time passed unnoticed, and its timer does not fire for each that did" },
+        { "cap", "more firings were missed than its timer catches up on" },
+        { "gap", "the clocks skipped its time, and another firing stands for it" },
+        { "destroyed", "the agent was destroyed" },
+        { "damaged", "what is stored of the timer can't be read" },
+        { "other", "" },
+    };
+    size_t i = 0;
+
+    while (i + 1 < ARRAY_LEN(known) && !str_is(kind, known[i].kind))
+        i++;
+    skip->kind = known[i].kind;
+    skip->why = known[i].why;
+}
+
+struct skips {
+    struct skip *at;
+    size_t n, limit;
+};
+
+/* Rows of a statement with parameters as bound here: whose, which, how many. */
+static int read_skips(struct domain *domain, struct sql sql, enum skip_of of, int64_t agent_n,
+                      struct str of_id, struct arena *arena, struct skips *skips, struct err *err)
 {
     AUTO(stmt) q = NULL;
-    struct skip *list;
-    size_t n = 0;
     int r;
 
-    if (limit < 1 || limit > LIST_MAX)
-        limit = LIST_MAX;
-    if (db_prepare(domain_db(domain),
-                   SQL("SELECT s.n, s.id, s.name, a.id AS agent_id, c.domain, c.txid, c.n AS count,"
-                       " c.updated_at FROM agent_subscriptions s JOIN agents a ON a.n = s.agent_n"
-                       " JOIN wake_cursors c ON c.domain IN ('skip:' || s.n || ':author',"
-                       " 'skip:' || s.n || ':own', 'skip:' || s.n || ':predicate',"
-                       " 'skip:' || s.n || ':scope', 'skip:' || s.n || ':failed')"
-                       " WHERE s.deleted_at IS NULL AND (? = 0 OR s.agent_n = ?)"
-                       " AND (? = '' OR s.id = ?) ORDER BY s.n, c.domain LIMIT ?"),
-                   &q, err) < 0)
+    if (db_prepare(domain_db(domain), sql, &q, err) < 0)
         return -1;
     stmt_bind_i64(q, agent_n);
     stmt_bind_i64(q, agent_n);
-    stmt_bind_str(q, subscription_id.n ? subscription_id : STR(""));
-    stmt_bind_str(q, subscription_id.n ? subscription_id : STR(""));
-    stmt_bind_i64(q, limit);
-    list = ARENA_NEW_N(arena, struct skip, (size_t)limit);
-    while ((r = stmt_step(q, err)) == 1)
-        list[n++] = (struct skip){
-            .subscription_n = stmt_i64(q, "n"),
-            .subscription_id = arena_str(arena, stmt_str(q, "id")),
+    stmt_bind_str(q, of_id.n ? of_id : STR(""));
+    stmt_bind_str(q, of_id.n ? of_id : STR(""));
+    stmt_bind_i64(q, (int64_t)(skips->limit - skips->n));
+    while ((r = stmt_step(q, err)) == 1) {
+        struct skip *skip = &skips->at[skips->n++];
+
+        *skip = (struct skip){
+            .of = of,
+            .of_id = arena_str(arena, stmt_str(q, "id")),
             .agent_id = arena_str(arena, stmt_str(q, "agent_id")),
             .name = arena_str(arena, stmt_str(q, "name")),
-            .outcome = outcome_of(stmt_str(q, "domain")),
-            .count = stmt_i64(q, "count"),
-            .first_at = stmt_i64(q, "txid"),
-            .last_at = stmt_i64(q, "updated_at"),
+            .count = stmt_i64(q, "many"),
+            .first_at = stmt_i64(q, "first_at"),
+            .last_at = stmt_i64(q, "last_at"),
         };
-    *ret_list = list;
-    *ret_count = n;
+        if (of == SKIP_OF_TIMER)
+            say_timer(stmt_str(q, "kind"), skip);
+        else
+            say_subscription(stmt_str(q, "kind"), skip);
+    }
     return r;
+}
+
+#define WHICH(table)                                                                               \
+    " WHERE " table ".deleted_at IS NULL AND (? = 0 OR " table ".agent_n = ?)"                     \
+    " AND (? = '' OR " table ".id = ?)"
+
+int skip_list(struct domain *domain, int64_t agent_n, struct str of_id, int limit,
+              struct arena *arena, struct skip **ret_list, size_t *ret_count, struct err *err)
+{
+    struct skips skips = { .limit = limit < 1 || limit > SKIPS_MAX ? SKIPS_MAX : (size_t)limit };
+
+    skips.at = ARENA_NEW_N(arena, struct skip, skips.limit);
+    if (read_skips(
+            domain,
+            SQL("SELECT s.id, s.name, a.id AS agent_id, k.outcome AS kind, k.count AS many,"
+                " k.first_at, k.last_at FROM subscription_skips k"
+                " JOIN agent_subscriptions s ON s.n = k.subscription_n"
+                " JOIN agents a ON a.n = s.agent_n" WHICH("s") " ORDER BY s.n, k.outcome LIMIT ?"),
+            SKIP_OF_SUBSCRIPTION, agent_n, of_id, arena, &skips, err) < 0 ||
+        read_skips(domain,
+                   SQL("SELECT t.id, t.name, a.id AS agent_id, k.reason AS kind,"
+                       " CAST(sum(k.count) AS BIGINT) AS many, min(k.first_at) AS first_at,"
+                       " max(k.last_at) AS last_at FROM timer_skips k"
+                       " JOIN agent_timers t ON t.n = k.timer_n"
+                       " JOIN agents a ON a.n = t.agent_n" WHICH(
+                           "t") " GROUP BY t.n, t.id, t.name, a.id, k.reason ORDER BY t.n, "
+                                "k.reason LIMIT ?"),
+                   SKIP_OF_TIMER, agent_n, of_id, arena, &skips, err) < 0)
+        return -1;
+    *ret_list = skips.at;
+    *ret_count = skips.n;
+    return 0;
 }

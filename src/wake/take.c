@@ -48,6 +48,7 @@ static int queue_end_of_sleep(struct round *round, const struct claim_agent *age
                             .reason_id = STR(WAKE_SLEEP_ID),
                             .scheduled_at = until,
                             .not_before = until,
+                            .held = WAKE_HELD_SLEEP,
                             .priority = 1,
                             .created_at = round->now };
     char key[SHA256_TEXT_SIZE];
@@ -82,8 +83,10 @@ static int hold_back(struct round *round, const struct claim *claim, struct err 
     if (began <= round->now - HOUR_MS || began > round->now)
         return 0;
     round->moved = true;
-    return claim_delay(domain_of(round), claim->agent.n, began + HOUR_MS, round->now, err) < 0 ? -1
-                                                                                               : 1;
+    return claim_delay(domain_of(round), claim->agent.n, began + HOUR_MS, WAKE_HELD_OFTEN,
+                       round->now, err) < 0
+               ? -1
+               : 1;
 }
 
 static int decide(struct round *round, const struct claim *claim, struct err *err)
@@ -106,7 +109,8 @@ static int decide(struct round *round, const struct claim *claim, struct err *er
     case CLAIM_LATER:
         round->moved = true;
         return first_of_agent(round, claim)
-                   ? claim_delay(domain_of(round), claim->agent.n, judged.until, round->now, err)
+                   ? claim_delay(domain_of(round), claim->agent.n, judged.until, judged.held,
+                                 round->now, err)
                    : 0;
     case CLAIM_RUNS:
         break;

@@ -104,9 +104,11 @@ int timer_get(struct domain *domain, struct str id, struct arena *arena, struct 
         return -1;
     stmt_bind_str(q, whole);
     r = stmt_step(q, err);
+    if (r == 0) /* its agent is not there */
+        return err_set(err, ERR_INTEGRITY_FAILED, "the timer %.*s belongs to no agent",
+                       STR_ARG(whole));
     if (r == 1)
         read_row(q, arena, ret_timer);
-    BUG_IF(r == 0);
     return r < 0 ? -1 : 0;
 }
 

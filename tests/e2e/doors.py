@@ -95,8 +95,11 @@ def a_person_lets_an_agent_sleep_and_sees_its_state(box):
     end, = [one for one in wakes(box) if one["status"] == "queued"]  # one wake covers what it missed
     expect_eq(end["reason"], "recoveryCatchup")
     expect_eq(end["notBefore"], daemon.ask("GET", "/agents/listener/state")["sleepUntil"])
+    expect_eq((end["held"], end["why"]), ("sleep", "the agent sleeps until then"))
     expect_eq(box.run("agent", "sleep", "listener", "none")[0], "listener does not sleep\n")
     expect("sleepUntil" not in daemon.ask("GET", "/agents/listener/state"), "it sleeps")
+    caught, = ended(box, 2)[:1]  # what it missed it hears of now, and not in two hours
+    expect_eq((caught["reason"], caught["reasonId"], caught["status"]), ("recoveryCatchup", "sleep", "completed"))
     for words, part in (("x y z", "neither how long nor a moment"), ("2020-01-01T00:00:00Z", "lies in the past")):
         expect_in(part, box.run("agent", "sleep", "listener", words, code=1)[1])
     daemon.stop()

@@ -14,8 +14,9 @@ ENDED = ("completed", "skipped_sleeping", "skipped_destroyed", "skipped_paused",
 
 
 def wakes(box):
+    """Those that nobody's word to the agent was."""
     out, _ = box.run("wakes", "--json")
-    return [line for line in map(json.loads, out.splitlines()) if "runKey" in line]
+    return [line for line in map(json.loads, out.splitlines()) if line["reason"] != "userInitiated" and "runKey" in line]
 
 
 def asked(daemon, tool):

@@ -90,7 +90,9 @@ class Scene:
     # ---- what there is ----
 
     def wakes(self):
-        return list(reversed(self.ask("GET", "/wakes?limit=200")["items"]))
+        """Those that nobody's word to the agent was, oldest first."""
+        items = self.ask("GET", "/wakes?limit=200")["items"]
+        return [wake for wake in reversed(items) if wake["reason"] != "userInitiated"]
 
     def runs(self):
         return list(reversed(self.box.runs()))

@@ -199,6 +199,7 @@ class Client {
       headers: { Authorization: `Bearer ${token}` },
     });
     this.closed = new Promise((resolve) => this.socket.on("close", (code) => resolve(code)));
+    this.socket.setMaxListeners(0);
     this.socket.on("message", (bytes) => {
       this.events.push(JSON.parse(bytes));
       this.waiting = this.waiting.filter((check) => !check(this.events.at(-1)));
@@ -222,7 +223,12 @@ class Client {
   next(fits, from = 0) {
     const matches = typeof fits === "string" ? (event) => event.type === fits && !event.isPartial : fits;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`no ${fits} among ${types(this.recorded())}`)), WAIT_MS);
+      const fail = () => reject(new Error(`no ${fits} among ${types(this.recorded())}`));
+      const timer = setTimeout(fail, WAIT_MS);
+      this.socket.once("close", () => { // nothing more can come; a timer would keep this process
+        clearTimeout(timer);
+        fail();
+      });
       const check = (event) => {
         if (event === undefined || !matches(event)) return false;
         clearTimeout(timer);

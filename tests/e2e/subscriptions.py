@@ -219,6 +219,45 @@ def an_agent_is_shown_with_what_wakes_it(box):
 
 
 @test
+def every_run_is_explained_and_by_name(box):
+    daemon = box.serve()
+    box.run("agent", "create", "Listener", "--tools", "none", "--categories", "all")
+    box.run("subscribe", "listener", "--key", "TASK", "--name", "A task is new")
+    box.run("journal", "task", "add", "Fix fence")
+
+    def woke():
+        found = [json.loads(line) for line in box.run("wakes", "--json")[0].splitlines()]
+        return found if found and all("endedAt" in one for one in found) else None
+
+    wake, = eventually(woke, "it woke")
+    expect_eq((wake["name"], wake["recordCount"]), ("A task is new", 1))
+    expect_eq([(one["type"], one["title"]) for one in wake["records"]], [("task", "Fix fence")])
+    expect_eq(wake["details"], {"author": "human"})
+    box.run("run", "Hello there", "--agent", "listener", "--session", "s")
+    said, = [one for one in woke() if one["reason"] == "userInitiated"]
+    expect_eq((said["status"], said["threadId"], said["why"]),
+              ("completed", "listener:session:s", "a person spoke to it; its run is done"))
+    expect_eq(daemon.ask("GET", f"/wakes/{said['runKey'][:8]}")["details"], {"words": "Hello there"})
+    expect_eq(daemon.ask("GET", f"/runs/{said['runId']}")["runId"], said["runKey"])
+    out, _ = box.run("wakes")
+    expect_in("subscription A task is new: task Fix fence", out)
+    expect_in("userInitiated", out)
+    expect_eq(daemon.ask("GET", "/agents/listener/state")["lastWakeAt"] >= said["createdAt"], True)
+    box.run("subscribe", "listener", "--key", "TASK", "--name", "Slowly", "--cooldown", "1h")
+    for title in ("Paint door", "Oil hinge"):
+        box.run("journal", "task", "add", title)
+
+    def waits():
+        return [one for one in ([json.loads(line) for line in box.run('wakes', '--json')[0].splitlines()]) if one.get("held") == "cooldown"]
+
+    held, = eventually(waits, "the second waits")
+    expect_eq(held["why"], "its subscription lets time pass between two wakes")
+    expect_in("notBefore", held)
+    expect_in("its subscription lets time pass between two wakes: in ", box.run("wakes", "--status", "queued")[0])
+    daemon.stop()
+
+
+@test
 def wakes_are_listed_to_the_last(box):
     daemon = box.serve()
     box.run("agent", "create", "Listener", "--tools", "none")
@@ -230,7 +269,10 @@ def wakes_are_listed_to_the_last(box):
 
     expect_eq(listed("--all"), [7, 6, 5, 4, 3, 2, 1])
     expect_eq(listed("--limit", "2"), [7, 6])
-    expect_eq(daemon.ask("GET", "/wakes?limit=3&after=4")["items"][0]["n"], 3)
+    page = daemon.ask("GET", "/wakes?limit=3")
+    expect_eq(daemon.ask("GET", f"/wakes?limit=3&after={page['after']}")["items"][0]["n"], 4)
+    for after in ("4", "x", "0-0", "-1-2", "3-", "3-x"):
+        daemon.ask("GET", f"/wakes?after={after}", status=400)
     expect_in("--limit takes", box.run("wakes", "--limit", "0", code=1)[1])
     daemon.stop()
 

@@ -9,34 +9,20 @@ have come to its end: one terminal row for each batch and subscription, none of 
 the run of one wake, one line for each run, and nothing left in the queue.
 """
 import hashlib
-import json
 import os
-import signal
 import sqlite3
-import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 
-WAIT_S = 120
+from matrix import Broken, run, sweep
+
 WORKOUTS = 3
 SUBSCRIPTIONS = 2
 TERMINAL = {"completed", "coalesced", "skipped_noop"}
-
-
-class Broken(Exception):
-    pass
-
-
-def run(binary, folder, place=None, at=None):
-    """What it printed, or None when it died as it was told."""
-    words = [binary, folder] + ([place, str(at)] if place else [])
-    done = subprocess.run(words, capture_output=True, text=True, timeout=WAIT_S)
-    if done.returncode == -signal.SIGKILL and place:
-        return None
-    if done.returncode != 0:
-        raise Broken(f"ended with {done.returncode}: {done.stderr.strip()[-600:]}")
-    return json.loads(done.stdout)
+# How many ticks share a commit, and how many wakes share a run, depends on the machine: a process may
+# end before it comes to its number. So many commits and lines there are in any case.
+COMMITS = 8
+ACTS = 1
 
 
 def ask(folder, name, sql):
@@ -58,7 +44,7 @@ def wanted_keys(folder):
             for s in subscriptions for b in batches}
 
 
-def check(folder):
+def check(folder, _last):
     wakes = ask(folder, "agent", "SELECT run_key, status, run_n, ended_at FROM wake_runs")
     runs = ask(folder, "agent", "SELECT run_key, wake_key, status FROM runs")
     keys = wanted_keys(folder)
@@ -81,56 +67,25 @@ def check(folder):
         raise Broken(f"{len(runs)} runs")
 
 
-def undisturbed(binary):
+def places(binary):
+    """Where it is killed: what an undisturbed process went through."""
     with tempfile.TemporaryDirectory() as folder:
         last = run(binary, folder)
-        check(folder)
-        return last["commits"], last["lines"]
-
-
-def case(binary, place, at, again):
-    """True: it was killed. How many ticks share a commit depends on the machine: there may be fewer."""
-    with tempfile.TemporaryDirectory() as folder:
-        killed = run(binary, folder, place, at) is None
-        if killed and again:
-            run(binary, folder, again, 1)
-        if killed:
-            run(binary, folder)
-        check(folder)
-        return killed
+        check(folder, last)
+    return [(place, at) for place, number in (("before", last["commits"]), ("after", last["commits"]),
+                                              ("start", last["lines"]), ("effect", last["lines"]))
+            for at in range(1, number + 1)]
 
 
 def main():
     binary = sys.argv[1]
-    commits, lines = undisturbed(binary)
-    cases = [(place, at, again) for again in (None, "before", "after")
-             for place, last in (("before", commits), ("after", commits), ("start", lines),
-                                 ("effect", lines))
-             for at in range(1, last + 1)]
-    failed = spared = 0
-    kept = {}
-    with ThreadPoolExecutor(2) as pool:
-        jobs = [(one, pool.submit(case, binary, *one)) for one in cases]
-        for (place, at, again), job in jobs:
-            row = kept.setdefault((place, again), [0, 0])
-            row[1] += 1
-            try:
-                spared += not job.result()
-                row[0] += 1
-            except (Broken, subprocess.TimeoutExpired, OSError, ValueError, sqlite3.Error) as why:
-                failed += 1
-                print(f"FAILED  killed {place} {at}"
-                      f"{f', then {again} the next commit' if again else ''}: {why}")
-    what = {"before": "before commit 1..", "after": "after commit 1..",
-            "start": "before line 1..", "effect": "after line 1.."}
-    for (place, again), (good, all_) in kept.items():
-        text = f"killed {what[place]}{all_}" + (f", then {again} the next commit" if again else "")
-        print(f"{'ok' if good == all_ else 'FAILED':8}{text}: {good} of {all_}")
-    if spared > len(cases) // 5:
-        print(f"FAILED  {spared} were not killed: they ended before")
-        failed += 1
-    print(f"wake matrix: {len(cases) - failed} of {len(cases)}, {spared} of them ended before the kill")
-    print(f"{len(cases) - failed} passed, {failed} failed, 0 skipped")
+    passed, failed, spared = sweep(binary, places(binary), check, lambda _folder: 1)
+    for place, at in spared:
+        if at <= (COMMITS if place in ("before", "after") else ACTS):
+            failed += 1
+            print(f"FAILED  {place} {at}: it was not killed")
+    print(f"wake matrix: {passed} of {passed + failed}, {len(spared)} places were not come to")
+    print(f"{passed} passed, {failed} failed, 0 skipped")
     sys.exit(1 if failed else 0)
 
 

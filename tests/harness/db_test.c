@@ -6,7 +6,8 @@
 
 #include <stdio.h>
 
-#include "db/pg_lib.h"
+#include "db/migrations.h"
+#include "harness/db_fresh.h"
 #include "harness/pg_server.h"
 
 const struct db_test_engine db_test_sqlite = { .name = "sqlite" };
@@ -14,17 +15,9 @@ const struct db_test_engine db_test_postgres = { .name = "postgres", .postgres =
 
 static char current_url[256]; /* each test is a process of its own */
 
-/* One test runs at a time, so they share a database and each begins by emptying it: that takes
+/* One test runs at a time, so they share a database and each begins by clearing it: that takes
  * milliseconds, and a new database a tenth of a second of disk. */
 #define DATABASE "postgres"
-static const char empty_database[] =
-    "SET client_min_messages = warning;"
-    "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
-    " WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type ="
-    " 'client backend';"
-    "DO $$ DECLARE s text; BEGIN FOR s IN SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_'"
-    " AND nspname NOT IN ('information_schema', 'public') LOOP"
-    " EXECUTE format('DROP SCHEMA %I CASCADE', s); END LOOP; END $$";
 
 bool db_test_is_postgres(const struct test *t)
 {
@@ -40,51 +33,57 @@ const char *db_test_server_url(struct test *t, const char *database)
     return arena_printf(&t->arena, "postgresql:///%s?host=%s&user=dormouse", database, dir);
 }
 
-static void admin(struct test *t, const char *database, const char *sql)
-{
-    const char *const keywords[] = { "dbname", NULL };
-    const char *const values[] = { db_test_server_url(t, database), NULL };
-    PGconn *conn;
-    PGresult *result;
-
-    ASSERT_OK(pg_lib_load(&t->err));
-    conn = pq.PQconnectdbParams(keywords, values, 1);
-    if (pq.PQstatus(conn) != CONNECTION_OK)
-        FAIL("connect: %s", pq.PQerrorMessage(conn));
-    if (!pq.PQsendQuery(conn, sql))
-        FAIL("%s: %s", sql, pq.PQerrorMessage(conn));
-    while ((result = pq.PQgetResult(conn)) != NULL) {
-        if (pq.PQresultStatus(result) == PGRES_FATAL_ERROR)
-            FAIL("%s: %s", sql, pq.PQresultErrorMessage(result));
-        pq.PQclear(result);
-    }
-    pq.PQfinish(conn);
-}
-
 void db_test_admin(struct test *t, const char *sql)
 {
     db_test_url(t);
-    admin(t, DATABASE, sql);
+    fresh_run(t, db_test_server_url(t, DATABASE), sql);
+}
+
+static const char *take_database(struct test *t, void (*clear)(struct test *t, const char *url))
+{
+    const char *url = db_test_server_url(t, DATABASE);
+
+    clear(t, url);
+    snprintf(current_url, sizeof(current_url), "%s", url);
+    return current_url;
 }
 
 const char *db_test_url(struct test *t)
 {
     if (current_url[0])
         return current_url;
-    if (!db_test_is_postgres(t)) {
-        snprintf(current_url, sizeof(current_url), "sqlite:%s", test_path(t, "test.sqlite"));
-        return current_url;
-    }
-    admin(t, DATABASE, empty_database);
-    snprintf(current_url, sizeof(current_url), "%s", db_test_server_url(t, DATABASE));
+    if (db_test_is_postgres(t))
+        return take_database(t, fresh_empty);
+    snprintf(current_url, sizeof(current_url), "sqlite:%s", test_path(t, "test.sqlite"));
+    return current_url;
+}
+
+const char *db_test_file_url(struct test *t, const char *domain, const char *name)
+{
+    const char *path = test_path(t, name);
+
+    fresh_file(t, domain, path);
+    return arena_printf(&t->arena, "sqlite:%s", path);
+}
+
+const char *db_test_domain_url(struct test *t, const char *domain)
+{
+    if (db_test_is_postgres(t))
+        return current_url[0] ? current_url : take_database(t, fresh_domains);
+    if (strcmp(domain, "agent") != 0)
+        return db_test_file_url(t, domain, arena_printf(&t->arena, "%s.sqlite", domain));
+    fresh_file(t, domain, strchr(db_test_url(t), ':') + 1);
     return current_url;
 }
 
 struct domain *db_test_open(struct test *t, const struct migration *migrations, size_t n)
 {
-    const struct domain_config config = {
-        .name = "agent", .url = db_test_url(t), .migrations = migrations, .migration_count = n
-    };
+    bool newest = migrations == migrations_agent && n == migrations_agent_count;
+    const struct domain_config config = { .name = "agent",
+                                          .url = newest ? db_test_domain_url(t, "agent")
+                                                        : db_test_url(t),
+                                          .migrations = migrations,
+                                          .migration_count = n };
     struct domain *domain = NULL;
 
     ASSERT_OK(domain_open(&config, &domain, &t->err));

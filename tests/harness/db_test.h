@@ -42,7 +42,16 @@ extern const struct db_test_engine db_test_sqlite, db_test_postgres;
 bool db_test_is_postgres(const struct test *t);
 /* The address of this test's own, empty database; the same at every call of one test. */
 const char *db_test_url(struct test *t);
-/* Opens it as domain "agent"; fails the test when it can't. */
+/* The address of this test's own domain of the product, "agent" or "journal", with its newest
+ * schema and no rows: nearly all tests want that, and it costs a tenth of migrating an empty
+ * database. On Postgres the domains are schemas of the database of db_test_url(); on SQLite
+ * "agent" is its file, and "journal" one beside it. A database that has been taken with
+ * db_test_url(), or used, stays as it is. */
+const char *db_test_domain_url(struct test *t, const char *domain);
+/* The same in a file of this name in the test's directory, whatever the engine. */
+const char *db_test_file_url(struct test *t, const char *domain, const char *name);
+/* Opens the test's database as domain "agent"; fails the test when it can't. With all of the
+ * product's migrations it is the one of db_test_domain_url(). */
 struct domain *db_test_open(struct test *t, const struct migration *migrations, size_t n);
 
 /* ---- the server, for tests that end or restart connections ---- */

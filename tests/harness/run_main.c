@@ -10,7 +10,8 @@
  *
  * before, after: dies right before or right after the commit that holds row N of the log.
  * start, effect: dies right before or right after the Nth line is written, so its acknowledgement
- * is lost. Prints {"status","rows","replay","versions"} when the run has ended.
+ * is lost. Prints {"status","rows","commits","lines","replay","versions"} when the run has ended;
+ * commits are the first rows of those that this process made.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -44,6 +45,8 @@ struct scene {
 
 static const char *place = "";
 static long at, rows, pending_rows, lines;
+static long firsts[1000]; /* row of each commit */
+static size_t first_count;
 
 static void must(int r, const struct err *err, const char *what)
 {
@@ -86,6 +89,8 @@ int __wrap_domain_commit(struct domain *domain, struct err *err)
     r = __real_domain_commit(domain, err);
     if (r == 0 && here && strcmp(place, "after") == 0)
         die();
+    if (pending_rows && first_count < sizeof(firsts) / sizeof(firsts[0]))
+        firsts[first_count++] = rows + 1;
     rows += pending_rows;
     pending_rows = 0;
     return r;
@@ -364,9 +369,12 @@ int main(int argc, char **argv)
     must(loop_run(scene.loop, &err), &err, "run");
     replayed = run_replay_check(scene.domain, scene.info.n, &run_program, &report, &err);
     must(replayed, &err, "replay");
-    printf("{\"status\":\"%.*s\",\"rows\":%ld,\"lines\":%ld,\"replay\":%s,\"versions\":%zu}\n",
-           STR_ARG(scene.info.status), (long)report.rows, lines, report.ended ? "true" : "false",
-           count_versions(&scene));
+    printf("{\"status\":\"%.*s\",\"rows\":%ld,\"commits\":[", STR_ARG(scene.info.status),
+           (long)report.rows);
+    for (size_t i = 0; i < first_count; i++)
+        printf("%s%ld", i ? "," : "", firsts[i]);
+    printf("],\"lines\":%ld,\"replay\":%s,\"versions\":%zu}\n", lines,
+           report.ended ? "true" : "false", count_versions(&scene));
     close_scene(&scene);
     return 0;
 }

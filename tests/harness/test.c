@@ -9,8 +9,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -25,6 +27,7 @@ static struct tally {
     unsigned passed, failed, skipped;
 } * tally;
 static char dir_path[64];
+static bool with_times;
 
 void test_register(struct test_case *test)
 {
@@ -163,9 +166,31 @@ static void run_body(const struct test_case *test)
     remove_dir();
 }
 
+static double seconds_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static double seconds_of(struct timeval tv)
+{
+    return (double)tv.tv_sec + (double)tv.tv_usec / 1e6;
+}
+
+/* Of the test and of the children it waited for; a database server is not among them. */
+static void print_times(const struct rusage *used, double passed)
+{
+    printf("%8.3f user %8.3f sys %8.3f real  ", seconds_of(used->ru_utime),
+           seconds_of(used->ru_stime), passed);
+}
+
 /* Children of a test that hangs or crashes must not outlive it: they share its process group. */
 static int run_child(const struct test_case *test)
 {
+    double began = seconds_now();
+    struct rusage used = { 0 };
     int status;
     pid_t pid;
 
@@ -183,9 +208,11 @@ static int run_child(const struct test_case *test)
         exit(0);
     }
     setpgid(pid, pid);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+    while (wait4(pid, &status, 0, &used) < 0 && errno == EINTR)
         ;
     kill(-pid, SIGKILL);
+    if (with_times)
+        print_times(&used, seconds_now() - began);
     return status;
 }
 
@@ -225,6 +252,8 @@ int main(int argc, char **argv)
             in_process = true;
         else if (strcmp(argv[i], "--list") == 0)
             list = true;
+        else if (strcmp(argv[i], "--times") == 0)
+            with_times = true;
         else
             wanted = argv[i];
     }

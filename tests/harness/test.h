@@ -2,7 +2,8 @@
  *
  * Each test runs in a process of its own with a time limit, so a crash or a hang is one failed
  * test and not the end of the suite. The suite's last line is `N passed, N failed, N skipped`.
- * A suite binary takes part of a test's name as its argument, --list, and --no-fork for gdb.
+ * A suite binary takes part of a test's name as its argument, --list, --no-fork for gdb, and
+ * --times, which puts what each test took in front of its line (| sort -n).
  *
  * SPDX-License-Identifier: MIT
  */

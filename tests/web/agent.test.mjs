@@ -59,7 +59,7 @@ after(async () => {
 
 const away = (fault) => /WebSocket connection .*(ERR_CONNECTION_REFUSED|closed before|ERR_SOCKET_NOT_CONNECTED)/.test(fault);
 async function visit(t, where, options) {
-  const { page, faults, context } = await open(browser, daemon, options);
+  const { page, faults, context } = await open(browser, daemon, { at: null, ...options });
   await page.addInitScript(() => {
     globalThis.violations = [];
     document.addEventListener("securitypolicyviolation", (event) => globalThis.violations.push(`${event.violatedDirective} ${event.blockedURI}`));
@@ -390,7 +390,7 @@ test("on a phone the panels are a sheet, and nothing is wider than the screen", 
 });
 
 test("an agent that does not exist is said in words", async (t) => {
-  const page = await open(browser, daemon).then(({ page: opened, context }) => (t.after(() => context.close()), opened));
-  await page.goto(`${daemon.url}/agents/nobody`);
+  const { page, context } = await open(browser, daemon, { at: "/agents/nobody" });
+  t.after(() => context.close());
   await page.getByText(/nobody/).first().waitFor();
 });

@@ -3,7 +3,7 @@
 // Every page fails its test when it logs an error, breaks the Content-Security-Policy, or asks another
 // host for anything.
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
@@ -13,8 +13,8 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 export const root = path.resolve(here, "../..");
 const need = createRequire(path.join(root, "web", "package.json"));
 export const { chromium } = need("playwright-core");
-export const axePath = need.resolve("axe-core/axe.min.js");
-export const screenshots = path.join(root, "build", "screenshots");
+const axe = readFileSync(need.resolve("axe-core/axe.min.js"), "utf8");
+const screenshots = path.join(root, "build", "screenshots");
 
 const READY_MS = 120_000; // for what takes a second: a sanitized binary, a browser, a busy machine
 
@@ -71,7 +71,6 @@ export class Daemon {
 
   /** A request with the token. */
   async ask(method, route, body) {
-    const { readFileSync } = await import("node:fs");
     const token = readFileSync(path.join(this.data, "token"), "utf8").trim();
     const answer = await fetch(`${this.url}/api/v1${route}`, {
       method,
@@ -85,7 +84,6 @@ export class Daemon {
 
   /** Starts a run and reads its events until one of this type; the rest goes on by itself. */
   async run(prompt, until = "done") {
-    const { readFileSync } = await import("node:fs");
     const token = readFileSync(path.join(this.data, "token"), "utf8").trim();
     const answer = await fetch(`${this.url}/run`, {
       method: "POST", headers: { Authorization: `Bearer ${token}` },
@@ -122,11 +120,13 @@ export class Daemon {
   }
 }
 
-export const launch = () =>
-  chromium.launch({ executablePath: "/usr/bin/chromium", timeout: READY_MS, args: ["--no-sandbox", "--disable-gpu", "--force-color-profile=srgb"] });
+/** The engine alone, without what a window needs: a page costs half of what it does in all of Chromium. */
+export const launch = (executablePath = "/usr/bin/chromium-headless-shell") =>
+  chromium.launch({ executablePath, timeout: READY_MS, args: ["--no-sandbox", "--disable-gpu", "--force-color-profile=srgb"] });
 
-/** A logged-in page. faults collects what must not be; the test looks at it in the end. */
-export async function open(browser, daemon, { width = 1280, height = 860, dark = false, reduced = true, zone = "Europe/Berlin" } = {}) {
+/** A logged-in page, at a path or, when that is null, nowhere yet. `link`: logged in by opening the link, as
+ * people do. faults collects what must not be; the test looks at it in the end. */
+export async function open(browser, daemon, { at = "/", link = false, width = 1280, height = 860, dark = false, reduced = true, zone = "Europe/Berlin" } = {}) {
   const context = await browser.newContext({
     viewport: { width, height }, colorScheme: dark ? "dark" : "light", reducedMotion: reduced ? "reduce" : "no-preference",
     locale: "en-GB", timezoneId: zone,
@@ -147,25 +147,57 @@ export async function open(browser, daemon, { width = 1280, height = 860, dark =
     faults.push(`a dialog opened: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  await page.goto(await daemon.loginLink());
-  await page.waitForSelector(".header");
+  const login = await daemon.loginLink();
+  if (link) await page.goto(login);
+  else await context.request.get(login, { maxRedirects: 0 }); // its cookies are the context's
+  if (at !== null && !link) await page.goto(daemon.url + at);
+  if (at !== null || link) await page.waitForSelector(".header");
   return { context, page, faults };
 }
 
-/** What axe finds wrong, as lines. */
-export async function a11y(page, { exclude = [] } = {}) {
+/** What axe finds wrong, as lines. `colours`: only what other colours can make wrong, for a page that was
+ * looked at in light before. */
+export async function a11y(page, { colours = false } = {}) {
   // The policy refuses injected script tags; evaluate() goes around the page, not through it.
-  const { readFileSync } = await import("node:fs");
-  await page.evaluate(readFileSync(axePath, "utf8"));
-  const { violations } = await page.evaluate((skip) => globalThis.axe.run({ exclude: ["[role=tooltip]", ...skip] }, {
-    resultTypes: ["violations"], runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
-  }), exclude);
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe);
+  const rules = colours ? { type: "rule", values: ["color-contrast", "link-in-text-block"] } : ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+  const { violations } = await page.evaluate((runOnly) => globalThis.axe.run({ exclude: ["[role=tooltip]"] }, { resultTypes: ["violations"], runOnly }), rules);
   // The order of headings inside a message is its writer's.
   const ours = violations.filter((found) => found.id !== "heading-order" || !found.nodes.every((node) => /class="md-h/.test(node.html)));
   return ours.map((found) => `${found.id}: ${found.help} (${found.nodes.map((node) => node.target.join(" ")).slice(0, 4).join(", ")})`);
 }
 
-export async function shoot(page, name, { full = false } = {}) {
+export const NARROW = { width: 360, height: 740 };
+
+/** What is wrong with a view as it stands: wider than the window, or not for everybody. */
+export async function judge(page, name, options) {
+  await page.waitForFunction(() => !document.querySelector(".skeleton"));
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  const found = [...(over > 0 ? [`${over} px too wide`] : []), ...await a11y(page, options)];
+  await shoot(page, name);
+  return found.map((line) => `${name}: ${line}`);
+}
+
+/** The same in light and, as only colours differ, in the dark; then in windows of other sizes. The page's
+ * script knows neither colours nor widths: styles alone do, so it is loaded once. */
+export async function judgeLooks(page, name, sizes = { narrow: NARROW }) {
+  const found = await judge(page, `${name}-light`);
+  await page.emulateMedia({ colorScheme: "dark" });
+  found.push(...await judge(page, `${name}-dark`, { colours: true }));
+  await page.emulateMedia({ colorScheme: "light" });
+  const size = page.viewportSize();
+  for (const [look, other] of Object.entries(sizes)) {
+    await page.setViewportSize(other);
+    await page.waitForFunction((width) => innerWidth === width, other.width);
+    found.push(...await judge(page, `${name}-${look}`));
+  }
+  await page.setViewportSize(size);
+  return found;
+}
+
+/** A picture in build/screenshots, for who wants to see: DORMOUSE_TEST_SCREENSHOTS=1. */
+export async function shoot(page, name, { full = false, always = false } = {}) {
+  if (!always && !process.env.DORMOUSE_TEST_SCREENSHOTS) return;
   mkdirSync(screenshots, { recursive: true });
   await page.screenshot({ path: path.join(screenshots, `${name}.png`), fullPage: full });
 }

@@ -60,13 +60,13 @@ const panel = async (page, name) => {
   return page.getByRole("tabpanel").first();
 };
 /** What axe finds; a line of a tool that scrolls out of sight counts for what is left of it there. */
-const wrong = async (page) => (await a11y(page)).filter((line) => !/^target-size.*\.tool-line\)$/.test(line));
+const wrong = async (page, options) => (await a11y(page, options)).filter((line) => !/^target-size.*\.tool-line\)$/.test(line));
 async function looks(page, name) {
   assert.deepEqual(await wrong(page), [], name);
   await shoot(page, `${name}-light`);
   await page.emulateMedia({ colorScheme: "dark" });
   await shoot(page, `${name}-dark`);
-  assert.deepEqual(await wrong(page), [], `${name} in the dark`);
+  assert.deepEqual(await wrong(page, { colours: true }), [], `${name} in the dark`);
   await page.emulateMedia({ colorScheme: "light" });
   const size = page.viewportSize();
   await page.setViewportSize({ width: 360, height: 740 });
@@ -76,7 +76,7 @@ async function looks(page, name) {
 }
 
 test("the first day", { timeout: 900_000 }, async (t) => {
-  const { page, faults } = await open(browser, daemon);
+  const { page, faults } = await open(browser, daemon, { link: true });
   let broken = false;
   /** Each step stands on those before it. */
   const step = (name, run) => t.test(name, { skip: broken && "a step before it failed" }, async () => {
@@ -84,7 +84,7 @@ test("the first day", { timeout: 900_000 }, async (t) => {
       await run();
     } catch (error) {
       broken = true;
-      await shoot(page, "flow-failed");
+      await shoot(page, "flow-failed", { always: true });
       throw error;
     }
   });

@@ -2,7 +2,7 @@
 // stops everything; restarts; every view looked at in light, dark and narrow.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { a11y, Daemon, launch, open, shoot } from "./browser.mjs";
+import { a11y, Daemon, judgeLooks, launch, NARROW, open, shoot } from "./browser.mjs";
 
 const script = `
 match: any
@@ -51,15 +51,12 @@ after(async () => {
 
 /** A page for one test; its faults are the test's. */
 async function visit(t, path, options) {
-  const { page, faults, context } = await open(browser, daemon, options);
+  const { page, faults, context } = await open(browser, daemon, { at: path, ...options });
   t.after(async () => {
     await context.close();
     assert.deepEqual(faults, []);
   });
-  if (path) {
-    await page.goto(daemon.url + path);
-    await page.locator("main h1").first().waitFor({ state: "attached" });
-  }
+  if (path) await page.locator("main h1").first().waitFor({ state: "attached" });
   return page;
 }
 /** Shows one more item than the server has: for kinds that a script can't make. */
@@ -281,7 +278,6 @@ test("when the server goes the page says so, and when it is back nothing is miss
   t.after(() => own.remove());
   const { page, faults, context } = await open(browser, own);
   t.after(() => context.close());
-  await page.goto(own.url);
   await page.getByText("Nothing waits.").waitFor();
   const listen = own.url.replace("http://", "");
   await own.stop();
@@ -295,27 +291,20 @@ test("when the server goes the page says so, and when it is back nothing is miss
 });
 
 const VIEWS = ["/", "/inbox", "/agents", "/agents/planner", "/wizard", "/runs", "/settings/models", "/settings/secrets", "/settings/slack", "/settings/google", "/settings/allowed", "/settings/appearance", "/settings/about", "/nothing-here"];
-for (const [look, options] of [["light", {}], ["dark", { dark: true }], ["narrow", { width: 360, height: 740 }], ["wide", { width: 2200, height: 1100 }]]) {
-  test(`every view is accessible and fits, ${look}`, async (t) => {
-    if ((await pending()).length === 0) {
-      await daemon.run("write for the picture", "waiting");
-      await daemon.run("a question for the picture", "waiting");
-    }
-    const page = await visit(t, null, options);
-    const [item] = await pending();
-    const [run] = (await daemon.ask("GET", "/runs")).runs;
-    const problems = [];
-    for (const path of [...VIEWS, `/inbox/${item.id}`, `/runs/${run.runId}`]) {
-      if (path === "/nothing-here") await page.evaluate(() => { history.pushState(null, "", "/nothing-here"); dispatchEvent(new PopStateEvent("popstate")); });
-      else await page.goto(daemon.url + path);
-      await page.locator("main h1, main h2").first().waitFor({ state: "attached" });
-      await page.waitForFunction(() => !document.querySelector(".skeleton"));
-      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      if (over > 0) problems.push(`${path}: ${over} px too wide`);
-      for (const found of await a11y(page)) problems.push(`${path}: ${found}`);
-      const name = path.replace(item.id, "item").replace(run.runId, "run").replace(/\W+/g, "-").replace(/^-|-$/g, "") || "home";
-      await shoot(page, `${name}-${look}`);
-    }
-    assert.deepEqual(problems, []);
-  });
-}
+const SIZES = { narrow: NARROW, wide: { width: 2200, height: 1100 } };
+test("every view is accessible and fits: light, dark, narrow, wide", async (t) => {
+  await daemon.run("write for the picture", "waiting");
+  await daemon.run("a question for the picture", "waiting");
+  const [item] = await pending();
+  const [run] = (await daemon.ask("GET", "/runs")).runs;
+  const page = await visit(t, null);
+  const problems = [];
+  for (const path of [...VIEWS, `/inbox/${item.id}`, `/runs/${run.runId}`]) {
+    if (path === "/nothing-here") await page.evaluate(() => { history.pushState(null, "", "/nothing-here"); dispatchEvent(new PopStateEvent("popstate")); });
+    else await page.goto(daemon.url + path);
+    await page.locator("main h1, main h2").first().waitFor({ state: "attached" });
+    const name = path.replace(item.id, "item").replace(run.runId, "run").replace(/\W+/g, "-").replace(/^-|-$/g, "") || "home";
+    problems.push(...await judgeLooks(page, name, SIZES));
+  }
+  assert.deepEqual(problems, []);
+});

@@ -59,15 +59,12 @@ after(async () => {
 });
 
 async function visit(t, where, options) {
-  const { page, faults, context } = await open(browser, daemon, options);
+  const { page, faults, context } = await open(browser, daemon, { at: where, ...options });
   t.after(async () => {
     await context.close();
     assert.deepEqual(faults, []);
   });
-  if (where) {
-    await page.goto(daemon.url + where);
-    await page.locator("main").waitFor(); // keys pressed before the page stands are lost
-  }
+  if (where) await page.locator("main").waitFor(); // keys pressed before the page stands are lost
   return page;
 }
 /** The item that a prompt leads to. */

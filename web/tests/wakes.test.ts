@@ -51,7 +51,13 @@ test("a subscription is a sentence", () => {
 const wake = (more: Partial<Wake>): Wake => ({ runKey: "k", agentId: "a", reason: "subscription", status: "completed", createdAt: "", ...more });
 test("a wake says why, and what became of it", () => {
   const names = { subscriptions: new Map([["s", "workouts"]]), timers: new Map([["t", "mornings"]]) };
-  assert.equal(cause(wake({ reasonId: "s", details: { records: [["timeEntry", "1"]] } }), names), "workouts: a time entry changed");
+  assert.equal(cause(wake({ reasonId: "s", records: [{ type: "timeEntry", id: "1" }] }), names), "workouts: a time entry changed");
+  assert.equal(cause(wake({ reasonId: "gone", name: "A task is new", records: [{ type: "task", id: "1", title: "Fix fence" }], recordCount: 3 }), names), "A task is new: Fix fence and 2 more");
+  assert.equal(cause(wake({ details: { files: [{}, {}, {}], fileCount: 7 } })), "7 files changed");
+  assert.equal(cause(wake({ name: "Orders", details: { event: {} } })), "Orders: a webhook was called");
+  assert.equal(cause(wake({})), "something changed");
+  assert.equal(cause(wake({ reason: "timer", name: "session", details: { alarm: {} } })), "an alarm it had set: session");
+  assert.equal(cause(wake({ reason: "userInitiated", details: { words: "hello" } })), "you spoke to it: hello");
   assert.equal(cause(wake({ reason: "timer", reasonId: "t" }), names), "by the clock: mornings");
   assert.equal(cause(wake({ reason: "recoveryCatchup", details: { missed: { count: 9 } } })), "caught up on 9 missed times");
   assert.equal(cause(wake({ reason: "manual", details: { words: "hello" } })), "you woke it: hello");

@@ -6,7 +6,7 @@
 #include "agent/state.h"
 #include "base/rand.h"
 #include "db/migrations.h"
-#include "harness/test.h"
+#include "harness/db_test.h"
 
 #define NOW        INT64_C(1700000000000)
 #define DAY        (24ll * 3600 * 1000)
@@ -41,8 +41,7 @@ static void open_host(struct world *w, size_t i, uint64_t seed)
     struct test *t = w->t;
     const struct domain_config config = {
         .name = "agent",
-        .url = arena_printf(&t->arena, "sqlite:%s",
-                            test_path(t, arena_printf(&t->arena, "%d-%zu.sqlite", (int)seed, i))),
+        .url = db_test_file_url(t, "agent", arena_printf(&t->arena, "%d-%zu.sqlite", (int)seed, i)),
         .migrations = migrations_agent,
         .migration_count = migrations_agent_count,
     };

@@ -38,9 +38,7 @@ static inline void rig_open_journal(struct rig *rig)
     struct test *t = rig->t;
     const struct domain_config config = {
         .name = "journal",
-        .url = db_test_is_postgres(t)
-                   ? db_test_url(t)
-                   : arena_printf(&t->arena, "sqlite:%s", test_path(t, "journal.sqlite")),
+        .url = db_test_domain_url(t, "journal"),
         .migrations = migrations_journal,
         .migration_count = migrations_journal_count,
     };

@@ -100,6 +100,8 @@ TEST(usage_errors_go_to_standard_error_and_end_with_two)
     ASSERT_EQ(ran.code, CLI_USAGE);
     ASSERT_TEXT(ran.out, "");
     ASSERT_CONTAINS(ran.err, "did you mean --listen?\nsee `dormouse help serve`\n");
+    ASSERT_TEXT(RUN("nothing").err,
+                "dormouse: no command `nothing`; `dormouse help` lists them all\n");
     ran = RUN("nothing", "--json");
     ASSERT_EQ(ran.code, CLI_USAGE);
     ASSERT_TEXT(ran.err, "");

@@ -400,6 +400,65 @@ DB_TEST(runs_that_had_ended_are_not_open_after_they_came_forward)
     ASSERT_EQ(stmt_i64(q, "ended"), 1);
 }
 
+static void load_more(struct test *t, const char *url, const char *sql)
+{
+    const struct domain_config config = { .name = "agent", .url = url };
+    AUTO(domain) domain = NULL;
+
+    if (db_test_is_postgres(t)) {
+        db_test_admin(t, arena_printf(&t->arena, "SET search_path = agent; %s", sql));
+        return;
+    }
+    ASSERT_OK(domain_open(&config, &domain, &t->err));
+    ASSERT_OK(domain_begin(domain, &t->err));
+    ASSERT_OK(domain_db(domain)->ops->script(domain_db(domain), sql, &t->err));
+    ASSERT_OK(domain_commit(domain, &t->err));
+}
+
+/* Among the cursors until then: of a subscription that is there, of one that is gone, of none. */
+DB_TEST(skips_are_counted_on_after_they_came_forward)
+{
+    const char *url = db_test_is_postgres(t)
+                          ? db_test_url(t)
+                          : arena_printf(&t->arena, "sqlite:%s/skips.sqlite", test_dir(t));
+    const struct domain_config config = { .name = "agent",
+                                          .url = url,
+                                          .migrations = migrations_agent,
+                                          .migration_count = migrations_agent_count };
+    AUTO(domain) domain = NULL;
+    AUTO(stmt) q = NULL;
+    AUTO(stmt) cursors = NULL;
+
+    load_fixture(t, "agent", url, 7);
+    load_more(t, url,
+              "INSERT INTO agent_subscriptions (n, id, agent_n, source, created_at, updated_at,"
+              " deleted_at, host_n, counter) VALUES (12, 's12', 1, 'journal', 1, 1, NULL, 1, 90),"
+              " (13, 's13', 1, 'journal', 1, 1, 2, 1, 91);"
+              "INSERT INTO wake_cursors (domain, txid, n, updated_at) VALUES"
+              " ('journal', 3, 4, 5), ('skip:12:predicate', 10, 7, 20), ('skip:12:own', 11, 8, 21),"
+              " ('skip:13:own', 1, 1, 1), ('skip:14:own', 1, 1, 1);");
+    ASSERT_OK(domain_open(&config, &domain, &t->err));
+    ASSERT_OK(db_prepare(domain_db(domain),
+                         SQL("SELECT subscription_n, outcome, count AS many, first_at, last_at"
+                             " FROM subscription_skips ORDER BY outcome"),
+                         &q, &t->err));
+    ASSERT_EQ(stmt_step(q, &t->err), 1);
+    ASSERT_STR(stmt_str(q, "outcome"), "own");
+    ASSERT_EQ(stmt_i64(q, "many"), 8);
+    ASSERT_EQ(stmt_step(q, &t->err), 1);
+    ASSERT_EQ(stmt_i64(q, "subscription_n"), 12);
+    ASSERT_STR(stmt_str(q, "outcome"), "predicate");
+    ASSERT_EQ(stmt_i64(q, "many"), 7);
+    ASSERT_EQ(stmt_i64(q, "first_at"), 10);
+    ASSERT_EQ(stmt_i64(q, "last_at"), 20);
+    ASSERT_EQ(stmt_step(q, &t->err), 0);
+    ASSERT_OK(
+        db_prepare(domain_db(domain), SQL("SELECT domain FROM wake_cursors"), &cursors, &t->err));
+    ASSERT_EQ(stmt_step(cursors, &t->err), 1);
+    ASSERT_STR(stmt_str(cursors, "domain"), "journal");
+    ASSERT_EQ(stmt_step(cursors, &t->err), 0);
+}
+
 /* They move into another table there. */
 DB_TEST(operations_are_the_same_after_they_came_forward)
 {

@@ -6,6 +6,19 @@
 
 #include "tool/tool_int.h"
 
+static void add_agent(struct office *office)
+{
+    struct test *t = office->t;
+    struct err err = ERR_INIT;
+
+    if (agent_get(office->rig.agent, STR("coach"), &t->arena, &office->agent, &err) == 0)
+        return; /* since an earlier start */
+    ASSERT_OK(loop_unit_begin(office->rig.loop, office->rig.agent, &t->err));
+    ASSERT_OK(agent_add(office->rig.agent, office->rig.change, &office->agent, NOW, &t->err));
+    ASSERT_OK(loop_unit_end(office->rig.loop, true, &t->err));
+    loop_fake_tick(office->rig.loop);
+}
+
 void office_open(struct office *office, struct test *t)
 {
     struct tool_bed_config config = { .policy_text_hash = "" };
@@ -20,8 +33,7 @@ void office_open(struct office *office, struct test *t)
                                                    .agent_domain = office->rig.agent,
                                                    .change = office->rig.change,
                                                    .tools = office->tools });
-    office->agent = (struct agent){ .n = 1,
-                                    .id = "coach",
+    office->agent = (struct agent){ .id = "coach",
                                     .kind = "custom",
                                     .display_name = "Coach",
                                     .lifecycle = AGENT_ACTIVE,
@@ -31,8 +43,20 @@ void office_open(struct office *office, struct test *t)
     office->call = (struct tool_call){ .agent = &office->agent,
                                        .thread_id = STR("coach:session:s"),
                                        .run_id = STR("run1"),
-                                       .run_n = 1,
                                        .wake_reason = STR("userInitiated") };
+    add_agent(office);
+}
+
+void office_destroy_agent(struct office *office)
+{
+    struct test *t = office->t;
+
+    ASSERT_OK(loop_unit_begin(office->rig.loop, office->rig.agent, &t->err));
+    ASSERT_EQ(agent_set_destroyed(office->rig.agent, office->rig.change, str_from(office->agent.id),
+                                  NOW, &t->err),
+              1);
+    ASSERT_OK(loop_unit_end(office->rig.loop, true, &t->err));
+    loop_fake_tick(office->rig.loop);
 }
 
 void office_close(struct office *office)

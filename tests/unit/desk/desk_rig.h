@@ -27,6 +27,8 @@ struct office {
 
 void office_open(struct office *office, struct test *t);
 void office_close(struct office *office);
+/* As another process does it: nobody tells this one. */
+void office_destroy_agent(struct office *office);
 #define AUTO_OFFICE __attribute__((cleanup(office_close))) struct office
 
 /* The records that tests know by id: categories gym, finance; labels urgent, later; tasks legs and

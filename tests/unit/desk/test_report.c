@@ -5,17 +5,6 @@
 #include "agent/report.h"
 #include "desk_rig.h"
 
-static void add_agent(struct office *office)
-{
-    struct test *t = office->t;
-
-    ASSERT_OK(loop_unit_begin(office->rig.loop, office->rig.agent, &t->err));
-    ASSERT_OK(agent_add(office->rig.agent, office->rig.change, &office->agent, NOW, &t->err));
-    ASSERT_OK(loop_unit_end(office->rig.loop, true, &t->err));
-    loop_fake_tick(office->rig.loop);
-    office->call.run_n = 0;
-}
-
 static struct report current(struct office *office, const char *scope)
 {
     struct test *t = office->t;
@@ -37,7 +26,6 @@ DB_TEST(a_report_keeps_its_sources_its_taint_and_what_it_had_seen)
 
     office_open(&office, t);
     office_fill(&office);
-    add_agent(&office);
     office.call.taint = STR("journal");
     ASSERT_OK(office_run(&office, "write_report", "op1",
                          "{'title':'Week','text':'# Fine\\n','confidence':0.5,'sources':["
@@ -77,7 +65,6 @@ DB_TEST(writing_a_report_again_changes_nothing_and_answers_the_same)
 
     office_open(&office, t);
     office_fill(&office);
-    add_agent(&office);
     ASSERT_OK(office_run(&office, "write_report", "op1", "{'title':'A','text':'a'}"));
     first = office.result.output;
     for (int again = 0; again < 2; again++) {
@@ -110,7 +97,6 @@ DB_TEST(a_report_names_no_source_that_is_out_of_scope)
 
     office_open(&office, t);
     office_fill(&office);
-    add_agent(&office);
     ASSERT(office_judge(&office, "write_report",
                         "{'title':'A','text':'a','sources':[{'type':'journal','id':'legs'},"
                         "{'type':'journal','id':'taxes'}]}",
@@ -130,7 +116,6 @@ TEST(a_report_that_can_not_be_kept_is_refused)
     AUTO_OFFICE office;
 
     office_open(&office, t);
-    add_agent(&office);
     ASSERT_FAILS(office_run(&office, "write_report", "op1", "{'title':' ','text':'a'}"),
                  ERR_BAD_REQUEST);
     office.agent.lifecycle = AGENT_DESTROYED;

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "agent/report.h"
 #include "desk_rig.h"
 
 #define LOG                                                                                        \
@@ -362,4 +363,36 @@ TEST(a_very_long_change_is_shown_in_part_and_said_so)
     buf_add_text(&args, "]}");
     ASSERT_OK(office_show(&office, "add_multiple_checklist_items", "", buf_text(&args)));
     ASSERT_CONTAINS(office.preview.text.p, "… and 40 more");
+}
+
+/* ---- an agent that is gone ---- */
+
+DB_TEST(what_an_agent_does_late_is_refused_once_it_was_destroyed)
+{
+    static const struct {
+        const char *tool, *arguments;
+    } cases[] = {
+        { "create_task", "{'title':'Late','categoryId':'gym'}" },
+        { "update_task_fields", "{'taskId':'legs','title':'Late'}" },
+        { "write_report", "{'title':'Late','text':'I am gone.'}" },
+    };
+    AUTO_OFFICE office;
+    struct report report;
+    size_t tasks, batches;
+
+    office_open(&office, t);
+    office_fill(&office);
+    tasks = office_count(&office, RECORD_TASK);
+    batches = office_batches(&office);
+    office_destroy_agent(&office);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        ASSERT_FAILS(office_run(&office, cases[i].tool, cases[i].tool, cases[i].arguments),
+                     ERR_AGENT_DESTROYED);
+        ASSERT_CONTAINS(test_err_text(t), "coach");
+    }
+    ASSERT_EQ(office_count(&office, RECORD_TASK), tasks);
+    ASSERT_EQ(office_batches(&office), batches);
+    ASSERT_EQ(report_current(office.rig.agent, office.agent.n, STR("current"), &t->arena, &report,
+                             &t->err),
+              0);
 }

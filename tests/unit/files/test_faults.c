@@ -14,7 +14,7 @@ static struct rig *open_faulty(struct test *t, struct db_fault *fault, const cha
 {
     struct rig *rig = NEW(struct rig);
     struct domain_config config = { .name = "agent",
-                                    .url = db_test_url(t),
+                                    .url = db_test_domain_url(t, "agent"),
                                     .migrations = migrations_agent,
                                     .migration_count = migrations_agent_count,
                                     .fault = fault };

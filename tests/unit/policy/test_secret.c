@@ -496,6 +496,35 @@ TEST(what_was_sealed_without_a_desktop_is_found_with_one_and_moves_there_when_se
     ASSERT_TEXT(names(t, secrets), "b ");
 }
 
+TEST(a_value_set_while_the_desktop_was_away_is_not_undone_when_it_comes_back)
+{
+    AUTO(secrets) secrets = desktop(t);
+    AUTO(secrets) away = NULL;
+    AUTO(secrets) back = NULL;
+
+    set(t, secrets, "a", "leaked");
+    unsetenv("SECRET_BACKEND");
+    away = secrets_new(test_dir(t));
+    set(t, away, "a", "rotated");
+    back = desktop(t);
+    ASSERT_TEXT(get(t, back, "a"), "rotated");
+    ASSERT_TEXT(names(t, back), "a ");
+    ASSERT_OK(secrets_remove(back, "a", &t->err));
+    ASSERT_TEXT(names(t, back), "");
+}
+
+TEST(a_sealed_file_that_does_not_open_leaves_the_desktop_s_secrets_in_reach)
+{
+    AUTO(secrets) secrets = desktop(t);
+    AUTO_BUF out = BUF_INIT(100);
+
+    set(t, secrets, "a", "1");
+    test_write_file(test_path(t, "secrets"), "not sealed", 10);
+    ASSERT_TEXT(get(t, secrets, "a"), "1");
+    ASSERT_FAILS(secrets_get(secrets, "b", &out, &t->err), ERR_SECRET_UNAVAILABLE);
+    ASSERT_EQ(out.n, 0);
+}
+
 TEST(a_named_key_leaves_the_secret_service_alone)
 {
     AUTO(secrets) secrets = desktop(t);

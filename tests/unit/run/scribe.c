@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/json_write.h"
 #include "db/migrations.h"
+#include "harness/db_test.h"
 #include "run/content.h"
 
 struct domain *scribe_domain(struct test *t)
@@ -15,7 +16,7 @@ struct domain *scribe_domain(struct test *t)
                                     .migration_count = migrations_agent_count };
     struct domain *domain = NULL;
 
-    config.url = arena_printf(&t->arena, "sqlite:%s", test_path(t, "agent.sqlite"));
+    config.url = db_test_file_url(t, "agent", "agent.sqlite");
     ASSERT_OK(domain_open(&config, &domain, &t->err));
     return domain;
 }

@@ -13,6 +13,7 @@
 #include "base/json_write.h"
 #include "base/yaml.h"
 #include "bp/policy.h"
+#include "db/db.h"
 #include "db/migrations.h"
 #include "run/program.h"
 
@@ -429,7 +430,7 @@ static void open_domain(struct stage *stage)
 {
     struct test *t = stage->t;
     const struct domain_config config = { .name = "agent",
-                                          .url = db_test_url(t),
+                                          .url = db_test_domain_url(t, "agent"),
                                           .migrations = migrations_agent,
                                           .migration_count = migrations_agent_count,
                                           .fault = &stage->fault };
@@ -493,6 +494,16 @@ void stage_restart(struct stage *stage)
     domain_free(stage->domain);
     open_domain(stage);
     rise(stage);
+}
+
+void stage_alter(struct stage *stage, const char *sql)
+{
+    struct test *t = stage->t;
+
+    ASSERT_OK(domain_begin(stage->domain, &t->err));
+    ASSERT_OK(db_exec(domain_db(stage->domain), (struct sql){ sql }, &t->err));
+    ASSERT_OK(domain_commit(stage->domain, &t->err));
+    stage->altered = true;
 }
 
 void stage_settle(struct stage *stage)

@@ -119,6 +119,8 @@ int stage_decide_with(struct stage *stage, struct inbox_decision decision);
 /* What must hold of everything stored, whatever happened: replay, gapless seq, one result for every
  * call, live events as read back, nothing that hangs. stage_free() calls it. */
 void stage_check(struct stage *stage);
+/* Somebody changes what is stored. */
+void stage_alter(struct stage *stage, const char *sql);
 const char *stage_status(struct stage *stage, struct str run_id);
 
 #endif

@@ -62,6 +62,35 @@ DB_TEST(decision_is_applied_once_however_often_it_is_sent)
     stage_free(stage);
 }
 
+DB_TEST(item_that_names_another_call_is_refused_by_its_name_and_ends_its_run)
+{
+    static const char *const changes[] = {
+        "UPDATE inbox SET call_key = 99",    "UPDATE inbox SET call_key = 65537",
+        "UPDATE inbox SET call_key = -1",    "UPDATE inbox SET call_key = 0",
+        "UPDATE inbox SET call_key = 65536",
+    };
+    const struct inbox_decision yes = { .state = INBOX_APPROVED, .by = STR("owner") };
+
+    for (size_t i = 0; i < ARRAY_LEN(changes) * 2; i++) {
+        struct stage *stage = stage_new(t);
+        bool in_memory = i % 2;
+        struct str run, item;
+
+        stage->hold_tools = in_memory;
+        stage_says(stage, in_memory ? "!send {\"n\":1}\n!note {}" : "!send {\"n\":1}");
+        run = stage_run(stage, "send");
+        item = stage_item(stage);
+        stage_alter(stage, changes[i / 2]);
+        ASSERT_FAILS(run_decide(stage->runner, item, &yes, &t->err), ERR_INTEGRITY_FAILED);
+        ASSERT_CONTAINS(test_err_text(t), arena_copy(&t->arena, item.p, item.n));
+        stage_settle(stage);
+        ASSERT_TEXT(stage_status(stage, run), "failed");
+        ASSERT_EQ(pending(stage), 0);
+        ASSERT_EQ(stage->done_count, 0);
+        stage_free(stage);
+    }
+}
+
 DB_TEST(agent_can_not_decide_its_own_item)
 {
     struct stage *stage = stage_new(t);

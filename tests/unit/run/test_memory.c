@@ -795,3 +795,40 @@ DB_TEST(edit_that_was_made_before_a_crash_is_not_asked_again)
                       "mine");
     stage_free(stage);
 }
+
+/* ---- an agent that is gone ---- */
+
+static void ignore_result(void *arg, const struct tool_result *result)
+{
+    (void)arg, (void)result;
+}
+
+/* Another process has destroyed it between the yes, which was stored, and the act. */
+DB_TEST(what_an_agent_remembers_late_is_refused_once_it_was_destroyed)
+{
+    struct stage *stage = stage_new(t);
+    struct tool_job *job;
+    struct agent agent;
+    struct tool_call call = { .agent = &agent,
+                              .wake_reason = STR("userInitiated"),
+                              .name = STR("write_memory"),
+                              .arguments = STR("{\"path\":\"knowledge/a.md\",\"content\":\"x\","
+                                               "\"reason\":\"r\"}") };
+
+    stage_says(stage, "Hello.");
+    call.run_id = stage_run(stage, "hello");
+    call.run_n = stage->info.n;
+    call.thread_id = stage->info.thread_id;
+    call.inbox_id = STR("somebody-said-yes");
+    ASSERT_OK(agent_get(stage->domain, str_from(agent_id), &t->arena, &agent, &t->err));
+    ASSERT_OK(loop_unit_begin(stage->loop, stage->domain, &t->err));
+    ASSERT_EQ(agent_set_destroyed(stage->domain, stage->change, str_from(agent_id), 1, &t->err), 1);
+    ASSERT_OK(loop_unit_end(stage->loop, true, &t->err));
+    stage_settle(stage);
+    ASSERT_FAILS(tool_start(stage->tools, &call, STR("operation"), STR_NONE, NULL, ignore_result,
+                            NULL, &job, &t->err),
+                 ERR_AGENT_DESTROYED);
+    stage_settle(stage);
+    ASSERT_EQ(get_file(stage, "knowledge/a.md").n, 0);
+    stage_free(stage);
+}

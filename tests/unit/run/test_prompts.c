@@ -189,6 +189,99 @@ DB_TEST(partial_events_carry_the_coming_seq_and_their_place)
     stage_free(stage);
 }
 
+struct late {
+    struct run_listener listener;
+    struct stage *stage;
+    struct buf said[2]; /* text, thinking: by the events that were published */
+    int64_t seqs[2];
+    unsigned asked, told;
+};
+
+static void tell_whole(void *arg, const struct run_public *event)
+{
+    struct late *late = arg;
+    struct test *t = late->stage->t;
+    AUTO_JSON json = NULL;
+
+    ASSERT_OK(json_parse(event->json, &json, &t->err));
+    ASSERT(str_eq(json_str(json_find(json, "content")), buf_str(&late->said[event->musing])));
+    ASSERT_EQ(event->seq, late->seqs[event->musing]);
+    ASSERT_EQ(event->offset, 0);
+    ASSERT_EQ(event->until, (int64_t)late->said[event->musing].n);
+    late->told++;
+}
+
+static void tell_rest(void *arg, const struct run_public *event)
+{
+    struct late *late = arg;
+    struct test *t = late->stage->t;
+    struct str whole = buf_str(&late->said[event->musing]);
+    AUTO_JSON json = NULL;
+
+    ASSERT_OK(json_parse(event->json, &json, &t->err));
+    ASSERT(str_eq(json_str(json_find(json, "content")), str_skip(whole, 3)));
+    ASSERT_EQ(event->offset, 3);
+    late->told++;
+}
+
+static void tell_nobody(void *arg, const struct run_public *event)
+{
+    (void)arg;
+    FAIL("nobody should hear %.*s", STR_ARG(event->json));
+}
+
+static void hear_late(struct run_listener *listener, const struct run_public *event)
+{
+    struct late *late = CONTAINER_OF(listener, struct late, listener);
+    struct test *t = late->stage->t;
+    struct runner *runner = late->stage->runner;
+    const struct run_heard none[2] = { { 0, 0 } };
+    struct run_heard some[2], all[2];
+    AUTO_JSON json = NULL;
+
+    if (!event->partial)
+        return;
+    ASSERT_OK(json_parse(event->json, &json, &t->err));
+    buf_add_str(&late->said[event->musing], json_str(json_find(json, "content")));
+    late->seqs[event->musing] = event->seq;
+    late->asked += (late->said[0].n > 0) + (late->said[1].n > 0);
+    run_partials(runner, event->thread_id, event->run_id, none, tell_whole, late);
+    run_partials(runner, event->thread_id, STR_NONE, none, tell_whole, late);
+    run_partials(runner, event->thread_id, STR("another"), none, tell_nobody, NULL);
+    run_partials(runner, STR("another"), event->run_id, none, tell_nobody, NULL);
+    for (int i = 0; i < 2; i++) {
+        some[i] = (struct run_heard){ late->seqs[i], 3 };
+        all[i] = (struct run_heard){ late->seqs[i], (int64_t)late->said[i].n };
+    }
+    run_partials(runner, event->thread_id, event->run_id, all, tell_nobody, NULL);
+    if (late->said[0].n > 3 && late->said[1].n > 3)
+        run_partials(runner, event->thread_id, event->run_id, some, tell_rest, late);
+}
+
+DB_TEST(what_is_being_said_can_be_heard_from_its_beginning)
+{
+    static const char *const answers[] = { "~let me see|It is the blue one.",
+                                           "^It is the blue one.|was that right" };
+
+    for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
+        struct stage *stage = stage_new(t);
+        struct late late = { .listener = { .event = hear_late },
+                             .stage = stage,
+                             .said = { BUF_INIT(1024), BUF_INIT(1024) } };
+
+        runner_listen(stage->runner, &late.listener);
+        stage_says(stage, answers[i]);
+        stage_run(stage, "which");
+        ASSERT(late.asked > 5 && late.told > 2 * late.asked);
+        run_partials(stage->runner, str_from(stage->threads[0]), STR_NONE,
+                     (struct run_heard[2]){ { 0, 0 } }, tell_nobody, NULL);
+        runner_unlisten(stage->runner, &late.listener);
+        buf_release(&late.said[0]);
+        buf_release(&late.said[1]);
+        stage_free(stage);
+    }
+}
+
 /* The seq of every partial event of a type is that of the whole one. */
 static void check_partials(struct stage *stage)
 {

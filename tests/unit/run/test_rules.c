@@ -262,16 +262,6 @@ DB_TEST(policy_may_change_there_and_back_and_every_part_is_replayed_with_its_own
 
 /* ---- what is not as it was ---- */
 
-static void alter(struct stage *stage, const char *sql)
-{
-    struct test *t = stage->t;
-
-    ASSERT_OK(domain_begin(stage->domain, &t->err));
-    ASSERT_OK(db_exec(domain_db(stage->domain), (struct sql){ sql }, &t->err));
-    ASSERT_OK(domain_commit(stage->domain, &t->err));
-    stage->altered = true;
-}
-
 static struct str changed_run(struct stage *stage)
 {
     struct test *t = stage->t;
@@ -311,7 +301,7 @@ DB_TEST(altered_change_of_policy_is_found)
         struct str id = changed_run(stage);
         struct run_replay_report report;
 
-        alter(stage, cases[i].sql);
+        stage_alter(stage, cases[i].sql);
         ASSERT_FAILS(
             run_replay_check(stage->domain, get(stage, id).n, &run_program, &report, &t->err),
             cases[i].code);

@@ -478,21 +478,11 @@ DB_TEST(decision_about_a_run_of_another_program_ends_it)
     stage_free(stage);
 }
 
-static void alter(struct stage *stage, const char *sql)
-{
-    struct test *t = stage->t;
-
-    ASSERT_OK(domain_begin(stage->domain, &t->err));
-    ASSERT_OK(db_exec(domain_db(stage->domain), (struct sql){ sql }, &t->err));
-    ASSERT_OK(domain_commit(stage->domain, &t->err));
-    stage->altered = true;
-}
-
 DB_TEST(altered_log_ends_the_run_when_it_is_loaded)
 {
     static const char *const changes[] = {
-        "UPDATE agent_messages SET content = '{\"arguments\":\"{\\\"to\\\":\\\"eve\\\"}\"}'"
-        " WHERE kind = 'action'",
+        ("UPDATE agent_messages SET content = '{\"arguments\":\"{\\\"to\\\":\\\"eve\\\"}\"}'"
+         " WHERE kind = 'action'"),
         "UPDATE inbox SET body = '{\"to\":\"eve\"}'",
         "UPDATE run_events SET bits = 0 WHERE key = 1 AND bits <> 0",
         "DELETE FROM run_events WHERE n = (SELECT max(n) FROM run_events)",
@@ -506,7 +496,7 @@ DB_TEST(altered_log_ends_the_run_when_it_is_loaded)
 
         stage_says(stage, "!send {\"to\":\"ada\"}");
         id = stage_run(stage, "go");
-        alter(stage, changes[i]);
+        stage_alter(stage, changes[i]);
         ASSERT_EQ(stage_decide(stage, INBOX_APPROVED, NULL), -1);
         err_reset(&t->err);
         info = get(stage, id);

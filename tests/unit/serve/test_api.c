@@ -30,8 +30,10 @@ struct house {
     struct api *api;
     struct serve *serve;
     pthread_t thread;
-    uv_async_t stop;
+    uv_async_t stop, go_on;
     const char *socket;
+    const struct model_sink *sink; /* of the model that pauses */
+    void *sink_arg;
 };
 
 static int says_hello(void *call_arg, const struct model_request *request,
@@ -44,6 +46,30 @@ static int says_hello(void *call_arg, const struct model_request *request,
     return 0;
 }
 
+/* Says the first half, and the other when it is told to go on. */
+static int pauses(void *call_arg, const struct model_request *request,
+                  const struct model_sink *sink, void *arg, struct err *err)
+{
+    struct house *house = call_arg;
+
+    (void)request, (void)err;
+    house->sink = sink;
+    house->sink_arg = arg;
+    sink->on_delta(arg, MODEL_DELTA_THINKING, STR("hm"));
+    sink->on_delta(arg, MODEL_DELTA_TEXT, STR("Good "));
+    sink->on_delta(arg, MODEL_DELTA_TEXT, STR("mor"));
+    return 0;
+}
+
+static void on_go_on(uv_async_t *async)
+{
+    const struct model_reply reply = { .text = STR("Good morning."), .stop = MODEL_STOP_END };
+    struct house *house = async->data;
+
+    house->sink->on_delta(house->sink_arg, MODEL_DELTA_TEXT, STR("ning."));
+    house->sink->on_done(house->sink_arg, &reply, NULL, -1);
+}
+
 static void stopped(void *arg)
 {
     loop_stop(((struct house *)arg)->loop);
@@ -54,6 +80,7 @@ static void on_stop(uv_async_t *async)
     struct house *house = async->data;
 
     uv_close((uv_handle_t *)async, NULL);
+    uv_close((uv_handle_t *)&house->go_on, NULL);
     serve_stop(house->serve, 1000, stopped, house);
 }
 
@@ -68,7 +95,10 @@ static void *live(void *arg)
 
 static void open_runner(struct test *t, struct house *house)
 {
-    static const struct model_spec spec = { .id = "m", .provider = "call", .call = says_hello };
+    const struct model_spec specs[] = {
+        { .id = "m", .provider = "call", .call = says_hello },
+        { .id = "pauses", .provider = "call", .call = pauses, .call_arg = house },
+    };
     const struct domain_config domain = {
         .name = "agent",
         .url = arena_printf(&t->arena, "sqlite:%s", test_path(t, "agent.sqlite")),
@@ -76,7 +106,7 @@ static void open_runner(struct test *t, struct house *house)
         .migration_count = migrations_agent_count,
         .fault = &house->fault,
     };
-    struct model_gateway_config models = { .models = &spec, .model_count = 1 };
+    struct model_gateway_config models = { .models = specs, .model_count = 2 };
     struct tool_bed_config tools = { .policy_text_hash = "" };
     struct runner_config runner = { .default_agent_name = "Planner",
                                     .default_model = "m",
@@ -128,7 +158,8 @@ static struct house *house_start(struct test *t)
     how.routes = api_routes(house->api);
     ASSERT_OK(serve_start(house->loop, &how, &house->serve, &t->err));
     uv_async_init(loop_uv(house->loop), &house->stop, on_stop);
-    house->stop.data = house;
+    uv_async_init(loop_uv(house->loop), &house->go_on, on_go_on);
+    house->stop.data = house->go_on.data = house;
     ASSERT_EQ(pthread_create(&house->thread, NULL, live, house), 0);
     return house;
 }
@@ -380,15 +411,25 @@ static const char *hear(struct test *t, int fd, const char *text)
 
 /* ---- what changed ---- */
 
-/* A reader of the feed, past its first event. */
-static int listen_in(struct test *t, struct house *house, const char *query, const char **ret_hello)
+static int open_stream(struct house *house, const char *method, const char *path, const char *body)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     snprintf(address.sun_path, sizeof(address.sun_path), "%s", house->socket);
     ASSERT_EQ(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
-    dprintf(fd, "GET /api/v1/activity%s HTTP/1.1\r\nHost: x\r\n\r\n", query);
+    dprintf(
+        fd,
+        "%s %s HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nContent-Length: %zu\r\n\r\n%s",
+        method, path, strlen(body), body);
+    return fd;
+}
+
+/* A reader of the feed, past its first event. */
+static int listen_in(struct test *t, struct house *house, const char *query, const char **ret_hello)
+{
+    int fd = open_stream(house, "GET", arena_printf(&t->arena, "/api/v1/activity%s", query), "");
+
     *ret_hello = hear(t, fd, "\"reset\":");
     return fd;
 }
@@ -480,5 +521,37 @@ TEST(a_run_is_replayed_from_its_log)
     ASSERT_CONTAINS(answer, "\"same\":true");
     ASSERT_CONTAINS(answer, "\"ended\":true");
     ASSERT_CONTAINS(ask(t, house, "GET", "/api/v1/runs/0000/replay", ""), "HTTP/1.1 404");
+    house_end(house);
+}
+
+/* ---- in the middle of an answer ---- */
+
+/* Whoever starts the run, and whoever comes while the model speaks, has the answer from its first
+ * byte on: a model may have spoken before the head of the response is out. */
+TEST(who_comes_while_a_model_speaks_gets_what_it_has_said)
+{
+    struct house *house = house_start(t);
+    int first = open_stream(house, "POST", "/run",
+                            "{\"prompt\":\"hi\",\"model\":\"pauses\",\"session\":\"s\"}");
+    const char *soon = hear(t, first, "mor\",\"isPartial\":true"), *run, *late;
+    int second;
+
+    ASSERT_CONTAINS(soon, "\"type\":\"thinking\",\"seq\":2");
+    ASSERT_CONTAINS(soon, "\"content\":\"hm\",\"isPartial\":true,\"offset\":0}");
+    ASSERT_CONTAINS(soon, "\"type\":\"text\",\"seq\":3");
+    ASSERT_CONTAINS(soon, "\"content\":\"Good ");
+    run = strstr(soon, "\"runId\":\"") + strlen("\"runId\":\"");
+    second =
+        open_stream(house, "GET", arena_printf(&t->arena, "/api/v1/runs/%.64s/events", run), "");
+    late = hear(t, second, "\"content\":\"Good mor\",\"isPartial\":true,\"offset\":0}");
+    ASSERT_CONTAINS(late, "\"content\":\"hm\",\"isPartial\":true,\"offset\":0}");
+    uv_async_send(&house->go_on);
+    for (int i = 0; i < 2; i++) {
+        late = hear(t, i ? second : first, "event: done");
+        ASSERT_CONTAINS(late, "\"content\":\"ning.\",\"isPartial\":true,\"offset\":8}");
+        ASSERT_CONTAINS(late, "\"content\":\"Good morning.\",\"isPartial\":false}");
+    }
+    close(first);
+    close(second);
     house_end(house);
 }

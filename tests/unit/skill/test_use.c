@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <json-c/json.h>
+#include <stdio.h>
 
 #include "base/json.h"
 #include "rig.h"
@@ -136,6 +137,29 @@ DB_TEST(reading_a_skill_puts_it_in_use_for_its_run_alone)
     ASSERT(!(judge(rig, 8, "bash", "{\"command\":\"ls\"}").attributes & TOOL_REFUSED));
 }
 
+/* However its file is spelt, whoever reads the instructions is held to them. */
+DB_TEST(no_spelling_of_its_path_reads_a_skill_without_using_it)
+{
+    static const char *const paths[] = { "skills/tea.md",       "skills/tea/SKILL.md",
+                                         "skills/TEA/SKILL.md", "skills/tea/skill.md",
+                                         "skills/Tea/Skill.MD", "skills/TEA.md" };
+    AUTO(rig) rig = rig_open(t);
+    struct skill skill;
+
+    ASSERT_OK(rig_add(rig, "tea", "[\"search\"]", &skill));
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+        int64_t run = 100 + (int64_t)i;
+        const char *read = arena_printf(&t->arena, "{\"path\":\"%s\"}", paths[i]);
+        enum err_code code = call(rig, run, "read_memory", read);
+        enum err_code then = judge(rig, run, "bash", "{\"command\":\"ls\"}").code;
+
+        if (code == ERR_NONE && then != ERR_CAPABILITY_DENIED)
+            FAIL("%s was read, and the skill is not in use", paths[i]);
+        if (i < 2 && code != ERR_NONE)
+            FAIL("%s was not read", paths[i]);
+    }
+}
+
 DB_TEST(of_two_skills_in_use_each_has_to_allow_a_call)
 {
     AUTO(rig) rig = rig_open(t);
@@ -162,6 +186,23 @@ DB_TEST(a_shared_skill_is_read_like_an_own_one)
                    "{\"path\":\"skills/careful-research/references/weighing.md\"}"),
               ERR_NONE);
     ASSERT_EQ(call(rig, 7, "read_memory", "{\"path\":\"skills/nothing.md\"}"), ERR_NOT_FOUND);
+}
+
+/* The text of a skill may be called skill.md, as skills-ref has it. */
+DB_TEST(a_shared_skill_in_small_letters_is_in_use_as_well)
+{
+    AUTO(rig) rig = rig_open(t);
+    const char *from, *to;
+
+    rig_share(rig, "low", rig_text(rig, "low", "allowed-tools: search\n", "Do it."));
+    from = arena_printf(&t->arena, "%s/low/SKILL.md", rig->root);
+    to = arena_printf(&t->arena, "%s/low/skill.md", rig->root);
+    ASSERT_EQ(rename(from, to), 0);
+    rig_later(rig);
+    ASSERT_EQ(call(rig, 7, "read_memory", "{\"path\":\"skills/low/skill.md\"}"), ERR_NONE);
+    ASSERT_EQ(judge(rig, 7, "bash", "{\"command\":\"ls\"}").code, ERR_CAPABILITY_DENIED);
+    ASSERT_EQ(call(rig, 8, "read_memory", "{\"path\":\"skills/low.md\"}"), ERR_NONE);
+    ASSERT_EQ(judge(rig, 8, "bash", "{\"command\":\"ls\"}").code, ERR_CAPABILITY_DENIED);
 }
 
 DB_TEST(a_skill_that_is_off_is_never_in_use)
@@ -287,6 +328,66 @@ DB_TEST(scripts_that_can_not_be_shown_or_found_are_refused)
     verdict = judge(rig, 7, "run_skill_script",
                     "{\"skill\":\"tea\",\"script\":\"../tea/scripts/big.sh\"}");
     ASSERT_EQ(verdict.code, ERR_NOT_FOUND);
+}
+
+/* What a person looks at before they say yes is what is run. */
+DB_TEST(a_script_that_shows_another_text_than_is_run_is_refused)
+{
+    static const struct {
+        const char *content;
+        bool refused;
+    } cases[] = {
+        { "#!/bin/sh\necho a # \u202e}; echo b\n", true }, /* turned around */
+        { "#!/bin/sh\nif [ \u2066x\u2069 ]; then :; fi\n", true },
+        { "#!/bin/sh\necho \u200fx\n", true },
+        { "#!/bin/sh\nrm x \x1b[1A\x1b[2Kecho safe\n", true }, /* a terminal wipes the line */
+        { "#!/bin/sh\nrm x\recho safe\n", true },              /* or writes over it */
+        { "#!/bin/sh\nrm x\x08\x08ls\n", true },
+        { "#!/bin/sh\necho \xc2\x9b"
+          "2K\n",
+          true },
+        { "#!/bin/sh\nx=1\u2028rm y\n", true },
+        { "#!/bin/sh\r\necho dos\r\n", false },
+        { "#!/bin/sh\n\techo '\u2705\ufe0f \u05e9\u05dc\u05d5\u05dd na\u00efve'\n\f", false },
+    };
+    AUTO(rig) rig = rig_open(t);
+    struct skill skill;
+
+    ASSERT_OK(rig_add(rig, "tea", "[]", &skill));
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct tool_verdict verdict;
+
+        ASSERT_OK(rig_put(rig, "skills/tea/scripts/a.sh", cases[i].content, "owner"));
+        verdict = judge(rig, 7, "run_skill_script", RUN_A);
+        if ((verdict.code == ERR_UNSAFE_TARGET) != cases[i].refused)
+            FAIL("%zu: %d %s", i, verdict.code, verdict.message);
+        if (cases[i].refused)
+            ASSERT_CONTAINS(verdict.message, "scripts/a.sh:2: ");
+    }
+}
+
+DB_TEST(arguments_of_a_script_that_show_another_text_are_refused)
+{
+    static const char *const arguments[] = { "a\\u202eb", "\\u001b[2K", "a\\rb", "\\u2069" };
+    AUTO(rig) rig = rig_open(t);
+    struct skill skill;
+
+    ASSERT_OK(rig_add(rig, "tea", "[]", &skill));
+    ASSERT_OK(rig_put(rig, "skills/tea/scripts/a.sh", "#!/bin/sh\necho hello\n", "owner"));
+    for (size_t i = 0; i < ARRAY_LEN(arguments); i++) {
+        struct tool_verdict verdict = judge(
+            rig, 7, "run_skill_script",
+            arena_printf(&t->arena,
+                         "{\"skill\":\"tea\",\"script\":\"a.sh\",\"arguments\":[\"x\",\"%s\"]}",
+                         arguments[i]));
+
+        ASSERT_EQ(verdict.code, ERR_SCHEMA_VIOLATION);
+        ASSERT_CONTAINS(verdict.message, "/arguments/1");
+    }
+    ASSERT_EQ(judge(rig, 7, "run_skill_script",
+                    "{\"skill\":\"tea\",\"script\":\"a.sh\",\"arguments\":[\"a\\nb\\t\\u00e9\"]}")
+                  .code,
+              ERR_NONE);
 }
 
 DB_TEST(a_script_needs_the_sandbox)

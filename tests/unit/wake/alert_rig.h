@@ -30,9 +30,7 @@ static inline void alert_start(struct alert *a)
     struct test *t = a->t;
     struct domain_config config = {
         .name = "journal",
-        .url = db_test_is_postgres(t)
-                   ? db_test_url(t)
-                   : arena_printf(&t->arena, "sqlite:%s", test_path(t, "journal.sqlite")),
+        .url = db_test_domain_url(t, "journal"),
         .migrations = migrations_journal,
         .migration_count = migrations_journal_count,
     };

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "wake/alarm.h"
+
+#include "agent/link.h"
 #include "wake/waker_int.h"
 #include "wake_stage.h"
 
@@ -182,7 +184,9 @@ DB_TEST(an_alarm_rings_on_time_although_its_conversation_waits_for_a_person)
     struct run_request request = { .agent_id = STR("coach"),
                                    .session_id = STR("main"),
                                    .prompt = STR("Send it.") };
+    struct agent_link *links;
     struct wake_job wake;
+    size_t n;
 
     ASSERT_OK(set_one(s, thread, "op-1", "session", 5));
     stage_says(s->stage, "!send {}");
@@ -192,6 +196,12 @@ DB_TEST(an_alarm_rings_on_time_although_its_conversation_waits_for_a_person)
     wake = newest_wake(s);
     ASSERT_TEXT(wake_status_name(wake.status), "completed");
     ASSERT(strcmp(thread_of(s, wake.run_id), thread) != 0);
+    /* The wake says where it went, and that place says where it comes from. */
+    ASSERT_STR(wake.thread_id, thread_of(s, wake.run_id));
+    ASSERT_OK(agent_links_from(s->stage->domain, AGENT_LINK_THREAD_SOURCE, wake.thread_id, 10,
+                               &t->arena, &links, &n, &t->err));
+    ASSERT_EQ(n, 1);
+    ASSERT_STR(links[0].to_id, thread);
     wake_stage_free(s);
 }
 

@@ -224,7 +224,11 @@ DB_TEST(a_pause_delays_what_nobody_waits_for)
     queue(t, &rig, &rig.coach, "a", 1, 0);
     queue(t, &rig, &rig.coach, "p", 0, 0);
     queue(t, &rig, &rig.coach, "far", 1, NOW + 1000);
-    ASSERT_OK(claim_delay(rig.domain, rig.coach.n, NOW + 10, NOW, &t->err));
+    ASSERT_TEXT(wake_held_name(job_of(t, &rig, "far").held), "");
+    ASSERT_OK(claim_delay(rig.domain, rig.coach.n, NOW + 10, WAKE_HELD_REST, NOW, &t->err));
+    ASSERT_EQ(job_of(t, &rig, "a").held, WAKE_HELD_REST);
+    ASSERT_STR(job_of(t, &rig, "a").why, "the agent rests after its last run");
+    ASSERT_EQ(job_of(t, &rig, "p").held, WAKE_HELD_NONE);
     ASSERT_TEXT(due(t, &rig, NOW), "p");
     ASSERT_TEXT(due(t, &rig, NOW + 10), "p a");
     ASSERT_EQ(job_of(t, &rig, "far").not_before, NOW + 1000);

@@ -396,8 +396,7 @@ TEST(the_zone_of_the_machine_is_followed_without_polling)
     struct timer timer = { 0 };
     int64_t now = clock_wall_ms(clock_system());
     struct domain_config config = { .name = "agent",
-                                    .url = arena_printf(&t->arena, "sqlite:%s",
-                                                        test_path(t, "agent.sqlite")),
+                                    .url = db_test_file_url(t, "agent", "agent.sqlite"),
                                     .migrations = migrations_agent,
                                     .migration_count = migrations_agent_count };
 

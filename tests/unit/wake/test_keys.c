@@ -13,9 +13,6 @@ TEST(keys_are_hashes_of_what_the_contract_names)
     wake_key_timer("coach", STR("t1"), 1767225600000, key);
     sha256_text(STR("run|v1|timer|coach|t1|1767225600000"), want);
     ASSERT_TEXT(key, want);
-    wake_key_user("coach", STR("s"), STR("t"), key);
-    sha256_text(STR("run|v1|user|coach|s|t"), want);
-    ASSERT_TEXT(key, want);
     wake_key_manual("coach", STR("r"), key);
     sha256_text(STR("run|v1|manual|coach|r"), want);
     ASSERT_TEXT(key, want);

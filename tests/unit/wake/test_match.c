@@ -134,21 +134,30 @@ DB_TEST(a_link_is_seen_by_who_may_see_both_its_ends)
     ASSERT_EQ(judge(&a, &s, "to").outcome, MATCH_SCOPE);
 }
 
+/* When, and what it waits for. */
+static int64_t when(const struct subscription *s, int64_t now, const char *held)
+{
+    enum wake_held why = WAKE_HELD_SLEEP;
+    int64_t at = match_when(s, now, &why);
+
+    return strcmp(wake_held_name(why), held) == 0 ? at : -1;
+}
+
 TEST(a_cooldown_delays_and_gathers)
 {
     struct subscription s = { .cooldown_ms = 60000 };
     int64_t now = ALERT_NOW;
 
-    ASSERT_EQ(match_when(&s, now), now); /* never woke */
+    ASSERT_EQ(when(&s, now, ""), now); /* never woke */
     s.last_wake_at = now;
-    ASSERT_EQ(match_when(&s, now + 10000), now + 60000);
+    ASSERT_EQ(when(&s, now + 10000, "cooldown"), now + 60000);
     s.last_wake_at = now + 60000; /* that one is planned: the next ones join it */
-    ASSERT_EQ(match_when(&s, now + 20000), now + 60000);
-    ASSERT_EQ(match_when(&s, now + 59999), now + 60000);
-    ASSERT_EQ(match_when(&s, now + 70000), now + 120000);
-    ASSERT_EQ(match_when(&s, now + 130000), now + 130000);
+    ASSERT_EQ(when(&s, now + 20000, "cooldown"), now + 60000);
+    ASSERT_EQ(when(&s, now + 59999, "cooldown"), now + 60000);
+    ASSERT_EQ(when(&s, now + 70000, "cooldown"), now + 120000);
+    ASSERT_EQ(when(&s, now + 130000, ""), now + 130000);
     /* the clock was set back a day: what was planned then counts for nothing */
-    ASSERT_EQ(match_when(&s, now - 86400000), now - 86400000);
+    ASSERT_EQ(when(&s, now - 86400000, ""), now - 86400000);
 }
 
 TEST(outside_of_active_hours_a_wake_waits)
@@ -159,13 +168,15 @@ TEST(outside_of_active_hours_a_wake_waits)
     };
     int64_t day = ALERT_NOW / 86400000 * 86400000, seven = 7 * 3600000, ten = 22 * 3600000;
 
-    ASSERT_EQ(match_when(&s, day + seven), day + seven);
-    ASSERT_EQ(match_when(&s, day + ten), day + 86400000 + seven);
+    ASSERT_EQ(when(&s, day + seven, ""), day + seven);
+    ASSERT_EQ(when(&s, day + ten, "hours"), day + 86400000 + seven);
     /* a cooldown that ends in the night ends in the morning */
     s.last_wake_at = day + ten - 60000;
-    ASSERT_EQ(match_when(&s, day + ten - 1), day + 86400000 + seven);
+    ASSERT_EQ(when(&s, day + ten - 1, "hours"), day + 86400000 + seven);
     s.last_wake_at = day + 86400000 + seven;
-    ASSERT_EQ(match_when(&s, day + ten + 1000), day + 86400000 + seven);
+    ASSERT_EQ(when(&s, day + ten + 1000, "hours"), day + 86400000 + seven);
+    s.last_wake_at = day + seven;
+    ASSERT_EQ(when(&s, day + seven + 1000, "cooldown"), day + seven + 3600000);
 }
 
 /* ---- preview ---- */

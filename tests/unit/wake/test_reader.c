@@ -221,13 +221,15 @@ DB_TEST(misses_are_counted_and_skips_are_kept)
     loop_fake_advance(a.loop, 5000);
     ASSERT_OK(skip_list(a.agents, 0, STR_NONE, 10, &t->arena, &skips, &n, &t->err));
     ASSERT_EQ(n, 3);
-    ASSERT_EQ(skips[0].subscription_n, picky->n);
-    ASSERT_EQ(skips[0].outcome, MATCH_PREDICATE);
+    ASSERT_STR(skips[0].of_id, picky->id_text);
+    ASSERT_EQ(skips[0].of, SKIP_OF_SUBSCRIPTION);
+    ASSERT_TEXT(skips[0].kind, "predicate");
+    ASSERT_TEXT(skips[0].why, match_outcome_why(MATCH_PREDICATE));
     ASSERT_EQ(skips[0].count, 3);
     ASSERT(skips[0].first_at < ALERT_NOW + HOURS(1) && skips[0].last_at > ALERT_NOW + HOURS(1));
-    ASSERT_EQ(skips[1].subscription_n, blind->n);
-    ASSERT_EQ(skips[1].outcome, MATCH_SCOPE);
-    ASSERT_EQ(skips[2].outcome, MATCH_AUTHOR);
+    ASSERT_STR(skips[1].of_id, blind->id_text);
+    ASSERT_TEXT(skips[1].kind, "scope");
+    ASSERT_TEXT(skips[2].kind, "author");
     ASSERT_STR(skips[2].agent_id, "shy");
     ASSERT_STR(skips[2].name, "others");
 
@@ -235,7 +237,7 @@ DB_TEST(misses_are_counted_and_skips_are_kept)
     ASSERT_EQ(n, 1);
     ASSERT_OK(skip_list(a.agents, 0, str_from(blind->id_text), 10, &t->arena, &skips, &n, &t->err));
     ASSERT_EQ(n, 1);
-    ASSERT_EQ(skips[0].subscription_n, blind->n);
+    ASSERT_STR(skips[0].of_id, blind->id_text);
     alert_begin(&a);
     ASSERT_OK(subscription_remove(a.agents, a.change, str_from(shy->id_text), ALERT_NOW, &t->err));
     alert_end(&a);
@@ -388,6 +390,64 @@ DB_TEST(a_clock_that_was_set_back_holds_nothing_up)
         loop_fake_advance(a.loop, 200);
     ASSERT_EQ(wakes(&a, NULL), 30);
 }
+
+/* ---- a shared database ---- */
+
+/* A transaction somewhere else that has begun and does not end. */
+static struct domain *linger(struct alert *a)
+{
+    struct test *t = a->t;
+    struct domain *other = db_test_open(t, migrations_agent, migrations_agent_count);
+    AUTO(stmt) q = NULL;
+
+    ASSERT_OK(domain_begin(other, &t->err));
+    ASSERT_OK(db_prepare(domain_db(other), SQL("SELECT txid_current() AS n"), &q, &t->err));
+    ASSERT_EQ(stmt_step(q, &t->err), 1);
+    return other;
+}
+
+static void what_older_transactions_hold_back_is_read_when_they_have_ended(struct test *t)
+{
+    AUTO_ALERT a;
+    AUTO(reader) reader = NULL;
+    struct domain *other;
+
+    alert_open(&a, t);
+    alert_subscribe(&a, alert_agent(&a, "coach", "[\"*\"]"), (struct subscription){ 0 });
+    reader = start_reader(&a, NULL);
+    loop_fake_advance(a.loop, 5000);
+    other = linger(&a);
+    alert_write(&a, NULL, RECORD_TASK, "t-1", "{\"title\":\"x\"}");
+    loop_fake_advance(a.loop, 30000);
+    ASSERT_EQ(wakes(&a, NULL), 0);
+    ASSERT_OK(domain_commit(other, &t->err));
+    domain_free(other);
+    loop_fake_advance(a.loop, 2100); /* nobody says so */
+    ASSERT_EQ(wakes(&a, NULL), 1);
+}
+DB_TEST_CASE(what_older_transactions_hold_back_is_read_when_they_have_ended, postgres)
+
+/* Who writes elsewhere tells: nothing is looked for meanwhile. */
+static void a_shared_database_is_not_polled(struct test *t)
+{
+    AUTO_ALERT a;
+    AUTO(reader) reader = NULL;
+    struct alert other;
+
+    alert_open(&a, t);
+    alert_open(&other, t);
+    alert_subscribe(&a, alert_agent(&a, "coach", "[\"*\"]"), (struct subscription){ 0 });
+    reader = start_reader(&a, NULL);
+    loop_fake_advance(a.loop, 5000);
+    alert_write(&other, NULL, RECORD_TASK, "t-1", "{\"title\":\"x\"}");
+    loop_fake_advance(a.loop, 60000);
+    ASSERT_EQ(wakes(&a, NULL), 0);
+    reader_look(reader);
+    loop_fake_advance(a.loop, 2000);
+    ASSERT_EQ(wakes(&a, NULL), 1);
+    alert_stop(&other);
+}
+DB_TEST_CASE(a_shared_database_is_not_polled, postgres)
 
 /* ---- what can't be understood ---- */
 

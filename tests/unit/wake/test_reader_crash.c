@@ -28,9 +28,7 @@ static struct domain *open_with(struct test *t, const char *name, struct db_faul
     bool journal = strcmp(name, "journal") == 0;
     struct domain_config config = {
         .name = name,
-        .url = db_test_is_postgres(t)
-                   ? db_test_url(t)
-                   : arena_printf(&t->arena, "sqlite:%s.sqlite", test_path(t, name)),
+        .url = db_test_domain_url(t, name),
         .migrations = journal ? migrations_journal : migrations_agent,
         .migration_count = journal ? migrations_journal_count : migrations_agent_count,
         .fault = fault,

@@ -221,6 +221,90 @@ SHARED_TEST(an_answer_given_elsewhere_takes_the_waiting_run_along)
     wake_stage_free(b);
 }
 
+/* A run of the first that waits for a person and does something else meanwhile. */
+static struct str busy_run(struct wake_stage *a, struct agent *agent)
+{
+    struct str key;
+
+    wake_stage_agent(a, "coach", agent);
+    a->stage->hold_tools = true;
+    stage_says(a->stage, "!send {\"to\":\"x\"}\n!note {}");
+    key = wake_stage_change(a, agent, "x", 100, 0);
+    loop_fake_advance(a->stage->loop, 100);
+    ASSERT_TEXT(stage_status(a->stage, key), "running");
+    return key;
+}
+
+/* What was stored here alone would never be heard of by the host that is at the run. */
+SHARED_TEST(a_no_given_elsewhere_while_the_run_is_under_way_is_refused_and_not_lost)
+{
+    struct wake_stage *a = wake_stage_new_host(t, FIRST), *b = wake_stage_new_host(t, SECOND);
+    struct agent agent;
+    struct str key = busy_run(a, &agent);
+
+    ASSERT_EQ(stage_decide(b->stage, INBOX_REJECTED, NULL), -1);
+    ASSERT_EQ(t->err.code, ERR_CONFLICT);
+    ASSERT_CONTAINS(test_err_text(t), "another host");
+    err_reset(&t->err);
+    stage_says(a->stage, "As you like.");
+    ASSERT_EQ(stage_decide(a->stage, INBOX_REJECTED, NULL), 1);
+    stage_finish(a->stage);
+    together(a, b, 1000);
+    ASSERT_TEXT(wake_stage_status(b, key), "completed");
+    a->stage->altered = b->stage->altered = true;
+    wake_stage_free(a);
+    wake_stage_free(b);
+}
+
+SHARED_TEST(what_expires_while_the_run_is_under_way_is_left_to_its_host)
+{
+    struct wake_stage *a = wake_stage_new_host(t, FIRST), *b = wake_stage_new_host(t, SECOND);
+    struct agent agent;
+    struct str key = busy_run(a, &agent);
+    int64_t pending;
+
+    stage_alter(a->stage, "UPDATE inbox SET expires_at = created_at + 1000");
+    stage_crash(b->stage); /* it sees when the item is due */
+    together(a, b, 9000);
+    ASSERT_OK(inbox_count_pending(b->stage->domain, &pending, &t->err));
+    ASSERT_EQ(pending, 1);
+    stage_says(a->stage, "Nobody said anything.");
+    ASSERT_EQ(stage_decide(a->stage, INBOX_EXPIRED, NULL), 1);
+    stage_finish(a->stage);
+    together(a, b, 1000);
+    ASSERT_TEXT(wake_stage_status(a, key), "completed");
+    a->stage->altered = b->stage->altered = true;
+    wake_stage_free(a);
+    wake_stage_free(b);
+}
+
+/* Both have loaded the run; the second to write finds that it is another's, and what was said. */
+SHARED_TEST(the_same_decision_on_two_hosts_at_once_is_applied_once)
+{
+    struct wake_stage *a = wake_stage_new_host(t, FIRST), *b = wake_stage_new_host(t, SECOND);
+    const struct inbox_decision yes = { .state = INBOX_APPROVED, .by = STR("owner") };
+    const struct inbox_decision no = { .state = INBOX_REJECTED, .by = STR("owner") };
+    struct agent agent;
+    struct str key, item;
+
+    wake_stage_agent(a, "coach", &agent);
+    stage_says(a->stage, "!send {\"to\":\"x\"}");
+    key = wake_stage_change(a, &agent, "x", 100, 0);
+    loop_fake_advance(a->stage->loop, 100);
+    item = stage_item(a->stage);
+    stage_says(b->stage, "Sent.");
+    ASSERT_EQ(run_decide(b->stage->runner, item, &yes, &t->err), 1);
+    loop_fake_tick(b->stage->loop);
+    ASSERT_EQ(run_decide(a->stage->runner, item, &yes, &t->err), 0);
+    ASSERT_FAILS(run_decide(a->stage->runner, item, &no, &t->err), ERR_CONFLICT);
+    together(a, b, 1000);
+    ASSERT_TEXT(wake_stage_status(b, key), "completed");
+    ASSERT_EQ(b->stage->done_count + a->stage->done_count, 1u);
+    a->stage->altered = b->stage->altered = true;
+    wake_stage_free(a);
+    wake_stage_free(b);
+}
+
 /* Nobody has told the run yet: its host finds out itself, before it writes anything. */
 SHARED_TEST(a_late_writer_finds_that_its_agent_was_destroyed_elsewhere)
 {

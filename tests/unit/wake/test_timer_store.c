@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "db/db.h"
 #include "timer_rig.h"
+#include "wake/skip.h"
 
 static int add(struct timer_rig *rig, struct timer *timer)
 {
@@ -174,6 +175,57 @@ DB_TEST(a_timer_moves_on_once_for_two_who_saw_it_due)
     ASSERT_EQ(skips[0].count, 2);
 }
 
+/* Beside what subscriptions let pass, added up for each timer and reason. */
+DB_TEST(what_timers_skipped_is_listed_and_added_up)
+{
+    AUTO_TIMER_RIG rig;
+    struct timer timer = { .name = STR("hourly"), .interval_ms = HOURS(1) };
+    struct timer other = { .interval_ms = HOURS(2) };
+    const struct timer_plan plans[] = {
+        { .next_run_at = TIMER_NOW + DAYS(1),
+          .skips = { { 10, 20, 3, "missed" }, { 30, 30, 1, "cap" } },
+          .skip_count = 2 },
+        { .next_run_at = TIMER_NOW + DAYS(2),
+          .skips = { { 40, 50, 4, "missed" }, { 60, 60, 1, "what else" } },
+          .skip_count = 2 },
+    };
+    static const struct {
+        const char *kind;
+        int64_t count, first, last;
+    } want[] = { { "cap", 1, 30, 30 }, { "missed", 7, 10, 50 }, { "other", 1, 60, 60 } };
+    struct skip *skips;
+    size_t n;
+
+    timer_rig_open(&rig, t);
+    ASSERT_OK(add(&rig, &timer));
+    ASSERT_OK(add(&rig, &other));
+    ASSERT_OK(loop_unit_begin(rig.loop, rig.domain, &t->err));
+    for (size_t i = 0; i < ARRAY_LEN(plans); i++) {
+        ASSERT_OK(timer_get(rig.domain, timer.id, &t->arena, &timer, &t->err));
+        ASSERT_EQ(timer_advance(rig.domain, rig.change, &timer, &plans[i], TIMER_NOW, &t->err), 1);
+    }
+    ASSERT_OK(loop_unit_end(rig.loop, true, &t->err));
+    ASSERT_OK(skip_list(rig.domain, rig.coach.n, STR_NONE, 0, &t->arena, &skips, &n, &t->err));
+    ASSERT_EQ(n, ARRAY_LEN(want));
+    for (size_t i = 0; i < n; i++) {
+        ASSERT_EQ(skips[i].of, SKIP_OF_TIMER);
+        ASSERT(str_eq(skips[i].of_id, timer.id));
+        ASSERT_STR(skips[i].name, "hourly");
+        ASSERT_STR(skips[i].agent_id, "coach");
+        ASSERT_TEXT(skips[i].kind, want[i].kind);
+        ASSERT_EQ(skips[i].count, want[i].count);
+        ASSERT_EQ(skips[i].first_at, want[i].first);
+        ASSERT_EQ(skips[i].last_at, want[i].last);
+    }
+    ASSERT_CONTAINS(skips[0].why, "more firings were missed than");
+    ASSERT_OK(skip_list(rig.domain, 0, timer.id, 2, &t->arena, &skips, &n, &t->err));
+    ASSERT_EQ(n, 2);
+    ASSERT_OK(skip_list(rig.domain, 0, other.id, 0, &t->arena, &skips, &n, &t->err));
+    ASSERT_EQ(n, 0);
+    ASSERT_OK(skip_list(rig.domain, rig.coach.n + 1, STR_NONE, 0, &t->arena, &skips, &n, &t->err));
+    ASSERT_EQ(n, 0);
+}
+
 DB_TEST(a_change_of_its_words_leaves_a_timer_due)
 {
     AUTO_TIMER_RIG rig;
@@ -277,7 +329,7 @@ TEST(the_next_timer_is_found_by_the_index)
     };
     struct domain_config config = {
         .name = "agent",
-        .url = arena_printf(&t->arena, "sqlite:%s", test_path(t, "agent.sqlite")),
+        .url = db_test_file_url(t, "agent", "agent.sqlite"),
         .migrations = migrations_agent,
         .migration_count = migrations_agent_count,
     };

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "agent/link.h"
 #include "db/db.h"
 #include "wake_stage.h"
 
@@ -107,6 +108,8 @@ DB_TEST(wakes_of_an_agent_become_one_run_and_all_have_an_end)
     struct wake_stage *s = wake_stage_new(t);
     struct str first, second, third;
     struct agent_state state;
+    struct agent_link *links;
+    size_t n;
 
     stage_says(s->stage, "Seen.");
     first = wake_stage_change(s, &s->coach, "a", 5, 0);
@@ -116,6 +119,12 @@ DB_TEST(wakes_of_an_agent_become_one_run_and_all_have_an_end)
     ASSERT_TEXT(wake_stage_status(s, first), "completed");
     ASSERT_TEXT(wake_stage_status(s, second), "coalesced");
     ASSERT(str_eq(wake_stage_get(s, second).coalesced_into, first));
+    /* The thread that it began knows what began it. */
+    ASSERT_OK(agent_links_from(s->stage->domain, AGENT_LINK_THREAD_SOURCE,
+                               wake_stage_get(s, first).thread_id, 10, &t->arena, &links, &n,
+                               &t->err));
+    ASSERT_EQ(n, 1);
+    ASSERT_STR(links[0].to_id, "sub");
     /* One that was to wait for its time goes along: the agent is awake. */
     ASSERT_TEXT(wake_stage_status(s, third), "coalesced");
     ASSERT_EQ(s->stage->model_calls, 1);
@@ -331,6 +340,68 @@ DB_TEST(a_sleeping_agent_hears_of_everything_once_when_its_sleep_ends)
     wake_stage_free(s);
 }
 
+static struct wake_job only_queued(struct wake_stage *s)
+{
+    struct test *t = s->t;
+    struct wake_job *jobs;
+    size_t n;
+
+    ASSERT_OK(wake_list(s->stage->domain, &(struct wake_filter){ .status = WAKE_QUEUED }, &t->arena,
+                        &jobs, &n, &t->err));
+    ASSERT_EQ(n, 1);
+    return jobs[0];
+}
+
+static void change_sleep(struct wake_stage *s, int64_t until)
+{
+    struct test *t = s->t;
+
+    wake_stage_sleep(s, &s->coach, until);
+    ASSERT_OK(loop_unit_begin(s->stage->loop, s->stage->domain, &t->err));
+    ASSERT_OK(wake_end_of_sleep(s->stage->domain, s->coach.n, s->coach.id, until, now(s), &t->err));
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    waker_look(s->waker);
+    wake_stage_settle(s);
+}
+
+DB_TEST(a_sleep_that_ends_early_is_caught_up_on_then)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    int64_t until = now(s) + MINUTES(60);
+    struct wake_job job;
+
+    change_sleep(s, until); /* nothing was missed yet: nothing is queued */
+    ASSERT_EQ(wake_stage_count(s, "queued"), 0);
+    wake_stage_change(s, &s->coach, "a", 5, 0);
+    wake_stage_settle(s);
+    job = only_queued(s);
+    ASSERT_EQ(job.not_before, until);
+    ASSERT_EQ(job.held, WAKE_HELD_SLEEP);
+    /* Later, then earlier, then now. */
+    change_sleep(s, until + MINUTES(60));
+    ASSERT_EQ(only_queued(s).not_before, until + MINUTES(60));
+    change_sleep(s, until - MINUTES(30));
+    job = only_queued(s);
+    ASSERT_EQ(job.not_before, until - MINUTES(30));
+    ASSERT_EQ(job.scheduled_at, until - MINUTES(30));
+    ASSERT_STR(job.thread_id, arena_printf(&t->arena, "coach:run:%.*s", STR_ARG(job.run_key)));
+    stage_says(s->stage, "Up early.");
+    change_sleep(s, 0);
+    ASSERT_EQ(s->stage->model_calls, 1);
+    ASSERT_CONTAINS(s->stage->last_request, "about a");
+    ASSERT_EQ(wake_stage_count(s, "queued"), 0);
+    loop_fake_advance(s->stage->loop, MINUTES(10));
+    /* It lies down again until the very same time, and misses more: that is heard of then. */
+    change_sleep(s, until);
+    wake_stage_change(s, &s->coach, "b", 6, 0);
+    wake_stage_settle(s);
+    stage_says(s->stage, "Up in time.");
+    loop_fake_advance(s->stage->loop, MINUTES(60));
+    ASSERT_EQ(s->stage->model_calls, 2);
+    ASSERT_CONTAINS(s->stage->last_request, "about b");
+    wake_stage_free(s);
+}
+
 DB_TEST(an_agent_that_missed_nothing_sleeps_on)
 {
     struct wake_stage *s = wake_stage_new(t);
@@ -372,6 +443,7 @@ DB_TEST(after_failures_an_agent_waits_longer_each_time)
     loop_fake_advance(s->stage->loop, 1000);
     ASSERT_TEXT(wake_stage_status(s, key), "queued");
     ASSERT(wake_stage_get(s, key).not_before > now(s));
+    ASSERT_EQ(wake_stage_get(s, key).held, WAKE_HELD_FAILURES);
     loop_fake_advance(s->stage->loop, agent_backoff_ms(1));
     ASSERT_TEXT(wake_stage_status(s, key), "completed");
     /* What the failed run was about is told again. */
@@ -403,6 +475,7 @@ DB_TEST(an_agent_that_woke_often_enough_this_hour_waits_and_a_person_does_not)
     loop_fake_advance(s->stage->loop, MINUTES(10));
     ASSERT_TEXT(wake_stage_status(s, key), "queued");
     ASSERT_EQ(wake_stage_get(s, key).not_before, first + MINUTES(60));
+    ASSERT_EQ(wake_stage_get(s, key).held, WAKE_HELD_OFTEN);
     stage_says(s->stage, "Three.");
     loop_fake_advance(s->stage->loop, MINUTES(40));
     ASSERT_TEXT(wake_stage_status(s, key), "completed");

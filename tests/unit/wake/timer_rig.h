@@ -47,7 +47,7 @@ static inline void timer_rig_start(struct timer_rig *rig)
 {
     struct test *t = rig->t;
     struct domain_config config = { .name = "agent",
-                                    .url = db_test_url(t),
+                                    .url = db_test_domain_url(t, "agent"),
                                     .migrations = migrations_agent,
                                     .migration_count = migrations_agent_count,
                                     .fault = &rig->fault };

@@ -57,12 +57,11 @@ static void gone(struct stage *stage, void *arg)
 static struct wake_stage *stage_of(struct test *t, const char *host_id)
 {
     struct wake_stage *s = NEW(struct wake_stage);
-    AUTO_BUF url = BUF_INIT(4096);
+    const char *file = arena_printf(&t->arena, "journal%s.sqlite", host_id ? host_id : "");
 
     s->t = t;
-    buf_printf(&url, "sqlite:%s/journal%s.sqlite", test_dir(t), host_id ? host_id : "");
     ASSERT_OK(domain_open(&(struct domain_config){ .name = "journal",
-                                                   .url = buf_text(&url),
+                                                   .url = db_test_file_url(t, "journal", file),
                                                    .migrations = migrations_journal,
                                                    .migration_count = migrations_journal_count },
                           &s->journal_domain, &t->err));

@@ -92,9 +92,13 @@ export interface Wake {
   agentId: string;
   reason: string;
   reasonId?: string;
+  name?: string; // of the subscription or timer
   threadId?: string;
   status: WakeStatus;
   why?: string;
+  held?: "hours" | "cooldown" | "rest" | "failures" | "often" | "sleep";
+  records?: { type: string; id: string; title?: string }[];
+  recordCount?: number;
   scheduledAt?: Time;
   coalescedInto?: string;
   runId?: string;

@@ -55,12 +55,19 @@ function useList(handle: TalkHandle, waiting: InboxItem[]) {
     before.current = { first, size };
   }, [first, size]);
 
+  const older = (): void => {
+    const element = box.current;
+    if (element && element.clientHeight > 0 && element.scrollTop < 400 && more) void loadOlder();
+  };
+  // Who is still at the top when some have come has nothing to scroll that would ask for more.
+  useEffect(older, [first, more]);
+
   const scrolled = (): void => {
     const element = box.current;
     if (!element) return;
     atEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR;
     if (atEnd.current) setFresh(false);
-    if (element.scrollTop < 400 && more) void loadOlder();
+    older();
   };
   return { box, list, fresh: fresh && !atEnd.current, toEnd, scrolled };
 }

@@ -70,7 +70,7 @@ export function useTalk(agent: string, thread: string): TalkHandle {
   const [tries, setTries] = useState(0);
   const socket = useRef<ThreadSocket | null>(null);
   const mine = useRef(0); // messages sent whose run has not begun
-  const fetching = useRef(false);
+  const asked = useRef<number | undefined>(undefined); // older messages than this one were asked for
   const early = useRef<{ text: string; more: { mode?: Mode } }[]>([]); // written before the thread was there
 
   const say = useCallback((text: string, more: { mode?: Mode }): boolean => {
@@ -109,6 +109,7 @@ export function useTalk(agent: string, thread: string): TalkHandle {
       if (event.type === "done") store.invalidate(`/agents/${encodeURIComponent(agent)}/threads`);
     };
     const begin = (page: MessagePage): void => {
+      asked.current = undefined;
       dispatch({ do: "open", page });
       setBefore(page.before);
       setLoading(false);
@@ -143,16 +144,16 @@ export function useTalk(agent: string, thread: string): TalkHandle {
   }, [agent, thread, tries, say]);
 
   const loadOlder = useCallback(async () => {
-    if (fetching.current || before === undefined) return;
-    fetching.current = true;
+    // Also after they came, until they are on the page: whoever scrolls then asks with the old number.
+    if (before === undefined || asked.current === before) return;
+    asked.current = before;
     try {
       const page = await get<MessagePage>(paths.messages(agent, thread, { limit: PAGE, before }));
       dispatch({ do: "older", page });
       setBefore(page.before);
     } catch (failure) {
+      asked.current = undefined;
       sayError(failure, "Could not load older messages");
-    } finally {
-      fetching.current = false;
     }
   }, [agent, thread, before]);
 

@@ -55,24 +55,29 @@ export function inWords(subscription: Subscription): string {
   ].filter(Boolean).join(", ");
 }
 
-/** Why it woke: "because a task changed (you)". */
+const kind = (type: string): string => words(type.replace(/([A-Z])/g, " $1").toLowerCase());
+/** What changed: "Fix fence", "Fix fence and 2 more", "2 files changed"; "": nothing that is known. */
+function what({ records, recordCount, details = {} }: Wake): string {
+  const files = details["files"] as unknown[] | undefined;
+  const [first] = records ?? [];
+  const more = Math.max(recordCount ?? 0, records?.length ?? 0) - 1;
+  if (files?.length) return `${plural(Number(details["fileCount"] ?? files.length), "file")} changed`;
+  if (details["event"]) return "a webhook was called";
+  if (!first) return "";
+  return `${first.title || `a ${kind(first.type)} changed`}${more > 0 ? ` and ${more} more` : ""}`;
+}
+/** Why it woke: "A task is new: Fix fence". */
 export function cause(wake: Wake, names?: WakeNames): string {
   const details = wake.details ?? {};
   const missed = details["missed"] as { count?: number } | undefined;
-  const words_ = typeof details["words"] === "string" && details["words"] ? `: ${details["words"]}` : "";
+  const said = typeof details["words"] === "string" && details["words"] ? `: ${details["words"]}` : "";
+  const name = wake.name || (wake.reasonId && (names?.subscriptions.get(wake.reasonId) || names?.timers.get(wake.reasonId))) || "";
   switch (wake.reason) {
-    case "timer": return `by the clock${wake.reasonId && names?.timers.get(wake.reasonId) ? `: ${names.timers.get(wake.reasonId)}` : ""}`;
-    case "recoveryCatchup": return missed?.count ? `caught up on ${plural(missed.count, "missed time")}` : "caught up on what it missed";
-    case "manual": return `you woke it${words_}`;
-    case "user": return `you spoke to it${words_}`;
-    case "subscription": {
-      const name = wake.reasonId ? names?.subscriptions.get(wake.reasonId) : "";
-      const files = details["files"] as unknown[] | undefined;
-      const records = details["records"] as [string, string][] | undefined;
-      const what = files?.length ? `${plural(files.length, "file")} changed` : details["event"] ? "a webhook was called"
-        : records?.length ? `${records.length === 1 ? `a ${words(String(records[0]?.[0] ?? "record").replace(/([A-Z])/g, " $1").toLowerCase())}` : plural(records.length, "record")} changed` : "something changed";
-      return name ? (what === "something changed" ? name : `${name}: ${what}`) : what;
-    }
+    case "timer": return details["alarm"] ? `an alarm it had set${name ? `: ${name}` : ""}` : `by the clock${name ? `: ${name}` : ""}`;
+    case "recoveryCatchup": return `${missed?.count ? `caught up on ${plural(missed.count, "missed time")}` : "caught up on what it missed"}${name ? `: ${name}` : ""}`;
+    case "manual": return `you woke it${said}`;
+    case "userInitiated": return `you spoke to it${said}`;
+    case "subscription": return [name, what(wake)].filter(Boolean).join(": ") || "something changed";
     default: return words(wake.reason);
   }
 }

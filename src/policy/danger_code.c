@@ -1,0 +1,161 @@
+/* Code of other languages: not followed, but read for commands in its strings and for what only a
+ * few lines of it can mean.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "policy/danger_int.h"
+
+static const struct pattern {
+    const char *all[3], *rule, *about;
+} patterns[] = {
+#define SHELL "reverse_shell", "A shell would be handed to the network."
+    { { "socket", "connect", "dup2" }, SHELL },
+    { { "socket", "connect", "pty" }, SHELL },
+    { { "socket", "connect", "/bin/" }, SHELL },
+    { { "fsockopen", "exec", "" }, SHELL },
+    { { "TCPSocket", "exec", "" }, SHELL },
+    { { "Socket", "STDIN", "exec" }, SHELL },
+#undef SHELL
+    { { "b64decode", "exec", "" },
+      "decoded_text_run",
+      "Text that was encoded to be unreadable would be run." },
+#define BOMB "fork_bomb", "It would start processes without end."
+    { { "fork while fork", "", "" }, BOMB },
+    { { "os.fork()", "while", "" }, BOMB },
+#undef BOMB
+    { { "urlopen", "exec(", "" },
+      "download_piped_to_shell",
+      "What a server sends would be run as it comes." },
+    { { "rmtree", "Path.home())", "" }, "recursive_delete_of_root", "It would delete a home." },
+};
+
+static bool has(struct str code, const char *text)
+{
+    return str_find(code, str_from(text)) >= 0;
+}
+
+static bool find_pattern(struct danger_scan *scan, struct str code)
+{
+    for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
+        const struct pattern *p = &patterns[i];
+
+        if (has(code, p->all[0]) && has(code, p->all[1]) && has(code, p->all[2]))
+            return danger_report(scan, p->rule, p->about);
+    }
+    return false;
+}
+
+static bool is_quote(char c)
+{
+    return c == '\'' || c == '"' || c == '`';
+}
+
+/* The string at code.p[0], which is a quote; false when it never ends. */
+static bool read_string(struct str code, struct str *ret)
+{
+    ptrdiff_t end = str_find_char(str_skip(code, 1), code.p[0]);
+
+    if (end < 0)
+        return false;
+    *ret = str_take(str_skip(code, 1), (size_t)end);
+    return true;
+}
+
+/* ---- deleting ---- */
+
+static bool is_vital(struct danger_scan *scan, struct str path)
+{
+    char *copy;
+
+    if (path.n == 0)
+        return false;
+    copy = arena_copy(scan->arena, path.p, path.n);
+    if (copy[0] == '~')
+        copy[0] = MARK_HOME;
+    return danger_path_vital(danger_path(scan, str_of(copy, path.n)));
+}
+
+/* rmtree("/"), rmSync('/', ...), rm_rf(File.expand_path("~")) */
+static bool find_deletion(struct danger_scan *scan, struct str code)
+{
+    static const char *const names[] = { "rmtree", "rmSync",     "rmdirSync",
+                                         "rm_rf",  "rm_r(",      "remove_dir_all",
+                                         "rimraf", "removeSync", "removeAll" };
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        struct str rest = code;
+        ptrdiff_t at;
+
+        while ((at = str_find(rest, str_from(names[i]))) >= 0) {
+            struct str path;
+            size_t n = 0;
+
+            rest = str_skip(rest, (size_t)at + strlen(names[i]));
+            while (n < rest.n && n < 40 && !is_quote(rest.p[n]) && !strchr(";\n", rest.p[n]))
+                n++;
+            if (n < rest.n && is_quote(rest.p[n]) && read_string(str_skip(rest, n), &path) &&
+                is_vital(scan, path))
+                return danger_report(scan, "recursive_delete_of_root",
+                                     "It would delete the system, a home or all of the working "
+                                     "directory.");
+        }
+    }
+    return false;
+}
+
+/* ---- commands in strings ---- */
+
+/* Between two strings: 0 when they belong to different things, '+' when they are one text, ',' when
+ * they are words of one list. */
+static char joint(struct str between)
+{
+    char found = '+';
+
+    for (size_t i = 0; i < between.n; i++) {
+        if (between.p[i] == ',')
+            found = ',';
+        else if (!strchr(" \t\n+.", between.p[i]))
+            return 0;
+    }
+    return found;
+}
+
+static void run_strings(struct danger_scan *scan, struct str code)
+{
+    AUTO_BUF all = BUF_INIT(DANGER_FIELD_MAX);
+    size_t last = 0;
+
+    for (size_t i = 0; i < code.n && !scan->hit; i++) {
+        struct str text;
+        char between;
+
+        if (!is_quote(code.p[i]))
+            continue;
+        if (!read_string(str_skip(code, i), &text))
+            return;
+        between = last ? joint(str_of(code.p + last, i - last)) : 0;
+        if (!between)
+            buf_clear(&all);
+        else if (between == ',')
+            buf_add_char(&all, ' ');
+        buf_add_str(&all, text);
+        danger_run_text(scan, text, (struct danger_stream){ 0 });
+        if (between)
+            danger_run_text(scan, arena_str(scan->arena, buf_str(&all)),
+                            (struct danger_stream){ 0 });
+        i += text.n + 1;
+        last = i + 1;
+    }
+}
+
+void danger_run_code(struct danger_scan *scan, struct str code)
+{
+    if (find_pattern(scan, code) || find_deletion(scan, code))
+        return;
+    if (has(code, "system") || has(code, "exec") || has(code, "popen") || has(code, "subprocess") ||
+        has(code, "spawn") || has(code, "getline") || has(code, "| \""))
+        run_strings(scan, code);
+}

@@ -74,7 +74,9 @@ int64_t runner_take_over(struct runner *runner, int64_t host_n, struct err *err)
         run_own_all(runner->config.agent_domain, host_n, runner_host(runner), runner->fence, err);
 
     BUG_IF(!runner->fence);
-    if (n > 0)
+    if (n > 0) {
         runner_reload(runner, 0);
+        runner_watch_waits(runner);
+    }
     return n;
 }

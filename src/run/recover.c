@@ -329,6 +329,11 @@ static void watch_waits(struct runner *runner, int64_t earliest)
         runner_wait_until(runner, later(expiry, earliest));
 }
 
+void runner_watch_waits(struct runner *runner)
+{
+    watch_waits(runner, 0);
+}
+
 void runner_recover(struct runner *runner)
 {
     runner->recover.fire = recover_page;

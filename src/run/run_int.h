@@ -374,6 +374,8 @@ void run_continue(struct run *run);
 void runner_recover(struct runner *runner);
 /* Looks for runs that nobody is at, in a later tick. */
 void runner_reload(struct runner *runner, int64_t delay_ms);
+/* Rests and questions that this process has not stored are its own now. */
+void runner_watch_waits(struct runner *runner);
 /* Something is due at this time. */
 void runner_wait_until(struct runner *runner, int64_t at);
 /* A note in the log, if the run takes one. */

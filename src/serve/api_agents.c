@@ -76,7 +76,11 @@ void api_reply_agent(struct serve_request *request, int status, const char *id,
         serve_reply_error(request, &err);
         return;
     }
-    BUG_IF(n != 1);
+    if (n != 1) { /* another process on the database has taken it away meanwhile */
+        err_set(&err, ERR_NOT_FOUND, "there is no agent \"%s\" any more", id);
+        serve_reply_error(request, &err);
+        return;
+    }
     api_write_agent(&w, &list[0], warnings);
     api_reply(request, status, &json, &w);
 }

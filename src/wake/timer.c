@@ -231,11 +231,14 @@ static void set_next(struct timer *timer, int64_t local, int64_t at)
         local_text(local, timer->next_local);
 }
 
-static int first_once(struct timer *timer, const struct zone *zone, int64_t floor_ms)
+static int first_once(struct timer *timer, const struct zone *zone, int64_t floor_ms,
+                      struct err *err)
 {
-    int64_t at = timer_moment(zone, timer->start_local), local = 0;
+    int64_t at, local;
 
-    (void)local_parse("start", str_from(timer->start_local), &local, NULL);
+    if (local_parse("start", str_from(timer->start_local), &local, err) < 0)
+        return -1;
+    at = local_moment(zone, local);
     set_next(timer, local, at > floor_ms ? at : 0);
     return 0;
 }
@@ -260,7 +263,7 @@ int timer_first(struct timer *timer, const struct zone *zone, int64_t floor_ms, 
 
     switch (timer->kind) {
     case TIMER_ONCE:
-        return first_once(timer, zone, floor_ms);
+        return first_once(timer, zone, floor_ms, err);
     case TIMER_INTERVAL:
         past =
             floor_ms < timer->created_at ? 0 : (floor_ms - timer->created_at) / timer->interval_ms;

@@ -441,6 +441,33 @@ DB_TEST(answer_of_a_person_is_the_result_of_the_question)
     stage_free(stage);
 }
 
+/* What is kept of it is nested deeper than what came: it must be readable all the same. */
+DB_TEST(answer_nested_as_deep_as_json_may_be_is_kept_or_refused)
+{
+    for (int depth = LIMIT_JSON_DEPTH - 4; depth <= LIMIT_JSON_DEPTH; depth++) {
+        struct stage *stage = stage_new(t);
+        AUTO_BUF answer = BUF_INIT(1024);
+        struct str id;
+        int r;
+
+        for (int i = 0; i < 2 * depth; i++)
+            buf_add_char(&answer, i < depth ? '[' : ']');
+        stage_says(stage, "!query {\"question\":\"how deep?\"}");
+        stage_says(stage, "I see.");
+        id = stage_run(stage, "ask");
+        r = stage_decide(stage, INBOX_ANSWERED, buf_text(&answer));
+        if (r < 0) {
+            ASSERT_CONTAINS(test_err_text(t), "deep");
+            err_reset(&t->err);
+            ASSERT_EQ(stage_decide(stage, INBOX_REJECTED, NULL), 1);
+        }
+        ASSERT_TEXT(stage_status(stage, id), "done");
+        stage_crash(stage); /* and read back */
+        stage_settle(stage);
+        stage_free(stage);
+    }
+}
+
 DB_TEST(rejected_question_fails_with_the_reason)
 {
     struct stage *stage = stage_new(t);

@@ -180,6 +180,46 @@ SHARED_TEST(a_frozen_host_starts_nothing_either)
     wake_stage_free(b);
 }
 
+/* What waits for a time is not under way, and has to be gone on with all the same. */
+SHARED_TEST(a_rest_of_a_host_that_died_ends_when_it_would_have, .timeout_s = 120)
+{
+    struct wake_stage *a = wake_stage_new_host(t, FIRST), *b = wake_stage_new_host(t, SECOND);
+    struct agent agent;
+    struct str key;
+
+    wake_stage_agent(a, "coach", &agent);
+    stage_says(a->stage, "#rate_limited come back later");
+    key = wake_stage_change(a, &agent, "x", 100, 0);
+    loop_fake_advance(a->stage->loop, 100);
+    ASSERT_TEXT(stage_status(a->stage, key), "waiting");
+    stage_says(b->stage, "By b.");
+    loop_fake_advance(b->stage->loop, MINUTES(10));
+    ASSERT_TEXT(wake_stage_status(b, key), "completed");
+    a->stage->altered = b->stage->altered = true;
+    wake_stage_free(a);
+    wake_stage_free(b);
+}
+
+SHARED_TEST(what_was_asked_by_a_host_that_died_expires_when_it_would_have, .timeout_s = 120)
+{
+    struct wake_stage *a = wake_stage_new_host(t, FIRST), *b = wake_stage_new_host(t, SECOND);
+    struct agent agent;
+    struct str key;
+
+    wake_stage_agent(a, "coach", &agent);
+    loop_fake_advance(b->stage->loop, 100);
+    stage_says(a->stage, "!send {\"to\":\"x\"}");
+    key = wake_stage_change(a, &agent, "x", 100, 0);
+    loop_fake_advance(a->stage->loop, 100);
+    stage_alter(a->stage, "UPDATE inbox SET expires_at = created_at + 60000");
+    stage_says(b->stage, "Nobody answered.");
+    loop_fake_advance(b->stage->loop, MINUTES(10));
+    ASSERT_TEXT(wake_stage_status(b, key), "completed");
+    a->stage->altered = b->stage->altered = true;
+    wake_stage_free(a);
+    wake_stage_free(b);
+}
+
 SHARED_TEST(a_host_that_says_goodbye_is_followed_at_once)
 {
     struct wake_stage *a = wake_stage_new_host(t, FIRST), *b;
@@ -301,6 +341,30 @@ SHARED_TEST(the_same_decision_on_two_hosts_at_once_is_applied_once)
     together(a, b, 1000);
     ASSERT_TEXT(wake_stage_status(b, key), "completed");
     ASSERT_EQ(b->stage->done_count + a->stage->done_count, 1u);
+    a->stage->altered = b->stage->altered = true;
+    wake_stage_free(a);
+    wake_stage_free(b);
+}
+
+SHARED_TEST(a_stop_on_one_host_and_a_yes_on_another_end_in_one_of_both)
+{
+    struct wake_stage *a = wake_stage_new_host(t, FIRST), *b = wake_stage_new_host(t, SECOND);
+    const struct inbox_decision yes = { .state = INBOX_APPROVED, .by = STR("owner") };
+    struct agent agent;
+    struct str key, item;
+
+    wake_stage_agent(a, "coach", &agent);
+    stage_says(a->stage, "!send {\"to\":\"x\"}");
+    key = wake_stage_change(a, &agent, "x", 100, 0);
+    loop_fake_advance(a->stage->loop, 100);
+    item = stage_item(a->stage);
+    ASSERT_OK(run_cancel(b->stage->runner, key, &t->err));
+    loop_fake_tick(b->stage->loop);
+    ASSERT_FAILS(run_decide(a->stage->runner, item, &yes, &t->err), ERR_CONFLICT);
+    together(a, b, 1000);
+    ASSERT_TEXT(stage_status(a->stage, key), "cancelled");
+    ASSERT_TEXT(wake_stage_status(a, key), "failed_terminal");
+    ASSERT_EQ(a->stage->done_count + b->stage->done_count, 0u);
     a->stage->altered = b->stage->altered = true;
     wake_stage_free(a);
     wake_stage_free(b);

@@ -392,6 +392,9 @@ static void print_match(struct json_object *match)
     buf_printf(&line, "%-13s %s", ago, yes ? "wakes" : "no:");
     if (!yes)
         buf_printf(&line, " %.*s", STR_ARG(member(match, "why")));
+    else if (member(match, "notBefore").n)
+        buf_printf(&line, " later, when its hours began (%.*s)",
+                   STR_ARG(member(match, "notBefore")));
     for (size_t i = 0; i < length(records); i++) {
         struct json_object *record = json_object_array_get_idx(records, i);
 

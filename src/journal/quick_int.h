@@ -41,4 +41,28 @@ bool quick_is_doubtful(struct str text);
 /* How many say how long something takes: "2h", "for 90 minutes". */
 size_t quick_duration(struct quick_words words, int64_t *ret_minutes);
 
+/* What was found of one kind. */
+struct quick_found {
+    bool some, sure; /* sure: by due: */
+    size_t word, count;
+    int64_t value;
+    struct str text;
+};
+
+struct quick_parse {
+    struct quick *quick;
+    struct arena *arena;
+    int64_t today;
+    int now; /* minutes of the day; -1: not known */
+    struct quick_word words[QUICK_WORDS_MAX];
+    size_t n;
+    struct quick_found day, clock, estimate, priority, category;
+};
+/* ---- quick_phrase.c ---- */
+
+/* From left to right every place is asked whether a phrase begins there. */
+void quick_find_phrases(struct quick_parse *p);
+void quick_add_span(struct quick *quick, enum quick_kind kind, size_t start, size_t end,
+                    struct str value);
+
 #endif

@@ -284,6 +284,7 @@ static void write_match(struct json_writer *w, const struct preview_match *one)
     api_put_str(w, "authorId", one->row.author_id);
     api_put_text(w, "outcome", match_outcome_name(one->match.outcome));
     api_put_text(w, "why", match_outcome_why(one->match.outcome));
+    api_put_time(w, "notBefore", one->not_before);
     write_records(w, &one->match);
     if (one->match.hidden_count)
         api_put_i64(w, "hidden", (int64_t)one->match.hidden_count);

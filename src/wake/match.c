@@ -238,8 +238,12 @@ static int preview_rows(struct match_batch *batch, const struct subscription *s,
             continue;
         one.row = &rows[i];
         list[count].row = rows[i];
+        list[count].not_before = 0;
         if (match_judge(&one, s, agent, batch->arena, &list[count].match, err) < 0)
             return -1;
+        if (list[count].match.outcome == MATCH_YES &&
+            after_hours(s, rows[i].created_at) > rows[i].created_at)
+            list[count].not_before = after_hours(s, rows[i].created_at);
         count++;
     }
     *ret_count = count;

@@ -134,6 +134,8 @@ int subscription_judge(struct journal *journal, const struct subscription *subsc
 struct preview_match {
     struct change_row row;
     struct match match;
+    int64_t
+        not_before; /* of one that matched outside of the active hours: when they began; else 0 */
 };
 int subscription_preview(struct domain *agent_domain, struct journal *journal,
                          const struct subscription *subscription, const struct agent *agent,

@@ -25,6 +25,18 @@ const char *subscription_key(const struct subscription *subscription, struct are
     " s.created_at, s.updated_at"
 void subscription_read_row(struct stmt *q, struct arena *arena,
                            struct subscription *ret_subscription);
+void subscription_read_hours(struct str text, struct active_hours *ret_hours);
+/* A list that grows in an arena. */
+struct subscription_rows {
+    struct arena *arena;
+    struct subscription *at;
+    size_t n, room;
+};
+struct subscription *subscription_list_add(struct subscription_rows *list);
+typedef void subscription_read_fn(struct stmt *q, struct arena *arena, struct subscription *ret);
+/* All rows of a statement that is bound. */
+int subscription_read_all(struct stmt *q, struct subscription_rows *list,
+                          subscription_read_fn *read, struct err *err);
 /* Those active ones that watch a folder, without their tokens. */
 int subscription_folders(struct domain *domain, struct arena *arena, struct subscription **ret_list,
                          size_t *ret_count, struct err *err);

@@ -27,4 +27,16 @@ int timer_first(struct timer *timer, const struct zone *zone, int64_t floor_ms, 
 /* The same for a machine that is elsewhere now: see timer_rezone(). */
 int timer_moved(struct timer *timer, const struct zone *zone, struct err *err);
 
+/* ---- timer_store.c ---- */
+
+struct stmt;
+void timer_bind_number(struct stmt *q, int64_t n);     /* 0: null */
+void timer_bind_text(struct stmt *q, struct str text); /* empty: null */
+/* Inside a unit: it fires no more; deleted: a person removed it, and it is told. */
+int timer_set_gone(struct domain *domain, struct change *change, const struct timer *timer,
+                   bool deleted, int64_t now_ms, struct err *err);
+/* Active ones without a zone whose moment depends on one, after n, at most limit. */
+int timer_read_zoneless(struct domain *domain, int64_t after_n, int limit, struct arena *arena,
+                        struct timer **ret_list, size_t *ret_count, struct err *err);
+
 #endif

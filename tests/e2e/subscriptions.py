@@ -4,6 +4,7 @@ against the daemon."""
 import http.client
 import json
 import os
+import time
 
 from harness import eventually, expect, expect_eq, expect_in, main, test
 
@@ -34,6 +35,10 @@ def a_subscription_is_made_changed_previewed_and_removed(box):
     expect_eq([(m["outcome"], [r.get("title") for r in m["records"]]) for m in found["items"]
                if m["outcome"] == "yes"], [("yes", ["Important"])])
     expect_eq(len(found["items"]), 2)
+    now = time.gmtime()
+    hours = {"from": "%02d:00" % ((now.tm_hour + 3) % 24), "to": "%02d:00" % ((now.tm_hour + 4) % 24), "zone": "UTC"}
+    found = ask("POST", "/subscriptions/preview", {**TASKS, "activeHours": hours, "agentId": "planner", "days": 7})
+    expect_eq([m.get("notBefore", "")[11:16] for m in found["items"]], ["", hours["from"]])
     made = ask("POST", "/agents/planner/subscriptions", TASKS, status=201)
     expect_eq((made["agentId"], made["authors"], made["active"]), ("planner", ["human"], True))
     expect_eq([s["id"] for s in ask("GET", "/agents/planner/subscriptions")["items"]], [made["id"]])

@@ -18,7 +18,7 @@
 #include "base/buf.h"
 
 #define EXIT_SKIPPED      77
-#define DEFAULT_TIMEOUT_S 60
+#define DEFAULT_TIMEOUT_S 180
 #define FILE_BYTES_MAX    (256u << 20)
 
 static struct test_case *tests_first, **tests_end = &tests_first;

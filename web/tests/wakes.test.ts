@@ -73,6 +73,8 @@ test("the last week is told with the time that must lie between wakes", () => {
   const at = (minute: number, outcome = "yes"): Matched => ({ at: new Date(Date.UTC(2026, 1, 18, 9, minute)).toISOString(), author: "human", outcome, records: [] });
   const paces = (minutes: number[], seconds: number): string => paced(minutes.map((minute) => at(minute)).reverse(), seconds).map(({ pace }) => pace).reverse().join();
   assert.equal(paces([0, 1, 2], 0), "wakes,wakes,wakes");
+  const opens = at(30).at; // changes of the night wait for the morning together
+  assert.deepEqual(paced([at(31), { ...at(2), notBefore: opens }, { ...at(1), notBefore: opens }], 0).map(({ pace }) => pace), ["wakes", "joins", "waits"]);
   assert.equal(paces([0, 1, 2, 9], 600), "wakes,waits,joins,joins");
   assert.equal(paces([0, 10, 20], 600), "wakes,wakes,wakes");
   // The one that waited wakes at 10; what comes at 12 waits until 20, what comes at 20 is free again by 30.

@@ -297,3 +297,44 @@ DB_TEST(other_threads_are_not_seen)
     ASSERT_EQ(context.count, 2);
     ASSERT_EQ(context.messages[1].prev_n, context.messages[0].n);
 }
+
+/* Where a window begins moves by quarters of its budget, and only when it has to. */
+TEST(a_window_begins_at_a_quarter_and_stays_there)
+{
+    static const struct {
+        int64_t total, begins;
+    } cases[] = { { 0, 0 },      { 999, 0 },    { 1000, 0 },   { 1001, 250 },  { 1250, 250 },
+                  { 1251, 500 }, { 1500, 500 }, { 1501, 750 }, { 10000, 9000 } };
+    struct context_begin begin;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct thread thread = { .tokens_total = cases[i].total, .message_count = 1 };
+
+        context_begins(&thread, 1000, &begin);
+        ASSERT_EQ(begin.tokens, cases[i].begins);
+        ASSERT_EQ(begin.messages, 0);
+    }
+    context_begins(&(struct thread){ .tokens_total = 9, .message_count = 9 }, 1, &begin);
+    ASSERT_EQ(begin.tokens, 8); /* a budget without quarters */
+    context_begins(&(struct thread){ .message_count = CONTEXT_MESSAGES_MAX + 1 }, 0, &begin);
+    ASSERT_EQ(begin.messages, CONTEXT_MESSAGES_MAX / 4);
+    context_begins(&(struct thread){ .tokens_total = CONTEXT_TOKENS_DEFAULT }, 0, &begin);
+    ASSERT_EQ(begin.tokens, 0);
+}
+
+TEST(a_kept_window_takes_what_fits_whole_and_nothing_else)
+{
+    struct message message = { .tokens_approx = 250 };
+    int64_t weight = context_weight(&message);
+
+    ASSERT(context_takes(1000, 0, &message));
+    ASSERT(context_takes(1000, 1000 - weight, &message));
+    ASSERT(!context_takes(1000, 1001 - weight, &message));
+    message.tokens_approx = 251; /* more than a quarter would be shortened */
+    ASSERT(!context_takes(1000, 0, &message));
+    message.tokens_approx = CONTEXT_TOKENS_DEFAULT;
+    ASSERT(!context_takes(0, 0, &message));
+    message.tokens_approx = 1;
+    ASSERT(context_takes(0, 0, &message));
+    ASSERT(!context_takes(0, CONTEXT_TOKENS_DEFAULT, &message));
+}

@@ -137,10 +137,11 @@ TEST(one_wrapping_hides_no_dangerous_command_and_makes_no_other_one)
 
 TEST(wrappings_in_wrappings_hide_no_dangerous_command_and_make_no_other_one)
 {
+    int rounds = test_long() ? 100000 : 3000;
     struct rand_fake random;
 
     rand_fake_init(&random, 2026);
-    for (int round = 0; round < 3000; round++) {
+    for (int round = 0; round < rounds; round++) {
         const struct core *core = &cores[rand_below(&random.rand, ARRAY_LEN(cores))];
         const struct wrapping *last = NULL;
         struct str command = str_from(core->command);

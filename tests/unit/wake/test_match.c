@@ -210,6 +210,17 @@ DB_TEST(a_preview_tells_what_would_have_woken_and_what_not)
     ASSERT_EQ(list[1].match.outcome, MATCH_PREDICATE);
     ASSERT_EQ(list[2].match.outcome, MATCH_YES);
     ASSERT_STR(list[2].match.records[0].id, "t-1");
+    ASSERT_EQ(list[2].not_before, 0);
+    /* outside of its hours it would have waited for them */
+    s.hours = (struct active_hours){ .set = true, .from_min = 720, .to_min = 780, .zone = "UTC" };
+    ASSERT_OK(subscription_preview(a.agents, a.journal, &s, &coach, 0, 10, &t->arena, &list, &count,
+                                   &t->err));
+    ASSERT_EQ(list[2].not_before, ALERT_NOW + HOURS(3));
+    ASSERT_EQ(list[1].not_before, 0); /* does not match at all */
+    s.hours.from_min = 540;
+    ASSERT_OK(subscription_preview(a.agents, a.journal, &s, &coach, 0, 10, &t->arena, &list, &count,
+                                   &t->err));
+    ASSERT_EQ(list[2].not_before, 0);
     /* bounded by time and number */
     ASSERT_OK(subscription_preview(a.agents, a.journal, &s, &coach, ALERT_NOW + 2000, 10, &t->arena,
                                    &list, &count, &t->err));

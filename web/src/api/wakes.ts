@@ -43,6 +43,7 @@ export interface Matched {
   author: string;
   authorId?: string;
   outcome: string; // "yes", or what kept it from waking
+  notBefore?: Time; // outside of its hours: when they began
   why?: string;
   records: { type: string; id: string; title?: string }[];
 }

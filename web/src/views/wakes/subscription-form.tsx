@@ -81,7 +81,7 @@ function Matches({ items, cooldown }: { items: Matched[]; cooldown: number }) {
             <li key={i} className={cx("match", pace === "no" && "muted")}>
               <Time at={item.at} />
               <span className="grow cut">{item.records.map((record) => record.title ?? record.type).join(", ") || "a change"}</span>
-              {pace === "wakes" ? <Badge tone="good">wakes</Badge> : <span>{PACE[pace] || (item.why ?? item.outcome)}</span>}
+              {pace === "wakes" ? <Badge tone="good">wakes</Badge> : <span>{pace === "waits" && item.notBefore ? "later: outside of its hours" : PACE[pace] || (item.why ?? item.outcome)}</span>}
             </li>
           ))}
         </ul>

@@ -94,8 +94,8 @@ export function explained(wake: Wake): string {
     default: return `${begun(look(wake.status).word)}.`;
   }
 }
-/** What a match leads to where there must be time between wakes: a wake at once, one that waits for that
-    time to pass, or a part in the wake that waits already. Newest first, as they come. */
+/** What a match leads to where there must be time between wakes, or hours are kept: a wake at once, one that
+    waits, or a part in the wake that waits already. Newest first, as they come. */
 export function paced(items: readonly Matched[], cooldownSeconds: number): { item: Matched; pace: "wakes" | "waits" | "joins" | "no" }[] {
   let free = -Infinity; // when the next may wake
   let waits = -Infinity; // when the one that waits wakes
@@ -103,12 +103,10 @@ export function paced(items: readonly Matched[], cooldownSeconds: number): { ite
     if (item.outcome !== "yes") return { item, pace: "no" as const };
     const at = Date.parse(item.at);
     if (at < waits) return { item, pace: "joins" as const };
-    if (at >= free) {
-      free = at + cooldownSeconds * 1000;
-      return { item, pace: "wakes" as const };
-    }
-    waits = free;
-    free = waits + cooldownSeconds * 1000;
+    const due = Math.max(at, free, item.notBefore ? Date.parse(item.notBefore) : at);
+    free = due + cooldownSeconds * 1000;
+    if (due === at) return { item, pace: "wakes" as const };
+    waits = due;
     return { item, pace: "waits" as const };
   }).reverse();
 }

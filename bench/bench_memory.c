@@ -16,7 +16,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "db/migrations.h"
 #include "memory/edit.h"
 #include "run/run.h"
@@ -189,12 +189,9 @@ static void write_arguments(struct bench *b, size_t bytes, int round)
         buf_printf(&text, "- line %d of the notes, written in round %d\n", i, i % 10 ? 0 : round);
     buf_clear(&b->arguments);
     json_write_object_begin(&w);
-    json_write_key(&w, "path");
-    json_write_text(&w, "knowledge/notes.md");
-    json_write_key(&w, "content");
-    json_write_str(&w, buf_str(&text));
-    json_write_key(&w, "reason");
-    json_write_text(&w, "It was asked for.");
+    json_put_text(&w, "path", "knowledge/notes.md");
+    json_put_str(&w, "content", buf_str(&text));
+    json_put_text(&w, "reason", "It was asked for.");
     json_write_object_end(&w);
 }
 

@@ -5,7 +5,7 @@
 #include "agent/link.h"
 #include "agent/report_int.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "db/db.h"
@@ -20,10 +20,8 @@ static struct str content_json(const struct report *report, struct arena *arena)
     struct json_writer w = JSON_WRITER(&text);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "title");
-    json_write_str(&w, report->title);
-    json_write_key(&w, "text");
-    json_write_str(&w, report->text);
+    json_put_str(&w, "title", report->title);
+    json_put_str(&w, "text", report->text);
     json_write_object_end(&w);
     BUG_IF(json_write_end(&w) < 0);
     return arena_str(arena, buf_str(&text));
@@ -169,12 +167,9 @@ static int link_source(struct domain *domain, struct change *change, const struc
         !agent_link_id_valid(source->source_id))
         return 0;
     json_write_object_begin(&w);
-    json_write_key(&w, "agentId");
-    json_write_text(&w, agent->id);
-    json_write_key(&w, "scope");
-    json_write_str(&w, report->scope);
-    json_write_key(&w, "sourceType");
-    json_write_str(&w, source->source_type);
+    json_put_text(&w, "agentId", agent->id);
+    json_put_str(&w, "scope", report->scope);
+    json_put_str(&w, "sourceType", source->source_type);
     json_write_object_end(&w);
     link.metadata = buf_str(&metadata);
     return agent_link_add(domain, change, &link, NULL, report->created_at, err);

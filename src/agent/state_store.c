@@ -9,7 +9,7 @@
 #include "agent/agent_int.h"
 #include "agent/state_int.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/limits.h"
 #include "db/db.h"
 
@@ -204,10 +204,8 @@ static struct str pointer_json(const struct agent_pointer *pointer, struct arena
     if (!pointer->message_id.n)
         return STR_NONE;
     json_write_object_begin(&w);
-    json_write_key(&w, "clock");
-    json_write_raw(&w, vclock_text(&pointer->clock, arena));
-    json_write_key(&w, "host");
-    json_write_str(&w, pointer->host);
+    json_put_raw(&w, "clock", vclock_text(&pointer->clock, arena));
+    json_put_str(&w, "host", pointer->host);
     json_write_object_end(&w);
     BUG_IF(json_write_end(&w) < 0);
     return arena_str(arena, buf_str(&text));

@@ -22,7 +22,7 @@
 
 #include "base/json.h"
 #include "base/json_canonical.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/limits.h"
 #include "base/redact.h"
 #include "base/utf8.h"
@@ -52,29 +52,20 @@ static int write_settings(const struct agent *agent, struct arena *arena, struct
     AUTO_JSON value = NULL;
 
     json_write_object_begin(&w);
-    json_write_key(&w, "format");
-    json_write_text(&w, FORMAT);
-    json_write_key(&w, "version");
-    json_write_i64(&w, VERSION);
-    json_write_key(&w, "displayName");
-    json_write_text(&w, agent->display_name);
-    json_write_key(&w, "description");
-    json_write_text(&w, agent->description);
-    json_write_key(&w, "mode");
-    json_write_text(&w, agent->mode);
-    json_write_key(&w, "sessionTtlSeconds");
-    json_write_i64(&w, agent->session_ttl_ms / 1000);
+    json_put_text(&w, "format", FORMAT);
+    json_put_i64(&w, "version", VERSION);
+    json_put_text(&w, "displayName", agent->display_name);
+    json_put_text(&w, "description", agent->description);
+    json_put_text(&w, "mode", agent->mode);
+    json_put_i64(&w, "sessionTtlSeconds", agent->session_ttl_ms / 1000);
     if (agent->template) {
-        json_write_key(&w, "template");
-        json_write_text(&w, agent->template);
+        json_put_text(&w, "template", agent->template);
     }
     if (agent->model_id) {
-        json_write_key(&w, "model");
-        json_write_text(&w, agent->model_id);
+        json_put_text(&w, "model", agent->model_id);
     }
     if (agent->tools) {
-        json_write_key(&w, "tools");
-        json_write_raw(&w, str_from(agent->tools));
+        json_put_raw(&w, "tools", str_from(agent->tools));
     }
     json_write_object_end(&w);
     if (json_write_end(&w) < 0 || json_parse(buf_str(&plain), &value, err) < 0 ||

@@ -12,7 +12,7 @@
 
 #include "base/json.h"
 #include "base/json_canonical.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "builder/builder_int.h"
@@ -43,34 +43,19 @@ static int has_ended(const struct timer *timer, int64_t now_ms, struct arena *ar
 
 /* ---- out ---- */
 
-static void put_str(struct json_writer *w, const char *key, struct str text)
-{
-    if (!text.n)
-        return;
-    json_write_key(w, key);
-    json_write_str(w, text);
-}
-
-static void put_i64(struct json_writer *w, const char *key, int64_t number)
-{
-    json_write_key(w, key);
-    json_write_i64(w, number);
-}
-
 static void write_timer(struct json_writer *w, const struct timer *timer)
 {
     json_write_object_begin(w);
-    put_str(w, "name", timer->name);
-    put_str(w, "rrule", timer->rrule);
-    put_str(w, "start", str_from(timer->start_local));
-    put_str(w, "zone", timer->zone);
+    json_put_some_str(w, "name", timer->name);
+    json_put_some_str(w, "rrule", timer->rrule);
+    json_put_some_str(w, "start", str_from(timer->start_local));
+    json_put_some_str(w, "zone", timer->zone);
     if (timer->interval_ms)
-        put_i64(w, "intervalSeconds", timer->interval_ms / 1000);
-    put_str(w, "missed", str_from(timer_missed_name(timer->missed)));
-    put_i64(w, "missedCap", timer->missed_cap);
-    put_str(w, "prompt", timer->prompt);
-    json_write_key(w, "active");
-    json_write_bool(w, timer->active);
+        json_put_i64(w, "intervalSeconds", timer->interval_ms / 1000);
+    json_put_some_str(w, "missed", str_from(timer_missed_name(timer->missed)));
+    json_put_i64(w, "missedCap", timer->missed_cap);
+    json_put_some_str(w, "prompt", timer->prompt);
+    json_put_bool(w, "active", timer->active);
     json_write_object_end(w);
 }
 
@@ -82,8 +67,7 @@ static int write_timers(struct builder *builder, const struct agent *agent, stru
 
     if (timer_list(builder->config.agent_domain, agent->n, arena, &list, &n, err) < 0)
         return -1;
-    json_write_key(w, "timers");
-    json_write_array_begin(w);
+    json_put_array(w, "timers");
     for (size_t i = 0; i < n; i++) {
         int ended = has_ended(&list[i], builder_now(builder), arena, err);
 
@@ -106,8 +90,7 @@ static int write_subscriptions(struct builder *builder, const struct agent *agen
 
     if (subscription_list(builder->config.agent_domain, agent->n, arena, &list, &n, err) < 0)
         return -1;
-    json_write_key(w, "subscriptions");
-    json_write_array_begin(w);
+    json_put_array(w, "subscriptions");
     for (size_t i = 0; i < n; i++)
         subscription_write(w, &list[i]);
     json_write_array_end(w);

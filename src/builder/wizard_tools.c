@@ -11,7 +11,7 @@
 
 #include "agent/link.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/limits.h"
 #include "builder/builder_int.h"
 #include "builder/template.h"
@@ -19,12 +19,6 @@
 #include "journal/record.h"
 #include "model/model.h"
 #include "tool/tool.h"
-
-static void put_text(struct json_writer *w, const char *key, const char *text)
-{
-    json_write_key(w, key);
-    json_write_text(w, text);
-}
 
 static int finish(struct tool_job *job, struct buf *json, struct json_writer *w, struct err *err)
 {
@@ -41,8 +35,7 @@ static int finish(struct tool_job *job, struct buf *json, struct json_writer *w,
 
 static void write_names(struct json_writer *w, const char *key, const char *const *names)
 {
-    json_write_key(w, key);
-    json_write_array_begin(w);
+    json_put_array(w, key);
     for (; *names; names++)
         json_write_text(w, *names);
     json_write_array_end(w);
@@ -56,16 +49,15 @@ static int list_templates(struct tool_job *job, struct err *err)
     const struct template *all = templates(&n);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "templates");
-    json_write_array_begin(&w);
+    json_put_array(&w, "templates");
     for (size_t i = 0; i < n; i++) {
         json_write_object_begin(&w);
-        put_text(&w, "id", all[i].id);
-        put_text(&w, "name", all[i].name);
-        put_text(&w, "description", all[i].description);
+        json_put_text(&w, "id", all[i].id);
+        json_put_text(&w, "name", all[i].name);
+        json_put_text(&w, "description", all[i].description);
         write_names(&w, "tools", all[i].tools);
         write_names(&w, "patterns", all[i].patterns);
-        put_text(&w, "instructions", all[i].instructions);
+        json_put_text(&w, "instructions", all[i].instructions);
         json_write_object_end(&w);
     }
     json_write_array_end(&w);
@@ -81,9 +73,8 @@ static void write_available(const struct builder *builder, const char *name, str
 
     if (!builder->config.connect || connect_available(builder->config.connect, name, &reason))
         return;
-    json_write_key(w, "available");
-    json_write_bool(w, false);
-    put_text(w, "reason", reason);
+    json_put_bool(w, "available", false);
+    json_put_text(w, "reason", reason);
 }
 
 static void write_tools(struct builder *builder, struct json_writer *w)
@@ -91,18 +82,16 @@ static void write_tools(struct builder *builder, struct json_writer *w)
     size_t n;
     const struct tool_contract *const *all = tool_bed_contracts(builder->config.tools, &n);
 
-    json_write_key(w, "tools");
-    json_write_array_begin(w);
+    json_put_array(w, "tools");
     for (size_t i = 0; i < n; i++) {
         if (tool_is_for_system(all[i]))
             continue;
         json_write_object_begin(w);
-        put_text(w, "name", all[i]->name);
-        put_text(w, "description", all[i]->description);
-        put_text(w, "asks", tool_asks(all[i]) ? "a person is asked first" : "never");
+        json_put_text(w, "name", all[i]->name);
+        json_put_text(w, "description", all[i]->description);
+        json_put_text(w, "asks", tool_asks(all[i]) ? "a person is asked first" : "never");
         if (strcmp(all[i]->tool_class, "journal") == 0) {
-            json_write_key(w, "journal");
-            json_write_bool(w, true);
+            json_put_bool(w, "journal", true);
         }
         write_available(builder, all[i]->name, w);
         json_write_object_end(w);
@@ -118,8 +107,7 @@ static int write_categories(struct builder *builder, struct arena *arena, struct
 
     if (builder_categories(builder, arena, &all, &n, err) < 0)
         return -1;
-    json_write_key(w, "categories");
-    json_write_array_begin(w);
+    json_put_array(w, "categories");
     for (size_t i = 0; i < n; i++)
         json_write_str(w, record_str(&all[i], "name"));
     json_write_array_end(w);
@@ -131,12 +119,11 @@ static void write_patterns(struct json_writer *w)
     size_t n;
     const struct pattern *parts = patterns(&n);
 
-    json_write_key(w, "patterns");
-    json_write_array_begin(w);
+    json_put_array(w, "patterns");
     for (size_t i = 0; i < n; i++) {
         json_write_object_begin(w);
-        put_text(w, "name", parts[i].name);
-        put_text(w, "title", parts[i].title);
+        json_put_text(w, "name", parts[i].name);
+        json_put_text(w, "title", parts[i].title);
         json_write_object_end(w);
     }
     json_write_array_end(w);
@@ -152,8 +139,7 @@ static int list_tools(struct tool_job *job, struct err *err)
 
     json_write_object_begin(&w);
     write_tools(builder, &w);
-    json_write_key(&w, "models");
-    json_write_array_begin(&w);
+    json_put_array(&w, "models");
     for (size_t i = 0; i < model_count; i++)
         json_write_text(&w, models[i].id);
     json_write_array_end(&w);
@@ -235,17 +221,15 @@ static void write_form(const struct agent *agent, const char *categories, struct
     struct json_writer w = JSON_WRITER(out);
 
     json_write_object_begin(&w);
-    put_text(&w, "displayName", agent->display_name);
-    put_text(&w, "description", agent->description);
-    put_text(&w, "instructions", agent->instructions);
-    json_write_key(&w, "tools");
-    json_write_raw(&w, str_from(agent->tools ? agent->tools : "[]"));
-    json_write_key(&w, "categories");
-    json_write_raw(&w, str_from(categories));
+    json_put_text(&w, "displayName", agent->display_name);
+    json_put_text(&w, "description", agent->description);
+    json_put_text(&w, "instructions", agent->instructions);
+    json_put_raw(&w, "tools", str_from(agent->tools ? agent->tools : "[]"));
+    json_put_raw(&w, "categories", str_from(categories));
     if (agent->model_id)
-        put_text(&w, "model", agent->model_id);
+        json_put_text(&w, "model", agent->model_id);
     if (agent->template)
-        put_text(&w, "template", agent->template);
+        json_put_text(&w, "template", agent->template);
     json_write_object_end(&w);
 }
 
@@ -357,11 +341,10 @@ static int propose_agent(struct tool_job *job, struct err *err)
         builder_advise(tool_job_impl_arg(job), &agent, arena, &warnings, err) < 0)
         return -1;
     json_write_object_begin(&w);
-    put_text(&w, "agent_id", agent.id);
-    put_text(&w, "name", agent.display_name);
+    json_put_text(&w, "agent_id", agent.id);
+    json_put_text(&w, "name", agent.display_name);
     if (warnings.n) {
-        json_write_key(&w, "warnings");
-        json_write_array_begin(&w);
+        json_put_array(&w, "warnings");
         for (size_t i = 0; i < warnings.n; i++)
             json_write_text(&w, warnings.text[i]);
         json_write_array_end(&w);

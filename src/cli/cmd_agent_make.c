@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/limits.h"
 #include "cli/alarms.h"
 #include "cli/cli_int.h"
@@ -19,14 +19,6 @@
 #include "cli/term.h"
 
 #define INSTRUCTIONS_MAX (1 * MIB) /* what is too long for an agent is the daemon's to say */
-
-static void put(struct json_writer *w, const char *key, const char *text)
-{
-    if (!text)
-        return;
-    json_write_key(w, key);
-    json_write_text(w, text);
-}
 
 /* "none" is an empty list, "all" every tool. */
 static void put_tools(struct json_writer *w, const char *typed)
@@ -56,8 +48,7 @@ static int put_instructions(struct json_writer *w, const struct cli_args *args, 
         return 0;
     if (strcmp(path, "-") == 0 ? cli_read_stdin(&text, err) < 0 : file_read(path, &text, err) < 0)
         return err_wrap(err, "the instructions");
-    json_write_key(w, "instructions");
-    json_write_str(w, buf_str(&text));
+    json_put_str(w, "instructions", buf_str(&text));
     return 0;
 }
 
@@ -67,8 +58,7 @@ static int put_auto_approve(struct json_writer *w, const struct cli_args *args)
 
     if (!typed)
         return 0;
-    json_write_key(w, "autoApproveMemory");
-    json_write_bool(w, strcmp(typed, "on") == 0);
+    json_put_bool(w, "autoApproveMemory", strcmp(typed, "on") == 0);
     return 0;
 }
 
@@ -79,8 +69,7 @@ static void put_categories(struct json_writer *w, const char *typed)
 
     if (!typed)
         return;
-    json_write_key(w, "allowedCategoryIds");
-    json_write_array_begin(w);
+    json_put_array(w, "allowedCategoryIds");
     if (strcmp(typed, "all") == 0)
         json_write_text(w, "*");
     else
@@ -96,16 +85,15 @@ static int put_life(struct json_writer *w, const struct cli_args *args, bool cre
     const char *seconds = cli_value(args, "session-ttl");
     int64_t value;
 
-    put(w, "mode", cli_value(args, "mode"));
+    json_put_given(w, "mode", cli_value(args, "mode"));
     if (!create)
-        put(w, "lifecycle", cli_value(args, "lifecycle"));
+        json_put_given(w, "lifecycle", cli_value(args, "lifecycle"));
     put_categories(w, cli_value(args, "categories"));
     if (!seconds)
         return 0;
     if (str_to_i64(str_from(seconds), &value) < 0)
         return err_set(err, ERR_BAD_REQUEST, "--session-ttl takes seconds, not \"%.40s\"", seconds);
-    json_write_key(w, "sessionTtlSeconds");
-    json_write_i64(w, value);
+    json_put_i64(w, "sessionTtlSeconds", value);
     return 0;
 }
 
@@ -116,18 +104,17 @@ static int write_form(struct buf *body, const struct cli_args *args, bool create
 
     json_write_object_begin(&w);
     if (create) {
-        put(&w, "displayName", cli_operand(args, 0));
-        put(&w, "id", cli_value(args, "id"));
-        put(&w, "template", cli_value(args, "template"));
+        json_put_given(&w, "displayName", cli_operand(args, 0));
+        json_put_given(&w, "id", cli_value(args, "id"));
+        json_put_given(&w, "template", cli_value(args, "template"));
     } else {
-        put(&w, "displayName", cli_value(args, "name"));
+        json_put_given(&w, "displayName", cli_value(args, "name"));
     }
-    put(&w, "description", cli_value(args, "description"));
+    json_put_given(&w, "description", cli_value(args, "description"));
     if (model && strcmp(model, "default") == 0) {
-        json_write_key(&w, "model");
-        json_write_null(&w);
+        json_put_null(&w, "model");
     } else {
-        put(&w, "model", model);
+        json_put_given(&w, "model", model);
     }
     put_tools(&w, cli_value(args, "tools"));
     if (put_instructions(&w, args, err) < 0 || put_auto_approve(&w, args) < 0 ||
@@ -301,7 +288,7 @@ static int run_duplicate(const struct cli_args *args)
 
     agent_path(args, "/duplicate", &path);
     json_write_object_begin(&w);
-    put(&w, "displayName", cli_operand(args, 1));
+    json_put_given(&w, "displayName", cli_operand(args, 1));
     json_write_object_end(&w);
     if (talk_once(args, "POST", buf_text(&path), buf_str(&body), &agent, &err) < 0)
         return cli_fail(args, &err);
@@ -332,7 +319,7 @@ static int run_destroy(const struct cli_args *args)
 
     agent_path(args, "", &path);
     json_write_object_begin(&w);
-    put(&w, "confirm", cli_value(args, "confirm"));
+    json_put_given(&w, "confirm", cli_value(args, "confirm"));
     json_write_object_end(&w);
     if (talk_once(args, "DELETE", buf_text(&path), buf_str(&body), &none, &err) < 0)
         return cli_fail(args, &err);

@@ -17,7 +17,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/limits.h"
 #include "base/rand.h"
 #include "cli/chat_int.h"
@@ -177,14 +177,6 @@ int chat_follow(struct chat *chat, struct err *err)
 
 /* ---- a message ---- */
 
-static void put(struct json_writer *w, const char *key, const char *value)
-{
-    if (!value)
-        return;
-    json_write_key(w, key);
-    json_write_text(w, value);
-}
-
 static int write_message(struct chat *chat, struct str prompt, struct buf *out, struct err *err)
 {
     struct json_writer w = JSON_WRITER(out);
@@ -192,17 +184,16 @@ static int write_message(struct chat *chat, struct str prompt, struct buf *out, 
 
     uuid_next_text(&chat->ids, turn);
     json_write_object_begin(&w);
-    json_write_key(&w, "prompt");
-    json_write_str(&w, prompt);
-    put(&w, "cwd", getcwd(cwd, sizeof(cwd)));
-    put(&w, "agent", chat->agent);
-    put(&w, "mode", chat->mode);
-    put(&w, "model", chat->model);
-    put(&w, "turnId", turn);
+    json_put_str(&w, "prompt", prompt);
+    json_put_given(&w, "cwd", getcwd(cwd, sizeof(cwd)));
+    json_put_given(&w, "agent", chat->agent);
+    json_put_given(&w, "mode", chat->mode);
+    json_put_given(&w, "model", chat->model);
+    json_put_given(&w, "turnId", turn);
     if (chat->thread)
-        put(&w, "thread", chat->thread);
+        json_put_given(&w, "thread", chat->thread);
     else
-        put(&w, "session", chat->session);
+        json_put_given(&w, "session", chat->session);
     json_write_object_end(&w);
     if (json_write_end(&w) < 0)
         return err_set(err, ERR_TOO_LARGE, "the message is too long");

@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/limits.h"
 #include "base/uri.h"
 #include "cli/cli_int.h"
@@ -61,8 +61,7 @@ static int set_slack(struct talk *talk, struct json_object **ret_status, struct 
     int r = hidden_read("bot token, xoxb-...", &token, err);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "token");
-    json_write_str(&w, str_trim(buf_str(&token)));
+    json_put_str(&w, "token", str_trim(buf_str(&token)));
     json_write_object_end(&w);
     if (r == 0)
         r = ask(talk, "POST", "/api/v1/credentials/slack", buf_str(&body), ret_status, err);
@@ -165,12 +164,9 @@ static int take_request(int listener, int64_t deadline, struct buf *body)
     if (!state.n)
         return 0;
     json_write_object_begin(&w);
-    json_write_key(&w, "code");
-    json_write_str(&w, buf_str(&code));
-    json_write_key(&w, "state");
-    json_write_str(&w, buf_str(&state));
-    json_write_key(&w, "error");
-    json_write_str(&w, buf_str(&error));
+    json_put_str(&w, "code", buf_str(&code));
+    json_put_str(&w, "state", buf_str(&state));
+    json_put_str(&w, "error", buf_str(&error));
     json_write_object_end(&w);
     return 1;
 }
@@ -227,19 +223,14 @@ static int begin_google(const struct cli_args *args, struct talk *talk, const ch
 
     snprintf(redirect, sizeof(redirect), "http://127.0.0.1:%u/", port);
     json_write_object_begin(&w);
-    json_write_key(&w, "flow");
-    json_write_text(&w, flow);
-    json_write_key(&w, "redirect_uri");
-    json_write_text(&w, redirect);
+    json_put_text(&w, "flow", flow);
+    json_put_text(&w, "redirect_uri", redirect);
     if (client) {
-        json_write_key(&w, "client_id");
-        json_write_text(&w, client);
-        json_write_key(&w, "client_secret");
-        json_write_str(&w, str_trim(buf_str(&secret)));
+        json_put_text(&w, "client_id", client);
+        json_put_str(&w, "client_secret", str_trim(buf_str(&secret)));
     }
     if (scopes) {
-        json_write_key(&w, "scopes");
-        json_write_text(&w, scopes);
+        json_put_text(&w, "scopes", scopes);
     }
     json_write_object_end(&w);
     if (r == 0)

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/limits.h"
 #include "cli/cli_int.h"
 #include "cli/columns.h"
@@ -86,15 +86,12 @@ static int turn_on(const struct cli_args *args, const struct target *target,
     struct json_writer w = JSON_WRITER(&body);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "scope");
-    json_write_text(&w, target->scope);
+    json_put_text(&w, "scope", target->scope);
     if (target->value) {
-        json_write_key(&w, "value");
-        json_write_text(&w, target->value);
+        json_put_text(&w, "value", target->value);
     }
     if (cli_value(args, "reason")) {
-        json_write_key(&w, "reason");
-        json_write_text(&w, cli_value(args, "reason"));
+        json_put_text(&w, "reason", cli_value(args, "reason"));
     }
     json_write_object_end(&w);
     if (json_write_end(&w) < 0)

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/limits.h"
 #include "cli/cli_int.h"
 #include "cli/columns.h"
@@ -266,8 +266,7 @@ static void add_reason(const struct cli_args *args, struct json_writer *w)
 {
     if (!cli_value(args, "reason"))
         return;
-    json_write_key(w, "reason");
-    json_write_text(w, cli_value(args, "reason"));
+    json_put_text(w, "reason", cli_value(args, "reason"));
 }
 
 static int read_text(const struct cli_args *args, struct buf *out, struct err *err)
@@ -293,11 +292,9 @@ static int run_write(const struct cli_args *args)
     if (read_text(args, &text, &err) < 0)
         return cli_fail(args, &err);
     json_write_object_begin(&w);
-    json_write_key(&w, "content");
-    json_write_str(&w, buf_str(&text));
+    json_put_str(&w, "content", buf_str(&text));
     if (cli_value(args, "base")) {
-        json_write_key(&w, "base_version");
-        json_write_i64(&w, base);
+        json_put_i64(&w, "base_version", base);
     }
     add_reason(args, &w);
     json_write_object_end(&w);
@@ -369,8 +366,7 @@ static int run_restore(const struct cli_args *args)
     if (read_number(args, cli_operand(args, 1), "VERSION", &version) < 0)
         return CLI_USAGE;
     json_write_object_begin(&w);
-    json_write_key(&w, "version");
-    json_write_i64(&w, version);
+    json_put_i64(&w, "version", version);
     add_reason(args, &w);
     json_write_object_end(&w);
     if (ask(args, "POST", "memory-restore", "", buf_str(&body), &answer, &err) < 0)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/limits.h"
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
@@ -298,8 +298,7 @@ static int record(const struct cli_args *args, const struct consent_terms *terms
     decide_add_segment(&path, terms->model_id);
     buf_add_text(&path, "/consent");
     json_write_object_begin(&w);
-    json_write_key(&w, "policy_version");
-    json_write_text(&w, terms->policy_version);
+    json_put_text(&w, "policy_version", terms->policy_version);
     json_write_object_end(&w);
     if (json_write_end(&w) < 0)
         return err_set(err, ERR_TOO_LARGE, "the version of the terms is too long");

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/limits.h"
 #include "base/rand.h"
 #include "base/utf8.h"
@@ -85,8 +85,7 @@ static void write_option(struct json_writer *w, const struct cli_args *args, con
 {
     if (!cli_value(args, option))
         return;
-    json_write_key(w, option);
-    json_write_text(w, cli_value(args, option));
+    json_put_text(w, option, cli_value(args, option));
 }
 
 /* A turn of its own, so that the request may be sent again when the connection is lost. */
@@ -97,8 +96,7 @@ static void write_turn(struct json_writer *w)
 
     uuid_source_init(&source, clock_system(), rand_system());
     uuid_next_text(&source, id);
-    json_write_key(w, "turnId");
-    json_write_text(w, id);
+    json_put_text(w, "turnId", id);
 }
 
 static int write_request(const struct cli_args *args, const char *typed, struct buf *out,
@@ -113,10 +111,8 @@ static int write_request(const struct cli_args *args, const char *typed, struct 
     if (r < 0 || find_cwd(args, cwd, err) < 0 || read_prompt(typed, &prompt, err) < 0)
         return -1;
     json_write_object_begin(&w);
-    json_write_key(&w, "prompt");
-    json_write_str(&w, buf_str(&prompt));
-    json_write_key(&w, "cwd");
-    json_write_text(&w, cwd);
+    json_put_str(&w, "prompt", buf_str(&prompt));
+    json_put_text(&w, "cwd", cwd);
     write_turn(&w);
     write_option(&w, args, "agent");
     write_option(&w, args, "mode");
@@ -124,8 +120,7 @@ static int write_request(const struct cli_args *args, const char *typed, struct 
     write_option(&w, args, "thread");
     write_option(&w, args, "session");
     if (r > 0) {
-        json_write_key(&w, "maxIterations");
-        json_write_i64(&w, iterations);
+        json_put_i64(&w, "maxIterations", iterations);
     }
     json_write_object_end(&w);
     if (json_write_end(&w) < 0)

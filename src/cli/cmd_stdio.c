@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/limits.h"
 #include "base/rand.h"
 #include "base/timefmt.h"
@@ -70,20 +70,14 @@ static void put_error(int64_t line, const struct err *err)
 
     timefmt_rfc3339(clock_wall_ms(clock_system()), at);
     json_write_object_begin(&w);
-    json_write_key(&w, "type");
-    json_write_text(&w, "error");
-    json_write_key(&w, "at");
-    json_write_text(&w, at);
+    json_put_text(&w, "type", "error");
+    json_put_text(&w, "at", at);
     if (line) {
-        json_write_key(&w, "line");
-        json_write_i64(&w, line);
+        json_put_i64(&w, "line", line);
     }
-    json_write_key(&w, "code");
-    json_write_text(&w, err_name(err->code));
-    json_write_key(&w, "message");
-    json_write_text(&w, err_format(err, text, sizeof(text)));
-    json_write_key(&w, "recoverable");
-    json_write_bool(&w, true);
+    json_put_text(&w, "code", err_name(err->code));
+    json_put_text(&w, "message", err_format(err, text, sizeof(text)));
+    json_put_bool(&w, "recoverable", true);
     json_write_object_end(&w);
     if (json_write_end(&w) == 0)
         put_line(buf_str(&out));

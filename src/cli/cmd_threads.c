@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/limits.h"
 #include "cli/cli_int.h"
 #include "cli/columns.h"
@@ -334,8 +334,7 @@ static int run_rename(const struct cli_args *args)
     struct json_writer w = JSON_WRITER(&body);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "title");
-    json_write_text(&w, cli_operand(args, 1));
+    json_put_text(&w, "title", cli_operand(args, 1));
     json_write_object_end(&w);
     return change(args, "PATCH", "", buf_str(&body), "renamed to");
 }

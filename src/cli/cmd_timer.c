@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/limits.h"
 #include "base/timefmt.h"
 #include "cli/alarms.h"
@@ -52,20 +52,15 @@ static void print_occurrences_json(const struct timer_occurrence *list, size_t n
     char at[TIMEFMT_SIZE];
 
     json_write_object_begin(&w);
-    json_write_key(&w, "occurrences");
-    json_write_array_begin(&w);
+    json_put_array(&w, "occurrences");
     for (size_t i = 0; i < n; i++) {
         timefmt_rfc3339(list[i].at, at);
         json_write_object_begin(&w);
-        json_write_key(&w, "at");
-        json_write_text(&w, at);
-        json_write_key(&w, "local");
-        json_write_text(&w, list[i].local);
-        json_write_key(&w, "time");
-        json_write_text(&w, list[i].time);
+        json_put_text(&w, "at", at);
+        json_put_text(&w, "local", list[i].local);
+        json_put_text(&w, "time", list[i].time);
         if (list[i].gap || list[i].overlap) {
-            json_write_key(&w, "clocks");
-            json_write_text(&w, list[i].gap ? "gap" : "overlap");
+            json_put_text(&w, "clocks", list[i].gap ? "gap" : "overlap");
         }
         json_write_object_end(&w);
     }
@@ -159,14 +154,6 @@ static int read_duration(const char *typed, int64_t *ret_s, struct err *err)
     return 0;
 }
 
-static void put(struct json_writer *w, const char *key, const char *text)
-{
-    if (!text)
-        return;
-    json_write_key(w, key);
-    json_write_text(w, text);
-}
-
 static int put_numbers(struct json_writer *w, const struct cli_args *args, struct err *err)
 {
     const char *every = cli_value(args, "every"), *cap = cli_value(args, "cap");
@@ -175,14 +162,12 @@ static int put_numbers(struct json_writer *w, const struct cli_args *args, struc
     if (every) {
         if (read_duration(every, &n, err) < 0)
             return -1;
-        json_write_key(w, "intervalSeconds");
-        json_write_i64(w, n);
+        json_put_i64(w, "intervalSeconds", n);
     }
     if (cap) {
         if (str_to_i64(str_from(cap), &n) < 0)
             return err_set(err, ERR_BAD_REQUEST, "--cap: \"%.20s\" is no number", cap);
-        json_write_key(w, "missedCap");
-        json_write_i64(w, n);
+        json_put_i64(w, "missedCap", n);
     }
     return 0;
 }
@@ -197,12 +182,12 @@ static int write_form(const struct cli_args *args, struct buf *body, struct err 
                        "a timer needs one of these: a rule such as FREQ=DAILY;BYHOUR=7, --at TIME, "
                        "or --every DURATION");
     json_write_object_begin(&w);
-    put(&w, "rrule", cli_operand(args, 0));
-    put(&w, "start", cli_value(args, cli_has(args, "at") ? "at" : "start"));
-    put(&w, "zone", cli_value(args, "zone"));
-    put(&w, "name", cli_value(args, "name"));
-    put(&w, "prompt", cli_value(args, "prompt"));
-    put(&w, "missed", cli_value(args, "missed"));
+    json_put_given(&w, "rrule", cli_operand(args, 0));
+    json_put_given(&w, "start", cli_value(args, cli_has(args, "at") ? "at" : "start"));
+    json_put_given(&w, "zone", cli_value(args, "zone"));
+    json_put_given(&w, "name", cli_value(args, "name"));
+    json_put_given(&w, "prompt", cli_value(args, "prompt"));
+    json_put_given(&w, "missed", cli_value(args, "missed"));
     if (put_numbers(&w, args, err) < 0)
         return -1;
     json_write_object_end(&w);

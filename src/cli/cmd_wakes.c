@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/limits.h"
 #include "cli/cli_int.h"
 #include "cli/columns.h"
@@ -304,12 +304,10 @@ static int write_form(const struct cli_args *args, struct buf *body, struct err 
 
     json_write_object_begin(&w);
     if (cli_operand(args, 1)) {
-        json_write_key(&w, "words");
-        json_write_text(&w, cli_operand(args, 1));
+        json_put_text(&w, "words", cli_operand(args, 1));
     }
     if (cli_value(args, "request")) {
-        json_write_key(&w, "requestId");
-        json_write_text(&w, cli_value(args, "request"));
+        json_put_text(&w, "requestId", cli_value(args, "request"));
     }
     json_write_object_end(&w);
     return json_write_end(&w) < 0 ? err_set(err, ERR_TOO_LARGE, "that is too long") : 0;

@@ -15,7 +15,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/limits.h"
 
 /* ---- sending ---- */
@@ -33,14 +33,6 @@ void decide_add_segment(struct buf *out, const char *text)
     }
 }
 
-static void add_text(struct json_writer *w, const char *key, const char *text)
-{
-    if (!text)
-        return;
-    json_write_key(w, key);
-    json_write_text(w, text);
-}
-
 int decide_send(struct talk *talk, const char *id, const struct decide *decide,
                 struct json_object **ret_answer, struct err *err)
 {
@@ -53,17 +45,15 @@ int decide_send(struct talk *talk, const char *id, const struct decide *decide,
     if (buf_add_text(&path, "/decision") < 0)
         return err_set(err, ERR_BAD_REQUEST, "the id is too long");
     json_write_object_begin(&w);
-    add_text(&w, "decision", decide->decision);
-    add_text(&w, "scope", decide->scope);
-    add_text(&w, "reason", decide->reason);
-    add_text(&w, "answer", decide->answer);
+    json_put_given(&w, "decision", decide->decision);
+    json_put_given(&w, "scope", decide->scope);
+    json_put_given(&w, "reason", decide->reason);
+    json_put_given(&w, "answer", decide->answer);
     if (decide->input) {
-        json_write_key(&w, "input");
-        json_write_value(&w, decide->input);
+        json_put_value(&w, "input", decide->input);
     }
     if (decide->content) {
-        json_write_key(&w, "edited_content");
-        json_write_str(&w, buf_str(decide->content));
+        json_put_str(&w, "edited_content", buf_str(decide->content));
     }
     json_write_object_end(&w);
     if (json_write_end(&w) < 0)

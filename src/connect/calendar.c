@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "base/json_put.h"
 #include "base/timefmt.h"
 #include "connect/connect_int.h"
 #include "connect/event.h"
@@ -61,14 +62,6 @@ static void events_url(const struct task *task, bool one, struct buf *out)
 
 /* ---- what an event is told as ---- */
 
-static void write_member(struct json_writer *w, const char *key, struct str text)
-{
-    if (!text.n)
-        return;
-    json_write_key(w, key);
-    json_write_str(w, text);
-}
-
 /* The day that lies n days after this one; as it is when it is none. */
 static struct str day_beside(struct str day, int n, char out[TIMEFMT_SIZE])
 {
@@ -99,8 +92,7 @@ static void write_attendees(struct json_writer *w, struct json_object *event)
 
     if (!json_object_is_type(list, json_type_array))
         return;
-    json_write_key(w, "attendees");
-    json_write_array_begin(w);
+    json_put_array(w, "attendees");
     for (size_t i = 0; i < json_object_array_length(list) && i < 100; i++)
         json_write_str(w, json_str(json_find(json_object_array_get_idx(list, i), "email")));
     json_write_array_end(w);
@@ -111,21 +103,16 @@ static void write_event(struct json_writer *w, struct json_object *event)
     char day[TIMEFMT_SIZE];
 
     json_write_object_begin(w);
-    json_write_key(w, "id");
-    json_write_str(w, json_str(json_find(event, "id")));
-    json_write_key(w, "title");
-    json_write_str(w, json_str(json_find(event, "summary")));
-    json_write_key(w, "start");
-    json_write_str(w, time_of(event, "start", day));
-    json_write_key(w, "end");
-    json_write_str(w, time_of(event, "end", day));
-    json_write_key(w, "all_day");
-    json_write_bool(w, json_find(json_find(event, "start"), "date") != NULL);
-    write_member(w, "time_zone", json_str(json_find(json_find(event, "start"), "timeZone")));
-    write_member(w, "location", json_str(json_find(event, "location")));
-    write_member(w, "description", json_str(json_find(event, "description")));
-    write_member(w, "status", json_str(json_find(event, "status")));
-    write_member(w, "link", json_str(json_find(event, "htmlLink")));
+    json_put_str(w, "id", json_str(json_find(event, "id")));
+    json_put_str(w, "title", json_str(json_find(event, "summary")));
+    json_put_str(w, "start", time_of(event, "start", day));
+    json_put_str(w, "end", time_of(event, "end", day));
+    json_put_bool(w, "all_day", json_find(json_find(event, "start"), "date") != NULL);
+    json_put_some_str(w, "time_zone", json_str(json_find(json_find(event, "start"), "timeZone")));
+    json_put_some_str(w, "location", json_str(json_find(event, "location")));
+    json_put_some_str(w, "description", json_str(json_find(event, "description")));
+    json_put_some_str(w, "status", json_str(json_find(event, "status")));
+    json_put_some_str(w, "link", json_str(json_find(event, "htmlLink")));
     write_attendees(w, event);
     json_write_object_end(w);
 }
@@ -146,13 +133,11 @@ static void got_events(struct task *task, const struct gate_answer *answer)
         return;
     }
     json_write_object_begin(&w);
-    json_write_key(&w, "events");
-    json_write_array_begin(&w);
+    json_put_array(&w, "events");
     for (size_t i = 0; items && i < json_object_array_length(items); i++)
         write_event(&w, json_object_array_get_idx(items, i));
     json_write_array_end(&w);
-    json_write_key(&w, "more");
-    json_write_bool(&w, json_str(json_find(json, "nextPageToken")).n > 0);
+    json_put_bool(&w, "more", json_str(json_find(json, "nextPageToken")).n > 0);
     json_write_object_end(&w);
     task_finish(task, &out, &w);
 }
@@ -283,8 +268,7 @@ static void write_text_member(struct json_writer *w, const char *key, struct jso
 
     if (!value)
         return;
-    json_write_key(w, key);
-    json_write_str(w, json_str(value));
+    json_put_str(w, key, json_str(value));
 }
 
 static void write_body(struct json_writer *w, struct json_object *arguments,
@@ -301,8 +285,7 @@ static void write_body(struct json_writer *w, struct json_object *arguments,
     if (times->has_end)
         write_time(w, "end", &times->end, true);
     if (attendees) {
-        json_write_key(w, "attendees");
-        json_write_array_begin(w);
+        json_put_array(w, "attendees");
         for (size_t i = 0; i < json_object_array_length(attendees); i++) {
             struct str name, address = STR_NONE;
             struct err err = ERR_INIT;
@@ -310,8 +293,7 @@ static void write_body(struct json_writer *w, struct json_object *arguments,
             mime_find_address(json_str(json_object_array_get_idx(attendees, i)), &name, &address,
                               &err);
             json_write_object_begin(w);
-            json_write_key(w, "email");
-            json_write_str(w, address);
+            json_put_str(w, "email", address);
             json_write_object_end(w);
         }
         json_write_array_end(w);

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "connect/event.h"
+#include "base/json_put.h"
 
 #include <stdio.h>
 
@@ -113,12 +114,9 @@ int event_time_read(const char *field, struct str text, struct str zone_name,
 void event_time_write(struct json_writer *w, const struct event_time *time)
 {
     json_write_object_begin(w);
-    json_write_key(w, time->all_day ? "date" : "dateTime");
-    json_write_text(w, time->text);
+    json_put_text(w, time->all_day ? "date" : "dateTime", time->text);
     /* PATCH merges: what an event was before must not stay beside it. */
-    json_write_key(w, time->all_day ? "dateTime" : "date");
-    json_write_null(w);
-    json_write_key(w, "timeZone");
-    json_write_text(w, time->all_day ? NULL : time->zone);
+    json_put_null(w, time->all_day ? "dateTime" : "date");
+    json_put_text(w, "timeZone", time->all_day ? NULL : time->zone);
     json_write_object_end(w);
 }

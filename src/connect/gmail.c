@@ -8,6 +8,7 @@
 #include <json-c/json.h>
 
 #include "base/json.h"
+#include "base/json_put.h"
 #include "connect/connect_int.h"
 #include "connect/mime.h"
 
@@ -68,14 +69,12 @@ static void end_listing(struct task *task)
     struct json_writer w = JSON_WRITER(&json);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "emails");
-    json_write_array_begin(&w);
+    json_put_array(&w, "emails");
     for (size_t i = 0; i < json_object_array_length(list->emails); i++)
         if (json_object_array_get_idx(list->emails, i))
             json_write_value(&w, json_object_array_get_idx(list->emails, i));
     json_write_array_end(&w);
-    json_write_key(&w, "more");
-    json_write_bool(&w, list->more);
+    json_put_bool(&w, "more", list->more);
     json_write_object_end(&w);
     task_finish(task, &json, &w);
 }
@@ -222,16 +221,12 @@ static int list_start(struct tool_job *job, struct err *err)
 
 static void write_attachments(struct json_writer *w, const struct mime_message *message)
 {
-    json_write_key(w, "attachments");
-    json_write_array_begin(w);
+    json_put_array(w, "attachments");
     for (size_t i = 0; i < message->n_attachments; i++) {
         json_write_object_begin(w);
-        json_write_key(w, "name");
-        json_write_str(w, message->attachments[i].name);
-        json_write_key(w, "type");
-        json_write_str(w, message->attachments[i].type);
-        json_write_key(w, "bytes");
-        json_write_i64(w, (int64_t)message->attachments[i].bytes);
+        json_put_str(w, "name", message->attachments[i].name);
+        json_put_str(w, "type", message->attachments[i].type);
+        json_put_i64(w, "bytes", (int64_t)message->attachments[i].bytes);
         json_write_object_end(w);
     }
     json_write_array_end(w);
@@ -256,14 +251,11 @@ static void write_mail(struct json_writer *w, struct json_object *json,
 
     json_write_object_begin(w);
     for (size_t i = 0; i < ARRAY_LEN(members); i++) {
-        json_write_key(w, members[i].key);
-        json_write_str(w, members[i].text);
+        json_put_str(w, members[i].key, members[i].text);
     }
-    json_write_key(w, "from_html");
-    json_write_bool(w, message->from_html);
+    json_put_bool(w, "from_html", message->from_html);
     if (message->cut) {
-        json_write_key(w, "truncated");
-        json_write_bool(w, true);
+        json_put_bool(w, "truncated", true);
     }
     write_attachments(w, message);
     json_write_object_end(w);
@@ -420,10 +412,8 @@ static void written(struct task *task, const struct gate_answer *answer)
     }
     message = json_find(json, "message") ? json_find(json, "message") : json;
     json_write_object_begin(&w);
-    json_write_key(&w, "id");
-    json_write_str(&w, json_str(json_find(json, "id")));
-    json_write_key(&w, "thread_id");
-    json_write_str(&w, json_str(json_find(message, "threadId")));
+    json_put_str(&w, "id", json_str(json_find(json, "id")));
+    json_put_str(&w, "thread_id", json_str(json_find(message, "threadId")));
     json_write_object_end(&w);
     task_finish(task, &out, &w);
 }
@@ -431,11 +421,9 @@ static void written(struct task *task, const struct gate_answer *answer)
 static void write_message(struct json_writer *w, struct str raw, struct str thread_id)
 {
     json_write_object_begin(w);
-    json_write_key(w, "raw");
-    json_write_str(w, raw);
+    json_put_str(w, "raw", raw);
     if (thread_id.n) {
-        json_write_key(w, "threadId");
-        json_write_str(w, thread_id);
+        json_put_str(w, "threadId", thread_id);
     }
     json_write_object_end(w);
 }

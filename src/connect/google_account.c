@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "base/json_put.h"
 #include "connect/google_int.h"
 #include "policy/secret.h"
 
@@ -210,21 +211,16 @@ void connect_google_status(const struct connect *connect, struct json_writer *w)
     const char *error = account->trouble ? account->trouble : google->error;
 
     json_write_object_begin(w);
-    json_write_key(w, "configured");
-    json_write_bool(w, account->configured);
-    json_write_key(w, "pending");
-    json_write_bool(w, google->flow.kind != FLOW_NONE);
+    json_put_bool(w, "configured", account->configured);
+    json_put_bool(w, "pending", google->flow.kind != FLOW_NONE);
     if (account->configured && address) {
-        json_write_key(w, "account");
-        json_write_value(w, address);
+        json_put_value(w, "account", address);
     }
     if (account->configured) {
-        json_write_key(w, "scopes");
-        json_write_value(w, account->scopes);
+        json_put_value(w, "scopes", account->scopes);
     }
     if (error) {
-        json_write_key(w, "error");
-        json_write_text(w, error);
+        json_put_text(w, "error", error);
     }
     json_write_object_end(w);
 }

@@ -12,6 +12,7 @@
 
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/json_put.h"
 #include "base/rand.h"
 #include "base/uri.h"
 #include "connect/google_int.h"
@@ -480,15 +481,12 @@ void connect_google_flow(const struct connect *connect, struct json_writer *w)
     bool device = flow->kind == FLOW_DEVICE;
 
     json_write_object_begin(w);
-    json_write_key(w, "flow");
-    json_write_text(w, device ? "device" : "loopback");
-    json_write_key(w, device ? "user_code" : "auth_url");
-    json_write_str(w, device ? buf_str(&flow->user_code) : buf_str(&flow->auth_url));
+    json_put_text(w, "flow", device ? "device" : "loopback");
+    json_put_str(w, device ? "user_code" : "auth_url",
+                 device ? buf_str(&flow->user_code) : buf_str(&flow->auth_url));
     if (device) {
-        json_write_key(w, "verification_url");
-        json_write_str(w, buf_str(&flow->verification_url));
+        json_put_str(w, "verification_url", buf_str(&flow->verification_url));
     }
-    json_write_key(w, "expires_in");
-    json_write_i64(w, (flow->expires_at - connect_now(connect)) / 1000);
+    json_put_i64(w, "expires_in", (flow->expires_at - connect_now(connect)) / 1000);
     json_write_object_end(w);
 }

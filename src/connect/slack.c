@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "base/json_put.h"
 #include "base/timefmt.h"
 #include "connect/connect_int.h"
 #include "policy/secret.h"
@@ -292,28 +293,23 @@ void connect_slack_status(const struct connect *connect, struct json_writer *w)
     static const char *const keys[] = { "team", "user" };
 
     json_write_object_begin(w);
-    json_write_key(w, "configured");
-    json_write_bool(w, slack->configured);
+    json_put_bool(w, "configured", slack->configured);
     for (size_t i = 0; slack->configured && i < ARRAY_LEN(keys); i++) {
         if (!json_find(slack->info, keys[i]))
             continue;
-        json_write_key(w, keys[i]);
-        json_write_value(w, json_find(slack->info, keys[i]));
+        json_put_value(w, keys[i], json_find(slack->info, keys[i]));
     }
     if (slack->configured) {
-        json_write_key(w, "scopes");
-        json_write_value(w, slack->scopes);
+        json_put_value(w, "scopes", slack->scopes);
     }
     if (slack->checked_at) {
         char when[TIMEFMT_SIZE];
 
         timefmt_rfc3339(slack->checked_at, when);
-        json_write_key(w, "checked_at");
-        json_write_text(w, when);
+        json_put_text(w, "checked_at", when);
     }
     if (slack->trouble) {
-        json_write_key(w, "error");
-        json_write_text(w, slack->trouble);
+        json_put_text(w, "error", slack->trouble);
     }
     json_write_object_end(w);
 }

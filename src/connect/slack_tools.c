@@ -5,6 +5,7 @@
 #include <json-c/json.h>
 
 #include "base/json.h"
+#include "base/json_put.h"
 #include "connect/connect_int.h"
 #include "policy/secret.h"
 
@@ -106,10 +107,8 @@ static void end_listing(struct task *task, bool more)
     struct json_writer w = JSON_WRITER(&json);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "channels");
-    json_write_value(&w, list->channels);
-    json_write_key(&w, "more");
-    json_write_bool(&w, more);
+    json_put_value(&w, "channels", list->channels);
+    json_put_bool(&w, "more", more);
     json_write_object_end(&w);
     task_finish(task, &json, &w);
 }
@@ -252,12 +251,9 @@ static void sent(struct task *task, const struct gate_answer *answer)
         return;
     }
     json_write_object_begin(&w);
-    json_write_key(&w, "ok");
-    json_write_bool(&w, true);
-    json_write_key(&w, "ts");
-    json_write_str(&w, json_str(json_find(json, "ts")));
-    json_write_key(&w, "channel");
-    json_write_str(&w, json_str(json_find(json, "channel")));
+    json_put_bool(&w, "ok", true);
+    json_put_str(&w, "ts", json_str(json_find(json, "ts")));
+    json_put_str(&w, "channel", json_str(json_find(json, "channel")));
     json_write_object_end(&w);
     task_finish(task, &out, &w);
 }
@@ -273,10 +269,8 @@ static int send_start(struct tool_job *job, struct err *err)
                                     .max_body = 1u << 20 };
 
     json_write_object_begin(&w);
-    json_write_key(&w, "channel");
-    json_write_str(&w, task_text(task, "channel_id"));
-    json_write_key(&w, "text");
-    json_write_str(&w, task_text(task, "text"));
+    json_put_str(&w, "channel", task_text(task, "channel_id"));
+    json_put_str(&w, "text", task_text(task, "text"));
     json_write_object_end(&w);
     slack_url(task->connect, "chat.postMessage", &url);
     request.url = buf_text(&url);

@@ -4,6 +4,7 @@
  */
 #include <json-c/json.h>
 
+#include "base/json_put.h"
 #include "base/timefmt.h"
 #include "desk/desk_int.h"
 
@@ -85,20 +86,17 @@ struct json_object *fields_without(const struct desk_op *op, const char *const *
 
 void out_str(struct desk_op *op, const char *name, struct str value)
 {
-    json_write_key(op->out, name);
-    json_write_str(op->out, value);
+    json_put_str(op->out, name, value);
 }
 
 void out_i64(struct desk_op *op, const char *name, int64_t value)
 {
-    json_write_key(op->out, name);
-    json_write_i64(op->out, value);
+    json_put_i64(op->out, name, value);
 }
 
 void out_bool(struct desk_op *op, const char *name, bool value)
 {
-    json_write_key(op->out, name);
-    json_write_bool(op->out, value);
+    json_put_bool(op->out, name, value);
 }
 
 void out_time(struct desk_op *op, const char *name, int64_t ms)
@@ -117,8 +115,7 @@ void out_record(struct desk_op *op, const char *name, const struct record *recor
 
 void out_records(struct desk_op *op, const char *name, const struct record *records, size_t n)
 {
-    json_write_key(op->out, name);
-    json_write_array_begin(op->out);
+    json_put_array(op->out, name);
     for (size_t i = 0; i < n; i++)
         record_write(op->out, &records[i]);
     json_write_array_end(op->out);

@@ -8,6 +8,7 @@
 #include <json-c/json.h>
 
 #include "base/clock.h"
+#include "base/json_put.h"
 #include "desk/desk_int.h"
 
 #define NAME_PLAIN STR("alarm")
@@ -117,8 +118,7 @@ static int read_alarms(struct desk_op *op, struct err *err)
     if (op->desk->alarms->list(op->desk->alarms_arg, op->call->agent->n, op->arena, &alarms, &n,
                                err) < 0)
         return -1;
-    json_write_key(op->out, "alarms");
-    json_write_array_begin(op->out);
+    json_put_array(op->out, "alarms");
     for (size_t i = 0; i < n; i++) {
         json_write_object_begin(op->out);
         out_alarm(op, &alarms[i]);

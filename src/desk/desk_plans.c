@@ -8,6 +8,7 @@
  */
 #include <json-c/json.h>
 
+#include "base/json_put.h"
 #include "base/timefmt.h"
 #include "desk/desk_int.h"
 
@@ -86,14 +87,12 @@ static int write_plan(struct desk_op *op, const struct record *plan, struct err 
 
     if (pins(op, plan, true, &pinned, err) < 0)
         return -1;
-    json_write_key(op->out, "dayPlan");
-    json_write_object_begin(op->out);
+    json_put_object(op->out, "dayPlan");
     out_str(op, "id", plan->id);
     out_str(op, "planDate", record_str(plan, "planDate"));
     if (op->scope.all && record_get(plan, "note")->set)
         out_str(op, "note", record_str(plan, "note"));
-    json_write_key(op->out, "pinnedTaskIds");
-    json_write_value(op->out, pinned);
+    json_put_value(op->out, "pinnedTaskIds", pinned);
     json_write_object_end(op->out);
     return 0;
 }
@@ -120,8 +119,7 @@ static int write_blocks(struct desk_op *op, bool busy, struct err *err)
     out_records(op, "blocks", own, count);
     if (!busy)
         return 0;
-    json_write_key(op->out, "busy");
-    json_write_array_begin(op->out);
+    json_put_array(op->out, "busy");
     for (size_t i = 0; i < others; i++) {
         json_write_object_begin(op->out);
         out_time(op, "startTime", record_i64(&blocks[i], "startTime"));

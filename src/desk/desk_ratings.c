@@ -5,6 +5,7 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 
+#include "base/json_put.h"
 #include "base/map.h"
 #include "desk/desk_int.h"
 
@@ -49,8 +50,7 @@ static int by_day(const void *a, const void *b)
 
 static void write_mean(struct desk_op *op, double mean)
 {
-    json_write_key(op->out, "mean");
-    json_write_double(op->out, (double)(int64_t)(mean * 100 + 0.5) / 100);
+    json_put_double(op->out, "mean", (double)(int64_t)(mean * 100 + 0.5) / 100);
 }
 
 /* The newest days first. */
@@ -63,8 +63,7 @@ static void write_days(struct desk_op *op, const struct map *sums)
         list[n++] = *(struct day_sum *)entry->value;
     if (n > 0)
         qsort(list, n, sizeof(*list), by_day);
-    json_write_key(op->out, "days");
-    json_write_array_begin(op->out);
+    json_put_array(op->out, "days");
     for (size_t i = 0; i < n && i < DAYS_MAX; i++) {
         json_write_object_begin(op->out);
         out_str(op, "day", list[i].day);
@@ -109,8 +108,7 @@ static int read_summary(struct desk_op *op, struct err *err)
     if (arg_time(op, "from", &from, err) < 0 || arg_time(op, "to", &to, err) < 0 ||
         rating_summaries(op->journal, &op->scope, from, to, op->arena, &list, &n, err) < 0)
         return -1;
-    json_write_key(op->out, "summaries");
-    json_write_array_begin(op->out);
+    json_put_array(op->out, "summaries");
     for (size_t i = 0; i < n; i++) {
         json_write_object_begin(op->out);
         out_str(op, "dimension", list[i].dimension);

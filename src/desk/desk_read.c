@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/clock.h"
+#include "base/json_put.h"
 #include "desk/desk_int.h"
 
 #define LIST_MAX     200
@@ -86,8 +87,7 @@ static int write_checklists(struct desk_op *op, struct str task_id, struct err *
 
     if (list_of(op, RECORD_CHECKLIST, task_id, &lists, &n, err) < 0)
         return -1;
-    json_write_key(op->out, "checklists");
-    json_write_array_begin(op->out);
+    json_put_array(op->out, "checklists");
     for (size_t i = 0; i < n; i++) {
         if (list_of(op, RECORD_CHECKLIST_ITEM, lists[i].id, &items, &count, err) < 0)
             return -1;
@@ -146,8 +146,7 @@ static int read_reference(struct desk_op *op, struct err *err)
     if (task_resolve(op->journal, &op->scope, arg_str(op, "reference"),
                      (int)arg_i64(op, "limit", 0), op->arena, &match, err) < 0)
         return -1;
-    json_write_key(op->out, "candidates");
-    json_write_array_begin(op->out);
+    json_put_array(op->out, "candidates");
     for (size_t i = 0; i < match.count; i++) {
         const struct record *task = &match.candidates[i].task;
 
@@ -158,8 +157,8 @@ static int read_reference(struct desk_op *op, struct err *err)
         out_str(op, "categoryId", record_str(task, "categoryId"));
         if (record_get(task, "due")->set)
             out_str(op, "due", record_str(task, "due"));
-        json_write_key(op->out, "score");
-        json_write_double(op->out, (double)(int)(match.candidates[i].score * 1000 + 0.5) / 1000);
+        json_put_double(op->out, "score",
+                        (double)(int)(match.candidates[i].score * 1000 + 0.5) / 1000);
         json_write_object_end(op->out);
     }
     json_write_array_end(op->out);

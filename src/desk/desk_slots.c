@@ -12,6 +12,7 @@
 #include <json-c/json.h>
 
 #include "agent/state.h"
+#include "base/json_put.h"
 #include "desk/desk_int.h"
 
 #define SLOTS AGENT_SLOT_EXTENSION /* those before it are the agent's own */
@@ -55,10 +56,9 @@ static void out_slots(struct desk_op *op, const struct agent_slots *slots)
         out_str(op, "primaryGoal", slots->primary_goal);
     if (slots->active_task_id.n)
         out_str(op, "activeTaskId", slots->active_task_id);
-    json_write_key(op->out, "openLoopIds");
-    json_write_raw(op->out, slots->open_loop_ids.n ? slots->open_loop_ids : STR("[]"));
-    json_write_key(op->out, "preferenceByKey");
-    json_write_raw(op->out, slots->preference_by_key.n ? slots->preference_by_key : STR("{}"));
+    json_put_raw(op->out, "openLoopIds", slots->open_loop_ids.n ? slots->open_loop_ids : STR("[]"));
+    json_put_raw(op->out, "preferenceByKey",
+                 slots->preference_by_key.n ? slots->preference_by_key : STR("{}"));
 }
 
 static int read_slots(struct desk_op *op, struct err *err)

@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/json_put.h"
 #include "desk/desk_int.h"
 
 /* A change that is made and waits for its commit. */
@@ -206,10 +207,8 @@ static void write_rest(struct desk_op *op, struct json_writer *w, struct str ver
 
     json_write_key(w, "ids");
     write_ids(w, batch);
-    json_write_key(w, "tokens");
-    json_write_raw(w, tokens_json(batch->tokens, batch->token_count, op->arena));
-    json_write_key(w, "version");
-    json_write_str(w, version);
+    json_put_raw(w, "tokens", tokens_json(batch->tokens, batch->token_count, op->arena));
+    json_put_str(w, "version", version);
 }
 
 /* Inside the unit: looks once more, makes the change, and checks what came of it. */
@@ -221,8 +220,7 @@ static int perform(struct desk_op *op, bool preview, struct str version, struct 
 
     op->out = &w;
     json_write_object_begin(&w);
-    json_write_key(&w, "output");
-    json_write_object_begin(&w);
+    json_put_object(&w, "output");
     if (op->tool->aim(op, err) < 0 || op->tool->act(op, err) < 0 || scope_changes(op, err) < 0)
         return -1;
     if (preview)

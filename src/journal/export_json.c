@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/base64.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "journal/export.h"
 #include "journal/list.h"
 
@@ -41,8 +41,7 @@ static int put_content(struct writing *writing, const struct record *record, str
 
 static void put_labels(struct json_writer *w, const struct record *labels, size_t n)
 {
-    json_write_key(w, "labelIds");
-    json_write_array_begin(w);
+    json_put_array(w, "labelIds");
     for (size_t i = 0; i < n; i++)
         json_write_str(w, labels[i].id);
     json_write_array_end(w);
@@ -75,8 +74,7 @@ static int put_type(struct writing *writing, enum record_type type, struct err *
     struct record_filter filter = { .type = type, .limit = PAGE };
     bool more = true;
 
-    json_write_key(writing->w, record_list_name(type));
-    json_write_array_begin(writing->w);
+    json_put_array(writing->w, record_list_name(type));
     while (more) {
         AUTO_ARENA arena = ARENA_INIT;
         struct record *records;
@@ -102,10 +100,8 @@ int export_json(struct journal *journal, bool attachments, struct buf *out, stru
     struct writing writing = { .journal = journal, .w = &w, .attachments = attachments };
 
     json_write_object_begin(&w);
-    json_write_key(&w, "format");
-    json_write_text(&w, "dormouse-journal");
-    json_write_key(&w, "version");
-    json_write_i64(&w, 1);
+    json_put_text(&w, "format", "dormouse-journal");
+    json_put_i64(&w, "version", 1);
     for (int type = RECORD_NONE + 1; type < RECORD_TYPES_END; type++)
         if (put_type(&writing, (enum record_type)type, err) < 0)
             return -1;

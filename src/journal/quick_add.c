@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/json.h"
+#include "base/json_put.h"
 #include "base/nearest.h"
 #include "base/utf8.h"
 #include "journal/list.h"
@@ -31,32 +32,20 @@ static void write_list(struct json_writer *w, const char *key, const struct str 
 {
     if (n == 0)
         return;
-    json_write_key(w, key);
-    json_write_array_begin(w);
+    json_put_array(w, key);
     for (size_t i = 0; i < n; i++)
         json_write_str(w, list[i]);
     json_write_array_end(w);
-}
-
-static void write_text(struct json_writer *w, const char *key, struct str text)
-{
-    if (text.n == 0)
-        return;
-    json_write_key(w, key);
-    json_write_str(w, text);
 }
 
 static void write_span(struct json_writer *w, const struct quick *quick,
                        const struct quick_span *span)
 {
     json_write_object_begin(w);
-    json_write_key(w, "kind");
-    json_write_text(w, quick_kind_name(span->kind));
-    json_write_key(w, "start");
-    json_write_i64(w, units(quick->text, span->start));
-    json_write_key(w, "end");
-    json_write_i64(w, units(quick->text, span->end));
-    write_text(w, "value", span->value);
+    json_put_text(w, "kind", quick_kind_name(span->kind));
+    json_put_i64(w, "start", units(quick->text, span->start));
+    json_put_i64(w, "end", units(quick->text, span->end));
+    json_put_some_str(w, "value", span->value);
     json_write_object_end(w);
 }
 
@@ -65,20 +54,18 @@ void quick_write(struct json_writer *w, const struct quick *quick)
     static const char *const priorities[] = { "P0", "P1", "P2", "P3" };
 
     json_write_object_begin(w);
-    write_text(w, "title", quick->title);
-    write_text(w, "due", str_from(quick->due));
+    json_put_some_str(w, "title", quick->title);
+    json_put_some_str(w, "due", str_from(quick->due));
     if (quick->estimate_min > 0) {
-        json_write_key(w, "estimateMinutes");
-        json_write_i64(w, quick->estimate_min);
+        json_put_i64(w, "estimateMinutes", quick->estimate_min);
     }
     if (quick->priority >= 0)
-        write_text(w, "priority", str_from(priorities[quick->priority]));
-    write_text(w, "category", quick->category);
+        json_put_some_str(w, "priority", str_from(priorities[quick->priority]));
+    json_put_some_str(w, "category", quick->category);
     write_list(w, "labels", quick->labels, quick->label_count);
     write_list(w, "items", quick->items, quick->item_count);
-    write_text(w, "notes", quick->notes);
-    json_write_key(w, "spans");
-    json_write_array_begin(w);
+    json_put_some_str(w, "notes", quick->notes);
+    json_put_array(w, "spans");
     for (size_t i = 0; i < quick->span_count; i++)
         write_span(w, quick, &quick->spans[i]);
     json_write_array_end(w);

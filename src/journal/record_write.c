@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "base/json_put.h"
 #include "base/timefmt.h"
 #include "journal/record.h"
 
@@ -55,8 +56,7 @@ void record_write_members(struct json_writer *w, const struct record *record)
     size_t n;
     const struct record_field *fields = record_fields(record->type, &n);
 
-    json_write_key(w, "id");
-    json_write_str(w, record->id);
+    json_put_str(w, "id", record->id);
     for (size_t i = 0; i < n; i++) {
         if (!record->v[i].set)
             continue;

@@ -4,23 +4,11 @@
  */
 #include <stdio.h>
 
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/utf8.h"
 #include "memory/edit.h"
 
 #define MATCH_MAX 300 /* bytes of a match; its place says how long it is */
-
-static void key_str(struct json_writer *w, const char *key, struct str text)
-{
-    json_write_key(w, key);
-    json_write_str(w, text);
-}
-
-static void key_i64(struct json_writer *w, const char *key, int64_t value)
-{
-    json_write_key(w, key);
-    json_write_i64(w, value);
-}
 
 /* What is there may be anything: a person put it there. */
 static void key_any(struct json_writer *w, const char *key, struct str text)
@@ -28,11 +16,11 @@ static void key_any(struct json_writer *w, const char *key, struct str text)
     AUTO_BUF clean = BUF_INIT(4 * MEMORY_FILE_BYTES);
 
     if (utf8_valid(text)) {
-        key_str(w, key, text);
+        json_put_str(w, key, text);
         return;
     }
     utf8_sanitise(text, &clean);
-    key_str(w, key, buf_str(&clean));
+    json_put_str(w, key, buf_str(&clean));
 }
 
 static void write_current(struct json_writer *w, const struct memory_proposal *p)
@@ -41,24 +29,23 @@ static void write_current(struct json_writer *w, const struct memory_proposal *p
         key_any(w, "current_content", utf8_truncate(p->current, MEMORY_FILE_BYTES));
         return;
     }
-    json_write_key(w, "current_content");
-    json_write_null(w);
+    json_put_null(w, "current_content");
 }
 
 static void write_flags(struct json_writer *w, const struct memory_proposal *p)
 {
-    json_write_key(w, "suspicious_flags");
-    json_write_array_begin(w);
+    json_put_array(w, "suspicious_flags");
     for (size_t i = 0; i < p->flag_count; i++) {
         const struct memory_flag *flag = &p->flags[i];
 
         json_write_object_begin(w);
-        key_str(w, "pattern", str_from(flag->pattern));
-        key_str(w, "match", utf8_truncate(flag->match, MATCH_MAX));
-        key_str(w, "description", str_from(flag->description));
-        key_str(w, "severity", flag->severity == MEMORY_DANGER ? STR("danger") : STR("warning"));
-        key_i64(w, "start", (int64_t)flag->start);
-        key_i64(w, "end", (int64_t)flag->end);
+        json_put_str(w, "pattern", str_from(flag->pattern));
+        json_put_str(w, "match", utf8_truncate(flag->match, MATCH_MAX));
+        json_put_str(w, "description", str_from(flag->description));
+        json_put_str(w, "severity",
+                     flag->severity == MEMORY_DANGER ? STR("danger") : STR("warning"));
+        json_put_i64(w, "start", (int64_t)flag->start);
+        json_put_i64(w, "end", (int64_t)flag->end);
         json_write_object_end(w);
     }
     json_write_array_end(w);
@@ -74,8 +61,7 @@ static void write_warnings(struct json_writer *w, const struct memory_edit *edit
 {
     char text[200];
 
-    json_write_key(w, "warnings");
-    json_write_array_begin(w);
+    json_put_array(w, "warnings");
     if (p->warn) {
         snprintf(text, sizeof(text), "The agent's memory will hold %lld KB; %s %d KB.",
                  (long long)(p->total_after + 1023) / 1024,
@@ -100,8 +86,7 @@ static void write_taint(struct json_writer *w, struct str taint)
 {
     struct str one;
 
-    json_write_key(w, "taint");
-    json_write_array_begin(w);
+    json_put_array(w, "taint");
     while (taint.n && str_split(&taint, ',', &one))
         json_write_str(w, one);
     json_write_array_end(w);
@@ -113,16 +98,16 @@ void memory_details(const struct memory_edit *edit, const struct memory_proposal
     struct json_writer w = JSON_WRITER(out);
 
     json_write_object_begin(&w);
-    key_str(&w, "path", proposal->path);
-    key_str(&w, "operation", str_from(memory_operation_name(edit->operation)));
+    json_put_str(&w, "path", proposal->path);
+    json_put_str(&w, "operation", str_from(memory_operation_name(edit->operation)));
     write_current(&w, proposal);
-    key_str(&w, "proposed_content", proposal->proposed);
-    key_str(&w, "reason", edit->reason);
+    json_put_str(&w, "proposed_content", proposal->proposed);
+    json_put_str(&w, "reason", edit->reason);
     write_flags(&w, proposal);
     write_warnings(&w, edit, proposal);
     write_taint(&w, proposal->taint.n ? proposal->taint : edit->taint);
     key_any(&w, "diff", proposal->diff);
-    key_i64(&w, "base_version", proposal->base);
-    key_i64(&w, "total_bytes", proposal->total_after);
+    json_put_i64(&w, "base_version", proposal->base);
+    json_put_i64(&w, "total_bytes", proposal->total_after);
     json_write_object_end(&w);
 }

@@ -9,7 +9,7 @@
 #include <json-c/linkhash.h>
 
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/utf8.h"
 #include "memory/message_int.h"
 
@@ -149,8 +149,7 @@ static struct str as_one_text(enum message_kind kind, struct str text, size_t ma
     struct json_writer w = JSON_WRITER(&out);
 
     json_write_object_begin(&w);
-    json_write_key(&w, member_of(kind));
-    json_write_str(&w, cut_middle(text, max, arena));
+    json_put_str(&w, member_of(kind), cut_middle(text, max, arena));
     json_write_object_end(&w);
     json_write_end(&w);
     return arena_str(arena, buf_str(&out));

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "model/anthropic_int.h"
 #include "model/request_int.h"
 
@@ -25,20 +25,16 @@
 
 static void write_cache_mark(struct json_writer *w)
 {
-    json_write_key(w, "cache_control");
-    json_write_object_begin(w);
-    json_write_key(w, "type");
-    json_write_text(w, "ephemeral");
+    json_put_object(w, "cache_control");
+    json_put_text(w, "type", "ephemeral");
     json_write_object_end(w);
 }
 
 static void write_text_block(struct json_writer *w, struct str text, bool mark)
 {
     json_write_object_begin(w);
-    json_write_key(w, "type");
-    json_write_text(w, "text");
-    json_write_key(w, "text");
-    json_write_str(w, str_trim(text).n ? text : STR(EMPTY_TEXT));
+    json_put_text(w, "type", "text");
+    json_put_str(w, "text", str_trim(text).n ? text : STR(EMPTY_TEXT));
     if (mark)
         write_cache_mark(w);
     json_write_object_end(w);
@@ -65,31 +61,25 @@ static void write_id(struct json_writer *w, struct str id)
 static void write_call(struct json_writer *w, const struct model_call *call)
 {
     json_write_object_begin(w);
-    json_write_key(w, "type");
-    json_write_text(w, "tool_use");
+    json_put_text(w, "type", "tool_use");
     json_write_key(w, "id");
     write_id(w, call->id);
-    json_write_key(w, "name");
-    json_write_str(w, call->name);
-    json_write_key(w, "input");
-    json_write_raw(w, request_arguments(call));
+    json_put_str(w, "name", call->name);
+    json_put_raw(w, "input", request_arguments(call));
     json_write_object_end(w);
 }
 
 static void write_result(struct json_writer *w, const struct model_message *message, bool mark)
 {
     json_write_object_begin(w);
-    json_write_key(w, "type");
-    json_write_text(w, "tool_result");
+    json_put_text(w, "type", "tool_result");
     json_write_key(w, "tool_use_id");
     write_id(w, message->call_id);
     if (message->text.n > 0) {
-        json_write_key(w, "content");
-        json_write_str(w, message->text);
+        json_put_str(w, "content", message->text);
     }
     if (message->failed) {
-        json_write_key(w, "is_error");
-        json_write_bool(w, true);
+        json_put_bool(w, "is_error", true);
     }
     if (mark)
         write_cache_mark(w);
@@ -156,10 +146,8 @@ static void write_assistant(struct json_writer *w, const struct model_message *m
 static void write_turn(struct json_writer *w, const char *role)
 {
     json_write_object_begin(w);
-    json_write_key(w, "role");
-    json_write_text(w, role);
-    json_write_key(w, "content");
-    json_write_array_begin(w);
+    json_put_text(w, "role", role);
+    json_put_array(w, "content");
 }
 
 static void end_turn(struct json_writer *w)
@@ -173,8 +161,7 @@ static void write_messages(struct json_writer *w, const struct model_request *re
 {
     enum model_role side = MODEL_ROLE_NONE;
 
-    json_write_key(w, "messages");
-    json_write_array_begin(w);
+    json_put_array(w, "messages");
     if (request->messages[0].role == MODEL_ASSISTANT) {
         write_turn(w, "user");
         write_text_block(w, STR("(earlier messages are left out)"), false);
@@ -205,18 +192,14 @@ static void write_tools(struct json_writer *w, const struct model_request *reque
 {
     if (request->tool_count == 0)
         return;
-    json_write_key(w, "tools");
-    json_write_array_begin(w);
+    json_put_array(w, "tools");
     for (size_t i = 0; i < request->tool_count; i++) {
         const struct model_tool *tool = &request->tools[i];
 
         json_write_object_begin(w);
-        json_write_key(w, "name");
-        json_write_str(w, tool->name);
-        json_write_key(w, "description");
-        json_write_str(w, tool->description);
-        json_write_key(w, "input_schema");
-        json_write_raw(w, tool->input_schema);
+        json_put_str(w, "name", tool->name);
+        json_put_str(w, "description", tool->description);
+        json_put_raw(w, "input_schema", tool->input_schema);
         if (i + 1 == request->tool_count && request->system.n == 0)
             write_cache_mark(w);
         json_write_object_end(w);
@@ -230,17 +213,14 @@ static int write_body(const struct model_exchange *x, struct buf *out)
     struct json_writer w = JSON_WRITER(out);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "model");
-    json_write_text(&w, x->spec->model ? x->spec->model : "");
+    json_put_text(&w, "model", x->spec->model ? x->spec->model : "");
     json_write_key(&w, "max_tokens");
     json_write_i64(&w,
                    request->max_output_tokens > 0 ? request->max_output_tokens : DEFAULT_OUTPUT);
-    json_write_key(&w, "stream");
-    json_write_bool(&w, true);
+    json_put_bool(&w, "stream", true);
     write_tools(&w, request);
     if (request->system.n > 0) {
-        json_write_key(&w, "system");
-        json_write_array_begin(&w);
+        json_put_array(&w, "system");
         write_text_block(&w, request->system, true);
         json_write_array_end(&w);
     }

@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "model/anthropic_int.h"
 
 void anthropic_state_release(struct anthropic_state *state)
@@ -255,8 +255,7 @@ static void write_thinking(struct json_writer *w, struct anthropic_block *block)
 static void write_count(struct json_writer *w, const char *key, size_t n)
 {
     json_write_object_begin(w);
-    json_write_key(w, key);
-    json_write_u64(w, n);
+    json_put_u64(w, key, n);
     json_write_object_end(w);
 }
 

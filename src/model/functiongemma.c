@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "model/exchange_int.h"
 #include "model/gemma_int.h"
 #include "model/llama_server_int.h"
@@ -120,8 +120,7 @@ static const struct model_stream_ops gemma_stream_ops = {
 
 static void write_list(struct json_writer *w, const char *key, const char *const *items)
 {
-    json_write_key(w, key);
-    json_write_array_begin(w);
+    json_put_array(w, key);
     for (; *items; items++)
         json_write_text(w, *items);
     json_write_array_end(w);
@@ -140,14 +139,10 @@ static int write_body(struct model_exchange *x, struct buf *out, struct err *err
     if (gemma_prompt(&x->request, &prompt, err) < 0)
         return err_wrap(err, "model %s", x->spec->id);
     json_write_object_begin(&w);
-    json_write_key(&w, "prompt");
-    json_write_str(&w, buf_str(&prompt));
-    json_write_key(&w, "n_predict");
-    json_write_i64(&w, most > 0 ? most : OUTPUT_TOKENS);
-    json_write_key(&w, "stream");
-    json_write_bool(&w, true);
-    json_write_key(&w, "cache_prompt");
-    json_write_bool(&w, true);
+    json_put_str(&w, "prompt", buf_str(&prompt));
+    json_put_i64(&w, "n_predict", most > 0 ? most : OUTPUT_TOKENS);
+    json_put_bool(&w, "stream", true);
+    json_put_bool(&w, "cache_prompt", true);
     write_list(&w, "stop", stops);
     write_list(&w, "preserved_tokens", kept);
     json_write_object_end(&w);

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "model/offline_int.h"
 
 #define SHOWN_MAX 20
@@ -100,10 +100,8 @@ static void send(struct offline_turn *turn, const struct model_tool *tool)
         return;
     }
     json_write_object_begin(&w);
-    json_write_key(&w, "channel_id");
-    json_write_str(&w, id);
-    json_write_key(&w, "text");
-    json_write_str(&w, turn->match.cap[0]);
+    json_put_str(&w, "channel_id", id);
+    json_put_str(&w, "text", turn->match.cap[0]);
     json_write_object_end(&w);
     call_with(turn, tool, &json);
 }

@@ -8,7 +8,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/timefmt.h"
 #include "base/utf8.h"
 #include "model/offline_alarm_int.h"
@@ -30,13 +30,10 @@ void offline_set_alarm(struct offline_turn *turn, const char *name, int64_t minu
     struct json_writer w = JSON_WRITER(&json);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "name");
-    json_write_text(&w, name);
-    json_write_key(&w, "minutes");
-    json_write_i64(&w, minutes);
+    json_put_text(&w, "name", name);
+    json_put_i64(&w, "minutes", minutes);
     if (note.n) {
-        json_write_key(&w, "note");
-        json_write_str(&w, utf8_truncate(note, NOTE_SHOWN));
+        json_put_str(&w, "note", utf8_truncate(note, NOTE_SHOWN));
     }
     json_write_object_end(&w);
     offline_call_json(turn, offline_tool(turn, "set_alarm"), buf_str(&json));

@@ -10,7 +10,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/timefmt.h"
 #include "base/utf8.h"
 #include "model/offline_wake_int.h"
@@ -64,8 +64,7 @@ static void call_resolve(struct offline_turn *turn, struct str words)
     struct json_writer w = JSON_WRITER(&json);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "reference");
-    json_write_str(&w, str_take(words, 500));
+    json_put_str(&w, "reference", str_take(words, 500));
     json_write_object_end(&w);
     offline_call_json(turn, offline_tool(turn, "resolve_task_reference"), buf_str(&json));
 }
@@ -143,11 +142,10 @@ static void ask_task(struct offline_turn *turn, const struct session *session)
     size_t n = json_object_array_length(session->candidates);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "question");
-    json_write_text(&w, arena_printf(turn->arena, "Which task does the workout \"%s\" belong to?",
-                                     name_of(session, turn->arena)));
-    json_write_key(&w, "choices");
-    json_write_array_begin(&w);
+    json_put_text(&w, "question",
+                  arena_printf(turn->arena, "Which task does the workout \"%s\" belong to?",
+                               name_of(session, turn->arena)));
+    json_put_array(&w, "choices");
     for (size_t i = 0; i < n && i < CHOICES_MAX; i++) {
         struct str title = member(json_object_array_get_idx(session->candidates, i), "title");
 
@@ -166,11 +164,11 @@ static void ask_length(struct offline_turn *turn, const struct session *session)
     struct json_writer w = JSON_WRITER(&json);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "question");
-    json_write_text(&w, arena_printf(turn->arena,
-                                     "How long did the workout \"%s\" take? Say it as "
-                                     "\"45 minutes\" or \"1h30m\".",
-                                     name_of(session, turn->arena)));
+    json_put_text(&w, "question",
+                  arena_printf(turn->arena,
+                               "How long did the workout \"%s\" take? Say it as "
+                               "\"45 minutes\" or \"1h30m\".",
+                               name_of(session, turn->arena)));
     json_write_object_end(&w);
     offline_call_json(turn, offline_tool(turn, "ask_user"), buf_str(&json));
 }
@@ -221,14 +219,6 @@ static struct str chosen(const struct session *session, struct str said)
 
 /* ---- logging ---- */
 
-static void put(struct json_writer *w, const char *key, struct str text)
-{
-    if (!text.n)
-        return;
-    json_write_key(w, key);
-    json_write_str(w, text);
-}
-
 /* A workout is noted when it begins or when it is over: where it would end in the future, it has
  * just ended. */
 static void log_time(struct offline_turn *turn, const struct session *session, struct str task,
@@ -243,13 +233,13 @@ static void log_time(struct offline_turn *turn, const struct session *session, s
     timefmt_rfc3339(start, from);
     timefmt_rfc3339(start + length_ms, to);
     json_write_object_begin(&w);
-    put(&w, "taskId", task);
+    json_put_some_str(&w, "taskId", task);
     if (!task.n)
-        put(&w, "categoryId", member(session->workout->json, "categoryId"));
-    put(&w, "startedAt", str_from(from));
-    put(&w, "endedAt", str_from(to));
-    put(&w, "description", str_from(name_of(session, turn->arena)));
-    put(&w, "sourceEntryId", session->workout->id);
+        json_put_some_str(&w, "categoryId", member(session->workout->json, "categoryId"));
+    json_put_some_str(&w, "startedAt", str_from(from));
+    json_put_some_str(&w, "endedAt", str_from(to));
+    json_put_some_str(&w, "description", str_from(name_of(session, turn->arena)));
+    json_put_some_str(&w, "sourceEntryId", session->workout->id);
     json_write_object_end(&w);
     offline_call_json(turn, offline_tool(turn, "create_retrospective_time_entry"), buf_str(&json));
 }

@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "model/offline_int.h"
 
 static struct str capture(const struct offline_turn *turn, int i)
@@ -87,12 +87,6 @@ void offline_append(struct offline_turn *turn)
 
 /* ---- replace ---- */
 
-static void write_member(struct json_writer *w, const char *name, struct str text)
-{
-    json_write_key(w, name);
-    json_write_str(w, text);
-}
-
 /* {"path":..,"edits":[{"old..":..,"new..":..}]} for tools that take several at once. */
 static bool call_edits(struct offline_turn *turn, const struct model_tool *tool, struct str path,
                        struct str from, struct str to)
@@ -112,12 +106,11 @@ static bool call_edits(struct offline_turn *turn, const struct model_tool *tool,
     if (!name || !old_name || !new_name)
         return false;
     json_write_object_begin(&w);
-    write_member(&w, name, path);
-    json_write_key(&w, "edits");
-    json_write_array_begin(&w);
+    json_put_str(&w, name, path);
+    json_put_array(&w, "edits");
     json_write_object_begin(&w);
-    write_member(&w, old_name, from);
-    write_member(&w, new_name, to);
+    json_put_str(&w, old_name, from);
+    json_put_str(&w, new_name, to);
     json_write_object_end(&w);
     json_write_array_end(&w);
     json_write_object_end(&w);

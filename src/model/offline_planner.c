@@ -10,7 +10,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/timefmt.h"
 #include "base/utf8.h"
 #include "model/offline_wake_int.h"
@@ -70,11 +70,9 @@ static void call_with_id(struct offline_turn *turn, const char *tool, const char
     struct json_writer w = JSON_WRITER(&json);
 
     json_write_object_begin(&w);
-    json_write_key(&w, key);
-    json_write_str(&w, id);
+    json_put_str(&w, key, id);
     if (more) {
-        json_write_key(&w, more);
-        json_write_bool(&w, true);
+        json_put_bool(&w, more, true);
     }
     json_write_object_end(&w);
     offline_call_json(turn, offline_tool(turn, tool), buf_str(&json));
@@ -283,24 +281,18 @@ static void propose(struct offline_turn *turn, const struct day *day)
 
     offline_day(turn, days_ahead(turn), text);
     json_write_object_begin(&w);
-    json_write_key(&w, "planDate");
-    json_write_text(&w, text);
-    json_write_key(&w, "upserts");
-    json_write_array_begin(&w);
+    json_put_text(&w, "planDate", text);
+    json_put_array(&w, "upserts");
     for (size_t i = 0; i < day->count; i++) {
         json_write_object_begin(&w);
-        json_write_key(&w, "taskId");
-        json_write_str(&w, day->blocks[i].id);
+        json_put_str(&w, "taskId", day->blocks[i].id);
         if (day->blocks[i].category.n) {
-            json_write_key(&w, "categoryId");
-            json_write_str(&w, day->blocks[i].category);
+            json_put_str(&w, "categoryId", day->blocks[i].category);
         }
         timefmt_rfc3339(day->blocks[i].when.from, text);
-        json_write_key(&w, "startTime");
-        json_write_text(&w, text);
+        json_put_text(&w, "startTime", text);
         timefmt_rfc3339(day->blocks[i].when.to, text);
-        json_write_key(&w, "endTime");
-        json_write_text(&w, text);
+        json_put_text(&w, "endTime", text);
         json_write_object_end(&w);
     }
     json_write_array_end(&w);
@@ -348,13 +340,11 @@ static void report_day(struct offline_turn *turn, const struct day *day)
         return;
     }
     json_write_object_begin(&w);
-    json_write_key(&w, "title");
-    json_write_text(&w, arena_printf(turn->arena, "Plan for %s", today));
-    json_write_key(&w, "text");
-    json_write_str(&w, buf_str(&text));
-    json_write_key(&w, "sources");
-    json_write_raw(&w, str_from(arena_printf(
-                           turn->arena, "[{\"type\":\"journal\",\"id\":\"dayplan-%s\"}]", today)));
+    json_put_text(&w, "title", arena_printf(turn->arena, "Plan for %s", today));
+    json_put_str(&w, "text", buf_str(&text));
+    json_put_raw(&w, "sources",
+                 str_from(arena_printf(turn->arena,
+                                       "[{\"type\":\"journal\",\"id\":\"dayplan-%s\"}]", today)));
     json_write_object_end(&w);
     offline_call_json(turn, offline_tool(turn, "write_report"), buf_str(&json));
 }

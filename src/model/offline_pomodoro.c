@@ -8,7 +8,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/timefmt.h"
 #include "base/utf8.h"
 #include "model/offline_alarm_int.h"
@@ -42,10 +42,8 @@ static void ask_which(struct offline_turn *turn, struct json_object *tasks)
     struct json_writer w = JSON_WRITER(&json);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "question");
-    json_write_text(&w, "Which task is the session for?");
-    json_write_key(&w, "choices");
-    json_write_array_begin(&w);
+    json_put_text(&w, "question", "Which task is the session for?");
+    json_put_array(&w, "choices");
     for (size_t i = 0; i < json_object_array_length(tasks) && i < CHOICES; i++)
         json_write_str(&w, title_of(tasks, i));
     json_write_array_end(&w);
@@ -328,14 +326,10 @@ static void keep_rating(struct offline_turn *turn, struct str id, int64_t value)
     struct json_writer w = JSON_WRITER(&json);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "targetType");
-    json_write_text(&w, "timeEntry");
-    json_write_key(&w, "targetId");
-    json_write_str(&w, str_take(id, 80));
-    json_write_key(&w, "dimension");
-    json_write_text(&w, "focus");
-    json_write_key(&w, "value");
-    json_write_i64(&w, value);
+    json_put_text(&w, "targetType", "timeEntry");
+    json_put_str(&w, "targetId", str_take(id, 80));
+    json_put_text(&w, "dimension", "focus");
+    json_put_i64(&w, "value", value);
     json_write_object_end(&w);
     offline_call_json(turn, offline_tool(turn, "create_or_update_rating"), buf_str(&json));
 }

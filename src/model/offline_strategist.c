@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/timefmt.h"
 #include "base/utf8.h"
 #include "model/offline_wake_int.h"
@@ -120,12 +120,9 @@ static void report(struct offline_turn *turn)
     offline_day(turn, 0, today);
     write_review(turn, &text);
     json_write_object_begin(&w);
-    json_write_key(&w, "title");
-    json_write_text(&w, arena_printf(turn->arena, "Review of the week to %s", today));
-    json_write_key(&w, "text");
-    json_write_str(&w, buf_str(&text));
-    json_write_key(&w, "sources");
-    json_write_raw(&w, STR("[{\"type\":\"tool_output\",\"id\":\"get_ratings_summary\"}]"));
+    json_put_text(&w, "title", arena_printf(turn->arena, "Review of the week to %s", today));
+    json_put_str(&w, "text", buf_str(&text));
+    json_put_raw(&w, "sources", STR("[{\"type\":\"tool_output\",\"id\":\"get_ratings_summary\"}]"));
     json_write_object_end(&w);
     offline_call_json(turn, offline_tool(turn, "write_report"), buf_str(&json));
 }

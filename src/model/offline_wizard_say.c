@@ -5,7 +5,7 @@
 #include <json-c/json.h>
 
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/utf8.h"
 #include "model/offline_wizard_int.h"
 
@@ -196,14 +196,12 @@ static void write_instructions(struct wizard *w, struct buf *out)
 
 static void put(struct json_writer *out, const char *key, struct str text)
 {
-    json_write_key(out, key);
-    json_write_str(out, text);
+    json_put_str(out, key, text);
 }
 
 static void put_list(struct json_writer *out, const char *key, const struct str *names, size_t n)
 {
-    json_write_key(out, key);
-    json_write_array_begin(out);
+    json_put_array(out, key);
     for (size_t i = 0; i < n; i++)
         json_write_str(out, names[i]);
     json_write_array_end(out);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "model/openai_int.h"
 #include "model/request_int.h"
 #include "policy/secret.h"
@@ -27,38 +27,27 @@ static bool is_openai(const struct model_spec *spec)
 static void write_tool(struct json_writer *w, const struct model_tool *tool)
 {
     json_write_object_begin(w);
-    json_write_key(w, "type");
-    json_write_text(w, "function");
-    json_write_key(w, "function");
-    json_write_object_begin(w);
-    json_write_key(w, "name");
-    json_write_str(w, tool->name);
-    json_write_key(w, "description");
-    json_write_str(w, tool->description);
-    json_write_key(w, "parameters");
-    json_write_raw(w, tool->input_schema);
+    json_put_text(w, "type", "function");
+    json_put_object(w, "function");
+    json_put_str(w, "name", tool->name);
+    json_put_str(w, "description", tool->description);
+    json_put_raw(w, "parameters", tool->input_schema);
     json_write_object_end(w);
     json_write_object_end(w);
 }
 
 static void write_calls(struct json_writer *w, const struct model_message *message)
 {
-    json_write_key(w, "tool_calls");
-    json_write_array_begin(w);
+    json_put_array(w, "tool_calls");
     for (size_t i = 0; i < message->call_count; i++) {
         const struct model_call *call = &message->calls[i];
 
         json_write_object_begin(w);
-        json_write_key(w, "id");
-        json_write_str(w, call->id);
-        json_write_key(w, "type");
-        json_write_text(w, "function");
-        json_write_key(w, "function");
-        json_write_object_begin(w);
-        json_write_key(w, "name");
-        json_write_str(w, call->name);
-        json_write_key(w, "arguments");
-        json_write_str(w, request_arguments(call));
+        json_put_str(w, "id", call->id);
+        json_put_text(w, "type", "function");
+        json_put_object(w, "function");
+        json_put_str(w, "name", call->name);
+        json_put_str(w, "arguments", request_arguments(call));
         json_write_object_end(w);
         json_write_object_end(w);
     }
@@ -68,8 +57,7 @@ static void write_calls(struct json_writer *w, const struct model_message *messa
 static void write_role(struct json_writer *w, const char *role)
 {
     json_write_object_begin(w);
-    json_write_key(w, "role");
-    json_write_text(w, role);
+    json_put_text(w, "role", role);
 }
 
 static void write_message(struct json_writer *w, const struct model_message *message)
@@ -81,8 +69,7 @@ static void write_message(struct json_writer *w, const struct model_message *mes
 
     write_role(w, roles[message->role]);
     if (message->role == MODEL_TOOL) {
-        json_write_key(w, "tool_call_id");
-        json_write_str(w, message->call_id);
+        json_put_str(w, "tool_call_id", message->call_id);
     }
     json_write_key(w, "content");
     if (message->role == MODEL_ASSISTANT && message->text.n == 0 && message->call_count > 0)
@@ -94,8 +81,7 @@ static void write_message(struct json_writer *w, const struct model_message *mes
     if (message->role == MODEL_ASSISTANT && message->opaque.n > 0 &&
         json_parse(message->opaque, &details, NULL) == 0 &&
         json_object_is_type(details, json_type_array)) {
-        json_write_key(w, "reasoning_details");
-        json_write_value(w, details);
+        json_put_value(w, "reasoning_details", details);
     }
     json_write_object_end(w);
 }
@@ -104,8 +90,7 @@ static void write_tools(struct json_writer *w, const struct model_request *reque
 {
     if (request->tool_count == 0) /* an empty list is refused */
         return;
-    json_write_key(w, "tools");
-    json_write_array_begin(w);
+    json_put_array(w, "tools");
     for (size_t i = 0; i < request->tool_count; i++)
         write_tool(w, &request->tools[i]);
     json_write_array_end(w);
@@ -113,12 +98,10 @@ static void write_tools(struct json_writer *w, const struct model_request *reque
 
 static void write_messages(struct json_writer *w, const struct model_request *request)
 {
-    json_write_key(w, "messages");
-    json_write_array_begin(w);
+    json_put_array(w, "messages");
     if (request->system.n > 0) {
         write_role(w, "system");
-        json_write_key(w, "content");
-        json_write_str(w, request->system);
+        json_put_str(w, "content", request->system);
         json_write_object_end(w);
     }
     for (size_t i = 0; i < request->message_count; i++)
@@ -132,20 +115,16 @@ static int write_body(const struct model_exchange *x, bool plain, struct buf *ou
     struct json_writer w = JSON_WRITER(out);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "model");
-    json_write_text(&w, x->spec->model ? x->spec->model : "default");
-    json_write_key(&w, "stream");
-    json_write_bool(&w, true);
+    json_put_text(&w, "model", x->spec->model ? x->spec->model : "default");
+    json_put_bool(&w, "stream", true);
     if (!plain) {
-        json_write_key(&w, "stream_options");
-        json_write_object_begin(&w);
-        json_write_key(&w, "include_usage");
-        json_write_bool(&w, true);
+        json_put_object(&w, "stream_options");
+        json_put_bool(&w, "include_usage", true);
         json_write_object_end(&w);
     }
     if (request->max_output_tokens > 0) {
-        json_write_key(&w, is_openai(x->spec) ? "max_completion_tokens" : "max_tokens");
-        json_write_i64(&w, request->max_output_tokens);
+        json_put_i64(&w, is_openai(x->spec) ? "max_completion_tokens" : "max_tokens",
+                     request->max_output_tokens);
     }
     write_tools(&w, request);
     write_messages(&w, request);

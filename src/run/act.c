@@ -7,7 +7,7 @@
 
 #include "agent/link.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/log.h"
 #include "run/run_int.h"
 #include "sandbox/hand.h"
@@ -146,20 +146,16 @@ static int append_result(struct run_call *call, struct message *message, const s
 
     json_write_object_begin(&w);
     if (output.n) {
-        json_write_key(&w, "output");
-        json_write_raw(&w, output);
+        json_put_raw(&w, "output", output);
     }
     if (why->code) {
         message->status = STR("error");
         message->error_code = str_from(err_name(why->code));
         message->error_message =
             str_from(arena_text(&run->scratch, err_format(why, text, sizeof(text))));
-        json_write_key(&w, "error");
-        json_write_object_begin(&w);
-        json_write_key(&w, "code");
-        json_write_str(&w, message->error_code);
-        json_write_key(&w, "message");
-        json_write_str(&w, message->error_message);
+        json_put_object(&w, "error");
+        json_put_str(&w, "code", message->error_code);
+        json_put_str(&w, "message", message->error_message);
         json_write_object_end(&w);
     } else {
         message->status = STR("success");
@@ -241,12 +237,9 @@ static int link_effects(const struct run_call *call, const struct message *messa
     if (json_parse(message->changed_entity_ids, &ids, err) < 0)
         return err_wrap(err, "what %.*s changed", STR_ARG(call->name));
     json_write_object_begin(&w);
-    json_write_key(&w, "agentId");
-    json_write_text(&w, call->run->agent.id);
-    json_write_key(&w, "runId");
-    json_write_str(&w, call->run->row.run_key);
-    json_write_key(&w, "toolName");
-    json_write_str(&w, call->name);
+    json_put_text(&w, "agentId", call->run->agent.id);
+    json_put_str(&w, "runId", call->run->row.run_key);
+    json_put_str(&w, "toolName", call->name);
     json_write_object_end(&w);
     for (size_t i = 0; i < json_object_array_length(ids); i++) {
         const struct agent_link link = { .relation = AGENT_LINK_TOOL_EFFECT,

@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/timefmt.h"
 #include "run/run_int.h"
 
@@ -38,22 +38,14 @@ static struct run_public delta(const struct run *run, bool musing, int64_t offse
 
     timefmt_rfc3339(clock_wall_ms(loop_clock(run->runner->config.loop)), at);
     json_write_object_begin(&w);
-    json_write_key(&w, "type");
-    json_write_text(&w, public.type);
-    json_write_key(&w, "seq");
-    json_write_i64(&w, public.seq);
-    json_write_key(&w, "runId");
-    json_write_str(&w, run->row.run_key);
-    json_write_key(&w, "threadId");
-    json_write_str(&w, run->thread.id);
-    json_write_key(&w, "at");
-    json_write_text(&w, at);
-    json_write_key(&w, "content");
-    json_write_str(&w, text);
-    json_write_key(&w, "isPartial");
-    json_write_bool(&w, true);
-    json_write_key(&w, "offset");
-    json_write_i64(&w, offset);
+    json_put_text(&w, "type", public.type);
+    json_put_i64(&w, "seq", public.seq);
+    json_put_str(&w, "runId", run->row.run_key);
+    json_put_str(&w, "threadId", run->thread.id);
+    json_put_text(&w, "at", at);
+    json_put_str(&w, "content", text);
+    json_put_bool(&w, "isPartial", true);
+    json_put_i64(&w, "offset", offset);
     json_write_object_end(&w);
     public.json = buf_str(json);
     return public;

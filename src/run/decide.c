@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "run/run_int.h"
 
 #define ANSWER_BYTES (1 * MIB)
@@ -150,8 +150,7 @@ static int apply_question(struct run_call *call, const struct inbox_item *item, 
         err_set(&result.err, call->no_code, "%.*s", STR_ARG(call->no_message));
     } else {
         json_write_object_begin(&w);
-        json_write_key(&w, "answer");
-        json_write_raw(&w, item->answer);
+        json_put_raw(&w, "answer", item->answer);
         json_write_object_end(&w);
         result.output = buf_str(&output);
     }

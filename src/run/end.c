@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/log.h"
 #include "run/run_int.h"
 
@@ -29,12 +29,9 @@ static int record_note(struct run *run, struct err *err)
     struct json_writer w = JSON_WRITER(&data);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "note");
-    json_write_text(&w, RUN_NOTE_ENDED);
-    json_write_key(&w, "code");
-    json_write_str(&w, run->row.error_code);
-    json_write_key(&w, "detail");
-    json_write_str(&w, run->row.error_message);
+    json_put_text(&w, "note", RUN_NOTE_ENDED);
+    json_put_str(&w, "code", run->row.error_code);
+    json_put_str(&w, "detail", run->row.error_message);
     json_write_object_end(&w);
     run->unit.said = (struct run_said){ .data = buf_str(&data) };
     return record(run, RUN_EV_NOTE, 0, true, err);

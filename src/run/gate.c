@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "memory/edit.h"
 #include "run/run_int.h"
 
@@ -146,10 +146,8 @@ static struct str with_ids(struct run_call *call)
     if (details.n < 2 || details.p[0] != '{')
         return STR_NONE;
     json_write_object_begin(&w);
-    json_write_key(&w, "request_id");
-    json_write_text(&w, call->inbox_id);
-    json_write_key(&w, "tool_call_id");
-    json_write_str(&w, call->call_id);
+    json_put_text(&w, "request_id", call->inbox_id);
+    json_put_str(&w, "tool_call_id", call->call_id);
     if (details.p[1] != '}')
         buf_add_char(&out, ',');
     buf_add_str(&out, str_skip(details, 1));
@@ -198,19 +196,13 @@ void run_memory_complete(const struct run_call *call, const struct err *why, str
 
     json_parse(call->arguments, &arguments, NULL);
     json_write_object_begin(&w);
-    json_write_key(&w, "request_id");
-    json_write_text(&w, call->inbox_id);
-    json_write_key(&w, "success");
-    json_write_bool(&w, !why);
-    json_write_key(&w, "path");
-    json_write_str(&w, path_of(call, arguments, &arena));
+    json_put_text(&w, "request_id", call->inbox_id);
+    json_put_bool(&w, "success", !why);
+    json_put_str(&w, "path", path_of(call, arguments, &arena));
     if (why) {
-        json_write_key(&w, "error");
-        json_write_object_begin(&w);
-        json_write_key(&w, "code");
-        json_write_text(&w, err_name(why->code));
-        json_write_key(&w, "message");
-        json_write_text(&w, err_format(why, text, sizeof(text)));
+        json_put_object(&w, "error");
+        json_put_text(&w, "code", err_name(why->code));
+        json_put_text(&w, "message", err_format(why, text, sizeof(text)));
         json_write_object_end(&w);
     }
     json_write_object_end(&w);

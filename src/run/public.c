@@ -5,7 +5,7 @@
 #include <json-c/json_object_iterator.h>
 
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/timefmt.h"
 #include "run/run_int.h"
 
@@ -57,21 +57,9 @@ bool run_event_is_public(const struct bp_event *event, const struct run_call *ca
 
 /* ---- one writer for each kind ---- */
 
-static void key_str(struct json_writer *w, const char *key, struct str text)
-{
-    json_write_key(w, key);
-    json_write_str(w, text);
-}
-
-static void key_text(struct json_writer *w, const char *key, const char *text)
-{
-    json_write_key(w, key);
-    json_write_text(w, text);
-}
-
 static void write_text(struct json_writer *w, struct json_object *content, const char *member)
 {
-    key_str(w, "content", json_str(json_find(content, member)));
+    json_put_str(w, "content", json_str(json_find(content, member)));
 }
 
 /* What a tool gets: the arguments as they came, when they are JSON. */
@@ -89,8 +77,8 @@ static void write_input(struct json_writer *w, struct str arguments)
 static void write_call(struct json_writer *w, const struct message *message,
                        struct json_object *content)
 {
-    key_str(w, "toolCallId", message->call_id);
-    key_str(w, "toolName", message->tool_name);
+    json_put_str(w, "toolCallId", message->call_id);
+    json_put_str(w, "toolName", message->tool_name);
     write_input(w, json_str(json_find(content, "arguments")));
 }
 
@@ -100,44 +88,41 @@ static void write_result(struct json_writer *w, const struct message *message,
     struct json_object *output = json_find(content, "output");
     struct json_object *error = json_find(content, "error");
 
-    key_str(w, "toolCallId", message->call_id);
-    key_str(w, "toolName", message->tool_name);
-    key_text(w, "status", str_is(message->status, "success") ? "completed" : "failed");
+    json_put_str(w, "toolCallId", message->call_id);
+    json_put_str(w, "toolName", message->tool_name);
+    json_put_text(w, "status", str_is(message->status, "success") ? "completed" : "failed");
     if (output) {
-        json_write_key(w, "output");
-        json_write_value(w, output);
+        json_put_value(w, "output", output);
     }
     if (error) {
-        json_write_key(w, "error");
-        json_write_value(w, error);
+        json_put_value(w, "error", error);
     }
 }
 
 static void write_gate(struct json_writer *w, const struct inbox_item *item)
 {
-    key_str(w, "gateId", item->id);
-    key_str(w, "toolName", item->tool_name);
+    json_put_str(w, "gateId", item->id);
+    json_put_str(w, "toolName", item->tool_name);
     write_input(w, item->body);
-    key_str(w, "title", item->title);
+    json_put_str(w, "title", item->title);
     if (item->preview.n) {
-        key_str(w, "previewKind", item->preview_kind);
-        key_str(w, "preview", item->preview);
+        json_put_str(w, "previewKind", item->preview_kind);
+        json_put_str(w, "preview", item->preview);
     }
 }
 
 static void write_waiting(struct json_writer *w, const struct inbox_item *item)
 {
-    key_str(w, "itemId", item->id);
-    key_text(w, "kind", inbox_kind_name(item->kind));
-    key_str(w, "title", item->title);
+    json_put_str(w, "itemId", item->id);
+    json_put_text(w, "kind", inbox_kind_name(item->kind));
+    json_put_str(w, "title", item->title);
 }
 
 static void write_error(struct json_writer *w, struct json_object *data, bool recoverable)
 {
-    key_str(w, "code", json_str(json_find(data, "code")));
-    key_str(w, "message", json_str(json_find(data, "message")));
-    json_write_key(w, "recoverable");
-    json_write_bool(w, recoverable);
+    json_put_str(w, "code", json_str(json_find(data, "code")));
+    json_put_str(w, "message", json_str(json_find(data, "message")));
+    json_put_bool(w, "recoverable", recoverable);
 }
 
 /* Nothing, when it is no object: then the row is not as it was recorded. */
@@ -150,8 +135,7 @@ static void write_members(struct json_writer *w, struct json_object *data)
     at = json_object_iter_begin(data);
     end = json_object_iter_end(data);
     for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
-        json_write_key(w, json_object_iter_peek_name(&at));
-        json_write_value(w, json_object_iter_peek_value(&at));
+        json_put_value(w, json_object_iter_peek_name(&at), json_object_iter_peek_value(&at));
     }
 }
 
@@ -164,9 +148,9 @@ static void write_request(struct json_writer *w, const struct inbox_item *item)
         write_members(w, details);
         return;
     }
-    key_str(w, "request_id", item->id);
+    json_put_str(w, "request_id", item->id);
     write_input(w, item->body);
-    key_str(w, "reason", item->preview);
+    json_put_str(w, "reason", item->preview);
 }
 
 static void write_body(struct json_writer *w, const struct run_record *run,
@@ -176,17 +160,16 @@ static void write_body(struct json_writer *w, const struct run_record *run,
 {
     switch (row->event.type) {
     case RUN_EV_START:
-        key_str(w, "model", run->model_id);
-        key_str(w, "agentId", json_str(json_find(data, "agent")));
-        key_text(w, "mode", row->event.bits & RUN_WIGGUM ? "wiggum" : "structured");
+        json_put_str(w, "model", run->model_id);
+        json_put_str(w, "agentId", json_str(json_find(data, "agent")));
+        json_put_text(w, "mode", row->event.bits & RUN_WIGGUM ? "wiggum" : "structured");
         break;
     case RUN_EV_MUSING:
         write_text(w, content, "thinking");
         break;
     case RUN_EV_SAID:
         write_text(w, content, "text");
-        json_write_key(w, "isPartial");
-        json_write_bool(w, false);
+        json_put_bool(w, "isPartial", false);
         break;
     case RUN_EV_CALL:
         if (message)
@@ -222,7 +205,7 @@ static void write_body(struct json_writer *w, const struct run_record *run,
     case RUN_EV_DONE:
         write_members(w, data);
         if (content)
-            key_str(w, "result", json_str(json_find(content, "text")));
+            json_put_str(w, "result", json_str(json_find(content, "text")));
         break;
     default: /* iteration */
         write_members(w, data);
@@ -238,12 +221,11 @@ static void begin(struct json_writer *w, const char *type, int64_t seq,
 
     timefmt_rfc3339(when, at);
     json_write_object_begin(w);
-    key_text(w, "type", type);
-    json_write_key(w, "seq");
-    json_write_i64(w, seq);
-    key_str(w, "runId", run->run_key);
-    key_str(w, "threadId", thread_id);
-    key_text(w, "at", at);
+    json_put_text(w, "type", type);
+    json_put_i64(w, "seq", seq);
+    json_put_str(w, "runId", run->run_key);
+    json_put_str(w, "threadId", thread_id);
+    json_put_text(w, "at", at);
 }
 
 static int finish(struct json_writer *w, const struct buf *out, struct err *err)

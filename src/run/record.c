@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/log.h"
 #include "run/content.h"
 #include "run/run_int.h"
@@ -173,10 +173,8 @@ static void write_reason(const struct run *run, struct making *making)
     struct json_writer w = JSON_WRITER(&making->data);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "code");
-    json_write_str(&w, run->row.error_code);
-    json_write_key(&w, "message");
-    json_write_str(&w, run->row.error_message);
+    json_put_str(&w, "code", run->row.error_code);
+    json_put_str(&w, "message", run->row.error_message);
     json_write_object_end(&w);
     making->said.data = buf_str(&making->data);
 }
@@ -225,10 +223,8 @@ static int on_done(struct run *run, struct making *making, struct err *err)
     run->ended = run->dirty = true;
     run->unit.out->ended = true;
     json_write_object_begin(&w);
-    json_write_key(&w, "stopReason");
-    json_write_text(&w, reason);
-    json_write_key(&w, "iterations");
-    json_write_i64(&w, run->row.iterations);
+    json_put_text(&w, "stopReason", reason);
+    json_put_i64(&w, "iterations", run->row.iterations);
     json_write_object_end(&w);
     making->said.data = buf_str(&making->data);
     return run->last_said_n ? refer_to_message(run, run->last_said_n, making, err) : 0;
@@ -242,8 +238,7 @@ static void on_observe(struct run *run, const struct bp_event *event, struct mak
     if (!(event->bits & RUN_WIGGUM))
         return;
     json_write_object_begin(&w);
-    json_write_key(&w, "count");
-    json_write_i64(&w, run->row.iterations);
+    json_put_i64(&w, "count", run->row.iterations);
     json_write_object_end(&w);
     making->said.data = buf_str(&making->data);
 }

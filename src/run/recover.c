@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/log.h"
 #include "loop/child.h"
 #include "run/run_int.h"
@@ -26,12 +26,9 @@ int run_call_ask_unknown(struct run_call *call, struct err *err)
     struct run_said said = { 0 };
 
     json_write_object_begin(&w);
-    json_write_key(&w, "tool");
-    json_write_str(&w, call->name);
-    json_write_key(&w, "arguments");
-    json_write_str(&w, call->arguments);
-    json_write_key(&w, "operationId");
-    json_write_text(&w, call->operation_id);
+    json_put_str(&w, "tool", call->name);
+    json_put_str(&w, "arguments", call->arguments);
+    json_put_text(&w, "operationId", call->operation_id);
     json_write_object_end(&w);
     item.body = buf_str(&body);
     item.preview_kind = STR("text");
@@ -70,11 +67,9 @@ static int offer_note(struct run *run, const char *what, struct str detail, stru
     struct run_said said = { 0 };
 
     json_write_object_begin(&w);
-    json_write_key(&w, "note");
-    json_write_text(&w, what);
+    json_put_text(&w, "note", what);
     if (detail.n) {
-        json_write_key(&w, "detail");
-        json_write_str(&w, str_take(detail, 1024));
+        json_put_str(&w, "detail", str_take(detail, 1024));
     }
     json_write_object_end(&w);
     said.data = buf_str(&data);

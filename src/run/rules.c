@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/yaml.h"
 #include "bp/policy.h"
 
@@ -214,16 +214,13 @@ void run_change_write(const struct run_change *change, struct buf *out)
 
     hex_encode(change->hash, BP_HASH_BYTES, text);
     json_write_object_begin(&w);
-    json_write_key(&w, "program");
-    json_write_text(&w, text);
-    json_write_key(&w, "calls");
-    json_write_object_begin(&w);
+    json_put_text(&w, "program", text);
+    json_put_object(&w, "calls");
     for (unsigned key = 1; key <= RUN_CALLS_MAX; key++) {
         if (!change->attributes[key])
             continue;
         snprintf(text, sizeof(text), "%u", key);
-        json_write_key(&w, text);
-        json_write_i64(&w, change->attributes[key]);
+        json_put_i64(&w, text, change->attributes[key]);
     }
     json_write_object_end(&w);
     json_write_object_end(&w);

@@ -7,7 +7,7 @@
 
 #include "agent/session.h"
 #include "base/hash.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/log.h"
 #include "base/utf8.h"
 #include "run/run_int.h"
@@ -148,17 +148,15 @@ static void write_settings(struct run *run, const struct run_request *request)
     struct json_writer w = JSON_WRITER(&out);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "maxIterations");
-    json_write_i64(&w, request->max_iterations ? request->max_iterations : ITERATIONS_DEFAULT);
-    json_write_key(&w, "maxToolCalls");
-    json_write_i64(&w, request->max_tool_calls ? request->max_tool_calls : TOOL_CALLS_DEFAULT);
+    json_put_i64(&w, "maxIterations",
+                 request->max_iterations ? request->max_iterations : ITERATIONS_DEFAULT);
+    json_put_i64(&w, "maxToolCalls",
+                 request->max_tool_calls ? request->max_tool_calls : TOOL_CALLS_DEFAULT);
     if (request->max_tokens) {
-        json_write_key(&w, "maxTokens");
-        json_write_i64(&w, request->max_tokens);
+        json_put_i64(&w, "maxTokens", request->max_tokens);
     }
     if (request->max_ms) {
-        json_write_key(&w, "maxMs");
-        json_write_i64(&w, request->max_ms);
+        json_put_i64(&w, "maxMs", request->max_ms);
     }
     json_write_object_end(&w);
     run->row.settings = arena_str(&run->arena, buf_str(&out));
@@ -202,8 +200,7 @@ static int append_prompt(struct run *run, const struct run_request *request,
     message->trigger_source_id = request->trigger_source_id;
     message->taint = request->prompt_taint;
     json_write_object_begin(&w);
-    json_write_key(&w, "text");
-    json_write_str(&w, request->prompt);
+    json_put_str(&w, "text", request->prompt);
     json_write_object_end(&w);
     message->content = arena_str(&run->scratch, buf_str(&content));
     return run_message_append(run, message, err);
@@ -218,12 +215,9 @@ static int offer_start(struct run *run, const struct message *message, struct er
 
     hex_encode(run->runner->rules.hash, BP_HASH_BYTES, hash);
     json_write_object_begin(&w);
-    json_write_key(&w, "agent");
-    json_write_text(&w, run->agent.id);
-    json_write_key(&w, "program");
-    json_write_text(&w, hash);
-    json_write_key(&w, "settings");
-    json_write_raw(&w, run->row.settings);
+    json_put_text(&w, "agent", run->agent.id);
+    json_put_text(&w, "program", hash);
+    json_put_raw(&w, "settings", run->row.settings);
     json_write_object_end(&w);
     said.data = buf_str(&data);
     return run_offer(run, RUN_EV_START, 0, str_is(run->row.mode, "wiggum") ? RUN_WIGGUM : 0, &said,

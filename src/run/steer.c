@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/log.h"
 #include "run/run_int.h"
 
@@ -286,8 +286,7 @@ static int spend(struct run *run, const char *what, struct err *err)
     struct run_said said = { 0 };
 
     json_write_object_begin(&w);
-    json_write_key(&w, "what");
-    json_write_text(&w, what);
+    json_put_text(&w, "what", what);
     json_write_object_end(&w);
     said.data = buf_str(&data);
     run->spent = true;

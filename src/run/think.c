@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/log.h"
 #include "run/run_int.h"
 
@@ -118,15 +118,12 @@ static int say(struct run *run, struct run_turn *turn, struct message *message, 
 
     run_message_init(run, message, MESSAGE_THOUGHT);
     json_write_object_begin(&w);
-    json_write_key(&w, "text");
-    json_write_str(&w, turn->text);
+    json_put_str(&w, "text", turn->text);
     if (turn->thinking.n) {
-        json_write_key(&w, "thinking");
-        json_write_str(&w, turn->thinking);
+        json_put_str(&w, "thinking", turn->thinking);
     }
     if (turn->opaque.n) {
-        json_write_key(&w, "opaque");
-        json_write_str(&w, turn->opaque);
+        json_put_str(&w, "opaque", turn->opaque);
     }
     json_write_object_end(&w);
     if (json_write_end(&w) < 0)
@@ -171,11 +168,9 @@ static int append_action(struct run *run, struct run_call *call, struct message 
 
     run_message_init(run, message, MESSAGE_ACTION);
     json_write_object_begin(&w);
-    json_write_key(&w, "arguments");
-    json_write_str(&w, call->arguments);
+    json_put_str(&w, "arguments", call->arguments);
     if (call->problem.n) {
-        json_write_key(&w, "problem");
-        json_write_str(&w, call->problem);
+        json_put_str(&w, "problem", call->problem);
     }
     json_write_object_end(&w);
     if (json_write_end(&w) < 0)
@@ -213,8 +208,7 @@ static int offer_call(struct run *run, struct run_call *call, struct err *err)
     said.message = &message;
     if (call->granted_by.n) {
         json_write_object_begin(&w);
-        json_write_key(&w, "grantedBy");
-        json_write_str(&w, call->granted_by);
+        json_put_str(&w, "grantedBy", call->granted_by);
         json_write_object_end(&w);
         said.data = buf_str(&data);
     }
@@ -223,21 +217,16 @@ static int offer_call(struct run *run, struct run_call *call, struct err *err)
 
 static void write_usage(struct json_writer *w, const struct run_turn *turn)
 {
-    json_write_key(w, "in");
-    json_write_i64(w, turn->usage.input_tokens);
-    json_write_key(w, "out");
-    json_write_i64(w, turn->usage.output_tokens);
+    json_put_i64(w, "in", turn->usage.input_tokens);
+    json_put_i64(w, "out", turn->usage.output_tokens);
     if (turn->usage.cached_tokens) {
-        json_write_key(w, "cached");
-        json_write_i64(w, turn->usage.cached_tokens);
+        json_put_i64(w, "cached", turn->usage.cached_tokens);
     }
     if (turn->usage.cost > 0) {
-        json_write_key(w, "cost");
-        json_write_double(w, turn->usage.cost);
+        json_put_double(w, "cost", turn->usage.cost);
     }
     if (turn->usage.estimated) {
-        json_write_key(w, "estimated");
-        json_write_bool(w, true);
+        json_put_bool(w, "estimated", true);
     }
 }
 
@@ -278,16 +267,13 @@ static int offer_thought(struct run *run, struct run_turn *turn, const struct me
     json_write_object_begin(&w);
     write_usage(&w, turn);
     if (turn->stop == MODEL_STOP_LENGTH) {
-        json_write_key(&w, "stop");
-        json_write_text(&w, "length");
+        json_put_text(&w, "stop", "length");
     }
     if (filtered) {
         run->row.error_code = STR("provider_failed");
         run->row.error_message = STR("the provider's content filter stopped the answer");
-        json_write_key(&w, "code");
-        json_write_str(&w, run->row.error_code);
-        json_write_key(&w, "message");
-        json_write_str(&w, run->row.error_message);
+        json_put_str(&w, "code", run->row.error_code);
+        json_put_str(&w, "message", run->row.error_message);
     }
     json_write_object_end(&w);
     said.data = buf_str(&data);
@@ -382,13 +368,10 @@ static void write_failure(struct buf *out, const struct err *why, int64_t until,
     char text[ERR_TEXT_MAX];
 
     json_write_object_begin(&w);
-    json_write_key(&w, "code");
-    json_write_text(&w, err_name(why->code));
-    json_write_key(&w, "message");
-    json_write_text(&w, err_format(why, text, sizeof(text)));
+    json_put_text(&w, "code", err_name(why->code));
+    json_put_text(&w, "message", err_format(why, text, sizeof(text)));
     if (until) {
-        json_write_key(&w, "until");
-        json_write_i64(&w, until);
+        json_put_i64(&w, "until", until);
     }
     if (turn)
         write_usage(&w, turn);
@@ -473,10 +456,8 @@ static int record_checked(struct run *run, const struct model_reply *reply, stru
     bool done = says_done(reply->text);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "done");
-    json_write_bool(&w, done);
-    json_write_key(&w, "text");
-    json_write_str(&w, str_take(reply->text, 2048));
+    json_put_bool(&w, "done", done);
+    json_put_str(&w, "text", str_take(reply->text, 2048));
     write_usage(&w, &counted);
     json_write_object_end(&w);
     said.data = buf_str(&data);

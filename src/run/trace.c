@@ -14,7 +14,7 @@
 #include "agent/agent.h"
 #include "agent/inbox.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/limits.h"
 #include "base/timefmt.h"
 #include "base/utf8.h"
@@ -291,42 +291,17 @@ static void tell_text(struct tracing *t, const struct told *told)
 
 /* ---- for programs ---- */
 
-static void key_str(struct json_writer *w, const char *key, struct str text)
-{
-    if (!text.n)
-        return;
-    json_write_key(w, key);
-    json_write_str(w, text);
-}
-
-static void key_i64(struct json_writer *w, const char *key, int64_t value)
-{
-    json_write_key(w, key);
-    json_write_i64(w, value);
-}
-
-static void key_time(struct json_writer *w, const char *key, int64_t at)
-{
-    char text[TIMEFMT_SIZE];
-
-    timefmt_rfc3339(at, text);
-    json_write_key(w, key);
-    json_write_text(w, text);
-}
-
 static void write_message(struct json_writer *w, const struct told *told)
 {
     const struct message *message = told->message;
 
-    json_write_key(w, "message");
-    json_write_object_begin(w);
-    key_str(w, "id", message->id);
-    key_str(w, "kind", str_from(message_kind_name(message->kind)));
-    key_str(w, "tool", message->tool_name);
-    key_str(w, "callId", message->call_id);
-    key_str(w, "status", message->status);
-    json_write_key(w, "content");
-    json_write_value(w, told->content);
+    json_put_object(w, "message");
+    json_put_some_str(w, "id", message->id);
+    json_put_some_str(w, "kind", str_from(message_kind_name(message->kind)));
+    json_put_some_str(w, "tool", message->tool_name);
+    json_put_some_str(w, "callId", message->call_id);
+    json_put_some_str(w, "status", message->status);
+    json_put_value(w, "content", told->content);
     json_write_object_end(w);
 }
 
@@ -334,37 +309,34 @@ static void write_item(struct json_writer *w, const struct told *told)
 {
     const struct inbox_item *item = told->item;
 
-    json_write_key(w, "item");
-    json_write_object_begin(w);
-    key_str(w, "id", item->id);
-    key_str(w, "kind", str_from(inbox_kind_name(item->kind)));
-    key_str(w, "tool", item->tool_name);
-    key_str(w, "title", item->title);
-    key_str(w, "body", item->body);
+    json_put_object(w, "item");
+    json_put_some_str(w, "id", item->id);
+    json_put_some_str(w, "kind", str_from(inbox_kind_name(item->kind)));
+    json_put_some_str(w, "tool", item->tool_name);
+    json_put_some_str(w, "title", item->title);
+    json_put_some_str(w, "body", item->body);
     if (is_decision(&told->row->event)) {
-        key_str(w, "state", str_from(inbox_state_name(item->state)));
-        key_str(w, "decidedBy", item->decided_by);
-        key_str(w, "reason", item->reason);
-        key_str(w, "answer", item->answer);
+        json_put_some_str(w, "state", str_from(inbox_state_name(item->state)));
+        json_put_some_str(w, "decidedBy", item->decided_by);
+        json_put_some_str(w, "reason", item->reason);
+        json_put_some_str(w, "answer", item->answer);
     }
     json_write_object_end(w);
 }
 
 static void write_operation(struct json_writer *w, const struct operation *operation)
 {
-    json_write_key(w, "operation");
-    json_write_object_begin(w);
-    key_str(w, "id", operation->operation_id);
-    key_str(w, "tool", operation->tool_name);
-    key_str(w, "status", str_from(operation_status_name(operation->status)));
-    key_i64(w, "attempts", operation->attempts);
+    json_put_object(w, "operation");
+    json_put_some_str(w, "id", operation->operation_id);
+    json_put_some_str(w, "tool", operation->tool_name);
+    json_put_some_str(w, "status", str_from(operation_status_name(operation->status)));
+    json_put_i64(w, "attempts", operation->attempts);
     json_write_object_end(w);
 }
 
 static void write_attributes(struct json_writer *w, const struct bp_program *program, uint32_t bits)
 {
-    json_write_key(w, "attributes");
-    json_write_array_begin(w);
+    json_put_array(w, "attributes");
     for (unsigned i = 0; i < program->bit_count; i++)
         if (bits >> i & 1)
             json_write_text(w, program->bits[i]);
@@ -375,8 +347,7 @@ static void write_by(struct json_writer *w, const struct bp_place *by)
 {
     AUTO_JSON place = by->thread ? bp_place_json(by) : NULL;
 
-    json_write_key(w, "by");
-    json_write_value(w, place);
+    json_put_value(w, "by", place);
 }
 
 static void tell_json(struct tracing *t, const struct told *told)
@@ -385,17 +356,17 @@ static void tell_json(struct tracing *t, const struct told *told)
     struct json_writer w = JSON_WRITER(&t->out);
 
     json_write_object_begin(&w);
-    key_i64(&w, "row", row->n);
+    json_put_i64(&w, "row", row->n);
     if (row->seq)
-        key_i64(&w, "seq", row->seq);
-    key_time(&w, "at", row->at);
-    key_str(&w, "type", str_from(t->program->types[row->event.type].name));
+        json_put_i64(&w, "seq", row->seq);
+    json_put_time(&w, "at", row->at);
+    json_put_some_str(&w, "type", str_from(t->program->types[row->event.type].name));
     if (row->event.key)
-        key_i64(&w, "key", row->event.key);
+        json_put_i64(&w, "key", row->event.key);
     write_attributes(&w, t->program, row->event.bits);
     write_by(&w, &told->by);
     if (told->took_ms >= 0)
-        key_i64(&w, "tookMs", told->took_ms);
+        json_put_i64(&w, "tookMs", told->took_ms);
     if (told->message)
         write_message(&w, told);
     if (told->item)
@@ -403,8 +374,7 @@ static void tell_json(struct tracing *t, const struct told *told)
     if (told->operation)
         write_operation(&w, told->operation);
     if (told->data) {
-        json_write_key(&w, "data");
-        json_write_value(&w, told->data);
+        json_put_value(&w, "data", told->data);
     }
     json_write_object_end(&w);
 }
@@ -450,18 +420,16 @@ static void tell_run_json(struct tracing *t, const struct agent *agent)
     const struct run_record *run = &t->run;
 
     json_write_object_begin(&w);
-    json_write_key(&w, "run");
-    json_write_object_begin(&w);
-    key_str(&w, "id", run->run_key);
-    key_str(&w, "agent", str_from(agent->id));
-    key_str(&w, "model", run->model_id);
-    key_str(&w, "mode", run->mode);
-    key_str(&w, "status", str_from(run_status_name(run->status)));
-    key_str(&w, "stopReason", run->stop_reason);
-    key_str(&w, "errorCode", run->error_code);
-    key_time(&w, "createdAt", run->created_at);
-    json_write_key(&w, "sameProgram");
-    json_write_bool(&w, t->known);
+    json_put_object(&w, "run");
+    json_put_some_str(&w, "id", run->run_key);
+    json_put_some_str(&w, "agent", str_from(agent->id));
+    json_put_some_str(&w, "model", run->model_id);
+    json_put_some_str(&w, "mode", run->mode);
+    json_put_some_str(&w, "status", str_from(run_status_name(run->status)));
+    json_put_some_str(&w, "stopReason", run->stop_reason);
+    json_put_some_str(&w, "errorCode", run->error_code);
+    json_put_time(&w, "createdAt", run->created_at);
+    json_put_bool(&w, "sameProgram", t->known);
     json_write_object_end(&w);
     json_write_object_end(&w);
     put_line(t);

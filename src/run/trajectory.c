@@ -11,7 +11,7 @@
 #include "agent/agent.h"
 #include "agent/inbox.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "memory/message.h"
@@ -111,15 +111,11 @@ static void write_step(struct telling *t, const struct step *step, const char *o
     struct json_writer *w = &t->w;
 
     json_write_object_begin(w);
-    json_write_key(w, "state");
-    json_write_text(w, step->state);
-    json_write_key(w, "action");
-    json_write_text(w, step->action);
-    json_write_key(w, "observation");
-    json_write_text(w, observation);
+    json_put_text(w, "state", step->state);
+    json_put_text(w, "action", step->action);
+    json_put_text(w, "observation", observation);
     if (step->thinking) {
-        json_write_key(w, "thinking");
-        json_write_text(w, step->thinking);
+        json_put_text(w, "thinking", step->thinking);
     }
     json_write_object_end(w);
 }
@@ -233,18 +229,12 @@ static void finish(struct telling *t, struct str steps, struct buf *line)
     bool success = t->finished && t->run.status == RUN_DONE;
 
     json_write_object_begin(&w);
-    json_write_key(&w, "task_id");
-    json_write_str(&w, t->run.run_key);
-    json_write_key(&w, "prompt");
-    json_write_text(&w, t->prompt ? t->prompt : "");
-    json_write_key(&w, "steps");
-    json_write_raw(&w, steps);
-    json_write_key(&w, "outcome");
-    json_write_text(&w, success ? "success" : "failure");
-    json_write_key(&w, "iterations");
-    json_write_i64(&w, t->iterations);
-    json_write_key(&w, "reward");
-    json_write_i64(&w, success);
+    json_put_str(&w, "task_id", t->run.run_key);
+    json_put_text(&w, "prompt", t->prompt ? t->prompt : "");
+    json_put_raw(&w, "steps", steps);
+    json_put_text(&w, "outcome", success ? "success" : "failure");
+    json_put_i64(&w, "iterations", t->iterations);
+    json_put_i64(&w, "reward", success);
     json_write_object_end(&w);
 }
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "sandbox/frame.h"
 #include "sandbox/hand_int.h"
 #include "sandbox/spec_int.h"
@@ -146,12 +146,10 @@ static void write_state(struct hand *hand)
         return;
     json_write_object_begin(&w);
     if (hand->cwd.n > 0) {
-        json_write_key(&w, "cwd");
-        json_write_str(&w, buf_str(&hand->cwd));
+        json_put_str(&w, "cwd", buf_str(&hand->cwd));
     }
     if (hand->read.n > 0) {
-        json_write_key(&w, "read");
-        json_write_raw(&w, buf_str(&hand->read));
+        json_put_raw(&w, "read", buf_str(&hand->read));
     }
     json_write_object_end(&w);
 }
@@ -272,14 +270,10 @@ static int send_job(struct hand *hand, const struct hand_job *job, const char *o
             return -1;
     }
     json_write_object_begin(&w);
-    json_write_key(&w, "id");
-    json_write_i64(&w, job->id);
-    json_write_key(&w, "op");
-    json_write_text(&w, operation);
-    json_write_key(&w, "limit");
-    json_write_i64(&w, limit_ms);
-    json_write_key(&w, "args");
-    json_write_raw(&w, arguments);
+    json_put_i64(&w, "id", job->id);
+    json_put_text(&w, "op", operation);
+    json_put_i64(&w, "limit", limit_ms);
+    json_put_raw(&w, "args", arguments);
     json_write_object_end(&w);
     if (json_write_end(&w) < 0)
         return err_set(err, ERR_TOO_LARGE, "arguments of %s: more than %u bytes", operation,
@@ -320,8 +314,7 @@ void hand_cancel(struct hand_job *job)
     if (job->failed.code != ERR_NONE || !job->hand->proc)
         return;
     json_write_object_begin(&w);
-    json_write_key(&w, "cancel");
-    json_write_i64(&w, job->id);
+    json_put_i64(&w, "cancel", job->id);
     json_write_object_end(&w);
     hand_proc_send(job->hand->proc, buf_str(&text), NULL);
     loop_timer_start(job->hand->loop, &job->guard, HAND_ANSWER_MS);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "sandbox/frame.h"
 #include "sandbox/hand_int.h"
 #include "sandbox/spec_int.h"
@@ -30,8 +30,7 @@ static int memory_file(const char *name, struct str bytes, struct err *err)
 
 static void write_list(struct json_writer *w, const char *key, const char *const *items)
 {
-    json_write_key(w, key);
-    json_write_array_begin(w);
+    json_put_array(w, key);
     for (size_t i = 0; items && items[i]; i++)
         json_write_text(w, items[i]);
     json_write_array_end(w);
@@ -39,14 +38,10 @@ static void write_list(struct json_writer *w, const char *key, const char *const
 
 static void write_limits(struct json_writer *w, const struct sandbox_spec *spec, int64_t time_ms)
 {
-    json_write_key(w, "memory");
-    json_write_u64(w, spec_memory(spec));
-    json_write_key(w, "processes");
-    json_write_u64(w, spec_processes(spec));
-    json_write_key(w, "disk");
-    json_write_u64(w, spec_disk(spec));
-    json_write_key(w, "timeLimit");
-    json_write_i64(w, time_ms);
+    json_put_u64(w, "memory", spec_memory(spec));
+    json_put_u64(w, "processes", spec_processes(spec));
+    json_put_u64(w, "disk", spec_disk(spec));
+    json_put_i64(w, "timeLimit", time_ms);
 }
 
 int hand_setup_file(const struct sandbox_spec *spec, const struct walls *walls,
@@ -56,23 +51,18 @@ int hand_setup_file(const struct sandbox_spec *spec, const struct walls *walls,
     struct json_writer w = JSON_WRITER(&text);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "off");
-    json_write_bool(&w, spec->off);
-    json_write_key(&w, "cwd");
-    json_write_text(&w, walls->cwd);
+    json_put_bool(&w, "off", spec->off);
+    json_put_text(&w, "cwd", walls->cwd);
     write_list(&w, "allowWrite", walls->allow_write.items);
     write_list(&w, "denyRead", walls->deny_read.items);
     write_list(&w, "denyNames", walls->deny_names.items);
     write_list(&w, "denyWrite", walls->deny_write.items);
     write_list(&w, "argv", told->argv);
     write_limits(&w, spec, told->time_limit_ms);
-    json_write_key(&w, "proxyPort");
-    json_write_i64(&w, told->proxy ? WALLS_PROXY_PORT : 0);
-    json_write_key(&w, "groups");
-    json_write_i64(&w, groups);
+    json_put_i64(&w, "proxyPort", told->proxy ? WALLS_PROXY_PORT : 0);
+    json_put_i64(&w, "groups", groups);
     if (told->state.n > 0) {
-        json_write_key(&w, "state");
-        json_write_raw(&w, told->state);
+        json_put_raw(&w, "state", told->state);
     }
     json_write_object_end(&w);
     if (json_write_end(&w) < 0)

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "sandbox/inside_int.h"
 
 #define DETAIL_MAX 512
@@ -60,12 +60,9 @@ static void send_json(const char *kind, const char *detail)
     struct json_writer w = JSON_WRITER(&text);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "notice");
-    json_write_object_begin(&w);
-    json_write_key(&w, "kind");
-    json_write_text(&w, kind);
-    json_write_key(&w, "detail");
-    json_write_text(&w, detail);
+    json_put_object(&w, "notice");
+    json_put_text(&w, "kind", kind);
+    json_put_text(&w, "detail", detail);
     json_write_object_end(&w);
     json_write_object_end(&w);
     if (json_write_end(&w) == 0)

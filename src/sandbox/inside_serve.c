@@ -18,7 +18,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "sandbox/drain_int.h"
 #include "sandbox/inside_int.h"
 #include "sandbox/inside_state.h"
@@ -82,12 +82,9 @@ static void write_error(struct json_writer *w, const struct err *err)
 {
     char text[ERR_TEXT_MAX + 64];
 
-    json_write_key(w, "error");
-    json_write_object_begin(w);
-    json_write_key(w, "code");
-    json_write_text(w, err_name(err->code));
-    json_write_key(w, "message");
-    json_write_text(w, err_format(err, text, sizeof(text)));
+    json_put_object(w, "error");
+    json_put_text(w, "code", err_name(err->code));
+    json_put_text(w, "message", err_format(err, text, sizeof(text)));
     json_write_object_end(w);
 }
 
@@ -97,13 +94,11 @@ static void reply(int64_t id, const struct err *err, const struct buf *result, b
     struct json_writer w = JSON_WRITER(&text);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "id");
-    json_write_i64(&w, id);
+    json_put_i64(&w, "id", id);
     if (err) {
         write_error(&w, err);
     } else {
-        json_write_key(&w, "result");
-        json_write_raw(&w, buf_str(result));
+        json_put_raw(&w, "result", buf_str(result));
         json_write_key(&w, "state");
         inside_state_write(&w, in_lane);
     }

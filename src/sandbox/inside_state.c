@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "sandbox/drain_int.h"
 #include "sandbox/inside_int.h"
 
@@ -109,8 +109,7 @@ void inside_state_write(struct json_writer *w, bool in_lane)
         forget_oldest();
         write_files(&inner);
         if (json_write_end(&inner) == 0 && (!told || strcmp(told, buf_text(&text)) != 0)) {
-            json_write_key(w, "read");
-            json_write_raw(w, buf_str(&text));
+            json_put_raw(w, "read", buf_str(&text));
             free(told);
             told = buf_take(&text);
         }

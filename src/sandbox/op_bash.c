@@ -27,6 +27,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/json_put.h"
 #include "base/limits.h"
 #include "sandbox/drain_int.h"
 #include "sandbox/inside_int.h"
@@ -245,8 +246,7 @@ static void write_stream(struct json_writer *out, const char *key, const struct 
     AUTO_BUF text = BUF_INIT(2 * KEEP_BYTES);
 
     keep_write(kept, &text);
-    json_write_key(out, key);
-    json_write_str(out, buf_str(&text));
+    json_put_str(out, key, buf_str(&text));
 }
 
 static void write_end(const struct command *c, struct json_writer *out)
@@ -259,8 +259,7 @@ static void write_end(const struct command *c, struct json_writer *out)
     else
         json_write_null(out);
     if (WIFSIGNALED(status)) {
-        json_write_key(out, "signal");
-        json_write_i64(out, WTERMSIG(status));
+        json_put_i64(out, "signal", WTERMSIG(status));
     }
 }
 
@@ -271,18 +270,13 @@ static void write_result(const struct command *c, struct json_writer *out)
     write_stream(out, c->merge ? "output" : "stdout", &c->kept[OUT]);
     if (!c->merge)
         write_stream(out, "stderr", &c->kept[ERR]);
-    json_write_key(out, "truncated");
-    json_write_bool(out, keep_cut(&c->kept[OUT]) || keep_cut(&c->kept[ERR]));
-    json_write_key(out, "timed_out");
-    json_write_bool(out, c->timed_out);
+    json_put_bool(out, "truncated", keep_cut(&c->kept[OUT]) || keep_cut(&c->kept[ERR]));
+    json_put_bool(out, "timed_out", c->timed_out);
     if (c->child.limit) {
-        json_write_key(out, "limit");
-        json_write_text(out, c->child.limit);
-        json_write_key(out, "message");
-        json_write_text(out, c->child.message);
+        json_put_text(out, "limit", c->child.limit);
+        json_put_text(out, "message", c->child.message);
     }
-    json_write_key(out, "cwd");
-    json_write_text(out, c->ctx->state->cwd);
+    json_put_text(out, "cwd", c->ctx->state->cwd);
     json_write_object_end(out);
 }
 

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/json.h"
+#include "base/json_put.h"
 #include "base/utf8.h"
 #include "sandbox/op_edit.h"
 #include "sandbox/op_file.h"
@@ -109,18 +110,13 @@ int op_edit_file(struct op_ctx *ctx, struct json_object *arguments, struct json_
     sha256_text(buf_str(&e.text), sha256);
     remember(ctx, &e, sha256);
     json_write_object_begin(out);
-    json_write_key(out, "path");
-    json_write_text(out, e.place.path);
-    json_write_key(out, "replacements");
-    json_write_u64(out, e.replacements);
-    json_write_key(out, "bytes");
-    json_write_u64(out, e.text.n);
-    json_write_key(out, "sha256");
-    json_write_text(out, sha256);
+    json_put_text(out, "path", e.place.path);
+    json_put_u64(out, "replacements", e.replacements);
+    json_put_u64(out, "bytes", e.text.n);
+    json_put_text(out, "sha256", sha256);
     op_write_diff(out, e.place.path, &e.old, buf_str(&e.text));
     if (!kept) {
-        json_write_key(out, "note");
-        json_write_text(out, "the owner or mode could not be kept");
+        json_put_text(out, "note", "the owner or mode could not be kept");
     }
     json_write_object_end(out);
     return 0;
@@ -134,14 +130,10 @@ int op_preview_edit(struct op_ctx *ctx, struct json_object *arguments, struct js
     if (prepare(ctx, arguments, &e, err) < 0)
         return -1;
     json_write_object_begin(out);
-    json_write_key(out, "path");
-    json_write_text(out, e.place.path);
-    json_write_key(out, "exists");
-    json_write_bool(out, true);
-    json_write_key(out, "target_version");
-    json_write_text(out, e.old.sha256);
-    json_write_key(out, "replacements");
-    json_write_u64(out, e.replacements);
+    json_put_text(out, "path", e.place.path);
+    json_put_bool(out, "exists", true);
+    json_put_text(out, "target_version", e.old.sha256);
+    json_put_u64(out, "replacements", e.replacements);
     op_write_diff(out, e.place.path, &e.old, buf_str(&e.text));
     json_write_object_end(out);
     return 0;

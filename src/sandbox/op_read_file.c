@@ -15,6 +15,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/json_put.h"
 #include "base/utf8.h"
 #include "sandbox/op_file.h"
 #include "sandbox/op_lines.h"
@@ -50,13 +51,10 @@ static int get_range(struct json_object *arguments, struct range *ret_range, str
 
 static void write_head(struct json_writer *out, const char *path, const char *kind, int64_t bytes)
 {
-    json_write_key(out, "path");
-    json_write_text(out, path);
-    json_write_key(out, "kind");
-    json_write_text(out, kind);
+    json_put_text(out, "path", path);
+    json_put_text(out, "kind", kind);
     if (bytes >= 0) {
-        json_write_key(out, "bytes");
-        json_write_i64(out, bytes);
+        json_put_i64(out, "bytes", bytes);
     }
 }
 
@@ -64,8 +62,7 @@ static void write_hash(struct json_writer *out, const char *sha256)
 {
     if (!sha256)
         return;
-    json_write_key(out, "sha256");
-    json_write_text(out, sha256);
+    json_put_text(out, "sha256", sha256);
 }
 
 static void write_sniff(struct json_writer *out, const char *path, const struct sniff *kind,
@@ -73,13 +70,10 @@ static void write_sniff(struct json_writer *out, const char *path, const struct 
 {
     json_write_object_begin(out);
     write_head(out, path, kind->kind == SNIFF_IMAGE ? "image" : "binary", bytes);
-    json_write_key(out, "type");
-    json_write_text(out, kind->type);
+    json_put_text(out, "type", kind->type);
     if (kind->width && kind->height) {
-        json_write_key(out, "width");
-        json_write_u64(out, kind->width);
-        json_write_key(out, "height");
-        json_write_u64(out, kind->height);
+        json_put_u64(out, "width", kind->width);
+        json_put_u64(out, "height", kind->height);
     }
     write_hash(out, sha256);
     json_write_object_end(out);
@@ -96,8 +90,7 @@ static void write_notes(struct json_writer *out, const struct lines *lines, bool
 {
     char text[128];
 
-    json_write_key(out, "notes");
-    json_write_array_begin(out);
+    json_put_array(out, "notes");
     if (lines->shortened) {
         snprintf(text, sizeof(text), "%llu lines longer than %d bytes were shortened",
                  (unsigned long long)lines->shortened, LINES_LINE_MAX);
@@ -126,24 +119,17 @@ static void write_text(struct json_writer *out, const char *path, const struct l
 
     json_write_object_begin(out);
     write_head(out, path, "text", bytes);
-    json_write_key(out, "lines");
-    json_write_object_begin(out);
-    json_write_key(out, "first");
-    json_write_u64(out, lines->last ? lines->first : 0);
-    json_write_key(out, "last");
-    json_write_u64(out, lines->last);
+    json_put_object(out, "lines");
+    json_put_u64(out, "first", lines->last ? lines->first : 0);
+    json_put_u64(out, "last", lines->last);
     if (total >= 0) {
-        json_write_key(out, "total");
-        json_write_i64(out, total);
+        json_put_i64(out, "total", total);
     }
     json_write_object_end(out);
-    json_write_key(out, "text");
-    json_write_str(out, buf_str(&lines->text));
-    json_write_key(out, "truncated");
-    json_write_bool(out, more);
+    json_put_str(out, "text", buf_str(&lines->text));
+    json_put_bool(out, "truncated", more);
     if (more) {
-        json_write_key(out, "next_offset");
-        json_write_u64(out, lines->last + 1);
+        json_put_u64(out, "next_offset", lines->last + 1);
     }
     write_hash(out, sha256);
     if (lines->shortened || lines->invalid || lines->with_cr || !sha256)
@@ -298,15 +284,12 @@ static int read_directory(struct op_ctx *ctx, const struct access_place *place,
     closedir(dir);
     json_write_object_begin(out);
     write_head(out, place->path, "directory", -1);
-    json_write_key(out, "entries");
-    json_write_array_begin(out);
+    json_put_array(out, "entries");
     for (size_t i = 0; i < n && i < READ_ENTRIES_MAX; i++)
         json_write_text(out, names[i]);
     json_write_array_end(out);
-    json_write_key(out, "total");
-    json_write_u64(out, n);
-    json_write_key(out, "truncated");
-    json_write_bool(out, n > READ_ENTRIES_MAX);
+    json_put_u64(out, "total", n);
+    json_put_bool(out, "truncated", n > READ_ENTRIES_MAX);
     json_write_object_end(out);
     return 0;
 }

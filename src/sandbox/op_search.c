@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "base/json_put.h"
 #include "sandbox/op_file.h"
 #include "sandbox/search.h"
 
@@ -186,8 +187,7 @@ static void write_context(struct json_writer *out, const char *key, const struct
 {
     if (n == 0)
         return;
-    json_write_key(out, key);
-    json_write_array_begin(out);
+    json_put_array(out, key);
     for (unsigned i = 0; i < n; i++)
         json_write_str(out, lines[i]);
     json_write_array_end(out);
@@ -196,12 +196,9 @@ static void write_context(struct json_writer *out, const char *key, const struct
 static void write_line(struct json_writer *out, const char *path, const struct search_line *line)
 {
     json_write_object_begin(out);
-    json_write_key(out, "path");
-    json_write_text(out, path);
-    json_write_key(out, "line");
-    json_write_u64(out, line->number);
-    json_write_key(out, "text");
-    json_write_str(out, line->text);
+    json_put_text(out, "path", path);
+    json_put_u64(out, "line", line->number);
+    json_put_str(out, "text", line->text);
     write_context(out, "before", line->before, line->before_n);
     write_context(out, "after", line->after, line->after_n);
     json_write_object_end(out);
@@ -232,8 +229,7 @@ static size_t write_files(struct job *job, struct json_writer *out)
 
     for (; shown < job->result.n && shown < limit; shown++) {
         json_write_object_begin(out);
-        json_write_key(out, "path");
-        json_write_text(out, shown_path(job, job->order[shown]->path));
+        json_put_text(out, "path", shown_path(job, job->order[shown]->path));
         json_write_object_end(out);
     }
     return shown;
@@ -243,19 +239,15 @@ static void write_skipped(struct json_writer *out, const struct search_result *r
 {
     if (!r->binary && !r->unreadable && !r->costly)
         return;
-    json_write_key(out, "skipped");
-    json_write_object_begin(out);
+    json_put_object(out, "skipped");
     if (r->binary) {
-        json_write_key(out, "binary");
-        json_write_u64(out, r->binary);
+        json_put_u64(out, "binary", r->binary);
     }
     if (r->unreadable) {
-        json_write_key(out, "unreadable");
-        json_write_u64(out, r->unreadable);
+        json_put_u64(out, "unreadable", r->unreadable);
     }
     if (r->costly) {
-        json_write_key(out, "costly_lines");
-        json_write_u64(out, r->costly);
+        json_put_u64(out, "costly_lines", r->costly);
     }
     json_write_object_end(out);
 }
@@ -268,18 +260,13 @@ static void write_result(struct job *job, struct json_writer *out)
     size_t shown;
 
     json_write_object_begin(out);
-    json_write_key(out, "matches");
-    json_write_array_begin(out);
+    json_put_array(out, "matches");
     shown = lines ? write_lines(job, out) : write_files(job, out);
     json_write_array_end(out);
-    json_write_key(out, "files");
-    json_write_u64(out, r->files);
-    json_write_key(out, "total");
-    json_write_u64(out, total);
-    json_write_key(out, "truncated");
-    json_write_bool(out, shown < total || r->cut);
-    json_write_key(out, "searched");
-    json_write_u64(out, r->looked);
+    json_put_u64(out, "files", r->files);
+    json_put_u64(out, "total", total);
+    json_put_bool(out, "truncated", shown < total || r->cut);
+    json_put_u64(out, "searched", r->looked);
     write_skipped(out, r);
     if (r->cut) {
         json_write_key(out, "note");

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/json.h"
+#include "base/json_put.h"
 #include "sandbox/op_file.h"
 
 struct write {
@@ -80,20 +81,15 @@ int op_write_file(struct op_ctx *ctx, struct json_object *arguments, struct json
         return -1;
     op_seen_put(ctx->state, w.place.path, sha256);
     json_write_object_begin(out);
-    json_write_key(out, "path");
-    json_write_text(out, w.place.path);
-    json_write_key(out, "created");
-    json_write_bool(out, !w.old.exists);
-    json_write_key(out, "bytes");
-    json_write_u64(out, w.content.n);
-    json_write_key(out, "sha256");
-    json_write_text(out, sha256);
+    json_put_text(out, "path", w.place.path);
+    json_put_bool(out, "created", !w.old.exists);
+    json_put_u64(out, "bytes", w.content.n);
+    json_put_text(out, "sha256", sha256);
     /* Of a new file the difference is its text, which the caller has. */
     if (w.old.exists)
         op_write_diff(out, w.place.path, &w.old, w.content);
     if (!kept) {
-        json_write_key(out, "note");
-        json_write_text(out, "the owner or mode could not be kept");
+        json_put_text(out, "note", "the owner or mode could not be kept");
     }
     json_write_object_end(out);
     return 0;
@@ -107,12 +103,9 @@ int op_preview_write(struct op_ctx *ctx, struct json_object *arguments, struct j
     if (prepare(ctx, arguments, &w, err) < 0)
         return -1;
     json_write_object_begin(out);
-    json_write_key(out, "path");
-    json_write_text(out, w.place.path);
-    json_write_key(out, "exists");
-    json_write_bool(out, w.old.exists);
-    json_write_key(out, "target_version");
-    json_write_text(out, w.old.exists ? w.old.sha256 : NULL);
+    json_put_text(out, "path", w.place.path);
+    json_put_bool(out, "exists", w.old.exists);
+    json_put_text(out, "target_version", w.old.exists ? w.old.sha256 : NULL);
     op_write_diff(out, w.place.path, &w.old, w.content);
     json_write_object_end(out);
     return 0;

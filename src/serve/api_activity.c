@@ -35,13 +35,13 @@ void api_activity(struct api *api, const struct api_notice *notice)
     if (!api->activity || serve_feed_clients(api->activity) == 0)
         return;
     json_write_object_begin(&w);
-    api_put_text(&w, "type", notice->type);
-    api_put_str(&w, "agentId", notice->agent_id);
-    api_put_str(&w, "threadId", notice->thread_id);
-    api_put_str(&w, "runId", notice->run_id);
-    api_put_str(&w, "itemId", notice->item_id);
-    api_put_text(&w, "kind", notice->kind);
-    api_put_time(&w, "at", clock_wall_ms(loop_clock(api->config.loop)));
+    json_put_some_text(&w, "type", notice->type);
+    json_put_some_str(&w, "agentId", notice->agent_id);
+    json_put_some_str(&w, "threadId", notice->thread_id);
+    json_put_some_str(&w, "runId", notice->run_id);
+    json_put_some_str(&w, "itemId", notice->item_id);
+    json_put_some_text(&w, "kind", notice->kind);
+    json_put_some_time(&w, "at", clock_wall_ms(loop_clock(api->config.loop)));
     json_write_object_end(&w);
     if (json_write_end(&w) < 0)
         return; /* ids longer than any of ours */
@@ -203,8 +203,8 @@ static void joined(struct serve_feed *feed, struct serve_client *client, uint64_
     if (!after && asked)
         after = *asked;
     json_write_object_begin(&w);
-    api_put_text(&w, "type", "hello");
-    api_put_bool(&w, "reset", after != 0 && after != id);
+    json_put_some_text(&w, "type", "hello");
+    json_put_bool(&w, "reset", after != 0 && after != id);
     json_write_object_end(&w);
     BUG_IF(json_write_end(&w) < 0);
     serve_client_send(client, id, "hello", buf_str(&json));

@@ -51,8 +51,7 @@ void api_agents_list(struct serve_request *request)
         return;
     }
     json_write_object_begin(&w);
-    json_write_key(&w, "agents");
-    json_write_array_begin(&w);
+    json_put_array(&w, "agents");
     for (size_t i = 0; i < n; i++)
         api_write_agent(&w, &list[i], NULL);
     json_write_array_end(&w);

@@ -39,14 +39,13 @@ static void write_items(struct serve_request *request, const struct inbox_item *
     size_t written = 0;
 
     json_write_object_begin(&w);
-    json_write_key(&w, "items");
-    json_write_array_begin(&w);
+    json_put_array(&w, "items");
     /* Changes of memory bring their texts: a page of them may be shorter than asked for. */
     for (; written < n && (!written || json.n < PAGE_BYTES); written++)
         api_write_item(&w, &items[written]);
     json_write_array_end(&w);
     if (full || written < n)
-        api_put_i64(&w, "after", items[written - 1].n);
+        json_put_i64(&w, "after", items[written - 1].n);
     json_write_object_end(&w);
     api_reply(request, 200, &json, &w);
 }
@@ -80,7 +79,7 @@ static void reply_item(struct serve_request *request, const struct inbox_item *i
         api_write_item(&w, item);
     } else {
         json_write_object_begin(&w);
-        api_put_bool(&w, "applied", *applied);
+        json_put_bool(&w, "applied", *applied);
         json_write_key(&w, "item");
         api_write_item(&w, item);
         json_write_object_end(&w);
@@ -241,18 +240,18 @@ static bool write_grant(void *arg, const struct approval_grant *grant)
     struct agent agent;
 
     json_write_object_begin(grants->w);
-    api_put_str(grants->w, "id", grant->id);
+    json_put_some_str(grants->w, "id", grant->id);
     if (agent_get_n(grants->domain, grant->agent_n, grants->arena, &agent, &err) == 0)
-        api_put_text(grants->w, "agentId", agent.id);
-    api_put_text(grants->w, "scope", grant->run_n ? "run" : "always");
+        json_put_some_text(grants->w, "agentId", agent.id);
+    json_put_some_text(grants->w, "scope", grant->run_n ? "run" : "always");
     if (grant->run_n && inbox_get(grants->domain, grant->inbox_id, grants->arena, &item, &err) == 0)
-        api_put_str(grants->w, "runId", item.run_id);
-    api_put_str(grants->w, "toolName", grant->tool_name);
+        json_put_some_str(grants->w, "runId", item.run_id);
+    json_put_some_str(grants->w, "toolName", grant->tool_name);
     if (!grant->run_n)
         api_put_json(grants->w, "pattern", grant->pattern);
-    api_put_str(grants->w, "inboxId", grant->inbox_id);
-    api_put_str(grants->w, "grantedBy", grant->granted_by);
-    api_put_time(grants->w, "createdAt", grant->created_at);
+    json_put_some_str(grants->w, "inboxId", grant->inbox_id);
+    json_put_some_str(grants->w, "grantedBy", grant->granted_by);
+    json_put_some_time(grants->w, "createdAt", grant->created_at);
     json_write_object_end(grants->w);
     return true;
 }
@@ -268,8 +267,7 @@ void api_grants_list(struct serve_request *request)
     if (api_check_query(request) < 0)
         return;
     json_write_object_begin(&w);
-    json_write_key(&w, "grants");
-    json_write_array_begin(&w);
+    json_put_array(&w, "grants");
     if (grant_each(grants.domain, write_grant, &grants, &err) < 0) {
         serve_reply_error(request, &err);
         return;

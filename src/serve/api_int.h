@@ -7,7 +7,7 @@
 
 #include "agent/agent.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/limits.h"
 #include "builder/builder.h"
 #include "journal/journal.h"
@@ -64,13 +64,6 @@ int api_refuse_limit(struct json_object *max_iterations, struct err *err);
 
 /* ---- api_json.c ---- */
 
-/* Members; those that are empty or 0 are left out. */
-void api_put_str(struct json_writer *w, const char *key, struct str text);
-void api_put_text(struct json_writer *w, const char *key, const char *text);
-void api_put_time(struct json_writer *w, const char *key, int64_t ms);
-/* Always. */
-void api_put_i64(struct json_writer *w, const char *key, int64_t value);
-void api_put_bool(struct json_writer *w, const char *key, bool value);
 /* JSON text as it is; null when it is none. */
 void api_put_json(struct json_writer *w, const char *key, struct str text);
 

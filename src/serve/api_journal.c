@@ -275,15 +275,13 @@ int api_journal_put_list(struct api_journal_work *work, const char *key,
         task_labels_of(work->journal, records, count, work->arena, &labels, &label_counts, err) < 0)
         return -1;
     if (key) {
-        json_write_key(work->w, key);
-        json_write_array_begin(work->w);
+        json_put_array(work->w, key);
     }
     for (size_t i = 0; i < count; i++) {
         json_write_object_begin(work->w);
         record_write_members(work->w, &records[i]);
         if (tasks) {
-            json_write_key(work->w, "labelIds");
-            json_write_array_begin(work->w);
+            json_put_array(work->w, "labelIds");
             for (size_t k = 0; k < label_counts[i]; k++)
                 json_write_str(work->w, labels[i][k].id);
             json_write_array_end(work->w);
@@ -351,15 +349,14 @@ static int list_records(struct api_journal_work *work, struct err *err)
         record_list(work->journal, &filter, work->arena, &records, &n, &more, err) < 0)
         return -1;
     json_write_object_begin(work->w);
-    json_write_key(work->w, "items");
-    json_write_array_begin(work->w);
+    json_put_array(work->w, "items");
     for (; shown < n && work->w->out->n < JOURNAL_PAGE_BYTES; shown++)
         if (api_journal_put(work, &records[shown], err) < 0)
             return -1;
     json_write_array_end(work->w);
     if (more || shown < n)
-        api_put_text(work->w, "next",
-                     arena_printf(work->arena, "%lld", (long long)records[shown - 1].n));
+        json_put_some_text(work->w, "next",
+                           arena_printf(work->arena, "%lld", (long long)records[shown - 1].n));
     json_write_object_end(work->w);
     return 0;
 }

@@ -215,10 +215,10 @@ static int put_day(struct api_journal_work *work, const struct day *day, struct 
     AUTO_MAP seen = MAP_INIT;
 
     json_write_object_begin(work->w);
-    api_put_text(work->w, "day", day->text);
-    api_put_time(work->w, "from", day->from);
-    api_put_time(work->w, "to", day->to);
-    api_put_text(work->w, "zone", journal_zone_name(work->journal));
+    json_put_some_text(work->w, "day", day->text);
+    json_put_some_time(work->w, "from", day->from);
+    json_put_some_time(work->w, "to", day->to);
+    json_put_some_text(work->w, "zone", journal_zone_name(work->journal));
     if (put_plan(work, day, &seen, err) < 0 ||
         put_rows(work, "blocks",
                  (struct record_filter){ .type = RECORD_DAY_PLAN_BLOCK, .parent = day->plan_id },
@@ -315,16 +315,14 @@ static int look_summary(struct api_journal_work *work, struct err *err)
         rating_summaries(work->journal, NULL, from, to, work->arena, &list, &n, err) < 0)
         return -1;
     json_write_object_begin(work->w);
-    json_write_key(work->w, "items");
-    json_write_array_begin(work->w);
+    json_put_array(work->w, "items");
     for (size_t i = 0; i < n; i++) {
         json_write_object_begin(work->w);
-        api_put_str(work->w, "dimension", list[i].dimension);
-        api_put_i64(work->w, "count", list[i].count);
-        json_write_key(work->w, "mean");
-        json_write_double(work->w, list[i].mean);
-        api_put_i64(work->w, "lowest", list[i].lowest);
-        api_put_i64(work->w, "highest", list[i].highest);
+        json_put_some_str(work->w, "dimension", list[i].dimension);
+        json_put_i64(work->w, "count", list[i].count);
+        json_put_double(work->w, "mean", list[i].mean);
+        json_put_i64(work->w, "lowest", list[i].lowest);
+        json_put_i64(work->w, "highest", list[i].highest);
         json_write_object_end(work->w);
     }
     json_write_array_end(work->w);

@@ -56,13 +56,12 @@ static void put_problems(struct json_writer *w, const struct import *import)
     size_t n =
         import->problem_count < IMPORT_PROBLEMS_MAX ? import->problem_count : IMPORT_PROBLEMS_MAX;
 
-    api_put_i64(w, "problemCount", (int64_t)import->problem_count);
-    json_write_key(w, "problems");
-    json_write_array_begin(w);
+    json_put_i64(w, "problemCount", (int64_t)import->problem_count);
+    json_put_array(w, "problems");
     for (size_t i = 0; i < n; i++) {
         json_write_object_begin(w);
-        api_put_i64(w, "line", (int64_t)import->problems[i].line);
-        api_put_str(w, "message", import->problems[i].text);
+        json_put_i64(w, "line", (int64_t)import->problems[i].line);
+        json_put_some_str(w, "message", import->problems[i].text);
         json_write_object_end(w);
     }
     json_write_array_end(w);
@@ -72,8 +71,7 @@ static void put_texts(struct json_writer *w, const char *key, const struct str *
 {
     if (!n)
         return;
-    json_write_key(w, key);
-    json_write_array_begin(w);
+    json_put_array(w, key);
     for (size_t i = 0; i < n; i++)
         json_write_str(w, texts[i]);
     json_write_array_end(w);
@@ -82,31 +80,30 @@ static void put_texts(struct json_writer *w, const char *key, const struct str *
 static void put_record(struct json_writer *w, const struct import_record *record)
 {
     json_write_object_begin(w);
-    api_put_i64(w, "line", (int64_t)record->line);
-    api_put_text(w, "type",
-                 record->whole      ? record_type_name(record->whole->type)
-                 : record->is_event ? "event"
-                                    : "task");
-    api_put_str(w, "id", record->id);
-    api_put_str(w, "title", record->title);
-    api_put_str(w, "status", record->status);
-    api_put_str(w, "priority", record->priority);
-    api_put_str(w, "due", record->due);
-    api_put_str(w, "category", record->category);
-    api_put_str(w, "notes", record->notes);
+    json_put_i64(w, "line", (int64_t)record->line);
+    json_put_some_text(w, "type",
+                       record->whole      ? record_type_name(record->whole->type)
+                       : record->is_event ? "event"
+                                          : "task");
+    json_put_some_str(w, "id", record->id);
+    json_put_some_str(w, "title", record->title);
+    json_put_some_str(w, "status", record->status);
+    json_put_some_str(w, "priority", record->priority);
+    json_put_some_str(w, "due", record->due);
+    json_put_some_str(w, "category", record->category);
+    json_put_some_str(w, "notes", record->notes);
     put_texts(w, "labels", record->labels, record->label_count);
     if (record->estimate_min)
-        api_put_i64(w, "estimateMinutes", record->estimate_min);
+        json_put_i64(w, "estimateMinutes", record->estimate_min);
     if (record->item_count)
-        api_put_i64(w, "items", (int64_t)record->item_count);
-    api_put_time(w, "at", record->begin);
+        json_put_i64(w, "items", (int64_t)record->item_count);
+    json_put_some_time(w, "at", record->begin);
     json_write_object_end(w);
 }
 
 static void put_sample(struct json_writer *w, const struct import *import)
 {
-    json_write_key(w, "records");
-    json_write_array_begin(w);
+    json_put_array(w, "records");
     for (size_t i = 0; i < import->count && i < SHOWN_MAX && w->out->n < JOURNAL_PAGE_BYTES; i++)
         put_record(w, &import->records[i]);
     json_write_array_end(w);
@@ -114,14 +111,13 @@ static void put_sample(struct json_writer *w, const struct import *import)
 
 static void put_counts(struct json_writer *w, const struct import_result *result)
 {
-    json_write_key(w, "counts");
-    json_write_object_begin(w);
-    api_put_i64(w, "tasks", (int64_t)result->tasks);
-    api_put_i64(w, "events", (int64_t)result->events);
-    api_put_i64(w, "categories", (int64_t)result->categories);
+    json_put_object(w, "counts");
+    json_put_i64(w, "tasks", (int64_t)result->tasks);
+    json_put_i64(w, "events", (int64_t)result->events);
+    json_put_i64(w, "categories", (int64_t)result->categories);
     if (result->others)
-        api_put_i64(w, "others", (int64_t)result->others);
-    api_put_i64(w, "there", (int64_t)result->there);
+        json_put_i64(w, "others", (int64_t)result->others);
+    json_put_i64(w, "there", (int64_t)result->there);
     json_write_object_end(w);
 }
 
@@ -220,15 +216,15 @@ static int do_import(struct api_journal_work *work, struct err *err)
     else if (import_records(work, &import, &offset, (size_t)limit, &result, err) < 0)
         return -1;
     json_write_object_begin(work->w);
-    api_put_text(work->w, "format", import_format_name(import.format));
-    api_put_i64(work->w, "total", (int64_t)import.count);
-    api_put_bool(work->w, "preview", preview);
+    json_put_some_text(work->w, "format", import_format_name(import.format));
+    json_put_i64(work->w, "total", (int64_t)import.count);
+    json_put_bool(work->w, "preview", preview);
     put_counts(work->w, &result);
     put_problems(work->w, &import);
     if (preview)
         put_sample(work->w, &import);
     else if (offset < import.count)
-        api_put_i64(work->w, "next", (int64_t)offset);
+        json_put_i64(work->w, "next", (int64_t)offset);
     json_write_object_end(work->w);
     return 0;
 }

@@ -241,42 +241,32 @@ const size_t api_journal_count = ARRAY_LEN(api_journal_table);
 
 /* ---- schemas ---- */
 
-static void put_pair(struct json_writer *w, const char *key, const char *text)
-{
-    json_write_key(w, key);
-    json_write_text(w, text);
-}
-
 static void write_line(struct json_writer *w, const struct record_field *field)
 {
     static const char *const patterns[] = {
         [FORM_COLOR] = "^#[0-9a-fA-F]{6}$", [FORM_TOKEN] = NULL
     };
 
-    put_pair(w, "type", "string");
+    json_put_text(w, "type", "string");
     if (field->max) {
-        json_write_key(w, "maxLength");
-        json_write_i64(w, field->max);
+        json_put_i64(w, "maxLength", field->max);
     }
     if (field->form < ARRAY_LEN(patterns) && patterns[field->form])
-        put_pair(w, "pattern", patterns[field->form]);
+        json_put_text(w, "pattern", patterns[field->form]);
 }
 
 static void write_number(struct json_writer *w, const struct record_field *field)
 {
-    put_pair(w, "type", field->kind == FIELD_INT ? "integer" : "number");
+    json_put_text(w, "type", field->kind == FIELD_INT ? "integer" : "number");
     if (field->kind != FIELD_INT)
         return;
-    json_write_key(w, "minimum");
-    json_write_i64(w, field->min);
-    json_write_key(w, "maximum");
-    json_write_i64(w, field->max);
+    json_put_i64(w, "minimum", field->min);
+    json_put_i64(w, "maximum", field->max);
 }
 
 static void write_words(struct json_writer *w, const struct record_field *field)
 {
-    json_write_key(w, "enum");
-    json_write_array_begin(w);
+    json_put_array(w, "enum");
     for (size_t i = 0; field->words[i]; i++)
         json_write_text(w, field->words[i]);
     json_write_array_end(w);
@@ -297,26 +287,25 @@ static void write_type(struct json_writer *w, const struct record_field *field)
         write_number(w, field);
         break;
     case FIELD_BOOL:
-        put_pair(w, "type", "boolean");
+        json_put_text(w, "type", "boolean");
         break;
     case FIELD_TIME:
-        put_pair(w, "type", "string");
-        put_pair(w, "format", "date-time");
+        json_put_text(w, "type", "string");
+        json_put_text(w, "format", "date-time");
         break;
     case FIELD_DAY:
-        put_pair(w, "type", "string");
-        put_pair(w, "description",
-                 field->clock ? "YYYY-MM-DD or YYYY-MM-DDTHH:MM, local" : "YYYY-MM-DD, local");
+        json_put_text(w, "type", "string");
+        json_put_text(w, "description",
+                      field->clock ? "YYYY-MM-DD or YYYY-MM-DDTHH:MM, local" : "YYYY-MM-DD, local");
         break;
     case FIELD_ID:
-        put_pair(w, "type", "string");
+        json_put_text(w, "type", "string");
         if (field->ref)
-            put_pair(w, "description", record_type_name(field->ref));
+            json_put_text(w, "description", record_type_name(field->ref));
         break;
     case FIELD_IDS:
-        put_pair(w, "type", "array");
-        json_write_key(w, "items");
-        json_write_raw(w, STR("{\"type\":\"string\"}"));
+        json_put_text(w, "type", "array");
+        json_put_raw(w, "items", STR("{\"type\":\"string\"}"));
         break;
     }
 }
@@ -331,11 +320,9 @@ static bool shows(const struct record_field *field, enum shape shape)
 static void write_property(struct json_writer *w, const struct record_field *field,
                            enum shape shape)
 {
-    json_write_key(w, field->name);
-    json_write_object_begin(w);
+    json_put_object(w, field->name);
     if (field->nullable && shape != SHAPE_FULL) {
-        json_write_key(w, "anyOf");
-        json_write_array_begin(w);
+        json_put_array(w, "anyOf");
         json_write_object_begin(w);
         write_type(w, field);
         json_write_object_end(w);
@@ -352,8 +339,7 @@ static void write_required(struct json_writer *w, const struct record_field *fie
 {
     if (shape == SHAPE_CHANGE)
         return;
-    json_write_key(w, "required");
-    json_write_array_begin(w);
+    json_put_array(w, "required");
     if (shape == SHAPE_FULL)
         json_write_text(w, "id");
     for (size_t i = 0; i < n; i++)
@@ -369,8 +355,7 @@ static void write_more(struct json_writer *w, enum record_type type, enum shape 
     static const char *const stamps[] = { "createdAt", "updatedAt", "deletedAt" };
 
     for (size_t i = 0; shape == SHAPE_FULL && i < ARRAY_LEN(stamps); i++) {
-        json_write_key(w, stamps[i]);
-        json_write_raw(w, str_from(stamp));
+        json_put_raw(w, stamps[i], str_from(stamp));
     }
     if (type == RECORD_CHECKLIST && shape == SHAPE_FULL) {
         json_write_key(w, "items");
@@ -380,21 +365,20 @@ static void write_more(struct json_writer *w, enum record_type type, enum shape 
     }
     if (type != RECORD_TASK)
         return;
-    json_write_key(w, shape == SHAPE_FULL ? "labelIds" : "labels");
-    json_write_raw(w, STR("{\"type\":\"array\",\"items\":{\"type\":\"string\"}}"));
+    json_put_raw(w, shape == SHAPE_FULL ? "labelIds" : "labels",
+                 STR("{\"type\":\"array\",\"items\":{\"type\":\"string\"}}"));
     if (shape != SHAPE_FULL)
         return;
-    json_write_key(w, "labels");
-    json_write_raw(w, STR("{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/Label\"},"
-                          "\"description\":\"Of one task alone, as what follows.\"}"));
-    json_write_key(w, "checklists");
-    json_write_raw(w, STR("{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/"
-                          "Checklist\"},\"description\":\"Each with its items.\"}"));
-    json_write_key(w, "timeMs");
-    json_write_raw(w, STR("{\"type\":\"integer\"}"));
-    json_write_key(w, "links");
-    json_write_raw(w, STR("{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/"
-                          "EntryLink\"}}"));
+    json_put_raw(w, "labels",
+                 STR("{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/Label\"},"
+                     "\"description\":\"Of one task alone, as what follows.\"}"));
+    json_put_raw(w, "checklists",
+                 STR("{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/"
+                     "Checklist\"},\"description\":\"Each with its items.\"}"));
+    json_put_raw(w, "timeMs", STR("{\"type\":\"integer\"}"));
+    json_put_raw(w, "links",
+                 STR("{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/"
+                     "EntryLink\"}}"));
 }
 
 static void write_schema(struct json_writer *w, enum record_type type, const char *name,
@@ -403,19 +387,15 @@ static void write_schema(struct json_writer *w, enum record_type type, const cha
     size_t n;
     const struct record_field *fields = record_fields(type, &n);
 
-    json_write_key(w, name);
-    json_write_object_begin(w);
-    put_pair(w, "type", "object");
+    json_put_object(w, name);
+    json_put_text(w, "type", "object");
     write_required(w, fields, n, shape);
     if (shape != SHAPE_FULL) {
-        json_write_key(w, "additionalProperties");
-        json_write_bool(w, false);
+        json_put_bool(w, "additionalProperties", false);
     }
-    json_write_key(w, "properties");
-    json_write_object_begin(w);
+    json_put_object(w, "properties");
     if (shape != SHAPE_CHANGE) {
-        json_write_key(w, "id");
-        json_write_raw(w, STR("{\"type\":\"string\",\"maxLength\":100}"));
+        json_put_raw(w, "id", STR("{\"type\":\"string\",\"maxLength\":100}"));
     }
     for (size_t i = 0; i < n; i++)
         if (shows(&fields[i], shape))

@@ -90,7 +90,7 @@ static int list_tasks(struct api_journal_work *work, struct err *err)
     json_write_object_begin(work->w);
     if (api_journal_put_list(work, "items", page.tasks, page.count, err) < 0)
         return -1;
-    api_put_str(work->w, "next", page.next);
+    json_put_some_str(work->w, "next", page.next);
     json_write_object_end(work->w);
     return 0;
 }
@@ -122,8 +122,7 @@ static int put_checklists(struct api_journal_work *work, struct str task_id, str
 
     if (children(work, RECORD_CHECKLIST, task_id, &lists, &n, err) < 0)
         return -1;
-    json_write_key(work->w, "checklists");
-    json_write_array_begin(work->w);
+    json_put_array(work->w, "checklists");
     for (size_t i = 0; i < n; i++) {
         if (children(work, RECORD_CHECKLIST_ITEM, lists[i].id, &items, &item_count, err) < 0)
             return -1;
@@ -144,8 +143,7 @@ static int put_labels(struct api_journal_work *work, const struct record *task, 
 
     if (task_labels_of(work->journal, task, 1, work->arena, &labels, &counts, err) < 0)
         return -1;
-    json_write_key(work->w, "labelIds");
-    json_write_array_begin(work->w);
+    json_put_array(work->w, "labelIds");
     for (size_t i = 0; i < counts[0]; i++)
         json_write_str(work->w, labels[0][i].id);
     json_write_array_end(work->w);
@@ -164,7 +162,7 @@ int api_journal_put_task(struct api_journal_work *work, const struct record *tas
         task_time_of(work->journal, task, 1, now, work->arena, &spent, err) < 0 ||
         children(work, RECORD_ENTRY_LINK, task->id, &links, &n, err) < 0)
         return -1;
-    api_put_i64(work->w, "timeMs", spent[0]);
+    json_put_i64(work->w, "timeMs", spent[0]);
     if (api_journal_put_list(work, "links", links, n, err) < 0)
         return -1;
     json_write_object_end(work->w);
@@ -235,7 +233,7 @@ static int follow_up(struct api_journal_work *work, struct err *err)
         json_write_null(work->w);
     else if (api_journal_put(work, &result.task, err) < 0)
         return -1;
-    api_put_i64(work->w, "moved", (int64_t)result.moved);
+    json_put_i64(work->w, "moved", (int64_t)result.moved);
     json_write_object_end(work->w);
     return 0;
 }
@@ -324,7 +322,7 @@ static int move_items(struct api_journal_work *work, struct err *err)
     if (checklist_move(work->write, ids, n, from, to, keep_checked, err) < 0)
         return -1;
     json_write_object_begin(work->w);
-    api_put_i64(work->w, "moved", (int64_t)n);
+    json_put_i64(work->w, "moved", (int64_t)n);
     json_write_object_end(work->w);
     return 0;
 }

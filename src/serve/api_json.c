@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "base/timefmt.h"
 #include "base/utf8.h"
 #include "journal/record.h"
 #include "serve/api_int.h"
@@ -10,42 +9,6 @@
 #define TITLE_BYTES 200
 
 /* ---- members ---- */
-
-void api_put_str(struct json_writer *w, const char *key, struct str text)
-{
-    if (!text.n)
-        return;
-    json_write_key(w, key);
-    json_write_str(w, text);
-}
-
-void api_put_text(struct json_writer *w, const char *key, const char *text)
-{
-    api_put_str(w, key, str_from(text));
-}
-
-void api_put_time(struct json_writer *w, const char *key, int64_t ms)
-{
-    char text[TIMEFMT_SIZE];
-
-    if (!ms)
-        return;
-    timefmt_rfc3339(ms, text);
-    json_write_key(w, key);
-    json_write_text(w, text);
-}
-
-void api_put_i64(struct json_writer *w, const char *key, int64_t value)
-{
-    json_write_key(w, key);
-    json_write_i64(w, value);
-}
-
-void api_put_bool(struct json_writer *w, const char *key, bool value)
-{
-    json_write_key(w, key);
-    json_write_bool(w, value);
-}
 
 void api_put_json(struct json_writer *w, const char *key, struct str text)
 {
@@ -119,50 +82,42 @@ static void put_error(struct json_writer *w, struct str code, struct str message
 {
     if (!code.n)
         return;
-    json_write_key(w, "error");
-    json_write_object_begin(w);
-    api_put_str(w, "code", code);
-    api_put_str(w, "message", message);
+    json_put_object(w, "error");
+    json_put_some_str(w, "code", code);
+    json_put_some_str(w, "message", message);
     json_write_object_end(w);
-}
-
-static void put_limit(struct json_writer *w, const char *key, int64_t value)
-{
-    if (value)
-        api_put_i64(w, key, value);
 }
 
 void api_write_run(struct json_writer *w, const struct run_info *info)
 {
     json_write_object_begin(w);
-    api_put_str(w, "runId", info->run_id);
-    api_put_i64(w, "n", info->n);
-    api_put_str(w, "threadId", info->thread_id);
-    api_put_str(w, "agentId", info->agent_id);
-    api_put_str(w, "status", info->status);
-    api_put_str(w, "mode", info->mode);
-    api_put_str(w, "model", info->model_id);
-    api_put_str(w, "cwd", info->cwd);
-    api_put_str(w, "waitKind", info->wait_kind);
-    api_put_str(w, "waitItem", info->wait_item);
-    api_put_str(w, "prompt", info->prompt);
-    api_put_str(w, "result", info->result);
-    api_put_str(w, "stopReason", info->stop_reason);
+    json_put_some_str(w, "runId", info->run_id);
+    json_put_i64(w, "n", info->n);
+    json_put_some_str(w, "threadId", info->thread_id);
+    json_put_some_str(w, "agentId", info->agent_id);
+    json_put_some_str(w, "status", info->status);
+    json_put_some_str(w, "mode", info->mode);
+    json_put_some_str(w, "model", info->model_id);
+    json_put_some_str(w, "cwd", info->cwd);
+    json_put_some_str(w, "waitKind", info->wait_kind);
+    json_put_some_str(w, "waitItem", info->wait_item);
+    json_put_some_str(w, "prompt", info->prompt);
+    json_put_some_str(w, "result", info->result);
+    json_put_some_str(w, "stopReason", info->stop_reason);
     put_error(w, info->error_code, info->error_message);
-    api_put_i64(w, "iterations", info->iterations);
-    api_put_i64(w, "toolCalls", info->tool_calls);
-    api_put_i64(w, "inputTokens", info->input_tokens);
-    api_put_i64(w, "outputTokens", info->output_tokens);
-    api_put_i64(w, "cachedTokens", info->cached_tokens);
-    json_write_key(w, "cost");
-    json_write_double(w, info->cost);
-    put_limit(w, "maxIterations", info->max_iterations);
-    put_limit(w, "maxTokens", info->max_tokens);
-    put_limit(w, "maxToolCalls", info->max_tool_calls);
-    put_limit(w, "maxMs", info->max_ms);
-    api_put_time(w, "createdAt", info->created_at);
-    api_put_time(w, "updatedAt", info->updated_at);
-    api_put_time(w, "endedAt", info->ended_at);
+    json_put_i64(w, "iterations", info->iterations);
+    json_put_i64(w, "toolCalls", info->tool_calls);
+    json_put_i64(w, "inputTokens", info->input_tokens);
+    json_put_i64(w, "outputTokens", info->output_tokens);
+    json_put_i64(w, "cachedTokens", info->cached_tokens);
+    json_put_double(w, "cost", info->cost);
+    json_put_some_i64(w, "maxIterations", info->max_iterations);
+    json_put_some_i64(w, "maxTokens", info->max_tokens);
+    json_put_some_i64(w, "maxToolCalls", info->max_tool_calls);
+    json_put_some_i64(w, "maxMs", info->max_ms);
+    json_put_some_time(w, "createdAt", info->created_at);
+    json_put_some_time(w, "updatedAt", info->updated_at);
+    json_put_some_time(w, "endedAt", info->ended_at);
     json_write_object_end(w);
 }
 
@@ -174,41 +129,40 @@ static const char *scope_name(enum inbox_scope scope)
 void api_write_item(struct json_writer *w, const struct inbox_item *item)
 {
     json_write_object_begin(w);
-    api_put_str(w, "id", item->id);
-    api_put_i64(w, "n", item->n);
-    api_put_text(w, "kind", inbox_kind_name(item->kind));
-    api_put_text(w, "state", inbox_state_name(item->state));
-    api_put_str(w, "agentId", item->agent_id);
-    api_put_str(w, "agentName", item->agent_name);
-    api_put_str(w, "runId", item->run_id);
-    api_put_str(w, "threadId", item->thread_id);
-    api_put_str(w, "toolName", item->tool_name);
-    api_put_str(w, "title", item->title);
+    json_put_some_str(w, "id", item->id);
+    json_put_i64(w, "n", item->n);
+    json_put_some_text(w, "kind", inbox_kind_name(item->kind));
+    json_put_some_text(w, "state", inbox_state_name(item->state));
+    json_put_some_str(w, "agentId", item->agent_id);
+    json_put_some_str(w, "agentName", item->agent_name);
+    json_put_some_str(w, "runId", item->run_id);
+    json_put_some_str(w, "threadId", item->thread_id);
+    json_put_some_str(w, "toolName", item->tool_name);
+    json_put_some_str(w, "title", item->title);
     api_put_json(w, item->kind == INBOX_TOOL || item->kind == INBOX_MEMORY ? "input" : "body",
                  item->body);
-    api_put_str(w, "previewKind", item->preview_kind);
-    api_put_str(w, "preview", item->preview);
-    api_put_str(w, "digest", item->digest);
-    api_put_str(w, "taint", item->taint);
+    json_put_some_str(w, "previewKind", item->preview_kind);
+    json_put_some_str(w, "preview", item->preview);
+    json_put_some_str(w, "digest", item->digest);
+    json_put_some_str(w, "taint", item->taint);
     api_put_json(w, "details", item->details);
-    api_put_time(w, "createdAt", item->created_at);
-    api_put_time(w, "expiresAt", item->expires_at);
-    api_put_time(w, "decidedAt", item->decided_at);
-    api_put_str(w, "decidedBy", item->decided_by);
-    api_put_str(w, "reason", item->reason);
+    json_put_some_time(w, "createdAt", item->created_at);
+    json_put_some_time(w, "expiresAt", item->expires_at);
+    json_put_some_time(w, "decidedAt", item->decided_at);
+    json_put_some_str(w, "decidedBy", item->decided_by);
+    json_put_some_str(w, "reason", item->reason);
     if (item->decided_at)
-        api_put_text(w, "scope", scope_name(item->scope));
+        json_put_some_text(w, "scope", scope_name(item->scope));
     api_put_json(w, "answer", item->answer);
     json_write_object_end(w);
 }
 
 static void put_state(struct json_writer *w, const struct agent_status *status)
 {
-    json_write_key(w, "state");
-    json_write_object_begin(w);
-    api_put_text(w, "word", agent_word_name(status->word));
-    api_put_time(w, "since", status->since);
-    api_put_text(w, "why", status->why);
+    json_put_object(w, "state");
+    json_put_some_text(w, "word", agent_word_name(status->word));
+    json_put_some_time(w, "since", status->since);
+    json_put_some_text(w, "why", status->why);
     json_write_object_end(w);
 }
 
@@ -224,8 +178,7 @@ void api_put_warning(struct json_writer *w, const char *warning)
 {
     if (!warning)
         return;
-    json_write_key(w, "warnings");
-    json_write_array_begin(w);
+    json_put_array(w, "warnings");
     json_write_text(w, warning);
     json_write_array_end(w);
 }
@@ -234,8 +187,7 @@ static void put_warnings(struct json_writer *w, const struct builder_warnings *w
 {
     if (!warnings->n)
         return;
-    json_write_key(w, "warnings");
-    json_write_array_begin(w);
+    json_put_array(w, "warnings");
     for (size_t i = 0; i < warnings->n; i++)
         json_write_text(w, warnings->text[i]);
     json_write_array_end(w);
@@ -246,17 +198,16 @@ static void put_hooks(struct json_writer *w, const struct builder_warnings *warn
 {
     if (!warnings->hook_count)
         return;
-    json_write_key(w, "webhooks");
-    json_write_array_begin(w);
+    json_put_array(w, "webhooks");
     for (size_t i = 0; i < warnings->hook_count; i++) {
         AUTO_BUF url = BUF_INIT(256);
 
         buf_printf(&url, "/api/v1/hooks/%s", warnings->hooks[i].token);
         json_write_object_begin(w);
-        api_put_text(w, "subscriptionId", warnings->hooks[i].subscription_id);
-        api_put_text(w, "name", warnings->hooks[i].name);
-        api_put_text(w, "token", warnings->hooks[i].token);
-        api_put_str(w, "url", buf_str(&url));
+        json_put_some_text(w, "subscriptionId", warnings->hooks[i].subscription_id);
+        json_put_some_text(w, "name", warnings->hooks[i].name);
+        json_put_some_text(w, "token", warnings->hooks[i].token);
+        json_put_some_str(w, "url", buf_str(&url));
         json_write_object_end(w);
     }
     json_write_array_end(w);
@@ -268,30 +219,29 @@ void api_write_agent(struct json_writer *w, const struct agent_status *status,
     const struct agent *agent = &status->agent;
 
     json_write_object_begin(w);
-    api_put_text(w, "id", agent->id);
-    api_put_text(w, "kind", agent->kind);
-    api_put_text(w, "displayName", agent->display_name);
-    json_write_key(w, "description");
-    json_write_text(w, agent->description);
-    api_put_text(w, "template", agent->template);
-    api_put_text(w, "lifecycle", agent_lifecycle_name(agent->lifecycle));
-    api_put_bool(w, "paused", agent->paused);
+    json_put_some_text(w, "id", agent->id);
+    json_put_some_text(w, "kind", agent->kind);
+    json_put_some_text(w, "displayName", agent->display_name);
+    json_put_text(w, "description", agent->description);
+    json_put_some_text(w, "template", agent->template);
+    json_put_some_text(w, "lifecycle", agent_lifecycle_name(agent->lifecycle));
+    json_put_bool(w, "paused", agent->paused);
     put_state(w, status);
-    api_put_i64(w, "pending", status->pending);
-    api_put_time(w, "lastRunAt", status->last_run_at);
-    api_put_i64(w, "tokensToday", status->tokens_today);
-    api_put_i64(w, "openSessions", status->sessions_open);
-    api_put_time(w, "sessionExpiresAt", status->session_until);
-    api_put_text(w, "mode", agent->mode);
-    api_put_text(w, "model", agent->model_id);
-    api_put_text(w, "instructions", agent->instructions);
+    json_put_i64(w, "pending", status->pending);
+    json_put_some_time(w, "lastRunAt", status->last_run_at);
+    json_put_i64(w, "tokensToday", status->tokens_today);
+    json_put_i64(w, "openSessions", status->sessions_open);
+    json_put_some_time(w, "sessionExpiresAt", status->session_until);
+    json_put_some_text(w, "mode", agent->mode);
+    json_put_some_text(w, "model", agent->model_id);
+    json_put_some_text(w, "instructions", agent->instructions);
     api_put_json(w, "tools", str_from(agent->tools));
-    api_put_bool(w, "autoApproveMemory", agent->auto_approve_memory);
+    json_put_bool(w, "autoApproveMemory", agent->auto_approve_memory);
     api_put_json(w, "allowedCategoryIds", str_from(agent->allowed_category_ids));
-    api_put_i64(w, "sessionTtlSeconds", agent->session_ttl_ms / 1000);
-    api_put_text(w, "profile", agent->profile);
-    api_put_time(w, "createdAt", agent->created_at);
-    api_put_time(w, "updatedAt", agent->updated_at);
+    json_put_i64(w, "sessionTtlSeconds", agent->session_ttl_ms / 1000);
+    json_put_some_text(w, "profile", agent->profile);
+    json_put_some_time(w, "createdAt", agent->created_at);
+    json_put_some_time(w, "updatedAt", agent->updated_at);
     if (warnings) {
         put_warnings(w, warnings);
         put_hooks(w, warnings);
@@ -304,55 +254,53 @@ void api_write_thread(struct json_writer *w, const struct conversation *conversa
     const struct thread *thread = &conversation->thread;
 
     json_write_object_begin(w);
-    api_put_str(w, "id", thread->id);
-    api_put_i64(w, "n", thread->n);
-    json_write_key(w, "title");
-    json_write_str(w, conversation->title);
-    api_put_bool(w, "named", conversation->named);
-    json_write_key(w, "preview");
-    json_write_str(w, conversation->preview);
-    api_put_i64(w, "pending", conversation->pending);
-    api_put_i64(w, "messages", thread->message_count);
-    api_put_i64(w, "tokens", thread->tokens_total);
-    api_put_i64(w, "lastSeq", thread->last_seq);
-    api_put_time(w, "createdAt", thread->created_at);
-    api_put_time(w, "updatedAt", thread->updated_at);
-    api_put_time(w, "deletedAt", thread->deleted_at);
+    json_put_some_str(w, "id", thread->id);
+    json_put_i64(w, "n", thread->n);
+    json_put_str(w, "title", conversation->title);
+    json_put_bool(w, "named", conversation->named);
+    json_put_str(w, "preview", conversation->preview);
+    json_put_i64(w, "pending", conversation->pending);
+    json_put_i64(w, "messages", thread->message_count);
+    json_put_i64(w, "tokens", thread->tokens_total);
+    json_put_i64(w, "lastSeq", thread->last_seq);
+    json_put_some_time(w, "createdAt", thread->created_at);
+    json_put_some_time(w, "updatedAt", thread->updated_at);
+    json_put_some_time(w, "deletedAt", thread->deleted_at);
     json_write_object_end(w);
 }
 
 void api_write_message(struct json_writer *w, const struct message *message)
 {
     json_write_object_begin(w);
-    api_put_str(w, "id", message->id);
-    api_put_i64(w, "n", message->n);
-    api_put_text(w, "kind", message_kind_name(message->kind));
-    api_put_time(w, "createdAt", message->created_at);
+    json_put_some_str(w, "id", message->id);
+    json_put_i64(w, "n", message->n);
+    json_put_some_text(w, "kind", message_kind_name(message->kind));
+    json_put_some_time(w, "createdAt", message->created_at);
     api_put_json(w, "content", message->content);
-    api_put_i64(w, "tokens", message->tokens_approx);
-    api_put_str(w, "actionType", message->action_type);
-    api_put_str(w, "toolName", message->tool_name);
-    api_put_str(w, "toolCallId", message->call_id);
-    api_put_str(w, "argumentsHash", message->arguments_hash);
-    api_put_str(w, "status", message->status);
+    json_put_i64(w, "tokens", message->tokens_approx);
+    json_put_some_str(w, "actionType", message->action_type);
+    json_put_some_str(w, "toolName", message->tool_name);
+    json_put_some_str(w, "toolCallId", message->call_id);
+    json_put_some_str(w, "argumentsHash", message->arguments_hash);
+    json_put_some_str(w, "status", message->status);
     put_error(w, message->error_code, message->error_message);
     api_put_json(w, "changedEntityIds", message->changed_entity_ids);
     api_put_json(w, "changedTokens", message->changed_tokens);
-    api_put_str(w, "promptId", message->prompt_id);
-    api_put_str(w, "promptVersion", message->prompt_version);
-    api_put_str(w, "model", message->model_id);
-    api_put_str(w, "taint", message->taint);
+    json_put_some_str(w, "promptId", message->prompt_id);
+    json_put_some_str(w, "promptVersion", message->prompt_version);
+    json_put_some_str(w, "model", message->model_id);
+    json_put_some_str(w, "taint", message->taint);
     json_write_object_end(w);
 }
 
 void api_write_end(struct json_writer *w, const struct run_ending *end, int64_t after)
 {
     json_write_object_begin(w);
-    api_put_str(w, "runId", end->run_id);
-    api_put_i64(w, "after", after);
-    api_put_str(w, "stopReason", end->stop_reason);
+    json_put_some_str(w, "runId", end->run_id);
+    json_put_i64(w, "after", after);
+    json_put_some_str(w, "stopReason", end->stop_reason);
     put_error(w, end->error_code, end->error_message);
-    api_put_time(w, "at", end->at);
+    json_put_some_time(w, "at", end->at);
     json_write_object_end(w);
 }
 
@@ -361,9 +309,9 @@ void api_write_error(struct json_writer *w, const struct err *err)
     char text[ERR_TEXT_MAX + 64];
 
     json_write_object_begin(w);
-    api_put_text(w, "type", "error");
-    api_put_text(w, "code", err_name(err->code));
-    api_put_text(w, "message", err_format(err, text, sizeof(text)));
-    api_put_bool(w, "recoverable", true);
+    json_put_some_text(w, "type", "error");
+    json_put_some_text(w, "code", err_name(err->code));
+    json_put_some_text(w, "message", err_format(err, text, sizeof(text)));
+    json_put_bool(w, "recoverable", true);
     json_write_object_end(w);
 }

@@ -9,10 +9,10 @@ static void write_switch(void *arg, const struct kill_switch *on)
     struct json_writer *w = arg;
 
     json_write_object_begin(w);
-    api_put_text(w, "scope", kill_scope_name(on->scope));
-    api_put_text(w, "value", on->value);
-    api_put_text(w, "reason", on->reason);
-    api_put_time(w, "since", on->since_ms);
+    json_put_some_text(w, "scope", kill_scope_name(on->scope));
+    json_put_some_text(w, "value", on->value);
+    json_put_some_text(w, "reason", on->reason);
+    json_put_some_time(w, "since", on->since_ms);
     json_write_object_end(w);
 }
 
@@ -23,9 +23,8 @@ static void reply_switches(struct serve_request *request, const bool *changed)
 
     json_write_object_begin(&w);
     if (changed)
-        api_put_bool(&w, "changed", *changed);
-    json_write_key(&w, "switches");
-    json_write_array_begin(&w);
+        json_put_bool(&w, "changed", *changed);
+    json_put_array(&w, "switches");
     kill_each(api_of(request)->config.kill, write_switch, &w);
     json_write_array_end(&w);
     json_write_object_end(&w);

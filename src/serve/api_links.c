@@ -11,12 +11,12 @@
 static void write_link(struct json_writer *w, const struct agent_link *link)
 {
     json_write_object_begin(w);
-    api_put_str(w, "id", link->id);
-    api_put_text(w, "relation", agent_relation_name(link->relation));
-    api_put_str(w, "from", link->from_id);
-    api_put_str(w, "to", link->to_id);
+    json_put_some_str(w, "id", link->id);
+    json_put_some_text(w, "relation", agent_relation_name(link->relation));
+    json_put_some_str(w, "from", link->from_id);
+    json_put_some_str(w, "to", link->to_id);
     api_put_json(w, "metadata", link->metadata);
-    api_put_time(w, "createdAt", link->created_at);
+    json_put_some_time(w, "createdAt", link->created_at);
     json_write_object_end(w);
 }
 
@@ -81,8 +81,7 @@ static void reply(struct serve_request *request, const struct agent *agent)
     struct err err = ERR_INIT;
 
     json_write_object_begin(&w);
-    json_write_key(&w, "items");
-    json_write_array_begin(&w);
+    json_put_array(&w, "items");
     if ((agent ? of_agent(request, agent, &w, &err) : to_record(request, &w, &err)) < 0) {
         serve_reply_error(request, &err);
         return;

@@ -13,20 +13,13 @@
 
 /* ---- members ---- */
 
-static void put_text(struct json_writer *w, const char *key, struct str text)
-{
-    json_write_key(w, key);
-    json_write_str(w, text.p ? text : STR(""));
-}
-
 static void put_taint(struct json_writer *w, struct str taint)
 {
     struct str one;
 
     if (!taint.n)
         return;
-    json_write_key(w, "taint");
-    json_write_array_begin(w);
+    json_put_array(w, "taint");
     while (str_split(&taint, ',', &one))
         json_write_str(w, one);
     json_write_array_end(w);
@@ -35,13 +28,13 @@ static void put_taint(struct json_writer *w, struct str taint)
 static void write_file(struct json_writer *w, const struct file *file)
 {
     json_write_object_begin(w);
-    put_text(w, "path", file->path);
-    put_text(w, "content_type", file->content_type);
-    api_put_time(w, "created_at", file->created_at);
-    api_put_time(w, "updated_at", file->updated_at);
-    api_put_i64(w, "size_bytes", file->size);
-    api_put_i64(w, "version", file->version);
-    api_put_bool(w, "writable", file->version > 0);
+    json_put_str(w, "path", file->path);
+    json_put_str(w, "content_type", file->content_type);
+    json_put_some_time(w, "created_at", file->created_at);
+    json_put_some_time(w, "updated_at", file->updated_at);
+    json_put_i64(w, "size_bytes", file->size);
+    json_put_i64(w, "version", file->version);
+    json_put_bool(w, "writable", file->version > 0);
     put_taint(w, file->taint);
     json_write_object_end(w);
 }
@@ -53,18 +46,18 @@ static void write_content(struct json_writer *w, const struct file *file)
 
     utf8_sanitise(file->content, &text);
     json_write_object_begin(w);
-    put_text(w, "path", file->path);
-    put_text(w, "content", buf_str(&text));
-    put_text(w, "content_type", file->content_type);
-    api_put_time(w, "updated_at", file->updated_at);
-    api_put_i64(w, "size_bytes", file->size);
-    api_put_i64(w, "version", file->version);
-    put_text(w, "author", file->author);
-    put_text(w, "reason", file->reason);
-    api_put_bool(w, "writable", file->version > 0);
+    json_put_str(w, "path", file->path);
+    json_put_str(w, "content", buf_str(&text));
+    json_put_str(w, "content_type", file->content_type);
+    json_put_some_time(w, "updated_at", file->updated_at);
+    json_put_i64(w, "size_bytes", file->size);
+    json_put_i64(w, "version", file->version);
+    json_put_str(w, "author", file->author);
+    json_put_str(w, "reason", file->reason);
+    json_put_bool(w, "writable", file->version > 0);
     if (file->deleted)
-        api_put_bool(w, "deleted", true);
-    api_put_str(w, "inbox_id", file->inbox_id);
+        json_put_bool(w, "deleted", true);
+    json_put_some_str(w, "inbox_id", file->inbox_id);
     put_taint(w, file->taint);
     json_write_object_end(w);
 }
@@ -125,14 +118,13 @@ static void write_problems(struct serve_request *request, struct json_writer *w,
     size_t n;
 
     files_problems(files_of(request), arena, &problems, &n);
-    json_write_key(w, "problems");
-    json_write_array_begin(w);
+    json_put_array(w, "problems");
     for (size_t i = 0; i < n; i++) {
         if (!str_eq(problems[i].tree, tree))
             continue;
         json_write_object_begin(w);
-        put_text(w, "path", problems[i].path);
-        put_text(w, "message", problems[i].text);
+        json_put_str(w, "path", problems[i].path);
+        json_put_str(w, "message", problems[i].text);
         json_write_object_end(w);
     }
     json_write_array_end(w);
@@ -156,21 +148,20 @@ void api_memory_list(struct serve_request *request)
         return;
     }
     json_write_object_begin(&w);
-    json_write_key(&w, "files");
-    json_write_array_begin(&w);
+    json_put_array(&w, "files");
     for (size_t i = 0; i < n; i++) {
         write_file(&w, &files[i]);
         total += files[i].version ? files[i].size : 0;
     }
     json_write_array_end(&w);
     write_problems(request, &w, &agent);
-    api_put_i64(&w, "total_bytes", total);
-    api_put_i64(&w, "limit_bytes", MEMORY_FULL_BYTES);
+    json_put_i64(&w, "total_bytes", total);
+    json_put_i64(&w, "limit_bytes", MEMORY_FULL_BYTES);
     if (total > MEMORY_WARN_BYTES)
-        api_put_text(&w, "warning",
-                     total > MEMORY_FULL_BYTES
-                         ? "The agent's memory is larger than 100 KB: it may cost attention."
-                         : "The agent's memory is nearly full: 80 of 100 KB are used.");
+        json_put_some_text(&w, "warning",
+                           total > MEMORY_FULL_BYTES
+                               ? "The agent's memory is larger than 100 KB: it may cost attention."
+                               : "The agent's memory is nearly full: 80 of 100 KB are used.");
     json_write_object_end(&w);
     api_reply(request, 200, &json, &w);
 }
@@ -206,13 +197,13 @@ void api_memory_get(struct serve_request *request)
 static void write_version(struct json_writer *w, const struct file *file)
 {
     json_write_object_begin(w);
-    api_put_i64(w, "version", file->version);
-    api_put_i64(w, "size_bytes", file->size);
-    put_text(w, "author", file->author);
-    put_text(w, "reason", file->reason);
-    api_put_time(w, "created_at", file->updated_at);
-    api_put_bool(w, "deleted", file->deleted);
-    api_put_str(w, "inbox_id", file->inbox_id);
+    json_put_i64(w, "version", file->version);
+    json_put_i64(w, "size_bytes", file->size);
+    json_put_str(w, "author", file->author);
+    json_put_str(w, "reason", file->reason);
+    json_put_some_time(w, "created_at", file->updated_at);
+    json_put_bool(w, "deleted", file->deleted);
+    json_put_some_str(w, "inbox_id", file->inbox_id);
     put_taint(w, file->taint);
     json_write_object_end(w);
 }
@@ -241,14 +232,13 @@ void api_memory_history(struct serve_request *request)
         return;
     }
     json_write_object_begin(&w);
-    put_text(&w, "path", place.seen);
-    json_write_key(&w, "versions");
-    json_write_array_begin(&w);
+    json_put_str(&w, "path", place.seen);
+    json_put_array(&w, "versions");
     for (size_t i = 0; i < n; i++)
         write_version(&w, &versions[i]);
     json_write_array_end(&w);
     if (n == (size_t)limit)
-        api_put_i64(&w, "before", versions[n - 1].version);
+        json_put_i64(&w, "before", versions[n - 1].version);
     json_write_object_end(&w);
     api_reply(request, 200, &json, &w);
 }

@@ -23,25 +23,20 @@ static int consent_state(const struct api_config *config, const struct model_spe
 
 static void write_privacy(struct json_writer *w, const struct consent_terms *terms)
 {
-    json_write_key(w, "privacy");
-    json_write_object_begin(w);
-    api_put_text(w, "policyVersion", terms->policy_version);
-    api_put_bool(w, "trains", terms->trains);
-    api_put_text(w, "retention", terms->retention);
-    api_put_text(w, "jurisdiction", terms->jurisdiction);
+    json_put_object(w, "privacy");
+    json_put_some_text(w, "policyVersion", terms->policy_version);
+    json_put_bool(w, "trains", terms->trains);
+    json_put_some_text(w, "retention", terms->retention);
+    json_put_some_text(w, "jurisdiction", terms->jurisdiction);
     json_write_object_end(w);
 }
 
 static void write_price(struct json_writer *w, const struct model_spec *spec)
 {
-    json_write_key(w, "price");
-    json_write_object_begin(w);
-    json_write_key(w, "input");
-    json_write_double(w, spec->price_input);
-    json_write_key(w, "output");
-    json_write_double(w, spec->price_output);
-    json_write_key(w, "cached");
-    json_write_double(w, spec->price_cached);
+    json_put_object(w, "price");
+    json_put_double(w, "input", spec->price_input);
+    json_put_double(w, "output", spec->price_output);
+    json_put_double(w, "cached", spec->price_cached);
     json_write_object_end(w);
 }
 
@@ -55,16 +50,16 @@ static int write_model(struct json_writer *w, const struct api_config *config,
     if (consent_state(config, spec, &terms, &state, err) < 0)
         return -1;
     json_write_object_begin(w);
-    api_put_text(w, "id", spec->id);
-    api_put_text(w, "provider", spec->provider);
-    api_put_text(w, "model", spec->model);
-    api_put_text(w, "host", terms.host);
-    api_put_bool(w, "local", model_spec_is_local(spec));
-    api_put_text(w, "consent", state);
+    json_put_some_text(w, "id", spec->id);
+    json_put_some_text(w, "provider", spec->provider);
+    json_put_some_text(w, "model", spec->model);
+    json_put_some_text(w, "host", terms.host);
+    json_put_bool(w, "local", model_spec_is_local(spec));
+    json_put_some_text(w, "consent", state);
     write_privacy(w, &terms);
     write_price(w, spec);
     if (spec->context_tokens)
-        api_put_i64(w, "contextTokens", spec->context_tokens);
+        json_put_i64(w, "contextTokens", spec->context_tokens);
     json_write_object_end(w);
     return 0;
 }
@@ -79,8 +74,7 @@ static void reply_models(struct serve_request *request)
     const struct model_spec *specs = model_specs(config->models, &n);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "models");
-    json_write_array_begin(&w);
+    json_put_array(&w, "models");
     for (size_t i = 0; i < n; i++) {
         if (write_model(&w, config, &specs[i], serve_request_arena(request), &err) < 0) {
             serve_reply_error(request, &err);

@@ -14,62 +14,53 @@ static int64_t now_of(struct serve_request *request)
     return clock_wall_ms(loop_clock(api_of(request)->config.loop));
 }
 
-static void put_always(struct json_writer *w, const char *key, struct str text)
-{
-    json_write_key(w, key);
-    json_write_str(w, text.p ? text : STR(""));
-}
-
 /* ---- reports ---- */
 
 static void put_confidence(struct json_writer *w, double confidence)
 {
     if (confidence < 0)
         return;
-    json_write_key(w, "confidence");
-    json_write_double(w, confidence);
+    json_put_double(w, "confidence", confidence);
 }
 
 static void write_source(struct json_writer *w, const struct report_source *source)
 {
     json_write_object_begin(w);
-    put_always(w, "sourceType", source->source_type);
-    put_always(w, "sourceId", source->source_id);
-    api_put_str(w, "sectionId", source->section_id);
-    api_put_str(w, "claimId", source->claim_id);
-    api_put_time(w, "capturedAt", source->captured_at);
-    api_put_time(w, "freshnessAt", source->freshness_at);
+    json_put_str(w, "sourceType", source->source_type);
+    json_put_str(w, "sourceId", source->source_id);
+    json_put_some_str(w, "sectionId", source->section_id);
+    json_put_some_str(w, "claimId", source->claim_id);
+    json_put_some_time(w, "capturedAt", source->captured_at);
+    json_put_some_time(w, "freshnessAt", source->freshness_at);
     put_confidence(w, source->confidence);
-    api_put_bool(w, "inferred", source->inferred);
+    json_put_bool(w, "inferred", source->inferred);
     json_write_object_end(w);
 }
 
 static void write_members(struct json_writer *w, const struct report *report)
 {
-    put_always(w, "id", report->id);
-    put_always(w, "scope", report->scope);
-    put_always(w, "title", report->title);
-    put_always(w, "text", report->text);
+    json_put_str(w, "id", report->id);
+    json_put_str(w, "scope", report->scope);
+    json_put_str(w, "title", report->title);
+    json_put_str(w, "text", report->text);
     put_confidence(w, report->confidence);
-    api_put_str(w, "taint", report->taint);
+    json_put_some_str(w, "taint", report->taint);
     if (report->provenance.n)
         api_put_json(w, "provenance", report->provenance);
-    json_write_key(w, "sources");
-    json_write_array_begin(w);
+    json_put_array(w, "sources");
     for (size_t i = 0; i < report->source_count; i++)
         write_source(w, &report->sources[i]);
     json_write_array_end(w);
-    api_put_time(w, "createdAt", report->created_at);
+    json_put_some_time(w, "createdAt", report->created_at);
 }
 
 static void write_freshness(struct json_writer *w, const struct report_freshness *fresh)
 {
-    json_write_key(w, "freshness");
-    json_write_object_begin(w);
-    api_put_bool(w, "stale", fresh->stale);
-    api_put_text(w, "why", fresh->why);
-    api_put_i64(w, "ageMs", fresh->age_ms);
-    api_put_i64(w, "newerEvents", fresh->newer_events);
+    json_put_object(w, "freshness");
+    json_put_bool(w, "stale", fresh->stale);
+    json_put_some_text(w, "why", fresh->why);
+    json_put_i64(w, "ageMs", fresh->age_ms);
+    json_put_i64(w, "newerEvents", fresh->newer_events);
     json_write_object_end(w);
 }
 
@@ -96,8 +87,7 @@ static int list_reports(struct serve_request *request, const struct agent *agent
                     arena, &reports, &n, err) < 0)
         return -1;
     json_write_object_begin(w);
-    json_write_key(w, "items");
-    json_write_array_begin(w);
+    json_put_array(w, "items");
     for (size_t i = 0; i < n; i++) {
         json_write_object_begin(w);
         write_members(w, &reports[i]);
@@ -105,7 +95,7 @@ static int list_reports(struct serve_request *request, const struct agent *agent
     }
     json_write_array_end(w);
     if (n == (size_t)limit)
-        api_put_text(w, "next", arena_printf(arena, "%lld", (long long)reports[n - 1].n));
+        json_put_some_text(w, "next", arena_printf(arena, "%lld", (long long)reports[n - 1].n));
     json_write_object_end(w);
     return 0;
 }
@@ -173,13 +163,13 @@ void api_reports_current(struct serve_request *request)
 static void write_session(struct json_writer *w, const struct session *session)
 {
     json_write_object_begin(w);
-    put_always(w, "id", session->id);
-    api_put_text(w, "state", session_why_name(session->why));
-    api_put_bool(w, "open", session->closed_at == 0);
-    api_put_time(w, "createdAt", session->created_at);
-    api_put_time(w, "lastAt", session->last_at);
-    api_put_time(w, "expiresAt", session->expires_at);
-    api_put_time(w, "closedAt", session->closed_at);
+    json_put_str(w, "id", session->id);
+    json_put_some_text(w, "state", session_why_name(session->why));
+    json_put_bool(w, "open", session->closed_at == 0);
+    json_put_some_time(w, "createdAt", session->created_at);
+    json_put_some_time(w, "lastAt", session->last_at);
+    json_put_some_time(w, "expiresAt", session->expires_at);
+    json_put_some_time(w, "closedAt", session->closed_at);
     json_write_object_end(w);
 }
 
@@ -194,8 +184,7 @@ static int list_sessions(struct serve_request *request, const struct agent *agen
                      serve_request_arena(request), &sessions, &n, err) < 0)
         return -1;
     json_write_object_begin(w);
-    json_write_key(w, "items");
-    json_write_array_begin(w);
+    json_put_array(w, "items");
     for (size_t i = 0; i < n; i++)
         write_session(w, &sessions[i]);
     json_write_array_end(w);

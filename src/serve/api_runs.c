@@ -62,15 +62,14 @@ void api_runs_list(struct serve_request *request)
     }
     page.agent_id = str_from(agent.id);
     json_write_object_begin(&w);
-    json_write_key(&w, "runs");
-    json_write_array_begin(&w);
+    json_put_array(&w, "runs");
     if (list_runs(request, &w, &json, &page, &err) < 0) {
         serve_reply_error(request, &err);
         return;
     }
     json_write_array_end(&w);
     if (page.before)
-        api_put_i64(&w, "before", page.before);
+        json_put_i64(&w, "before", page.before);
     json_write_object_end(&w);
     api_reply(request, 200, &json, &w);
 }
@@ -123,17 +122,16 @@ static void list_events(struct serve_request *request, const struct run_info *in
     struct err err = ERR_INIT;
 
     json_write_object_begin(&w);
-    json_write_key(&w, "events");
-    json_write_array_begin(&w);
+    json_put_array(&w, "events");
     if (run_events_after(api_of(request)->config.runner, info->thread_id, info->run_id, after,
                          list_event, &listing, &err) < 0) {
         serve_reply_error(request, &err);
         return;
     }
     json_write_array_end(&w);
-    api_put_i64(&w, "after", listing.last ? listing.last : after);
-    api_put_bool(&w, "more", listing.more);
-    api_put_bool(&w, "ended", info->ended_at > 0 && !listing.more);
+    json_put_i64(&w, "after", listing.last ? listing.last : after);
+    json_put_bool(&w, "more", listing.more);
+    json_put_bool(&w, "ended", info->ended_at > 0 && !listing.more);
     json_write_object_end(&w);
     api_reply(request, 200, &json, &w);
 }
@@ -273,10 +271,8 @@ static void tell_json(struct telling *telling, struct str line)
     }
     telling->begun = true;
     BUG_IF(json_parse(line, &first, NULL) < 0);
-    json_write_key(&telling->w, "run");
-    json_write_value(&telling->w, json_find(first, "run"));
-    json_write_key(&telling->w, "events");
-    json_write_array_begin(&telling->w);
+    json_put_value(&telling->w, "run", json_find(first, "run"));
+    json_put_array(&telling->w, "events");
 }
 
 static void tell_line(void *arg, struct str line)
@@ -368,18 +364,17 @@ void api_runs_replay(struct serve_request *request)
         return;
     }
     json_write_object_begin(&w);
-    api_put_bool(&w, "same", same);
+    json_put_bool(&w, "same", same);
     if (same) {
-        api_put_i64(&w, "rows", report.rows);
-        api_put_i64(&w, "selected", report.selected);
-        api_put_bool(&w, "ended", report.ended);
+        json_put_i64(&w, "rows", report.rows);
+        json_put_i64(&w, "selected", report.selected);
+        json_put_bool(&w, "ended", report.ended);
     } else {
         char text[ERR_TEXT_MAX + 64];
 
-        json_write_key(&w, "error");
-        json_write_object_begin(&w);
-        api_put_text(&w, "code", err_name(err.code));
-        api_put_text(&w, "message", err_format(&err, text, sizeof(text)));
+        json_put_object(&w, "error");
+        json_put_some_text(&w, "code", err_name(err.code));
+        json_put_some_text(&w, "message", err_format(&err, text, sizeof(text)));
         json_write_object_end(&w);
     }
     json_write_object_end(&w);

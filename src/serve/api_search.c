@@ -8,17 +8,15 @@
 static void write_result(struct json_writer *w, const struct find_result *result)
 {
     json_write_object_begin(w);
-    api_put_text(w, "kind", find_kind_name(result->kind));
-    api_put_str(w, "agentId", result->agent_id);
-    api_put_str(w, "threadId", result->thread_id);
-    api_put_str(w, "path", result->path);
-    api_put_str(w, "recordId", result->record_id);
-    api_put_str(w, "taskId", result->task_id);
-    json_write_key(w, "title");
-    json_write_str(w, result->title);
-    json_write_key(w, "snippet");
-    json_write_str(w, result->snippet);
-    api_put_time(w, "at", result->at);
+    json_put_some_text(w, "kind", find_kind_name(result->kind));
+    json_put_some_str(w, "agentId", result->agent_id);
+    json_put_some_str(w, "threadId", result->thread_id);
+    json_put_some_str(w, "path", result->path);
+    json_put_some_str(w, "recordId", result->record_id);
+    json_put_some_str(w, "taskId", result->task_id);
+    json_put_str(w, "title", result->title);
+    json_put_str(w, "snippet", result->snippet);
+    json_put_some_time(w, "at", result->at);
     json_write_object_end(w);
 }
 
@@ -68,8 +66,7 @@ void api_search(struct serve_request *request)
         return;
     }
     json_write_object_begin(&w);
-    json_write_key(&w, "results");
-    json_write_array_begin(&w);
+    json_put_array(&w, "results");
     for (size_t i = 0; i < n; i++)
         write_result(&w, &results[i]);
     json_write_array_end(&w);

@@ -66,10 +66,9 @@ static void write_one(void *arg, const char *name)
     const struct listing *list = arg;
 
     json_write_object_begin(list->w);
-    api_put_text(list->w, "name", name);
-    api_put_text(list->w, "store", list->where);
-    json_write_key(list->w, "usedBy");
-    json_write_array_begin(list->w);
+    json_put_some_text(list->w, "name", name);
+    json_put_some_text(list->w, "store", list->where);
+    json_put_array(list->w, "usedBy");
     each_user(list->api, name, list->arena, write_user, list->w);
     json_write_array_end(list->w);
     json_write_object_end(list->w);
@@ -94,8 +93,7 @@ void api_secrets_list(struct serve_request *request)
     }
     list.where = buf_text(&where);
     json_write_object_begin(&w);
-    json_write_key(&w, "secrets");
-    json_write_array_begin(&w);
+    json_put_array(&w, "secrets");
     if (secrets_list(secrets, write_one, &list, &err) < 0) {
         serve_reply_error(request, &err);
         return;
@@ -161,13 +159,13 @@ void api_secrets_test(struct serve_request *request)
     ok = secrets_get(secrets, name, &value, &err) == 0;
     secrets_wipe(&value);
     json_write_object_begin(&w);
-    api_put_bool(&w, "ok", ok);
+    json_put_bool(&w, "ok", ok);
     each_user(api_of(request), name, serve_request_arena(request), add_user, &users);
-    api_put_text(&w, "message",
-                 ok ? arena_printf(serve_request_arena(request),
-                                   "The secret is set and can be read.%s%s", buf_text(&users),
-                                   users.n ? "." : "")
-                    : err_format(&err, text, sizeof(text)));
+    json_put_some_text(&w, "message",
+                       ok ? arena_printf(serve_request_arena(request),
+                                         "The secret is set and can be read.%s%s", buf_text(&users),
+                                         users.n ? "." : "")
+                          : err_format(&err, text, sizeof(text)));
     json_write_object_end(&w);
     api_reply(request, 200, &json, &w);
 }

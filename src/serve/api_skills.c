@@ -19,8 +19,7 @@ static struct skills *skills_of(struct serve_request *request)
 
 static void write_files(struct json_writer *w, const struct archive_entry *entries, size_t count)
 {
-    json_write_key(w, "files");
-    json_write_array_begin(w);
+    json_put_array(w, "files");
     for (size_t i = 0; i < count; i++)
         json_write_str(w, entries[i].path);
     json_write_array_end(w);
@@ -30,26 +29,25 @@ static void write_skill(struct json_writer *w, const struct skill *skill, struct
                         const struct archive_entry *entries, size_t count)
 {
     json_write_object_begin(w);
-    api_put_str(w, "id",
-                skill->shared ? str_from(arena_printf(arena, "shared:%.*s", STR_ARG(skill->name)))
-                              : skill->id);
-    api_put_str(w, "name", skill->name);
-    json_write_key(w, "description");
-    json_write_str(w, skill->description);
-    json_write_key(w, "instructions");
-    json_write_str(w, skill->instructions);
-    api_put_time(w, "created_at", skill->created_at);
-    api_put_time(w, "updated_at", skill->updated_at);
-    api_put_str(w, "license", skill->license);
-    api_put_str(w, "compatibility", skill->compatibility);
+    json_put_some_str(w, "id",
+                      skill->shared
+                          ? str_from(arena_printf(arena, "shared:%.*s", STR_ARG(skill->name)))
+                          : skill->id);
+    json_put_some_str(w, "name", skill->name);
+    json_put_str(w, "description", skill->description);
+    json_put_str(w, "instructions", skill->instructions);
+    json_put_some_time(w, "created_at", skill->created_at);
+    json_put_some_time(w, "updated_at", skill->updated_at);
+    json_put_some_str(w, "license", skill->license);
+    json_put_some_str(w, "compatibility", skill->compatibility);
     api_put_json(w, "metadata", skill->metadata.n ? skill->metadata : STR("{}"));
     api_put_json(w, "allowed_tools", skill->allowed_tools.n ? skill->allowed_tools : STR("[]"));
-    api_put_str(w, "source", skill->source);
-    api_put_bool(w, "shared", skill->shared);
-    api_put_bool(w, "enabled", skill->enabled);
-    api_put_str(w, "content_hash", skill->content_hash);
-    api_put_str(w, "signature", skill->signature);
-    api_put_str(w, "problem", skill->problem);
+    json_put_some_str(w, "source", skill->source);
+    json_put_bool(w, "shared", skill->shared);
+    json_put_bool(w, "enabled", skill->enabled);
+    json_put_some_str(w, "content_hash", skill->content_hash);
+    json_put_some_str(w, "signature", skill->signature);
+    json_put_some_str(w, "problem", skill->problem);
     write_files(w, entries, count);
     json_write_object_end(w);
 }
@@ -96,8 +94,7 @@ void api_skills_list(struct serve_request *request)
         return;
     }
     json_write_object_begin(&w);
-    json_write_key(&w, "skills");
-    json_write_array_begin(&w);
+    json_put_array(&w, "skills");
     for (size_t i = 0; i < n; i++) {
         if (write_whole(request, &w, &agent, list[i].name, &whole, &err) < 0) {
             serve_reply_error(request, &err);
@@ -127,8 +124,7 @@ static void write_warnings(struct serve_request *request, struct json_writer *w,
     size_t n = skills_warnings(skills_of(request), skill, entries, count,
                                serve_request_arena(request), warnings);
 
-    json_write_key(w, "warnings");
-    json_write_array_begin(w);
+    json_put_array(w, "warnings");
     for (size_t i = 0; i < n; i++)
         json_write_str(w, warnings[i]);
     json_write_array_end(w);
@@ -439,13 +435,12 @@ void api_skills_validate(struct serve_request *request)
         return;
     n = skill_validate_archive(entries, count, serve_request_arena(request), &problems, &name);
     json_write_object_begin(&w);
-    api_put_bool(&w, "valid", n == 0);
-    json_write_key(&w, "problems");
-    json_write_array_begin(&w);
+    json_put_bool(&w, "valid", n == 0);
+    json_put_array(&w, "problems");
     for (size_t i = 0; i < n; i++)
         json_write_str(&w, problems[i].text);
     json_write_array_end(&w);
-    api_put_str(&w, "name", name);
+    json_put_some_str(&w, "name", name);
     json_write_object_end(&w);
     api_reply(request, 200, &json, &w);
 }
@@ -470,12 +465,11 @@ static void write_content(struct json_writer *w, const struct archive_entry *ent
     if (!text)
         base64_encode(entry->content, &base64);
     json_write_object_begin(w);
-    api_put_str(w, "path", entry->path);
-    json_write_key(w, "content");
-    json_write_str(w, text ? entry->content : buf_str(&base64));
-    api_put_text(w, "encoding", text ? "utf-8" : "base64");
-    api_put_text(w, "content_type", text ? "text/plain" : "application/octet-stream");
-    api_put_i64(w, "size_bytes", (int64_t)entry->content.n);
+    json_put_some_str(w, "path", entry->path);
+    json_put_str(w, "content", text ? entry->content : buf_str(&base64));
+    json_put_some_text(w, "encoding", text ? "utf-8" : "base64");
+    json_put_some_text(w, "content_type", text ? "text/plain" : "application/octet-stream");
+    json_put_i64(w, "size_bytes", (int64_t)entry->content.n);
     json_write_object_end(w);
 }
 

@@ -24,8 +24,7 @@ static int64_t now_of(struct serve_request *request)
 
 static void put_counters(struct json_writer *w, const struct vclock *processed)
 {
-    json_write_key(w, "processedCounterByHost");
-    json_write_object_begin(w);
+    json_put_object(w, "processedCounterByHost");
     for (size_t i = 0; i < processed->n; i++) {
         json_write_key_str(w, processed->at[i].host);
         json_write_i64(w, processed->at[i].counter);
@@ -35,8 +34,8 @@ static void put_counters(struct json_writer *w, const struct vclock *processed)
 
 static void put_slots(struct json_writer *w, const struct agent_slots *slots)
 {
-    api_put_str(w, "primaryGoal", slots->primary_goal);
-    api_put_str(w, "activeTaskId", slots->active_task_id);
+    json_put_some_str(w, "primaryGoal", slots->primary_goal);
+    json_put_some_str(w, "activeTaskId", slots->active_task_id);
     api_put_json(w, "openLoopIds", slots->open_loop_ids.n ? slots->open_loop_ids : STR("[]"));
     api_put_json(w, "preferenceByKey",
                  slots->preference_by_key.n ? slots->preference_by_key : STR("{}"));
@@ -55,15 +54,16 @@ static void reply_state(struct serve_request *request, const struct agent *agent
         return;
     }
     json_write_object_begin(&w);
-    api_put_text(&w, "agentId", agent->id);
+    json_put_some_text(&w, "agentId", agent->id);
     /* The state knows of what woke it by itself, its runs of what people said to it as well. */
-    api_put_time(&w, "lastWakeAt", last_run > state->last_wake_at ? last_run : state->last_wake_at);
-    api_put_time(&w, "nextWakeAt", state->next_wake_at);
+    json_put_some_time(&w, "lastWakeAt",
+                       last_run > state->last_wake_at ? last_run : state->last_wake_at);
+    json_put_some_time(&w, "nextWakeAt", state->next_wake_at);
     if (state->sleep_until > now)
-        api_put_time(&w, "sleepUntil", state->sleep_until);
-    api_put_i64(&w, "consecutiveFailureCount", state->failures);
+        json_put_some_time(&w, "sleepUntil", state->sleep_until);
+    json_put_i64(&w, "consecutiveFailureCount", state->failures);
     if (backoff && state->last_wake_at + backoff > now)
-        api_put_time(&w, "backoffUntil", state->last_wake_at + backoff);
+        json_put_some_time(&w, "backoffUntil", state->last_wake_at + backoff);
     put_slots(&w, &state->slots);
     put_counters(&w, &state->processed);
     json_write_object_end(&w);

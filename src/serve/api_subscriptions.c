@@ -26,8 +26,8 @@ static void write_fresh(struct json_writer *w, const struct fresh *fresh, struct
     if (!fresh)
         return;
     if (*fresh->token) {
-        api_put_text(w, "token", fresh->token);
-        api_put_text(w, "url", arena_printf(arena, "/api/v1/hooks/%s", fresh->token));
+        json_put_some_text(w, "token", fresh->token);
+        json_put_some_text(w, "url", arena_printf(arena, "/api/v1/hooks/%s", fresh->token));
     }
     api_put_warning(w, fresh->warning);
 }
@@ -43,11 +43,10 @@ static int write_counts(struct serve_request *request, struct json_writer *w,
 
     if (r <= 0)
         return r;
-    json_write_key(w, "calls");
-    json_write_object_begin(w);
-    api_put_i64(w, "received", counts.received);
-    api_put_i64(w, "refused", counts.refused);
-    api_put_time(w, "lastAt", counts.last_at);
+    json_put_object(w, "calls");
+    json_put_i64(w, "received", counts.received);
+    json_put_i64(w, "refused", counts.refused);
+    json_put_some_time(w, "lastAt", counts.last_at);
     json_write_object_end(w);
     return 0;
 }
@@ -94,8 +93,7 @@ static void reply_list(struct serve_request *request, int64_t agent_n)
         return;
     }
     json_write_object_begin(&w);
-    json_write_key(&w, "items");
-    json_write_array_begin(&w);
+    json_put_array(&w, "items");
     for (size_t i = 0; i < n; i++) {
         if (write_one(request, &w, &list[i], NULL, &err) < 0) {
             serve_reply_error(request, &err);
@@ -262,15 +260,14 @@ void api_subscriptions_remove(struct serve_request *request)
 
 static void write_records(struct json_writer *w, const struct match *match)
 {
-    json_write_key(w, "records");
-    json_write_array_begin(w);
+    json_put_array(w, "records");
     for (size_t i = 0; i < match->record_count; i++) {
         const struct record *record = &match->records[i];
 
         json_write_object_begin(w);
-        api_put_text(w, "type", record_type_name(record->type));
-        api_put_str(w, "id", record->id);
-        api_put_str(w, "title", api_record_title(record));
+        json_put_some_text(w, "type", record_type_name(record->type));
+        json_put_some_str(w, "id", record->id);
+        json_put_some_str(w, "title", api_record_title(record));
         json_write_object_end(w);
     }
     json_write_array_end(w);
@@ -279,15 +276,15 @@ static void write_records(struct json_writer *w, const struct match *match)
 static void write_match(struct json_writer *w, const struct preview_match *one)
 {
     json_write_object_begin(w);
-    api_put_time(w, "at", one->row.created_at);
-    api_put_text(w, "author", change_author_name(one->row.author));
-    api_put_str(w, "authorId", one->row.author_id);
-    api_put_text(w, "outcome", match_outcome_name(one->match.outcome));
-    api_put_text(w, "why", match_outcome_why(one->match.outcome));
-    api_put_time(w, "notBefore", one->not_before);
+    json_put_some_time(w, "at", one->row.created_at);
+    json_put_some_text(w, "author", change_author_name(one->row.author));
+    json_put_some_str(w, "authorId", one->row.author_id);
+    json_put_some_text(w, "outcome", match_outcome_name(one->match.outcome));
+    json_put_some_text(w, "why", match_outcome_why(one->match.outcome));
+    json_put_some_time(w, "notBefore", one->not_before);
     write_records(w, &one->match);
     if (one->match.hidden_count)
-        api_put_i64(w, "hidden", (int64_t)one->match.hidden_count);
+        json_put_i64(w, "hidden", (int64_t)one->match.hidden_count);
     json_write_object_end(w);
 }
 
@@ -334,8 +331,7 @@ static int preview(struct serve_request *request, struct json_object *body, stru
                              now - days * 86400000, PREVIEW_MAX, arena, &list, &n, err) < 0)
         return -1;
     json_write_object_begin(w);
-    json_write_key(w, "items");
-    json_write_array_begin(w);
+    json_put_array(w, "items");
     for (size_t i = 0; i < n; i++)
         write_match(w, &list[i]);
     json_write_array_end(w);
@@ -391,7 +387,7 @@ void api_hooks_call(struct serve_request *request)
         return;
     }
     json_write_object_begin(&w);
-    api_put_bool(&w, "accepted", true);
+    json_put_bool(&w, "accepted", true);
     json_write_object_end(&w);
     api_reply(request, 202, &json, &w);
 }

@@ -8,8 +8,7 @@
 
 static void put_names(struct json_writer *w, const char *key, const char *const *names)
 {
-    json_write_key(w, key);
-    json_write_array_begin(w);
+    json_put_array(w, key);
     for (; *names; names++)
         json_write_text(w, *names);
     json_write_array_end(w);
@@ -18,26 +17,24 @@ static void put_names(struct json_writer *w, const char *key, const char *const 
 /* As they are asked for: what the agent's own will say besides is not there yet. */
 static void put_subscriptions(struct json_writer *w, const struct template *from)
 {
-    json_write_key(w, "subscriptions");
-    json_write_array_begin(w);
+    json_put_array(w, "subscriptions");
     for (size_t i = 0; i < from->subscription_count; i++) {
         const struct subscription *one = &from->subscriptions[i];
 
         json_write_object_begin(w);
-        api_put_str(w, "name", one->name);
-        api_put_text(w, "source", wake_source_name(one->source));
-        json_write_key(w, "tokens");
-        json_write_array_begin(w);
+        json_put_some_str(w, "name", one->name);
+        json_put_some_text(w, "source", wake_source_name(one->source));
+        json_put_array(w, "tokens");
         for (size_t k = 0; k < one->token_count; k++) {
             json_write_object_begin(w);
-            api_put_text(w, "class", token_class_name(one->tokens[k].class));
-            api_put_str(w, "namespace", one->tokens[k].name_space);
-            api_put_str(w, "value", one->tokens[k].value);
+            json_put_some_text(w, "class", token_class_name(one->tokens[k].class));
+            json_put_some_str(w, "namespace", one->tokens[k].name_space);
+            json_put_some_str(w, "value", one->tokens[k].value);
             json_write_object_end(w);
         }
         json_write_array_end(w);
-        api_put_str(w, "predicate", one->predicate);
-        api_put_str(w, "prompt", one->prompt);
+        json_put_some_str(w, "predicate", one->predicate);
+        json_put_some_str(w, "prompt", one->prompt);
         json_write_object_end(w);
     }
     json_write_array_end(w);
@@ -45,13 +42,12 @@ static void put_subscriptions(struct json_writer *w, const struct template *from
 
 static void put_timers(struct json_writer *w, const struct template *from)
 {
-    json_write_key(w, "timers");
-    json_write_array_begin(w);
+    json_put_array(w, "timers");
     for (size_t i = 0; i < from->timer_count; i++) {
         json_write_object_begin(w);
-        api_put_text(w, "name", from->timers[i].name);
-        api_put_text(w, "rrule", from->timers[i].rrule);
-        api_put_text(w, "prompt", from->timers[i].prompt);
+        json_put_some_text(w, "name", from->timers[i].name);
+        json_put_some_text(w, "rrule", from->timers[i].rrule);
+        json_put_some_text(w, "prompt", from->timers[i].prompt);
         json_write_object_end(w);
     }
     json_write_array_end(w);
@@ -63,12 +59,12 @@ static void write_template(struct json_writer *w, const struct template *from)
 
     template_instructions(from, &instructions);
     json_write_object_begin(w);
-    api_put_text(w, "id", from->id);
-    api_put_text(w, "name", from->name);
-    api_put_text(w, "kind", from->kind);
-    api_put_text(w, "mode", from->mode);
-    api_put_text(w, "description", from->description);
-    api_put_str(w, "instructions", buf_str(&instructions));
+    json_put_some_text(w, "id", from->id);
+    json_put_some_text(w, "name", from->name);
+    json_put_some_text(w, "kind", from->kind);
+    json_put_some_text(w, "mode", from->mode);
+    json_put_some_text(w, "description", from->description);
+    json_put_some_str(w, "instructions", buf_str(&instructions));
     put_names(w, "tools", from->tools);
     put_subscriptions(w, from);
     put_timers(w, from);
@@ -85,8 +81,7 @@ void api_templates_list(struct serve_request *request)
     if (api_check_query(request) < 0)
         return;
     json_write_object_begin(&w);
-    json_write_key(&w, "templates");
-    json_write_array_begin(&w);
+    json_put_array(&w, "templates");
     for (size_t i = 0; i < n; i++)
         write_template(&w, &all[i]);
     json_write_array_end(&w);
@@ -135,9 +130,9 @@ static void put_available(struct serve_request *request, struct json_writer *w,
     } else {
         connect_available(api_of(request)->config.connect, contract->name, &reason);
     }
-    api_put_bool(w, "available", !reason);
+    json_put_bool(w, "available", !reason);
     if (reason)
-        api_put_text(w, "reason", reason);
+        json_put_some_text(w, "reason", reason);
 }
 
 /* agent NULL: of everybody. */
@@ -149,22 +144,21 @@ static void reply_tools(struct serve_request *request, const struct agent *agent
     const struct tool_contract *const *all = tool_bed_contracts(api_of(request)->config.tools, &n);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "tools");
-    json_write_array_begin(&w);
+    json_put_array(&w, "tools");
     for (size_t i = 0; i < n; i++) {
         bool offered = agent && tool_offered(all[i], agent, STR("userInitiated"));
 
         if (tool_is_for_system(all[i]) && !offered)
             continue;
         json_write_object_begin(&w);
-        api_put_text(&w, "name", all[i]->name);
-        api_put_text(&w, "description", all[i]->description);
-        api_put_text(&w, "toolClass", all[i]->tool_class);
-        api_put_text(&w, "risk", risk_name(all[i]->risk));
-        api_put_text(&w, "approval", approval_name(all[i]->approval));
-        api_put_bool(&w, "asks", tool_asks(all[i]));
+        json_put_some_text(&w, "name", all[i]->name);
+        json_put_some_text(&w, "description", all[i]->description);
+        json_put_some_text(&w, "toolClass", all[i]->tool_class);
+        json_put_some_text(&w, "risk", risk_name(all[i]->risk));
+        json_put_some_text(&w, "approval", approval_name(all[i]->approval));
+        json_put_bool(&w, "asks", tool_asks(all[i]));
         if (agent)
-            api_put_bool(&w, "enabled", offered);
+            json_put_bool(&w, "enabled", offered);
         put_available(request, &w, all[i], agent);
         json_write_object_end(&w);
     }

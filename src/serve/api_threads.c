@@ -74,8 +74,7 @@ static int write_ends(struct serve_request *request, const struct listing *listi
     struct run_ending end;
     int r;
 
-    json_write_key(w, "ends");
-    json_write_array_begin(w);
+    json_put_array(w, "ends");
     for (size_t i = 0; i < listing->ending_count; i++) {
         r = run_end_of(api_of(request)->config.runner, listing->endings[i].run_n,
                        serve_request_arena(request), &end, err);
@@ -99,8 +98,7 @@ static int write_now(struct serve_request *request, struct json_writer *w,
 
     if (r < 0)
         return -1;
-    json_write_key(w, "lastSeq");
-    json_write_i64(w, thread->last_seq);
+    json_put_i64(w, "lastSeq", thread->last_seq);
     if (r > 0) {
         json_write_key(w, "run");
         api_write_run(w, &run);
@@ -123,8 +121,7 @@ void api_threads_messages(struct serve_request *request)
         api_thread(request, &thread) < 0)
         return;
     json_write_object_begin(&w);
-    json_write_key(&w, "messages");
-    json_write_array_begin(&w);
+    json_put_array(&w, "messages");
     if (message_each_back(api_of(request)->config.agent_domain, thread.n, before, list_message,
                           &listing, &err) < 0) {
         serve_reply_error(request, &err);
@@ -136,7 +133,7 @@ void api_threads_messages(struct serve_request *request)
         return;
     }
     if (listing.more)
-        api_put_i64(&w, "before", listing.last);
+        json_put_i64(&w, "before", listing.last);
     if (before == 0 && write_now(request, &w, &thread, &err) < 0) {
         serve_reply_error(request, &err);
         return;
@@ -169,13 +166,12 @@ static void reply_list(struct serve_request *request, int64_t agent_n)
         return;
     }
     json_write_object_begin(&w);
-    json_write_key(&w, "threads");
-    json_write_array_begin(&w);
+    json_put_array(&w, "threads");
     for (size_t i = 0; i < n; i++)
         api_write_thread(&w, &list[i]);
     json_write_array_end(&w);
     if (n == (size_t)limit)
-        api_put_i64(&w, "before", list[n - 1].thread.n);
+        json_put_i64(&w, "before", list[n - 1].thread.n);
     json_write_object_end(&w);
     api_reply(request, 200, &json, &w);
 }
@@ -347,8 +343,8 @@ void api_wizard_open(struct serve_request *request)
         return;
     }
     json_write_object_begin(&w);
-    api_put_str(&w, "threadId", thread.id);
-    api_put_text(&w, "agentId", agent.id);
+    json_put_some_str(&w, "threadId", thread.id);
+    json_put_some_text(&w, "agentId", agent.id);
     json_write_object_end(&w);
     api_reply(request, 201, &json, &w);
 }

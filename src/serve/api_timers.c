@@ -15,39 +15,36 @@
 
 static void write_members(struct json_writer *w, const struct timer *timer)
 {
-    api_put_str(w, "id", timer->id);
-    api_put_str(w, "agentId", timer->agent_id);
-    json_write_key(w, "name");
-    json_write_str(w, timer->name);
-    api_put_text(w, "kind", timer_kind_name(timer->kind));
-    api_put_str(w, "rrule", timer->rrule);
-    api_put_str(w, "start", str_from(timer->start_local));
-    api_put_str(w, "zone", timer->zone);
+    json_put_some_str(w, "id", timer->id);
+    json_put_some_str(w, "agentId", timer->agent_id);
+    json_put_str(w, "name", timer->name);
+    json_put_some_text(w, "kind", timer_kind_name(timer->kind));
+    json_put_some_str(w, "rrule", timer->rrule);
+    json_put_some_str(w, "start", str_from(timer->start_local));
+    json_put_some_str(w, "zone", timer->zone);
     if (timer->interval_ms)
-        api_put_i64(w, "intervalSeconds", timer->interval_ms / 1000);
-    api_put_text(w, "missed", timer_missed_name(timer->missed));
-    api_put_i64(w, "missedCap", timer->missed_cap);
-    json_write_key(w, "prompt");
-    json_write_str(w, timer->prompt);
-    api_put_time(w, "nextRunAt", timer->next_run_at);
-    api_put_str(w, "nextLocal", str_from(timer->next_local));
-    api_put_time(w, "lastRunAt", timer->last_run_at);
-    api_put_bool(w, "active", timer->active);
-    api_put_time(w, "createdAt", timer->created_at);
-    api_put_time(w, "updatedAt", timer->updated_at);
+        json_put_i64(w, "intervalSeconds", timer->interval_ms / 1000);
+    json_put_some_text(w, "missed", timer_missed_name(timer->missed));
+    json_put_i64(w, "missedCap", timer->missed_cap);
+    json_put_str(w, "prompt", timer->prompt);
+    json_put_some_time(w, "nextRunAt", timer->next_run_at);
+    json_put_some_str(w, "nextLocal", str_from(timer->next_local));
+    json_put_some_time(w, "lastRunAt", timer->last_run_at);
+    json_put_bool(w, "active", timer->active);
+    json_put_some_time(w, "createdAt", timer->created_at);
+    json_put_some_time(w, "updatedAt", timer->updated_at);
 }
 
 static void write_skips(struct json_writer *w, const struct timer_skipped *skips, size_t n)
 {
-    json_write_key(w, "skips");
-    json_write_array_begin(w);
+    json_put_array(w, "skips");
     for (size_t i = 0; i < n; i++) {
         json_write_object_begin(w);
-        api_put_str(w, "why", skips[i].why);
-        api_put_time(w, "first", skips[i].first);
-        api_put_time(w, "last", skips[i].last);
-        api_put_i64(w, "count", skips[i].count);
-        api_put_time(w, "at", skips[i].created_at);
+        json_put_some_str(w, "why", skips[i].why);
+        json_put_some_time(w, "first", skips[i].first);
+        json_put_some_time(w, "last", skips[i].last);
+        json_put_i64(w, "count", skips[i].count);
+        json_put_some_time(w, "at", skips[i].created_at);
         json_write_object_end(w);
     }
     json_write_array_end(w);
@@ -92,8 +89,7 @@ static void reply_list(struct serve_request *request, int64_t agent_n)
         return;
     }
     json_write_object_begin(&w);
-    json_write_key(&w, "items");
-    json_write_array_begin(&w);
+    json_put_array(&w, "items");
     for (size_t i = 0; i < n; i++) {
         json_write_object_begin(&w);
         write_members(&w, &list[i]);
@@ -350,15 +346,14 @@ static void reply_preview(struct serve_request *request, const struct timer_occu
     struct json_writer w = JSON_WRITER(&json);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "occurrences");
-    json_write_array_begin(&w);
+    json_put_array(&w, "occurrences");
     for (size_t i = 0; i < n; i++) {
         json_write_object_begin(&w);
-        api_put_time(&w, "at", list[i].at);
-        api_put_text(&w, "local", list[i].local);
-        api_put_text(&w, "time", list[i].time);
+        json_put_some_time(&w, "at", list[i].at);
+        json_put_some_text(&w, "local", list[i].local);
+        json_put_some_text(&w, "time", list[i].time);
         if (list[i].gap || list[i].overlap)
-            api_put_text(&w, "clocks", list[i].gap ? "gap" : "overlap");
+            json_put_some_text(&w, "clocks", list[i].gap ? "gap" : "overlap");
         json_write_object_end(&w);
     }
     json_write_array_end(&w);

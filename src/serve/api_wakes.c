@@ -76,22 +76,20 @@ static void put_records(struct json_writer *w, struct json_object *payload, stru
 
     if (!record_at(payload, 0, &type, &id))
         return;
-    json_write_key(w, "records");
-    json_write_array_begin(w);
+    json_put_array(w, "records");
     for (size_t i = 0; record_at(payload, i, &type, &id); i++) {
         const struct record *record = map_find(&shown->by_ref, ref_key(shown->arena, type, id));
 
         json_write_object_begin(w);
-        api_put_str(w, "type", type);
-        api_put_str(w, "id", id);
+        json_put_some_str(w, "type", type);
+        json_put_some_str(w, "id", id);
         if (record)
-            api_put_str(w, "title", api_record_title(record));
+            json_put_some_str(w, "title", api_record_title(record));
         json_write_object_end(w);
     }
     json_write_array_end(w);
     if (json_find(payload, "recordCount")) {
-        json_write_key(w, "recordCount");
-        json_write_value(w, json_find(payload, "recordCount"));
+        json_put_value(w, "recordCount", json_find(payload, "recordCount"));
     }
 }
 
@@ -100,13 +98,12 @@ static void put_files(struct json_writer *w, struct json_object *files)
 {
     size_t n = json_object_is_type(files, json_type_array) ? json_object_array_length(files) : 0;
 
-    json_write_key(w, "files");
-    json_write_array_begin(w);
+    json_put_array(w, "files");
     for (size_t i = 0; i < n && i < SHOWN_FILES; i++)
         json_write_value(w, json_object_array_get_idx(files, i));
     json_write_array_end(w);
     if (n > SHOWN_FILES)
-        api_put_i64(w, "fileCount", (int64_t)n);
+        json_put_i64(w, "fileCount", (int64_t)n);
 }
 
 /* In a list: who and what, not all that was said. */
@@ -115,21 +112,19 @@ static void put_gist(struct json_writer *w, struct json_object *payload)
     static const char *const kept[] = { "author", "authorId", "missed", "alarm" };
     struct json_object *event = json_find(payload, "event"), *files = json_find(payload, "files");
 
-    json_write_key(w, "details");
-    json_write_object_begin(w);
+    json_put_object(w, "details");
     for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
         if (!json_find(payload, kept[i]))
             continue;
-        json_write_key(w, kept[i]);
-        json_write_value(w, json_find(payload, kept[i]));
+        json_put_value(w, kept[i], json_find(payload, kept[i]));
     }
-    api_put_str(w, "words", utf8_truncate(json_str(json_find(payload, "words")), SHOWN_WORDS));
+    json_put_some_str(w, "words",
+                      utf8_truncate(json_str(json_find(payload, "words")), SHOWN_WORDS));
     if (files)
         put_files(w, files);
     if (event) {
-        json_write_key(w, "event");
-        json_write_object_begin(w);
-        api_put_str(w, "contentType", json_str(json_find(event, "contentType")));
+        json_put_object(w, "event");
+        json_put_some_str(w, "contentType", json_str(json_find(event, "contentType")));
         json_write_object_end(w);
     }
     json_write_object_end(w);
@@ -141,26 +136,26 @@ static void write_wake(struct json_writer *w, const struct wake_job *job,
                        struct json_object *payload, struct shown *shown, bool whole)
 {
     json_write_object_begin(w);
-    api_put_i64(w, "n", job->n);
-    api_put_str(w, "runKey", job->run_key);
-    api_put_str(w, "agentId", job->agent_id);
-    api_put_str(w, "threadId", job->thread_id);
-    api_put_str(w, "reason", job->reason);
-    api_put_str(w, "reasonId", job->reason_id);
-    api_put_str(w, "name", job->name);
-    api_put_text(w, "status", wake_status_name(job->status));
-    api_put_str(w, "why", job->why);
-    api_put_text(w, "held", wake_held_name(job->held));
-    api_put_str(w, "errorCode", job->error_code);
-    api_put_str(w, "coalescedInto", job->coalesced_into);
-    api_put_str(w, "runId", job->run_id);
-    api_put_str(w, "logicalChangeKey", job->logical_change_key);
-    api_put_i64(w, "attempts", job->attempts);
-    api_put_time(w, "scheduledAt", job->scheduled_at);
-    api_put_time(w, "notBefore", job->not_before);
-    api_put_time(w, "createdAt", job->created_at);
-    api_put_time(w, "startedAt", job->started_at);
-    api_put_time(w, "endedAt", job->ended_at);
+    json_put_i64(w, "n", job->n);
+    json_put_some_str(w, "runKey", job->run_key);
+    json_put_some_str(w, "agentId", job->agent_id);
+    json_put_some_str(w, "threadId", job->thread_id);
+    json_put_some_str(w, "reason", job->reason);
+    json_put_some_str(w, "reasonId", job->reason_id);
+    json_put_some_str(w, "name", job->name);
+    json_put_some_text(w, "status", wake_status_name(job->status));
+    json_put_some_str(w, "why", job->why);
+    json_put_some_text(w, "held", wake_held_name(job->held));
+    json_put_some_str(w, "errorCode", job->error_code);
+    json_put_some_str(w, "coalescedInto", job->coalesced_into);
+    json_put_some_str(w, "runId", job->run_id);
+    json_put_some_str(w, "logicalChangeKey", job->logical_change_key);
+    json_put_i64(w, "attempts", job->attempts);
+    json_put_some_time(w, "scheduledAt", job->scheduled_at);
+    json_put_some_time(w, "notBefore", job->not_before);
+    json_put_some_time(w, "createdAt", job->created_at);
+    json_put_some_time(w, "startedAt", job->started_at);
+    json_put_some_time(w, "endedAt", job->ended_at);
     put_records(w, payload, shown);
     if (whole)
         api_put_json(w, "details", job->payload);
@@ -242,20 +237,19 @@ static int read_agent(struct serve_request *request, int64_t *ret_agent_n, struc
 /* Changes that met a subscription, and firings of timers, that woke nobody. */
 static void write_skips(struct json_writer *w, const struct skip *skips, size_t n)
 {
-    json_write_key(w, "skips");
-    json_write_array_begin(w);
+    json_put_array(w, "skips");
     for (size_t i = 0; i < n; i++) {
         json_write_object_begin(w);
-        api_put_text(w, "skip", skips[i].kind);
-        api_put_text(w, "reason", skips[i].of == SKIP_OF_TIMER ? "timer" : "subscription");
-        api_put_text(w, "status", wake_status_name(WAKE_SKIPPED_NOOP));
-        api_put_text(w, "why", skips[i].why);
-        api_put_i64(w, "count", skips[i].count);
-        api_put_str(w, "agentId", skips[i].agent_id);
-        api_put_str(w, "reasonId", skips[i].of_id);
-        api_put_str(w, "name", skips[i].name);
-        api_put_time(w, "firstAt", skips[i].first_at);
-        api_put_time(w, "lastAt", skips[i].last_at);
+        json_put_some_text(w, "skip", skips[i].kind);
+        json_put_some_text(w, "reason", skips[i].of == SKIP_OF_TIMER ? "timer" : "subscription");
+        json_put_some_text(w, "status", wake_status_name(WAKE_SKIPPED_NOOP));
+        json_put_some_text(w, "why", skips[i].why);
+        json_put_i64(w, "count", skips[i].count);
+        json_put_some_str(w, "agentId", skips[i].agent_id);
+        json_put_some_str(w, "reasonId", skips[i].of_id);
+        json_put_some_str(w, "name", skips[i].name);
+        json_put_some_time(w, "firstAt", skips[i].first_at);
+        json_put_some_time(w, "lastAt", skips[i].last_at);
         json_write_object_end(w);
     }
     json_write_array_end(w);
@@ -272,7 +266,7 @@ static void put_after(struct json_writer *w, const struct wake_filter *filter,
     for (size_t i = 0; i < n; i++)
         *(jobs[i].spoken ? &run_n : &wake_n) = jobs[i].n;
     snprintf(text, sizeof(text), "%lld-%lld", (long long)wake_n, (long long)run_n);
-    api_put_text(w, "after", text);
+    json_put_some_text(w, "after", text);
 }
 
 static int read_after(struct str text, struct wake_filter *filter, struct err *err)
@@ -317,8 +311,7 @@ static int write_list(struct serve_request *request, const struct page *page, st
                       struct err *err)
 {
     json_write_object_begin(w);
-    json_write_key(w, "items");
-    json_write_array_begin(w);
+    json_put_array(w, "items");
     if (write_wakes(request, page->jobs, page->count, false, w, err) < 0)
         return -1;
     json_write_array_end(w);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/limits.h"
 #include "serve/serve_int.h"
 
@@ -21,15 +21,11 @@ static bool write_health(struct serve *serve, struct json_writer *w)
 
     for (size_t i = 0; i < n; i++)
         well = well && strcmp(parts[i].status, "ok") == 0;
-    json_write_key(w, "status");
-    json_write_text(w, !well ? "degraded" : serve->stopping ? "stopping" : "ok");
-    json_write_key(w, "version");
-    json_write_text(w, serve->version);
-    json_write_key(w, "domains");
-    json_write_object_begin(w);
+    json_put_text(w, "status", !well ? "degraded" : serve->stopping ? "stopping" : "ok");
+    json_put_text(w, "version", serve->version);
+    json_put_object(w, "domains");
     for (size_t i = 0; i < n; i++) {
-        json_write_key(w, parts[i].name);
-        json_write_text(w, parts[i].status);
+        json_put_text(w, parts[i].name, parts[i].status);
     }
     json_write_object_end(w);
     return well && !serve->stopping;
@@ -50,25 +46,6 @@ static void healthz_run(struct serve_request *request)
 
 /* ---- status feed ---- */
 
-static void write_time(struct json_writer *w, const char *key, int64_t wall_ms)
-{
-    time_t seconds = (time_t)(wall_ms / 1000);
-    struct tm utc;
-    char day[32], text[48];
-
-    gmtime_r(&seconds, &utc);
-    strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &utc);
-    snprintf(text, sizeof(text), "%s.%03dZ", day, (int)(wall_ms % 1000));
-    json_write_key(w, key);
-    json_write_text(w, text);
-}
-
-static void write_number(struct json_writer *w, const char *key, int64_t number)
-{
-    json_write_key(w, key);
-    json_write_i64(w, number);
-}
-
 static void write_status(struct serve *serve, struct buf *out)
 {
     struct clock *clock = loop_clock(serve->loop);
@@ -76,14 +53,13 @@ static void write_status(struct serve *serve, struct buf *out)
 
     json_write_object_begin(&w);
     write_health(serve, &w);
-    json_write_key(&w, "type");
-    json_write_text(&w, "status");
-    write_number(&w, "seq", (int64_t)serve->status_seq);
-    write_time(&w, "at", clock_wall_ms(clock));
-    write_number(&w, "uptimeMs", clock_mono_ms(clock) - serve->started_ms);
-    write_number(&w, "connections", serve->conn_count);
-    write_number(&w, "streams", serve->streams.count);
-    write_number(&w, "intervalMs", serve->limits.status_ms);
+    json_put_text(&w, "type", "status");
+    json_put_i64(&w, "seq", (int64_t)serve->status_seq);
+    json_put_time(&w, "at", clock_wall_ms(clock));
+    json_put_i64(&w, "uptimeMs", clock_mono_ms(clock) - serve->started_ms);
+    json_put_i64(&w, "connections", serve->conn_count);
+    json_put_i64(&w, "streams", serve->streams.count);
+    json_put_i64(&w, "intervalMs", serve->limits.status_ms);
     json_write_object_end(&w);
     BUG_IF(json_write_end(&w) < 0);
 }
@@ -163,9 +139,8 @@ static void login_codes_run(struct serve_request *request)
 
     serve_login_url(serve_request_serve(request), &url);
     json_write_object_begin(&w);
-    json_write_key(&w, "url");
-    json_write_str(&w, buf_str(&url));
-    write_number(&w, "expiresInMs", GUARD_CODE_LIFE_MS);
+    json_put_str(&w, "url", buf_str(&url));
+    json_put_i64(&w, "expiresInMs", GUARD_CODE_LIFE_MS);
     json_write_object_end(&w);
     BUG_IF(json_write_end(&w) < 0);
     serve_reply_json(request, 201, buf_str(&json));

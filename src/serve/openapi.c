@@ -8,20 +8,8 @@
 
 #include "base/alloc.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "serve/route.h"
-
-static void write_pair(struct json_writer *w, const char *key, const char *text)
-{
-    json_write_key(w, key);
-    json_write_text(w, text);
-}
-
-static void open_object(struct json_writer *w, const char *key)
-{
-    json_write_key(w, key);
-    json_write_object_begin(w);
-}
 
 static const char *media_type(enum serve_answer answer)
 {
@@ -44,11 +32,11 @@ static void write_media(struct json_writer *w, const char *type, const char *sch
 {
     char text[128];
 
-    open_object(w, type);
+    json_put_object(w, type);
     if (schema) {
         snprintf(text, sizeof(text), "#/components/schemas/%s", schema);
-        open_object(w, "schema");
-        write_pair(w, "$ref", text);
+        json_put_object(w, "schema");
+        json_put_text(w, "$ref", text);
         json_write_object_end(w);
     }
     json_write_object_end(w);
@@ -56,7 +44,7 @@ static void write_media(struct json_writer *w, const char *type, const char *sch
 
 static void write_answer(struct json_writer *w, const struct serve_route *route)
 {
-    open_object(w, "content");
+    json_put_object(w, "content");
     /* Of server-sent events the schema is that of each event's data. */
     write_media(w, media_type(route->answer), route->gives);
     if (route->streams)
@@ -69,18 +57,18 @@ static void open_status(struct json_writer *w, int status)
     char text[8];
 
     snprintf(text, sizeof(text), "%d", status);
-    open_object(w, text);
+    json_put_object(w, text);
 }
 
 static void write_success(struct json_writer *w, const struct serve_route *route, int status)
 {
     open_status(w, status);
-    write_pair(w, "description",
-               status == 101   ? "The connection speaks WebSocket from here on."
-               : status == 201 ? "Made."
-               : status == 204 ? "Done; there is nothing to tell."
-               : status == 303 ? "Done; go on there."
-                               : "Done.");
+    json_put_text(w, "description",
+                  status == 101   ? "The connection speaks WebSocket from here on."
+                  : status == 201 ? "Made."
+                  : status == 204 ? "Done; there is nothing to tell."
+                  : status == 303 ? "Done; go on there."
+                                  : "Done.");
     if (status != 101 && status != 204 && status != 303)
         write_answer(w, route);
     json_write_object_end(w);
@@ -115,7 +103,7 @@ static void write_responses(struct json_writer *w, const struct serve_route *rou
     static const int refusals[] = { 400, 401, 403, 404, 409, 413 };
     bool upgrade = route->answer == SERVE_WEBSOCKET;
 
-    open_object(w, "responses");
+    json_put_object(w, "responses");
     write_success(w, route, upgrade ? 101 : route->status ? route->status : 200);
     if (route->also)
         write_success(w, route, route->also);
@@ -123,11 +111,11 @@ static void write_responses(struct json_writer *w, const struct serve_route *rou
         if (!may_refuse(route, refusals[i]))
             continue;
         open_status(w, refusals[i]);
-        write_pair(w, "$ref", "#/components/responses/Error");
+        json_put_text(w, "$ref", "#/components/responses/Error");
         json_write_object_end(w);
     }
-    open_object(w, "default");
-    write_pair(w, "$ref", "#/components/responses/Error");
+    json_put_object(w, "default");
+    json_put_text(w, "$ref", "#/components/responses/Error");
     json_write_object_end(w);
     json_write_object_end(w);
 }
@@ -135,13 +123,11 @@ static void write_responses(struct json_writer *w, const struct serve_route *rou
 static void write_parameter(struct json_writer *w, struct str name, const char *place)
 {
     json_write_object_begin(w);
-    json_write_key(w, "name");
-    json_write_str(w, name);
-    write_pair(w, "in", place);
-    json_write_key(w, "required");
-    json_write_bool(w, strcmp(place, "path") == 0);
-    open_object(w, "schema");
-    write_pair(w, "type", "string");
+    json_put_str(w, "name", name);
+    json_put_text(w, "in", place);
+    json_put_bool(w, "required", strcmp(place, "path") == 0);
+    json_put_object(w, "schema");
+    json_put_text(w, "type", "string");
     json_write_object_end(w);
     json_write_object_end(w);
 }
@@ -152,8 +138,7 @@ static void write_parameters(struct json_writer *w, const struct serve_route *ro
 
     if (!open && !route->query && !route->once)
         return;
-    json_write_key(w, "parameters");
-    json_write_array_begin(w);
+    json_put_array(w, "parameters");
     for (; open; open = strchr(open + 1, '{'))
         write_parameter(w, str_of(open + 1, strcspn(open + 1, ".}")), "path");
     for (const char *const *name = route->query; name && *name; name++)
@@ -168,9 +153,9 @@ static void write_body(struct json_writer *w, const struct serve_route *route)
     char text[64];
 
     snprintf(text, sizeof(text), "At most %zu bytes.", route->body_max);
-    open_object(w, "requestBody");
-    write_pair(w, "description", text);
-    open_object(w, "content");
+    json_put_object(w, "requestBody");
+    json_put_text(w, "description", text);
+    json_put_object(w, "content");
     if (route->takes)
         write_media(w, "application/json", route->takes);
     if (route->bytes)
@@ -185,15 +170,14 @@ static void write_operation(struct json_writer *w, const struct serve_route *rou
 
     for (size_t i = 0; route->method[i] && i + 1 < sizeof(method); i++)
         method[i] = (char)(route->method[i] | 0x20);
-    open_object(w, method);
-    write_pair(w, "summary", route->summary);
+    json_put_object(w, method);
+    json_put_text(w, "summary", route->summary);
     write_parameters(w, route);
     if (route->takes || route->bytes) /* what others take (an empty object) says nothing */
         write_body(w, route);
     write_responses(w, route);
     if (route->access != SERVE_TOKEN) {
-        json_write_key(w, "security");
-        json_write_array_begin(w);
+        json_put_array(w, "security");
         json_write_array_end(w);
     }
     json_write_object_end(w);
@@ -247,14 +231,13 @@ static void write_members(struct json_writer *w, struct json_object *object)
     struct json_object_iterator end = json_object_iter_end(object);
 
     for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
-        json_write_key(w, json_object_iter_peek_name(&at));
-        json_write_value(w, json_object_iter_peek_value(&at));
+        json_put_value(w, json_object_iter_peek_name(&at), json_object_iter_peek_value(&at));
     }
 }
 
 static void write_schemas(struct json_writer *w, const struct serve_routes *routes, size_t count)
 {
-    open_object(w, "schemas");
+    json_put_object(w, "schemas");
     for (size_t i = 0; i < count; i++) {
         AUTO_JSON schemas = NULL;
 
@@ -277,15 +260,12 @@ static void write_components(struct json_writer *w, const struct serve_routes *r
         "\"type\":\"object\",\"required\":[\"code\",\"message\"],\"properties\":{"
         "\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"details\":{}}}}}}}}}";
 
-    open_object(w, "components");
-    json_write_key(w, "securitySchemes");
-    json_write_raw(w, str_from(schemes));
-    json_write_key(w, "responses");
-    json_write_raw(w, str_from(responses));
+    json_put_object(w, "components");
+    json_put_raw(w, "securitySchemes", str_from(schemes));
+    json_put_raw(w, "responses", str_from(responses));
     write_schemas(w, routes, count);
     json_write_object_end(w);
-    json_write_key(w, "security");
-    json_write_raw(w, STR("[{\"token\":[]}]"));
+    json_put_raw(w, "security", STR("[{\"token\":[]}]"));
 }
 
 int route_openapi(const struct serve_routes *routes, size_t count, const char *version,
@@ -296,12 +276,12 @@ int route_openapi(const struct serve_routes *routes, size_t count, const char *v
     struct json_writer w = JSON_WRITER(out);
 
     json_write_object_begin(&w);
-    write_pair(&w, "openapi", "3.1.0");
-    open_object(&w, "info");
-    write_pair(&w, "title", "Dormouse");
-    write_pair(&w, "version", version);
+    json_put_text(&w, "openapi", "3.1.0");
+    json_put_object(&w, "info");
+    json_put_text(&w, "title", "Dormouse");
+    json_put_text(&w, "version", version);
     json_write_object_end(&w);
-    open_object(&w, "paths");
+    json_put_object(&w, "paths");
     while ((route = next_route(&walk)))
         write_path(&w, route, (struct walk){ .routes = routes, .count = count });
     json_write_object_end(&w);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "serve/serve_int.h"
 
 struct serve_request *reply_request_of(struct loop_effect *effect)
@@ -132,12 +132,9 @@ static void write_error(struct buf *out, const char *code, const char *message)
     struct json_writer w = JSON_WRITER(out);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "error");
-    json_write_object_begin(&w);
-    json_write_key(&w, "code");
-    json_write_text(&w, code);
-    json_write_key(&w, "message");
-    json_write_text(&w, message);
+    json_put_object(&w, "error");
+    json_put_text(&w, "code", code);
+    json_put_text(&w, "message", message);
     json_write_object_end(&w);
     json_write_object_end(&w);
     BUG_IF(json_write_end(&w) < 0);

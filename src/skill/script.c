@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/log.h"
 #include "base/utf8.h"
 #include "sandbox/hand.h"
@@ -209,19 +209,15 @@ static struct str make_details(const struct script *script, struct json_object *
     struct json_object *list = json_find(arguments, "arguments");
 
     json_write_object_begin(&w);
-    json_write_key(&w, "skill");
-    json_write_str(&w, script->skill);
-    json_write_key(&w, "script");
-    json_write_str(&w, script->entry->path);
+    json_put_str(&w, "skill", script->skill);
+    json_put_str(&w, "script", script->entry->path);
     json_write_key(&w, "arguments");
     if (list)
         json_write_value(&w, list);
     else
         json_write_raw(&w, STR("[]"));
-    json_write_key(&w, "content");
-    json_write_str(&w, script->entry->content);
-    json_write_key(&w, "hash");
-    json_write_text(&w, script->hash);
+    json_put_str(&w, "content", script->entry->content);
+    json_put_text(&w, "hash", script->hash);
     json_write_object_end(&w);
     return arena_str(arena, buf_str(&out));
 }
@@ -443,10 +439,8 @@ static int next_command(struct tool_job *job, struct err *err)
 
     json_get_i64(tool_job_arguments(job), "timeout_s", &timeout, NULL);
     json_write_object_begin(&w);
-    json_write_key(&w, "command");
-    json_write_str(&w, running->commands[running->at++]);
-    json_write_key(&w, "timeout_s");
-    json_write_i64(&w, last ? timeout : TIMEOUT_S);
+    json_put_str(&w, "command", running->commands[running->at++]);
+    json_put_i64(&w, "timeout_s", last ? timeout : TIMEOUT_S);
     json_write_object_end(&w);
     if (json_write_end(&w) < 0)
         return err_set(err, ERR_TOO_LARGE, "the arguments of the script are too long");

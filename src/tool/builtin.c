@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/redact.h"
 #include "base/utf8.h"
 #include "tool/tool_int.h"
@@ -130,10 +130,8 @@ static int ask_user_start(struct tool_job *job, struct err *err)
     (void)err;
     shown_text(json_str(json_find(arguments, "question")), 1u << 16, &text);
     json_write_object_begin(&w);
-    json_write_key(&w, "question");
-    json_write_str(&w, buf_str(&text));
-    json_write_key(&w, "choices");
-    json_write_array_begin(&w);
+    json_put_str(&w, "question", buf_str(&text));
+    json_put_array(&w, "choices");
     for (size_t i = 0; choices && i < json_object_array_length(choices); i++)
         json_write_text(&w,
                         shown_word(json_str(json_object_array_get_idx(choices, i)), 1000, arena));

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "tool/tool_int.h"
 
 #define REPLY_MAX (16u << 20)
@@ -119,8 +119,7 @@ static void add_version(const struct tool_job *job, struct buf *out)
     json_write_object_begin(&w);
     json_object_object_foreachC(job->arguments, it)
     {
-        json_write_key(&w, it.key);
-        json_write_value(&w, it.val);
+        json_put_value(&w, it.key, it.val);
     }
     json_write_key(&w, "expected_version");
     if (str_is(job->version, "absent"))

@@ -8,9 +8,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/redact.h"
-#include "base/timefmt.h"
 #include "memory/edit.h"
 #include "tool/tool_int.h"
 
@@ -100,26 +99,6 @@ bool memory_tool_spared(void *arg, const struct tool_call *call, struct json_obj
 
 /* ---- read and list ---- */
 
-static void key_str(struct json_writer *w, const char *key, struct str text)
-{
-    json_write_key(w, key);
-    json_write_str(w, text);
-}
-
-static void key_time(struct json_writer *w, const char *key, int64_t ms)
-{
-    char text[TIMEFMT_SIZE];
-
-    timefmt_rfc3339(ms, text);
-    key_str(w, key, str_from(text));
-}
-
-static void key_i64(struct json_writer *w, const char *key, int64_t value)
-{
-    json_write_key(w, key);
-    json_write_i64(w, value);
-}
-
 static int finish_with(struct tool_job *job, struct json_writer *w, struct str taint,
                        struct err *err)
 {
@@ -168,13 +147,13 @@ int read_memory_start(struct tool_job *job, struct err *err)
                        STR_ARG(path));
     shown_text(file.content, DETAILS_MAX / 4, &text);
     json_write_object_begin(&w);
-    key_str(&w, "path", file.path);
-    key_str(&w, "content", buf_str(&text));
-    key_str(&w, "content_type", file.content_type);
-    key_i64(&w, "version", file.version);
-    key_time(&w, "updated_at", file.updated_at);
+    json_put_str(&w, "path", file.path);
+    json_put_str(&w, "content", buf_str(&text));
+    json_put_str(&w, "content_type", file.content_type);
+    json_put_i64(&w, "version", file.version);
+    json_put_time(&w, "updated_at", file.updated_at);
     if (file.taint.n)
-        key_str(&w, "taint", file.taint);
+        json_put_str(&w, "taint", file.taint);
     json_write_object_end(&w);
     return finish_with(job, &w, file.taint, err);
 }
@@ -191,16 +170,14 @@ int list_memory_start(struct tool_job *job, struct err *err)
                     &files, &count, err) < 0)
         return -1;
     json_write_object_begin(&w);
-    json_write_key(&w, "files");
-    json_write_array_begin(&w);
+    json_put_array(&w, "files");
     for (size_t i = 0; i < count; i++) {
         json_write_object_begin(&w);
-        key_str(&w, "path", files[i].path);
-        key_i64(&w, "bytes", files[i].size);
-        key_time(&w, "updated_at", files[i].updated_at);
+        json_put_str(&w, "path", files[i].path);
+        json_put_i64(&w, "bytes", files[i].size);
+        json_put_time(&w, "updated_at", files[i].updated_at);
         if (!files[i].version) {
-            json_write_key(&w, "read_only");
-            json_write_bool(&w, true);
+            json_put_bool(&w, "read_only", true);
         }
         json_write_object_end(&w);
     }
@@ -268,12 +245,11 @@ static int finish_write(struct tool_job *job, const struct memory_edit *edit, in
     struct json_writer w = JSON_WRITER(&out);
 
     json_write_object_begin(&w);
-    key_str(&w, "path", edit->path);
-    key_str(&w, "operation", str_from(memory_operation_name(edit->operation)));
-    key_i64(&w, "version", version);
-    key_i64(&w, "bytes", bytes);
-    json_write_key(&w, "changed");
-    json_write_bool(&w, changed);
+    json_put_str(&w, "path", edit->path);
+    json_put_str(&w, "operation", str_from(memory_operation_name(edit->operation)));
+    json_put_i64(&w, "version", version);
+    json_put_i64(&w, "bytes", bytes);
+    json_put_bool(&w, "changed", changed);
     json_write_object_end(&w);
     return finish_with(job, &w, STR_NONE, err);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/json_put.h"
 #include "base/zone.h"
 #include "wake/subscription.h"
 
@@ -119,16 +120,14 @@ static void write_clock(struct json_writer *w, const char *key, int minute)
     char text[8];
 
     snprintf(text, sizeof(text), "%02u:%02u", (unsigned)minute / 60 % 100, (unsigned)minute % 60);
-    json_write_key(w, key);
-    json_write_text(w, text);
+    json_put_text(w, key, text);
 }
 
 void active_hours_write(struct json_writer *w, const struct active_hours *hours)
 {
     json_write_object_begin(w);
     if (hours->days) {
-        json_write_key(w, "days");
-        json_write_array_begin(w);
+        json_put_array(w, "days");
         for (unsigned day = 0; day < ARRAY_LEN(day_names); day++) {
             if (hours->days & (1u << day))
                 json_write_text(w, day_names[day]);
@@ -138,8 +137,7 @@ void active_hours_write(struct json_writer *w, const struct active_hours *hours)
     write_clock(w, "from", hours->from_min);
     write_clock(w, "to", hours->to_min);
     if (hours->zone[0]) {
-        json_write_key(w, "zone");
-        json_write_text(w, hours->zone);
+        json_put_text(w, "zone", hours->zone);
     }
     json_write_object_end(w);
 }

@@ -11,7 +11,7 @@
 
 #include "agent/link.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "wake/alarm.h"
 
 #define ZONE       STR("UTC") /* an alarm is a moment, wherever the machine goes */
@@ -42,30 +42,18 @@ static void read_kept(const struct agent_link *link, struct arena *arena, struct
     *ret_kept = kept;
 }
 
-static void put_str(struct json_writer *w, const char *key, struct str value)
-{
-    json_write_key(w, key);
-    json_write_str(w, value);
-}
-
-static void put_i64(struct json_writer *w, const char *key, int64_t value)
-{
-    json_write_key(w, key);
-    json_write_i64(w, value);
-}
-
 static int write_kept(const struct kept *kept, struct buf *out, struct err *err)
 {
     struct json_writer w = JSON_WRITER(out);
 
     json_write_object_begin(&w);
-    put_str(&w, "operationId", kept->operation_id);
-    put_str(&w, "name", kept->ring.name);
-    put_str(&w, "note", kept->ring.note);
-    put_str(&w, "taint", kept->ring.taint);
-    put_i64(&w, "setAt", kept->ring.set_at);
-    put_i64(&w, "ringsAt", kept->ring.rings_at);
-    put_i64(&w, "round", kept->round);
+    json_put_str(&w, "operationId", kept->operation_id);
+    json_put_str(&w, "name", kept->ring.name);
+    json_put_str(&w, "note", kept->ring.note);
+    json_put_str(&w, "taint", kept->ring.taint);
+    json_put_i64(&w, "setAt", kept->ring.set_at);
+    json_put_i64(&w, "ringsAt", kept->ring.rings_at);
+    json_put_i64(&w, "round", kept->round);
     json_write_object_end(&w);
     if (json_write_end(&w) < 0)
         return err_set(err, ERR_TOO_LARGE, "the alarm's note is too long");

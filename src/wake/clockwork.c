@@ -10,11 +10,10 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/map.h"
-#include "base/timefmt.h"
 #include "wake/alarm.h"
 #include "wake/clockwork_int.h"
 #include "wake/queue.h"
@@ -84,15 +83,6 @@ static int find_here(struct clockwork *clockwork, struct err *err)
 
 /* ---- firing ---- */
 
-static void write_time(struct json_writer *w, const char *key, int64_t at)
-{
-    char text[TIMEFMT_SIZE];
-
-    timefmt_rfc3339(at, text);
-    json_write_key(w, key);
-    json_write_text(w, text);
-}
-
 /* How many firings a catch-up stands for, itself among them. */
 static void write_missed(struct json_writer *w, const struct timer_plan *plan, int64_t at)
 {
@@ -103,35 +93,24 @@ static void write_missed(struct json_writer *w, const struct timer_plan *plan, i
             first = plan->skips[i].first;
             count += plan->skips[i].count;
         }
-    json_write_key(w, "missed");
-    json_write_object_begin(w);
-    json_write_key(w, "count");
-    json_write_i64(w, count);
-    write_time(w, "first", first);
-    write_time(w, "last", at);
+    json_put_object(w, "missed");
+    json_put_i64(w, "count", count);
+    json_put_time(w, "first", first);
+    json_put_time(w, "last", at);
     json_write_object_end(w);
-}
-
-static void write_str(struct json_writer *w, const char *key, struct str value)
-{
-    if (!value.n)
-        return;
-    json_write_key(w, key);
-    json_write_str(w, value);
 }
 
 /* What the agent wrote to itself is no instruction of a person's, and marked as its conversation
  * was. */
 static void write_alarm(struct json_writer *w, const struct alarm_ring *ring)
 {
-    json_write_key(w, "alarm");
-    json_write_object_begin(w);
-    write_str(w, "name", ring->name);
-    write_str(w, "note", ring->note);
-    write_time(w, "setAt", ring->set_at);
-    write_time(w, "ringsAt", ring->rings_at);
+    json_put_object(w, "alarm");
+    json_put_some_str(w, "name", ring->name);
+    json_put_some_str(w, "note", ring->note);
+    json_put_time(w, "setAt", ring->set_at);
+    json_put_time(w, "ringsAt", ring->rings_at);
     json_write_object_end(w);
-    write_str(w, "taint", ring->taint);
+    json_put_some_str(w, "taint", ring->taint);
 }
 
 /* ring NULL: an ordinary timer. */
@@ -144,7 +123,7 @@ static void write_payload(struct buf *out, const struct timer *timer, const stru
     if (ring)
         write_alarm(&w, ring);
     else
-        write_str(&w, "prompt", timer->prompt);
+        json_put_some_str(&w, "prompt", timer->prompt);
     if (i < plan->missed_count)
         write_missed(&w, plan, plan->firings[i]);
     json_write_object_end(&w);

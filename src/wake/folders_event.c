@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "sandbox/glob.h"
 #include "wake/folders_int.h"
 #include "wake/match.h"
@@ -71,19 +71,14 @@ static void write_payload(const struct subscription *s, const struct file_event 
 
     json_write_object_begin(&w);
     if (s->prompt.n) {
-        json_write_key(&w, "prompt");
-        json_write_str(&w, s->prompt);
+        json_put_str(&w, "prompt", s->prompt);
     }
-    json_write_key(&w, "files");
-    json_write_array_begin(&w);
+    json_put_array(&w, "files");
     json_write_object_begin(&w);
-    json_write_key(&w, "path");
-    json_write_text(&w, event->path);
-    json_write_key(&w, "change");
-    json_write_text(&w, event->deleted ? "deleted" : "changed");
+    json_put_text(&w, "path", event->path);
+    json_put_text(&w, "change", event->deleted ? "deleted" : "changed");
     if (!event->deleted) {
-        json_write_key(&w, "size");
-        json_write_i64(&w, event->size);
+        json_put_i64(&w, "size", event->size);
     }
     json_write_object_end(&w);
     json_write_array_end(&w);

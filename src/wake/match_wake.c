@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "change/vclock.h"
 #include "wake/match.h"
 #include "wake/subscription_int.h"
@@ -40,8 +40,7 @@ static void write_units(struct json_writer *w, const struct match_batch *batch,
 {
     size_t written = 0;
 
-    json_write_key(w, "units");
-    json_write_array_begin(w);
+    json_put_array(w, "units");
     for (size_t i = 0; i < batch->row->unit_count && written < MATCH_UNITS_MAX; i++) {
         const struct change_unit *unit = &batch->row->unit[i];
 
@@ -51,8 +50,7 @@ static void write_units(struct json_writer *w, const struct match_batch *batch,
         written++;
     }
     json_write_array_end(w);
-    json_write_key(w, "unitCount");
-    json_write_i64(w, (int64_t)batch->row->unit_count);
+    json_put_i64(w, "unitCount", (int64_t)batch->row->unit_count);
 }
 
 /* The highest counter of each host: whoever has seen these has seen the whole batch. */
@@ -67,8 +65,7 @@ static void write_counters(struct json_writer *w, const struct match_batch *batc
         if (vclock_of(&clock, unit->host_id) < unit->counter)
             clock = vclock_with(&clock, unit->host_id, unit->counter, &arena);
     }
-    json_write_key(w, "counters");
-    json_write_object_begin(w);
+    json_put_object(w, "counters");
     for (size_t i = 0; i < clock.n; i++) {
         json_write_key_str(w, clock.at[i].host);
         json_write_i64(w, clock.at[i].counter);
@@ -78,8 +75,7 @@ static void write_counters(struct json_writer *w, const struct match_batch *batc
 
 static void write_records(struct json_writer *w, const struct match *match)
 {
-    json_write_key(w, "records");
-    json_write_array_begin(w);
+    json_put_array(w, "records");
     for (size_t i = 0; i < match->record_count && i < MATCH_RECORDS_MAX; i++) {
         json_write_array_begin(w);
         json_write_text(w, record_type_name(match->records[i].type));
@@ -87,21 +83,17 @@ static void write_records(struct json_writer *w, const struct match *match)
         json_write_array_end(w);
     }
     json_write_array_end(w);
-    json_write_key(w, "recordCount");
-    json_write_i64(w, (int64_t)match->record_count);
+    json_put_i64(w, "recordCount", (int64_t)match->record_count);
     if (match->hidden_count) {
-        json_write_key(w, "hiddenCount");
-        json_write_i64(w, (int64_t)match->hidden_count);
+        json_put_i64(w, "hiddenCount", (int64_t)match->hidden_count);
     }
 }
 
 static void write_author(struct json_writer *w, const struct change_row *row)
 {
-    json_write_key(w, "author");
-    json_write_text(w, change_author_name(row->author));
+    json_put_text(w, "author", change_author_name(row->author));
     if (row->author_id.n) {
-        json_write_key(w, "authorId");
-        json_write_str(w, row->author_id);
+        json_put_str(w, "authorId", row->author_id);
     }
 }
 
@@ -110,8 +102,7 @@ static void write_tokens(struct json_writer *w, const struct change_row *row)
 {
     size_t written = 0;
 
-    json_write_key(w, "tokens");
-    json_write_array_begin(w);
+    json_put_array(w, "tokens");
     for (size_t i = 0; i < row->token_count && written < MATCH_RECORDS_MAX; i++) {
         const struct token *token = &row->tokens[i];
 
@@ -130,13 +121,10 @@ void match_payload(const struct match_batch *batch, const struct subscription *s
 
     json_write_object_begin(&w);
     if (s->prompt.n) {
-        json_write_key(&w, "prompt");
-        json_write_str(&w, s->prompt);
+        json_put_str(&w, "prompt", s->prompt);
     }
-    json_write_key(&w, "domain");
-    json_write_text(&w, wake_source_name(batch->source));
-    json_write_key(&w, "batch");
-    json_write_str(&w, batch->row->local_batch_id);
+    json_put_text(&w, "domain", wake_source_name(batch->source));
+    json_put_str(&w, "batch", batch->row->local_batch_id);
     write_author(&w, batch->row);
     write_tokens(&w, batch->row);
     write_records(&w, match);

@@ -9,7 +9,7 @@
  */
 #include "wake/spoken_int.h"
 
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/utf8.h"
 #include "db/db.h"
 #include "run/run.h"
@@ -179,8 +179,7 @@ static struct str words_of(struct str prompt, struct arena *arena)
     struct json_writer w = JSON_WRITER(&out);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "words");
-    json_write_str(&w, utf8_truncate(prompt, WORDS_SHOWN));
+    json_put_str(&w, "words", utf8_truncate(prompt, WORDS_SHOWN));
     json_write_object_end(&w);
     return arena_str(arena, buf_str(&out));
 }

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/json.h"
-#include "base/timefmt.h"
+#include "base/json_put.h"
 #include "wake/subscription_int.h"
 
 /* ---- reading ---- */
@@ -171,33 +171,15 @@ int subscription_read(struct subscription *s, struct json_object *object, struct
 
 /* ---- writing ---- */
 
-static void write_text(struct json_writer *w, const char *key, struct str text)
-{
-    json_write_key(w, key);
-    json_write_str(w, text);
-}
-
-static void write_time(struct json_writer *w, const char *key, int64_t ms)
-{
-    char text[TIMEFMT_SIZE];
-
-    if (!ms)
-        return;
-    timefmt_rfc3339(ms, text);
-    json_write_key(w, key);
-    json_write_text(w, text);
-}
-
 static void write_tokens(struct json_writer *w, const struct subscription *s)
 {
-    json_write_key(w, "tokens");
-    json_write_array_begin(w);
+    json_put_array(w, "tokens");
     for (size_t i = 0; i < s->token_count; i++) {
         json_write_object_begin(w);
-        write_text(w, "class", str_from(token_class_name(s->tokens[i].class)));
+        json_put_str(w, "class", str_from(token_class_name(s->tokens[i].class)));
         if (s->tokens[i].name_space.n)
-            write_text(w, "namespace", s->tokens[i].name_space);
-        write_text(w, "value", s->tokens[i].value);
+            json_put_str(w, "namespace", s->tokens[i].name_space);
+        json_put_str(w, "value", s->tokens[i].value);
         json_write_object_end(w);
     }
     json_write_array_end(w);
@@ -205,8 +187,7 @@ static void write_tokens(struct json_writer *w, const struct subscription *s)
 
 static void write_authors(struct json_writer *w, unsigned authors)
 {
-    json_write_key(w, "authors");
-    json_write_array_begin(w);
+    json_put_array(w, "authors");
     for (int author = CHANGE_BY_HUMAN; author <= CHANGE_BY_SYNC; author++) {
         if (authors & (1u << author))
             json_write_text(w, change_author_name((enum change_author)author));
@@ -218,34 +199,32 @@ static void write_authors(struct json_writer *w, unsigned authors)
 
 static void write_settings(struct json_writer *w, const struct subscription *s)
 {
-    write_text(w, "predicate", s->predicate);
+    json_put_str(w, "predicate", s->predicate);
     write_authors(w, s->authors);
     if (s->hours.set) {
         json_write_key(w, "activeHours");
         active_hours_write(w, &s->hours);
     }
-    json_write_key(w, "cooldownSeconds");
-    json_write_i64(w, s->cooldown_ms / 1000);
+    json_put_i64(w, "cooldownSeconds", s->cooldown_ms / 1000);
     if (s->folder.n)
-        write_text(w, "folder", s->folder);
+        json_put_str(w, "folder", s->folder);
     if (s->glob.n)
-        write_text(w, "glob", s->glob);
-    write_text(w, "prompt", s->prompt);
-    json_write_key(w, "active");
-    json_write_bool(w, s->active);
+        json_put_str(w, "glob", s->glob);
+    json_put_str(w, "prompt", s->prompt);
+    json_put_bool(w, "active", s->active);
 }
 
 void subscription_write_members(struct json_writer *w, const struct subscription *s)
 {
-    write_text(w, "id", s->id);
-    write_text(w, "agentId", s->agent_id);
-    write_text(w, "name", s->name);
-    write_text(w, "source", str_from(wake_source_name(s->source)));
+    json_put_str(w, "id", s->id);
+    json_put_str(w, "agentId", s->agent_id);
+    json_put_str(w, "name", s->name);
+    json_put_str(w, "source", str_from(wake_source_name(s->source)));
     write_tokens(w, s);
     write_settings(w, s);
-    write_time(w, "lastWakeAt", s->last_wake_at);
-    write_time(w, "createdAt", s->created_at);
-    write_time(w, "updatedAt", s->updated_at);
+    json_put_some_time(w, "lastWakeAt", s->last_wake_at);
+    json_put_some_time(w, "createdAt", s->created_at);
+    json_put_some_time(w, "updatedAt", s->updated_at);
 }
 
 void subscription_write(struct json_writer *w, const struct subscription *s)

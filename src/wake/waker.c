@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/log.h"
 #include "base/rand.h"
 #include "base/utf8.h"
@@ -144,8 +144,7 @@ static struct str words_payload(struct str words, struct arena *arena)
 
     json_write_object_begin(&w);
     if (words.n) {
-        json_write_key(&w, "words");
-        json_write_str(&w, words);
+        json_put_str(&w, "words", words);
     }
     json_write_object_end(&w);
     return arena_str(arena, buf_str(&out));

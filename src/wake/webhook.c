@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/map.h"
 #include "base/utf8.h"
 #include "wake/match.h"
@@ -132,22 +132,15 @@ static void write_payload(const struct subscription *s, const struct webhook_cal
 
     json_write_object_begin(&w);
     if (s->prompt.n) {
-        json_write_key(&w, "prompt");
-        json_write_str(&w, s->prompt);
+        json_put_str(&w, "prompt", s->prompt);
     }
-    json_write_key(&w, "event");
-    json_write_object_begin(&w);
-    json_write_key(&w, "id");
-    json_write_str(&w, call->event_id.n ? call->event_id : str_from(event_id));
-    json_write_key(&w, "contentType");
-    json_write_str(&w, utf8_truncate(call->content_type, 200));
-    json_write_key(&w, "bytes");
-    json_write_i64(&w, (int64_t)call->body.n);
-    json_write_key(&w, "body");
-    json_write_str(&w, call->body);
+    json_put_object(&w, "event");
+    json_put_str(&w, "id", call->event_id.n ? call->event_id : str_from(event_id));
+    json_put_str(&w, "contentType", utf8_truncate(call->content_type, 200));
+    json_put_i64(&w, "bytes", (int64_t)call->body.n);
+    json_put_str(&w, "body", call->body);
     json_write_object_end(&w);
-    json_write_key(&w, "taint");
-    json_write_text(&w, "webhook");
+    json_put_text(&w, "taint", "webhook");
     json_write_object_end(&w);
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "connect/mime.h"
 
 #define INPUT_MAX (8u << 20)
@@ -21,12 +21,6 @@ static void read_all(struct buf *out)
         buf_add(out, piece, (size_t)n);
 }
 
-static void put(struct json_writer *w, const char *key, struct str text)
-{
-    json_write_key(w, key);
-    json_write_str(w, text);
-}
-
 static void show(struct str bytes)
 {
     AUTO_ARENA arena = ARENA_INIT;
@@ -36,18 +30,16 @@ static void show(struct str bytes)
 
     mime_read(bytes, &arena, &m);
     json_write_object_begin(&w);
-    put(&w, "from", m.from);
-    put(&w, "to", m.to);
-    put(&w, "subject", m.subject);
-    put(&w, "text", m.text);
-    json_write_key(&w, "attachments");
-    json_write_array_begin(&w);
+    json_put_str(&w, "from", m.from);
+    json_put_str(&w, "to", m.to);
+    json_put_str(&w, "subject", m.subject);
+    json_put_str(&w, "text", m.text);
+    json_put_array(&w, "attachments");
     for (size_t i = 0; i < m.n_attachments; i++) {
         json_write_object_begin(&w);
-        put(&w, "name", m.attachments[i].name);
-        put(&w, "type", m.attachments[i].type);
-        json_write_key(&w, "bytes");
-        json_write_i64(&w, (int64_t)m.attachments[i].bytes);
+        json_put_str(&w, "name", m.attachments[i].name);
+        json_put_str(&w, "type", m.attachments[i].type);
+        json_put_i64(&w, "bytes", (int64_t)m.attachments[i].bytes);
         json_write_object_end(&w);
     }
     json_write_array_end(&w);

@@ -16,7 +16,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/limits.h"
 #include "loop/http_retry.h"
 #include "model/model.h"
@@ -138,50 +138,33 @@ static void on_delta(void *arg, enum model_delta kind, struct str text)
     struct json_writer w = JSON_WRITER(&session->line);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "delta");
-    json_write_text(&w, kind == MODEL_DELTA_TEXT ? "text" : "thinking");
-    json_write_key(&w, "text");
-    json_write_str(&w, text);
+    json_put_text(&w, "delta", kind == MODEL_DELTA_TEXT ? "text" : "thinking");
+    json_put_str(&w, "text", text);
     json_write_object_end(&w);
     print_line(session);
-}
-
-static void write_str(struct json_writer *w, const char *key, struct str value)
-{
-    json_write_key(w, key);
-    json_write_str(w, value);
-}
-
-static void write_i64(struct json_writer *w, const char *key, int64_t value)
-{
-    json_write_key(w, key);
-    json_write_i64(w, value);
 }
 
 static void write_reply(struct json_writer *w, const struct model_reply *reply)
 {
     static const char *const stops[] = { "none", "end", "calls", "length", "filter" };
 
-    json_write_key(w, "reply");
-    json_write_object_begin(w);
-    write_str(w, "text", reply->text);
-    write_str(w, "thinking", reply->thinking);
-    write_str(w, "opaque", reply->opaque);
-    write_str(w, "model", reply->model);
-    write_str(w, "stop", str_from(stops[reply->stop]));
-    write_i64(w, "input_tokens", reply->usage.input_tokens);
-    write_i64(w, "output_tokens", reply->usage.output_tokens);
-    write_i64(w, "cached_tokens", reply->usage.cached_tokens);
-    json_write_key(w, "estimated");
-    json_write_bool(w, reply->usage.estimated);
-    json_write_key(w, "calls");
-    json_write_array_begin(w);
+    json_put_object(w, "reply");
+    json_put_str(w, "text", reply->text);
+    json_put_str(w, "thinking", reply->thinking);
+    json_put_str(w, "opaque", reply->opaque);
+    json_put_str(w, "model", reply->model);
+    json_put_str(w, "stop", str_from(stops[reply->stop]));
+    json_put_i64(w, "input_tokens", reply->usage.input_tokens);
+    json_put_i64(w, "output_tokens", reply->usage.output_tokens);
+    json_put_i64(w, "cached_tokens", reply->usage.cached_tokens);
+    json_put_bool(w, "estimated", reply->usage.estimated);
+    json_put_array(w, "calls");
     for (size_t i = 0; i < reply->call_count; i++) {
         json_write_object_begin(w);
-        write_str(w, "id", reply->calls[i].id);
-        write_str(w, "name", reply->calls[i].name);
-        write_str(w, "arguments", reply->calls[i].arguments);
-        write_str(w, "problem", reply->calls[i].problem);
+        json_put_str(w, "id", reply->calls[i].id);
+        json_put_str(w, "name", reply->calls[i].name);
+        json_put_str(w, "arguments", reply->calls[i].arguments);
+        json_put_str(w, "problem", reply->calls[i].problem);
         json_write_object_end(w);
     }
     json_write_array_end(w);
@@ -192,11 +175,10 @@ static void write_error(struct json_writer *w, const struct err *err, int64_t re
 {
     char text[ERR_TEXT_MAX + 64];
 
-    json_write_key(w, "error");
-    json_write_object_begin(w);
-    write_str(w, "code", str_from(err_name(err->code)));
-    write_str(w, "message", str_from(err_format(err, text, sizeof(text))));
-    write_i64(w, "retry_after_ms", retry_after_ms);
+    json_put_object(w, "error");
+    json_put_str(w, "code", str_from(err_name(err->code)));
+    json_put_str(w, "message", str_from(err_format(err, text, sizeof(text))));
+    json_put_i64(w, "retry_after_ms", retry_after_ms);
     json_write_object_end(w);
 }
 

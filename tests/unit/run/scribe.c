@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/hash.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "db/migrations.h"
 #include "harness/db_test.h"
 #include "run/content.h"
@@ -250,11 +250,9 @@ static const char *object_of(struct test *t, const char *a, const char *av, cons
     struct json_writer w = JSON_WRITER(&out);
 
     json_write_object_begin(&w);
-    json_write_key(&w, a);
-    json_write_text(&w, av);
+    json_put_text(&w, a, av);
     if (bv) {
-        json_write_key(&w, b);
-        json_write_text(&w, bv);
+        json_put_text(&w, b, bv);
     }
     json_write_object_end(&w);
     return arena_text(&t->arena, buf_text(&out));

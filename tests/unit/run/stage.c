@@ -10,7 +10,7 @@
 
 #include "base/hash.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/yaml.h"
 #include "bp/policy.h"
 #include "db/db.h"
@@ -25,32 +25,24 @@ static void write_request(struct stage *stage, const struct model_request *reque
     struct json_writer w = JSON_WRITER(&out);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "system");
-    json_write_str(&w, request->system);
-    json_write_key(&w, "tools");
-    json_write_array_begin(&w);
+    json_put_str(&w, "system", request->system);
+    json_put_array(&w, "tools");
     for (size_t i = 0; i < request->tool_count; i++)
         json_write_str(&w, request->tools[i].name);
     json_write_array_end(&w);
-    json_write_key(&w, "messages");
-    json_write_array_begin(&w);
+    json_put_array(&w, "messages");
     for (size_t i = 0; i < request->message_count; i++) {
         const struct model_message *message = &request->messages[i];
 
         json_write_object_begin(&w);
-        json_write_key(&w, "role");
-        json_write_i64(&w, message->role);
-        json_write_key(&w, "text");
-        json_write_str(&w, message->text);
+        json_put_i64(&w, "role", message->role);
+        json_put_str(&w, "text", message->text);
         for (size_t c = 0; c < message->call_count; c++) {
-            json_write_key(&w, "call");
-            json_write_str(&w, message->calls[c].id);
+            json_put_str(&w, "call", message->calls[c].id);
         }
         if (message->role == MODEL_TOOL) {
-            json_write_key(&w, "call_id");
-            json_write_str(&w, message->call_id);
-            json_write_key(&w, "failed");
-            json_write_bool(&w, message->failed);
+            json_put_str(&w, "call_id", message->call_id);
+            json_put_bool(&w, "failed", message->failed);
         }
         json_write_object_end(&w);
     }

@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "base/limits.h"
 #include "loop/child.h"
 #include "loop/loop_int.h"
@@ -189,10 +189,8 @@ const char *rig_bash(struct rig *rig, const char *command)
     struct json_writer w = JSON_WRITER(&text);
 
     json_write_object_begin(&w);
-    json_write_key(&w, "command");
-    json_write_text(&w, command);
-    json_write_key(&w, "merge");
-    json_write_bool(&w, true);
+    json_put_text(&w, "command", command);
+    json_put_bool(&w, "merge", true);
     json_write_object_end(&w);
     rig_call(rig, "bash", buf_text(&text));
     if (rig->err.code != ERR_NONE)

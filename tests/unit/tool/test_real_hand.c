@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_put.h"
 #include "harness/test.h"
 #include "loop/child.h"
 #include "sandbox/hand_int.h"
@@ -178,8 +178,7 @@ static const char *make_args(struct test *t, const char *const *pairs)
 
     json_write_object_begin(&out);
     for (; *pairs; pairs += 2) {
-        json_write_key(&out, pairs[0]);
-        json_write_text(&out, pairs[1]);
+        json_put_text(&out, pairs[0], pairs[1]);
     }
     json_write_object_end(&out);
     return arena_text(&t->arena, buf_text(&text));

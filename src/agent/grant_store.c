@@ -8,14 +8,6 @@
 #include "agent/inbox.h"
 #include "db/db.h"
 
-static void bind_number(struct stmt *q, int64_t n)
-{
-    if (n)
-        stmt_bind_i64(q, n);
-    else
-        stmt_bind_null(q);
-}
-
 int grant_add(struct domain *domain, const struct approval_grant *grant, struct err *err)
 {
     AUTO(stmt) q = NULL;
@@ -28,7 +20,7 @@ int grant_add(struct domain *domain, const struct approval_grant *grant, struct 
         return -1;
     stmt_bind_str(q, grant->id);
     stmt_bind_i64(q, grant->agent_n);
-    bind_number(q, grant->run_n);
+    stmt_bind_some_i64(q, grant->run_n);
     stmt_bind_str(q, grant->tool_name);
     stmt_bind_str(q, grant->pattern);
     stmt_bind_str(q, grant->inbox_id);

@@ -116,13 +116,7 @@ static int read_all(struct stmt *q, size_t max, struct arena *arena, struct inbo
     int r;
 
     while ((r = stmt_step(q, err)) == 1 && count < max) {
-        if (count == cap) {
-            struct inbox_item *more = ARENA_NEW_N(arena, struct inbox_item, cap = cap * 2 + 8);
-
-            if (count > 0)
-                memcpy(more, items, count * sizeof(*items));
-            items = more;
-        }
+        ARENA_ROOM(arena, items, count, cap);
         read_row(q, arena, &items[count++]);
     }
     if (r < 0)
@@ -274,37 +268,24 @@ int inbox_due(struct domain *domain, int64_t now_ms, int limit, struct arena *ar
 
 /* ---- writing ---- */
 
-static void bind_number(struct stmt *q, int64_t n)
-{
-    if (n)
-        stmt_bind_i64(q, n);
-    else
-        stmt_bind_null(q);
-}
-
-static void bind_text(struct stmt *q, struct str text)
-{
-    stmt_bind_str(q, text.n ? text : STR_NONE);
-}
-
 static void bind_item(struct stmt *q, struct change *change, const struct inbox_item *item)
 {
     stmt_bind_str(q, item->id);
     stmt_bind_text(q, inbox_kind_name(item->kind));
-    bind_number(q, item->agent_n);
-    bind_number(q, item->thread_n);
-    bind_number(q, item->run_n);
+    stmt_bind_some_i64(q, item->agent_n);
+    stmt_bind_some_i64(q, item->thread_n);
+    stmt_bind_some_i64(q, item->run_n);
     stmt_bind_i64(q, item->call_key);
-    bind_text(q, item->tool_name);
+    stmt_bind_some_str(q, item->tool_name);
     stmt_bind_str(q, item->title.p ? item->title : STR(""));
     stmt_bind_str(q, item->body.n ? item->body : STR("{}"));
-    bind_text(q, item->preview_kind);
-    bind_text(q, item->preview);
-    bind_text(q, item->digest);
+    stmt_bind_some_str(q, item->preview_kind);
+    stmt_bind_some_str(q, item->preview);
+    stmt_bind_some_str(q, item->digest);
     stmt_bind_i64(q, item->created_at);
-    bind_number(q, item->expires_at);
-    bind_text(q, item->taint);
-    bind_text(q, item->details);
+    stmt_bind_some_i64(q, item->expires_at);
+    stmt_bind_some_str(q, item->taint);
+    stmt_bind_some_str(q, item->details);
     stmt_bind_i64(q, change_host(change));
     stmt_bind_i64(q, change_next(change));
 }
@@ -381,8 +362,8 @@ static int settle(struct db *db, struct change *change, struct str id,
     stmt_bind_i64(q, now_ms);
     stmt_bind_str(q, decision->by);
     stmt_bind_text(q, inbox_scope_name(decision->scope));
-    bind_text(q, decision->reason);
-    bind_text(q, decision->answer);
+    stmt_bind_some_str(q, decision->reason);
+    stmt_bind_some_str(q, decision->answer);
     stmt_bind_i64(q, change_host(change));
     stmt_bind_i64(q, change_next(change));
     stmt_bind_str(q, id);

@@ -64,14 +64,8 @@ static int insert(struct domain *domain, struct change *change, const struct rep
     bind_confidence(q, report->confidence);
     stmt_bind_str(q, report->provenance.n ? report->provenance : STR("{}"));
     stmt_bind_str(q, vclock_text(&report->cursor, arena));
-    if (report->run_n)
-        stmt_bind_i64(q, report->run_n);
-    else
-        stmt_bind_null(q);
-    if (report->taint.n)
-        stmt_bind_str(q, report->taint);
-    else
-        stmt_bind_null(q);
+    stmt_bind_some_i64(q, report->run_n);
+    stmt_bind_some_str(q, report->taint);
     stmt_bind_str(q, clock_text(&(struct vclock){ 0 }, change, counter, arena));
     stmt_bind_i64(q, change_host(change));
     stmt_bind_i64(q, counter);

@@ -230,27 +230,11 @@ static struct str slot_hosts_json(const struct agent_slots *slots, struct arena 
     return arena_str(arena, buf_str(&text));
 }
 
-static void bind_time(struct stmt *q, int64_t at)
-{
-    if (at)
-        stmt_bind_i64(q, at);
-    else
-        stmt_bind_null(q);
-}
-
-static void bind_text(struct stmt *q, struct str text)
-{
-    if (text.n)
-        stmt_bind_str(q, text);
-    else
-        stmt_bind_null(q);
-}
-
 static void bind_slots(struct stmt *q, const struct agent_slots *slots, struct arena *arena)
 {
-    bind_text(q, slots->primary_goal);
+    stmt_bind_some_str(q, slots->primary_goal);
     stmt_bind_i64(q, slots->primary_goal_version);
-    bind_text(q, slots->active_task_id);
+    stmt_bind_some_str(q, slots->active_task_id);
     stmt_bind_i64(q, slots->active_task_id_version);
     stmt_bind_str(q, slots->open_loop_ids.n ? slots->open_loop_ids : STR("[]"));
     stmt_bind_i64(q, slots->open_loop_ids_version);
@@ -318,13 +302,13 @@ static int store(struct db *db, const struct agent_state *state, int64_t host_n,
     stmt_bind_i64(q, state->revision);
     stmt_bind_i64(q, state->updated_at);
     stmt_bind_text(q, agent_lifecycle_name(state->lifecycle));
-    bind_time(q, state->last_wake_at);
-    bind_time(q, state->next_wake_at);
-    bind_time(q, state->sleep_until);
-    bind_text(q, state->head.message_id);
-    bind_text(q, pointer_json(&state->head, arena));
-    bind_text(q, state->summary.message_id);
-    bind_text(q, pointer_json(&state->summary, arena));
+    stmt_bind_some_i64(q, state->last_wake_at);
+    stmt_bind_some_i64(q, state->next_wake_at);
+    stmt_bind_some_i64(q, state->sleep_until);
+    stmt_bind_some_str(q, state->head.message_id);
+    stmt_bind_some_str(q, pointer_json(&state->head, arena));
+    stmt_bind_some_str(q, state->summary.message_id);
+    stmt_bind_some_str(q, pointer_json(&state->summary, arena));
     stmt_bind_i64(q, state->failures);
     stmt_bind_i64(q, state->successes);
     stmt_bind_str(q, vclock_text(&state->processed, arena));

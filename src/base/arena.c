@@ -126,6 +126,15 @@ char *arena_printf(struct arena *arena, const char *fmt, ...)
 }
 
 /* Keeps the largest of the ordinary chunks. */
+void *arena_grow(struct arena *arena, const void *list, size_t count, size_t *cap, size_t size)
+{
+    void *more = arena_alloc(arena, *cap = *cap * 2 + 8, size);
+
+    if (count)
+        memcpy(more, list, count * size);
+    return more;
+}
+
 void arena_reset(struct arena *arena)
 {
     struct arena_chunk *keep = NULL, *next;

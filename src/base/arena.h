@@ -33,7 +33,13 @@ char *arena_printf(struct arena *arena, const char *fmt, ...) __attribute__((for
 /* Ends all allocations; keeps one chunk for the next round. */
 void arena_reset(struct arena *arena);
 
+/* A list that has room for one more: itself, or its copy with twice the room. */
+void *arena_grow(struct arena *arena, const void *list, size_t count, size_t *cap, size_t size);
+
 #define ARENA_NEW(arena, type)      ((type *)arena_alloc((arena), 1, sizeof(type)))
 #define ARENA_NEW_N(arena, type, n) ((type *)arena_alloc((arena), (n), sizeof(type)))
+#define ARENA_ROOM(arena, list, count, cap)                                                        \
+    ((list) =                                                                                      \
+         (count) < (cap) ? (list) : arena_grow((arena), (list), (count), &(cap), sizeof(*(list))))
 
 #endif

@@ -111,17 +111,6 @@ void hex_encode(const void *bytes, size_t n, char *ret_text)
     ret_text[2 * n] = '\0';
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 int hex_decode(struct str text, uint8_t *ret_bytes, size_t n)
 {
     if (text.n != 2 * n)

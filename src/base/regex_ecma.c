@@ -61,13 +61,6 @@ static bool is_letter(char c)
     return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-static int hex(char c)
-{
-    if (is_digit(c))
-        return c - '0';
-    return (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
-}
-
 static void add_code_point(struct translator *x, uint32_t c)
 {
     buf_printf(x->out, "\\x{%x}", c);
@@ -79,7 +72,7 @@ static int32_t read_hex(struct translator *x, int n)
     int32_t value = 0;
 
     for (int i = 0; i < n; i++) {
-        int digit = hex(peek(x, (size_t)i));
+        int digit = hex_digit(peek(x, (size_t)i));
 
         if (digit < 0)
             return -1;
@@ -97,8 +90,8 @@ static int32_t read_unicode(struct translator *x)
 
     if (peek(x, 0) == '{') {
         c = 0;
-        for (x->at++; hex(peek(x, 0)) >= 0; x->at++)
-            if ((c = c << 4 | hex(peek(x, 0))) > 0x10ffff)
+        for (x->at++; hex_digit(peek(x, 0)) >= 0; x->at++)
+            if ((c = c << 4 | hex_digit(peek(x, 0))) > 0x10ffff)
                 return -1;
         if (peek(x, 0) != '}' || x->pattern.p[x->at - 1] == '{')
             return -1;

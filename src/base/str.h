@@ -41,6 +41,16 @@ static inline bool str_is(struct str a, const char *text)
     return a.n ? a.p[0] == text[0] && str_eq(a, str_from(text)) : !text[0];
 }
 
+/* The value of a hexadecimal digit, or -1. */
+static inline int hex_digit(int c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
 int str_cmp(struct str a, struct str b);
 /* ASCII only; other bytes compare as they are. */
 bool str_eq_nocase(struct str a, struct str b);

@@ -165,13 +165,6 @@ void uri_resolve(struct str base_text, struct str ref_text, struct buf *out)
     add_part(out, "#", ref.fragment, "");
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    return (char_class(c) & HEX) ? (c | 0x20) - 'a' + 10 : -1;
-}
-
 int uri_decode(struct str text, struct buf *out)
 {
     for (size_t i = 0; i < text.n; i++) {
@@ -181,8 +174,8 @@ int uri_decode(struct str text, struct buf *out)
             buf_add_char(out, text.p[i]);
             continue;
         }
-        if (i + 2 >= text.n || (high = hex_value(text.p[i + 1])) < 0 ||
-            (low = hex_value(text.p[i + 2])) < 0)
+        if (i + 2 >= text.n || (high = hex_digit(text.p[i + 1])) < 0 ||
+            (low = hex_digit(text.p[i + 2])) < 0)
             return -1;
         buf_add_char(out, (char)(high << 4 | low));
         i += 2;
@@ -197,7 +190,7 @@ static bool all_allowed(struct str s, const char *extra)
         char c = s.p[i];
 
         if (c == '%') {
-            if (i + 2 >= s.n || hex_value(s.p[i + 1]) < 0 || hex_value(s.p[i + 2]) < 0)
+            if (i + 2 >= s.n || hex_digit(s.p[i + 1]) < 0 || hex_digit(s.p[i + 2]) < 0)
                 return false;
             i += 2;
         } else if (!(char_class(c) & (UNRESERVED | SUB_DELIM)) && !(c && strchr(extra, c))) {
@@ -229,7 +222,7 @@ static bool is_hex_group(struct str s)
     if (s.n < 1 || s.n > 4)
         return false;
     for (size_t i = 0; i < s.n; i++)
-        if (hex_value(s.p[i]) < 0)
+        if (hex_digit(s.p[i]) < 0)
             return false;
     return true;
 }
@@ -273,7 +266,7 @@ static bool is_ip_future(struct str s)
     if (s.n < 4 || (s.p[0] | 0x20) != 'v' || dot < 2 || (size_t)dot + 1 == s.n)
         return false;
     for (ptrdiff_t i = 1; i < dot; i++)
-        if (hex_value(s.p[i]) < 0)
+        if (hex_digit(s.p[i]) < 0)
             return false;
     s = str_skip(s, (size_t)dot + 1);
     return str_find_char(s, '%') < 0 && all_allowed(s, ":");

@@ -85,7 +85,7 @@ int builder_remember(struct builder *builder, const struct builder_once *once, i
                    err) < 0)
         return -1;
     stmt_bind_str(q, once->id);
-    stmt_bind_str(q, once->hash.n ? once->hash : STR_NONE);
+    stmt_bind_some_str(q, once->hash);
     stmt_bind_i64(q, agent_n);
     return stmt_run(q, err);
 }

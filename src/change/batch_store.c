@@ -145,14 +145,6 @@ static int texts_of(const struct change_batch *batch, const struct change *chang
     return 0;
 }
 
-static void bind_optional(struct stmt *q, struct str text)
-{
-    if (text.n)
-        stmt_bind_str(q, text);
-    else
-        stmt_bind_null(q);
-}
-
 #define BATCH_INSERT                                                                               \
     "INSERT INTO change_batches (local_batch_id, logical_change_key, change_unit_keys, units,"     \
     " typed_tokens, author, author_id, operation_id, host_n, last_counter, created_at)"            \
@@ -183,8 +175,8 @@ int change_batch_write(struct domain *domain, struct change *change,
     stmt_bind_str(q, texts.units);
     stmt_bind_str(q, texts.tokens);
     stmt_bind_text(q, change_author_name(batch->author));
-    bind_optional(q, batch->author_id);
-    bind_optional(q, batch->operation_id);
+    stmt_bind_some_str(q, batch->author_id);
+    stmt_bind_some_str(q, batch->operation_id);
     stmt_bind_i64(q, change_host_in(change, domain));
     stmt_bind_i64(q, texts.last_counter);
     stmt_bind_i64(q, now_ms);

@@ -129,15 +129,6 @@ int answer_head(struct answer *answer, struct err *err)
 
 /* ---- the body ---- */
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
-        return (c | 0x20) - 'a' + 10;
-    return -1;
-}
-
 static int read_chunk_size(struct str line, uint64_t *ret_size, struct err *err)
 {
     uint64_t size = 0;

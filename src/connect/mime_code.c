@@ -42,15 +42,6 @@ void quoted_printable_encode(struct str text, struct buf *out)
     }
 }
 
-static int hex(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Bytes of the soft line break at i ("=" and white space to the end of the line), or 0. */
 static size_t soft_break(struct str text, size_t i)
 {
@@ -72,8 +63,9 @@ void quoted_printable_decode(struct str text, bool header, struct buf *out)
             buf_add_char(out, ' ');
         } else if (text.p[i] != '=') {
             buf_add_char(out, text.p[i]);
-        } else if (i + 2 < text.n && hex(text.p[i + 1]) >= 0 && hex(text.p[i + 2]) >= 0) {
-            buf_add_char(out, (char)(hex(text.p[i + 1]) << 4 | hex(text.p[i + 2])));
+        } else if (i + 2 < text.n && hex_digit(text.p[i + 1]) >= 0 &&
+                   hex_digit(text.p[i + 2]) >= 0) {
+            buf_add_char(out, (char)(hex_digit(text.p[i + 1]) << 4 | hex_digit(text.p[i + 2])));
             i += 2;
         } else if (!header && (skip = soft_break(text, i)) > 0) {
             i += skip - 1;

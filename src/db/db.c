@@ -244,6 +244,22 @@ void stmt_bind_null(struct stmt *stmt)
     bind_value(stmt, &(struct db_value){ .type = DB_NULL });
 }
 
+void stmt_bind_some_i64(struct stmt *stmt, int64_t value)
+{
+    if (value)
+        stmt_bind_i64(stmt, value);
+    else
+        stmt_bind_null(stmt);
+}
+
+void stmt_bind_some_str(struct stmt *stmt, struct str text)
+{
+    if (text.n)
+        stmt_bind_str(stmt, text);
+    else
+        stmt_bind_null(stmt);
+}
+
 /* ---- running ---- */
 
 /* A failed statement fails its transaction up to the innermost savepoint, as on Postgres. */

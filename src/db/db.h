@@ -41,6 +41,9 @@ void stmt_bind_text(struct stmt *stmt, const char *text);
 void stmt_bind_str(struct stmt *stmt, struct str text);
 void stmt_bind_blob(struct stmt *stmt, struct str bytes);
 void stmt_bind_null(struct stmt *stmt);
+/* NULL when it is 0 or empty. */
+void stmt_bind_some_i64(struct stmt *stmt, int64_t value);
+void stmt_bind_some_str(struct stmt *stmt, struct str text);
 
 /* <0 error, 0 no more rows, 1 a row. Big results are streamed, not held. */
 int stmt_step(struct stmt *stmt, struct err *err);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "db/pg_int.h"
 #include "db/pg_translate.h"
 
@@ -430,18 +431,12 @@ const char *pg_column_name(struct stmt *stmt, int at)
     return pq.PQfname(pg_stmt_of(stmt)->current, at);
 }
 
-static unsigned char hex_digit(char c)
-{
-    return (unsigned char)(c <= '9' ? c - '0' : (c | 32) - 'a' + 10);
-}
-
 static struct str decode_blob(struct arena *arena, struct str text)
 {
     size_t n = text.n >= 2 ? (text.n - 2) / 2 : 0;
     char *bytes = arena_alloc(arena, n + 1, 1);
 
-    for (size_t i = 0; i < n; i++)
-        bytes[i] = (char)(hex_digit(text.p[2 + 2 * i]) << 4 | hex_digit(text.p[3 + 2 * i]));
+    hex_decode(str_take(str_skip(text, 2), 2 * n), (uint8_t *)bytes, n);
     return str_of(bytes, n);
 }
 

@@ -380,11 +380,6 @@ int store_put_head(struct files *files, const struct store_change *change,
                      : insert_head(files, change, after, err);
 }
 
-static void bind_or_null(struct stmt *q, struct str text)
-{
-    stmt_bind_str(q, text.n ? text : STR_NONE);
-}
-
 int store_add_version(struct files *files, const struct store_change *change,
                       const struct file *after, struct err *err)
 {
@@ -403,12 +398,9 @@ int store_add_version(struct files *files, const struct store_change *change,
     stmt_bind_i64(q, after->size);
     stmt_bind_str(q, write->author);
     stmt_bind_str(q, write->reason.p ? write->reason : STR(""));
-    bind_or_null(q, write->taint);
-    bind_or_null(q, write->inbox_id);
-    if (write->run_n)
-        stmt_bind_i64(q, write->run_n);
-    else
-        stmt_bind_null(q);
+    stmt_bind_some_str(q, write->taint);
+    stmt_bind_some_str(q, write->inbox_id);
+    stmt_bind_some_i64(q, write->run_n);
     stmt_bind_i64(q, change->now);
     stmt_bind_i64(q, change_host(files->change));
     stmt_bind_i64(q, change_next(files->change));
@@ -438,7 +430,7 @@ int store_add_event(struct files *files, const struct store_change *change,
     stmt_bind_i64(q, after->n);
     stmt_bind_text(q, change->type);
     stmt_bind_str(q, write->author);
-    bind_or_null(q, write->operation_id);
+    stmt_bind_some_str(q, write->operation_id);
     if (before->n)
         stmt_bind_i64(q, before->version);
     else

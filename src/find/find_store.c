@@ -71,10 +71,7 @@ static int add_row(struct db *db, const struct find_document *document, int64_t 
     stmt_bind_text(q, document->ref);
     stmt_bind_text(q, document->kind);
     stmt_bind_str(q, document->agent_id);
-    if (document->thread_n)
-        stmt_bind_i64(q, document->thread_n);
-    else
-        stmt_bind_null(q);
+    stmt_bind_some_i64(q, document->thread_n);
     stmt_bind_str(q, document->path.n ? document->path : STR(""));
     stmt_bind_i64(q, document->at);
     r = stmt_step(q, err);

@@ -36,13 +36,7 @@ int task_labels_load(struct journal *journal, struct str task_id, struct str lab
         return -1;
     stmt_bind_str(q, task_id.n ? task_id : label_id);
     while ((r = stmt_step(q, err)) == 1) {
-        if (count == room) {
-            struct task_label *more = ARENA_NEW_N(arena, struct task_label, room = room * 2 + 8);
-
-            if (count > 0)
-                memcpy(more, rows, count * sizeof(*rows));
-            rows = more;
-        }
+        ARENA_ROOM(arena, rows, count, room);
         read_row(q, arena, &rows[count++]);
     }
     if (r < 0)
@@ -67,7 +61,7 @@ static int store(const struct journal_write *write, const struct task_label *row
         return -1;
     stmt_bind_str(q, row->task_id);
     stmt_bind_str(q, row->label_id);
-    row->deleted_at ? stmt_bind_i64(q, row->deleted_at) : stmt_bind_null(q);
+    stmt_bind_some_i64(q, row->deleted_at);
     stmt_bind_str(q, row->vector_clock);
     stmt_bind_i64(q, change_host_in(write->journal->change, write->journal->domain));
     stmt_bind_i64(q, counter);

@@ -97,13 +97,7 @@ int record_read_all(struct stmt *q, enum record_type type, struct arena *arena,
     int r;
 
     while ((r = stmt_step(q, err)) == 1) {
-        if (count == room) {
-            struct record *more = ARENA_NEW_N(arena, struct record, room = room * 2 + 8);
-
-            if (count > 0)
-                memcpy(more, records, count * sizeof(*records));
-            records = more;
-        }
+        ARENA_ROOM(arena, records, count, room);
         record_read(q, type, arena, &records[count++]);
     }
     if (r < 0)
@@ -243,7 +237,7 @@ static void bind_record(struct stmt *q, struct journal *journal, const struct re
     bind_derived(q, record, arena);
     stmt_bind_i64(q, record->created_at);
     stmt_bind_i64(q, record->updated_at);
-    record->deleted_at ? stmt_bind_i64(q, record->deleted_at) : stmt_bind_null(q);
+    stmt_bind_some_i64(q, record->deleted_at);
     stmt_bind_str(q, record->vector_clock);
     stmt_bind_i64(q, change_host_in(journal->change, journal->domain));
     stmt_bind_i64(q, record->counter);

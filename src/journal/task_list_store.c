@@ -97,14 +97,7 @@ static void read_if_wanted(struct stmt *q, const struct task_wanted *wanted, boo
         if (!task_row_wanted(wanted, &row))
             return;
     }
-    if (hits->n == hits->room) {
-        struct task_hit *more =
-            ARENA_NEW_N(arena, struct task_hit, hits->room = hits->room * 2 + 64);
-
-        if (hits->n > 0)
-            memcpy(more, hits->at, hits->n * sizeof(*more));
-        hits->at = more;
-    }
+    ARENA_ROOM(arena, hits->at, hits->n, hits->room);
     hits->at[hits->n++] = (struct task_hit){ .key = read_key(q, arena) };
 }
 

@@ -23,19 +23,6 @@
 
 /* ---- writing ---- */
 
-static void bind_number(struct stmt *q, int64_t n)
-{
-    if (n)
-        stmt_bind_i64(q, n);
-    else
-        stmt_bind_null(q);
-}
-
-static void bind_text(struct stmt *q, struct str text)
-{
-    stmt_bind_str(q, text.n ? text : STR_NONE);
-}
-
 static int find_payload(struct db *db, const char *id, int64_t *ret_n, struct err *err)
 {
     AUTO(stmt) q = NULL;
@@ -94,23 +81,23 @@ static int store_payload(struct db *db, struct change *change, const struct mess
 
 static void bind_metadata(struct stmt *q, const struct message *message)
 {
-    bind_text(q, message->trigger_source_id);
-    bind_text(q, message->action_type);
-    bind_text(q, message->tool_name);
-    bind_text(q, message->call_id);
-    bind_number(q, message->operation_n);
-    bind_text(q, message->arguments_hash);
-    bind_text(q, message->scope_snapshot);
-    bind_number(q, message->action_ref_n);
-    bind_text(q, message->status);
-    bind_text(q, message->error_code);
-    bind_text(q, message->error_message);
-    bind_text(q, message->changed_entity_ids);
-    bind_text(q, message->changed_tokens);
-    bind_text(q, message->prompt_id);
-    bind_text(q, message->prompt_version);
-    bind_text(q, message->model_id);
-    bind_text(q, message->taint);
+    stmt_bind_some_str(q, message->trigger_source_id);
+    stmt_bind_some_str(q, message->action_type);
+    stmt_bind_some_str(q, message->tool_name);
+    stmt_bind_some_str(q, message->call_id);
+    stmt_bind_some_i64(q, message->operation_n);
+    stmt_bind_some_str(q, message->arguments_hash);
+    stmt_bind_some_str(q, message->scope_snapshot);
+    stmt_bind_some_i64(q, message->action_ref_n);
+    stmt_bind_some_str(q, message->status);
+    stmt_bind_some_str(q, message->error_code);
+    stmt_bind_some_str(q, message->error_message);
+    stmt_bind_some_str(q, message->changed_entity_ids);
+    stmt_bind_some_str(q, message->changed_tokens);
+    stmt_bind_some_str(q, message->prompt_id);
+    stmt_bind_some_str(q, message->prompt_version);
+    stmt_bind_some_str(q, message->model_id);
+    stmt_bind_some_str(q, message->taint);
 }
 
 static int insert_message(struct db *db, struct change *change, struct message *message,
@@ -132,12 +119,12 @@ static int insert_message(struct db *db, struct change *change, struct message *
     stmt_bind_str(q, message->id);
     stmt_bind_i64(q, message->agent_n);
     stmt_bind_i64(q, message->thread_n);
-    bind_number(q, message->run_n);
+    stmt_bind_some_i64(q, message->run_n);
     stmt_bind_text(q, message_kind_name(message->kind));
     stmt_bind_i64(q, message->created_at);
-    bind_number(q, message->prev_n);
+    stmt_bind_some_i64(q, message->prev_n);
     stmt_bind_str(q, payload_n ? STR_NONE : message->content);
-    bind_number(q, payload_n);
+    stmt_bind_some_i64(q, payload_n);
     stmt_bind_i64(q, message->tokens_approx);
     stmt_bind_i64(q, message->ordinal);
     stmt_bind_i64(q, message->tokens_total);

@@ -53,14 +53,7 @@ struct texts {
 static void collect(struct json_object *value, struct texts *texts, struct arena *arena)
 {
     if (json_object_is_type(value, json_type_string)) {
-        if (texts->count == texts->cap) {
-            struct json_object **more =
-                ARENA_NEW_N(arena, struct json_object *, texts->cap = texts->cap * 2 + 16);
-
-            for (size_t i = 0; i < texts->count; i++)
-                more[i] = texts->at[i];
-            texts->at = more;
-        }
+        ARENA_ROOM(arena, texts->at, texts->count, texts->cap);
         texts->at[texts->count++] = value;
         texts->bytes += json_str(value).n;
     } else if (json_object_is_type(value, json_type_object)) {

@@ -124,10 +124,7 @@ int thread_save(struct domain *domain, const struct thread *thread, int64_t now_
                    &q, err) < 0)
         return -1;
     stmt_bind_i64(q, thread->last_seq);
-    if (thread->last_message_n)
-        stmt_bind_i64(q, thread->last_message_n);
-    else
-        stmt_bind_null(q);
+    stmt_bind_some_i64(q, thread->last_message_n);
     stmt_bind_i64(q, thread->message_count);
     stmt_bind_i64(q, thread->tokens_total);
     stmt_bind_i64(q, now_ms);

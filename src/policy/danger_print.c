@@ -7,14 +7,6 @@
 #include "base/alloc.h"
 #include "policy/danger_int.h"
 
-static int hex(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Who reads the escapes. Shells differ about echo: what some of them decode is decoded, but nothing
  * is lost that others would leave. */
 enum reader { ECHO, ECHO_E, PRINTF };
@@ -47,8 +39,8 @@ static void unescape(struct str from, enum reader reader, struct buf *out)
         }
         c = from.p[++i];
         if (c == 'x')
-            for (; digits < 2 && i + 1 < from.n && hex(from.p[i + 1]) >= 0; digits++)
-                value = value * 16 + (unsigned)hex(from.p[++i]);
+            for (; digits < 2 && i + 1 < from.n && hex_digit(from.p[i + 1]) >= 0; digits++)
+                value = value * 16 + (unsigned)hex_digit(from.p[++i]);
         else if (c >= '0' && c <= '7')
             for (value = (unsigned)(c - '0'), digits = 1;
                  digits < 4 && i + 1 < from.n && from.p[i + 1] >= '0' && from.p[i + 1] <= '7';

@@ -242,19 +242,11 @@ static void arithmetic(struct build *b, struct danger_reader *r, bool quoted)
     }
 }
 
-static int hex(int c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static void number_escape(struct build *b, struct danger_reader *r, int base, int digits)
 {
     int value = 0, c;
 
-    for (; digits > 0 && (c = hex(danger_peek(r, 0))) >= 0 && c < base; digits--, r->at++)
+    for (; digits > 0 && (c = hex_digit(danger_peek(r, 0))) >= 0 && c < base; digits--, r->at++)
         value = value * base + c;
     add(b, value < 0x80 ? (char)value : MARK_UNKNOWN);
 }

@@ -6,19 +6,6 @@
 #include "run/log_int.h"
 #include "run/run.h"
 
-static void bind_number(struct stmt *q, int64_t n)
-{
-    if (n)
-        stmt_bind_i64(q, n);
-    else
-        stmt_bind_null(q);
-}
-
-static void bind_text(struct stmt *q, struct str text)
-{
-    stmt_bind_str(q, text.n ? text : STR_NONE);
-}
-
 /* ---- events ---- */
 
 #define EVENT_SELECT                                                                               \
@@ -31,12 +18,12 @@ static void bind_event(struct stmt *q, const struct run_event_row *row)
 {
     stmt_bind_i64(q, row->run_n);
     stmt_bind_i64(q, row->thread_n);
-    bind_number(q, row->seq);
+    stmt_bind_some_i64(q, row->seq);
     stmt_bind_i64(q, row->event.type);
     stmt_bind_i64(q, row->event.key);
     stmt_bind_i64(q, row->event.bits);
-    bind_number(q, row->ref);
-    bind_text(q, row->data);
+    stmt_bind_some_i64(q, row->ref);
+    stmt_bind_some_str(q, row->data);
     stmt_bind_i64(q, row->at);
     stmt_bind_blob(q, str_of((const char *)row->chain, RUN_CHAIN_BYTES));
 }
@@ -203,7 +190,7 @@ int operation_prepare(struct domain *domain, struct operation *operation, struct
         return -1;
     stmt_bind_str(q, operation->operation_id);
     stmt_bind_i64(q, operation->run_n);
-    bind_text(q, operation->action_stable_id);
+    stmt_bind_some_str(q, operation->action_stable_id);
     stmt_bind_str(q, operation->tool_name);
     stmt_bind_i64(q, operation->keyed);
     stmt_bind_i64(q, operation->created_at);
@@ -244,7 +231,7 @@ static int set_status(struct domain *domain, int64_t n, enum operation_status st
                    &q, err) < 0)
         return -1;
     stmt_bind_text(q, operation_status_name(status));
-    bind_text(q, error);
+    stmt_bind_some_str(q, error);
     stmt_bind_i64(q, now_ms);
     stmt_bind_i64(q, n);
     return stmt_run(q, err);
@@ -311,13 +298,7 @@ int operations_open_of_run(struct domain *domain, int64_t run_n, struct arena *a
         return -1;
     stmt_bind_i64(q, run_n);
     while ((r = stmt_step(q, err)) == 1) {
-        if (count == cap) {
-            struct operation *more = ARENA_NEW_N(arena, struct operation, cap = cap * 2 + 8);
-
-            if (count > 0)
-                memcpy(more, operations, count * sizeof(*more));
-            operations = more;
-        }
+        ARENA_ROOM(arena, operations, count, cap);
         read_operation(q, arena, &operations[count++]);
     }
     if (r < 0)

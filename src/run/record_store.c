@@ -47,19 +47,6 @@ static enum run_status status_of(struct str name)
 
 /* ---- writing ---- */
 
-static void bind_number(struct stmt *q, int64_t n)
-{
-    if (n)
-        stmt_bind_i64(q, n);
-    else
-        stmt_bind_null(q);
-}
-
-static void bind_text(struct stmt *q, struct str text)
-{
-    stmt_bind_str(q, text.n ? text : STR_NONE);
-}
-
 static void bind_some(struct stmt *q, struct str text, const char *otherwise)
 {
     stmt_bind_str(q, text.n ? text : str_from(otherwise));
@@ -77,11 +64,11 @@ static void bind_insert(struct stmt *q, const struct run_record *record)
     bind_some(q, record->cwd, "");
     stmt_bind_blob(q, record->program_hash.p ? record->program_hash : STR(""));
     bind_some(q, record->settings, "{}");
-    bind_text(q, record->wait_kind);
-    bind_number(q, record->wait_until);
-    bind_number(q, record->rerun_of_n);
-    bind_text(q, record->override_code);
-    bind_text(q, record->wake_key);
+    stmt_bind_some_str(q, record->wait_kind);
+    stmt_bind_some_i64(q, record->wait_until);
+    stmt_bind_some_i64(q, record->rerun_of_n);
+    stmt_bind_some_str(q, record->override_code);
+    stmt_bind_some_str(q, record->wake_key);
     stmt_bind_i64(q, record->host_n);
     stmt_bind_i64(q, record->fence);
     stmt_bind_i64(q, record->created_at);
@@ -123,27 +110,27 @@ int run_update(struct domain *domain, const struct run_record *record, struct er
                        " updated_at = ?, ended_at = ? WHERE n = ?"),
                    &q, err) < 0)
         return -1;
-    bind_number(q, record->prompt_n);
-    bind_number(q, record->result_n);
+    stmt_bind_some_i64(q, record->prompt_n);
+    stmt_bind_some_i64(q, record->result_n);
     stmt_bind_i64(q, record->active_ms);
     stmt_bind_text(q, run_status_name(record->status));
     bind_some(q, record->mode, "structured");
-    bind_text(q, record->wait_kind);
-    bind_number(q, record->wait_until);
-    bind_text(q, record->hand_state);
-    bind_number(q, record->hand_pid);
-    bind_number(q, record->hand_stamp);
+    stmt_bind_some_str(q, record->wait_kind);
+    stmt_bind_some_i64(q, record->wait_until);
+    stmt_bind_some_str(q, record->hand_state);
+    stmt_bind_some_i64(q, record->hand_pid);
+    stmt_bind_some_i64(q, record->hand_stamp);
     stmt_bind_i64(q, record->iterations);
     stmt_bind_i64(q, record->tool_calls);
     stmt_bind_i64(q, record->input_tokens);
     stmt_bind_i64(q, record->output_tokens);
     stmt_bind_i64(q, record->cached_tokens);
     stmt_bind_f64(q, record->cost);
-    bind_text(q, record->stop_reason);
-    bind_text(q, record->error_code);
-    bind_text(q, record->error_message);
+    stmt_bind_some_str(q, record->stop_reason);
+    stmt_bind_some_str(q, record->error_code);
+    stmt_bind_some_str(q, record->error_message);
     stmt_bind_i64(q, record->updated_at);
-    bind_number(q, record->ended_at);
+    stmt_bind_some_i64(q, record->ended_at);
     stmt_bind_i64(q, record->n);
     return stmt_run(q, err);
 }
@@ -215,13 +202,7 @@ static int read_all(struct stmt *q, struct arena *arena, struct run_record **ret
     int r;
 
     while ((r = stmt_step(q, err)) == 1) {
-        if (count == cap) {
-            struct run_record *more = ARENA_NEW_N(arena, struct run_record, cap = cap * 2 + 8);
-
-            if (count > 0)
-                memcpy(more, records, count * sizeof(*more));
-            records = more;
-        }
+        ARENA_ROOM(arena, records, count, cap);
         read_row(q, arena, &records[count++]);
     }
     if (r < 0)

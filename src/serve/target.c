@@ -6,17 +6,6 @@
 
 #include "base/utf8.h"
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 static int decode(struct arena *arena, struct str raw, bool plus_is_space, const char *what,
                   struct str *ret_text, struct err *err)
 {
@@ -28,8 +17,8 @@ static int decode(struct arena *arena, struct str raw, bool plus_is_space, const
         char c = raw.p[i];
 
         if (c == '%') {
-            high = i + 2 < raw.n ? hex_value(raw.p[i + 1]) : -1;
-            low = i + 2 < raw.n ? hex_value(raw.p[i + 2]) : -1;
+            high = i + 2 < raw.n ? hex_digit(raw.p[i + 1]) : -1;
+            low = i + 2 < raw.n ? hex_digit(raw.p[i + 2]) : -1;
             if (high < 0 || low < 0)
                 return err_set(err, ERR_BAD_REQUEST,
                                "%s: a %% must be followed by two hexadecimal digits", what);

@@ -91,15 +91,7 @@ struct claims {
 
 static struct claim *next_claim(struct claims *claims, struct arena *arena)
 {
-    struct claim *more;
-
-    if (claims->n == claims->cap) {
-        claims->cap = claims->cap ? 2 * claims->cap : 8;
-        more = ARENA_NEW_N(arena, struct claim, claims->cap);
-        if (claims->n)
-            memcpy(more, claims->at, claims->n * sizeof(*more));
-        claims->at = more;
-    }
+    ARENA_ROOM(arena, claims->at, claims->n, claims->cap);
     return &claims->at[claims->n++];
 }
 
@@ -251,7 +243,7 @@ static void bind_end(struct stmt *q, const struct claim_end *end, int64_t now_ms
 {
     stmt_bind_text(q, wake_status_name(end->status));
     stmt_bind_text(q, end->why);
-    stmt_bind_str(q, end->coalesced_into.n ? end->coalesced_into : STR_NONE);
+    stmt_bind_some_str(q, end->coalesced_into);
     stmt_bind_text(q, end->error_code);
     stmt_bind_i64(q, now_ms);
 }
@@ -338,7 +330,7 @@ static int insert_running(struct domain *domain, const struct wake_job *job, int
                 " FROM wake_queue WHERE n = ? ON CONFLICT DO NOTHING RETURNING n"),
             &q, err) < 0)
         return -1;
-    stmt_bind_str(q, thread_id.n ? thread_id : STR_NONE);
+    stmt_bind_some_str(q, thread_id);
     stmt_bind_str(q, payload);
     stmt_bind_i64(q, run_n);
     stmt_bind_i64(q, now_ms);
@@ -389,7 +381,7 @@ int claim_finish(struct domain *domain, struct str run_key, enum wake_status sta
         return -1;
     stmt_bind_text(q, wake_status_name(status));
     stmt_bind_text(q, why);
-    stmt_bind_str(q, error_code.n ? error_code : STR_NONE);
+    stmt_bind_some_str(q, error_code);
     stmt_bind_i64(q, now_ms);
     stmt_bind_str(q, run_key);
     r = stmt_step(q, err);

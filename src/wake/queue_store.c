@@ -70,14 +70,6 @@ static void bind_some(struct stmt *q, struct str text, struct str otherwise)
     stmt_bind_str(q, text.n ? text : otherwise);
 }
 
-static void bind_number(struct stmt *q, int64_t n)
-{
-    if (n)
-        stmt_bind_i64(q, n);
-    else
-        stmt_bind_null(q);
-}
-
 #define INSERT                                                                                     \
     "INSERT INTO wake_queue (run_key, agent_n, reason, reason_id, thread_id, scheduled_at,"        \
     " logical_change_key, payload, priority, not_before, held, created_at)"                        \
@@ -100,7 +92,7 @@ static int insert(struct domain *domain, const struct wake_job *job, struct err 
     bind_some(q, job->reason_id, STR(""));
     bind_some(q, job->thread_id, STR_NONE);
     stmt_bind_str(q, job->run_key);
-    bind_number(q, job->scheduled_at);
+    stmt_bind_some_i64(q, job->scheduled_at);
     bind_some(q, job->logical_change_key, STR_NONE);
     bind_some(q, job->payload, STR("{}"));
     stmt_bind_i64(q, job->priority);

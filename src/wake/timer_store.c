@@ -166,15 +166,12 @@ int timer_due(struct domain *domain, int64_t now_ms, int limit, struct arena *ar
 
 void timer_bind_number(struct stmt *q, int64_t n)
 {
-    if (n)
-        stmt_bind_i64(q, n);
-    else
-        stmt_bind_null(q);
+    stmt_bind_some_i64(q, n);
 }
 
 void timer_bind_text(struct stmt *q, struct str text)
 {
-    stmt_bind_str(q, text.n ? text : STR_NONE);
+    stmt_bind_some_str(q, text);
 }
 
 /* name ... next_local, as INSERT and UPDATE both have them. */

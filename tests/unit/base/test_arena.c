@@ -178,3 +178,23 @@ TEST(arena_text_of_any_length_is_terminated_and_its_own)
         ASSERT(n == 0 || (printed[0] == 'x' && view.p[0] == 'x' && source[0] == 'x'));
     }
 }
+
+TEST(arena_lists_grow_and_keep_what_they_have)
+{
+    AUTO_ARENA arena = ARENA_INIT;
+    int *list = NULL;
+    const int *before;
+    size_t n = 0, cap = 0, moves = 0;
+
+    for (int i = 0; i < 1000; i++) {
+        before = list;
+        ARENA_ROOM(&arena, list, n, cap);
+        moves += list != before;
+        ASSERT(n < cap);
+        list[n++] = i;
+    }
+    for (int i = 0; i < 1000; i++)
+        ASSERT_EQ(list[i], i);
+    ASSERT_EQ(moves, 7); /* 8, 24, 56, 120, 248, 504, 1016 */
+    ASSERT_EQ(cap, 1016);
+}

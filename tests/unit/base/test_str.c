@@ -229,3 +229,17 @@ TEST(str_taken_and_skipped_are_the_whole)
         ASSERT(head.p == s.p && tail.p == s.p + head.n);
     }
 }
+
+TEST(hex_digits_have_values_and_nothing_else_has)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (int c = -200; c < 400; c++) {
+        int expected = -1;
+
+        for (int i = 0; i < 16; i++)
+            if (c == digits[i] || (i >= 10 && c == digits[i] - 'a' + 'A'))
+                expected = i;
+        ASSERT_EQ(hex_digit(c), expected);
+    }
+}

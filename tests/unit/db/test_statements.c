@@ -78,6 +78,38 @@ DB_TEST(numbers_at_their_limits_survive)
     ASSERT_EQ(i, ARRAY_LEN(ratios));
 }
 
+DB_TEST(nothing_is_null_where_some_is_bound)
+{
+    static const struct {
+        int64_t number;
+        struct str name;
+        bool null_number, null_name;
+    } cases[] = { { 0, { 0 }, true, true },
+                  { 0, { "", 0 }, true, true },
+                  { -1, { "0", 1 }, false, false },
+                  { 5, { 0 }, false, true } };
+    AUTO(domain) domain = open_things(t);
+    AUTO(stmt) out = prepare(t, domain, SQL("SELECT number, name FROM things ORDER BY id"));
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO(stmt) in = prepare(t, domain, INSERT_ALL);
+
+        stmt_bind_i64(in, (int64_t)i);
+        stmt_bind_some_i64(in, cases[i].number);
+        stmt_bind_null(in);
+        stmt_bind_some_str(in, cases[i].name);
+        stmt_bind_null(in);
+        ASSERT_OK(stmt_run(in, &t->err));
+    }
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        ASSERT_EQ(stmt_step(out, &t->err), 1);
+        ASSERT_EQ(stmt_is_null(out, "number"), cases[i].null_number);
+        ASSERT_EQ(stmt_is_null(out, "name"), cases[i].null_name);
+        ASSERT_EQ(stmt_i64(out, "number"), cases[i].number);
+        ASSERT(str_eq(stmt_str(out, "name"), cases[i].name));
+    }
+}
+
 DB_TEST(null_is_not_empty)
 {
     AUTO(domain) domain = open_things(t);

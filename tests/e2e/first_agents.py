@@ -122,7 +122,7 @@ def the_document_can_be_followed_word_for_word(box):
 @test
 def the_document_says_what_each_tool_needs(box):
     with open(os.path.join(ROOT, "share", "tools", "agent_tool_contract_spec.yaml")) as file:
-        tools = [t for t in yaml.safe_load(file)["tools"] if t["toolClass"] in ("journal", "reports", "alarms")]
+        tools = [t for t in yaml.safe_load(file)["tools"] if t["toolClass"] in ("journal", "reports", "alarms", "slots")]
     with open(os.path.join(ROOT, "docs", "tools.md")) as file:
         said = {line.split("`")[1]: [part.strip() for part in line.split("|")[2:6]]
                 for line in file if line.startswith("| `") and line.count("|") == 6}

@@ -94,7 +94,8 @@ static void bare_open(struct bare *bare, const char *path)
 {
     static const char set_up[] =
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
-        "PRAGMA journal_size_limit=8388608; PRAGMA cell_size_check=ON; PRAGMA temp_store=MEMORY;"
+        "PRAGMA wal_autocheckpoint=3500; PRAGMA journal_size_limit=8388608; PRAGMA "
+        "cell_size_check=ON; PRAGMA temp_store=MEMORY;"
         "CREATE TABLE rows (id INTEGER PRIMARY KEY, at INTEGER NOT NULL, payload TEXT NOT NULL)"
         " STRICT;";
 

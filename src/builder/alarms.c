@@ -90,25 +90,56 @@ static const struct record *find_category(const struct record *list, size_t n, s
     return NULL;
 }
 
-int builder_category_ids(struct builder *builder, struct str given, struct arena *arena,
-                         const char **ret_ids, struct err *err)
+/* bad_request, with those there are. */
+static int no_category(const struct record *all, size_t n, struct str given, struct err *err)
+{
+    AUTO_BUF names = BUF_INIT(1024);
+
+    given = utf8_truncate(given, 80);
+    if (n == 0)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "there is no category \"%.*s\", nor any other; make it first: dormouse "
+                       "journal category add NAME",
+                       STR_ARG(given));
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&names, "%s%.*s", i ? ", " : "", STR_ARG(record_str(&all[i], "name")));
+    return err_set(err, ERR_BAD_REQUEST, "there is no category \"%.*s\"; there are: %s%s",
+                   STR_ARG(given), buf_text(&names), names.full ? ", ..." : "");
+}
+
+static bool list_names(struct json_object *list, struct str name)
+{
+    for (size_t i = 0; list && i < json_object_array_length(list); i++)
+        if (str_eq(json_str(json_object_array_get_idx(list, i)), name))
+            return true;
+    return false;
+}
+
+int builder_category_ids(struct builder *builder, struct str given, const char *kept,
+                         struct arena *arena, const char **ret_ids, struct err *err)
 {
     AUTO_BUF out = BUF_INIT(LIMIT_JSON_BYTES);
     struct json_writer w = JSON_WRITER(&out);
     AUTO_JSON list = NULL;
+    AUTO_JSON has = NULL;
     struct record *all;
     size_t n;
 
     *ret_ids = given.n ? arena_copy(arena, given.p, given.n) : "";
     if (json_parse(given, &list, NULL) < 0 || !json_object_is_type(list, json_type_array))
         return 0; /* it is refused with its reason where agents are checked */
-    if (builder_categories(builder, arena, &all, &n, err) < 0)
+    if ((kept && json_parse(str_from(kept), &has, err) < 0) ||
+        builder_categories(builder, arena, &all, &n, err) < 0)
         return -1;
     json_write_array_begin(&w);
     for (size_t i = 0; i < json_object_array_length(list); i++) {
         struct json_object *item = json_object_array_get_idx(list, i);
-        const struct record *found = find_category(all, n, json_str(item));
+        struct str name = json_str(item);
+        const struct record *found = find_category(all, n, name);
 
+        if (!found && name.n && builder->config.journal && !str_is(name, "*") &&
+            !list_names(has, name))
+            return no_category(all, n, name, err);
         if (found)
             json_write_str(&w, found->id);
         else
@@ -118,31 +149,6 @@ int builder_category_ids(struct builder *builder, struct str given, struct arena
     if (json_write_end(&w) < 0)
         return err_set(err, ERR_TOO_LARGE, "the list of categories is too long");
     *ret_ids = arena_text(arena, buf_text(&out));
-    return 0;
-}
-
-int builder_categories_known(struct builder *builder, struct str given, struct arena *arena,
-                             struct err *err)
-{
-    AUTO_BUF names = BUF_INIT(1024);
-    AUTO_JSON list = NULL;
-    struct record *all;
-    size_t n;
-
-    if (!given.n || !builder->config.journal)
-        return 0;
-    if (json_parse(given, &list, err) < 0 || builder_categories(builder, arena, &all, &n, err) < 0)
-        return -1;
-    for (size_t i = 0; i < n; i++)
-        buf_printf(&names, "%s%.*s", i ? ", " : "", STR_ARG(record_str(&all[i], "name")));
-    for (size_t i = 0; i < json_object_array_length(list); i++) {
-        struct str name = json_str(json_object_array_get_idx(list, i));
-
-        if (!str_is(name, "*") && !find_category(all, n, name))
-            return err_set(err, ERR_BAD_REQUEST, "there is no category \"%.*s\"; there are: %s%s",
-                           STR_ARG(utf8_truncate(name, 80)), n ? buf_text(&names) : "none",
-                           names.full ? ", ..." : "");
-    }
     return 0;
 }
 
@@ -196,7 +202,8 @@ static bool uses_journal(const struct agent *agent)
     return false;
 }
 
-static int advise_absent(struct builder *builder, struct json_object *list, struct arena *arena,
+static int advise_absent(struct builder *builder, const struct agent *agent,
+                         struct json_object *list, struct arena *arena,
                          struct builder_warnings *warnings, struct err *err)
 {
     struct record *all;
@@ -210,8 +217,12 @@ static int advise_absent(struct builder *builder, struct json_object *list, stru
         struct str id = json_str(json_object_array_get_idx(list, i));
 
         if (!str_is(id, "*") && !find_category(all, n, id))
-            builder_warn(warnings, arena_printf(arena, "There is no category \"%.*s\" yet.",
-                                                STR_ARG(utf8_truncate(id, 80))));
+            builder_warn(warnings,
+                         arena_printf(arena,
+                                      "There is no category \"%.*s\" (any more), and a new one of "
+                                      "that name will not be in reach. Set them again: dormouse "
+                                      "agent set %s --categories NAMES.",
+                                      STR_ARG(utf8_truncate(id, 80)), agent->id));
     }
     return 0;
 }
@@ -226,7 +237,7 @@ int builder_advise(struct builder *builder, const struct agent *agent, struct ar
          !json_object_is_type(list, json_type_array)))
         return err_wrap(err, "the categories of %s", agent->id);
     if (list && json_object_array_length(list) > 0)
-        return advise_absent(builder, list, arena, warnings, err);
+        return advise_absent(builder, agent, list, arena, warnings, err);
     if (uses_journal(agent))
         builder_warn(
             warnings,

@@ -134,8 +134,9 @@ static int no_nul(const char *what, struct str text, struct err *err)
     return 0;
 }
 
-static int read_life(struct builder *builder, const struct builder_form *form, struct arena *arena,
-                     struct agent *ret_agent, struct err *err)
+/* kept: the categories that it has already. */
+static int read_life(struct builder *builder, const struct builder_form *form, const char *kept,
+                     struct arena *arena, struct agent *ret_agent, struct err *err)
 {
     if (no_nul("the mode", form->mode, err) < 0 ||
         no_nul("the categories", form->categories, err) < 0)
@@ -143,8 +144,8 @@ static int read_life(struct builder *builder, const struct builder_form *form, s
     if (form->given & AGENT_MODE)
         ret_agent->mode = text_of(form->mode, arena);
     if (form->given & AGENT_CATEGORIES &&
-        builder_category_ids(builder, form->categories, arena, &ret_agent->allowed_category_ids,
-                             err) < 0)
+        builder_category_ids(builder, form->categories, kept, arena,
+                             &ret_agent->allowed_category_ids, err) < 0)
         return -1;
     if (form->given & AGENT_SESSION_TTL)
         ret_agent->session_ttl_ms = form->session_ttl_ms;
@@ -152,8 +153,8 @@ static int read_life(struct builder *builder, const struct builder_form *form, s
 }
 
 /* What is given, as members of an agent. */
-static int read_form(struct builder *builder, const struct builder_form *form, struct arena *arena,
-                     struct agent *ret_agent, struct err *err)
+static int read_form(struct builder *builder, const struct builder_form *form, const char *kept,
+                     struct arena *arena, struct agent *ret_agent, struct err *err)
 {
     if (no_nul("the name", form->display_name, err) < 0 ||
         no_nul("the description", form->description, err) < 0 ||
@@ -175,7 +176,7 @@ static int read_form(struct builder *builder, const struct builder_form *form, s
         ret_agent->auto_approve_memory = form->auto_approve_memory;
     if (form->given & AGENT_PAUSED)
         ret_agent->paused = form->paused;
-    return read_life(builder, form, arena, ret_agent, err);
+    return read_life(builder, form, kept, arena, ret_agent, err);
 }
 
 static const char *tool_list(const char *const *names, struct arena *arena)
@@ -247,7 +248,7 @@ static int make(struct builder *builder, const struct builder_form *form, struct
 {
     *ret_agent = (struct agent){ .kind = "custom" };
     if (begin_with_template(form, arena, ret_agent, err) < 0 ||
-        read_form(builder, form, arena, ret_agent, err) < 0 ||
+        read_form(builder, form, NULL, arena, ret_agent, err) < 0 ||
         add_patterns(form, arena, ret_agent, err) < 0)
         return -1;
     if (!ret_agent->display_name)
@@ -348,11 +349,12 @@ int builder_change(struct builder *builder, struct str id, const struct builder_
                    struct arena *arena, struct agent *ret_agent, struct err *err)
 {
     const struct builder_config *config = &builder->config;
-    struct agent to = { .id = arena_copy(arena, id.p, id.n) };
+    struct agent is, to = { .id = arena_copy(arena, id.p, id.n) };
 
     if (agent_is_system(id))
         return err_set(err, ERR_BAD_REQUEST, "%s is part of Dormouse and can't be changed", to.id);
-    if (read_form(builder, form, arena, &to, err) < 0 ||
+    if (agent_get(config->agent_domain, id, arena, &is, err) < 0 ||
+        read_form(builder, form, is.allowed_category_ids, arena, &to, err) < 0 ||
         agent_change(config->agent_domain, config->change, &to, form->given & 0xffff,
                      builder_now(builder), err) < 0 ||
         change_life(builder, id, form->lifecycle, err) < 0)

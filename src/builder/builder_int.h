@@ -42,15 +42,13 @@ int builder_add_alarms(struct builder *builder, const struct template *from,
 struct record;
 int builder_categories(struct builder *builder, struct arena *arena, struct record **ret_list,
                        size_t *ret_count, struct err *err);
-/* bad_request: a list that names one that is not there, with those there are. */
-int builder_categories_known(struct builder *builder, struct str given, struct arena *arena,
-                             struct err *err);
 /* The other way round: names where ids stood. */
 int builder_category_names(struct builder *builder, const char *ids, struct arena *arena,
                            const char **ret_names, struct err *err);
-/* The same list with ids where names of categories stood. What is neither stays. */
-int builder_category_ids(struct builder *builder, struct str given, struct arena *arena,
-                         const char **ret_ids, struct err *err);
+/* The same list with ids where names of categories stood. bad_request, with those there are: one
+ * that is not there. What stands in kept (a list too; NULL: none) may be gone since. */
+int builder_category_ids(struct builder *builder, struct str given, const char *kept,
+                         struct arena *arena, const char **ret_ids, struct err *err);
 
 /* ---- parcel.c ---- */
 /* Inside a unit. */

@@ -209,8 +209,7 @@ static int proposal_check(void *impl_arg, const struct tool_call *call,
     struct builder_form form;
 
     (void)call;
-    if (read_proposal(arguments, &arena, &form, err) < 0 ||
-        builder_categories_known(impl_arg, form.categories, &arena, err) < 0)
+    if (read_proposal(arguments, &arena, &form, err) < 0)
         return -1;
     return builder_check(impl_arg, &form, err);
 }

@@ -72,6 +72,9 @@ def an_agent_is_made_changed_copied_and_destroyed(box):
 @test
 def an_agent_has_a_mode_categories_sessions_and_a_life(box):
     daemon = box.serve()
+    coach = {"displayName": "Coach", "allowedCategoryIds": ["gym"]}
+    expect_in('no category "gym", nor any other', refused(daemon, "POST", "/agents", coach, 400)["message"])
+    daemon.ask("POST", "/journal/categories", {"id": "gym", "name": "Gym"}, status=201)
     agent = daemon.ask("POST", "/agents", {"displayName": "Coach", "mode": "hybrid",
                                            "allowedCategoryIds": ["gym"], "sessionTtlSeconds": 600}, status=201)
     expect_eq((agent["mode"], agent["allowedCategoryIds"], agent["sessionTtlSeconds"], agent["lifecycle"]),
@@ -85,13 +88,18 @@ def an_agent_has_a_mode_categories_sessions_and_a_life(box):
         ({"lifecycle": "created"}, "active or dormant"),
         ({"allowedCategoryIds": ["gym", "*"]}, "alone"),
         ({"allowedCategoryIds": ["gym", "gym"]}, "twice"),
+        ({"allowedCategoryIds": ["gym", "Sprot"]}, 'there is no category "Sprot"; there are: Gym'),
         ({"allowedCategoryIds": "gym"}, "list"),
         ({"sessionTtlSeconds": 5}, "60"),
         ({"sessionTtlSeconds": "600"}, "integer"),
     ]:
         status = 422 if says in ("list", "60", "integer") else 400
         expect_in(says, refused(daemon, "PATCH", "/agents/coach", body, status)["message"])
-    expect_eq(daemon.ask("GET", "/agents/coach")["sessionTtlSeconds"], 600)
+    agent = daemon.ask("GET", "/agents/coach")
+    expect_eq((agent["sessionTtlSeconds"], agent["allowedCategoryIds"]), (600, ["*"]))
+    for words in (("create", "Other"), ("set", "coach")):
+        _, err = box.run("agent", *words, "--categories", "Nope,Gym", code=1)
+        expect_in('there is no category "Nope"; there are: Gym', err)
     daemon.stop()
 
 

@@ -278,25 +278,85 @@ DB_TEST(without_a_journal_categories_are_taken_as_they_are)
     ASSERT_EQ(warnings.n, 0);
 }
 
-DB_TEST(names_of_categories_become_ids_and_those_that_are_not_there_are_said)
+static struct builder_form with_categories(const char *name, const char *list)
+{
+    return (struct builder_form){ .given = AGENT_NAME | AGENT_CATEGORIES,
+                                  .display_name = str_from(name),
+                                  .categories = str_from(list) };
+}
+
+DB_TEST(names_of_categories_become_ids)
 {
     AUTO(rig) rig = rig_open(t);
-    struct builder_warnings warnings = { .n = 0 };
     struct agent agent;
 
     rig_category(rig, "c-sport", "Sport");
     rig_category(rig, "Work", "Chores"); /* an id counts before a name */
     rig_category(rig, "c-work", "Work");
-    agent = rig_create(
-        rig, (struct builder_form){ .given = AGENT_NAME | AGENT_CATEGORIES,
-                                    .display_name = STR("A"),
-                                    .categories = STR("[\"sPORT\",\"Work\",\"Garden\"]") });
-    ASSERT_TEXT(agent.allowed_category_ids, "[\"c-sport\",\"Work\",\"Garden\"]");
+    rig_category(rig, "c-home", "Home & garden");
+    agent = rig_create(rig, with_categories("A", "[\"sPORT\",\"Work\",\"home & garden\"]"));
+    ASSERT_TEXT(agent.allowed_category_ids, "[\"c-sport\",\"Work\",\"c-home\"]");
+    agent = rig_create(rig, with_categories("B", "[\"Chores\"]"));
+    ASSERT_TEXT(agent.allowed_category_ids, "[\"Work\"]");
+}
+
+static void refuses(struct rig *rig, const struct builder_form *form, struct str changed,
+                    const char *says)
+{
+    struct test *t = rig->t;
+    struct agent agent;
+
+    rig_begin(rig);
+    ASSERT_FAILS(
+        rig_end(rig, changed.n
+                         ? builder_change(rig->builder, changed, form, &t->arena, &agent, &t->err)
+                         : builder_create(rig->builder, form, &t->arena, &agent, &t->err)),
+        ERR_BAD_REQUEST);
+    ASSERT_CONTAINS(err_message(&t->err, 0), says);
+}
+
+/* A name that is kept would not become the category that gets it later. */
+DB_TEST(a_category_that_is_not_there_is_refused)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct builder_form sprot = with_categories("A", "[\"Sprot\"]"), some, odd;
+    struct agent agent;
+
+    refuses(rig, &sprot, STR_NONE,
+            "there is no category \"Sprot\", nor any other; make it first: dormouse journal "
+            "category add");
+    rig_category(rig, "c-sport", "Sport");
+    refuses(rig, &sprot, STR_NONE, "there is no category \"Sprot\"; there are: Sport");
+    agent = rig_create(rig, with_categories("A", "[\"Sport\"]"));
+    refuses(rig, &sprot, str_from(agent.id), "there is no category \"Sprot\"; there are: Sport");
+    some = with_categories("A", "[\"Sport\",\"Nope\"]");
+    refuses(rig, &some, str_from(agent.id), "there is no category \"Nope\"");
+    odd = with_categories("A", "[\"\"]");
+    refuses(rig, &odd, str_from(agent.id), "entry 1 is no id");
+    odd = with_categories("A", "[7]");
+    refuses(rig, &odd, STR_NONE, "entry 1 is no id");
+}
+
+/* Who has one that is gone can still be given others. */
+DB_TEST(a_category_that_is_gone_may_stay_and_is_said)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct agent old = {
+        .id = "old", .display_name = "Old", .kind = "custom", .allowed_category_ids = "[\"c-gone\"]"
+    };
+    struct builder_form form = with_categories("Old", "[\"c-gone\",\"Sport\"]");
+    struct builder_warnings warnings = { .n = 0 };
+    struct agent agent;
+
+    rig_category(rig, "c-sport", "Sport");
+    rig_begin(rig);
+    ASSERT_OK(rig_end(rig, agent_add(rig->domain, rig->change, &old, 1, &t->err)));
+    rig_begin(rig);
+    ASSERT_OK(
+        rig_end(rig, builder_change(rig->builder, STR("old"), &form, &t->arena, &agent, &t->err)));
+    ASSERT_TEXT(agent.allowed_category_ids, "[\"c-gone\",\"c-sport\"]");
     ASSERT_OK(builder_advise(rig->builder, &agent, &t->arena, &warnings, &t->err));
     ASSERT_EQ(warnings.n, 1);
-    ASSERT_TEXT(warnings.text[0], "There is no category \"Garden\" yet.");
-    agent = rig_create(rig, (struct builder_form){ .given = AGENT_NAME | AGENT_CATEGORIES,
-                                                   .display_name = STR("B"),
-                                                   .categories = STR("[\"Chores\"]") });
-    ASSERT_TEXT(agent.allowed_category_ids, "[\"Work\"]");
+    ASSERT_CONTAINS(warnings.text[0], "There is no category \"c-gone\" (any more)");
+    ASSERT_CONTAINS(warnings.text[0], "dormouse agent set old --categories");
 }

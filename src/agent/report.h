@@ -44,6 +44,8 @@ int report_put(struct domain *domain, struct change *change, const struct report
 /* The head's: 1 found, 0 none. */
 int report_current(struct domain *domain, int64_t agent_n, struct str scope, struct arena *arena,
                    struct report *ret_report, struct err *err);
+/* Of any agent: 1 it is there, 0 not. */
+int report_is_there(struct domain *domain, struct str id, struct err *err);
 /* The newest first; scope empty: all; before: the n of the last one that was seen, 0 from the end.
  */
 int report_list(struct domain *domain, int64_t agent_n, struct str scope, int64_t before, int limit,

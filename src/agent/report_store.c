@@ -305,6 +305,18 @@ int report_current(struct domain *domain, int64_t agent_n, struct str scope, str
     return 1;
 }
 
+int report_is_there(struct domain *domain, struct str id, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("SELECT 1 AS there FROM agent_reports WHERE id = ? AND deleted_at IS NULL"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_str(q, id);
+    return stmt_step(q, err);
+}
+
 int report_list(struct domain *domain, int64_t agent_n, struct str scope, int64_t before, int limit,
                 struct arena *arena, struct report **ret_reports, size_t *ret_count,
                 struct err *err)

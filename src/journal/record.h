@@ -39,6 +39,9 @@ enum record_type {
 };
 const char *record_type_name(enum record_type type);
 enum record_type record_type_of(struct str name);
+/* What a link may lead to beside records. The journal does not look for it: who writes such a link
+ * makes sure that it is there. */
+#define RECORD_LINK_REPORT "agentReport"
 /* Of a list of them in exports: "checklistItems". */
 const char *record_list_name(enum record_type type);
 

@@ -145,13 +145,32 @@ static int check_refs_of_list(struct journal_write *write, const struct record_f
     return 0;
 }
 
-/* The type of an id that may be of any stands in another field; what is no record (an agent's
- * report) is not looked for. */
-static enum record_type type_beside(const struct record *record, const char *field)
+/* Of what lies outside of the journal only an agent's report is linked; whether it is there only
+ * the agents' domain knows. */
+static int check_link_end(const char *field, struct str name, enum record_type type,
+                          struct err *err)
 {
-    if (strcmp(field, "targetId") == 0)
-        return record_type_of(record_str(record, "targetType"));
-    return record_type_of(record_str(record, strcmp(field, "fromId") == 0 ? "fromType" : "toType"));
+    AUTO_BUF names = BUF_INIT(1024);
+
+    if (type != RECORD_NONE || str_is(name, RECORD_LINK_REPORT))
+        return 0;
+    for (int i = RECORD_NONE + 1; i < RECORD_TYPES_END; i++)
+        buf_printf(&names, "%s, ", record_type_name((enum record_type)i));
+    return err_set(err, ERR_SCHEMA_VIOLATION, "/%s: \"%.*s\" is none of %s" RECORD_LINK_REPORT,
+                   field, STR_ARG(name), buf_text(&names));
+}
+
+/* The type of an id that may be of any stands in another field. */
+static int type_beside(const struct record *record, const char *field, enum record_type *ret_type,
+                       struct err *err)
+{
+    const char *beside = strcmp(field, "targetId") == 0 ? "targetType"
+                         : strcmp(field, "fromId") == 0 ? "fromType"
+                                                        : "toType";
+    struct str name = record_str(record, beside);
+
+    *ret_type = record_type_of(name);
+    return record->type == RECORD_ENTRY_LINK ? check_link_end(beside, name, *ret_type, err) : 0;
 }
 
 int record_check_parent(struct journal_write *write, const struct record *record, struct err *err)
@@ -181,8 +200,8 @@ static int check_field(struct journal_write *write, const struct record *record,
         return check_refs_of_list(write, field, value->s, err);
     if (field->kind != FIELD_ID)
         return 0;
-    if (type == RECORD_NONE)
-        type = type_beside(record, field->name);
+    if (type == RECORD_NONE && type_beside(record, field->name, &type, err) < 0)
+        return -1;
     return type == RECORD_NONE ? 0 : check_ref(write, field->name, type, value->s, err);
 }
 

@@ -7,6 +7,7 @@
  */
 #include <json-c/json.h>
 
+#include "agent/report.h"
 #include "base/hash.h"
 #include "base/timefmt.h"
 #include "serve/api_journal_int.h"
@@ -380,6 +381,32 @@ static int take_id(struct api_journal_work *work, struct str *ret_id, struct err
     return 0;
 }
 
+/* Records were looked for by the journal, which knows nothing of reports. */
+static int check_report(struct api_journal_work *work, const struct record *link, const char *type,
+                        const char *id, struct err *err)
+{
+    int r;
+
+    if (!str_is(record_str(link, type), RECORD_LINK_REPORT))
+        return 0;
+    r = report_is_there(api_of(work->request)->config.agent_domain, record_str(link, id), err);
+    if (r == 0)
+        return err_set(err, ERR_SCHEMA_VIOLATION,
+                       "/%s: there is no " RECORD_LINK_REPORT " \"%.*s\"", id,
+                       STR_ARG(record_str(link, id)));
+    return r < 0 ? -1 : 0;
+}
+
+static int check_reports(struct api_journal_work *work, const struct record *record,
+                         struct err *err)
+{
+    if (record->type != RECORD_ENTRY_LINK)
+        return 0;
+    if (check_report(work, record, "fromType", "fromId", err) < 0)
+        return -1;
+    return check_report(work, record, "toType", "toId", err);
+}
+
 static int create_record(struct api_journal_work *work, struct err *err)
 {
     struct record record;
@@ -389,7 +416,8 @@ static int create_record(struct api_journal_work *work, struct err *err)
 
     if (take_id(work, &id, err) < 0 ||
         api_journal_take_labels(work, &labels, &n, &labelled, err) < 0 ||
-        journal_create(work->write, work->type, id, work->body, &record, err) < 0)
+        journal_create(work->write, work->type, id, work->body, &record, err) < 0 ||
+        check_reports(work, &record, err) < 0)
         return -1;
     if (labelled && task_set_labels(work->write, record.id, labels, n, true, err) < 0)
         return -1;

@@ -282,6 +282,11 @@ def the_strategist_reports_on_ratings_and_plans(box):
     expect_eq(records(daemon, "tasks"), [task])
     current = daemon.ask("GET", "/agents/strategist/reports/current")["report"]
     expect_eq(current["freshness"]["stale"], False)
+    link = {"relation": "report", "fromType": "task", "fromId": task["id"], "toType": "agentReport", "toId": current["id"]}
+    daemon.ask("POST", "/journal/entry-links", link, status=201)
+    answer = daemon.ask("POST", "/journal/entry-links", {**link, "toId": "nowhere"}, status=422)
+    expect_in('/toId: there is no agentReport "nowhere"', answer["error"]["message"])
+    expect_eq(len(records(daemon, "entry-links")), 1)
     daemon.stop()
 
 

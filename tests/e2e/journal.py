@@ -99,6 +99,9 @@ def the_document_describes_every_record(box):
 def what_is_wrong_is_named_with_its_place(box):
     daemon = box.serve()
     refused(daemon, "POST", "/journal/tasks", {}, 422, "/title", "missing")
+    link = {"relation": "about", "fromType": "category", "fromId": "nowhere", "toType": "foo", "toId": "x"}
+    refused(daemon, "POST", "/journal/entry-links", link, 422, '/fromId: there is no category "nowhere"')
+    refused(daemon, "POST", "/journal/entry-links", {**link, "fromType": "foo"}, 422, "/fromType", "task", "agentReport")
     refused(daemon, "POST", "/journal/tasks", {"title": "x", "due": "tomorrow"}, 422, "/due")
     refused(daemon, "POST", "/journal/tasks", {"title": "x", "colour": 1}, 422, "colour")
     refused(daemon, "POST", "/journal/tasks", {"title": "x", "categoryId": "no"}, 422, "/categoryId")

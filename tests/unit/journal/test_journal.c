@@ -118,6 +118,24 @@ DB_TEST(references_must_lead_to_something)
     ASSERT_OK(rig_try(&rig, RECORD_ENTRY_LINK, "",
                       "{'relation':'report','fromType':'entry','fromId':'e',"
                       "'toType':'agentReport','toId':'r1'}"));
+    ASSERT_FAILS(rig_try(&rig, RECORD_ENTRY_LINK, "",
+                         "{'relation':'about','fromType':'entry','fromId':'e',"
+                         "'toType':'foo','toId':'r1'}"),
+                 ERR_SCHEMA_VIOLATION);
+    ASSERT_TEXT(err_message(&t->err, 0),
+                "/toType: \"foo\" is none of category, label, task, checklist, checklistItem, "
+                "timeEntry, dayPlan, dayPlanBlock, rating, entry, attachment, entryLink, "
+                "agentReport");
+    ASSERT_FAILS(rig_try(&rig, RECORD_ENTRY_LINK, "",
+                         "{'relation':'about','fromType':'agent','fromId':'e',"
+                         "'toType':'entry','toId':'e'}"),
+                 ERR_SCHEMA_VIOLATION);
+    ASSERT_CONTAINS(err_message(&t->err, 0), "/fromType: \"agent\" is none of category");
+    ASSERT_FAILS(rig_try(&rig, RECORD_ENTRY_LINK, "",
+                         "{'relation':'about','fromType':'entry','fromId':'e',"
+                         "'toType':'task','toId':'gone'}"),
+                 ERR_SCHEMA_VIOLATION);
+    ASSERT_TEXT(err_message(&t->err, 0), "/toId: there is no task \"gone\"; it was deleted");
 }
 
 DB_TEST(a_change_that_changes_nothing_writes_nothing)

@@ -303,6 +303,23 @@ def a_question_is_read_and_answered_from_the_inbox(box):
     expect_in("Which colour?", box.run("inbox", "--all")[0])
 
 
+@test
+def a_wake_whose_run_waits_says_for_what(box):
+    box.script(ASK)
+    daemon = box.serve()
+    key = daemon.ask("POST", "/agents/planner/wake", {"words": "paint"}, 202)["runKey"]
+    item = until("it asks", lambda: daemon.ask("GET", "/inbox")["items"])[0]["id"]
+    said = f"waits for an answer: `dormouse inbox {item[:8]}`\n"
+    until("its run waits", lambda: said in box.run("wakes")[0])
+    row = [line for line in box.run("wakes")[0].splitlines() if line.startswith(key[:12])][0]
+    expect_in(f"running  {said.strip()}", row)
+    expect_in(f"now         {said}", box.run("wakes", key)[0])
+    box.run("answer", item, "red")
+    until("the run is over", lambda: daemon.ask("GET", f"/wakes/{key}")["status"] == "completed")
+    expect("waits for" not in box.run("wakes")[0], box.run("wakes")[0])
+    daemon.stop()
+
+
 # ---- on a terminal ----
 
 

@@ -546,6 +546,11 @@ def mistakes_at_the_terminal_say_what_is_allowed(box):
     run("journal", "task", "add", "Call Ann")
     run("journal", "task", "add", "Call Bob")
     expect_in("may be: Call Ann", run("journal", "task", "done", "call", code=1)[1])
+    helps = "; `dormouse journal task show TASK` shows the ids of its items"
+    for typed in ("party", "the party", "x"):
+        expect_in(f'there is no checklist item "{typed}"{helps}', run("journal", "checklist", "check", typed, code=1)[1])
+    expect_in("; `dormouse journal note list` shows notes", run("journal", "entry", "show", "party", code=1)[1])
+    expect_in("; `dormouse journal time list` shows", run("journal", "time", "rm", "party", code=1)[1])
 
 
 main()

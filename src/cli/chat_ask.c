@@ -168,9 +168,12 @@ static int give_up(struct chat *chat, struct err *err)
     return chat_cancel(chat, err) < 0 ? -1 : 1;
 }
 
-static int left(struct chat *chat, struct str id)
+static int left(struct chat *chat, struct json_object *item)
 {
-    printf("It waits for you:  dormouse approve %.*s\n", STR_ARG(str_take(id, 8)));
+    bool question = str_is(member(item, "kind"), "question");
+
+    printf("It waits for you:  dormouse %s %.*s%s\n", question ? "answer" : "approve",
+           STR_ARG(str_take(member(item, "id"), 8)), question ? " TEXT" : "");
     if (!chat->stream)
         return 0;
     chat->exit_code = CLI_WAITING;
@@ -198,7 +201,7 @@ static int ask_approval(struct chat *chat, struct json_object *item, struct err 
         fflush(stdout);
         got = chat_line_read(chat->line, prompt, &text);
         if (got == CHAT_EOF)
-            return left(chat, member(item, "id"));
+            return left(chat, item);
         if (got == CHAT_INTERRUPTED)
             return give_up(chat, err);
         text = str_trim(text);
@@ -211,19 +214,6 @@ static int ask_approval(struct chat *chat, struct json_object *item, struct err 
 }
 
 /* ---- a question ---- */
-
-static void show_choices(struct json_object *choices)
-{
-    for (size_t i = 0; i < json_object_array_length(choices); i++) {
-        struct str choice = json_str(json_object_array_get_idx(choices, i));
-        char *copy = alloc_copy(choice.p, choice.n);
-
-        printf("  %zu  ", i + 1);
-        term_text(stdout, copy);
-        printf("\n");
-        free(copy);
-    }
-}
 
 /* A choice's number stands for it. */
 static struct str chosen(struct json_object *choices, struct str text)
@@ -245,14 +235,13 @@ static int ask_question(struct chat *chat, struct json_object *item, struct err 
     int r;
 
     json_get_array(json_find(item, "body"), "choices", &choices, NULL);
-    if (choices)
-        show_choices(choices);
+    show_choices(&chat->show, json_find(item, "body"), 0);
     fflush(stdout);
     do {
         enum chat_read got = chat_line_read(chat->line, "answer: ", &text);
 
         if (got == CHAT_EOF)
-            return left(chat, id);
+            return left(chat, item);
         if (got == CHAT_INTERRUPTED)
             return give_up(chat, err);
         text = chosen(choices, str_trim(text));
@@ -300,7 +289,8 @@ int chat_ask_item(struct chat *chat, struct str id, struct err *err)
 
 static void show_title(struct json_object *item)
 {
-    struct str title = member(item, "title");
+    struct str asked = member(json_find(item, "body"), "question");
+    struct str title = asked.n ? asked : member(item, "title");
     char *copy = alloc_copy(title.p ? title.p : "", title.n);
 
     printf("%s? ", term_style(stdout, TERM_YELLOW));

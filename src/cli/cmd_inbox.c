@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "cli/cli_int.h"
 #include "cli/columns.h"
 #include "cli/commands_int.h"
@@ -20,6 +21,7 @@
 #define ID_CHARS      8
 #define PAGE          200
 #define PREVIEW_LINES 6
+#define ASKED_BYTES   100 /* of a question, in a list */
 
 static struct str member(struct json_object *object, const char *key)
 {
@@ -33,11 +35,22 @@ static int64_t now_ms(void)
 
 static const char *const head[] = { "ID", "WHEN", "AGENT", "STATE", "WHAT", NULL };
 
-/* "bash: Run a command" */
+static bool is_question(struct json_object *item)
+{
+    return str_is(member(item, "kind"), "question");
+}
+
+/* "bash: Run a command"; of a question what is asked. */
 static void add_what(struct buf *out, struct json_object *item)
 {
     struct str tool = member(item, "toolName");
+    struct str asked = is_question(item) ? member(json_find(item, "body"), "question") : STR_NONE;
 
+    if (asked.n) {
+        buf_add_str(out, utf8_truncate(asked, ASKED_BYTES));
+        buf_add_text(out, asked.n > ASKED_BYTES ? " …" : "");
+        return;
+    }
     if (tool.n)
         buf_printf(out, "%.*s: ", STR_ARG(tool));
     buf_add_str(out, member(item, "title"));
@@ -80,7 +93,9 @@ static void print_item_below(struct json_object *item)
     struct show show;
 
     show_init(&show, stdout);
-    if (json_find(item, "details") && str_is(member(item, "kind"), "memory"))
+    if (is_question(item))
+        show_choices(&show, json_find(item, "body"), PREVIEW_LINES);
+    else if (json_find(item, "details") && str_is(member(item, "kind"), "memory"))
         show_memory(&show, json_find(item, "details"), PREVIEW_LINES);
     else
         show_preview(&show, member(item, "previewKind"), member(item, "preview"), PREVIEW_LINES);
@@ -183,12 +198,20 @@ static void print_item(struct json_object *item)
     if (str_is(member(item, "state"), "pending"))
         print_fact("expires", str_from(ago_text(member(item, "expiresAt"), now_ms(), ago)));
     print_fact("reason", member(item, "reason"));
+    if (is_question(item))
+        print_fact("answer", member(item, "answer"));
     putchar('\n');
     show_init(&show, stdout);
-    if (json_find(item, "details") && str_is(member(item, "kind"), "memory"))
+    if (is_question(item))
+        show_question(&show, json_find(item, "body"));
+    else if (json_find(item, "details") && str_is(member(item, "kind"), "memory"))
         show_memory(&show, json_find(item, "details"), 0);
     else
         show_preview(&show, member(item, "previewKind"), member(item, "preview"), 0);
+    if (str_is(member(item, "state"), "pending")) {
+        putchar('\n');
+        show_how_to_decide(&show, member(item, "id"), is_question(item));
+    }
 }
 
 static int show_one(const struct cli_args *args, struct talk *talk, struct err *err)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "cli/cli_int.h"
 #include "cli/columns.h"
 #include "cli/commands_int.h"
@@ -144,6 +145,21 @@ const struct cli_command cli_cmd_journal_measure_add = {
 
 /* ---- listing entries ---- */
 
+/* "35 min", "71.5 kg"; "" when it has neither. */
+static const char *how_much(struct json_object *entry, char ret_text[JOT_WHEN_SIZE])
+{
+    struct json_object *took = json_find(entry, "durationMs"), *value = json_find(entry, "value");
+    struct str unit = jot_member(entry, "unit");
+
+    ret_text[0] = '\0';
+    if (took)
+        jot_span(json_object_get_int64(took), ret_text);
+    else if (value)
+        snprintf(ret_text, JOT_WHEN_SIZE, "%.10g%s%.*s", json_object_get_double(value),
+                 unit.n ? " " : "", STR_ARG(utf8_truncate(unit, 20)));
+    return ret_text;
+}
+
 static void print_entries(struct jot *jot, struct json_object *items)
 {
     static const char *const head[] = { "ID", "WHEN", "KIND", "HOW MUCH", "WHAT", NULL };
@@ -153,23 +169,16 @@ static void print_entries(struct jot *jot, struct json_object *items)
     columns_init(&columns, head);
     for (size_t i = 0; i < json_object_array_length(items); i++) {
         struct json_object *entry = json_object_array_get_idx(items, i);
-        struct json_object *took = json_find(entry, "durationMs"),
-                           *value = json_find(entry, "value");
-        char when[JOT_WHEN_SIZE], much[JOT_WHEN_SIZE] = "";
+        char when[JOT_WHEN_SIZE], much[JOT_WHEN_SIZE];
         struct str what =
             jot_member(entry, "title").n ? jot_member(entry, "title") : jot_member(entry, "body");
 
-        if (took)
-            jot_span(json_object_get_int64(took), much);
-        else if (value)
-            snprintf(much, sizeof(much), "%g %.*s", json_object_get_double(value),
-                     STR_ARG(str_take(jot_member(entry, "unit"), 20)));
         columns_add(&columns,
                     (struct str[]){ str_take(jot_member(entry, "id"), width),
                                     str_from(jot_clock(jot, jot_member(entry, "at"), when)),
                                     jot_member(entry, "subtype").n ? jot_member(entry, "subtype")
                                                                    : jot_member(entry, "kind"),
-                                    str_from(much), what });
+                                    str_from(how_much(entry, much)), what });
     }
     columns_print(&columns, stdout);
     columns_release(&columns);
@@ -234,22 +243,38 @@ static int run_entry_restore(const struct cli_args *args)
     return jot_each(args, "POST", "entries", "/restore", "Restored");
 }
 
+/* "workout run: 35 min, yesterday 18:00", then what else there is. */
+static void print_entry(struct jot *jot, struct json_object *entry)
+{
+    AUTO_BUF first = BUF_INIT(4 * KIB);
+    char when[JOT_WHEN_SIZE], much[JOT_WHEN_SIZE];
+
+    buf_add_str(&first, jot_member(entry, "kind"));
+    if (jot_member(entry, "subtype").n)
+        buf_printf(&first, " %.*s", STR_ARG(jot_member(entry, "subtype")));
+    if (*how_much(entry, much))
+        buf_printf(&first, ": %s", much);
+    buf_printf(&first, ", %s", jot_clock(jot, jot_member(entry, "at"), when));
+    jot_line(jot, "", buf_str(&first));
+    if (jot_member(entry, "categoryId").n)
+        jot_line(jot, "category  ", jot_category_name(jot, jot_member(entry, "categoryId")));
+    if (jot_member(entry, "title").n)
+        jot_line(jot, "", jot_member(entry, "title"));
+    if (jot_member(entry, "body").n)
+        jot_line(jot, "", jot_member(entry, "body"));
+}
+
 static int run_entry_show(const struct cli_args *args)
 {
     AUTO_JSON answer = NULL;
     AUTO_JOT jot;
-    char when[JOT_WHEN_SIZE];
 
     if (jot_open(&jot, args) < 0 ||
         jot_ask(&jot, "GET", NULL, &answer, "entries/%s", jot_part(&jot, cli_operand(args, 0))) < 0)
         return jot_fail(&jot);
     if (cli_json(args))
         return jot_print(&jot, json_object_get(answer));
-    printf("%.*s %.*s, %s\n", STR_ARG(jot_member(answer, "kind")),
-           STR_ARG(jot_member(answer, "subtype")), jot_clock(&jot, jot_member(answer, "at"), when));
-    if (jot_member(answer, "title").n)
-        term_text(stdout, arena_printf(&jot.arena, "%.*s\n", STR_ARG(jot_member(answer, "title"))));
-    term_text(stdout, arena_printf(&jot.arena, "%.*s\n", STR_ARG(jot_member(answer, "body"))));
+    print_entry(&jot, answer);
     return CLI_DONE;
 }
 

@@ -263,7 +263,7 @@ static void print_task(struct jot *jot, struct json_object *task)
         printf("due       %s%s\n", jot_when(jot, jot_member(task, "due"), when),
                is_overdue(jot, task) ? " (late)" : "");
     if (jot_member(task, "categoryId").n)
-        jot_line(jot, "category  ", jot_member(task, "categoryId"));
+        jot_line(jot, "category  ", jot_category_name(jot, jot_member(task, "categoryId")));
     print_labels(jot, json_find(task, "labels"));
     json_get_i64(task, "estimateMinutes", &estimate, NULL);
     json_get_i64(task, "timeMs", &spent, NULL);

@@ -17,6 +17,7 @@
 #include "cli/term.h"
 
 #define KEY_CHARS     12
+#define ITEM_CHARS    8
 #define ABOUT_BYTES   60
 #define PAGE          500 /* asked for at once */
 #define WAKE_LINE_MAX (64 * KIB)
@@ -32,11 +33,37 @@ static int64_t now_ms(void)
     return clock_wall_ms(clock_system());
 }
 
+/* ---- what a run waits for ---- */
+
+/* Of a wake whose run is under way and says nothing: the run knows whether it waits for somebody.
+ * Without an answer nothing is added; a list is not refused for that. */
+static void add_wait(struct talk *talk, struct json_object *wake, struct buf *out)
+{
+    AUTO_BUF path = BUF_INIT(4 * KIB);
+    AUTO_JSON run = NULL;
+    struct err ignored = ERR_INIT;
+    struct str kind, item;
+
+    if (!str_is(member(wake, "status"), "running") || !member(wake, "runId").n)
+        return;
+    buf_printf(&path, "/api/v1/runs/%.*s", STR_ARG(member(wake, "runId")));
+    if (talk_ask(talk, "GET", buf_text(&path), STR_NONE, &run, &ignored) < 0 ||
+        !str_is(member(run, "status"), "waiting"))
+        return;
+    kind = member(run, "waitKind");
+    item = str_take(member(run, "waitItem"), ITEM_CHARS);
+    if (str_is(kind, "rate_limit"))
+        buf_add_text(out, "waits for the model, which takes no more for a while");
+    else if (item.n)
+        buf_printf(out, "waits for an answer: `dormouse inbox %.*s`", STR_ARG(item));
+    else if (str_is(kind, "inbox"))
+        buf_add_text(out, "waits for an answer: `dormouse inbox`");
+}
+
 /* ---- one ---- */
 
-static void print_member(struct json_object *wake, const char *key, const char *label)
+static void print_named(const char *label, struct str text)
 {
-    struct str text = member(wake, key);
     AUTO_BUF line = BUF_INIT(WAKE_LINE_MAX);
 
     if (!text.n)
@@ -46,15 +73,23 @@ static void print_member(struct json_object *wake, const char *key, const char *
     putchar('\n');
 }
 
+static void print_member(struct json_object *wake, const char *key, const char *label)
+{
+    print_named(label, member(wake, key));
+}
+
 static int show_one(const struct cli_args *args, struct err *err)
 {
     AUTO_BUF path = BUF_INIT(4 * KIB);
+    AUTO_BUF wait = BUF_INIT(4 * KIB);
+    AUTO(talk) talk = NULL;
     AUTO_JSON wake = NULL;
     struct json_object *details;
 
     buf_add_text(&path, "/api/v1/wakes/");
     decide_add_segment(&path, cli_operand(args, 0));
-    if (talk_once(args, "GET", buf_text(&path), STR_NONE, &wake, err) < 0)
+    if (talk_open(args, &talk, err) < 0 ||
+        talk_ask(talk, "GET", buf_text(&path), STR_NONE, &wake, err) < 0)
         return -1;
     if (cli_json(args)) {
         cli_print_json(TAKE(wake));
@@ -66,7 +101,9 @@ static int show_one(const struct cli_args *args, struct err *err)
     print_member(wake, "name", "by");
     print_member(wake, "reasonId", "of");
     print_member(wake, "status", "status");
+    add_wait(talk, wake, &wait);
     print_member(wake, "why", "why");
+    print_named("now", buf_str(&wait));
     print_member(wake, "errorCode", "error");
     print_member(wake, "coalescedInto", "did it");
     print_member(wake, "runId", "run");
@@ -131,8 +168,8 @@ static const char *reason_text(struct json_object *wake, struct buf *out)
     return buf_text(out);
 }
 
-/* A wake that waits says until when. */
-static const char *why_text(struct json_object *wake, struct buf *out)
+/* A wake that waits says until when, one whose run waits for what. */
+static const char *why_text(struct talk *talk, struct json_object *wake, struct buf *out)
 {
     char when[AGO_SIZE];
 
@@ -140,10 +177,12 @@ static const char *why_text(struct json_object *wake, struct buf *out)
     if (str_is(member(wake, "status"), "queued") && member(wake, "notBefore").n)
         buf_printf(out, "%s%s", out->n ? ": " : "",
                    ago_text(member(wake, "notBefore"), now_ms(), when));
+    if (!out->n)
+        add_wait(talk, wake, out);
     return buf_text(out);
 }
 
-static void print_wakes(struct json_object *wakes)
+static void print_wakes(struct talk *talk, struct json_object *wakes)
 {
     static const char *const head[] = { "WAKE", "WHEN", "AGENT", "REASON", "STATUS", "WHY", NULL };
     struct columns columns;
@@ -159,7 +198,7 @@ static void print_wakes(struct json_object *wakes)
                     (struct str[]){ str_take(member(one, "runKey"), KEY_CHARS),
                                     str_from(ago_text(member(one, "createdAt"), now_ms(), ago)),
                                     member(one, "agentId"), str_from(reason_text(one, &reason)),
-                                    member(one, "status"), str_from(why_text(one, &why)) });
+                                    member(one, "status"), str_from(why_text(talk, one, &why)) });
     }
     columns_print(&columns, stdout);
     columns_release(&columns);
@@ -218,10 +257,10 @@ static void print_lines(struct json_object *wakes)
         cli_print_json(json_object_get(json_object_array_get_idx(wakes, i)));
 }
 
-static void print_table(struct json_object *wakes, bool first)
+static void print_table(struct talk *talk, struct json_object *wakes, bool first)
 {
     if (wakes && json_object_array_length(wakes))
-        print_wakes(wakes);
+        print_wakes(talk, wakes);
     else if (first)
         puts("No wakes. Agents wake by subscriptions, by timers, with `dormouse wake AGENT`, or "
              "when "
@@ -251,7 +290,7 @@ static int show_many(const struct cli_args *args, struct err *err)
             print_lines(json_find(page, "items"));
             print_lines(json_find(page, "skips"));
         } else {
-            print_table(json_find(page, "items"), first);
+            print_table(talk, json_find(page, "items"), first);
             print_skips(json_find(page, "skips"));
         }
         left -= n;

@@ -186,6 +186,17 @@ int jot_named(struct jot *jot, const char *plural, const char *typed, struct str
                    plural, typed, names.n ? "is: " : "are none yet", buf_text(&names));
 }
 
+struct str jot_category_name(struct jot *jot, struct str id)
+{
+    AUTO_JSON answer = NULL;
+    struct str name = STR_NONE;
+
+    if (jot_ask(jot, "GET", NULL, &answer, "categories/%.*s", STR_ARG(id)) == 0)
+        name = arena_str(&jot->arena, jot_member(answer, "name"));
+    err_reset(&jot->err);
+    return name.n ? name : id;
+}
+
 void jot_add(struct json_object *body, const char *key, struct str text)
 {
     if (text.n)

@@ -59,6 +59,8 @@ int jot_list(struct jot *jot, const char *path, size_t max, struct json_object *
 int jot_task(struct jot *jot, const char *typed, struct str *ret_id);
 /* A category or label by its id or name. plural: "categories". */
 int jot_named(struct jot *jot, const char *plural, const char *typed, struct str *ret_id);
+/* The name of a category; its id when there is none of this id any more. */
+struct str jot_category_name(struct jot *jot, struct str id);
 /* "today", "tomorrow", "fri", "2026-02-18", "in 3 days", with clock "tomorrow 16:00" too. */
 int jot_day(struct jot *jot, const char *typed, bool clock, struct str *ret_day);
 /* "09:30" (of that day), "2026-02-18T09:30", an RFC 3339 time, "now". */

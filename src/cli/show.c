@@ -227,6 +227,42 @@ void show_how_to_decide(struct show *show, struct str item_id, bool question)
                 STR_ARG(id), STR_ARG(id));
 }
 
+/* Not cut: a person answers from what stands here. */
+static void show_whole_line(struct show *show, const char *mark, struct str s)
+{
+    show_begin_line(show);
+    fputs(mark, show->out);
+    show_text(show, s);
+    fputc('\n', show->out);
+    show->line_open = false;
+}
+
+void show_choices(struct show *show, struct json_object *body, size_t max)
+{
+    struct json_object *choices = NULL;
+    size_t n, shown;
+    char mark[32];
+
+    json_get_array(body, "choices", &choices, NULL);
+    n = choices ? json_object_array_length(choices) : 0;
+    shown = max && n > max + 1 ? max : n;
+    for (size_t i = 0; i < shown; i++) {
+        snprintf(mark, sizeof(mark), "  %zu  ", i + 1);
+        show_whole_line(show, mark, json_str(json_object_array_get_idx(choices, i)));
+    }
+    if (shown < n)
+        show_more(show, n - shown);
+}
+
+void show_question(struct show *show, struct json_object *body)
+{
+    struct str question = show_member(body, "question");
+
+    while (question.n)
+        show_whole_line(show, "  ", show_next_line(&question));
+    show_choices(show, body, 0);
+}
+
 static void show_waiting(struct show *show, struct json_object *event)
 {
     struct str kind = show_member(event, "kind");

@@ -35,6 +35,10 @@ void show_cost(struct show *show, struct json_object *run);
 
 /* What to type to decide an item. */
 void show_how_to_decide(struct show *show, struct str item_id, bool question);
+/* What an agent asks, all of it, and its choices. body: of an inbox item of kind question. */
+void show_question(struct show *show, struct json_object *body);
+/* The choices of a question, numbered; at most max of them (0: all). */
+void show_choices(struct show *show, struct json_object *body, size_t max);
 /* What a person is asked to allow: a diff in colours, a command and where it would run, or text.
  * At most max_lines of it (0: all). */
 void show_preview(struct show *show, struct str kind, struct str preview, unsigned max_lines);

@@ -417,6 +417,7 @@ def tasks_are_kept_at_the_terminal(box):
     item = shown["checklists"][0]["items"][1]["id"]
     run("journal", "checklist", "check", item)
     expect_in("[x] find roses", run("journal", "task", "show", "roses")[0])
+    expect_in("category  The Garden\n", run("journal", "task", "show", "roses")[0])
     run("journal", "task", "set", prefix, "--due", "none", "--estimate", "1h30")
     shown = json.loads(run("journal", "task", "show", prefix, "--json")[0])
     expect_eq((shown.get("due"), shown["estimateMinutes"]), (None, 90))
@@ -426,6 +427,21 @@ def tasks_are_kept_at_the_terminal(box):
     expect_in("No tasks that fit", run("journal", "task", "list", "--closed")[0])
     run("journal", "task", "restore", prefix)
     expect_in("Water the roses", run("journal", "task", "list", "--all", "--category", "garden")[0])
+
+
+@test
+def an_entry_is_shown_with_what_it_holds(box):
+    def shown(*words):
+        entry = box.json("journal", *words)
+        return box.run("journal", "entry", "show", entry["id"])[0]
+    box.run("journal", "category", "add", "Sport")
+    at = ("--at", "yesterday 18:00")
+    expect_eq(shown("measure", "add", "weight", "71.25", "kg", *at), "measurement weight: 71.25 kg, yesterday 18:00\n")
+    expect_eq(shown("measure", "add", "steps", "12345678", *at), "measurement steps: 12345678, yesterday 18:00\n")
+    expect_eq(shown("workout", "add", "run", "along the river", "--for", "1h30", "--category", "sport", *at),
+              "workout run: 1 h 30 min, yesterday 18:00\ncategory  Sport\nalong the river\n")
+    expect_eq(shown("note", "add", "the moon is up", *at), "note, yesterday 18:00\nthe moon is up\n")
+    expect_eq(shown("note", "add", "it is up", "--title", "Moon", *at), "note, yesterday 18:00\nMoon\nit is up\n")
 
 
 @test
@@ -533,6 +549,11 @@ def mistakes_at_the_terminal_say_what_is_allowed(box):
     run("journal", "task", "add", "Call Ann")
     run("journal", "task", "add", "Call Bob")
     expect_in("may be: Call Ann", run("journal", "task", "done", "call", code=1)[1])
+    helps = "; `dormouse journal task show TASK` shows the ids of its items"
+    for typed in ("party", "the party", "x"):
+        expect_in(f'there is no checklist item "{typed}"{helps}', run("journal", "checklist", "check", typed, code=1)[1])
+    expect_in("; `dormouse journal note list` shows notes", run("journal", "entry", "show", "party", code=1)[1])
+    expect_in("; `dormouse journal time list` shows", run("journal", "time", "rm", "party", code=1)[1])
 
 
 main()

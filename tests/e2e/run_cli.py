@@ -278,6 +278,48 @@ def ids_that_are_none_are_refused(box):
     expect_in("only one of", box.error("inbox", "--all", "--grants", code=2)["message"])
 
 
+ASK = '''
+  - expect: { results: 0 }
+    reply: { calls: [{ name: ask_user, arguments: { question: "Which colour?\\nThe fence is long%s.", choices: [red, blue] } }] }
+  - expect: { results: 1 }
+    reply: { text: "They said ${result}" }
+''' % (" and has two sides" * 10)
+
+
+@test
+def a_question_is_read_and_answered_from_the_inbox(box):
+    box.script(ASK)
+    expect_in("dormouse answer", box.run("run", "paint", code=3)[0])
+    item = lines(box.run("inbox", "--json")[0])[0]["id"]
+    listed = box.run("inbox")[0]
+    expect_in("Which colour? The fence is long and has", listed)
+    expect_in(" …\n  1  red\n  2  blue\n", listed)
+    shown = box.run("inbox", item[:8])[0]
+    expect_in("\n  Which colour?\n  The fence is long and has two sides", shown)
+    expect_in(f"two sides.\n  1  red\n  2  blue\n\nWaiting for you:  dormouse answer {item[:8]} TEXT\n", shown)
+    expect_in("? Which colour?", box.run("chat", stdin=f"/inbox {item}\n")[0])
+    box.run("answer", item[:8], "blue")
+    expect_in("answer    blue\n", box.run("inbox", item[:8])[0])
+    expect_in("Which colour?", box.run("inbox", "--all")[0])
+
+
+@test
+def a_wake_whose_run_waits_says_for_what(box):
+    box.script(ASK)
+    daemon = box.serve()
+    key = daemon.ask("POST", "/agents/planner/wake", {"words": "paint"}, 202)["runKey"]
+    item = until("it asks", lambda: daemon.ask("GET", "/inbox")["items"])[0]["id"]
+    said = f"waits for an answer: `dormouse inbox {item[:8]}`\n"
+    until("its run waits", lambda: said in box.run("wakes")[0])
+    row = [line for line in box.run("wakes")[0].splitlines() if line.startswith(key[:12])][0]
+    expect_in(f"running  {said.strip()}", row)
+    expect_in(f"now         {said}", box.run("wakes", key)[0])
+    box.run("answer", item, "red")
+    until("the run is over", lambda: daemon.ask("GET", f"/wakes/{key}")["status"] == "completed")
+    expect("waits for" not in box.run("wakes")[0], box.run("wakes")[0])
+    daemon.stop()
+
+
 # ---- on a terminal ----
 
 

@@ -122,6 +122,54 @@ TEST(thinking_is_not_for_pipes)
     ASSERT_TEXT(SHOWN("{\"type\":\"thinking\",\"seq\":1,\"content\":\"hm\"}"), "");
 }
 
+/* ---- questions ---- */
+
+static const char *asked(struct test *t, const char *json, size_t choices_only)
+{
+    AUTO_JSON body = NULL;
+    char *text = NULL;
+    size_t n = 0;
+    FILE *file = open_memstream(&text, &n);
+    const char *copy;
+    struct show show;
+
+    ASSERT_OK(json_parse(str_from(json), &body, &t->err));
+    show_init(&show, file);
+    if (choices_only)
+        show_choices(&show, body, choices_only);
+    else
+        show_question(&show, body);
+    show_release(&show);
+    fclose(file);
+    copy = arena_text(&t->arena, text);
+    free(text);
+    return copy;
+}
+
+TEST(a_question_is_shown_whole_with_its_choices)
+{
+    AUTO_BUF json = BUF_INIT(10000);
+
+    ASSERT_TEXT(
+        asked(t, "{\"question\":\"Paint it?\\nWhich \\u001b[1m?\",\"choices\":[\"red\",7]}", 0),
+        "  Paint it?\n  Which \\x1b[1m?\n  1  red\n  2  \n");
+    ASSERT_TEXT(asked(t, "{\"question\":\"Why?\",\"choices\":[]}", 0), "  Why?\n");
+    ASSERT_TEXT(asked(t, "{}", 0), "");
+    buf_add_text(&json, "{\"question\":\"");
+    for (int i = 0; i < 1000; i++)
+        buf_add_text(&json, "long ");
+    buf_add_text(&json, "end?\"}");
+    ASSERT_CONTAINS(asked(t, buf_text(&json), 0), "long end?\n");
+}
+
+TEST(of_many_choices_a_list_shows_the_first)
+{
+    const char *body = "{\"choices\":[\"a\",\"b\",\"c\",\"d\"]}";
+
+    ASSERT_TEXT(asked(t, body, 2), "  1  a\n  2  b\n  … 2 more lines\n");
+    ASSERT_TEXT(asked(t, body, 3), "  1  a\n  2  b\n  3  c\n  4  d\n");
+}
+
 /* ---- tools ---- */
 
 TEST(calls_are_one_line_each)

@@ -26,6 +26,24 @@ DB_TEST(a_new_task_is_there_with_its_defaults)
                             (long long)task.counter));
 }
 
+DB_TEST(an_id_that_nothing_begins_with_is_refused_with_a_command_that_helps)
+{
+    static const char *const typed[] = { "nothing", "x", "two words" };
+    AUTO_RIG rig;
+    struct str id;
+
+    rig_open(&rig, t);
+    for (enum record_type type = RECORD_NONE + 1; type < RECORD_TYPES_END; type++)
+        for (size_t i = 0; i < ARRAY_LEN(typed); i++) {
+            ASSERT_FAILS(
+                journal_find_prefix(rig.journal, type, str_from(typed[i]), &t->arena, &id, &t->err),
+                ERR_NOT_FOUND);
+            ASSERT_CONTAINS(err_message(&t->err, 0),
+                            arena_printf(&t->arena, " \"%s\"; `dormouse journal ", typed[i]));
+            err_reset(&t->err);
+        }
+}
+
 /* Every type through the same door: all fields given, stored and read back as they were. */
 DB_TEST(every_type_is_read_back_as_it_was_written)
 {

@@ -3,6 +3,7 @@
  *   round 0   which task fits its title, or else its kind; what time is logged already
  *   round 1   asks which task is meant, or how long it took; logs what needs no question
  *   round 2   logs with the answers
+ *   last      asks what to do about a workout whose time is taken already, and does it
  *
  * Logging asks the person by itself. What has its time already is left alone: being woken twice for
  * one workout logs it once.
@@ -15,19 +16,25 @@
 #include "base/utf8.h"
 #include "model/offline_wake_int.h"
 
-#define ARGS_MAX    (32u << 10)
-#define CHOICES_MAX 9
-#define LONGEST_MS  (INT64_C(24) * 3600 * 1000)
+#define ARGS_MAX     (32u << 10)
+#define CHOICES_MAX  9
+#define LONGEST_MS   (INT64_C(24) * 3600 * 1000)
+#define NEVER        SIZE_MAX
+#define LOG          "create_retrospective_time_entry"
+#define FOR_CATEGORY "Log it for the category"
 
 /* A workout as it stands in the wake, and what is known about it in this round. */
 struct session {
     const struct offline_change *workout;
     struct str title, kind;
     int64_t at, length_ms; /* 0: nobody said */
+    int64_t noted;         /* when it was written so; 0: unknown */
     bool logged;
     struct json_object *candidates;
     bool sure, any;  /* one task fits; some do */
     size_t question; /* of round 1, from 0, where there are some */
+    size_t log;      /* which call logs it, from 0; NEVER: none does */
+    size_t clash;    /* the question about time that is taken, counted on from those of round 1 */
 };
 
 static struct str member(struct json_object *json, const char *name)
@@ -37,15 +44,18 @@ static struct str member(struct json_object *json, const char *name)
 
 static void read_session(const struct offline_change *workout, struct session *ret_session)
 {
-    int64_t length = 0, at = 0;
+    int64_t length = 0, at = 0, noted = 0;
 
     (void)json_get_i64(workout->json, "durationMs", &length, NULL);
     if (timefmt_parse(member(workout->json, "at"), &at, NULL) < 0)
         at = 0;
+    if (timefmt_parse(member(workout->json, "updatedAt"), &noted, NULL) < 0)
+        noted = 0;
     *ret_session = (struct session){ .workout = workout,
                                      .title = member(workout->json, "title"),
                                      .kind = member(workout->json, "subtype"),
                                      .at = at,
+                                     .noted = noted,
                                      .length_ms = length > 0 && length <= LONGEST_MS ? length : 0 };
 }
 
@@ -219,15 +229,16 @@ static struct str chosen(const struct session *session, struct str said)
 
 /* ---- logging ---- */
 
-/* A workout is noted when it begins or when it is over: where it would end in the future, it has
- * just ended. */
+/* A workout is noted when it begins or when it is over: where it would end after that, it has just
+ * ended. However long the person thinks about a question, it stays when it was. */
 static void log_time(struct offline_turn *turn, const struct session *session, struct str task,
                      int64_t length_ms)
 {
     AUTO_BUF json = BUF_INIT(ARGS_MAX);
     struct json_writer w = JSON_WRITER(&json);
     int64_t at = session->at > 0 ? session->at : turn->now_ms;
-    int64_t start = at + length_ms > turn->now_ms ? at - length_ms : at;
+    int64_t noted = session->noted > 0 ? session->noted : turn->now_ms;
+    int64_t start = at + length_ms > noted ? at - length_ms : at;
     char from[TIMEFMT_SIZE], to[TIMEFMT_SIZE];
 
     timefmt_rfc3339(start, from);
@@ -241,7 +252,7 @@ static void log_time(struct offline_turn *turn, const struct session *session, s
     json_put_some_str(&w, "description", str_from(name_of(session, turn->arena)));
     json_put_some_str(&w, "sourceEntryId", session->workout->id);
     json_write_object_end(&w);
-    offline_call_json(turn, offline_tool(turn, "create_retrospective_time_entry"), buf_str(&json));
+    offline_call_json(turn, offline_tool(turn, LOG), buf_str(&json));
 }
 
 static struct str first_task(const struct session *session)
@@ -261,43 +272,164 @@ static void ask_or_log(struct offline_turn *turn, const struct session *sessions
     }
 }
 
+/* Something had to be asked about it. */
+static bool is_asked(const struct session *session)
+{
+    return (session->any && !session->sure) || !session->length_ms;
+}
+
+static int64_t length_of(const struct offline_turn *turn, const struct session *session)
+{
+    bool which = session->any && !session->sure;
+
+    return session->length_ms
+               ? session->length_ms
+               : offline_minutes(answer(turn, session->question + (which ? 1 : 0))) * 60000;
+}
+
+static struct str task_of(const struct offline_turn *turn, const struct session *session)
+{
+    return session->any && !session->sure ? chosen(session, answer(turn, session->question))
+                                          : first_task(session);
+}
+
+/* What was asked about it has an answer that one can log with. */
+static bool is_clear(const struct offline_turn *turn, const struct session *session)
+{
+    int64_t length = length_of(turn, session);
+
+    return length > 0 && length <= LONGEST_MS &&
+           (!session->any || session->sure || answer(turn, session->question).n);
+}
+
 static void log_answered(struct offline_turn *turn, const struct session *sessions, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const struct session *s = &sessions[i];
-        bool which = s->any && !s->sure;
-        struct str task = which ? chosen(s, answer(turn, s->question)) : first_task(s);
-        int64_t length = s->length_ms;
 
-        if (s->logged || (!which && s->length_ms))
+        if (s->logged || !is_asked(s))
             continue;
-        if (which && !answer(turn, s->question).n) {
+        if (is_clear(turn, s))
+            log_time(turn, s, task_of(turn, s), length_of(turn, s));
+        else if (s->any && !s->sure && !answer(turn, s->question).n)
             offline_say(turn, "Nobody said which task is meant, so I logged nothing.\n");
-            continue;
-        }
-        if (!length)
-            length = offline_minutes(answer(turn, s->question + (which ? 1 : 0))) * 60000;
-        if (length > 0 && length <= LONGEST_MS)
-            log_time(turn, s, task, length);
         else
             offline_say(turn, "I did not understand how long \"%s\" took, so I logged nothing.\n",
                         name_of(s, turn->arena));
     }
 }
 
+/* ---- time that is taken ---- */
+
+/* Its call was turned down because the task has time there already. */
+static bool clashes(const struct offline_turn *turn, const struct session *session)
+{
+    const struct offline_result *result =
+        session->log == NEVER ? NULL : offline_result_nth(turn, LOG, session->log);
+
+    return result && result->failed && result->code == ERR_CONFLICT && task_of(turn, session).n > 0;
+}
+
+/* Which call was whose: those without a question came first. */
+static void number_calls(const struct offline_turn *turn, struct session *sessions, size_t n)
+{
+    size_t log = 0, question = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        sessions[i].log = sessions[i].logged || is_asked(&sessions[i]) ? NEVER : log++;
+        question += sessions[i].logged ? 0
+                                       : (size_t)(sessions[i].any && !sessions[i].sure) +
+                                             (size_t)!sessions[i].length_ms;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (!sessions[i].logged && is_asked(&sessions[i]) && is_clear(turn, &sessions[i]))
+            sessions[i].log = log++;
+    for (size_t i = 0; i < n; i++)
+        sessions[i].clash = clashes(turn, &sessions[i]) ? question++ : NEVER;
+}
+
+static struct str title_of(const struct session *session, struct str task)
+{
+    for (size_t i = 0; i < json_object_array_length(session->candidates); i++) {
+        struct json_object *item = json_object_array_get_idx(session->candidates, i);
+
+        if (str_eq(member(item, "taskId"), task))
+            return utf8_truncate(member(item, "title"), 180);
+    }
+    return task;
+}
+
+/* A round must be left to log it in. */
+static void ask_clash(struct offline_turn *turn, const struct session *session)
+{
+    bool other =
+        member(session->workout->json, "categoryId").n > 0 && turn->round + 1 < OFFLINE_ROUNDS_MAX;
+    AUTO_BUF json = BUF_INIT(ARGS_MAX);
+    struct json_writer w = JSON_WRITER(&json);
+
+    json_write_object_begin(&w);
+    json_put_text(&w, "question",
+                  arena_printf(turn->arena,
+                               "The workout \"%s\" overlaps time that is logged already on "
+                               "\"%.*s\": nothing was logged. %s",
+                               name_of(session, turn->arena),
+                               STR_ARG(title_of(session, task_of(turn, session))),
+                               other ? "Shall I log it for its category, without the task?"
+                                     : "If it should count, correct the time that is there."));
+    json_put_array(&w, "choices");
+    if (other)
+        json_write_text(&w, FOR_CATEGORY);
+    json_write_text(&w, other ? "Leave it" : "All right");
+    json_write_array_end(&w);
+    json_write_object_end(&w);
+    offline_call_json(turn, offline_tool(turn, "ask_user"), buf_str(&json));
+}
+
+static bool agreed(struct str said)
+{
+    return str_eq_nocase(said, STR(FOR_CATEGORY)) || str_eq_nocase(said, STR("yes")) ||
+           str_is(said, "1");
+}
+
+/* Asks about each, and when that is answered does it. */
+static void settle(struct offline_turn *turn, const struct session *sessions, size_t n)
+{
+    size_t logs = 0;
+
+    for (size_t i = 0; i < n; i++)
+        logs += sessions[i].log != NEVER;
+    for (size_t i = 0; i < n; i++) {
+        const struct session *s = &sessions[i];
+
+        if (s->clash == NEVER)
+            continue;
+        if (!offline_result_nth(turn, "ask_user", s->clash))
+            ask_clash(turn, s);
+        else if (!offline_result_nth(turn, LOG, logs) && agreed(answer(turn, s->clash)) &&
+                 turn->round < OFFLINE_ROUNDS_MAX)
+            log_time(turn, s, STR_NONE, length_of(turn, s));
+    }
+}
+
 /* ---- telling ---- */
 
-static void tell(struct offline_turn *turn)
+static void tell(struct offline_turn *turn, const struct session *sessions, size_t n)
 {
-    size_t logged = 0;
+    size_t logged = 0, log = 0;
 
     for (size_t i = 0; i < turn->result_count; i++) {
         const struct offline_result *result = &turn->results[i];
+        bool logs = str_is(result->tool, LOG), clash = false;
 
-        if (result->failed)
+        for (size_t k = 0; logs && k < n; k++)
+            if (sessions[k].log == log && (clash = sessions[k].clash != NEVER))
+                offline_say(turn, "\"%s\" overlaps time that is logged already.\n",
+                            name_of(&sessions[k], turn->arena));
+        log += logs;
+        if (result->failed && !clash)
             offline_report_failure(turn, result);
-        else
-            logged += str_is(result->tool, "create_retrospective_time_entry");
+        else if (!result->failed)
+            logged += logs;
     }
     if (logged)
         offline_say(turn, "I logged the time of %zu workout%s.", logged, logged == 1 ? "" : "s");
@@ -341,6 +473,9 @@ void offline_log_workouts(struct offline_turn *turn, const struct offline_wake *
         ask_or_log(turn, sessions, n);
     else if (turn->round == 2 && offline_result_nth(turn, "ask_user", 0))
         log_answered(turn, sessions, n);
+    number_calls(turn, sessions, n);
     if (!turn->call_count)
-        tell(turn);
+        settle(turn, sessions, n);
+    if (!turn->call_count)
+        tell(turn, sessions, n);
 }

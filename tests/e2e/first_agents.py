@@ -101,6 +101,22 @@ def a_workout_wakes_the_coach_who_asks_and_logs_its_time_once(box):
 
 
 @test
+def a_workout_whose_time_is_taken_is_asked_about_and_not_dropped(box):
+    daemon = coach(box)
+    box.run("journal", "workout", "add", "running", "--for", "35m", "--category", "Sport")
+    daemon.decide(asked(daemon, "create_retrospective_time_entry")["id"])
+    ended(box, 1)
+    box.run("journal", "workout", "add", "running", "--for", "15m", "--category", "Sport")
+    item = asked(daemon, "ask_user")
+    expect_in('overlaps time that is logged already on "Running": nothing was logged', " ".join(box.run("inbox", item["id"])[0].split()))
+    box.run("answer", item["id"], "Log it for the category")
+    daemon.decide(asked(daemon, "create_retrospective_time_entry")["id"])
+    expect_eq([wake["status"] for wake in ended(box, 2)], ["completed"] * 2)
+    expect_eq(sorted("taskId" in entry for entry in records(daemon, "time-entries")), [False, True])
+    daemon.stop()
+
+
+@test
 def the_document_can_be_followed_word_for_word(box):
     daemon = box.serve()
     with open(os.path.join(ROOT, "docs", "agents.md")) as file:

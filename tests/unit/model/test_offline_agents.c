@@ -149,6 +149,19 @@ TEST(coach_counts_back_from_a_workout_that_was_noted_at_its_end)
     rig_end(&rig);
 }
 
+TEST(coach_who_comes_late_logs_a_workout_when_it_was)
+{
+    struct rig rig;
+
+    look_up(&rig, t,
+            HEAD "- entry w-1, by human: {\"id\":\"w-1\",\"kind\":\"workout\",\"subtype\":\"run\","
+                 "\"at\":\"2026-11-15T10:00:00Z\",\"durationMs\":1800000,"
+                 "\"updatedAt\":\"2026-11-15T10:00:05Z\"}\n" END,
+            ONE_TASK);
+    ASSERT_CONTAINS(rig_think(&rig), "\"startedAt\":\"2026-11-15T09:30:00.000Z\"");
+    rig_end(&rig);
+}
+
 TEST(coach_leaves_a_workout_alone_whose_time_is_there)
 {
     struct rig rig;
@@ -158,6 +171,71 @@ TEST(coach_leaves_a_workout_alone_whose_time_is_there)
     rig_result(&rig, 0, ONE_TASK);
     rig_result(&rig, 1, "{\"timeEntries\":[{\"id\":\"e-1\",\"sourceEntryId\":\"w-1\"}]}");
     ASSERT_CONTAINS(rig_think(&rig), "is logged already");
+    ASSERT_EQ(rig.turn.call_count, 0);
+    rig_end(&rig);
+}
+
+#define TAKEN                                                                                      \
+    "{\"error\":{\"code\":\"conflict\",\"message\":\"time entry \\\"e-1\\\" of this task covers "  \
+    "part of that already\"}}"
+
+TEST(coach_asks_what_to_do_with_a_workout_whose_time_is_taken)
+{
+    static const char *const answers[] = { "{\"answer\":\"Leave it\"}",
+                                           "{\"answer\":\"Log it for the category\"}" };
+
+    for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
+        struct rig rig;
+        const char *said;
+
+        look_up(&rig, t, HEAD RUN END, ONE_TASK);
+        ASSERT_CONTAINS(rig_think(&rig), "create_retrospective_time_entry {\"taskId\":\"t-1\"");
+        rig_failure(&rig, 0, TAKEN);
+        said = rig_think(&rig);
+        ASSERT_CONTAINS(said, "ask_user {\"question\":\"The workout \\\"run\\\" overlaps time that "
+                              "is logged already on \\\"Running\\\": nothing was logged.");
+        ASSERT_CONTAINS(said, "[\"Log it for the category\",\"Leave it\"]");
+        rig_result(&rig, 0, answers[i]);
+        said = rig_think(&rig);
+        ASSERT_EQ(rig.turn.call_count, i);
+        if (i) {
+            ASSERT_CONTAINS(said, "create_retrospective_time_entry {\"categoryId\":\"sport\"");
+            rig_result(&rig, 0, "{\"timeEntry\":{\"id\":\"e-2\"}}");
+            ASSERT_CONTAINS(rig_think(&rig), "I logged the time of 1 workout.");
+        } else
+            ASSERT_CONTAINS(said, "\"run\" overlaps time that is logged already.");
+        rig_end(&rig);
+    }
+}
+
+TEST(coach_tells_that_time_is_taken_where_it_had_to_ask_before)
+{
+    struct rig rig;
+    const char *said;
+
+    look_up(&rig, t, HEAD RUN END, TWO_TASKS);
+    rig_think(&rig);
+    rig_result(&rig, 0, "{\"answer\":\"2. Run\"}");
+    ASSERT_CONTAINS(rig_think(&rig), "{\"taskId\":\"t-2\"");
+    rig_failure(&rig, 0, TAKEN);
+    said = rig_think(&rig);
+    ASSERT_CONTAINS(said, "nothing was logged. If it should count");
+    ASSERT_CONTAINS(said, "[\"All right\"]");
+    rig_result(&rig, 0, "{\"answer\":\"All right\"}");
+    ASSERT_CONTAINS(rig_think(&rig), "\"run\" overlaps time that is logged already.");
+    ASSERT_EQ(rig.turn.call_count, 0);
+    rig_end(&rig);
+}
+
+/* A person who rejects it knows: nothing is asked after that. */
+TEST(coach_asks_nothing_after_a_rejection)
+{
+    struct rig rig;
+
+    look_up(&rig, t, HEAD RUN END, ONE_TASK);
+    rig_think(&rig);
+    rig_failure(&rig, 0, "rejected: no");
+    ASSERT_CONTAINS(rig_think(&rig), "was rejected");
     ASSERT_EQ(rig.turn.call_count, 0);
     rig_end(&rig);
 }

@@ -128,9 +128,14 @@ static int show_one(const struct cli_args *args, struct err *err)
 static void add_cause(struct json_object *wake, struct buf *out)
 {
     struct str name = member(wake, "name"), of = member(wake, "reasonId");
+    struct json_object *again = json_find(json_find(wake, "details"), "again");
 
     if (str_is(of, "sleep"))
         buf_add_text(out, " end of its sleep");
+    else if (again)
+        buf_printf(out, " tries again: %.*s %.*s", STR_ARG(member(again, "reason")),
+                   STR_ARG(member(again, "name").n ? member(again, "name")
+                                                   : str_take(member(again, "wake"), KEY_CHARS)));
     else if (name.n)
         buf_printf(out, " %.*s", STR_ARG(name));
     else if (of.n)

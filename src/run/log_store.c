@@ -307,3 +307,16 @@ int operations_open_of_run(struct domain *domain, int64_t run_n, struct arena *a
     *ret_count = count;
     return 0;
 }
+
+int run_has_acted(struct domain *domain, int64_t run_n, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("SELECT 1 AS one FROM operations WHERE run_n = ? AND keyed <> ? LIMIT 1"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, run_n);
+    stmt_bind_i64(q, OPERATION_READ_ONLY);
+    return stmt_step(q, err);
+}

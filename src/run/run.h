@@ -149,6 +149,8 @@ struct run_ending {
 };
 int run_end_of(struct runner *runner, int64_t run_n, struct arena *arena,
                struct run_ending *ret_end, struct err *err);
+/* Did it begin anything that changes something, whatever came of that? 1, 0. */
+int run_has_acted(struct domain *domain, int64_t run_n, struct err *err);
 /* The run of a thread that has not ended: 1 found, 0 none (or no such thread). */
 int run_open_in_thread(struct runner *runner, struct str thread_id, struct arena *arena,
                        struct run_info *ret_info, struct err *err);

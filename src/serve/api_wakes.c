@@ -109,7 +109,7 @@ static void put_files(struct json_writer *w, struct json_object *files)
 /* In a list: who and what, not all that was said. */
 static void put_gist(struct json_writer *w, struct json_object *payload)
 {
-    static const char *const kept[] = { "author", "authorId", "missed", "alarm" };
+    static const char *const kept[] = { "author", "authorId", "missed", "alarm", "again" };
     struct json_object *event = json_find(payload, "event"), *files = json_find(payload, "files");
 
     json_put_object(w, "details");

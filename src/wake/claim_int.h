@@ -76,6 +76,8 @@ int claim_drop_known(struct domain *domain, int64_t n, struct err *err);
 int claim_finish(struct domain *domain, struct str run_key, enum wake_status status,
                  const char *why, struct str error_code, int64_t now_ms, struct arena *arena,
                  struct wake_job *ret_job, struct err *err);
+/* A better sentence about how it ended. */
+int claim_say(struct domain *domain, int64_t n, const char *why, struct err *err);
 /* Its run waits for a person: other wakes of the agent may fly. */
 int claim_rest(struct domain *domain, struct str run_key, struct err *err);
 

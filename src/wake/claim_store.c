@@ -396,6 +396,17 @@ int claim_finish(struct domain *domain, struct str run_key, enum wake_status sta
     return r;
 }
 
+int claim_say(struct domain *domain, int64_t n, const char *why, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain), SQL("UPDATE wake_runs SET why = ? WHERE n = ?"), &q, err) < 0)
+        return -1;
+    stmt_bind_text(q, why);
+    stmt_bind_i64(q, n);
+    return stmt_run(q, err);
+}
+
 int claim_rest(struct domain *domain, struct str run_key, struct err *err)
 {
     AUTO(stmt) q = NULL;

@@ -165,7 +165,7 @@ static const char *why_nothing(const struct flight *flight)
         return NULL;
     if (seen->names_records)
         return "what changed is gone, or outside of the agent's categories";
-    if (flight->count == 1 && str_is(flight->jobs[0].reason_id, WAKE_SLEEP_ID))
+    if (flight->count == 1 && wake_is_catchup(&flight->jobs[0]))
         return "nothing was missed";
     return NULL;
 }
@@ -361,6 +361,7 @@ struct landing {
     struct arena arena;
     int64_t now;
     struct wake_job job;
+    int64_t failures; /* in a row, when this is one; else 0 */
 };
 
 /* The stop of a person, and of an emergency, is no fault of the agent. */
@@ -435,6 +436,7 @@ static int move_state(struct landing *l, struct err *err)
             agent_state_processed(&state, seen.at[i].host, seen.at[i].counter, l->now, &l->arena);
     } else if (is_failure(l->end)) {
         agent_state_failed(&state, l->now);
+        l->failures = state.failures;
     }
     if (agent_state_put(domain, l->waker->config.change, &state, l->now, err) < 0)
         return -1;
@@ -451,8 +453,10 @@ int waker_landed(void *arg, const struct run_end *end, struct err *err)
                          .now = clock_wall_ms(loop_clock(waker->config.loop)) };
     int r = end->woken ? finish(&l, err) : 0;
 
-    if (r > 0 && (move_state(&l, err) < 0 ||
-                  claim_unpark(waker->config.agent_domain, end->agent_n, err) < 0))
+    if (r > 0 &&
+        (move_state(&l, err) < 0 ||
+         (l.failures && catchup_failed(waker, end, &l.job, l.failures, l.now, &l.arena, err) < 0) ||
+         claim_unpark(waker->config.agent_domain, end->agent_n, err) < 0))
         r = -1;
     if (r > 0)
         waker_notice(waker);

@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/limits.h"
-#include "wake/queue.h"
+#include "wake/queue_int.h"
 
 static void key_of(const char *kind, const char *agent_id, struct str first, struct str second,
                    char ret_key[SHA256_TEXT_SIZE])
@@ -46,10 +46,22 @@ void wake_key_source(const char *agent_id, struct str subscription_id, struct st
     key_of("source", agent_id, subscription_id, source_event_id, ret_key);
 }
 
+void wake_key_after(const char *kind, const char *agent_id, struct str run_key,
+                    char ret_key[SHA256_TEXT_SIZE])
+{
+    key_of(kind, agent_id, run_key, STR_NONE, ret_key);
+}
+
 bool wake_in_conversation(const struct wake_job *job)
 {
     struct str rest = job->thread_id;
 
     return rest.n > 0 && !(str_ends(rest, job->run_key) &&
                            str_ends(str_take(rest, rest.n - job->run_key.n), STR(":run:")));
+}
+
+bool wake_is_catchup(const struct wake_job *job)
+{
+    return str_is(job->reason, "recoveryCatchup") &&
+           (str_is(job->reason_id, WAKE_SLEEP_ID) || str_is(job->reason_id, WAKE_RETRY_ID));
 }

@@ -217,6 +217,8 @@ static const char *heading(const struct wake_job *job)
         return "alarm";
     if (str_is(job->reason, "recoveryCatchup") && str_is(job->reason_id, WAKE_SLEEP_ID))
         return "sleep";
+    if (str_is(job->reason, "recoveryCatchup") && str_is(job->reason_id, WAKE_RETRY_ID))
+        return "retry";
     if (str_is(job->reason, "timer") || str_is(job->reason, "recoveryCatchup"))
         return str_is(job->reason, "timer") ? "timer" : "recoveryCatchup";
     return str_is(job->reason, "subscription") ? "subscription" : "manual";
@@ -228,7 +230,7 @@ static int add_job(struct observing *o, const struct wake_job *job, struct err *
     struct vclock counters = claim_counters(job, o->arena);
 
     /* A timer and a person want something by themselves. */
-    o->out->has_words |= !str_is(job->reason, "subscription") && strcmp(heading(job), "sleep") != 0;
+    o->out->has_words |= !str_is(job->reason, "subscription") && !wake_is_catchup(job);
     if (!job->payload.n || json_parse(job->payload, &payload, err) < 0)
         return job->payload.n ? err_wrap(err, "wake %.*s", STR_ARG(job->run_key)) : 0;
     merge_seen(o, &counters);

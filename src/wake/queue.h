@@ -20,6 +20,10 @@ void wake_key_manual(const char *agent_id, struct str request_id, char ret_key[S
 void wake_key_source(const char *agent_id, struct str subscription_id, struct str source_event_id,
                      char ret_key[SHA256_TEXT_SIZE]);
 
+/* Of a wake that makes up for another one: kind is its reason_id. */
+void wake_key_after(const char *kind, const char *agent_id, struct str run_key,
+                    char ret_key[SHA256_TEXT_SIZE]);
+
 /* ---- a wake ---- */
 
 #define WAKE_STATUSES(X)                                                                           \
@@ -73,6 +77,7 @@ const char *wake_held_why(enum wake_held held);
  *   event    {"contentType", "body"}: of a webhook
  *   files    [{"path", "change"}, ...]
  *   taint    "webhook", "file": text in it that nobody vouches for
+ *   again    {"wake", "reason", "name", "failures"}: what failed and is tried again
  * Once it was taken also:
  *   seen     {hostId: counter}: what its run was told of, with what was coalesced into it
  */

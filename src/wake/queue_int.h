@@ -22,6 +22,11 @@ struct stmt;
 
 /* reason_id of the wake at the end of an agent's sleep. */
 #define WAKE_SLEEP_ID "sleep"
+/* ... of one that tries again what a run failed at. */
+#define WAKE_RETRY_ID "retry"
+
+/* It says nothing itself: what is told are the wakes that it makes up for. */
+bool wake_is_catchup(const struct wake_job *job);
 
 void wake_read_queued(struct stmt *q, struct arena *arena, struct wake_job *ret_job);
 void wake_read_ended(struct stmt *q, struct arena *arena, struct wake_job *ret_job);

@@ -158,7 +158,8 @@ void stage_answer(struct stage *stage, const char *text)
 
 #define CONTRACT(name, strategy, approval) CONTRACT_OF(name, strategy, approval, "test", "true")
 #define CONTRACT_OF(name, strategy, approval, class, parallel)                                     \
-    CONTRACT_WITH(name, strategy, approval, class, parallel, "")
+    CONTRACT_WITH(name, strategy, approval, class, parallel, CHANGES)
+#define CHANGES ",\"mutating\":true"
 #define CONTRACT_WITH(name, strategy, approval, class, parallel, more)                             \
     "{\"name\":\"" name "\",\"version\":\"1.0.0\","                                                \
     "\"description\":\"Does what a test wants it to do.\","                                        \
@@ -168,7 +169,7 @@ void stage_answer(struct stage *stage, const char *text)
     "\"idempotencyStrategy\":\"" strategy "\",\"scopeRules\":[],"                                  \
     "\"sideEffects\":{\"entityTypes\":[],\"notificationTokens\":[]},"                              \
     "\"riskLevel\":\"low\",\"dataMinimizationPolicyRef\":\"workspace\","                           \
-    "\"toolClass\":\"" class "\",\"mutating\":true,\"approval\":\"" approval "\","                 \
+    "\"toolClass\":\"" class "\",\"approval\":\"" approval "\","                                   \
                              "\"parallelSafe\":" parallel                                          \
                              ",\"timeout\":60,\"egressHosts\":[]" more "}"
 
@@ -278,8 +279,10 @@ static const struct {
       { .name = "mail", .start = tool_run, .cancel = tool_stop } },
     { CONTRACT_OF("put", "keyed", "always", "files2", "true"),
       { .name = "put", .start = tool_run, .cancel = tool_stop, .preview = show_target } },
-    { CONTRACT_WITH("fetch", "keyed", "never", "test", "true", ",\"outputTaint\":\"web\""),
+    { CONTRACT_WITH("fetch", "keyed", "never", "test", "true", CHANGES ",\"outputTaint\":\"web\""),
       { .name = "fetch", .start = tool_run, .cancel = tool_stop } },
+    { CONTRACT_WITH("look", "read_only", "never", "test", "true", ",\"mutating\":false"),
+      { .name = "look", .start = tool_run, .cancel = tool_stop } },
     { CONTRACT("query", "keyed", "never"), { .name = "query", .start = ask_person } },
 };
 

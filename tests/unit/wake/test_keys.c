@@ -19,4 +19,7 @@ TEST(keys_are_hashes_of_what_the_contract_names)
     wake_key_source("coach", STR("s1"), STR("e"), key);
     sha256_text(STR("run|v1|source|coach|s1|e"), want);
     ASSERT_TEXT(key, want);
+    wake_key_after("retry", "coach", STR("abc"), key);
+    sha256_text(STR("run|v1|retry|coach|abc"), want);
+    ASSERT_TEXT(key, want);
 }

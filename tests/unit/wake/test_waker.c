@@ -428,6 +428,7 @@ DB_TEST(after_failures_an_agent_waits_longer_each_time)
 {
     struct wake_stage *s = wake_stage_new(t);
     struct agent_state state;
+    struct wake_job retry;
     struct str key;
 
     stage_says(s->stage, "#provider_failed");
@@ -439,13 +440,15 @@ DB_TEST(after_failures_an_agent_waits_longer_each_time)
     ASSERT_EQ(state.failures, 1);
     ASSERT_EQ(vclock_of(&state.processed, str_from(change_host_id(s->stage->change))), 0);
     stage_says(s->stage, "Now it works.");
+    retry = only_queued(s);
     key = wake_stage_change(s, &s->coach, "b", 6, 0);
     loop_fake_advance(s->stage->loop, 1000);
     ASSERT_TEXT(wake_stage_status(s, key), "queued");
     ASSERT(wake_stage_get(s, key).not_before > now(s));
     ASSERT_EQ(wake_stage_get(s, key).held, WAKE_HELD_FAILURES);
     loop_fake_advance(s->stage->loop, agent_backoff_ms(1));
-    ASSERT_TEXT(wake_stage_status(s, key), "completed");
+    ASSERT_TEXT(wake_stage_status(s, retry.run_key), "completed");
+    ASSERT_TEXT(wake_stage_status(s, key), "coalesced");
     /* What the failed run was about is told again. */
     ASSERT_CONTAINS(s->stage->last_request, "about a");
     wake_stage_state(s, &s->coach, &state);

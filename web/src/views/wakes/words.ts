@@ -70,11 +70,12 @@ function what({ records, recordCount, details = {} }: Wake): string {
 export function cause(wake: Wake, names?: WakeNames): string {
   const details = wake.details ?? {};
   const missed = details["missed"] as { count?: number } | undefined;
+  const again = details["again"] as { name?: string } | undefined;
   const said = typeof details["words"] === "string" && details["words"] ? `: ${details["words"]}` : "";
   const name = wake.name || (wake.reasonId && (names?.subscriptions.get(wake.reasonId) || names?.timers.get(wake.reasonId))) || "";
   switch (wake.reason) {
     case "timer": return details["alarm"] ? `an alarm it had set${name ? `: ${name}` : ""}` : `by the clock${name ? `: ${name}` : ""}`;
-    case "recoveryCatchup": return `${missed?.count ? `caught up on ${plural(missed.count, "missed time")}` : "caught up on what it missed"}${name ? `: ${name}` : ""}`;
+    case "recoveryCatchup": return again ? `tries again what failed${again.name ? `: ${again.name}` : ""}` : `${missed?.count ? `caught up on ${plural(missed.count, "missed time")}` : "caught up on what it missed"}${name ? `: ${name}` : ""}`;
     case "manual": return `you woke it${said}`;
     case "userInitiated": return `you spoke to it${said}`;
     case "subscription": return [name, what(wake)].filter(Boolean).join(": ") || "something changed";

@@ -1,0 +1,190 @@
+/* Wakes that make up for others, on both engines.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "agent/agent.h"
+#include "wake/queue_int.h"
+#include "wake_stage.h"
+
+static int64_t now(struct wake_stage *s)
+{
+    return clock_wall_ms(loop_clock(s->stage->loop));
+}
+
+static struct wake_job only_queued(struct wake_stage *s)
+{
+    struct test *t = s->t;
+    struct wake_job *jobs;
+    size_t n;
+
+    ASSERT_OK(wake_list(s->stage->domain, &(struct wake_filter){ .status = WAKE_QUEUED }, &t->arena,
+                        &jobs, &n, &t->err));
+    ASSERT_EQ(n, 1);
+    return jobs[0];
+}
+
+/* A wake whose run ends with this. */
+static struct str fail_with(struct wake_stage *s, const char *name, int64_t counter,
+                            const char *answer)
+{
+    struct str key;
+
+    stage_says(s->stage, answer);
+    key = wake_stage_change(s, &s->coach, name, counter, 0);
+    loop_fake_advance(s->stage->loop, 100);
+    return key;
+}
+
+/* ---- after a failure ---- */
+
+DB_TEST(a_run_that_met_an_outage_is_tried_again_and_told_the_same)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct str key = fail_with(s, "a", 5, "#provider_failed no route");
+    struct wake_job retry = only_queued(s);
+    struct agent_state state;
+
+    ASSERT_TEXT(wake_stage_status(s, key), "failed_terminal");
+    ASSERT_CONTAINS(wake_stage_get(s, key).why.p, "no route; it is tried again");
+    ASSERT_STR(retry.reason, "recoveryCatchup");
+    ASSERT_STR(retry.reason_id, "retry");
+    ASSERT_EQ(retry.held, WAKE_HELD_FAILURES);
+    wake_stage_state(s, &s->coach, &state);
+    ASSERT_EQ(retry.not_before, state.last_wake_at + agent_backoff_ms(1));
+    ASSERT_CONTAINS(retry.payload.p, key.p);
+    stage_says(s->stage, "Now it works.");
+    loop_fake_advance(s->stage->loop, agent_backoff_ms(1));
+    ASSERT_TEXT(wake_stage_status(s, retry.run_key), "completed");
+    ASSERT_EQ(s->stage->model_calls, 2);
+    ASSERT_CONTAINS(s->stage->last_request, "Your last run broke off");
+    ASSERT_CONTAINS(s->stage->last_request, "about a");
+    wake_stage_state(s, &s->coach, &state);
+    ASSERT_EQ(state.failures, 0);
+    ASSERT_EQ(vclock_of(&state.processed, str_from(change_host_id(s->stage->change))), 5);
+    /* Nothing more comes of it. */
+    loop_fake_advance(s->stage->loop, MINUTES(600));
+    ASSERT_EQ(s->stage->model_calls, 2);
+    ASSERT_EQ(wake_stage_count(s, "queued"), 0);
+    wake_stage_free(s);
+}
+
+DB_TEST(what_fails_again_and_again_is_given_up_and_says_so)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct str key, last;
+
+    for (int i = 0; i < 20; i++)
+        stage_says(s->stage, "#timeout nobody there");
+    key = wake_stage_change(s, &s->coach, "a", 5, 0);
+    last = key;
+    loop_fake_advance(s->stage->loop, 100);
+    for (int i = 1; i <= 10; i++) {
+        struct wake_job retry = only_queued(s);
+
+        ASSERT_CONTAINS(wake_stage_get(s, last).why.p, "it is tried again");
+        /* Which one it tries again is known however often it did. */
+        ASSERT_CONTAINS(retry.payload.p, key.p);
+        ASSERT_EQ(s->stage->model_calls, i);
+        last = retry.run_key;
+        loop_fake_advance(s->stage->loop, agent_backoff_ms(i));
+    }
+    ASSERT_EQ(s->stage->model_calls, 11);
+    ASSERT_EQ(wake_stage_count(s, "queued"), 0);
+    ASSERT_CONTAINS(wake_stage_get(s, last).why.p,
+                    "that was 11 times in a row, so it is not tried again by itself");
+    loop_fake_advance(s->stage->loop, MINUTES(600));
+    ASSERT_EQ(s->stage->model_calls, 11);
+    wake_stage_free(s);
+}
+
+DB_TEST(a_failure_that_does_not_pass_is_not_tried_again)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct str key = fail_with(s, "a", 5, "#secret_unavailable no key");
+
+    ASSERT_TEXT(wake_stage_status(s, key), "failed_terminal");
+    ASSERT_EQ(wake_stage_count(s, "queued"), 0);
+    wake_stage_free(s);
+}
+
+DB_TEST(a_run_that_had_changed_something_is_not_tried_again)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct str key;
+
+    stage_says(s->stage, "!note {\"a\":1}");
+    key = fail_with(s, "a", 5, "#provider_failed");
+    ASSERT_TEXT(wake_stage_status(s, key), "failed_terminal");
+    ASSERT_EQ(s->stage->model_calls, 2);
+    ASSERT_CONTAINS(wake_stage_get(s, key).why.p, "it had changed something");
+    ASSERT_EQ(wake_stage_count(s, "queued"), 0);
+    wake_stage_free(s);
+}
+
+DB_TEST(a_run_that_had_only_read_is_tried_again)
+{
+    struct wake_stage *s = wake_stage_new(t);
+
+    stage_says(s->stage, "!look {\"a\":1}");
+    fail_with(s, "a", 5, "#provider_failed");
+    ASSERT_EQ(s->stage->model_calls, 2);
+    ASSERT_STR(only_queued(s).reason_id, "retry");
+    wake_stage_free(s);
+}
+
+DB_TEST(another_wake_takes_the_next_try_along)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct wake_job retry;
+    struct str key;
+
+    fail_with(s, "a", 5, "#provider_failed");
+    retry = only_queued(s);
+    stage_says(s->stage, "Here I am.");
+    key = wake_stage_wake(s, "coach", "r", "are you there?");
+    wake_stage_settle(s);
+    ASSERT_TEXT(wake_stage_status(s, key), "completed");
+    ASSERT_TEXT(wake_stage_status(s, retry.run_key), "coalesced");
+    ASSERT_CONTAINS(s->stage->last_request, "about a");
+    loop_fake_advance(s->stage->loop, MINUTES(60));
+    ASSERT_EQ(s->stage->model_calls, 2);
+    wake_stage_free(s);
+}
+
+DB_TEST(the_turn_of_a_person_is_not_tried_again)
+{
+    struct wake_stage *s = wake_stage_new(t);
+
+    stage_says(s->stage, "#provider_failed");
+    stage_run(s->stage, "Hello");
+    ASSERT_EQ(wake_stage_count(s, "queued"), 0);
+    ASSERT_EQ(wake_stage_count(s, "ended"), 0);
+    wake_stage_free(s);
+}
+
+DB_TEST(an_alarm_that_failed_rings_again_in_its_conversation)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct wake_job job = { .agent_n = s->coach.n,
+                            .reason = STR("timer"),
+                            .reason_id = STR("tea"),
+                            .run_key = STR("alarm-key"),
+                            .scheduled_at = now(s),
+                            .priority = 1,
+                            .payload = STR("{\"alarm\":{\"name\":\"tea\"}}"),
+                            .created_at = now(s) };
+
+    stage_says(s->stage, "In five minutes.");
+    stage_run_with(s->stage, &(struct run_request){ .agent_id = STR("coach"),
+                                                    .prompt = STR("Tell me when tea is ready") });
+    job.thread_id = s->stage->info.thread_id;
+    stage_says(s->stage, "#provider_failed");
+    wake_stage_queue(s, &job);
+    loop_fake_advance(s->stage->loop, 100);
+    ASSERT(str_eq(only_queued(s).thread_id, job.thread_id));
+    stage_says(s->stage, "Tea!");
+    loop_fake_advance(s->stage->loop, agent_backoff_ms(1));
+    ASSERT_CONTAINS(s->stage->last_request, "An alarm rings that you set in this conversation");
+    ASSERT_CONTAINS(s->stage->last_request, "alarm: {\\\"name\\\":\\\"tea\\\"}");
+    wake_stage_free(s);
+}

@@ -17,6 +17,7 @@
 #include "model/model.h"
 #include "run/run.h"
 #include "tool/tool.h"
+#include "wake/wake.h"
 
 struct builder *builder_new(const struct builder_config *config)
 {
@@ -358,6 +359,9 @@ int builder_change(struct builder *builder, struct str id, const struct builder_
         agent_change(config->agent_domain, config->change, &to, form->given & 0xffff,
                      builder_now(builder), err) < 0 ||
         change_life(builder, id, form->lifecycle, err) < 0)
+        return -1;
+    if (is.paused && form->given & AGENT_PAUSED && !form->paused && builder->waker &&
+        waker_resumed(builder->waker, is.n, err) < 0)
         return -1;
     return agent_get(config->agent_domain, id, arena, ret_agent, err);
 }

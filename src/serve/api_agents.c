@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "serve/api_int.h"
+#include "wake/wake.h"
 
 /* When today began where this machine stands. */
 static int64_t day_begin(struct api *api)
@@ -94,15 +95,17 @@ void api_agents_get(struct serve_request *request)
 
 /* ---- pausing ---- */
 
-static int set_paused(struct api *api, const char *id, bool paused, struct err *err)
+static int set_paused(struct api *api, const struct agent *agent, bool paused, struct err *err)
 {
     const struct api_config *config = &api->config;
     int r;
 
     if (loop_unit_begin(config->loop, config->agent_domain, err) < 0)
         return -1;
-    r = agent_set_paused(config->agent_domain, config->change, str_from(id), paused,
+    r = agent_set_paused(config->agent_domain, config->change, str_from(agent->id), paused,
                          clock_wall_ms(loop_clock(config->loop)), err);
+    if (r > 0 && !paused && config->waker && waker_resumed(config->waker, agent->n, err) < 0)
+        r = -1;
     if (loop_unit_end(config->loop, r >= 0, r >= 0 ? err : NULL) < 0)
         return -1;
     return r;
@@ -119,7 +122,7 @@ static void change_paused(struct serve_request *request, bool paused)
     if (api_check_query(request) < 0 || api_body(request, no_fields, NULL, &body) < 0 ||
         api_agent(request, &agent) < 0)
         return;
-    if (set_paused(api_of(request), agent.id, paused, &err) < 0)
+    if (set_paused(api_of(request), &agent, paused, &err) < 0)
         serve_reply_error(request, &err);
     else
         api_reply_agent(request, 200, agent.id, NULL);

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "serve/api_int.h"
+#include "wake/wake.h"
 
 static void write_switch(void *arg, const struct kill_switch *on)
 {
@@ -92,6 +93,22 @@ static int check_value(struct api *api, enum kill_scope scope, struct str *value
     return 0;
 }
 
+/* Committed together with what the switch did. Should it fail, lifting it again does it. */
+static int make_up(struct api *api, struct err *err)
+{
+    const struct api_config *config = &api->config;
+    int r;
+
+    if (!config->waker)
+        return 0;
+    if (loop_unit_begin(config->loop, config->agent_domain, err) < 0)
+        return -1;
+    r = waker_resumed(config->waker, 0, err);
+    if (loop_unit_end(config->loop, r == 0, r == 0 ? err : NULL) < 0)
+        return -1;
+    return r;
+}
+
 static void turn(struct serve_request *request, const struct kill_body *body, bool on)
 {
     struct api *api = api_of(request);
@@ -108,6 +125,8 @@ static void turn(struct serve_request *request, const struct kill_body *body, bo
         r = run_kill(api->config.runner, scope, arena_copy(arena, value.p, value.n),
                      arena_copy(arena, body->reason.p, body->reason.n), on, &err);
     changed = r > 0;
+    if (r >= 0 && !on && scope != KILL_TOOLS)
+        r = make_up(api, &err);
     if (r < 0)
         serve_reply_error(request, &err);
     else

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/log.h"
+#include "wake/catchup_int.h"
 #include "wake/observe_int.h"
 #include "wake/waker_int.h"
 
@@ -93,7 +94,8 @@ static int fold_queue(struct flight *flight, struct err *err)
 static bool was_missed(const struct flight *flight, const struct wake_job *job,
                        const struct wake_job *ended, size_t n)
 {
-    if (job->status == WAKE_SKIPPED_SLEEPING)
+    if (job->status == WAKE_SKIPPED_SLEEPING || job->status == WAKE_SKIPPED_PAUSED ||
+        job->status == WAKE_SKIPPED_KILLED)
         return true;
     if (job->status == WAKE_FAILED_TERMINAL)
         return !str_is(job->error_code, "cancelled");
@@ -105,7 +107,8 @@ static bool was_missed(const struct flight *flight, const struct wake_job *job,
     return false;
 }
 
-/* What it did not hear of because it slept, or because its run failed: since the last success. */
+/* What it did not hear of because it slept, was paused or stopped, or because its run failed: since
+ * the last success. */
 static int add_earlier(struct flight *flight, struct err *err)
 {
     struct wake_job *ended;
@@ -453,10 +456,10 @@ int waker_landed(void *arg, const struct run_end *end, struct err *err)
                          .now = clock_wall_ms(loop_clock(waker->config.loop)) };
     int r = end->woken ? finish(&l, err) : 0;
 
-    if (r > 0 &&
-        (move_state(&l, err) < 0 ||
-         (l.failures && catchup_failed(waker, end, &l.job, l.failures, l.now, &l.arena, err) < 0) ||
-         claim_unpark(waker->config.agent_domain, end->agent_n, err) < 0))
+    if (r > 0 && (move_state(&l, err) < 0 ||
+                  (l.failures && catchup_failed(waker->config.agent_domain, end, l.failures, l.now,
+                                                &l.arena, err) < 0) ||
+                  claim_unpark(waker->config.agent_domain, end->agent_n, err) < 0))
         r = -1;
     if (r > 0)
         waker_notice(waker);

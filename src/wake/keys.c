@@ -63,5 +63,6 @@ bool wake_in_conversation(const struct wake_job *job)
 bool wake_is_catchup(const struct wake_job *job)
 {
     return str_is(job->reason, "recoveryCatchup") &&
-           (str_is(job->reason_id, WAKE_SLEEP_ID) || str_is(job->reason_id, WAKE_RETRY_ID));
+           (str_is(job->reason_id, WAKE_SLEEP_ID) || str_is(job->reason_id, WAKE_RETRY_ID) ||
+            str_is(job->reason_id, WAKE_RESUME_ID));
 }

@@ -215,10 +215,8 @@ static const char *heading(const struct wake_job *job)
 {
     if (wake_in_conversation(job))
         return "alarm";
-    if (str_is(job->reason, "recoveryCatchup") && str_is(job->reason_id, WAKE_SLEEP_ID))
-        return "sleep";
-    if (str_is(job->reason, "recoveryCatchup") && str_is(job->reason_id, WAKE_RETRY_ID))
-        return "retry";
+    if (wake_is_catchup(job))
+        return job->reason_id.p; /* "sleep", "retry", "resume" */
     if (str_is(job->reason, "timer") || str_is(job->reason, "recoveryCatchup"))
         return str_is(job->reason, "timer") ? "timer" : "recoveryCatchup";
     return str_is(job->reason, "subscription") ? "subscription" : "manual";

@@ -24,6 +24,8 @@ struct stmt;
 #define WAKE_SLEEP_ID "sleep"
 /* ... of one that tries again what a run failed at. */
 #define WAKE_RETRY_ID "retry"
+/* ... of one that covers what was missed in a pause, or while a kill switch was on. */
+#define WAKE_RESUME_ID "resume"
 
 /* It says nothing itself: what is told are the wakes that it makes up for. */
 bool wake_is_catchup(const struct wake_job *job);

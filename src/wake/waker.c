@@ -12,6 +12,7 @@
 #include "base/rand.h"
 #include "base/utf8.h"
 #include "wake/alarm.h"
+#include "wake/catchup_int.h"
 #include "wake/waker_int.h"
 
 #define FLIGHTS_DEFAULT 16
@@ -224,6 +225,13 @@ static int list_alarms(void *arg, int64_t agent_n, struct arena *arena,
 const struct desk_alarms waker_alarms = { .set = set_alarm,
                                           .clear = clear_alarm,
                                           .list = list_alarms };
+
+int waker_resumed(struct waker *waker, int64_t agent_n, struct err *err)
+{
+    waker_notice(waker);
+    return catchup_missed(waker->config.agent_domain, waker->config.kill, agent_n, wall(waker),
+                          err);
+}
 
 int waker_forget_agent(struct waker *waker, int64_t agent_n, struct err *err)
 {

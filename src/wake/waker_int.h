@@ -73,12 +73,6 @@ int waker_fly(struct waker *waker, const struct claim *claim, int64_t now_ms, st
 int waker_landed(void *arg, const struct run_end *end, struct err *err);
 int waker_rested(void *arg, const struct run_end *run, struct err *err);
 
-/* ---- catchup.c ---- */
-/* Inside the unit in which the run of this wake failed, for the nth time in a row: queues another
- * try where one may help, and says what comes of it. */
-int catchup_failed(struct waker *waker, const struct run_end *end, const struct wake_job *job,
-                   int64_t failures, int64_t now_ms, struct arena *arena, struct err *err);
-
 /* ---- listen.c ---- */
 /* Where others write to the database. */
 void waker_hear(struct waker *waker);

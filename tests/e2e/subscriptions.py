@@ -263,6 +263,30 @@ def every_run_is_explained_and_by_name(box):
 
 
 @test
+def what_came_in_a_pause_or_under_a_stop_is_made_up_for(box):
+    daemon = box.serve()
+    daemon.ask("POST", "/journal/categories", {"name": "Sport"}, status=201)
+    box.run("agent", "create", "Gym", "--template", "gym-coach", "--categories", "Sport")
+    made_up = 0
+    for stop, go_on, status in ((("agent", "pause", "gym"), ("agent", "resume", "gym"), "skipped_paused"),
+                                (("kill", "--all"), ("unkill", "--all"), "skipped_killed"),
+                                (("kill", "--agent", "gym"), ("unkill", "--agent", "gym"), "skipped_killed"),
+                                (("agent", "pause", "gym"), None, "skipped_paused")):
+        before = len(daemon.ask("GET", f"/wakes?status={status}")["items"])
+        box.run(*stop)
+        box.run("journal", "workout", "add", "running", "--for", "35m", "--category", "Sport")
+        eventually(lambda: len(daemon.ask("GET", f"/wakes?status={status}")["items"]) > before, status)
+        if go_on:
+            box.run(*go_on)
+        else:
+            daemon.ask("PATCH", "/agents/gym", {"paused": False})
+        made_up += 1
+        eventually(lambda: len([wake for wake in daemon.ask("GET", "/wakes?agent=gym&reasonId=resume")["items"]
+                                if wake.get("runId")]) == made_up, "it is made up for")
+    expect_in("end of its pause or stop", box.run("wakes")[0])
+
+
+@test
 def wakes_are_listed_to_the_last(box):
     daemon = box.serve()
     box.run("agent", "create", "Listener", "--tools", "none")

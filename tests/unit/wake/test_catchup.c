@@ -188,3 +188,111 @@ DB_TEST(an_alarm_that_failed_rings_again_in_its_conversation)
     ASSERT_CONTAINS(s->stage->last_request, "alarm: {\\\"name\\\":\\\"tea\\\"}");
     wake_stage_free(s);
 }
+
+/* ---- after a pause or a stop ---- */
+
+static void set_paused(struct wake_stage *s, bool paused)
+{
+    struct test *t = s->t;
+
+    ASSERT_OK(loop_unit_begin(s->stage->loop, s->stage->domain, &t->err));
+    ASSERT_EQ(
+        agent_set_paused(s->stage->domain, s->stage->change, STR("coach"), paused, 1, &t->err), 1);
+    if (!paused)
+        ASSERT_OK(waker_resumed(s->waker, s->coach.n, &t->err));
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    wake_stage_settle(s);
+}
+
+DB_TEST(what_came_in_a_pause_is_heard_of_once_when_the_agent_is_resumed)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct wake_job *jobs;
+    struct str a, b;
+    size_t n;
+
+    set_paused(s, true);
+    a = wake_stage_change(s, &s->coach, "a", 5, 0);
+    wake_stage_settle(s);
+    b = wake_stage_change(s, &s->coach, "b", 6, 0);
+    wake_stage_settle(s);
+    ASSERT_TEXT(wake_stage_status(s, a), "skipped_paused");
+    ASSERT_TEXT(wake_stage_status(s, b), "skipped_paused");
+    ASSERT_EQ(wake_stage_count(s, "queued"), 0);
+    stage_says(s->stage, "Back.");
+    set_paused(s, false);
+    ASSERT_EQ(s->stage->model_calls, 1);
+    ASSERT_CONTAINS(s->stage->last_request, "You were paused or stopped until now");
+    ASSERT_CONTAINS(s->stage->last_request, "about a");
+    ASSERT_CONTAINS(s->stage->last_request, "about b");
+    ASSERT_OK(wake_list(s->stage->domain, &(struct wake_filter){ .status = WAKE_COMPLETED },
+                        &t->arena, &jobs, &n, &t->err));
+    ASSERT_EQ(n, 1);
+    ASSERT_STR(jobs[0].reason_id, "resume");
+    /* A pause in which nothing was missed has nothing to make up for. */
+    set_paused(s, true);
+    set_paused(s, false);
+    ASSERT_EQ(s->stage->model_calls, 1);
+    ASSERT_EQ(wake_stage_count(s, "queued"), 0);
+    wake_stage_free(s);
+}
+
+DB_TEST(a_pause_that_begins_again_before_it_was_made_up_for_loses_nothing)
+{
+    struct wake_stage *s = wake_stage_new(t);
+
+    set_paused(s, true);
+    wake_stage_change(s, &s->coach, "a", 5, 0);
+    wake_stage_settle(s);
+    /* Resumed and paused before anybody looks into the queue. */
+    ASSERT_OK(loop_unit_begin(s->stage->loop, s->stage->domain, &t->err));
+    ASSERT_EQ(agent_set_paused(s->stage->domain, s->stage->change, STR("coach"), false, 1, &t->err),
+              1);
+    ASSERT_OK(waker_resumed(s->waker, s->coach.n, &t->err));
+    ASSERT_EQ(agent_set_paused(s->stage->domain, s->stage->change, STR("coach"), true, 1, &t->err),
+              1);
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    wake_stage_settle(s);
+    ASSERT_EQ(s->stage->model_calls, 0);
+    stage_says(s->stage, "Back.");
+    set_paused(s, false);
+    ASSERT_EQ(s->stage->model_calls, 1);
+    ASSERT_CONTAINS(s->stage->last_request, "about a");
+    wake_stage_free(s);
+}
+
+static void release(struct wake_stage *s, enum kill_scope scope, const char *value)
+{
+    struct test *t = s->t;
+
+    ASSERT_EQ(run_kill(s->stage->runner, scope, value, "", false, &t->err), 1);
+    ASSERT_OK(loop_unit_begin(s->stage->loop, s->stage->domain, &t->err));
+    ASSERT_OK(waker_resumed(s->waker, 0, &t->err));
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    wake_stage_settle(s);
+}
+
+DB_TEST(what_came_under_a_kill_switch_is_heard_of_when_the_last_one_is_lifted)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct agent other;
+    struct str key;
+
+    wake_stage_agent(s, "other", &other);
+    ASSERT_EQ(run_kill(s->stage->runner, KILL_ALL, "", "test", true, &t->err), 1);
+    ASSERT_EQ(run_kill(s->stage->runner, KILL_AGENT, "coach", "test", true, &t->err), 1);
+    key = wake_stage_change(s, &s->coach, "a", 5, 0);
+    wake_stage_change(s, &other, "b", 6, 0);
+    wake_stage_settle(s);
+    ASSERT_TEXT(wake_stage_status(s, key), "skipped_killed");
+    stage_says(s->stage, "The other is back.");
+    release(s, KILL_ALL, "");
+    ASSERT_EQ(s->stage->model_calls, 1);
+    ASSERT_CONTAINS(s->stage->last_request, "about b");
+    ASSERT_EQ(wake_stage_count(s, "queued"), 0);
+    stage_says(s->stage, "And so am I.");
+    release(s, KILL_AGENT, "coach");
+    ASSERT_EQ(s->stage->model_calls, 2);
+    ASSERT_CONTAINS(s->stage->last_request, "about a");
+    wake_stage_free(s);
+}

@@ -127,20 +127,6 @@ struct match {
 int subscription_judge(struct journal *journal, const struct subscription *subscription,
                        const struct agent *agent, const struct change_row *row, struct arena *arena,
                        struct match *ret_match, struct err *err);
-/* What would have matched since then, newest first: for a form. subscription need not be stored,
- * but is checked. At most limit batches that have one of its tokens, out of the newest
- * PREVIEW_BATCHES_MAX. Sources files and webhook have no past. */
-#define PREVIEW_BATCHES_MAX 1000
-struct preview_match {
-    struct change_row row;
-    struct match match;
-    int64_t
-        not_before; /* of one that matched outside of the active hours: when they began; else 0 */
-};
-int subscription_preview(struct domain *agent_domain, struct journal *journal,
-                         const struct subscription *subscription, const struct agent *agent,
-                         int64_t since_ms, int limit, struct arena *arena,
-                         struct preview_match **ret_list, size_t *ret_count, struct err *err);
 
 /* ---- webhooks ---- */
 

@@ -349,6 +349,7 @@ struct api *api_new(const struct api_config *config)
     api->wake_listener.events = events_elsewhere;
     if (config->waker)
         waker_tell(config->waker, &api->wake_listener);
+    api_hooks_init(api);
     return api;
 }
 
@@ -364,6 +365,7 @@ void api_free(struct api *api)
     buf_release(&api->schemas);
     api_followers_free(api);
     api_previews_free(api);
+    api_hooks_end(api);
     serve_feed_free(api->activity);
     free(api);
 }

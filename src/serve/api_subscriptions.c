@@ -5,6 +5,7 @@
  */
 #include <json-c/json.h>
 
+#include "base/log.h"
 #include "serve/api_int.h"
 #include "wake/wake.h"
 #include "wake/webhook.h"
@@ -255,6 +256,38 @@ void api_subscriptions_remove(struct serve_request *request)
 
 /* ---- webhooks ---- */
 
+#define REFUSED_MS 1000 /* of a flood so much is lost when the power fails */
+
+static void store_refused(struct api *api, bool in_loop)
+{
+    struct err err = ERR_INIT;
+
+    if (api->config.waker && waker_store_refused(api->config.waker, in_loop, &err) < 0)
+        LOG_WARN("serve", "refused calls of webhooks were not counted", LOG_ERR(&err));
+}
+
+static void refused_due(struct loop_timer *timer)
+{
+    store_refused(CONTAINER_OF(timer, struct api, refused), true);
+}
+
+void api_hooks_init(struct api *api)
+{
+    api->refused.fire = refused_due;
+}
+
+void api_hooks_end(struct api *api)
+{
+    loop_timer_stop(api->config.loop, &api->refused);
+    store_refused(api, false);
+}
+
+static void note_refused(struct api *api, const struct err *err)
+{
+    if (err->code == ERR_RATE_LIMITED && !api->refused.heap_index)
+        loop_timer_start(api->config.loop, &api->refused, REFUSED_MS);
+}
+
 /* The id that the sender gave its event, under one of the names that are in use. */
 static struct str event_id(struct serve_request *request)
 {
@@ -282,6 +315,7 @@ void api_hooks_call(struct serve_request *request)
     if (!waker || waker_webhook(waker, serve_request_param(request, "token"), event_id(request),
                                 serve_request_header(request, "content-type"),
                                 serve_request_body(request), &err) < 0) {
+        note_refused(api_of(request), &err);
         serve_reply_error(request, &err);
         return;
     }

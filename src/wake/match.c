@@ -16,6 +16,7 @@ static const struct {
     [MATCH_PREDICATE] = { "predicate", "no changed record satisfies the predicate" },
     [MATCH_SCOPE] = { "scope", "the change lies outside of the agent's categories" },
     [MATCH_FAILED] = { "failed", "it could not be judged; its predicate or prompt needs mending" },
+    [MATCH_RATE_LIMITED] = { "rate_limited", "its webhook was called more often than it takes" },
     [MATCH_TOKENS] = { "tokens", "the change has none of the subscription's tokens" },
 };
 

@@ -114,6 +114,34 @@ def a_preview_counts_everything_and_says_that_its_list_is_cut(box):
 
 
 @test
+def calls_that_were_refused_outlive_the_daemon_and_the_hook(box):
+    daemon = box.serve()
+    made = daemon.ask("POST", "/agents/planner/subscriptions", {"name": "ci", "source": "webhook"},
+                      status=201)
+    codes = [call(daemon, made["url"], "x", Webhook_Id=f"f{i}")[0] for i in range(40)]
+    daemon.stop()
+    daemon = box.serve()
+    skips = daemon.ask("GET", "/wakes")["skips"]
+    expect_eq([(s["skip"], s["name"], s["count"]) for s in skips], [("rate_limited", "ci", codes.count(429))])
+    daemon.ask("DELETE", f"/subscriptions/{made['id']}", status=204)
+    skips = daemon.ask("GET", "/wakes")["skips"]
+    expect_eq([(s["name"], s["removed"], s["count"]) for s in skips], [("ci", True, codes.count(429))])
+    expect_in("planner was not woken by ci (removed)", box.run("wakes")[0])
+    daemon.stop()
+
+
+@test
+def a_flood_is_counted_while_the_daemon_runs(box):
+    daemon = box.serve()
+    made = daemon.ask("POST", "/agents/planner/subscriptions", {"name": "ci", "source": "webhook"},
+                      status=201)
+    codes = [call(daemon, made["url"], "x", Webhook_Id=f"f{i}")[0] for i in range(40)]
+    eventually(lambda: sum(s["count"] for s in daemon.ask("GET", "/wakes").get("skips", []))
+               == codes.count(429), "the refused calls are counted")
+    daemon.stop()
+
+
+@test
 def an_agent_without_reports_says_so(box):
     daemon = box.serve()
     expect_eq(daemon.ask("GET", "/agents/planner/reports/current"), {"report": None})

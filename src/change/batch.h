@@ -99,6 +99,14 @@ int change_batches_end(struct domain *domain, struct change_cursor *ret_cursor, 
 /* Those since a time, newest first, at most limit: what would have matched last week. */
 int change_batches_since(struct domain *domain, int64_t since_ms, int limit, struct arena *arena,
                          struct change_row **ret_rows, size_t *ret_count, struct err *err);
+/* The same, from a place backwards: page by page. */
+struct change_place {
+    int64_t created_at, n;
+};
+#define CHANGE_PLACE_END ((struct change_place){ INT64_MAX, INT64_MAX })
+int change_batches_before(struct domain *domain, int64_t since_ms, struct change_place before,
+                          int limit, struct arena *arena, struct change_row **ret_rows,
+                          size_t *ret_count, struct err *err);
 /* Was a batch written by this operation? 1 it was. Of the agent domain, which has an index. */
 int change_operation_done(struct domain *domain, struct str operation_id, struct err *err);
 

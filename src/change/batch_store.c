@@ -315,14 +315,24 @@ int change_batches_after(struct domain *domain, struct change_cursor after, int 
 int change_batches_since(struct domain *domain, int64_t since_ms, int limit, struct arena *arena,
                          struct change_row **ret_rows, size_t *ret_count, struct err *err)
 {
+    return change_batches_before(domain, since_ms, CHANGE_PLACE_END, limit, arena, ret_rows,
+                                 ret_count, err);
+}
+
+int change_batches_before(struct domain *domain, int64_t since_ms, struct change_place before,
+                          int limit, struct arena *arena, struct change_row **ret_rows,
+                          size_t *ret_count, struct err *err)
+{
     AUTO(stmt) q = NULL;
 
     if (db_prepare(domain_db(domain),
                    SQL("SELECT " ROW " FROM change_batches WHERE created_at >= ?"
-                       " ORDER BY created_at DESC, n DESC LIMIT ?"),
+                       " AND (created_at, n) < (?, ?) ORDER BY created_at DESC, n DESC LIMIT ?"),
                    &q, err) < 0)
         return -1;
     stmt_bind_i64(q, since_ms);
+    stmt_bind_i64(q, before.created_at);
+    stmt_bind_i64(q, before.n);
     stmt_bind_i64(q, clamped(limit));
     return read_rows(q, clamped(limit), arena, ret_rows, ret_count, err);
 }

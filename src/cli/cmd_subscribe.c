@@ -405,6 +405,56 @@ static void print_match(struct json_object *match)
     term_text(stdout, buf_text(&line));
 }
 
+/* "1,340 changes": as people write numbers. */
+static void add_count(struct buf *out, int64_t n)
+{
+    char digits[32];
+    int many = snprintf(digits, sizeof(digits), "%lld", (long long)n);
+
+    for (int i = 0; i < many; i++)
+        buf_printf(out, "%s%c", i && (many - i) % 3 == 0 ? "," : "", digits[i]);
+}
+
+/* " (the newest 200 of 1,340 shown)", or nothing when that is all. */
+static void add_cut(struct buf *out, struct json_object *items, int64_t all, bool matched)
+{
+    int64_t shown = 0;
+
+    for (size_t i = 0; i < length(items); i++)
+        shown += str_is(member(json_object_array_get_idx(items, i), "outcome"), "yes") == matched;
+    if (shown >= all)
+        return;
+    buf_printf(out, " (the newest %lld of ", (long long)shown);
+    add_count(out, all);
+    buf_add_text(out, " shown)");
+}
+
+static void print_sum(struct json_object *answer, int64_t days)
+{
+    struct json_object *items = json_find(answer, "items");
+    int64_t matched = 0, unmatched = 0;
+    AUTO_BUF line = BUF_INIT(KIB);
+
+    json_get_i64(answer, "matched", &matched, NULL);
+    json_get_i64(answer, "unmatched", &unmatched, NULL);
+    if (!matched && !unmatched) {
+        printf("Nothing of this kind happened in %lld day%s.\n", (long long)days,
+               days == 1 ? "" : "s");
+        return;
+    }
+    buf_printf(&line, "\nIn %lld day%s ", (long long)days, days == 1 ? "" : "s");
+    add_count(&line, matched);
+    buf_printf(&line, " change%s would have woken it", matched == 1 ? "" : "s");
+    add_cut(&line, items, matched, true);
+    if (unmatched) {
+        buf_add_text(&line, ", ");
+        add_count(&line, unmatched);
+        buf_add_text(&line, " not");
+        add_cut(&line, items, unmatched, false);
+    }
+    printf("%s.\n", buf_text(&line));
+}
+
 static int run_preview(const struct cli_args *args)
 {
     AUTO_JSON body = json_object_new_object();
@@ -428,8 +478,7 @@ static int run_preview(const struct cli_args *args)
     items = json_find(answer, "items");
     for (size_t i = 0; i < length(items); i++)
         print_match(json_object_array_get_idx(items, i));
-    if (!length(items))
-        printf("Nothing of this kind happened in %lld days.\n", (long long)days);
+    print_sum(answer, days);
     return CLI_DONE;
 }
 
@@ -443,6 +492,9 @@ const struct cli_command cli_cmd_subscribe_preview = {
     .name = "subscribe preview",
     .operands = "AGENT",
     .summary = "Shows what would have woken an agent lately",
+    .details = "Every change of these days is judged and counted; listed are the newest 200 that "
+               "would have woken it, and the newest 200 that would not, with the reason.\n\n"
+               "  dormouse subscribe preview coach --key WORKOUT --days 30",
     .options = preview_options,
     .operands_min = 1,
     .operands_max = 1,

@@ -124,10 +124,18 @@ static int show_one(const struct cli_args *args, struct err *err)
 
 /* ---- many ---- */
 
-/* What woke, by its name, or by as much of its id as tells it from others. */
+/* What it is called, else what it is, else as much of its id as tells it from others. */
+static struct str name_of(struct json_object *one)
+{
+    if (member(one, "name").n)
+        return member(one, "name");
+    return member(one, "rule").n ? member(one, "rule")
+                                 : str_take(member(one, "reasonId"), KEY_CHARS);
+}
+
 static void add_cause(struct json_object *wake, struct buf *out)
 {
-    struct str name = member(wake, "name"), of = member(wake, "reasonId");
+    struct str of = member(wake, "reasonId");
     struct json_object *again = json_find(json_find(wake, "details"), "again");
 
     if (str_is(of, "sleep"))
@@ -138,10 +146,8 @@ static void add_cause(struct json_object *wake, struct buf *out)
         buf_printf(out, " tries again: %.*s %.*s", STR_ARG(member(again, "reason")),
                    STR_ARG(member(again, "name").n ? member(again, "name")
                                                    : str_take(member(again, "wake"), KEY_CHARS)));
-    else if (name.n)
-        buf_printf(out, " %.*s", STR_ARG(name));
-    else if (of.n)
-        buf_printf(out, " %.*s", STR_ARG(str_take(of, KEY_CHARS)));
+    else if (name_of(wake).n)
+        buf_printf(out, " %.*s", STR_ARG(name_of(wake)));
 }
 
 /* ... and what changed: "task Fix fence", "task Fix fence and 2 more", a file, words. */
@@ -244,14 +250,14 @@ static void print_skips(struct json_object *skips)
         struct json_object *one = json_object_array_get_idx(skips, i);
         AUTO_BUF line = BUF_INIT(4 * KIB);
         char ago[AGO_SIZE];
+        bool removed = false;
         int64_t count = 0;
 
         json_get_i64(one, "count", &count, NULL);
-        buf_printf(&line, "%s%.*s was not woken by %.*s, %lld time%s, last %s: %.*s\n",
-                   i ? "" : "\n", STR_ARG(member(one, "agentId")),
-                   STR_ARG(member(one, "name").n ? member(one, "name")
-                                                 : str_take(member(one, "reasonId"), KEY_CHARS)),
-                   (long long)count, count == 1 ? "" : "s",
+        json_get_bool(one, "removed", &removed, NULL);
+        buf_printf(&line, "%s%.*s was not woken by %.*s%s, %lld time%s, last %s: %.*s\n",
+                   i ? "" : "\n", STR_ARG(member(one, "agentId")), STR_ARG(name_of(one)),
+                   removed ? " (removed)" : "", (long long)count, count == 1 ? "" : "s",
                    ago_text(member(one, "lastAt"), now_ms(), ago), STR_ARG(member(one, "why")));
         term_text(stdout, buf_text(&line));
     }

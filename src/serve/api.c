@@ -215,7 +215,8 @@ static const struct serve_route table[] = {
         .gives = "SubscriptionList", .summary = "What agents wait for."),
     POST("/api/v1/subscriptions/preview", api_subscriptions_preview, SMALL,
          .takes = "SubscriptionPreview", .gives = "SubscriptionMatches",
-         .summary = "What would have woken the agent in the last days; nothing is stored."),
+         .summary = "What would have woken the agent in the last days, all of it counted and the "
+                    "newest listed; nothing is stored."),
     GET("/api/v1/subscriptions/{id}", api_subscriptions_get, .gives = "Subscription",
         .summary = "A subscription, by its id or a unique beginning of it."),
     PATCH("/api/v1/subscriptions/{id}", api_subscriptions_change, SMALL,
@@ -348,6 +349,7 @@ struct api *api_new(const struct api_config *config)
     api->wake_listener.events = events_elsewhere;
     if (config->waker)
         waker_tell(config->waker, &api->wake_listener);
+    api_hooks_init(api);
     return api;
 }
 
@@ -362,6 +364,8 @@ void api_free(struct api *api)
         waker_tell(api->config.waker, NULL);
     buf_release(&api->schemas);
     api_followers_free(api);
+    api_previews_free(api);
+    api_hooks_end(api);
     serve_feed_free(api->activity);
     free(api);
 }

@@ -29,6 +29,8 @@ struct api {
     struct api_follower *followers;
     struct loop_timer look; /* until they are looked at for what other processes recorded */
     struct api_look *looking;
+    struct api_preview *previews; /* under way */
+    struct loop_timer refused;    /* until calls of webhooks that were refused are written down */
     struct serve_feed *activity; /* that something changed; made with the first reader */
     uint64_t activity_id;        /* of the newest notice; 0: none yet */
 };
@@ -120,6 +122,17 @@ void api_followers_publish(struct api *api, const struct run_public *event);
 /* Another process may have recorded events: those who are live get them from the log. Cheap. */
 void api_followers_look(struct api *api);
 void api_followers_free(struct api *api);
+
+/* ---- api_subscriptions.c ---- */
+
+void api_hooks_init(struct api *api);
+/* What was refused and is not written down yet is now. */
+void api_hooks_end(struct api *api);
+
+/* ---- api_preview.c ---- */
+
+/* Those that are under way are not answered any more. */
+void api_previews_free(struct api *api);
 
 /* ---- api_activity.c ---- */
 

@@ -5,12 +5,10 @@
  */
 #include <json-c/json.h>
 
+#include "base/log.h"
 #include "serve/api_int.h"
 #include "wake/wake.h"
 #include "wake/webhook.h"
-
-#define PREVIEW_DAYS_MAX 90
-#define PREVIEW_MAX      200
 
 /* ---- writing ---- */
 
@@ -256,105 +254,39 @@ void api_subscriptions_remove(struct serve_request *request)
     }
 }
 
-/* ---- what would have matched ---- */
-
-static void write_records(struct json_writer *w, const struct match *match)
-{
-    json_put_array(w, "records");
-    for (size_t i = 0; i < match->record_count; i++) {
-        const struct record *record = &match->records[i];
-
-        json_write_object_begin(w);
-        json_put_some_text(w, "type", record_type_name(record->type));
-        json_put_some_str(w, "id", record->id);
-        json_put_some_str(w, "title", api_record_title(record));
-        json_write_object_end(w);
-    }
-    json_write_array_end(w);
-}
-
-static void write_match(struct json_writer *w, const struct preview_match *one)
-{
-    json_write_object_begin(w);
-    json_put_some_time(w, "at", one->row.created_at);
-    json_put_some_text(w, "author", change_author_name(one->row.author));
-    json_put_some_str(w, "authorId", one->row.author_id);
-    json_put_some_text(w, "outcome", match_outcome_name(one->match.outcome));
-    json_put_some_text(w, "why", match_outcome_why(one->match.outcome));
-    json_put_some_time(w, "notBefore", one->not_before);
-    write_records(w, &one->match);
-    if (one->match.hidden_count)
-        json_put_i64(w, "hidden", (int64_t)one->match.hidden_count);
-    json_write_object_end(w);
-}
-
-/* Takes what is not of the subscription out of the body. */
-static int take_frame(struct serve_request *request, struct json_object *body,
-                      struct agent *ret_agent, int64_t *ret_days, struct err *err)
-{
-    struct str id = STR_NONE;
-
-    if (json_get_str(body, "agentId", &id, err) < 0 ||
-        json_get_i64(body, "days", ret_days, err) < 0)
-        return -1;
-    if (!id.n)
-        return err_set(err, ERR_SCHEMA_VIOLATION, "/agentId: is missing: whom it would wake");
-    if (*ret_days < 1 || *ret_days > PREVIEW_DAYS_MAX)
-        return err_set(err, ERR_SCHEMA_VIOLATION, "/days: must be a number from 1 to %d",
-                       PREVIEW_DAYS_MAX);
-    if (api_find_agent(api_of(request), id, serve_request_arena(request), ret_agent, err) < 0)
-        return -1;
-    json_object_object_del(body, "agentId");
-    json_object_object_del(body, "days");
-    return 0;
-}
-
-static int preview(struct serve_request *request, struct json_object *body, struct json_writer *w,
-                   struct err *err)
-{
-    const struct api_config *config = &api_of(request)->config;
-    struct subscription subscription = { .active = true };
-    struct arena *arena = serve_request_arena(request);
-    int64_t days = 7, now = clock_wall_ms(loop_clock(config->loop));
-    struct preview_match *list;
-    struct agent agent;
-    size_t n;
-
-    if (!config->journal)
-        return err_set(err, ERR_NOT_FOUND, "there is no journal here");
-    if (take_frame(request, body, &agent, &days, err) < 0)
-        return -1;
-    subscription.agent_n = agent.n;
-    subscription.agent_id = str_from(agent.id);
-    if (subscription_read(&subscription, body, arena, err) < 0 ||
-        subscription_preview(config->agent_domain, config->journal, &subscription, &agent,
-                             now - days * 86400000, PREVIEW_MAX, arena, &list, &n, err) < 0)
-        return -1;
-    json_write_object_begin(w);
-    json_put_array(w, "items");
-    for (size_t i = 0; i < n; i++)
-        write_match(w, &list[i]);
-    json_write_array_end(w);
-    json_write_object_end(w);
-    return 0;
-}
-
-void api_subscriptions_preview(struct serve_request *request)
-{
-    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
-    struct json_writer w = JSON_WRITER(&json);
-    struct err err = ERR_INIT;
-    AUTO_JSON body = NULL;
-
-    if (api_check_query(request) < 0 || api_object(request, &body) < 0)
-        return;
-    if (preview(request, body, &w, &err) < 0)
-        serve_reply_error(request, &err);
-    else
-        api_reply(request, 200, &json, &w);
-}
-
 /* ---- webhooks ---- */
+
+#define REFUSED_MS 1000 /* of a flood so much is lost when the power fails */
+
+static void store_refused(struct api *api, bool in_loop)
+{
+    struct err err = ERR_INIT;
+
+    if (api->config.waker && waker_store_refused(api->config.waker, in_loop, &err) < 0)
+        LOG_WARN("serve", "refused calls of webhooks were not counted", LOG_ERR(&err));
+}
+
+static void refused_due(struct loop_timer *timer)
+{
+    store_refused(CONTAINER_OF(timer, struct api, refused), true);
+}
+
+void api_hooks_init(struct api *api)
+{
+    api->refused.fire = refused_due;
+}
+
+void api_hooks_end(struct api *api)
+{
+    loop_timer_stop(api->config.loop, &api->refused);
+    store_refused(api, false);
+}
+
+static void note_refused(struct api *api, const struct err *err)
+{
+    if (err->code == ERR_RATE_LIMITED && !api->refused.heap_index)
+        loop_timer_start(api->config.loop, &api->refused, REFUSED_MS);
+}
 
 /* The id that the sender gave its event, under one of the names that are in use. */
 static struct str event_id(struct serve_request *request)
@@ -383,6 +315,7 @@ void api_hooks_call(struct serve_request *request)
     if (!waker || waker_webhook(waker, serve_request_param(request, "token"), event_id(request),
                                 serve_request_header(request, "content-type"),
                                 serve_request_body(request), &err) < 0) {
+        note_refused(api_of(request), &err);
         serve_reply_error(request, &err);
         return;
     }

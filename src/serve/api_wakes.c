@@ -248,6 +248,8 @@ static void write_skips(struct json_writer *w, const struct skip *skips, size_t 
         json_put_some_str(w, "agentId", skips[i].agent_id);
         json_put_some_str(w, "reasonId", skips[i].of_id);
         json_put_some_str(w, "name", skips[i].name);
+        if (skips[i].removed)
+            json_put_bool(w, "removed", true);
         json_put_some_time(w, "firstAt", skips[i].first_at);
         json_put_some_time(w, "lastAt", skips[i].last_at);
         json_write_object_end(w);

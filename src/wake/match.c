@@ -16,6 +16,7 @@ static const struct {
     [MATCH_PREDICATE] = { "predicate", "no changed record satisfies the predicate" },
     [MATCH_SCOPE] = { "scope", "the change lies outside of the agent's categories" },
     [MATCH_FAILED] = { "failed", "it could not be judged; its predicate or prompt needs mending" },
+    [MATCH_RATE_LIMITED] = { "rate_limited", "its webhook was called more often than it takes" },
     [MATCH_TOKENS] = { "tokens", "the change has none of the subscription's tokens" },
 };
 
@@ -206,73 +207,4 @@ int64_t match_when(const struct subscription *s, int64_t now_ms, enum wake_held 
     else
         *ret_held = after_hours(s, when - 1) == when ? WAKE_HELD_HOURS : WAKE_HELD_COOLDOWN;
     return when;
-}
-
-/* ---- preview ---- */
-
-static bool shares_token(const struct subscription *s, const struct change_row *row)
-{
-    for (size_t i = 0; i < s->token_count; i++) {
-        for (size_t j = 0; j < row->token_count; j++) {
-            const struct token *a = &s->tokens[i], *b = &row->tokens[j];
-
-            if (a->class == b->class && str_eq(a->value, b->value) &&
-                str_eq(a->name_space, b->name_space))
-                return true;
-        }
-    }
-    return false;
-}
-
-static int preview_rows(struct match_batch *batch, const struct subscription *s,
-                        const struct agent *agent, const struct change_row *rows, size_t n,
-                        size_t limit, struct preview_match *list, size_t *ret_count,
-                        struct err *err)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < n && count < limit; i++) {
-        struct match_batch one = *batch;
-
-        if (!shares_token(s, &rows[i]))
-            continue;
-        one.row = &rows[i];
-        list[count].row = rows[i];
-        list[count].not_before = 0;
-        if (match_judge(&one, s, agent, batch->arena, &list[count].match, err) < 0)
-            return -1;
-        if (list[count].match.outcome == MATCH_YES &&
-            after_hours(s, rows[i].created_at) > rows[i].created_at)
-            list[count].not_before = after_hours(s, rows[i].created_at);
-        count++;
-    }
-    *ret_count = count;
-    return 0;
-}
-
-int subscription_preview(struct domain *agent_domain, struct journal *journal,
-                         const struct subscription *subscription, const struct agent *agent,
-                         int64_t since_ms, int limit, struct arena *arena,
-                         struct preview_match **ret_list, size_t *ret_count, struct err *err)
-{
-    struct subscription s = *subscription;
-    struct match_batch batch = { .source = s.source, .journal = journal, .arena = arena };
-    struct preview_match *list;
-    struct change_row *rows = NULL;
-    size_t n = 0, most;
-
-    if (subscription_check(&s, err) < 0)
-        return -1;
-    if (s.source == WAKE_JOURNAL || s.source == WAKE_AGENT) {
-        struct domain *domain = s.source == WAKE_JOURNAL ? journal_domain(journal) : agent_domain;
-
-        if (change_batches_since(domain, since_ms, PREVIEW_BATCHES_MAX, arena, &rows, &n, err) < 0)
-            return -1;
-    }
-    most = limit > 0 && (size_t)limit < n ? (size_t)limit : n;
-    list = ARENA_NEW_N(arena, struct preview_match, most + 1);
-    if (preview_rows(&batch, &s, agent, rows, n, most, list, ret_count, err) < 0)
-        return -1;
-    *ret_list = list;
-    return 0;
 }

@@ -1,5 +1,5 @@
 /* What did not wake an agent although it could have: changes that had a token of a subscription,
- * and firings of timers. How often, and why.
+ * calls of a webhook that came too often, and firings of timers. How often, and why.
  *
  * It is the ordinary case, so a row for each would bury the wakes; but after a restart people still
  * ask why nothing happened. So there is one number for each subscription or timer, and reason.
@@ -18,16 +18,16 @@ struct skip {
     struct str of_id, agent_id, name; /* the subscription's or the timer's */
     const char *kind;                 /* "author", "missed" */
     const char *why;                  /* a sentence */
+    bool removed;                     /* the subscription or timer was, meanwhile */
     int64_t count, first_at, last_at;
 };
 
 /* Inside a unit: so many changes more, the last of them now. */
 int skip_add(struct domain *domain, int64_t subscription_n, enum match_outcome outcome,
              int64_t count, int64_t now_ms, struct err *err);
-/* Inside a unit: the subscription is gone. */
-int skip_forget(struct domain *domain, int64_t subscription_n, struct err *err);
-/* Of subscriptions that are there in order of n, then of timers: of one agent, or agent_n 0: of
- * all; of the one with this id, or empty: of all. At most limit; 0: SKIPS_MAX. */
+/* Of subscriptions that are there in order of n, then of timers, then of those that were removed:
+ * of one agent, or agent_n 0: of all; of the one with this id, or empty: of all. At most limit; 0:
+ * SKIPS_MAX. */
 #define SKIPS_MAX 1000
 int skip_list(struct domain *domain, int64_t agent_n, struct str of_id, int limit,
               struct arena *arena, struct skip **ret_list, size_t *ret_count, struct err *err);

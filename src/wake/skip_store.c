@@ -28,17 +28,6 @@ int skip_add(struct domain *domain, int64_t subscription_n, enum match_outcome o
     return stmt_run(q, err);
 }
 
-int skip_forget(struct domain *domain, int64_t subscription_n, struct err *err)
-{
-    AUTO(stmt) q = NULL;
-
-    if (db_prepare(domain_db(domain),
-                   SQL("DELETE FROM subscription_skips WHERE subscription_n = ?"), &q, err) < 0)
-        return -1;
-    stmt_bind_i64(q, subscription_n);
-    return stmt_run(q, err);
-}
-
 /* ---- listing ---- */
 
 static void say_subscription(struct str kind, struct skip *skip)
@@ -72,23 +61,30 @@ static void say_timer(struct str kind, struct skip *skip)
 }
 
 struct skips {
+    int64_t agent_n;
+    struct str of_id;
+    struct arena *arena;
     struct skip *at;
     size_t n, limit;
 };
 
-/* Rows of a statement with parameters as bound here: whose, which, how many. */
-static int read_skips(struct domain *domain, struct sql sql, enum skip_of of, int64_t agent_n,
-                      struct str of_id, struct arena *arena, struct skips *skips, struct err *err)
+/* Rows of a statement with parameters as bound here: whether those that were removed, whose, which,
+ * how many. */
+static int read_skips(struct domain *domain, struct sql sql, enum skip_of of, bool removed,
+                      struct skips *skips, struct err *err)
 {
+    struct str of_id = skips->of_id.n ? skips->of_id : STR("");
+    struct arena *arena = skips->arena;
     AUTO(stmt) q = NULL;
     int r;
 
     if (db_prepare(domain_db(domain), sql, &q, err) < 0)
         return -1;
-    stmt_bind_i64(q, agent_n);
-    stmt_bind_i64(q, agent_n);
-    stmt_bind_str(q, of_id.n ? of_id : STR(""));
-    stmt_bind_str(q, of_id.n ? of_id : STR(""));
+    stmt_bind_i64(q, removed);
+    stmt_bind_i64(q, skips->agent_n);
+    stmt_bind_i64(q, skips->agent_n);
+    stmt_bind_str(q, of_id);
+    stmt_bind_str(q, of_id);
     stmt_bind_i64(q, (int64_t)(skips->limit - skips->n));
     while ((r = stmt_step(q, err)) == 1) {
         struct skip *skip = &skips->at[skips->n++];
@@ -98,6 +94,7 @@ static int read_skips(struct domain *domain, struct sql sql, enum skip_of of, in
             .of_id = arena_str(arena, stmt_str(q, "id")),
             .agent_id = arena_str(arena, stmt_str(q, "agent_id")),
             .name = arena_str(arena, stmt_str(q, "name")),
+            .removed = removed,
             .count = stmt_i64(q, "many"),
             .first_at = stmt_i64(q, "first_at"),
             .last_at = stmt_i64(q, "last_at"),
@@ -111,31 +108,40 @@ static int read_skips(struct domain *domain, struct sql sql, enum skip_of of, in
 }
 
 #define WHICH(table)                                                                               \
-    " WHERE " table ".deleted_at IS NULL AND (? = 0 OR " table ".agent_n = ?)"                     \
-    " AND (? = '' OR " table ".id = ?)"
+    " WHERE CASE WHEN " table ".deleted_at IS NULL THEN 0 ELSE 1 END = ?"                          \
+    " AND (? = 0 OR " table ".agent_n = ?) AND (? = '' OR " table ".id = ?)"
 
-int skip_list(struct domain *domain, int64_t agent_n, struct str of_id, int limit,
-              struct arena *arena, struct skip **ret_list, size_t *ret_count, struct err *err)
+static int read_both(struct domain *domain, bool removed, struct skips *skips, struct err *err)
 {
-    struct skips skips = { .limit = limit < 1 || limit > SKIPS_MAX ? SKIPS_MAX : (size_t)limit };
-
-    skips.at = ARENA_NEW_N(arena, struct skip, skips.limit);
     if (read_skips(
             domain,
             SQL("SELECT s.id, s.name, a.id AS agent_id, k.outcome AS kind, k.count AS many,"
                 " k.first_at, k.last_at FROM subscription_skips k"
                 " JOIN agent_subscriptions s ON s.n = k.subscription_n"
                 " JOIN agents a ON a.n = s.agent_n" WHICH("s") " ORDER BY s.n, k.outcome LIMIT ?"),
-            SKIP_OF_SUBSCRIPTION, agent_n, of_id, arena, &skips, err) < 0 ||
-        read_skips(domain,
-                   SQL("SELECT t.id, t.name, a.id AS agent_id, k.reason AS kind,"
-                       " CAST(sum(k.count) AS BIGINT) AS many, min(k.first_at) AS first_at,"
-                       " max(k.last_at) AS last_at FROM timer_skips k"
-                       " JOIN agent_timers t ON t.n = k.timer_n"
-                       " JOIN agents a ON a.n = t.agent_n" WHICH(
-                           "t") " GROUP BY t.n, t.id, t.name, a.id, k.reason ORDER BY t.n, "
-                                "k.reason LIMIT ?"),
-                   SKIP_OF_TIMER, agent_n, of_id, arena, &skips, err) < 0)
+            SKIP_OF_SUBSCRIPTION, removed, skips, err) < 0)
+        return -1;
+    return read_skips(domain,
+                      SQL("SELECT t.id, t.name, a.id AS agent_id, k.reason AS kind,"
+                          " CAST(sum(k.count) AS BIGINT) AS many, min(k.first_at) AS first_at,"
+                          " max(k.last_at) AS last_at FROM timer_skips k"
+                          " JOIN agent_timers t ON t.n = k.timer_n"
+                          " JOIN agents a ON a.n = t.agent_n" WHICH(
+                              "t") " GROUP BY t.n, t.id, t.name, a.id, k.reason ORDER BY t.n, "
+                                   "k.reason LIMIT ?"),
+                      SKIP_OF_TIMER, removed, skips, err);
+}
+
+int skip_list(struct domain *domain, int64_t agent_n, struct str of_id, int limit,
+              struct arena *arena, struct skip **ret_list, size_t *ret_count, struct err *err)
+{
+    struct skips skips = { .agent_n = agent_n,
+                           .of_id = of_id,
+                           .arena = arena,
+                           .limit = limit < 1 || limit > SKIPS_MAX ? SKIPS_MAX : (size_t)limit };
+
+    skips.at = ARENA_NEW_N(arena, struct skip, skips.limit);
+    if (read_both(domain, false, &skips, err) < 0 || read_both(domain, true, &skips, err) < 0)
         return -1;
     *ret_list = skips.at;
     *ret_count = skips.n;

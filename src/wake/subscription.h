@@ -103,7 +103,7 @@ void subscription_write_members(struct json_writer *w, const struct subscription
 int subscription_match(struct domain *domain, const struct token *tokens, size_t n, int64_t after_n,
                        int limit, struct arena *arena, struct subscription **ret_list,
                        size_t *ret_count, struct err *err);
-/* Why a batch does or does not wake: in the order of the checks, but for the last two.
+/* Why a batch does or does not wake: in the order of the checks, but for the last three.
  * MATCH_TOKENS: it has none of the subscription's tokens, which is for previews;
  * subscription_match() has seen to that before. */
 enum match_outcome {
@@ -112,7 +112,8 @@ enum match_outcome {
     MATCH_OWN,
     MATCH_PREDICATE,
     MATCH_SCOPE,
-    MATCH_FAILED, /* it could not be judged; dead_letters says why */
+    MATCH_FAILED,       /* it could not be judged; dead_letters says why */
+    MATCH_RATE_LIMITED, /* of webhooks: it was called too often */
     MATCH_TOKENS
 };
 /* A sentence about it: "the agent wrote it itself". */
@@ -127,20 +128,6 @@ struct match {
 int subscription_judge(struct journal *journal, const struct subscription *subscription,
                        const struct agent *agent, const struct change_row *row, struct arena *arena,
                        struct match *ret_match, struct err *err);
-/* What would have matched since then, newest first: for a form. subscription need not be stored,
- * but is checked. At most limit batches that have one of its tokens, out of the newest
- * PREVIEW_BATCHES_MAX. Sources files and webhook have no past. */
-#define PREVIEW_BATCHES_MAX 1000
-struct preview_match {
-    struct change_row row;
-    struct match match;
-    int64_t
-        not_before; /* of one that matched outside of the active hours: when they began; else 0 */
-};
-int subscription_preview(struct domain *agent_domain, struct journal *journal,
-                         const struct subscription *subscription, const struct agent *agent,
-                         int64_t since_ms, int limit, struct arena *arena,
-                         struct preview_match **ret_list, size_t *ret_count, struct err *err);
 
 /* ---- webhooks ---- */
 

@@ -342,7 +342,6 @@ static int remove_row(struct domain *domain, struct change *change, int64_t n, i
     stamp_bind(q, &stamp);
     stmt_bind_i64(q, n);
     if (stmt_run(q, err) < 0 || drop_tokens(domain, n, err) < 0 ||
-        skip_forget(domain, n, err) < 0 ||
         (before.source == WAKE_WEBHOOK && webhook_remove(domain, n, err) < 0))
         return -1;
     return tell(domain, change, &stamp, before.id, before.agent_id, now_ms, err);

@@ -12,7 +12,8 @@
 #include "base/map.h"
 #include "base/utf8.h"
 #include "wake/match.h"
-#include "wake/webhook.h"
+#include "wake/skip.h"
+#include "wake/waker_int.h"
 
 #define PER_MINUTE 60
 #define BURST      20
@@ -22,7 +23,8 @@
 struct bucket {
     int64_t at_ns;
     double left;
-    int64_t refused; /* since the last call that was let in */
+    int64_t n;       /* of the subscription */
+    int64_t refused; /* and not written yet */
 };
 
 struct webhook_gate {
@@ -59,7 +61,9 @@ static struct bucket *bucket_of(struct webhook_gate *gate, int64_t n)
     if (bucket)
         return bucket;
     bucket = NEW(struct bucket);
-    *bucket = (struct bucket){ .at_ns = clock_mono_ns(gate->clock), .left = gate->limits.burst };
+    *bucket = (struct bucket){
+        .at_ns = clock_mono_ns(gate->clock), .left = gate->limits.burst, .n = n
+    };
     map_put(&gate->buckets, key, bucket);
     return bucket;
 }
@@ -85,6 +89,74 @@ static bool let_in(struct webhook_gate *gate, struct bucket *bucket)
 static int wait_s(const struct webhook_gate *gate, const struct bucket *bucket)
 {
     return (int)ceil((1 - bucket->left) * 60 / gate->limits.per_minute);
+}
+
+/* ---- counting ---- */
+
+/* Inside a unit: so many were let in, and so many refused before. */
+static int count(struct domain *domain, const struct bucket *bucket, int64_t received,
+                 int64_t now_ms, struct err *err)
+{
+    if (webhook_count(domain, bucket->n, received, bucket->refused, now_ms, err) < 0)
+        return -1;
+    return bucket->refused
+               ? skip_add(domain, bucket->n, MATCH_RATE_LIMITED, bucket->refused, now_ms, err)
+               : 0;
+}
+
+int webhook_gate_store(struct webhook_gate *gate, struct domain *domain, int64_t now_ms,
+                       struct err *err)
+{
+    map_each (&gate->buckets, entry) {
+        const struct bucket *bucket = entry->value;
+
+        if (bucket->refused && count(domain, bucket, 0, now_ms, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+void webhook_gate_stored(struct webhook_gate *gate)
+{
+    map_each (&gate->buckets, entry)
+        ((struct bucket *)entry->value)->refused = 0;
+}
+
+static bool has_refused(const struct webhook_gate *gate)
+{
+    map_each (&gate->buckets, entry)
+        if (((const struct bucket *)entry->value)->refused)
+            return true;
+    return false;
+}
+
+/* In the loop it is a unit; afterwards a transaction of its own. */
+static int store_refused(struct waker *waker, bool in_loop, struct err *err)
+{
+    struct loop *loop = waker->config.loop;
+    struct domain *domain = waker->config.agent_domain;
+    int64_t now = clock_wall_ms(loop_clock(loop));
+    int r;
+
+    if ((in_loop ? loop_unit_begin(loop, domain, err) : domain_begin(domain, err)) < 0)
+        return -1;
+    r = webhook_gate_store(waker->gate, domain, now, err);
+    if (in_loop)
+        return loop_unit_end(loop, r == 0, r == 0 ? err : NULL) < 0 ? -1 : r;
+    if (r == 0)
+        return domain_commit(domain, err);
+    domain_rollback(domain);
+    return -1;
+}
+
+int waker_store_refused(struct waker *waker, bool in_loop, struct err *err)
+{
+    if (!has_refused(waker->gate))
+        return 0;
+    if (store_refused(waker, in_loop, err) < 0)
+        return err_wrap(err, "count the calls of webhooks that were refused");
+    webhook_gate_stored(waker->gate);
+    return 0;
 }
 
 /* ---- a call ---- */
@@ -179,7 +251,7 @@ int webhook_receive(struct webhook_gate *gate, struct domain *domain,
     if (check_call(call, err) < 0)
         return -1;
     r = queue_call(domain, &s, call, now_ms, err);
-    if (r < 0 || webhook_count(domain, s.n, 1, bucket->refused, now_ms, err) < 0)
+    if (r < 0 || count(domain, bucket, 1, now_ms, err) < 0)
         return -1;
     bucket->refused = 0;
     return r;

@@ -32,10 +32,16 @@ struct webhook_call {
     struct str event_id; /* the sender's own; empty: made of body and time (to the second) */
 };
 /* Inside a unit of the agent domain: 1 a wake was queued, 0 this event is known. not_found,
- * rate_limited (calls refused so are counted in memory, and written with the next that is let in:
- * a flood writes nothing), too_large, bad_request for an event id that is none, agent_destroyed. */
+ * rate_limited (calls refused so are counted in memory, and written with the next that is let in,
+ * or by webhook_gate_store(): a flood writes next to nothing), too_large, bad_request for an event id that is none, agent_destroyed. */
 int webhook_receive(struct webhook_gate *gate, struct domain *domain,
                     const struct webhook_call *call, int64_t now_ms, struct err *err);
+
+/* Inside a unit: what was refused since it was last written, among the skips too. Afterwards
+ * webhook_gate_stored(), when the unit was kept. */
+int webhook_gate_store(struct webhook_gate *gate, struct domain *domain, int64_t now_ms,
+                       struct err *err);
+void webhook_gate_stored(struct webhook_gate *gate);
 
 struct webhook_counts {
     int64_t received, refused, last_at;

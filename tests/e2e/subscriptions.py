@@ -35,6 +35,7 @@ def a_subscription_is_made_changed_previewed_and_removed(box):
     expect_eq([(m["outcome"], [r.get("title") for r in m["records"]]) for m in found["items"]
                if m["outcome"] == "yes"], [("yes", ["Important"])])
     expect_eq(len(found["items"]), 2)
+    expect_eq((found["matched"], found["unmatched"], found["cut"]), (1, 1, False))
     now = time.gmtime()
     hours = {"from": "%02d:00" % ((now.tm_hour + 3) % 24), "to": "%02d:00" % ((now.tm_hour + 4) % 24), "zone": "UTC"}
     found = ask("POST", "/subscriptions/preview", {**TASKS, "activeHours": hours, "agentId": "planner", "days": 7})
@@ -96,6 +97,47 @@ def a_hook_is_called_once_for_each_event_and_not_too_often(box):
     expect_eq(calls["received"], 2 + accepted)
     daemon.ask("DELETE", f"/subscriptions/{made['id']}", status=204)
     expect_eq(call(daemon, made["url"], "x", Webhook_Id="late")[0], 404)
+    daemon.stop()
+
+
+@test
+def a_preview_counts_everything_and_says_that_its_list_is_cut(box):
+    daemon = box.serve()
+    daemon.ask("PATCH", "/agents/planner", {"allowedCategoryIds": ["*"]})
+    for i in range(210):
+        daemon.ask("POST", "/journal/tasks", {"title": f"Task {i}", "priority": "P0"}, status=201)
+    found = daemon.ask("POST", "/subscriptions/preview", {**TASKS, "agentId": "planner"})
+    expect_eq((found["matched"], found["unmatched"], found["cut"], len(found["items"])), (210, 0, True, 200))
+    text = box.run("subscribe", "preview", "planner", "--key", "TASK")[0]
+    expect_in("In 7 days 210 changes would have woken it (the newest 200 of 210 shown).", text)
+    daemon.stop()
+
+
+@test
+def calls_that_were_refused_outlive_the_daemon_and_the_hook(box):
+    daemon = box.serve()
+    made = daemon.ask("POST", "/agents/planner/subscriptions", {"name": "ci", "source": "webhook"},
+                      status=201)
+    codes = [call(daemon, made["url"], "x", Webhook_Id=f"f{i}")[0] for i in range(40)]
+    daemon.stop()
+    daemon = box.serve()
+    skips = daemon.ask("GET", "/wakes")["skips"]
+    expect_eq([(s["skip"], s["name"], s["count"]) for s in skips], [("rate_limited", "ci", codes.count(429))])
+    daemon.ask("DELETE", f"/subscriptions/{made['id']}", status=204)
+    skips = daemon.ask("GET", "/wakes")["skips"]
+    expect_eq([(s["name"], s["removed"], s["count"]) for s in skips], [("ci", True, codes.count(429))])
+    expect_in("planner was not woken by ci (removed)", box.run("wakes")[0])
+    daemon.stop()
+
+
+@test
+def a_flood_is_counted_while_the_daemon_runs(box):
+    daemon = box.serve()
+    made = daemon.ask("POST", "/agents/planner/subscriptions", {"name": "ci", "source": "webhook"},
+                      status=201)
+    codes = [call(daemon, made["url"], "x", Webhook_Id=f"f{i}")[0] for i in range(40)]
+    eventually(lambda: sum(s["count"] for s in daemon.ask("GET", "/wakes").get("skips", []))
+               == codes.count(429), "the refused calls are counted")
     daemon.stop()
 
 

@@ -179,66 +179,6 @@ TEST(outside_of_active_hours_a_wake_waits)
     ASSERT_EQ(when(&s, day + seven + 1000, "cooldown"), day + seven + 3600000);
 }
 
-/* ---- preview ---- */
-
-DB_TEST(a_preview_tells_what_would_have_woken_and_what_not)
-{
-    static const struct token tasks[] = { KEY("TASK") };
-    AUTO_ALERT a;
-    struct subscription s = { .source = WAKE_JOURNAL,
-                              .tokens = tasks,
-                              .token_count = 1,
-                              .predicate = STR("task.priority <= 1") };
-    struct agent coach;
-    struct preview_match *list;
-    size_t count;
-
-    alert_open(&a, t);
-    alert_agent(&a, "coach", "[\"*\"]");
-    ASSERT_OK(agent_get(a.agents, STR("coach"), &t->arena, &coach, &t->err));
-    alert_category(&a, "gym"); /* has none of the tokens */
-    clock_advance(&a.clock, 1000);
-    alert_write(&a, NULL, RECORD_TASK, "t-1", "{\"title\":\"x\",\"priority\":\"P1\"}");
-    clock_advance(&a.clock, 1000);
-    alert_write(&a, NULL, RECORD_TASK, "t-2", "{\"title\":\"y\",\"priority\":\"P3\"}");
-    clock_advance(&a.clock, 1000);
-    alert_write(&a, "coach", RECORD_TASK, "t-3", "{\"title\":\"z\",\"priority\":\"P0\"}");
-    ASSERT_OK(subscription_preview(a.agents, a.journal, &s, &coach, 0, 10, &t->arena, &list, &count,
-                                   &t->err));
-    ASSERT_EQ(count, 3);
-    ASSERT_EQ(list[0].match.outcome, MATCH_AUTHOR);
-    ASSERT_EQ(list[1].match.outcome, MATCH_PREDICATE);
-    ASSERT_EQ(list[2].match.outcome, MATCH_YES);
-    ASSERT_STR(list[2].match.records[0].id, "t-1");
-    ASSERT_EQ(list[2].not_before, 0);
-    /* outside of its hours it would have waited for them */
-    s.hours = (struct active_hours){ .set = true, .from_min = 720, .to_min = 780, .zone = "UTC" };
-    ASSERT_OK(subscription_preview(a.agents, a.journal, &s, &coach, 0, 10, &t->arena, &list, &count,
-                                   &t->err));
-    ASSERT_EQ(list[2].not_before, ALERT_NOW + HOURS(3));
-    ASSERT_EQ(list[1].not_before, 0); /* does not match at all */
-    s.hours.from_min = 540;
-    ASSERT_OK(subscription_preview(a.agents, a.journal, &s, &coach, 0, 10, &t->arena, &list, &count,
-                                   &t->err));
-    ASSERT_EQ(list[2].not_before, 0);
-    /* bounded by time and number */
-    ASSERT_OK(subscription_preview(a.agents, a.journal, &s, &coach, ALERT_NOW + 2000, 10, &t->arena,
-                                   &list, &count, &t->err));
-    ASSERT_EQ(count, 2);
-    ASSERT_OK(subscription_preview(a.agents, a.journal, &s, &coach, 0, 1, &t->arena, &list, &count,
-                                   &t->err));
-    ASSERT_EQ(count, 1);
-    /* and checked */
-    s.predicate = STR("task.priority <= 9");
-    ASSERT_FAILS(subscription_preview(a.agents, a.journal, &s, &coach, 0, 1, &t->arena, &list,
-                                      &count, &t->err),
-                 ERR_BAD_REQUEST);
-    s = (struct subscription){ .source = WAKE_WEBHOOK };
-    ASSERT_OK(subscription_preview(a.agents, a.journal, &s, &coach, 0, 1, &t->arena, &list, &count,
-                                   &t->err));
-    ASSERT_EQ(count, 0);
-}
-
 /* ---- payloads ---- */
 
 DB_TEST(a_payload_names_what_changed_and_no_more_than_the_agent_may_see)

@@ -243,8 +243,12 @@ DB_TEST(misses_are_counted_and_skips_are_kept)
     alert_end(&a);
     ASSERT_OK(skip_list(a.agents, 0, STR_NONE, 1, &t->arena, &skips, &n, &t->err));
     ASSERT_EQ(n, 1); /* the limit */
+    /* what was removed is told of last, by the name it had */
     ASSERT_OK(skip_list(a.agents, 0, STR_NONE, 10, &t->arena, &skips, &n, &t->err));
-    ASSERT_EQ(n, 2);
+    ASSERT_EQ(n, 3);
+    ASSERT(!skips[0].removed && !skips[1].removed && skips[2].removed);
+    ASSERT_STR(skips[2].name, "others");
+    ASSERT_STR(skips[2].of_id, shy->id_text);
 }
 
 /* ---- more than one unit ---- */

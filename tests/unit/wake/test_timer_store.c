@@ -224,6 +224,14 @@ DB_TEST(what_timers_skipped_is_listed_and_added_up)
     ASSERT_EQ(n, 0);
     ASSERT_OK(skip_list(rig.domain, rig.coach.n + 1, STR_NONE, 0, &t->arena, &skips, &n, &t->err));
     ASSERT_EQ(n, 0);
+    /* they stay when the timer is removed */
+    ASSERT_OK(loop_unit_begin(rig.loop, rig.domain, &t->err));
+    ASSERT_OK(timer_remove(rig.domain, rig.change, timer.id, TIMER_NOW, &t->err));
+    ASSERT_OK(loop_unit_end(rig.loop, true, &t->err));
+    ASSERT_OK(skip_list(rig.domain, 0, STR_NONE, 0, &t->arena, &skips, &n, &t->err));
+    ASSERT_EQ(n, ARRAY_LEN(want));
+    ASSERT(skips[0].removed);
+    ASSERT_STR(skips[0].name, "hourly");
 }
 
 DB_TEST(a_change_of_its_words_leaves_a_timer_due)

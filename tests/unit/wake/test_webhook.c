@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "alert_rig.h"
+#include "wake/skip.h"
 #include "wake/webhook.h"
 
 struct hook {
@@ -166,6 +167,51 @@ DB_TEST(a_flood_is_limited_and_counted)
     for (let_in = 0; call(&hook, hook.token, NULL, str_of((char[]){ (char)let_in }, 1)) == 1;)
         let_in++;
     ASSERT_EQ(let_in, 20);
+}
+
+/* The one skip there is. */
+static int64_t limited(struct hook *hook)
+{
+    struct test *t = hook->alert.t;
+    struct skip *skips;
+    size_t n;
+
+    ASSERT_OK(skip_list(hook->alert.agents, 0, STR_NONE, 0, &t->arena, &skips, &n, &t->err));
+    if (!n)
+        return 0;
+    ASSERT_EQ(n, 1);
+    ASSERT_TEXT(skips[0].kind, "rate_limited");
+    ASSERT_STR(skips[0].of_id, hook->s.id.p);
+    return skips[0].count;
+}
+
+DB_TEST(calls_that_were_refused_are_written_down_when_asked_and_once)
+{
+    AUTO_HOOK hook;
+    struct alert *a = &hook.alert;
+    struct webhook_counts counts;
+
+    hook_open(&hook, t);
+    for (int i = 0; i < 50; i++)
+        (void)call(&hook, hook.token, NULL, str_of((char[]){ (char)i }, 1));
+    ASSERT_EQ(limited(&hook), 0);
+    alert_begin(a);
+    ASSERT_OK(webhook_gate_store(hook.gate, a->agents, ALERT_NOW, &t->err));
+    alert_end(a);
+    webhook_gate_stored(hook.gate);
+    ASSERT_EQ(limited(&hook), 30);
+    /* with the next that is let in, only what came since */
+    ASSERT_FAILS(call(&hook, hook.token, "f", STR("x")), ERR_RATE_LIMITED);
+    clock_advance(&a->clock, 1000);
+    ASSERT_EQ(call(&hook, hook.token, "f", STR("x")), 1);
+    ASSERT_EQ(limited(&hook), 31);
+    ASSERT_EQ(webhook_counts(a->agents, hook.s.n, &counts, &t->err), 1);
+    ASSERT_EQ(counts.refused, 31);
+    /* and when the hook is gone */
+    alert_begin(a);
+    ASSERT_OK(subscription_remove(a->agents, a->change, hook.s.id, ALERT_NOW, &t->err));
+    alert_end(a);
+    ASSERT_EQ(limited(&hook), 31);
 }
 
 DB_TEST(what_is_too_large_or_odd_is_refused_and_bytes_are_kept_as_text)

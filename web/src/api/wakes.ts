@@ -38,6 +38,13 @@ export interface Made extends Subscription {
   token?: string; // of a webhook, said once
   url?: string;
 }
+/** Of the last days: all are counted, the newest listed. */
+export interface Matches {
+  items: Matched[];
+  matched: number;
+  unmatched: number;
+  cut: boolean;
+}
 export interface Matched {
   at: Time;
   author: string;
@@ -140,7 +147,7 @@ export const waking = {
   subscribe: (agent: string, draft: SubscriptionDraft) => post<Made>(wakes.subscriptions(agent), draft).finally(stale(agent)),
   changeSubscription: (agent: string, id: string, draft: SubscriptionDraft) => patch<Subscription>(at`/subscriptions/${id}`, draft).finally(stale(agent)),
   removeSubscription: (agent: string, id: string) => del(at`/subscriptions/${id}`).finally(stale(agent)),
-  preview: (agentId: string, draft: SubscriptionDraft, days: number) => post<{ items: Matched[] }>("/subscriptions/preview", { ...draft, agentId, days }),
+  preview: (agentId: string, draft: SubscriptionDraft, days: number) => post<Matches>("/subscriptions/preview", { ...draft, agentId, days }),
   addTimer: (agent: string, draft: TimerDraft) => post<Timer>(wakes.timers(agent), draft).finally(stale(agent)),
   changeTimer: (agent: string, id: string, draft: TimerDraft) => patch<Timer>(at`/timers/${id}`, draft).finally(stale(agent)),
   removeTimer: (agent: string, id: string) => del(at`/timers/${id}`).finally(stale(agent)),

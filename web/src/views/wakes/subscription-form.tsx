@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import { sentence } from "../../api/client";
 import { journal, type Day } from "../../api/journal";
 import { useGet } from "../../api/store";
-import { waking, type Author, type Made, type Matched, type Source, type Subscription, type SubscriptionDraft, type Token } from "../../api/wakes";
+import { waking, type Author, type Made, type Matches as Found, type Source, type Subscription, type SubscriptionDraft, type Token } from "../../api/wakes";
 import { plural } from "../../format";
 import { attempt, Badge, Button, CopyButton, cx, Dialog, Input, say, Select, Skeleton, Switch, TextArea, Time } from "../../ui";
 import { AUTHOR, columnOf, inWords, KEYS, paced, SOURCE, tokenWord } from "./words";
@@ -45,19 +45,19 @@ function Condition({ value, error, onChange }: { value: string; error: string; o
 }
 
 interface Looked {
-  items: Matched[] | null;
+  found: Found | null;
   error: string;
 }
 function useMatches(agent: string, draft: SubscriptionDraft, on: boolean): Looked {
-  const [seen, setSeen] = useState<Looked>({ items: null, error: "" });
+  const [seen, setSeen] = useState<Looked>({ found: null, error: "" });
   const text = JSON.stringify(draft);
   useEffect(() => {
-    if (!on) return setSeen({ items: null, error: "" });
+    if (!on) return setSeen({ found: null, error: "" });
     let late = false;
     const timer = setTimeout(() => {
       waking.preview(agent, JSON.parse(text) as SubscriptionDraft, WEEK).then(
-        ({ items }) => !late && setSeen({ items, error: "" }),
-        (error: unknown) => !late && setSeen({ items: null, error: sentence(error) }),
+        (found) => !late && setSeen({ found, error: "" }),
+        (error: unknown) => !late && setSeen({ found: null, error: sentence(error) }),
       );
     }, SOON_MS);
     return () => {
@@ -69,12 +69,22 @@ function useMatches(agent: string, draft: SubscriptionDraft, on: boolean): Looke
 }
 
 const PACE = { wakes: "", waits: "later: it has just woken", joins: "with the one after it", no: "" } as const;
-function Matches({ items, cooldown }: { items: Matched[]; cooldown: number }) {
+/** When the list is not all of it. */
+function cutNote({ items, matched, unmatched, cut }: Found): string {
+  const yes = items.filter((item) => item.outcome === "yes").length;
+  if (!cut) return "";
+  return yes < matched ? `${yes.toLocaleString()} of ${matched.toLocaleString()} matches shown, the newest.`
+    : `${items.length.toLocaleString()} of ${(matched + unmatched).toLocaleString()} changes shown, the newest.`;
+}
+function Matches({ found, cooldown }: { found: Found; cooldown: number }) {
+  const { items } = found;
   const all = paced(items, cooldown);
+  const note = cutNote(found);
   const woke = all.filter(({ pace }) => pace === "wakes" || pace === "waits");
   return (
     <section className="stack-tight" aria-label="What it would have woken for">
-      <p className="field-label">{woke.length === 0 ? "It would not have woken in the last week" : `It would have woken ${plural(woke.length, "time")} in the last week`}</p>
+      <p className="field-label">{woke.length === 0 ? "It would not have woken in the last week" : `It would have woken ${found.matched > 0 && note ? "at least " : ""}${plural(woke.length, "time")} in the last week`}</p>
+      {note && <p className="muted small">{note}</p>}
       {items.length > 0 && (
         <ul className="matches small" tabIndex={0} aria-label="Changes of the last week">
           {all.map(({ item, pace }, i) => (
@@ -197,7 +207,7 @@ export function SubscriptionForm({ agent, subscription, onClose }: { agent: stri
         <Input label="Name" value={name} maxLength={80} onChange={(event) => setName(event.target.value)} />
         <div role="status">
           {problem ? <p className="danger small">{problem}</p> : other ? <p className="danger small">{other}</p>
-            : seen.items ? <Matches items={seen.items} cooldown={cooldown} /> : changes && !seen.error ? <Skeleton lines={2} label="Looking at the last week" /> : null}
+            : seen.found ? <Matches found={seen.found} cooldown={cooldown} /> : changes && !seen.error ? <Skeleton lines={2} label="Looking at the last week" /> : null}
         </div>
         <button type="submit" hidden />
       </form>

@@ -233,7 +233,9 @@ def the_planner_carries_what_is_open_in_a_finished_task(box):
     steps = daemon.ask("POST", "/journal/checklists", {"taskId": task["id"], "title": "Steps"}, status=201)
     daemon.ask("POST", f"/journal/checklists/{steps['id']}/items", {"titles": ["buy wood", "paint"]}, status=201)
     box.run("journal", "task", "done", task["id"])
-    daemon.decide(asked(daemon, "create_follow_up_task")["id"])
+    item = asked(daemon, "create_follow_up_task")
+    expect_in('Move item "paint" from "Steps" of "Fix the fence" to "Steps" of "Fix the fence, part 2"', item["preview"])
+    daemon.decide(item["id"])
     expect_eq(ended(box, 1)[0]["status"], "completed")
     follows, = records(daemon, "tasks")  # the open ones
     whole = daemon.ask("GET", f"/journal/tasks/{follows['id']}")

@@ -15,6 +15,7 @@
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
 #include "cli/decide.h"
+#include "cli/keeper.h"
 #include "cli/talk.h"
 #include "cli/term.h"
 
@@ -141,8 +142,11 @@ static void say_wakes(const struct cli_args *args, struct json_object *agent)
 {
     struct err err = ERR_INIT;
 
-    if (alarms_get(args, agent, &err) == 0)
-        alarms_print(agent, "  it wakes: ", true);
+    if (alarms_get(args, agent, &err) < 0)
+        return;
+    alarms_print(agent, "  it wakes: ", true);
+    if (json_object_array_length(json_find(agent, "timers")))
+        keeper_hint(args, "timers fire");
 }
 
 static int finish(const struct cli_args *args, const char *what, struct json_object *agent)

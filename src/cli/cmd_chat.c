@@ -23,6 +23,7 @@
 #include "cli/chat_int.h"
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
+#include "cli/keeper.h"
 #include "cli/term.h"
 
 #define PROMPT   "> "
@@ -370,6 +371,7 @@ static void chat_release(struct chat *chat)
 
 static int run_chat(const struct cli_args *args)
 {
+    int64_t begun = clock_wall_ms(clock_system());
     struct chat chat = { .args = args };
     struct err err = ERR_INIT;
 
@@ -386,6 +388,8 @@ static int run_chat(const struct cli_args *args)
     else
         converse(&chat);
     chat_release(&chat);
+    if (chat.exit_code == CLI_DONE)
+        keeper_hint_alarms(args, begun);
     return chat.exit_code;
 }
 

@@ -21,6 +21,7 @@
 #include "cli/decide.h"
 #include "cli/fence.h"
 #include "cli/follow.h"
+#include "cli/keeper.h"
 
 #define PROMPT_BYTES (4 * MIB)
 
@@ -140,6 +141,7 @@ static int go_behind_fence(struct follow *f, struct err *err)
 
 static int run_with(const struct cli_args *args, const char *path, struct str body, bool fenced)
 {
+    int64_t begun = clock_wall_ms(clock_system());
     struct follow f;
     struct err err = ERR_INIT;
     int code;
@@ -150,6 +152,8 @@ static int run_with(const struct cli_args *args, const char *path, struct str bo
     else
         code = follow_run(&f, path, body);
     follow_release(&f);
+    if (code == CLI_DONE && !fenced)
+        keeper_hint_alarms(args, begun);
     return code;
 }
 

@@ -6,7 +6,8 @@
  * way, and everything is closed in the opposite order; the lock goes last.
  *
  * A keeper (--keeper) is the same daemon for the commands of one moment: it has no port, only the
- * Unix socket, and ends by itself when no client is left and no run has an effect under way.
+ * Unix socket, and ends by itself when no client is left, no run has an effect under way and no
+ * alarm rings soon. A daemon that wants its place sends SIGUSR1: then it waits for no alarm.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -39,11 +40,12 @@
 #include "serve/address.h"
 #include "serve/api.h"
 #include "serve/serve.h"
+#include "wake/health.h"
 
 #define GOODBYE_MS      5000
 #define KEEPER_FIRST_MS 10000 /* for the client that started it to come */
 
-static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
+static const int signals[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1 };
 
 struct daemon {
     const struct cli_args *args;
@@ -56,6 +58,7 @@ struct daemon {
     uv_signal_t on_signal[ARRAY_LEN(signals)];
     struct loop_timer unused;
     bool keeper, watching, stopping;
+    bool unwanted; /* of a keeper: a daemon waits for its place */
     char token_path[LIMIT_PATH_BYTES], socket_path[LIMIT_PATH_BYTES];
 };
 
@@ -68,6 +71,13 @@ static void goodbye_said(void *arg)
     loop_stop(daemon->house.loop);
 }
 
+static void make_place(struct daemon *daemon)
+{
+    daemon->unwanted = true;
+    if (daemon->keeper && daemon->unused.heap_index)
+        loop_timer_start(daemon->house.loop, &daemon->unused, 0);
+}
+
 static void got_signal(uv_signal_t *handle, int number)
 {
     struct daemon *daemon = handle->data;
@@ -75,6 +85,10 @@ static void got_signal(uv_signal_t *handle, int number)
     /* There is nothing to read again, and a terminal that closes must not end the daemon. */
     if (number == SIGHUP)
         return;
+    if (number == SIGUSR1) {
+        make_place(daemon);
+        return;
+    }
     /* Asked twice: end as a crash would, which the next start is made for. */
     if (daemon->stopping) {
         LOG_WARN("serve", "asked again to stop, not waiting for clients");
@@ -88,14 +102,36 @@ static void got_signal(uv_signal_t *handle, int number)
 
 /* ---- a keeper ---- */
 
+/* When the next alarm, or a wake that is queued for later, is due, if it is soon; else 0. */
+static int64_t soon(const struct daemon *daemon)
+{
+    AUTO_ARENA arena = ARENA_INIT;
+    int64_t now = clock_wall_ms(loop_clock(daemon->house.loop)), at;
+    struct wake_health health;
+    struct err err = ERR_INIT;
+
+    if (wake_health(daemon->house.domains.at[DOMAIN_AGENT], now, &arena, &health, &err) < 0)
+        return 0;
+    at = health.next_alarm;
+    if (health.next_queued && (!at || health.next_queued < at))
+        at = health.next_queued;
+    return at && at < now + KEEPER_ALARM_MS ? at : 0;
+}
+
 static void not_needed(struct loop_timer *timer)
 {
     struct daemon *daemon = CONTAINER_OF(timer, struct daemon, unused);
+    int64_t at;
 
     if (daemon->stopping || serve_connections(daemon->serve) > 0)
         return; /* when they have gone, this is asked again */
     if (runner_active(daemon->house.runner) > 0) {
         loop_timer_start(daemon->house.loop, timer, KEEPER_LINGER_MS);
+        return;
+    }
+    at = daemon->unwanted ? 0 : soon(daemon);
+    if (at) {
+        loop_alarm_start(daemon->house.loop, timer, at + KEEPER_LINGER_MS);
         return;
     }
     daemon->stopping = true;
@@ -417,7 +453,8 @@ static const struct cli_option options[] = {
       .help = "where to listen, instead of server.listen (127.0.0.1:7117); port 0 takes any" },
     { .name = "open", .help = "open the page in a browser" },
     { .name = "keeper",
-      .help = "no port, only the Unix socket; ends by itself when no client and no run needs it" },
+      .help = "no port, only the Unix socket; ends by itself when no client, no run and no alarm "
+              "of the next two hours needs it" },
     { .name = NULL },
 };
 
@@ -433,7 +470,8 @@ const struct cli_command cli_cmd_serve = {
                "and takes over sockets that were opened for it:\n\n"
                "  systemctl --user enable --now dormouse\n\n"
                "Commands that find no daemon start one with --keeper, and need not be told to. A "
-               "keeper logs to keeper.log in the data directory, which begins anew past 1 MB.",
+               "keeper logs to keeper.log in the data directory, which begins anew past 1 MB. It stays "
+               "for an alarm of the next two hours; timers, folders and webhooks need this daemon.",
     .options = options,
     .run = run_serve,
 };

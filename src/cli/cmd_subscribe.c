@@ -17,6 +17,7 @@
 #include "cli/columns.h"
 #include "cli/commands_int.h"
 #include "cli/decide.h"
+#include "cli/keeper.h"
 #include "cli/talk.h"
 #include "cli/term.h"
 
@@ -236,6 +237,9 @@ static int run_subscribe(const struct cli_args *args)
     if (read_form(args, body, &err) < 0 ||
         ask(args, "POST", buf_text(&path), body, &answer, &err) < 0)
         return cli_fail(args, &err);
+    /* What commands change in the journal wakes agents: their keeper sees to it. */
+    if (cli_value(args, "folder") || cli_has(args, "webhook"))
+        keeper_hint(args, "files and webhooks wake agents");
     if (cli_json(args)) {
         cli_print_json(json_object_get(answer));
         return CLI_DONE;

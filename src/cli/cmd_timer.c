@@ -16,6 +16,7 @@
 #include "cli/columns.h"
 #include "cli/commands_int.h"
 #include "cli/decide.h"
+#include "cli/keeper.h"
 #include "cli/talk.h"
 #include "cli/term.h"
 #include "cli/whose.h"
@@ -218,6 +219,7 @@ static int run_add(const struct cli_args *args)
                STR_ARG(member(timer, "agentId")),
                ago_text(member(timer, "nextRunAt"), now_ms(), ago));
     alarms_print_warnings(timer);
+    keeper_hint(args, "timers fire");
     return CLI_DONE;
 }
 

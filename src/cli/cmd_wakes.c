@@ -13,6 +13,7 @@
 #include "cli/columns.h"
 #include "cli/commands_int.h"
 #include "cli/decide.h"
+#include "cli/keeper.h"
 #include "cli/talk.h"
 #include "cli/term.h"
 
@@ -308,6 +309,7 @@ static int show_many(const struct cli_args *args, struct err *err)
         }
         left -= n;
     } while (*after && left > 0);
+    keeper_hint_timers(args, talk);
     return 0;
 }
 

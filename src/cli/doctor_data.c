@@ -16,6 +16,7 @@
 #include "cli/columns.h"
 #include "cli/doctor_int.h"
 #include "cli/domains.h"
+#include "cli/keeper.h"
 #include "cli/term.h"
 #include "files/files.h"
 #include "house/data_dir.h"
@@ -100,7 +101,10 @@ static void check_lock(struct doctor *doctor)
 {
     pid_t holder = data_dir_holder(doctor->data_dir);
 
-    if (holder > 0)
+    if (holder > 0 && keeper_is_all(doctor->data_dir))
+        doctor_add(doctor, DOCTOR_OK, "daemon", NULL,
+                   "not running; process %d stays until what commands began is done", (int)holder);
+    else if (holder > 0)
         doctor_add(doctor, DOCTOR_OK, "daemon", NULL, "running as process %d", (int)holder);
     else if (holder < 0)
         doctor_add(doctor, DOCTOR_OK, "daemon", NULL, "running");
@@ -193,7 +197,7 @@ static const char *cure(struct doctor *doctor, size_t i, const char *path, enum 
 /* A wake that nobody takes: no daemon runs, or it has too much to do. */
 static void check_due(struct doctor *doctor, const struct wake_health *health, int64_t now)
 {
-    bool daemon = data_dir_holder(doctor->data_dir) != 0;
+    bool daemon = !keeper_is_all(doctor->data_dir);
     char since[AGO_SIZE], at[TIMEFMT_SIZE];
 
     if (!health->due_since || now - health->due_since < WAKE_LATE_MS)
@@ -212,6 +216,7 @@ static void check_wakes(struct doctor *doctor, struct domain *domain)
     struct wake_health health;
     struct err err = ERR_INIT;
     char text[ERR_TEXT_MAX], next[AGO_SIZE] = "", at[TIMEFMT_SIZE];
+    bool idle;
 
     if (wake_health(domain, now, &doctor->arena, &health, &err) < 0) {
         doctor_add(doctor, DOCTOR_FAIL, "wakes", NULL, "%s", err_format(&err, text, sizeof(text)));
@@ -221,9 +226,13 @@ static void check_wakes(struct doctor *doctor, struct domain *domain)
     doctor_add(doctor, DOCTOR_OK, "wakes", NULL,
                "%lld queued, %lld under way, %lld waiting for you", (long long)health.queued,
                (long long)health.flying, (long long)health.waiting);
-    doctor_add(doctor, DOCTOR_OK, "timers", NULL, "%lld%s%s", (long long)health.timers,
-               health.timers ? ", the next " : "",
-               health.timers ? ago_text(str_from(at), now, next) : "");
+    /* A keeper that is there stays for an alarm. */
+    idle = health.timers > (health.next_alarm && data_dir_holder(doctor->data_dir)) &&
+           keeper_is_all(doctor->data_dir);
+    doctor_add(doctor, idle ? DOCTOR_WARN : DOCTOR_OK, "timers", idle ? "dormouse serve" : NULL,
+               "%lld%s%s%s", (long long)health.timers, health.timers ? ", the next " : "",
+               health.timers ? ago_text(str_from(at), now, next) : "",
+               idle ? "; they fire while the daemon runs" : "");
     check_due(doctor, &health, now);
     if (health.dead_letters)
         doctor_add(doctor, DOCTOR_WARN, "changes", NULL,

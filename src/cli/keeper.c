@@ -200,9 +200,20 @@ static bool is_keeper(pid_t pid)
 void keeper_leave(const char *data_dir)
 {
     int64_t end = clock_mono_ms(clock_system()) + KEEPER_LEAVE_MS;
-    pid_t holder;
+    pid_t holder = data_dir_holder(data_dir);
 
+    if (holder > 0 && is_keeper(holder))
+        kill(holder, SIGUSR1);
     while ((holder = data_dir_holder(data_dir)) > 0 && is_keeper(holder) &&
            clock_mono_ms(clock_system()) < end)
         poll(NULL, 0, LOOK_MS);
+}
+
+/* ---- what it is not for ---- */
+
+bool keeper_is_all(const char *data_dir)
+{
+    pid_t holder = data_dir_holder(data_dir);
+
+    return holder == 0 || (holder > 0 && is_keeper(holder));
 }

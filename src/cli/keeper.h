@@ -5,11 +5,18 @@
 #ifndef DORMOUSE_CLI_KEEPER_H
 #define DORMOUSE_CLI_KEEPER_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/err.h"
 #include "cli/command.h"
 
+struct talk;
+
 /* How long a keeper stays without clients and runs. */
 #define KEEPER_LINGER_MS 1000
+/* It stays for an alarm, or a wake that is queued, which is due within this. */
+#define KEEPER_ALARM_MS (2 * 60 * 60 * 1000)
 /* How long a daemon that starts waits for it to go. */
 #define KEEPER_LEAVE_MS (5 * KEEPER_LINGER_MS)
 /* Its log in the data directory; one that has grown past this is begun anew by the next keeper. */
@@ -20,8 +27,17 @@
  * none. Fails with what the keeper said when it could not start. */
 int keeper_ensure(const struct cli_args *args, const char *socket_path, struct err *err);
 
-/* A daemon wants the data directory: waits a while for a keeper that has it and whose commands are
- * done, since that is about to leave. Returns when the directory is free, or in other hands. */
+/* A daemon wants the data directory: asks a keeper that has it to wait for no alarm, and waits a
+ * while until its commands are done. Returns when the directory is free, or in other hands. */
 void keeper_leave(const char *data_dir);
+
+/* No daemon runs here: nobody has the data directory, or a keeper does. */
+bool keeper_is_all(const char *data_dir);
+/* Says on standard error that what (`timers fire`) happens while a daemon runs, when none does. */
+void keeper_hint(const struct cli_args *args, const char *what);
+/* The same of timers, when any will fire. */
+void keeper_hint_timers(const struct cli_args *args, struct talk *talk);
+/* The same of alarms that were set since a time and ring after a keeper has left. */
+void keeper_hint_alarms(const struct cli_args *args, int64_t since_ms);
 
 #endif

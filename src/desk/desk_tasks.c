@@ -131,7 +131,7 @@ static int act_follow_up(struct desk_op *op, struct err *err)
     struct str title = arg_str(op, "newTaskTitle");
     struct follow_up how = {
         .source_id = source->id,
-        .title = title.n > 0 ? title : record_str(source, "title"),
+        .title = title.n > 0 ? title : task_title_after(record_str(source, "title"), op->arena),
         .carry_open_items = arg_bool(op, "carryOverOpenChecklistItems", false),
         .close_as = arg_str(op, "closeSourceTaskAs"),
         .keep_category_and_labels = arg_bool(op, "preserveCategoryAndLabels", true),

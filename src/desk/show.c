@@ -300,7 +300,6 @@ static const char *label(const char *field)
     static const struct {
         const char *field, *label;
     } labels[] = {
-        { "checklistId", "checklist" },
         { "categoryId", "category" },
         { "taskId", "task" },
         { "estimateMinutes", "estimate" },
@@ -371,7 +370,8 @@ static void add_fields(struct desk_op *op, const struct desk_change *change,
         if (fresh ? !is->set || plain || is_silent(&fields[i]) : same_value(was, is))
             continue;
         if (!fresh &&
-            (strcmp(fields[i].name, "position") == 0 || strcmp(fields[i].name, "closedAt") == 0))
+            (strcmp(fields[i].name, "position") == 0 || strcmp(fields[i].name, "closedAt") == 0 ||
+             strcmp(fields[i].name, "checklistId") == 0))
             continue;
         buf_printf(out, "%s%s ", mark, label(fields[i].name));
         if (!fresh) {
@@ -405,6 +405,28 @@ static void add_logged(struct desk_op *op, const struct record *entry,
     }
 }
 
+/* An item that goes to another list. */
+static bool add_moved(struct desk_op *op, const struct desk_change *change,
+                      const struct desk_changes *changes, struct buf *out)
+{
+    struct str from, to;
+
+    if (change->after.type != RECORD_CHECKLIST_ITEM || change->before.type == RECORD_NONE)
+        return false;
+    from = record_str(&change->before, "checklistId");
+    to = record_str(&change->after, "checklistId");
+    if (str_eq(from, to))
+        return false;
+    buf_add_text(out, "Move item ");
+    add_quoted(record_str(&change->before, "title"), out);
+    buf_add_text(out, " from ");
+    add_reference(op, RECORD_CHECKLIST, from, changes, out);
+    buf_add_text(out, " to ");
+    add_reference(op, RECORD_CHECKLIST, to, changes, out);
+    add_fields(op, change, changes, out);
+    return true;
+}
+
 static void add_line(struct desk_op *op, const struct desk_change *change,
                      const struct desk_changes *changes, struct buf *out)
 {
@@ -416,7 +438,7 @@ static void add_line(struct desk_op *op, const struct desk_change *change,
     } else if (after->deleted_at) {
         buf_printf(out, "Remove %s ", noun(after->type));
         add_subject(op, after, changes, out);
-    } else {
+    } else if (!add_moved(op, change, changes, out)) {
         buf_printf(out, fresh ? "New %s " : "Change %s ", noun(after->type));
         add_subject(op, fresh ? after : &change->before, changes, out);
         add_fields(op, change, changes, out);

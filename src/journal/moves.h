@@ -22,8 +22,11 @@ int checklist_add(struct journal_write *write, struct str checklist_id, const st
 int checklist_move(struct journal_write *write, const struct str *item_ids, size_t n,
                    struct str from, struct str to, bool keep_checked, struct err *err);
 
+/* What a task is called that follows one of this title: "Paint, part 2", then "Paint, part 3". */
+struct str task_title_after(struct str title, struct arena *arena);
+
 struct follow_up {
-    struct str source_id, title; /* title empty: the source's */
+    struct str source_id, title; /* title empty: the one after the source's */
     bool carry_open_items;       /* the open items of its checklists go to the new task */
     struct str close_as;         /* DONE, REJECTED; empty: the source stays as it is */
     bool keep_category_and_labels;

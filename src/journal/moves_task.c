@@ -266,12 +266,35 @@ static int link_tasks(struct journal_write *write, struct str from, struct str t
     return journal_create(write, RECORD_ENTRY_LINK, STR_NONE, fields, NULL, err);
 }
 
+#define PART STR(", part ")
+
+struct str task_title_after(struct str title, struct arena *arena)
+{
+    size_t digits = 0, head;
+    int64_t part = 1;
+
+    while (digits < title.n && digits < 6 && title.p[title.n - digits - 1] >= '0' &&
+           title.p[title.n - digits - 1] <= '9')
+        digits++;
+    head = title.n - digits;
+    if (digits > 0 && str_ends(str_take(title, head), PART) &&
+        str_to_i64(str_skip(title, head), &part) == 0)
+        title = str_take(title, head - PART.n);
+    else
+        part = 1;
+    if (title.n + PART.n + 8 > NAME_BYTES_MAX)
+        return title;
+    return str_from(arena_printf(arena, "%.*s%.*s%lld", STR_ARG(title), STR_ARG(PART),
+                                 (long long)part + 1));
+}
+
 static int make_follow_up(struct journal_write *write, const struct follow_up *how,
                           const struct record *source, struct record *ret_task, struct err *err)
 {
     AUTO_JSON fields = json_object_new_object();
 
-    add_str(fields, "title", how->title.n ? how->title : record_str(source, "title"));
+    add_str(fields, "title", 
+            how->title.n ? how->title : task_title_after(record_str(source, "title"), write->arena));
     add_str(fields, "priority", record_str(source, "priority"));
     if (record_get(source, "language")->set)
         add_str(fields, "language", record_str(source, "language"));

@@ -214,8 +214,8 @@ static int look_in(struct journal *journal, const struct journal_scope *scope, s
     return 0;
 }
 
-/* One stands out: an open task that nothing comes near, or a closed one that is named exactly while
- * no open one comes into question. */
+/* One stands out: an open task that no other open one comes near and no closed one surpasses, or a
+ * closed one that is named exactly while no open one comes into question. */
 static bool is_sure(const struct search *s)
 {
     const struct candidate *first = &s->best[0];
@@ -225,7 +225,9 @@ static bool is_sure(const struct search *s)
     for (size_t i = 1; i < s->count; i++) {
         double gap = first->score - s->best[i].score;
 
-        if (first->score >= 1 ? gap <= 0 && s->best[i].closed == first->closed : gap < SURE_GAP)
+        if (s->best[i].closed != first->closed ? gap < 0
+            : first->score >= 1                ? gap <= 0
+                                               : gap < SURE_GAP)
             return false;
     }
     return true;
@@ -278,14 +280,21 @@ int task_resolve(struct journal *journal, const struct journal_scope *scope, str
     int r;
 
     words = str_trim(words);
-    if (words.n == 0 || words.n > SAID_MAX)
-        return err_set(err, ERR_BAD_REQUEST, "a task is looked for by 1 to %d bytes, not %zu",
+    if (words.n == 0)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "no task is named: words of its title are needed, or its id");
+    if (words.n > SAID_MAX)
+        return err_set(err, ERR_BAD_REQUEST, "a task is named by %d bytes at most, not %zu",
                        SAID_MAX, words.n);
     r = by_id(journal, scope, words, arena, &match, err);
     if (r == 0) {
         s = ARENA_NEW(arena, struct search);
         s->limit = LIMIT_MAX;
         split(words, &s->said);
+        if (s->said.n == 0)
+            return err_set(err, ERR_BAD_REQUEST,
+                           "\"%.*s\" names no task: words of its title are needed, or its id",
+                           STR_ARG(words));
         if (look_in(journal, scope, s, false, err) < 0 || look_in(journal, scope, s, true, err) < 0)
             return -1;
         limit = limit <= 0 ? LIMIT_DEFAULT : limit < LIMIT_MAX ? limit : LIMIT_MAX;

@@ -10,6 +10,7 @@
 #define SHOWN       20
 #define TITLE_SHOWN 120
 #define SUMS_MAX    200
+#define TEXT_MAX    (16u << 10)
 
 static struct json_object *list_of(const struct offline_result *result, const char *name)
 {
@@ -96,7 +97,7 @@ static size_t sum_up(const struct offline_turn *turn, struct json_object *entrie
     return n;
 }
 
-static void say_time(struct offline_turn *turn)
+void offline_write_time(struct offline_turn *turn, struct buf *out)
 {
     struct json_object *entries =
         list_of(offline_result_of(turn, "list_time_entries"), "timeEntries");
@@ -107,25 +108,25 @@ static void say_time(struct offline_turn *turn)
     for (size_t i = 0; i < n; i++)
         all += sums[i].ms;
     if (!n) {
-        offline_say(turn, "No time is logged.\n");
+        buf_add_text(out, "No time is logged.\n");
         return;
     }
-    offline_say(turn, "%s logged:\n", offline_length_text(turn, all / 60000));
+    buf_printf(out, "%s logged:\n", offline_length_text(turn, all / 60000));
     for (size_t i = 0; i < n && i < SHOWN; i++)
-        offline_say(turn, "- %.*s, %s\n", STR_ARG(utf8_truncate(sums[i].what, TITLE_SHOWN)),
-                    offline_length_text(turn, sums[i].ms / 60000));
+        buf_printf(out, "- %.*s, %s\n", STR_ARG(utf8_truncate(sums[i].what, TITLE_SHOWN)),
+                   offline_length_text(turn, sums[i].ms / 60000));
     if (n > SHOWN)
-        offline_say(turn, "... and %zu more.\n", n - SHOWN);
+        buf_printf(out, "... and %zu more.\n", n - SHOWN);
 }
 
-static bool lies_in(const struct offline_span *span, struct str time)
+static bool lies_in(struct str time, int64_t from, int64_t to)
 {
     int64_t at;
 
-    return timefmt_parse(time, &at, NULL) == 0 && at >= span->from && at < span->to;
+    return timefmt_parse(time, &at, NULL) == 0 && at >= from && at < to;
 }
 
-static void say_done(struct offline_turn *turn, const struct offline_span *span)
+size_t offline_write_done(struct offline_turn *turn, int64_t from, int64_t to, struct buf *out)
 {
     struct json_object *tasks = tasks_of(turn, 0);
     size_t said = 0;
@@ -133,12 +134,13 @@ static void say_done(struct offline_turn *turn, const struct offline_span *span)
     for (size_t i = 0; i < length(tasks) && said < SHOWN; i++) {
         struct json_object *task = json_object_array_get_idx(tasks, i);
 
-        if (!str_is(member(task, "status"), "DONE") || !lies_in(span, member(task, "closedAt")))
+        if (!str_is(member(task, "status"), "DONE") ||
+            !lies_in(member(task, "closedAt"), from, to))
             continue;
-        if (said++ == 0)
-            offline_say(turn, "Done:\n");
-        offline_say(turn, "- %.*s\n", STR_ARG(utf8_truncate(member(task, "title"), TITLE_SHOWN)));
+        said++;
+        buf_printf(out, "- %.*s\n", STR_ARG(utf8_truncate(member(task, "title"), TITLE_SHOWN)));
     }
+    return said;
 }
 
 static void say_entries(struct offline_turn *turn)
@@ -159,22 +161,33 @@ static void say_entries(struct offline_turn *turn)
     }
 }
 
-static void look_back(struct offline_turn *turn, const struct offline_span *span)
+void offline_look_back(struct offline_turn *turn, int64_t from_ms, int64_t to_ms)
 {
     const struct model_tool *tasks = offline_tool(turn, "list_tasks_in_scope");
+    const struct model_tool *times = offline_tool(turn, "list_time_entries");
+    char from[TIMEFMT_SIZE], to[TIMEFMT_SIZE];
+
+    timefmt_rfc3339(from_ms, from);
+    timefmt_rfc3339(to_ms, to);
+    if (times)
+        offline_call_json(
+            turn, times,
+            str_from(arena_printf(turn->arena, "{\"from\":\"%s\",\"to\":\"%s\",\"limit\":200}",
+                                  from, to)));
+    if (tasks) {
+        offline_call_json(turn, tasks,
+                          STR("{\"closed\":true,\"order\":\"updated\",\"limit\":100}"));
+        offline_call_json(turn, tasks, STR("{\"order\":\"priority\",\"limit\":100}"));
+    }
+}
+
+static void look_at_entries(struct offline_turn *turn, const struct offline_span *span)
+{
     const struct model_tool *entries = offline_tool(turn, "list_entries_in_scope");
     char from[TIMEFMT_SIZE], to[TIMEFMT_SIZE];
 
     timefmt_rfc3339(span->from, from);
     timefmt_rfc3339(span->to, to);
-    offline_call_json(turn, offline_tool(turn, "list_time_entries"),
-                      str_from(arena_printf(
-                          turn->arena, "{\"from\":\"%s\",\"to\":\"%s\",\"limit\":200}", from, to)));
-    if (tasks) {
-        offline_call_json(turn, tasks,
-                          STR("{\"closed\":true,\"order\":\"updated\",\"limit\":100}"));
-        offline_call_json(turn, tasks, STR("{\"order\":\"updated\",\"limit\":100}"));
-    }
     if (entries)
         offline_call_json(
             turn, entries,
@@ -185,6 +198,8 @@ static void look_back(struct offline_turn *turn, const struct offline_span *span
 /* a: when; nothing: today */
 void offline_diary(struct offline_turn *turn)
 {
+    AUTO_BUF time = BUF_INIT(TEXT_MAX);
+    AUTO_BUF done = BUF_INIT(TEXT_MAX);
     char first[OFFLINE_DAY_SIZE], last[OFFLINE_DAY_SIZE];
     struct offline_span span;
 
@@ -200,7 +215,8 @@ void offline_diary(struct offline_turn *turn)
         return;
     }
     if (turn->round == 0) {
-        look_back(turn, &span);
+        offline_look_back(turn, span.from, span.to);
+        look_at_entries(turn, &span);
         return;
     }
     if (offline_failed(turn))
@@ -209,8 +225,10 @@ void offline_diary(struct offline_turn *turn)
     offline_day(turn, span.last, last);
     offline_say(turn, "%s%s%s: ", first, span.first != span.last ? " to " : "",
                 span.first != span.last ? last : "");
-    say_time(turn);
-    say_done(turn, &span);
+    offline_write_time(turn, &time);
+    offline_say(turn, "%s", buf_text(&time));
+    if (offline_write_done(turn, span.from, span.to, &done))
+        offline_say(turn, "Done:\n%s", buf_text(&done));
     say_entries(turn);
 }
 

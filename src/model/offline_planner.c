@@ -1,7 +1,8 @@
 /* The planner: what is open in a task that is done, and a plan for the day.
  *
- * A day is planned by a plain rule: what is due or pinned first, then by priority; each task gets
- * its estimate (half an hour without one) between nine and six, where nothing is planned yet.
+ * A day is planned by a plain rule: what is pinned first, then what is due, then by priority; each
+ * task gets its estimate (half an hour without one) between nine and six, where nothing is planned
+ * yet. What is blocked or on hold is planned only when it is pinned or due.
  *
  *   round 0   the plan, and tasks that are due and open
  *   round 1   blocks, which the person is asked about
@@ -237,6 +238,44 @@ static void place(struct day *day, struct json_object *blocks, struct json_objec
     day->blocks[day->count++].when = (struct span){ at, at + minutes * 60000 };
 }
 
+/* Tasks that are due (0), and open ones by priority (1), as they were asked for. */
+static struct json_object *tasks_of(const struct offline_turn *turn, size_t n)
+{
+    return list_in(offline_result_nth(turn, "list_tasks_in_scope", n), "tasks");
+}
+
+static struct json_object *task_of(const struct offline_turn *turn, struct str id)
+{
+    for (size_t k = 0; k < 2; k++) {
+        struct json_object *tasks = tasks_of(turn, k);
+
+        for (size_t i = 0; i < length(tasks); i++)
+            if (str_eq(member(json_object_array_get_idx(tasks, i), "id"), id))
+                return json_object_array_get_idx(tasks, i);
+    }
+    return NULL;
+}
+
+/* Those that are done meanwhile are not among the tasks. */
+static void place_pinned(struct offline_turn *turn, struct day *day, struct json_object *blocks)
+{
+    const struct offline_result *plan = offline_result_of(turn, "get_or_create_day_plan");
+    struct json_object *pinned =
+        json_find(json_find(plan ? plan->json : NULL, "dayPlan"), "pinnedTaskIds");
+
+    for (size_t i = 0; json_object_is_type(pinned, json_type_array) && i < length(pinned); i++) {
+        struct json_object *task = task_of(turn, json_str(json_object_array_get_idx(pinned, i)));
+
+        if (task)
+            place(day, blocks, task);
+    }
+}
+
+static bool waits(struct json_object *task)
+{
+    return str_is(member(task, "status"), "BLOCKED") || str_is(member(task, "status"), "ON_HOLD");
+}
+
 static void lay_out(struct offline_turn *turn, struct day *ret_day)
 {
     const struct offline_result *plan = offline_result_of(turn, "get_or_create_day_plan");
@@ -249,12 +288,13 @@ static void lay_out(struct offline_turn *turn, struct day *ret_day)
         ret_day->from = soon;
     take_spans(ret_day, blocks);
     take_spans(ret_day, list_in(plan, "busy"));
+    place_pinned(turn, ret_day, blocks);
     for (size_t k = 0; k < 2; k++) {
-        struct json_object *tasks =
-            list_in(offline_result_nth(turn, "list_tasks_in_scope", k), "tasks");
+        struct json_object *tasks = tasks_of(turn, k);
 
         for (size_t i = 0; i < length(tasks); i++)
-            place(ret_day, blocks, json_object_array_get_idx(tasks, i));
+            if (k == 0 || !waits(json_object_array_get_idx(tasks, i)))
+                place(ret_day, blocks, json_object_array_get_idx(tasks, i));
     }
 }
 
@@ -270,7 +310,7 @@ static void look_at_day(struct offline_turn *turn)
         turn, tasks,
         str_from(
             arena_printf(turn->arena, "{\"dueTo\":\"%s\",\"order\":\"due\",\"limit\":20}", today)));
-    offline_call_json(turn, tasks, STR("{\"order\":\"priority\",\"limit\":20}"));
+    offline_call_json(turn, tasks, STR("{\"order\":\"priority\",\"limit\":100}"));
 }
 
 static void propose(struct offline_turn *turn, const struct day *day)
@@ -322,8 +362,8 @@ static void write_day(struct offline_turn *turn, const struct day *day, struct b
     if (day->left_out)
         buf_printf(out, "%zu %stask%s did not fit before %d:00.\n", day->left_out,
                    day->count ? "more " : "", day->left_out == 1 ? "" : "s", DAY_ENDS);
-    buf_add_text(out, "Made by rules, not by a language model: what is due first, then by "
-                      "priority.\n");
+    buf_add_text(out, "Made by rules, not by a language model: what is pinned first, then what is "
+                      "due, then by priority.\n");
 }
 
 static void report_day(struct offline_turn *turn, const struct day *day)

@@ -7,6 +7,7 @@
 #include "base/timefmt.h"
 #include "base/utf8.h"
 #include "model/offline_wake_int.h"
+#include "model/offline_when_int.h"
 
 #define ARGS_MAX    (64u << 10)
 #define REPORT_MAX  (16u << 10)
@@ -39,9 +40,7 @@ static void look(struct offline_turn *turn)
     if (offline_tool(turn, "get_or_create_day_plan"))
         offline_call_json(turn, offline_tool(turn, "get_or_create_day_plan"),
                           str_from(arena_printf(arena, "{\"planDate\":\"%s\"}", today)));
-    if (offline_tool(turn, "list_tasks_in_scope"))
-        offline_call_json(turn, offline_tool(turn, "list_tasks_in_scope"),
-                          STR("{\"order\":\"priority\",\"limit\":50}"));
+    offline_look_back(turn, turn->now_ms - WEEK_MS, turn->now_ms);
 }
 
 /* ---- the text ---- */
@@ -83,8 +82,8 @@ static void write_ratings(struct buf *out, struct json_object *list)
 
 static void write_tasks(struct buf *out, struct json_object *list)
 {
-    buf_printf(out, "\n## Open tasks\n\n%zu%s are open.\n", length(list),
-               length(list) >= 50 ? " or more" : "");
+    buf_printf(out, "\n## Open tasks\n\n%zu%s %s open.\n", length(list),
+               length(list) >= 100 ? " or more" : "", length(list) == 1 ? "is" : "are");
     for (size_t i = 0; i < length(list) && i < SHOWN; i++) {
         struct json_object *task = json_object_array_get_idx(list, i);
         struct str due = json_str(json_find(task, "due"));
@@ -100,6 +99,17 @@ static void write_review(struct offline_turn *turn, struct buf *out)
     const struct offline_result *plan = offline_result_of(turn, "get_or_create_day_plan");
     size_t blocks = length(list_in(plan, "blocks"));
 
+    if (offline_result_of(turn, "list_time_entries")) {
+        buf_add_text(out, "## Time of the last seven days\n\n");
+        offline_write_time(turn, out);
+        buf_add_char(out, '\n');
+    }
+    if (offline_result_of(turn, "list_tasks_in_scope")) {
+        buf_add_text(out, "## Finished\n\n");
+        if (!offline_write_done(turn, turn->now_ms - WEEK_MS, turn->now_ms, out))
+            buf_add_text(out, "No task was finished.\n");
+        buf_add_char(out, '\n');
+    }
     write_ratings(out, list_in(offline_result_of(turn, "get_ratings_summary"), "summaries"));
     if (plan)
         buf_printf(out, "\n## Today\n\n%zu block%s planned.\n", blocks,

@@ -28,4 +28,10 @@ struct offline_span {
 bool offline_span_of(const struct offline_turn *turn, struct str words,
                      struct offline_span *ret_span);
 
+/* What was done in a stretch of time, of the diary: asked for in one round, written in a later one.
+ * offline_write_done() says how many tasks it wrote. */
+void offline_look_back(struct offline_turn *turn, int64_t from_ms, int64_t to_ms);
+void offline_write_time(struct offline_turn *turn, struct buf *out);
+size_t offline_write_done(struct offline_turn *turn, int64_t from, int64_t to, struct buf *out);
+
 #endif

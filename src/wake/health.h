@@ -18,6 +18,8 @@ struct wake_health {
     int64_t waiting;      /* those that wait for a person */
     int64_t timers;       /* that will fire */
     int64_t next_timer;   /* when the first of them is due; 0: there is none */
+    int64_t next_alarm;   /* the same of alarms, which agents set while they speak with somebody */
+    int64_t next_queued;  /* when the next wake is due that is not yet; 0: there is none */
     int64_t dead_letters; /* batches that could not be judged and woke nobody */
     const char *dead_why; /* of the newest of them; in the arena */
 };

@@ -4,6 +4,7 @@
  */
 #include "wake/health.h"
 
+#include "agent/link.h"
 #include "db/db.h"
 
 static int count_queue(struct domain *domain, int64_t now, struct wake_health *health,
@@ -14,14 +15,17 @@ static int count_queue(struct domain *domain, int64_t now, struct wake_health *h
     if (db_prepare(domain_db(domain),
                    SQL("SELECT count(*) AS queued, coalesce(min(CASE WHEN not_before <= ? THEN"
                        " CASE WHEN not_before > created_at THEN not_before ELSE created_at END"
-                       " END), 0) AS due FROM wake_queue"),
+                       " END), 0) AS due, coalesce(min(CASE WHEN not_before > ? THEN not_before"
+                       " END), 0) AS next_one FROM wake_queue"),
                    &q, err) < 0)
         return -1;
+    stmt_bind_i64(q, now);
     stmt_bind_i64(q, now);
     if (stmt_step(q, err) < 0)
         return -1;
     health->queued = stmt_i64(q, "queued");
     health->due_since = stmt_i64(q, "due");
+    health->next_queued = stmt_i64(q, "next_one");
     return 0;
 }
 
@@ -45,13 +49,19 @@ static int count_timers(struct domain *domain, struct wake_health *health, struc
     AUTO(stmt) q = NULL;
 
     if (db_prepare(domain_db(domain),
-                   SQL("SELECT count(*) AS timers, coalesce(min(next_run_at), 0) AS next_one"
-                       " FROM agent_timers WHERE active = 1 AND next_run_at IS NOT NULL"),
-                   &q, err) < 0 ||
-        stmt_step(q, err) < 0)
+                   SQL("SELECT count(*) AS timers, coalesce(min(next_run_at), 0) AS next_one,"
+                       " coalesce(min(CASE WHEN EXISTS (SELECT 1 FROM agent_links l"
+                       " WHERE l.type = ? AND l.from_id = t.id) THEN next_run_at END), 0)"
+                       " AS next_alarm"
+                       " FROM agent_timers t WHERE active = 1 AND next_run_at IS NOT NULL"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_text(q, agent_relation_name(AGENT_LINK_TIMER_THREAD));
+    if (stmt_step(q, err) < 0)
         return -1;
     health->timers = stmt_i64(q, "timers");
     health->next_timer = stmt_i64(q, "next_one");
+    health->next_alarm = stmt_i64(q, "next_alarm");
     return 0;
 }
 

@@ -7,7 +7,7 @@ import sqlite3
 import time
 
 import yaml
-from harness import ROOT, eventually, expect, expect_eq, expect_in, kill, main, test
+from harness import ROOT, eventually, expect, expect_eq, expect_in, holder, is_dead, kill, main, test
 
 ENDED = ("completed", "skipped_sleeping", "skipped_destroyed", "skipped_paused", "skipped_killed",
          "skipped_noop", "coalesced", "failed_terminal")
@@ -233,7 +233,9 @@ def the_planner_carries_what_is_open_in_a_finished_task(box):
     steps = daemon.ask("POST", "/journal/checklists", {"taskId": task["id"], "title": "Steps"}, status=201)
     daemon.ask("POST", f"/journal/checklists/{steps['id']}/items", {"titles": ["buy wood", "paint"]}, status=201)
     box.run("journal", "task", "done", task["id"])
-    daemon.decide(asked(daemon, "create_follow_up_task")["id"])
+    item = asked(daemon, "create_follow_up_task")
+    expect_in('Move item "paint" from "Steps" of "Fix the fence" to "Steps" of "Fix the fence, part 2"', item["preview"])
+    daemon.decide(item["id"])
     expect_eq(ended(box, 1)[0]["status"], "completed")
     follows, = records(daemon, "tasks")  # the open ones
     whole = daemon.ask("GET", f"/journal/tasks/{follows['id']}")
@@ -292,7 +294,7 @@ def the_strategist_reports_on_ratings_and_plans(box):
     box.run("wake", "strategist")
     expect_eq(ended(box, 1)[0]["status"], "completed")
     report, = reports(box, "strategist")
-    for part in ("energy: 2.0 of 5, 1 time", "Best was joy; energy is what to look at first", "Ship it",
+    for part in ("No time is logged", "No task was finished", "energy: 2.0 of 5, 1 time", "Best was joy; energy is what to look at first", "Ship it",
                  "Made by rules"):
         expect_in(part, report["text"])
     expect_eq(records(daemon, "tasks"), [task])
@@ -315,9 +317,8 @@ def pomodoro(box):
     return daemon
 
 
-def ring_after_restart(box, daemon, name, ago_s):
-    """The daemon dies; when it starts again, the alarm was due so long ago."""
-    kill(daemon.pid)
+def move_alarm(box, name, ago_s):
+    """Nobody has the data directory; the alarm is due so long ago."""
     at = int(time.time()) - ago_s
     local = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at))
     db = sqlite3.connect(f"{box.data}/agent.sqlite")
@@ -330,7 +331,55 @@ def ring_after_restart(box, daemon, name, ago_s):
     db.commit()
     db.close()
     expect_eq(changed, 1)
+
+
+def ring_after_restart(box, daemon, name, ago_s):
+    """The daemon dies; when it starts again, the alarm was due so long ago."""
+    kill(daemon.pid)
+    move_alarm(box, name, ago_s)
     return box.serve()
+
+
+def session_ended(box):
+    db = sqlite3.connect(f"file:{box.data}/journal.sqlite?mode=ro", uri=True)
+    row = db.execute("select ended_at from time_entries").fetchone()
+    db.close()
+    return row and row[0]
+
+
+NEEDS = "while `dormouse serve` runs, and it does not"
+
+
+@test
+def an_alarm_rings_without_a_daemon_and_what_needs_one_says_so(box):
+    box.run("journal", "category", "add", "Work")
+    box.run("journal", "task", "add", "Tax report", "--category", "Work")
+    _, err = box.run("agent", "create", "--template", "pomodoro", "--categories", "Work")
+    expect_eq(err, "")
+    _, err = box.run("run", "--agent", "pomodoro", "start 25 minutes on the tax report")
+    expect_eq(err, "")
+    # The keeper stays for the alarm, but not in the way of a daemon.
+    kept = holder(box.data)
+    daemon = box.serve()
+    expect(is_dead(kept), "the keeper has made place")
+    expect_eq(box.run("timer", "add", "--agent", "planner", "--every", "2h")[1], "")
+    kill(daemon.pid)
+    move_alarm(box, "session", -4)
+    expect_eq(box.run("wakes")[1], f"note: timers fire {NEEDS}\n")
+    kept = holder(box.data)
+    eventually(lambda: session_ended(box), "the session has ended")
+    expect_eq(holder(box.data), kept)
+    # What a keeper does not stay for.
+    for words, what in ((("timer", "add", "--agent", "planner", "--every", "5h"), "timers fire"),
+                        (("agent", "create", "--template", "strategist", "--categories", "Work"), "timers fire"),
+                        (("subscribe", "planner", "--folder", box.work), "files and webhooks wake agents"),
+                        (("run", "remind me in 5 hours to call Ada"), "an alarm more than two hours ahead rings")):
+        expect_eq(box.run(*words)[1], f"note: {what} {NEEDS}\n")
+    expect_eq(box.run("subscribe", "planner", "--key", "NOTE")[1], "")
+    checks = {line["name"]: line for line in box.json("doctor", env={"DORMOUSE_SERVER_LISTEN": "127.0.0.1:0"})["checks"]}
+    expect_eq((checks["timers"]["status"], checks["timers"]["fix"]), ("warn", "dormouse serve"))
+    expect_in("they fire while the daemon runs", checks["timers"]["message"])
+    expect_in("not running", checks["daemon"]["message"])
 
 
 @test

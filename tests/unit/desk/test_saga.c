@@ -246,10 +246,8 @@ DB_TEST(a_person_reads_what_will_change)
           "Conclude a task",
           "New task \"More\" (Gym)\n"
           "New checklist \"Warm up\" of \"More\"\n"
-          "Change item \"Rope\" of \"Warm up\": checklist \"Warm up\" of \"Leg day\" → "
-          "\"Warm up\" of \"More\"\n"
-          "Change item \"Row\" of \"Warm up\": checklist \"Warm up\" of \"Leg day\" → "
-          "\"Warm up\" of \"More\"\n"
+          "Move item \"Rope\" from \"Warm up\" of \"Leg day\" to \"Warm up\" of \"More\"\n"
+          "Move item \"Row\" from \"Warm up\" of \"Leg day\" to \"Warm up\" of \"More\"\n"
           "Change task \"Leg day\" (Gym): status OPEN → DONE\n" },
         { "upsert_day_plan_blocks",
           "{'planDate':'2026-02-18','upserts':[{'taskId':'squats','note':'quick',"

@@ -206,7 +206,7 @@ DB_TEST(what_follows_a_task_takes_its_open_items_along_and_the_task_is_closed)
     ASSERT_TEXT(office_out(&office, "/links/0/toId"), "\"legs\"");
     /* Without a title it has that of the first; without a category it would be nobody's. */
     give(&office, "create_follow_up_task", "o2", "{'sourceTaskId':'squats'}");
-    ASSERT_TEXT(office_out(&office, "/task/title"), "\"Squats\"");
+    ASSERT_TEXT(office_out(&office, "/task/title"), "\"Squats, part 2\"");
     ASSERT_FAILS(office_run(&office, "create_follow_up_task", "o3",
                             "{'sourceTaskId':'squats','preserveCategoryAndLabels':false}"),
                  ERR_OUT_OF_SCOPE);

@@ -211,7 +211,7 @@ DB_TEST(a_follow_up_carries_what_is_open_and_closes_the_source)
     rig_end(&rig);
     ASSERT_EQ(batch_count(&rig), before + 1);
     ASSERT_EQ(result.moved, 2);
-    ASSERT_STR(record_str(&result.task, "title"), "Fix fence");
+    ASSERT_STR(record_str(&result.task, "title"), "Fix fence, part 2");
     ASSERT_STR(record_str(&result.task, "categoryId"), "home");
     ASSERT_STR(record_str(&result.task, "priority"), "P1");
     ASSERT(!record_get(&result.task, "due")->set);
@@ -229,6 +229,19 @@ DB_TEST(a_follow_up_carries_what_is_open_and_closes_the_source)
     ASSERT_EQ(n, 1);
     ASSERT_STR(record_str(&found[0], "relation"), "follow_up");
     ASSERT(str_eq(record_str(&found[0], "fromId"), result.task.id));
+}
+
+TEST(a_task_that_follows_has_a_title_of_its_own)
+{
+    static const char *const cases[][2] = {
+        { "Paint", "Paint, part 2" },          { "Paint, part 2", "Paint, part 3" },
+        { "Paint, part 99", "Paint, part 100" }, { "Room 101", "Room 101, part 2" },
+        { ", part 7", ", part 8" },            { "2026", "2026, part 2" },
+        { "Paint, part 1234567", "Paint, part 1234567, part 2" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        ASSERT_STR(task_title_after(str_from(cases[i][0]), &t->arena), cases[i][1]);
 }
 
 DB_TEST(a_follow_up_without_anything_to_carry_makes_no_task)

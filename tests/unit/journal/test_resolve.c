@@ -66,7 +66,6 @@ DB_TEST(words_lead_to_the_task_that_is_meant)
         { "report2", "report2", true }, /* an id */
         { "zebra", NULL, false },
         { "the", NULL, false },
-        { "!!!", NULL, false },
     };
     AUTO_RIG rig;
     struct task_match match;
@@ -138,6 +137,24 @@ DB_TEST(open_candidates_stand_before_closed_ones_and_better_before_worse)
     ASSERT(!match.sure); /* also when the second one is not shown */
 }
 
+DB_TEST(an_open_task_is_meant_before_a_closed_one_of_the_same_title)
+{
+    AUTO_RIG rig;
+    struct task_match match;
+
+    rig_open(&rig, t);
+    rig_add_as(&rig, RECORD_TASK, "old", "{'title':'Weekly water plants','status':'DONE'}");
+    rig_add_as(&rig, RECORD_TASK, "new", "{'title':'Weekly water plants'}");
+    for (size_t i = 0; i < 2; i++) {
+        struct str words = i ? STR("weekly water plants") : STR("water plants");
+
+        ASSERT_OK(task_resolve(rig.journal, NULL, words, 0, &t->arena, &match, &t->err));
+        ASSERT_EQ(match.count, 2);
+        ASSERT_STR(match.candidates[0].task.id, "new");
+        ASSERT(match.sure);
+    }
+}
+
 DB_TEST(words_that_are_too_long_or_none_are_refused)
 {
     AUTO_RIG rig;
@@ -149,6 +166,12 @@ DB_TEST(words_that_are_too_long_or_none_are_refused)
     ASSERT_FAILS(task_resolve(rig.journal, NULL, str_of(text, 501), 0, &t->arena, &match, &t->err),
                  ERR_BAD_REQUEST);
     ASSERT_OK(task_resolve(rig.journal, NULL, str_of(text, 500), 0, &t->arena, &match, &t->err));
-    ASSERT_FAILS(task_resolve(rig.journal, NULL, STR("  "), 0, &t->arena, &match, &t->err),
-                 ERR_BAD_REQUEST);
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const none[] = { "", "  ", "?!" };
+
+        ASSERT_FAILS(
+            task_resolve(rig.journal, NULL, str_from(none[i]), 0, &t->arena, &match, &t->err),
+            ERR_BAD_REQUEST);
+        ASSERT_CONTAINS(err_message(&t->err, 0), "words of its title are needed, or its id");
+    }
 }

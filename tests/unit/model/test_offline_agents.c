@@ -32,7 +32,8 @@ static const struct model_tool planner[] = {
 };
 static const struct model_tool strategist[] = { TOOL("get_ratings_summary"),
                                                 TOOL("get_or_create_day_plan"),
-                                                TOOL("list_tasks_in_scope"), TOOL("write_report") };
+                                                TOOL("list_tasks_in_scope"),
+                                                TOOL("list_time_entries"), TOOL("write_report") };
 static const struct model_tool pomodoro[] = { TOOL("create_or_update_rating"),
                                               TOOL("list_time_entries"),
                                               TOOL("resolve_task_reference"),
@@ -302,6 +303,30 @@ TEST(planner_carries_open_items_on_and_leaves_whole_tasks_alone)
     rig_end(&rig);
 }
 
+TEST(planner_places_what_is_pinned_first_and_nothing_that_waits)
+{
+    struct rig rig;
+    const char *said;
+
+    setenv("TZ", "UTC", 1);
+    tzset();
+    wake(&rig, t, planner, ARRAY_LEN(planner), TIMER);
+    rig_think(&rig);
+    rig_result(&rig, 0,
+               "{\"dayPlan\":{\"pinnedTaskIds\":[\"gone\",\"t-3\",\"t-2\"]},\"blocks\":[]}");
+    rig_result(&rig, 1, "{\"tasks\":[{\"id\":\"t-1\",\"title\":\"Tax\"}]}");
+    rig_result(&rig, 2,
+               "{\"tasks\":[{\"id\":\"t-4\",\"title\":\"Later\",\"status\":\"ON_HOLD\"},"
+               "{\"id\":\"t-2\",\"title\":\"Call\"},"
+               "{\"id\":\"t-3\",\"title\":\"Ask\",\"status\":\"BLOCKED\"}]}");
+    said = rig_think(&rig);
+    ASSERT_CONTAINS(said, "{\"taskId\":\"t-3\",\"startTime\":\"2026-11-15T12:00:00.000Z\"");
+    ASSERT_CONTAINS(said, "{\"taskId\":\"t-2\",\"startTime\":\"2026-11-15T12:45:00.000Z\"");
+    ASSERT_CONTAINS(said, "{\"taskId\":\"t-1\",\"startTime\":\"2026-11-15T13:30:00.000Z\"");
+    ASSERT(!strstr(said, "t-4"));
+    rig_end(&rig);
+}
+
 TEST(planner_fills_the_day_around_what_stands_there)
 {
     struct rig rig;
@@ -361,8 +386,18 @@ TEST(strategist_reports_what_ratings_say_and_that_they_are_few)
                "{\"summaries\":[{\"dimension\":\"energy\",\"count\":1,\"mean\":2},"
                "{\"dimension\":\"joy\",\"count\":1,\"mean\":4.5}]}");
     rig_result(&rig, 1, "{\"blocks\":[]}");
-    rig_result(&rig, 2, "{\"tasks\":[{\"title\":\"Ship\",\"priority\":\"P1\"}]}");
+    rig_result(&rig, 2,
+               "{\"timeEntries\":[{\"taskId\":\"t-1\",\"startedAt\":\"2026-11-14T09:00:00Z\","
+               "\"endedAt\":\"2026-11-14T10:30:00Z\"}]}");
+    rig_result(&rig, 3,
+               "{\"tasks\":[{\"id\":\"t-2\",\"title\":\"Pack\",\"status\":\"DONE\","
+               "\"closedAt\":\"2026-11-13T09:00:00Z\"},{\"id\":\"t-3\",\"title\":\"Long ago\","
+               "\"status\":\"DONE\",\"closedAt\":\"2026-10-13T09:00:00Z\"}]}");
+    rig_result(&rig, 4, "{\"tasks\":[{\"id\":\"t-1\",\"title\":\"Ship\",\"priority\":\"P1\"}]}");
     said = rig_think(&rig);
+    ASSERT_CONTAINS(said, "1 h 30 min logged:\\n- Ship, 1 h 30 min");
+    ASSERT_CONTAINS(said, "## Finished\\n\\n- Pack\\n\\n");
+    ASSERT(!strstr(said, "Long ago"));
     ASSERT_CONTAINS(said, "joy: 4.5 of 5");
     ASSERT_CONTAINS(said, "These are few");
     ASSERT_CONTAINS(said, "energy is what to look at first");

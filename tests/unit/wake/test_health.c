@@ -67,7 +67,9 @@ DB_TEST(a_wake_is_due_from_its_time_on_and_not_before_it_was_queued)
     health = health_of(&rig, now);
     ASSERT_EQ(health.queued, 1);
     ASSERT_EQ(health.due_since, 0);
+    ASSERT_EQ(health.next_queued, now + 1);
     ASSERT_EQ(health_of(&rig, now + 1).due_since, now + 1);
+    ASSERT_EQ(health_of(&rig, now + 1).next_queued, 0);
     queue(&rig, "at once", now - 5000, 0);
     queue(&rig, "after a cooldown", now - 8000, now - 3000);
     health = health_of(&rig, now);
@@ -106,6 +108,11 @@ DB_TEST(timers_that_will_fire_are_counted_and_the_first_is_named)
     health = health_of(&rig, now);
     ASSERT_EQ(health.timers, 2);
     ASSERT_EQ(health.next_timer, now + HOURS(1));
+    ASSERT_EQ(health.next_alarm, 0);
+    store(&rig, SQL("INSERT INTO agent_links (id, type, from_id, to_id, metadata, created_at)"
+                    " SELECT 'l', 'timer_thread', id, 'a:session:1', '{}', 1 FROM agent_timers"
+                    " WHERE interval_ms = 10800000"));
+    ASSERT_EQ(health_of(&rig, now).next_alarm, now + HOURS(3));
     store(&rig, SQL("UPDATE agent_timers SET next_run_at = NULL"));
     ASSERT_EQ(health_of(&rig, now).timers, 0);
     ASSERT_EQ(health_of(&rig, now).next_timer, 0);

@@ -307,11 +307,17 @@ static int run_search(const struct cli_args *args)
     if (jot_open(&jot, args) < 0)
         return jot_fail(&jot);
     words = jot_words(&jot, 0);
+    if (!str_trim(words).n) {
+        err_set(&jot.err, ERR_BAD_REQUEST, "WORD is empty: what is to be looked for?");
+        return jot_fail(&jot);
+    }
     buf_add_text(&path, "/api/v1/search?scope=journal");
     jot_query(&jot, &path, "q", arena_printf(&jot.arena, "%.*s", STR_ARG(words)));
     jot_query(&jot, &path, "limit", cli_value(args, "limit"));
-    if (talk_ask(jot.talk, "GET", buf_text(&path), STR_NONE, &answer, &jot.err) < 0)
+    if (talk_ask(jot.talk, "GET", buf_text(&path), STR_NONE, &answer, &jot.err) < 0) {
+        jot_refused(&jot);
         return jot_fail(&jot);
+    }
     results = json_find(answer, "results");
     for (; results && shown < json_object_array_length(results); shown++) {
         struct json_object *result = json_object_array_get_idx(results, shown);

@@ -20,6 +20,7 @@ static int run_quick(const struct cli_args *args)
 
     if (jot_open(&jot, args) < 0)
         return jot_fail(&jot);
+    jot_says(&jot, "text", "");
     text = jot_words(&jot, 0);
     json_object_object_add(body, "text", json_object_new_string_len(text.p, (int)text.n));
     json_object_object_add(body, "preview", json_object_new_boolean(cli_has(args, "preview")));

@@ -41,7 +41,9 @@ static int attach(struct jot *jot, struct str entry_id, const char *file, struct
     jot_query(jot, &path, "entryId", arena_printf(&jot->arena, "%.*s", STR_ARG(entry_id)));
     jot_query(jot, &path, "fileName", slash ? slash + 1 : file);
     jot_query(jot, &path, "contentType", media_type(file));
-    return talk_ask(jot->talk, "POST", buf_text(&path), bytes, &answer, &jot->err);
+    if (talk_ask(jot->talk, "POST", buf_text(&path), bytes, &answer, &jot->err) < 0)
+        return jot_refused(jot);
+    return 0;
 }
 
 static int run_add(const struct cli_args *args)
@@ -54,6 +56,8 @@ static int run_add(const struct cli_args *args)
 
     if (jot_open(&jot, args) < 0 || file_read(file, &bytes, &jot.err) < 0)
         return jot_fail(&jot);
+    jot_says(&jot, "body", "TEXT");
+    jot_says(&jot, "fileName", "FILE");
     jot_add(body, "body", jot_words(&jot, 1));
     if (!cli_value(args, "title"))
         jot_add(body, "title", str_from(slash ? slash + 1 : file));

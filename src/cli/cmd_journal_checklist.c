@@ -25,6 +25,7 @@ static int open_list(struct jot *jot, struct json_object *task, const char *titl
         *ret_id = arena_str(&jot->arena, jot_member(list, "id"));
         return 0;
     }
+    jot_says(jot, "title", "--list");
     json_object_object_add(body, "taskId", json_object_get(json_find(task, "id")));
     json_object_object_add(body, "title", json_object_new_string(title ? title : "Checklist"));
     if (jot_ask(jot, "POST", body, &answer, "checklists") < 0)
@@ -46,8 +47,10 @@ static int run_checklist_add(const struct cli_args *args)
         json_object_array_add(titles, json_object_new_string(cli_operand(args, i)));
     if (jot_open(&jot, args) < 0 || jot_task(&jot, cli_operand(args, 0), &id) < 0 ||
         jot_ask(&jot, "GET", NULL, &task, "tasks/%.*s", STR_ARG(id)) < 0 ||
-        open_list(&jot, task, cli_value(args, "list"), &list) < 0 ||
-        jot_ask(&jot, "POST", body, &answer, "checklists/%.*s/items", STR_ARG(list)) < 0)
+        open_list(&jot, task, cli_value(args, "list"), &list) < 0)
+        return jot_fail(&jot);
+    jot_says(&jot, "title", "");
+    if (jot_ask(&jot, "POST", body, &answer, "checklists/%.*s/items", STR_ARG(list)) < 0)
         return jot_fail(&jot);
     if (cli_json(args))
         return jot_print(&jot, answer);

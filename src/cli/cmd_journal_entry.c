@@ -57,6 +57,7 @@ static int run_note(const struct cli_args *args)
 
     if (jot_open(&jot, args) < 0)
         return jot_fail(&jot);
+    jot_says(&jot, "body", "TEXT");
     jot_add(body, "body", jot_words(&jot, 0));
     return add_entry(&jot, body, "note");
 }
@@ -85,6 +86,9 @@ static int run_workout(const struct cli_args *args)
     if (jot_open(&jot, args) < 0 ||
         (cli_value(args, "for") && jot_minutes(&jot, cli_value(args, "for"), &minutes) < 0))
         return jot_fail(&jot);
+    jot_says(&jot, "subtype", "KIND");
+    jot_says(&jot, "body", "TEXT");
+    jot_says(&jot, "durationMs", "--for");
     jot_add(body, "subtype", str_from(cli_operand(args, 0)));
     jot_add(body, "body", jot_words(&jot, 1));
     if (minutes)
@@ -126,6 +130,9 @@ static int run_measure(const struct cli_args *args)
         cli_fail(args, &jot.err);
         return CLI_USAGE;
     }
+    jot_says(&jot, "subtype", "KIND");
+    jot_says(&jot, "value", "VALUE");
+    jot_says(&jot, "unit", "UNIT");
     jot_add(body, "subtype", str_from(cli_operand(args, 0)));
     json_object_object_add(body, "value", json_object_get(value));
     jot_add(body, "unit", str_from(cli_operand(args, 2)));
@@ -300,6 +307,9 @@ static int add_named(const struct cli_args *args, const char *plural)
 
     if (jot_open(&jot, args) < 0)
         return jot_fail(&jot);
+    jot_says(&jot, "name", "NAME");
+    jot_says(&jot, "color", "--color");
+    jot_says(&jot, "id", "--id");
     jot_add(body, "name", jot_words(&jot, 0));
     jot_add(body, "color", str_from(cli_value(args, "color")));
     jot_add(body, "id", str_from(cli_value(args, "id")));

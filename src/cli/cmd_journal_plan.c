@@ -182,6 +182,8 @@ static int run_block(const struct cli_args *args)
         jot_moment(&jot, cli_operand(args, 2), day, end) < 0 ||
         jot_take(&jot, block_members, block) < 0)
         return jot_fail(&jot);
+    jot_says(&jot, "startTime", "FROM");
+    jot_says(&jot, "endTime", "TO");
     jot_add(block, "startTime", str_from(begin));
     jot_add(block, "endTime", str_from(end));
     if (jot_ask(&jot, "PUT", body, &answer, "days/%.*s/blocks", STR_ARG(day)) < 0)
@@ -287,6 +289,9 @@ static int run_rate(const struct cli_args *args)
         cli_fail(args, &jot.err);
         return CLI_USAGE;
     }
+    jot_says(&jot, "dimension", "DIMENSION");
+    jot_says(&jot, "value", "VALUE");
+    jot_says(&jot, "note", "--note");
     jot_add(body, "dimension", str_from(cli_operand(args, 1)));
     jot_add(body, "note", str_from(cli_value(args, "note")));
     json_object_object_add(body, "value", json_object_new_int64(value));

@@ -59,6 +59,8 @@ static int run_add(const struct cli_args *args)
 
     if (jot_open(&jot, args) < 0 || jot_take(&jot, task_members, body) < 0)
         return jot_fail(&jot);
+    jot_says(&jot, "title", "TITLE");
+    jot_says(&jot, "name", "--label");
     title = jot_words(&jot, 0);
     json_object_object_add(body, "title", json_object_new_string_len(title.p, (int)title.n));
     if (jot_ask(&jot, "POST", body, &answer, "tasks") < 0)
@@ -312,6 +314,8 @@ static int run_set(const struct cli_args *args)
 
     if (jot_open(&jot, args) < 0 || jot_take(&jot, task_members, body) < 0)
         return jot_fail(&jot);
+    jot_says(&jot, "title", "--title");
+    jot_says(&jot, "name", "--label");
     if (cli_value(args, "title"))
         json_object_object_add(body, "title", json_object_new_string(cli_value(args, "title")));
     if (!json_object_object_length(body)) {

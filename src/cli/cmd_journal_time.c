@@ -114,6 +114,8 @@ static int stop_at(struct jot *jot, const char *typed, struct json_object **ret_
     struct json_object *entry;
     char at[TIMEFMT_SIZE];
 
+    jot_says(jot, "endedAt", "--at");
+    jot_says(jot, "startedAt", "the timer began");
     if (jot_moment(jot, typed, STR_NONE, at) < 0 ||
         jot_ask(jot, "GET", NULL, &running, "timer") < 0)
         return -1;
@@ -173,6 +175,12 @@ const struct cli_command cli_cmd_journal_time_status = {
 
 /* ---- afterwards ---- */
 
+static void say_moments(struct jot *jot)
+{
+    jot_says(jot, "startedAt", "--from");
+    jot_says(jot, "endedAt", "--to");
+}
+
 /* --from and --to, or one of them and --for. */
 static int read_span(struct jot *jot, struct json_object *body)
 {
@@ -204,6 +212,7 @@ static int read_span(struct jot *jot, struct json_object *body)
         timefmt_parse(str_from(from ? begin : end), &at, NULL);
         timefmt_rfc3339(at + (from ? 1 : -1) * minutes * 60000, from ? end : begin);
     }
+    say_moments(jot);
     jot_add(body, "startedAt", str_from(begin));
     jot_add(body, "endedAt", str_from(end));
     return 0;
@@ -266,6 +275,7 @@ static int take_moments(struct jot *jot, struct json_object *body)
     struct str day = STR_NONE;
     char at[TIMEFMT_SIZE];
 
+    say_moments(jot);
     if (cli_value(jot->args, "day") && jot_day(jot, cli_value(jot->args, "day"), false, &day) < 0)
         return -1;
     for (size_t i = 0; i < ARRAY_LEN(members); i++) {

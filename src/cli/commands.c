@@ -103,6 +103,7 @@ const struct cli_command *const cli_commands[] = {
     &cli_cmd_journal_import,
     &cli_cmd_journal_export,
     &cli_cmd_journal_search,
+    &cli_cmd_journal_restore,
     &cli_cmd_memory_ls,
     &cli_cmd_memory_cat,
     &cli_cmd_memory_history,

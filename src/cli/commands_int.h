@@ -49,6 +49,7 @@ extern const struct cli_command cli_cmd_journal_entry_rm;
 extern const struct cli_command cli_cmd_journal_entry_show;
 extern const struct cli_command cli_cmd_journal_import;
 extern const struct cli_command cli_cmd_journal_export;
+extern const struct cli_command cli_cmd_journal_restore;
 extern const struct cli_command cli_cmd_journal_search;
 extern const struct cli_command cli_cmd_journal_label_add;
 extern const struct cli_command cli_cmd_journal_label_list;

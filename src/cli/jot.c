@@ -84,7 +84,9 @@ int jot_ask(struct jot *jot, const char *method, struct json_object *body,
     if (address.full || (body && json_write_end(&w) < 0))
         return err_set(&jot->err, ERR_TOO_LARGE, "that is more than one request can hold");
     *ret_answer = NULL;
-    return talk_ask(jot->talk, method, buf_text(&address), buf_str(&text), ret_answer, &jot->err);
+    if (talk_ask(jot->talk, method, buf_text(&address), buf_str(&text), ret_answer, &jot->err) < 0)
+        return jot_refused(jot);
+    return 0;
 }
 
 int jot_list(struct jot *jot, const char *path, size_t max, struct json_object **ret_items,
@@ -415,6 +417,7 @@ int jot_take(struct jot *jot, const struct jot_option *table, struct json_object
     for (; table->option; table++) {
         const char *value = cli_value(jot->args, table->option);
 
+        jot_says(jot, table->member, arena_printf(&jot->arena, "--%s", table->option));
         if (!value)
             continue;
         if (table->kind != JOT_LABELS && strcmp(value, "none") == 0)

@@ -17,6 +17,12 @@
 #define JOT_DAY_SIZE  11
 #define JOT_WHEN_SIZE 40
 
+/* How a member of a request is called where people type: "endTime" is "TO"; "" is not named. */
+struct jot_word {
+    const char *member, *word;
+};
+#define JOT_WORDS_MAX 24
+
 /* One command at work. Everything is in its arena. */
 struct jot {
     const struct cli_args *args;
@@ -25,6 +31,8 @@ struct jot {
     struct arena arena;
     struct err err;
     int64_t now_ms;
+    struct jot_word words[JOT_WORDS_MAX];
+    size_t word_count;
     char today[JOT_DAY_SIZE];
 };
 void jot_release(struct jot *jot);
@@ -33,6 +41,11 @@ void jot_release(struct jot *jot);
 int jot_open(struct jot *jot, const struct cli_args *args);
 /* What a command returns then. */
 int jot_fail(struct jot *jot);
+
+/* What a member is called in errors from now on; options of jot_take() say it themselves. */
+void jot_says(struct jot *jot, const char *member, const char *word);
+/* The daemon's error in those words. -1. */
+int jot_refused(struct jot *jot);
 
 /* One request of /api/v1/journal; path as printf, with its parts from jot_part(). body may be NULL.
  * *ret_answer is to be put. */

@@ -38,6 +38,8 @@ enum record_type {
         RECORD_TYPES_END
 };
 const char *record_type_name(enum record_type type);
+/* The same with its article: "a task", "an entry". */
+const char *record_type_a(enum record_type type);
 enum record_type record_type_of(struct str name);
 /* What a link may lead to beside records. The journal does not look for it: who writes such a link
  * makes sure that it is there. */

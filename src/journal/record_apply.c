@@ -374,7 +374,7 @@ static int apply_kind(const struct member *m)
 static int unknown(enum record_type type, const char *name, struct err *err)
 {
     static const char *const ours[] = { "id", "createdAt", "updatedAt", "deletedAt" };
-    const char *names[RECORD_FIELDS_MAX], *near;
+    const char *names[RECORD_FIELDS_MAX + 1], *near;
     AUTO_BUF all = BUF_INIT(600);
     size_t n;
     const struct record_field *fields = record_fields(type, &n);
@@ -384,17 +384,19 @@ static int unknown(enum record_type type, const char *name, struct err *err)
         if (strcmp(name, ours[i]) == 0)
             return err_set(err, ERR_SCHEMA_VIOLATION, "/%s: the journal sets this itself", name);
     }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         names[i] = fields[i].name;
+    if (type == RECORD_TASK)
+        names[n++] = "labels"; /* no field of its own, but given and taken as one */
+    for (size_t i = 0; i < n; i++)
         buf_printf(&all, "%s%s", i ? ", " : "", names[i]);
-    }
     near = nearest_name(name, names, n);
     if (near)
         return err_set(err, ERR_SCHEMA_VIOLATION,
-                       "/%.*s: a %s has no such field; did you mean \"%s\"?", STR_ARG(shown),
-                       record_type_name(type), near);
-    return err_set(err, ERR_SCHEMA_VIOLATION, "/%.*s: a %s has no such field; it has %s",
-                   STR_ARG(shown), record_type_name(type), buf_text(&all));
+                       "/%.*s: %s has no such field; did you mean \"%s\"?", STR_ARG(shown),
+                       record_type_a(type), near);
+    return err_set(err, ERR_SCHEMA_VIOLATION, "/%.*s: %s has no such field; it has %s",
+                   STR_ARG(shown), record_type_a(type), buf_text(&all));
 }
 
 bool record_value_eq(const struct record_value *a, const struct record_value *b)
@@ -432,8 +434,8 @@ int record_apply(struct record *record, struct json_object *object, struct arena
     const struct record_field *fields = record_fields(record->type, &n);
 
     if (!json_object_is_type(object, json_type_object))
-        return err_set(err, ERR_SCHEMA_VIOLATION, "fields of a %s are an object, not %s",
-                       record_type_name(record->type), json_type_name(object));
+        return err_set(err, ERR_SCHEMA_VIOLATION, "fields of %s are an object, not %s",
+                       record_type_a(record->type), json_type_name(object));
     json_object_object_foreachC(object, at)
     {
         int i = record_field_index(record->type, str_from(at.key));

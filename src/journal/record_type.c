@@ -17,6 +17,20 @@ const char *record_type_name(enum record_type type)
     return names[type];
 }
 
+const char *record_type_a(enum record_type type)
+{
+    static const char *const with_article[] = { [RECORD_NONE] = "nothing",
+#define X(id, name, key) [RECORD_##id] = "a " name,
+                                                RECORD_TYPES(X)
+#undef X
+    };
+
+    return type == RECORD_ENTRY        ? "an entry"
+           : type == RECORD_ATTACHMENT ? "an attachment"
+           : type == RECORD_ENTRY_LINK ? "an entryLink"
+                                       : with_article[type];
+}
+
 const char *record_list_name(enum record_type type)
 {
     static const char *const lists[] = {

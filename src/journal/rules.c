@@ -66,8 +66,8 @@ static int complete_name(struct journal_write *write, const struct record *recor
     int r = record_by_name(write->journal, record->type, name, write->arena, &same, err);
 
     if (r == 1 && !str_eq(same.id, record->id))
-        return err_set(err, ERR_CONFLICT, "/name: there is a %s \"%.*s\" already: %.*s",
-                       record_type_name(record->type), STR_ARG(record_str(&same, "name")),
+        return err_set(err, ERR_CONFLICT, "/name: there is %s \"%.*s\" already: %.*s",
+                       record_type_a(record->type), STR_ARG(record_str(&same, "name")),
                        STR_ARG(same.id));
     return r < 0 ? -1 : 0;
 }
@@ -233,10 +233,16 @@ int plan_check_overlaps(struct journal_write *write, struct str plan_id, struct 
                         &n, err) < 0)
         return -1;
     for (size_t i = 1; i < n; i++) {
-        if (record_i64(&blocks[i], "startTime") < record_i64(&blocks[i - 1], "endTime"))
-            return err_set(err, ERR_CONFLICT,
-                           "/startTime: block %.*s would begin before block %.*s ends",
-                           STR_ARG(blocks[i].id), STR_ARG(blocks[i - 1].id));
+        char begin[JOURNAL_CLOCK_SIZE], end[JOURNAL_CLOCK_SIZE];
+
+        if (record_i64(&blocks[i], "startTime") >= record_i64(&blocks[i - 1], "endTime"))
+            continue;
+        journal_clock_at(write->journal, record_i64(&blocks[i], "startTime"), begin);
+        journal_clock_at(write->journal, record_i64(&blocks[i - 1], "endTime"), end);
+        return err_set(err, ERR_CONFLICT,
+                       "/startTime: the block of %s would begin before the block before it ends, "
+                       "at %s",
+                       begin + 11, end + 11);
     }
     return 0;
 }

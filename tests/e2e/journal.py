@@ -151,7 +151,7 @@ def a_day_is_planned_timed_and_rated(box):
     expect_eq([b["taskId"] for b in day["blocks"]], [task["id"]])
     expect_eq([t["id"] for t in day["tasks"]], [task["id"]])
     refused(daemon, "PUT", f"/journal/days/{day['day']}/blocks", {"upserts": [block]}, 409,
-            "/startTime", "before block")
+            "/startTime", "before the block")
     day = ask("PUT", f"/journal/days/{day['day']}/pins", {"taskIds": [task["id"]]})
     expect_eq(day["plan"]["pinnedTaskIds"], [task["id"]])
     expect_eq(ask("GET", "/journal/timer"), {"entry": None})
@@ -283,8 +283,9 @@ def bad_lines_refuse_a_file_or_are_left_out(box):
     expect_in("line 3", said)
     expect_in("nothing was imported", said)
     expect_in("No tasks yet", box.run("journal", "task", "list")[0])
+    expect_in("1 would be made; 1 can't be read", box.run("journal", "import", path, "--preview", code=1)[0])
     expect_in("Made 1 task; 1 line was left out",
-              box.run("journal", "import", path, "--skip-bad")[0])
+              box.run("journal", "import", path, "--skip-bad", code=1)[0])
     expect_in("no column is called", box.run("journal", "import", box.write("c.csv", "a,b\n1,2\n"), code=1)[1])
     expect_in("BEGIN:VCALENDAR", box.run("journal", "import", box.write("d.ics", "hello"), code=1)[1])
     expect_in("--format", box.run("journal", "import", box.write("e.xyz", "hello"), code=1)[1])
@@ -358,6 +359,51 @@ def stored(box):
     count = db.execute("select count(*) from tasks").fetchone()[0]
     db.close()
     return count
+
+
+@test
+def recordings_are_exported_and_come_back_byte_for_byte(box):
+    run = box.run
+    run("journal", "category", "add", "Home")
+    run("journal", "task", "add", "Fix fence", "--category", "home", "--label", "wood")
+    for i, size in enumerate((10 * 1024 * 1024, 3 * 1024 * 1024, 1)):
+        path = box.path(f"memo{i}.ogg")
+        with open(path, "wb") as file:
+            file.write(hashlib.sha256(bytes([i])).digest() * (size // 32) + b"x" * (size % 32))
+        run("journal", "audio", "add", path, "what Ann said", "--category", "home")
+    kept, other, again = box.path("journal.json"), box.path("other"), box.path("again.json")
+    expect("Not in it" not in run("journal", "export", kept)[1], "all of it is there")
+    said = json.loads(run("--data", other, "journal", "import", kept, "--json")[0])
+    expect_eq((said["tasks"], said["categories"], said["there"], said["problems"]), (1, 1, 0, 0))
+    run("--data", other, "journal", "export", again)
+    with open(kept, "rb") as first, open(again, "rb") as second:
+        expect(first.read() == second.read(), "the journal is another one")
+    said = json.loads(run("--data", other, "journal", "import", kept, "--json")[0])
+    expect_eq((said["tasks"], said["categories"], said.get("others"), said["there"]), (0, 0, None, 9))
+    memo = json.loads(run("--data", other, "journal", "audio", "list", "--json")[0].splitlines()[-1])
+    run("--data", other, "journal", "audio", "save", memo["id"], box.path("back.ogg"))
+    with open(box.path("memo0.ogg"), "rb") as first, open(box.path("back.ogg"), "rb") as second:
+        expect(first.read() == second.read(), "it sounds different")
+    with open(kept, "rb") as file:
+        cut = file.read()[:-100]
+    short = box.path("short.json")
+    with open(short, "wb") as file:
+        file.write(cut)
+    expect_in("no journal that was exported", run("journal", "import", short, code=1)[1])
+
+
+@test
+def an_export_without_recordings_says_so(box):
+    run = box.run
+    run("journal", "audio", "add", box.write("memo.ogg", "sound"), "what Ann said")
+    kept, other = box.path("journal.json"), box.path("other")
+    expect_in("Not in it: what 1 attachment holds", run("journal", "export", kept, "--without-attachments")[1])
+    expect_in("1 attachment was left out", run("--data", other, "journal", "import", kept)[1])
+    expect_in("Ann", run("--data", other, "journal", "audio", "list")[0] + run("--data", other, "journal", "export")[0])
+    run("journal", "export", kept)
+    run("--data", other, "journal", "import", kept)
+    expect_eq(run("--data", other, "journal", "export")[0], run("journal", "export")[0])
+    expect_in("Not in it: ratings", run("journal", "export", box.path("j.ics"))[1])
 
 
 @test
@@ -451,7 +497,7 @@ def a_day_is_kept_at_the_terminal(box):
     run("journal", "task", "add", "Write")
     run("journal", "plan", "block", "today", "9:00", "10:30", "--task", "write")
     expect_in("09:00-10:30  Write", run("journal", "plan")[0])
-    expect_in("before block", run("journal", "plan", "block", "today", "10:00", "11:00",
+    expect_in("before the block", run("journal", "plan", "block", "today", "10:00", "11:00",
                                   code=1)[1])
     run("journal", "time", "log", "write", "--from", "8:00", "--for", "1h30")
     expect_in("1 h 30 min in all", run("journal", "time", "list")[0])
@@ -482,14 +528,14 @@ def time_is_mended_at_the_terminal(box):
     expect_eq(json.loads(run("journal", "plan", "--json")[0])["timeEntries"], [])
     expect_in("45 min", run("journal", "time", "list")[0])
     expect_in("nothing to change", run("journal", "time", "set", logged["id"], code=2)[1])
-    expect_in("before startedAt", run("journal", "time", "set", logged["id"], "--to",
+    expect_in("before --from", run("journal", "time", "set", logged["id"], "--to",
                                       "yesterday 22:00", code=1)[1])
     run("journal", "time", "rm", logged["id"][:14])
     expect_in("No time was noted", run("journal", "time", "list")[0])
     run("journal", "time", "restore", logged["id"])
     expect_in("late", run("journal", "time", "list")[0])
     run("journal", "time", "start", "write")
-    expect_in("before startedAt", run("journal", "time", "stop", "--at", "yesterday 9:00", code=1)[1])
+    expect_in("--at: lies before the timer began", run("journal", "time", "stop", "--at", "yesterday 9:00", code=1)[1])
     expect_in("Stopped after 0 min", run("journal", "time", "stop", "--at", "now")[0])
     expect_in("no timer runs", run("journal", "time", "stop", "--at", "now", code=1)[1])
     run("journal", "plan", "pin", "today", "write")
@@ -554,6 +600,43 @@ def mistakes_at_the_terminal_say_what_is_allowed(box):
         expect_in(f'there is no checklist item "{typed}"{helps}', run("journal", "checklist", "check", typed, code=1)[1])
     expect_in("; `dormouse journal note list` shows notes", run("journal", "entry", "show", "party", code=1)[1])
     expect_in("; `dormouse journal time list` shows", run("journal", "time", "rm", "party", code=1)[1])
+
+
+@test
+def errors_at_the_terminal_name_what_was_typed(box):
+    run = box.run
+    for words, said in (
+            (("plan", "block", "today", "10:00", "9:00"), "TO: does not lie after FROM"),
+            (("task", "add", "x", "--estimate", "999999"), "--estimate: 999999 is not a whole number"),
+            (("task", "add", ""), "TITLE: is empty"),
+            (("task", "add", "x", "--label", ""), "--label: is empty"),
+            (("category", "add", "x", "--color", "red"), '--color: "red" is not a color'),
+            (("measure", "add", "weight", "5", "k" * 30), "UNIT: has 30 characters"),
+            (("rating", "add", "today", "mood", "9"), "VALUE: 9 is not"),
+            (("time", "log", "--from", "10:00", "--to", "9:00"), "--to: lies before --from"),
+            (("search", ""), "WORD is empty"),
+            (("add", ""), "dormouse: the text does not say")):
+        expect_in(said, run("journal", *words, code=1)[1])
+    run("journal", "task", "add", "Fix fence")
+    expect_in("item 2: is empty", run("journal", "checklist", "add", "fence", "wood", "", code=1)[1])
+    expect_in("--list: is empty", run("journal", "checklist", "add", "fence", "x", "--list", "", code=1)[1])
+    run("journal", "plan", "block", "today", "10:00", "12:00")
+    expect_in("FROM: the block of 11:00 would begin before the block before it ends, at 12:00",
+              run("journal", "plan", "block", "today", "11:00", "13:00", code=1)[1])
+
+
+@test
+def what_was_deleted_is_restored_whatever_it_is(box):
+    run = box.run
+    note = json.loads(run("journal", "note", "add", "a heron", "--json")[0])["id"]
+    home = json.loads(run("journal", "category", "add", "Home", "--json")[0])["id"]
+    run("journal", "entry", "rm", note)
+    expect_in(f"`dormouse journal restore {note}` undoes it", run("journal", "entry", "show", note, code=1)[1])
+    run("journal", "category", "rm", "home")
+    expect_in(f"Restored {note}", run("journal", "restore", note, home)[0])
+    expect_in("heron", run("journal", "entry", "show", note)[0])
+    expect_in("Home", run("journal", "category", "list")[0])
+    expect_in('has the id "nothing"', run("journal", "restore", "nothing", code=1)[1])
 
 
 main()

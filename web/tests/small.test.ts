@@ -48,6 +48,7 @@ test("times are relative where that helps", () => {
   assert.equal(relative(new Date(2026, 2, 12).getTime(), now), "12 Mar");
   assert.equal(relative(new Date(2024, 2, 12).getTime(), now), "12 Mar 2024");
   assert.equal(relative(now + 3_600_000, now), "at 13:00");
+  assert.equal(relative(new Date(2026, 1, 19, 7).getTime(), new Date(2026, 1, 18, 12).getTime()), "tomorrow 07:00");
   assert.equal(relative("nonsense", now), "");
 });
 test("numbers have units", () => {

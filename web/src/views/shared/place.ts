@@ -9,6 +9,15 @@ export function agentPlace(agent: string, thread?: string | null): string {
   return thread ? `${base}/${encodeURIComponent(thread)}` : base;
 }
 
+/** Where a record of the journal is shown; null: nowhere by itself. */
+export function recordPlace(type: string, id: string): string | null {
+  if (type === "task") return `/journal/tasks/${encodeURIComponent(id)}`;
+  if (type === "entry") return `/journal/entries?entry=${encodeURIComponent(id)}`;
+  if (type === "timeEntry") return "/journal/time";
+  if (type === "dayPlan") return `/journal/day/${encodeURIComponent(id.replace(/^dayplan-/, ""))}`;
+  return type === "category" || type === "label" ? "/journal/categories" : type === "rating" ? "/journal/ratings" : null;
+}
+
 const inJournal = (result: SearchResult): string => {
   if (result.taskId) return `/journal/tasks/${encodeURIComponent(result.taskId)}`;
   if (result.kind === "dayPlan") return `/journal/day/${encodeURIComponent(result.title)}`;

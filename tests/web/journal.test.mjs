@@ -288,6 +288,78 @@ test("time is logged, changed and taken back; entries are written; lists are imp
   await page.getByRole("button", { name: "Close" }).click();
 });
 
+/** A second of nothing, as a recording. */
+const silence = () => {
+  const bytes = Buffer.alloc(44 + 8000, 128);
+  bytes.write("RIFF", 0); bytes.writeUInt32LE(36 + 8000, 4); bytes.write("WAVEfmt ", 8); bytes.writeUInt32LE(16, 16);
+  bytes.writeUInt16LE(1, 20); bytes.writeUInt16LE(1, 22); bytes.writeUInt32LE(8000, 24); bytes.writeUInt32LE(8000, 28);
+  bytes.writeUInt16LE(1, 32); bytes.writeUInt16LE(8, 34); bytes.write("data", 36); bytes.writeUInt32LE(8000, 40);
+  return bytes;
+};
+
+test("a recording is added, found among the others, and plays", async (t) => {
+  const page = await visit(t, "/journal/entries?kind=audio");
+  await page.getByText("Nothing written yet").waitFor();
+  await page.keyboard.press("n");
+  const dialog = page.getByRole("dialog", { name: "New entry" });
+  assert.ok(await dialog.getByRole("button", { name: "Save" }).isDisabled()); // a recording without sound is none
+  await dialog.locator("input[type=file]").setInputFiles({ name: "birds.wav", mimeType: "audio/wav", buffer: silence() });
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: /birds.wav/ }).click();
+  const player = page.getByRole("dialog", { name: "Recording" }).locator("audio");
+  await page.waitForFunction(() => document.querySelector("audio")?.readyState >= 1 && document.querySelector("audio").duration > 0.9);
+  assert.equal(await player.getAttribute("aria-label"), "Play birds.wav");
+  assert.deepEqual(await a11y(page), []);
+  await shoot(page, "journal-recording");
+});
+
+test("a day names what was noted as it begins, and says what was measured", async (t) => {
+  const at = new Date(Date.parse(today.from) + 8 * 3_600_000 + 3 * 86_400_000).toISOString();
+  await put("entries", { kind: "note", body: "# \n\nThe oak needs water before the frost comes back in the middle of the coming week, says Ada.", at });
+  await put("entries", { kind: "measurement", subtype: "weight", value: 72.4, unit: "kg", at });
+  const page = await visit(t, `/journal/day/${day(3)}`);
+  const log = page.getByRole("region", { name: "Logged" });
+  await log.getByRole("link", { name: /^The oak needs water before the frost.*…$/ }).waitFor();
+  assert.match(await log.textContent(), /Measurement.*weight 72\.4 kg/);
+});
+
+test("records are linked and taken apart, from both ends; an entry is rated", async (t) => {
+  const note = await put("entries", { kind: "note", title: "Wood prices" });
+  const page = await visit(t, `/journal/entries?entry=${note.id}`);
+  await page.getByRole("button", { name: "Link a task" }).click();
+  await page.getByLabel("It is", { exact: true }).selectOption("about");
+  await page.getByRole("combobox", { name: "the task" }).fill("fence");
+  await page.getByRole("option", { name: /fence/ }).click();
+  await page.getByRole("button", { name: "Link", exact: true }).click();
+  await page.getByRole("link", { name: /fence/ }).waitFor();
+  await page.getByRole("group", { name: "mood" }).getByLabel("5 of 5").check({ force: true });
+  await until(page, async () => (await daemon.ask("GET", `/journal/ratings?targetId=${note.id}`)).items.map((rating) => rating.value), [5]);
+  assert.deepEqual(await a11y(page), []);
+  await shoot(page, "journal-entry-links");
+  await page.goto(`${daemon.url}/journal/tasks/${made.fence.id}`);
+  const links = page.getByRole("region", { name: "Links" });
+  await links.getByRole("link", { name: "Wood prices" }).waitFor();
+  await links.getByRole("button", { name: "Take this link away" }).click();
+  await links.getByText("Linked to nothing yet.").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await links.getByRole("link", { name: "Wood prices" }).waitFor();
+});
+
+test("import, export and search have addresses, and what has none says so", async (t) => {
+  const page = await visit(t, "/journal/import");
+  await page.getByRole("dialog", { name: "Import or export" }).getByLabel("Or paste it").waitFor();
+  await page.keyboard.press("Escape");
+  await page.waitForURL(/\/journal$/);
+  await page.goto(`${daemon.url}/journal/export`);
+  await page.getByRole("link", { name: "JSON, complete" }).waitFor();
+  await page.goto(`${daemon.url}/journal/search`);
+  await page.getByLabel("Words in the journal").fill("tax");
+  await page.getByRole("link", { name: /Call the tax office/ }).click();
+  await page.getByRole("article", { name: "Call the tax office" }).waitFor();
+  await page.goto(`${daemon.url}/journal/nowhere`);
+  await page.getByText("There is no such part of the journal").waitFor();
+});
+
 test("many tasks scroll without as many rows", async (t) => {
   const list = Array.from({ length: 350 }, (_, i) => put("tasks", { title: `Many ${String(i).padStart(3, "0")}` }));
   await Promise.all(list);
@@ -302,7 +374,7 @@ test("many tasks scroll without as many rows", async (t) => {
   assert.ok((await page.locator(".task-row").count()) < 60);
 });
 
-const VIEWS = ["/journal", "/journal/day", "/journal/time", "/journal/ratings", "/journal/entries", "/journal/categories", "/wakes"];
+const VIEWS = ["/journal", "/journal/day", "/journal/time", "/journal/ratings", "/journal/entries", "/journal/categories", "/journal/search?q=fence", "/wakes"];
 test("every part of the journal is accessible and fits: light, dark, narrow", async (t) => {
   for (const [back, energy, mood] of [[6, 2, 3], [5, 3, 3], [4, 3, 5], [2, 4, 4], [1, 5, 4]])
     for (const [dimension, value] of [["energy", energy], ["mood", mood]])

@@ -126,12 +126,40 @@ test("an agent is woken now, and the wake is explained everywhere", async (t) =>
   await row.locator(".badge", { hasText: "done" }).waitFor();
   await row.getByText("you woke it: Good morning").waitFor();
   await row.getByRole("button").click();
+  await row.getByText("All that is known of it").click();
   await row.locator(".wake-rest").getByText("Good morning").waitFor();
   await page.getByLabel("What became of it").selectOption("failed_terminal");
   await page.getByText("No wake is like that").waitFor();
   await page.goto(daemon.url);
   await page.locator(".home-agent", { hasText: "Planner" }).getByText(/woke/).waitFor();
   await page.locator(".home-agent", { hasText: "Planner" }).getByText(/wakes/).waitFor();
+});
+
+test("what waits says until when, what woke nobody is counted with its reason, and one cause can be looked at alone", async (t) => {
+  const add = (fields) => daemon.ask("POST", "/agents/planner/subscriptions", { source: "journal", tokens: [{ class: "semanticKey", value: "NOTE" }], ...fields });
+  const patient = await add({ name: "patient", cooldownSeconds: 3600 });
+  const others = await add({ name: "only others", authors: ["agent"] });
+  for (const title of ["Snow", "Rain"]) await daemon.ask("POST", "/journal/entries", { kind: "note", title });
+  const page = await visit(t, PANEL);
+  const held = page.locator(".wake", { hasText: "patient: Rain" });
+  await held.getByText(/Its subscription lets time pass between two wakes; it wakes (at|tomorrow) \d\d:\d\d/).waitFor();
+  const skipped = page.getByRole("region", { name: "What did not wake it" });
+  await skipped.getByText(/only others: the subscription does not ask for changes of this author/).waitFor();
+  await skipped.getByText(/2 times, last/).waitFor();
+  assert.deepEqual(await a11y(page), []);
+  await page.goto(`${daemon.url}/wakes`);
+  await page.getByText("What could have woken somebody, and did not: 2 times").click();
+  await page.locator(".skips", { hasText: "Planner only others" }).waitFor();
+  await page.getByLabel("Woken by").selectOption({ label: "patient" });
+  await page.waitForFunction(() => document.querySelectorAll(".wake").length === 2);
+  const row = page.locator(".wake", { hasText: "Rain" });
+  await row.getByRole("button").click();
+  await row.getByRole("list", { name: "What changed" }).getByRole("link", { name: "Rain" }).waitFor();
+  await shoot(page, "wakes-held-light");
+  assert.deepEqual(await a11y(page), []);
+  await row.getByRole("link", { name: "Rain" }).click();
+  await page.getByRole("dialog", { name: "Note" }).waitFor();
+  for (const one of [patient, others]) await daemon.ask("DELETE", `/subscriptions/${one.id}`);
 });
 
 test("what it reaches and how it lives is set in its settings", async (t) => {

@@ -7,13 +7,14 @@ const DAY = 24 * HOUR;
 const clock = (date: Date): string => date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
 const sameDay = (a: Date, b: Date): boolean => a.toDateString() === b.toDateString();
 
-/** "just now", "5 min ago", "09:12", "yesterday 09:12", "12 Mar", "12 Mar 2024". */
+/** "just now", "5 min ago", "09:12", "yesterday 09:12", "12 Mar", "12 Mar 2024"; "at 16:00", "tomorrow 07:00", "14 Mar 07:00". */
 export function relative(time: string | number | Date, now: number = Date.now()): string {
   const date = new Date(time);
   const past = now - date.getTime();
   if (Number.isNaN(past)) return "";
   if (past < 0 && past > -MINUTE) return "now";
-  if (past < 0) return sameDay(date, new Date(now)) ? `at ${clock(date)}` : exactDay(date, now);
+  if (past < 0 && sameDay(date, new Date(now))) return `at ${clock(date)}`;
+  if (past < 0) return `${sameDay(date, new Date(now + DAY)) ? "tomorrow" : exactDay(date, now)} ${clock(date)}`; // what comes is kept to the minute
   if (past < 45_000) return "just now";
   if (past < HOUR) return `${Math.max(1, Math.round(past / MINUTE))} min ago`;
   if (sameDay(date, new Date(now))) return clock(date);

@@ -9,7 +9,7 @@ import { moved, positions } from "../src/views/journal/order";
 import { pieces, understood } from "../src/views/journal/quick-model";
 import { byDay } from "../src/views/journal/time";
 import { counted, formatOf } from "../src/views/journal/transfer";
-import { addDays, clock, daysBetween, dayOf, dayWord, dueWord, isDay, length, localInput, minutesOf, momentOf, running, sameClocks, setZone } from "../src/views/journal/words";
+import { addDays, clock, daysBetween, dayOf, dayWord, dueWord, entryName, gist, isDay, length, localInput, measured, minutesOf, momentOf, running, sameClocks, setZone } from "../src/views/journal/words";
 
 const BERLIN = "Europe/Berlin";
 const HOUR = 3_600_000;
@@ -18,6 +18,20 @@ const plain: Span = { from: t("2026-02-18T00:00:00+01:00"), to: t("2026-02-19T00
 const spring: Span = { from: t("2026-03-29T00:00:00+01:00"), to: t("2026-03-30T00:00:00+02:00") };
 const autumn: Span = { from: t("2026-10-25T00:00:00+02:00"), to: t("2026-10-26T00:00:00+01:00") };
 const span = (from: string, to: string): Span => ({ from: t(`2026-02-18T${from}:00+01:00`), to: t(`2026-02-18T${to}:00+01:00`) });
+
+// ---- entries ----
+
+test("an entry is called by its title, its kind or its first words, and says what was measured", () => {
+  const entry = { id: "1", kind: "note" as const };
+  assert.equal(entryName({ ...entry, title: "Idea", body: "A bench" }), "Idea");
+  assert.equal(entryName({ ...entry, kind: "workout", subtype: "leg_day" }), "leg day");
+  assert.equal(entryName({ ...entry, body: "\n## A bench under the oak\nmore" }), "A bench under the oak");
+  assert.equal(entryName({ ...entry, body: "word ".repeat(40) }), `${"word ".repeat(15)}word…`);
+  assert.equal(entryName(entry), "Note");
+  assert.equal(measured({ ...entry, kind: "measurement", value: 0, unit: "kg" }), "0 kg");
+  assert.equal(gist({ ...entry, kind: "workout", title: "Run", durationMs: 2_700_000, body: "Slow." }), "45 min · Slow.");
+  assert.equal(gist({ ...entry, body: "Only words" }), "");
+});
 
 // ---- days and lengths ----
 
@@ -182,6 +196,7 @@ test("ratings become a line for each dimension, by the day that they speak of", 
 test("what a file is, by its name and else by its look", () => {
   assert.equal(formatOf("x.CSV", "- [ ] a"), "csv");
   assert.equal(formatOf("", "BEGIN:VCALENDAR\r\n"), "ics");
+  assert.equal(formatOf("", '{"format":"dormouse-journal"}'), "json");
   assert.equal(formatOf("", "# Home\n- [ ] Fix fence"), "markdown");
   assert.equal(formatOf("", "title,due\nFix fence,2026-02-18"), "csv");
   assert.equal(formatOf("", "(A) Fix fence +home @out"), "todotxt");

@@ -6,7 +6,8 @@ import type { InboxItem, TraceEvent } from "../src/api/types";
 import { bytes, duration, money, relative, short, since, tokens } from "../src/format";
 import { named, resolve, type Key } from "../src/keys";
 import { match } from "../src/router";
-import { resultPath, score } from "../src/shell/palette";
+import { score } from "../src/shell/palette";
+import { resultPath } from "../src/views/shared/place";
 import { memoryOf, questionOf, summary, taintOf, target, verbs } from "../src/views/inbox/words";
 import { plainText } from "../src/views/shared/runs";
 import { clock, spans, timeline } from "../src/views/runs/timeline";
@@ -47,6 +48,7 @@ test("times are relative where that helps", () => {
   assert.equal(relative(new Date(2026, 2, 12).getTime(), now), "12 Mar");
   assert.equal(relative(new Date(2024, 2, 12).getTime(), now), "12 Mar 2024");
   assert.equal(relative(now + 3_600_000, now), "at 13:00");
+  assert.equal(relative(new Date(2026, 1, 19, 7).getTime(), new Date(2026, 1, 18, 12).getTime()), "tomorrow 07:00");
   assert.equal(relative("nonsense", now), "");
 });
 test("numbers have units", () => {

@@ -62,6 +62,8 @@ test("a wake says why, and what became of it", () => {
   assert.equal(cause(wake({ reason: "recoveryCatchup", details: { missed: { count: 9 } } })), "caught up on 9 missed times");
   assert.equal(cause(wake({ reason: "manual", details: { words: "hello" } })), "you woke it: hello");
   assert.equal(explained(wake({ why: "the agent is paused" })), "The agent is paused.");
+  assert.match(explained(wake({ status: "queued", why: "it has just woken", notBefore: new Date(Date.now() + 30_000).toISOString() })), /^It has just woken; it wakes now\.$/);
+  assert.equal(cause(wake({ reason: "timer", reasonId: "sleep" })), "its sleep was over");
   assert.equal(explained(wake({ status: "failed_terminal", errorCode: "lease_lost" })), "It ended with lease lost.");
   assert.equal(look("unheard_of" as Wake["status"]).word, "unheard of");
 });

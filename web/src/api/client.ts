@@ -126,7 +126,7 @@ export const paths = {
   secrets: "/secrets",
   slack: "/credentials/slack/status",
   google: "/credentials/google/status",
-  search: (q: string, more: { agent?: string; limit?: number } = {}) => "/search" + query({ q, ...more }),
+  search: (q: string, more: { agent?: string; scope?: string; limit?: number } = {}) => "/search" + query({ q, ...more }),
 };
 
 export const act = {

@@ -119,6 +119,24 @@ export interface Wake {
   details?: Record<string, unknown>;
 }
 
+/** Changes that met a subscription, or firings of a timer, that woke nobody. */
+export interface Skip {
+  skip: string;
+  reason: "subscription" | "timer";
+  why: string;
+  count: number;
+  agentId: string;
+  reasonId: string;
+  name?: string;
+  firstAt?: Time;
+  lastAt?: Time;
+}
+export interface WakeList {
+  items: Wake[];
+  after?: string;
+  skips?: Skip[]; // with the first page of every status
+}
+
 export interface Report {
   id: string;
   scope: string;

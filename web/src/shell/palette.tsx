@@ -8,7 +8,7 @@ import { plural, relative } from "../format";
 import { go } from "../router";
 import { cx, Dialog } from "../ui";
 import { summary, target } from "../views/inbox/words";
-import { agentPlace, WIZARD } from "../views/shared/place";
+import { resultPath, WIZARD } from "../views/shared/place";
 import { resumeAll, stopAll, useStopped } from "./stop";
 
 interface Option {
@@ -71,16 +71,6 @@ function useEverywhere(typed: string): Found {
   return { results: on ? found.results : NOTHING, busy: on && found.q !== q, failure: on && found.q === q ? found.failure : "" };
 }
 
-const inJournal = (result: SearchResult): string => {
-  if (result.taskId) return `/journal/tasks/${encodeURIComponent(result.taskId)}`;
-  if (result.kind === "dayPlan") return `/journal/day/${encodeURIComponent(result.title)}`;
-  return result.kind === "timeEntry" ? "/journal/time" : `/journal/entries?entry=${encodeURIComponent(result.recordId ?? "")}`;
-};
-export const resultPath = (result: SearchResult): string => {
-  if (result.recordId) return inJournal(result);
-  if (result.kind === "file" && result.path) return `${agentPlace(result.agentId)}?panel=memory&file=${encodeURIComponent(result.path)}`;
-  return agentPlace(result.agentId, result.threadId);
-};
 const resultIcon: Partial<Record<SearchResult["kind"], typeof Bot>> = { message: MessageSquare, thread: MessageSquare, file: FileText, agent: Bot, task: ListChecks, entry: NotebookPen };
 
 function useOptions(typed: string): { options: Option[]; busy: boolean; failure: string } {
@@ -107,7 +97,7 @@ function useOptions(typed: string): { options: Option[]; busy: boolean; failure:
       { key: "agents", group: "Go to", icon: <Bot {...size} />, title: "Agents", run: () => go("/agents") },
       { key: "journal", group: "Go to", icon: <ListChecks {...size} />, title: "Journal: tasks", run: () => go("/journal") },
       { key: "day", group: "Go to", icon: <CalendarDays {...size} />, title: "Journal: today", run: () => go("/journal/day") },
-      ...["Time", "Ratings", "Entries", "Categories"].map((part) => ({
+      ...["Time", "Ratings", "Entries", "Categories", "Search", "Import"].map((part) => ({
         key: `settings-journal-${part}`, group: "Go to", icon: <NotebookPen {...size} />, title: `Journal: ${part.toLowerCase()}`, run: () => go(`/journal/${part.toLowerCase()}`),
       })),
       { key: "wakes", group: "Go to", icon: <AlarmClock {...size} />, title: "Wakes", run: () => go("/wakes") },

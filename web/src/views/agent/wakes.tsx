@@ -3,10 +3,10 @@ import { useMemo, useState } from "react";
 import { AlarmClock, Pencil, Plus } from "lucide-react";
 import { store, useGet } from "../../api/store";
 import type { Agent } from "../../api/types";
-import { wakes, waking, type Subscription, type Timer, type Wake } from "../../api/wakes";
+import { wakes, waking, type Subscription, type Timer, type WakeList } from "../../api/wakes";
 import { Link } from "../../router";
 import { attempt, Button, Dialog, Empty, IconButton, say, Shown, Switch, TextArea, Time } from "../../ui";
-import { WakeRow } from "../wakes/row";
+import { Skips, WakeRow } from "../wakes/row";
 import { inWords as timerWords, whenOf } from "../wakes/rrule";
 import { SubscriptionForm } from "../wakes/subscription-form";
 import { TimerForm } from "../wakes/timer-form";
@@ -54,7 +54,7 @@ function Subscriptions({ agent, list }: { agent: Agent; list: Subscription[] }) 
         <ul className="panel-list">
           {list.map((one) => (
             <li key={one.id} className="rule-row">
-              <Switch label={one.name || inWords(one)} checked={one.active} hint={<>{inWords(one)}{one.lastWakeAt && <>. Last <Time at={one.lastWakeAt} /></>}</>} onChange={(on) => void turn(one, on)} />
+              <Switch label={one.name || inWords(one)} checked={one.active} hint={<>{inWords(one)}{one.lastWakeAt && <>. {Date.parse(one.lastWakeAt) > Date.now() ? "Next" : "Last"} <Time at={one.lastWakeAt} /></>}</>} onChange={(on) => void turn(one, on)} />
               <IconButton label={`Change ${one.name || inWords(one)}`} onClick={() => setEdited(one)}><Pencil size={15} /></IconButton>
             </li>
           ))}
@@ -95,7 +95,7 @@ function Timers({ agent, list }: { agent: Agent; list: Timer[] }) {
 export default function WakesPanel({ agent }: { agent: Agent }) {
   const subscriptions = useGet<{ items: Subscription[] }>(wakes.subscriptions(agent.id));
   const timers = useGet<{ items: Timer[] }>(wakes.timers(agent.id));
-  const recent = useGet<{ items: Wake[] }>(wakes.list({ agent: agent.id, limit: SHOWN }));
+  const recent = useGet<WakeList>(wakes.list({ agent: agent.id, limit: SHOWN }));
   const [waken, setWaken] = useState(false);
   const names = useMemo(() => ({
     subscriptions: new Map((subscriptions.data?.items ?? []).map((one) => [one.id, one.name])), timers: new Map((timers.data?.items ?? []).map((one) => [one.id, one.name])),
@@ -107,8 +107,14 @@ export default function WakesPanel({ agent }: { agent: Agent }) {
       <Shown of={timers} what="timers" lines={2}>{({ items }) => <Timers agent={agent} list={items} />}</Shown>
       <section className="panel" aria-labelledby="wakes-recent">
         <div className="row row-between"><h3 id="wakes-recent">Lately</h3><Link to={`/wakes?agent=${encodeURIComponent(agent.id)}`} className="small">All wakes</Link></div>
-        <Shown of={recent} what="wakes" lines={3}>{({ items }) => (items.length === 0 ? <Empty title="It has not woken by itself yet" /> : <ul className="wake-list">{items.map((wake) => <WakeRow key={wake.runKey} wake={wake} names={names} />)}</ul>)}</Shown>
+        <Shown of={recent} what="wakes" lines={3}>{({ items }) => (items.length === 0 ? <Empty title="Nothing has woken it yet" /> : <ul className="wake-list">{items.map((wake) => <WakeRow key={wake.runKey} wake={wake} names={names} />)}</ul>)}</Shown>
       </section>
+      {!!recent.data?.skips?.length && (
+        <section className="panel" aria-labelledby="wakes-skipped">
+          <h3 id="wakes-skipped">What did not wake it</h3>
+          <Skips skips={recent.data.skips} />
+        </section>
+      )}
       {waken && <WakeNow agent={agent} onClose={() => setWaken(false)} />}
     </div>
   );

@@ -13,7 +13,7 @@ import { slot, type Span } from "./day-model";
 import { Rate } from "./rate";
 import { DueMark, TaskLink } from "./parts";
 import { EditTime, entryMs } from "./time-edit";
-import { addDays, clock, dayWord, isClosed, isDay, KIND, length, longDay, today } from "./words";
+import { addDays, clock, dayWord, entryName, isClosed, isDay, KIND, length, longDay, measured, today } from "./words";
 import "./day.css";
 
 const HALF_HOUR = 1_800_000;
@@ -87,7 +87,7 @@ function Aside({ day, onPlan, onTime }: { day: Day; onPlan: (task: Task) => void
         <div className="row row-between"><h3 id="day-log">Logged</h3><span className="muted small number">{length(logged / 60_000)}</span></div>
         {day.entries.length > 0 && (
           <ul className="links">
-            {day.entries.map((entry) => <li key={entry.id}><span className="muted small">{KIND[entry.kind]}{entry.at ? ` ${clock(entry.at, day.zone)}` : ""}</span> <Link to={`/journal/entries?entry=${encodeURIComponent(entry.id)}`}>{entry.title || entry.subtype || "without a title"}</Link></li>)}
+            {day.entries.map((entry) => <li key={entry.id}><span className="muted small">{KIND[entry.kind]}{entry.at ? ` ${clock(entry.at, day.zone)}` : ""}</span> <Link to={`/journal/entries?entry=${encodeURIComponent(entry.id)}`}>{entryName(entry)}</Link>{measured(entry) && <span className="number"> {measured(entry)}</span>}</li>)}
           </ul>
         )}
         <div><Button small onClick={onTime}>Add time</Button></div>

@@ -1,4 +1,4 @@
-// Notes, workouts and measurements, the newest first.
+// Notes, workouts, measurements and recordings, the newest first.
 import { useState } from "react";
 import { NotebookPen, Paperclip, Plus, X } from "lucide-react";
 import { url } from "../../api/client";
@@ -8,20 +8,25 @@ import { bytes } from "../../format";
 import { useKeys } from "../../keys";
 import { setQuery, useQuery } from "../../router";
 import { attempt, Button, Choice, Dialog, Empty, IconButton, Input, Shown, TextArea, Trouble } from "../../ui";
+import { Links } from "./links";
 import { usePages } from "./pages";
 import { CategoryName, CategorySelect, removeRecord } from "./parts";
 import { Rate } from "./rate";
 import { useSets } from "./sets";
-import { clock, dayOf, dayWord, KIND, length, localInput, minutesOf, momentOf } from "./words";
+import { clock, dayOf, dayWord, entryName, gist, KIND, length, localInput, minutesOf, momentOf } from "./words";
 import type { Rating } from "../../api/journal";
 
-const MADE: EntryKind[] = ["note", "workout", "measurement"];
+const MADE: EntryKind[] = ["note", "workout", "measurement", "audio"];
 const token = (text: string): string => text.trim().toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "_").replace(/^_|_$/g, "");
 
-/** "45 min", "72.4 kg", or the beginning of what was written. */
-export function gist(entry: Entry): string {
-  const parts = [entry.durationMs ? length(entry.durationMs / 60_000) : "", entry.value !== undefined ? `${entry.value}${entry.unit ? ` ${entry.unit}` : ""}` : "", (entry.body ?? "").split("\n", 1)[0] ?? ""];
-  return parts.filter(Boolean).join(" · ");
+function File({ file }: { file: Attachment }) {
+  const content = url(journal.content(file.id));
+  return (
+    <li className="stack-tight">
+      <div className="row"><a href={content} download={file.fileName}>{file.fileName}</a> <span className="muted small">{file.size !== undefined ? bytes(file.size) : ""}</span> <IconButton label={`Delete ${file.fileName}`} onClick={() => void removeRecord("attachments", file.id, file.fileName)}><X size={14} /></IconButton></div>
+      {file.contentType.startsWith("audio/") && <audio controls preload="metadata" src={content} aria-label={`Play ${file.fileName}`} className="player" />}
+    </li>
+  );
 }
 
 function Files({ entry }: { entry: Entry }) {
@@ -29,8 +34,8 @@ function Files({ entry }: { entry: Entry }) {
   const files = read.data?.items ?? [];
   return (
     <div className="stack-tight">
-      <span className="field-label">Files</span>
-      {files.length > 0 && <ul className="links">{files.map((file) => <li key={file.id} className="row"><a href={url(journal.content(file.id))} download={file.fileName}>{file.fileName}</a> <span className="muted small">{file.size !== undefined ? bytes(file.size) : ""}</span> <IconButton label={`Delete ${file.fileName}`} onClick={() => void removeRecord("attachments", file.id, file.fileName)}><X size={14} /></IconButton></li>)}</ul>}
+      <h3>Files</h3>
+      {files.length > 0 && <ul className="links">{files.map((file) => <File key={file.id} file={file} />)}</ul>}
       <label className="button button-plain button-small file-button"><Paperclip size={14} aria-hidden /> Add a file
         <input type="file" className="visually-hidden" onChange={(event) => {
           const file = event.target.files?.[0];
@@ -53,25 +58,30 @@ function Edit({ entry, kind: first, onClose }: { entry: Entry | null; kind: Entr
   const [value, setValue] = useState(entry?.value === undefined ? "" : String(entry.value));
   const [unit, setUnit] = useState(entry?.unit ?? "");
   const [category, setCategory] = useState(entry?.categoryId ?? "");
+  const [sound, setSound] = useState<globalThis.File | null>(null);
   const [busy, setBusy] = useState(false);
   const ratings = useGet<Page<Rating>>(entry ? journal.list("ratings", { targetId: entry.id }) : null);
   const minutes = lasted.trim() ? minutesOf(lasted) : null;
   const number = value.trim() ? Number(value.replace(",", ".")) : null;
   const wrongLength = !!lasted.trim() && minutes === null;
   const wrongNumber = number !== null && !Number.isFinite(number);
-  const nothing = kind === "measurement" ? number === null : !title.trim() && !body.trim() && !subtype.trim();
+  const nothing = kind === "measurement" ? number === null : kind === "audio" && !entry ? !sound : !title.trim() && !body.trim() && !subtype.trim();
   const save = async (): Promise<void> => {
     setBusy(true);
     const fields = {
       ...(entry ? {} : { kind }), subtype: token(subtype) || null, title: title.trim() || null, body: body || null, at: momentOf(at), categoryId: category || null,
       durationMs: minutes === null ? null : minutes * 60_000, value: number, unit: unit.trim() || null,
     };
-    const ok = await attempt("Not saved", () => (entry ? write.change("entries", entry.id, fields) : write.create("entries", fields)));
+    const ok = await attempt("Not saved", async () => {
+      if (entry) return void await write.change("entries", entry.id, fields);
+      const made = await write.create<Entry>("entries", kind === "audio" && !fields.title ? { ...fields, title: sound?.name ?? null } : fields);
+      if (sound && kind === "audio") await write.attach(made.id, sound);
+    });
     setBusy(false);
     if (ok) onClose();
   };
   const remove = async (): Promise<void> => {
-    if (entry && (await removeRecord("entries", entry.id, entry.title || KIND[entry.kind]))) onClose();
+    if (entry && (await removeRecord("entries", entry.id, entryName(entry)))) onClose();
   };
   return (
     <Dialog title={entry ? KIND[kind] : "New entry"} onClose={onClose}
@@ -79,12 +89,21 @@ function Edit({ entry, kind: first, onClose }: { entry: Entry | null; kind: Entr
       <form className="stack" onSubmit={(event) => { event.preventDefault(); if (!nothing) void save(); }}>
         {!entry && <Choice label="What" value={kind} options={MADE.map((one) => ({ value: one, label: KIND[one] }))} onChange={setKind} />}
         <Input label="Title" value={title} maxLength={500} data-autofocus onChange={(event) => setTitle(event.target.value)} />
+        {kind === "audio" && !entry && (
+          <div className="row">
+            <label className="button button-plain file-button"><Paperclip size={14} aria-hidden /> Choose the recording
+              <input type="file" accept="audio/*" className="visually-hidden" onChange={(event) => setSound(event.target.files?.[0] ?? null)} />
+            </label>
+            {sound && <span className="small mono cut">{sound.name} {bytes(sound.size)}</span>}
+          </div>
+        )}
         {kind === "workout" && <div className="pair"><Input label="Which kind" placeholder="run, legs, yoga" value={subtype} maxLength={60} onChange={(event) => setSubtype(event.target.value)} /><Input label="How long" placeholder="45 min" value={lasted} error={wrongLength ? "A length, like 45 min or 1 h 30" : null} onChange={(event) => setLasted(event.target.value)} /></div>}
         {kind === "measurement" && <div className="pair"><Input label="Of what" placeholder="weight, pulse" value={subtype} maxLength={60} onChange={(event) => setSubtype(event.target.value)} /><Input label="Value" inputMode="decimal" value={value} error={wrongNumber ? "A number, like 72.4" : null} onChange={(event) => setValue(event.target.value)} /><Input label="Unit" placeholder="kg" value={unit} maxLength={20} onChange={(event) => setUnit(event.target.value)} /></div>}
         <TextArea label={kind === "note" ? "Text, in Markdown" : "Notes"} rows={kind === "note" ? 8 : 3} value={body} onChange={(event) => setBody(event.target.value)} />
         <div className="pair"><Input label="When" type="datetime-local" value={at} onChange={(event) => setAt(event.target.value)} /><CategorySelect sets={sets} value={category} onChange={setCategory} /></div>
         {entry && <Files entry={entry} />}
-        {entry && entry.kind === "workout" && <div><span className="field-label">How it was</span><Rate targetType="entry" targetId={entry.id} ratings={ratings.data?.items ?? []} /></div>}
+        {entry && <Links type="entry" id={entry.id} />}
+        {entry && <section className="stack-tight"><h3>How it was</h3><Rate targetType="entry" targetId={entry.id} ratings={ratings.data?.items ?? []} /></section>}
         <button type="submit" hidden />
       </form>
     </Dialog>
@@ -98,7 +117,7 @@ function Linked({ id, onClose }: { id: string; onClose: () => void }) {
   return read.data ? <Edit key={id} entry={read.data} kind={read.data.kind} onClose={onClose} /> : null;
 }
 
-const SHOWN = [{ value: "", label: "All" }, { value: "note", label: "Notes" }, { value: "workout", label: "Workouts" }, { value: "measurement", label: "Measurements" }] as const;
+const SHOWN = [{ value: "", label: "All" }, { value: "note", label: "Notes" }, { value: "workout", label: "Workouts" }, { value: "measurement", label: "Measurements" }, { value: "audio", label: "Recordings" }] as const;
 export default function Entries() {
   const query = useQuery();
   const kind = SHOWN.find((one) => one.value === query.get("kind"))?.value ?? "";
@@ -116,7 +135,7 @@ export default function Entries() {
       </div>
       <Shown of={pages} what="entries" lines={6}>
         {() => pages.items.length === 0 ? (
-          <Empty icon={<NotebookPen size={28} />} title="Nothing written yet" action={<Button onClick={() => setAdding(true)}>Write something</Button>}>Notes, workouts and measurements go here; agents can wake when one is added.</Empty>
+          <Empty icon={<NotebookPen size={28} />} title="Nothing written yet" action={<Button onClick={() => setAdding(true)}>Write something</Button>}>Notes, workouts, measurements and recordings go here; agents can wake when one is added.</Empty>
         ) : (
           <>
             <ul className="entry-list">
@@ -124,7 +143,7 @@ export default function Entries() {
                 <li key={entry.id}>
                   <button type="button" className="entry-row" onClick={() => setQuery("entry", entry.id)}>
                     <span className="muted small">{entry.at ? `${dayWord(dayOf(entry.at))} ${clock(entry.at)}` : ""}</span>
-                    <span className="entry-text"><span className="cut"><strong>{entry.title || entry.subtype?.replace(/_/g, " ") || KIND[entry.kind]}</strong></span><span className="muted small cut">{gist(entry)}</span></span>
+                    <span className="entry-text"><span className="cut"><strong>{entryName(entry)}</strong></span><span className="muted small cut">{gist(entry)}</span></span>
                     <span className="small muted row">{KIND[entry.kind]}<CategoryName category={sets.category(entry.categoryId)} /></span>
                   </button>
                 </li>

@@ -6,7 +6,7 @@ import { lately } from "../../ui/lately";
 import { ArrowLeftRight } from "lucide-react";
 import { useKeys } from "../../keys";
 import { go, Link, usePath, type Params } from "../../router";
-import { Button, cx, Skeleton } from "../../ui";
+import { Button, cx, Empty, Skeleton } from "../../ui";
 import { TaskView } from "./task";
 import { Tasks } from "./tasks";
 import { browserZone, sameClocks, setZone } from "./words";
@@ -20,20 +20,28 @@ const PARTS: { key: string; label: string; keys: string; View: ComponentType<{ p
   { key: "ratings", label: "Ratings", keys: "g m", View: part(() => import("./ratings")) },
   { key: "entries", label: "Entries", keys: "g e", View: part(() => import("./entries")) },
   { key: "categories", label: "Categories", keys: "g k", View: part(() => import("./categories")) },
+  { key: "search", label: "Search", keys: "g f", View: part(() => import("./search")) },
 ];
 const Transfer = lately(() => import("./transfer"));
+const TRANSFERS = ["import", "export"] as const;
 const place = (key: string): string => (key === "tasks" ? "/journal" : `/journal/${key}`);
 
 export default function Journal({ params }: { params: Params }) {
-  const name = params["part"] ?? "tasks";
-  const here = PARTS.find(({ key }) => key === name) ?? PARTS[0];
+  const asked = params["part"] ?? "tasks";
+  const transfer = TRANSFERS.find((key) => key === asked); // a dialog over the tasks, with an address
+  const name = transfer ? "tasks" : asked;
+  const here = PARTS.find(({ key }) => key === name);
   const [moving, setMoving] = useState(false);
+  const moved = (): void => {
+    setMoving(false);
+    if (transfer) go("/journal", true);
+  };
   const path = usePath();
   const zone = useGet<Day>(journal.day("today")).data?.zone;
   setZone(zone);
   const away = zone !== undefined && !sameClocks(zone, browserZone());
   useKeys(PARTS.map(({ key, label, keys }) => ({ keys, label, group: "Journal", run: () => go(place(key)) })));
-  if (!here) return null;
+  if (!here) return <div className="page"><h1 className="visually-hidden">Journal</h1><Empty title="There is no such part of the journal" action={<Link to="/journal" className="button button-plain">The tasks</Link>} /></div>;
   const View = name === "tasks" && params["id"] ? TaskView : here.View;
   return (
     <div className="page journal">
@@ -48,7 +56,7 @@ export default function Journal({ params }: { params: Params }) {
       </div>
       {away && <p className="muted small journal-zone" role="note">Days and times of {zone}, where Dormouse runs; this browser is in {browserZone()}.</p>}
       <Suspense fallback={<Skeleton lines={8} />}><View key={away ? zone : ""} params={params} /></Suspense>
-      {moving && <Suspense fallback={null}><Transfer onClose={() => setMoving(false)} /></Suspense>}
+      {(moving || transfer) && <Suspense fallback={null}><Transfer begin={transfer} onClose={moved} /></Suspense>}
     </div>
   );
 }

@@ -1,14 +1,15 @@
 // One task: every field is changed where it stands.
 import { useEffect, useState, type KeyboardEvent } from "react";
 import { ArrowLeft, Ellipsis, X } from "lucide-react";
-import { journal, write, type EntryLink, type Page, type Priority, type Status, type Task, type TaskWhole, type TimeEntry } from "../../api/journal";
+import { journal, write, type Page, type Priority, type Status, type Task, type TaskWhole, type TimeEntry } from "../../api/journal";
 import { store, useGet } from "../../api/store";
 import { useKeys } from "../../keys";
-import { go, Link, type Params } from "../../router";
+import { go, type Params } from "../../router";
 import { attempt, Button, Dialog, IconButton, Input, Menu, say, Select, Shown, Switch, TextArea, Time } from "../../ui";
 import { Markdown } from "../../ui/markdown";
 import { Checklists } from "./checklists";
-import { CategorySelect, InPlace, LabelName, removeRecord, setDone, TaskLink, TimerButton } from "./parts";
+import { Links } from "./links";
+import { CategorySelect, InPlace, LabelName, removeRecord, setDone, TimerButton } from "./parts";
 import { useSets, type Sets } from "./sets";
 import { EditTime, entryMs } from "./time-edit";
 import { dayOf, dayWord, clock, isClosed, length, minutesOf, PRIORITIES, PRIORITY, STATUS, STATUSES } from "./words";
@@ -141,27 +142,6 @@ function Times({ task }: { task: TaskWhole }) {
   );
 }
 
-const RELATION: Record<EntryLink["relation"], [from: string, to: string]> = {
-  about: ["about", "what is written about it:"], follow_up: ["follows", "followed by"], source: ["comes from", "source of"],
-  report: ["report", "in a report:"], related: ["related to", "related to"],
-};
-function Links({ task }: { task: TaskWhole }) {
-  const links = task.links ?? [];
-  if (links.length === 0) return null;
-  return (
-    <section className="stack-tight" aria-labelledby="links">
-      <h3 id="links">Links</h3>
-      <ul className="links">
-        {links.map((link) => {
-          const here = link.fromId === task.id;
-          const [type, id] = here ? [link.toType, link.toId] : [link.fromType, link.fromId];
-          return <li key={link.id}><span className="muted">{RELATION[link.relation]?.[here ? 0 : 1] ?? link.relation}</span> {type === "task" ? <TaskLink id={id} /> : type === "entry" ? <Link to={`/journal/entries?entry=${encodeURIComponent(id)}`}>an entry</Link> : <span>{type}</span>}</li>;
-        })}
-      </ul>
-    </section>
-  );
-}
-
 function FollowUp({ task, onClose }: { task: TaskWhole; onClose: () => void }) {
   const open = (task.checklists ?? []).flatMap((list) => list.items).filter((item) => !item.checked).length;
   const [title, setTitle] = useState(task.title);
@@ -224,7 +204,7 @@ function Whole({ task }: { task: TaskWhole }) {
         <div className="stack task-side">
           <Facts key={task.id} task={task} sets={sets} />
           <Times task={task} />
-          <Links task={task} />
+          <Links type="task" id={task.id} />
           <p className="muted small">{task.createdAt && <>Written <Time at={task.createdAt} />. </>}{task.closedAt && <>Closed <Time at={task.closedAt} />.</>}</p>
         </div>
       </div>

@@ -11,6 +11,7 @@ const FORMATS = [
   { value: "todotxt", label: "todo.txt", ends: [".txt"] },
   { value: "markdown", label: "Markdown list", ends: [".md", ".markdown"] },
   { value: "ics", label: "iCalendar", ends: [".ics", ".ical"] },
+  { value: "json", label: "JSON, as exported here", ends: [".json"] },
 ] as const;
 const SHOWN = 100_000; // characters: more only make the browser slow
 type Format = (typeof FORMATS)[number]["value"];
@@ -21,11 +22,12 @@ export function formatOf(name: string, text: string): Format {
   const named = FORMATS.find(({ ends }) => ends.some((end) => low.endsWith(end)));
   if (named) return named.value;
   if (/^\s*BEGIN:VCALENDAR/i.test(text)) return "ics";
+  if (/^\s*\{/.test(text)) return "json";
   if (/^\s*[-*+] \[[ xX]\] /m.test(text)) return "markdown";
   const [first = ""] = text.trimStart().split("\n", 1);
   return first.split(/[,;\t]/).length > 1 && /title|summary|task|name/i.test(first) ? "csv" : "todotxt";
 }
-const NAMES: Record<string, [string, string]> = { tasks: ["task", "tasks"], events: ["entry", "entries"], categories: ["category", "categories"] };
+const NAMES: Record<string, [string, string]> = { tasks: ["task", "tasks"], events: ["entry", "entries"], categories: ["category", "categories"], others: ["other record", "other records"] };
 export const counted = (counts: Record<string, number>): string =>
   Object.entries(counts).filter(([, n]) => n > 0).map(([name, n]) => (name === "there" ? `${n} known already` : plural(n, ...(NAMES[name] ?? [name, name])))).join(", ") || "nothing";
 
@@ -88,7 +90,7 @@ function Import({ onClose }: { onClose: () => void }) {
     <form className="stack" onSubmit={(event) => { event.preventDefault(); void run(!seen); }}>
       <div className="row">
         <label className="button button-plain file-button"><FileUp size={16} aria-hidden /> Choose a file
-          <input type="file" className="visually-hidden" accept=".csv,.tsv,.txt,.md,.markdown,.ics,.ical" onChange={(event) => {
+          <input type="file" className="visually-hidden" accept=".csv,.tsv,.txt,.md,.markdown,.ics,.ical,.json" onChange={(event) => {
             const file = event.target.files?.[0];
             event.target.value = "";
             if (file) void file.text().then((content) => set(content, file.name));
@@ -106,7 +108,7 @@ function Import({ onClose }: { onClose: () => void }) {
         {seen && !busy && !begun && <p>This makes <strong>{counted(seen.counts)}</strong>.</p>}
         {!busy && begun && <p>Stopped after {done.next} of {seen?.total ?? 0}: {counted(done.counts)} so far. What is there stays; going on makes nothing twice.</p>}
         {seen?.records && seen.records.length > 0 && !busy && !begun && (
-          <ul className="problems small" tabIndex={0} aria-label="What will be made">{seen.records.map((record, i) => <li key={i}>{record.title} <span className="muted">{[record.due, record.category].filter(Boolean).join(" · ")}</span></li>)}</ul>
+          <ul className="problems small" tabIndex={0} aria-label="What will be made">{seen.records.map((record, i) => <li key={i}>{record.title || record.type} <span className="muted">{[record.due, record.category].filter(Boolean).join(" · ")}</span></li>)}</ul>
         )}
         {seen && seen.problems.length > 0 && (
           <>
@@ -135,14 +137,16 @@ function Export() {
       <p>Everything of the journal, in files that other programs read. Nothing leaves this machine by itself.</p>
       <div className="row">
         <a className="button button-plain" href={url("/journal/export?format=json")} download="journal.json"><Download size={16} aria-hidden /> JSON, complete</a>
+        <a className="button button-plain" href={url("/journal/export?format=json&attachments=true")} download="journal.json"><Download size={16} aria-hidden /> JSON with the files of entries</a>
         <a className="button button-plain" href={url("/journal/export?format=ics")} download="journal.ics"><Download size={16} aria-hidden /> iCalendar, tasks and blocks</a>
       </div>
     </div>
   );
 }
 
-export default function Transfer({ onClose }: { onClose: () => void }) {
-  const [tab, setTab] = useState<"import" | "export">("import");
+type Tab = "import" | "export";
+export default function Transfer({ begin = "import", onClose }: { begin?: Tab | undefined; onClose: () => void }) {
+  const [tab, setTab] = useState<Tab>(begin);
   return (
     <Dialog title="Import or export" onClose={onClose}>
       <Tabs label="Import or export" tabs={[{ key: "import", label: "Import" }, { key: "export", label: "Export" }] as const} value={tab} onChange={setTab}>

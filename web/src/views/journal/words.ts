@@ -1,5 +1,5 @@
 // Tasks and times in words, and the way back: what people type, as the journal keeps it.
-import type { EntryKind, Priority, Status } from "../../api/journal";
+import type { Entry, EntryKind, Priority, Status } from "../../api/journal";
 import type { Tone } from "../../ui";
 
 export const STATUS: Record<Status, { word: string; tone: Tone }> = {
@@ -16,6 +16,18 @@ export const isClosed = (status: Status): boolean => status === "DONE" || status
 export const PRIORITY: Record<Priority, string> = { P0: "now", P1: "high", P2: "normal", P3: "low" };
 export const PRIORITIES = Object.keys(PRIORITY) as Priority[];
 export const KIND: Record<EntryKind, string> = { note: "Note", workout: "Workout", audio: "Recording", measurement: "Measurement" };
+
+const BEGINNING = 80; // characters of a text that has no title
+const firstLine = (text = ""): string => text.split("\n").map((line) => line.replace(/^[#>*\-\s]+/, "").trim()).find(Boolean) ?? "";
+const begins = (text: string): string => (text.length > BEGINNING ? `${text.slice(0, BEGINNING).replace(/\s+\S*$/, "")}…` : text);
+/** What an entry is called: by its title, else by what it is of, else as its text begins. */
+export const entryName = (entry: Entry): string => entry.title || entry.subtype?.replace(/_/g, " ") || begins(firstLine(entry.body)) || KIND[entry.kind];
+/** "45 min", "72.4 kg"; "": nothing was measured. */
+export const measured = (entry: Entry): string =>
+  [entry.durationMs ? length(entry.durationMs / 60_000) : "", entry.value !== undefined ? `${entry.value}${entry.unit ? ` ${entry.unit}` : ""}` : ""].filter(Boolean).join(" · ");
+/** ... and the beginning of what was written, unless that is its name already. */
+export const gist = (entry: Entry): string =>
+  [measured(entry), entry.title || entry.subtype ? begins(firstLine(entry.body)) : ""].filter(Boolean).join(" · ");
 
 // ---- days: local days are text; they are counted in UTC, where no clock changes ----
 

@@ -1,6 +1,6 @@
 // What wakes an agent, and what became of it, in people's words.
 import type { Author, Matched, Source, Subscription, Token, Wake, WakeStatus } from "../../api/wakes";
-import { duration, plural, words } from "../../format";
+import { duration, plural, relative, words } from "../../format";
 import type { Tone } from "../../ui";
 import type { WakeNames } from "../shared/woke";
 
@@ -55,7 +55,7 @@ export function inWords(subscription: Subscription): string {
   ].filter(Boolean).join(", ");
 }
 
-const kind = (type: string): string => words(type.replace(/([A-Z])/g, " $1").toLowerCase());
+export const kind = (type: string): string => words(type.replace(/([A-Z])/g, " $1").toLowerCase());
 /** What changed: "Fix fence", "Fix fence and 2 more", "2 files changed"; "": nothing that is known. */
 function what({ records, recordCount, details = {} }: Wake): string {
   const files = details["files"] as unknown[] | undefined;
@@ -72,6 +72,7 @@ export function cause(wake: Wake, names?: WakeNames): string {
   const missed = details["missed"] as { count?: number } | undefined;
   const again = details["again"] as { name?: string } | undefined;
   const said = typeof details["words"] === "string" && details["words"] ? `: ${details["words"]}` : "";
+  if (wake.reasonId === "sleep") return "its sleep was over";
   const name = wake.name || (wake.reasonId && (names?.subscriptions.get(wake.reasonId) || names?.timers.get(wake.reasonId))) || "";
   switch (wake.reason) {
     case "timer": return details["alarm"] ? `an alarm it had set${name ? `: ${name}` : ""}` : `by the clock${name ? `: ${name}` : ""}`;
@@ -83,8 +84,15 @@ export function cause(wake: Wake, names?: WakeNames): string {
   }
 }
 const begun = (text: string): string => (text ? text.charAt(0).toUpperCase() + text.slice(1) : "");
-/** One sentence that explains how it stands. */
+/** Who made the change; undefined: nobody did, or it is not known. */
+export function authorOf(wake: Wake): string | undefined {
+  const { author, authorId } = (wake.details ?? {}) as { author?: Author; authorId?: string };
+  return !author ? undefined : author === "agent" && authorId ? authorId : AUTHOR[author] ?? author;
+}
+/** One sentence that explains how it stands; of one that waits, until when. */
 export function explained(wake: Wake): string {
+  if (wake.status === "queued" && wake.notBefore && Date.parse(wake.notBefore) > Date.now())
+    return `${begun(wake.why || "it waits")}; it wakes ${relative(wake.notBefore)}.`;
   if (wake.why) return /[.!?]$/.test(wake.why) ? begun(wake.why) : `${begun(wake.why)}.`;
   switch (wake.status) {
     case "queued": return "It waits for its turn.";

@@ -142,10 +142,10 @@ static void run_strings(struct danger_scan *scan, struct str code)
         else if (between == ',')
             buf_add_char(&all, ' ');
         buf_add_str(&all, text);
-        danger_run_text(scan, text, (struct danger_stream){ 0 });
+        danger_run_text_by(scan, "sh", text, (struct danger_stream){ 0 });
         if (between)
-            danger_run_text(scan, arena_str(scan->arena, buf_str(&all)),
-                            (struct danger_stream){ 0 });
+            danger_run_text_by(scan, "sh", arena_str(scan->arena, buf_str(&all)),
+                               (struct danger_stream){ 0 });
         i += text.n + 1;
         last = i + 1;
     }

@@ -7,6 +7,7 @@
  *   danger_run.c     one simple command: what it is, what it changes, what it prints
  *   danger_wrap.c    commands that run another: env, sudo, xargs, find -exec
  *   danger_script.c  shells and interpreters: where their script comes from
+ *   danger_written.c programs that the command wrote
  *   danger_code.c    code of other languages
  *   danger_print.c   what echo and printf print
  *   danger_rules.c   the table of rules
@@ -118,6 +119,9 @@ struct danger_scan {
     struct str script;   /* the file that is being read as one */
     struct str ifs;      /* what splits fields beside blanks */
     bool socket;         /* a descriptor was opened to the network */
+    bool plain;          /* what is being read is run by a shell without what bash added */
+    bool sh_plain;       /* sh is such a shell */
+    bool sh_seen;        /* it matters what sh is */
     struct danger_args args;
     struct danger_file files[DANGER_FILES_MAX];
     size_t files_n;
@@ -181,6 +185,11 @@ void danger_join(struct danger_scan *scan, struct danger_stream *all, struct dan
 /* Reads text as a script; what it prints. */
 struct danger_stream danger_run_text(struct danger_scan *scan, struct str text,
                                      struct danger_stream in);
+/* The same as the shell of that name would read it. */
+struct danger_stream danger_run_text_by(struct danger_scan *scan, const char *shell,
+                                        struct str text, struct danger_stream in);
+/* Does it lack ((1)), [[ x ]], &>, $'x' and x+=y? */
+bool danger_shell_plain(struct danger_scan *scan, struct str shell);
 /* Reads up to the closing word or ')' (NULL: the end), which is consumed. */
 struct danger_stream danger_run_list(struct danger_reader *reader, const char *closer,
                                      struct danger_stream in);
@@ -212,6 +221,8 @@ void danger_note_output(struct danger_scan *scan, const struct danger_command *c
 /* A shell, an interpreter, eval and the like; true when it was one. */
 bool danger_run_script(struct danger_scan *scan, const struct danger_command *command,
                        struct str name);
+/* When it calls a program by its path that the command wrote before: what that does. */
+void danger_run_written(struct danger_scan *scan, const struct danger_command *command);
 /* sudo, env, xargs ...; true when it was one. */
 bool danger_run_wrapped(struct danger_scan *scan, const struct danger_command *command,
                         struct str name, struct danger_stream *ret_out);

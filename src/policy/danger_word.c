@@ -217,14 +217,21 @@ static void backticks(struct build *b, struct danger_reader *r, bool quoted)
 bool danger_read_arithmetic(struct danger_reader *r)
 {
     size_t depth = 2, at = r->at + 2;
+    char quote = 0;
 
     for (; at < r->s.n && depth > 0; at++) {
-        if (r->s.p[at] == '(')
+        char c = r->s.p[at];
+
+        if (c == '\\' && quote != '\'')
+            at++;
+        else if (quote || c == '"' || c == '\'' || c == '`')
+            quote = !quote ? c : quote == c ? 0 : quote;
+        else if (c == '(')
             depth++;
-        else if (r->s.p[at] == ')' && --depth == 1 && (at + 1 == r->s.n || r->s.p[at + 1] != ')'))
+        else if (c == ')' && --depth == 1 && (at + 1 == r->s.n || r->s.p[at + 1] != ')'))
             return false;
     }
-    if (depth > 0)
+    if (depth > 0 || at > r->s.n)
         return false;
     danger_expand_text(r->scan, str_of(r->s.p + r->at + 2, at - 2 - r->at - 2));
     r->at = at;
@@ -296,7 +303,7 @@ static void dollar(struct build *b, struct danger_reader *r, bool quoted)
     } else if (c == '{') {
         r->at += 2;
         expand_braced(b, braced(r), quoted);
-    } else if (c == '\'' && !quoted) {
+    } else if (c == '\'' && !quoted && !r->scan->plain) {
         ansi_quoted(b, r);
     } else if (c == '"' && !quoted) {
         r->at++;

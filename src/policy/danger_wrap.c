@@ -197,7 +197,7 @@ static bool run_as_text(struct danger_scan *scan, const struct danger_command *c
         text = danger_joined(scan, command, at);
     if (!text.p)
         return false;
-    danger_run_text(scan, danger_plain(scan, text), (struct danger_stream){ 0 });
+    danger_run_text_by(scan, "sh", danger_plain(scan, text), (struct danger_stream){ 0 });
     return true;
 }
 

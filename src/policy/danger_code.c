@@ -151,6 +151,19 @@ static void run_strings(struct danger_scan *scan, struct str code)
     }
 }
 
+/* `...`: what Perl, PHP and Ruby run. */
+static void run_backticks(struct danger_scan *scan, struct str code)
+{
+    for (size_t i = 0; i < code.n && !scan->hit; i++) {
+        struct str text;
+
+        if (code.p[i] != '`' || !read_string(str_skip(code, i), &text))
+            continue;
+        danger_run_text_by(scan, "sh", text, (struct danger_stream){ 0 });
+        i += text.n + 1;
+    }
+}
+
 void danger_run_code(struct danger_scan *scan, struct str code)
 {
     if (find_pattern(scan, code) || find_deletion(scan, code))
@@ -158,4 +171,6 @@ void danger_run_code(struct danger_scan *scan, struct str code)
     if (has(code, "system") || has(code, "exec") || has(code, "popen") || has(code, "subprocess") ||
         has(code, "spawn") || has(code, "getline") || has(code, "| \""))
         run_strings(scan, code);
+    else
+        run_backticks(scan, code);
 }

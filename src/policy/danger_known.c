@@ -42,6 +42,14 @@ void danger_set_var(struct danger_scan *scan, struct str name, struct str value,
         *var = (struct danger_var){ name, value, facts };
 }
 
+void danger_unset_var(struct danger_scan *scan, struct str name)
+{
+    struct danger_var *var = (struct danger_var *)danger_find_var(scan, name);
+
+    if (var)
+        *var = scan->vars[--scan->vars_n];
+}
+
 /* $1 and so on, which a script may have been given. */
 static bool argument(const struct danger_scan *scan, size_t i, struct str *ret)
 {

@@ -84,7 +84,8 @@ static void run_function(struct danger_reader *r, struct str name)
     r->scan->args = args;
 }
 
-/* "for NAME in WORDS": the variable holds all of them, so that each is looked at. */
+/* "for NAME in WORDS": the variable holds all of them, so that each is looked at. Without "in" they
+ * are the arguments. */
 static void read_for(struct danger_reader *r)
 {
     struct danger_word *words = NULL, all;
@@ -97,8 +98,11 @@ static void read_for(struct danger_reader *r)
     name = raw_word(r);
     r->at += name.n;
     danger_skip_blanks(r);
-    if (!str_is(raw_word(r), "in"))
+    if (!str_is(raw_word(r), "in")) {
+        all = danger_expand_text(r->scan, STR("$*"));
+        danger_set_var(r->scan, name, all.text, all.facts);
         return;
+    }
     r->at += 2;
     for (danger_skip_blanks(r);
          danger_peek(r, 0) >= 0 && !strchr("\n;&|()<>", danger_peek(r, 0)) && !r->scan->hit;

@@ -187,6 +187,9 @@ static void change_state(struct danger_scan *scan, const struct danger_command *
         read_variables(scan, command, !str_is(name, "read"));
     else if (danger_is(name, "export declare local readonly typeset"))
         set_variables(scan, command);
+    else if (str_is(name, "unset"))
+        for (size_t i = 1; i < command->n; i++)
+            danger_unset_var(scan, command->words[i].text);
     else if (str_is(name, "set"))
         set_arguments(scan, command);
     else if (str_is(name, "shift"))
@@ -206,7 +209,10 @@ static void note_download(struct danger_scan *scan, const struct danger_command 
         struct str word = command->words[i].text;
         ptrdiff_t is = str_find_char(word, '=');
 
-        if (danger_is(word, "-o -O --output --output-document") && i + 1 < command->n &&
+        bool bundle = word.n > 2 && word.p[0] == '-' && word.p[1] != '-' &&
+                      (word.p[word.n - 1] == 'o' || word.p[word.n - 1] == 'O');
+
+        if ((bundle || danger_is(word, "-o -O --output --output-document")) && i + 1 < command->n &&
             !danger_is_option(command->words[i + 1].text))
             danger_add_file(scan, command->words[i + 1].text, download);
         else if (is > 0 && danger_is(str_take(word, (size_t)is), "--output --output-document"))
@@ -376,6 +382,7 @@ static struct danger_stream run_named(struct danger_scan *scan, struct danger_co
     if (function)
         return call_function(scan, command, function);
     danger_run_written(scan, command);
+    danger_run_options(scan, command, name);
     danger_judge_source(scan, command->words[0].facts);
     if (danger_run_script(scan, command, name) || danger_run_wrapped(scan, command, name, &out))
         return out;

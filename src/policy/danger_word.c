@@ -129,6 +129,19 @@ static void with_default(struct build *b, struct str name, const struct str *val
     add_value(b, value && value->n ? *value : other.text, quoted);
 }
 
+/* ${name:+other} and ${name:?why} */
+static void when_set(struct build *b, const struct str *value, struct str rest, bool quoted)
+{
+    bool colon = rest.p[0] == ':', other = rest.p[colon] == '+';
+    struct danger_word word = danger_expand_text(b->scan, str_skip(rest, colon ? 2 : 1));
+
+    b->facts |= word.facts;
+    if (value && (value->n || !colon))
+        add_value(b, other ? word.text : *value, quoted);
+    else if (!other)
+        add_mark(b, MARK_UNKNOWN); /* the shell ends here */
+}
+
 /* ${...}: defaults and elements are followed; cutting a known start off PATH and its like is a
  * well-known way to spell a slash; any other change of a value makes it unknown, but what stands in
  * it is run all the same. */
@@ -139,6 +152,8 @@ static void expand_braced(struct build *b, struct str inside, bool quoted)
     size_t n = 0;
     bool set;
 
+    if (inside.n > 1 && inside.p[0] == '!' && danger_find_var(b->scan, str_skip(inside, 1)))
+        inside = danger_find_var(b->scan, str_skip(inside, 1))->value; /* ${!name} */
     while (n < inside.n && is_name_char((unsigned char)inside.p[n]))
         n++;
     if (n == 0 && inside.n > 0 && strchr("@*?$!-", inside.p[0]))
@@ -167,6 +182,10 @@ static void expand_braced(struct build *b, struct str inside, bool quoted)
     } else if (rest.n >= 1 && (rest.p[0] == '-' || rest.p[0] == '=' ||
                                (rest.n >= 2 && rest.p[0] == ':' && strchr("-=", rest.p[1])))) {
         with_default(b, name, set ? &value : NULL, rest, quoted);
+    } else if (rest.n >= 1 && strchr("+?", rest.p[rest.n > 1 && rest.p[0] == ':'])) {
+        when_set(b, set ? &value : NULL, rest, quoted);
+    } else if (set && danger_cut(&value, rest)) {
+        add_value(b, value, quoted);
     } else {
         b->facts |= danger_expand_text(b->scan, rest).facts;
         if (n == 0 || set || rest.p[0] == ':')

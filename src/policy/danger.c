@@ -52,20 +52,34 @@ static bool find_hidden(struct danger_scan *scan, struct str command)
     return false;
 }
 
+static struct danger_scan *scan_new(struct arena *arena, struct str command, struct danger *found)
+{
+    struct danger_scan *scan = ARENA_NEW(arena, struct danger_scan);
+
+    scan->arena = arena;
+    scan->found = found;
+    scan->part = scan->outer = command;
+    scan->budget = DANGER_BUDGET;
+    return scan;
+}
+
 bool danger_find(struct str command, struct danger *ret_danger)
 {
     AUTO_ARENA arena = ARENA_INIT;
-    struct danger_scan *scan = ARENA_NEW(&arena, struct danger_scan);
+    struct danger_scan *scan = scan_new(&arena, command, ret_danger);
 
-    scan->arena = &arena;
-    scan->found = ret_danger;
-    scan->part = scan->outer = command;
-    scan->budget = DANGER_BUDGET;
     if (command.n == 0)
         return false;
     if (command.n > DANGER_BYTES_MAX)
         return danger_obscure(scan);
-    if (!find_hidden(scan, command))
+    if (find_hidden(scan, command))
+        return true;
+    danger_run_text(scan, command, (struct danger_stream){ 0 });
+    if (!scan->hit && scan->sh_seen) { /* sh is bash on some machines and dash on others, which read
+                                          some texts apart */
+        scan = scan_new(&arena, command, ret_danger);
+        scan->sh_plain = true;
         danger_run_text(scan, command, (struct danger_stream){ 0 });
+    }
     return scan->hit;
 }

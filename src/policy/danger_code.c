@@ -142,12 +142,25 @@ static void run_strings(struct danger_scan *scan, struct str code)
         else if (between == ',')
             buf_add_char(&all, ' ');
         buf_add_str(&all, text);
-        danger_run_text(scan, text, (struct danger_stream){ 0 });
+        danger_run_text_by(scan, "sh", text, (struct danger_stream){ 0 });
         if (between)
-            danger_run_text(scan, arena_str(scan->arena, buf_str(&all)),
-                            (struct danger_stream){ 0 });
+            danger_run_text_by(scan, "sh", arena_str(scan->arena, buf_str(&all)),
+                               (struct danger_stream){ 0 });
         i += text.n + 1;
         last = i + 1;
+    }
+}
+
+/* `...`: what Perl, PHP and Ruby run. */
+static void run_backticks(struct danger_scan *scan, struct str code)
+{
+    for (size_t i = 0; i < code.n && !scan->hit; i++) {
+        struct str text;
+
+        if (code.p[i] != '`' || !read_string(str_skip(code, i), &text))
+            continue;
+        danger_run_text_by(scan, "sh", text, (struct danger_stream){ 0 });
+        i += text.n + 1;
     }
 }
 
@@ -158,4 +171,6 @@ void danger_run_code(struct danger_scan *scan, struct str code)
     if (has(code, "system") || has(code, "exec") || has(code, "popen") || has(code, "subprocess") ||
         has(code, "spawn") || has(code, "getline") || has(code, "| \""))
         run_strings(scan, code);
+    else
+        run_backticks(scan, code);
 }

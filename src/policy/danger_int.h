@@ -1,12 +1,15 @@
 /* Reading a command as a shell would, for the classifier of dangerous ones.
  *
  *   danger_word.c    one word: quotes, escapes, expansions, braces, fields
+ *   danger_cut.c     parts of a known value
  *   danger_parse.c   lists, pipelines, compound commands
  *   danger_simple.c  simple commands: words, assignments, redirections, here-documents
  *   danger_known.c   what the command itself made known: variables, arguments, functions, files
  *   danger_run.c     one simple command: what it is, what it changes, what it prints
  *   danger_wrap.c    commands that run another: env, sudo, xargs, find -exec
+ *   danger_option.c  options that are followed by a command
  *   danger_script.c  shells and interpreters: where their script comes from
+ *   danger_written.c programs that the command wrote
  *   danger_code.c    code of other languages
  *   danger_print.c   what echo and printf print
  *   danger_rules.c   the table of rules
@@ -118,6 +121,9 @@ struct danger_scan {
     struct str script;   /* the file that is being read as one */
     struct str ifs;      /* what splits fields beside blanks */
     bool socket;         /* a descriptor was opened to the network */
+    bool plain;          /* what is being read is run by a shell without what bash added */
+    bool sh_plain;       /* sh is such a shell */
+    bool sh_seen;        /* it matters what sh is */
     struct danger_args args;
     struct danger_file files[DANGER_FILES_MAX];
     size_t files_n;
@@ -155,6 +161,8 @@ void danger_read_word(struct danger_reader *reader, struct danger_word **words, 
 struct danger_word danger_read_single(struct danger_reader *reader);
 /* The same for a here-document's body. */
 struct danger_word danger_expand_text(struct danger_scan *scan, struct str text);
+/* What rest, as in ${name%rest}, leaves of a known value; false when it is not plain. */
+bool danger_cut(struct str *value, struct str rest);
 /* At "((": true when it is arithmetic, which is read for what it runs and left behind. */
 bool danger_read_arithmetic(struct danger_reader *reader);
 /* The word as text that a nested shell would read: globs and braces as they were typed. */
@@ -163,6 +171,8 @@ struct str danger_plain(struct danger_scan *scan, struct str text);
 /* ---- what is known ---- */
 
 void danger_set_var(struct danger_scan *scan, struct str name, struct str value, unsigned facts);
+/* As if the command had never set it. */
+void danger_unset_var(struct danger_scan *scan, struct str name);
 /* NULL when the command did not set it. */
 const struct danger_var *danger_find_var(const struct danger_scan *scan, struct str name);
 /* False when it is not set. */
@@ -181,6 +191,11 @@ void danger_join(struct danger_scan *scan, struct danger_stream *all, struct dan
 /* Reads text as a script; what it prints. */
 struct danger_stream danger_run_text(struct danger_scan *scan, struct str text,
                                      struct danger_stream in);
+/* The same as the shell of that name would read it. */
+struct danger_stream danger_run_text_by(struct danger_scan *scan, const char *shell,
+                                        struct str text, struct danger_stream in);
+/* Does it lack ((1)), [[ x ]], &>, $'x' and x+=y? */
+bool danger_shell_plain(struct danger_scan *scan, struct str shell);
 /* Reads up to the closing word or ')' (NULL: the end), which is consumed. */
 struct danger_stream danger_run_list(struct danger_reader *reader, const char *closer,
                                      struct danger_stream in);
@@ -212,13 +227,19 @@ void danger_note_output(struct danger_scan *scan, const struct danger_command *c
 /* A shell, an interpreter, eval and the like; true when it was one. */
 bool danger_run_script(struct danger_scan *scan, const struct danger_command *command,
                        struct str name);
+/* When it calls a program by its path that the command wrote before: what that does. */
+void danger_run_written(struct danger_scan *scan, const struct danger_command *command);
+/* tar --to-command=, ssh -o ProxyCommand=, git -c core.pager= and the like. */
+void danger_run_options(struct danger_scan *scan, const struct danger_command *command,
+                        struct str name);
 /* sudo, env, xargs ...; true when it was one. */
 bool danger_run_wrapped(struct danger_scan *scan, const struct danger_command *command,
                         struct str name, struct danger_stream *ret_out);
 /* find: what -exec runs, and the paths it prints when nothing narrows it. */
 struct danger_stream danger_run_find(struct danger_scan *scan,
                                      const struct danger_command *command);
-/* The vital directory that it begins at, the working directory aside; p NULL when none. */
+/* The vital directory that it begins at, the one where the command began aside; p NULL when none.
+ */
 struct str danger_find_vital(struct danger_scan *scan, const struct danger_command *command);
 /* Does a test keep find from everything below its paths? */
 bool danger_find_narrowed(const struct danger_command *command);

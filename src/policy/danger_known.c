@@ -15,6 +15,9 @@
     "BROWSER EDITOR GIT_EDITOR GIT_EXTERNAL_DIFF GIT_PAGER GIT_SSH_COMMAND LESSOPEN MANPAGER "     \
     "PAGER PROMPT_COMMAND VISUAL"
 
+/* Variables that only bash sets. */
+#define SET_BY_BASH "BASH BASHPID EUID FUNCNAME HOSTNAME RANDOM SECONDS UID"
+
 const struct danger_var *danger_find_var(const struct danger_scan *scan, struct str name)
 {
     for (size_t i = 0; i < scan->vars_n; i++)
@@ -30,13 +33,21 @@ void danger_set_var(struct danger_scan *scan, struct str name, struct str value,
     if (str_is(name, "IFS"))
         scan->ifs = value;
     if (danger_is(name, RUN_BY_OTHERS))
-        danger_run_text(scan, value, (struct danger_stream){ 0 });
+        danger_run_text_by(scan, "sh", value, (struct danger_stream){ 0 });
     if (!var && scan->vars_n == DANGER_VARS_MAX)
         danger_obscure(scan);
     else if (!var)
         var = &scan->vars[scan->vars_n++];
     if (var)
         *var = (struct danger_var){ name, value, facts };
+}
+
+void danger_unset_var(struct danger_scan *scan, struct str name)
+{
+    struct danger_var *var = (struct danger_var *)danger_find_var(scan, name);
+
+    if (var)
+        *var = scan->vars[--scan->vars_n];
 }
 
 /* $1 and so on, which a script may have been given. */
@@ -69,6 +80,8 @@ static bool environment(struct danger_scan *scan, struct str name, struct str *r
         *ret = str_of(data, sizeof(data) - 9);
     else if (str_is(name, "PWD"))
         *ret = scan->cwd.n ? scan->cwd : STR(".");
+    else if (scan->plain && danger_is(name, SET_BY_BASH))
+        return false;
     else if (danger_is(name, "SHELL BASH"))
         *ret = STR("/bin/bash");
     else if (str_is(name, "FUNCNAME"))

@@ -84,7 +84,8 @@ static void run_function(struct danger_reader *r, struct str name)
     r->scan->args = args;
 }
 
-/* "for NAME in WORDS": the variable holds all of them, so that each is looked at. */
+/* "for NAME in WORDS": the variable holds all of them, so that each is looked at. Without "in" they
+ * are the arguments. */
 static void read_for(struct danger_reader *r)
 {
     struct danger_word *words = NULL, all;
@@ -97,8 +98,11 @@ static void read_for(struct danger_reader *r)
     name = raw_word(r);
     r->at += name.n;
     danger_skip_blanks(r);
-    if (!str_is(raw_word(r), "in"))
+    if (!str_is(raw_word(r), "in")) {
+        all = danger_expand_text(r->scan, STR("$*"));
+        danger_set_var(r->scan, name, all.text, all.facts);
         return;
+    }
     r->at += 2;
     for (danger_skip_blanks(r);
          danger_peek(r, 0) >= 0 && !strchr("\n;&|()<>", danger_peek(r, 0)) && !r->scan->hit;
@@ -203,7 +207,7 @@ static struct danger_stream run_subshell(struct danger_reader *r, struct danger_
     struct danger_stream out;
     size_t from;
 
-    if (danger_peek(r, 1) == '(' && danger_read_arithmetic(r))
+    if (danger_peek(r, 1) == '(' && !r->scan->plain && danger_read_arithmetic(r))
         return nothing;
     from = ++r->at;
     out = danger_run_list(r, ")", in);
@@ -242,7 +246,7 @@ static struct danger_stream run_one(struct danger_reader *r, struct danger_strea
     }
     if (danger_peek(r, 0) == '(')
         return run_subshell(r, in);
-    if (str_is(word, "[[")) {
+    if (str_is(word, "[[") && !r->scan->plain) {
         read_test(r);
         return nothing;
     }
@@ -340,4 +344,24 @@ struct danger_stream danger_run_text(struct danger_scan *scan, struct str text,
     }
     scan->budget -= text.n;
     return danger_run_list(&reader, NULL, in);
+}
+
+bool danger_shell_plain(struct danger_scan *scan, struct str shell)
+{
+    bool sh = str_is(shell, "sh");
+
+    scan->sh_seen = scan->sh_seen || sh;
+    return sh ? scan->sh_plain : !danger_is(shell, "bash rbash zsh ksh mksh");
+}
+
+struct danger_stream danger_run_text_by(struct danger_scan *scan, const char *shell,
+                                        struct str text, struct danger_stream in)
+{
+    bool outer = scan->plain;
+    struct danger_stream out;
+
+    scan->plain = danger_shell_plain(scan, str_from(shell));
+    out = danger_run_text(scan, text, in);
+    scan->plain = outer;
+    return out;
 }

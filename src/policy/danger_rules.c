@@ -508,7 +508,7 @@ struct str danger_name(struct str word)
     struct str rest = STR(SHELLS " sudo env xargs python3 perl node"), one;
 
     if (str_starts(word, STR("/proc/")) && str_is(name, "exe"))
-        return STR("bash"); /* whatever runs this: a shell, as far as it goes */
+        return STR("sh"); /* whatever runs this: a shell, as far as it goes */
     for (size_t i = 0; i <= ARRAY_LEN(rules); i++) {
         while (str_split(&rest, ' ', &one))
             if (danger_glob_is(name, one))

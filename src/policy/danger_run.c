@@ -179,17 +179,23 @@ static void shift(struct danger_scan *scan, const struct danger_command *command
 static void change_state(struct danger_scan *scan, const struct danger_command *command,
                          struct str name)
 {
+    if (scan->plain && danger_is(name, "pushd mapfile readarray declare typeset"))
+        return; /* no such command */
     if (danger_is(name, "cd pushd"))
         change_directory(scan, command);
     else if (danger_is(name, "read mapfile readarray"))
         read_variables(scan, command, !str_is(name, "read"));
     else if (danger_is(name, "export declare local readonly typeset"))
         set_variables(scan, command);
+    else if (str_is(name, "unset"))
+        for (size_t i = 1; i < command->n; i++)
+            danger_unset_var(scan, command->words[i].text);
     else if (str_is(name, "set"))
         set_arguments(scan, command);
     else if (str_is(name, "shift"))
         shift(scan, command);
-    else if (str_is(name, "printf") && command->n > 3 && str_is(command->words[1].text, "-v"))
+    else if (!scan->plain && str_is(name, "printf") && command->n > 3 &&
+             str_is(command->words[1].text, "-v"))
         danger_set_var(scan, command->words[2].text, danger_printed(scan, command, name, 3), 0);
 }
 
@@ -203,7 +209,10 @@ static void note_download(struct danger_scan *scan, const struct danger_command 
         struct str word = command->words[i].text;
         ptrdiff_t is = str_find_char(word, '=');
 
-        if (danger_is(word, "-o -O --output --output-document") && i + 1 < command->n &&
+        bool bundle = word.n > 2 && word.p[0] == '-' && word.p[1] != '-' &&
+                      (word.p[word.n - 1] == 'o' || word.p[word.n - 1] == 'O');
+
+        if ((bundle || danger_is(word, "-o -O --output --output-document")) && i + 1 < command->n &&
             !danger_is_option(command->words[i + 1].text))
             danger_add_file(scan, command->words[i + 1].text, download);
         else if (is > 0 && danger_is(str_take(word, (size_t)is), "--output --output-document"))
@@ -364,23 +373,6 @@ static struct danger_stream call_function(struct danger_scan *scan,
     return out;
 }
 
-/* A program that the command itself wrote, called by its path. */
-static void run_written(struct danger_scan *scan, const struct danger_command *command)
-{
-    struct str path = command->words[0].text, outer = scan->script;
-    struct danger_stream program;
-
-    if (str_find_char(path, '/') < 0 || str_eq(danger_base(path), scan->script))
-        return;
-    program = danger_read_file(scan, path);
-    danger_judge_source(scan, program.facts);
-    if (!program.text.p)
-        return;
-    scan->script = danger_base(path);
-    danger_run_text(scan, program.text, command->in);
-    scan->script = outer;
-}
-
 static struct danger_stream run_named(struct danger_scan *scan, struct danger_command *command)
 {
     struct str name = danger_name(command->words[0].text);
@@ -389,7 +381,8 @@ static struct danger_stream run_named(struct danger_scan *scan, struct danger_co
 
     if (function)
         return call_function(scan, command, function);
-    run_written(scan, command);
+    danger_run_written(scan, command);
+    danger_run_options(scan, command, name);
     danger_judge_source(scan, command->words[0].facts);
     if (danger_run_script(scan, command, name) || danger_run_wrapped(scan, command, name, &out))
         return out;

@@ -187,6 +187,7 @@ static void run_shell(struct danger_scan *scan, const struct danger_command *com
 static void run_interpreter(struct danger_scan *scan, const struct danger_command *command,
                             const struct call *call)
 {
+    struct str outer = scan->script;
     struct danger_stream script;
 
     if (call->module)
@@ -198,17 +199,23 @@ static void run_interpreter(struct danger_scan *scan, const struct danger_comman
     }
     script = script_of(scan, command, call->file ? &command->words[call->file] : NULL);
     danger_judge_source(scan, script.facts);
-    if (script.text.p)
-        danger_run_code(scan, script.text);
+    if (!script.text.p)
+        return;
+    if (call->file)
+        scan->script = danger_base(command->words[call->file].text);
+    danger_run_code(scan, script.text);
+    scan->script = outer;
 }
 
 /* ---- others that run text ---- */
 
-static void run_eval(struct danger_scan *scan, const struct danger_command *command, size_t from)
+/* The words from there on as one text. */
+static struct str judged_text(struct danger_scan *scan, const struct danger_command *command,
+                              size_t from)
 {
     for (size_t i = from; i < command->n; i++)
         danger_judge_source(scan, command->words[i].facts);
-    danger_run_text(scan, danger_joined(scan, command, from), nothing);
+    return danger_joined(scan, command, from);
 }
 
 /* su root -c TEXT, script -qc TEXT: the option may stand anywhere. */
@@ -223,7 +230,7 @@ static bool run_option(struct danger_scan *scan, const struct danger_command *co
         else if (!str_is(word, "--command") &&
                  !(danger_is_option(word) && word.p[1] != '-' && word.p[word.n - 1] == 'c'))
             continue;
-        danger_run_text(scan, danger_plain(scan, text), nothing);
+        danger_run_text_by(scan, "sh", danger_plain(scan, text), nothing);
         return true;
     }
     return false;
@@ -259,7 +266,7 @@ static void run_filter(struct danger_scan *scan, const struct danger_command *co
         while (at < text.n && strchr("0123456789,$ ", text.p[at]))
             at++;
         if (at + 1 < text.n && text.p[at] == 'e' && text.p[at + 1] == ' ')
-            danger_run_text(scan, str_skip(text, at + 1), nothing);
+            danger_run_text_by(scan, "sh", str_skip(text, at + 1), nothing);
     }
 }
 
@@ -269,7 +276,7 @@ static bool run_words(struct danger_scan *scan, const struct danger_command *com
     const struct danger_word *text = danger_operand(command, 0);
 
     if (str_is(name, "eval"))
-        run_eval(scan, command, 1);
+        danger_run_text(scan, judged_text(scan, command, 1), nothing);
     else if (danger_is(name, ". source"))
         run_file(scan, command, text ? (size_t)(text - command->words) : 0);
     else if (danger_is(name, "su runuser script"))
@@ -279,7 +286,10 @@ static bool run_words(struct danger_scan *scan, const struct danger_command *com
     else if (str_is(name, "alias"))
         run_alias(scan, command);
     else if (str_is(name, "ssh") && danger_operand(command, 1))
-        run_eval(scan, command, (size_t)(danger_operand(command, 1) - command->words));
+        danger_run_text_by(
+            scan, "sh",
+            judged_text(scan, command, (size_t)(danger_operand(command, 1) - command->words)),
+            nothing);
     else
         return false;
     return true;
@@ -296,9 +306,14 @@ bool danger_run_script(struct danger_scan *scan, const struct danger_command *co
     if (!family)
         return run_words(scan, command, name);
     call = read_call(command, family);
-    if (family == &families[0])
+    if (family == &families[0]) {
+        bool outer = scan->plain;
+
+        scan->plain = danger_shell_plain(scan, name);
         run_shell(scan, command, &call);
-    else
+        scan->plain = outer;
+    } else {
         run_interpreter(scan, command, &call);
+    }
     return true;
 }

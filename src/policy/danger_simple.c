@@ -109,7 +109,7 @@ bool danger_read_redirection(struct danger_reader *r, struct danger_command *com
     int c = danger_peek(r, 0), next = danger_peek(r, 1);
     bool here = false;
 
-    if (c == '&' && next == '>') {
+    if (c == '&' && next == '>' && !r->scan->plain) {
         redir.kind = REDIR_WRITE;
         r->at += danger_peek(r, 2) == '>' ? 3 : 2;
     } else if (c == '<' && next == '<' && danger_peek(r, 2) == '<') {
@@ -158,7 +158,9 @@ static size_t assignment(const struct danger_reader *r)
         n++;
     if (n > 0 && danger_peek(r, n) == '=')
         return n + 1;
-    return n > 0 && danger_peek(r, n) == '+' && danger_peek(r, n + 1) == '=' ? n + 2 : 0;
+    if (n > 0 && !r->scan->plain && danger_peek(r, n) == '+' && danger_peek(r, n + 1) == '=')
+        return n + 2;
+    return 0;
 }
 
 struct danger_word danger_all_of(struct danger_scan *scan, const struct danger_word *words,

@@ -129,6 +129,19 @@ static void with_default(struct build *b, struct str name, const struct str *val
     add_value(b, value && value->n ? *value : other.text, quoted);
 }
 
+/* ${name:+other} and ${name:?why} */
+static void when_set(struct build *b, const struct str *value, struct str rest, bool quoted)
+{
+    bool colon = rest.p[0] == ':', other = rest.p[colon] == '+';
+    struct danger_word word = danger_expand_text(b->scan, str_skip(rest, colon ? 2 : 1));
+
+    b->facts |= word.facts;
+    if (value && (value->n || !colon))
+        add_value(b, other ? word.text : *value, quoted);
+    else if (!other)
+        add_mark(b, MARK_UNKNOWN); /* the shell ends here */
+}
+
 /* ${...}: defaults and elements are followed; cutting a known start off PATH and its like is a
  * well-known way to spell a slash; any other change of a value makes it unknown, but what stands in
  * it is run all the same. */
@@ -139,6 +152,8 @@ static void expand_braced(struct build *b, struct str inside, bool quoted)
     size_t n = 0;
     bool set;
 
+    if (inside.n > 1 && inside.p[0] == '!' && danger_find_var(b->scan, str_skip(inside, 1)))
+        inside = danger_find_var(b->scan, str_skip(inside, 1))->value; /* ${!name} */
     while (n < inside.n && is_name_char((unsigned char)inside.p[n]))
         n++;
     if (n == 0 && inside.n > 0 && strchr("@*?$!-", inside.p[0]))
@@ -167,6 +182,10 @@ static void expand_braced(struct build *b, struct str inside, bool quoted)
     } else if (rest.n >= 1 && (rest.p[0] == '-' || rest.p[0] == '=' ||
                                (rest.n >= 2 && rest.p[0] == ':' && strchr("-=", rest.p[1])))) {
         with_default(b, name, set ? &value : NULL, rest, quoted);
+    } else if (rest.n >= 1 && strchr("+?", rest.p[rest.n > 1 && rest.p[0] == ':'])) {
+        when_set(b, set ? &value : NULL, rest, quoted);
+    } else if (set && danger_cut(&value, rest)) {
+        add_value(b, value, quoted);
     } else {
         b->facts |= danger_expand_text(b->scan, rest).facts;
         if (n == 0 || set || rest.p[0] == ':')
@@ -217,14 +236,21 @@ static void backticks(struct build *b, struct danger_reader *r, bool quoted)
 bool danger_read_arithmetic(struct danger_reader *r)
 {
     size_t depth = 2, at = r->at + 2;
+    char quote = 0;
 
     for (; at < r->s.n && depth > 0; at++) {
-        if (r->s.p[at] == '(')
+        char c = r->s.p[at];
+
+        if (c == '\\' && quote != '\'')
+            at++;
+        else if (quote || c == '"' || c == '\'' || c == '`')
+            quote = !quote ? c : quote == c ? 0 : quote;
+        else if (c == '(')
             depth++;
-        else if (r->s.p[at] == ')' && --depth == 1 && (at + 1 == r->s.n || r->s.p[at + 1] != ')'))
+        else if (c == ')' && --depth == 1 && (at + 1 == r->s.n || r->s.p[at + 1] != ')'))
             return false;
     }
-    if (depth > 0)
+    if (depth > 0 || at > r->s.n)
         return false;
     danger_expand_text(r->scan, str_of(r->s.p + r->at + 2, at - 2 - r->at - 2));
     r->at = at;
@@ -296,7 +322,7 @@ static void dollar(struct build *b, struct danger_reader *r, bool quoted)
     } else if (c == '{') {
         r->at += 2;
         expand_braced(b, braced(r), quoted);
-    } else if (c == '\'' && !quoted) {
+    } else if (c == '\'' && !quoted && !r->scan->plain) {
         ansi_quoted(b, r);
     } else if (c == '"' && !quoted) {
         r->at++;

@@ -109,13 +109,20 @@ static struct str value_of_option(const struct danger_command *command, size_t e
 
 /* ---- xargs ---- */
 
-static bool next_item(struct str *rest, struct str *ret)
+/* What xargs reads, and the bytes between one item and the next. */
+struct items {
+    struct danger_stream from;
+    const char *between;
+};
+
+static bool next_item(struct items *items, struct str *ret)
 {
+    struct str *rest = &items->from.text;
     size_t n = 0;
 
-    while (rest->n > 0 && strchr(" \t\r\n", rest->p[0]))
+    while (rest->n > 0 && strchr(items->between, rest->p[0]))
         *rest = str_skip(*rest, 1);
-    while (n < rest->n && !strchr(" \t\r\n", rest->p[n]))
+    while (n < rest->n && !strchr(items->between, rest->p[n]))
         n++;
     *ret = str_take(*rest, n);
     *rest = str_skip(*rest, n);
@@ -140,7 +147,7 @@ static struct str replaced(struct danger_scan *scan, struct str text, struct str
 
 /* xargs -I{}: the command once for each item. */
 static void run_for_each(struct danger_scan *scan, const struct danger_command *inner,
-                         struct str items, struct str mark)
+                         struct items items, struct str mark)
 {
     struct str item;
 
@@ -157,7 +164,7 @@ static void run_for_each(struct danger_scan *scan, const struct danger_command *
     }
 }
 
-static void append_items(struct danger_scan *scan, struct danger_command *inner, struct str items)
+static void append_items(struct danger_scan *scan, struct danger_command *inner, struct items items)
 {
     struct danger_word *words = ARENA_NEW_N(scan->arena, struct danger_word, inner->n + ITEMS_MAX);
     size_t most = inner->n + ITEMS_MAX;
@@ -168,16 +175,57 @@ static void append_items(struct danger_scan *scan, struct danger_command *inner,
         inner->n++;
 }
 
+/* Items that only running it would tell: where they come from is known. */
+static void append_unknown(struct danger_scan *scan, struct danger_command *inner, unsigned facts,
+                           struct str mark)
+{
+    static const char unknown[] = { MARK_UNKNOWN };
+    struct danger_word *words = ARENA_NEW_N(scan->arena, struct danger_word, inner->n + 1);
+
+    memcpy(words, inner->words, inner->n * sizeof(*words));
+    inner->words = words;
+    for (size_t i = 0; i < inner->n; i++)
+        if (str_eq(danger_plain(scan, words[i].text), mark)) {
+            words[i].facts |= facts;
+            return;
+        }
+    words[inner->n++] = (struct danger_word){ .text = str_of(unknown, 1), .facts = facts };
+}
+
+static struct items items_of(struct danger_scan *scan, const struct danger_command *outer,
+                             size_t at)
+{
+    static const char zero[] = { MARK_UNKNOWN, '\n', '\0' };
+    struct items items = { outer->in, " \t\r\n" };
+    struct danger_command own = { .words = outer->words, .n = at };
+    struct str file = value_of_option(outer, at, "-a", "--arg-file");
+
+    if (danger_has_flag(&own, "0", "null"))
+        items.between = zero;
+    else if (value_of_option(outer, at, "-d", "--delimiter").p ||
+             value_of_option(outer, at, "-I", "--replace").p)
+        items.between = "\n";
+    if (file.p)
+        items.from = danger_read_file(scan, file);
+    for (size_t i = 1; file.p && i < at; i++)
+        if (str_eq(outer->words[i].text, file) && outer->words[i].script.p)
+            items.from = (struct danger_stream){ outer->words[i].facts, outer->words[i].script };
+    return items;
+}
+
 static struct danger_stream run_xargs(struct danger_scan *scan, const struct danger_command *outer,
                                       struct danger_command *inner, size_t at)
 {
-    struct str mark = value_of_option(outer, at, "-I", "--replace"), items = outer->in.text;
+    struct str mark = value_of_option(outer, at, "-I", "--replace");
+    struct items items = items_of(scan, outer, at);
 
-    if (items.p) {
-        mark = mark.p ? danger_plain(scan, mark) : STR("{}");
-        inner->in = (struct danger_stream){ 0 };
+    mark = mark.p ? danger_plain(scan, mark) : STR("{}");
+    inner->in = (struct danger_stream){ 0 };
+    if (items.from.text.p) {
         run_for_each(scan, inner, items, mark);
         append_items(scan, inner, items);
+    } else {
+        append_unknown(scan, inner, items.from.facts, mark);
     }
     return danger_run_command(scan, inner);
 }
@@ -197,7 +245,7 @@ static bool run_as_text(struct danger_scan *scan, const struct danger_command *c
         text = danger_joined(scan, command, at);
     if (!text.p)
         return false;
-    danger_run_text(scan, danger_plain(scan, text), (struct danger_stream){ 0 });
+    danger_run_text_by(scan, "sh", danger_plain(scan, text), (struct danger_stream){ 0 });
     return true;
 }
 
@@ -253,17 +301,20 @@ bool danger_find_narrowed(const struct danger_command *command)
 
 struct str danger_find_vital(struct danger_scan *scan, const struct danger_command *command)
 {
+    bool any = false;
+
     for (size_t i = 1; i < command->n; i++) {
         struct str word = command->words[i].text;
 
         if (danger_is(word, "-L -H -P") || str_starts(word, STR("-O")))
             continue;
         if (word.n == 0 || word.p[0] == '-' || word.p[0] == '!' || word.p[0] == '(')
-            return STR_NONE;
-        if (!str_is(word, ".") && danger_path_vital(danger_path(scan, word)))
+            break;
+        any = true;
+        if ((scan->cwd.n || !str_is(word, ".")) && danger_path_vital(danger_path(scan, word)))
             return word;
     }
-    return STR_NONE;
+    return !any && scan->cwd.n && danger_path_vital(scan->cwd) ? scan->cwd : STR_NONE;
 }
 
 struct danger_stream danger_run_find(struct danger_scan *scan, const struct danger_command *command)
@@ -280,7 +331,7 @@ struct danger_stream danger_run_find(struct danger_scan *scan, const struct dang
         while (i + 1 + inner.n < command->n && !danger_is(inner.words[inner.n].text, "; +"))
             inner.n++;
         if (inner.n && out.text.p)
-            run_for_each(scan, &inner, out.text, STR("{}"));
+            run_for_each(scan, &inner, (struct items){ out, " \n" }, STR("{}"));
         else if (inner.n)
             danger_run_command(scan, &inner);
     }

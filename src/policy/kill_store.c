@@ -40,18 +40,16 @@ int kill_refuse(const struct kill_switch *on, struct err *err)
     static const struct {
         const char *before, *after;
     } stopped[] = {
-        [KILL_NONE] = { "everything", " is stopped" }, /* by a newer binary, which can lift it */
         [KILL_ALL] = { "the emergency stop", " is on" },
         [KILL_AGENT] = { "the agent ", " is stopped" },
         [KILL_TOOLS] = { "the class of tools ", " is stopped" },
     };
-    const char *value = on->scope == KILL_NONE ? "" : on->value;
+    const char *value = on->scope == KILL_ALL ? "" : on->value;
 
     return err_set(
-        err, ERR_KILL_SWITCH_ACTIVE, "%s%s%s%s%.200s%s: `dormouse unkill%s%s%s%s` lifts it",
+        err, ERR_KILL_SWITCH_ACTIVE, "%s%s%s%s%.200s%s: `dormouse unkill --%s%s%s` lifts it",
         stopped[on->scope].before, value, stopped[on->scope].after, *on->reason ? " (" : "",
-        on->reason, *on->reason ? ")" : "", on->scope == KILL_NONE ? "" : " --",
-        kill_scope_name(on->scope), *value ? " " : "", value);
+        on->reason, *on->reason ? ")" : "", kill_scope_name(on->scope), *value ? " " : "", value);
 }
 
 static void list_release(struct kill_switch *on, size_t n)
@@ -77,7 +75,7 @@ static char *copy(struct str text)
 }
 
 /* A scope that this binary does not know was set by a newer one: it is on for everything, because
- * a stop that is not understood is a stop. */
+ * a stop that is not understood is a stop. Whoever lifts the stop of everything lifts it too. */
 static enum kill_scope scope_of(struct str name)
 {
     for (unsigned i = KILL_ALL; i < ARRAY_LEN(scope_names); i++)
@@ -187,10 +185,15 @@ int kill_clear(struct kill_switches *kill, enum kill_scope scope, const char *va
     if (check(scope, value, err) < 0)
         return -1;
     if (db_prepare(domain_db(kill->domain),
-                   SQL("DELETE FROM kill_switches WHERE scope = ? AND value = ?"), &q, err) < 0)
+                   scope == KILL_ALL
+                       ? SQL("DELETE FROM kill_switches WHERE scope NOT IN ('agent', 'tools')")
+                       : SQL("DELETE FROM kill_switches WHERE scope = ? AND value = ?"),
+                   &q, err) < 0)
         return -1;
-    stmt_bind_text(q, kill_scope_name(scope));
-    stmt_bind_text(q, value);
+    if (scope != KILL_ALL) {
+        stmt_bind_text(q, kill_scope_name(scope));
+        stmt_bind_text(q, value);
+    }
     if (stmt_run(q, err) < 0)
         return err_wrap(err, "lift a kill switch");
     changed = stmt_changes(q);

@@ -2,6 +2,9 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <stddef.h>
+#include <stdio.h>
+
 #include "db/db.h"
 #include "db/migrations.h"
 #include "harness/db_test.h"
@@ -141,6 +144,78 @@ DB_TEST(terms_that_lack_a_fact_are_refused)
     ASSERT_FAILS(consent_give(domain, &broken, "owner", 1, &t->err), ERR_BAD_REQUEST);
     ASSERT_FAILS(consent_withdraw(domain, NULL, 1, &t->err), ERR_BAD_REQUEST);
     ASSERT_EQ(count(t, domain), 0);
+}
+
+static void put(struct consent_terms *to, size_t at, const char *fact)
+{
+    memcpy((char *)to + at, &fact, sizeof(fact));
+}
+
+DB_TEST(every_fact_may_have_1024_bytes_and_no_more)
+{
+    AUTO(domain) domain = open_agent(t);
+    static const struct {
+        const char *name;
+        size_t at;
+    } facts[] = {
+        { "model", offsetof(struct consent_terms, model_id) },
+        { "provider", offsetof(struct consent_terms, provider) },
+        { "host", offsetof(struct consent_terms, host) },
+        { "policy version", offsetof(struct consent_terms, policy_version) },
+        { "retention", offsetof(struct consent_terms, retention) },
+        { "jurisdiction", offsetof(struct consent_terms, jurisdiction) },
+    };
+    char *most = arena_alloc(&t->arena, 1025, 1), *more = arena_alloc(&t->arena, 1026, 1);
+    struct consent_terms all = terms;
+
+    memset(most, 'x', 1024);
+    memset(more, 'x', 1025);
+    for (size_t i = 0; i < ARRAY_LEN(facts); i++) {
+        struct consent_terms one = terms;
+        char said[100];
+
+        put(&one, facts[i].at, more);
+        put(&all, facts[i].at, most);
+        ASSERT_FAILS(consent_given(domain, &one, &t->err), ERR_BAD_REQUEST);
+        snprintf(said, sizeof(said), "the terms' %s is longer than 1024 bytes", facts[i].name);
+        ASSERT_CONTAINS(test_err_text(t), said);
+        put(&one, facts[i].at, NULL);
+        ASSERT_FAILS(consent_given(domain, &one, &t->err), ERR_BAD_REQUEST);
+        snprintf(said, sizeof(said), "the terms' %s is missing", facts[i].name);
+        ASSERT_CONTAINS(test_err_text(t), said);
+    }
+    ASSERT_FAILS(consent_give(domain, &terms, NULL, 1, &t->err), ERR_BAD_REQUEST);
+    ASSERT_CONTAINS(test_err_text(t), "giver is missing");
+    ASSERT_FAILS(consent_give(domain, &terms, more, 1, &t->err), ERR_BAD_REQUEST);
+    give(t, domain, &all, 1);
+    ASSERT_EQ(consent_given(domain, &all, &t->err), 1);
+}
+
+/* The length of each fact is part of the receipt: what moves from one to the next is another. */
+DB_TEST(facts_that_read_the_same_in_a_row_are_not_the_same_facts)
+{
+    AUTO(domain) domain = open_agent(t);
+    struct consent_terms left = terms, right = terms;
+
+    left.retention = "30";
+    left.jurisdiction = "US";
+    right.retention = "30U";
+    right.jurisdiction = "S";
+    give(t, domain, &left, 1);
+    ASSERT_EQ(consent_given(domain, &right, &t->err), 0);
+    give(t, domain, &right, 2);
+    ASSERT_EQ(count(t, domain), 2);
+}
+
+DB_TEST(a_database_that_fails_gives_no_consent)
+{
+    AUTO(domain) domain = open_agent(t);
+
+    give(t, domain, &terms, 1);
+    ASSERT_OK(db_exec(domain_db(domain), SQL("DROP TABLE consent_receipts"), &t->err));
+    ASSERT_FAILS(consent_given(domain, &terms, &t->err), ERR_INTERNAL);
+    ASSERT_FAILS(consent_give(domain, &terms, "owner", 1, &t->err), ERR_INTERNAL);
+    ASSERT_FAILS(consent_withdraw(domain, "gpt", 1, &t->err), ERR_INTERNAL);
 }
 
 DB_TEST(a_rolled_back_consent_was_not_given)

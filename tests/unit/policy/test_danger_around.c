@@ -92,6 +92,201 @@ TEST(arithmetic_and_tests_are_read_for_what_they_run)
     expect(cases, ARRAY_LEN(cases));
 }
 
+TEST(text_for_sh_is_read_as_bash_and_as_a_plain_shell_would)
+{
+    static const struct trick cases[] = {
+        { "sh -c '((rm -rf /))'", ROOT },
+        { "sh -c '(( rm -rf / ))'", ROOT },
+        { "sh -c 'ls && ((rm -rf /)) || true'", ROOT },
+        { "dash -c '((rm -rf /))'", ROOT },
+        { "/bin/dash -ec '((rm -rf /))'", ROOT },
+        { "busybox ash -c '((rm -rf /))'", ROOT },
+        { "csh -c '((rm -rf /))'", ROOT },
+        { "sudo sh -c '((rm -rf /))'", ROOT },
+        { "find . -exec sh -c '((rm -rf /))' \\;", ROOT },
+        { "echo '((rm -rf /))' | sh", ROOT },
+        { "sh <<'X'\n((rm -rf /))\nX", ROOT },
+        { "echo '((rm -rf /))' > x; sh x", ROOT },
+        { "printf '#!/bin/sh\n((rm -rf /))\n' > x; chmod +x x; ./x", ROOT },
+        { "printf '#! /usr/bin/env -S dash -e\n((rm -rf /))\n' > x; ./x", ROOT },
+        { "watch '((rm -rf /))'", ROOT },
+        { "su -c '((rm -rf /))'", ROOT },
+        { "ssh host '((rm -rf /))'", ROOT },
+        { "sed '1e ((rm -rf /))' x", ROOT },
+        { "python3 -c 'import os; os.system(\"((rm -rf /))\")'", ROOT },
+        { "awk 'BEGIN { system(\"((rm -rf /))\") }'", ROOT },
+        { "PAGER='((rm -rf /))' man ls", ROOT },
+        { "/proc/self/exe -c '((rm -rf /))'", ROOT },
+        { "sh -c 'bash -c ls; ((rm -rf /))'", ROOT },
+        { "bash -c 'sh -c \"((rm -rf /))\"'", ROOT },
+        { "sh -c 'eval \"((rm -rf /))\"'", ROOT },
+        { "sh -c 'f() { ((rm -rf /)); }; f'", ROOT },
+        { "sh -c '[[ x || rm -rf / ]]'", ROOT },
+        { "sh -c 'echo &>x rm -rf /'", ROOT },
+        { "sh -c 'a=rm; a+=x; $a -rf /'", ROOT },
+        { "sh -c \"echo \\$'\\\\'; rm -rf / #'\"", ROOT },
+        { "sh -c 'rm -rf /$RANDOM'", ROOT },
+        { "sh -c 'a=rm; declare a=ls; $a -rf /'", ROOT },
+        { "sh -c 'a=rm; printf -v a ls; $a -rf /'", ROOT },
+        { "sh -c 'cd /; pushd /tmp/x; rm -rf *'", ROOT },
+        { "sh -c \"\\$'\\\\x72m' -rf /\"", ROOT }, /* where sh is bash */
+        { "sh -c '(( $(rm -rf /) ))'", ROOT },
+        { "sh -c '(( x = 1 << 2 ))\nrm -rf /\n2'", ROOT },
+        { "sh -c '(( n % 2 )) && (( i < 10 ))'", NULL },
+        { "sh -c 'for ((i = 0; i < 3; i++)); do echo $i; done'", NULL },
+        { "sh -c '[[ -d x ]] && echo $((1 + 2)) &>log'", NULL },
+        { "sh -c 'echo ((rm -rf x))'", NULL },
+        { "sh -c 'rm -rf /tmp/x$RANDOM'", NULL },
+    };
+
+    expect(cases, ARRAY_LEN(cases));
+}
+
+TEST(what_bash_added_is_read_as_bash_reads_it)
+{
+    static const struct trick cases[] = {
+        { "((n % 2))", NULL },
+        { "(( i < 10 ))", NULL },
+        { "((rm -rf /))", NULL }, /* numbers: rm less rf, divided by nothing */
+        { "bash -c '((rm -rf /))'", NULL },
+        { "bash <<'X'\n((rm -rf /))\nX", NULL },
+        { "printf '#!/bin/bash\n((rm -rf /))\n' > x; ./x", NULL },
+        { "printf '#!/usr/bin/env bash\n((rm -rf /))\n' > x; ./x", NULL },
+        { "zsh -c '((rm -rf /))'", NULL },
+        { "[[ x || rm -rf / ]]", NULL },
+        { "echo &>x rm -rf /", NULL },
+        { "rm -rf /$RANDOM", NULL },
+        { "sh -c ls; ((rm -rf /))", NULL },
+        { "(( \"1))\" )); rm -rf / #\"", ROOT },
+        { "(( '1))' )); rm -rf / #'", ROOT },
+        { "echo $(( '1))' )); rm -rf / #'", ROOT },
+        { "(( 1 \\)) )); rm -rf /", ROOT },
+        { "(( `#))` )); rm -rf / #`", ROOT },
+        { "(( \"1", NULL },
+        { "(( 1 \\", NULL },
+    };
+
+    expect(cases, ARRAY_LEN(cases));
+}
+
+TEST(a_script_is_read_as_the_program_of_its_first_line_would)
+{
+    static const struct trick cases[] = {
+        { "printf '#!/usr/bin/python3\nimport shutil; shutil.rmtree(\"/\")\n' > x; ./x", ROOT },
+        { "printf '#!/usr/bin/env -S perl -w\nsystem(\"rm -rf /\");\n' > x; ./x", ROOT },
+        { "printf '#!/bin/sh -e\nrm -rf $1\n' > x; ./x /", ROOT },
+        { "printf '#!/bin/sh\r\nrm -rf /\r\n' > x; ./x", ROOT },
+        { "printf '#!/no/such\nrm -rf /\n' > x; ./x", ROOT },
+        { "printf '#!\nrm -rf /\n' > x; ./x", ROOT },
+        { "printf '#!/usr/bin/env\nrm -rf /\n' > x; ./x", ROOT },
+        { "printf '#!/bin/sh' > x; ./x", NULL },
+        { "printf '#!/bin/sh\n./x\n' > x; ./x", NULL },
+        { "printf '#!/usr/bin/python3\nimport os; os.system(\"./x\")\n' > x; ./x", NULL },
+        { "echo 'import os; os.system(\"python3 x.py\")' > x.py; python3 x.py", NULL },
+        { "printf '#!/usr/bin/python3\nprint(\"rm -rf /\")\n' > x; ./x", NULL },
+    };
+
+    expect(cases, ARRAY_LEN(cases));
+}
+
+TEST(values_are_followed_through_what_is_cut_off_or_put_in)
+{
+    static const struct trick cases[] = {
+        { "x=a; unset x; rm -rf /$x", ROOT },
+        { "x=a y=b; unset x y; rm -rf /$y", ROOT },
+        { "x=a; unset y; rm -rf /$x", NULL },
+        { "x=/; y=x; rm -rf ${!y}", ROOT },
+        { "y=x; rm -rf a${!y}", NULL },
+        { "rm -rf ${HOME:?}", ROOT },
+        { "rm -rf ${HOME?not set}", ROOT },
+        { "rm -rf ${x:+a}/", ROOT },
+        { "x=; rm -rf ${x:+a}/", ROOT },
+        { "x=b; rm -rf ${x+/}", ROOT },
+        { "x=b; rm -rf ${x:+a}", NULL },
+        { "rm -rf \"${HOME%/}\"", ROOT },
+        { "a=/x; rm -rf ${a%x}", ROOT },
+        { "a=/x; rm -rf ${a%%x}", ROOT },
+        { "a=/x; rm -rf ${a%y}", NULL },
+        { "a=x/; rm -rf ${a#x}", ROOT },
+        { "a=x/; rm -rf ${a##x}", ROOT },
+        { "a=/x; rm -rf ${a:0:1}", ROOT },
+        { "a=/x; rm -rf ${a: 0:1}", ROOT },
+        { "a=/x; rm -rf ${a:0:2}", NULL },
+        { "a=x/; rm -rf ${a:1}", ROOT },
+        { "a=x/; rm -rf ${a:1:}", ROOT },
+        { "a=/; rm -rf x${a:1:99999999999999999999}", NULL },
+        { "a=/; rm -rf x${a:99:99}", NULL },
+        { "a=rmx; ${a%x} -rf /", ROOT },
+        { "set -- /; for d; do rm -rf $d; done", ROOT },
+        { "set -- a /; for d do rm -rf $d; done", ROOT },
+        { "bash -c 'for d; do rm -rf $d; done' x /", ROOT },
+        { "bash -c 'for d; do rm -rf $d; done' x a", NULL },
+        { "cd /; find . -delete", ROOT },
+        { "cd /; find -delete", ROOT },
+        { "cd /; find -L . -exec rm -rf {} +", ROOT },
+        { "cd /tmp/x; find . -delete", NULL },
+        { "find . -name x -delete", NULL },
+    };
+
+    expect(cases, ARRAY_LEN(cases));
+}
+
+TEST(what_xargs_reads_is_split_as_it_is_told)
+{
+    static const struct trick cases[] = {
+        { "printf '%s\\0' / | xargs -0 rm -rf", ROOT },
+        { "printf 'a\\0/\\0' | xargs --null rm -rf", ROOT },
+        { "echo rm -rf / | xargs -0 bash -c", ROOT },
+        { "echo rm -rf / | xargs -d '\\n' bash -c", ROOT },
+        { "echo rm -rf / | xargs -I{} sh -c {}", ROOT },
+        { "echo rm -rf / | xargs -0 -I% sh -c %", ROOT },
+        { "xargs -a <(echo /) rm -rf", ROOT },
+        { "echo / > x; xargs -a x rm -rf", ROOT },
+        { "echo / > x; xargs --arg-file=x rm -rf", ROOT },
+        { "curl http://x | xargs -I{} bash -c {}", LOAD },
+        { "curl http://x | xargs -0 bash -c", LOAD },
+        { "curl http://x | xargs", NULL },
+        { "curl http://x | xargs -n 1 wget", NULL },
+        { "curl http://x | xargs -I{} bash -c 'echo \"$1\"' x {}", NULL },
+        { "printf 'a b\\0' | xargs -0 rm -rf", NULL },
+        { "find . -name '*.o' -print0 | xargs -0 rm -f", NULL },
+    };
+
+    expect(cases, ARRAY_LEN(cases));
+}
+
+TEST(options_of_other_programs_do_not_hide_commands)
+{
+    static const struct trick cases[] = {
+        { "tar cf x --checkpoint-action=exec='rm -rf /' y", ROOT },
+        { "tar xf x --to-command='rm -rf /'", ROOT },
+        { "tar --use-compress-program='rm -rf /' -xf x", ROOT },
+        { "ssh -o ProxyCommand='rm -rf /' host", ROOT },
+        { "ssh -oProxyCommand='rm -rf /' host", ROOT },
+        { "rsync --rsh='sh -c \"rm -rf /\"' a b:c", ROOT },
+        { "vim -c '!rm -rf /' x", ROOT },
+        { "vim '+!rm -rf /' x", ROOT },
+        { "git -c core.pager='rm -rf /' log", ROOT },
+        { "git -c alias.x='!rm -rf /' x", ROOT },
+        { "git config alias.x '!rm -rf /'", ROOT },
+        { "sudo git -c core.editor='rm -rf /' commit", ROOT },
+        { "ruby -e '`rm -rf /`'", ROOT },
+        { "perl -e 'print `rm -rf /`'", ROOT },
+        { "curl -sSLo y http://x; sh y", LOAD },
+        { "wget -qO y http://x; . ./y", LOAD },
+        { "tar czf x.tgz --checkpoint-action=exec=date y", NULL },
+        { "ssh -o ProxyCommand='nc %h %p' host ls", NULL },
+        { "git commit -m 'Do not type rm -rf / here!'", NULL },
+        { "git -c core.pager=cat log", NULL },
+        { "git log '!x'", NULL },
+        { "vim +12 x", NULL },
+        { "node -e 'console.log(`a ${1}`)'", NULL },
+        { "curl -so y http://x; cat y", NULL },
+    };
+
+    expect(cases, ARRAY_LEN(cases));
+}
+
 TEST(expansions_are_read_for_what_they_run)
 {
     static const struct trick cases[] = {

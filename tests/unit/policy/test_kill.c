@@ -169,6 +169,55 @@ DB_TEST(a_scope_of_a_newer_binary_stops_everything)
         SQL("INSERT INTO kill_switches (scope, value, since) VALUES ('host', 'h', 1)"), &t->err));
     ASSERT_OK(kill_reload(kill, &t->err));
     ASSERT(kill_is_on(kill, "anyone", "anything"));
+    set(t, kill, domain, KILL_AGENT, "ada", "");
+    ASSERT_EQ(clear(t, kill, domain, KILL_AGENT, "h"), 0);
+    ASSERT(kill_is_on(kill, "anyone", "anything"));
+    ASSERT_EQ(clear(t, kill, domain, KILL_ALL, ""), 1);
+    ASSERT(!kill_is_on(kill, "anyone", "anything"));
+    ASSERT(kill_is_on(kill, "ada", NULL));
+}
+
+DB_TEST(bounds_of_names_and_reasons_are_kept_to_the_byte)
+{
+    AUTO(domain) domain = open_agent(t);
+    AUTO(kill_switches) kill = open_kill(t, domain);
+    char name[KILL_VALUE_MAX + 2], reason[KILL_REASON_MAX + 2];
+
+    memset(name, 'n', sizeof(name));
+    memset(reason, 'r', sizeof(reason));
+    name[KILL_VALUE_MAX + 1] = reason[KILL_REASON_MAX + 1] = '\0';
+    ASSERT_FAILS(kill_set(kill, KILL_AGENT, name, "", 1, &t->err), ERR_BAD_REQUEST);
+    ASSERT_CONTAINS(test_err_text(t), "a kill switch for an agent names one in 1 to 128 bytes");
+    ASSERT_FAILS(kill_set(kill, KILL_TOOLS, "", "", 1, &t->err), ERR_BAD_REQUEST);
+    ASSERT_CONTAINS(test_err_text(t), "a class of tools names one in 1 to 128 bytes");
+    ASSERT_FAILS(kill_set(kill, KILL_AGENT, "a", reason, 1, &t->err), ERR_TOO_LARGE);
+    ASSERT_CONTAINS(test_err_text(t), "more than 1000 bytes");
+    ASSERT_FAILS(kill_clear(kill, KILL_ALL, "a", &t->err), ERR_BAD_REQUEST);
+    ASSERT_CONTAINS(test_err_text(t), "takes no name");
+    ASSERT_FAILS(kill_clear(kill, KILL_TOOLS + 1, "a", &t->err), ERR_BAD_REQUEST);
+    ASSERT_CONTAINS(test_err_text(t), "for all, one agent, or tools");
+    name[KILL_VALUE_MAX] = reason[KILL_REASON_MAX] = '\0';
+    ASSERT_EQ(set(t, kill, domain, KILL_AGENT, name, reason), 1);
+    ASSERT_TEXT(kill_is_on(kill, name, NULL)->reason, reason);
+    ASSERT_EQ(kill_refuse(kill_is_on(kill, name, NULL), &t->err), -1);
+    ASSERT_CONTAINS(test_err_text(t), "lifts it"); /* a long reason is cut, not the command */
+}
+
+DB_TEST(a_database_that_fails_says_what_it_was_for_and_changes_nothing_known)
+{
+    AUTO(domain) domain = open_agent(t);
+    AUTO(kill_switches) kill = open_kill(t, domain);
+    AUTO(kill_switches) other = NULL;
+
+    set(t, kill, domain, KILL_AGENT, "ada", "");
+    ASSERT_OK(db_exec(domain_db(domain), SQL("DROP TABLE kill_switches"), &t->err));
+    ASSERT_FAILS(kill_reload(kill, &t->err), ERR_INTERNAL);
+    ASSERT_CONTAINS(test_err_text(t), "read the kill switches");
+    ASSERT_FAILS(kill_set(kill, KILL_AGENT, "bob", "", 1, &t->err), ERR_INTERNAL);
+    ASSERT_FAILS(kill_clear(kill, KILL_AGENT, "ada", &t->err), ERR_INTERNAL);
+    ASSERT_FAILS(kill_open(domain, &other, &t->err), ERR_INTERNAL);
+    ASSERT(kill_is_on(kill, "ada", NULL));
+    ASSERT(!kill_is_on(kill, "bob", NULL));
 }
 
 struct seen {
@@ -215,7 +264,8 @@ TEST(a_refusal_names_what_is_stopped_and_the_command_that_lifts_it)
         { { KILL_TOOLS, "shell", "no 100%s", 1 },
           "the class of tools shell is stopped (no 100%s): `dormouse unkill --tools shell` lifts "
           "it" },
-        { { KILL_NONE, "host", "", 1 }, "everything is stopped: `dormouse unkill` lifts it" },
+        { { KILL_ALL, "of a newer binary", "", 1 },
+          "the emergency stop is on: `dormouse unkill --all` lifts it" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

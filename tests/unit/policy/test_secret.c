@@ -316,6 +316,26 @@ TEST(a_data_directory_that_is_not_there_is_an_error)
     (void)secrets;
 }
 
+TEST(a_sealed_file_that_can_t_be_read_is_an_error_and_left_alone)
+{
+    AUTO(secrets) secrets = headless(t);
+    AUTO_BUF out = BUF_INIT(100);
+    char text[1];
+
+    set(t, secrets, "a", "1");
+    ASSERT_EQ(unlink(test_path(t, "secrets")), 0);
+    ASSERT_EQ(mkdir(test_path(t, "secrets"), 0700), 0);
+    ASSERT(secrets_get(secrets, "a", &out, &t->err) < 0);
+    ASSERT_CONTAINS(test_err_text(t), test_path(t, "secrets"));
+    t->err = ERR_INIT;
+    ASSERT(secrets_set(secrets, "a", STR("2"), &t->err) < 0);
+    t->err = ERR_INIT;
+    ASSERT(secrets_list(secrets, add_name, text, &t->err) < 0);
+    ASSERT_EQ(rmdir(test_path(t, "secrets")), 0);
+    set(t, secrets, "a", "3"); /* with the key that was there */
+    ASSERT_TEXT(get(t, secrets, "a"), "3");
+}
+
 TEST(names_and_values_are_checked)
 {
     static const char *const bad[] = {

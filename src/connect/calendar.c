@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/json_put.h"
 #include "base/timefmt.h"
+#include "base/utf8.h"
 #include "connect/connect_int.h"
 #include "connect/event.h"
 #include "connect/mime.h"
@@ -21,6 +22,9 @@
 #define OUTPUT_MAX   (1u << 20)
 #define BODY_MAX     (256u << 10)
 #define ETAG_MAX     256
+#define TITLE_SHOWN  200
+/* Bytes of what an event says now; Calendar takes 8192. */
+#define DESCRIPTION_SHOWN 8192
 
 static int check_account(void *arg, const struct tool_call *call, struct json_object *arguments,
                          struct err *err)
@@ -48,7 +52,7 @@ static struct str argument(struct json_object *arguments, const char *key)
 static void events_url(const struct task *task, bool one, struct buf *out)
 {
     struct str calendar = task_text(task, "calendar_id");
-    AUTO_BUF path = BUF_INIT(4096);
+    AUTO_BUF path = BUF_INIT(HTTP_URL_MAX);
 
     buf_add_text(&path, "calendars/");
     gate_encode(&path, calendar.n ? calendar : STR("primary"));
@@ -359,20 +363,59 @@ static void show_text(struct buf *out, const char *title, struct str text)
         buf_printf(out, "%s: %.*s\n", title, STR_ARG(text));
 }
 
+/* What is given but empty takes away what was there: that is shown too. */
+static void show_given(struct buf *out, struct json_object *arguments, const char *key)
+{
+    struct json_object *value = json_find(arguments, key);
+
+    if (value)
+        show_text(out, key, json_str(value).n ? json_str(value) : STR("(none)"));
+}
+
+static void show_guests(struct buf *out, const char *title, struct json_object *list,
+                        const char *member)
+{
+    size_t n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct json_object *guest = json_object_array_get_idx(list, i);
+
+        show_text(out, title, json_str(member ? json_find(guest, member) : guest));
+    }
+    if (!n)
+        show_text(out, title, STR("(nobody)"));
+}
+
 static void show_new(struct buf *out, struct json_object *arguments, const struct times *times)
 {
-    struct json_object *attendees = json_find(arguments, "attendees");
-
-    show_text(out, "title", argument(arguments, "title"));
+    show_given(out, arguments, "title");
     if (times->has_start)
         show_time(out, "start", &times->start);
     if (times->has_end)
         show_time(out, "end", &times->end);
-    show_text(out, "location", argument(arguments, "location"));
-    for (size_t i = 0; attendees && i < json_object_array_length(attendees); i++)
-        show_text(out, "invites", json_str(json_object_array_get_idx(attendees, i)));
+    show_given(out, arguments, "location");
+    if (json_find(arguments, "attendees"))
+        show_guests(out, "invites", json_find(arguments, "attendees"), NULL);
     if (argument(arguments, "description").n)
         buf_printf(out, "\n%.*s\n", STR_ARG(argument(arguments, "description")));
+    else
+        show_given(out, arguments, "description");
+}
+
+/* Guests and description only where they are replaced: as a whole, so it matters what they were. */
+static void show_now(struct buf *out, struct json_object *event, struct json_object *arguments)
+{
+    struct str description = json_str(json_find(event, "description"));
+    char day[TIMEFMT_SIZE];
+
+    show_text(out, "title", json_str(json_find(event, "summary")));
+    show_text(out, "start", time_of(event, "start", day));
+    show_text(out, "end", time_of(event, "end", day));
+    show_text(out, "location", json_str(json_find(event, "location")));
+    if (json_find(arguments, "attendees"))
+        show_guests(out, "invited", json_find(event, "attendees"), "email");
+    if (json_find(arguments, "description") && description.n)
+        buf_printf(out, "\n%.*s\n", STR_ARG(utf8_truncate(description, DESCRIPTION_SHOWN)));
 }
 
 static int create_preview(struct tool_job *job, struct err *err)
@@ -385,7 +428,8 @@ static int create_preview(struct tool_job *job, struct err *err)
     if (read_times(tool_job_arguments(job), &times, err) < 0)
         return -1;
     show_new(&text, tool_job_arguments(job), &times);
-    buf_printf(&title, "Add an event: %.*s", STR_ARG(str_take(task_text(task, "title"), 200)));
+    buf_printf(&title, "Add an event: %.*s",
+               STR_ARG(utf8_truncate(task_text(task, "title"), TITLE_SHOWN)));
     task_show(task, buf_text(&title), buf_str(&text),
               json_str(json_find(task->connect->google.info, "account")));
     return 0;
@@ -402,21 +446,17 @@ static void show_update(struct task *task, struct json_object *event, struct str
     AUTO_BUF title = BUF_INIT(1024);
     struct times times;
     struct err err = ERR_INIT;
-    char day[TIMEFMT_SIZE];
 
     if (read_times(tool_job_arguments(task->job), &times, &err) < 0) {
         task_fail(task, &err);
         return;
     }
     buf_add_text(&text, "now\n");
-    show_text(&text, "title", json_str(json_find(event, "summary")));
-    show_text(&text, "start", time_of(event, "start", day));
-    show_text(&text, "end", time_of(event, "end", day));
-    show_text(&text, "location", json_str(json_find(event, "location")));
+    show_now(&text, event, tool_job_arguments(task->job));
     buf_add_text(&text, "\nbecomes\n");
     show_new(&text, tool_job_arguments(task->job), &times);
     buf_printf(&title, "Change an event: %.*s",
-               STR_ARG(str_take(json_str(json_find(event, "summary")), 200)));
+               STR_ARG(utf8_truncate(json_str(json_find(event, "summary")), TITLE_SHOWN)));
     task_show(task, buf_text(&title), buf_str(&text), etag);
 }
 

@@ -9,12 +9,14 @@
 
 #include "base/json.h"
 #include "base/json_put.h"
+#include "base/utf8.h"
 #include "connect/connect_int.h"
 #include "connect/mime.h"
 
 #define LIST_DEFAULT  10
 #define LIST_PARALLEL 5
-#define QUERY_MAX     500
+#define QUERY_MAX     2048 /* bytes: 500 characters and what is added */
+#define TITLE_SHOWN   200
 #define OUTPUT_MAX    (1u << 20)
 #define MESSAGE_MAX   (4u << 20)
 
@@ -123,7 +125,7 @@ static void put_header(struct json_object *to, const char *key, struct json_obje
 
         if (!str_eq_nocase(json_str(json_find(header, "name")), str_from(name)))
             continue;
-        mime_decode_words(str_take(json_str(json_find(header, "value")), 4096), &text);
+        mime_decode_words(utf8_truncate(json_str(json_find(header, "value")), 4096), &text);
         break;
     }
     put(to, key, str_trim(buf_str(&text)));
@@ -193,7 +195,7 @@ static int list_start(struct tool_job *job, struct err *err)
 {
     struct task *task = task_of(job);
     struct listing *list = ARENA_NEW(tool_job_arena(job), struct listing);
-    AUTO_BUF query = BUF_INIT(2 * QUERY_MAX);
+    AUTO_BUF query = BUF_INIT(QUERY_MAX);
     AUTO_BUF url = BUF_INIT(HTTP_URL_MAX);
     struct gate_request request = { .max_body = 1u << 20 };
     bool unread = false;
@@ -381,7 +383,7 @@ static int mail_preview(struct tool_job *job, struct err *err)
 
     (void)err;
     buf_printf(&title, "%s: %.*s", sends ? "Send a mail" : "Write a draft",
-               STR_ARG(str_take(task_text(task, "subject"), 200)));
+               STR_ARG(utf8_truncate(task_text(task, "subject"), TITLE_SHOWN)));
     if (from.n)
         buf_printf(&text, "from: %.*s\n", STR_ARG(from));
     add_list(&text, "to: ", json_find(arguments, "to"));

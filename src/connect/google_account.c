@@ -46,8 +46,10 @@ static void got_profile(void *arg, const struct gate_answer *answer)
         json_object_object_add(adoption->info, "account",
                                json_object_new_string_len(address.p, (int)address.n));
     err_reset(&err);
-    if (account_save(connect, &connect->google, GOOGLE_REFRESH_SECRET, adoption->info,
-                     adoption->scopes, &err) < 0)
+    if (!adoption->google->access.n)
+        err_set(&err, ERR_CANCELLED, "the account was forgotten meanwhile");
+    if (err.code || account_save(connect, &connect->google, GOOGLE_REFRESH_SECRET, adoption->info,
+                                 adoption->scopes, &err) < 0)
         adoption_end(adoption, &err);
     else
         adoption_end(adoption, NULL);

@@ -90,25 +90,45 @@ static void add_entity(struct html *h)
 
 /* ---- tags ---- */
 
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+static struct str skip_spaces(struct str s)
+{
+    while (s.n && is_space(s.p[0]))
+        s = str_skip(s, 1);
+    return s;
+}
+
+/* To the first white space. */
+static struct str first_word(struct str s)
+{
+    size_t n = 0;
+
+    while (n < s.n && !is_space(s.p[n]))
+        n++;
+    return str_take(s, n);
+}
+
+/* As browsers read it, or a link could hide where it leads. */
 static struct str attribute(struct str tag, const char *name)
 {
     size_t n = strlen(name);
 
-    for (size_t i = 1; i + n + 1 < tag.n; i++) {
-        struct str value;
-        char quote;
+    for (size_t i = 1; i + n < tag.n; i++) {
+        struct str value = skip_spaces(str_skip(tag, i + n));
         ptrdiff_t end;
 
-        if ((tag.p[i - 1] != ' ' && tag.p[i - 1] != '\n' && tag.p[i - 1] != '\t') ||
-            !str_eq_nocase(str_take(str_skip(tag, i), n), str_from(name)) || tag.p[i + n] != '=')
+        if ((!is_space(tag.p[i - 1]) && tag.p[i - 1] != '/') ||
+            !str_eq_nocase(str_take(str_skip(tag, i), n), str_from(name)) ||
+            !str_starts(value, STR("=")))
             continue;
-        value = str_skip(tag, i + n + 1);
-        quote = value.n ? value.p[0] : ' ';
-        if (quote != '"' && quote != '\'')
-            return str_take(value,
-                            (size_t)(str_find_char(value, ' ') < 0 ? (ptrdiff_t)value.n
-                                                                   : str_find_char(value, ' ')));
-        end = str_find_char(str_skip(value, 1), quote);
+        value = skip_spaces(str_skip(value, 1));
+        if (!value.n || (value.p[0] != '"' && value.p[0] != '\''))
+            return first_word(value);
+        end = str_find_char(str_skip(value, 1), value.p[0]);
         return end < 0 ? STR_NONE : str_take(str_skip(value, 1), (size_t)end);
     }
     return STR_NONE;
@@ -173,7 +193,7 @@ static void take_tag(struct html *h)
     closes = tag.n && tag.p[0] == '/';
     name = str_skip(tag, closes);
     for (size_t i = 0; i < name.n; i++)
-        if (name.p[i] == ' ' || name.p[i] == '\n' || name.p[i] == '\t' || name.p[i] == '/') {
+        if (is_space(name.p[i]) || name.p[i] == '/') {
             name.n = i;
             break;
         }
@@ -190,6 +210,15 @@ static void take_tag(struct html *h)
         buf_add_text(h->out, "- ");
 }
 
+/* "1 < 2" is none. */
+static bool is_tag_start(struct str s)
+{
+    char c = s.n > 1 ? s.p[1] : ' ';
+
+    return s.p[0] == '<' &&
+           ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '/' || c == '!' || c == '?');
+}
+
 void mime_html_text(struct str html, struct buf *out)
 {
     struct html h = { .rest = html, .out = out };
@@ -197,7 +226,7 @@ void mime_html_text(struct str html, struct buf *out)
     while (h.rest.n && !out->full) {
         uint32_t code;
 
-        if (h.rest.p[0] == '<') {
+        if (is_tag_start(h.rest)) {
             take_tag(&h);
         } else if (h.rest.p[0] == '&') {
             add_entity(&h);

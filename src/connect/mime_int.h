@@ -10,4 +10,7 @@
 /* The parameter of a header as UTF-8; STR_NONE when absent. */
 struct str mime_param(struct str header, const char *name, struct arena *arena);
 
+/* Well-formed, and a space for every control character. */
+void mime_one_line(struct str text, struct buf *out);
+
 #endif

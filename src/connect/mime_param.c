@@ -83,6 +83,7 @@ struct str mime_param(struct str header, const char *name, struct arena *arena)
     AUTO_BUF value = BUF_INIT(VALUE_MAX);
     AUTO_BUF bytes = BUF_INIT((size_t)VALUE_MAX * PIECES);
     AUTO_BUF text = BUF_INIT((size_t)4 * VALUE_MAX * PIECES);
+    AUTO_BUF line = BUF_INIT((size_t)4 * VALUE_MAX * PIECES);
     struct str given, charset = STR_NONE;
     bool encoded, any = false, raw = true;
     unsigned n, wanted = 0;
@@ -103,8 +104,9 @@ struct str mime_param(struct str header, const char *name, struct arena *arena)
     if (!any)
         return STR_NONE;
     if (raw) /* many write encoded words here, against the rules */
-        mime_decode_words(buf_str(&bytes), &text);
+        mime_decode_words(buf_str(&bytes), &line);
     else
         mime_to_utf8(buf_str(&bytes), charset, &text);
-    return arena_str(arena, buf_str(&text));
+    mime_one_line(buf_str(&text), &line);
+    return arena_str(arena, buf_str(&line));
 }

@@ -60,8 +60,9 @@ static bool next_header(struct str *rest, struct str *ret_name, struct buf *valu
         return false;
     colon = str_find_char(line, ':');
     *ret_name = str_trim(str_take(line, colon < 0 ? 0 : (size_t)colon));
-    buf_add_str(value, str_take(str_trim(str_skip(line, colon < 0 ? line.n : (size_t)colon + 1)),
-                                HEADER_MAX));
+    buf_add_str(value,
+                utf8_truncate(str_trim(str_skip(line, colon < 0 ? line.n : (size_t)colon + 1)),
+                              HEADER_MAX));
     while (goes_on(*rest)) {
         struct str more = str_trim(take_line(rest));
 

@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/utf8.h"
-#include "connect/mime.h"
+#include "connect/mime_int.h"
 
 #define LINE_MAX_HEADER 76
 #define WORD_OVERHEAD   12 /* =?UTF-8?B??= */
@@ -174,13 +174,8 @@ static void decode_into(struct str value, struct buf *out)
     buf_release(&run.bytes);
 }
 
-void mime_decode_words(struct str value, struct buf *out)
+void mime_one_line(struct str rest, struct buf *out)
 {
-    AUTO_BUF text = BUF_INIT(out->max);
-    struct str rest;
-
-    decode_into(value, &text);
-    rest = buf_str(&text);
     while (rest.n) {
         struct str before = rest;
         uint32_t code;
@@ -192,6 +187,14 @@ void mime_decode_words(struct str value, struct buf *out)
         else
             buf_add(out, before.p, before.n - rest.n);
     }
+}
+
+void mime_decode_words(struct str value, struct buf *out)
+{
+    AUTO_BUF text = BUF_INIT(out->max);
+
+    decode_into(value, &text);
+    mime_one_line(buf_str(&text), out);
 }
 
 /* ---- encoding ---- */

@@ -53,19 +53,15 @@ static int add_ids(const char *field, struct str ids, struct buf *out, struct er
     struct str id;
     bool first = true;
 
-    if (!ids.n)
-        return 0;
     for (size_t i = 0; i < ids.n; i++)
         if ((unsigned char)ids.p[i] < 0x20 || (unsigned char)ids.p[i] >= 0x7f)
             return err_set(err, ERR_BAD_REQUEST, "%s must be message ids in ASCII", field);
-    buf_printf(out, "%s:", field);
     while (str_split(&ids, ' ', &id)) {
         if (!id.n || id.n > LINE_PLAIN)
             continue;
-        buf_printf(out, "%s %.*s", first ? "" : "\r\n", STR_ARG(id));
+        buf_printf(out, "%s%s %.*s\r\n", first ? field : "", first ? ":" : "", STR_ARG(id));
         first = false;
     }
-    buf_add_text(out, "\r\n");
     return 0;
 }
 

@@ -221,7 +221,9 @@ static void checked(void *arg, const struct gate_answer *answer)
     int r = slack_read(answer, &unsure, &json, &err);
     char text[ERR_TEXT_MAX];
 
-    if (r == 0)
+    if (!check->token.n && !check->connect->slack.configured)
+        r = err_set(&err, ERR_NOT_FOUND, "Slack was disconnected meanwhile");
+    else if (r == 0)
         r = keep(check, json, answer->scopes, &err);
     else if (!check->token.n && err.code == ERR_UNAUTHORIZED)
         account_trouble(&check->connect->slack, err_format(&err, text, sizeof(text)));

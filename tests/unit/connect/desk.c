@@ -348,3 +348,12 @@ const char *desk_output(struct desk *desk)
         return arena_text(&desk->t->arena, err_format(&desk->result.err, text, sizeof(text)));
     return arena_printf(&desk->t->arena, "%.*s", STR_ARG(desk->result.output));
 }
+
+const char *desk_repeated(struct test *t, const char *text, int n)
+{
+    AUTO_BUF out = BUF_INIT(1u << 20);
+
+    for (int i = 0; i < n; i++)
+        buf_add_text(&out, text);
+    return arena_text(&t->arena, buf_text(&out));
+}

@@ -91,4 +91,7 @@ int desk_preview(struct desk *desk, const char *tool, const char *arguments);
 /* What the tool said, or why not. */
 const char *desk_output(struct desk *desk);
 
+/* This text n times, in the test's arena. */
+const char *desk_repeated(struct test *t, const char *text, int n);
+
 #endif

@@ -305,6 +305,57 @@ DESK_TEST(what_is_under_way_when_the_daemon_ends_is_cancelled)
     ASSERT(has_secret(desk, "google-refresh-token"));
 }
 
+/* The answer to a question about an account that is gone must not bring it back. */
+DESK_TEST(a_slack_account_that_is_forgotten_during_a_test_stays_forgotten)
+{
+    AUTO(desk) desk = desk_new(t);
+
+    desk_connect_slack(desk);
+    desk_says(desk, 200, "{\"ok\":true,\"team\":\"Mice\"}");
+    desk_newest(desk)->delay_ms = 500;
+    desk->done = 0;
+    ASSERT_OK(connect_slack_test(desk->connect, desk_done, desk, &t->err));
+    ASSERT_OK(connect_slack_remove(desk->connect, &t->err));
+    desk_turn(desk, 5000);
+    ASSERT_EQ(desk->done, 1);
+    ASSERT_EQ(desk->err.code, ERR_NOT_FOUND);
+    ASSERT_TEXT(desk_status(desk, connect_slack_status), "{\"configured\":false}");
+    desk_restart(desk);
+    ASSERT_TEXT(desk_status(desk, connect_slack_status), "{\"configured\":false}");
+}
+
+DESK_TEST(a_google_account_that_is_forgotten_while_it_is_connected_anew_stays_forgotten)
+{
+    AUTO(desk) desk = desk_new(t);
+    struct connect_google_start start = { .flow = STR("loopback"),
+                                          .redirect_uri = STR("http://127.0.0.1:7717/cb") };
+    const char *state;
+
+    desk_connect_google(desk);
+    ASSERT_OK(connect_google_begin(desk->connect, &start, desk_done, desk, &t->err));
+    desk_turn(desk, 100);
+    state = strstr(desk_status(desk, connect_google_flow), "&state=") + 7;
+    desk_says(desk, 200, "{\"access_token\":\"" ACCESS "\",\"refresh_token\":\"" REFRESH "\"}");
+    desk_says(desk, 200, "{\"emailAddress\":\"ada@example.org\"}");
+    desk_newest(desk)->delay_ms = 2000;
+    desk_says(desk, 200, "{}"); /* it is taken back there */
+    desk->done = 0;
+    ASSERT_OK(connect_google_finish(desk->connect, STR("code"), str_of(state, strcspn(state, "&")),
+                                    STR_NONE, desk_done, desk, &t->err));
+    desk_turn(desk, 500);
+    ASSERT_EQ(desk->done, 0);
+    ASSERT_EQ(connect_google_remove(desk->connect, desk_done, desk, &t->err), 0);
+    desk_turn(desk, 500);
+    ASSERT_EQ(desk->done, 1);
+    ASSERT_EQ(desk->err.code, ERR_NONE);
+    desk_turn(desk, 5000);
+    ASSERT_EQ(desk->done, 2);
+    ASSERT_EQ(desk->err.code, ERR_CANCELLED);
+    ASSERT_CONTAINS(desk_status(desk, connect_google_status), "\"configured\":false");
+    desk_restart(desk);
+    ASSERT_CONTAINS(desk_status(desk, connect_google_status), "\"configured\":false");
+}
+
 /* ---- what can be used ---- */
 
 DESK_TEST(tools_of_other_rooms_are_always_available)

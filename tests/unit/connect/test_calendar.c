@@ -242,3 +242,107 @@ DESK_TEST(trouble_with_the_calendar_has_a_defined_end)
     ASSERT_EQ(desk_does(desk, "update_event", "{\"event_id\":\"e1\",\"title\":\"x\"}"),
               ERR_NOT_FOUND);
 }
+
+/* What is given but empty is taken away, and a list of guests replaces the one that was. */
+DESK_TEST(whatever_a_change_takes_away_is_shown_before_it_is_made)
+{
+    static const char *const party =
+        "{\"id\":\"e1\",\"etag\":\"\\\"v1\\\"\",\"summary\":\"Party\",\"location\":\"Here\","
+        "\"description\":\"Bring cake\",\"attendees\":[{\"email\":\"bo@x.org\"},{\"email\":"
+        "\"cy@x.org\"}]}";
+    static const struct {
+        const char *arguments, *shown, *sent;
+    } cases[] = {
+        { "\"location\":\"\"", "now\ntitle: Party\nlocation: Here\n\nbecomes\nlocation: (none)\n",
+          "{\"location\":\"\"}" },
+        { "\"description\":\"\"",
+          "now\ntitle: Party\nlocation: Here\n\nBring cake\n\nbecomes\ndescription: (none)\n",
+          "{\"description\":\"\"}" },
+        { "\"description\":\"Bring tea\"",
+          "now\ntitle: Party\nlocation: Here\n\nBring cake\n\nbecomes\n\nBring tea\n",
+          "{\"description\":\"Bring tea\"}" },
+        { "\"attendees\":[]",
+          "now\ntitle: Party\nlocation: Here\ninvited: bo@x.org\ninvited: cy@x.org\n\nbecomes\n"
+          "invites: (nobody)\n",
+          "{\"attendees\":[]}" },
+        { "\"attendees\":[\"bo@x.org\"]",
+          "now\ntitle: Party\nlocation: Here\ninvited: bo@x.org\ninvited: cy@x.org\n\nbecomes\n"
+          "invites: bo@x.org\n",
+          "{\"attendees\":[{\"email\":\"bo@x.org\"}]}" },
+    };
+    AUTO(desk) desk = calendar_desk(t);
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        for (int n = 0; n < 3; n++)
+            desk_says(desk, 200, party);
+        ASSERT_EQ(
+            desk_does(desk, "update_event",
+                      arena_printf(&t->arena, "{\"event_id\":\"e1\",%s}", cases[i].arguments)),
+            ERR_NONE);
+        ASSERT_STR(desk->preview.text, cases[i].shown);
+        ASSERT_STR(desk_body(desk, 4 + 3 * i), cases[i].sent);
+    }
+}
+
+DESK_TEST(an_event_without_guests_says_so_when_some_are_invited)
+{
+    AUTO(desk) desk = calendar_desk(t);
+
+    desk_says(desk, 200, LUNCH);
+    ASSERT_OK(desk_preview(desk, "update_event",
+                           "{\"event_id\":\"e1\",\"attendees\":[\"Bo <bo@x.org>\"]}"));
+    desk_turn(desk, 1000);
+    ASSERT_CONTAINS(arena_printf(&t->arena, "%.*s", STR_ARG(desk->preview.text)),
+                    "invited: (nobody)\n\nbecomes\ninvites: Bo <bo@x.org>\n");
+}
+
+/* An address that is cut would name another event. */
+DESK_TEST(the_longest_ids_stand_whole_in_the_address)
+{
+    AUTO(desk) desk = calendar_desk(t);
+    const char *calendar = desk_repeated(t, "🐭", 200), *event = desk_repeated(t, "@", 1024);
+    const char *path =
+        arena_printf(&t->arena, BASE "%s/events", desk_repeated(t, "%F0%9F%90%AD", 200));
+
+    for (int n = 0; n < 3; n++)
+        desk_says(desk, 200, LUNCH);
+    ASSERT_EQ(desk_does(desk, "update_event",
+                        arena_printf(&t->arena,
+                                     "{\"event_id\":\"%s\",\"calendar_id\":\"%s\",\"attendees\":"
+                                     "[\"bo@x.org\"]}",
+                                     event, calendar)),
+              ERR_NONE);
+    ASSERT_TEXT(desk_line(desk, 2),
+                arena_printf(&t->arena, "GET %s/%s", path, desk_repeated(t, "%40", 1024)));
+    ASSERT_TEXT(desk_line(desk, 4), arena_printf(&t->arena, "PATCH %s/%s?sendUpdates=all", path,
+                                                 desk_repeated(t, "%40", 1024)));
+    desk_says(desk, 200, "{}");
+    ASSERT_EQ(desk_does(desk, "list_events",
+                        arena_printf(&t->arena,
+                                     "{\"calendar_id\":\"%s\",\"query\":\"%s\",\"time_zone\":"
+                                     "\"America/Argentina/ComodRivadavia\"}",
+                                     calendar, desk_repeated(t, "ä", 200))),
+              ERR_NONE);
+    ASSERT_CONTAINS(desk_line(desk, 5),
+                    arena_printf(&t->arena, "&q=%s", desk_repeated(t, "%C3%A4", 200)));
+}
+
+DESK_TEST(the_title_of_an_event_to_decide_on_is_cut_between_two_characters)
+{
+    AUTO(desk) desk = calendar_desk(t);
+    const char *title = arena_printf(&t->arena, "x%s", desk_repeated(t, "ä", 300));
+
+    ASSERT_OK(desk_preview(
+        desk, "create_event",
+        arena_printf(&t->arena,
+                     "{\"title\":\"%s\",\"start\":\"2026-03-02\",\"end\":\"2026-03-02\"}", title)));
+    desk_turn(desk, 1000);
+    ASSERT_STR(desk->preview.title,
+               arena_printf(&t->arena, "Add an event: x%s", desk_repeated(t, "ä", 99)));
+    desk_says(desk, 200,
+              arena_printf(&t->arena, "{\"id\":\"e1\",\"etag\":\"v\",\"summary\":\"%s\"}", title));
+    ASSERT_OK(desk_preview(desk, "update_event", "{\"event_id\":\"e1\",\"title\":\"y\"}"));
+    desk_turn(desk, 1000);
+    ASSERT_STR(desk->preview.title,
+               arena_printf(&t->arena, "Change an event: x%s", desk_repeated(t, "ä", 99)));
+}

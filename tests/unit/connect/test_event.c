@@ -87,3 +87,47 @@ TEST(days_and_times_replace_each_other)
     ASSERT_TEXT(buf_text(&json),
                 "{\"dateTime\":\"2026-07-15T10:00:00+00:00\",\"date\":null,\"timeZone\":\"UTC\"}");
 }
+
+/* Where clocks are set forward at midnight, the day begins at one. */
+TEST(a_day_without_midnight_begins_with_its_first_moment)
+{
+    struct event_time time;
+
+    ASSERT_OK(
+        event_time_read("start", STR("2018-11-04"), STR("America/Sao_Paulo"), &time, &t->err));
+    ASSERT(time.all_day);
+    ASSERT_EQ(time.utc_s, 1541300400); /* 01:00 -02:00 */
+    ASSERT_FAILS(
+        event_time_read("start", STR("2018-11-04T00:30"), STR("America/Sao_Paulo"), &time, &t->err),
+        ERR_BAD_REQUEST);
+    ASSERT_CONTAINS(test_err_text(t), "start: there is no 2018-11-04T00:30 in America/Sao_Paulo");
+}
+
+TEST(the_first_and_the_last_times_are_taken_and_none_beyond)
+{
+    static const struct {
+        const char *text;
+        bool taken;
+    } cases[] = {
+        { "1970-01-01", true },          { "1969-12-31", false },
+        { "9999-12-31", true },          { "2024-02-29", true },
+        { "2100-02-29", false },         { "2026-01-15T00:00:00", true },
+        { "2026-01-15T23:59:59", true }, { "2026-01-15T24:00", false },
+        { "2026-01-15x10:00", false },   { "2026-01-15T10:00+02:00", false },
+        { "2026/01/15", false },         { "2026-01-15T10.00", false },
+    };
+    struct event_time time;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        int r = event_time_read("start", str_from(cases[i].text), STR("UTC"), &time, &t->err);
+
+        if ((r == 0) != cases[i].taken)
+            FAIL("%s was %s", cases[i].text, r ? "refused" : "taken");
+        err_reset(&t->err);
+    }
+    ASSERT_FAILS(event_time_read("end", STR("2026-01-15"),
+                                 STR("Europe/Berlin/And/Then/Some/More/Of/It/Until/It/Is/Too/Long/"
+                                     "To/Be/A/Zone"),
+                                 &time, &t->err),
+                 ERR_BAD_REQUEST);
+}

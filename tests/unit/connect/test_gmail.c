@@ -430,3 +430,90 @@ DESK_TEST(a_mail_that_may_have_gone_out_is_not_sent_again)
     desk_says(desk, 200, "{\"id\":\"m9\"}");
     ASSERT_EQ(desk_does(desk, "send_email", MAIL), ERR_NONE);
 }
+
+/* ---- the longest that is allowed ---- */
+
+DESK_TEST(the_longest_query_reaches_gmail_whole)
+{
+    AUTO(desk) desk = mail_desk(t);
+
+    desk_says(desk, 200, "{}");
+    ASSERT_EQ(desk_does(desk, "list_emails",
+                        arena_printf(&t->arena, "{\"query\":\"%s\",\"unread_only\":true}",
+                                     desk_repeated(t, "🐭", 500))),
+              ERR_NONE);
+    ASSERT_TEXT(
+        desk_line(desk, 2),
+        arena_printf(&t->arena,
+                     "GET https://gmail.googleapis.com/gmail/v1/users/me/messages?maxResults="
+                     "10&q=%s%%20is%%3Aunread",
+                     desk_repeated(t, "%F0%9F%90%AD", 500)));
+    ASSERT_EQ(desk_start(desk, "list_emails",
+                         arena_printf(&t->arena, "{\"query\":\"%s\"}", desk_repeated(t, "x", 501)),
+                         ""),
+              -1);
+    ASSERT_EQ(desk->result.err.code, ERR_SCHEMA_VIOLATION);
+}
+
+DESK_TEST(the_title_of_a_mail_to_decide_on_is_cut_between_two_characters)
+{
+    AUTO(desk) desk = mail_desk(t);
+
+    ASSERT_OK(desk_preview(
+        desk, "send_email",
+        arena_printf(&t->arena, "{\"to\":[\"bo@example.org\"],\"subject\":\"x%s\",\"body\":\"b\"}",
+                     desk_repeated(t, "ä", 300))));
+    desk_turn(desk, 1000);
+    ASSERT_STR(desk->preview.title,
+               arena_printf(&t->arena, "Send a mail: x%s", desk_repeated(t, "ä", 99)));
+}
+
+DESK_TEST(a_header_that_is_too_long_for_a_list_keeps_its_letters)
+{
+    AUTO(desk) desk = mail_desk(t);
+
+    desk_says(desk, 200, ids(t, 1, ""));
+    desk_says(desk, 200,
+              arena_printf(&t->arena,
+                           "{\"id\":\"m0\",\"payload\":{\"headers\":[{\"name\":\"To\",\"value\":"
+                           "\"x%s\"}]}}",
+                           desk_repeated(t, "ä", 3000)));
+    ASSERT_EQ(desk_does(desk, "list_emails", "{}"), ERR_NONE);
+    ASSERT_CONTAINS(desk_output(desk),
+                    arena_printf(&t->arena, "\"to\":\"x%s\"", desk_repeated(t, "ä", 2047)));
+}
+
+DESK_TEST(attachments_and_what_was_cut_are_told)
+{
+    AUTO(desk) desk = mail_desk(t);
+
+    says_raw(desk, arena_printf(&t->arena,
+                                "Content-Type: multipart/mixed; boundary=b\n\n--b\n\n%s\n--b\n"
+                                "Content-Type: application/pdf; name=a.pdf\n\nabc\n--b--",
+                                desk_repeated(t, "word ", 60000)));
+    ASSERT_EQ(desk_does(desk, "read_email", "{\"id\":\"m1\"}"), ERR_NONE);
+    ASSERT_CONTAINS(desk_output(desk),
+                    "\"from_html\":false,\"truncated\":true,\"attachments\":[{\"name\":\"a.pdf\","
+                    "\"type\":\"application/pdf\",\"bytes\":3}]");
+}
+
+DESK_TEST(too_many_requests_are_told_as_such)
+{
+    static const struct {
+        int status;
+        const char *body;
+    } cases[] = {
+        { 429, "{}" },
+        { 403, "{\"error\":{\"message\":\"User Rate Limit Exceeded\"}}" },
+        { 403, "{\"error\":{\"message\":\"Quota: rate limit\"}}" },
+    };
+    AUTO(desk) desk = mail_desk(t);
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        for (int n = 0; n < (cases[i].status == 429 ? 3 : 1); n++)
+            desk_says(desk, cases[i].status, cases[i].body);
+        ASSERT_EQ(desk_does(desk, "send_email", MAIL), ERR_RATE_LIMITED);
+        ASSERT_CONTAINS(desk_output(desk), "Gmail: too many requests");
+        ASSERT_EQ(desk_asked(desk), desk->said);
+    }
+}

@@ -152,3 +152,156 @@ TEST(nesting_and_numbers_have_bounds)
     mime_read(buf_str(&mail), &t->arena, &m);
     ASSERT(m.cut && m.text.n <= MIME_TEXT_MAX && utf8_valid(m.text));
 }
+
+/* ---- hostile and odd ---- */
+
+static const char *html(struct test *t, const char *text)
+{
+    AUTO_BUF out = BUF_INIT(1 << 16);
+
+    mime_html_text(str_from(text), &out);
+    return arena_text(&t->arena, buf_text(&out));
+}
+
+TEST(a_link_shows_its_target_however_the_tag_is_written)
+{
+    static const char *const tags[] = {
+        "<a href=\"https://evil.example\">",
+        "<A HREF='https://evil.example'>",
+        "<a href=https://evil.example>",
+        "<a href=https://evil.example class=x>",
+        "<a href=https://evil.example\nclass=x>",
+        "<a href = \"https://evil.example\">",
+        "<a\thref\n=\r\n'https://evil.example'>",
+        "<a\r\nhref=\"https://evil.example\">",
+        "<a/href=\"https://evil.example\">",
+        "<a data-href=\"https://good.example\" href=\"https://evil.example\">",
+        "<a xhref=\"https://good.example\" href=\"https://evil.example\">",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(tags); i++)
+        ASSERT_TEXT(html(t, arena_printf(&t->arena, "%sbank</a>!", tags[i])),
+                    "bank [https://evil.example]!");
+    ASSERT_TEXT(html(t, "<a href=\"https://evil.example>bank</a>!"), "bank!");
+    ASSERT_TEXT(html(t, "<a href=>bank</a> <a name=x>here</a>"), "bank here");
+    ASSERT_TEXT(html(t, "<a href='https://one.example'>one<a href='https://two.example'>two"),
+                "one [https://one.example]two [https://two.example]");
+}
+
+TEST(a_sign_that_begins_no_tag_is_text)
+{
+    static const struct {
+        const char *is, *becomes;
+    } cases[] = {
+        { "1 < 2 and 3 > 2", "1 < 2 and 3 > 2" },
+        { "I <3 you", "I <3 you" },
+        { "the end <", "the end <" },
+        { "cut <b", "cut" },
+        { "<!doctype html><?xml x?>a</p>b", "a\nb" },
+        { "a<!-->b<!-- c", "ab" },
+        { "a<script>b", "a" },
+        { "a<style>b</styl></STYLE x>c", "ac" },
+        { "a<style>b</style", "a" },
+        { "&lt;b&gt; &#60; &#x3C; &#X3c;", "<b> < < <" },
+        { "&#xd800; &#x110000; &#99999999; &#; &#x; &#1a; &", "&#xd800; &#x110000; &#99999999; &#; "
+                                                              "&#x; &#1a; &" },
+        { "&#xzz; &verylongentity; &amp", "&#xzz; &verylongentity; &amp" },
+        { "caf\xe9", "caf\ufffd" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        ASSERT_STR(str_trim(str_from(html(t, cases[i].is))), cases[i].becomes);
+}
+
+static struct str attachment_name(struct test *t, const char *disposition)
+{
+    const struct mime_message *m = read_mail(
+        t, arena_printf(&t->arena, "Content-Type: a/b\nContent-Disposition: attachment%s\n\nx",
+                        disposition));
+
+    ASSERT_EQ(m->n_attachments, 1);
+    return m->attachments[0].name;
+}
+
+TEST(the_name_of_an_attachment_is_one_line_of_text)
+{
+    static const struct {
+        const char *is, *becomes;
+    } cases[] = {
+        { "", "(without a name)" },
+        { "; filename", "(without a name)" },
+        { "; filename=", "(without a name)" },
+        { "; filename=\"", "(without a name)" },
+        { ";;; filename = \t\"a b.txt\"", "a b.txt" },
+        { "; filename=\"say \\\"hi\\\".txt\"; x=y", "say \"hi\".txt" },
+        { "; filename=\"no end", "no end" },
+        { "; filename*=utf-8''a%00b%0D%0Ac%1b", "a b  c " },
+        { "; filename*=utf-8''%ff%fe", "\ufffd\ufffd" },
+        { "; filename*=iso-8859-1'de'%e4", "ä" },
+        { "; filename*=latin1'de'%e4", "ä" },
+        { "; filename*=cp1252''%80", "€" },
+        { "; filename*=no-charset", "no-charset" },
+        { "; filename*=one'quote", "one'quote" },
+        { "; filename*=utf-8''%zz", "(without a name)" },
+        { "; filename*0*=utf-8''a%C3; filename*1*=%BC; filename*2=b", "aüb" },
+        { "; filename*1=b; filename*0=a", "a" },
+        { "; filename*x=b", "(without a name)" },
+        { "; filename*99999999999999999999=b", "(without a name)" },
+        { "; filenamex=b", "(without a name)" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        ASSERT_STR(attachment_name(t, cases[i].is), cases[i].becomes);
+}
+
+/* One character too many must not turn the others into something else. */
+TEST(a_header_that_is_too_long_is_cut_between_two_characters)
+{
+    AUTO_BUF mail = BUF_INIT(1 << 16);
+    struct mime_message m;
+
+    buf_add_text(&mail, "Subject: x");
+    for (int i = 0; i < 6000; i++)
+        buf_add_text(&mail, "ä");
+    mime_read(buf_str(&mail), &t->arena, &m);
+    ASSERT_EQ(m.subject.n, 8191);
+    ASSERT(str_find(m.subject, STR("Ã")) < 0);
+    buf_clear(&mail);
+    buf_add_text(&mail, "Subject: first\n");
+    for (int i = 0; i < 9000; i++)
+        buf_add_char(&mail, i ? 'a' : ' ');
+    buf_add_text(&mail, "\n last\n\nbody");
+    mime_read(buf_str(&mail), &t->arena, &m);
+    ASSERT_STR(m.subject, "first last");
+    ASSERT_STR(m.text, "body");
+}
+
+TEST(parts_of_text_are_set_apart_and_boundaries_are_whole_lines)
+{
+    ASSERT_STR(read_mail(t, "Content-Type: multipart/mixed; boundary=b\n\n--b\n\none\n--bc\ntwo\n"
+                            "--b \t\n\nthree\n--b--\n--b\n\nfour")
+                   ->text,
+               "one\n--bc\ntwo\nthree");
+}
+
+TEST(bytes_that_a_character_set_lacks_become_the_replacement_character)
+{
+    static const struct {
+        const char *charset, *is, *becomes;
+    } cases[] = {
+        { "windows-1252", "a\x81z", "a\ufffdz" },
+        { "shift_jis", "\x93\xfa\x93", "日\ufffd" },
+        { "euc-jp", "\xff\xc6\xfc", "\ufffd日" },
+        { "gb18030", "\xc4\xe3\xba\xc3", "你好" },
+        { "utf-8", "\xc3(", "\ufffd(" },
+        { "UTF-16BE", "0B", "あ" },
+        { "../../../etc/passwd", "caf\xe9", "café" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *mail = arena_printf(&t->arena, "Content-Type: text/plain; charset=\"%s\"\n\n%s",
+                                        cases[i].charset, cases[i].is);
+
+        ASSERT_STR(read_mail(t, mail)->text, cases[i].becomes);
+    }
+}

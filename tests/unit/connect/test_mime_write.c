@@ -217,3 +217,56 @@ TEST(bounds_are_told)
     mail.n_to = 0;
     ASSERT_FAILS(mime_write(&mail, &out, &t->err), ERR_BAD_REQUEST);
 }
+
+/* The bound itself is taken, one more is not. */
+TEST(the_longest_subject_and_the_longest_address_are_taken)
+{
+    char subject[1000];
+
+    memset(subject, 'x', sizeof(subject));
+    subject[998] = 0;
+    ASSERT(write_mail(t, "a@example.org", subject, "b"));
+    subject[998] = 'x';
+    subject[999] = 0;
+    ASSERT(!write_mail(t, "a@example.org", subject, "b"));
+    ASSERT_EQ(t->err.code, ERR_TOO_LARGE);
+    ASSERT_CONTAINS(test_err_text(t), "subject has 999 bytes; at most 998");
+    err_reset(&t->err);
+    for (size_t n = 63; n <= 65; n++) {
+        ASSERT_EQ(write_mail(t, arena_printf(&t->arena, "%.*s@example.org", (int)n, subject), "s",
+                             "b") != NULL,
+                  n <= 64);
+        err_reset(&t->err);
+        ASSERT_EQ(write_mail(t, arena_printf(&t->arena, "a@%.*s.org", (int)n - 1, subject), "s",
+                             "b") != NULL,
+                  n <= 64);
+        err_reset(&t->err);
+    }
+}
+
+TEST(several_addresses_are_one_header_with_a_line_for_each)
+{
+    AUTO_BUF out = BUF_INIT(1 << 16);
+    struct str to[] = { STR("a@example.org"), STR("\"Bo\" <b@example.org>"),
+                        STR("Jürgen <j@example.org>") };
+    struct mime_mail mail = { .to = to, .n_to = 3, .subject = STR("s"), .body = STR("b") };
+
+    ASSERT_OK(mime_write(&mail, &out, &t->err));
+    ASSERT_CONTAINS(buf_text(&out), "To: a@example.org,\r\n \"Bo\" <b@example.org>,\r\n "
+                                    "=?UTF-8?B?SsO8cmdlbg==?= <j@example.org>\r\nSubject");
+}
+
+/* What a stranger's mail is called may be longer than a line may be. */
+TEST(an_id_that_fits_on_no_line_leaves_no_empty_header)
+{
+    AUTO_BUF out = BUF_INIT(1 << 16);
+    AUTO_BUF id = BUF_INIT(2048);
+    struct str to = STR("a@example.org");
+    struct mime_mail mail = { .to = &to, .n_to = 1, .subject = STR("s"), .body = STR("b") };
+
+    for (int i = 0; i < 901; i++)
+        buf_add_char(&id, 'x');
+    mail.in_reply_to = mail.references = buf_str(&id);
+    ASSERT_OK(mime_write(&mail, &out, &t->err));
+    ASSERT(!strstr(buf_text(&out), "In-Reply-To") && !strstr(buf_text(&out), "References"));
+}

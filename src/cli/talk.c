@@ -27,6 +27,8 @@
 #define EVENT_BYTES (LIMIT_JSON_BYTES)
 #define READ_BYTES  (64 * KIB)
 #define ANSWER_MS   60000
+/* Routes know how much they take; none takes more. */
+#define REQUEST_BYTES LIMIT_JSON_BYTES
 
 struct event {
     struct event *next;
@@ -290,9 +292,8 @@ static int write_request(struct buf *out, const char *method, const char *path, 
     if (body.n || strcmp(method, "GET") != 0)
         buf_printf(out, "Content-Type: application/json\r\nContent-Length: %zu\r\n", body.n);
     buf_add_text(out, "\r\n");
-    if (body.n > LIMIT_HTTP_BODY_BYTES || buf_add_str(out, body) < 0)
-        return err_set(err, ERR_TOO_LARGE, "the request is longer than %u bytes",
-                       LIMIT_HTTP_BODY_BYTES);
+    if (body.n > REQUEST_BYTES || buf_add_str(out, body) < 0)
+        return err_set(err, ERR_TOO_LARGE, "the request is longer than %u bytes", REQUEST_BYTES);
     return 0;
 }
 
@@ -319,7 +320,7 @@ static int exchange(struct talk *talk, struct str request, struct err *err)
 static int request(struct talk *talk, const char *method, const char *path, struct str body,
                    const char *accept, struct err *err)
 {
-    AUTO_BUF out = BUF_INIT(LIMIT_HTTP_BODY_BYTES + ANSWER_HEAD_BYTES);
+    AUTO_BUF out = BUF_INIT(REQUEST_BYTES + ANSWER_HEAD_BYTES);
 
     BUG_IF(talk->following);
     if (write_request(&out, method, path, body, accept, err) < 0)

@@ -13,7 +13,7 @@
 #include "base/zone.h"
 #include "journal/journal.h"
 
-#define IMPORT_BYTES_MAX    (10 * 1024 * 1024)
+#define IMPORT_BYTES_MAX    (16 * 1024 * 1024) /* the largest attachment in base64, and more */
 #define IMPORT_RECORDS_MAX  100000
 #define IMPORT_PROBLEMS_MAX 1000 /* kept; all are counted */
 #define IMPORT_LABELS_MAX   20
@@ -68,6 +68,7 @@ struct import {
     struct import_record *records;
     struct import_problem *problems;
     size_t count, room, problem_count, problem_room;
+    size_t left_out; /* attachments of an export that has not got what they hold */
 };
 
 /* Reads a whole file; zone is where its reader lives. bad_request when it is not this format at all

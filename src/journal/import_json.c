@@ -3,7 +3,8 @@
  *
  * A record goes by the table of fields as everything does that writes records; besides, it says
  * what the journal sets itself elsewhere (createdAt, updatedAt, closedAt). Problems have no line:
- * they name their place in the file (/tasks/3/due).
+ * they name their place in the file (/tasks/3/due). An attachment without its content is left out,
+ * and counted: that is how an export is made that does without them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -146,8 +147,10 @@ static bool take_content(struct reader *r)
     char hash[SHA256_TEXT_SIZE];
 
     json_object_object_del(r->object, "size"); /* it follows from the content */
-    if (!content)
-        return refuse(r, "/content: is missing; export with --attachments keeps what files hold");
+    if (!content) {
+        r->import->left_out++;
+        return false;
+    }
     if (!json_object_is_type(content, json_type_string) ||
         !read_base64(json_str(content), r->import->arena, &r->out.content))
         return refuse(r, "/content: is no base64");

@@ -221,6 +221,8 @@ static int do_import(struct api_journal_work *work, struct err *err)
     json_put_bool(work->w, "preview", preview);
     put_counts(work->w, &result);
     put_problems(work->w, &import);
+    if (import.left_out)
+        json_put_i64(work->w, "leftOut", (int64_t)import.left_out);
     if (preview)
         put_sample(work->w, &import);
     else if (offset < import.count)

@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "journal/import.h"
 #include "serve/api_journal_int.h"
 
 #define BASE "/api/v1/journal/"
@@ -75,7 +76,7 @@ const struct serve_route api_journal_table[] = {
     { .method = "POST",
       .pattern = BASE "import",
       .run = api_journal_import,
-      .body_max = LIMIT_HTTP_BODY_BYTES,
+      .body_max = IMPORT_BYTES_MAX,
       .query = QUERY("format", "preview", "skipBad", "offset", "limit"),
       .bytes = true,
       .gives = "Import",

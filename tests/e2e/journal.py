@@ -283,8 +283,9 @@ def bad_lines_refuse_a_file_or_are_left_out(box):
     expect_in("line 3", said)
     expect_in("nothing was imported", said)
     expect_in("No tasks yet", box.run("journal", "task", "list")[0])
+    expect_in("1 would be made; 1 can't be read", box.run("journal", "import", path, "--preview", code=1)[0])
     expect_in("Made 1 task; 1 line was left out",
-              box.run("journal", "import", path, "--skip-bad")[0])
+              box.run("journal", "import", path, "--skip-bad", code=1)[0])
     expect_in("no column is called", box.run("journal", "import", box.write("c.csv", "a,b\n1,2\n"), code=1)[1])
     expect_in("BEGIN:VCALENDAR", box.run("journal", "import", box.write("d.ics", "hello"), code=1)[1])
     expect_in("--format", box.run("journal", "import", box.write("e.xyz", "hello"), code=1)[1])
@@ -358,6 +359,51 @@ def stored(box):
     count = db.execute("select count(*) from tasks").fetchone()[0]
     db.close()
     return count
+
+
+@test
+def recordings_are_exported_and_come_back_byte_for_byte(box):
+    run = box.run
+    run("journal", "category", "add", "Home")
+    run("journal", "task", "add", "Fix fence", "--category", "home", "--label", "wood")
+    for i, size in enumerate((10 * 1024 * 1024, 3 * 1024 * 1024, 1)):
+        path = box.path(f"memo{i}.ogg")
+        with open(path, "wb") as file:
+            file.write(hashlib.sha256(bytes([i])).digest() * (size // 32) + b"x" * (size % 32))
+        run("journal", "audio", "add", path, "what Ann said", "--category", "home")
+    kept, other, again = box.path("journal.json"), box.path("other"), box.path("again.json")
+    expect("Not in it" not in run("journal", "export", kept)[1], "all of it is there")
+    said = json.loads(run("--data", other, "journal", "import", kept, "--json")[0])
+    expect_eq((said["tasks"], said["categories"], said["there"], said["problems"]), (1, 1, 0, 0))
+    run("--data", other, "journal", "export", again)
+    with open(kept, "rb") as first, open(again, "rb") as second:
+        expect(first.read() == second.read(), "the journal is another one")
+    said = json.loads(run("--data", other, "journal", "import", kept, "--json")[0])
+    expect_eq((said["tasks"], said["categories"], said.get("others"), said["there"]), (0, 0, None, 9))
+    memo = json.loads(run("--data", other, "journal", "audio", "list", "--json")[0].splitlines()[-1])
+    run("--data", other, "journal", "audio", "save", memo["id"], box.path("back.ogg"))
+    with open(box.path("memo0.ogg"), "rb") as first, open(box.path("back.ogg"), "rb") as second:
+        expect(first.read() == second.read(), "it sounds different")
+    with open(kept, "rb") as file:
+        cut = file.read()[:-100]
+    short = box.path("short.json")
+    with open(short, "wb") as file:
+        file.write(cut)
+    expect_in("no journal that was exported", run("journal", "import", short, code=1)[1])
+
+
+@test
+def an_export_without_recordings_says_so(box):
+    run = box.run
+    run("journal", "audio", "add", box.write("memo.ogg", "sound"), "what Ann said")
+    kept, other = box.path("journal.json"), box.path("other")
+    expect_in("Not in it: what 1 attachment holds", run("journal", "export", kept, "--without-attachments")[1])
+    expect_in("1 attachment was left out", run("--data", other, "journal", "import", kept)[1])
+    expect_in("Ann", run("--data", other, "journal", "audio", "list")[0] + run("--data", other, "journal", "export")[0])
+    run("journal", "export", kept)
+    run("--data", other, "journal", "import", kept)
+    expect_eq(run("--data", other, "journal", "export")[0], run("journal", "export")[0])
+    expect_in("Not in it: ratings", run("journal", "export", box.path("j.ics"))[1])
 
 
 @test

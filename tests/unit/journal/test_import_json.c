@@ -245,8 +245,6 @@ TEST(what_can_not_be_is_named_with_its_place)
         { ONE("tasks", "'id':'x','title':'T','labelIds':['a',3]," STAMPS), "/tasks/0/labelIds/1" },
         { ONE("dayPlans", "'id':'x','planDate':'2026-02-18'," STAMPS),
           "/dayPlans/0/id: that of this dayPlan is dayplan-2026-02-18" },
-        { ONE("attachments", "'id':'x','entryId':'e','fileName':'f','contentType':'a/b'," STAMPS),
-          "/attachments/0/content: is missing; export with --attachments" },
         { ONE("attachments", "'id':'x','content':7," STAMPS),
           "/attachments/0/content: is no base64" },
         { ONE("attachments", "'id':'x','content':'abc'," STAMPS), "/content: is no base64" },
@@ -269,6 +267,18 @@ TEST(what_can_not_be_is_named_with_its_place)
                         cases[i].problem);
         ASSERT_EQ(import.count, 0u);
     }
+}
+
+TEST(an_attachment_without_its_content_is_left_out_and_counted)
+{
+    static const char text[] =
+        ONE("attachments", "'id':'x','entryId':'e','fileName':'f','contentType':'a/b'," STAMPS);
+    struct import import;
+
+    ASSERT_OK(read_json(t, double_quotes(t, text), &import));
+    ASSERT_EQ(import.count, 0u);
+    ASSERT_EQ(import.problem_count, 0u);
+    ASSERT_EQ(import.left_out, 1u);
 }
 
 TEST(a_file_that_is_no_journal_is_refused)

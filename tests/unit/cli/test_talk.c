@@ -242,9 +242,9 @@ TEST(a_request_beyond_the_limit_is_not_sent)
 {
     AUTO(talk) talk = connected(t, &(struct script){ .answers = { JSON_ANSWER("2", "{}") } });
     AUTO_JSON body = NULL;
-    char *text = calloc(11, 1 << 20);
+    char *text = calloc(17, 1 << 20);
 
-    ASSERT_FAILS(talk_ask(talk, "POST", "/x", str_of(text, 11 << 20), &body, &t->err),
+    ASSERT_FAILS(talk_ask(talk, "POST", "/x", str_of(text, 17 << 20), &body, &t->err),
                  ERR_TOO_LARGE);
     free(text);
     err_reset(&t->err);

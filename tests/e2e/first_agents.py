@@ -201,11 +201,16 @@ def who_has_no_categories_says_what_is_missing(box):
     _, err = box.run("agent", "create", "--template", "gym-coach")
     expect_in("Gym Coach has no categories yet", err)
     expect_in("dormouse agent set gym-coach --categories", err)
+    for template, words in (("strategist", "review my week"), ("pomodoro", "start a pomodoro"), ("planner", "plan my day")):
+        made = box.json("agent", "create", "--template", template)["id"]
+        said = str(daemon.start(words, agent=made).end())
+        expect_in("I have no categories yet", said)
+        expect_in(f"`dormouse agent set {made} --categories NAMES`", said)
     made = {t["id"]: t for t in daemon.ask("GET", "/templates")["templates"]}
     expect_eq([s["name"] for s in made["planner"]["subscriptions"]], ["A task is done"])
     expect_eq([t["rrule"] for t in made["planner"]["timers"]], ["FREQ=DAILY;BYHOUR=7"])
     expect_eq((made["pomodoro"]["kind"], made["pomodoro"]["mode"]), ("pomodoro", "interactive"))
-    expect_eq(daemon.ask("GET", "/timers")["items"], [])
+    expect_eq(daemon.ask("GET", "/agents/gym-coach/timers")["items"], [])
     daemon.stop()
 
 

@@ -429,6 +429,10 @@ def a_session_that_is_stopped_does_not_ring(box):
     daemon.start("start 25 minutes on the tax report", agent="pomodoro", session="desk").end()
     daemon.start("stop", agent="pomodoro", session="desk").end()
     expect_eq(daemon.ask("GET", "/agents/pomodoro/timers")["items"], [])
+    # A session that begins in a break ends it, and so does "stop".
+    for words, left in (("break", ["break"]), ("start 25 minutes on the tax letter", ["session"]), ("break", ["break"]), ("stop", [])):
+        daemon.start(words, agent="pomodoro", session="desk").end()
+        expect_eq([t["name"] for t in daemon.ask("GET", "/agents/pomodoro/timers")["items"]], left)
     # Without a task it asks which.
     run = daemon.start("start a pomodoro", agent="pomodoro", session="desk")
     daemon.decide(asked(daemon, "ask_user")["id"], "answer", answer="Tax letter")

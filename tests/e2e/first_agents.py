@@ -117,6 +117,29 @@ def a_workout_whose_time_is_taken_is_asked_about_and_not_dropped(box):
 
 
 @test
+def a_workout_that_was_corrected_meanwhile_is_logged_as_it_is_now(box):
+    daemon = coach(box)
+    workout = daemon.ask("POST", "/journal/entries", {"kind": "workout", "subtype": "running", "categoryId": records(daemon, "categories")[0]["id"],
+                                                      "at": "2026-02-17T17:00:00Z", "durationMs": 600000}, status=201)
+    old = asked(daemon, "create_retrospective_time_entry")
+    daemon.ask("PATCH", f"/journal/entries/{workout['id']}", {"durationMs": 3000000})
+    fresh = eventually(lambda: [i for i in daemon.ask("GET", "/inbox")["items"] if i["id"] != old["id"]], "asked again")[0]
+    expect_in("Log 0 h 50 min", fresh["preview"])
+    # The old question is not asked anew with what is no longer so.
+    daemon.decide(old["id"])
+    eventually(lambda: wakes(box)[-1]["status"] in ENDED, "the first wake has ended")
+    expect_eq([i["id"] for i in daemon.ask("GET", "/inbox")["items"]], [fresh["id"]])
+    expect_in("The workout was changed since I asked", box.run("trace", wakes(box)[-1]["runId"])[0])
+    # A person may still mean another time than the workout says.
+    meant = {**daemon.ask("GET", f"/inbox/{fresh['id']}")["input"], "endedAt": "2026-02-17T17:30:00.000Z"}
+    daemon.decide(fresh["id"], "edit", input=meant)
+    ended(box, 2)
+    entry, = records(daemon, "time-entries")
+    expect_eq((entry["sourceEntryId"], entry["endedAt"]), (workout["id"], "2026-02-17T17:30:00.000Z"))
+    daemon.stop()
+
+
+@test
 def the_document_can_be_followed_word_for_word(box):
     daemon = box.serve()
     with open(os.path.join(ROOT, "docs", "agents.md")) as file:

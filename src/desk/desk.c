@@ -115,6 +115,20 @@ static bool guard_offers(struct tool_guard *guard, const struct tool_contract *c
     return !scope_is_empty(&scope) || (agent->tools && is_of(contract, "reports"));
 }
 
+void desk_tell(const struct agent *agent, struct buf *out)
+{
+    AUTO_ARENA arena = ARENA_INIT;
+    struct journal_scope scope;
+
+    scope_of(agent, &arena, &scope);
+    if (desk_profile(str_from(agent->kind)) && scope_is_empty(&scope))
+        buf_printf(out,
+                   "You have no categories, so you reach nothing of the journal and have none of "
+                   "its tools. A person gives you some: `dormouse agent set %s --categories "
+                   "NAMES`.\n",
+                   agent->id);
+}
+
 /* ---- life ---- */
 
 static void bind_tools(struct desk *desk, const struct desk_tool *tools, size_t n)

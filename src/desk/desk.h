@@ -56,6 +56,10 @@ struct desk_alarms {
 /* Kept by pointer. */
 void desk_set_alarms(struct desk *desk, const struct desk_alarms *alarms, void *arg);
 
+/* For its system text: that an agent whose kind works with the journal reaches nothing of it, and
+ * so is offered none of the journal's tools. Adds nothing when that is not so. */
+void desk_tell(const struct agent *agent, struct buf *out);
+
 /* ---- capability profiles ---- */
 
 /* What an agent of this kind may do: capabilities as contracts name them, ending with NULL; NULL:

@@ -139,6 +139,21 @@ static int read_task(struct desk_op *op, struct err *err)
     return write_links(op, task->id, err);
 }
 
+/* A person who names a task that is none of the agent's is told that, by the whole title or id
+ * alone: fewer words would let an agent guess what stands elsewhere. */
+static int write_reach(struct desk_op *op, struct err *err)
+{
+    struct task_match match;
+
+    if (op->scope.all || !str_is(op->call->wake_reason, "userInitiated"))
+        return 0;
+    if (task_resolve(op->journal, NULL, arg_str(op, "reference"), 1, op->arena, &match, err) < 0)
+        return -1;
+    if (match.count > 0 && match.candidates[0].score >= 1)
+        out_bool(op, "outOfReach", true);
+    return 0;
+}
+
 static int read_reference(struct desk_op *op, struct err *err)
 {
     struct task_match match;
@@ -163,7 +178,7 @@ static int read_reference(struct desk_op *op, struct err *err)
     }
     json_write_array_end(op->out);
     out_bool(op, "ambiguous", !match.sure);
-    return 0;
+    return match.count > 0 ? 0 : write_reach(op, err);
 }
 
 /* ---- entries and time ---- */

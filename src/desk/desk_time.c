@@ -83,6 +83,24 @@ static int aim_owner(struct desk_op *op, struct str *ret_category, struct err *e
     return 0;
 }
 
+/* How long the entry took that the time is of, which may have been corrected since the agent looked
+ * at it. A person who gave other times means them. */
+static int check_source(struct desk_op *op, struct str source, int64_t ms, struct err *err)
+{
+    struct record entry;
+    const struct record_value *took;
+
+    if (scope_get(op, RECORD_ENTRY, source, &entry, err) < 0)
+        return -1;
+    took = record_get(&entry, "durationMs");
+    if (op->call->edited || !took->set || (ms - took->i < MINUTES(1) && took->i - ms < MINUTES(1)))
+        return 0;
+    return err_set(err, ERR_VERSION_CONFLICT,
+                   "/endedAt: the entry took %lld min and not %lld; look at it again, or log the "
+                   "time without sourceEntryId",
+                   (long long)(took->i / MINUTES(1)), (long long)(ms / MINUTES(1)));
+}
+
 static int aim_log(struct desk_op *op, struct err *err)
 {
     struct str source = arg_str(op, "sourceEntryId"), task_id = arg_str(op, "taskId"), category;
@@ -91,7 +109,7 @@ static int aim_log(struct desk_op *op, struct err *err)
     if (aim_owner(op, &category, err) < 0 || arg_time(op, "startedAt", &started, err) < 0 ||
         arg_time(op, "endedAt", &ended, err) < 0 || check_span(op, started, ended, err) < 0)
         return -1;
-    if (source.n > 0 && scope_get(op, RECORD_ENTRY, source, NULL, err) < 0)
+    if (source.n > 0 && check_source(op, source, ended - started, err) < 0)
         return -1;
     return task_id.n > 0 ? check_overlap(op, task_id, started, ended, err) : 0;
 }

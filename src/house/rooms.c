@@ -166,9 +166,12 @@ static int open_skills(struct rooms *rooms, const struct rooms_config *config, s
     return skills_new(&how, &rooms->skills, err);
 }
 
-static int tell_skills(void *arg, const struct agent *agent, struct buf *out, struct err *err)
+static int tell_more(void *arg, const struct agent *agent, struct buf *out, struct err *err)
 {
-    return skills_prompt(arg, agent, out, err);
+    struct rooms *rooms = arg;
+
+    desk_tell(agent, out);
+    return skills_prompt(rooms->skills, agent, out, err);
 }
 
 /* Somebody to talk to from the first start; and the wizard, so that it can be spoken to by its id,
@@ -226,8 +229,8 @@ static int open_runner(struct rooms *rooms, const struct rooms_config *config, s
     if (ensure_agents(rooms, config, err) < 0)
         return -1;
     runner.tools = rooms->tools;
-    runner.more_system = tell_skills;
-    runner.more_system_arg = rooms->skills;
+    runner.more_system = tell_more;
+    runner.more_system_arg = rooms;
     if (runner_new(&runner, &rooms->runner, err) < 0)
         return -1;
     builder_set_runner(rooms->builder, rooms->runner);

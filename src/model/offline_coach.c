@@ -426,7 +426,10 @@ static void tell(struct offline_turn *turn, const struct session *sessions, size
                 offline_say(turn, "\"%s\" overlaps time that is logged already.\n",
                             name_of(&sessions[k], turn->arena));
         log += logs;
-        if (result->failed && !clash)
+        if (logs && result->failed && result->code == ERR_VERSION_CONFLICT)
+            offline_say(turn, "The workout was changed since I asked: as it was, nothing was "
+                              "logged.\n");
+        else if (result->failed && !clash)
             offline_report_failure(turn, result);
         else if (!result->failed)
             logged += logs;

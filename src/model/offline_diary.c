@@ -243,7 +243,7 @@ static struct str found_task(struct offline_turn *turn, struct str words)
 
     (void)json_get_bool(result ? result->json : NULL, "ambiguous", &ambiguous, NULL);
     if (!length(list))
-        offline_say(turn, "I found no task \"%.*s\".", STR_ARG(words));
+        offline_say_no_task(turn, result, words);
     else if (ambiguous) {
         offline_say(turn, "\"%.*s\" could be any of these; please say its title:\n",
                     STR_ARG(words));

@@ -236,6 +236,9 @@ bool offline_with_task(struct offline_turn *turn, struct str words, const char *
                        struct offline_arg *args, size_t n);
 /* The title of the task that words were resolved to; the words where nothing was. */
 struct str offline_task_title(const struct offline_turn *turn, struct str words);
+/* What resolve_task_reference did not find, or found where the agent does not reach. */
+void offline_say_no_task(struct offline_turn *turn, const struct offline_result *result,
+                         struct str words);
 /* "the task X", "my X": X. */
 struct str offline_task_words(struct str words);
 /* "90 minutes", "2 hours", "1h30m", "1.5h", "an hour", "half an hour": minutes, or 0. */

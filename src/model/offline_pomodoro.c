@@ -94,13 +94,26 @@ static struct offline_arg description(struct offline_turn *turn, int64_t minutes
                                  .optional = true };
 }
 
-/* The timer runs: sets the alarm, then says so. */
+static void look_at_alarms(struct offline_turn *turn)
+{
+    if (offline_tool(turn, "list_alarms") && offline_tool(turn, "set_alarm"))
+        offline_call(turn, offline_tool(turn, "list_alarms"), NULL, 0);
+}
+
+static void take_back(struct offline_turn *turn, const char *name)
+{
+    if (offline_alarm_named(turn, name))
+        offline_set_alarm(turn, name, 0, STR_NONE);
+}
+
+/* The timer runs: sets the alarm, then says so. A break that is under way is over. */
 static void ring_later(struct offline_turn *turn, struct str title, int64_t minutes)
 {
     const struct offline_result *alarm = offline_result_of(turn, "set_alarm");
     const char *end = offline_clock_text(turn, turn->now_ms + minutes * 60000);
 
     if (!alarm && offline_tool(turn, "set_alarm")) {
+        take_back(turn, "break");
         offline_set_alarm(turn, "session", minutes, title);
         return;
     }
@@ -161,6 +174,8 @@ void offline_session_start(struct offline_turn *turn)
     else if (offline_result_of(turn, "set_alarm") ||
              offline_with_task(turn, words, "start_task_timer", args, ARRAY_LEN(args)))
         ring_later(turn, offline_task_title(turn, words), minutes);
+    if (turn->round == 0 && turn->call_count)
+        look_at_alarms(turn);
 }
 
 /* ---- stopping ---- */
@@ -192,8 +207,7 @@ static void say_stopped(struct offline_turn *turn)
 static void stop_timer(struct offline_turn *turn)
 {
     offline_call(turn, offline_tool(turn, "stop_task_timer"), NULL, 0);
-    if (offline_tool(turn, "list_alarms") && offline_tool(turn, "set_alarm"))
-        offline_call(turn, offline_tool(turn, "list_alarms"), NULL, 0);
+    look_at_alarms(turn);
 }
 
 /* No timer ran: that is no failure for who only wants an end. */
@@ -202,12 +216,6 @@ static bool none_ran(const struct offline_turn *turn)
     const struct offline_result *result = offline_result_of(turn, "stop_task_timer");
 
     return result && result->failed && result->code == ERR_NOT_FOUND;
-}
-
-static void take_back(struct offline_turn *turn, const char *name)
-{
-    if (offline_alarm_named(turn, name))
-        offline_set_alarm(turn, name, 0, STR_NONE);
 }
 
 /* "stop": of whoever has the timer it is the timer, and what rings for it. */

@@ -35,8 +35,31 @@ void offline_say(struct offline_turn *turn, const char *fmt, ...)
     va_end(args);
 }
 
+/* The sentence of the system text that begins so; empty: there is none. */
+static struct str told(const struct offline_turn *turn, struct str begins)
+{
+    struct str system = turn->request->system;
+    ptrdiff_t at = str_find(system, begins), end;
+
+    if (at < 0)
+        return STR_NONE;
+    system = str_skip(system, (size_t)at);
+    end = str_find_char(system, '\n');
+    return end < 0 ? system : str_take(system, (size_t)end);
+}
+
 void offline_lacks(struct offline_turn *turn, const char *what, const char *tool)
 {
+    struct str why = told(turn, STR("You have no categories"));
+    ptrdiff_t how = str_find(why, STR("`dormouse"));
+
+    if (why.n && how > 0) {
+        offline_say(turn,
+                    "I can't %s: I have no categories yet, so I reach nothing of the journal. Give "
+                    "me some: %.*s",
+                    what, STR_ARG(str_skip(why, (size_t)how)));
+        return;
+    }
     offline_say(turn,
                 "I can't do that here: to %s I need the tool \"%s\", and I was not given it. ",
                 what, tool);

@@ -280,6 +280,19 @@ struct str offline_task_title(const struct offline_turn *turn, struct str words)
     return title.n ? utf8_truncate(title, TITLE_SHOWN) : words;
 }
 
+void offline_say_no_task(struct offline_turn *turn, const struct offline_result *result,
+                         struct str words)
+{
+    bool elsewhere = false;
+
+    (void)json_get_bool(result ? result->json : NULL, "outOfReach", &elsewhere, NULL);
+    offline_say(turn,
+                elsewhere ? "There is a task \"%.*s\", but it is in none of my categories, so I can't "
+                            "reach it. `dormouse agent set AGENT --categories NAMES` changes them."
+                          : "I found no task \"%.*s\".",
+                STR_ARG(words));
+}
+
 /* Its id; else asks and is empty. */
 static struct str pick(struct offline_turn *turn, const struct offline_result *result,
                        struct str words)
@@ -290,7 +303,7 @@ static struct str pick(struct offline_turn *turn, const struct offline_result *r
     if (found)
         return item_id(found);
     if (!fitting) {
-        offline_say(turn, "I found no task \"%.*s\".", STR_ARG(words));
+        offline_say_no_task(turn, result, words);
         return STR_NONE;
     }
     offline_say(turn, "\"%.*s\" could be any of these; please say its title:\n", STR_ARG(words));

@@ -61,7 +61,7 @@ void run_call_tool(const struct run_call *call, struct tool_call *ret_call)
         .wiggum = bp_record(run->engine, 0) & RUN_WIGGUM,
         .taint = call->taint,
         .inbox_id = str_from(call->inbox_id),
-        .edited = call->edit_n != 0,
+        .edited = call->edit_n != 0 || call->by_person,
         .operation_id = call->attempted ? str_from(call->operation_id) : STR_NONE,
         .sandbox = run->runner->config.sandbox,
     };

@@ -117,6 +117,29 @@ def a_workout_whose_time_is_taken_is_asked_about_and_not_dropped(box):
 
 
 @test
+def a_workout_that_was_corrected_meanwhile_is_logged_as_it_is_now(box):
+    daemon = coach(box)
+    workout = daemon.ask("POST", "/journal/entries", {"kind": "workout", "subtype": "running", "categoryId": records(daemon, "categories")[0]["id"],
+                                                      "at": "2026-02-17T17:00:00Z", "durationMs": 600000}, status=201)
+    old = asked(daemon, "create_retrospective_time_entry")
+    daemon.ask("PATCH", f"/journal/entries/{workout['id']}", {"durationMs": 3000000})
+    fresh = eventually(lambda: [i for i in daemon.ask("GET", "/inbox")["items"] if i["id"] != old["id"]], "asked again")[0]
+    expect_in("Log 0 h 50 min", fresh["preview"])
+    # The old question is not asked anew with what is no longer so.
+    daemon.decide(old["id"])
+    eventually(lambda: wakes(box)[-1]["status"] in ENDED, "the first wake has ended")
+    expect_eq([i["id"] for i in daemon.ask("GET", "/inbox")["items"]], [fresh["id"]])
+    expect_in("The workout was changed since I asked", box.run("trace", wakes(box)[-1]["runId"])[0])
+    # A person may still mean another time than the workout says.
+    meant = {**daemon.ask("GET", f"/inbox/{fresh['id']}")["input"], "endedAt": "2026-02-17T17:30:00.000Z"}
+    daemon.decide(fresh["id"], "edit", input=meant)
+    ended(box, 2)
+    entry, = records(daemon, "time-entries")
+    expect_eq((entry["sourceEntryId"], entry["endedAt"]), (workout["id"], "2026-02-17T17:30:00.000Z"))
+    daemon.stop()
+
+
+@test
 def the_document_can_be_followed_word_for_word(box):
     daemon = box.serve()
     with open(os.path.join(ROOT, "docs", "agents.md")) as file:
@@ -201,11 +224,16 @@ def who_has_no_categories_says_what_is_missing(box):
     _, err = box.run("agent", "create", "--template", "gym-coach")
     expect_in("Gym Coach has no categories yet", err)
     expect_in("dormouse agent set gym-coach --categories", err)
+    for template, words in (("strategist", "review my week"), ("pomodoro", "start a pomodoro"), ("planner", "plan my day")):
+        made = box.json("agent", "create", "--template", template)["id"]
+        said = str(daemon.start(words, agent=made).end())
+        expect_in("I have no categories yet", said)
+        expect_in(f"`dormouse agent set {made} --categories NAMES`", said)
     made = {t["id"]: t for t in daemon.ask("GET", "/templates")["templates"]}
     expect_eq([s["name"] for s in made["planner"]["subscriptions"]], ["A task is done"])
     expect_eq([t["rrule"] for t in made["planner"]["timers"]], ["FREQ=DAILY;BYHOUR=7"])
     expect_eq((made["pomodoro"]["kind"], made["pomodoro"]["mode"]), ("pomodoro", "interactive"))
-    expect_eq(daemon.ask("GET", "/timers")["items"], [])
+    expect_eq(daemon.ask("GET", "/agents/gym-coach/timers")["items"], [])
     daemon.stop()
 
 
@@ -424,6 +452,10 @@ def a_session_that_is_stopped_does_not_ring(box):
     daemon.start("start 25 minutes on the tax report", agent="pomodoro", session="desk").end()
     daemon.start("stop", agent="pomodoro", session="desk").end()
     expect_eq(daemon.ask("GET", "/agents/pomodoro/timers")["items"], [])
+    # A session that begins in a break ends it, and so does "stop".
+    for words, left in (("break", ["break"]), ("start 25 minutes on the tax letter", ["session"]), ("break", ["break"]), ("stop", [])):
+        daemon.start(words, agent="pomodoro", session="desk").end()
+        expect_eq([t["name"] for t in daemon.ask("GET", "/agents/pomodoro/timers")["items"]], left)
     # Without a task it asks which.
     run = daemon.start("start a pomodoro", agent="pomodoro", session="desk")
     daemon.decide(asked(daemon, "ask_user")["id"], "answer", answer="Tax letter")

@@ -89,6 +89,21 @@ DB_TEST(words_that_could_mean_two_tasks_are_ambiguous_and_others_are_not)
     ASSERT_TEXT(office_out(&office, "/ambiguous"), "true");
     give(&office, "resolve_task_reference", "", "{'reference':'taxes'}");
     ASSERT_TEXT(office_out(&office, "/candidates"), "[]");
+    /* A person hears that it is there, when it is named in full; a wake does not. */
+    rig_add_as(&office.rig, RECORD_TASK, "moon", "{'title':'Moon trip','categoryId':'finance'}");
+    give(&office, "resolve_task_reference", "", "{'reference':'the moon trip'}");
+    ASSERT(!office_out(&office, "/outOfReach"));
+    give(&office, "resolve_task_reference", "", "{'reference':'moon trip'}");
+    ASSERT_TEXT(office_out(&office, "/outOfReach"), "true");
+    ASSERT_TEXT(office_out(&office, "/candidates"), "[]");
+    give(&office, "resolve_task_reference", "", "{'reference':'moon'}"); /* by its id */
+    ASSERT_TEXT(office_out(&office, "/outOfReach"), "true");
+    give(&office, "resolve_task_reference", "", "{'reference':'trip'}");
+    ASSERT(!office_out(&office, "/outOfReach"));
+    office.call.wake_reason = STR("subscription");
+    give(&office, "resolve_task_reference", "", "{'reference':'moon trip'}");
+    ASSERT(!office_out(&office, "/outOfReach"));
+    office.call.wake_reason = STR("userInitiated");
     /* Nothing that writes takes words. */
     ASSERT_FAILS(
         office_run(&office, "update_task_fields", "o", "{'taskId':'Leg day','status':'DONE'}"),

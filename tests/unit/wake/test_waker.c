@@ -66,7 +66,7 @@ DB_TEST(who_listens_is_told_when_wakes_have_ended)
     ASSERT_EQ(agent_set_paused(s->stage->domain, s->stage->change, STR("coach"), true, 1, &t->err),
               1);
     ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
-    hearing.key = wake_stage_wake(s, "coach", "r1", "Hello");
+    hearing.key = wake_stage_change(s, &s->coach, "a", 5, 0);
     wake_stage_settle(s);
     ASSERT(hearing.times > 0);
     ASSERT_TEXT(hearing.status, "skipped_paused");
@@ -74,7 +74,7 @@ DB_TEST(who_listens_is_told_when_wakes_have_ended)
     wake_stage_settle(s);
     ASSERT_EQ(hearing.times, before); /* an idle house tells nothing */
     waker_tell(s->waker, NULL);
-    wake_stage_wake(s, "coach", "r2", "Hello again");
+    wake_stage_change(s, &s->coach, "b", 6, 0);
     wake_stage_settle(s);
     ASSERT_EQ(hearing.times, before);
     wake_stage_free(s);
@@ -99,6 +99,44 @@ DB_TEST(what_nobody_could_wake_is_refused)
     ASSERT_FAILS(
         waker_wake_now(s->waker, STR("coach"), STR("r"), STR("\xff"), &t->arena, &job, &t->err),
         ERR_BAD_REQUEST);
+    ASSERT_EQ(wake_stage_count(s, "queued"), 0);
+    wake_stage_free(s);
+}
+
+/* As a person's turn is. */
+DB_TEST(who_wakes_an_agent_that_may_not_run_is_told_so)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct wake_job job;
+    struct str key;
+
+    stage_says(s->stage, "Here.");
+    key = wake_stage_wake(s, "coach", "r1", "hello");
+    wake_stage_settle(s);
+    ASSERT_OK(loop_unit_begin(s->stage->loop, s->stage->domain, &t->err));
+    ASSERT_EQ(agent_set_paused(s->stage->domain, s->stage->change, STR("coach"), true, 1, &t->err),
+              1);
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    ASSERT_FAILS(
+        waker_wake_now(s->waker, STR("coach"), STR("r2"), STR(""), &t->arena, &job, &t->err),
+        ERR_AGENT_PAUSED);
+    ASSERT_CONTAINS(err_message(&t->err, 0), "`dormouse agent resume coach`");
+    /* What was asked before is answered as it was. */
+    ASSERT(str_eq(wake_stage_wake(s, "coach", "r1", "hello"), key));
+    ASSERT_OK(loop_unit_begin(s->stage->loop, s->stage->domain, &t->err));
+    ASSERT_EQ(agent_set_paused(s->stage->domain, s->stage->change, STR("coach"), false, 1, &t->err),
+              1);
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    ASSERT_EQ(run_kill(s->stage->runner, KILL_AGENT, "coach", "test", true, &t->err), 1);
+    ASSERT_FAILS(
+        waker_wake_now(s->waker, STR("coach"), STR("r2"), STR(""), &t->arena, &job, &t->err),
+        ERR_KILL_SWITCH_ACTIVE);
+    ASSERT_OK(loop_unit_begin(s->stage->loop, s->stage->domain, &t->err));
+    ASSERT_EQ(agent_set_destroyed(s->stage->domain, s->stage->change, STR("coach"), 1, &t->err), 1);
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    ASSERT_FAILS(
+        waker_wake_now(s->waker, STR("coach"), STR("r2"), STR(""), &t->arena, &job, &t->err),
+        ERR_AGENT_DESTROYED);
     ASSERT_EQ(wake_stage_count(s, "queued"), 0);
     wake_stage_free(s);
 }
@@ -268,9 +306,6 @@ DB_TEST(a_paused_agent_is_not_woken_and_the_wake_says_why)
     wake_stage_settle(s);
     ASSERT_TEXT(wake_stage_status(s, key), "skipped_paused");
     ASSERT_STR(wake_stage_get(s, key).why, "the agent is paused");
-    key = wake_stage_wake(s, "coach", "r", "hello");
-    wake_stage_settle(s);
-    ASSERT_TEXT(wake_stage_status(s, key), "skipped_paused");
     ASSERT_EQ(s->stage->model_calls, 0);
     wake_stage_free(s);
 }

@@ -342,6 +342,92 @@ DB_TEST(a_destroyed_agent_has_no_wakes_that_wait)
     wake_stage_free(s);
 }
 
+/* ---- what woke is gone ---- */
+
+static struct str queue_of(struct wake_stage *s, const char *reason, struct str reason_id,
+                           const char *key)
+{
+    struct test *t = s->t;
+    struct wake_job job = { .agent_n = s->coach.n,
+                            .reason = str_from(reason),
+                            .reason_id = reason_id,
+                            .run_key = str_from(arena_text(&t->arena, key)),
+                            .priority = 1,
+                            .not_before = now(s) + MINUTES(5),
+                            .held = WAKE_HELD_COOLDOWN,
+                            .created_at = now(s) };
+
+    wake_stage_queue(s, &job);
+    return job.run_key;
+}
+
+static void expect_dropped(struct wake_stage *s, struct str key, const char *why)
+{
+    ASSERT_TEXT(wake_stage_status(s, key), "skipped_noop");
+    ASSERT_STR(wake_stage_get(s, key).why, why);
+}
+
+DB_TEST(a_subscription_that_goes_takes_its_queued_wakes_along)
+{
+    const struct token tokens[] = { { .class = TOKEN_SEMANTIC_KEY, .value = STR("TASK") } };
+    struct wake_stage *s = wake_stage_new(t);
+    struct subscription sub = { .agent_n = s->coach.n,
+                                .source = WAKE_JOURNAL,
+                                .tokens = tokens,
+                                .token_count = 1,
+                                .active = true };
+    struct domain *domain = s->stage->domain;
+    char token[WEBHOOK_TOKEN_SIZE];
+    struct str off, gone, other;
+
+    ASSERT_OK(loop_unit_begin(s->stage->loop, domain, &t->err));
+    ASSERT_OK(subscription_add(domain, s->stage->change, &sub, now(s), token, &t->err));
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    off = queue_of(s, "subscription", sub.id, "key-off");
+    other = queue_of(s, "subscription", STR("another"), "key-other");
+    sub.active = false;
+    ASSERT_OK(loop_unit_begin(s->stage->loop, domain, &t->err));
+    ASSERT_OK(subscription_change(domain, s->stage->change, &sub, now(s), &t->err));
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    expect_dropped(s, off, "its subscription was switched off");
+    gone = queue_of(s, "subscription", sub.id, "key-gone");
+    ASSERT_OK(loop_unit_begin(s->stage->loop, domain, &t->err));
+    ASSERT_OK(subscription_remove(domain, s->stage->change, sub.id, now(s), &t->err));
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    expect_dropped(s, gone, "its subscription was removed");
+    ASSERT_TEXT(wake_stage_status(s, other), "queued");
+    ASSERT_EQ(s->stage->model_calls, 0);
+    wake_stage_free(s);
+}
+
+DB_TEST(a_timer_that_goes_takes_its_queued_wakes_along)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct timer timer = { .agent_n = s->coach.n, .interval_ms = MINUTES(60), .active = true };
+    struct domain *domain = s->stage->domain;
+    struct str off, gone, other;
+
+    ASSERT_OK(loop_unit_begin(s->stage->loop, domain, &t->err));
+    ASSERT_OK(timer_add(domain, s->stage->change, &timer, now(s), &t->arena, &t->err));
+    ASSERT_OK(timer_get(domain, timer.id, &t->arena, &timer, &t->err));
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    off = queue_of(s, "timer", timer.id, "key-off");
+    other = queue_of(s, "timer", STR("another"), "key-other");
+    timer.active = false;
+    ASSERT_OK(loop_unit_begin(s->stage->loop, domain, &t->err));
+    ASSERT_OK(timer_change(domain, s->stage->change, &timer, now(s), &t->err));
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    expect_dropped(s, off, "its timer was switched off");
+    gone = queue_of(s, "timer", timer.id, "key-gone");
+    ASSERT_OK(loop_unit_begin(s->stage->loop, domain, &t->err));
+    ASSERT_OK(timer_remove(domain, s->stage->change, timer.id, now(s), &t->err));
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    expect_dropped(s, gone, "its timer was removed");
+    ASSERT_TEXT(wake_stage_status(s, other), "queued");
+    ASSERT_EQ(s->stage->model_calls, 0);
+    wake_stage_free(s);
+}
+
 DB_TEST(a_sleeping_agent_hears_of_everything_once_when_its_sleep_ends)
 {
     struct wake_stage *s = wake_stage_new(t);

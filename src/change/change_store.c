@@ -204,11 +204,15 @@ static const struct counter_query {
     14,
 };
 
+/* Nobody counts so far, and whoever begins below it never comes to the end of the numbers. */
+#define COUNTER_MAX (INT64_C(1) << 62)
+
 /* Goes on after what this host wrote to the domain. */
 static int raise_counter(struct db *db, const struct counter_query *query, int64_t host,
                          struct change *change, struct err *err)
 {
     AUTO(stmt) q = NULL;
+    int64_t counter;
 
     if (db_prepare(db, query->sql, &q, err) < 0)
         return -1;
@@ -216,8 +220,14 @@ static int raise_counter(struct db *db, const struct counter_query *query, int64
         stmt_bind_i64(q, host);
     if (stmt_step(q, err) != 1)
         return -1;
-    if (stmt_i64(q, "counter") > change->counter)
-        change->counter = stmt_i64(q, "counter");
+    counter = stmt_i64(q, "counter");
+    if (counter > COUNTER_MAX)
+        return err_set(err, ERR_INTEGRITY_FAILED,
+                       "a record of this host has the number %lld, which it can't have counted to: "
+                       "the database was damaged or altered; go back to a copy of it",
+                       (long long)counter);
+    if (counter > change->counter)
+        change->counter = counter;
     return 0;
 }
 

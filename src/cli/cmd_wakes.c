@@ -399,9 +399,11 @@ const struct cli_command cli_cmd_wake = {
     .name = "wake",
     .operands = "AGENT [WORDS]",
     .summary = "Wakes an agent now",
-    .details = "It wakes with a run of its own, and with what else waits for it. Nobody is in that "
-               "conversation: `dormouse chat AGENT` talks to it.\n\n"
-               "  dormouse wake coach 'Have a look at yesterday.'",
+    .details =
+        "It wakes with a run of its own, and with what else waits for it. Nobody is in that "
+        "conversation: `dormouse chat AGENT` talks to it. An agent that is paused, stopped or "
+        "destroyed is not woken: that is an error.\n\n"
+        "  dormouse wake coach 'Have a look at yesterday.'",
     .options = wake_options,
     .operands_min = 1,
     .operands_max = 2,

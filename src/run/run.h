@@ -122,6 +122,9 @@ struct run_info {
  * not_found, model_not_allowed, too_large, conflict (the thread has a run under way). */
 int run_start(struct runner *runner, const struct run_request *request, struct arena *arena,
               struct run_info *ret_info, struct err *err);
+/* Nothing stands in the way of a run of this agent; else agent_destroyed, agent_paused or
+ * kill_switch_active, with the command that changes that. kill may be NULL. */
+int run_may_begin(const struct agent *agent, const struct kill_switches *kill, struct err *err);
 /* Like a person pressing stop. 0 also when it had ended already. */
 int run_cancel(struct runner *runner, struct str run_id, struct err *err);
 /* Ends it here and now, with this reason, whatever it is doing: nothing of it is written after

@@ -94,15 +94,16 @@ static int check_request(struct runner *runner, const struct run_request *reques
     return 0;
 }
 
-static int check_agent(const struct run *run, struct err *err)
+int run_may_begin(const struct agent *agent, const struct kill_switches *kill, struct err *err)
 {
-    const struct agent *agent = &run->agent;
-    const struct kill_switch *on = kill_is_on(run->runner->config.kill, agent->id, NULL);
+    const struct kill_switch *on = kill ? kill_is_on(kill, agent->id, NULL) : NULL;
 
     if (agent->lifecycle == AGENT_DESTROYED)
         return err_set(err, ERR_AGENT_DESTROYED, "the agent %s no longer exists", agent->id);
     if (agent->paused)
-        return err_set(err, ERR_AGENT_PAUSED, "the agent %s is paused", agent->id);
+        return err_set(err, ERR_AGENT_PAUSED,
+                       "the agent %s is paused; `dormouse agent resume %s` ends that", agent->id,
+                       agent->id);
     return on ? kill_refuse(on, err) : 0;
 }
 
@@ -309,7 +310,7 @@ static int begin(struct run *run, const struct run_request *request, struct err 
         if (r != 0)
             return r < 0 ? -1 : 0;
     }
-    if (check_agent(run, err) < 0 ||
+    if (run_may_begin(&run->agent, run->runner->config.kill, err) < 0 ||
         (run->runner->fence && agent_hold_alive(domain, run->agent.n, err) < 0) ||
         find_thread(run, request, err) < 0)
         return -1;

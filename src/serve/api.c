@@ -195,7 +195,9 @@ static const struct serve_route table[] = {
         .summary = "A wake, with what it is about."),
     POST("/api/v1/agents/{id}/wake", api_agents_wake, SMALL, .takes = "WakeRequest",
          .gives = "Wake", .status = 202,
-         .summary = "Wakes an agent now; the same requestId again wakes nobody twice."),
+         .summary =
+             "Wakes an agent now; the same requestId again wakes nobody twice. An agent that is "
+             "paused, stopped or destroyed is not woken: that is refused."),
     GET("/api/v1/timers", api_timers_list, .query = QUERY("agent"), .gives = "TimerList",
         .summary = "The timers of all agents."),
     POST("/api/v1/timers/preview", api_timers_preview, SMALL, .takes = "TimerPreview",

@@ -368,6 +368,7 @@ static void allow_again(struct tool_job *job, const struct running *running)
 {
     struct skills *skills = tool_job_impl_arg(job);
     struct str inbox_id = tool_job_call(job)->inbox_id;
+    int64_t agent_n = tool_job_call(job)->agent->n;
     struct err err = ERR_INIT;
     int r;
 
@@ -375,8 +376,9 @@ static void allow_again(struct tool_job *job, const struct running *running)
         return;
 
     if (loop_unit_begin(skills->config.loop, skills->config.agent_domain, &err) == 0) {
-        r = skill_store_script_allow(skills, tool_job_call(job)->agent->n, running->hash, inbox_id,
-                                     &err);
+        r = agent_hold_alive(skills->config.agent_domain, agent_n, &err);
+        if (r == 0)
+            r = skill_store_script_allow(skills, agent_n, running->hash, inbox_id, &err);
         if (loop_unit_end(skills->config.loop, r == 0, r == 0 ? &err : NULL) == 0 && r == 0)
             return;
     }

@@ -199,7 +199,9 @@ static int mark(struct skills *skills, const struct tool_call *call, struct str 
         return 0;
     if (loop_unit_begin(skills->config.loop, skills->config.agent_domain, err) < 0)
         return -1;
-    r = skill_store_use(skills, call->run_n, &skill, err);
+    r = agent_hold_alive(skills->config.agent_domain, call->agent->n, err);
+    if (r == 0)
+        r = skill_store_use(skills, call->run_n, &skill, err);
     if (loop_unit_end(skills->config.loop, r == 0, r == 0 ? err : NULL) < 0)
         return -1;
     return r;

@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/json_put.h"
 #include "wake/alarm.h"
+#include "wake/timer_int.h"
 
 #define ZONE       STR("UTC") /* an alarm is a moment, wherever the machine goes */
 #define LINKS_READ 50         /* of a conversation, newest first, for a call that was made before */
@@ -170,7 +171,8 @@ static int clear_one(struct each *each, const struct timer *timer, const struct 
         return 0;
     }
     c->cleared += pending;
-    return timer_remove(c->domain, c->change, timer->id, c->now, err) < 0 ? -1 : 0;
+    /* A wake of one that rang stays queued: it is to be heard. */
+    return timer_set_gone(c->domain, c->change, timer, true, c->now, err) < 0 ? -1 : 0;
 }
 
 static int clear(struct clearing *c, int64_t agent_n, struct arena *arena, struct err *err)

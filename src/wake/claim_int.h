@@ -96,6 +96,11 @@ int claim_run_began(struct domain *domain, int64_t agent_n, unsigned count, int6
 /* Of this host (0: of all). */
 int claim_flights(struct domain *domain, int64_t host_n, int64_t *ret_count, struct err *err);
 
+/* ---- drop_store.c ---- */
+/* What is queued of this subscription or timer of the agent ends without a run. */
+int claim_drop_of(struct domain *domain, struct str agent_id, struct str reason_id, const char *why,
+                  int64_t now_ms, struct err *err);
+
 /* ---- claim.c: pure ---- */
 
 enum claim_verdict {

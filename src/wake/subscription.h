@@ -70,7 +70,8 @@ int subscription_add(struct domain *domain, struct change *change,
 /* The one with this n becomes so; its id, agent and source stay. not_found. */
 int subscription_change(struct domain *domain, struct change *change,
                         const struct subscription *subscription, int64_t now_ms, struct err *err);
-/* not_found; a webhook's token is forgotten. */
+/* not_found; a webhook's token is forgotten. What is queued of it ends without a run, also when it
+ * is switched off. */
 int subscription_remove(struct domain *domain, struct change *change, struct str id, int64_t now_ms,
                         struct err *err);
 /* By its id, or what no other id begins with. */

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "db/db.h"
 #include "db/prefix.h"
+#include "wake/claim_int.h"
 #include "wake/skip.h"
 #include "wake/stamp_int.h"
 #include "wake/subscription_int.h"
@@ -317,7 +318,9 @@ int subscription_change(struct domain *domain, struct change *change, const stru
     if (subscription_check(&row, err) < 0 ||
         stamp_next(domain, change, before.id, before.clock, &arena, &stamp, err) < 0 ||
         update(domain, &row, &stamp, now_ms, &arena, err) < 0 ||
-        drop_tokens(domain, row.n, err) < 0 || add_tokens(domain, &row, err) < 0)
+        drop_tokens(domain, row.n, err) < 0 || add_tokens(domain, &row, err) < 0 ||
+        (!row.active && claim_drop_of(domain, before.agent_id, before.id,
+                                      "its subscription was switched off", now_ms, err) < 0))
         return -1;
     return tell(domain, change, &stamp, before.id, before.agent_id, now_ms, err);
 }
@@ -342,6 +345,8 @@ static int remove_row(struct domain *domain, struct change *change, int64_t n, i
     stamp_bind(q, &stamp);
     stmt_bind_i64(q, n);
     if (stmt_run(q, err) < 0 || drop_tokens(domain, n, err) < 0 ||
+        claim_drop_of(domain, before.agent_id, before.id, "its subscription was removed", now_ms,
+                      err) < 0 ||
         (before.source == WAKE_WEBHOOK && webhook_remove(domain, n, err) < 0))
         return -1;
     return tell(domain, change, &stamp, before.id, before.agent_id, now_ms, err);

@@ -105,6 +105,7 @@ int timer_add(struct domain *domain, struct change *change, struct timer *timer,
  * what it has fired already. */
 int timer_change(struct domain *domain, struct change *change, struct timer *timer, int64_t now_ms,
                  struct err *err);
+/* What is queued of it ends without a run, also when it is switched off. */
 int timer_remove(struct domain *domain, struct change *change, struct str id, int64_t now_ms,
                  struct err *err);
 /* By the beginning of its id. */

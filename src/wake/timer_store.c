@@ -9,6 +9,7 @@
 
 #include "db/db.h"
 #include "db/prefix.h"
+#include "wake/claim_int.h"
 #include "wake/stamp_int.h"
 #include "wake/timer_int.h"
 
@@ -339,6 +340,10 @@ int timer_change(struct domain *domain, struct change *change, struct timer *tim
         memcpy(timer->next_local, before.next_local, sizeof(timer->next_local));
     }
     timer->updated_at = now_ms;
+    if (before.active && !timer->active &&
+        claim_drop_of(domain, before.agent_id, before.id, "its timer was switched off", now_ms,
+                      err) < 0)
+        return -1;
     return update(domain, change, timer, now_ms, err);
 }
 
@@ -373,7 +378,8 @@ int timer_remove(struct domain *domain, struct change *change, struct str id, in
     AUTO_ARENA arena = ARENA_INIT;
     struct timer timer;
 
-    if (timer_get(domain, id, &arena, &timer, err) < 0)
+    if (timer_get(domain, id, &arena, &timer, err) < 0 ||
+        claim_drop_of(domain, timer.agent_id, timer.id, "its timer was removed", now_ms, err) < 0)
         return -1;
     return timer_set_gone(domain, change, &timer, true, now_ms, err);
 }

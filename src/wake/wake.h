@@ -63,7 +63,7 @@ void waker_tell(struct waker *waker, struct waker_listener *listener);
  * lifted. Cheap. */
 void waker_look(struct waker *waker);
 /* Somebody tells an agent to wake now, with words for it; request_id: the same again wakes once.
- * Opens a unit. */
+ * agent_destroyed, agent_paused, kill_switch_active. Opens a unit. */
 int waker_wake_now(struct waker *waker, struct str agent_id, struct str request_id,
                    struct str words, struct arena *arena, struct wake_job *ret_job,
                    struct err *err);

@@ -157,13 +157,17 @@ static int queue_manual(struct waker *waker, struct str agent_id, struct wake_jo
     struct domain *domain = waker->config.agent_domain;
     struct agent agent;
     char key[SHA256_TEXT_SIZE];
+    int known;
 
     if (agent_get(domain, agent_id, arena, &agent, err) < 0)
         return -1;
     wake_key_manual(agent.id, job->reason_id, key);
     job->run_key = str_from(key);
     job->agent_n = agent.n;
-    if (wake_enqueue(domain, job, err) < 0)
+    known = wake_find(domain, job->run_key, arena, ret_job, err);
+    if (known != 0)
+        return known < 0 ? -1 : 0;
+    if (run_may_begin(&agent, waker->config.kill, err) < 0 || wake_enqueue(domain, job, err) < 0)
         return -1;
     waker_notice(waker);
     return wake_find(domain, job->run_key, arena, ret_job, err) < 0 ? -1 : 0;

@@ -318,6 +318,11 @@ def what_came_in_a_pause_or_under_a_stop_is_made_up_for(box):
         box.run(*stop)
         box.run("journal", "workout", "add", "running", "--for", "35m", "--category", "Sport")
         eventually(lambda: len(daemon.ask("GET", f"/wakes?status={status}")["items"]) > before, status)
+        # Whoever wakes it by hand hears what to do about it.
+        code, http, ends, words = (("agent_paused", 409, 1, "agent resume gym") if status == "skipped_paused"
+                                   else ("kill_switch_active", 403, 4, " ".join(go_on)))
+        expect_eq(daemon.ask("POST", "/agents/gym/wake", {}, status=http)["error"]["code"], code)
+        expect_in(words, box.error("wake", "gym", code=ends)["message"])
         if go_on:
             box.run(*go_on)
         else:

@@ -119,6 +119,29 @@ DB_TEST(a_counter_goes_on_after_the_highest_that_is_stored)
     ASSERT_EQ(change_next(other_again), 1000);
 }
 
+DB_TEST(a_counter_that_nobody_counted_to_is_refused)
+{
+    AUTO(domain) domain = open_agent(t);
+    struct change *none = NULL;
+    int64_t host;
+
+    {
+        AUTO(change) change = open_change(t, domain, NULL);
+
+        host = change_host(change);
+    }
+    add_agent(t, domain, "x", host, INT64_C(1) << 62);
+    {
+        AUTO(change) change = open_change(t, domain, NULL);
+
+        ASSERT_EQ(change_next(change), (INT64_C(1) << 62) + 1);
+    }
+    add_agent(t, domain, "y", host, INT64_MAX);
+    ASSERT_FAILS(change_open(domain, NULL, NULL, &none, &t->err), ERR_INTEGRITY_FAILED);
+    ASSERT_CONTAINS(test_err_text(t), "9223372036854775807");
+    ASSERT(!none);
+}
+
 DB_TEST(a_counter_that_a_rolled_back_unit_took_is_not_given_again)
 {
     AUTO(domain) domain = open_agent(t);

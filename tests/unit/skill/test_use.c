@@ -137,6 +137,22 @@ DB_TEST(reading_a_skill_puts_it_in_use_for_its_run_alone)
     ASSERT(!(judge(rig, 8, "bash", "{\"command\":\"ls\"}").attributes & TOOL_REFUSED));
 }
 
+/* The call began while its agent was alive. */
+DB_TEST(nothing_is_put_in_use_for_an_agent_that_was_destroyed_meanwhile)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct skill_use *uses;
+    struct skill skill;
+    size_t n;
+
+    ASSERT_OK(rig_add(rig, "tea", "[\"read_file\"]", &skill));
+    ASSERT_EQ(UNIT(rig, agent_set_destroyed(rig->domain, rig->change, STR("coach"), NOW, &t->err)),
+              1);
+    call(rig, 7, "read_memory", "{\"path\":\"skills/tea.md\"}");
+    ASSERT_OK(skill_store_uses(rig->skills, 7, &t->arena, &uses, &n, &t->err));
+    ASSERT_EQ(n, 0);
+}
+
 /* However its file is spelt, whoever reads the instructions is held to them. */
 DB_TEST(no_spelling_of_its_path_reads_a_skill_without_using_it)
 {

@@ -317,6 +317,27 @@ DB_TEST(what_was_taken_back_does_not_ring)
     wake_stage_free(s);
 }
 
+/* The agent is awake when one rings, and takes another one back in that run. */
+DB_TEST(an_alarm_that_rang_is_heard_although_another_is_taken_back)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    const char *thread = speak(s, "main");
+
+    ASSERT_OK(set_one(s, thread, "op-1", "tea", 1));
+    ASSERT_OK(set_one(s, thread, "op-2", "bread", 60));
+    stage_says(s->stage, "?");
+    wake_stage_wake(s, "coach", "r", "look around");
+    wait_minutes(s, 2);
+    ASSERT_EQ(wake_stage_count(s, "queued"), 1);
+    ASSERT_EQ(clear(s, "bread"), 1);
+    stage_says(s->stage, "Tea!");
+    stage_answer(s->stage, "Looked.");
+    wait_minutes(s, 1);
+    ASSERT_CONTAINS(s->stage->last_request, "tea");
+    ASSERT_STR(newest_wake(s).why, "its run is done");
+    wake_stage_free(s);
+}
+
 DB_TEST(alarms_that_follow_alarms_end_when_no_person_speaks)
 {
     struct wake_stage *s = wake_stage_new(t);

@@ -66,7 +66,7 @@ DB_TEST(who_listens_is_told_when_wakes_have_ended)
     ASSERT_EQ(agent_set_paused(s->stage->domain, s->stage->change, STR("coach"), true, 1, &t->err),
               1);
     ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
-    hearing.key = wake_stage_wake(s, "coach", "r1", "Hello");
+    hearing.key = wake_stage_change(s, &s->coach, "a", 5, 0);
     wake_stage_settle(s);
     ASSERT(hearing.times > 0);
     ASSERT_TEXT(hearing.status, "skipped_paused");
@@ -74,7 +74,7 @@ DB_TEST(who_listens_is_told_when_wakes_have_ended)
     wake_stage_settle(s);
     ASSERT_EQ(hearing.times, before); /* an idle house tells nothing */
     waker_tell(s->waker, NULL);
-    wake_stage_wake(s, "coach", "r2", "Hello again");
+    wake_stage_change(s, &s->coach, "b", 6, 0);
     wake_stage_settle(s);
     ASSERT_EQ(hearing.times, before);
     wake_stage_free(s);
@@ -99,6 +99,44 @@ DB_TEST(what_nobody_could_wake_is_refused)
     ASSERT_FAILS(
         waker_wake_now(s->waker, STR("coach"), STR("r"), STR("\xff"), &t->arena, &job, &t->err),
         ERR_BAD_REQUEST);
+    ASSERT_EQ(wake_stage_count(s, "queued"), 0);
+    wake_stage_free(s);
+}
+
+/* As a person's turn is. */
+DB_TEST(who_wakes_an_agent_that_may_not_run_is_told_so)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct wake_job job;
+    struct str key;
+
+    stage_says(s->stage, "Here.");
+    key = wake_stage_wake(s, "coach", "r1", "hello");
+    wake_stage_settle(s);
+    ASSERT_OK(loop_unit_begin(s->stage->loop, s->stage->domain, &t->err));
+    ASSERT_EQ(agent_set_paused(s->stage->domain, s->stage->change, STR("coach"), true, 1, &t->err),
+              1);
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    ASSERT_FAILS(
+        waker_wake_now(s->waker, STR("coach"), STR("r2"), STR(""), &t->arena, &job, &t->err),
+        ERR_AGENT_PAUSED);
+    ASSERT_CONTAINS(err_message(&t->err, 0), "`dormouse agent resume coach`");
+    /* What was asked before is answered as it was. */
+    ASSERT(str_eq(wake_stage_wake(s, "coach", "r1", "hello"), key));
+    ASSERT_OK(loop_unit_begin(s->stage->loop, s->stage->domain, &t->err));
+    ASSERT_EQ(agent_set_paused(s->stage->domain, s->stage->change, STR("coach"), false, 1, &t->err),
+              1);
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    ASSERT_EQ(run_kill(s->stage->runner, KILL_AGENT, "coach", "test", true, &t->err), 1);
+    ASSERT_FAILS(
+        waker_wake_now(s->waker, STR("coach"), STR("r2"), STR(""), &t->arena, &job, &t->err),
+        ERR_KILL_SWITCH_ACTIVE);
+    ASSERT_OK(loop_unit_begin(s->stage->loop, s->stage->domain, &t->err));
+    ASSERT_EQ(agent_set_destroyed(s->stage->domain, s->stage->change, STR("coach"), 1, &t->err), 1);
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    ASSERT_FAILS(
+        waker_wake_now(s->waker, STR("coach"), STR("r2"), STR(""), &t->arena, &job, &t->err),
+        ERR_AGENT_DESTROYED);
     ASSERT_EQ(wake_stage_count(s, "queued"), 0);
     wake_stage_free(s);
 }
@@ -268,9 +306,6 @@ DB_TEST(a_paused_agent_is_not_woken_and_the_wake_says_why)
     wake_stage_settle(s);
     ASSERT_TEXT(wake_stage_status(s, key), "skipped_paused");
     ASSERT_STR(wake_stage_get(s, key).why, "the agent is paused");
-    key = wake_stage_wake(s, "coach", "r", "hello");
-    wake_stage_settle(s);
-    ASSERT_TEXT(wake_stage_status(s, key), "skipped_paused");
     ASSERT_EQ(s->stage->model_calls, 0);
     wake_stage_free(s);
 }
@@ -303,6 +338,92 @@ DB_TEST(a_destroyed_agent_has_no_wakes_that_wait)
     ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
     loop_fake_advance(s->stage->loop, MINUTES(10));
     ASSERT_TEXT(wake_stage_status(s, key), "skipped_destroyed");
+    ASSERT_EQ(s->stage->model_calls, 0);
+    wake_stage_free(s);
+}
+
+/* ---- what woke is gone ---- */
+
+static struct str queue_of(struct wake_stage *s, const char *reason, struct str reason_id,
+                           const char *key)
+{
+    struct test *t = s->t;
+    struct wake_job job = { .agent_n = s->coach.n,
+                            .reason = str_from(reason),
+                            .reason_id = reason_id,
+                            .run_key = str_from(arena_text(&t->arena, key)),
+                            .priority = 1,
+                            .not_before = now(s) + MINUTES(5),
+                            .held = WAKE_HELD_COOLDOWN,
+                            .created_at = now(s) };
+
+    wake_stage_queue(s, &job);
+    return job.run_key;
+}
+
+static void expect_dropped(struct wake_stage *s, struct str key, const char *why)
+{
+    ASSERT_TEXT(wake_stage_status(s, key), "skipped_noop");
+    ASSERT_STR(wake_stage_get(s, key).why, why);
+}
+
+DB_TEST(a_subscription_that_goes_takes_its_queued_wakes_along)
+{
+    const struct token tokens[] = { { .class = TOKEN_SEMANTIC_KEY, .value = STR("TASK") } };
+    struct wake_stage *s = wake_stage_new(t);
+    struct subscription sub = { .agent_n = s->coach.n,
+                                .source = WAKE_JOURNAL,
+                                .tokens = tokens,
+                                .token_count = 1,
+                                .active = true };
+    struct domain *domain = s->stage->domain;
+    char token[WEBHOOK_TOKEN_SIZE];
+    struct str off, gone, other;
+
+    ASSERT_OK(loop_unit_begin(s->stage->loop, domain, &t->err));
+    ASSERT_OK(subscription_add(domain, s->stage->change, &sub, now(s), token, &t->err));
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    off = queue_of(s, "subscription", sub.id, "key-off");
+    other = queue_of(s, "subscription", STR("another"), "key-other");
+    sub.active = false;
+    ASSERT_OK(loop_unit_begin(s->stage->loop, domain, &t->err));
+    ASSERT_OK(subscription_change(domain, s->stage->change, &sub, now(s), &t->err));
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    expect_dropped(s, off, "its subscription was switched off");
+    gone = queue_of(s, "subscription", sub.id, "key-gone");
+    ASSERT_OK(loop_unit_begin(s->stage->loop, domain, &t->err));
+    ASSERT_OK(subscription_remove(domain, s->stage->change, sub.id, now(s), &t->err));
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    expect_dropped(s, gone, "its subscription was removed");
+    ASSERT_TEXT(wake_stage_status(s, other), "queued");
+    ASSERT_EQ(s->stage->model_calls, 0);
+    wake_stage_free(s);
+}
+
+DB_TEST(a_timer_that_goes_takes_its_queued_wakes_along)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct timer timer = { .agent_n = s->coach.n, .interval_ms = MINUTES(60), .active = true };
+    struct domain *domain = s->stage->domain;
+    struct str off, gone, other;
+
+    ASSERT_OK(loop_unit_begin(s->stage->loop, domain, &t->err));
+    ASSERT_OK(timer_add(domain, s->stage->change, &timer, now(s), &t->arena, &t->err));
+    ASSERT_OK(timer_get(domain, timer.id, &t->arena, &timer, &t->err));
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    off = queue_of(s, "timer", timer.id, "key-off");
+    other = queue_of(s, "timer", STR("another"), "key-other");
+    timer.active = false;
+    ASSERT_OK(loop_unit_begin(s->stage->loop, domain, &t->err));
+    ASSERT_OK(timer_change(domain, s->stage->change, &timer, now(s), &t->err));
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    expect_dropped(s, off, "its timer was switched off");
+    gone = queue_of(s, "timer", timer.id, "key-gone");
+    ASSERT_OK(loop_unit_begin(s->stage->loop, domain, &t->err));
+    ASSERT_OK(timer_remove(domain, s->stage->change, timer.id, now(s), &t->err));
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    expect_dropped(s, gone, "its timer was removed");
+    ASSERT_TEXT(wake_stage_status(s, other), "queued");
     ASSERT_EQ(s->stage->model_calls, 0);
     wake_stage_free(s);
 }

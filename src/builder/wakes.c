@@ -219,18 +219,25 @@ static int read_subscriptions(struct builder *builder, struct json_object *list,
 {
     size_t n = list ? json_object_array_length(list) : 0;
     AUTO_BUF absent = BUF_INIT(KIB);
+    AUTO_BUF nameless = BUF_INIT(KIB);
 
     room_for_hooks(notes, n, arena);
     for (size_t i = 0; i < n; i++) {
         struct subscription one = { .source = WAKE_SOURCE_NONE };
+        struct err unknown = ERR_INIT;
 
-        if (subscription_read(&one, json_object_array_get_idx(list, i), arena, err) < 0 ||
-            add_subscription(builder, &one, agent, arena, notes, err) < 0)
+        if (subscription_read(&one, json_object_array_get_idx(list, i), arena, err) < 0)
+            return err_wrap(err, "/subscriptions/%zu", i);
+        if (subscription_name(&one, NULL, builder->config.journal, arena, &unknown) < 0)
+            add_name(&nameless, one.name);
+        err_reset(&unknown);
+        if (add_subscription(builder, &one, agent, arena, notes, err) < 0)
             return err_wrap(err, "/subscriptions/%zu", i);
         if (one.source == WAKE_FILES &&
             folder_check(&(struct folder_rules){ .count = 0 }, one.folder, NULL) < 0)
             add_name(&absent, one.folder);
     }
+    say(notes, "It waits for categories or records that are not here", &nameless, arena);
     say(notes, "It waits for files in folders that can't be watched here", &absent, arena);
     return 0;
 }

@@ -23,6 +23,10 @@ const char *const token_semantic_keys[] = {
     "AGENT_MESSAGE", "AGENT_REPORT", "FILE",       "WEBHOOK",  NULL,
 };
 
+const char *const token_namespaces[] = {
+    "taskStatus", "workoutType", "measurementType", "categoryId", NULL,
+};
+
 static const char *const class_names[] = {
     [TOKEN_CLASS_NONE] = "none",
     [TOKEN_SEMANTIC_KEY] = "semanticKey",
@@ -125,7 +129,7 @@ void token_key(const struct token *token, struct buf *out)
     buf_add_str(out, token->value);
 }
 
-static int refuse_legacy(struct str text, const char *why, struct err *err)
+static int refuse_text(struct str text, const char *why, struct err *err)
 {
     return err_set(err, ERR_BAD_REQUEST,
                    "token \"%.*s\": %s; expected k:KEY, id:ID or sub:NAMESPACE:VALUE",
@@ -137,13 +141,13 @@ static int split_subtype(struct str text, struct str rest, struct token *token, 
     ptrdiff_t colon = str_find_char(rest, ':');
 
     if (colon < 0)
-        return refuse_legacy(text, "a subtype needs a namespace and a value", err);
+        return refuse_text(text, "a subtype needs a namespace and a value", err);
     *token = (struct token){ TOKEN_SUBTYPE, str_take(rest, (size_t)colon),
                              str_skip(rest, (size_t)colon + 1) };
     return 0;
 }
 
-int token_parse_legacy(struct str text, struct token *ret_token, struct err *err)
+int token_parse_text(struct str text, struct token *ret_token, struct err *err)
 {
     struct token token = { 0 };
 
@@ -156,7 +160,7 @@ int token_parse_legacy(struct str text, struct token *ret_token, struct err *err
     else if (str_starts(text, STR("id:")))
         token = (struct token){ TOKEN_ENTITY_ID, STR_NONE, str_skip(text, 3) };
     else if (!str_starts(text, STR("sub:")))
-        return refuse_legacy(text, "no prefix that there is", err);
+        return refuse_text(text, "no prefix that there is", err);
     else if (split_subtype(text, str_skip(text, 4), &token, err) < 0)
         return -1;
     if (token_check(&token, err) < 0)
@@ -165,7 +169,7 @@ int token_parse_legacy(struct str text, struct token *ret_token, struct err *err
     return 0;
 }
 
-void token_legacy(const struct token *token, struct buf *out)
+void token_text(const struct token *token, struct buf *out)
 {
     static const char *const prefix[] = {
         [TOKEN_SEMANTIC_KEY] = "k:", [TOKEN_SUBTYPE] = "sub:", [TOKEN_ENTITY_ID] = "id:"

@@ -29,6 +29,8 @@ struct token {
 
 /* The semantic keys there are (CONTRACTS §8), ending with NULL. */
 extern const char *const token_semantic_keys[];
+/* The namespaces of subtypes that changes of the journal have, ending with NULL. */
+extern const char *const token_namespaces[];
 
 #define TOKEN_VALUE_MAX     200 /* bytes */
 #define TOKEN_NAMESPACE_MAX 100
@@ -39,10 +41,10 @@ extern const char *const token_semantic_keys[];
 int token_check(const struct token *token, struct err *err);
 /* "class|namespace or -|value" */
 void token_key(const struct token *token, struct buf *out);
-/* The former form: "k:TASK", "id:ID", "sub:NAMESPACE:VALUE". Anything else is refused, saying what
- * it was and what is allowed; nothing is guessed. Texts point into text. */
-int token_parse_legacy(struct str text, struct token *ret_token, struct err *err);
-void token_legacy(const struct token *token, struct buf *out);
+/* As people write and read them: "k:TASK", "id:ID", "sub:NAMESPACE:VALUE". Anything else is
+ * refused, saying what it was and what is allowed; nothing is guessed. Texts point into text. */
+int token_parse_text(struct str text, struct token *ret_token, struct err *err);
+void token_text(const struct token *token, struct buf *out);
 
 /* Sorts them by key and drops repetitions; how many remain. */
 size_t tokens_unique(struct token *tokens, size_t n);

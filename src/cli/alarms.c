@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "change/token.h"
 #include "cli/cli_int.h"
 #include "cli/columns.h"
 #include "cli/commands_int.h"
@@ -38,13 +39,25 @@ static bool is_on(struct json_object *one)
 
 /* ---- one ---- */
 
+void alarms_tokens(struct json_object *tokens, struct buf *out)
+{
+    for (size_t i = 0; i < length(tokens); i++) {
+        struct json_object *one = json_object_array_get_idx(tokens, i);
+        const struct token token = { .class = token_class_of(member(one, "class")),
+                                     .name_space = member(one, "namespace"),
+                                     .value = member(one, "value") };
+
+        buf_add_text(out, i ? " or " : "");
+        if (token.class == TOKEN_SUBTYPE || token.class == TOKEN_ENTITY_ID)
+            token_text(&token, out);
+        else
+            buf_add_str(out, token.value);
+    }
+}
+
 static void add_what(struct json_object *one, struct buf *out)
 {
-    struct json_object *tokens = json_find(one, "tokens");
-
-    for (size_t i = 0; i < length(tokens); i++)
-        buf_printf(out, "%s%.*s", i ? " or " : "",
-                   STR_ARG(member(json_object_array_get_idx(tokens, i), "value")));
+    alarms_tokens(json_find(one, "tokens"), out);
     if (str_is(member(one, "source"), "files"))
         buf_printf(out, "files in %.*s%s%.*s", STR_ARG(member(one, "folder")),
                    member(one, "glob").n ? " like " : "", STR_ARG(member(one, "glob")));

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/limits.h"
+#include "change/token.h"
 #include "cli/alarms.h"
 #include "cli/cli_int.h"
 #include "cli/columns.h"
@@ -47,38 +48,44 @@ static int ask(const struct cli_args *args, const char *method, const char *path
 
 /* ---- what was typed ---- */
 
-static void add_token(struct json_object *list, const char *class, struct str name_space,
-                      struct str value)
+/* A token as people write it. What is wrong with it is said of the option. */
+static int add_token(struct json_object *list, const char *option, const char *typed,
+                     struct str text, struct err *err)
 {
-    struct json_object *token = json_object_new_object();
+    struct token token;
 
-    json_object_object_add(token, "class", json_object_new_string(class));
-    if (name_space.n)
-        json_object_object_add(token, "namespace",
-                               json_object_new_string_len(name_space.p, (int)name_space.n));
-    json_object_object_add(token, "value", json_object_new_string_len(value.p, (int)value.n));
-    json_object_array_add(list, token);
+    if (token_parse_text(text, &token, err) < 0)
+        return err_wrap(err, "--%s %.60s", option, typed);
+    json_object_array_add(list, json_object_new_string_len(text.p, (int)text.n));
+    return 0;
 }
 
-/* --key TASK, --subtype workoutType=run, --id ID. */
-static int read_tokens(const struct cli_args *args, struct json_object *body, struct err *err)
+/* --key TASK, --subtype workoutType=run, --id ID, --token sub:workoutType:run. */
+static int read_tokens(const struct cli_args *args, struct json_object *list, struct err *err)
 {
-    struct json_object *list = json_object_new_array();
-    const char *value;
+    static const struct {
+        const char *option, *prefix;
+    } kinds[] = { { "key", "k:" }, { "subtype", "sub:" }, { "id", "id:" }, { "token", "" } };
 
-    json_object_object_add(body, "tokens", list);
-    for (size_t i = 0; (value = cli_value_at(args, "key", i)); i++)
-        add_token(list, "semanticKey", STR_NONE, str_from(value));
-    for (size_t i = 0; (value = cli_value_at(args, "id", i)); i++)
-        add_token(list, "entityId", STR_NONE, str_from(value));
-    for (size_t i = 0; (value = cli_value_at(args, "subtype", i)); i++) {
-        struct str rest = str_from(value), name;
+    for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
+        const char *option = kinds[k].option, *value;
 
-        if (!str_split(&rest, '=', &name) || !name.n || !rest.n)
-            return err_set(err, ERR_BAD_REQUEST,
-                           "--subtype is written KIND=VALUE (workoutType=run), not \"%.60s\"",
-                           value);
-        add_token(list, "subtypeToken", name, rest);
+        for (size_t i = 0; (value = cli_value_at(args, option, i)); i++) {
+            AUTO_BUF text = BUF_INIT(4 * KIB);
+            const char *sign = strchr(value, '=');
+
+            buf_add_text(&text, kinds[k].prefix);
+            if (strcmp(option, "subtype") != 0)
+                buf_add_text(&text, value);
+            else if (!sign || sign == value || !sign[1])
+                return err_set(err, ERR_BAD_REQUEST,
+                               "--subtype is written KIND=VALUE (workoutType=run), not \"%.60s\"",
+                               value);
+            else
+                buf_printf(&text, "%.*s:%s", (int)(sign - value), value, sign + 1);
+            if (add_token(list, option, value, buf_str(&text), err) < 0)
+                return -1;
+        }
     }
     return 0;
 }
@@ -96,23 +103,30 @@ static void add_list(struct json_object *body, const char *key, struct str text)
     }
 }
 
-/* "7:00-22:00" and, before it, days: "mo,tu,we 7:00-22:00". */
+/* "7:00-22:00"; before it days, behind it a zone: "mo,tu,we 7:00-22:00 Europe/Berlin". */
 static int read_hours(const char *typed, struct json_object *body, struct err *err)
 {
     struct json_object *hours = json_object_new_object();
-    struct str text = str_trim(str_from(typed)), days = STR_NONE, from;
-    ptrdiff_t space = str_find_char(text, ' ');
+    struct str text = str_trim(str_from(typed)), days, zone = STR_NONE, from;
     char clock[2][16];
+    ptrdiff_t space;
+    size_t at = 0;
 
     json_object_object_add(body, "activeHours", hours);
+    while (at < text.n && (text.p[at] < '0' || text.p[at] > '9'))
+        at++;
+    days = str_trim(str_take(text, at));
+    text = str_skip(text, at);
+    space = str_find_char(text, ' ');
     if (space >= 0) {
-        days = str_take(text, (size_t)space);
-        text = str_trim(str_skip(text, (size_t)space));
+        zone = str_trim(str_skip(text, (size_t)space));
+        text = str_take(text, (size_t)space);
     }
     if (!str_split(&text, '-', &from) || !text.p || from.n < 4 || from.n > 5 || text.n < 4 ||
         text.n > 5)
         return err_set(err, ERR_BAD_REQUEST,
-                       "--hours is written 7:00-22:00, or \"mo,tu,we 7:00-22:00\", not \"%.60s\"",
+                       "--hours is written 7:00-22:00, with days and a zone \"mo,tu,we 7:00-22:00 "
+                       "Europe/Berlin\", not \"%.60s\"",
                        typed);
     snprintf(clock[0], sizeof(clock[0]), "%s%.*s", from.n == 4 ? "0" : "", STR_ARG(from));
     snprintf(clock[1], sizeof(clock[1]), "%s%.*s", text.n == 4 ? "0" : "", STR_ARG(text));
@@ -120,6 +134,8 @@ static int read_hours(const char *typed, struct json_object *body, struct err *e
     json_object_object_add(hours, "to", json_object_new_string(clock[1]));
     if (days.n)
         add_list(hours, "days", days);
+    if (zone.n)
+        json_object_object_add(hours, "zone", json_object_new_string_len(zone.p, (int)zone.n));
     return 0;
 }
 
@@ -146,21 +162,37 @@ static int read_seconds(const char *typed, int64_t *ret_seconds, struct err *err
 
 /* Keys say where changes come from: AGENT, AGENT_MESSAGE and their like are those of agents. With
  * ids alone it is the journal, unless --agents says otherwise. */
-static const char *source_of(const struct cli_args *args)
+static const char *source_of(const struct cli_args *args, struct json_object *tokens)
 {
-    const char *key = cli_value(args, "key");
-
     if (cli_has(args, "webhook"))
         return "webhook";
     if (cli_value(args, "folder"))
         return "files";
-    return cli_has(args, "agents") || (key && str_starts(str_from(key), STR("AGENT"))) ? "agent"
-                                                                                       : "journal";
+    for (size_t i = 0; i < length(tokens); i++)
+        if (str_starts(json_str(json_object_array_get_idx(tokens, i)), STR("k:AGENT")))
+            return "agent";
+    return cli_has(args, "agents") ? "agent" : "journal";
 }
 
-static bool has_tokens(const char *source)
+/* What says nothing about files or calls is not dropped, but refused. */
+static int check_together(const struct cli_args *args, struct err *err)
 {
-    return strcmp(source, "journal") == 0 || strcmp(source, "agent") == 0;
+    static const char *const changes[] = { "key",    "subtype", "id",     "token",
+                                           "agents", "where",   "authors" };
+    const char *other = cli_has(args, "webhook") ? "webhook" : "folder";
+
+    if (cli_has(args, "webhook") && cli_has(args, "folder"))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "--folder and --webhook are two subscriptions; make one after the other");
+    if (cli_has(args, "glob") && !cli_has(args, "folder"))
+        return err_set(err, ERR_BAD_REQUEST, "--glob is for files; give --folder DIR too");
+    for (size_t i = 0; cli_has(args, other) && i < ARRAY_LEN(changes); i++)
+        if (cli_has(args, changes[i]))
+            return err_set(err, ERR_BAD_REQUEST,
+                           "--%s is for changes of records, --%s waits for %s; make two "
+                           "subscriptions, or leave one of them out",
+                           changes[i], other, cli_has(args, "webhook") ? "calls" : "files");
+    return 0;
 }
 
 /* From here, when it is not from the root. */
@@ -175,7 +207,9 @@ static int read_folder(const char *typed, struct json_object *body, struct err *
                            strerror(errno));
         buf_printf(&path, "%s/", here);
     }
-    buf_add_text(&path, typed);
+    buf_add_text(&path, strcmp(typed, ".") == 0 ? "" : typed);
+    while (path.n > 1 && path.p[path.n - 1] == '/')
+        path.p[--path.n] = '\0';
     json_object_object_add(body, "folder", json_object_new_string(buf_text(&path)));
     return 0;
 }
@@ -185,9 +219,14 @@ static int read_form(const struct cli_args *args, struct json_object *body, stru
     static const char *const texts[][2] = { { "where", "predicate" },
                                             { "glob", "glob" },
                                             { "prompt", "prompt" } };
-    const char *source = source_of(args);
+    struct json_object *tokens = json_object_new_array();
+    const char *source;
     int64_t seconds;
 
+    json_object_object_add(body, "tokens", tokens);
+    if (check_together(args, err) < 0 || read_tokens(args, tokens, err) < 0)
+        return -1;
+    source = source_of(args, tokens);
     json_object_object_add(body, "source", json_object_new_string(source));
     json_object_object_add(body, "name",
                            json_object_new_string(cli_value(args, "name")  ? cli_value(args, "name")
@@ -199,12 +238,10 @@ static int read_form(const struct cli_args *args, struct json_object *body, stru
                                    json_object_new_string(cli_value(args, texts[i][0])));
     if (cli_value(args, "folder") && read_folder(cli_value(args, "folder"), body, err) < 0)
         return -1;
-    if (has_tokens(source) && read_tokens(args, body, err) < 0)
-        return -1;
-    if (has_tokens(source) && !length(json_find(body, "tokens")))
+    if (!cli_has(args, "folder") && !cli_has(args, "webhook") && !length(tokens))
         return err_set(err, ERR_BAD_REQUEST,
                        "what should wake it? give --key TASK (or WORKOUT, NOTE, RATING ...), "
-                       "--subtype, --id, --folder DIR or --webhook");
+                       "--subtype, --id, --token, --folder DIR or --webhook");
     if (cli_value(args, "authors"))
         add_list(body, "authors", str_from(cli_value(args, "authors")));
     if (cli_value(args, "hours") && read_hours(cli_value(args, "hours"), body, err) < 0)
@@ -263,10 +300,16 @@ static int run_subscribe(const struct cli_args *args)
           .help = "such as workoutType=run, taskStatus=DONE",                                      \
           .repeats = true },                                                                       \
         { .name = "id", .value = "ID", .help = "of one record", .repeats = true },                 \
+        { .name = "token",                                                                         \
+          .value = "TOKEN",                                                                        \
+          .help = "any of these: k:TASK, sub:workoutType:run, id:ID",                              \
+          .repeats = true },                                                                       \
         { .name = "agents", .help = "--id is of agents and what is theirs, not of the journal" },  \
         { .name = "where", .value = "PREDICATE", .help = "task.categoryId == \"gym\"" },           \
         { .name = "authors", .value = "LIST", .help = "human (unless given), agent, sync, self" }, \
-        { .name = "hours", .value = "HOURS", .help = "only then: \"mo,tu 7:00-22:00\"" },          \
+        { .name = "hours",                                                                         \
+          .value = "HOURS",                                                                        \
+          .help = "only then: \"mo,tu 7:00-22:00 Europe/Berlin\"" },                               \
         { .name = "cooldown", .value = "TIME", .help = "at most once in this time: 10m, 2h" },     \
         { .name = "folder", .value = "DIR", .help = "files of this folder instead" },              \
         { .name = "glob", .value = "PATTERN", .help = "only such files: *.pdf" },                  \
@@ -285,9 +328,11 @@ const struct cli_command cli_cmd_subscribe = {
     .name = "subscribe",
     .operands = "AGENT",
     .summary = "Lets an agent wake when something changes",
-    .details = "  dormouse subscribe coach --key WORKOUT --where 'entry.subtype == \"run\"'\n"
-               "  dormouse subscribe filer --folder ~/Downloads --glob '*.pdf'\n\n"
-               "What agents write themselves wakes nobody, unless --authors says so.",
+    .details =
+        "  dormouse subscribe coach --key WORKOUT --where 'entry.subtype == \"run\"'\n"
+        "  dormouse subscribe filer --folder ~/Downloads --glob '*.pdf'\n\n"
+        "Categories in --where, and in --subtype categoryId=NAME, are given by name or id.\n\n"
+        "What agents write themselves wakes nobody, unless --authors says so.",
     .options = subscribe_options,
     .operands_min = 1,
     .operands_max = 1,
@@ -301,37 +346,42 @@ static void add_row(struct columns *columns, struct json_object *one)
     AUTO_BUF what = BUF_INIT(4 * KIB);
     struct json_object *tokens = json_find(one, "tokens");
     bool active = false;
-    char ago[AGO_SIZE];
+    char ago[AGO_SIZE], last[AGO_SIZE + 8];
 
-    for (size_t i = 0; i < length(tokens); i++)
-        buf_printf(&what, "%s%.*s", i ? " or " : "",
-                   STR_ARG(member(json_object_array_get_idx(tokens, i), "value")));
+    alarms_tokens(tokens, &what);
     if (!what.n)
         buf_printf(&what, "%.*s %.*s", STR_ARG(member(one, "source")),
                    STR_ARG(member(one, "folder")));
     if (member(one, "predicate").n)
         buf_printf(&what, " where %.*s", STR_ARG(member(one, "predicate")));
     json_get_bool(one, "active", &active, NULL);
+    ago_text(member(one, "lastWakeAt"), clock_wall_ms(clock_system()), ago);
+    /* a wake that waits for its cooldown or hours lies ahead */
+    snprintf(last, sizeof(last), "%s%s", str_starts(str_from(ago), STR("in ")) ? "due " : "", ago);
     columns_add(columns, (struct str[]){ member(one, "id"), member(one, "agentId"),
-                                         active ? STR("on") : STR("off"),
-                                         str_from(ago_text(member(one, "lastWakeAt"),
-                                                           clock_wall_ms(clock_system()), ago)),
+                                         active ? STR("on") : STR("off"), str_from(last),
                                          member(one, "name"), buf_str(&what) });
 }
 
 static int run_list(const struct cli_args *args)
 {
     static const char *const head[] = { "ID", "AGENT", "IS", "LAST", "NAME", "WAKES FOR", NULL };
+    const char *agent = cli_value(args, "agent");
     AUTO_BUF path = BUF_INIT(4 * KIB);
     AUTO_JSON answer = NULL;
     struct json_object *items;
     struct columns columns;
     struct err err = ERR_INIT;
 
+    if (agent && cli_operand_count(args)) {
+        err_set(&err, ERR_BAD_REQUEST, "the agent is given once: as AGENT or with --agent");
+        return cli_fail(args, &err);
+    }
+    agent = agent ? agent : cli_operand(args, 0);
     buf_add_text(&path, "/api/v1/subscriptions");
-    if (cli_operand_count(args)) {
+    if (agent) {
         buf_add_text(&path, "?agent=");
-        decide_add_segment(&path, cli_operand(args, 0));
+        decide_add_segment(&path, agent);
     }
     if (ask(args, "GET", buf_text(&path), NULL, &answer, &err) < 0)
         return cli_fail(args, &err);
@@ -351,10 +401,16 @@ static int run_list(const struct cli_args *args)
     return CLI_DONE;
 }
 
+static const struct cli_option list_options[] = {
+    { .name = "agent", .value = "AGENT", .help = "only this agent's, as AGENT says too" },
+    { .name = NULL },
+};
+
 const struct cli_command cli_cmd_subscribe_list = {
     .name = "subscribe list",
     .operands = "[AGENT]",
     .summary = "Lists what agents wait for",
+    .options = list_options,
     .operands_max = 1,
     .run = run_list,
 };

@@ -31,8 +31,8 @@ struct api {
     struct api_look *looking;
     struct api_preview *previews; /* under way */
     struct loop_timer refused;    /* until calls of webhooks that were refused are written down */
-    struct serve_feed *activity; /* that something changed; made with the first reader */
-    uint64_t activity_id;        /* of the newest notice; 0: none yet */
+    struct serve_feed *activity;  /* that something changed; made with the first reader */
+    uint64_t activity_id;         /* of the newest notice; 0: none yet */
 };
 
 struct api *api_of(struct serve_request *request);

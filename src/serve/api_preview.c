@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "serve/api_int.h"
+#include "wake/match.h"
 #include "wake/preview.h"
 
 #define PREVIEW_DAYS_MAX 90
@@ -58,6 +59,7 @@ static void write_match(void *arg, const struct preview_match *one)
     json_put_some_text(w, "outcome", match_outcome_name(one->match.outcome));
     json_put_some_text(w, "why", match_outcome_why(one->match.outcome));
     json_put_some_time(w, "notBefore", one->not_before);
+    match_write_tokens(w, one->row, &one->match);
     write_records(w, &one->match);
     json_write_object_end(w);
 }
@@ -166,7 +168,9 @@ static int begin(struct api_preview *one, struct json_object *body, struct err *
     one->preview.since_ms = now - days * 86400000;
     subscription->agent_n = one->agent.n;
     subscription->agent_id = str_from(one->agent.id);
-    if (subscription_read(subscription, body, serve_request_arena(one->request), err) < 0)
+    if (subscription_read(subscription, body, serve_request_arena(one->request), err) < 0 ||
+        subscription_name(subscription, NULL, config->journal, serve_request_arena(one->request),
+                          err) < 0)
         return -1;
     return preview_begin(&one->preview, err);
 }

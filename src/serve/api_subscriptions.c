@@ -185,18 +185,48 @@ static void reply_stored(struct serve_request *request, int status, struct str i
 }
 
 /* Why it will never wake its agent as that is now; NULL: it may. */
-static const char *in_vain(const struct subscription *subscription, const struct agent *agent)
+static const char *in_vain(const struct subscription *subscription, const struct agent *agent,
+                           bool absent)
 {
     if (api_interactive_warning(agent))
         return api_interactive_warning(agent);
     if (subscription->source == WAKE_JOURNAL && strcmp(agent->allowed_category_ids, "[]") == 0)
         return "this agent reaches no categories, so no change of the journal wakes it; give it "
                "some (allowedCategoryIds)";
-    if (subscription->source == WAKE_FILES &&
-        folder_check(&(struct folder_rules){ .count = 0 }, subscription->folder, NULL) < 0)
-        return "this folder can't be watched now: it is not there, or may not be read; it is "
-               "looked for every 30 seconds";
-    return NULL;
+    return absent ? "this folder can't be watched now: it is not there; it is looked for every "
+                    "30 seconds"
+                  : NULL;
+}
+
+/* A folder that may never be watched is refused. One that is not there may come: *ret_absent. */
+static int check_folder(struct api *api, const struct subscription *subscription, bool *ret_absent,
+                        struct err *err)
+{
+    *ret_absent = false;
+    if (subscription->source != WAKE_FILES || !api->config.waker ||
+        waker_folder_check(api->config.waker, subscription->folder, err) == 0)
+        return 0;
+    *ret_absent = err->code == ERR_NOT_FOUND;
+    if (*ret_absent)
+        err_reset(err);
+    return *ret_absent ? 0 : -1;
+}
+
+/* What body gives, with ids for what it names. stored: as it was; NULL: it is new. */
+static int read_form(struct serve_request *request, struct json_object *body,
+                     const struct subscription *stored, struct subscription *subscription,
+                     bool *ret_absent, struct err *err)
+{
+    struct api *api = api_of(request);
+    struct arena *arena = serve_request_arena(request);
+    bool moved;
+
+    if (subscription_read(subscription, body, arena, err) < 0 ||
+        subscription_name(subscription, stored, api->config.journal, arena, err) < 0)
+        return -1;
+    moved = !stored || !str_eq(stored->folder, subscription->folder);
+    *ret_absent = false;
+    return moved ? check_folder(api, subscription, ret_absent, err) : 0;
 }
 
 void api_subscriptions_add(struct serve_request *request)
@@ -207,6 +237,7 @@ void api_subscriptions_add(struct serve_request *request)
     struct err err = ERR_INIT;
     AUTO_JSON body = NULL;
     struct agent agent;
+    bool absent;
 
     if (api_check_query(request) < 0 || api_object(request, &body) < 0 ||
         api_agent(request, &agent) < 0)
@@ -214,25 +245,27 @@ void api_subscriptions_add(struct serve_request *request)
     subscription->active = true;
     subscription->agent_n = agent.n;
     subscription->agent_id = str_from(agent.id);
-    if (subscription_read(subscription, body, serve_request_arena(request), &err) < 0 ||
+    if (read_form(request, body, NULL, subscription, &absent, &err) < 0 ||
         apply(request, ADD, subscription, fresh.token, &err) < 0) {
         serve_reply_error(request, &err);
         return;
     }
-    fresh.warning = in_vain(subscription, &agent);
+    fresh.warning = in_vain(subscription, &agent, absent);
     reply_stored(request, 201, subscription->id, &fresh);
 }
 
 void api_subscriptions_change(struct serve_request *request)
 {
-    struct subscription subscription;
+    struct subscription subscription, stored;
     struct err err = ERR_INIT;
     AUTO_JSON body = NULL;
+    bool absent;
 
     if (api_check_query(request) < 0 || api_object(request, &body) < 0 ||
         find(request, &subscription) < 0)
         return;
-    if (subscription_read(&subscription, body, serve_request_arena(request), &err) < 0 ||
+    stored = subscription;
+    if (read_form(request, body, &stored, &subscription, &absent, &err) < 0 ||
         apply(request, CHANGE, &subscription, NULL, &err) < 0)
         serve_reply_error(request, &err);
     else

@@ -18,6 +18,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "wake/folders_int.h"
+#include "wake/waker_int.h"
 
 #define READ_BYTES (16 * KIB)
 #define OPEN_MS    60000 /* for a new file to be closed; then it is looked at anyway */
@@ -41,7 +42,9 @@ static int check_place(const struct folder_rules *rules, struct str path, struct
 
         for (size_t k = 0; k < ARRAY_LEN(places); k++) {
             if (places[k] && lies_in(path, str_from(places[k])))
-                return err_set(err, ERR_PATH_DENIED, "folder %.*s lies in %s, which is not watched",
+                return err_set(err, ERR_PATH_DENIED,
+                               "folder %.*s lies in %s, which is not watched: agents may not "
+                               "read there",
                                STR_ARG(path), rules->denied[i]);
         }
     }
@@ -65,6 +68,51 @@ static int check_opened(const struct folder_rules *rules, int fd, struct str pat
     return check_place(rules, path, err);
 }
 
+/* What is there of its path must lead through no link either: else it would never be watched. */
+static int refuse_absent(const char *path, struct err *err)
+{
+    char real[LIMIT_PATH_BYTES + 1];
+    AUTO_TEXT there = alloc_copy(path, strlen(path));
+    char *slash;
+
+    while ((slash = strrchr(there, '/')) && slash != there) {
+        *slash = '\0';
+        if (!realpath(there, real))
+            continue;
+        if (strcmp(real, there) != 0)
+            return err_set(err, ERR_PATH_DENIED,
+                           "folder %s leads through a symbolic link to %s; name that one", path,
+                           real);
+        break;
+    }
+    return err_set(err, ERR_NOT_FOUND, "folder %s: it is not there", path);
+}
+
+/* Why it can't be opened as a folder. */
+static int refuse(const char *path, int why, struct err *err)
+{
+    char to[LIMIT_PATH_BYTES + 1];
+    struct stat st;
+    ssize_t n;
+
+    if (why == ENOENT)
+        return refuse_absent(path, err);
+    if ((why != ELOOP && why != ENOTDIR) || lstat(path, &st) < 0)
+        return err_set(err, ERR_PATH_DENIED, "folder %s: %s", path,
+                       why == ENOTDIR ? "its path leads through what is no folder" : strerror(why));
+    if (!S_ISLNK(st.st_mode))
+        return err_set(
+            err, ERR_PATH_DENIED,
+            "folder %s: it is a file; a folder is watched, and --glob (glob) names files "
+            "in it",
+            path);
+    n = readlink(path, to, sizeof(to) - 1);
+    return err_set(err, ERR_PATH_DENIED,
+                   "folder %s: it is a symbolic link, and links are not followed; name the folder "
+                   "that it leads to (%.*s)",
+                   path, n > 0 ? (int)n : 1, n > 0 ? to : "?");
+}
+
 int folder_open(const struct folder_rules *rules, struct str path, int *ret_fd, struct err *err)
 {
     AUTO_TEXT text = alloc_copy(path.p, path.n);
@@ -73,11 +121,11 @@ int folder_open(const struct folder_rules *rules, struct str path, int *ret_fd, 
     if (!path.n || path.p[0] != '/' || strlen(text) != path.n || path.n > LIMIT_PATH_BYTES)
         return err_set(err, ERR_BAD_REQUEST,
                        "a folder is an absolute path, such as /home/ann/inbox");
+    if (check_place(rules, path, err) < 0)
+        return -1;
     fd = open(text, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
-        return err_set(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_PATH_DENIED, "folder %s: %s",
-                       text,
-                       errno == ELOOP || errno == ENOTDIR ? "it is no folder" : strerror(errno));
+        return refuse(text, errno, err);
     if (check_opened(rules, fd, path, err) < 0) {
         close(fd);
         return -1;
@@ -94,6 +142,11 @@ int folder_check(const struct folder_rules *rules, struct str folder, struct err
         return -1;
     close(fd);
     return 0;
+}
+
+int waker_folder_check(struct waker *waker, struct str folder, struct err *err)
+{
+    return folder_check(&waker->config.folders, folder, err);
 }
 
 /* ---- watching ---- */

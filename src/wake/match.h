@@ -41,6 +41,10 @@ int64_t match_when(const struct subscription *subscription, int64_t now_ms,
 #define MATCH_UNITS_MAX   200 /* ... likewise, and the highest counter of each host */
 void match_payload(const struct match_batch *batch, const struct subscription *subscription,
                    const struct match *match, struct buf *out);
+/* The member affectedTokens: tokens of the batch as text, keys first, at most MATCH_RECORDS_MAX. Of
+ * a batch that also changed what the agent must not see: keys, and ids of what it may. */
+void match_write_tokens(struct json_writer *w, const struct change_row *row,
+                        const struct match *match);
 
 /* ---- wakes ---- */
 

@@ -97,19 +97,34 @@ static void write_author(struct json_writer *w, const struct change_row *row)
     }
 }
 
-/* Subtypes and keys; ids stand among the units. */
-static void write_tokens(struct json_writer *w, const struct change_row *row)
+static bool may_be_told(const struct match *match, const struct token *token)
 {
+    if (!match->hidden_count || token->class == TOKEN_SEMANTIC_KEY)
+        return true;
+    for (size_t i = 0; i < match->record_count && i < MATCH_RECORDS_MAX; i++) {
+        if (token->class == TOKEN_ENTITY_ID && str_eq(match->records[i].id, token->value))
+            return true;
+    }
+    return false;
+}
+
+void match_write_tokens(struct json_writer *w, const struct change_row *row,
+                        const struct match *match)
+{
+    static const enum token_class order[] = { TOKEN_SEMANTIC_KEY, TOKEN_SUBTYPE, TOKEN_ENTITY_ID };
     size_t written = 0;
 
-    json_put_array(w, "tokens");
-    for (size_t i = 0; i < row->token_count && written < MATCH_RECORDS_MAX; i++) {
-        const struct token *token = &row->tokens[i];
+    json_put_array(w, "affectedTokens");
+    for (size_t k = 0; k < ARRAY_LEN(order); k++) {
+        for (size_t i = 0; i < row->token_count && written < MATCH_RECORDS_MAX; i++) {
+            AUTO_BUF text = BUF_INIT(TOKEN_NAMESPACE_MAX + TOKEN_VALUE_MAX + 8);
 
-        if (token->class != TOKEN_SEMANTIC_KEY)
-            continue;
-        json_write_str(w, token->value);
-        written++;
+            if (row->tokens[i].class != order[k] || !may_be_told(match, &row->tokens[i]))
+                continue;
+            token_text(&row->tokens[i], &text);
+            json_write_str(w, buf_str(&text));
+            written++;
+        }
     }
     json_write_array_end(w);
 }
@@ -126,7 +141,7 @@ void match_payload(const struct match_batch *batch, const struct subscription *s
     json_put_text(&w, "domain", wake_source_name(batch->source));
     json_put_str(&w, "batch", batch->row->local_batch_id);
     write_author(&w, batch->row);
-    write_tokens(&w, batch->row);
+    match_write_tokens(&w, batch->row, match);
     write_records(&w, match);
     write_units(&w, batch, match);
     write_counters(&w, batch);

@@ -21,10 +21,11 @@
 #define DORMOUSE_WAKE_PREDICATE_H
 
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "journal/record.h"
 
-#define PREDICATE_BYTES_MAX 4096
+#define PREDICATE_BYTES_MAX 4096 /* as it is typed */
 #define PREDICATE_NODES_MAX 256
 #define PREDICATE_DEPTH_MAX 32
 
@@ -33,6 +34,22 @@ struct predicate;
 int predicate_parse(struct str text, struct predicate **ret_predicate, struct err *err);
 void predicate_free(struct predicate *predicate);
 AUTO_DEFINE(predicate)
+/* Categories and labels may be named. Found once, when the predicate is made, so that a new name
+ * does not change what it means: the id is put behind the text, task.categoryId == "gym"@"0190...".
+ * That is what is stored and parsed; people are shown what they typed.
+ *
+ * find: the id of the category or label that text names, or is the id of; -1 says why there is
+ * none. */
+struct predicate_names {
+    int (*find)(void *arg, enum record_type type, struct str text, struct str *ret_id,
+                struct err *err);
+    void *arg;
+};
+/* Parses what was typed; out gets what is to be stored. */
+int predicate_bind(struct str typed, const struct predicate_names *names, struct buf *out,
+                   struct err *err);
+/* What was typed, of what is stored. */
+void predicate_typed(struct str stored, struct buf *out);
 bool predicate_matches(const struct predicate *predicate, const struct record *record);
 
 #endif

@@ -11,6 +11,7 @@
 #include "wake/predicate_int.h"
 
 #define VALUES_MAX 512
+#define STORED_MAX (PREDICATE_BYTES_MAX + VALUES_MAX * (RECORD_ID_MAX + 3))
 #define NO_JUMP    UINT16_MAX
 
 struct parser {
@@ -19,6 +20,10 @@ struct parser {
     unsigned depth;
     struct predicate *out;
     size_t value_room;
+    size_t marked;                       /* bytes of ids behind names */
+    const struct predicate_names *names; /* NULL: texts are ids, or have theirs */
+    struct buf *bound;                   /* with the ids that names found */
+    size_t bound_at;                     /* so far */
     struct err *err;
 };
 
@@ -171,6 +176,62 @@ static int read_literal(struct parser *p, struct json_object **ret_value, struct
     return 0;
 }
 
+/* The category or label that a text of this field may name; RECORD_NONE: it is none. */
+static enum record_type named_type(const struct predicate_field *field, enum predicate_op op)
+{
+    enum record_type type = field->index == PREDICATE_ID ? field->type : field->field->ref;
+
+    if (field->field->kind != FIELD_ID || op == PREDICATE_PREFIX)
+        return RECORD_NONE;
+    return type == RECORD_CATEGORY || type == RECORD_LABEL ? type : RECORD_NONE;
+}
+
+/* "gym"@"0190...": what counts is the id. */
+static int read_mark(struct parser *p, struct json_object **literal)
+{
+    AUTO_JSON id = NULL;
+    size_t at = p->at;
+    struct str shown;
+
+    if (p->names || p->at + 1 >= p->text.n || p->text.p[p->at + 1] != '"')
+        return fail(p, "and, or, or the end");
+    p->at++;
+    if (read_literal(p, &id, &shown) < 0)
+        return -1;
+    p->marked += p->at - at;
+    json_object_put(*literal);
+    *literal = TAKE(id);
+    return 0;
+}
+
+/* Its id is put behind the name. */
+static int bind_name(struct parser *p, enum record_type type, struct str text)
+{
+    struct str id;
+
+    if (p->names->find(p->names->arg, type, text, &id, p->err) < 0)
+        return -1;
+    if (str_eq(text, id))
+        return 0;
+    buf_add_str(p->bound, str_of(p->text.p + p->bound_at, p->at - p->bound_at));
+    buf_printf(p->bound, "@\"%.*s\"", STR_ARG(id));
+    p->bound_at = p->at;
+    return 0;
+}
+
+/* After a literal that stood at `at`. */
+static int read_name(struct parser *p, const struct predicate_field *field, enum predicate_op op,
+                     size_t at, struct json_object **literal)
+{
+    enum record_type type = named_type(field, op);
+
+    if (!type || !json_object_is_type(*literal, json_type_string) || !json_str(*literal).n)
+        return 0;
+    if (peek(p) == '@')
+        return read_mark(p, literal);
+    return p->names && bind_name(p, type, json_str(*literal)) < 0 ? at_column(p, at) : 0;
+}
+
 static int read_value(struct parser *p, const struct predicate_field *field,
                       struct predicate_node *node)
 {
@@ -182,6 +243,8 @@ static int read_value(struct parser *p, const struct predicate_field *field,
     skip_space(p);
     at = p->at;
     if (read_literal(p, &literal, &shown) < 0)
+        return -1;
+    if (read_name(p, field, (enum predicate_op)node->op, at, &literal) < 0)
         return -1;
     if (!literal && (node->op == PREDICATE_EQ || node->op == PREDICATE_NE)) {
         node->op = node->op == PREDICATE_EQ ? PREDICATE_IS_NULL : PREDICATE_IS_SET;
@@ -380,24 +443,59 @@ static size_t room_for(struct str text, size_t max)
     return room < max ? room : max;
 }
 
-int predicate_parse(struct str text, struct predicate **ret_predicate, struct err *err)
+static int parse(struct parser *p, struct predicate **ret_predicate, struct err *err)
 {
     AUTO(predicate) predicate = NULL;
-    struct parser p = { .text = text, .err = err };
-    size_t valid = utf8_valid_prefix(text);
+    size_t valid = utf8_valid_prefix(p->text);
 
-    if (text.n > PREDICATE_BYTES_MAX)
-        return err_set(err, ERR_BAD_REQUEST, "a predicate of %zu bytes; %d are allowed", text.n,
+    p->err = err;
+    if (p->text.n > (p->names ? PREDICATE_BYTES_MAX : STORED_MAX))
+        return err_set(err, ERR_BAD_REQUEST, "a predicate of %zu bytes; %d are allowed", p->text.n,
                        PREDICATE_BYTES_MAX);
-    if (valid < text.n)
-        return err_set(err, ERR_BAD_REQUEST, "column %zu: this is not UTF-8", column(&p, valid));
+    if (valid < p->text.n)
+        return err_set(err, ERR_BAD_REQUEST, "column %zu: this is not UTF-8", column(p, valid));
     predicate = NEW(struct predicate);
-    p.out = predicate;
-    p.value_room = room_for(text, VALUES_MAX);
+    p->out = predicate;
+    p->value_room = room_for(p->text, VALUES_MAX);
     predicate->nodes = ARENA_NEW_N(&predicate->arena, struct predicate_node, PREDICATE_NODES_MAX);
-    predicate->values = ARENA_NEW_N(&predicate->arena, struct predicate_value, p.value_room);
-    if (read_all(&p) < 0)
+    predicate->values = ARENA_NEW_N(&predicate->arena, struct predicate_value, p->value_room);
+    if (read_all(p) < 0)
         return -1;
+    if (p->text.n - p->marked > PREDICATE_BYTES_MAX)
+        return err_set(err, ERR_BAD_REQUEST, "a predicate of %zu bytes; %d are allowed",
+                       p->text.n - p->marked, PREDICATE_BYTES_MAX);
     *ret_predicate = TAKE(predicate);
     return 0;
+}
+
+int predicate_parse(struct str text, struct predicate **ret_predicate, struct err *err)
+{
+    return parse(&(struct parser){ .text = text }, ret_predicate, err);
+}
+
+int predicate_bind(struct str typed, const struct predicate_names *names, struct buf *out,
+                   struct err *err)
+{
+    AUTO(predicate) predicate = NULL;
+    struct parser p = { .text = typed, .names = names, .bound = out };
+
+    if (parse(&p, &predicate, err) < 0)
+        return -1;
+    buf_add_str(out, str_skip(typed, p.bound_at));
+    return 0;
+}
+
+void predicate_typed(struct str stored, struct buf *out)
+{
+    struct parser p = { .text = stored };
+
+    while (p.at < stored.n) {
+        size_t end = peek(&p) == '"' ? text_end(&p) : p.at + 1;
+
+        end = end ? end : stored.n;
+        buf_add_str(out, str_of(stored.p + p.at, end - p.at));
+        p.at = end;
+        if (stored.p[end - 1] == '"' && peek(&p) == '@' && ++p.at < stored.n && peek(&p) == '"')
+            p.at = text_end(&p) ? text_end(&p) : stored.n;
+    }
 }

@@ -76,8 +76,7 @@ static int shelf_load(struct shelf *shelf, struct journal *journal, const struct
                               &shelf->categories, err) < 0)
         return err_wrap(err, "read what was changed");
     for (size_t i = 0; i < shelf->count; i++)
-        map_put(&shelf->by_ref,
-                ref_key(shelf->arena, shelf->records[i].type, shelf->records[i].id),
+        map_put(&shelf->by_ref, ref_key(shelf->arena, shelf->records[i].type, shelf->records[i].id),
                 (void *)(i + 1)); // NOLINT(performance-no-int-to-ptr)
     return 0;
 }

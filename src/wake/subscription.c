@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "base/nearest.h"
+#include "base/utf8.h"
 #include "wake/predicate.h"
 #include "wake/subscription_int.h"
 
@@ -62,10 +62,54 @@ static enum wake_source key_source(struct str key)
                                            : WAKE_JOURNAL;
 }
 
+/* One of the list, or a sentence that says what there is: "there is no namespace "x"; ...". */
+static int check_word(const char *what, struct str value, const char *const *words, struct err *err)
+{
+    AUTO_BUF all = BUF_INIT(1 * KIB);
+
+    for (size_t i = 0; words[i]; i++) {
+        if (str_is(value, words[i]))
+            return 0;
+        buf_printf(&all, "%s%s", i ? ", " : "", words[i]);
+    }
+    return err_set(err, ERR_BAD_REQUEST, "there is no %s \"%.*s\"; there are %s", what,
+                   STR_ARG(utf8_truncate(value, 60)), buf_text(&all));
+}
+
+static int check_subtype(const struct subscription *s, const struct token *token, struct err *err)
+{
+    size_t count;
+    const struct record_field *fields = record_fields(RECORD_TASK, &count);
+
+    if (s->source != WAKE_JOURNAL)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "changes of agents have no subtypes; wait for a key such as AGENT_MESSAGE, "
+                       "or for an id");
+    if (check_word("namespace", token->name_space, token_namespaces, err) < 0)
+        return -1;
+    if (!str_is(token->name_space, "taskStatus"))
+        return 0;
+    return check_word("taskStatus", token->value,
+                      fields[record_field_index(RECORD_TASK, STR("status"))].words, err);
+}
+
+static int check_id(const struct token *token, struct err *err)
+{
+    if (record_id_valid(token->value))
+        return 0;
+    return err_set(err, ERR_BAD_REQUEST,
+                   "\"%.*s\" is no id; one has 1 to %d letters, digits, '-', '_' and '.'",
+                   STR_ARG(utf8_truncate(token->value, 60)), RECORD_ID_MAX);
+}
+
 static int check_token(const struct subscription *s, const struct token *token, struct err *err)
 {
     if (token_check(token, err) < 0)
         return -1;
+    if (token->class == TOKEN_SUBTYPE)
+        return check_subtype(s, token, err);
+    if (token->class == TOKEN_ENTITY_ID)
+        return s->source == WAKE_JOURNAL ? check_id(token, err) : 0;
     if (token->class == TOKEN_SEMANTIC_KEY && key_source(token->value) != s->source)
         return err_set(err, ERR_BAD_REQUEST, "the source %s has no changes of the key %.*s; %s has",
                        wake_source_name(s->source), STR_ARG(token->value),

@@ -35,7 +35,8 @@ struct subscription {
     int64_t n;
     struct str id;
     int64_t agent_n;
-    struct str agent_id, name, predicate, prompt;
+    struct str agent_id, name, prompt;
+    struct str predicate; /* as it is stored, with the ids of what it names (predicate.h) */
     enum wake_source source;
     const struct token *tokens; /* any of them */
     size_t token_count;
@@ -48,16 +49,23 @@ struct subscription {
     int64_t created_at, updated_at;
     char id_text[UUID_TEXT_SIZE]; /* where subscription_add() puts the id */
 };
-#define SUBSCRIPTION_TOKENS_MAX   64
-#define SUBSCRIPTION_PROMPT_MAX   4000                             /* bytes */
-#define SUBSCRIPTION_GLOB_MAX     200                              /* bytes */
-#define SUBSCRIPTION_COOLDOWN_MAX (INT64_C(30) * 24 * 3600 * 1000) /* ms */
+#define SUBSCRIPTION_TOKENS_MAX    64
+#define SUBSCRIPTION_PREDICATE_MAX (64 * 1024)                      /* bytes, as it is stored */
+#define SUBSCRIPTION_PROMPT_MAX    4000                             /* bytes */
+#define SUBSCRIPTION_GLOB_MAX      200                              /* bytes */
+#define SUBSCRIPTION_COOLDOWN_MAX  (INT64_C(30) * 24 * 3600 * 1000) /* ms */
 
 /* All that can be said about one without looking at the database: names, tokens that its source
  * has, the predicate (with its column), hours, folder. What is not given gets its default (authors:
  * human). Tokens are for the sources journal and agent, a predicate is for journal alone, folder
  * and glob are for files. */
 int subscription_check(struct subscription *subscription, struct err *err);
+/* Before that, of one that a person wrote: categories and labels that its predicate and its tokens
+ * name become ids, in arena; records that its tokens name must be there. What stands in stored
+ * (NULL: it is new) as well stays as it is. bad_request says what there is instead, in a predicate
+ * with the column. journal NULL: nothing is looked up. */
+int subscription_name(struct subscription *subscription, const struct subscription *stored,
+                      struct journal *journal, struct arena *arena, struct err *err);
 
 /* Inside a unit, as are the next two, and each leaves a batch of the agent domain (the key AGENT,
  * the ids of the agent and of the subscription): checked, and stored with its tokens. Sets n and
@@ -83,7 +91,8 @@ int subscription_list(struct domain *domain, int64_t agent_n, struct arena *aren
 
 /* ---- JSON ---- */
 
-/* Sets what object gives: name, source, tokens [{class, namespace, value}], predicate, authors
+/* Sets what object gives: name, source, tokens ["k:TASK", {class, namespace, value}], predicate,
+ * authors
  * [human, agent, sync, self], activeHours (null: none), cooldownSeconds, folder, glob, prompt,
  * active; other members are refused. Of a stored one the source can't be given. Texts and tokens
  * are copied into arena. schema_violation or bad_request names the member. */

@@ -4,6 +4,7 @@
  */
 #include "base/json.h"
 #include "base/json_put.h"
+#include "wake/predicate.h"
 #include "wake/subscription_int.h"
 
 /* ---- reading ---- */
@@ -14,6 +15,13 @@ struct given {
     int64_t cooldown_s;
     bool active;
 };
+
+/* "k:TASK" */
+static int read_token_text(struct str text, struct arena *arena, struct token *ret_token,
+                           struct err *err)
+{
+    return token_parse_text(arena_str(arena, text), ret_token, err);
+}
 
 static int read_token(struct json_object *item, struct arena *arena, struct token *ret_token,
                       struct err *err)
@@ -28,8 +36,11 @@ static int read_token(struct json_object *item, struct arena *arena, struct toke
         { 0 },
     };
 
+    if (json_object_is_type(item, json_type_string))
+        return read_token_text(json_str(item), arena, ret_token, err);
     if (!json_object_is_type(item, json_type_object))
-        return err_set(err, ERR_SCHEMA_VIOLATION, "an object with class and value is needed");
+        return err_set(err, ERR_SCHEMA_VIOLATION,
+                       "a text such as \"k:TASK\", or an object with class and value, is needed");
     if (json_read(item, fields, JSON_REFUSE_UNKNOWN, &given, err) < 0)
         return -1;
     *ret_token = (struct token){ .class = token_class_of(given.class),
@@ -199,7 +210,10 @@ static void write_authors(struct json_writer *w, unsigned authors)
 
 static void write_settings(struct json_writer *w, const struct subscription *s)
 {
-    json_put_str(w, "predicate", s->predicate);
+    AUTO_BUF predicate = BUF_INIT(SUBSCRIPTION_PREDICATE_MAX);
+
+    predicate_typed(s->predicate, &predicate);
+    json_put_str(w, "predicate", buf_str(&predicate));
     write_authors(w, s->authors);
     if (s->hours.set) {
         json_write_key(w, "activeHours");

@@ -72,9 +72,11 @@ int waker_wake_now(struct waker *waker, struct str agent_id, struct str request_
 int waker_webhook(struct waker *waker, struct str token, struct str event_id,
                   struct str content_type, struct str body, struct err *err);
 /* Calls of webhooks that were refused since the last time are written down: in one unit of the
- * loop, or, when the loop has ended, in a transaction. Whoever refuses calls sees to it that this is
- * done soon, and once for many. */
+ * loop, or, when the loop has ended, in a transaction. Whoever refuses calls sees to it that this
+ * is done soon, and once for many. */
 int waker_store_refused(struct waker *waker, bool in_loop, struct err *err);
+/* folder_check() by the rules of this house. */
+int waker_folder_check(struct waker *waker, struct str folder, struct err *err);
 /* How alarms of agents are kept; for desk_set_alarms(), with the waker. */
 extern const struct desk_alarms waker_alarms;
 

@@ -61,9 +61,8 @@ static struct bucket *bucket_of(struct webhook_gate *gate, int64_t n)
     if (bucket)
         return bucket;
     bucket = NEW(struct bucket);
-    *bucket = (struct bucket){
-        .at_ns = clock_mono_ns(gate->clock), .left = gate->limits.burst, .n = n
-    };
+    *bucket =
+        (struct bucket){ .at_ns = clock_mono_ns(gate->clock), .left = gate->limits.burst, .n = n };
     map_put(&gate->buckets, key, bucket);
     return bucket;
 }

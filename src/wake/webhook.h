@@ -33,7 +33,8 @@ struct webhook_call {
 };
 /* Inside a unit of the agent domain: 1 a wake was queued, 0 this event is known. not_found,
  * rate_limited (calls refused so are counted in memory, and written with the next that is let in,
- * or by webhook_gate_store(): a flood writes next to nothing), too_large, bad_request for an event id that is none, agent_destroyed. */
+ * or by webhook_gate_store(): a flood writes next to nothing), too_large, bad_request for an event
+ * id that is none, agent_destroyed. */
 int webhook_receive(struct webhook_gate *gate, struct domain *domain,
                     const struct webhook_call *call, int64_t now_ms, struct err *err);
 

@@ -142,6 +142,50 @@ def a_flood_is_counted_while_the_daemon_runs(box):
 
 
 @test
+def a_category_is_named_and_meant_for_good(box):
+    daemon = box.serve()
+    ask = daemon.ask
+    ask("PATCH", "/agents/planner", {"allowedCategoryIds": ["*"]})
+    gym = ask("POST", "/journal/categories", {"name": "Gym"}, status=201)
+    where = 'task.categoryId == "gym"'
+    box.run("subscribe", "planner", "--token", "k:TASK", "--where", where, "--name", "gym")
+    text = box.run("subscribe", "planner", "--key", "TASK", "--where", 'task.categoryId == "garden"', code=1)[1]
+    expect_in('column 20: there is no category "garden"; there are Gym', text)
+    ask("PATCH", f"/journal/categories/{gym['id']}", {"name": "Sport"})
+    ask("POST", "/journal/tasks", {"title": "Lift", "categoryId": gym["id"]}, status=201)
+    wake = eventually(lambda: ask("GET", "/wakes")["items"], "a task of the category wakes")[0]
+    expect_eq(wake["name"], "gym")
+    tokens = ask("GET", f"/wakes/{wake['runKey']}")["details"]["affectedTokens"]
+    expect_eq(tokens[:2], ["k:TASK", f"sub:categoryId:{gym['id']}"])
+    made = ask("GET", "/subscriptions")["items"][0]
+    expect_eq(made["predicate"], where)
+    ask("PATCH", f"/subscriptions/{made['id']}", {"predicate": where, "cooldownSeconds": 5})
+    found = ask("POST", "/subscriptions/preview", {"agentId": "planner", "source": "journal", "tokens": ["k:TASK"]})
+    expect_eq(found["items"][0]["affectedTokens"], tokens)
+    daemon.stop()
+
+
+@test
+def what_could_never_wake_is_refused_at_the_terminal(box):
+    daemon = box.serve()
+    os.symlink(box.dir, box.path("link"))
+    open(box.path("file"), "w", encoding="utf-8").close()
+    for code, words, part in (
+            (1, ("--key", "TASKS"), 'there is no semantic key "TASKS"; there are TASK'),
+            (1, ("--token", "TASK"), "expected k:KEY, id:ID or sub:NAMESPACE:VALUE"),
+            (1, ("--subtype", "colour=red"), 'no namespace "colour"; there are taskStatus'),
+            (1, ("--id", "nosuch"), 'no record with the id "nosuch"'),
+            (1, ("--key", "TASK", "--folder", box.dir), "--key is for changes of records"),
+            (4, ("--folder", box.data), "which is not watched"),
+            (4, ("--folder", box.path("link")), "it is a symbolic link"),
+            (4, ("--folder", box.path("file")), "it is a file"),
+            (1, ("--webhook", "--folder", box.dir), "two subscriptions")):
+        expect_in(part, box.run("subscribe", "planner", *words, code=code)[1])
+    expect_eq(daemon.ask("GET", "/subscriptions")["items"], [])
+    daemon.stop()
+
+
+@test
 def an_agent_without_reports_says_so(box):
     daemon = box.serve()
     expect_eq(daemon.ask("GET", "/agents/planner/reports/current"), {"report": None})

@@ -32,10 +32,10 @@ static void try_former(struct str text)
     AUTO_BUF back = BUF_INIT(1024);
     struct token token;
 
-    if (token_parse_legacy(text, &token, NULL) < 0)
+    if (token_parse_text(text, &token, NULL) < 0)
         return;
     BUG_IF(token_check(&token, NULL) < 0);
-    token_legacy(&token, &back);
+    token_text(&token, &back);
     BUG_IF(!str_eq(buf_str(&back), text));
 }
 

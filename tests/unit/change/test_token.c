@@ -130,11 +130,11 @@ TEST(the_former_form_is_read_strictly)
         struct token token;
         AUTO_BUF back = BUF_INIT(200);
 
-        ASSERT_OK(token_parse_legacy(str_from(cases[i].text), &token, &t->err));
+        ASSERT_OK(token_parse_text(str_from(cases[i].text), &token, &t->err));
         ASSERT_EQ(token.class, cases[i].class);
         ASSERT_STR(token.name_space, cases[i].name_space);
         ASSERT_STR(token.value, cases[i].value);
-        token_legacy(&token, &back);
+        token_text(&token, &back);
         ASSERT_TEXT(buf_text(&back), cases[i].text);
     }
 }
@@ -163,7 +163,7 @@ TEST(anything_else_of_the_former_form_is_refused_with_a_reason)
     struct token token = { .class = TOKEN_SUBTYPE };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        ASSERT_FAILS(token_parse_legacy(str_from(cases[i].text), &token, &t->err), ERR_BAD_REQUEST);
+        ASSERT_FAILS(token_parse_text(str_from(cases[i].text), &token, &t->err), ERR_BAD_REQUEST);
         ASSERT_CONTAINS(test_err_text(t), cases[i].says);
     }
     ASSERT_EQ(token.class, TOKEN_SUBTYPE);

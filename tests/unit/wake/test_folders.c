@@ -267,6 +267,17 @@ TEST(folders_that_may_not_be_watched_are_refused)
     ASSERT_CONTAINS(test_err_text(t), "which is not watched");
     t->err = ERR_INIT;
     ASSERT_FAILS(folder_check(&rules, str_from(link), &t->err), ERR_PATH_DENIED);
+    ASSERT_CONTAINS(test_err_text(t), "it is a symbolic link, and links are not followed");
+    t->err = ERR_INIT;
+    ASSERT_FAILS(folder_check(&rules, str_from(arena_printf(&t->arena, "%s/x/y", link)), &t->err),
+                 ERR_PATH_DENIED); /* neither is what is not there yet */
+    ASSERT_CONTAINS(test_err_text(t), "leads through a symbolic link");
+    t->err = ERR_INIT;
+    ASSERT_FAILS(folder_check(&rules, str_from(arena_printf(&t->arena, "%s/none", data)), &t->err),
+                 ERR_PATH_DENIED);
+    t->err = ERR_INIT;
+    ASSERT_FAILS(folder_check(&rules, STR("/etc/passwd"), &t->err), ERR_PATH_DENIED);
+    ASSERT_CONTAINS(test_err_text(t), "/etc/passwd: it is a file");
     t->err = ERR_INIT;
     ASSERT_EQ(symlink(real, arena_printf(&t->arena, "%s/up", beside)), 0);
     ASSERT_FAILS(

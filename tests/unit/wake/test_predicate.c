@@ -39,6 +39,9 @@ static const struct {
     { "not task.categoryId == null", true, false, true },
     { "task.categoryId in [\"home\", \"gym\"]", true, false, false },
     { "task.categoryId in [\"home\"]", false, false, false },
+    { "task.categoryId == \"Sport\"@\"gym\"", true, false, false }, /* the id counts */
+    { "task.categoryId == \"gym\"@\"home\"", false, false, false },
+    { "task.categoryId in [\"a@b\", \"x\"@\"gym\"]", true, false, false },
     { "task.categoryId prefix \"gy\"", true, false, false },
     { "task.categoryId prefix \"gymnastics\"", false, false, false },
     { "task.title == \"Buy \\\"milk\\\"\"", false, true, false },

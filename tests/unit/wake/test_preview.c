@@ -25,9 +25,8 @@ static void tell(void *arg, const struct preview_match *one)
     told->at[told->n].outcome = one->match.outcome;
     told->at[told->n].at = one->row->created_at;
     told->at[told->n].not_before = one->not_before;
-    told->at[told->n].record = one->match.record_count
-                                   ? arena_str(&t->arena, one->match.records[0].id)
-                                   : STR_NONE;
+    told->at[told->n].record =
+        one->match.record_count ? arena_str(&t->arena, one->match.records[0].id) : STR_NONE;
     told->n++;
 }
 

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "alert_rig.h"
+#include "wake/predicate.h"
 #include "wake/subscription_int.h"
 
 /* ---- what they may be ---- */
 
 static const struct token one_task[] = { KEY("TASK") }, one_message[] = { KEY("AGENT_MESSAGE") },
-                          no_key[] = { KEY("TASKS") }, no_namespace[] = { SUBTYPE("", "x") };
+                          no_key[] = { KEY("TASKS") }, no_namespace[] = { SUBTYPE("", "x") },
+                          odd_namespace[] = { SUBTYPE("colour", "red") },
+                          odd_status[] = { SUBTYPE("taskStatus", "WHAT") },
+                          agents_subtype[] = { SUBTYPE("taskStatus", "DONE") },
+                          odd_id[] = { ENTITY("my task") };
 
 static const struct {
     struct subscription s;
@@ -15,6 +20,13 @@ static const struct {
     { { .source = WAKE_JOURNAL }, "at least one token is needed" },
     { { .source = WAKE_JOURNAL, .tokens = no_key, .token_count = 1 }, "token 1: " },
     { { .source = WAKE_JOURNAL, .tokens = no_namespace, .token_count = 1 }, "token 1: " },
+    { { .source = WAKE_JOURNAL, .tokens = odd_namespace, .token_count = 1 },
+      "token 1: there is no namespace \"colour\"; there are taskStatus, workoutType" },
+    { { .source = WAKE_JOURNAL, .tokens = odd_status, .token_count = 1 },
+      "there is no taskStatus \"WHAT\"; there are OPEN" },
+    { { .source = WAKE_AGENT, .tokens = agents_subtype, .token_count = 1 },
+      "changes of agents have no subtypes" },
+    { { .source = WAKE_JOURNAL, .tokens = odd_id, .token_count = 1 }, "\"my task\" is no id" },
     { { .source = WAKE_JOURNAL, .tokens = one_message, .token_count = 1 },
       "the source journal has no changes of the key AGENT_MESSAGE; agent has" },
     { { .source = WAKE_AGENT, .tokens = one_task, .token_count = 1 },
@@ -69,6 +81,78 @@ TEST(sources_have_names)
     for (int source = WAKE_JOURNAL; source <= WAKE_WEBHOOK; source++)
         ASSERT_EQ(wake_source_of(str_from(wake_source_name((enum wake_source)source))), source);
     ASSERT_EQ(wake_source_of(STR("moon")), WAKE_SOURCE_NONE);
+}
+
+/* ---- names ---- */
+
+static struct subscription named(const struct token *tokens, size_t n, const char *predicate)
+{
+    return (struct subscription){
+        .source = WAKE_JOURNAL, .tokens = tokens, .token_count = n, .predicate = str_from(predicate)
+    };
+}
+
+static const char *typed(struct test *t, const struct subscription *s)
+{
+    AUTO_BUF text = BUF_INIT(SUBSCRIPTION_PREDICATE_MAX);
+
+    predicate_typed(s->predicate, &text);
+    return arena_text(&t->arena, buf_text(&text));
+}
+
+DB_TEST(categories_are_named_once_and_kept_by_id)
+{
+    static const struct token tokens[] = { SUBTYPE("categoryId", "GYM"), KEY("TASK") };
+    static const char where[] =
+        "task.categoryId in [\"gym\", \"c-2\"] or category.id == \"Gym\" or task.title == \"gym\"";
+    AUTO_ALERT a;
+    struct subscription s, again;
+
+    alert_open(&a, t);
+    alert_write(&a, NULL, RECORD_CATEGORY, "c-1", "{\"name\":\"Gym\"}");
+    alert_write(&a, NULL, RECORD_CATEGORY, "c-2", "{\"name\":\"Home\"}");
+    s = named(tokens, 2, where);
+    ASSERT_OK(subscription_name(&s, NULL, a.journal, &t->arena, &t->err));
+    ASSERT_OK(subscription_check(&s, &t->err));
+    ASSERT_STR(s.tokens[0].value, "c-1");
+    ASSERT_STR(s.predicate, "task.categoryId in [\"gym\"@\"c-1\", \"c-2\"] or category.id == "
+                            "\"Gym\"@\"c-1\" or task.title == \"gym\"");
+    ASSERT_TEXT(typed(t, &s), where);
+    /* another name changes nothing of what is stored, nor does writing it again as it is shown */
+    alert_write(&a, NULL, RECORD_CATEGORY, "c-1", "{\"name\":\"Sport\"}");
+    again = named(s.tokens, 2, where);
+    ASSERT_OK(subscription_name(&again, &s, a.journal, &t->arena, &t->err));
+    ASSERT(str_eq(again.predicate, s.predicate));
+    again = named(s.tokens, 2, where);
+    ASSERT_FAILS(subscription_name(&again, NULL, a.journal, &t->arena, &t->err), ERR_BAD_REQUEST);
+    ASSERT_CONTAINS(test_err_text(t),
+                    "predicate: column 21: there is no category \"gym\"; there are Home, Sport");
+}
+
+DB_TEST(what_a_subscription_names_must_be_there)
+{
+    static const struct token nowhere[] = { SUBTYPE("categoryId", "garden") };
+    static const struct token nobody[] = { ENTITY("t-9") }, task[] = { ENTITY("t-1") };
+    AUTO_ALERT a;
+    struct subscription s;
+
+    alert_open(&a, t);
+    s = named(nowhere, 1, "");
+    ASSERT_FAILS(subscription_name(&s, NULL, a.journal, &t->arena, &t->err), ERR_BAD_REQUEST);
+    ASSERT_CONTAINS(test_err_text(t), "token 1: there is no category \"garden\", nor any other");
+    t->err = ERR_INIT;
+    s = named(nobody, 1, "");
+    ASSERT_FAILS(subscription_name(&s, NULL, a.journal, &t->arena, &t->err), ERR_BAD_REQUEST);
+    ASSERT_CONTAINS(test_err_text(t), "no record with the id \"t-9\"");
+    t->err = ERR_INIT;
+    ASSERT_OK(subscription_name(&s, &s, a.journal, &t->arena, &t->err)); /* it was there before */
+    alert_write(&a, NULL, RECORD_TASK, "t-1", "{\"title\":\"x\"}");
+    s = named(task, 1, "");
+    ASSERT_OK(subscription_name(&s, NULL, a.journal, &t->arena, &t->err));
+    /* nobody types ids behind names */
+    s = named(task, 1, "task.categoryId == \"gym\"@\"c-1\"");
+    ASSERT_FAILS(subscription_name(&s, NULL, a.journal, &t->arena, &t->err), ERR_BAD_REQUEST);
+    ASSERT_CONTAINS(test_err_text(t), "column 25: \"@");
 }
 
 /* ---- rows ---- */

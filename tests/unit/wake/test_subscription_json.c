@@ -49,6 +49,25 @@ TEST(a_subscription_is_written_as_it_is_read)
                 "\"2026-02-18T09:00:00.000Z\"}");
 }
 
+TEST(tokens_are_given_as_text_too)
+{
+    struct subscription s = { 0 };
+
+    ASSERT_OK(read_text(t, &s,
+                        "{\"source\":\"journal\",\"tokens\":[\"k:TASK\",\"sub:workoutType:a:b\","
+                        "\"id:t-1\"]}"));
+    ASSERT_EQ(s.token_count, 3);
+    ASSERT_EQ(s.tokens[0].class, TOKEN_SEMANTIC_KEY);
+    ASSERT_STR(s.tokens[1].name_space, "workoutType");
+    ASSERT_STR(s.tokens[1].value, "a:b");
+    ASSERT_STR(s.tokens[2].value, "t-1");
+    ASSERT_FAILS(read_text(t, &s, "{\"tokens\":[\"k:TASK\",\"TASK\"]}"), ERR_BAD_REQUEST);
+    ASSERT_CONTAINS(test_err_text(t), "/tokens/1: token \"TASK\"");
+    ASSERT_CONTAINS(test_err_text(t), "expected k:KEY, id:ID or sub:NAMESPACE:VALUE");
+    ASSERT_FAILS(read_text(t, &s, "{\"tokens\":[1]}"), ERR_SCHEMA_VIOLATION);
+    ASSERT_CONTAINS(test_err_text(t), "/tokens/0: a text such as");
+}
+
 TEST(a_change_keeps_what_it_does_not_name)
 {
     struct subscription s = { .n = 5, .source = WAKE_FILES, .folder = STR("/a"), .active = false };
@@ -76,7 +95,8 @@ TEST(members_that_are_wrong_are_named)
         { "{\"name\":3}", "name" },
         { "{\"source\":\"moon\"}", "/source: \"moon\" is none of" },
         { "{\"tokens\":{}}", "tokens" },
-        { "{\"tokens\":[\"TASK\"]}", "/tokens/0: an object with class and value" },
+        { "{\"tokens\":[\"TASK\"]}", "/tokens/0: token \"TASK\": no prefix that there is" },
+        { "{\"tokens\":[null]}", "or an object with class and value, is needed" },
         { "{\"tokens\":[{\"class\":\"key\",\"value\":\"x\"}]}", "/tokens/0: /class: \"key\"" },
         { "{\"tokens\":[{\"class\":\"entityId\"}]}", "value" },
         { "{\"authors\":[]}", "at least one" },

@@ -75,6 +75,53 @@ async function looks(page, name) {
   await page.setViewportSize(size);
 }
 
+test("who begins with nothing finds the way: an agent, a workout, a question, a yes", async (t) => {
+  const fresh = await new Daemon(process.env.SERVER).start();
+  t.after(() => fresh.remove());
+  const { page, faults, context } = await open(browser, fresh, { link: true });
+  t.after(() => context.close());
+  const steps = page.getByRole("list", { name: "First steps" });
+  await steps.waitFor();
+  await looks(page, "first-home");
+  await steps.getByRole("link", { name: "Make an agent" }).click();
+  await page.getByRole("button", { name: /^Gym Coach/ }).click();
+  const form = page.getByRole("dialog", { name: "An agent like Gym Coach" });
+  await form.getByText("by itself: a workout is logged").waitFor();
+  await form.getByLabel("New category").fill("Sport");
+  await page.keyboard.press("Enter");
+  assert.ok(await form.getByLabel("Sport").isChecked());
+  await looks(page, "first-agent");
+  await form.getByRole("button", { name: "Make it" }).click();
+  await page.getByRole("heading", { level: 1, name: "Gym Coach" }).waitFor();
+  // The rest with keys alone.
+  await page.locator("body").press("Escape");
+  await page.getByRole("textbox", { name: /^Write to/ }).blur();
+  await page.keyboard.press("g");
+  await page.keyboard.press("h");
+  await steps.getByRole("link", { name: "Log a workout" }).focus();
+  await page.keyboard.press("Enter");
+  const entry = page.getByRole("dialog", { name: "New entry" });
+  await entry.waitFor();
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("running");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("35 min");
+  await entry.getByLabel("Category").focus();
+  await page.keyboard.type("Sport");
+  await entry.getByLabel("Which kind").press("Enter");
+  await entry.waitFor({ state: "detached" });
+  await page.getByRole("link", { name: /^Inbox 1/ }).waitFor();
+  await page.keyboard.press("g");
+  await page.keyboard.press("i");
+  await page.getByRole("heading", { name: "Gym Coach wants to log time" }).waitFor();
+  await looks(page, "first-question");
+  await page.keyboard.press("a");
+  const logged = async () => (await fresh.ask("GET", "/journal/time-entries")).items.map((one) => (Date.parse(one.endedAt) - Date.parse(one.startedAt)) / 60_000);
+  for (let tries = 0; tries < 600 && (await logged()).length === 0; tries++) await page.waitForTimeout(50);
+  assert.deepEqual(await logged(), [35]);
+  assert.deepEqual(faults, []);
+});
+
 test("the first day", { timeout: 900_000 }, async (t) => {
   const { page, faults } = await open(browser, daemon, { link: true });
   let broken = false;

@@ -75,6 +75,8 @@ export interface Template {
   instructions: string;
   tools: string[];
   skills?: string[];
+  subscriptions?: { name: string }[]; // what wakes it, made with the agent
+  timers?: { name: string }[];
 }
 
 // ---- threads and messages ----

@@ -1,7 +1,29 @@
 // What an agent reaches of the journal: everything, or some categories.
-import { Switch } from "../../ui";
+import { useState } from "react";
+import { write, type Category } from "../../api/journal";
+import { attempt, Button, Switch } from "../../ui";
 import { useSets } from "../journal/sets";
 import "../wakes/wakes.css";
+
+/** A category that is not there yet is made here; forms of agents are no place to leave for that. */
+function NewCategory({ onMade }: { onMade: (id: string) => void }) {
+  const [name, setName] = useState("");
+  const [busy, setBusy] = useState(false);
+  const make = async (): Promise<void> => {
+    if (!name.trim() || busy) return;
+    setBusy(true);
+    const ok = await attempt("Not made", async () => onMade((await write.create<Category>("categories", { name: name.trim() })).id));
+    setBusy(false);
+    if (ok) setName("");
+  };
+  return (
+    <div className="new-category">
+      <input className="input" aria-label="New category" placeholder="A new category, like Sport" maxLength={100} value={name} onChange={(event) => setName(event.target.value)}
+        onKeyDown={(event) => { if (event.key === "Enter") { event.preventDefault(); void make(); } }} />
+      <Button busy={busy} disabled={!name.trim()} onClick={() => void make()}>Add</Button>
+    </div>
+  );
+}
 
 export default function Categories({ chosen, onChange }: { chosen: string[]; onChange: (chosen: string[]) => void }) {
   const sets = useSets();
@@ -18,7 +40,7 @@ export default function Categories({ chosen, onChange }: { chosen: string[]; onC
           ))}
         </div>
       )}
-      {!all && sets.categories.length === 0 && <p className="muted small">There are no categories yet; they are made in the journal.</p>}
+      {!all && <NewCategory onMade={(id) => onChange([...chosen, id])} />}
     </fieldset>
   );
 }

@@ -44,7 +44,12 @@ function Panels({ agent, panel }: { agent: Agent; panel: Panel }) {
   );
 }
 
-const STARTERS = ["What can you do?", "What is in this folder?", "Remember that I prefer mornings."];
+/** What one may say first, by the tool that it takes. */
+const STARTERS = [
+  ["set_alarm", "Start a pomodoro."], ["upsert_day_plan_blocks", "Plan my day."], ["search", "What is in this folder?"],
+  ["list_time_entries", "What did I do last week?"], ["write_memory", "Remember that I prefer mornings."],
+] as const;
+const starters = ({ tools }: Agent): string[] => ["What can you do?", ...STARTERS.filter(([tool]) => !tools || tools.includes(tool)).map(([, text]) => text)].slice(0, 3);
 
 function Talk({ agent, thread }: { agent: Agent; thread: string }) {
   const [threads, setThreads] = useState(false);
@@ -80,7 +85,7 @@ function Talk({ agent, thread }: { agent: Agent; thread: string }) {
           empty={
             (send) => (
               <Empty title={`Say something to ${agent.displayName}`}
-                action={<div className="row row-center">{STARTERS.map((text) => <Button key={text} small onClick={() => send(text)}>{text}</Button>)}</div>}>
+                action={<div className="row row-center">{starters(agent).map((text) => <Button key={text} small onClick={() => send(text)}>{text}</Button>)}</div>}>
                 {agent.description || "It answers here, and asks before anything risky."}
               </Empty>
             )

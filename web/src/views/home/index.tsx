@@ -105,6 +105,17 @@ function Agents({ agents }: { agents: Agent[] }) {
   );
 }
 
+/** Until something has happened: how it begins. */
+function FirstSteps() {
+  return (
+    <ol className="first-steps" aria-label="First steps">
+      <li><Link to="/wizard">Make an agent</Link><span className="muted small">A coach, a planner: begin with one that is there, or say what you need.</span></li>
+      <li><Link to="/journal/entries?new=workout">Log a workout</Link><span className="muted small">Or a task, a note, your weight. What you write in the journal wakes the agents that wait for it.</span></li>
+      <li><Link to="/inbox">Say yes or no</Link><span className="muted small">Before anything risky they ask; it waits in the inbox and here.</span></li>
+    </ol>
+  );
+}
+
 function Today({ runs, names }: { runs: Run[]; names: Map<string, string> }) {
   const now = today(runs);
   const later = useLater();
@@ -113,7 +124,7 @@ function Today({ runs, names }: { runs: Run[]; names: Map<string, string> }) {
   const spent = now.reduce((sum, run) => sum + (run.inputTokens ?? 0) + (run.outputTokens ?? 0), 0);
   return (
     <>
-      {now.length === 0 ? <p className="muted">Nothing happened yet today.</p> : (
+      {runs.length === 0 ? <FirstSteps /> : now.length === 0 ? <p className="muted">Nothing happened yet today.</p> : (
         <>
           {whole && <p className="muted small number">{plural(now.length, "run")}{spent > 0 && `, ${tokens(spent)}`}</p>}
           <ol className="happened">
@@ -152,7 +163,7 @@ export function Home() {
         </section>
       </div>
       <section aria-labelledby="today" className="home-side">
-        <h2 id="today">Today</h2>
+        <div className="row row-between home-head"><h2 id="today">{runs.data?.runs.length === 0 ? "To begin" : "Today"}</h2><Link to="/journal/entries?new=note" className="button button-quiet button-small">New entry</Link></div>
         <Shown of={runs} what="what happened">{(data) => <Today runs={data.runs} names={names} />}</Shown>
       </section>
     </div>

@@ -31,8 +31,10 @@ export function Taint({ item }: { item: InboxItem }) {
   return (
     <p className="notice notice-warn">
       <ShieldAlert size={17} aria-hidden />
-      <span>Text from outside was read before this was asked: <strong>{sources.map(words).join(", ")}</strong>. It may have steered the
-        agent, so look twice.</span>
+      {sources.every((source) => source === "journal")
+        ? <span>The agent has read the <strong>journal</strong> before it asked this. What others wrote into it may have steered the agent, so look twice.</span>
+        : <span>Text from outside was read before this was asked: <strong>{sources.map(words).join(", ")}</strong>. It may have steered the
+          agent, so look twice.</span>}
     </p>
   );
 }

@@ -28,7 +28,7 @@ function Entry({ item, chosen, which }: { item: InboxItem; chosen: boolean; whic
           <span>{kindWord(item)}</span><span>·</span><Time at={item.decidedAt ?? item.createdAt} />
           {item.state !== "pending" && <Badge tone={STATE[item.state].tone}>{STATE[item.state].word}</Badge>}
           {flags > 0 && <Badge tone="danger">{flags} suspicious</Badge>}
-          {flags === 0 && taintOf(item).length > 0 && <Badge tone="warn">text from outside</Badge>}
+          {flags === 0 && taintOf(item).length > 0 && <Badge tone="warn">{taintOf(item).every((source) => source === "journal") ? "text of the journal" : "text from outside"}</Badge>}
         </span>
       </Link>
     </li>

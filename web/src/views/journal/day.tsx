@@ -90,7 +90,7 @@ function Aside({ day, onPlan, onTime }: { day: Day; onPlan: (task: Task) => void
             {day.entries.map((entry) => <li key={entry.id}><span className="muted small">{KIND[entry.kind]}{entry.at ? ` ${clock(entry.at, day.zone)}` : ""}</span> <Link to={`/journal/entries?entry=${encodeURIComponent(entry.id)}`}>{entryName(entry)}</Link>{measured(entry) && <span className="number"> {measured(entry)}</span>}</li>)}
           </ul>
         )}
-        <div><Button small onClick={onTime}>Add time</Button></div>
+        <div className="row"><Button small onClick={onTime}>Add time</Button><Link to="/journal/entries?new=note" className="button button-quiet button-small">New entry</Link></div>
       </section>
       <section aria-labelledby="day-ratings" className="stack-tight">
         <h3 id="day-ratings">How it was</h3>

@@ -124,7 +124,12 @@ export default function Entries() {
   const linked = query.get("entry");
   const sets = useSets();
   const pages = usePages<Entry>((after) => journal.list("entries", { kind, order: "newest", after, limit: 100 }));
+  const asked = MADE.find((one) => one === query.get("new")); // in the address, from elsewhere
   const [adding, setAdding] = useState(false);
+  const added = (): void => {
+    setAdding(false);
+    if (asked) setQuery("new", null);
+  };
   useKeys([{ keys: "n", label: "New entry", group: "Entries", run: () => setAdding(true) }]);
   return (
     <section aria-labelledby="entries" className="stack journal-wide">
@@ -153,7 +158,7 @@ export default function Entries() {
           </>
         )}
       </Shown>
-      {adding && <Edit entry={null} kind={kind || "note"} onClose={() => setAdding(false)} />}
+      {(adding || asked) && <Edit entry={null} kind={asked || kind || "note"} onClose={added} />}
       {linked && <Linked id={linked} onClose={() => setQuery("entry", null)} />}
     </section>
   );

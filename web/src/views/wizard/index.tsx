@@ -21,6 +21,12 @@ async function blank(): Promise<string> {
   return threads.find((thread) => thread.messages === 0)?.id ?? (await act.newWizardThread()).threadId;
 }
 
+/** "when: a workout is logged; every day at 07:00". */
+const wakesWhen = ({ subscriptions = [], timers = [] }: Template): string => {
+  const names = [...subscriptions, ...timers].map(({ name }) => name.charAt(0).toLowerCase() + name.slice(1));
+  return names.length > 0 ? `by itself: ${names.join("; ")}. You can change that afterwards.` : "when you talk to it.";
+};
+
 /** By hand, without the wizard. */
 function ByHand({ from, onClose }: { from: Template | null; onClose: () => void }) {
   const [draft, setDraft] = useState<AgentDraft>({
@@ -44,6 +50,7 @@ function ByHand({ from, onClose }: { from: Template | null; onClose: () => void 
       <form className="panel" onSubmit={(event) => { event.preventDefault(); void make(); }}>
         <Input label="Name" value={draft.displayName} maxLength={100} data-autofocus onChange={(event) => setDraft({ ...draft, displayName: event.target.value })} />
         <Input label="What it is for" value={draft.description ?? ""} maxLength={500} onChange={(event) => setDraft({ ...draft, description: event.target.value })} />
+        {from && <p className="small"><span className="field-label">Wakes up</span> {wakesWhen(from)}</p>}
         <Suspense fallback={null}><Categories chosen={draft.allowedCategoryIds ?? []} onChange={(allowedCategoryIds) => setDraft({ ...draft, allowedCategoryIds })} /></Suspense>
         <TextArea label="Instructions" rows={12} value={draft.instructions ?? ""} onChange={(event) => setDraft({ ...draft, instructions: event.target.value })} />
       </form>

@@ -267,7 +267,7 @@ static void flags(const char *what, const char *piece)
     AUTO_BUF text = BUF_INIT(1 << 20);
     double best = 1e9;
 
-    while (text.n < MEMORY_FILE_BYTES)
+    while (text.n < LIMIT_MEMORY_FILE_BYTES)
         buf_add_text(&text, piece);
     for (int i = 0; i < 20; i++) {
         AUTO_ARENA arena = ARENA_INIT;
@@ -280,7 +280,7 @@ static void flags(const char *what, const char *piece)
     }
     printf("{\"bench\":\"memory.flags\",\"what\":\"%s\",\"bytes\":%d,\"value\":%.3f,"
            "\"unit\":\"ms\",\"target\":10,\"ok\":%s}\n",
-           what, MEMORY_FILE_BYTES, best, best < 10 ? "true" : "false");
+           what, LIMIT_MEMORY_FILE_BYTES, best, best < 10 ? "true" : "false");
 }
 
 int main(void)

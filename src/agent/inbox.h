@@ -58,7 +58,7 @@ struct inbox_item {
     enum inbox_kind kind;
     enum inbox_state state;
     int64_t agent_n, thread_n, run_n; /* 0: none */
-    int64_t call_key; /* as stored: nobody has compared it with the run yet */
+    int64_t call_key;                 /* as stored: nobody has compared it with the run yet */
     struct str tool_name, title;
     struct str body; /* JSON */
     struct str preview_kind, preview;

@@ -22,6 +22,15 @@
 #define LIMIT_WEBSOCKET_BYTES    (1 * MIB) /* one message */
 #define LIMIT_CLIENT_QUEUE_BYTES (1 * MIB) /* unsent bytes of one SSE or WebSocket client */
 
+#define LIMIT_MEMORY_FILE_BYTES (100 * 1024) /* more is refused */
+#define LIMIT_MEMORY_WARN_BYTES (80 * 1024)  /* all files together: told */
+#define LIMIT_MEMORY_FULL_BYTES (100 * 1024) /* told louder, never refused */
+
+#define LIMIT_SKILL_NAME          64 /* characters */
+#define LIMIT_SKILL_DESCRIPTION   1024
+#define LIMIT_SKILL_COMPATIBILITY 500
+
+#define LIMIT_RUN_ITERATIONS     100 /* unless it was asked for otherwise */
 #define LIMIT_BASH_TIMEOUT_MS    30000
 #define LIMIT_CHILD_OUTPUT_BYTES (1 * MIB)
 

@@ -72,6 +72,7 @@ int builder_categories(struct builder *builder, struct arena *arena, struct reco
     const struct record_filter filter = { .type = RECORD_CATEGORY, .limit = 1000 };
     bool more;
 
+    *ret_list = NULL;
     *ret_count = 0;
     if (!builder->config.journal)
         return 0;

@@ -312,7 +312,7 @@ static int make(struct builder *builder, struct tool_job *job, const struct buil
     if (loop_unit_begin(config->loop, config->agent_domain, err) < 0)
         return -1;
     r = agent_hold_alive(config->agent_domain, tool_job_call(job)->agent->n, err);
-    if (r == 0)
+    if (r >= 0)
         r = builder_made(builder, &once, arena, ret_agent, err);
     if (r == 0) {
         r = builder_create(builder, form, arena, ret_agent, err);

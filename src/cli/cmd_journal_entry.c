@@ -405,7 +405,7 @@ static const struct cli_option label_options[] = {
     { .name = NULL },
 };
 
-#define NAMED(word, plural, set_options, upper)                                                    \
+#define NAMED(word, plural, upper)                                                                 \
     static int run_##word##_add(const struct cli_args *args)                                       \
     {                                                                                              \
         return add_named(args, plural);                                                            \
@@ -439,21 +439,21 @@ static const struct cli_option label_options[] = {
     };                                                                                             \
     const struct cli_command cli_cmd_journal_##word##_set = {                                      \
         .name = "journal " #word " set",                                                           \
-        .operands = upper,                                                                         \
+        .operands = (upper),                                                                       \
         .summary = "Changes a " #word,                                                             \
-        .options = set_options,                                                                    \
+        .options = word##_options,                                                                 \
         .operands_min = 1,                                                                         \
         .operands_max = 1,                                                                         \
         .run = run_##word##_set,                                                                   \
     };                                                                                             \
     const struct cli_command cli_cmd_journal_##word##_rm = {                                       \
         .name = "journal " #word " rm",                                                            \
-        .operands = upper,                                                                         \
+        .operands = (upper),                                                                       \
         .summary = "Deletes a " #word,                                                             \
         .operands_min = 1,                                                                         \
         .operands_max = 1,                                                                         \
         .run = run_##word##_rm,                                                                    \
     };
 
-NAMED(category, "categories", category_options, "CATEGORY")
-NAMED(label, "labels", label_options, "LABEL")
+NAMED(category, "categories", "CATEGORY")
+NAMED(label, "labels", "LABEL")

@@ -69,13 +69,12 @@ static void events_url(const struct task *task, bool one, struct buf *out)
 /* The day that lies n days after this one; as it is when it is none. */
 static struct str day_beside(struct str day, int n, char out[TIMEFMT_SIZE])
 {
-    int year, month, dom;
-    char text[16];
+    int64_t at_ms;
 
-    if (day.n != 10 || snprintf(text, sizeof(text), "%.*s", STR_ARG(day)) != 10 ||
-        sscanf(text, "%4d-%2d-%2d", &year, &month, &dom) != 3 || month < 1 || month > 12)
+    if (day.n != 10 || snprintf(out, TIMEFMT_SIZE, "%.*sT00:00:00Z", STR_ARG(day)) != 20 ||
+        timefmt_parse(str_from(out), &at_ms, NULL) < 0)
         return day;
-    timefmt_rfc3339((timefmt_days(year, (unsigned)month, (unsigned)dom) + n) * DAY_S * 1000, out);
+    timefmt_rfc3339(at_ms + n * DAY_S * 1000, out);
     return str_take(str_from(out), 10);
 }
 

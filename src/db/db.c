@@ -303,7 +303,7 @@ static inline int stmt_start(struct stmt *stmt, struct err *err)
     return 0;
 }
 
-int stmt_step(struct stmt *stmt, struct err *err)
+int(stmt_step)(struct stmt *stmt, struct err *err)
 {
     int r;
 

@@ -47,6 +47,15 @@ void stmt_bind_some_str(struct stmt *stmt, struct str text);
 
 /* <0 error, 0 no more rows, 1 a row. Big results are streamed, not held. */
 int stmt_step(struct stmt *stmt, struct err *err);
+#ifdef __clang_analyzer__ /* so that it follows no path on which there is more than a row */
+static inline int stmt_stepped(int r)
+{
+    if (r > 1)
+        __builtin_unreachable();
+    return r;
+}
+#define stmt_step(...) stmt_stepped((stmt_step)(__VA_ARGS__))
+#endif
 /* Runs a statement whose rows nobody wants. On Postgres it may only be queued: its failure is
  * then reported by the next stmt_step() or by the commit. */
 int stmt_run(struct stmt *stmt, struct err *err);

@@ -95,7 +95,7 @@ int file_get_version(struct files *files, struct str tree, struct str path, int6
     struct file head;
     int r = find(files, tree, path, arena, &head, err);
 
-    return r != 1 ? r : store_version(files, head.n, version, arena, ret_file, err);
+    return r <= 0 ? r : store_version(files, head.n, version, arena, ret_file, err);
 }
 
 static int by_path(const void *a, const void *b)

@@ -16,13 +16,12 @@
 #include "base/map.h"
 #include "files/files_int.h"
 
-#define VIEW_KNOWLEDGE_MAX (100 * KIB) /* bytes of a file below knowledge/ */
-#define VIEW_FILE_MAX      (1 * MIB)   /* of any other */
-#define VIEW_STAGE         ".dormouse" /* in each tree: what is being written, and what came out */
-#define VIEW_STATE         ".state"    /* in the view: what was last seen on disk */
-#define VIEW_SLICE_FILES   128         /* changes of one scan */
-#define VIEW_SLICE_BYTES   (8 * MIB)
-#define VIEW_PROBLEMS_MAX  100
+#define VIEW_FILE_MAX     (1 * MIB)   /* bytes of a file that is not below knowledge/ */
+#define VIEW_STAGE        ".dormouse" /* in each tree: what is being written, and what came out */
+#define VIEW_STATE        ".state"    /* in the view: what was last seen on disk */
+#define VIEW_SLICE_FILES  128         /* changes of one scan */
+#define VIEW_SLICE_BYTES  (8 * MIB)
+#define VIEW_PROBLEMS_MAX 100
 
 /* What is on disk at a path, as far as is known. */
 struct view_stat {

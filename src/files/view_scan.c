@@ -56,7 +56,7 @@ int view_read(int fd, size_t max, struct arena *arena, struct str *ret_content,
 
 size_t view_max_bytes(struct str path)
 {
-    return str_starts(path, STR("knowledge/")) ? VIEW_KNOWLEDGE_MAX : VIEW_FILE_MAX;
+    return str_starts(path, STR("knowledge/")) ? LIMIT_MEMORY_FILE_BYTES : VIEW_FILE_MAX;
 }
 
 int view_open_tree(int dir_fd, const char *tree, bool make)
@@ -165,7 +165,7 @@ static void read_file(struct view_scan *scan, int fd, struct str path, const str
             : view_read(fd, view_max_bytes(path), &scan->arena, &content, hash);
     if (r == 0)
         note(scan, path,
-             view_max_bytes(path) == VIEW_KNOWLEDGE_MAX
+             view_max_bytes(path) == LIMIT_MEMORY_FILE_BYTES
                  ? "larger than 100 KB: it is left alone and not remembered"
                  : "larger than 1 MB: it is left alone and not remembered");
     else if (r < 0)

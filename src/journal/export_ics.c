@@ -262,12 +262,11 @@ static int put_type(struct writing *w, enum record_type type, struct err *err)
     bool more = true;
 
     while (more) {
-        AUTO_ARENA arena = ARENA_INIT;
         struct record *records;
         size_t n;
 
-        w->arena = &arena;
-        if (record_list(w->journal, &filter, &arena, &records, &n, &more, err) < 0 ||
+        arena_reset(w->arena);
+        if (record_list(w->journal, &filter, w->arena, &records, &n, &more, err) < 0 ||
             put_page(w, records, n, err) < 0)
             return -1;
         if (n)
@@ -285,11 +284,13 @@ int export_ics(struct journal *journal, struct buf *out, struct err *err)
         RECORD_CATEGORY,       RECORD_CHECKLIST,  RECORD_TASK,
         RECORD_DAY_PLAN_BLOCK, RECORD_TIME_ENTRY, RECORD_ENTRY
     };
+    AUTO_ARENA page = ARENA_INIT;
     struct writing w = { .journal = journal,
                          .out = out,
                          .categories = MAP_INIT,
                          .listed = MAP_INIT,
-                         .names = ARENA_INIT };
+                         .names = ARENA_INIT,
+                         .arena = &page };
     int r = 0;
 
     ics_put(out, "BEGIN", "VCALENDAR");

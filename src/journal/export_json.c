@@ -76,12 +76,11 @@ static int put_type(struct writing *writing, enum record_type type, struct err *
 
     json_put_array(writing->w, record_list_name(type));
     while (more) {
-        AUTO_ARENA arena = ARENA_INIT;
         struct record *records;
         size_t n;
 
-        writing->arena = &arena;
-        if (record_list(writing->journal, &filter, &arena, &records, &n, &more, err) < 0 ||
+        arena_reset(writing->arena);
+        if (record_list(writing->journal, &filter, writing->arena, &records, &n, &more, err) < 0 ||
             put_page(writing, records, n, err) < 0)
             return -1;
         if (n)
@@ -96,8 +95,11 @@ static int put_type(struct writing *writing, enum record_type type, struct err *
 
 int export_json(struct journal *journal, bool attachments, struct buf *out, struct err *err)
 {
+    AUTO_ARENA page = ARENA_INIT;
     struct json_writer w = JSON_WRITER(out);
-    struct writing writing = { .journal = journal, .w = &w, .attachments = attachments };
+    struct writing writing = {
+        .journal = journal, .w = &w, .arena = &page, .attachments = attachments
+    };
 
     json_write_object_begin(&w);
     json_put_text(&w, "format", "dormouse-journal");

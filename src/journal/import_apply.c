@@ -243,9 +243,9 @@ int import_apply(struct journal_write *write, const struct import *import, size_
         else if (r > 0)
             result->there++;
         if (r < 0)
-            return record->line ? err_wrap(err, "line %zu", record->line)
-                                : err_wrap(err, "%s %.*s", record_type_name(record->whole->type),
-                                           STR_ARG(record->id));
+            return record->whole ? err_wrap(err, "%s %.*s", record_type_name(record->whole->type),
+                                            STR_ARG(record->id))
+                                 : err_wrap(err, "line %zu", record->line);
     }
     return 0;
 }

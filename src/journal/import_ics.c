@@ -450,6 +450,7 @@ static int read_calendar(struct reader *r)
     bool seen = false;
 
     while (next_line(r) > 0) {
+        enum kind kind = kind_begun(r);
         int result = 0;
 
         seen |= is_line(r, "BEGIN", "VCALENDAR");
@@ -457,8 +458,8 @@ static int read_calendar(struct reader *r)
             break;
         if (is_line(r, "BEGIN", "VTIMEZONE"))
             read_timezone(r);
-        else if (kind_begun(r) < KINDS)
-            result = read_component(r, kind_begun(r));
+        else if (kind < KINDS)
+            result = read_component(r, kind);
         else if (is_line(r, "BEGIN", NULL) && !is_line(r, "BEGIN", "VCALENDAR"))
             skip_component(r);
         if (result < 0)

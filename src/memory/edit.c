@@ -9,6 +9,7 @@
 #include "memory/edit.h"
 
 #include "base/diff.h"
+#include "base/limits.h"
 #include "base/utf8.h"
 
 #define REASON_MAX (4 * KIB)
@@ -77,7 +78,7 @@ static int too_large(const struct memory_edit *edit, size_t bytes, const char *h
     return err_set(
         err, ERR_TOO_LARGE,
         "file %.*s would have %zu bytes%s; at most %d are allowed. Split it, or keep less",
-        STR_ARG(edit->path), bytes, how, MEMORY_FILE_BYTES);
+        STR_ARG(edit->path), bytes, how, LIMIT_MEMORY_FILE_BYTES);
 }
 
 int memory_edit_check(const struct memory_edit *edit, struct arena *arena, struct err *err)
@@ -98,7 +99,7 @@ int memory_edit_check(const struct memory_edit *edit, struct arena *arena, struc
     if (!edit->content.p || (edit->operation == MEMORY_APPEND && !edit->content.n))
         return err_set(err, ERR_SCHEMA_VIOLATION, "content: %s needs some",
                        memory_operation_name(edit->operation));
-    if (edit->content.n > MEMORY_FILE_BYTES)
+    if (edit->content.n > LIMIT_MEMORY_FILE_BYTES)
         return too_large(edit, edit->content.n, "", err);
     return check_text("content", edit->content, err);
 }
@@ -127,7 +128,7 @@ static int make_proposed(const struct memory_edit *edit, struct arena *arena,
         p->proposed = edit->content;
         return 0;
     }
-    if (n > MEMORY_FILE_BYTES)
+    if (n > LIMIT_MEMORY_FILE_BYTES)
         return too_large(edit, n, " with what is there", err);
     text = arena_alloc(arena, n + 1, 1);
     memcpy(text, p->current.p ? p->current.p : "", p->current.n);
@@ -165,8 +166,8 @@ static int count_total(struct files *files, struct str tree, const struct file *
     if (file_tree_size(files, tree, &bytes, &count, err) < 0)
         return -1;
     p->total_after = bytes - (p->exists ? now->size : 0) + (int64_t)p->proposed.n;
-    p->warn = p->total_after > MEMORY_WARN_BYTES;
-    p->full = p->total_after > MEMORY_FULL_BYTES;
+    p->warn = p->total_after > LIMIT_MEMORY_WARN_BYTES;
+    p->full = p->total_after > LIMIT_MEMORY_FULL_BYTES;
     return 0;
 }
 

@@ -15,10 +15,6 @@
 #include "base/buf.h"
 #include "files/files.h"
 
-#define MEMORY_FILE_BYTES (100 * 1024) /* more is refused */
-#define MEMORY_WARN_BYTES (80 * 1024)  /* all files together: told */
-#define MEMORY_FULL_BYTES (100 * 1024) /* told louder, never refused */
-
 enum memory_severity { MEMORY_WARNING = 1, MEMORY_DANGER };
 struct memory_flag {
     const char *pattern;     /* the rule: its expression, or its name where it is no expression */

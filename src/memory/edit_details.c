@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/json_put.h"
+#include "base/limits.h"
 #include "base/utf8.h"
 #include "memory/edit.h"
 
@@ -13,7 +14,7 @@
 /* What is there may be anything: a person put it there. */
 static void key_any(struct json_writer *w, const char *key, struct str text)
 {
-    AUTO_BUF clean = BUF_INIT(4 * MEMORY_FILE_BYTES);
+    AUTO_BUF clean = BUF_INIT(4 * LIMIT_MEMORY_FILE_BYTES);
 
     if (utf8_valid(text)) {
         json_put_str(w, key, text);
@@ -26,7 +27,7 @@ static void key_any(struct json_writer *w, const char *key, struct str text)
 static void write_current(struct json_writer *w, const struct memory_proposal *p)
 {
     if (p->exists) {
-        key_any(w, "current_content", utf8_truncate(p->current, MEMORY_FILE_BYTES));
+        key_any(w, "current_content", utf8_truncate(p->current, LIMIT_MEMORY_FILE_BYTES));
         return;
     }
     json_put_null(w, "current_content");
@@ -65,7 +66,8 @@ static void write_warnings(struct json_writer *w, const struct memory_edit *edit
     if (p->warn) {
         snprintf(text, sizeof(text), "The agent's memory will hold %lld KB; %s %d KB.",
                  (long long)(p->total_after + 1023) / 1024,
-                 p->full ? "that is more than" : "it should stay below", MEMORY_FULL_BYTES / 1024);
+                 p->full ? "that is more than" : "it should stay below",
+                 LIMIT_MEMORY_FULL_BYTES / 1024);
         write_warning(w, text);
     }
     if (p->taint.n || edit->taint.n) {
@@ -75,7 +77,7 @@ static void write_warnings(struct json_writer *w, const struct memory_edit *edit
     }
     if (p->exists && !utf8_valid(p->current))
         write_warning(w, "The file that is there is not text; bytes are shown as \xEF\xBF\xBD.");
-    if (p->current.n > MEMORY_FILE_BYTES)
+    if (p->current.n > LIMIT_MEMORY_FILE_BYTES)
         write_warning(w, "The file that is there is longer than what is shown of it.");
     if (edit->operation == MEMORY_WRITE && p->exists && str_eq(p->current, p->proposed))
         write_warning(w, "Nothing would change.");

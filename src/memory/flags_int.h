@@ -22,7 +22,7 @@ struct flag_search {
     struct memory_flag *flags; /* room for FLAGS_MAX of each search */
     size_t count, room;
     size_t from, warnings; /* of the search under way: where its flags begin, how many only warn */
-    size_t urls; /* those of them that flag_urls() found, which are the first */
+    size_t urls;           /* those of them that flag_urls() found, which are the first */
 };
 
 /* [start, end) of the text. Beyond FLAGS_MAX of one search the later ones are left out, but what is

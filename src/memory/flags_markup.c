@@ -66,7 +66,7 @@ static size_t judge_reference(struct flag_search *search, size_t open, const str
 
     if (!close)
         return open;
-    to = end = close;
+    to = close;
     if (close + 1 < text.n && text.p[close + 1] == '[' && (end = closing(text, close + 1))) {
         if (end > close + 2) {
             from = close + 1;

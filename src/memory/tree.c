@@ -6,10 +6,9 @@
 
 #include "base/json.h"
 #include "base/json_write.h"
+#include "base/limits.h"
 #include "base/utf8.h"
 #include "memory/edit.h"
-
-#define SKILL_NAME_MAX 64
 
 struct str memory_tree(const struct agent *agent, struct arena *arena)
 {
@@ -36,7 +35,7 @@ static bool is_skill_name(struct str name)
             return false;
         units += code > 0xFFFF ? 2 : 1;
     }
-    return units && units <= SKILL_NAME_MAX && code != '-';
+    return units && units <= LIMIT_SKILL_NAME && code != '-';
 }
 
 static int deny_skill(struct str path, struct err *err)
@@ -44,7 +43,7 @@ static int deny_skill(struct str path, struct err *err)
     return err_set(err, ERR_PATH_DENIED,
                    "path \"%.*s\": a skill is written as skills/NAME.md; NAME has lower-case "
                    "letters, digits and single '-', at most %d of them",
-                   STR_ARG(path), SKILL_NAME_MAX);
+                   STR_ARG(path), LIMIT_SKILL_NAME);
 }
 
 static int skill_path(struct str path, bool write, struct arena *arena, struct str *ret_path,

@@ -29,8 +29,8 @@ struct session {
     struct str title, kind;
     int64_t at, length_ms; /* 0: nobody said */
     int64_t noted;         /* when it was written so; 0: unknown */
-    bool logged;
     struct json_object *candidates;
+    bool logged;
     bool sure, any;  /* one task fits; some do */
     size_t question; /* of round 1, from 0, where there are some */
     size_t log;      /* which call logs it, from 0; NEVER: none does */
@@ -112,12 +112,12 @@ static bool is_logged(const struct offline_result *time, struct str id)
 
 static void take_candidates(struct session *session, const struct offline_result *found)
 {
-    struct json_object *list = found ? json_find(found->json, "candidates") : NULL;
+    struct json_object *json = found ? found->json : NULL, *list = json_find(json, "candidates");
     bool ambiguous = true;
 
     if (!json_object_is_type(list, json_type_array) || !json_object_array_length(list))
         return;
-    (void)json_get_bool(found->json, "ambiguous", &ambiguous, NULL);
+    (void)json_get_bool(json, "ambiguous", &ambiguous, NULL);
     session->candidates = list;
     session->any = true;
     session->sure = !ambiguous;

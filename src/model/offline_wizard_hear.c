@@ -22,8 +22,8 @@ static bool matches(const struct offline_words *words, const char *const *table,
 static bool is_yes(const struct offline_words *words)
 {
     static const char *const table[] = {
-        "yes|y|yep|yeah|ok|okay|sure|fine|good|great|perfect|right|correct|please|accept|propose "
-        "...",
+        "yes|y|yep|yeah|ok|okay|sure|please|accept|propose ...",
+        "fine|good|great|perfect|right|correct ...",
         "sounds good|great|fine ...",
         "that|this is fine|good|ok|right ...",
         "do it ...",
@@ -57,8 +57,7 @@ static bool is_greeting(const struct offline_words *words)
         "good morning|evening|day|afternoon ...",
         "help|start|begin|new",
         "what can you do ...",
-        "[i] [want|need|make|create] [to] [make|create|build] an|a "
-        "[new] agent",
+        "[i] [want|need|make|create] [to] [make|create|build] an|a [new] agent",
         NULL
     };
     struct offline_match match;

@@ -137,9 +137,8 @@ static void read_test(struct danger_reader *r)
         }
         if (danger_peek(r, 0) == '\n')
             danger_newline(r);
-        else if (strchr("&|()<>", danger_peek(r, 0)) && danger_peek(r, 1) != '(')
-            r->at++;
-        else if (danger_peek(r, 0) == '(')
+        else if (danger_peek(r, 0) == '(' ||
+                 (strchr("&|)<>", danger_peek(r, 0)) && danger_peek(r, 1) != '('))
             r->at++;
         else
             danger_read_word(r, &words, &n);

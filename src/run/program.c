@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "base/limits.h"
 #include "run/program_int.h"
 
 static const char *const bits[] = {
@@ -15,7 +16,7 @@ static const char *const bits[] = {
 };
 
 static const struct bp_limit limits[] = {
-    [RUN_LIMIT_ITERATIONS] = { "iterations", 100, 1 },
+    [RUN_LIMIT_ITERATIONS] = { "iterations", LIMIT_RUN_ITERATIONS, 1 },
     [RUN_LIMIT_TOOL_CALLS] = { "tool_calls", 200, 2 },
 };
 

@@ -13,7 +13,6 @@
 #include "run/run_int.h"
 
 #define PROMPT_BYTES       (1 * MIB)
-#define ITERATIONS_DEFAULT 100
 #define TOOL_CALLS_DEFAULT 1000
 #define NAME_BYTES         256
 
@@ -150,7 +149,7 @@ static void write_settings(struct run *run, const struct run_request *request)
 
     json_write_object_begin(&w);
     json_put_i64(&w, "maxIterations",
-                 request->max_iterations ? request->max_iterations : ITERATIONS_DEFAULT);
+                 request->max_iterations ? request->max_iterations : LIMIT_RUN_ITERATIONS);
     json_put_i64(&w, "maxToolCalls",
                  request->max_tool_calls ? request->max_tool_calls : TOOL_CALLS_DEFAULT);
     if (request->max_tokens) {

@@ -78,7 +78,7 @@ static int start_forward(int port, struct err *err)
     uint16_t taken;
     int fd, r = forward_listen((uint16_t)port, &fd, &taken);
 
-    if (r == 0)
+    if (r >= 0)
         r = -pthread_create(&thread, NULL, forward, (void *)(intptr_t)fd);
     if (r < 0)
         return err_set(err, ERR_SANDBOX_UNAVAILABLE, "the way to the proxy: %s", strerror(-r));

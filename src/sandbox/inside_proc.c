@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/str.h"
 #include "sandbox/inside_int.h"
 
 #define SWEEPS 16
@@ -35,37 +36,52 @@ static int read_small(pid_t pid, const char *what, char *out, size_t size)
     return 0;
 }
 
+/* The n-th field, the first being 1; none when there are fewer. */
+static struct str nth_field(struct str line, unsigned n)
+{
+    struct str field = STR_NONE;
+
+    while (n-- > 0)
+        if (!str_split(&line, ' ', &field))
+            return STR_NONE;
+    return field;
+}
+
 /* "pid (name) state ppid pgrp session ... threads": the name may hold anything, so the last ')'
- * counts. */
+ * counts, and begins the rest of the line. */
 static int read_stat(struct proc_info *p)
 {
-    char text[1024], *open_at, *close_at, state;
-    int parent, session, threads;
+    char text[1024], *open_at, *close_at;
+    int64_t parent, session, threads;
+    struct str rest, state;
 
     if (read_small(p->pid, "stat", text, sizeof(text)) < 0)
         return -1;
     open_at = strchr(text, '(');
     close_at = strrchr(text, ')');
-    if (!open_at || !close_at ||
-        sscanf(close_at + 1, " %c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d",
-               &state, &parent, &session, &threads) != 4)
+    rest = str_from(close_at);
+    state = nth_field(rest, 2);
+    if (!open_at || state.n != 1 || str_to_i64(nth_field(rest, 3), &parent) < 0 ||
+        str_to_i64(nth_field(rest, 5), &session) < 0 ||
+        str_to_i64(nth_field(rest, 19), &threads) < 0)
         return -1;
+    p->zombie = state.p[0] == 'Z' || state.p[0] == 'X';
     *close_at = '\0';
     snprintf(p->name, sizeof(p->name), "%s", open_at + 1);
-    p->parent = parent;
-    p->session = session;
+    p->parent = (pid_t)parent;
+    p->session = (pid_t)session;
     p->threads = threads > 0 ? (unsigned)threads : 1;
-    p->zombie = state == 'Z' || state == 'X';
     return 0;
 }
 
 static void read_memory(struct proc_info *p)
 {
-    unsigned long long resident, shared;
+    uint64_t resident, shared;
     char text[256];
 
     if (read_small(p->pid, "statm", text, sizeof(text)) == 0 &&
-        sscanf(text, "%*u %llu %llu", &resident, &shared) == 2 && resident > shared)
+        str_to_u64(nth_field(str_from(text), 2), &resident) == 0 &&
+        str_to_u64(nth_field(str_from(text), 3), &shared) == 0 && resident > shared)
         p->bytes = (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
@@ -135,7 +151,7 @@ size_t procs_read(struct proc_info **ret_list)
     bool all = getpid() == 1;
     struct proc_info *from = all ? NULL : alloc_zero(n ? n : 1, sizeof(*from));
 
-    if (from)
+    if (!all && n)
         memcpy(from, list, n * sizeof(*from));
     for (size_t i = 0; i < n; i++)
         if (all || belongs(from, n, i, getpid(), false))

@@ -111,12 +111,9 @@ void api_journal_answer(struct serve_request *request, int status, struct str js
 static int work_in_unit(struct api_journal_work *work, const struct api_journal_job *job,
                         struct buf *json, struct err *err)
 {
-    struct json_writer w = JSON_WRITER(json);
-    int r;
+    int r = job->work(work, err);
 
-    work->w = &w;
-    r = job->work(work, err);
-    if (r >= 0 && job->status != 204 && json_write_end(&w) < 0)
+    if (r >= 0 && job->status != 204 && json_write_end(work->w) < 0)
         r = err_set(err, ERR_TOO_LARGE, "the answer is longer than %zu bytes", json->max);
     if (r < 0) {
         journal_end(work->write, false, STR_NONE, NULL);
@@ -147,10 +144,12 @@ static int do_once(struct api_journal_work *work, const struct api_journal_job *
 void api_journal_do(struct serve_request *request, const struct api_journal_job *job)
 {
     AUTO_BUF json = BUF_INIT(JOURNAL_PAGE_BYTES + LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&json);
     struct api_journal_work work = { .request = request,
                                      .journal = api_journal(request),
                                      .arena = serve_request_arena(request),
-                                     .type = type_of(request) };
+                                     .type = type_of(request),
+                                     .w = &w };
     struct err err = ERR_INIT;
     AUTO_JSON body = NULL;
     struct str text = STR_NONE;

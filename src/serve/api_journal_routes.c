@@ -28,7 +28,7 @@
 #define CREATE(plural, schema)                                                                     \
     {                                                                                              \
         .method = "POST", .pattern = BASE plural, .run = api_journal_create,                       \
-        .body_max = JOURNAL_BODY, .takes = "New" schema, .gives = schema, .status = 201,           \
+        .body_max = JOURNAL_BODY, .takes = "New" schema, .gives = (schema), .status = 201,         \
         .once = true, .summary = "Makes one of the " plural "; once for each Idempotency-Key.",    \
     }
 #define ONE(plural, schema)                                                                        \
@@ -37,7 +37,7 @@
         .pattern = BASE plural "/{id}",                                                            \
         .run = api_journal_get,                                                                    \
         .query = QUERY("deleted"),                                                                 \
-        .gives = schema,                                                                           \
+        .gives = (schema),                                                                         \
         .summary = "One of the " plural "; deleted=true: also when it was deleted.",               \
     },                                                                                             \
         {                                                                                          \
@@ -47,7 +47,7 @@
             .body_max = JOURNAL_BODY,                                                              \
             .once = true,                                                                          \
             .takes = schema "Change",                                                              \
-            .gives = schema,                                                                       \
+            .gives = (schema),                                                                     \
             .summary = "Changes what is given of one of the " plural "; null takes a value away.", \
         },                                                                                         \
         {                                                                                          \
@@ -60,7 +60,7 @@
         },                                                                                         \
     {                                                                                              \
         .method = "POST", .pattern = BASE plural "/{id}/restore", .run = api_journal_restore,      \
-        .body_max = NO_BODY, .once = true, .gives = schema,                                        \
+        .body_max = NO_BODY, .once = true, .gives = (schema),                                      \
         .summary = "Brings one of the deleted " plural " back, with what went along.",             \
     }
 

@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "base/limits.h"
 #include "base/utf8.h"
 #include "memory/edit.h"
 #include "serve/api_int.h"
@@ -156,10 +157,10 @@ void api_memory_list(struct serve_request *request)
     json_write_array_end(&w);
     write_problems(request, &w, &agent);
     json_put_i64(&w, "total_bytes", total);
-    json_put_i64(&w, "limit_bytes", MEMORY_FULL_BYTES);
-    if (total > MEMORY_WARN_BYTES)
+    json_put_i64(&w, "limit_bytes", LIMIT_MEMORY_FULL_BYTES);
+    if (total > LIMIT_MEMORY_WARN_BYTES)
         json_put_some_text(&w, "warning",
-                           total > MEMORY_FULL_BYTES
+                           total > LIMIT_MEMORY_FULL_BYTES
                                ? "The agent's memory is larger than 100 KB: it may cost attention."
                                : "The agent's memory is nearly full: 80 of 100 KB are used.");
     json_write_object_end(&w);

@@ -179,7 +179,7 @@ void api_state_change(struct serve_request *request)
         api_agent(request, &agent) < 0)
         return;
     r = loop_unit_begin(config->loop, config->agent_domain, &err);
-    if (r == 0) {
+    if (r >= 0) {
         r = apply(request, &agent, body, &state, &err);
         if (loop_unit_end(config->loop, r >= 0, r >= 0 ? &err : NULL) < 0)
             r = -1;

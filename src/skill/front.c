@@ -197,10 +197,10 @@ static void read_description(struct reading *r)
     } else if (!str_trim(text).n) {
         problem_add(r->problems, "SKILL.md:%u: description: must be text and not empty",
                     line_of(r, "description"));
-    } else if (units > SKILL_DESCRIPTION_MAX) {
+    } else if (units > LIMIT_SKILL_DESCRIPTION) {
         problem_add(r->problems,
                     "SKILL.md:%u: description: has %zu characters; at most %d are allowed",
-                    line_of(r, "description"), units, SKILL_DESCRIPTION_MAX);
+                    line_of(r, "description"), units, LIMIT_SKILL_DESCRIPTION);
     }
     r->skill->description = str_trim(text);
 }
@@ -217,10 +217,10 @@ static void read_compatibility(struct reading *r)
     if (!json_object_is_type(value, json_type_string) || reads_as_date(r, "compatibility", text))
         problem_add(r->problems, "SKILL.md:%u: compatibility: must be text",
                     line_of(r, "compatibility"));
-    else if (units > SKILL_COMPATIBILITY_MAX)
+    else if (units > LIMIT_SKILL_COMPATIBILITY)
         problem_add(r->problems,
                     "SKILL.md:%u: compatibility: has %zu characters; at most %d are allowed",
-                    line_of(r, "compatibility"), units, SKILL_COMPATIBILITY_MAX);
+                    line_of(r, "compatibility"), units, LIMIT_SKILL_COMPATIBILITY);
     r->skill->compatibility = arena_str(r->arena, str_trim(text));
 }
 

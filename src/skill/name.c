@@ -206,9 +206,9 @@ void name_check(struct str name, struct str directory, struct problems *problems
     struct looks looks = look_at(normal);
     size_t units = text_units(normal);
 
-    if (units > SKILL_NAME_MAX)
+    if (units > LIMIT_SKILL_NAME)
         problem_add(problems, "name: \"%.*s\" has %zu characters; at most %d are allowed",
-                    STR_ARG(shown), units, SKILL_NAME_MAX);
+                    STR_ARG(shown), units, LIMIT_SKILL_NAME);
     if (looks.upper)
         problem_add(problems, "name: \"%.*s\" must be lower case", STR_ARG(shown));
     if (normal.n && (normal.p[0] == '-' || normal.p[normal.n - 1] == '-'))
@@ -227,7 +227,7 @@ void name_check(struct str name, struct str directory, struct problems *problems
 static int refuse_long(struct str name, struct err *err)
 {
     return err_set(err, ERR_BAD_REQUEST, "name: \"%.*s\" has more than the %d characters allowed",
-                   STR_ARG(utf8_truncate(name, 200)), SKILL_NAME_MAX);
+                   STR_ARG(utf8_truncate(name, 200)), LIMIT_SKILL_NAME);
 }
 
 int skill_normalise_name(struct str name, char ret_name[SKILL_NAME_BYTES], struct err *err)
@@ -248,7 +248,7 @@ int skill_normalise_name(struct str name, char ret_name[SKILL_NAME_BYTES], struc
         }
         gap = gap && n > 0;
         count += gap ? 2 : 1;
-        if (count > SKILL_NAME_MAX)
+        if (count > LIMIT_SKILL_NAME)
             return refuse_long(name, err);
         if (gap)
             ret_name[n++] = '-';

@@ -95,7 +95,7 @@ static int check_content(const struct script *script, struct err *err)
     if (text.n > SCRIPT_MAX)
         return err_set(err, ERR_TOO_LARGE, "%.*s has %zu bytes; more than %u can't be shown whole",
                        STR_ARG(script->entry->path), text.n, SCRIPT_MAX);
-    if (!utf8_valid(text) || memchr(text.p ? text.p : "", '\0', text.n))
+    if (!utf8_valid(text) || str_find_char(text, '\0') >= 0)
         return err_set(err, ERR_UNSAFE_TARGET, "%.*s is not text, so it can't be shown",
                        STR_ARG(script->entry->path));
     if (find_deceit(text, &at, &code))

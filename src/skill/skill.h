@@ -11,15 +11,13 @@
 
 #include "agent/agent.h"
 #include "base/buf.h"
+#include "base/limits.h"
 #include "files/archive.h"
 #include "files/files.h"
 #include "tool/tool.h"
 
-#define SKILL_NAME_MAX          64 /* characters */
-#define SKILL_NAME_BYTES        (3 * SKILL_NAME_MAX + 1)
-#define SKILL_DESCRIPTION_MAX   1024
-#define SKILL_COMPATIBILITY_MAX 500
-#define SKILL_TEXT_MAX          (1 << 20) /* bytes of a SKILL.md */
+#define SKILL_NAME_BYTES (3 * LIMIT_SKILL_NAME + 1)
+#define SKILL_TEXT_MAX   (1 << 20) /* bytes of a SKILL.md */
 
 struct skill {
     struct str id; /* empty: shared */

@@ -26,18 +26,11 @@ static const char *const day_names[] = { "mo", "tu", "we", "th", "fr", "sa", "su
 
 static int parse_clock(const char *what, struct str text, int16_t *ret_min, struct err *err)
 {
-    int hour = -1, minute = -1, used = 0;
-    char copy[8];
+    uint64_t hour, minute;
 
-    if (text.n == 5) {
-        memcpy(copy, text.p, 5);
-        copy[5] = '\0';
-        if (strspn(copy, "0123456789") != 2 || copy[2] != ':' ||
-            strspn(copy + 3, "0123456789") != 2 ||
-            sscanf(copy, "%2d:%2d%n", &hour, &minute, &used) != 2 || used != 5)
-            hour = -1;
-    }
-    if (hour < 0 || hour > 24 || minute > 59 || (hour == 24 && minute))
+    if (text.n != 5 || text.p[2] != ':' || str_to_u64(str_take(text, 2), &hour) < 0 ||
+        str_to_u64(str_skip(text, 3), &minute) < 0 || hour > 24 || minute > 59 ||
+        (hour == 24 && minute))
         return err_set(err, ERR_BAD_REQUEST,
                        "activeHours: %s \"%.*s\" is no time of the day, as 07:00 is", what,
                        text.n > 20 ? 20 : (int)text.n, text.p);

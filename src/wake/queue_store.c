@@ -19,7 +19,7 @@
 #define EARLIER_BYTES_MAX (8 * MIB)
 
 static const char *const status_names[] = { [WAKE_STATUS_NONE] = "none",
-#define X(id, name) [WAKE_##id] = name,
+#define X(id, name) [WAKE_##id] = (name),
                                             WAKE_STATUSES(X)
 #undef X
 };

@@ -151,7 +151,7 @@ static struct str words_payload(struct str words, struct arena *arena)
     return arena_str(arena, buf_str(&out));
 }
 
-static int queue_manual(struct waker *waker, struct str agent_id, struct wake_job *job,
+static int queue_manual(struct waker *waker, struct str agent_id, struct wake_job job,
                         struct arena *arena, struct wake_job *ret_job, struct err *err)
 {
     struct domain *domain = waker->config.agent_domain;
@@ -161,16 +161,16 @@ static int queue_manual(struct waker *waker, struct str agent_id, struct wake_jo
 
     if (agent_get(domain, agent_id, arena, &agent, err) < 0)
         return -1;
-    wake_key_manual(agent.id, job->reason_id, key);
-    job->run_key = str_from(key);
-    job->agent_n = agent.n;
-    known = wake_find(domain, job->run_key, arena, ret_job, err);
+    wake_key_manual(agent.id, job.reason_id, key);
+    job.run_key = str_from(key);
+    job.agent_n = agent.n;
+    known = wake_find(domain, job.run_key, arena, ret_job, err);
     if (known != 0)
         return known < 0 ? -1 : 0;
-    if (run_may_begin(&agent, waker->config.kill, err) < 0 || wake_enqueue(domain, job, err) < 0)
+    if (run_may_begin(&agent, waker->config.kill, err) < 0 || wake_enqueue(domain, &job, err) < 0)
         return -1;
     waker_notice(waker);
-    return wake_find(domain, job->run_key, arena, ret_job, err) < 0 ? -1 : 0;
+    return wake_find(domain, job.run_key, arena, ret_job, err) < 0 ? -1 : 0;
 }
 
 int waker_wake_now(struct waker *waker, struct str agent_id, struct str request_id,
@@ -190,7 +190,7 @@ int waker_wake_now(struct waker *waker, struct str agent_id, struct str request_
     job.payload = words_payload(words, arena);
     if (loop_unit_begin(loop_of(waker), waker->config.agent_domain, err) < 0)
         return -1;
-    r = queue_manual(waker, agent_id, &job, arena, ret_job, err);
+    r = queue_manual(waker, agent_id, job, arena, ret_job, err);
     if (loop_unit_end(loop_of(waker), r == 0, r == 0 ? err : NULL) < 0)
         return -1;
     return r;

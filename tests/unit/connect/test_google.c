@@ -320,8 +320,7 @@ DESK_TEST(an_answer_without_a_code_is_no_grant)
         "{\"device_code\":\"d\",\"user_code\":\"u\",\"verification_url\":\"javascript:alert(1)\"}",
         "{\"device_code\":\"d\",\"user_code\":\"u\",\"verification_url\":\"http://evil.example/\"}",
         "{\"device_code\":\"d\",\"user_code\":\"u\",\"verification_url\":\"httpx:evil\"}",
-        "{\"device_code\":\"d\",\"user_code\":\"u\",\"verification_url\":\"https://g@evil.example/"
-        "\"}",
+        "{\"device_code\":\"d\",\"user_code\":\"u\",\"verification_url\":\"https://g@evil/\"}",
         "{\"device_code\":\"d\",\"user_code\":\"u\",\"verification_url\":\"https:\"}",
         "{\"user_code\":\"u\",\"verification_url\":\"https://g/\"}",
         "{\"device_code\":7,\"user_code\":\"u\",\"verification_url\":\"https://g/\"}",

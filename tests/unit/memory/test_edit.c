@@ -286,15 +286,15 @@ DB_TEST(size_is_bounded_for_a_file_and_told_for_all)
     struct memory_edit edit = edit_of("knowledge/a.md", MEMORY_WRITE, NULL);
     struct memory_proposal p;
 
-    edit.content = many(t, MEMORY_FILE_BYTES + 1);
+    edit.content = many(t, LIMIT_MEMORY_FILE_BYTES + 1);
     ASSERT_FAILS(propose(desk, &edit, &p), ERR_TOO_LARGE);
-    edit.content = many(t, MEMORY_WARN_BYTES);
+    edit.content = many(t, LIMIT_MEMORY_WARN_BYTES);
     ASSERT_OK(propose(desk, &edit, &p));
     ASSERT(!p.warn && !p.full);
-    edit.content = many(t, MEMORY_WARN_BYTES + 1);
+    edit.content = many(t, LIMIT_MEMORY_WARN_BYTES + 1);
     ASSERT_OK(propose(desk, &edit, &p));
     ASSERT(p.warn && !p.full);
-    edit.content = many(t, MEMORY_FILE_BYTES);
+    edit.content = many(t, LIMIT_MEMORY_FILE_BYTES);
     ASSERT_OK(propose(desk, &edit, &p));
     ASSERT(p.warn && !p.full);
     ASSERT_EQ(apply(desk, &edit, STR_NONE), 1);

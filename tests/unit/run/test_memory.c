@@ -203,12 +203,12 @@ DB_TEST(edited_memory_has_the_person_as_its_author_and_says_whose_idea_it_was)
 DB_TEST(edited_memory_is_checked_like_any_other)
 {
     struct stage *stage = stage_new(t);
-    char *large = arena_alloc(&t->arena, MEMORY_FILE_BYTES + 200, 1);
+    char *large = arena_alloc(&t->arena, LIMIT_MEMORY_FILE_BYTES + 200, 1);
     int head = sprintf(large, "{\"path\":\"knowledge/a.md\",\"reason\":\"r\",\"content\":\"");
     struct str item;
 
-    memset(large + head, 'x', MEMORY_FILE_BYTES + 1);
-    strcpy(large + head + MEMORY_FILE_BYTES + 1, "\"}");
+    memset(large + head, 'x', LIMIT_MEMORY_FILE_BYTES + 1);
+    strcpy(large + head + LIMIT_MEMORY_FILE_BYTES + 1, "\"}");
     stage_says(stage, NOTE);
     stage_says(stage, "noted");
     stage_run(stage, "tea");
@@ -328,18 +328,18 @@ DB_TEST(a_byte_too_much_is_refused_at_once)
 {
     struct stage *stage = stage_new(t);
 
-    stage_says(stage, large_call(t, "write", MEMORY_FILE_BYTES + 1));
+    stage_says(stage, large_call(t, "write", LIMIT_MEMORY_FILE_BYTES + 1));
     stage_says(stage, "hm");
     stage_run(stage, "much");
     ASSERT_TEXT(stage_story(stage), "init tool_use tool_result text done");
     ASSERT_CONTAINS(stage_last(stage, "tool_result"), "too_large");
     put_file(stage, "knowledge/a.md", "0123456789", NULL);
-    stage_says(stage, large_call(t, "append", MEMORY_FILE_BYTES - 10));
+    stage_says(stage, large_call(t, "append", LIMIT_MEMORY_FILE_BYTES - 10));
     stage_says(stage, "hm");
     stage_forget(stage);
     stage_run(stage, "more");
     ASSERT_CONTAINS(stage_last(stage, "tool_result"), "too_large");
-    stage_says(stage, large_call(t, "append", MEMORY_FILE_BYTES - 11));
+    stage_says(stage, large_call(t, "append", LIMIT_MEMORY_FILE_BYTES - 11));
     stage_run(stage, "just enough");
     ASSERT_CONTAINS(details(stage), "KB;");
     stage_free(stage);

@@ -36,9 +36,62 @@
 #define VERSION        2
 #define SETTINGS_BYTES (256 * KIB)
 
+static const struct archive_limits limits = { 1000, 1 * MIB, 16 * MIB };
+
 static bool is_kept(struct str path)
 {
     return str_starts(path, STR("skills/")) || str_starts(path, STR("knowledge/"));
+}
+
+/* ---- both ways ---- */
+
+static int check_size(const struct archive_entry *entry, size_t max, struct err *err)
+{
+    if (entry->content.n <= max)
+        return 0;
+    return err_set(err, ERR_TOO_LARGE, "%.*s has %zu bytes; at most %zu are allowed",
+                   STR_ARG(str_take(entry->path, 200)), entry->content.n, max);
+}
+
+/* What agents and people read. What lies beside a skill may be anything. */
+static int check_text(const struct archive_entry *entry, size_t max, struct err *err)
+{
+    if (check_size(entry, max, err) < 0)
+        return -1;
+    if (!utf8_valid(entry->content))
+        return err_set(err, ERR_BAD_REQUEST, "%.*s is not valid UTF-8",
+                       STR_ARG(str_take(entry->path, 200)));
+    return 0;
+}
+
+static int check_skill(const struct archive_entry *entry, struct arena *arena, struct err *err)
+{
+    if (!str_ends(entry->path, STR(".md")))
+        return check_size(entry, limits.entry_bytes, err);
+    if (check_text(entry, SKILL_TEXT_MAX, err) < 0)
+        return -1;
+    return skills_check_file(entry->path, entry->content, arena, err);
+}
+
+static int check_entry(const struct archive_entry *entry, struct arena *arena, struct err *err)
+{
+    struct str path = entry->path;
+
+    if (str_is(path, "AGENTS.md"))
+        return 0; /* as the agent's instructions */
+    if (str_is(path, "agent.json"))
+        return check_text(entry, SETTINGS_BYTES, err);
+    if (str_is(path, "wakes.json"))
+        return check_text(entry, BUILDER_WAKES_BYTES, err);
+    if (!is_kept(path))
+        return err_set(
+            err, ERR_BAD_REQUEST,
+            "%.*s has no place in an agent; there are agent.json, AGENTS.md, wakes.json, skills/ "
+            "and knowledge/",
+            STR_ARG(str_take(path, 200)));
+    if (str_starts(path, STR("skills/")))
+        return check_skill(entry, arena, err);
+    return check_text(entry, MEMORY_FILE_BYTES, err);
 }
 
 /* ---- out ---- */
@@ -126,6 +179,26 @@ static int add_wakes(struct builder *builder, const struct agent *agent, struct 
     return 0;
 }
 
+/* What no import would take is told of where the agent still is. */
+static int check_entries(const struct archive_entry *entries, size_t count, struct arena *arena,
+                         struct err *err)
+{
+    size_t total = 0;
+
+    if (count > limits.entries)
+        return err_set(err, ERR_TOO_LARGE, "there are %zu files; at most %zu are allowed", count,
+                       limits.entries);
+    for (size_t i = 0; i < count; i++)
+        total += entries[i].content.n;
+    if (total > limits.total_bytes)
+        return err_set(err, ERR_TOO_LARGE, "there are %zu bytes in all; at most %zu are allowed",
+                       total, limits.total_bytes);
+    for (size_t i = 0; i < count; i++)
+        if (check_entry(&entries[i], arena, err) < 0 || refuse_secrets(&entries[i], err) < 0)
+            return -1;
+    return 0;
+}
+
 int builder_export(struct builder *builder, const struct agent *agent, struct arena *arena,
                    struct buf *out, struct err *err)
 {
@@ -142,9 +215,8 @@ int builder_export(struct builder *builder, const struct agent *agent, struct ar
         add_files(builder, agent, arena, &entries, &count, err) < 0 ||
         add_wakes(builder, agent, arena, entries, &count, err) < 0)
         return -1;
-    for (size_t i = 0; i < count; i++)
-        if (refuse_secrets(&entries[i], err) < 0)
-            return -1;
+    if (check_entries(entries, count, arena, err) < 0)
+        return err_wrap(err, "%s can't be exported", agent->id);
     return archive_write(entries, count, out, err);
 }
 
@@ -192,52 +264,12 @@ static int read_settings(const struct archive_entry *entry, struct json_object *
         return err_set(err, ERR_BAD_REQUEST,
                        "agent.json: version %lld is not known here; %d is the newest",
                        (long long)ret_settings->version, VERSION);
-    if (ret_settings->session_ttl_s < 0 ||
-        ret_settings->session_ttl_s > AGENT_SESSION_TTL_MAX / 1000)
+    if (ret_settings->session_ttl_s &&
+        (ret_settings->session_ttl_s < AGENT_SESSION_TTL_MIN / 1000 ||
+         ret_settings->session_ttl_s > AGENT_SESSION_TTL_MAX / 1000))
         return err_set(err, ERR_BAD_REQUEST, "agent.json: sessionTtlSeconds is from %lld to %lld",
                        AGENT_SESSION_TTL_MIN / 1000, AGENT_SESSION_TTL_MAX / 1000);
     return 0;
-}
-
-/* What agents and people read. What lies beside a skill may be anything. */
-static int check_text(const struct archive_entry *entry, int max, struct err *err)
-{
-    struct str path = str_take(entry->path, 200);
-
-    if (entry->content.n > (size_t)max)
-        return err_set(err, ERR_TOO_LARGE, "%.*s has %zu bytes; at most %d are allowed",
-                       STR_ARG(path), entry->content.n, max);
-    if (!utf8_valid(entry->content))
-        return err_set(err, ERR_BAD_REQUEST, "%.*s is not valid UTF-8", STR_ARG(path));
-    return 0;
-}
-
-static int check_skill(const struct archive_entry *entry, struct arena *arena, struct err *err)
-{
-    if (!str_ends(entry->path, STR(".md")))
-        return 0;
-    if (check_text(entry, SKILL_TEXT_MAX, err) < 0)
-        return -1;
-    return skills_check_file(entry->path, entry->content, arena, err);
-}
-
-static int check_entry(const struct archive_entry *entry, struct arena *arena, struct err *err)
-{
-    struct str path = entry->path;
-
-    if (str_is(path, "agent.json") || str_is(path, "AGENTS.md"))
-        return 0;
-    if (str_is(path, "wakes.json"))
-        return check_text(entry, BUILDER_WAKES_BYTES, err);
-    if (!is_kept(path))
-        return err_set(
-            err, ERR_BAD_REQUEST,
-            "%.*s has no place in an agent; there are agent.json, AGENTS.md, wakes.json, skills/ "
-            "and knowledge/",
-            STR_ARG(str_take(path, 200)));
-    if (str_starts(path, STR("skills/")))
-        return check_skill(entry, arena, err);
-    return check_text(entry, LIMIT_MEMORY_FILE_BYTES, err);
 }
 
 /* ---- what is not here ---- */
@@ -340,7 +372,6 @@ static int put_wakes(struct builder *builder, const struct agent *agent,
 int builder_import(struct builder *builder, struct str bytes, struct str id, struct arena *arena,
                    struct agent *ret_agent, struct builder_warnings *ret_warnings, struct err *err)
 {
-    const struct archive_limits limits = { .entries = 1000 };
     const struct archive_entry *persona;
     struct archive_entry *entries;
     struct settings settings = { .tools = NULL };

@@ -7,7 +7,6 @@
  */
 #include "files/archive.h"
 
-#include <stdlib.h>
 #include <zlib.h>
 
 #include "base/alloc.h"
@@ -157,39 +156,47 @@ static int compress_bytes(void *to, struct str bytes, struct err *err)
     return bytes.n ? pump(gzip, Z_NO_FLUSH, err) : 0;
 }
 
-static int by_path(const void *a, const void *b)
-{
-    return str_cmp((*(const struct archive_entry *const *)a)->path,
-                   (*(const struct archive_entry *const *)b)->path);
-}
-
-static int write_entries(const struct tar *tar, const struct archive_entry **order, size_t count,
+static int write_entries(const struct tar *tar, const struct archive_entry *entries, size_t count,
                          struct err *err)
 {
     for (size_t i = 0; i < count; i++) {
-        AUTO_TEXT name = alloc_copy(order[i]->path.p, order[i]->path.n);
+        AUTO_TEXT name = alloc_copy(entries[i].path.p, entries[i].path.n);
 
-        if (i && str_eq(order[i]->path, order[i - 1]->path))
-            return err_set(err, ERR_CONFLICT, "entry \"%s\": it is there twice", name);
-        if (file_path_check(order[i]->path, NULL, NULL, err) < 0 ||
-            tar_add_member(tar, name, order[i]->content, order[i]->executable, err) < 0)
+        if (tar_add_member(tar, name, entries[i].content, entries[i].executable, err) < 0)
             return -1;
     }
     return tar_end(tar, err);
 }
 
+/* In order, and nothing that archive_read() would refuse for its path. */
+static int check_entries(struct collect *collect, const struct archive_entry *entries, size_t count,
+                         struct archive_entry **ret_order, struct err *err)
+{
+    size_t n;
+
+    for (size_t i = 0; i < count; i++)
+        if (collect_check(collect, entries[i].path, (int64_t)entries[i].content.n, err) < 0 ||
+            collect_add(collect, entries[i].path, entries[i].content, entries[i].executable, err) <
+                0)
+            return -1;
+    return collect_end(collect, ret_order, &n, err);
+}
+
 int archive_write(const struct archive_entry *entries, size_t count, struct buf *out,
                   struct err *err)
 {
+    static const struct archive_limits any = { INT64_MAX, INT64_MAX, INT64_MAX };
+    AUTO_ARENA arena = ARENA_INIT;
+    AUTO_COLLECT collect;
     struct gzip gzip = { .out = out };
     gz_header header = { .os = 255 }; /* no time, no name, unknown system */
     struct tar tar = { .fd = -1, .write = compress_bytes, .to = &gzip };
-    const struct archive_entry **order = NEW_N(const struct archive_entry *, count + 1);
+    struct archive_entry *order;
     int r;
 
-    for (size_t i = 0; i < count; i++)
-        order[i] = &entries[i];
-    qsort(order, count, sizeof(*order), by_path);
+    collect_init(&collect, &any, &arena);
+    if (check_entries(&collect, entries, count, &order, err) < 0)
+        return err_wrap(err, "write archive");
     BUG_IF(deflateInit2(&gzip.stream, Z_BEST_COMPRESSION, Z_DEFLATED, MAX_WBITS + 16, 8,
                         Z_DEFAULT_STRATEGY) != Z_OK);
     deflateSetHeader(&gzip.stream, &header);
@@ -197,6 +204,5 @@ int archive_write(const struct archive_entry *entries, size_t count, struct buf 
     if (r >= 0)
         r = pump(&gzip, Z_FINISH, err);
     deflateEnd(&gzip.stream);
-    free(order);
     return r < 0 ? err_wrap(err, "write archive") : 0;
 }

@@ -36,7 +36,7 @@ int archive_read(struct str bytes, const struct archive_limits *limits, struct a
 int archive_read_dir(const char *path, const struct archive_limits *limits, struct arena *arena,
                      struct archive_entry **ret_entries, size_t *ret_count, struct err *err);
 /* A gzipped tar with entries in order of path and no time or owner in it: the same content is the
- * same bytes. */
+ * same bytes. conflict for two entries of one path, or a file where another needs a folder. */
 int archive_write(const struct archive_entry *entries, size_t count, struct buf *out,
                   struct err *err);
 

@@ -113,8 +113,9 @@ static int fold_range(struct str prefix, struct arena *arena, struct str *ret_fr
 
     while (n && prefix.p[n - 1] != '/')
         n--;
-    if (n > FILE_PATH_MAX || path_fold(str_take(prefix, n), &folded) < 0)
-        return err_set(err, ERR_PATH_DENIED, "prefix: at most %d bytes of valid UTF-8",
+    if (n > FILE_PATH_MAX || str_find_char(prefix, '\0') >= 0 ||
+        path_fold(str_take(prefix, n), &folded) < 0)
+        return err_set(err, ERR_PATH_DENIED, "prefix: at most %d bytes of valid UTF-8 without NUL",
                        FILE_PATH_MAX);
     *ret_from = arena_str(arena, buf_str(&folded));
     /* Above "a/" lies "a0"; above everything a byte that no UTF-8 text begins with can't be bound

@@ -42,18 +42,25 @@ int memory_operation_of(struct str name, enum memory_operation *ret_operation, s
 
 /* ---- checks ---- */
 
-/* Tabs and line ends are text; other control characters have no business in a note. */
+/* Tabs and line ends are text; other control characters have no business in a note: a terminal may
+ * obey them, U+009B as much as escape. */
 static int check_text(const char *what, struct str text, struct err *err)
 {
+    struct str rest = text;
+
     if (!utf8_valid(text))
         return err_set(err, ERR_SCHEMA_VIOLATION, "%s: it is not valid UTF-8, from byte %zu on",
                        what, utf8_valid_prefix(text));
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.p[i];
+    while (rest.n) {
+        size_t at = text.n - rest.n;
+        uint32_t code = 0;
 
-        if ((c < ' ' && c != '\t' && c != '\n' && c != '\r') || c == 127)
+        utf8_decode(&rest, &code);
+        if ((code < ' ' && code != '\t' && code != '\n' && code != '\r') ||
+            (code >= 0x7F && code < 0xA0))
             return err_set(err, ERR_SCHEMA_VIOLATION,
-                           "%s: there is a control character (0x%02X) at byte %zu", what, c, i);
+                           "%s: there is a control character (0x%02X) at byte %zu", what,
+                           (unsigned)code, at);
     }
     return 0;
 }

@@ -30,16 +30,17 @@ static struct str tail_of(struct str text, size_t n)
 static struct str cut_middle(struct str text, size_t max, struct arena *arena)
 {
     size_t keep = max > NOTE_BYTES + TEXT_MIN ? max - NOTE_BYTES : TEXT_MIN;
+    AUTO_BUF out = BUF_INIT(max + TEXT_MIN + 2 * NOTE_BYTES);
     struct str head, tail;
-    char *out;
 
     if (text.n <= keep + NOTE_BYTES)
         return text;
     head = utf8_truncate(text, keep - keep / 3);
     tail = tail_of(text, keep / 3);
-    out = arena_printf(arena, "%.*s\n[... %zu bytes left out ...]\n%.*s", STR_ARG(head),
-                       text.n - head.n - tail.n, STR_ARG(tail));
-    return str_from(out);
+    buf_add_str(&out, head); /* zero bytes and all */
+    buf_printf(&out, "\n[... %zu bytes left out ...]\n", text.n - head.n - tail.n);
+    buf_add_str(&out, tail);
+    return arena_str(arena, buf_str(&out));
 }
 
 /* ---- all texts of a value ---- */

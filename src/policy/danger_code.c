@@ -81,9 +81,9 @@ static bool is_vital(struct danger_scan *scan, struct str path)
 /* rmtree("/"), rmSync('/', ...), rm_rf(File.expand_path("~")) */
 static bool find_deletion(struct danger_scan *scan, struct str code)
 {
-    static const char *const names[] = { "rmtree", "rmSync",     "rmdirSync",
-                                         "rm_rf",  "rm_r(",      "remove_dir_all",
-                                         "rimraf", "removeSync", "removeAll" };
+    static const char *const names[] = { "rmtree",    "rmSync",         "rmdirSync", "rm_rf",
+                                         "rm_r(",     "remove_dir_all", "rimraf",    "removeSync",
+                                         "removeAll", "remove_tree" };
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         struct str rest = code;

@@ -52,7 +52,7 @@
 #define DANGER_FIELD_MAX  (64 * 1024)
 
 /* Where the bytes come from that a command prints. */
-enum { FACT_DOWNLOAD = 1, FACT_DECODED = 2, FACT_NETWORK = 4 };
+enum { FACT_DOWNLOAD = 1, FACT_DECODED = 2, FACT_NETWORK = 4, FACT_SHELL = 8 };
 
 struct danger_word {
     struct str text;   /* expanded, with marks */

@@ -34,6 +34,12 @@ void danger_set_var(struct danger_scan *scan, struct str name, struct str value,
         scan->ifs = value;
     if (danger_is(name, RUN_BY_OTHERS))
         danger_run_text_by(scan, "sh", value, (struct danger_stream){ 0 });
+    if (danger_is(name, "BASH_ENV ENV")) { /* read by every shell that is started */
+        struct danger_stream script = danger_read_file(scan, value);
+
+        danger_judge_source(scan, script.facts);
+        danger_run_text_by(scan, "sh", script.text, (struct danger_stream){ 0 });
+    }
     if (!var && scan->vars_n == DANGER_VARS_MAX)
         danger_obscure(scan);
     else if (!var)

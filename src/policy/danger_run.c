@@ -190,6 +190,8 @@ static void change_state(struct danger_scan *scan, const struct danger_command *
     else if (str_is(name, "unset"))
         for (size_t i = 1; i < command->n; i++)
             danger_unset_var(scan, command->words[i].text);
+    else if (str_is(name, "hash") && command->n > 3 && str_is(command->words[1].text, "-p"))
+        danger_add_function(scan, command->words[3].text, command->words[2].text, true);
     else if (str_is(name, "set"))
         set_arguments(scan, command);
     else if (str_is(name, "shift"))
@@ -299,8 +301,11 @@ static struct danger_stream output_of(struct danger_scan *scan,
     }
     if (danger_is(name, "nc ncat netcat telnet socat") ||
         (str_is(name, "openssl") && danger_operand(command, 0) &&
-         str_is(danger_operand(command, 0)->text, "s_client")))
+         str_is(danger_operand(command, 0)->text, "s_client"))) {
+        if (command->in.facts & FACT_SHELL)
+            danger_report(scan, "reverse_shell", "A shell would be handed to the network.");
         out.facts |= FACT_NETWORK;
+    }
     if (decodes(command, name))
         out.facts |= FACT_DECODED;
     else if (danger_is(name, "echo printf"))
@@ -384,6 +389,8 @@ static struct danger_stream run_named(struct danger_scan *scan, struct danger_co
     danger_run_written(scan, command);
     danger_run_options(scan, command, name);
     danger_judge_source(scan, command->words[0].facts);
+    if (danger_is_shell(name) && !danger_operand(command, 0) && !command->in.text.p)
+        out.facts = FACT_SHELL; /* that takes commands from who knows where */
     if (danger_run_script(scan, command, name) || danger_run_wrapped(scan, command, name, &out))
         return out;
     if (str_is(name, "find"))

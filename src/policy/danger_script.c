@@ -19,7 +19,7 @@ static const struct family {
     { "sh bash dash zsh ksh mksh ash fish csh tcsh rbash", "c", "--command",
       "-o +o -O +O --rcfile --init-file", "" },
     { "python python2 python3 pypy pypy3", "c", "", "-W -X", "-m" },
-    { "perl", "eE", "", "-I", "" },
+    { "perl", "eE", "", "-I -M -m", "" },
     { "ruby", "e", "", "-r -I -C", "" },
     { "node nodejs bun", "ep", "--eval --print", "-r -C --require --import --loader --conditions",
       "" },
@@ -209,13 +209,11 @@ static void run_interpreter(struct danger_scan *scan, const struct danger_comman
 
 /* ---- others that run text ---- */
 
-/* The words from there on as one text. */
-static struct str judged_text(struct danger_scan *scan, const struct danger_command *command,
-                              size_t from)
+static void run_eval(struct danger_scan *scan, const struct danger_command *command)
 {
-    for (size_t i = from; i < command->n; i++)
+    for (size_t i = 1; i < command->n; i++)
         danger_judge_source(scan, command->words[i].facts);
-    return danger_joined(scan, command, from);
+    danger_run_text(scan, danger_joined(scan, command, 1), nothing);
 }
 
 /* su root -c TEXT, script -qc TEXT: the option may stand anywhere. */
@@ -276,7 +274,7 @@ static bool run_words(struct danger_scan *scan, const struct danger_command *com
     const struct danger_word *text = danger_operand(command, 0);
 
     if (str_is(name, "eval"))
-        danger_run_text(scan, judged_text(scan, command, 1), nothing);
+        run_eval(scan, command);
     else if (danger_is(name, ". source"))
         run_file(scan, command, text ? (size_t)(text - command->words) : 0);
     else if (danger_is(name, "su runuser script"))
@@ -285,11 +283,6 @@ static bool run_words(struct danger_scan *scan, const struct danger_command *com
         danger_run_text(scan, danger_plain(scan, text->text), nothing);
     else if (str_is(name, "alias"))
         run_alias(scan, command);
-    else if (str_is(name, "ssh") && danger_operand(command, 1))
-        danger_run_text_by(
-            scan, "sh",
-            judged_text(scan, command, (size_t)(danger_operand(command, 1) - command->words)),
-            nothing);
     else
         return false;
     return true;

@@ -43,6 +43,7 @@ static const struct wrapper {
     { "systemd-run", "-p -u -E --property --unit --setenv --slice --uid --gid", 0 },
     { "runuser", "-u -g -G --user --group", 0 },
     { "ssh-agent", "-a -t", 0 },
+    { "ssh", "-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -P -p -Q -R -S -W -w", 1 },
 };
 
 static const struct wrapper *wrapper_of(struct str name)
@@ -65,6 +66,23 @@ static bool is_assignment(struct str word)
     return n > 0 && n < word.n && word.p[n] == '=';
 }
 
+/* "-u", "-iu": its value is the next word; not so for "-uroot". */
+static bool takes_next(struct str word, const char *with_value)
+{
+    char option[3] = "-";
+
+    if (danger_is(word, with_value))
+        return true;
+    if (!danger_is_option(word) || word.p[1] == '-')
+        return false;
+    for (size_t i = 1; i < word.n; i++) {
+        option[1] = word.p[i];
+        if (danger_is(str_of(option, 2), with_value))
+            return i + 1 == word.n;
+    }
+    return false;
+}
+
 /* Where the other command begins; command->n when there is none. */
 static size_t inner_at(const struct danger_command *command, const struct wrapper *wrapper)
 {
@@ -76,7 +94,7 @@ static size_t inner_at(const struct danger_command *command, const struct wrappe
 
         if (str_is(word, "--"))
             continue;
-        if (danger_is(word, wrapper->with_value))
+        if (takes_next(word, wrapper->with_value))
             at++;
         else if (!danger_is_option(word) && !(assigns && is_assignment(word))) {
             if (left == 0)
@@ -232,7 +250,7 @@ static struct danger_stream run_xargs(struct danger_scan *scan, const struct dan
 
 /* ---- all of them ---- */
 
-/* env -S and the single word of flock -c: text that is split again. */
+/* env -S, the single word of flock -c, what ssh and watch hand on: text that is split again. */
 static bool run_as_text(struct danger_scan *scan, const struct danger_command *command,
                         struct str name, size_t at)
 {
@@ -241,10 +259,12 @@ static bool run_as_text(struct danger_scan *scan, const struct danger_command *c
     if (str_is(name, "env"))
         text = value_of_option(command, at, "-S", "--split-string");
     if (!text.p && at < command->n &&
-        (str_is(name, "watch") || str_find_char(command->words[at].text, ' ') >= 0))
+        (danger_is(name, "ssh watch") || str_find_char(command->words[at].text, ' ') >= 0))
         text = danger_joined(scan, command, at);
     if (!text.p)
         return false;
+    for (; at < command->n; at++)
+        danger_judge_source(scan, command->words[at].facts);
     danger_run_text_by(scan, "sh", danger_plain(scan, text), (struct danger_stream){ 0 });
     return true;
 }

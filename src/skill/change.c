@@ -22,18 +22,39 @@ static int is_shared(struct str name, struct err *err)
                    STR_ARG(name));
 }
 
+static struct str path_of(struct str name, struct str rest, struct arena *arena)
+{
+    return str_from(arena_printf(arena, "skills/%.*s/%.*s", STR_ARG(name), STR_ARG(rest)));
+}
+
+/* Where untrusted text in a file of a skill came from: it stays so under another name and in what
+ * is made of it. */
+static int taint_of(struct skills *skills, const struct agent *agent, struct str name,
+                    struct str rest, struct arena *arena, struct str *ret_taint, struct err *err)
+{
+    struct file *newest;
+    size_t n;
+
+    if (file_history(skills->config.files, skills_tree(agent, arena), path_of(name, rest, arena), 0,
+                     1, arena, &newest, &n, err) < 0)
+        return -1;
+    *ret_taint = n ? newest[0].taint : STR_NONE;
+    return 0;
+}
+
 static int put(struct skills *skills, const struct agent *agent, struct str name, struct str rest,
-               struct str content, struct str by, struct str reason, struct arena *arena,
-               struct err *err)
+               struct str content, struct str taint, struct str by, struct str reason,
+               struct arena *arena, struct err *err)
 {
     struct file_write write = { .tree = skills_tree(agent, arena),
+                                .path = path_of(name, rest, arena),
                                 .content = content,
                                 .base = FILE_ANY_VERSION,
                                 .author = by,
-                                .reason = reason };
+                                .reason = reason,
+                                .taint = taint };
     struct file file;
 
-    write.path = str_from(arena_printf(arena, "skills/%.*s/%.*s", STR_ARG(name), STR_ARG(rest)));
     return file_put(skills->config.files, &write, arena, &file, err) < 0 ? -1 : 0;
 }
 
@@ -115,8 +136,8 @@ int skills_add(struct skills *skills, const struct agent *agent, const struct sk
         check_free(skills, agent, named.name, arena, err) < 0)
         return -1;
     skills->source = "made";
-    r = put(skills, agent, named.name, STR("SKILL.md"), text, by, STR("the skill was added"), arena,
-            err);
+    r = put(skills, agent, named.name, STR("SKILL.md"), text, STR_NONE, by,
+            STR("the skill was added"), arena, err);
     skills->source = NULL;
     return r < 0 ? -1 : read_back(skills, agent, named.name, arena, ret_skill, err);
 }
@@ -142,14 +163,15 @@ static int rename_files(struct skills *skills, const struct agent *agent, struct
     if (skill_store_put(skills, agent->n, skill, arena, err) < 0)
         return -1;
     for (size_t i = 0; i < count; i++) {
+        struct str taint;
+
+        if (taint_of(skills, agent, from, entries[i].path, arena, &taint, err) < 0)
+            return -1;
         if (!str_is(entries[i].path, "SKILL.md") &&
-            put(skills, agent, to, entries[i].path, entries[i].content, by,
+            put(skills, agent, to, entries[i].path, entries[i].content, taint, by,
                 STR("the skill was renamed"), arena, err) < 0)
             return -1;
-        if (take_away(skills, agent,
-                      str_from(arena_printf(arena, "skills/%.*s/%.*s", STR_ARG(from),
-                                            STR_ARG(entries[i].path))),
-                      by, arena, err) < 0)
+        if (take_away(skills, agent, path_of(from, entries[i].path, arena), by, arena, err) < 0)
             return -1;
     }
     return 0;
@@ -169,7 +191,7 @@ int skills_change(struct skills *skills, const struct agent *agent, struct str i
 {
     struct skill before, after;
     char name[SKILL_NAME_BYTES];
-    struct str text;
+    struct str text, taint;
     bool renamed;
 
     if (find_own(skills, agent, id, arena, &before, err) < 0 ||
@@ -186,10 +208,11 @@ int skills_change(struct skills *skills, const struct agent *agent, struct str i
     after.instructions = given(skill->instructions, before.instructions);
     renamed = !str_eq(after.name, before.name);
     if (make_text(&after, arena, &text, err) < 0 ||
+        taint_of(skills, agent, before.name, STR("SKILL.md"), arena, &taint, err) < 0 ||
         (renamed && (check_free(skills, agent, after.name, arena, err) < 0 ||
                      rename_files(skills, agent, &before, after.name, by, arena, err) < 0)) ||
-        put(skills, agent, after.name, STR("SKILL.md"), text, by, STR("the skill was changed"),
-            arena, err) < 0)
+        put(skills, agent, after.name, STR("SKILL.md"), text, taint, by,
+            STR("the skill was changed"), arena, err) < 0)
         return -1;
     return read_back(skills, agent, after.name, arena, ret_skill, err);
 }
@@ -226,10 +249,8 @@ int skills_remove(struct skills *skills, const struct agent *agent, struct str i
         skills_files(skills, agent, skill.name, &arena, &entries, &count, err) < 0)
         return -1;
     for (size_t i = 0; i < count; i++)
-        if (take_away(skills, agent,
-                      str_from(arena_printf(&arena, "skills/%.*s/%.*s", STR_ARG(skill.name),
-                                            STR_ARG(entries[i].path))),
-                      by, &arena, err) < 0)
+        if (take_away(skills, agent, path_of(skill.name, entries[i].path, &arena), by, &arena,
+                      err) < 0)
             return -1;
     return skill_store_remove(skills, agent->n, skill.name, err);
 }
@@ -250,7 +271,7 @@ static int removed_files(struct skills *skills, struct str tree, struct str name
                          struct err *err)
 {
     struct str folder = str_from(arena_printf(arena, "skills/%.*s/", STR_ARG(name)));
-    struct str text = str_from(arena_printf(arena, "%.*sSKILL.md", STR_ARG(folder)));
+    struct str text = path_of(name, STR("SKILL.md"), arena);
     struct file *newest;
     size_t n;
 
@@ -267,7 +288,7 @@ static int put_back(struct skills *skills, struct str tree, struct str name,
                     const struct file *files, size_t count, struct str by, struct arena *arena,
                     struct err *err)
 {
-    struct str text = str_from(arena_printf(arena, "skills/%.*s/SKILL.md", STR_ARG(name)));
+    struct str text = path_of(name, STR("SKILL.md"), arena);
     struct file file;
 
     for (int last = 0; last < 2; last++)
@@ -340,10 +361,10 @@ int skills_import(struct skills *skills, const struct agent *agent,
     /* SKILL.md last: with it the row is made, of all that is there. */
     for (size_t i = 0; i < count && r == 0; i++)
         if (&own[i] != text && !str_is(own[i].path, "skill.md"))
-            r = put(skills, agent, skill.name, own[i].path, own[i].content, STR("owner"),
+            r = put(skills, agent, skill.name, own[i].path, own[i].content, STR_NONE, STR("owner"),
                     STR("the skill was imported"), arena, err);
     if (r == 0)
-        r = put(skills, agent, skill.name, STR("SKILL.md"), text->content, STR("owner"),
+        r = put(skills, agent, skill.name, STR("SKILL.md"), text->content, STR_NONE, STR("owner"),
                 STR("the skill was imported"), arena, err);
     skills->source = NULL;
     return r < 0 ? -1 : read_back(skills, agent, skill.name, arena, ret_skill, err);

@@ -34,18 +34,18 @@ static bool passes(struct str error_code)
 
 /* What all of them have in common: it stands for one that was not heard of. */
 static int queue_after(struct domain *domain, const struct agent *agent,
-                       const struct wake_job *missed, struct wake_job *job, struct err *err)
+                       const struct wake_job *missed, struct wake_job job, struct err *err)
 {
     char key[SHA256_TEXT_SIZE];
 
-    job->agent_n = agent->n;
-    job->reason = STR("recoveryCatchup");
-    job->priority = 1;
+    job.agent_n = agent->n;
+    job.reason = STR("recoveryCatchup");
+    job.priority = 1;
     if (wake_in_conversation(missed))
-        job->thread_id = missed->thread_id;
-    wake_key_after(job->reason_id.p, agent->id, missed->run_key, key);
-    job->run_key = str_from(key);
-    return wake_enqueue(domain, job, err) < 0 ? -1 : 0;
+        job.thread_id = missed->thread_id;
+    wake_key_after(job.reason_id.p, agent->id, missed->run_key, key);
+    job.run_key = str_from(key);
+    return wake_enqueue(domain, &job, err) < 0 ? -1 : 0;
 }
 
 /* Would the agent wake by itself at all? */
@@ -88,7 +88,7 @@ static int queue_again(struct domain *domain, const struct agent *agent,
                             .payload = payload_of(failed, failures, arena),
                             .created_at = now_ms };
 
-    return queue_after(domain, agent, failed, &job, err);
+    return queue_after(domain, agent, failed, job, err);
 }
 
 int catchup_failed(struct domain *domain, const struct run_end *end, int64_t failures,
@@ -135,7 +135,7 @@ static int queue_missed(struct domain *domain, const struct kill_switches *kill,
         return -1;
     if (agent.paused || (kill && kill_is_on(kill, agent.id, NULL)) || !may_wake(&agent, &missed))
         return 0;
-    return queue_after(domain, &agent, &missed, &job, err);
+    return queue_after(domain, &agent, &missed, job, err);
 }
 
 int catchup_missed(struct domain *domain, const struct kill_switches *kill, int64_t agent_n,

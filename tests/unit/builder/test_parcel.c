@@ -253,6 +253,127 @@ static int import_with(struct rig *rig, const char *path, struct str content)
     return rig_import(rig, buf_str(&bytes), &agent);
 }
 
+static struct str archive_with(struct test *t, const char *more)
+{
+    return archive_of(t, arena_printf(&t->arena,
+                                      "{\"format\":\"dormouse-agent\",\"version\":2,"
+                                      "\"displayName\":\"A\"%s}",
+                                      more));
+}
+
+DB_TEST(settings_of_an_import_are_bounded)
+{
+    static const struct {
+        const char *more, *said;
+    } cases[] = {
+        { ",\"sessionTtlSeconds\":60", NULL },
+        { ",\"sessionTtlSeconds\":2592000", NULL },
+        { ",\"sessionTtlSeconds\":59", "60 to 2592000" },
+        { ",\"sessionTtlSeconds\":2592001", "60 to 2592000" },
+        { ",\"sessionTtlSeconds\":-1", "60 to 2592000" },
+        { ",\"sessionTtlSeconds\":9223372036854775807", "60 to 2592000" },
+        { ",\"mode\":\"sleepy\"", "sleepy" },
+        { ",\"tools\":[1]", "there is no tool" },
+        { ",\"tools\":{}", "tools" },
+        { ",\"color\":\"red\"", "color" },
+        { ",\"version\":3", "version" },
+    };
+    AUTO(rig) rig = rig_open(t);
+    struct agent agent;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        int r = rig_import(rig, archive_with(t, cases[i].more), &agent);
+
+        if ((r == 0) != !cases[i].said)
+            FAIL("%s: %s", cases[i].more, r ? test_err_text(t) : "was taken");
+        if (cases[i].said)
+            ASSERT_CONTAINS(test_err_text(t), cases[i].said);
+    }
+}
+
+DB_TEST(settings_without_end_are_refused_for_their_size)
+{
+    AUTO(rig) rig = rig_open(t);
+    AUTO_BUF more = BUF_INIT(1 << 20);
+    struct agent agent;
+
+    buf_add_text(&more, ",\"tools\":[\"bash\"");
+    while (more.n < 400 * 1024)
+        buf_add_text(&more, ",\"bash\"");
+    buf_add_text(&more, "]");
+    ASSERT(rig_import(rig, archive_with(t, buf_text(&more)), &agent) < 0);
+    ASSERT_CONTAINS(test_err_text(t), "agent.json has 4");
+}
+
+/* Whoever moves an agent learns of it where the agent still is. */
+DB_TEST(what_no_import_would_take_is_not_exported)
+{
+    static const struct {
+        const char *path;
+        size_t size;
+        const char *text, *said;
+    } cases[] = {
+        { "skills/one/a.bin", MIB, NULL, NULL },
+        { "skills/one/a.bin", MIB + 1, NULL,
+          "skills/one/a.bin has 1048577 bytes; at most 1048576" },
+        { "knowledge/a.md", 100 * KIB, NULL, NULL },
+        { "knowledge/a.md", 100 * KIB + 1, NULL,
+          "knowledge/a.md has 102401 bytes; at most 102400" },
+        { "knowledge/a.md", 0, "\xff", "knowledge/a.md is not valid UTF-8" },
+        { "skills/one/SKILL.md", 0, "not a skill", "SKILL.md" },
+    };
+    AUTO(rig) rig = rig_open(t);
+    char *fill = arena_alloc(&t->arena, MIB + 2, 1);
+
+    memset(fill, 'x', MIB + 1);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct agent agent = rig_create(
+            rig, (struct builder_form){ .given = AGENT_NAME, .display_name = STR("Coach") });
+        AUTO_BUF out = BUF_INIT(32 << 20);
+        int r;
+
+        put(rig, agent.id, cases[i].path,
+            cases[i].text ? str_from(cases[i].text) : str_of(fill, cases[i].size));
+        err_reset(&t->err);
+        r = builder_export(rig->builder, &agent, &t->arena, &out, &t->err);
+        if ((r == 0) != !cases[i].said)
+            FAIL("%s of %zu bytes: %s", cases[i].path, cases[i].size,
+                 r ? test_err_text(t) : "was exported");
+        if (cases[i].said)
+            ASSERT_CONTAINS(test_err_text(t), cases[i].said);
+        else
+            ASSERT_EQ(rig_import(rig, buf_str(&out), &agent), 0);
+    }
+}
+
+TEST(an_agent_of_more_than_an_archive_holds_is_not_exported, .param = &db_test_sqlite)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct agent large =
+        rig_create(rig, (struct builder_form){ .given = AGENT_NAME, .display_name = STR("Large") });
+    struct agent many =
+        rig_create(rig, (struct builder_form){ .given = AGENT_NAME, .display_name = STR("Many") });
+    AUTO_BUF out = BUF_INIT(32 << 20);
+    char *fill = arena_alloc(&t->arena, MIB, 1);
+    struct file file;
+
+    for (int i = 0; i < 16; i++)
+        put(rig, large.id, arena_printf(&t->arena, "skills/one/%d.bin", i), str_of(fill, MIB));
+    ASSERT_FAILS(builder_export(rig->builder, &large, &t->arena, &out, &t->err), ERR_TOO_LARGE);
+    ASSERT_CONTAINS(test_err_text(t), " bytes in all; at most 16777216 are allowed");
+    rig_begin(rig);
+    for (int i = 0; i < 999; i++)
+        ASSERT_OK(file_put(
+            rig->files,
+            &(struct file_write){ .tree = STR("agents/many"),
+                                  .path = str_from(arena_printf(&t->arena, "knowledge/%d.md", i)),
+                                  .author = STR("owner") },
+            &t->arena, &file, &t->err));
+    rig_end(rig, 0);
+    ASSERT_FAILS(builder_export(rig->builder, &many, &t->arena, &out, &t->err), ERR_TOO_LARGE);
+    ASSERT_CONTAINS(test_err_text(t), "1001 files; at most 1000");
+}
+
 DB_TEST(skills_of_an_import_are_checked_as_if_they_were_typed)
 {
     const struct {
@@ -374,4 +495,24 @@ DB_TEST(the_wizard_is_made_once_and_belongs_to_nobody)
     err_reset(&t->err);
     ASSERT_FAILS(builder_destroy(rig->builder, &wizard, STR("Agent builder"), &t->err),
                  ERR_BAD_REQUEST);
+}
+
+/* An older binary made it with other words. */
+DB_TEST(the_wizard_of_an_older_binary_is_brought_up_to_date)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct agent wizard, old = { .id = BUILDER_WIZARD_ID,
+                                 .kind = "wizard",
+                                 .display_name = "Agent builder",
+                                 .instructions = "Other words.",
+                                 .tools = "[\"ask_user\"]" };
+
+    rig_begin(rig);
+    ASSERT_OK(rig_end(rig, agent_add(rig->domain, rig->change, &old, NOW, &t->err)));
+    rig_begin(rig);
+    ASSERT_OK(rig_end(rig, builder_ensure_wizard(rig->builder, &t->arena, &wizard, &t->err)));
+    ASSERT_CONTAINS(wizard.tools, "propose_agent");
+    ASSERT_OK(agent_get(rig->domain, STR(BUILDER_WIZARD_ID), &t->arena, &wizard, &t->err));
+    ASSERT_CONTAINS(wizard.tools, "propose_agent");
+    ASSERT(strcmp(wizard.instructions, "Other words.") != 0);
 }

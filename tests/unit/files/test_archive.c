@@ -259,10 +259,16 @@ TEST(the_systems_tar_reads_what_we_write)
 TEST(what_could_not_be_read_again_is_not_written)
 {
     struct archive_entry twice[] = { entry("a", "1", false), entry("a", "2", false) };
+    struct archive_entry spelt[] = { entry("A", "1", false), entry("a", "2", false) };
+    struct archive_entry folder[] = { entry("a/b", "1", false), entry("A", "2", false) };
     struct archive_entry out_of_it = entry("../a", "1", false);
     AUTO_BUF out = BUF_INIT(MIB), small = BUF_INIT(16);
 
     ASSERT_FAILS(archive_write(twice, 2, &out, &t->err), ERR_CONFLICT);
+    err_reset(&t->err);
+    ASSERT_FAILS(archive_write(spelt, 2, &out, &t->err), ERR_CONFLICT);
+    err_reset(&t->err);
+    ASSERT_FAILS(archive_write(folder, 2, &out, &t->err), ERR_CONFLICT);
     err_reset(&t->err);
     ASSERT_FAILS(archive_write(&out_of_it, 1, &out, &t->err), ERR_PATH_DENIED);
     err_reset(&t->err);

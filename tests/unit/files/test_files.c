@@ -437,3 +437,150 @@ DB_TEST(who_watches_is_asked_before_anything_is_written)
     ASSERT_OK(file_check(rig->files, TREE, &good, &t->err));
     ASSERT_FAILS(file_check(rig->files, TREE, &bad, &t->err), ERR_CONFLICT);
 }
+
+static size_t deleted_below(struct rig *rig, struct str prefix, int64_t since, struct file **rows)
+{
+    struct test *t = rig->t;
+    size_t count;
+
+    ASSERT_OK(file_list_deleted(rig->files, TREE, prefix, since, &t->arena, rows, &count, &t->err));
+    return count;
+}
+
+DB_TEST(removed_files_are_listed_from_their_removal_on_until_they_are_back)
+{
+    AUTO(rig) rig = rig_open(t);
+    static const char *const paths[] = { "skills/b/x.md", "skills/a/SKILL.md", "skills/c.md",
+                                         "knowledge/d.md" };
+    struct file file, *rows;
+
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+        ASSERT_EQ(rig_write(rig, paths[i], "text", 0, &file), 1);
+    ASSERT_EQ(deleted_below(rig, STR(""), 0, &rows), 0);
+    for (size_t i = 0; i < 2; i++)
+        ASSERT_EQ(rig_remove(rig, paths[i], 1, &file), 1);
+    ASSERT_EQ(deleted_below(rig, STR("skills/"), NOW, &rows), 2);
+    ASSERT_STR(rows[0].path, "skills/a/SKILL.md");
+    ASSERT(rows[0].deleted);
+    ASSERT_EQ(rows[0].version, 2);
+    ASSERT_EQ(rows[0].updated_at, NOW);
+    ASSERT_EQ(deleted_below(rig, STR("skills/"), NOW + 1, &rows), 0);
+    ASSERT_EQ(deleted_below(rig, STR("skills/b/"), 0, &rows), 1);
+    ASSERT_EQ(deleted_below(rig, STR("Skills/"), 0, &rows), 0);
+    ASSERT_EQ(deleted_below(rig, STR("knowledge/"), 0, &rows), 0);
+    loop_fake_advance(rig->loop, 5);
+    ASSERT_EQ(rig_remove(rig, paths[3], 1, &file), 1);
+    ASSERT_EQ(deleted_below(rig, STR(""), NOW + 5, &rows), 1);
+    ASSERT_STR(rows[0].path, "knowledge/d.md");
+    ASSERT_EQ(restore(rig, "skills/a/SKILL.md", 1, &file), 1);
+    ASSERT_EQ(deleted_below(rig, STR("skills/"), 0, &rows), 1);
+    ASSERT_STR(rows[0].path, "skills/b/x.md");
+    ASSERT_FAILS(file_list_deleted(rig->files, STR("x/y"), STR(""), 0, &t->arena, &rows,
+                                   &(size_t){ 0 }, &t->err),
+                 ERR_PATH_DENIED);
+}
+
+DB_TEST(a_prefix_may_be_anything_and_finds_what_begins_so)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct str longest = str_of(arena_alloc(&t->arena, FILE_PATH_MAX + 2, 1), FILE_PATH_MAX + 1);
+    static const struct {
+        struct str prefix;
+        size_t found;
+    } cases[] = {
+        { { "a%_';--/", 8 }, 1 },  { { "a%", 2 }, 1 },        { { "%", 1 }, 0 },
+        { { "/", 1 }, 0 },         { { "../", 3 }, 0 },       { { "./a", 3 }, 0 },
+        { { "\xC3\xA9/", 3 }, 1 }, { { "\xC3\x89/", 3 }, 0 }, { { "//", 2 }, 0 },
+    };
+    struct file file, *rows;
+    size_t count;
+
+    ASSERT_EQ(rig_write(rig, "a%_';--/x", "1", 0, &file), 1);
+    ASSERT_EQ(rig_write(rig, "é/x", "1", 0, &file), 1);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        ASSERT_OK(file_list(rig->files, TREE, cases[i].prefix, &t->arena, &rows, &count, &t->err));
+        if (count != cases[i].found)
+            FAIL("%zu below \"%.*s\"", count, STR_ARG(cases[i].prefix));
+    }
+    memset((char *)longest.p, '/', longest.n);
+    ASSERT_FAILS(file_list(rig->files, TREE, longest, &t->arena, &rows, &count, &t->err),
+                 ERR_PATH_DENIED);
+    ASSERT_CONTAINS(test_err_text(t), "prefix: at most 1024 bytes of valid UTF-8");
+    err_reset(&t->err);
+    ASSERT_FAILS(file_list(rig->files, TREE, STR("\xFF/"), &t->arena, &rows, &count, &t->err),
+                 ERR_PATH_DENIED);
+    err_reset(&t->err);
+    ASSERT_FAILS(file_list(rig->files, TREE, str_of("a\0/", 3), &t->arena, &rows, &count, &t->err),
+                 ERR_PATH_DENIED);
+}
+
+DB_TEST(history_is_read_in_pages_from_the_newest)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct file file, *rows;
+    char text[20];
+    size_t count;
+
+    for (int i = 0; i < 105; i++) {
+        snprintf(text, sizeof(text), "%d", i);
+        ASSERT_EQ(rig_write(rig, "a.md", text, i, &file), 1);
+    }
+    ASSERT_OK(file_history(rig->files, TREE, STR("a.md"), 0, 0, &t->arena, &rows, &count, &t->err));
+    ASSERT_EQ(count, 100);
+    ASSERT_EQ(rows[0].version, 105);
+    ASSERT_EQ(rows[0].content.n, 0);
+    ASSERT_OK(file_history(rig->files, TREE, STR("a.md"), 6, 3, &t->arena, &rows, &count, &t->err));
+    ASSERT_EQ(count, 3);
+    ASSERT_EQ(rows[0].version, 5);
+    ASSERT_OK(
+        file_history(rig->files, TREE, STR("a.md"), -1, 5000, &t->arena, &rows, &count, &t->err));
+    ASSERT_EQ(count, 105);
+    ASSERT_OK(file_history(rig->files, TREE, STR("a.md"), 1, 1, &t->arena, &rows, &count, &t->err));
+    ASSERT_EQ(count, 0);
+    ASSERT_OK(file_history(rig->files, TREE, STR("b.md"), 0, 0, &t->arena, &rows, &count, &t->err));
+    ASSERT_EQ(count, 0);
+    ASSERT_EQ(file_get_version(rig->files, TREE, STR("a.md"), 106, &t->arena, &file, &t->err), 0);
+    ASSERT_EQ(file_get_version(rig->files, TREE, STR("a.md"), 0, &t->arena, &file, &t->err), 0);
+    ASSERT_EQ(file_get_version(rig->files, TREE, STR("b.md"), 1, &t->arena, &file, &t->err), 0);
+    ASSERT_FAILS(restore(rig, "a.md", 106, &file), ERR_NOT_FOUND);
+    ASSERT_CONTAINS(test_err_text(t), "file a.md has no version 106");
+}
+
+DB_TEST(words_and_content_are_bounded_to_the_byte)
+{
+    AUTO(rig) rig = rig_open(t);
+    char *text = arena_alloc(&t->arena, FILE_BYTES_MAX + 1, 1);
+    struct file_write write = { .tree = TREE, .path = STR("a.md"), .base = FILE_ANY_VERSION };
+    struct {
+        const char *name;
+        struct str *word;
+        size_t max;
+    } words[] = {
+        { "author", &write.author, 256 },  { "type", &write.type, 256 },
+        { "taint", &write.taint, 256 },    { "inbox id", &write.inbox_id, 256 },
+        { "reason", &write.reason, 4096 }, { "operation id", &write.operation_id, 256 },
+    };
+    struct file file;
+
+    memset(text, 'x', FILE_BYTES_MAX);
+    write.author = STR("owner");
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        char said[100];
+
+        *words[i].word = str_of(text, words[i].max + 1);
+        snprintf(said, sizeof(said), "%s of a file: %zu bytes; at most %zu are allowed",
+                 words[i].name, words[i].max + 1, words[i].max);
+        ASSERT_FAILS(rig_put(rig, &write, &file), ERR_TOO_LARGE);
+        ASSERT_CONTAINS(test_err_text(t), said);
+        *words[i].word = str_of("a\0b", 3);
+        ASSERT_FAILS(rig_put(rig, &write, &file), ERR_BAD_REQUEST);
+        *words[i].word = str_of(text, words[i].max);
+    }
+    write.content = str_of(text, FILE_BYTES_MAX);
+    ASSERT_EQ(rig_put(rig, &write, &file), 1);
+    file = get(rig, "a.md");
+    ASSERT_EQ(file.size, FILE_BYTES_MAX);
+    ASSERT(str_eq(file.content, write.content));
+    ASSERT_EQ(file.reason.n, 4096);
+    ASSERT_EQ(file.taint.n, 256);
+}

@@ -213,8 +213,18 @@ DB_TEST(proposal_shows_what_will_be)
 
 DB_TEST(content_that_is_no_text_is_refused)
 {
-    static const char *const texts[] = { "\xFF",  "\xC0\xAF", "\xED\xA0\x80",
-                                         "a\x01", "a\x7F",    "\x1B[31m" };
+    static const char *const texts[] = {
+        "\xFF",
+        "\xC0\xAF",
+        "\xED\xA0\x80",
+        "a\x01",
+        "a\x7F",
+        "\x1B[31m",
+        "\xC2\x9B"
+        "31m",
+        "\xC2\x85",
+        "a\x1F",
+    };
     struct desk *desk = desk_open(t);
     struct memory_proposal p;
 
@@ -226,6 +236,114 @@ DB_TEST(content_that_is_no_text_is_refused)
         edit.reason = str_from(texts[i]);
         ASSERT_FAILS(propose(desk, &edit, &p), ERR_SCHEMA_VIOLATION);
     }
+    desk_close(desk);
+}
+
+TEST(faults_of_a_text_are_named_with_their_place)
+{
+    static const struct {
+        const char *content, *reason, *said;
+    } cases[] = {
+        { "ab\x01", "", "content: there is a control character (0x01) at byte 2" },
+        { "\u00e9\xC2\x9B", "", "content: there is a control character (0x9B) at byte 2" },
+        { "ok\xFF", "", "content: it is not valid UTF-8, from byte 2 on" },
+        { "ok", "\x1B[2J", "reason: there is a control character (0x1B) at byte 0" },
+        { "ok", "a\u202eb", "reason: there is a text direction character (U+202E) at byte 1" },
+        { "\u00a0\t\r\n~", "\u00a0\t\n", NULL },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct memory_edit edit = edit_of("knowledge/a.md", MEMORY_WRITE, cases[i].content);
+
+        edit.reason = str_from(cases[i].reason);
+        err_reset(&t->err);
+        if (!cases[i].said) {
+            ASSERT_OK(memory_edit_check(&edit, &t->arena, &t->err));
+            continue;
+        }
+        ASSERT_FAILS(memory_edit_check(&edit, &t->arena, &t->err), ERR_SCHEMA_VIOLATION);
+        ASSERT_CONTAINS(test_err_text(t), cases[i].said);
+    }
+}
+
+TEST(bounds_of_a_reason_and_a_file_are_kept_to_the_byte)
+{
+    struct memory_edit edit = edit_of("knowledge/a.md", MEMORY_WRITE, "x");
+    char *text = arena_alloc(&t->arena, MEMORY_FILE_BYTES + 2, 1);
+
+    memset(text, 'x', MEMORY_FILE_BYTES + 1);
+    edit.reason = str_of(text, 4096);
+    edit.content = str_of(text, MEMORY_FILE_BYTES);
+    ASSERT_OK(memory_edit_check(&edit, &t->arena, &t->err));
+    edit.content.n++;
+    ASSERT_FAILS(memory_edit_check(&edit, &t->arena, &t->err), ERR_TOO_LARGE);
+    ASSERT_CONTAINS(test_err_text(t), "would have 102401 bytes; at most 102400 are allowed");
+    edit.content.n--;
+    edit.reason.n++;
+    err_reset(&t->err);
+    ASSERT_FAILS(memory_edit_check(&edit, &t->arena, &t->err), ERR_TOO_LARGE);
+    ASSERT_CONTAINS(test_err_text(t), "the reason has 4097 bytes; at most 4096 are allowed");
+}
+
+DB_TEST(an_addition_fills_a_file_to_its_bound_and_no_further)
+{
+    struct desk *desk = desk_open(t);
+    char *text = arena_alloc(&t->arena, MEMORY_FILE_BYTES + 1, 1);
+    struct memory_edit edit = edit_of("knowledge/a.md", MEMORY_APPEND, "tail");
+    struct memory_proposal p;
+
+    memset(text, 'x', MEMORY_FILE_BYTES - 5); /* a line end comes between */
+    ASSERT_OK(write_file(desk, "knowledge/a.md", text));
+    ASSERT_OK(propose(desk, &edit, &p));
+    ASSERT_EQ(p.proposed.n, MEMORY_FILE_BYTES);
+    ASSERT(str_ends(p.proposed, STR("x\ntail")));
+    edit.content = STR("tails");
+    ASSERT_FAILS(propose(desk, &edit, &p), ERR_TOO_LARGE);
+    ASSERT_CONTAINS(test_err_text(t), "102401 bytes with what is there");
+    desk_close(desk);
+}
+
+DB_TEST(a_path_is_shown_as_its_file_is_spelt)
+{
+    struct desk *desk = desk_open(t);
+    struct files *files = desk->files;
+    const struct agent *agent = &desk->rig.agent;
+    struct memory_edit gone = edit_of("knowledge/Caf\u00e9.md", MEMORY_DELETE, "");
+
+    gone.content = STR_NONE;
+    ASSERT_OK(write_file(desk, "knowledge/Caf\u00e9.md", "x"));
+    ASSERT_STR(memory_spelling(files, agent, STR("knowledge/CAF\u00c9.MD"), false, &t->arena),
+               "knowledge/Caf\u00e9.md");
+    ASSERT_STR(memory_spelling(files, agent, STR("knowledge/other.md"), false, &t->arena),
+               "knowledge/other.md");
+    ASSERT_STR(memory_spelling(files, agent, STR("../x"), false, &t->arena), "../x");
+    ASSERT_STR(memory_spelling(NULL, agent, STR("knowledge/CAFE"), false, &t->arena),
+               "knowledge/CAFE");
+    ASSERT_OK(apply(desk, &gone, STR_NONE));
+    ASSERT_STR(memory_spelling(files, agent, STR("knowledge/CAF\u00c9.MD"), false, &t->arena),
+               "knowledge/CAF\u00c9.MD");
+    ASSERT_STR(memory_spelling(files, agent, STR("knowledge/CAF\u00c9.MD"), true, &t->arena),
+               "knowledge/Caf\u00e9.md");
+    desk_close(desk);
+}
+
+DB_TEST(a_difference_without_end_is_cut_and_says_so)
+{
+    struct desk *desk = desk_open(t);
+    AUTO_BUF old = BUF_INIT(MEMORY_FILE_BYTES), new = BUF_INIT(MEMORY_FILE_BYTES);
+    struct memory_edit edit = edit_of("knowledge/a.md", MEMORY_WRITE, "");
+    struct memory_proposal p;
+
+    for (int i = 0; i < 9000; i++) {
+        buf_printf(&old, "old %d\n", i);
+        buf_printf(&new, "\u00e9 %d\n", i);
+    }
+    ASSERT_OK(write_file(desk, "knowledge/a.md", buf_text(&old)));
+    edit.content = buf_str(&new);
+    ASSERT_OK(propose(desk, &edit, &p));
+    ASSERT(utf8_valid(p.diff));
+    ASSERT(str_ends(p.diff, STR("\n[The difference is longer than this.]\n")));
+    ASSERT(p.diff.n < 129 * 1024);
     desk_close(desk);
 }
 

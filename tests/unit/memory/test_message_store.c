@@ -2,6 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <stdio.h>
+
 #include "base/buf.h"
 #include "base/tokens.h"
 #include "db/db.h"
@@ -222,5 +224,58 @@ DB_TEST(text_from_outside_is_kept_as_it_is)
 
         ASSERT_OK(message_get_n(rig.domain, n, &t->arena, &out, &t->err));
         ASSERT_STR(out.content, texts[i]);
+    }
+}
+
+struct counted {
+    int calls;
+    int64_t counter;
+    char id[40];
+};
+
+static void count_one(void *arg, struct str id, int64_t counter)
+{
+    struct counted *counted = arg;
+
+    counted->calls++;
+    counted->counter = counter;
+    snprintf(counted->id, sizeof(counted->id), "%.*s", STR_ARG(id));
+}
+
+DB_TEST(a_message_s_counter_is_known_for_the_host_that_wrote_it)
+{
+    AUTO_RIG rig = rig_open(t);
+    struct message first = { .id = STR("first"), .kind = MESSAGE_USER, .content = STR("{}") };
+    struct message second = { .id = STR("second"), .kind = MESSAGE_USER, .content = STR("{}") };
+    struct counted counted = { .calls = 0 };
+    int64_t host = change_host(rig.change);
+
+    ASSERT_OK(message_append(rig.domain, rig.change, &rig.thread, &first, &t->err));
+    ASSERT_OK(message_append(rig.domain, rig.change, &rig.thread, &second, &t->err));
+    ASSERT(second.counter > first.counter);
+    ASSERT_OK(message_counter(rig.domain, second.n, host, count_one, &counted, &t->err));
+    ASSERT_EQ(counted.calls, 1);
+    ASSERT_TEXT(counted.id, "second");
+    ASSERT_EQ(counted.counter, second.counter);
+    ASSERT_OK(message_counter(rig.domain, second.n, host + 1, count_one, &counted, &t->err));
+    ASSERT_OK(message_counter(rig.domain, second.n + 1, host, count_one, &counted, &t->err));
+    ASSERT_EQ(counted.calls, 1);
+}
+
+DB_TEST(content_just_at_its_bounds_comes_back)
+{
+    static const size_t sizes[] = { MESSAGE_INLINE_BYTES - 1, MESSAGE_INLINE_BYTES,
+                                    MESSAGE_INLINE_BYTES + 1, MESSAGE_CONTENT_BYTES };
+    AUTO_RIG rig = rig_open(t);
+
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        AUTO_ARENA arena = ARENA_INIT;
+        struct str text = rig_text(t, sizes[i], 'x');
+        struct message back;
+        int64_t n = rig_append(
+            &rig, (struct message){ .kind = MESSAGE_USER, .content = text, .tokens_approx = 1 });
+
+        ASSERT_OK(message_get_n(rig.domain, n, &arena, &back, &t->err));
+        ASSERT(str_eq(back.content, text));
     }
 }

@@ -52,6 +52,31 @@ TEST(a_long_text_loses_its_middle_and_says_how_much)
     ASSERT_EQ(left_out + (long)text.n - (long)strlen("\n[... 9000 bytes left out ...]\n"), 10000);
 }
 
+/* What a command prints may hold zero bytes; they end nothing. */
+TEST(zero_bytes_in_a_text_are_counted_and_kept)
+{
+    AUTO_BUF in = BUF_INIT(100000);
+    struct str text, note = STR("\n[... ");
+    long left_out = 0;
+
+    buf_add_text(&in, "{\"output\":\"front\\u0000more");
+    while (in.n < 10000)
+        buf_add_char(&in, 'x');
+    buf_add_text(&in, "end\\u0000\"}");
+    {
+        AUTO_JSON whole = parsed(t, buf_str(&in));
+        struct str out = message_shorten(MESSAGE_TOOL_RESULT, buf_str(&in), 1000, false, &t->arena);
+        AUTO_JSON value = parsed(t, out);
+
+        text = json_str(json_find(value, "output"));
+        ASSERT(str_starts(text, str_of("front\0morexxx", 13)));
+        ASSERT(str_ends(text, str_of("xend\0", 5)));
+        ASSERT_EQ(sscanf(text.p + str_find(text, note), "\n[... %ld bytes", &left_out), 1);
+        ASSERT_EQ(left_out + (long)text.n - (long)strlen("\n[... 9000 bytes left out ...]\n"),
+                  (long)json_str(json_find(whole, "output")).n);
+    }
+}
+
 TEST(every_kind_keeps_its_member)
 {
     static const struct {

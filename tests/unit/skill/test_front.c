@@ -213,3 +213,38 @@ TEST(a_directory_is_judged_by_its_skill_md)
     ASSERT_EQ(skill_validate(entries + 1, 1, STR("my-skill"), &t->arena, &problems), 1);
     ASSERT_STR(problems[0].text, "SKILL.md is missing");
 }
+
+TEST(an_archive_is_judged_with_and_without_a_directory_around_it)
+{
+    static const char good[] = "---\nname: one\ndescription: x\n---\n";
+    static const struct {
+        const char *paths[3], *text, *name, *problem;
+    } cases[] = {
+        { { "SKILL.md", "a.md" }, good, "one", NULL },
+        { { "skill.md" }, good, "one", NULL },
+        { { "one/SKILL.md", "one/references/a.md" }, good, "one", NULL },
+        { { "two/SKILL.md" }, good, "one", "two" },
+        { { "one/SKILL.md", "other/a.md" }, good, "", "SKILL.md is missing" },
+        { { "one/two/SKILL.md" }, good, "", "SKILL.md is missing" },
+        { { "SKILL.md", "one/SKILL.md" }, good, "one", NULL },
+        { { "one/a.md" }, good, "", "SKILL.md is missing" },
+        { { NULL }, good, "", "SKILL.md is missing" },
+        { { "SKILL.md" }, "no front", "", "---" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct archive_entry entries[3];
+        struct skill_problem *problems;
+        struct str name;
+        size_t n = 0, found;
+
+        for (; n < 3 && cases[i].paths[n]; n++)
+            entries[n] = (struct archive_entry){ .path = str_from(cases[i].paths[n]),
+                                                 .content = str_from(cases[i].text) };
+        found = skill_validate_archive(entries, n, &t->arena, &problems, &name);
+        ASSERT_EQ(found > 0, cases[i].problem != NULL);
+        if (cases[i].problem && str_find(problems[0].text, str_from(cases[i].problem)) < 0)
+            FAIL("case %zu: %.*s", i, STR_ARG(problems[0].text));
+        ASSERT_STR(name.p ? name : STR(""), cases[i].name);
+    }
+}

@@ -119,6 +119,51 @@ DB_TEST(renaming_moves_every_file_and_keeps_the_id)
     ASSERT_EQ(own_count(rig), 1);
 }
 
+static const char *taint_of(struct rig *rig, const char *path)
+{
+    struct test *t = rig->t;
+    struct file file;
+
+    ASSERT_EQ(file_get(rig->files, STR("agents/coach"), str_from(path), &t->arena, &file, &t->err),
+              1);
+    return file.taint.p ? file.taint.p : "";
+}
+
+/* Somebody else's words are no more to be trusted under another name. */
+DB_TEST(a_change_forgets_nothing_that_is_known_about_untrusted_text)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct skill changed, other = { .description = STR("Something else") };
+    struct skill named = { .name = STR("two") };
+    struct file_write write = { .tree = STR("agents/coach"),
+                                .path = STR("skills/one/SKILL.md"),
+                                .content = str_from(rig_text(rig, "one", "", "Do it.")),
+                                .base = FILE_ANY_VERSION,
+                                .author = STR("agent:coach"),
+                                .taint = STR("web") };
+    struct file file;
+
+    ASSERT_OK(UNIT(rig, file_put(rig->files, &write, &t->arena, &file, &t->err)));
+    write.path = STR("skills/one/references/a.md");
+    write.taint = STR("file,web");
+    ASSERT_OK(UNIT(rig, file_put(rig->files, &write, &t->arena, &file, &t->err)));
+    ASSERT_OK(rig_put(rig, "skills/one/b.md", "B", "owner"));
+    ASSERT_OK(UNIT(rig, skills_change(rig->skills, &rig->agent, STR("one"), &other, STR("owner"),
+                                      &t->arena, &changed, &t->err)));
+    ASSERT_TEXT(taint_of(rig, "skills/one/SKILL.md"), "web");
+    ASSERT_OK(UNIT(rig, skills_change(rig->skills, &rig->agent, STR("one"), &named, STR("owner"),
+                                      &t->arena, &changed, &t->err)));
+    ASSERT_TEXT(taint_of(rig, "skills/two/SKILL.md"), "web");
+    ASSERT_TEXT(taint_of(rig, "skills/two/references/a.md"), "file,web");
+    ASSERT_TEXT(taint_of(rig, "skills/two/b.md"), "");
+    ASSERT_OK(
+        UNIT(rig, skills_remove(rig->skills, &rig->agent, STR("two"), STR("owner"), &t->err)));
+    ASSERT_OK(UNIT(rig, skills_restore(rig->skills, &rig->agent, STR("two"), STR("owner"),
+                                       &t->arena, &changed, &t->err)));
+    ASSERT_TEXT(taint_of(rig, "skills/two/SKILL.md"), "web");
+    ASSERT_TEXT(taint_of(rig, "skills/two/references/a.md"), "file,web");
+}
+
 DB_TEST(removing_takes_the_files_and_the_row_and_keeps_versions)
 {
     AUTO(rig) rig = rig_open(t);

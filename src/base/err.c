@@ -17,6 +17,33 @@ static const struct {
 #undef X
 };
 
+/* How many bytes follow the first one of a character; 0 when it is no first one, or the only one.
+ */
+static size_t bytes_after(unsigned char first)
+{
+    return first < 0xC2 || first > 0xF4 ? 0 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
+}
+
+/* Messages quote how something begins: a character that was cut there, or here, is left out. */
+static size_t without_cut_characters(char *text, size_t n)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0, whole; i < n; i += whole) {
+        size_t wanted = bytes_after((unsigned char)text[i]);
+
+        for (whole = 1;
+             whole <= wanted && i + whole < n && ((unsigned char)text[i + whole] & 0xC0) == 0x80;)
+            whole++;
+        if (whole <= wanted)
+            continue;
+        memmove(text + kept, text + i, whole);
+        kept += whole;
+    }
+    text[kept] = '\0';
+    return kept;
+}
+
 static void err_push(struct err *err, const char *fmt, va_list args)
 {
     size_t room = sizeof(err->text) - err->used;
@@ -35,7 +62,7 @@ static void err_push(struct err *err, const char *fmt, va_list args)
         n = (int)room - 1;
         err->cut = 1;
     }
-    err->used += (uint16_t)(n + 1);
+    err->used += (uint16_t)(without_cut_characters(err->text + err->used, (size_t)n) + 1);
     err->depth++;
 }
 
@@ -102,6 +129,7 @@ const char *err_format(const struct err *err, char *out, unsigned size)
 
         used += n > 0 ? (size_t)n : 0;
     }
+    without_cut_characters(out, strlen(out));
     return out;
 }
 

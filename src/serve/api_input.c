@@ -60,12 +60,12 @@ int api_object(struct serve_request *request, struct json_object **ret_body)
 
 int api_read_mode(struct str text, enum run_mode *ret_mode, struct err *err)
 {
-    if (!text.n || str_is(text, "structured"))
+    if (!text.p || str_is(text, "structured"))
         *ret_mode = RUN_STRUCTURED;
     else if (str_is(text, "wiggum"))
         *ret_mode = RUN_COOK;
     else
-        return err_set(err, ERR_SCHEMA_VIOLATION, "mode must be structured or wiggum, not %.*s",
+        return err_set(err, ERR_SCHEMA_VIOLATION, "mode must be structured or wiggum, not \"%.*s\"",
                        STR_ARG(str_take(text, 80)));
     return 0;
 }

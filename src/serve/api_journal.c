@@ -141,6 +141,26 @@ static int do_once(struct api_journal_work *work, const struct api_journal_job *
     return 0;
 }
 
+static int check_members(struct json_object *body, const char *const *members, struct err *err)
+{
+    AUTO_BUF allowed = BUF_INIT(512);
+
+    for (const char *const *name = members; *name; name++)
+        buf_printf(&allowed, "%s%s", allowed.n ? ", " : "; allowed are ", *name);
+    json_object_object_foreach(body, key, value)
+    {
+        const char *const *name = members;
+
+        (void)value;
+        while (*name && strcmp(*name, key) != 0)
+            name++;
+        if (!*name)
+            return err_set(err, ERR_SCHEMA_VIOLATION, "/%.60s: unknown key%s", key,
+                           buf_text(&allowed));
+    }
+    return 0;
+}
+
 void api_journal_do(struct serve_request *request, const struct api_journal_job *job)
 {
     AUTO_BUF json = BUF_INIT(JOURNAL_PAGE_BYTES + LIMIT_JSON_BYTES);
@@ -157,7 +177,8 @@ void api_journal_do(struct serve_request *request, const struct api_journal_job 
     if (api_check_query(request) < 0 || (!job->bytes && api_object(request, &body) < 0))
         return;
     work.body = body;
-    if (do_once(&work, job, &json, &text, &err) < 0)
+    if ((job->members && check_members(body, job->members, &err) < 0) ||
+        do_once(&work, job, &json, &text, &err) < 0)
         serve_reply_error(request, &err);
     else
         api_journal_answer(request, job->status, text);
@@ -499,5 +520,8 @@ static int restore_record(struct api_journal_work *work, struct err *err)
 
 void api_journal_restore(struct serve_request *request)
 {
-    api_journal_do(request, &(struct api_journal_job){ .status = 200, .work = restore_record });
+    static const char *const members[] = { NULL };
+
+    api_journal_do(request, &(struct api_journal_job){
+                                .status = 200, .members = members, .work = restore_record });
 }

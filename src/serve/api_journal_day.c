@@ -69,7 +69,10 @@ static int start_timer(struct api_journal_work *work, struct err *err)
 
 void api_timer_start(struct serve_request *request)
 {
-    api_journal_do(request, &(struct api_journal_job){ .status = 200, .work = start_timer });
+    static const char *const members[] = { "taskId", "description", NULL };
+
+    api_journal_do(request, &(struct api_journal_job){
+                                .status = 200, .members = members, .work = start_timer });
 }
 
 static int stop_timer(struct api_journal_work *work, struct err *err)
@@ -84,7 +87,10 @@ static int stop_timer(struct api_journal_work *work, struct err *err)
 
 void api_timer_stop(struct serve_request *request)
 {
-    api_journal_do(request, &(struct api_journal_job){ .status = 200, .work = stop_timer });
+    static const char *const members[] = { "taskId", NULL };
+
+    api_journal_do(request, &(struct api_journal_job){
+                                .status = 200, .members = members, .work = stop_timer });
 }
 
 /* ---- a day ---- */
@@ -264,7 +270,10 @@ static int put_blocks(struct api_journal_work *work, struct err *err)
 
 void api_days_blocks(struct serve_request *request)
 {
-    api_journal_do(request, &(struct api_journal_job){ .status = 200, .work = put_blocks });
+    static const char *const members[] = { "upserts", "deletes", NULL };
+
+    api_journal_do(request, &(struct api_journal_job){
+                                .status = 200, .members = members, .work = put_blocks });
 }
 
 static int put_pins(struct api_journal_work *work, struct err *err)
@@ -286,7 +295,10 @@ static int put_pins(struct api_journal_work *work, struct err *err)
 
 void api_days_pins(struct serve_request *request)
 {
-    api_journal_do(request, &(struct api_journal_job){ .status = 200, .work = put_pins });
+    static const char *const members[] = { "taskIds", NULL };
+
+    api_journal_do(
+        request, &(struct api_journal_job){ .status = 200, .members = members, .work = put_pins });
 }
 
 /* ---- ratings ---- */
@@ -295,7 +307,7 @@ static int put_rating(struct api_journal_work *work, struct err *err)
 {
     struct record rating;
 
-    json_object_object_del(work->body, "id"); /* it follows from what is rated */
+    /* Its id follows from what is rated. */
     return rate(work->write, work->body, &rating, err) < 0 ? -1
                                                            : api_journal_put(work, &rating, err);
 }

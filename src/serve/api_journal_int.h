@@ -48,6 +48,8 @@ struct api_journal_work {
 struct api_journal_job {
     int status; /* 204: nothing is answered */
     bool bytes; /* the body is no JSON */
+    /* Members that the body may have, ends with NULL; NULL: whoever reads the record knows. */
+    const char *const *members;
     int (*work)(struct api_journal_work *work, struct err *err);
 };
 /* Runs the work in a unit of its own and answers with what it wrote; all of it or nothing is kept.

@@ -242,18 +242,18 @@ const size_t api_journal_count = ARRAY_LEN(api_journal_table);
 
 /* ---- schemas ---- */
 
-static void write_line(struct json_writer *w, const struct record_field *field)
-{
-    static const char *const patterns[] = {
-        [FORM_COLOR] = "^#[0-9a-fA-F]{6}$", [FORM_TOKEN] = NULL
-    };
+enum shape { SHAPE_FULL, SHAPE_NEW, SHAPE_CHANGE };
 
+/* What is taken may be empty: then there is none. */
+static void write_line(struct json_writer *w, const struct record_field *field, enum shape shape)
+{
     json_put_text(w, "type", "string");
     if (field->max) {
         json_put_i64(w, "maxLength", field->max);
     }
-    if (field->form < ARRAY_LEN(patterns) && patterns[field->form])
-        json_put_text(w, "pattern", patterns[field->form]);
+    if (field->form == FORM_COLOR)
+        json_put_text(w, "pattern",
+                      shape == SHAPE_FULL ? "^#[0-9a-fA-F]{6}$" : "^(#[0-9a-fA-F]{6})?$");
 }
 
 static void write_number(struct json_writer *w, const struct record_field *field)
@@ -265,23 +265,26 @@ static void write_number(struct json_writer *w, const struct record_field *field
     json_put_i64(w, "maximum", field->max);
 }
 
-static void write_words(struct json_writer *w, const struct record_field *field)
+/* What is taken may be the number of the word, where that says how much. */
+static void write_words(struct json_writer *w, const struct record_field *field, enum shape shape)
 {
     json_put_array(w, "enum");
     for (size_t i = 0; field->words[i]; i++)
         json_write_text(w, field->words[i]);
+    for (int64_t i = 0; field->ordinal && shape != SHAPE_FULL && field->words[i]; i++)
+        json_write_i64(w, i);
     json_write_array_end(w);
 }
 
-static void write_type(struct json_writer *w, const struct record_field *field)
+static void write_type(struct json_writer *w, const struct record_field *field, enum shape shape)
 {
     switch (field->kind) {
     case FIELD_LINE:
     case FIELD_TEXT:
-        write_line(w, field);
+        write_line(w, field, shape);
         break;
     case FIELD_WORD:
-        write_words(w, field);
+        write_words(w, field, shape);
         break;
     case FIELD_INT:
     case FIELD_REAL:
@@ -311,8 +314,6 @@ static void write_type(struct json_writer *w, const struct record_field *field)
     }
 }
 
-enum shape { SHAPE_FULL, SHAPE_NEW, SHAPE_CHANGE };
-
 static bool shows(const struct record_field *field, enum shape shape)
 {
     return shape == SHAPE_FULL || !field->read_only;
@@ -325,12 +326,12 @@ static void write_property(struct json_writer *w, const struct record_field *fie
     if (field->nullable && shape != SHAPE_FULL) {
         json_put_array(w, "anyOf");
         json_write_object_begin(w);
-        write_type(w, field);
+        write_type(w, field, shape);
         json_write_object_end(w);
         json_write_raw(w, STR("{\"type\":\"null\"}"));
         json_write_array_end(w);
     } else {
-        write_type(w, field);
+        write_type(w, field, shape);
     }
     json_write_object_end(w);
 }
@@ -395,7 +396,8 @@ static void write_schema(struct json_writer *w, enum record_type type, const cha
         json_put_bool(w, "additionalProperties", false);
     }
     json_put_object(w, "properties");
-    if (shape != SHAPE_CHANGE) {
+    /* That of a rating follows from what is rated. */
+    if (shape == SHAPE_FULL || (shape == SHAPE_NEW && type != RECORD_RATING)) {
         json_put_raw(w, "id", STR("{\"type\":\"string\",\"maxLength\":100}"));
     }
     for (size_t i = 0; i < n; i++)

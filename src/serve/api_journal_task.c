@@ -208,7 +208,10 @@ static int set_labels(struct api_journal_work *work, struct err *err)
 
 void api_tasks_labels(struct serve_request *request)
 {
-    api_journal_do(request, &(struct api_journal_job){ .status = 200, .work = set_labels });
+    static const char *const members[] = { "labels", "make", NULL };
+
+    api_journal_do(request, &(struct api_journal_job){
+                                .status = 200, .members = members, .work = set_labels });
 }
 
 static int follow_up(struct api_journal_work *work, struct err *err)
@@ -224,6 +227,8 @@ static int follow_up(struct api_journal_work *work, struct err *err)
         json_get_bool(work->body, "carryOpenItems", &how.carry_open_items, err) < 0 ||
         json_get_bool(work->body, "keepCategoryAndLabels", &how.keep_category_and_labels, err) < 0)
         return -1;
+    if (how.close_as.p && !how.close_as.n)
+        return err_set(err, ERR_SCHEMA_VIOLATION, "/closeAs: must be DONE or REJECTED, not empty");
     how.source_id = source.id;
     if (task_follow_up(work->write, &how, &result, err) < 0)
         return -1;
@@ -240,7 +245,11 @@ static int follow_up(struct api_journal_work *work, struct err *err)
 
 void api_tasks_follow_up(struct serve_request *request)
 {
-    api_journal_do(request, &(struct api_journal_job){ .status = 200, .work = follow_up });
+    static const char *const members[] = { "title", "closeAs", "carryOpenItems",
+                                           "keepCategoryAndLabels", NULL };
+
+    api_journal_do(
+        request, &(struct api_journal_job){ .status = 200, .members = members, .work = follow_up });
 }
 
 /* ---- quick add ---- */
@@ -275,7 +284,10 @@ static int quick(struct api_journal_work *work, struct err *err)
 
 void api_journal_quick(struct serve_request *request)
 {
-    api_journal_do(request, &(struct api_journal_job){ .status = 200, .work = quick });
+    static const char *const members[] = { "text", "preview", NULL };
+
+    api_journal_do(request,
+                   &(struct api_journal_job){ .status = 200, .members = members, .work = quick });
 }
 
 /* ---- checklists ---- */
@@ -288,8 +300,12 @@ static int add_items(struct api_journal_work *work, struct err *err)
 
     if (api_journal_record(work, RECORD_CHECKLIST, serve_request_param(work->request, "id"), false,
                            &list, err) < 0 ||
-        api_journal_texts(work, "titles", CHECKLIST_ADD_MAX, &titles, &n, err) < 0 ||
-        checklist_add(work->write, list.id, titles, n, &items, err) < 0)
+        api_journal_texts(work, "titles", CHECKLIST_ADD_MAX, &titles, &n, err) < 0)
+        return -1;
+    if (!json_find(work->body, "titles"))
+        return err_set(err, ERR_SCHEMA_VIOLATION,
+                       "/titles: is missing; it is the list of titles to add");
+    if (checklist_add(work->write, list.id, titles, n, &items, err) < 0)
         return -1;
     json_write_object_begin(work->w);
     if (api_journal_put_list(work, "items", items, n, err) < 0)
@@ -300,7 +316,10 @@ static int add_items(struct api_journal_work *work, struct err *err)
 
 void api_checklists_add(struct serve_request *request)
 {
-    api_journal_do(request, &(struct api_journal_job){ .status = 201, .work = add_items });
+    static const char *const members[] = { "titles", NULL };
+
+    api_journal_do(
+        request, &(struct api_journal_job){ .status = 201, .members = members, .work = add_items });
 }
 
 static int move_items(struct api_journal_work *work, struct err *err)
@@ -329,5 +348,9 @@ static int move_items(struct api_journal_work *work, struct err *err)
 
 void api_checklists_move(struct serve_request *request)
 {
-    api_journal_do(request, &(struct api_journal_job){ .status = 200, .work = move_items });
+    static const char *const members[] = { "itemIds", "fromChecklistId", "toChecklistId",
+                                           "keepChecked", NULL };
+
+    api_journal_do(request, &(struct api_journal_job){
+                                .status = 200, .members = members, .work = move_items });
 }

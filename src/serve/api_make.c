@@ -132,6 +132,8 @@ static int read_form(const struct agent_body *body, struct json_object *json, st
                                        .mode = body->mode,
                                        .lifecycle = body->lifecycle,
                                        .model = json_str(body->model) };
+    if (body->lifecycle.p && !body->lifecycle.n)
+        return err_set(err, ERR_SCHEMA_VIOLATION, "lifecycle must be active or dormant, not empty");
     if (body->model && !json_object_is_type(body->model, json_type_string))
         return err_set(err, ERR_SCHEMA_VIOLATION, "model must be text, not %s",
                        json_type_name(body->model));

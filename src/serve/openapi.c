@@ -81,21 +81,29 @@ static bool may_refuse(const struct serve_route *route, int status)
     bool changes = strcmp(route->method, "GET") != 0;
 
     switch (status) {
-    case 400:
-        return named || route->query || route->body_max > 0;
+    case 400: /* a path or a query that nobody can read, at the least */
+        return true;
     case 401:
         return route->access == SERVE_TOKEN;
     case 403: /* a foreign Host or Origin, a paused agent, a path that is not for agents */
         return true;
-    case 404:
-        return named;
+    case 404: /* what the path names, or the query, or the body */
+        return named || route->query || changes;
     case 409:
         return changes && (named || route->takes);
-    case 413:
-        return route->body_max > 0;
+    case 413: /* where no body is taken: any */
+        return true;
     default:
         return false;
     }
+}
+
+static void write_refusal(struct json_writer *w, const struct serve_route *route)
+{
+    json_put_text(w, "$ref",
+                  route->answer == SERVE_PAGE ? "#/components/responses/ErrorPage"
+                                              : "#/components/responses/Error");
+    json_write_object_end(w);
 }
 
 static void write_responses(struct json_writer *w, const struct serve_route *route)
@@ -111,12 +119,10 @@ static void write_responses(struct json_writer *w, const struct serve_route *rou
         if (!may_refuse(route, refusals[i]))
             continue;
         open_status(w, refusals[i]);
-        json_put_text(w, "$ref", "#/components/responses/Error");
-        json_write_object_end(w);
+        write_refusal(w, route);
     }
     json_put_object(w, "default");
-    json_put_text(w, "$ref", "#/components/responses/Error");
-    json_write_object_end(w);
+    write_refusal(w, route);
     json_write_object_end(w);
 }
 
@@ -252,13 +258,17 @@ static void write_schemas(struct json_writer *w, const struct serve_routes *rout
 static void write_components(struct json_writer *w, const struct serve_routes *routes, size_t count)
 {
     static const char schemes[] = "{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\"}}";
+#define ERROR                                                                                      \
+    "\"application/json\":{\"schema\":{"                                                           \
+    "\"type\":\"object\",\"required\":[\"error\"],\"properties\":{\"error\":{"                     \
+    "\"type\":\"object\",\"required\":[\"code\",\"message\"],\"properties\":{"                     \
+    "\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"details\":{}}}}}}"
     static const char responses[] =
-        "{\"Error\":{"
-        "\"description\":\"What went wrong, for programs and for people.\","
-        "\"content\":{\"application/json\":{\"schema\":{"
-        "\"type\":\"object\",\"required\":[\"error\"],\"properties\":{\"error\":{"
-        "\"type\":\"object\",\"required\":[\"code\",\"message\"],\"properties\":{"
-        "\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"details\":{}}}}}}}}}";
+        "{\"Error\":{\"description\":\"What went wrong, for programs and for people.\","
+        "\"content\":{" ERROR "}},"
+        "\"ErrorPage\":{\"description\":\"What went wrong, where a page is looked at.\","
+        "\"content\":{\"text/html\":{}," ERROR "}}}";
+#undef ERROR
 
     json_put_object(w, "components");
     json_put_raw(w, "securitySchemes", str_from(schemes));
@@ -280,6 +290,9 @@ int route_openapi(const struct serve_routes *routes, size_t count, const char *v
     json_put_object(&w, "info");
     json_put_text(&w, "title", "Dormouse");
     json_put_text(&w, "version", version);
+    json_put_text(&w, "description",
+                  "In a body, a member that is null counts as not given where its schema has no "
+                  "null.");
     json_write_object_end(&w);
     json_put_object(&w, "paths");
     while ((route = next_route(&walk)))

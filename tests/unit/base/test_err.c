@@ -144,3 +144,34 @@ TEST(err_text_is_used_to_the_last_byte)
     ASSERT_TEXT(err_message(&err, 0), "ab");
     ASSERT_EQ(err.depth, 2);
 }
+
+/* Messages quote how something begins, cut after so many bytes. */
+TEST(err_text_has_no_part_of_a_character)
+{
+    static const struct {
+        const char *is, *becomes;
+    } cases[] = {
+        { "\"caf\xc3\" is", "\"caf\" is" },
+        { "\xe2\x82", "" },
+        { "a\xf0\x9f\x90", "a" },
+        { "\xf0\x9f\x90\xad!", "\xf0\x9f\x90\xad!" },
+        { "\xc3\xa4\xc3", "\xc3\xa4" },
+        { "\xc3\xc3\xa4", "\xc3\xa4" },
+        /* No beginning of anything: told as it is. */
+        { "\xff\x80z", "\xff\x80z" },
+    };
+    struct err err = ERR_INIT;
+    char big[2 * ERR_TEXT_MAX], text[8];
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        err_set(&err, ERR_BAD_REQUEST, "%s", cases[i].is);
+        ASSERT_TEXT(err_message(&err, 0), cases[i].becomes);
+    }
+    for (size_t i = 0; i + 1 < sizeof(big); i += 2)
+        memcpy(big + i, "\xc3\xa4", 2);
+    big[sizeof(big) - 1] = '\0';
+    err_set(&err, ERR_BAD_REQUEST, "%s", big);
+    ASSERT_EQ(err.cut, 1);
+    ASSERT_EQ(strlen(err_message(&err, 0)) % 2, 0);
+    ASSERT_EQ(strlen(err_format(&err, text, sizeof(text))), 6);
+}

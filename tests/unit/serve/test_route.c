@@ -175,7 +175,7 @@ static const char openapi_schema[] =
     "      \"propertyNames\":{\"pattern\":\"^([1-5][0-9X]{2}|default)$\"},"
     "      \"additionalProperties\":{\"oneOf\":[{\"$ref\":\"#/$defs/response\"},"
     "        {\"type\":\"object\",\"required\":[\"$ref\"],\"properties\":{"
-    "          \"$ref\":{\"const\":\"#/components/responses/Error\"}}}]}},"
+    "          \"$ref\":{\"pattern\":\"^#/components/responses/Error(Page)?$\"}}}]}},"
     "    \"security\":{\"$ref\":\"#/$defs/security\"}},"
     "    \"additionalProperties\":false},"
     "  \"response\":{\"type\":\"object\",\"required\":[\"description\"],\"properties\":{"
@@ -265,11 +265,13 @@ TEST(openapi_says_which_bodies_are_files_and_what_is_done_once)
 
 TEST(openapi_names_the_statuses_of_a_route)
 {
+    static const char *const query[] = { "q", NULL };
 #define REFUSED(status) "\"" status "\":{\"$ref\":\"#/components/responses/Error\"}"
     static const struct serve_route some[] = {
         { "PUT", "/a/{id}", run, SERVE_TOKEN, SERVE_JSON, 10, "Writes.", .also = 201 },
         { "DELETE", "/b", run, SERVE_PUBLIC, SERVE_JSON, 0, "Deletes.", .status = 204 },
         { "GET", "/c", run, SERVE_TOKEN, SERVE_SSE, 0, "Streams." },
+        { "GET", "/d", run, SERVE_PUBLIC, SERVE_PAGE, 0, "Shows.", .query = query },
     };
     const struct serve_routes routes = { some, ARRAY_LEN(some), NULL };
     AUTO_BUF text = BUF_INIT(100000);
@@ -280,13 +282,17 @@ TEST(openapi_names_the_statuses_of_a_route)
                     "\"201\":{\"description\":\"Made.\",\"content\":{\"application/"
                     "json\":{}}}," REFUSED("400") "," REFUSED("401") "," REFUSED("403") "," REFUSED(
                         "404") "," REFUSED("409") "," REFUSED("413") "," REFUSED("default") "}");
+    ASSERT_CONTAINS(buf_text(&text), "{\"204\":{\"description\":\"Done; there is nothing to "
+                                     "tell.\"}," REFUSED("400") "," REFUSED("403") "," REFUSED(
+                                         "404") "," REFUSED("413") "," REFUSED("default") "}");
     ASSERT_CONTAINS(buf_text(&text),
-                    "{\"204\":{\"description\":\"Done; there is nothing to tell.\"}," REFUSED(
-                        "403") "," REFUSED("default") "}");
-    ASSERT_CONTAINS(
-        buf_text(&text),
-        "{\"200\":{\"description\":\"Done.\",\"content\":{\"text/event-stream\":{}}}," REFUSED(
-            "401") "," REFUSED("403") "," REFUSED("default") "}");
+                    "{\"200\":{\"description\":\"Done.\",\"content\":{\"text/"
+                    "event-stream\":{}}}," REFUSED("400") "," REFUSED("401") "," REFUSED(
+                        "403") "," REFUSED("413") "," REFUSED("default") "}");
+    /* Where a page is looked at, what goes wrong may be a page, too. */
+    ASSERT_CONTAINS(buf_text(&text), "{\"text/html\":{}}},\"400\":{\"$ref\":\"#/components/"
+                                     "responses/ErrorPage\"}");
+    ASSERT_CONTAINS(buf_text(&text), "\"404\":{\"$ref\":\"#/components/responses/ErrorPage\"}");
 #undef REFUSED
 }
 

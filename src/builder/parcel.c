@@ -91,7 +91,7 @@ static int check_entry(const struct archive_entry *entry, struct arena *arena, s
             STR_ARG(str_take(path, 200)));
     if (str_starts(path, STR("skills/")))
         return check_skill(entry, arena, err);
-    return check_text(entry, MEMORY_FILE_BYTES, err);
+    return check_text(entry, LIMIT_MEMORY_FILE_BYTES, err);
 }
 
 /* ---- out ---- */

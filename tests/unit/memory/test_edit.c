@@ -269,11 +269,11 @@ TEST(faults_of_a_text_are_named_with_their_place)
 TEST(bounds_of_a_reason_and_a_file_are_kept_to_the_byte)
 {
     struct memory_edit edit = edit_of("knowledge/a.md", MEMORY_WRITE, "x");
-    char *text = arena_alloc(&t->arena, MEMORY_FILE_BYTES + 2, 1);
+    char *text = arena_alloc(&t->arena, LIMIT_MEMORY_FILE_BYTES + 2, 1);
 
-    memset(text, 'x', MEMORY_FILE_BYTES + 1);
+    memset(text, 'x', LIMIT_MEMORY_FILE_BYTES + 1);
     edit.reason = str_of(text, 4096);
-    edit.content = str_of(text, MEMORY_FILE_BYTES);
+    edit.content = str_of(text, LIMIT_MEMORY_FILE_BYTES);
     ASSERT_OK(memory_edit_check(&edit, &t->arena, &t->err));
     edit.content.n++;
     ASSERT_FAILS(memory_edit_check(&edit, &t->arena, &t->err), ERR_TOO_LARGE);
@@ -288,14 +288,14 @@ TEST(bounds_of_a_reason_and_a_file_are_kept_to_the_byte)
 DB_TEST(an_addition_fills_a_file_to_its_bound_and_no_further)
 {
     struct desk *desk = desk_open(t);
-    char *text = arena_alloc(&t->arena, MEMORY_FILE_BYTES + 1, 1);
+    char *text = arena_alloc(&t->arena, LIMIT_MEMORY_FILE_BYTES + 1, 1);
     struct memory_edit edit = edit_of("knowledge/a.md", MEMORY_APPEND, "tail");
     struct memory_proposal p;
 
-    memset(text, 'x', MEMORY_FILE_BYTES - 5); /* a line end comes between */
+    memset(text, 'x', LIMIT_MEMORY_FILE_BYTES - 5); /* a line end comes between */
     ASSERT_OK(write_file(desk, "knowledge/a.md", text));
     ASSERT_OK(propose(desk, &edit, &p));
-    ASSERT_EQ(p.proposed.n, MEMORY_FILE_BYTES);
+    ASSERT_EQ(p.proposed.n, LIMIT_MEMORY_FILE_BYTES);
     ASSERT(str_ends(p.proposed, STR("x\ntail")));
     edit.content = STR("tails");
     ASSERT_FAILS(propose(desk, &edit, &p), ERR_TOO_LARGE);
@@ -330,7 +330,7 @@ DB_TEST(a_path_is_shown_as_its_file_is_spelt)
 DB_TEST(a_difference_without_end_is_cut_and_says_so)
 {
     struct desk *desk = desk_open(t);
-    AUTO_BUF old = BUF_INIT(MEMORY_FILE_BYTES), new = BUF_INIT(MEMORY_FILE_BYTES);
+    AUTO_BUF old = BUF_INIT(LIMIT_MEMORY_FILE_BYTES), new = BUF_INIT(LIMIT_MEMORY_FILE_BYTES);
     struct memory_edit edit = edit_of("knowledge/a.md", MEMORY_WRITE, "");
     struct memory_proposal p;
 

@@ -189,6 +189,51 @@ DB_TEST(an_alarm_that_failed_rings_again_in_its_conversation)
     wake_stage_free(s);
 }
 
+/* After the nth tick from the one that queued it, the process is gone. */
+static bool cut_after(struct wake_stage *s, int cut)
+{
+    struct test *t = s->t;
+    int64_t runs = wake_stage_count(s, "runs"), completed = wake_stage_count(s, "completed");
+    struct agent agent;
+    struct str key;
+    int ticks = 0;
+
+    wake_stage_agent(s, arena_printf(&t->arena, "cut%d", cut), &agent);
+    s->stage->reply_count = s->stage->reply_next = 0;
+    for (int i = 0; i < 3; i++)
+        stage_says(s->stage, "#provider_failed");
+    loop_fake_tick(s->stage->loop);
+    key = wake_stage_change(s, &agent, "a", 10 + cut, 0);
+    loop_fake_tick(s->stage->loop);
+    while (ticks < cut && strcmp(wake_stage_status(s, key), "failed_terminal") != 0) {
+        loop_fake_tick(s->stage->loop);
+        ticks++;
+    }
+    stage_crash(s->stage);
+    loop_fake_advance(s->stage->loop, 1000);
+    ASSERT_TEXT(wake_stage_status(s, key), "failed_terminal");
+    ASSERT_STR(only_queued(s).reason_id, "retry");
+    s->stage->reply_count = s->stage->reply_next = 0;
+    stage_says(s->stage, "Done.");
+    loop_fake_advance(s->stage->loop, agent_backoff_ms(1));
+    ASSERT_EQ(wake_stage_count(s, "queued"), 0);
+    ASSERT_EQ(wake_stage_count(s, "runs"), runs + 2);
+    ASSERT_EQ(wake_stage_count(s, "completed"), completed + 1);
+    wake_stage_check(s);
+    return ticks == cut;
+}
+
+DB_TEST(wherever_the_process_ends_a_failed_run_is_tried_again_once, .timeout_s = 120)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    int cut = 0;
+
+    while (cut_after(s, cut))
+        cut++;
+    ASSERT(cut >= 2);
+    wake_stage_free(s);
+}
+
 /* ---- after a pause or a stop ---- */
 
 static void set_paused(struct wake_stage *s, bool paused)

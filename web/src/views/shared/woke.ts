@@ -52,13 +52,13 @@ export function wokeBy(text: string): Woke | null {
 }
 
 const WORDS: Record<string, string> = {
-  subscription: "Something changed", timer: "By the clock", alarm: "An alarm it had set", recoveryCatchup: "Caught up on what was missed", sleep: "Slept until now", manual: "You woke it", userInitiated: "You spoke to it",
+  subscription: "Something changed", timer: "By the clock", alarm: "An alarm it had set", recoveryCatchup: "Caught up on what was missed", sleep: "Slept until now", retry: "Tried again what failed", resume: "Went on after a pause or stop", manual: "You woke it", userInitiated: "You spoke to it",
 };
 /** "A workout is logged: run", "You woke it: write a report"; null: it is no wake. Also of a text that was cut. */
 export function wakeTitle(text: string | undefined, names?: WakeNames): string | null {
   const woke = wokeBy(text ?? "");
   if (!woke) return null;
-  const name = names?.subscriptions.get(woke.id) ?? names?.timers.get(woke.id) ?? WORDS[woke.reason] ?? "Woke by itself";
+  const name = names?.subscriptions.get(woke.id) ?? names?.timers.get(woke.id) ?? (woke.reason === "recoveryCatchup" ? WORDS[woke.id] : undefined) ?? WORDS[woke.reason] ?? "Woke by itself";
   const [change] = woke.changes;
   const about = woke.changes.length > 1 ? `${woke.changes.length} changes` : change?.title ?? (woke.reason === "manual" ? woke.told[0] : undefined);
   return about ? `${name}: ${about}` : name;

@@ -100,16 +100,28 @@ static int check_tool(struct builder *builder, struct str name, struct err *err)
                    STR_ARG(str_take(name, 80)), buf_text(&names));
 }
 
+/* A JSON list of texts. */
+static int read_names(const char *what, struct str text, struct json_object **ret_list,
+                      struct err *err)
+{
+    bool good;
+
+    if (json_parse(text, ret_list, err) < 0)
+        return err_wrap(err, "%s", what);
+    good = json_object_is_type(*ret_list, json_type_array);
+    for (size_t i = 0; good && i < json_object_array_length(*ret_list); i++)
+        good = json_object_is_type(json_object_array_get_idx(*ret_list, i), json_type_string);
+    return good ? 0 : err_set(err, ERR_BAD_REQUEST, "%s must be a list of names", what);
+}
+
 static int check_tools(struct builder *builder, struct str tools, struct err *err)
 {
     AUTO_JSON list = NULL;
 
     if (!tools.n)
         return 0;
-    if (json_parse(tools, &list, err) < 0)
-        return err_wrap(err, "tools");
-    if (!json_object_is_type(list, json_type_array))
-        return err_set(err, ERR_BAD_REQUEST, "tools must be a list of names");
+    if (read_names("tools", tools, &list, err) < 0)
+        return -1;
     for (size_t i = 0; i < json_object_array_length(list); i++)
         if (check_tool(builder, json_str(json_object_array_get_idx(list, i)), err) < 0)
             return -1;
@@ -215,6 +227,18 @@ static int begin_with_template(const struct builder_form *form, struct arena *ar
     return 0;
 }
 
+static int no_pattern(struct str name, struct err *err)
+{
+    AUTO_BUF names = BUF_INIT(1024);
+    size_t n;
+    const struct pattern *all = patterns(&n);
+
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&names, "%s%s", i ? ", " : "", all[i].name);
+    return err_set(err, ERR_BAD_REQUEST, "there is no pattern \"%.*s\"; there are: %s",
+                   STR_ARG(utf8_truncate(name, 80)), buf_text(&names));
+}
+
 /* Those that the instructions have not got already. */
 static int add_patterns(const struct builder_form *form, struct arena *arena, struct agent *agent,
                         struct err *err)
@@ -224,16 +248,15 @@ static int add_patterns(const struct builder_form *form, struct arena *arena, st
 
     if (!(form->given & BUILDER_PATTERNS) || !form->patterns.n)
         return 0;
-    if (json_parse(form->patterns, &list, err) < 0)
-        return err_wrap(err, "patterns");
+    if (read_names("patterns", form->patterns, &list, err) < 0)
+        return -1;
     buf_add_text(&out, agent->instructions ? agent->instructions : "");
     for (size_t i = 0; i < json_object_array_length(list); i++) {
         struct str name = json_str(json_object_array_get_idx(list, i));
         const struct pattern *pattern = pattern_find(name);
 
         if (!pattern)
-            return err_set(err, ERR_BAD_REQUEST, "there is no pattern \"%.*s\"",
-                           STR_ARG(str_take(name, 80)));
+            return no_pattern(name, err);
         if (str_find(buf_str(&out), pattern->text) >= 0)
             continue;
         if (out.n && out.p[out.n - 1] != '\n')

@@ -2,6 +2,9 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <json-c/json.h>
+
+#include "base/json.h"
 #include "base/path.h"
 #include "base/utf8.h"
 #include "skill/skill_int.h"
@@ -72,6 +75,17 @@ static int take_away(struct skills *skills, const struct agent *agent, struct st
     return file_put(skills->config.files, &write, arena, &file, err) < 0 ? -1 : 0;
 }
 
+/* Left out for its form, a list of tools would allow every tool. */
+static int check_json(const char *what, struct str text, enum json_type type, const char *allowed,
+                      struct err *err)
+{
+    AUTO_JSON value = NULL;
+
+    if (!text.n || (json_parse(text, &value, NULL) == 0 && json_object_is_type(value, type)))
+        return 0;
+    return err_set(err, ERR_BAD_REQUEST, "%s: it must be %s as JSON", what, allowed);
+}
+
 /* The SKILL.md of these fields, or why they make none. */
 static int make_text(const struct skill *skill, struct arena *arena, struct str *ret_text,
                      struct err *err)
@@ -83,6 +97,9 @@ static int make_text(const struct skill *skill, struct arena *arena, struct str 
         !utf8_valid(skill->instructions) || !utf8_valid(skill->license) ||
         !utf8_valid(skill->compatibility))
         return err_set(err, ERR_BAD_REQUEST, "the fields of a skill are UTF-8 text");
+    if (check_json("metadata", skill->metadata, json_type_object, "an object", err) < 0 ||
+        check_json("allowed_tools", skill->allowed_tools, json_type_array, "a list", err) < 0)
+        return -1;
     skill_write(skill, &text);
     if (text.full)
         return err_set(err, ERR_TOO_LARGE, "the skill has more than %d bytes", SKILL_TEXT_MAX);

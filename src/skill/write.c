@@ -71,7 +71,8 @@ static void add_tools(struct buf *out, struct str tools)
     AUTO_JSON list = NULL;
     struct err err = ERR_INIT;
 
-    if (!tools.n || json_parse(tools, &list, &err) < 0 || !json_object_array_length(list))
+    if (!tools.n || json_parse(tools, &list, &err) < 0 ||
+        !json_object_is_type(list, json_type_array) || !json_object_array_length(list))
         return;
     buf_add_text(out, "allowed-tools:\n");
     for (size_t i = 0; i < json_object_array_length(list); i++) {
@@ -87,7 +88,8 @@ static void add_metadata(struct buf *out, struct str metadata)
     struct err err = ERR_INIT;
     struct json_object_iter it;
 
-    if (!metadata.n || json_parse(metadata, &map, &err) < 0 || !json_object_object_length(map))
+    if (!metadata.n || json_parse(metadata, &map, &err) < 0 ||
+        !json_object_is_type(map, json_type_object) || !json_object_object_length(map))
         return;
     buf_add_text(out, "metadata:\n");
     json_object_object_foreachC(map, it)

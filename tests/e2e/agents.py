@@ -117,7 +117,7 @@ def what_is_wrong_with_an_agent_is_said(box):
         ({"displayName": "A", "tools": ["propose_agent"]}, "no tool"),
         ({"displayName": "A", "tools": ["bash", "bash"]}, "twice"),
         ({"displayName": "A", "tools": "bash"}, "list of names"),
-        ({"displayName": "A", "tools": [1]}, "no tool"),
+        ({"displayName": "A", "tools": [1]}, "tools must be a list of names"),
         ({"displayName": "A", "template": "nope"}, "there are: gym-coach"),
         ({"displayName": "A", "id": "Big"}, "lower-case"),
         ({"displayName": "A", "id": "system:x"}, "Dormouse's own"),

@@ -273,7 +273,7 @@ DB_TEST(settings_of_an_import_are_bounded)
         { ",\"sessionTtlSeconds\":-1", "60 to 2592000" },
         { ",\"sessionTtlSeconds\":9223372036854775807", "60 to 2592000" },
         { ",\"mode\":\"sleepy\"", "sleepy" },
-        { ",\"tools\":[1]", "there is no tool" },
+        { ",\"tools\":[1]", "tools must be a list of names" },
         { ",\"tools\":{}", "tools" },
         { ",\"color\":\"red\"", "color" },
         { ",\"version\":3", "version" },

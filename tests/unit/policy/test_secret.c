@@ -12,9 +12,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/redact.h"
 #include "harness/test.h"
-#include "policy/secret.h"
+#include "policy/secret_int.h"
+#include "policy/sodium_lib.h"
 
 #define CANARY "canary-7f3a9b-value"
 
@@ -334,6 +336,65 @@ TEST(a_sealed_file_that_can_t_be_read_is_an_error_and_left_alone)
     ASSERT_EQ(rmdir(test_path(t, "secrets")), 0);
     set(t, secrets, "a", "3"); /* with the key that was there */
     ASSERT_TEXT(get(t, secrets, "a"), "3");
+}
+
+/* Seals any bytes with the key that is there, as only its owner can. */
+static void seal(struct test *t, struct str plain)
+{
+    static const char head[] = "dormouse secrets 1\n";
+    static const uint8_t nonce[crypto_aead_xchacha20poly1305_ietf_NPUBBYTES];
+    AUTO_BUF file = BUF_INIT(1 << 20);
+    uint8_t key[SECRET_KEY_BYTES];
+    unsigned long long n;
+    char *end;
+
+    ASSERT_OK(
+        hex_decode(str_take(test_read_file(t, test_path(t, "secrets.key")), 64), key, sizeof(key)));
+    ASSERT_OK(sodium_lib_load(&t->err));
+    buf_add_text(&file, head);
+    buf_add(&file, nonce, sizeof(nonce));
+    end = buf_reserve(&file, plain.n + crypto_aead_xchacha20poly1305_ietf_ABYTES);
+    na.crypto_aead_xchacha20poly1305_ietf_encrypt((uint8_t *)end, &n, (const uint8_t *)plain.p,
+                                                  plain.n, (const uint8_t *)head, strlen(head),
+                                                  NULL, nonce, key);
+    buf_grown(&file, (size_t)n);
+    test_write_file(test_path(t, "secrets"), file.p, file.n);
+}
+
+TEST(a_sealed_file_whose_records_lead_nowhere_is_refused_and_left_alone)
+{
+    static const struct str plains[] = {
+        { "\0", 1 },                    /* no name */
+        { "\1", 1 },                    /* a name behind the end */
+        { "\1a", 2 },                   /* no length of a value */
+        { "\1a\5", 3 },                 /* half of one */
+        { "\1a\5\0xxxx", 8 },           /* a value that ends too early */
+        { "\1a\1\0x\1b\377\377x", 10 }, /* the second one */
+        { "\377a\1\0x", 5 },
+    };
+    AUTO(secrets) secrets = headless(t);
+    AUTO_BUF many = BUF_INIT(1 << 16), out = BUF_INIT(100);
+    char text[100] = "";
+    struct str before;
+
+    set(t, secrets, "a", "1");
+    for (int i = 0; i <= SECRET_COUNT_MAX; i++)
+        buf_add(&many, "\1a\1\0x", 5);
+    for (size_t i = 0; i <= ARRAY_LEN(plains); i++) {
+        seal(t, i < ARRAY_LEN(plains) ? plains[i] : buf_str(&many));
+        before = test_read_file(t, test_path(t, "secrets"));
+        ASSERT_FAILS(secrets_get(secrets, "a", &out, &t->err), ERR_INTEGRITY_FAILED);
+        ASSERT_CONTAINS(test_err_text(t), "holds no list of secrets");
+        ASSERT_FAILS(secrets_set(secrets, "b", STR("2"), &t->err), ERR_INTEGRITY_FAILED);
+        ASSERT_FAILS(secrets_list(secrets, add_name, text, &t->err), ERR_INTEGRITY_FAILED);
+        ASSERT(str_eq(test_read_file(t, test_path(t, "secrets")), before));
+        ASSERT_TEXT(text, "");
+    }
+    many.n -= 5;
+    seal(t, buf_str(&many)); /* as many as there may be */
+    ASSERT_TEXT(get(t, secrets, "a"), "x");
+    seal(t, STR(""));
+    ASSERT_TEXT(names(t, secrets), "");
 }
 
 TEST(names_and_values_are_checked)

@@ -86,6 +86,43 @@ DB_TEST(a_description_that_is_too_long_is_refused_and_nothing_is_kept)
     ASSERT(!content(rig, "skills/long/SKILL.md"));
 }
 
+/* A list that is none must not become a skill that may use everything. */
+DB_TEST(tools_and_metadata_of_another_form_are_refused)
+{
+    static const struct {
+        const char *tools, *metadata, *said;
+    } cases[] = {
+        { "{}", "", "allowed_tools: it must be a list as JSON" },
+        { "null", "", "allowed_tools: it must be a list" },
+        { "\"bash\"", "", "allowed_tools: it must be a list" },
+        { "[\"bash\"", "", "allowed_tools: it must be a list" },
+        { "bash", "", "allowed_tools: it must be a list" },
+        { "", "[]", "metadata: it must be an object as JSON" },
+        { "", "null", "metadata: it must be an object" },
+        { "", "7", "metadata: it must be an object" },
+        { "[]", "{}", NULL },
+        { "[\"bash\"]", "{\"a\":\"b\"}", NULL },
+    };
+    AUTO(rig) rig = rig_open(t);
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct skill made, skill = { .name = str_from(arena_printf(&t->arena, "n%zu", i)),
+                                     .description = STR("x"),
+                                     .instructions = STR("Do it."),
+                                     .allowed_tools = str_from(cases[i].tools),
+                                     .metadata = str_from(cases[i].metadata) };
+        int r = UNIT(rig, skills_add(rig->skills, &rig->agent, &skill, STR("owner"), &t->arena,
+                                     &made, &t->err));
+
+        if ((r == 0) != !cases[i].said)
+            FAIL("case %zu: %s", i, r ? test_err_text(t) : "was taken");
+        if (cases[i].said) {
+            ASSERT_EQ(t->err.code, ERR_BAD_REQUEST);
+            ASSERT_CONTAINS(test_err_text(t), cases[i].said);
+        }
+    }
+}
+
 DB_TEST(a_change_keeps_what_is_not_given_and_the_id)
 {
     AUTO(rig) rig = rig_open(t);

@@ -74,6 +74,22 @@ TEST(odd_metadata_and_tools_come_back)
     ASSERT_STR(read.allowed_tools, "[\"Bash(a b:*)\",\"x y\",\"---\"]");
 }
 
+TEST(what_is_no_list_or_map_is_not_written)
+{
+    static const char *const others[] = { "null", "3", "\"x\"", "true", "{\"a\"", "[1", "" };
+
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        struct skill skill = { .name = STR("x"),
+                               .description = STR("y"),
+                               .metadata = str_from(others[i]),
+                               .allowed_tools = str_from(others[i]) };
+        AUTO_BUF out = BUF_INIT(1000);
+
+        skill_write(&skill, &out);
+        ASSERT_TEXT(buf_text(&out), "---\nname: x\ndescription: \"y\"\n---\n");
+    }
+}
+
 TEST(instructions_with_fences_of_their_own_stay_whole)
 {
     struct skill skill = { .name = STR("x"),

@@ -206,6 +206,14 @@ void dm_close(struct dm_house *house)
 
 /* ---- runs ---- */
 
+static int read_mode(int mode, enum run_mode *ret_mode, struct err *err)
+{
+    if (mode != DM_STRUCTURED && mode != DM_WIGGUM)
+        return err_set(err, ERR_BAD_REQUEST, "no such mode: %d; DM_STRUCTURED or DM_WIGGUM", mode);
+    *ret_mode = mode == DM_WIGGUM ? RUN_COOK : RUN_STRUCTURED;
+    return 0;
+}
+
 int dm_start(struct dm_house *house, const struct dm_prompt *given, char ret_run_id[DM_ID_SIZE],
              struct dm_error *error)
 {
@@ -223,12 +231,12 @@ int dm_start(struct dm_house *house, const struct dm_prompt *given, char ret_run
     request = (struct run_request){ .prompt = str_from(prompt.prompt),
                                     .session_id = str_from(prompt.session),
                                     .turn_id = str_from(prompt.turn),
-                                    .mode = prompt.mode == DM_WIGGUM ? RUN_COOK : RUN_STRUCTURED,
                                     .max_iterations = prompt.max_iterations,
                                     .max_tokens = prompt.max_tokens,
                                     .max_tool_calls = prompt.max_tool_calls,
                                     .max_ms = prompt.max_ms };
-    if (run_start(house->rooms.runner, &request, &arena, &info, &err) < 0)
+    if (read_mode(prompt.mode, &request.mode, &err) < 0 ||
+        run_start(house->rooms.runner, &request, &arena, &info, &err) < 0)
         return embed_fail(error, &err);
     snprintf(ret_run_id, DM_ID_SIZE, "%.*s", STR_ARG(info.run_id));
     return 0;
@@ -245,10 +253,11 @@ int dm_cancel(struct dm_house *house, const char *run_id, struct dm_error *error
 
 int dm_set_mode(struct dm_house *house, const char *run_id, int mode, struct dm_error *error)
 {
+    enum run_mode to = RUN_STRUCTURED;
     struct err err = ERR_INIT;
 
-    if (run_set_mode(house->rooms.runner, str_from(run_id),
-                     mode == DM_WIGGUM ? RUN_COOK : RUN_STRUCTURED, &err) < 0)
+    if (read_mode(mode, &to, &err) < 0 ||
+        run_set_mode(house->rooms.runner, str_from(run_id), to, &err) < 0)
         return embed_fail(error, &err);
     return 0;
 }

@@ -12,7 +12,6 @@ struct dm_answer {
     const struct model_sink *sink;
     void *arg;
     struct arena arena;
-    struct buf text, thinking;
     struct model_call calls[MODEL_CALLS_MAX];
     size_t call_count;
     struct model_usage usage;
@@ -97,8 +96,6 @@ static const struct dm_tool_description *const *tools_of(struct arena *arena,
 
 static void answer_free(struct dm_answer *answer)
 {
-    buf_release(&answer->text);
-    buf_release(&answer->thinking);
     arena_release(&answer->arena);
     free(answer);
 }
@@ -120,8 +117,6 @@ int embed_model_call(void *call_arg, const struct model_request *request,
     answer->sink = sink;
     answer->arg = arg;
     answer->arena = ARENA_INIT;
-    answer->text = BUF_INIT(MODEL_TEXT_MAX);
-    answer->thinking = BUF_INIT(MODEL_TEXT_MAX);
     if (house->model_call(house->model_arg, &asked, answer) >= 0)
         return 0;
     answer_free(answer);
@@ -130,22 +125,21 @@ int embed_model_call(void *call_arg, const struct model_request *request,
 
 /* ---- the answer ---- */
 
-static void add(struct dm_answer *answer, struct buf *to, enum model_delta kind, const char *text)
+/* The gateway keeps and bounds what it is told, and mends characters that come in two pieces. */
+static void add(struct dm_answer *answer, enum model_delta kind, const char *text)
 {
-    if (!text || !*text)
-        return;
-    if (buf_add_text(to, text) == 0 && answer->sink->on_delta)
+    if (text && *text)
         answer->sink->on_delta(answer->arg, kind, str_from(text));
 }
 
 void dm_answer_text(struct dm_answer *answer, const char *text)
 {
-    add(answer, &answer->text, MODEL_DELTA_TEXT, text);
+    add(answer, MODEL_DELTA_TEXT, text);
 }
 
 void dm_answer_thinking(struct dm_answer *answer, const char *text)
 {
-    add(answer, &answer->thinking, MODEL_DELTA_THINKING, text);
+    add(answer, MODEL_DELTA_THINKING, text);
 }
 
 void dm_answer_call(struct dm_answer *answer, const char *id, const char *name,
@@ -176,16 +170,14 @@ void dm_answer_usage(struct dm_answer *answer, int64_t input_tokens, int64_t out
 void dm_answer_done(struct dm_answer *answer)
 {
     struct model_reply reply = {
-        .text = buf_str(&answer->text),
-        .thinking = buf_str(&answer->thinking),
         .calls = answer->calls,
         .call_count = answer->call_count,
         .stop = answer->call_count ? MODEL_STOP_CALLS : MODEL_STOP_END,
         .usage = answer->usage,
     };
 
-    if (answer->too_many || answer->text.full || answer->thinking.full) {
-        dm_answer_fail(answer, "too_large", "the answer is longer than a reply may be");
+    if (answer->too_many) {
+        dm_answer_fail(answer, "too_large", "the answer has more calls than a reply may have");
         return;
     }
     answer->sink->on_done(answer->arg, &reply, NULL, -1);

@@ -120,7 +120,9 @@ int dm_add_tool(struct dm_house *house, const char *contract_json, dm_tool_fn *f
     struct embed_tool *tool;
     struct str name;
 
-    if (complete(contract_json ? contract_json : "", &contract, &err) < 0)
+    if (!fn)
+        err_set(&err, ERR_BAD_REQUEST, "a tool needs a function");
+    if (err.code || complete(contract_json ? contract_json : "", &contract, &err) < 0)
         return embed_fail(error, &err);
     name = json_str(json_find(contract, "name"));
     tool = NEW(struct embed_tool);

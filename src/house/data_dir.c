@@ -40,7 +40,7 @@ static int absolute(const char *path, const char *tail, char **ret_path, struct 
 
     if (path[0] != '/' && !getcwd(cwd, sizeof(cwd)))
         return err_set(err, ERR_BAD_REQUEST, "the working directory is gone: %s", strerror(errno));
-    n = snprintf(out, sizeof(out), "%s%s%s%s", cwd, *cwd ? "/" : "", path, tail);
+    n = snprintf(out, sizeof(out), "%s%s%s%s", cwd, cwd[0] && cwd[1] ? "/" : "", path, tail);
     if (n < 0 || (size_t)n >= sizeof(out))
         return err_set(err, ERR_BAD_REQUEST, "the data directory's path is too long");
     while (n > 1 && out[n - 1] == '/')
@@ -142,7 +142,8 @@ static pid_t read_holder(int fd)
     ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
     int64_t pid;
 
-    if (n <= 0 || str_to_i64(str_trim(str_of(text, (size_t)n)), &pid) < 0 || pid <= 0)
+    if (n <= 0 || str_to_i64(str_trim(str_of(text, (size_t)n)), &pid) < 0 || pid <= 0 ||
+        pid > INT32_MAX)
         return -1;
     return (pid_t)pid;
 }

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "base/json_put.h"
+#include "base/utf8.h"
 #include "model/offline_int.h"
 
 #define SHOWN_MAX 20
@@ -16,6 +17,12 @@
 static void call_with(struct offline_turn *turn, const struct model_tool *tool, struct buf *json)
 {
     offline_call_json(turn, tool, arena_str(turn->arena, buf_str(json)));
+}
+
+static void say_rest(struct offline_turn *turn, size_t n)
+{
+    if (n > SHOWN_MAX)
+        offline_say(turn, "    and %zu more\n", n - SHOWN_MAX);
 }
 
 static const struct model_tool *need(struct offline_turn *turn, const char *what, const char *name)
@@ -44,7 +51,7 @@ static void say_channels(struct offline_turn *turn)
     struct json_object *channels = channels_of(turn);
     size_t n = channels ? json_object_array_length(channels) : 0;
 
-    offline_say(turn, "There %s %zu channel%s:\n", n == 1 ? "is" : "are", n, n == 1 ? "" : "s");
+    offline_say(turn, n ? "%zu channel%s:\n" : "I see no Slack channels.", n, n == 1 ? "" : "s");
     for (size_t i = 0; i < n && i < SHOWN_MAX; i++) {
         struct json_object *channel = json_object_array_get_idx(channels, i);
         bool is_private = false;
@@ -53,8 +60,7 @@ static void say_channels(struct offline_turn *turn)
         offline_say(turn, "    #%.*s%s (%.*s)\n", STR_ARG(json_str(json_find(channel, "name"))),
                     is_private ? " (private)" : "", STR_ARG(json_str(json_find(channel, "id"))));
     }
-    if (n > SHOWN_MAX)
-        offline_say(turn, "    and %zu more\n", n - SHOWN_MAX);
+    say_rest(turn, n);
 }
 
 void offline_slack_list(struct offline_turn *turn)
@@ -110,10 +116,11 @@ static void send(struct offline_turn *turn, const struct model_tool *tool)
 void offline_slack_send(struct offline_turn *turn)
 {
     const struct model_tool *sender = need(turn, "send a Slack message", "send_slack_message");
-    const struct model_tool *list = need(turn, "find the channel", "list_slack_channels");
+    const struct model_tool *list =
+        sender ? need(turn, "find the channel", "list_slack_channels") : NULL;
     AUTO_BUF json = BUF_INIT(64);
 
-    if (!sender || !list)
+    if (!list)
         return;
     if (turn->round == 0) {
         buf_add_text(&json, "{\"limit\":1000}");
@@ -141,9 +148,10 @@ static void say_mails(struct offline_turn *turn)
         struct json_object *mail = json_object_array_get_idx(mails, i);
 
         offline_say(turn, "    %.*s: %.*s\n",
-                    STR_ARG(str_take(json_str(json_find(mail, "from")), 80)),
-                    STR_ARG(str_take(json_str(json_find(mail, "subject")), 160)));
+                    STR_ARG(utf8_truncate(json_str(json_find(mail, "from")), 80)),
+                    STR_ARG(utf8_truncate(json_str(json_find(mail, "subject")), 160)));
     }
+    say_rest(turn, n);
 }
 
 /* arg: "unread", or NULL for all. */
@@ -177,8 +185,9 @@ static void say_events(struct offline_turn *turn)
         struct json_object *event = json_object_array_get_idx(events, i);
 
         offline_say(turn, "    %.*s  %.*s\n", STR_ARG(json_str(json_find(event, "start"))),
-                    STR_ARG(str_take(json_str(json_find(event, "title")), 160)));
+                    STR_ARG(utf8_truncate(json_str(json_find(event, "title")), 160)));
     }
+    say_rest(turn, n);
 }
 
 void offline_day(const struct offline_turn *turn, int days, char out[OFFLINE_DAY_SIZE])

@@ -74,7 +74,7 @@ static void call_resolve(struct offline_turn *turn, struct str words)
     struct json_writer w = JSON_WRITER(&json);
 
     json_write_object_begin(&w);
-    json_put_str(&w, "reference", str_take(words, 500));
+    json_put_str(&w, "reference", utf8_truncate(words, 500));
     json_write_object_end(&w);
     offline_call_json(turn, offline_tool(turn, "resolve_task_reference"), buf_str(&json));
 }

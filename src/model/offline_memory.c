@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/json.h"
+#include "base/utf8.h"
 #include "model/offline_int.h"
 
 #define NOTES       "knowledge/notes.md"
@@ -68,9 +69,9 @@ static void say_written(struct offline_turn *turn, const char *what)
     offline_say(turn, "%s", what);
     path = json_str(json_find(last->json, "path"));
     if (path.n)
-        offline_say(turn, " (%.*s)", STR_ARG(str_take(path, 200)));
+        offline_say(turn, " (%.*s)", STR_ARG(utf8_truncate(path, 200)));
     else if (last->line_count)
-        offline_say(turn, " (%.*s)", STR_ARG(str_take(last->lines[0], 200)));
+        offline_say(turn, " (%.*s)", STR_ARG(utf8_truncate(last->lines[0], 200)));
 }
 
 /* ---- tools that append and list ---- */
@@ -165,8 +166,8 @@ static size_t say_lines(struct offline_turn *turn, const struct offline_result *
             continue;
         if (n++ == 0)
             offline_say(turn, "%.*s says:\n",
-                        STR_ARG(str_take(json_str(json_find(notes->json, "path")), 200)));
-        offline_say(turn, "    %.*s\n", STR_ARG(str_take(notes->lines[i], 300)));
+                        STR_ARG(utf8_truncate(json_str(json_find(notes->json, "path")), 200)));
+        offline_say(turn, "    %.*s\n", STR_ARG(utf8_truncate(notes->lines[i], 300)));
     }
     return n;
 }
@@ -288,7 +289,7 @@ static void say_notes(struct offline_turn *turn, const struct offline_result *no
             continue;
         if (n++ == 0)
             offline_say(turn, "My notes%s%.*s say:\n", what.n ? " on " : "", STR_ARG(what));
-        offline_say(turn, "    %.*s\n", STR_ARG(str_take(notes->lines[i], 300)));
+        offline_say(turn, "    %.*s\n", STR_ARG(utf8_truncate(notes->lines[i], 300)));
     }
     if (!n)
         offline_say(turn, "I have no note%s%.*s.", what.n ? " on " : "", STR_ARG(what));

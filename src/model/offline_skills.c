@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "base/utf8.h"
 #include "model/offline_int.h"
 
 #define SKILLS_HEAD STR("## Skills\n")
@@ -172,7 +173,7 @@ static void say_text(struct offline_turn *turn, struct str body)
     while (n < STEPS_MAX && str_split(&body, '\n', &line)) {
         if (!str_trim(line).n)
             continue;
-        offline_say(turn, "%.*s\n", STR_ARG(str_take(line, 600)));
+        offline_say(turn, "%.*s\n", STR_ARG(utf8_truncate(line, 600)));
         n++;
     }
 }

@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "base/utf8.h"
 #include "model/offline_files_int.h"
 #include "model/offline_int.h"
 
@@ -156,7 +157,7 @@ static void report(struct offline_turn *turn)
                 moved ? ":" : ".");
     offline_report_lines(turn, last);
     if (last->error.n)
-        offline_say(turn, "%.*s\n", STR_ARG(str_take(last->error, 400)));
+        offline_say(turn, "%.*s\n", STR_ARG(utf8_truncate(last->error, 400)));
     offline_say(turn,
                 "Files of kinds that I don't know, hidden files and folders stayed where they "
                 "were; nothing was overwritten.");

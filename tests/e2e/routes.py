@@ -7,6 +7,7 @@ usage: tests/e2e/routes.py DORMOUSE [PART-OF-A-NAME]
 import http.client
 import json
 import re
+import socket
 
 from harness import LONG, WAIT_S, Postgres, expect, expect_eq, expect_in, main, test
 
@@ -291,7 +292,86 @@ def on_postgres(box):
     box.env["DORMOUSE_STORE_URL"] = postgres.url
 
 
+class Socket:
+    """A WebSocket that speaks whole texts."""
+
+    def __init__(self, daemon, path):
+        self.socket = socket.create_connection(("127.0.0.1", daemon.port), timeout=WAIT_S)
+        self.socket.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{daemon.port}\r\nUpgrade: websocket\r\n"
+                            "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                            "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+                            f"Authorization: Bearer {daemon.token()}\r\n\r\n".encode())
+        self.file = self.socket.makefile("rb")
+        expect_in("101", self.file.readline().decode())
+        while self.file.readline() != b"\r\n":
+            pass
+
+    def say(self, text):
+        text = text.encode()
+        size = bytes([0x80 | len(text)]) if len(text) < 126 else \
+            b"\xfe" + len(text).to_bytes(2, "big") if len(text) < 65536 else b"\xff" + len(text).to_bytes(8, "big")
+        self.socket.sendall(b"\x81" + size + bytes(4) + text)  # a mask of zeros changes nothing
+
+    def hear(self):
+        """The next text; None when it was closed."""
+        while True:
+            head = self.file.read(2)
+            if len(head) < 2 or head[0] & 15 == 8:
+                return None
+            n = head[1] & 127
+            n = int.from_bytes(self.file.read(2 if n == 126 else 8), "big") if n > 125 else n
+            text = self.file.read(n)
+            if head[0] & 15 == 1:
+                return json.loads(text)
+
+    def close(self):
+        self.file.close()
+        self.socket.close()
+
+
+MESSAGES = {
+    "message": {"content": "hello"},
+    "approval_response": {"gateId": NOBODY, "decision": "approve"},
+    "memory_edit_decision": {"request_id": NOBODY, "decision": "approve"},
+    "cancel": {"runId": NOBODY},
+    "setMode": {"mode": "structured"},
+    "resume": {"after": 0},
+}
+MEMBERS = ["type", "content", "text", "turnId", "mode", "model", "cwd", "maxIterations", "maxTokens", "maxToolCalls", "maxMs",
+           "gateId", "decision", "scope", "reason", "input", "edited_content", "answer", "request_id", "runId", "after",
+           "nobody-knows"]
+
+
 # ---- tests ----
+
+
+@test
+def no_socket_is_led_astray_by_what_is_said(box):
+    """Whatever is said is answered with events of the document, and so is the last word."""
+    world = World(box)
+    said = 0
+    for kind, body in MESSAGES.items():
+        speaker = Socket(world.daemon, f"/api/v1/agents/{world.agent}/ws?thread={kind}")
+        box.closing.append(speaker)
+        for text in BODIES[1:]:
+            speaker.say(text)
+            said += 1
+        for name in MEMBERS:
+            for value in some(VALUES, 5):
+                others = {key: one for key, one in {"type": kind, **body}.items() if key != name}
+                speaker.say(json.dumps(others)[:-1] + f', "{name}": {value}}}')
+                said += 1
+        speaker.say('{"type": "the last word"}')
+        while True:
+            event = speaker.hear()
+            expect(event is not None, f"{kind}: the socket was closed")
+            expect(event["type"] != "error" or event["code"] not in ("internal", "storage_failed"), f"{kind}: {event}")
+            if event["type"] == "error" and "the last word" in event["message"]:
+                break
+            if "seq" in event:
+                world.daemon.document().event(event)
+    expect(said > 300, f"{said} messages are not all")
+
 
 
 @test

@@ -279,9 +279,19 @@ TEST(what_cannot_be_is_refused_with_a_code)
     struct world w = { .asked = 0 };
     struct dm_house *other;
 
+    ASSERT_EQ(dm_open(NULL, &other, &w.error), -1);
     config.size = 1;
     ASSERT_EQ(dm_open(&config, &other, &w.error), -1);
     ASSERT_TEXT(w.error.code, "bad_request");
+    config.size = 4097;
+    ASSERT_EQ(dm_open(&config, &other, &w.error), -1);
+    config.size = sizeof(config);
+    config.directory = "";
+    ASSERT_EQ(dm_open(&config, &other, &w.error), -1);
+    ASSERT_TEXT(w.error.code, "bad_request");
+    config.directory = "/dev/null/house";
+    ASSERT_EQ(dm_open(&config, &other, &w.error), -1);
+    ASSERT(strstr(w.error.message, "/dev/null/house"));
     open_world(&w, NULL);
     ASSERT_EQ(dm_add_tool(w.house, "not JSON", act, &w, &w.error), -1);
     ASSERT_TEXT(w.error.code, "bad_request");
@@ -289,6 +299,22 @@ TEST(what_cannot_be_is_refused_with_a_code)
     ASSERT_EQ(dm_add_tool(w.house, CONTRACT("bash", ""), act, &w, &w.error), -1);
     ASSERT_TEXT(w.error.code, "conflict");
     ASSERT_EQ(dm_start(w.house, &prompt, w.run, &w.error), -1);
+    prompt.prompt = "hello";
+    prompt.mode = DM_WIGGUM + 1;
+    ASSERT_EQ(dm_start(w.house, &prompt, w.run, &w.error), -1);
+    ASSERT_TEXT(w.error.code, "bad_request");
+    prompt.mode = -1;
+    ASSERT_EQ(dm_start(w.house, &prompt, w.run, &w.error), -1);
+    prompt.mode = DM_STRUCTURED;
+    prompt.max_iterations = -1;
+    ASSERT_EQ(dm_start(w.house, &prompt, w.run, &w.error), -1);
+    prompt.max_iterations = 0;
+    ASSERT_OK(dm_start(w.house, &prompt, w.run, &w.error));
+    ASSERT_EQ(dm_set_mode(w.house, w.run, DM_WIGGUM + 1, &w.error), -1);
+    ASSERT_TEXT(w.error.code, "bad_request");
+    ASSERT_EQ(dm_set_mode(w.house, "nobody", DM_WIGGUM, &w.error), -1);
+    ASSERT_TEXT(w.error.code, "not_found");
+    ASSERT_EQ(dm_set_mode(w.house, w.run, DM_WIGGUM, &w.error), 0);
     prompt.size = 3;
     ASSERT_EQ(dm_start(w.house, &prompt, w.run, &w.error), -1);
     ASSERT_EQ(dm_cancel(w.house, "nobody", &w.error), -1);
@@ -297,7 +323,148 @@ TEST(what_cannot_be_is_refused_with_a_code)
     ASSERT_EQ(dm_decide(w.house, "nobody", 99, 0, NULL, &w.error), -1);
     ASSERT_EQ(dm_decide(w.house, "nobody", DM_ANSWER, 0, NULL, &w.error), -1);
     ASSERT_EQ(dm_run_until(w.house, "nobody", 10, &w.error), -1);
+    ASSERT_EQ(dm_start(w.house, NULL, w.run, &w.error), -1);
+    ASSERT_EQ(dm_cancel(w.house, NULL, &w.error), -1);
+    ASSERT_EQ(dm_decide(w.house, NULL, DM_APPROVE, DM_ONCE, NULL, &w.error), -1);
+    ASSERT_EQ(dm_decide(w.house, "nobody", DM_APPROVE, DM_ALWAYS + 1, NULL, &w.error), -1);
+    ASSERT_EQ(dm_add_tool(w.house, NULL, act, &w, &w.error), -1);
+    ASSERT_EQ(dm_add_tool(w.house, CONTRACT("idle", ""), NULL, &w, &w.error), -1);
+    ASSERT_TEXT(w.error.code, "bad_request");
     close_world(&w);
+}
+
+/* ---- programs that are careless ---- */
+
+struct careless {
+    struct world w;
+    const char *id, *name, *arguments, *output;
+    int calls, rounds; /* calls in each of so many rounds */
+    int64_t tokens;
+    bool fails;
+};
+
+static int think_carelessly(void *arg, const struct dm_model_request *request,
+                            struct dm_answer *answer)
+{
+    struct careless *c = arg;
+
+    (void)request;
+    dm_answer_text(answer, NULL);
+    dm_answer_text(answer, "spo");
+    dm_answer_text(answer, "ken \xff, \xc3");
+    dm_answer_text(answer, "\xa4, and a piece of \xe2\x82");
+    dm_answer_thinking(answer, "");
+    dm_answer_usage(answer, c->tokens, c->tokens);
+    for (int i = 0; c->w.asked < c->rounds && i < c->calls; i++)
+        dm_answer_call(answer, c->id, c->name, c->arguments);
+    c->w.asked++;
+    if (c->fails)
+        return -1;
+    dm_answer_done(answer);
+    return 0;
+}
+
+static int act_carelessly(void *arg, const char *arguments, const char *operation,
+                          struct dm_tool_job *job)
+{
+    struct careless *c = arg;
+
+    (void)arguments, (void)operation;
+    c->w.acted++;
+    if (c->output && strcmp(c->output, "fail") == 0)
+        dm_tool_fail(job, "no such code", NULL);
+    else if (c->output && strcmp(c->output, "-1") == 0)
+        return -1;
+    else
+        dm_tool_done(job, c->output);
+    return 0;
+}
+
+/* Runs one prompt to its end; what it became. */
+static int run_carelessly(struct careless *c)
+{
+    struct dm_agent_config config = DM_AGENT_CONFIG_INIT;
+    int state;
+
+    config.model_call = think_carelessly;
+    config.model_arg = c;
+    config.on_event = hear;
+    config.event_arg = &c->w;
+    c->w.events = BUF_INIT(1u << 20);
+    if (dm_open(&config, &c->w.house, &c->w.error) < 0 ||
+        dm_add_tool(c->w.house, CONTRACT("poke", "," READ_ONLY), act_carelessly, c, &c->w.error) <
+            0)
+        FAIL("open: %s", c->w.error.message);
+    start(&c->w, "go");
+    state = dm_run_until(c->w.house, c->w.run, LONG_MS, &c->w.error);
+    return state;
+}
+
+TEST(a_careless_program_ends_its_runs_all_the_same)
+{
+    static const struct {
+        struct careless how;
+        int state, acted;
+        const char *told;
+    } cases[] = {
+        { { .output = "{}" },
+          DM_DONE,
+          0,
+          "\"content\":\"spoken \xef\xbf\xbd, ä, and a piece of \xef\xbf\xbd" },
+        { { .calls = 1, .rounds = 1, .name = "poke", .output = "{}" }, DM_DONE, 1, "completed" },
+        { { .calls = 1, .rounds = 3, .name = "poke", .output = "{}" }, DM_DONE, 3, "completed" },
+        { { .calls = 2, .rounds = 1, .name = "poke", .id = "same", .output = "{}" },
+          DM_DONE,
+          2,
+          "completed" },
+        { { .calls = 1, .rounds = 1, .name = "poke", .arguments = "no JSON" },
+          DM_DONE,
+          0,
+          "failed" },
+        { { .calls = 1, .rounds = 1, .name = "poke", .arguments = "[]" }, DM_DONE, 0, "failed" },
+        { { .calls = 1, .rounds = 1, .name = "nothing" }, DM_DONE, 0, "failed" },
+        { { .calls = 1, .rounds = 1, .name = NULL }, DM_DONE, 0, "failed" },
+        { { .calls = 1, .rounds = 1, .name = "poke", .output = NULL }, DM_DONE, 1, "completed" },
+        { { .calls = 1, .rounds = 1, .name = "poke", .output = "no JSON" }, DM_DONE, 1, "failed" },
+        { { .calls = 1, .rounds = 1, .name = "poke", .output = "fail" }, DM_DONE, 1, "it failed" },
+        { { .calls = 1, .rounds = 1, .name = "poke", .output = "-1" }, DM_DONE, 1, "poke failed" },
+        { { .calls = 1000, .rounds = 1, .name = "poke" }, DM_FAILED, 0, "more calls than" },
+        { { .fails = true }, DM_FAILED, 0, "the model's function failed" },
+        { { .tokens = -5 }, DM_DONE, 0, "spoken" },
+        { { .tokens = INT64_MAX }, DM_DONE, 0, "spoken" },
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct careless c = cases[i].how;
+        int state = run_carelessly(&c);
+
+        if (state != cases[i].state || c.w.acted != cases[i].acted ||
+            !strstr(buf_text(&c.w.events), cases[i].told))
+            FAIL("case %zu became %d, acted %d times: %s", i, state, c.w.acted,
+                 buf_text(&c.w.events));
+        close_world(&c.w);
+    }
+}
+
+/* Results are matched with calls by their ids. */
+TEST(ids_that_are_made_are_not_made_twice_in_a_run)
+{
+    struct careless c = { .calls = 2, .rounds = 2, .name = "poke", .output = "{}" };
+    char ids[8][DM_ID_SIZE];
+    size_t n = 0;
+
+    ASSERT_EQ(run_carelessly(&c), DM_DONE);
+    for (const char *at = buf_text(&c.w.events); (at = strstr(at, "\"type\":\"tool_use\"")); at++) {
+        const char *id = strstr(at, "\"toolCallId\":\"");
+
+        ASSERT(id && n < 8);
+        snprintf(ids[n], sizeof(ids[n]), "%.*s", (int)strcspn(id + 14, "\""), id + 14);
+        for (size_t i = 0; i < n; i++)
+            ASSERT(strcmp(ids[i], ids[n]) != 0);
+        n++;
+    }
+    ASSERT_EQ(n, 4);
+    close_world(&c.w);
 }
 
 TEST(one_process_has_a_directory_at_a_time)

@@ -10,9 +10,12 @@
 #include <regex.h>
 #include <stdio.h>
 
+#include <json-c/json.h>
+
+#include "base/json.h"
 #include "base/rand.h"
-#include "harness/test.h"
-#include "model/offline_int.h"
+#include "base/utf8.h"
+#include "offline_rig.h"
 
 /* ---- words ---- */
 
@@ -246,6 +249,130 @@ TEST(every_row_of_the_table_is_the_first_for_some_sentence)
         if (!first)
             FAIL("row %zu never comes first: %s (\"%s\")", row, offline_intents[row].pattern,
                  sentence);
+    }
+}
+
+/* ---- whatever tools answer ---- */
+
+#define ANY(name_)                                                                                 \
+    {                                                                                              \
+        { name_, sizeof(name_) - 1 }, { "", 0 },                                                   \
+        {                                                                                          \
+            "{}", 2                                                                                \
+        }                                                                                          \
+    }
+
+static const struct model_tool every_tool[] = {
+    ANY("add_multiple_checklist_items"),
+    ANY("ask_user"),
+    ANY("bash"),
+    ANY("conclude_task_with_rollover"),
+    ANY("create_follow_up_task"),
+    ANY("create_or_update_rating"),
+    ANY("create_retrospective_time_entry"),
+    ANY("create_task"),
+    ANY("edit_file"),
+    ANY("get_or_create_day_plan"),
+    ANY("get_ratings_summary"),
+    ANY("list_alarms"),
+    ANY("list_allowed_categories"),
+    ANY("list_emails"),
+    ANY("list_entries_in_scope"),
+    ANY("list_events"),
+    ANY("list_memory"),
+    ANY("list_slack_channels"),
+    ANY("list_tasks_in_scope"),
+    ANY("list_time_entries"),
+    ANY("read_file"),
+    ANY("read_memory"),
+    ANY("read_task"),
+    ANY("resolve_task_reference"),
+    ANY("search"),
+    ANY("send_slack_message"),
+    ANY("set_alarm"),
+    ANY("start_task_timer"),
+    ANY("stop_task_timer"),
+    ANY("update_task_due_date"),
+    ANY("update_task_fields"),
+    ANY("update_task_priority"),
+    ANY("upsert_day_plan_blocks"),
+    ANY("write_file"),
+    ANY("write_memory"),
+    ANY("write_report"),
+};
+
+/* Every list that is looked for, with one item whose texts are all this. */
+static const char *lists_of(struct test *t, const char *text)
+{
+    static const char *const lists[] = { "channels",   "emails",  "events",  "tasks", "items",
+                                         "candidates", "entries", "matches", "lines", "categories",
+                                         "alarms",     "blocks",  "files",   "labels" };
+    static const char *const members[] = { "id",      "name",  "title", "path", "text", "from",
+                                           "subject", "start", "due",   "note", "body", "content" };
+    AUTO_BUF item = BUF_INIT(1u << 20);
+    AUTO_BUF out = BUF_INIT(1u << 22);
+
+    for (size_t i = 0; i < ARRAY_LEN(members); i++)
+        buf_printf(&item, "%s\"%s\":\"%s\"", i ? "," : "{", members[i], text);
+    buf_add_text(&item, "}");
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+        buf_printf(&out, "%s\"%s\":[%s]", i ? "," : "{", lists[i], buf_text(&item));
+    buf_printf(&out, ",\"content\":\"%s\",\"path\":\"%s\"}", text, text);
+    return arena_text(&t->arena, buf_text(&out));
+}
+
+static void answer_all(struct test *t, const char *sentence, const char *answer, bool fails)
+{
+    struct rig rig;
+    unsigned rounds = 0;
+
+    rig_begin(&rig, t, every_tool, ARRAY_LEN(every_tool));
+    rig_user(&rig, sentence);
+    rig_think(&rig);
+    for (; rig.turn.call_count; rounds++) {
+        size_t n = rig.turn.call_count;
+
+        if (rounds > OFFLINE_ROUNDS_MAX)
+            FAIL("\"%s\" has no end with \"%.60s\"", sentence, answer);
+        for (size_t i = 0; i < n; i++) {
+            struct json_object *arguments = NULL;
+
+            if (json_parse(rig.turn.calls[i].arguments, &arguments, &t->err) < 0)
+                FAIL("\"%s\" calls with %.*s", sentence, STR_ARG(rig.turn.calls[i].arguments));
+            json_object_put(arguments);
+            if (fails)
+                rig_failure(&rig, i, answer);
+            else
+                rig_result(&rig, i, answer);
+        }
+        rig_think(&rig);
+    }
+    if (!rig.turn.say.n || !utf8_valid(buf_str(&rig.turn.say)))
+        FAIL("\"%s\" after \"%.60s\" ends in \"%s\"", sentence, answer, buf_text(&rig.turn.say));
+    rig_end(&rig);
+}
+
+TEST(every_row_ends_in_text_whatever_tools_answer)
+{
+    AUTO_BUF mice = BUF_INIT(4096);
+    const char *answers[] = {
+        "", "no JSON", "[]", "7", "{}", "[null,7,{}]", lists_of(t, ""), NULL
+    };
+    struct rand_fake rand;
+
+    /* Wherever it is cut after an even number of bytes, that is within a mouse. */
+    buf_add_char(&mice, 'x');
+    for (int i = 0; i < 160; i++)
+        buf_add_text(&mice, "\xf0\x9f\x90\xad");
+    answers[ARRAY_LEN(answers) - 1] = lists_of(t, buf_text(&mice));
+    rand_fake_init(&rand, 35);
+    for (size_t row = 0; row < row_count(); row++) {
+        const char *sentence = speak(t, &rand.rand, offline_intents[row].pattern, true);
+
+        for (size_t i = 0; i < ARRAY_LEN(answers); i++)
+            answer_all(t, sentence, answers[i], false);
+        answer_all(t, sentence, "", true);
+        answer_all(t, sentence, buf_text(&mice), true);
     }
 }
 

@@ -289,3 +289,130 @@ TEST(an_answer_is_the_same_as_stream_as_document_and_byte_by_byte)
         }
     }
 }
+
+/* ---- bounds ---- */
+
+/* An answer with n calls whose arguments are `bytes` long, as a stream. */
+static const char *many_calls(struct test *t, const char *provider, int n, size_t bytes)
+{
+    AUTO_BUF out = BUF_INIT(32u << 20);
+    bool openai = strcmp(provider, "openai") == 0;
+
+    for (int i = 0; i < n; i++) {
+        if (openai)
+            buf_printf(
+                &out,
+                "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":%d,"
+                "\"id\":\"c%d\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"a\\\":\\\"",
+                i, i);
+        else
+            buf_printf(&out,
+                       "data: {\"type\":\"content_block_start\",\"index\":%d,\"content_block\":{"
+                       "\"type\":\"tool_use\",\"id\":\"c%d\",\"name\":\"f\",\"input\":{}}}\n\n"
+                       "data: {\"type\":\"content_block_delta\",\"index\":%d,\"delta\":{\"type\":"
+                       "\"input_json_delta\",\"partial_json\":\"{\\\"a\\\":\\\"",
+                       i, i, i);
+        for (size_t k = 0; k < bytes; k++)
+            buf_add_char(&out, 'x');
+        buf_add_text(&out, openai ? "\\\"}\"}}]}}]}\n\n" : "\\\"}\"}}\n\n");
+    }
+    buf_add_text(&out, openai ? "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":"
+                                "\"tool_calls\"}]}\n\ndata: [DONE]\n\n"
+                              : "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":"
+                                "\"tool_use\"}}\n\ndata: {\"type\":\"message_stop\"}\n\n");
+    return arena_text(&t->arena, buf_text(&out));
+}
+
+TEST(as_many_calls_as_a_reply_may_have_are_taken_and_no_more)
+{
+    static const struct {
+        int calls;
+        size_t bytes;
+        bool taken;
+    } cases[] = {
+        { 1, 0, true },
+        { MODEL_CALLS_MAX, 10, true },
+        { MODEL_CALLS_MAX + 1, 10, false },
+        { 5, 1u << 20, false },
+    };
+
+    for (size_t i = 0; i < 2 * ARRAY_LEN(cases); i++) {
+        const char *provider = over_http[i % 2];
+        const int calls = cases[i / 2].calls;
+        const struct say says[] = {
+            { 200, NULL, many_calls(t, provider, calls, cases[i / 2].bytes) }, { 0 }
+        };
+        struct model_rig rig;
+        struct ask ask = ASK_INIT;
+
+        model_rig_open(&rig, t, provider, says, NULL);
+        ask_run(&ask, &rig, NULL);
+        if (cases[i / 2].taken) {
+            ASSERT_REPLIED(&ask, MODEL_STOP_CALLS);
+            ASSERT_EQ(ask.call_count, (size_t)calls);
+        } else if (ask.replied || ask.err.code != ERR_TOO_LARGE) {
+            FAIL("%s, %d calls: %s: %s", provider, calls, err_name(ask.err.code), ask_error(&ask));
+        }
+        ASSERT_EQ(ask.dones, 1);
+        ask_release(&ask);
+        model_rig_close(&rig);
+    }
+}
+
+TEST(a_document_that_is_no_answer_is_told_as_such)
+{
+    static const struct {
+        const char *provider, *body, *says;
+        enum err_code code;
+    } cases[] = {
+        { "openai", "{}", "no choices", ERR_PROVIDER_FAILED },
+        { "openai", "{\"choices\":7}", "ended before", ERR_PROVIDER_FAILED },
+        { "openai", "{\"choices\":[]}", "ended before", ERR_PROVIDER_FAILED },
+        { "openai", "{\"choices\":[7]}", "ended before", ERR_PROVIDER_FAILED },
+        { "openai", "{\"choices\":[{\"message\":{\"content\":7,\"tool_calls\":7}}]}",
+          "ended before", ERR_PROVIDER_FAILED },
+        { "openai", "{\"choices\":[{\"message\":{\"content\":[7,null,[]]}}]}", "ended before",
+          ERR_PROVIDER_FAILED },
+        { "openai", "{\"choices\":[{\"message\":null,\"finish_reason\":\"abort\"}]}",
+          "stopped with \"abort\"", ERR_PROVIDER_FAILED },
+        { "openai", "7", "ended before", ERR_PROVIDER_FAILED },
+        { "anthropic", "{}", "no content", ERR_PROVIDER_FAILED },
+        { "anthropic", "{\"content\":{}}", "no content", ERR_PROVIDER_FAILED },
+        { "anthropic", "{\"content\":\"text\"}", "no content", ERR_PROVIDER_FAILED },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct say says[] = { { 200, "Content-Type: application/json\r\n", cases[i].body },
+                                    { 0 } };
+        struct model_rig rig;
+        struct ask ask = ASK_INIT;
+
+        model_rig_open(&rig, t, cases[i].provider, says, NULL);
+        ask_run(&ask, &rig, NULL);
+        if (ask.replied || ask.err.code != cases[i].code || !strstr(ask_error(&ask), cases[i].says))
+            FAIL("%s %s: %s: %s", cases[i].provider, cases[i].body, err_name(ask.err.code),
+                 ask_error(&ask));
+        ask_release(&ask);
+        model_rig_close(&rig);
+    }
+}
+
+/* A block without its kind, or of a kind that is not known yet, is passed over. */
+TEST(blocks_that_make_no_sense_are_passed_over)
+{
+    static const char body[] =
+        "{\"content\":[7,null,[],{},{\"type\":7},{\"type\":\"server_tool_use\",\"id\":\"s\"},"
+        "{\"type\":\"text\",\"text\":7},{\"type\":\"text\",\"text\":\"said\"}],"
+        "\"stop_reason\":\"end_turn\"}";
+    const struct say says[] = { { 200, "Content-Type: application/json\r\n", body }, { 0 } };
+    struct model_rig rig;
+    struct ask ask = ASK_INIT;
+
+    model_rig_open(&rig, t, "anthropic", says, NULL);
+    ask_run(&ask, &rig, NULL);
+    ASSERT_REPLIED(&ask, MODEL_STOP_END);
+    ASSERT_STR(ask.text, "said");
+    ASSERT_EQ(ask.call_count, 0);
+    ask_release(&ask);
+    model_rig_close(&rig);
+}

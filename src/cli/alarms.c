@@ -57,7 +57,11 @@ void alarms_tokens(struct json_object *tokens, struct buf *out)
 
 static void add_what(struct json_object *one, struct buf *out)
 {
-    alarms_tokens(json_find(one, "tokens"), out);
+    struct json_object *tokens = json_find(one, "tokens");
+
+    for (size_t i = 0; i < length(tokens); i++)
+        buf_printf(out, "%s%.*s", i ? " or " : "",
+                   STR_ARG(member(json_object_array_get_idx(tokens, i), "value")));
     if (str_is(member(one, "source"), "files"))
         buf_printf(out, "files in %.*s%s%.*s", STR_ARG(member(one, "folder")),
                    member(one, "glob").n ? " like " : "", STR_ARG(member(one, "glob")));

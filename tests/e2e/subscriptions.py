@@ -186,6 +186,29 @@ def what_could_never_wake_is_refused_at_the_terminal(box):
 
 
 @test
+def wakes_are_found_by_reason_and_by_what_woke(box):
+    daemon = box.serve()
+    ask = daemon.ask
+    ask("PATCH", "/agents/planner", {"allowedCategoryIds": ["*"]})
+    timer = ask("POST", "/agents/planner/timers", {"intervalSeconds": 7200}, status=201)
+    made = ask("POST", "/agents/planner/subscriptions", TASKS, status=201)
+    ask("POST", "/journal/tasks", {"title": "Not so", "priority": "P3"}, status=201)
+    ask("POST", "/agents/planner/wake", {"words": "Look."}, status=202)
+    eventually(lambda: ask("GET", "/wakes").get("skips"), "a change did not wake")
+    expect_eq([w["reason"] for w in ask("GET", "/wakes?reason=manual")["items"]], ["manual"])
+    expect("skips" not in ask("GET", "/wakes?reason=manual"), "skips of another reason")
+    found = ask("GET", "/wakes?reason=predicate")
+    expect_eq((found["items"], [s["reasonId"] for s in found["skips"]]), ([], [made["id"]]))
+    ask("GET", "/wakes?reason=moon", status=400)
+    # What there is and has not woken yet is known; what there is not is no empty list.
+    expect_eq(ask("GET", f"/wakes?reasonId={timer['id']}")["items"], [])
+    ask("GET", "/wakes?reasonId=nosuch", status=404)
+    expect_in('no subscription or timer "nosuch"', box.run("wakes", "--of", "nosuch", code=1)[1])
+    expect_in("No wakes of this kind.", box.run("wakes", "--of", timer["id"][:13])[0])
+    daemon.stop()
+
+
+@test
 def an_agent_without_reports_says_so(box):
     daemon = box.serve()
     expect_eq(daemon.ask("GET", "/agents/planner/reports/current"), {"report": None})

@@ -209,6 +209,21 @@ def wakes_are_found_by_reason_and_by_what_woke(box):
 
 
 @test
+def a_person_sets_slots_at_the_terminal(box):
+    daemon = box.serve()
+    box.run("agent", "slots", "planner", "primaryGoal=Run 10 km", "preferenceByKey.tone=short",
+            "preferenceByKey.units=km", "openLoopIds=a, b")
+    text = box.run("agent", "slots", "planner", "preferenceByKey.units=", "primaryGoal=")[0]
+    expect_eq([line.split() for line in text.splitlines()[1:]],
+              [["primaryGoal", "2"], ["activeTaskId", "0"], ["openLoopIds", "1", '["a","b"]'],
+               ["preferenceByKey", "2", '{"tone":"short"}']])
+    expect_eq(daemon.ask("GET", "/agents/planner/state")["slotVersions"]["primaryGoal"], 2)
+    for words, part in (("colour=red", "there is no slot"), ("primaryGoal", "KEY=VALUE")):
+        expect_in(part, box.run("agent", "slots", "planner", words, code=1)[1])
+    daemon.stop()
+
+
+@test
 def an_agent_without_reports_says_so(box):
     daemon = box.serve()
     expect_eq(daemon.ask("GET", "/agents/planner/reports/current"), {"report": None})

@@ -342,11 +342,10 @@ const struct cli_command cli_cmd_subscribe = {
 static void add_row(struct columns *columns, struct json_object *one)
 {
     AUTO_BUF what = BUF_INIT(4 * KIB);
-    struct json_object *tokens = json_find(one, "tokens");
     bool active = false;
     char ago[AGO_SIZE], last[AGO_SIZE + 8];
 
-    alarms_tokens(tokens, &what);
+    alarms_tokens(one, &what);
     if (!what.n)
         buf_printf(&what, "%.*s %.*s", STR_ARG(member(one, "source")),
                    STR_ARG(member(one, "folder")));

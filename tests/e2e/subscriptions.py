@@ -160,6 +160,11 @@ def a_category_is_named_and_meant_for_good(box):
     made = ask("GET", "/subscriptions")["items"][0]
     expect_eq(made["predicate"], where)
     ask("PATCH", f"/subscriptions/{made['id']}", {"predicate": where, "cooldownSeconds": 5})
+    frame = {"agentId": "planner", "source": "journal", "tokens": ["k:TASK"], "predicate": where}
+    ask("POST", "/subscriptions/preview", frame, status=400)
+    expect_eq(ask("POST", "/subscriptions/preview", {**frame, "subscriptionId": made["id"]})["matched"], 1)
+    box.run("subscribe", "planner", "--subtype", "categoryId=sport", "--name", "by token")
+    expect_in("sub:categoryId:Sport", box.run("subscribe", "list")[0])
     found = ask("POST", "/subscriptions/preview", {"agentId": "planner", "source": "journal", "tokens": ["k:TASK"]})
     expect_eq(found["items"][0]["affectedTokens"], tokens)
     daemon.stop()

@@ -39,14 +39,20 @@ static bool is_on(struct json_object *one)
 
 /* ---- one ---- */
 
-void alarms_tokens(struct json_object *tokens, struct buf *out)
+void alarms_tokens(struct json_object *subscription, struct buf *out)
 {
+    struct json_object *tokens = json_find(subscription, "tokens");
+    struct json_object *names = json_find(subscription, "tokenNames"), *name;
+
     for (size_t i = 0; i < length(tokens); i++) {
         struct json_object *one = json_object_array_get_idx(tokens, i);
-        const struct token token = { .class = token_class_of(member(one, "class")),
-                                     .name_space = member(one, "namespace"),
-                                     .value = member(one, "value") };
+        struct token token = { .class = token_class_of(member(one, "class")),
+                               .name_space = member(one, "namespace"),
+                               .value = member(one, "value") };
 
+        name = token.value.n ? json_find(names, token.value.p) : NULL;
+        if (name)
+            token.value = json_str(name);
         buf_add_text(out, i ? " or " : "");
         if (token.class == TOKEN_SUBTYPE || token.class == TOKEN_ENTITY_ID)
             token_text(&token, out);
@@ -57,7 +63,11 @@ void alarms_tokens(struct json_object *tokens, struct buf *out)
 
 static void add_what(struct json_object *one, struct buf *out)
 {
-    alarms_tokens(json_find(one, "tokens"), out);
+    struct json_object *tokens = json_find(one, "tokens");
+
+    for (size_t i = 0; i < length(tokens); i++)
+        buf_printf(out, "%s%.*s", i ? " or " : "",
+                   STR_ARG(member(json_object_array_get_idx(tokens, i), "value")));
     if (str_is(member(one, "source"), "files"))
         buf_printf(out, "files in %.*s%s%.*s", STR_ARG(member(one, "folder")),
                    member(one, "glob").n ? " like " : "", STR_ARG(member(one, "glob")));

@@ -160,18 +160,20 @@ static int read_seconds(const char *typed, int64_t *ret_seconds, struct err *err
     return 0;
 }
 
-/* Keys say where changes come from: AGENT, AGENT_MESSAGE and their like are those of agents. With
- * ids alone it is the journal, unless --agents says otherwise. */
+/* The first key says where changes come from: AGENT, AGENT_MESSAGE and their like are those of
+ * agents. With ids alone it is the journal, unless --agents says otherwise. */
 static const char *source_of(const struct cli_args *args, struct json_object *tokens)
 {
+    struct str key = STR_NONE;
+
     if (cli_has(args, "webhook"))
         return "webhook";
     if (cli_value(args, "folder"))
         return "files";
-    for (size_t i = 0; i < length(tokens); i++)
-        if (str_starts(json_str(json_object_array_get_idx(tokens, i)), STR("k:AGENT")))
-            return "agent";
-    return cli_has(args, "agents") ? "agent" : "journal";
+    for (size_t i = 0; i < length(tokens) && !key.n; i++)
+        if (str_starts(json_str(json_object_array_get_idx(tokens, i)), STR("k:")))
+            key = json_str(json_object_array_get_idx(tokens, i));
+    return cli_has(args, "agents") || str_starts(key, STR("k:AGENT")) ? "agent" : "journal";
 }
 
 /* What says nothing about files or calls is not dropped, but refused. */
@@ -344,11 +346,10 @@ const struct cli_command cli_cmd_subscribe = {
 static void add_row(struct columns *columns, struct json_object *one)
 {
     AUTO_BUF what = BUF_INIT(4 * KIB);
-    struct json_object *tokens = json_find(one, "tokens");
     bool active = false;
     char ago[AGO_SIZE], last[AGO_SIZE + 8];
 
-    alarms_tokens(tokens, &what);
+    alarms_tokens(one, &what);
     if (!what.n)
         buf_printf(&what, "%.*s %.*s", STR_ARG(member(one, "source")),
                    STR_ARG(member(one, "folder")));

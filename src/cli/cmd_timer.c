@@ -34,6 +34,43 @@ static int64_t now_ms(void)
     return clock_wall_ms(clock_system());
 }
 
+/* What the interface calls it, in front of an error, becomes what was typed. */
+static void name_option(bool at, struct err *err)
+{
+    const struct {
+        const char *member, *option;
+    } all[] = {
+        { "rrule: ", "the rule: " },
+        { "start: ", at ? "--at: " : "--start: " },
+        { "start and zone: ", "--start and --zone: " },
+        { "zone: ", "--zone: " },
+        { "from: ", "--from: " },
+        { "count: ", "--count: " },
+        { "missedCap: ", "--cap: " },
+        { "name: ", "--name: " },
+        { "prompt: ", "--prompt: " },
+    };
+    char text[ERR_TEXT_MAX];
+    struct str why;
+
+    err_format(err, text, sizeof(text));
+    why = str_from(*text == '/' ? text + 1 : text);
+    if (str_starts(why, STR("intervalSeconds: is from"))) {
+        err_reset(err);
+        err_set(err, ERR_BAD_REQUEST, "--every: is from 1m to 3660d");
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        enum err_code code = err->code;
+
+        if (!str_starts(why, str_from(all[i].member)))
+            continue;
+        err_reset(err);
+        err_set(err, code, "%s%s", all[i].option, why.p + strlen(all[i].member));
+        return;
+    }
+}
+
 /* ---- next ---- */
 
 static void print_occurrence(const struct timer_occurrence *one)
@@ -94,8 +131,10 @@ static int run_next(const struct cli_args *args)
 
     if (read_count(args, &what.count, &err) < 0 ||
         timer_zone_open(str_from(cli_value(args, "zone")), &zone, &err) < 0 ||
-        timer_preview(&what, zone, now_ms(), &arena, &list, &n, &err) < 0)
+        timer_preview(&what, zone, now_ms(), &arena, &list, &n, &err) < 0) {
+        name_option(false, &err);
         return cli_fail(args, &err);
+    }
     if (cli_json(args)) {
         print_occurrences_json(list, n);
         return CLI_DONE;
@@ -165,9 +204,13 @@ static int put_numbers(struct json_writer *w, const struct cli_args *args, struc
             return -1;
         json_put_i64(w, "intervalSeconds", n);
     }
+    if (cap && (!cli_value(args, "missed") || strcmp(cli_value(args, "missed"), "all") != 0))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "--cap says how many firings --missed all catches up on; give --missed all "
+                       "too");
     if (cap) {
-        if (str_to_i64(str_from(cap), &n) < 0)
-            return err_set(err, ERR_BAD_REQUEST, "--cap: \"%.20s\" is no number", cap);
+        if (str_to_i64(str_from(cap), &n) < 0 || n < 1)
+            return err_set(err, ERR_BAD_REQUEST, "--cap: \"%.20s\" is no number from 1 on", cap);
         json_put_i64(w, "missedCap", n);
     }
     return 0;
@@ -210,8 +253,10 @@ static int run_add(const struct cli_args *args)
     if (whose_add(args, talk, "timer", &path, &err) < 0)
         return cli_fail(args, &err);
     buf_add_text(&path, "/timers");
-    if (talk_ask(talk, "POST", buf_text(&path), buf_str(&body), &timer, &err) < 0)
+    if (talk_ask(talk, "POST", buf_text(&path), buf_str(&body), &timer, &err) < 0) {
+        name_option(cli_has(args, "at"), &err);
         return cli_fail(args, &err);
+    }
     if (cli_json(args))
         cli_print_json(json_object_get(timer));
     else

@@ -100,6 +100,7 @@ static int show_one(const struct cli_args *args, struct err *err)
     print_member(wake, "agentId", "agent");
     print_member(wake, "reason", "reason");
     print_member(wake, "name", "by");
+    print_member(wake, "rule", "by");
     print_member(wake, "reasonId", "of");
     print_member(wake, "status", "status");
     add_wait(talk, wake, &wait);
@@ -188,6 +189,8 @@ static const char *why_text(struct talk *talk, struct json_object *wake, struct 
     char when[AGO_SIZE];
 
     buf_add_str(out, member(wake, "why"));
+    if (member(wake, "coalescedInto").n)
+        buf_printf(out, ": %.*s", STR_ARG(str_take(member(wake, "coalescedInto"), KEY_CHARS)));
     if (str_is(member(wake, "status"), "queued") && member(wake, "notBefore").n)
         buf_printf(out, "%s%s", out->n ? ": " : "",
                    ago_text(member(wake, "notBefore"), now_ms(), when));
@@ -237,6 +240,7 @@ static int read_page(const struct cli_args *args, struct talk *talk, int64_t n,
     add_query(&path, "after", *after ? after : NULL);
     add_query(&path, "agent", cli_value(args, "agent"));
     add_query(&path, "status", cli_value(args, "status"));
+    add_query(&path, "reason", cli_value(args, "reason"));
     add_query(&path, "reasonId", cli_value(args, "of"));
     if (talk_ask(talk, "GET", buf_text(&path), STR_NONE, ret_page, err) < 0)
         return -1;
@@ -271,14 +275,35 @@ static void print_lines(struct json_object *wakes)
         cli_print_json(json_object_get(json_object_array_get_idx(wakes, i)));
 }
 
-static void print_table(struct talk *talk, struct json_object *wakes, bool first)
+static size_t length(struct json_object *list)
 {
-    if (wakes && json_object_array_length(wakes))
-        print_wakes(talk, wakes);
-    else if (first)
+    return list ? json_object_array_length(list) : 0;
+}
+
+/* How many of them stand in the page. */
+static size_t print_page(const struct cli_args *args, struct talk *talk, struct json_object *page)
+{
+    struct json_object *wakes = json_find(page, "items"), *skips = json_find(page, "skips");
+
+    if (cli_json(args)) {
+        print_lines(wakes);
+        print_lines(skips);
+    } else {
+        if (length(wakes))
+            print_wakes(talk, wakes);
+        print_skips(skips);
+    }
+    return length(wakes) + length(skips);
+}
+
+static void print_none(const struct cli_args *args)
+{
+    if (cli_value(args, "agent") || cli_value(args, "status") || cli_value(args, "reason") ||
+        cli_value(args, "of"))
+        puts("No wakes of this kind.");
+    else
         puts("No wakes. Agents wake by subscriptions, by timers, with `dormouse wake AGENT`, or "
-             "when "
-             "somebody speaks to them.");
+             "when somebody speaks to them.");
 }
 
 static int show_many(const struct cli_args *args, struct err *err)
@@ -287,6 +312,7 @@ static int show_many(const struct cli_args *args, struct err *err)
     int64_t left = cli_has(args, "all") ? INT64_MAX : 50;
     char after[AFTER_SIZE] = "";
     AUTO(talk) talk = NULL;
+    size_t shown = 0;
 
     if (typed && (str_to_i64(str_from(typed), &left) < 0 || left < 1))
         return err_set(err, ERR_BAD_REQUEST, "--limit takes a number from 1 on, not \"%.40s\"",
@@ -295,20 +321,15 @@ static int show_many(const struct cli_args *args, struct err *err)
         return -1;
     do {
         int64_t n = left < PAGE ? left : PAGE;
-        bool first = !*after;
         AUTO_JSON page = NULL;
 
         if (read_page(args, talk, n, after, &page, err) < 0)
             return -1;
-        if (cli_json(args)) {
-            print_lines(json_find(page, "items"));
-            print_lines(json_find(page, "skips"));
-        } else {
-            print_table(talk, json_find(page, "items"), first);
-            print_skips(json_find(page, "skips"));
-        }
-        left -= n;
+        shown += print_page(args, talk, page);
+        left -= (int64_t)length(json_find(page, "items"));
     } while (*after && left > 0);
+    if (!shown && !cli_json(args))
+        print_none(args);
     keeper_hint_timers(args, talk);
     return 0;
 }
@@ -328,6 +349,10 @@ static const struct cli_option wakes_options[] = {
       .help = "with one status",
       .choices = "queued running completed skipped_sleeping skipped_destroyed skipped_paused "
                  "skipped_killed skipped_noop coalesced failed_terminal" },
+    { .name = "reason",
+      .value = "REASON",
+      .help = "what woke (subscription, timer, manual, userInitiated), or what kept from it "
+              "(author, rate_limited)" },
     { .name = "of", .value = "ID", .help = "of one subscription or timer" },
     { .name = "limit", .value = "N", .help = "how many, 50 by default" },
     { .name = "all", .help = "every one there ever was" },

@@ -30,6 +30,7 @@ const struct cli_command *const cli_commands[] = {
     &cli_cmd_agent_pause,
     &cli_cmd_agent_resume,
     &cli_cmd_agent_sleep,
+    &cli_cmd_agent_slots,
     &cli_cmd_agent_export,
     &cli_cmd_agent_import,
     &cli_cmd_agent_destroy,

@@ -16,6 +16,7 @@ extern const struct cli_command cli_cmd_agent_list;
 extern const struct cli_command cli_cmd_agent_pause;
 extern const struct cli_command cli_cmd_agent_resume;
 extern const struct cli_command cli_cmd_agent_sleep;
+extern const struct cli_command cli_cmd_agent_slots;
 extern const struct cli_command cli_cmd_agent_set;
 extern const struct cli_command cli_cmd_agent_show;
 extern const struct cli_command cli_cmd_answer;

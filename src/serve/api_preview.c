@@ -146,10 +146,27 @@ static int take_frame(struct serve_request *request, struct json_object *body,
     return 0;
 }
 
+/* The one that body is a change of, when it says so; n 0: none. */
+static int take_stored(struct api_preview *one, struct json_object *body,
+                       struct subscription *ret_stored, struct err *err)
+{
+    struct str id = STR_NONE;
+
+    *ret_stored = (struct subscription){ .n = 0 };
+    if (json_get_str(body, "subscriptionId", &id, err) < 0)
+        return -1;
+    if (id.n && subscription_get(one->api->config.agent_domain, id,
+                                 serve_request_arena(one->request), ret_stored, err) < 0)
+        return -1;
+    json_object_object_del(body, "subscriptionId");
+    return 0;
+}
+
 static int begin(struct api_preview *one, struct json_object *body, struct err *err)
 {
     const struct api_config *config = &one->api->config;
-    struct subscription *subscription = &one->preview.subscription;
+    struct subscription *subscription = &one->preview.subscription, stored;
+    struct arena *arena = serve_request_arena(one->request);
     int64_t days = 7, now = clock_wall_ms(loop_clock(config->loop));
 
     if (!config->journal)
@@ -163,14 +180,14 @@ static int begin(struct api_preview *one, struct json_object *body, struct err *
         .tell = write_match,
         .arg = &one->w,
     };
-    if (take_frame(one->request, body, &one->agent, &days, err) < 0)
+    if (take_frame(one->request, body, &one->agent, &days, err) < 0 ||
+        take_stored(one, body, &stored, err) < 0)
         return -1;
     one->preview.since_ms = now - days * 86400000;
     subscription->agent_n = one->agent.n;
     subscription->agent_id = str_from(one->agent.id);
-    if (subscription_read(subscription, body, serve_request_arena(one->request), err) < 0 ||
-        subscription_name(subscription, NULL, config->journal, serve_request_arena(one->request),
-                          err) < 0)
+    if (subscription_read(subscription, body, arena, err) < 0 ||
+        subscription_name(subscription, stored.n ? &stored : NULL, config->journal, arena, err) < 0)
         return -1;
     return preview_begin(&one->preview, err);
 }

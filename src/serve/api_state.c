@@ -39,6 +39,12 @@ static void put_slots(struct json_writer *w, const struct agent_slots *slots)
     api_put_json(w, "openLoopIds", slots->open_loop_ids.n ? slots->open_loop_ids : STR("[]"));
     api_put_json(w, "preferenceByKey",
                  slots->preference_by_key.n ? slots->preference_by_key : STR("{}"));
+    json_put_object(w, "slotVersions");
+    json_put_i64(w, "primaryGoal", slots->primary_goal_version);
+    json_put_i64(w, "activeTaskId", slots->active_task_id_version);
+    json_put_i64(w, "openLoopIds", slots->open_loop_ids_version);
+    json_put_i64(w, "preferenceByKey", slots->preference_by_key_version);
+    json_write_object_end(w);
 }
 
 static void reply_state(struct serve_request *request, const struct agent *agent,

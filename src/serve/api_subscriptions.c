@@ -49,6 +49,37 @@ static int write_counts(struct serve_request *request, struct json_writer *w,
     return 0;
 }
 
+/* What categories that tokens have by id are called now. */
+static int write_names(struct serve_request *request, struct json_writer *w,
+                       const struct subscription *subscription, struct err *err)
+{
+    struct journal *journal = api_of(request)->config.journal;
+    bool any = false;
+
+    for (size_t i = 0; journal && i < subscription->token_count; i++) {
+        const struct token *token = &subscription->tokens[i];
+        struct record category;
+        int r;
+
+        if (!str_is(token->name_space, "categoryId"))
+            continue;
+        r = journal_get(journal, RECORD_CATEGORY, token->value, serve_request_arena(request),
+                        &category, err);
+        if (r < 0)
+            return -1;
+        if (r && !any)
+            json_put_object(w, "tokenNames");
+        any |= r > 0;
+        if (r) {
+            json_write_key_str(w, token->value);
+            json_write_str(w, record_str(&category, "name"));
+        }
+    }
+    if (any)
+        json_write_object_end(w);
+    return 0;
+}
+
 static int write_one(struct serve_request *request, struct json_writer *w,
                      const struct subscription *subscription, const struct fresh *fresh,
                      struct err *err)
@@ -56,7 +87,8 @@ static int write_one(struct serve_request *request, struct json_writer *w,
     json_write_object_begin(w);
     subscription_write_members(w, subscription);
     write_fresh(w, fresh, serve_request_arena(request));
-    if (write_counts(request, w, subscription, err) < 0)
+    if (write_names(request, w, subscription, err) < 0 ||
+        write_counts(request, w, subscription, err) < 0)
         return -1;
     json_write_object_end(w);
     return 0;

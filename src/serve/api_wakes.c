@@ -18,11 +18,26 @@
 
 /* ---- what woke ---- */
 
-/* Records of all wakes of an answer, by type and id. */
+/* Records of all wakes of an answer, by type and id; and when timers without a name fire. */
 struct shown {
+    struct api *api;
     struct arena *arena;
-    struct map by_ref;
+    struct map by_ref, rules;
 };
+
+/* Each timer is looked at once; one that can't be has nothing to say. */
+static void put_rule(struct json_writer *w, struct shown *shown, struct str id)
+{
+    struct str *rule = map_find(&shown->rules, id);
+
+    if (!rule) {
+        rule = ARENA_NEW(shown->arena, struct str);
+        *rule = STR_NONE;
+        (void)timer_describe(shown->api->config.agent_domain, id, shown->arena, rule, NULL);
+        map_put(&shown->rules, id, rule);
+    }
+    json_put_some_str(w, "rule", *rule);
+}
 
 static struct str ref_key(struct arena *arena, struct str type, struct str id)
 {
@@ -143,6 +158,9 @@ static void write_wake(struct json_writer *w, const struct wake_job *job,
     json_put_some_str(w, "reason", job->reason);
     json_put_some_str(w, "reasonId", job->reason_id);
     json_put_some_str(w, "name", job->name);
+    if (!job->name.n && job->reason_id.n &&
+        (str_is(job->reason, "timer") || str_is(job->reason, "recoveryCatchup")))
+        put_rule(w, shown, job->reason_id);
     json_put_some_text(w, "status", wake_status_name(job->status));
     json_put_some_str(w, "why", job->why);
     json_put_some_text(w, "held", wake_held_name(job->held));
@@ -174,7 +192,10 @@ static void free_payloads(struct json_object **payloads, size_t n)
 static int write_wakes(struct serve_request *request, const struct wake_job *jobs, size_t n,
                        bool whole, struct json_writer *w, struct err *err)
 {
-    struct shown shown = { .arena = serve_request_arena(request), .by_ref = MAP_INIT };
+    struct shown shown = { .api = api_of(request),
+                           .arena = serve_request_arena(request),
+                           .by_ref = MAP_INIT,
+                           .rules = MAP_INIT };
     struct json_object **payloads = ARENA_NEW_N(shown.arena, struct json_object *, n + 1);
     int r;
 
@@ -187,6 +208,7 @@ static int write_wakes(struct serve_request *request, const struct wake_job *job
     for (size_t i = 0; r == 0 && i < n; i++)
         write_wake(w, &jobs[i], payloads[i], &shown, whole);
     map_release(&shown.by_ref);
+    map_release(&shown.rules);
     free_payloads(payloads, n);
     return r;
 }
@@ -220,6 +242,27 @@ static int read_status(struct str text, enum wake_status *ret_status, struct err
                    STR_ARG(str_take(text, 80)));
 }
 
+/* Why something woke, or why it did not. */
+static int read_reason(struct str text, struct str *ret_reason, struct err *err)
+{
+    static const char *const all[] = {
+        "subscription", "timer",  "userInitiated", "manual", "recoveryCatchup",
+        "author",       "own",    "predicate",     "scope",  "failed",
+        "rate_limited", "missed", "cap",           "gap",    "destroyed",
+        "damaged",      "other"
+    };
+    AUTO_BUF list = BUF_INIT(512);
+
+    *ret_reason = text;
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        if (!text.n || str_is(text, all[i]))
+            return 0;
+        buf_printf(&list, "%s%s", i ? ", " : "", all[i]);
+    }
+    return err_set(err, ERR_BAD_REQUEST, "reason must be one of %s; not \"%.*s\"", buf_text(&list),
+                   STR_ARG(str_take(text, 80)));
+}
+
 static int read_agent(struct serve_request *request, int64_t *ret_agent_n, struct err *err)
 {
     struct str id = serve_request_query(request, "agent");
@@ -235,8 +278,13 @@ static int read_agent(struct serve_request *request, int64_t *ret_agent_n, struc
 }
 
 /* Changes that met a subscription, and firings of timers, that woke nobody. */
-static void write_skips(struct json_writer *w, const struct skip *skips, size_t n)
+static void write_skips(struct serve_request *request, struct json_writer *w,
+                        const struct skip *skips, size_t n)
 {
+    struct shown shown = { .api = api_of(request),
+                           .arena = serve_request_arena(request),
+                           .rules = MAP_INIT };
+
     json_put_array(w, "skips");
     for (size_t i = 0; i < n; i++) {
         json_write_object_begin(w);
@@ -248,6 +296,8 @@ static void write_skips(struct json_writer *w, const struct skip *skips, size_t 
         json_put_some_str(w, "agentId", skips[i].agent_id);
         json_put_some_str(w, "reasonId", skips[i].of_id);
         json_put_some_str(w, "name", skips[i].name);
+        if (!skips[i].name.n && skips[i].of == SKIP_OF_TIMER)
+            put_rule(w, &shown, skips[i].of_id);
         if (skips[i].removed)
             json_put_bool(w, "removed", true);
         json_put_some_time(w, "firstAt", skips[i].first_at);
@@ -255,19 +305,23 @@ static void write_skips(struct json_writer *w, const struct skip *skips, size_t 
         json_write_object_end(w);
     }
     json_write_array_end(w);
+    map_release(&shown.rules);
 }
 
 /* Where the next page begins: after the last wake, and after the last run that began with a
  * person's word. */
-static void put_after(struct json_writer *w, const struct wake_filter *filter,
-                      const struct wake_job *jobs, size_t n)
+static void move_on(struct wake_filter *filter, const struct wake_job *jobs, size_t n)
 {
-    int64_t wake_n = filter->before_n, run_n = filter->before_run_n;
+    for (size_t i = 0; i < n; i++)
+        *(jobs[i].spoken ? &filter->before_run_n : &filter->before_n) = jobs[i].n;
+}
+
+static void put_after(struct json_writer *w, const struct wake_filter *next)
+{
     char text[64];
 
-    for (size_t i = 0; i < n; i++)
-        *(jobs[i].spoken ? &run_n : &wake_n) = jobs[i].n;
-    snprintf(text, sizeof(text), "%lld-%lld", (long long)wake_n, (long long)run_n);
+    snprintf(text, sizeof(text), "%lld-%lld", (long long)next->before_n,
+             (long long)next->before_run_n);
     json_put_some_text(w, "after", text);
 }
 
@@ -286,27 +340,83 @@ static int read_after(struct str text, struct wake_filter *filter, struct err *e
 }
 
 struct page {
-    struct wake_filter filter;
+    struct wake_filter filter, next;
+    struct str reason; /* of wakes, or what kept something from waking; empty: all */
+    bool more;
     struct wake_job *jobs;
     struct skip *skips;
     size_t count, skip_count;
 };
 
+/* Those with the reason, out of as many pages as one answer looks at; there may be more behind. */
+#define PAGES_MAX 4
+static int read_jobs(struct domain *domain, struct page *page, struct arena *arena, struct err *err)
+{
+    size_t limit = (size_t)page->filter.limit;
+
+    page->jobs = ARENA_NEW_N(arena, struct wake_job, limit);
+    page->next = page->filter;
+    page->more = true;
+    for (int i = 0; page->more && page->count < limit && i < PAGES_MAX; i++) {
+        struct wake_job *jobs;
+        size_t n, k;
+
+        if (wake_list(domain, &page->next, arena, &jobs, &n, err) < 0)
+            return -1;
+        for (k = 0; k < n && page->count < limit; k++)
+            if (!page->reason.n || str_eq(jobs[k].reason, page->reason))
+                page->jobs[page->count++] = jobs[k];
+        move_on(&page->next, jobs, k);
+        page->more = n == limit || k < n;
+    }
+    return 0;
+}
+
+static int read_skips(struct domain *domain, struct page *page, struct arena *arena,
+                      struct err *err)
+{
+    size_t kept = 0;
+
+    if (skip_list(domain, page->filter.agent_n, page->filter.reason_id, 0, arena, &page->skips,
+                  &page->skip_count, err) < 0)
+        return -1;
+    for (size_t i = 0; i < page->skip_count; i++) {
+        const struct skip *one = &page->skips[i];
+
+        if (!page->reason.n || str_is(page->reason, one->kind) ||
+            str_is(page->reason, one->of == SKIP_OF_TIMER ? "timer" : "subscription"))
+            page->skips[kept++] = *one;
+    }
+    page->skip_count = kept;
+    return 0;
+}
+
+/* A unique beginning of the id of a subscription or timer; else what wakes have for one. */
 static int read_page(struct serve_request *request, struct page *page, struct err *err)
 {
     struct domain *domain = api_of(request)->config.agent_domain;
     struct arena *arena = serve_request_arena(request);
     struct wake_filter *filter = &page->filter;
+    struct err unknown = ERR_INIT;
+    bool first;
+    int known = 0;
 
     if (read_after(serve_request_query(request, "after"), filter, err) < 0 ||
         read_status(serve_request_query(request, "status"), &filter->status, err) < 0 ||
-        read_agent(request, &filter->agent_n, err) < 0 ||
-        wake_list(domain, filter, arena, &page->jobs, &page->count, err) < 0)
+        read_reason(serve_request_query(request, "reason"), &page->reason, err) < 0 ||
+        read_agent(request, &filter->agent_n, err) < 0)
         return -1;
-    if (filter->before_n || filter->before_run_n || filter->status)
-        return 0; /* with the first page of all */
-    return skip_list(domain, filter->agent_n, filter->reason_id, 0, arena, &page->skips,
-                     &page->skip_count, err);
+    if (filter->reason_id.n)
+        known = skip_find_of(domain, filter->reason_id, arena, &filter->reason_id, &unknown);
+    first = !filter->before_n && !filter->before_run_n;
+    if (read_jobs(domain, page, arena, err) < 0)
+        return -1;
+    if (known < 0 && first && !page->count && !page->more) {
+        *err = unknown;
+        return -1;
+    }
+    err_reset(&unknown);
+    return first && !filter->status ? read_skips(domain, page, arena, err) : 0;
 }
 
 static int write_list(struct serve_request *request, const struct page *page, struct json_writer *w,
@@ -317,10 +427,10 @@ static int write_list(struct serve_request *request, const struct page *page, st
     if (write_wakes(request, page->jobs, page->count, false, w, err) < 0)
         return -1;
     json_write_array_end(w);
-    if (page->count == (size_t)page->filter.limit)
-        put_after(w, &page->filter, page->jobs, page->count);
+    if (page->more)
+        put_after(w, &page->next);
     if (page->skip_count)
-        write_skips(w, page->skips, page->skip_count);
+        write_skips(request, w, page->skips, page->skip_count);
     json_write_object_end(w);
     return 0;
 }

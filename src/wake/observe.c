@@ -262,18 +262,31 @@ static void read_scope(const char *allowed, struct arena *arena, struct journal_
     ret_scope->n = n;
 }
 
+/* The end of a sleep has nothing of its own to tell, and its heading says what follows. */
+static bool stands_for_earlier(const struct wake_job *jobs, size_t n)
+{
+    return n == 1 && strcmp(heading(&jobs[0]), "sleep") == 0;
+}
+
 static int write_all(struct observing *o, const struct wake_job *jobs, size_t n, size_t earlier,
                      struct err *err)
 {
+    size_t before = 0, after = 0;
+
     buf_printf(&o->text, "[wake: %.*s%s%.*s]\n%.*s\n", STR_ARG(jobs[0].reason),
                jobs[0].reason_id.n ? " " : "", STR_ARG(jobs[0].reason_id),
                STR_ARG(words(heading(&jobs[0]))));
     for (size_t i = 0; i < n; i++) {
-        if (earlier && i == n - earlier)
+        if (earlier && i == n - earlier && !stands_for_earlier(jobs, i)) {
+            before = o->text.n;
             buf_printf(&o->text, "\n%.*s\n", STR_ARG(words("earlier")));
+            after = o->text.n;
+        }
         if (add_job(o, &jobs[i], err) < 0)
             return -1;
     }
+    if (after && o->text.n == after) /* nothing of it is there any more: no heading either */
+        o->text.p[o->text.n = before] = '\0';
     if (o->left_out)
         buf_printf(&o->text, "- and %zu more, which your tools find\n", o->left_out);
     buf_printf(&o->text, "\n%.*s", STR_ARG(words("end")));

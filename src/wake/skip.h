@@ -32,4 +32,9 @@ int skip_add(struct domain *domain, int64_t subscription_n, enum match_outcome o
 int skip_list(struct domain *domain, int64_t agent_n, struct str of_id, int limit,
               struct arena *arena, struct skip **ret_list, size_t *ret_count, struct err *err);
 
+/* The id of the one subscription or timer, removed ones too, that begins so. not_found, or
+ * bad_request when several begin so. */
+int skip_find_of(struct domain *domain, struct str prefix, struct arena *arena, struct str *ret_id,
+                 struct err *err);
+
 #endif

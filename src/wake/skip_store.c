@@ -6,6 +6,7 @@
 #include "wake/skip.h"
 
 #include "db/db.h"
+#include "db/prefix.h"
 
 int skip_add(struct domain *domain, int64_t subscription_n, enum match_outcome outcome,
              int64_t count, int64_t now_ms, struct err *err)
@@ -146,4 +147,18 @@ int skip_list(struct domain *domain, int64_t agent_n, struct str of_id, int limi
     *ret_list = skips.at;
     *ret_count = skips.n;
     return 0;
+}
+
+int skip_find_of(struct domain *domain, struct str prefix, struct arena *arena, struct str *ret_id,
+                 struct err *err)
+{
+    static const struct prefix_words words = { "subscription or timer", "subscriptions and timers",
+                                               "dormouse subscribe list",
+                                               "subscriptions, `dormouse timer list` timers" };
+
+    return prefix_find(domain_db(domain),
+                       SQL("SELECT id FROM (SELECT id FROM agent_subscriptions UNION ALL"
+                           " SELECT id FROM agent_timers) AS known"
+                           " WHERE id >= ? AND id < ? || '~' ORDER BY id LIMIT 5"),
+                       prefix, &words, arena, ret_id, err);
 }

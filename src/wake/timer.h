@@ -111,6 +111,10 @@ int timer_remove(struct domain *domain, struct change *change, struct str id, in
 /* By the beginning of its id. */
 int timer_get(struct domain *domain, struct str id, struct arena *arena, struct timer *ret_timer,
               struct err *err);
+/* When the timer with this id fires, for who has no name for it: "FREQ=DAILY;BYHOUR=7", "every 2
+ * h", "at 2026-12-24T18:00". Of one that was removed, too. 1, or 0: there is none. */
+int timer_describe(struct domain *domain, struct str id, struct arena *arena, struct str *ret_text,
+                   struct err *err);
 /* agent_n 0: of all. In order of n. */
 int timer_list(struct domain *domain, int64_t agent_n, struct arena *arena, struct timer **ret_list,
                size_t *ret_count, struct err *err);

@@ -111,6 +111,45 @@ int timer_get(struct domain *domain, struct str id, struct arena *arena, struct 
     return r < 0 ? -1 : 0;
 }
 
+/* In the greatest unit that it is a whole number of. */
+static const char *every(int64_t ms, struct arena *arena)
+{
+    static const struct {
+        const char *name;
+        int64_t ms;
+    } units[] = { { "days", DAYS(1) }, { "h", HOURS(1) }, { "min", MINUTES(1) }, { "s", 1000 } };
+    size_t i = 0;
+
+    while (i + 1 < ARRAY_LEN(units) && ms % units[i].ms)
+        i++;
+    if (ms == DAYS(1))
+        return "every day";
+    return arena_printf(arena, "every %lld %s", (long long)(ms / units[i].ms), units[i].name);
+}
+
+int timer_describe(struct domain *domain, struct str id, struct arena *arena, struct str *ret_text,
+                   struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    struct timer timer;
+    int r;
+
+    if (db_prepare(domain_db(domain), SQL(TIMER_SELECT "WHERE t.id = ?"), &q, err) < 0)
+        return -1;
+    stmt_bind_str(q, id);
+    r = stmt_step(q, err);
+    if (r <= 0)
+        return r;
+    read_row(q, arena, &timer);
+    if (timer.rrule.n)
+        *ret_text = timer.rrule;
+    else if (timer.interval_ms)
+        *ret_text = str_from(every(timer.interval_ms, arena));
+    else
+        *ret_text = str_from(arena_printf(arena, "at %.16s", timer.start_local));
+    return 1;
+}
+
 int timer_list(struct domain *domain, int64_t agent_n, struct arena *arena, struct timer **ret_list,
                size_t *ret_count, struct err *err)
 {

@@ -160,6 +160,11 @@ def a_category_is_named_and_meant_for_good(box):
     made = ask("GET", "/subscriptions")["items"][0]
     expect_eq(made["predicate"], where)
     ask("PATCH", f"/subscriptions/{made['id']}", {"predicate": where, "cooldownSeconds": 5})
+    frame = {"agentId": "planner", "source": "journal", "tokens": ["k:TASK"], "predicate": where}
+    ask("POST", "/subscriptions/preview", frame, status=400)
+    expect_eq(ask("POST", "/subscriptions/preview", {**frame, "subscriptionId": made["id"]})["matched"], 1)
+    box.run("subscribe", "planner", "--subtype", "categoryId=sport", "--name", "by token")
+    expect_in("sub:categoryId:Sport", box.run("subscribe", "list")[0])
     found = ask("POST", "/subscriptions/preview", {"agentId": "planner", "source": "journal", "tokens": ["k:TASK"]})
     expect_eq(found["items"][0]["affectedTokens"], tokens)
     daemon.stop()
@@ -182,6 +187,44 @@ def what_could_never_wake_is_refused_at_the_terminal(box):
             (1, ("--webhook", "--folder", box.dir), "two subscriptions")):
         expect_in(part, box.run("subscribe", "planner", *words, code=code)[1])
     expect_eq(daemon.ask("GET", "/subscriptions")["items"], [])
+    daemon.stop()
+
+
+@test
+def wakes_are_found_by_reason_and_by_what_woke(box):
+    daemon = box.serve()
+    ask = daemon.ask
+    ask("PATCH", "/agents/planner", {"allowedCategoryIds": ["*"]})
+    timer = ask("POST", "/agents/planner/timers", {"intervalSeconds": 7200}, status=201)
+    made = ask("POST", "/agents/planner/subscriptions", TASKS, status=201)
+    ask("POST", "/journal/tasks", {"title": "Not so", "priority": "P3"}, status=201)
+    ask("POST", "/agents/planner/wake", {"words": "Look."}, status=202)
+    eventually(lambda: ask("GET", "/wakes").get("skips"), "a change did not wake")
+    expect_eq([w["reason"] for w in ask("GET", "/wakes?reason=manual")["items"]], ["manual"])
+    expect("skips" not in ask("GET", "/wakes?reason=manual"), "skips of another reason")
+    found = ask("GET", "/wakes?reason=predicate")
+    expect_eq((found["items"], [s["reasonId"] for s in found["skips"]]), ([], [made["id"]]))
+    ask("GET", "/wakes?reason=moon", status=400)
+    # What there is and has not woken yet is known; what there is not is no empty list.
+    expect_eq(ask("GET", f"/wakes?reasonId={timer['id']}")["items"], [])
+    ask("GET", "/wakes?reasonId=nosuch", status=404)
+    expect_in('no subscription or timer "nosuch"', box.run("wakes", "--of", "nosuch", code=1)[1])
+    expect_in("No wakes of this kind.", box.run("wakes", "--of", timer["id"][:13])[0])
+    daemon.stop()
+
+
+@test
+def a_person_sets_slots_at_the_terminal(box):
+    daemon = box.serve()
+    box.run("agent", "slots", "planner", "primaryGoal=Run 10 km", "preferenceByKey.tone=short",
+            "preferenceByKey.units=km", "openLoopIds=a, b")
+    text = box.run("agent", "slots", "planner", "preferenceByKey.units=", "primaryGoal=")[0]
+    expect_eq([line.split() for line in text.splitlines()[1:]],
+              [["primaryGoal", "2"], ["activeTaskId", "0"], ["openLoopIds", "1", '["a","b"]'],
+               ["preferenceByKey", "2", '{"tone":"short"}']])
+    expect_eq(daemon.ask("GET", "/agents/planner/state")["slotVersions"]["primaryGoal"], 2)
+    for words, part in (("colour=red", "there is no slot"), ("primaryGoal", "KEY=VALUE")):
+        expect_in(part, box.run("agent", "slots", "planner", words, code=1)[1])
     daemon.stop()
 
 

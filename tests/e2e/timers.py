@@ -112,6 +112,15 @@ def what_is_no_timer_is_refused_by_name(box):
     expect_in("one of these", box.run("timer", "add", "FREQ=DAILY", "--every", "2h", code=1)[1])
     expect_in("--every", box.run("timer", "add", "--every", "often", code=1)[1])
     expect_in("there is no timer", box.run("timer", "rm", "nothere", code=1)[1])
+    # At the terminal by what was typed.
+    for words, part in ((("FREQ=X",), "the rule: FREQ"), (("FREQ=DAILY", "--zone", "X/Y"), "--zone: "),
+                        (("--at", "soon"), "--at: "), (("FREQ=DAILY", "--start", "soon"), "--start: "),
+                        (("--every", "5s"), "--every: is from 1m to 3660d"),
+                        (("FREQ=DAILY", "--missed", "all", "--cap", "101"), "--cap: "),
+                        (("FREQ=DAILY", "--missed", "all", "--cap", "0"), "--cap: "),
+                        (("FREQ=DAILY", "--cap", "5"), "--missed all")):
+        expect_in(part, box.run("timer", "add", *words, code=1)[1])
+    expect_eq(daemon.ask("GET", "/timers")["items"], [])
     daemon.stop()
 
 

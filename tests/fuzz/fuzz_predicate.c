@@ -33,7 +33,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     AUTO(predicate) predicate = NULL;
     AUTO(predicate) not = NULL;
+    AUTO(predicate) plain = NULL;
     AUTO_BUF turned = BUF_INIT(2 * PREDICATE_BYTES_MAX);
+    AUTO_BUF typed = BUF_INIT(2 * PREDICATE_BYTES_MAX);
     struct str text = str_of((const char *)data, size);
     struct err err = ERR_INIT;
 
@@ -45,5 +47,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (predicate_parse(buf_str(&turned), &not, &err) < 0)
         not = NULL; /* empty, or at a limit */
     ask(text, predicate, not );
+    /* what people are shown of it is a predicate, too */
+    predicate_typed(text, &typed);
+    BUG_IF(typed.n > text.n || predicate_parse(buf_str(&typed), &plain, &err) < 0);
     return 0;
 }

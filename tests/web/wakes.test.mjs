@@ -66,6 +66,18 @@ test("a condition that is wrong is marked at its column, a right one shows what 
   await page.getByRole("switch", { name: "gym tasks" }).waitFor();
 });
 
+test("a week with more than the list holds says so", async (t) => {
+  const page = await visit(t, PANEL);
+  await page.route("**/api/v1/subscriptions/preview", async (route) => {
+    const answer = await route.fetch();
+    return route.fulfill({ response: answer, json: { ...(await answer.json()), matched: 1340, cut: true } });
+  });
+  await page.getByRole("region", { name: "Something changes" }).getByRole("button", { name: "Add" }).click();
+  const dialog = page.getByRole("dialog", { name: "Wake up when…" });
+  await dialog.getByText(/^It would have woken at least \d+ times? in the last week$/).waitFor();
+  await dialog.getByText(/^\d+ of 1,340 matches shown, the newest\.$/).waitFor();
+});
+
 test("a webhook's address is shown once, and works", async (t) => {
   const page = await visit(t, PANEL);
   await page.getByRole("region", { name: "Something changes" }).getByRole("button", { name: "Add" }).click();

@@ -93,6 +93,31 @@ DB_TEST(changed_records_are_told_as_they_are_now_each_once)
     wake_stage_free(s);
 }
 
+DB_TEST(no_heading_stands_above_nothing)
+{
+    static const char left_over[] = "Left over from before";
+    struct wake_stage *s = wake_stage_new(t);
+    struct str id = write_record(s, RECORD_TASK, "{\"title\":\"Fix the fence\"}");
+    struct wake_job jobs[2] = { about(t, "recoveryCatchup", "{}") };
+    const char *text;
+
+    /* the end of a sleep: its own heading says what follows */
+    jobs[0].reason_id = str_from(WAKE_SLEEP_ID);
+    jobs[1] = about(t, "subscription",
+                    arena_printf(&t->arena, "{\"records\":[[\"task\",\"%s\"]]}", id.p));
+    text = TEXT_OF(tell(s, "[\"*\"]", jobs, 2, 1));
+    ASSERT_CONTAINS(text, "What you missed stands below");
+    ASSERT_CONTAINS(text, "Fix the fence");
+    ASSERT(!strstr(text, left_over));
+    /* another wake: only above something */
+    jobs[0] = about(t, "timer", "{\"prompt\":\"Look.\"}");
+    ASSERT_CONTAINS(TEXT_OF(tell(s, "[\"*\"]", jobs, 2, 1)), left_over);
+    text = TEXT_OF(tell(s, "[]", jobs, 2, 1));
+    ASSERT(!strstr(text, left_over));
+    ASSERT_CONTAINS(text, "Look.\n\nDo what your instructions say");
+    wake_stage_free(s);
+}
+
 DB_TEST(what_an_agent_may_not_see_is_not_told)
 {
     struct wake_stage *s = wake_stage_new(t);

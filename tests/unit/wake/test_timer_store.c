@@ -194,6 +194,7 @@ DB_TEST(what_timers_skipped_is_listed_and_added_up)
         int64_t count, first, last;
     } want[] = { { "cap", 1, 30, 30 }, { "missed", 7, 10, 50 }, { "other", 1, 60, 60 } };
     struct skip *skips;
+    struct str found;
     size_t n;
 
     timer_rig_open(&rig, t);
@@ -224,6 +225,11 @@ DB_TEST(what_timers_skipped_is_listed_and_added_up)
     ASSERT_EQ(n, 0);
     ASSERT_OK(skip_list(rig.domain, rig.coach.n + 1, STR_NONE, 0, &t->arena, &skips, &n, &t->err));
     ASSERT_EQ(n, 0);
+    ASSERT_OK(skip_find_of(rig.domain, str_take(timer.id, 36), &t->arena, &found, &t->err));
+    ASSERT(str_eq(found, timer.id));
+    ASSERT_FAILS(skip_find_of(rig.domain, STR("nosuch"), &t->arena, &found, &t->err),
+                 ERR_NOT_FOUND);
+    t->err = ERR_INIT;
     /* they stay when the timer is removed */
     ASSERT_OK(loop_unit_begin(rig.loop, rig.domain, &t->err));
     ASSERT_OK(timer_remove(rig.domain, rig.change, timer.id, TIMER_NOW, &t->err));
@@ -232,6 +238,9 @@ DB_TEST(what_timers_skipped_is_listed_and_added_up)
     ASSERT_EQ(n, ARRAY_LEN(want));
     ASSERT(skips[0].removed);
     ASSERT_STR(skips[0].name, "hourly");
+    ASSERT_EQ(timer_describe(rig.domain, timer.id, &t->arena, &found, &t->err), 1);
+    ASSERT_STR(found, "every 1 h");
+    ASSERT_EQ(timer_describe(rig.domain, STR("nosuch"), &t->arena, &found, &t->err), 0);
 }
 
 DB_TEST(a_change_of_its_words_leaves_a_timer_due)

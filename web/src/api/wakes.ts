@@ -165,7 +165,8 @@ export const waking = {
   subscribe: (agent: string, draft: SubscriptionDraft) => post<Made>(wakes.subscriptions(agent), draft).finally(stale(agent)),
   changeSubscription: (agent: string, id: string, draft: SubscriptionDraft) => patch<Subscription>(at`/subscriptions/${id}`, draft).finally(stale(agent)),
   removeSubscription: (agent: string, id: string) => del(at`/subscriptions/${id}`).finally(stale(agent)),
-  preview: (agentId: string, draft: SubscriptionDraft, days: number) => post<Matches>("/subscriptions/preview", { ...draft, agentId, days }),
+  preview: (agentId: string, draft: SubscriptionDraft, days: number, subscriptionId?: string) =>
+    post<Matches>("/subscriptions/preview", { ...draft, agentId, days, ...(subscriptionId ? { subscriptionId } : {}) }),
   addTimer: (agent: string, draft: TimerDraft) => post<Timer>(wakes.timers(agent), draft).finally(stale(agent)),
   changeTimer: (agent: string, id: string, draft: TimerDraft) => patch<Timer>(at`/timers/${id}`, draft).finally(stale(agent)),
   removeTimer: (agent: string, id: string) => del(at`/timers/${id}`).finally(stale(agent)),

@@ -48,14 +48,14 @@ interface Looked {
   found: Found | null;
   error: string;
 }
-function useMatches(agent: string, draft: SubscriptionDraft, on: boolean): Looked {
+function useMatches(agent: string, draft: SubscriptionDraft, on: boolean, id: string | undefined): Looked {
   const [seen, setSeen] = useState<Looked>({ found: null, error: "" });
   const text = JSON.stringify(draft);
   useEffect(() => {
     if (!on) return setSeen({ found: null, error: "" });
     let late = false;
     const timer = setTimeout(() => {
-      waking.preview(agent, JSON.parse(text) as SubscriptionDraft, WEEK).then(
+      waking.preview(agent, JSON.parse(text) as SubscriptionDraft, WEEK, id).then(
         (found) => !late && setSeen({ found, error: "" }),
         (error: unknown) => !late && setSeen({ found: null, error: sentence(error) }),
       );
@@ -64,7 +64,7 @@ function useMatches(agent: string, draft: SubscriptionDraft, on: boolean): Looke
       late = true;
       clearTimeout(timer);
     };
-  }, [agent, text, on]);
+  }, [agent, text, on, id]);
   return seen;
 }
 
@@ -140,7 +140,7 @@ export function SubscriptionForm({ agent, subscription, onClose }: { agent: stri
   const { activeHours, ...rest } = draft;
   const asked: SubscriptionDraft = activeHours ? draft : rest;
   const problem = changes && tokens.length === 0 ? "What should change?" : changes && authors.length === 0 ? "By whom?" : source === "files" && !folder.trim().startsWith("/") ? "The whole path of a folder, like /home/me/inbox" : "";
-  const seen = useMatches(agent, asked, changes && !problem);
+  const seen = useMatches(agent, asked, changes && !problem, subscription?.id);
   const other = error || (columnOf(seen.error) ? "" : seen.error);
 
   const save = async (): Promise<void> => {

@@ -15,6 +15,8 @@
 
 #define KILL_VALUE_MAX  128
 #define KILL_REASON_MAX 1000
+/* Where other processes on a shared database hear that switches were set or lifted. */
+#define KILL_CHANNEL "dormouse_kills"
 
 enum kill_scope { KILL_NONE = 0, KILL_ALL, KILL_AGENT, KILL_TOOLS };
 
@@ -40,7 +42,8 @@ int kill_set(struct kill_switches *kill, enum kill_scope scope, const char *valu
              const char *reason, int64_t now_ms, struct err *err);
 int kill_clear(struct kill_switches *kill, enum kill_scope scope, const char *value,
                struct err *err);
-/* Reads again what is on; what is known stays when that fails. */
+/* Reads again what is on: 1 when that is something else than was known, 0. What is known stays when
+ * it fails. */
 int kill_reload(struct kill_switches *kill, struct err *err);
 
 /* NULL when nothing stands in the way of this agent and, if given, this class; else the switch,

@@ -113,17 +113,27 @@ static int read_all(struct domain *domain, struct kill_switch **ret_on, size_t *
     return 0;
 }
 
+static bool same(const struct kill_switch *a, const struct kill_switch *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (a[i].scope != b[i].scope || strcmp(a[i].value, b[i].value) != 0)
+            return false;
+    return true;
+}
+
 int kill_reload(struct kill_switches *kill, struct err *err)
 {
     struct kill_switch *on;
+    bool changed;
     size_t n;
 
     if (read_all(kill->domain, &on, &n, err) < 0)
         return err_wrap(err, "read the kill switches");
+    changed = n != kill->n || !same(on, kill->on, n);
     list_release(kill->on, kill->n);
     kill->on = on;
     kill->n = n;
-    return 0;
+    return changed;
 }
 
 int kill_open(struct domain *agent_domain, struct kill_switches **ret_kill, struct err *err)
@@ -151,11 +161,31 @@ static int check(enum kill_scope scope, const char *value, struct err *err)
     return 0;
 }
 
+/* Other processes on the database hear of it when it is committed. */
+static int tell_others(struct domain *domain, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (!domain_is_shared(domain))
+        return 0;
+    if (db_prepare(domain_db(domain), SQL("SELECT pg_notify('" KILL_CHANNEL "', '') AS told"), &q,
+                   err) < 0)
+        return -1;
+    return stmt_step(q, err) < 0 ? -1 : 0;
+}
+
+/* 1, or 0 when nothing changed. */
+static int stored(struct kill_switches *kill, bool changed, struct err *err)
+{
+    if ((changed && tell_others(kill->domain, err) < 0) || kill_reload(kill, err) < 0)
+        return -1;
+    return changed;
+}
+
 int kill_set(struct kill_switches *kill, enum kill_scope scope, const char *value,
              const char *reason, int64_t now_ms, struct err *err)
 {
     AUTO(stmt) q = NULL;
-    int64_t changed;
 
     if (check(scope, value, err) < 0)
         return -1;
@@ -172,15 +202,13 @@ int kill_set(struct kill_switches *kill, enum kill_scope scope, const char *valu
     stmt_bind_i64(q, now_ms);
     if (stmt_run(q, err) < 0)
         return err_wrap(err, "set a kill switch");
-    changed = stmt_changes(q);
-    return kill_reload(kill, err) < 0 ? -1 : changed > 0;
+    return stored(kill, stmt_changes(q) > 0, err);
 }
 
 int kill_clear(struct kill_switches *kill, enum kill_scope scope, const char *value,
                struct err *err)
 {
     AUTO(stmt) q = NULL;
-    int64_t changed;
 
     if (check(scope, value, err) < 0)
         return -1;
@@ -196,8 +224,7 @@ int kill_clear(struct kill_switches *kill, enum kill_scope scope, const char *va
     }
     if (stmt_run(q, err) < 0)
         return err_wrap(err, "lift a kill switch");
-    changed = stmt_changes(q);
-    return kill_reload(kill, err) < 0 ? -1 : changed > 0;
+    return stored(kill, stmt_changes(q) > 0, err);
 }
 
 static bool stands_in_the_way(const struct kill_switch *on, const char *agent_id,

@@ -138,6 +138,9 @@ int run_decide(struct runner *runner, struct str item_id, const struct inbox_dec
 /* kill_set() or kill_clear() through here, so that runs under way hear of it. */
 int run_kill(struct runner *runner, enum kill_scope scope, const char *value, const char *reason,
              bool on, struct err *err);
+/* Another process on the database may have set or lifted one: what is on is read again, and runs
+ * under way hear of it. */
+void run_kill_elsewhere(struct runner *runner);
 
 int run_get(struct runner *runner, struct str run_id, struct arena *arena,
             struct run_info *ret_info, struct err *err);

@@ -257,13 +257,8 @@ static int store_kill(struct runner *runner, enum kill_scope scope, const char *
     return r;
 }
 
-int run_kill(struct runner *runner, enum kill_scope scope, const char *value, const char *reason,
-             bool on, struct err *err)
+static void tell_runs(struct runner *runner)
 {
-    int r = store_kill(runner, scope, value, reason, on, err);
-
-    if (r <= 0)
-        return r;
     map_each (&runner->runs, entry) {
         struct run *run = entry->value;
         struct err ignored = ERR_INIT;
@@ -274,7 +269,27 @@ int run_kill(struct runner *runner, enum kill_scope scope, const char *value, co
                      LOG_STR("run", run->row.run_key), LOG_ERR(&ignored));
         run_unhold(run);
     }
+}
+
+int run_kill(struct runner *runner, enum kill_scope scope, const char *value, const char *reason,
+             bool on, struct err *err)
+{
+    int r = store_kill(runner, scope, value, reason, on, err);
+
+    if (r > 0)
+        tell_runs(runner);
     return r;
+}
+
+void run_kill_elsewhere(struct runner *runner)
+{
+    struct err err = ERR_INIT;
+    int r = kill_reload(runner->config.kill, &err);
+
+    if (r < 0)
+        LOG_ERROR("run", "the kill switches could not be read again", LOG_ERR(&err));
+    if (r > 0)
+        tell_runs(runner);
 }
 
 /* ---- limits ---- */

@@ -1,10 +1,10 @@
 /* Hearing of what other processes on the database queue or change.
  *
- * Whoever stores a wake, a batch or an event of a run tells the others in the same transaction; a
- * connection that does nothing else hears it and is watched by the loop. While there is none (it is
- * made again, with a growing pause, when it ends) the queue is looked at by a timer, as it is from
- * a loop for tests. After every pause everything is looked at once: what was told meanwhile was
- * missed.
+ * Whoever stores a wake, a batch, an event of a run or a kill switch tells the others in the same
+ * transaction; a connection that does nothing else hears it and is watched by the loop. While there
+ * is none (it is made again, with a growing pause, when it ends) all of it is looked at by a timer,
+ * as it is from a loop for tests. After every pause everything is looked at once: what was told
+ * meanwhile was missed.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,8 +19,9 @@
 #define PAUSE_MIN_MS 250
 #define PAUSE_MAX_MS 30000
 
-enum { TOLD_WAKE = 1 << 0, TOLD_BATCH = 1 << 1, TOLD_EVENTS = 1 << 2 };
-static const char *const channels[] = { WAKE_CHANNEL, CHANGE_BATCHES_CHANNEL, RUN_EVENTS_CHANNEL };
+enum { TOLD_WAKE = 1 << 0, TOLD_BATCH = 1 << 1, TOLD_EVENTS = 1 << 2, TOLD_KILL = 1 << 3 };
+static const char *const channels[] = { WAKE_CHANNEL, CHANGE_BATCHES_CHANNEL, RUN_EVENTS_CHANNEL,
+                                        KILL_CHANNEL };
 
 static struct loop *loop_of(const struct ear *ear)
 {
@@ -36,6 +37,14 @@ static void tell_events(struct ear *ear)
         listener->events(listener);
 }
 
+/* The switches first: what is looked at then may be stopped by one, or no longer. */
+static void look_at_all(struct ear *ear)
+{
+    run_kill_elsewhere(ear->waker->config.runner);
+    waker_look(ear->waker);
+    tell_events(ear);
+}
+
 /* ---- without it ---- */
 
 static void poll_later(struct ear *ear)
@@ -47,8 +56,7 @@ static void poll_due(struct loop_timer *timer)
 {
     struct ear *ear = CONTAINER_OF(timer, struct ear, poll_timer);
 
-    waker_look(ear->waker);
-    tell_events(ear);
+    look_at_all(ear);
     poll_later(ear);
 }
 
@@ -114,8 +122,7 @@ static void begin_to_hear(struct ear *ear)
     ear->pause_ms = PAUSE_MIN_MS;
     loop_timer_stop(loop_of(ear), &ear->timer);
     loop_timer_stop(loop_of(ear), &ear->poll_timer);
-    waker_look(ear->waker);
-    tell_events(ear);
+    look_at_all(ear);
 }
 
 static void on_ready(uv_poll_t *handle, int status, int events)
@@ -133,6 +140,8 @@ static void on_ready(uv_poll_t *handle, int status, int events)
     }
     if (r > 0 && !ear->listens)
         begin_to_hear(ear);
+    if (told & TOLD_KILL)
+        run_kill_elsewhere(ear->waker->config.runner);
     if (told & TOLD_BATCH)
         waker_look(ear->waker);
     else if (told & TOLD_WAKE)

@@ -141,6 +141,24 @@ def a_daemon_that_is_killed_is_followed(box):
 
 
 @test
+def a_stop_at_one_daemon_stops_the_runs_of_the_other(box):
+    other, postgres = pair(box)
+    box.script(says("Never said.", 600_000) + says("Said after the stop."))
+    other.script(says("Never asked."))
+    first, second = box.serve(), other.serve()
+    with frozen(second):  # else it may be quicker to take the wake
+        key = first.ask("POST", "/agents/planner/wake", {"words": "hello"}, 202)["runKey"]
+        eventually(lambda: status(first, key) == "running", "the run is under way")
+    second.ask("POST", "/kill", {"scope": "all", "reason": "enough"})
+    eventually(lambda: status(first, key) == "failed_terminal", "the run of the other one is ended")
+    expect_eq(first.ask("GET", "/kill")["switches"][0]["reason"], "enough")
+    refused = first.ask("POST", "/agents/planner/wake", {"words": "again"}, 403)
+    expect_eq(refused["error"]["code"], "kill_switch_active")
+    second.ask("DELETE", "/kill?scope=all")
+    eventually(lambda: first.ask("GET", "/kill")["switches"] == [], "it is lifted there, too")
+
+
+@test
 def wakes_queued_by_one_are_taken_by_the_other(box):
     other, postgres = pair(box)
     box.script(says("Done by the first.", 200))

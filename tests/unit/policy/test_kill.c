@@ -127,8 +127,9 @@ DB_TEST(a_rolled_back_switch_is_off_after_a_reload)
     ASSERT_EQ(kill_set(kill, KILL_ALL, "", "", 1, &t->err), 1);
     ASSERT(kill_is_on(kill, NULL, NULL));
     domain_rollback(domain);
-    ASSERT_OK(kill_reload(kill, &t->err));
+    ASSERT_EQ(kill_reload(kill, &t->err), 1);
     ASSERT(!kill_is_on(kill, NULL, NULL));
+    ASSERT_EQ(kill_reload(kill, &t->err), 0);
 }
 
 DB_TEST(values_that_do_not_fit_are_refused)

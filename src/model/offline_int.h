@@ -109,6 +109,7 @@ struct offline_turn {
     struct buf say;
     struct model_call calls[OFFLINE_CALLS_MAX];
     size_t call_count;
+    bool gave_up; /* it was not understood, could not be done, or failed */
 };
 
 /* The answer to request at wall time now_ms: turn->say, and calls when it wants tools. Everything

@@ -514,6 +514,18 @@ def what_a_new_user_types_is_understood(box):
 
 
 @test
+def what_was_not_understood_or_did_not_work_is_no_success_to_learn_from(box):
+    with open(os.path.join(box.work, "note.txt"), "w") as file:
+        file.write("tea")
+    for words in ("make me a sandwich", "read the file nowhere.txt", "read the file note.txt"):
+        box.run("run", "--mode", "wiggum", words)
+    out, _ = box.run("trajectories", "export")
+    told = {line["prompt"]: (line["outcome"], line["reward"]) for line in map(json.loads, out.splitlines())}
+    expect_eq(told, {"make me a sandwich": ("failure", 0), "read the file nowhere.txt": ("failure", 0),
+                     "read the file note.txt": ("success", 1)})
+
+
+@test
 def a_session_is_started_stopped_and_rated_in_chat(box):
     daemon = pomodoro(box)
     def say(words):

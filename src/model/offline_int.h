@@ -228,7 +228,7 @@ offline_action offline_remember, offline_recall, offline_recall_all, offline_for
 
 offline_action offline_plan_day, offline_review, offline_conclude;
 offline_action offline_session_start, offline_stop, offline_rate, offline_left, offline_break;
-offline_action offline_remind;
+offline_action offline_remind, offline_remind_then, offline_task_move;
 offline_action offline_diary, offline_how_long;
 
 /* Two steps: resolve words to a task, then call name with its id and what else is given. Once that

@@ -385,6 +385,18 @@ void offline_task_due(struct offline_turn *turn)
                     STR_ARG(offline_task_title(turn, words)), STR_ARG(date));
 }
 
+/* A day moves a task; anything else is for files. */
+void offline_task_move(struct offline_turn *turn)
+{
+    struct str what = turn->match.cap[0], to = turn->match.cap[1];
+
+    if (offline_tool(turn, "update_task_due_date") && str_find_char(what, '.') < 0 &&
+        str_find_char(what, '/') < 0 && date_of(turn, to).p != to.p)
+        offline_task_due(turn);
+    else
+        offline_move(turn);
+}
+
 void offline_task_priority(struct offline_turn *turn)
 {
     struct str words = offline_task_words(turn->match.cap[0]), level = turn->match.cap[1];

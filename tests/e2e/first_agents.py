@@ -506,6 +506,8 @@ def what_a_new_user_types_is_understood(box):
     expect_in("Fix the fence", say("what did I do today?"))
     expect_in("due", say("add a task to buy milk tomorrow", ("create_task", None)))
     expect_in("buy milk", say("what is due this week?"))
+    expect_in("due", say("remind me on friday to call Bob", ("create_task", None)))
+    expect_in("is due on", say("move the tax report to friday", ("update_task_due_date", None)))
     expect_in("I ring at", say("remind me in 20 minutes to call Ada"))
     expect_in("call Ada has 20 minutes left", say("how much time is left?"))
     expect_in("runs; 25 minutes are over at", say("start a pomodoro", ("ask_user", "Tax report")))

@@ -464,6 +464,16 @@ def a_session_that_is_stopped_does_not_ring(box):
 
 
 @test
+def what_can_be_answered_is_shown_with_the_question(box):
+    daemon = pomodoro(box)
+    out, _ = box.run("run", "--agent", "pomodoro", "start a pomodoro", code=3)
+    expect_in("Which task is the session for?\n  1  Tax report\n  2  Tax letter\n", out)
+    box.run("answer", daemon.ask("GET", "/inbox")["items"][0]["id"], "2")
+    eventually(lambda: [t for t in daemon.ask("GET", "/agents/pomodoro/timers")["items"] if t["prompt"] == "Tax letter"], "the session has begun")
+    daemon.stop()
+
+
+@test
 def a_session_of_a_laptop_that_slept_ends_when_it_should_have(box):
     daemon = pomodoro(box)
     daemon.start("start 25 minutes on the tax report", agent="pomodoro", session="desk").end()

@@ -221,8 +221,8 @@ offline_action offline_tidy;
 offline_action offline_run, offline_run_fixed, offline_run_direct, offline_project,
     offline_count_lines;
 offline_action offline_tasks_list, offline_task_create, offline_task_finish, offline_task_due,
-    offline_task_priority, offline_time_log, offline_time_log_span, offline_timer_start,
-    offline_timer_stop, offline_checklist_add;
+    offline_task_priority, offline_time_log, offline_time_log_minutes, offline_time_log_span,
+    offline_timer_start, offline_timer_stop, offline_checklist_add;
 offline_action offline_slack_list, offline_slack_send, offline_mail_list, offline_calendar_list;
 offline_action offline_remember, offline_recall, offline_recall_all, offline_forget;
 

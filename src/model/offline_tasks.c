@@ -287,9 +287,10 @@ void offline_say_no_task(struct offline_turn *turn, const struct offline_result 
 
     (void)json_get_bool(result ? result->json : NULL, "outOfReach", &elsewhere, NULL);
     offline_say(turn,
-                elsewhere ? "There is a task \"%.*s\", but it is in none of my categories, so I can't "
-                            "reach it. `dormouse agent set AGENT --categories NAMES` changes them."
-                          : "I found no task \"%.*s\".",
+                elsewhere
+                    ? "There is a task \"%.*s\", but it is in none of my categories, so I can't "
+                      "reach it. `dormouse agent set AGENT --categories NAMES` changes them."
+                    : "I found no task \"%.*s\".",
                 STR_ARG(words));
 }
 

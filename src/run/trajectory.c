@@ -184,8 +184,8 @@ static bool gave_up(struct str checked)
     AUTO_JSON data = NULL;
     bool yes = false;
 
-    return json_parse(checked, &data, NULL) == 0 && json_get_bool(data, "gaveUp", &yes, NULL) == 1 &&
-           yes;
+    return json_parse(checked, &data, NULL) == 0 &&
+           json_get_bool(data, "gaveUp", &yes, NULL) == 1 && yes;
 }
 
 static int tell(struct telling *t, const struct run_event_row *row)

@@ -251,6 +251,7 @@ static const struct sentence with_journal[] = {
     { "Log 2 hours for the tax report", "resolve_task_reference {\"query\":\"tax report\"}" },
     { "I worked 1h30m on taxes", "resolve_task_reference {\"query\":\"taxes\"}" },
     { "I spent half an hour on taxes.", "resolve_task_reference {\"query\":\"taxes\"}" },
+    { "log a 45 minute run", "resolve_task_reference {\"query\":\"run\"}" },
     { "log banana on taxes", "I did not understand how long" },
     { "log 99 hours on taxes", "I did not understand how long" },
     { "start a timer for taxes", "resolve_task_reference {\"query\":\"taxes\"}" },

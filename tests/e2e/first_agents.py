@@ -389,7 +389,7 @@ def an_alarm_rings_without_a_daemon_and_what_needs_one_says_so(box):
     # The keeper stays for the alarm, but not in the way of a daemon.
     kept = holder(box.data)
     daemon = box.serve()
-    expect(is_dead(kept), "the keeper has made place")
+    eventually(lambda: is_dead(kept), "the keeper has made place")
     expect_eq(box.run("timer", "add", "--agent", "planner", "--every", "2h")[1], "")
     kill(daemon.pid)
     move_alarm(box, "session", -4)

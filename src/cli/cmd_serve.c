@@ -462,16 +462,17 @@ const struct cli_command cli_cmd_serve = {
     .name = "serve",
     .operands = "",
     .summary = "Runs the daemon with its HTTP interface and web page",
-    .details = "Prints one link, which logs a browser in once, and then works until SIGTERM or "
-               "SIGINT: it finishes what it is doing, tells its clients, and exits with 0; asked "
-               "twice, it ends at once. The "
-               "log goes to standard error, as JSON lines unless that is a terminal.\n\n"
-               "Only one daemon can use a data directory. Under systemd it tells when it is ready, "
-               "and takes over sockets that were opened for it:\n\n"
-               "  systemctl --user enable --now dormouse\n\n"
-               "Commands that find no daemon start one with --keeper, and need not be told to. A "
-               "keeper logs to keeper.log in the data directory, which begins anew past 1 MB. It stays "
-               "for an alarm of the next two hours; timers, folders and webhooks need this daemon.",
+    .details =
+        "Prints one link, which logs a browser in once, and then works until SIGTERM or "
+        "SIGINT: it finishes what it is doing, tells its clients, and exits with 0; asked "
+        "twice, it ends at once. The "
+        "log goes to standard error, as JSON lines unless that is a terminal.\n\n"
+        "Only one daemon can use a data directory. Under systemd it tells when it is ready, "
+        "and takes over sockets that were opened for it:\n\n"
+        "  systemctl --user enable --now dormouse\n\n"
+        "Commands that find no daemon start one with --keeper, and need not be told to. A "
+        "keeper logs to keeper.log in the data directory, which begins anew past 1 MB. It stays "
+        "for an alarm of the next two hours; timers, folders and webhooks need this daemon.",
     .options = options,
     .run = run_serve,
 };

@@ -113,7 +113,8 @@ const struct cli_command cli_cmd_trajectories_export = {
     .details =
         "Each has task_id, prompt, steps (state, action, observation and, where the model showed "
         "it, thinking), outcome, iterations and reward. A run whose last check said that it is "
-        "finished is a success with reward 1, any other a failure with 0.",
+        "finished, and not that it gave up, is a success with reward 1, any other a failure with "
+        "0.",
     .options = options,
     .run = run_export,
 };

@@ -100,6 +100,8 @@ void show_tool_use(struct show *show, struct json_object *event)
     buf_add_text(&line, "  ");
     add_input(&line, tool, json_find(event, "input"));
     show_line(show, TERM_BOLD, "• ", buf_str(&line));
+    if (str_is(tool, "ask_user") && !show->quiet) /* a chat shows them where it asks */
+        show_choices(show, json_find(event, "input"), 0);
 }
 
 /* ---- bash ---- */

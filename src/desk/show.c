@@ -300,14 +300,10 @@ static const char *label(const char *field)
     static const struct {
         const char *field, *label;
     } labels[] = {
-        { "categoryId", "category" },
-        { "taskId", "task" },
-        { "estimateMinutes", "estimate" },
-        { "pinnedTaskIds", "pinned tasks" },
-        { "startTime", "from" },
-        { "endTime", "to" },
-        { "startedAt", "from" },
-        { "endedAt", "to" },
+        { "categoryId", "category" },      { "taskId", "task" },
+        { "estimateMinutes", "estimate" }, { "pinnedTaskIds", "pinned tasks" },
+        { "startTime", "from" },           { "endTime", "to" },
+        { "startedAt", "from" },           { "endedAt", "to" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(labels); i++) {

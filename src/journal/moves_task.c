@@ -284,8 +284,8 @@ struct str task_title_after(struct str title, struct arena *arena)
         part = 1;
     if (title.n + PART.n + 8 > NAME_BYTES_MAX)
         return title;
-    return str_from(arena_printf(arena, "%.*s%.*s%lld", STR_ARG(title), STR_ARG(PART),
-                                 (long long)part + 1));
+    return str_from(
+        arena_printf(arena, "%.*s%.*s%lld", STR_ARG(title), STR_ARG(PART), (long long)part + 1));
 }
 
 static int make_follow_up(struct journal_write *write, const struct follow_up *how,
@@ -293,8 +293,9 @@ static int make_follow_up(struct journal_write *write, const struct follow_up *h
 {
     AUTO_JSON fields = json_object_new_object();
 
-    add_str(fields, "title", 
-            how->title.n ? how->title : task_title_after(record_str(source, "title"), write->arena));
+    add_str(fields, "title",
+            how->title.n ? how->title
+                         : task_title_after(record_str(source, "title"), write->arena));
     add_str(fields, "priority", record_str(source, "priority"));
     if (record_get(source, "language")->set)
         add_str(fields, "language", record_str(source, "language"));

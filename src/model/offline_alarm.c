@@ -120,6 +120,19 @@ void offline_remind(struct offline_turn *turn)
         offline_task_create(turn);
 }
 
+/* a: what; b: when, of today or of another day, on which a task is due. */
+void offline_remind_then(struct offline_turn *turn)
+{
+    struct str what = turn->match.cap[0], when = turn->match.cap[1];
+    struct str first = str_take(when, 3);
+    bool today = str_eq_nocase(first, STR("at ")) || str_eq_nocase(first, STR("in "));
+
+    turn->match.cap[0] =
+        str_from(arena_printf(turn->arena, "%.*s %.*s", STR_ARG(what), STR_ARG(when)));
+    turn->match.cap[1] = STR_NONE;
+    (today ? offline_remind : offline_task_create)(turn);
+}
+
 /* ---- ringing ---- */
 
 struct ring {

@@ -134,8 +134,7 @@ size_t offline_write_done(struct offline_turn *turn, int64_t from, int64_t to, s
     for (size_t i = 0; i < length(tasks) && said < SHOWN; i++) {
         struct json_object *task = json_object_array_get_idx(tasks, i);
 
-        if (!str_is(member(task, "status"), "DONE") ||
-            !lies_in(member(task, "closedAt"), from, to))
+        if (!str_is(member(task, "status"), "DONE") || !lies_in(member(task, "closedAt"), from, to))
             continue;
         said++;
         buf_printf(out, "- %.*s\n", STR_ARG(utf8_truncate(member(task, "title"), TITLE_SHOWN)));

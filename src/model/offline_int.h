@@ -109,6 +109,7 @@ struct offline_turn {
     struct buf say;
     struct model_call calls[OFFLINE_CALLS_MAX];
     size_t call_count;
+    bool gave_up; /* it was not understood, could not be done, or failed */
 };
 
 /* The answer to request at wall time now_ms: turn->say, and calls when it wants tools. Everything
@@ -220,14 +221,14 @@ offline_action offline_tidy;
 offline_action offline_run, offline_run_fixed, offline_run_direct, offline_project,
     offline_count_lines;
 offline_action offline_tasks_list, offline_task_create, offline_task_finish, offline_task_due,
-    offline_task_priority, offline_time_log, offline_time_log_span, offline_timer_start,
-    offline_timer_stop, offline_checklist_add;
+    offline_task_priority, offline_time_log, offline_time_log_minutes, offline_time_log_span,
+    offline_timer_start, offline_timer_stop, offline_checklist_add;
 offline_action offline_slack_list, offline_slack_send, offline_mail_list, offline_calendar_list;
 offline_action offline_remember, offline_recall, offline_recall_all, offline_forget;
 
 offline_action offline_plan_day, offline_review, offline_conclude;
 offline_action offline_session_start, offline_stop, offline_rate, offline_left, offline_break;
-offline_action offline_remind;
+offline_action offline_remind, offline_remind_then, offline_task_move;
 offline_action offline_diary, offline_how_long;
 
 /* Two steps: resolve words to a task, then call name with its id and what else is given. Once that

@@ -158,6 +158,14 @@ void offline_time_log(struct offline_turn *turn)
     log_spent(turn, &spent);
 }
 
+/* a: how many minutes, as in "a 45 minute run"; b as above */
+void offline_time_log_minutes(struct offline_turn *turn)
+{
+    turn->match.cap[0] =
+        str_from(arena_printf(turn->arena, "%.*s minutes", STR_ARG(turn->match.cap[0])));
+    offline_time_log(turn);
+}
+
 /* b: what, perhaps with a day; c and d: from and to, d perhaps with a day */
 void offline_time_log_span(struct offline_turn *turn)
 {

@@ -53,6 +53,7 @@ void offline_lacks(struct offline_turn *turn, const char *what, const char *tool
     struct str why = told(turn, STR("You have no categories"));
     ptrdiff_t how = str_find(why, STR("`dormouse"));
 
+    turn->gave_up = true;
     if (why.n && how > 0) {
         offline_say(turn,
                     "I can't %s: I have no categories yet, so I reach nothing of the journal. Give "
@@ -111,6 +112,7 @@ void offline_report_failure(struct offline_turn *turn, const struct offline_resu
 {
     struct str why = str_trim(result->error);
 
+    turn->gave_up = true;
     if (result->command.n)
         offline_say(turn, "The command \"%s\"", shown(turn, result->command, LINE_SHOWN));
     else

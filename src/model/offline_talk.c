@@ -88,6 +88,7 @@ void offline_unknown(struct offline_turn *turn)
         offline_report(turn);
         return;
     }
+    turn->gave_up = true;
     offline_say(turn, "I did not understand that. I am rules, not a language model: I know simple "
                       "requests in English, and no rule fits this one. ");
     say_examples(turn);
@@ -110,7 +111,7 @@ void offline_done(struct offline_turn *turn)
     struct model_request before = *turn->request;
     AUTO_ARENA arena = ARENA_INIT;
     struct offline_turn next;
-    bool more = false;
+    bool more = false, gave_up = false;
 
     while (before.message_count > 0) {
         const struct model_message *m = &before.messages[before.message_count - 1];
@@ -124,7 +125,9 @@ void offline_done(struct offline_turn *turn)
     if (before.message_count > 0) {
         offline_think(&before, turn->now_ms, &arena, &next);
         more = next.call_count > 0 || !is_answer(&before.messages[before.message_count - 1]);
+        gave_up = next.gave_up;
         offline_turn_release(&next);
     }
-    offline_say(turn, "{\"done\": %s}", more ? "false" : "true");
+    offline_say(turn, "{\"done\": %s%s}", more ? "false" : "true",
+                !more && gave_up ? ", \"gave_up\": true" : "");
 }

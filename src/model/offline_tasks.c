@@ -287,9 +287,10 @@ void offline_say_no_task(struct offline_turn *turn, const struct offline_result 
 
     (void)json_get_bool(result ? result->json : NULL, "outOfReach", &elsewhere, NULL);
     offline_say(turn,
-                elsewhere ? "There is a task \"%.*s\", but it is in none of my categories, so I can't "
-                            "reach it. `dormouse agent set AGENT --categories NAMES` changes them."
-                          : "I found no task \"%.*s\".",
+                elsewhere
+                    ? "There is a task \"%.*s\", but it is in none of my categories, so I can't "
+                      "reach it. `dormouse agent set AGENT --categories NAMES` changes them."
+                    : "I found no task \"%.*s\".",
                 STR_ARG(words));
 }
 
@@ -383,6 +384,18 @@ void offline_task_due(struct offline_turn *turn)
     if (offline_with_task(turn, words, "update_task_due_date", args, ARRAY_LEN(args)))
         offline_say(turn, "The task \"%.*s\" is due on %.*s.",
                     STR_ARG(offline_task_title(turn, words)), STR_ARG(date));
+}
+
+/* A day moves a task; anything else is for files. */
+void offline_task_move(struct offline_turn *turn)
+{
+    struct str what = turn->match.cap[0], to = turn->match.cap[1];
+
+    if (offline_tool(turn, "update_task_due_date") && str_find_char(what, '.') < 0 &&
+        str_find_char(what, '/') < 0 && date_of(turn, to).p != to.p)
+        offline_task_due(turn);
+    else
+        offline_move(turn);
 }
 
 void offline_task_priority(struct offline_turn *turn)

@@ -457,6 +457,8 @@ static int record_checked(struct run *run, const struct model_reply *reply, stru
 
     json_write_object_begin(&w);
     json_put_bool(&w, "done", done);
+    if (done && str_find(reply->text, STR("\"gave_up\"")) >= 0)
+        json_put_bool(&w, "gaveUp", true); /* for who learns from it: the run ends all the same */
     json_put_str(&w, "text", str_take(reply->text, 2048));
     write_usage(&w, &counted);
     json_write_object_end(&w);

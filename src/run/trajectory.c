@@ -2,7 +2,7 @@
  *
  * The state of a step is what the model had before it when it chose: the task, where, in which
  * iteration, and the results of the iteration before. A run is a success when its last check said
- * that it is finished.
+ * that it is finished, and not that it gave up.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -179,6 +179,15 @@ static int tell_edit(struct telling *t, const struct run_event_row *row)
     return 0;
 }
 
+static bool gave_up(struct str checked)
+{
+    AUTO_JSON data = NULL;
+    bool yes = false;
+
+    return json_parse(checked, &data, NULL) == 0 &&
+           json_get_bool(data, "gaveUp", &yes, NULL) == 1 && yes;
+}
+
 static int tell(struct telling *t, const struct run_event_row *row)
 {
     switch (row->event.type) {
@@ -194,7 +203,8 @@ static int tell(struct telling *t, const struct run_event_row *row)
         buf_clear(&t->seeing);
         return 0;
     case RUN_EV_CHECKED:
-        t->finished = row->event.bits & RUN_FINISHED && !(row->event.bits & RUN_FAILED);
+        t->finished = row->event.bits & RUN_FINISHED && !(row->event.bits & RUN_FAILED) &&
+                      !gave_up(row->data);
         return 0;
     case RUN_EV_START:
     case RUN_EV_MUSING:

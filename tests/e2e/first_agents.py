@@ -464,6 +464,16 @@ def a_session_that_is_stopped_does_not_ring(box):
 
 
 @test
+def what_can_be_answered_is_shown_with_the_question(box):
+    daemon = pomodoro(box)
+    out, _ = box.run("run", "--agent", "pomodoro", "start a pomodoro", code=3)
+    expect_in("Which task is the session for?\n  1  Tax report\n  2  Tax letter\n", out)
+    box.run("answer", daemon.ask("GET", "/inbox")["items"][0]["id"], "2")
+    eventually(lambda: [t for t in daemon.ask("GET", "/agents/pomodoro/timers")["items"] if t["prompt"] == "Tax letter"], "the session has begun")
+    daemon.stop()
+
+
+@test
 def a_session_of_a_laptop_that_slept_ends_when_it_should_have(box):
     daemon = pomodoro(box)
     daemon.start("start 25 minutes on the tax report", agent="pomodoro", session="desk").end()
@@ -506,11 +516,25 @@ def what_a_new_user_types_is_understood(box):
     expect_in("Fix the fence", say("what did I do today?"))
     expect_in("due", say("add a task to buy milk tomorrow", ("create_task", None)))
     expect_in("buy milk", say("what is due this week?"))
+    expect_in("due", say("remind me on friday to call Bob", ("create_task", None)))
+    expect_in("is due on", say("move the tax report to friday", ("update_task_due_date", None)))
     expect_in("I ring at", say("remind me in 20 minutes to call Ada"))
     expect_in("call Ada has 20 minutes left", say("how much time is left?"))
     expect_in("runs; 25 minutes are over at", say("start a pomodoro", ("ask_user", "Tax report")))
     expect_in("stopped after", say("stop"))
     daemon.stop()
+
+
+@test
+def what_was_not_understood_or_did_not_work_is_no_success_to_learn_from(box):
+    with open(os.path.join(box.work, "note.txt"), "w") as file:
+        file.write("tea")
+    for words in ("make me a sandwich", "read the file nowhere.txt", "read the file note.txt"):
+        box.run("run", "--mode", "wiggum", words)
+    out, _ = box.run("trajectories", "export")
+    told = {line["prompt"]: (line["outcome"], line["reward"]) for line in map(json.loads, out.splitlines())}
+    expect_eq(told, {"make me a sandwich": ("failure", 0), "read the file nowhere.txt": ("failure", 0),
+                     "read the file note.txt": ("success", 1)})
 
 
 @test

@@ -234,9 +234,12 @@ DB_TEST(a_follow_up_carries_what_is_open_and_closes_the_source)
 TEST(a_task_that_follows_has_a_title_of_its_own)
 {
     static const char *const cases[][2] = {
-        { "Paint", "Paint, part 2" },          { "Paint, part 2", "Paint, part 3" },
-        { "Paint, part 99", "Paint, part 100" }, { "Room 101", "Room 101, part 2" },
-        { ", part 7", ", part 8" },            { "2026", "2026, part 2" },
+        { "Paint", "Paint, part 2" },
+        { "Paint, part 2", "Paint, part 3" },
+        { "Paint, part 99", "Paint, part 100" },
+        { "Room 101", "Room 101, part 2" },
+        { ", part 7", ", part 8" },
+        { "2026", "2026, part 2" },
         { "Paint, part 1234567", "Paint, part 1234567, part 2" },
     };
 

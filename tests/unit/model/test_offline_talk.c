@@ -500,7 +500,7 @@ static const char *wiggum(struct test *t, const char *said, const char *failure,
         for (size_t i = rig.turn.call_count; i-- > 0;)
             rig_failure(&rig, i, failure);
         rig_user(&rig, ask);
-        done = strcmp(rig_think(&rig), "{\"done\": true}") == 0;
+        done = strstr(rig_think(&rig), "{\"done\": true") != NULL;
         rig.n -= 2;
     }
     rig_end(&rig);

@@ -91,6 +91,7 @@ enum jot_kind {
     JOT_MOMENT,
     JOT_CATEGORY,
     JOT_TASK,
+    JOT_PRIORITY, /* "P1", "1", "high" */
     JOT_LABELS
 };
 struct jot_option {

@@ -110,6 +110,8 @@ int record_put_as_it_is(struct journal_write *write, struct record *record,
 /* What a new record has that gives nothing. */
 void record_set_initial(struct record *record, int64_t now);
 /* schema_violation names what a new record must give and does not. */
+/* Without the folders before it; empty when nothing is left. */
+struct str attachment_name(struct str text);
 int record_check_required(const struct record *record, struct err *err);
 /* As journal_create() and journal_change(), but for the rules that look at other blocks of a plan.
  */

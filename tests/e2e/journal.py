@@ -626,6 +626,34 @@ def errors_at_the_terminal_name_what_was_typed(box):
 
 
 @test
+def what_says_nothing_is_refused(box):
+    run, daemon = box.run, box.serve()
+    for text in ("", "  "):
+        expect_in("TEXT: is empty; a note says something", run("journal", "note", "add", text, code=1)[1])
+    run("journal", "note", "add", "", "--title", "Heron")
+    refused(daemon, "POST", "/journal/entries", {"kind": "measurement", "subtype": "weight"}, 422, "/value: is missing")
+    note = daemon.ask("POST", "/journal/entries", {"kind": "note", "body": "x"}, status=201)
+    refused(daemon, "PATCH", f"/journal/entries/{note['id']}", {"body": None}, 422, "/body: is empty")
+    expect_in("is empty; there is nothing to keep", run("journal", "audio", "add", box.write("a.ogg", ""), code=1)[1])
+    expect_eq(len(run("journal", "audio", "list", "--json")[0]), 0)
+    path = f"/journal/attachments?entryId={note['id']}&fileName="
+    expect_eq(raw(daemon, "POST", path + "a.ogg", b"")[0], 400)
+    status, _, body = raw(daemon, "POST", path + "../../etc/a.ogg", b"sound")
+    expect_eq((status, json.loads(body)["fileName"]), (201, "a.ogg"))
+    expect_eq(raw(daemon, "POST", path + "..", b"sound")[0], 422)
+    refused(daemon, "PATCH", f"/journal/attachments/{json.loads(body)['id']}", {"fileName": "../x"}, 422,
+            "/fileName", "without folders")
+    for typed, said in (("Pay due:2026-13-45", "is no day"), ("Pay !9", "is no priority"), ("Pay 2026-02-30", "no calendar")):
+        expect_in(said, run("journal", "add", typed, code=1)[1])
+    expect_in('"tomorow" was kept as text; did you mean tomorrow?', run("journal", "add", "Pay tomorow")[1])
+    for typed, priority in (("1", "P1"), ("p0", "P0"), ("P3", "P3"), ("urgent", "P0"), ("low", "P3")):
+        task = json.loads(run("journal", "task", "add", "x", "--priority", typed, "--json")[0])
+        expect_eq(task["priority"], priority)
+    expect_in('--priority: "4" is no priority', run("journal", "task", "add", "x", "--priority", "4", code=1)[1])
+    daemon.stop()
+
+
+@test
 def what_was_deleted_is_restored_whatever_it_is(box):
     run = box.run
     note = json.loads(run("journal", "note", "add", "a heron", "--json")[0])["id"]

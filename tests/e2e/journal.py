@@ -654,6 +654,29 @@ def what_says_nothing_is_refused(box):
 
 
 @test
+def records_are_linked_and_rated_at_the_terminal(box):
+    run = box.run
+    expect_in("No links.", run("journal", "link", "list")[0])
+    run("journal", "task", "add", "Fix fence")
+    note = json.loads(run("journal", "note", "add", "a heron", "--json")[0])["id"]
+    link = json.loads(run("journal", "link", "add", note[:13], "fence", "--relation", "about", "--json")[0])
+    expect_eq((link["fromType"], link["fromId"], link["toType"], link["relation"]), ("entry", note, "task", "about"))
+    run("journal", "note", "add", "another")
+    for named in ("fence", note):
+        expect_in(link["id"][:8], run("journal", "link", "list", named)[0])
+    run("journal", "link", "rm", link["id"][:13])
+    expect_in("No links.", run("journal", "link", "list", "fence")[0])
+    run("journal", "restore", link["id"])
+    expect_in("about", run("journal", "link", "list")[0])
+    expect_in('"nowhere" is neither an id', run("journal", "link", "add", "nowhere", "fence", code=1)[1])
+    expect_in("TO: there is no day plan", run("journal", "link", "add", "fence", "2026-01-02", code=1)[1])
+    rated = json.loads(run("journal", "rating", "add", note, "joy", "5", "--json")[0])
+    expect_eq((rated["targetType"], rated["targetId"]), ("entry", note))
+    home = json.loads(run("journal", "category", "add", "Home", "--json")[0])["id"]
+    expect_in('DAY|RECORD: "category" is not', run("journal", "rating", "add", home, "joy", "5", code=1)[1])
+
+
+@test
 def what_was_deleted_is_restored_whatever_it_is(box):
     run = box.run
     note = json.loads(run("journal", "note", "add", "a heron", "--json")[0])["id"]

@@ -35,7 +35,7 @@ struct importing {
     const char *format;
     struct json_object *preview; /* of the first part */
     size_t parts;
-    int64_t problems, total, left_out;
+    int64_t problems, total, there, left_out;
     struct sums sums;
 };
 
@@ -131,6 +131,8 @@ static int preview_part(struct journal_parts_use *use, struct str text, size_t k
     in->problems += number(answer, "problemCount");
     in->total += number(answer, "total") - (int64_t)known;
     in->left_out += number(answer, "leftOut");
+    /* Of what comes in parts nobody knows before the first is made. */
+    in->there = in->parts ? 0 : number(json_find(answer, "counts"), "there");
     if (in->parts++ == 0)
         in->preview = json_object_get(answer);
     json_object_put(answer);
@@ -157,6 +159,18 @@ static void print_records(struct importing *in)
         printf("... and %lld more\n", (long long)in->total - (long long)n);
 }
 
+static void print_names(struct importing *in, const char *key, const char *before)
+{
+    AUTO_BUF all = BUF_INIT(64 * KIB);
+    struct json_object *names = json_find(in->preview, key);
+
+    for (size_t i = 0; names && i < json_object_array_length(names); i++)
+        buf_printf(&all, "%s%.*s", i ? ", " : "",
+                   STR_ARG(json_str(json_object_array_get_idx(names, i))));
+    if (all.n)
+        jot_line(in->jot, before, buf_str(&all));
+}
+
 static int say_preview(struct importing *in)
 {
     if (cli_json(in->jot->args)) {
@@ -165,7 +179,11 @@ static int say_preview(struct importing *in)
         jot_print(in->jot, json_object_get(in->preview));
     } else {
         print_records(in);
-        printf("%lld would be made", (long long)in->total);
+        print_names(in, "newCategories", "new categories: ");
+        print_names(in, "newLabels", "new labels: ");
+        printf("%lld would be made", (long long)(in->total - in->there));
+        if (in->there)
+            printf("; %lld %s there already", (long long)in->there, in->there == 1 ? "is" : "are");
         if (in->problems)
             printf("; %lld can't be read", (long long)in->problems);
         putchar('\n');

@@ -80,6 +80,19 @@ struct import_result {
     size_t tasks, events, categories, others;
     size_t there; /* were made by an earlier import */
 };
+#define IMPORT_NAMES_MAX 200
+struct import_names {
+    struct str names[IMPORT_NAMES_MAX];
+    size_t count; /* of all of them; the first are in names */
+};
+struct import_look {
+    struct import_result counts;
+    struct import_names categories, labels; /* that would be made along */
+};
+/* What import_apply() would do with all of it, as things are. */
+int import_look(struct journal *journal, const struct import *import, struct arena *arena,
+                struct import_look *ret_look, struct err *err);
+
 /* Makes records [from, from + count) in this write. Categories and labels that do not exist are
  * made. */
 int import_apply(struct journal_write *write, const struct import *import, size_t from,

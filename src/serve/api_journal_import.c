@@ -183,22 +183,16 @@ static int import_records(struct api_journal_work *work, const struct import *im
     return 0;
 }
 
-static void count_records(const struct import *import, struct import_result *result)
+static void put_names(struct json_writer *w, const char *key, const struct import_names *names)
 {
-    for (size_t i = 0; i < import->count; i++) {
-        const struct import_record *record = &import->records[i];
-        bool category = record->whole && record->whole->type == RECORD_CATEGORY;
-
-        result->tasks += !record->is_event;
-        result->events += record->is_event && !record->whole;
-        result->categories += category;
-        result->others += record->whole && record->is_event && !category;
-    }
+    put_texts(w, key, names->names,
+              names->count < IMPORT_NAMES_MAX ? names->count : IMPORT_NAMES_MAX);
 }
 
 static int do_import(struct api_journal_work *work, struct err *err)
 {
     struct import_result result = { .tasks = 0 };
+    struct import_look *look = ARENA_NEW(work->arena, struct import_look);
     struct import import;
     int64_t first = 0, limit = STEP_MAX;
     bool preview = flag(work->request, "preview");
@@ -211,8 +205,10 @@ static int do_import(struct api_journal_work *work, struct err *err)
     offset = (size_t)first;
     if (!preview && import.problem_count && !flag(work->request, "skipBad"))
         return refuse_problems(&import, err);
+    if (preview && import_look(work->journal, &import, work->arena, look, err) < 0)
+        return -1;
     if (preview)
-        count_records(&import, &result);
+        result = look->counts;
     else if (import_records(work, &import, &offset, (size_t)limit, &result, err) < 0)
         return -1;
     json_write_object_begin(work->w);
@@ -223,6 +219,8 @@ static int do_import(struct api_journal_work *work, struct err *err)
     put_problems(work->w, &import);
     if (import.left_out)
         json_put_i64(work->w, "leftOut", (int64_t)import.left_out);
+    put_names(work->w, "newCategories", &look->categories);
+    put_names(work->w, "newLabels", &look->labels);
     if (preview)
         put_sample(work->w, &import);
     else if (offset < import.count)

@@ -277,6 +277,20 @@ def files_of_other_programs_are_imported_once(box):
 
 
 @test
+def a_preview_names_what_would_be_made_along(box):
+    run = box.run
+    run("journal", "category", "add", "home")
+    path = box.write("a.csv", "title,category,labels\nFix,Home,wood\nPaint,Garden,\"Wood, colour\"\nRake,garden,\n")
+    said = run("journal", "import", path, "--preview")[0]
+    for part in ("new categories: Garden\n", "new labels: wood, colour\n", "3 would be made\n"):
+        expect_in(part, said)
+    run("journal", "import", path)
+    said = run("journal", "import", path, "--preview")[0]
+    expect("new " not in said, said)
+    expect_in("0 would be made; 3 are there already", said)
+
+
+@test
 def bad_lines_refuse_a_file_or_are_left_out(box):
     path = box.write("a.csv", "title,due\ngood,2026-03-01\nbad,someday\n")
     _, said = box.run("journal", "import", path, code=1)

@@ -104,6 +104,7 @@ const struct cli_command *const cli_commands[] = {
     &cli_cmd_journal_link_list,
     &cli_cmd_journal_link_rm,
     &cli_cmd_journal_import,
+    &cli_cmd_journal_import_undo,
     &cli_cmd_journal_export,
     &cli_cmd_journal_search,
     &cli_cmd_journal_restore,

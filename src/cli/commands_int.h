@@ -49,6 +49,7 @@ extern const struct cli_command cli_cmd_journal_entry_rm;
 extern const struct cli_command cli_cmd_journal_entry_show;
 extern const struct cli_command cli_cmd_journal_import;
 extern const struct cli_command cli_cmd_journal_export;
+extern const struct cli_command cli_cmd_journal_import_undo;
 extern const struct cli_command cli_cmd_journal_link_add;
 extern const struct cli_command cli_cmd_journal_link_list;
 extern const struct cli_command cli_cmd_journal_link_rm;

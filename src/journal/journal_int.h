@@ -96,6 +96,9 @@ int attachment_store(struct journal *journal, struct str id, struct str bytes, s
 int operation_find(struct journal *journal, const struct journal_author *author,
                    struct arena *arena, struct str *ret_result, struct err *err);
 int operation_add(const struct journal_write *write, struct str result, struct err *err);
+/* What the operations answered whose ids begin so, newest first. */
+int operation_results(struct journal *journal, struct str prefix, struct arena *arena,
+                      struct str *ret_results, size_t max, size_t *ret_count, struct err *err);
 
 /* ---- writing (write.c) ---- */
 

@@ -291,6 +291,24 @@ def a_preview_names_what_would_be_made_along(box):
 
 
 @test
+def an_import_is_taken_back(box):
+    run = box.run
+    run("journal", "category", "add", "Home")
+    run("journal", "task", "add", "Mine", "--category", "home")
+    before = run("journal", "export")[0]
+    path = box.write("a.csv", "title,category,labels\nFix,Home,wood\nPaint,Garden,\n")
+    other = box.write("b.md", MARKDOWN)
+    undo = re.search(r"`dormouse journal import undo (\w+)`", run("journal", "import", path)[0]).group(1)
+    again = json.loads(run("journal", "import", other, "--json")[0])["importId"]
+    expect("undo" not in run("journal", "import", path)[0], "it made nothing")
+    run("journal", "import", "undo", again)
+    expect_in("Deleted 4", run("journal", "import", "undo", undo)[0])
+    expect_eq(run("journal", "export")[0], before)
+    expect_in("Deleted 0", run("journal", "import", "undo", undo)[0])
+    expect_in("remembered for 48 hours", run("journal", "import", "undo", "nothing", code=1)[1])
+
+
+@test
 def bad_lines_refuse_a_file_or_are_left_out(box):
     path = box.write("a.csv", "title,due\ngood,2026-03-01\nbad,someday\n")
     _, said = box.run("journal", "import", path, code=1)

@@ -651,6 +651,7 @@ def errors_at_the_terminal_name_what_was_typed(box):
         expect_in(said, run("journal", *words, code=1)[1])
     run("journal", "task", "add", "Fix fence")
     expect_in("item 2: is empty", run("journal", "checklist", "add", "fence", "wood", "", code=1)[1])
+    expect("Checklist" not in run("journal", "task", "show", "fence")[0], "no list was made for it")
     expect_in("--list: is empty", run("journal", "checklist", "add", "fence", "x", "--list", "", code=1)[1])
     run("journal", "plan", "block", "today", "10:00", "12:00")
     expect_in("FROM: the block of 11:00 would begin before the block before it ends, at 12:00",

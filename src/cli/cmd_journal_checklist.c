@@ -98,10 +98,11 @@ static int each_item(const struct cli_args *args, const char *method, struct jso
         if (jot_ask(&jot, method, body, &answer, "checklist-items/%s",
                     jot_part(&jot, cli_operand(args, i))) < 0)
             return jot_fail(&jot);
-        if (answer)
-            jot_done(&jot, answer, said);
-        else if (!cli_json(args))
-            printf("%s %s\n", said, cli_operand(args, i));
+        if (!answer) {
+            answer = json_object_new_object();
+            jot_add(answer, "id", str_from(cli_operand(args, i)));
+        }
+        jot_done(&jot, answer, said);
     }
     return CLI_DONE;
 }

@@ -716,7 +716,7 @@ def what_was_deleted_is_restored_whatever_it_is(box):
     home = json.loads(run("journal", "category", "add", "Home", "--json")[0])["id"]
     run("journal", "entry", "rm", note)
     expect_in(f"`dormouse journal restore {note}` undoes it", run("journal", "entry", "show", note, code=1)[1])
-    run("journal", "category", "rm", "home")
+    expect_eq(json.loads(run("journal", "category", "rm", "home", "--json")[0]), {"id": home})
     expect_in(f"Restored {note}", run("journal", "restore", note, home)[0])
     expect_in("heron", run("journal", "entry", "show", note)[0])
     expect_in("Home", run("journal", "category", "list")[0])

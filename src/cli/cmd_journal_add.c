@@ -5,9 +5,32 @@
 #include <json-c/json.h>
 #include <stdio.h>
 
+#include "base/nearest.h"
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
 #include "cli/jot.h"
+#include "cli/term.h"
+
+/* A word that is nearly one that would have been understood, on the error stream. */
+static void say_kept(struct jot *jot, struct str title)
+{
+    static const char *const words[] = { "tomorrow", "tonight", "monday",   "tuesday", "wednesday",
+                                         "thursday", "friday",  "saturday", "sunday",  "!urgent",
+                                         "!high",    "!medium", "!low",     "today" };
+    struct str word;
+
+    while (title.p && str_split(&title, ' ', &word)) {
+        const char *typed = arena_printf(&jot->arena, "%.*s", STR_ARG(word)), *meant;
+
+        if (word.n < 4)
+            continue;
+        meant = nearest_name(typed, words, ARRAY_LEN(words));
+        if (!meant || str_eq_nocase(word, str_from(meant)))
+            continue;
+        term_text(stderr, arena_printf(&jot->arena, "\"%s\" was kept as text; did you mean %s?\n",
+                                       typed, meant));
+    }
+}
 
 static int run_quick(const struct cli_args *args)
 {
@@ -44,6 +67,7 @@ static int run_quick(const struct cli_args *args)
         jot_line(&jot, "  priority  ", jot_member(parsed, "priority"));
     if (jot_member(parsed, "category").n)
         jot_line(&jot, "  category  ", jot_member(parsed, "category"));
+    say_kept(&jot, jot_member(parsed, "title"));
     labels = json_find(parsed, "labels");
     for (size_t i = 0; labels && i < json_object_array_length(labels); i++)
         jot_line(&jot, "  label     ", json_str(json_object_array_get_idx(labels, i)));

@@ -56,6 +56,10 @@ static int run_add(const struct cli_args *args)
 
     if (jot_open(&jot, args) < 0 || file_read(file, &bytes, &jot.err) < 0)
         return jot_fail(&jot);
+    if (!bytes.n) {
+        err_set(&jot.err, ERR_BAD_REQUEST, "%.200s is empty; there is nothing to keep", file);
+        return jot_fail(&jot);
+    }
     jot_says(&jot, "body", "TEXT");
     jot_says(&jot, "fileName", "FILE");
     jot_add(body, "body", jot_words(&jot, 1));

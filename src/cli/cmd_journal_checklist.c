@@ -34,6 +34,15 @@ static int open_list(struct jot *jot, struct json_object *task, const char *titl
     return 0;
 }
 
+/* Before a checklist is made for them. */
+static int check_items(struct jot *jot)
+{
+    for (size_t i = 1; i < cli_operand_count(jot->args); i++)
+        if (!str_trim(str_from(cli_operand(jot->args, i))).n)
+            return err_set(&jot->err, ERR_BAD_REQUEST, "item %zu: is empty; it needs a text", i);
+    return 0;
+}
+
 static int run_checklist_add(const struct cli_args *args)
 {
     AUTO_JSON body = json_object_new_object();
@@ -45,7 +54,8 @@ static int run_checklist_add(const struct cli_args *args)
     json_object_object_add(body, "titles", titles);
     for (size_t i = 1; i < cli_operand_count(args); i++)
         json_object_array_add(titles, json_object_new_string(cli_operand(args, i)));
-    if (jot_open(&jot, args) < 0 || jot_task(&jot, cli_operand(args, 0), &id) < 0 ||
+    if (jot_open(&jot, args) < 0 || check_items(&jot) < 0 ||
+        jot_task(&jot, cli_operand(args, 0), &id) < 0 ||
         jot_ask(&jot, "GET", NULL, &task, "tasks/%.*s", STR_ARG(id)) < 0 ||
         open_list(&jot, task, cli_value(args, "list"), &list) < 0)
         return jot_fail(&jot);
@@ -88,10 +98,11 @@ static int each_item(const struct cli_args *args, const char *method, struct jso
         if (jot_ask(&jot, method, body, &answer, "checklist-items/%s",
                     jot_part(&jot, cli_operand(args, i))) < 0)
             return jot_fail(&jot);
-        if (answer)
-            jot_done(&jot, answer, said);
-        else if (!cli_json(args))
-            printf("%s %s\n", said, cli_operand(args, i));
+        if (!answer) {
+            answer = json_object_new_object();
+            jot_add(answer, "id", str_from(cli_operand(args, i)));
+        }
+        jot_done(&jot, answer, said);
     }
     return CLI_DONE;
 }

@@ -383,9 +383,9 @@ static int remove_named(const struct cli_args *args, const char *plural)
     if (jot_open(&jot, args) < 0 || jot_named(&jot, plural, cli_operand(args, 0), &id) < 0 ||
         jot_ask(&jot, "DELETE", NULL, &answer, "%s/%.*s", plural, STR_ARG(id)) < 0)
         return jot_fail(&jot);
-    if (!cli_json(args))
-        printf("Deleted %.*s\n", STR_ARG(id));
-    return CLI_DONE;
+    answer = json_object_new_object();
+    jot_add(answer, "id", id);
+    return jot_done(&jot, answer, "Deleted");
 }
 
 static const struct cli_option make_options[] = {

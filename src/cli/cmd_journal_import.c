@@ -10,8 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/limits.h"
+#include "base/rand.h"
+#include "base/uuid.h"
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
 #include "cli/jot.h"
@@ -34,8 +37,9 @@ struct importing {
     struct jot *jot;
     const char *format;
     struct json_object *preview; /* of the first part */
-    size_t parts;
-    int64_t problems, total, left_out;
+    size_t parts, made_parts;
+    char id[UUID_TEXT_SIZE]; /* by which it is taken back */
+    int64_t problems, total, there, left_out;
     struct sums sums;
 };
 
@@ -131,6 +135,8 @@ static int preview_part(struct journal_parts_use *use, struct str text, size_t k
     in->problems += number(answer, "problemCount");
     in->total += number(answer, "total") - (int64_t)known;
     in->left_out += number(answer, "leftOut");
+    /* Of what comes in parts nobody knows before the first is made. */
+    in->there = in->parts ? 0 : number(json_find(answer, "counts"), "there");
     if (in->parts++ == 0)
         in->preview = json_object_get(answer);
     json_object_put(answer);
@@ -157,6 +163,18 @@ static void print_records(struct importing *in)
         printf("... and %lld more\n", (long long)in->total - (long long)n);
 }
 
+static void print_names(struct importing *in, const char *key, const char *before)
+{
+    AUTO_BUF all = BUF_INIT(64 * KIB);
+    struct json_object *names = json_find(in->preview, key);
+
+    for (size_t i = 0; names && i < json_object_array_length(names); i++)
+        buf_printf(&all, "%s%.*s", i ? ", " : "",
+                   STR_ARG(json_str(json_object_array_get_idx(names, i))));
+    if (all.n)
+        jot_line(in->jot, before, buf_str(&all));
+}
+
 static int say_preview(struct importing *in)
 {
     if (cli_json(in->jot->args)) {
@@ -165,7 +183,11 @@ static int say_preview(struct importing *in)
         jot_print(in->jot, json_object_get(in->preview));
     } else {
         print_records(in);
-        printf("%lld would be made", (long long)in->total);
+        print_names(in, "newCategories", "new categories: ");
+        print_names(in, "newLabels", "new labels: ");
+        printf("%lld would be made", (long long)(in->total - in->there));
+        if (in->there)
+            printf("; %lld %s there already", (long long)in->there, in->there == 1 ? "is" : "are");
         if (in->problems)
             printf("; %lld can't be read", (long long)in->problems);
         putchar('\n');
@@ -199,8 +221,9 @@ static int make_part(struct journal_parts_use *use, struct str text, size_t know
     term_progress_init(&progress, "importing", stderr, false);
     while (r == 0 && offset >= 0) {
         AUTO_JSON answer = NULL;
-        const char *more = arena_printf(&in->jot->arena, "&offset=%lld&limit=%lld%s",
-                                        (long long)offset, (long long)step, skip);
+        const char *more =
+            arena_printf(&in->jot->arena, "&offset=%lld&limit=%lld%s&import=%s.%zu",
+                         (long long)offset, (long long)step, skip, in->id, in->made_parts);
 
         r = ask_import(in, more, text, &answer);
         if (r < 0)
@@ -211,6 +234,7 @@ static int make_part(struct journal_parts_use *use, struct str text, size_t know
         term_progress_update(&progress, offset < 0 ? total : offset, total);
     }
     term_progress_end(&progress);
+    in->made_parts++;
     return r;
 }
 
@@ -230,6 +254,8 @@ static void print_sums(const struct importing *in)
         printf("; %lld line%s left out", (long long)in->problems,
                in->problems == 1 ? " was" : "s were");
     putchar('\n');
+    if (sums->tasks + others + sums->categories)
+        printf("`dormouse journal import undo %s` takes it back, within 48 hours\n", in->id);
     if (in->left_out)
         fprintf(stderr, "%lld attachment%s left out: the export was made without what they hold\n",
                 (long long)in->left_out, in->left_out == 1 ? " was" : "s were");
@@ -247,6 +273,7 @@ static void print_sums_json(const struct importing *in)
         json_object_object_add(out, "others", json_object_new_int64(sums->others));
     json_object_object_add(out, "there", json_object_new_int64(sums->there));
     json_object_object_add(out, "problems", json_object_new_int64(in->problems));
+    json_object_object_add(out, "importId", json_object_new_string(in->id));
     if (in->left_out)
         json_object_object_add(out, "leftOut", json_object_new_int64(in->left_out));
     cli_print_json(out);
@@ -260,6 +287,17 @@ static int each_part(struct importing *in, struct str text,
     if (strcmp(in->format, "json") != 0)
         return part(&in->use, text, 0, &in->jot->err);
     return journal_parts(text, IMPORT_BYTES_MAX, &in->use, &in->jot->err);
+}
+
+/* Short enough to be typed. */
+static void new_id(char ret_id[UUID_TEXT_SIZE])
+{
+    struct uuid_source source;
+    char text[UUID_TEXT_SIZE];
+
+    uuid_source_init(&source, clock_system(), rand_system());
+    uuid_next_text(&source, text);
+    snprintf(ret_id, UUID_TEXT_SIZE, "%s", text + UUID_TEXT_SIZE - 1 - 8);
 }
 
 static int import_file(struct importing *in, struct str text)
@@ -277,6 +315,7 @@ static int import_file(struct importing *in, struct str text)
                 in->problems == 1 ? "it" : "them");
         return jot_fail(jot);
     }
+    new_id(in->id);
     if (each_part(in, text, make_part) < 0)
         return jot_fail(jot);
     if (cli_json(jot->args))
@@ -324,4 +363,37 @@ const struct cli_command cli_cmd_journal_import = {
     .operands_min = 1,
     .operands_max = 1,
     .run = run_import,
+};
+
+/* ---- taking it back ---- */
+
+static int run_undo(const struct cli_args *args)
+{
+    AUTO_JSON answer = NULL;
+    AUTO_JOT jot;
+
+    if (jot_open(&jot, args) < 0 || jot_ask(&jot, "POST", NULL, &answer, "import/%s/undo",
+                                            jot_part(&jot, cli_operand(args, 0))) < 0)
+        return jot_fail(&jot);
+    if (cli_json(args))
+        return jot_print(&jot, json_object_get(answer));
+    printf("Deleted %lld", (long long)number(answer, "removed"));
+    if (number(answer, "kept"))
+        printf("; %lld in use %s kept", (long long)number(answer, "kept"),
+               number(answer, "kept") == 1 ? "was" : "were");
+    putchar('\n');
+    return CLI_DONE;
+}
+
+const struct cli_command cli_cmd_journal_import_undo = {
+    .name = "journal import undo",
+    .operands = "ID",
+    .summary = "Deletes what an import made",
+    .details =
+        "Within 48 hours; the import said the ID. What was there before stays, and so do "
+        "categories that something else uses by now. `dormouse journal restore` brings single "
+        "records back; importing the file again does not.",
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_undo,
 };

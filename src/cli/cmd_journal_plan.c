@@ -255,10 +255,11 @@ const struct cli_command cli_cmd_journal_plan_rm = {
 
 /* ---- ratings ---- */
 
-/* A day, else a task. */
+/* A day, else whatever has this id, else a task. */
 static int read_target(struct jot *jot, const char *typed, struct json_object *body)
 {
     struct err none = ERR_INIT;
+    const char *type;
     struct str id;
 
     if (jot_day(jot, typed, false, &id) == 0) {
@@ -267,9 +268,9 @@ static int read_target(struct jot *jot, const char *typed, struct json_object *b
         return 0;
     }
     jot->err = none;
-    if (jot_task(jot, typed, &id) < 0)
+    if (jot_record(jot, typed, &type, &id) < 0)
         return -1;
-    jot_add(body, "targetType", STR("task"));
+    jot_add(body, "targetType", str_from(type));
     jot_add(body, "targetId", id);
     return 0;
 }
@@ -290,6 +291,7 @@ static int run_rate(const struct cli_args *args)
         return CLI_USAGE;
     }
     jot_says(&jot, "dimension", "DIMENSION");
+    jot_says(&jot, "targetType", "DAY|RECORD");
     jot_says(&jot, "value", "VALUE");
     jot_says(&jot, "note", "--note");
     jot_add(body, "dimension", str_from(cli_operand(args, 1)));
@@ -308,9 +310,10 @@ static const struct cli_option rate_options[] = {
 
 const struct cli_command cli_cmd_journal_rating_add = {
     .name = "journal rating add",
-    .operands = "DAY|TASK DIMENSION VALUE",
-    .summary = "Rates a day or a task from 1 to 5",
-    .details = "Rating the same again changes it:\n\n  dormouse journal rating add today energy 4",
+    .operands = "DAY|RECORD DIMENSION VALUE",
+    .summary = "Rates a day, task, entry or time from 1 to 5",
+    .details = "RECORD is the id of a task, an entry or time, the beginning of one, or words that "
+               "stand in the title of one open task only. Rating the same again changes it:\n\n  dormouse journal rating add today energy 4",
     .options = rate_options,
     .operands_min = 3,
     .operands_max = 3,

@@ -21,8 +21,7 @@
     { .name = "due", .value = "DAY", .help = "2026-02-18, tomorrow, friday 16:00; none" },         \
         { .name = "priority",                                                                      \
           .value = "P",                                                                            \
-          .help = "P0 (first) to P3",                                                              \
-          .choices = "P0 P1 P2 P3" },                                                              \
+          .help = "P0 (first) to P3, 0 to 3, or urgent, high, medium, low" },                      \
         { .name = "status",                                                                        \
           .value = "STATUS",                                                                       \
           .help = "how it stands",                                                                 \
@@ -40,7 +39,7 @@
 
 static const struct jot_option task_members[] = {
     { "due", "due", JOT_CLOCK },
-    { "priority", "priority", JOT_TEXT },
+    { "priority", "priority", JOT_PRIORITY },
     { "status", "status", JOT_TEXT },
     { "category", "categoryId", JOT_CATEGORY },
     { "label", "labels", JOT_LABELS },

@@ -89,7 +89,7 @@ static int run_start(const struct cli_args *args)
     jot_add(body, "description", str_from(cli_value(args, "description")));
     if (jot_ask(&jot, "POST", body, &answer, "timer/start") < 0)
         return jot_fail(&jot);
-    return say_entry(&jot, answer, "Runs since");
+    return say_entry(&jot, answer, "Runs for");
 }
 
 static const struct cli_option start_options[] = {
@@ -163,7 +163,7 @@ static int run_status(const struct cli_args *args)
 
     if (jot_open(&jot, args) < 0 || jot_ask(&jot, "GET", NULL, &answer, "timer") < 0)
         return jot_fail(&jot);
-    return say_entry(&jot, answer, "Runs since");
+    return say_entry(&jot, answer, "Runs for");
 }
 
 const struct cli_command cli_cmd_journal_time_status = {

@@ -1,4 +1,4 @@
-/* dormouse runs, dormouse trace RUN, dormouse replay RUN --check
+/* dormouse runs, dormouse trace RUN, dormouse replay RUN
  *
  * They only read, and may run beside the daemon.
  *
@@ -238,14 +238,6 @@ static int run_replay_command(const struct cli_args *args)
     AUTO_LOG_READER reader = { .config = NULL };
     struct err err = ERR_INIT;
 
-    if (!cli_has(args, "check")) {
-        err_set(
-            &err, ERR_BAD_REQUEST,
-            "replay needs --check: it compares a run's log with the program and starts nothing; "
-            "`dormouse rerun` starts a run anew");
-        cli_fail(args, &err);
-        return CLI_USAGE;
-    }
     if (log_reader_open(args, &reader, &err) < 0)
         return cli_fail(args, &err);
     for (size_t i = 0; cli_operand(args, i); i++)
@@ -255,7 +247,7 @@ static int run_replay_command(const struct cli_args *args)
 }
 
 static const struct cli_option replay_options[] = {
-    { .name = "check", .help = "re-execute the program from the log and compare every event" },
+    { .name = "check", .help = "what it does anyway: nothing is started" },
     { .name = "anyway", .help = "also when the rules have changed: shows where they now differ" },
     { .name = NULL },
 };
@@ -265,7 +257,8 @@ const struct cli_command cli_cmd_replay = {
     .operands = "RUN [RUN...]",
     .summary = "Checks runs' logs against the program, without network and tools",
     .details =
-        "Every event that the program selects must be the one recorded, and every row, message "
+        "The program is run again from the log; nothing is started (`dormouse rerun` starts a run "
+        "anew). Every event that it selects must be the one recorded, and every row, message "
         "and decision must be as it was when it was recorded. The exit code is 1 at the first "
         "that differs, which is named. With --json each run is a line of its own.",
     .options = replay_options,

@@ -374,6 +374,23 @@ static int take_labels(struct jot *jot, const struct jot_option *row, struct jso
     return 0;
 }
 
+/* As quick add reads it after a '!'. */
+static int read_priority(struct jot *jot, const char *typed, struct str *ret_priority)
+{
+    const char *text = arena_printf(&jot->arena, "x !%.20s", typed);
+    struct err ignored = ERR_INIT;
+    struct quick quick;
+
+    if (quick_parse(str_from(text), str_from(jot->today), &jot->arena, &quick, &ignored) < 0 ||
+        quick.priority < 0 || !str_is(quick.title, "x"))
+        return err_set(&jot->err, ERR_BAD_REQUEST,
+                       "\"%.40s\" is no priority; write P0 (first) to P3, 0 to 3, or urgent, high, "
+                       "medium, low",
+                       typed);
+    *ret_priority = str_from(arena_printf(&jot->arena, "P%d", quick.priority));
+    return 0;
+}
+
 static int take_one(struct jot *jot, const struct jot_option *row, const char *value,
                     struct json_object *body)
 {
@@ -403,6 +420,9 @@ static int take_one(struct jot *jot, const struct jot_option *row, const char *v
         break;
     case JOT_TASK:
         r = jot_task(jot, value, &text);
+        break;
+    case JOT_PRIORITY:
+        r = read_priority(jot, value, &text);
         break;
     case JOT_TEXT:
         break;

@@ -70,6 +70,8 @@ int jot_list(struct jot *jot, const char *path, size_t max, struct json_object *
 
 /* A task by its id, the beginning of it, or words that only one open task has. */
 int jot_task(struct jot *jot, const char *typed, struct str *ret_id);
+/* Whatever has this id or the beginning of it, a day, else a task; type as links call it. */
+int jot_record(struct jot *jot, const char *typed, const char **ret_type, struct str *ret_id);
 /* A category or label by its id or name. plural: "categories". */
 int jot_named(struct jot *jot, const char *plural, const char *typed, struct str *ret_id);
 /* The name of a category; its id when there is none of this id any more. */
@@ -91,6 +93,7 @@ enum jot_kind {
     JOT_MOMENT,
     JOT_CATEGORY,
     JOT_TASK,
+    JOT_PRIORITY, /* "P1", "1", "high" */
     JOT_LABELS
 };
 struct jot_option {

@@ -103,7 +103,7 @@
 
 #define ATTACHMENT_FIELDS(X)                                                                       \
     X("entryId", entry_id, FIELD_ID, .ref = RECORD_ENTRY, .required = true, .fixed = true)         \
-    X("fileName", file_name, FIELD_LINE, .max = 200, .required = true)                             \
+    X("fileName", file_name, FIELD_LINE, .max = 200, .form = FORM_FILE_NAME, .required = true)                            \
     X("contentType", content_type, FIELD_LINE, .max = 100, .form = FORM_MEDIA_TYPE, .required = true) \
     X("size", size, FIELD_INT, .max = COUNT_MAX, .read_only = true)                                \
     X("sha256", sha256, FIELD_LINE, .max = 64, .read_only = true)

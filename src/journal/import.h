@@ -80,9 +80,38 @@ struct import_result {
     size_t tasks, events, categories, others;
     size_t there; /* were made by an earlier import */
 };
+#define IMPORT_NAMES_MAX 200
+struct import_names {
+    struct str names[IMPORT_NAMES_MAX];
+    size_t count; /* of all of them; the first are in names */
+};
+struct import_look {
+    struct import_result counts;
+    struct import_names categories, labels; /* that would be made along */
+};
+/* What import_apply() would do with all of it, as things are. */
+int import_look(struct journal *journal, const struct import *import, struct arena *arena,
+                struct import_look *ret_look, struct err *err);
+
 /* Makes records [from, from + count) in this write. Categories and labels that do not exist are
  * made. */
 int import_apply(struct journal_write *write, const struct import *import, size_t from,
                  size_t count, struct import_result *result, struct err *err);
+
+/* ---- taking it back ---- */
+
+/* An id of the client's for one import, of at most 40 characters. */
+bool import_id_valid(struct str id);
+/* The operation that a step of it is. */
+struct str import_step_id(struct str id, size_t offset, struct arena *arena);
+/* What the operation answers: all that this write has made. */
+struct str import_made(const struct journal_write *write, struct arena *arena);
+
+struct import_undone {
+    size_t removed, kept; /* kept: categories that something else uses by now */
+};
+/* Deletes what the import made. not_found when it is not known (any more). */
+int import_undo(struct journal *journal, struct str id, struct arena *arena,
+                struct import_undone *ret_undone, struct err *err);
 
 #endif

@@ -171,8 +171,10 @@ static void add_entry(struct json_object *fields, const struct import_record *fr
         json_object_object_add(fields, "value", json_object_new_double(from->value));
 }
 
-static enum record_type type_of(const struct import_record *from)
+enum record_type import_type(const struct import_record *from)
 {
+    if (from->whole)
+        return from->whole->type;
     if (!from->is_event)
         return RECORD_TASK;
     if (from->plan_day.n && from->end)
@@ -184,7 +186,7 @@ static enum record_type type_of(const struct import_record *from)
 static struct json_object *event_fields(const struct import_record *from)
 {
     struct json_object *fields = json_object_new_object();
-    enum record_type type = type_of(from);
+    enum record_type type = import_type(from);
 
     type == RECORD_DAY_PLAN_BLOCK ? add_block(fields, from)
     : type == RECORD_TIME_ENTRY   ? add_spent(fields, from)
@@ -196,7 +198,7 @@ int import_check_event(const struct import_record *from, struct err *err)
 {
     AUTO_JSON fields = event_fields(from);
     AUTO_ARENA arena = ARENA_INIT;
-    struct record record = { .type = type_of(from) };
+    struct record record = { .type = import_type(from) };
 
     if (record.type == RECORD_DAY_PLAN_BLOCK && !record_day_valid(from->plan_day, false))
         return err_set(err, ERR_BAD_REQUEST, "\"%.*s\" is not a day; write YYYY-MM-DD",
@@ -208,7 +210,7 @@ static int make_event(struct journal_write *write, const struct import_record *f
                       struct import_result *result, struct err *err)
 {
     AUTO_JSON fields = event_fields(from);
-    enum record_type type = type_of(from);
+    enum record_type type = import_type(from);
     struct record plan;
     struct str category;
 
@@ -233,7 +235,7 @@ int import_apply(struct journal_write *write, const struct import *import, size_
 
     for (size_t i = from; i < end; i++) {
         const struct import_record *record = &import->records[i];
-        int r = record->whole ? 0 : is_there(write, type_of(record), record->id, err);
+        int r = record->whole ? 0 : is_there(write, import_type(record), record->id, err);
 
         if (record->whole)
             r = import_restore(write, import, record, result, err);

@@ -19,6 +19,8 @@ void import_problem(struct import *import, size_t line, const char *fmt, ...)
  * Its id follows from uid, or from what it says when that is empty. */
 int import_add(struct import *import, struct import_record *record, struct str uid,
                struct err *err);
+/* What it becomes. */
+enum record_type import_type(const struct import_record *from);
 /* Everything but what it refers to can be stored. */
 int import_check_event(const struct import_record *from, struct err *err);
 /* Room for one more; too_large beyond the limit. */

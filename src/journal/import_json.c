@@ -146,7 +146,13 @@ static bool take_content(struct reader *r)
     AUTO_JSON sha256 = take(r, "sha256");
     char hash[SHA256_TEXT_SIZE];
 
+    struct str name = json_str(json_find(r->object, "fileName"));
+
     json_object_object_del(r->object, "size"); /* it follows from the content */
+    if (attachment_name(name).n)               /* older versions kept folders */
+        json_object_object_add(
+            r->object, "fileName",
+            json_object_new_string_len(attachment_name(name).p, (int)attachment_name(name).n));
     if (!content) {
         r->import->left_out++;
         return false;

@@ -96,6 +96,9 @@ int attachment_store(struct journal *journal, struct str id, struct str bytes, s
 int operation_find(struct journal *journal, const struct journal_author *author,
                    struct arena *arena, struct str *ret_result, struct err *err);
 int operation_add(const struct journal_write *write, struct str result, struct err *err);
+/* What the operations answered whose ids begin so, newest first. */
+int operation_results(struct journal *journal, struct str prefix, struct arena *arena,
+                      struct str *ret_results, size_t max, size_t *ret_count, struct err *err);
 
 /* ---- writing (write.c) ---- */
 
@@ -110,6 +113,8 @@ int record_put_as_it_is(struct journal_write *write, struct record *record,
 /* What a new record has that gives nothing. */
 void record_set_initial(struct record *record, int64_t now);
 /* schema_violation names what a new record must give and does not. */
+/* Without the folders before it; empty when nothing is left. */
+struct str attachment_name(struct str text);
 int record_check_required(const struct record *record, struct err *err);
 /* As journal_create() and journal_change(), but for the rules that look at other blocks of a plan.
  */

@@ -184,7 +184,7 @@ int attachment_add(struct journal_write *write, const struct attachment_file *fi
         return err_set(err, ERR_TOO_LARGE, "the file has %zu bytes; at most %d are allowed",
                        file->bytes.n, ATTACHMENT_MAX);
     json_object_object_add(fields, "entryId", new_str(file->entry_id));
-    json_object_object_add(fields, "fileName", new_str(file->file_name));
+    json_object_object_add(fields, "fileName", new_str(attachment_name(file->file_name)));
     json_object_object_add(fields, "contentType", new_str(file->content_type));
     if (record_apply(&record, fields, write->arena, err) < 0 ||
         record_check_refs(write, &record, NULL, err) < 0)

@@ -39,6 +39,28 @@ int operation_find(struct journal *journal, const struct journal_author *author,
     return 1;
 }
 
+int operation_results(struct journal *journal, struct str prefix, struct arena *arena,
+                      struct str *ret_results, size_t max, size_t *ret_count, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    size_t n = 0;
+    int r;
+
+    if (db_prepare(domain_db(journal->domain),
+                   SQL("SELECT result FROM journal_operations WHERE operation_id >= ?"
+                       " AND operation_id < ? || '~' ORDER BY created_at DESC, operation_id DESC"
+                       " LIMIT ?"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_str(q, prefix);
+    stmt_bind_str(q, prefix);
+    stmt_bind_i64(q, (int64_t)max);
+    while ((r = stmt_step(q, err)) == 1)
+        ret_results[n++] = arena_str(arena, stmt_str(q, "result"));
+    *ret_count = n;
+    return r;
+}
+
 static int forget(struct journal *journal, const char *author, int64_t before, struct err *err)
 {
     AUTO(stmt) q = NULL;

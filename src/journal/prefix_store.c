@@ -32,7 +32,7 @@ static const struct prefix_words words[RECORD_TYPES_END] = {
                        "notes, `workout list` and `measure list` the others" },
     [RECORD_ATTACHMENT] = { "attachment", "attachments", "dormouse journal audio list",
                             "recordings" },
-    [RECORD_ENTRY_LINK] = { "link", "links", "dormouse journal export", ALL },
+    [RECORD_ENTRY_LINK] = { "link", "links", "dormouse journal link list", ALL },
 };
 
 static int refuse(enum record_type type, struct str typed, struct err *err)

@@ -79,8 +79,16 @@ static void split_line(struct quick_parse *p, struct str line)
     }
 }
 
+static bool is_no_day(struct quick_parse *p, size_t i)
+{
+    int64_t day;
+
+    return quick_is_date(p->words[i].core) &&
+           quick_day((struct quick_words){ &p->words[i], 1 }, p->today, true, &day) == 0;
+}
+
 /* Better refused than taken for another day, or for part of what is to be done. */
-static int check_dates(const struct quick_parse *p, struct err *err)
+static int check_dates(struct quick_parse *p, struct err *err)
 {
     for (size_t i = 0; i < p->n; i++) {
         struct str text = p->words[i].core;
@@ -92,8 +100,32 @@ static int check_dates(const struct quick_parse *p, struct err *err)
                            "\"%.*s\" is not clear: which is the day, which the month? write"
                            " 2026-12-24, 24.12.2026 or 24 Dec, or \\ before it when it is no date",
                            STR_ARG(text));
+        if (!p->words[i].literal && is_no_day(p, i))
+            return err_set(err, ERR_BAD_REQUEST,
+                           "\"%.*s\" is a day that no calendar has; write \\ before it when it is"
+                           " no date",
+                           STR_ARG(text));
     }
     return 0;
+}
+
+/* What says itself that it is a day or a priority is not left in the title for nothing. */
+static int check_read(const struct quick_parse *p, struct err *err)
+{
+    struct str raw;
+
+    if (!p->unread)
+        return 0;
+    raw = utf8_truncate(p->unread->raw, 60);
+    if (raw.p[0] == '!')
+        return err_set(err, ERR_BAD_REQUEST,
+                       "\"%.*s\" is no priority; write !0 (first) to !3, or \\ before it when it"
+                       " belongs to the title",
+                       STR_ARG(raw));
+    return err_set(err, ERR_BAD_REQUEST,
+                   "\"%.*s\" is no day; write due:friday, due:24.12 or due:2026-12-24T16:00, or \\"
+                   " before it when it belongs to the title",
+                   STR_ARG(raw));
 }
 
 /* ---- what counts ---- */
@@ -263,6 +295,8 @@ int quick_parse(struct str text, struct str today, struct arena *arena, struct q
     if (check_dates(p, err) < 0)
         return -1;
     quick_find_phrases(p);
+    if (check_read(p, err) < 0)
+        return -1;
     take_all(p);
     p->quick->title = title_of(p);
     if (p->quick->title.n == 0)

@@ -53,8 +53,8 @@ struct quick {
 
 /* A pure function of text and today ("2026-02-18"; with "T09:30" also what is so much later than
  * now is understood). Refused (bad_request) only when there is nothing to do in it, it is too long,
- * or it holds a date that is read differently in different places. Texts are in arena or point into
- * text. */
+ * or it holds a date that is read differently in different places or is none, a due: without a day
+ * or a priority beyond !3. Texts are in arena or point into text. */
 int quick_parse(struct str text, struct str today, struct arena *arena, struct quick *ret_quick,
                 struct err *err);
 /* One object: title, due, estimateMinutes, priority, category, labels, items, notes (those there

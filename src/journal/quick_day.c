@@ -263,6 +263,23 @@ bool quick_is_doubtful(struct str text)
            quick_number(second) <= 31 && quick_number(rest) >= 0;
 }
 
+/* Three numbers; the year has four digits. */
+static bool is_dated(struct str text, char sign, bool year_first)
+{
+    struct str rest = text, part[2];
+
+    if (!str_split(&rest, sign, &part[0]) || !rest.p || !str_split(&rest, sign, &part[1]) ||
+        !rest.p || quick_number(part[0]) < 0 || quick_number(part[1]) < 0 || quick_number(rest) < 0)
+        return false;
+    return part[1].n <= 2 &&
+           (year_first ? part[0].n == 4 && rest.n <= 2 : part[0].n <= 2 && rest.n == 4);
+}
+
+bool quick_is_date(struct str text)
+{
+    return is_dated(text, '-', true) || is_dated(text, '.', false);
+}
+
 static size_t bare_day(struct quick_words words, int64_t today, bool loose, int64_t *ret_day)
 {
     int weekday = weekday_named(quick_word(words, 0), loose);

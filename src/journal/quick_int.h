@@ -38,6 +38,8 @@ size_t quick_clock(struct quick_words words, bool bare, int *ret_minutes);
 size_t quick_later(struct quick_words words, int64_t *ret_minutes);
 /* A date whose day and month are read differently in different places: "3/4/2026". */
 bool quick_is_doubtful(struct str text);
+/* Written as a date is (2026-13-45, 31.2.2026); whether there is such a day quick_day() says. */
+bool quick_is_date(struct str text);
 /* How many say how long something takes: "2h", "for 90 minutes". */
 size_t quick_duration(struct quick_words words, int64_t *ret_minutes);
 
@@ -57,6 +59,7 @@ struct quick_parse {
     struct quick_word words[QUICK_WORDS_MAX];
     size_t n;
     struct quick_found day, clock, estimate, priority, category;
+    const struct quick_word *unread; /* says that it is a day or a priority, and is none */
 };
 /* ---- quick_phrase.c ---- */
 

@@ -57,6 +57,8 @@ static size_t find_due(struct quick_parse *p, size_t i)
     word->core = saved.core;
     if (n > 0)
         set(&p->day, i, n, day, true);
+    else if (word->core.n > skip && str_find_char(word->raw, '\\') < 0)
+        p->unread = word;
     return n;
 }
 
@@ -117,6 +119,15 @@ static size_t find_estimate(struct quick_parse *p, size_t i)
     return n;
 }
 
+/* "!9", "!p7" */
+static bool is_number_after(struct str core)
+{
+    if (!str_starts(core, STR("!")))
+        return false;
+    core = str_skip(core, 1);
+    return quick_number(str_starts(core, STR("p")) ? str_skip(core, 1) : core) >= 0;
+}
+
 /* "!1", "!p1", "!high" */
 static size_t find_priority(struct quick_parse *p, size_t i)
 {
@@ -124,8 +135,11 @@ static size_t find_priority(struct quick_parse *p, size_t i)
                                          "!p2", "!p3", "!urgent", "!high", "!medium", "!low" };
     int place = quick_index(p->words[i].core, words, ARRAY_LEN(words));
 
-    if (place < 0)
+    if (place < 0) {
+        if (is_number_after(p->words[i].core))
+            p->unread = &p->words[i];
         return 0;
+    }
     set(&p->priority, i, 1, place % 4, false);
     return 1;
 }

@@ -60,7 +60,7 @@ enum field_kind {
     FIELD_IDS,  /* a list of those */
 };
 /* What a line must look like besides. */
-enum field_form { FORM_ANY = 0, FORM_COLOR, FORM_LANGUAGE, FORM_MEDIA_TYPE, FORM_TOKEN };
+enum field_form { FORM_ANY = 0, FORM_COLOR, FORM_LANGUAGE, FORM_MEDIA_TYPE, FORM_TOKEN, FORM_FILE_NAME };
 
 struct record_field {
     const char *name; /* "categoryId" */
@@ -115,6 +115,9 @@ int64_t record_i64(const struct record *record, const char *field);
 void record_write(struct json_writer *w, const struct record *record);
 /* The members alone, for who adds more. */
 void record_write_members(struct json_writer *w, const struct record *record);
+/* Does it say anything at all? A note without a text and a measurement without a value do not. For
+ * doors by which people write; what is stored already may be so. */
+int record_check_sense(const struct record *record, struct err *err);
 /* Sets the fields that object gives; what a stored record has fixed may only be given again as it
  * is. schema_violation names the member (/due), what it was and what is allowed; members that are
  * no field are refused. The record is untouched then. */

@@ -142,6 +142,16 @@ static bool is_media_type(struct str text)
     return is_letter(text.p[0]) && (is_letter(text.p[slash + 1]) || is_digit(text.p[slash + 1]));
 }
 
+struct str attachment_name(struct str text)
+{
+    size_t n = text.n;
+
+    while (n > 0 && text.p[n - 1] != '/' && text.p[n - 1] != '\\')
+        n--;
+    text = str_skip(text, n);
+    return str_is(text, ".") || str_is(text, "..") ? STR("") : text;
+}
+
 static int check_form(const struct member *m, struct str text)
 {
     switch (m->field->form) {
@@ -156,6 +166,8 @@ static int check_form(const struct member *m, struct str text)
         return text.n <= 200 && str_find_char(text, '|') < 0
                    ? 0
                    : refuse(m, "a short word of at most 200 bytes without '|'");
+    case FORM_FILE_NAME:
+        return str_eq(attachment_name(text), text) ? 0 : refuse(m, "a file's name without folders");
     case FORM_ANY:
         break;
     }

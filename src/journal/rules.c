@@ -89,6 +89,26 @@ static int complete_time(struct journal_write *write, const struct record *entry
     return r;
 }
 
+static bool has_text(const struct record *record, const char *field)
+{
+    return str_trim(record_str(record, field)).n > 0;
+}
+
+int record_check_sense(const struct record *record, struct err *err)
+{
+    struct str kind;
+
+    if (record->type != RECORD_ENTRY)
+        return 0;
+    kind = record_str(record, "kind");
+    if (str_is(kind, "measurement") && !record_get(record, "value")->set)
+        return err_set(err, ERR_SCHEMA_VIOLATION, "/value: is missing; a measurement has one");
+    if (str_is(kind, "note") && !has_text(record, "body") && !has_text(record, "title") &&
+        !record_get(record, "subtype")->set)
+        return err_set(err, ERR_SCHEMA_VIOLATION, "/body: is empty; a note says something");
+    return 0;
+}
+
 int record_complete(struct journal_write *write, struct record *record, struct err *err)
 {
     switch (record->type) {

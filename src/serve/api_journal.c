@@ -437,7 +437,7 @@ static int create_record(struct api_journal_work *work, struct err *err)
     if (take_id(work, &id, err) < 0 ||
         api_journal_take_labels(work, &labels, &n, &labelled, err) < 0 ||
         journal_create(work->write, work->type, id, work->body, &record, err) < 0 ||
-        check_reports(work, &record, err) < 0)
+        record_check_sense(&record, err) < 0 || check_reports(work, &record, err) < 0)
         return -1;
     if (labelled && task_set_labels(work->write, record.id, labels, n, true, err) < 0)
         return -1;
@@ -470,15 +470,17 @@ void api_journal_get(struct serve_request *request)
 
 static int change_record(struct api_journal_work *work, struct err *err)
 {
-    struct record record;
+    struct record before, record;
     struct str *labels;
     bool labelled = false;
     size_t n;
 
     if (api_journal_record(work, work->type, serve_request_param(work->request, "id"), false,
-                           &record, err) < 0 ||
+                           &before, err) < 0 ||
         api_journal_take_labels(work, &labels, &n, &labelled, err) < 0 ||
-        journal_change(work->write, work->type, record.id, work->body, &record, err) < 0)
+        journal_change(work->write, work->type, before.id, work->body, &record, err) < 0)
+        return -1;
+    if (record_check_sense(&before, NULL) == 0 && record_check_sense(&record, err) < 0)
         return -1;
     if (labelled && task_set_labels(work->write, record.id, labels, n, true, err) < 0)
         return -1;

@@ -24,6 +24,8 @@ static int add_attachment(struct api_journal_work *work, struct err *err)
         file.content_type = STR("application/octet-stream");
     if (api_journal_record(work, RECORD_ENTRY, entry_id, false, &entry, err) < 0)
         return err_wrap(err, "entryId");
+    if (!file.bytes.n)
+        return err_set(err, ERR_BAD_REQUEST, "the file is empty; there is nothing to keep");
     file.entry_id = entry.id;
     if (attachment_add(work->write, &file, &record, err) < 0)
         return -1;

@@ -158,14 +158,24 @@ static int import_step(struct api_journal_work *work, const struct import *impor
                        size_t count, struct import_result *result, struct err *err)
 {
     struct journal_author author = { .kind = CHANGE_BY_HUMAN };
+    struct str id = serve_request_query(work->request, "import"), done;
+    int r;
 
-    if (journal_begin(work->journal, &author, work->arena, &work->write, NULL, err) < 0)
-        return -1;
+    if (id.n) {
+        author.operation_id = import_step_id(id, from, work->arena);
+        author.operation = STR("import");
+    }
+    r = journal_begin(work->journal, &author, work->arena, &work->write, &done, err);
+    if (r <= 0) {
+        result->there += r == 0 ? count : 0;
+        return r;
+    }
     if (import_apply(work->write, import, from, count, result, err) < 0) {
         journal_end(work->write, false, STR_NONE, NULL);
         return -1;
     }
-    return journal_end(work->write, true, STR_NONE, err);
+    return journal_end(work->write, true, id.n ? import_made(work->write, work->arena) : STR_NONE,
+                       err);
 }
 
 static int import_records(struct api_journal_work *work, const struct import *import,
@@ -183,22 +193,16 @@ static int import_records(struct api_journal_work *work, const struct import *im
     return 0;
 }
 
-static void count_records(const struct import *import, struct import_result *result)
+static void put_names(struct json_writer *w, const char *key, const struct import_names *names)
 {
-    for (size_t i = 0; i < import->count; i++) {
-        const struct import_record *record = &import->records[i];
-        bool category = record->whole && record->whole->type == RECORD_CATEGORY;
-
-        result->tasks += !record->is_event;
-        result->events += record->is_event && !record->whole;
-        result->categories += category;
-        result->others += record->whole && record->is_event && !category;
-    }
+    put_texts(w, key, names->names,
+              names->count < IMPORT_NAMES_MAX ? names->count : IMPORT_NAMES_MAX);
 }
 
 static int do_import(struct api_journal_work *work, struct err *err)
 {
     struct import_result result = { .tasks = 0 };
+    struct import_look *look = ARENA_NEW(work->arena, struct import_look);
     struct import import;
     int64_t first = 0, limit = STEP_MAX;
     bool preview = flag(work->request, "preview");
@@ -208,11 +212,16 @@ static int do_import(struct api_journal_work *work, struct err *err)
         read_number(work->request, "limit", 1, STEP_MAX, &limit, err) < 0 ||
         read_file(work, &import, err) < 0)
         return -1;
+    if (serve_request_query(work->request, "import").n &&
+        !import_id_valid(serve_request_query(work->request, "import")))
+        return err_set(err, ERR_BAD_REQUEST, "import must be an id of at most 40 characters");
     offset = (size_t)first;
     if (!preview && import.problem_count && !flag(work->request, "skipBad"))
         return refuse_problems(&import, err);
+    if (preview && import_look(work->journal, &import, work->arena, look, err) < 0)
+        return -1;
     if (preview)
-        count_records(&import, &result);
+        result = look->counts;
     else if (import_records(work, &import, &offset, (size_t)limit, &result, err) < 0)
         return -1;
     json_write_object_begin(work->w);
@@ -223,6 +232,8 @@ static int do_import(struct api_journal_work *work, struct err *err)
     put_problems(work->w, &import);
     if (import.left_out)
         json_put_i64(work->w, "leftOut", (int64_t)import.left_out);
+    put_names(work->w, "newCategories", &look->categories);
+    put_names(work->w, "newLabels", &look->labels);
     if (preview)
         put_sample(work->w, &import);
     else if (offset < import.count)
@@ -249,6 +260,32 @@ void api_journal_import(struct serve_request *request)
         serve_reply_error(request, &err);
     else
         api_journal_answer(request, 200, buf_str(&json));
+}
+
+/* ---- taking it back ---- */
+
+void api_journal_import_undo(struct serve_request *request)
+{
+    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&json);
+    struct import_undone undone;
+    struct err err = ERR_INIT;
+    int r;
+
+    if (api_check_query(request) < 0)
+        return;
+    r = api_journal(request) ? import_undo(api_journal(request), serve_request_param(request, "id"),
+                                           serve_request_arena(request), &undone, &err)
+                             : err_set(&err, ERR_NOT_FOUND, "there is no journal here");
+    if (r < 0) {
+        serve_reply_error(request, &err);
+        return;
+    }
+    json_write_object_begin(&w);
+    json_put_i64(&w, "removed", (int64_t)undone.removed);
+    json_put_i64(&w, "kept", (int64_t)undone.kept);
+    json_write_object_end(&w);
+    api_journal_answer(request, 200, buf_str(&json));
 }
 
 /* ---- exporting ---- */

@@ -110,6 +110,7 @@ void api_ratings_summary(struct serve_request *request);
 void api_attachments_add(struct serve_request *request);
 void api_attachments_content(struct serve_request *request);
 void api_journal_import(struct serve_request *request);
+void api_journal_import_undo(struct serve_request *request);
 void api_journal_export(struct serve_request *request);
 
 #endif

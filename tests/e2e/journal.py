@@ -277,6 +277,38 @@ def files_of_other_programs_are_imported_once(box):
 
 
 @test
+def a_preview_names_what_would_be_made_along(box):
+    run = box.run
+    run("journal", "category", "add", "home")
+    path = box.write("a.csv", "title,category,labels\nFix,Home,wood\nPaint,Garden,\"Wood, colour\"\nRake,garden,\n")
+    said = run("journal", "import", path, "--preview")[0]
+    for part in ("new categories: Garden\n", "new labels: wood, colour\n", "3 would be made\n"):
+        expect_in(part, said)
+    run("journal", "import", path)
+    said = run("journal", "import", path, "--preview")[0]
+    expect("new " not in said, said)
+    expect_in("0 would be made; 3 are there already", said)
+
+
+@test
+def an_import_is_taken_back(box):
+    run = box.run
+    run("journal", "category", "add", "Home")
+    run("journal", "task", "add", "Mine", "--category", "home")
+    before = run("journal", "export")[0]
+    path = box.write("a.csv", "title,category,labels\nFix,Home,wood\nPaint,Garden,\n")
+    other = box.write("b.md", MARKDOWN)
+    undo = re.search(r"`dormouse journal import undo (\w+)`", run("journal", "import", path)[0]).group(1)
+    again = json.loads(run("journal", "import", other, "--json")[0])["importId"]
+    expect("undo" not in run("journal", "import", path)[0], "it made nothing")
+    run("journal", "import", "undo", again)
+    expect_in("Deleted 4", run("journal", "import", "undo", undo)[0])
+    expect_eq(run("journal", "export")[0], before)
+    expect_in("Deleted 0", run("journal", "import", "undo", undo)[0])
+    expect_in("remembered for 48 hours", run("journal", "import", "undo", "nothing", code=1)[1])
+
+
+@test
 def bad_lines_refuse_a_file_or_are_left_out(box):
     path = box.write("a.csv", "title,due\ngood,2026-03-01\nbad,someday\n")
     _, said = box.run("journal", "import", path, code=1)
@@ -619,10 +651,62 @@ def errors_at_the_terminal_name_what_was_typed(box):
         expect_in(said, run("journal", *words, code=1)[1])
     run("journal", "task", "add", "Fix fence")
     expect_in("item 2: is empty", run("journal", "checklist", "add", "fence", "wood", "", code=1)[1])
+    expect("Checklist" not in run("journal", "task", "show", "fence")[0], "no list was made for it")
     expect_in("--list: is empty", run("journal", "checklist", "add", "fence", "x", "--list", "", code=1)[1])
     run("journal", "plan", "block", "today", "10:00", "12:00")
     expect_in("FROM: the block of 11:00 would begin before the block before it ends, at 12:00",
               run("journal", "plan", "block", "today", "11:00", "13:00", code=1)[1])
+
+
+@test
+def what_says_nothing_is_refused(box):
+    run, daemon = box.run, box.serve()
+    for text in ("", "  "):
+        expect_in("TEXT: is empty; a note says something", run("journal", "note", "add", text, code=1)[1])
+    run("journal", "note", "add", "", "--title", "Heron")
+    refused(daemon, "POST", "/journal/entries", {"kind": "measurement", "subtype": "weight"}, 422, "/value: is missing")
+    note = daemon.ask("POST", "/journal/entries", {"kind": "note", "body": "x"}, status=201)
+    refused(daemon, "PATCH", f"/journal/entries/{note['id']}", {"body": None}, 422, "/body: is empty")
+    expect_in("is empty; there is nothing to keep", run("journal", "audio", "add", box.write("a.ogg", ""), code=1)[1])
+    expect_eq(len(run("journal", "audio", "list", "--json")[0]), 0)
+    path = f"/journal/attachments?entryId={note['id']}&fileName="
+    expect_eq(raw(daemon, "POST", path + "a.ogg", b"")[0], 400)
+    status, _, body = raw(daemon, "POST", path + "../../etc/a.ogg", b"sound")
+    expect_eq((status, json.loads(body)["fileName"]), (201, "a.ogg"))
+    expect_eq(raw(daemon, "POST", path + "..", b"sound")[0], 422)
+    refused(daemon, "PATCH", f"/journal/attachments/{json.loads(body)['id']}", {"fileName": "../x"}, 422,
+            "/fileName", "without folders")
+    for typed, said in (("Pay due:2026-13-45", "is no day"), ("Pay !9", "is no priority"), ("Pay 2026-02-30", "no calendar")):
+        expect_in(said, run("journal", "add", typed, code=1)[1])
+    expect_in('"tomorow" was kept as text; did you mean tomorrow?', run("journal", "add", "Pay tomorow")[1])
+    for typed, priority in (("1", "P1"), ("p0", "P0"), ("P3", "P3"), ("urgent", "P0"), ("low", "P3")):
+        task = json.loads(run("journal", "task", "add", "x", "--priority", typed, "--json")[0])
+        expect_eq(task["priority"], priority)
+    expect_in('--priority: "4" is no priority', run("journal", "task", "add", "x", "--priority", "4", code=1)[1])
+    daemon.stop()
+
+
+@test
+def records_are_linked_and_rated_at_the_terminal(box):
+    run = box.run
+    expect_in("No links.", run("journal", "link", "list")[0])
+    run("journal", "task", "add", "Fix fence")
+    note = json.loads(run("journal", "note", "add", "a heron", "--json")[0])["id"]
+    link = json.loads(run("journal", "link", "add", note[:13], "fence", "--relation", "about", "--json")[0])
+    expect_eq((link["fromType"], link["fromId"], link["toType"], link["relation"]), ("entry", note, "task", "about"))
+    run("journal", "note", "add", "another")
+    for named in ("fence", note):
+        expect_in(link["id"][:8], run("journal", "link", "list", named)[0])
+    run("journal", "link", "rm", link["id"][:13])
+    expect_in("No links.", run("journal", "link", "list", "fence")[0])
+    run("journal", "restore", link["id"])
+    expect_in("about", run("journal", "link", "list")[0])
+    expect_in('"nowhere" is neither an id', run("journal", "link", "add", "nowhere", "fence", code=1)[1])
+    expect_in("TO: there is no day plan", run("journal", "link", "add", "fence", "2026-01-02", code=1)[1])
+    rated = json.loads(run("journal", "rating", "add", note, "joy", "5", "--json")[0])
+    expect_eq((rated["targetType"], rated["targetId"]), ("entry", note))
+    home = json.loads(run("journal", "category", "add", "Home", "--json")[0])["id"]
+    expect_in('DAY|RECORD: "category" is not', run("journal", "rating", "add", home, "joy", "5", code=1)[1])
 
 
 @test
@@ -632,7 +716,7 @@ def what_was_deleted_is_restored_whatever_it_is(box):
     home = json.loads(run("journal", "category", "add", "Home", "--json")[0])["id"]
     run("journal", "entry", "rm", note)
     expect_in(f"`dormouse journal restore {note}` undoes it", run("journal", "entry", "show", note, code=1)[1])
-    run("journal", "category", "rm", "home")
+    expect_eq(json.loads(run("journal", "category", "rm", "home", "--json")[0]), {"id": home})
     expect_in(f"Restored {note}", run("journal", "restore", note, home)[0])
     expect_in("heron", run("journal", "entry", "show", note)[0])
     expect_in("Home", run("journal", "category", "list")[0])

@@ -680,3 +680,39 @@ DB_TEST(an_export_that_does_not_fit_says_so)
     ASSERT_EQ(export_json(rig.journal, false, &out, &t->err), -1);
     ASSERT_EQ(t->err.code, ERR_TOO_LARGE);
 }
+
+static void apply_as(struct rig *rig, const struct import *import, const char *id)
+{
+    struct test *t = rig->t;
+    struct journal_author author = { .kind = CHANGE_BY_HUMAN,
+                                     .operation_id = import_step_id(str_from(id), 0, &t->arena),
+                                     .operation = STR("import") };
+    struct import_result result = { .tasks = 0 };
+    struct journal_write *write;
+    struct str done;
+
+    ASSERT_EQ(journal_begin(rig->journal, &author, &t->arena, &write, &done, &t->err), 1);
+    ASSERT_OK(import_apply(write, import, 0, import->count, &result, &t->err));
+    ASSERT_OK(journal_end(write, true, import_made(write, &t->arena), &t->err));
+}
+
+DB_TEST(an_import_is_taken_back_but_for_what_others_use)
+{
+    struct import first =
+        read_as(t, IMPORT_CSV, "title,category,labels\nFix,Home,wood\nPaint,Yard,\n");
+    struct import second = read_as(t, IMPORT_CSV, "title,category\nRake,Home\n");
+    struct import_undone undone;
+    AUTO_RIG rig;
+
+    rig_open(&rig, t);
+    apply_as(&rig, &first, "one.0");
+    apply_as(&rig, &second, "oneself");
+    ASSERT_OK(import_undo(rig.journal, STR("one"), &t->arena, &undone, &t->err));
+    ASSERT_EQ(undone.removed, 4u); /* two tasks, a label, the category that nothing uses */
+    ASSERT_EQ(undone.kept, 1u);
+    ASSERT(!rig_there(&rig, RECORD_TASK, first.records[0].id));
+    ASSERT(rig_there(&rig, RECORD_TASK, second.records[0].id));
+    ASSERT_OK(import_undo(rig.journal, STR("one"), &t->arena, &undone, &t->err));
+    ASSERT_EQ(undone.removed, 0u);
+    ASSERT_FAILS(import_undo(rig.journal, STR("on"), &t->arena, &undone, &t->err), ERR_NOT_FOUND);
+}

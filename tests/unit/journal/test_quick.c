@@ -91,12 +91,14 @@ TEST(words_become_a_task)
         { "Pay rent 31.2.", "Pay rent 31.2." },
         { "Pay 12.5 euro", "Pay 12.5 euro" },
         { "Pay rent 2026-12-24", "Pay rent|2026-12-24" },
-        { "Pay rent 2026-13-24", "Pay rent 2026-13-24" },
+        { "Pay rent \\2026-13-24", "Pay rent 2026-13-24" },
         { "Pay rent due:24.12", "Pay rent|2026-12-24" },
         { "Pay rent due: in 3 days", "Pay rent|2026-02-21" },
         { "Pay rent due:next week", "Pay rent|2026-02-23" },
         { "Pay rent due friday", "Pay rent|2026-02-20" },
-        { "Pay rent due:fryday", "Pay rent due:fryday" },
+        { "Pay rent \\due:fryday", "Pay rent due:fryday" },
+        { "Pay rent \\!9 \\2026-13-45", "Pay rent !9 2026-13-45" },
+        { "Win !!! now !important", "Win !!! now !important" },
         { "Pay rent due:", "Pay rent due:" },
         { "Pay rent due:2026-12-24T16:00 today", "Pay rent today|2026-12-24T16:00" },
         { "Plan Friday meeting tomorrow", "Plan Friday meeting|2026-02-19" },
@@ -142,7 +144,7 @@ TEST(words_become_a_task)
         { "Fix @a @b", "Fix @a||||b" },
         { "Fix !0", "Fix|||P0" },
         { "Fix !p3", "Fix|||P3" },
-        { "Fix !4 !now !", "Fix !4 !now !" },
+        { "Fix !now !", "Fix !now !" },
         { "Fix !urgent", "Fix|||P0" },
         { "Fix !High!", "Fix|||P1" },
         { "Fix !medium, !LOW", "Fix !medium|||P3" },
@@ -212,6 +214,22 @@ TEST(a_date_that_may_be_two_days_is_refused)
     }
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
         ASSERT_CONTAINS(parsed(t, arena_printf(&t->arena, "Pay %s", others[i]), TODAY), "Pay ");
+}
+
+TEST(what_says_that_it_is_a_day_or_a_priority_and_is_none_is_refused)
+{
+    static const char *const cases[][2] = {
+        { "Pay due:2026-13-45", "\"due:2026-13-45\" is no day; write due:friday" },
+        { "Pay due:fryday now", "\"due:fryday\" is no day" },
+        { "Pay !9", "\"!9\" is no priority; write !0 (first) to !3" },
+        { "Pay !p4 rent", "\"!p4\" is no priority" },
+        { "Pay 2026-02-30", "a day that no calendar has" },
+        { "Pay 31.2.2026", "a day that no calendar has" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        ASSERT_CONTAINS(parsed(t, cases[i][0], TODAY), cases[i][1]);
+    ASSERT_TEXT(parsed(t, "Pay due:friday due:24.12", TODAY), "Pay due:friday|2026-12-24");
 }
 
 TEST(days_are_counted_from_any_day)

@@ -60,7 +60,7 @@ function useList(handle: TalkHandle, waiting: InboxItem[]) {
     if (element && element.clientHeight > 0 && element.scrollTop < 400 && more) void loadOlder();
   };
   // Who is still at the top when some have come has nothing to scroll that would ask for more.
-  useEffect(older, [first, more]);
+  useEffect(older, [first, more, loadOlder]);
 
   const scrolled = (): void => {
     const element = box.current;

@@ -66,6 +66,7 @@ export interface Timer {
   nextLocal?: string;
   lastRunAt?: Time;
   active: boolean;
+  threadId?: string; // of an alarm: the conversation in which it rings
 }
 export interface TimerDraft {
   name?: string;

@@ -29,6 +29,7 @@ const PANELS = [
 type Panel = (typeof PANELS)[number]["key"];
 
 const WakesPanel = lately(() => import("./wakes"));
+const Session = lately(() => import("./session"));
 const ReportPanel = lately(() => import("./report"));
 
 function Panels({ agent, panel }: { agent: Agent; panel: Panel }) {
@@ -82,6 +83,7 @@ function Talk({ agent, thread }: { agent: Agent; thread: string }) {
       </div>
       <div className="agent-main">
         <Chat key={full} agentId={agent.id} name={agent.displayName} thread={thread} autoFocus
+          {...(agent.kind === "pomodoro" ? { bar: (send: (text: string) => void, busy: boolean) => <Suspense fallback={null}><Session agentId={agent.id} busy={busy} send={send} /></Suspense> } : {})}
           empty={
             (send) => (
               <Empty title={`Say something to ${agent.displayName}`}

@@ -32,6 +32,26 @@ static void put_counters(struct json_writer *w, const struct vclock *processed)
     json_write_object_end(w);
 }
 
+/* How often each was set; those that never were are left out. */
+static void put_versions(struct json_writer *w, const struct agent_slots *slots)
+{
+    const struct {
+        enum agent_slot slot;
+        int64_t version;
+    } all[] = {
+        { AGENT_SLOT_PRIMARY_GOAL, slots->primary_goal_version },
+        { AGENT_SLOT_ACTIVE_TASK_ID, slots->active_task_id_version },
+        { AGENT_SLOT_OPEN_LOOP_IDS, slots->open_loop_ids_version },
+        { AGENT_SLOT_PREFERENCE_BY_KEY, slots->preference_by_key_version },
+    };
+
+    json_put_object(w, "slotVersions");
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        if (all[i].version > 0)
+            json_put_i64(w, agent_slot_name(all[i].slot), all[i].version);
+    json_write_object_end(w);
+}
+
 static void put_slots(struct json_writer *w, const struct agent_slots *slots)
 {
     json_put_some_str(w, "primaryGoal", slots->primary_goal);
@@ -65,6 +85,7 @@ static void reply_state(struct serve_request *request, const struct agent *agent
     if (backoff && state->last_wake_at + backoff > now)
         json_put_some_time(&w, "backoffUntil", state->last_wake_at + backoff);
     put_slots(&w, &state->slots);
+    put_versions(&w, &state->slots);
     put_counters(&w, &state->processed);
     json_write_object_end(&w);
     api_reply(request, 200, &json, &w);

@@ -47,7 +47,7 @@ function Panels({ agent, panel }: { agent: Agent; panel: Panel }) {
 
 /** What one may say first, by the tool that it takes. */
 const STARTERS = [
-  ["set_alarm", "Start a pomodoro."], ["upsert_day_plan_blocks", "Plan my day."], ["search", "What is in this folder?"],
+  ["upsert_day_plan_blocks", "Plan my day."], ["set_alarm", "Start a pomodoro."], ["search", "What is in this folder?"],
   ["list_time_entries", "What did I do last week?"], ["write_memory", "Remember that I prefer mornings."],
 ] as const;
 const starters = ({ tools }: Agent): string[] => ["What can you do?", ...STARTERS.filter(([tool]) => !tools || tools.includes(tool)).map(([, text]) => text)].slice(0, 3);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "serve/api_int.h"
+#include "wake/alarm.h"
 #include "wake/wake.h"
 
 #define SKIPS_SHOWN   50
@@ -13,8 +14,15 @@
 
 /* ---- writing ---- */
 
-static void write_members(struct json_writer *w, const struct timer *timer)
+/* Of an alarm also the conversation in which it rings. */
+static int write_members(struct serve_request *request, struct json_writer *w,
+                         const struct timer *timer, struct err *err)
 {
+    struct alarm_ring ring = { 0 };
+
+    if (alarm_of_timer(api_of(request)->config.agent_domain, timer, serve_request_arena(request),
+                       &ring, err) < 0)
+        return -1;
     json_put_some_str(w, "id", timer->id);
     json_put_some_str(w, "agentId", timer->agent_id);
     json_put_str(w, "name", timer->name);
@@ -31,8 +39,10 @@ static void write_members(struct json_writer *w, const struct timer *timer)
     json_put_some_str(w, "nextLocal", str_from(timer->next_local));
     json_put_some_time(w, "lastRunAt", timer->last_run_at);
     json_put_bool(w, "active", timer->active);
+    json_put_some_str(w, "threadId", ring.thread_id);
     json_put_some_time(w, "createdAt", timer->created_at);
     json_put_some_time(w, "updatedAt", timer->updated_at);
+    return 0;
 }
 
 static void write_skips(struct json_writer *w, const struct timer_skipped *skips, size_t n)
@@ -60,13 +70,13 @@ static void reply_timer(struct serve_request *request, int status, const struct 
     struct err err = ERR_INIT;
     size_t n;
 
+    json_write_object_begin(&w);
     if (timer_skips(api->config.agent_domain, timer->n, SKIPS_SHOWN, serve_request_arena(request),
-                    &skips, &n, &err) < 0) {
+                    &skips, &n, &err) < 0 ||
+        write_members(request, &w, timer, &err) < 0) {
         serve_reply_error(request, &err);
         return;
     }
-    json_write_object_begin(&w);
-    write_members(&w, timer);
     write_skips(&w, skips, n);
     api_put_warning(&w, warning);
     json_write_object_end(&w);
@@ -92,7 +102,10 @@ static void reply_list(struct serve_request *request, int64_t agent_n)
     json_put_array(&w, "items");
     for (size_t i = 0; i < n; i++) {
         json_write_object_begin(&w);
-        write_members(&w, &list[i]);
+        if (write_members(request, &w, &list[i], &err) < 0) {
+            serve_reply_error(request, &err);
+            return;
+        }
         json_write_object_end(&w);
     }
     json_write_array_end(&w);

@@ -254,6 +254,15 @@ db.commit()
     }
     return { times: times.sort((a, b) => a - b), calm: calm.sort((a, b) => a - b)[30], rows: document.querySelectorAll(".chat-row").length, reached: still > 5, height: box.scrollHeight };
   });
+  // Who waits at the top has nothing to scroll: what did not come is asked for again.
+  const again = await visit(t, "/agents/planner/long");
+  await again.getByText(/^message 9999:/).waitFor();
+  let refused = 0;
+  await again.route(/messages\?.*before=/, (route) => (refused++ < 2 ? route.abort() : route.continue()));
+  await again.evaluate(() => { document.querySelector(".chat-scroll").scrollTop = 0; });
+  await again.getByText(/Could not load older messages/).waitFor();
+  await again.waitForFunction(() => document.querySelector(".chat-scroll").scrollTop > 1000);
+  assert.ok(refused > 2);
   const at = (part) => frames.times[Math.floor(frames.times.length * part)];
   t.diagnostic(`${frames.times.length} frames, median ${at(0.5).toFixed(1)} ms, 95 % ${at(0.95).toFixed(1)} ms, worst ${at(0.999).toFixed(1)} ms, ${frames.rows} rows, ${frames.height} px`);
   assert.equal(frames.reached, true);

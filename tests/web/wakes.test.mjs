@@ -190,6 +190,25 @@ test("what it reaches and how it lives is set in its settings", async (t) => {
   await daemon.ask("PATCH", "/agents/planner", { mode: "hybrid", allowedCategoryIds: ["*"] });
 });
 
+test("what an agent keeps in mind is shown with how often it was set, and is a person's to change", async (t) => {
+  const task = await daemon.ask("POST", "/journal/tasks", { title: "Mow the lawn" });
+  await daemon.ask("PATCH", "/agents/planner/state", { primaryGoal: "A quiet week", activeTaskId: task.id, preferenceByKey: { best_hour: "mornings" } });
+  await daemon.ask("PATCH", "/agents/planner/state", { primaryGoal: "A quiet month", sleepUntil: new Date(Date.now() + 86_400_000).toISOString() });
+  const page = await visit(t, "/agents/planner?panel=report");
+  const mind = page.getByRole("region", { name: "In mind" });
+  await mind.getByText("Goal set 2 times").waitFor();
+  await mind.getByRole("link", { name: "Mow the lawn" }).waitFor();
+  await mind.getByText("best hour: mornings").waitFor();
+  assert.deepEqual(await a11y(page), []);
+  await shoot(page, "agent-mind-light");
+  await mind.getByRole("button", { name: "End its sleep" }).click();
+  await mind.getByRole("button", { name: "End its sleep" }).waitFor({ state: "detached" });
+  await mind.getByLabel("Goal").fill("A loud month");
+  await mind.getByLabel("Goal").press("Enter");
+  await mind.getByText("Goal set 3 times").waitFor();
+  assert.equal((await daemon.ask("GET", "/agents/planner/state")).primaryGoal, "A loud month");
+});
+
 test("a list is looked at before it is imported, line by line", async (t) => {
   const page = await visit(t, "/journal");
   await page.getByRole("button", { name: "Import or export" }).click();

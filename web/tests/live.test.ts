@@ -377,3 +377,19 @@ test("a closed thread stays closed", () => {
   socket.close();
   assert.deepEqual([socket.state, timers.length, wires.length, socket.send({})], ["closed", 0, 1, false]);
 });
+
+test("an answer that was asked for before a change does not take the change back", async () => {
+  const { store, open, asked } = library();
+  store.watch("/a", () => undefined);
+  open[0]?.give("before");
+  await settle();
+  store.invalidate("/a"); // is being read ...
+  store.put<string>("/a", () => "changed"); // ... when somebody changes it
+  open[1]?.give("before");
+  await settle();
+  assert.equal(store.peek("/a").data, "changed");
+  store.invalidate("/a"); // the change is done
+  open[2]?.give("after");
+  await settle();
+  assert.deepEqual([store.peek("/a").data, asked.length], ["after", 3]);
+});

@@ -7,6 +7,7 @@ import { bytes, duration, money, relative, short, since, tokens } from "../src/f
 import { named, resolve, type Key } from "../src/keys";
 import { match } from "../src/router";
 import { score } from "../src/shell/palette";
+import { alarmName, left, pending } from "../src/views/shared/alarms";
 import { resultPath } from "../src/views/shared/place";
 import { memoryOf, questionOf, summary, taintOf, target, verbs } from "../src/views/inbox/words";
 import { plainText } from "../src/views/shared/runs";
@@ -154,4 +155,15 @@ test("since when something is so is said by the clock", () => {
   assert.equal(since(new Date(2026, 1, 3, 9, 0), now), "since 3 Feb");
   assert.equal(since(new Date(2024, 1, 3, 9, 0), now), "since 3 Feb 2024");
   assert.equal(since("never", now), "");
+});
+
+test("an alarm that has not rung is counted down, an ordinary timer is none", () => {
+  const timer = { id: "1", agentId: "pomodoro", name: "session", kind: "once" as const, missed: "once" as const, prompt: "Tax report", nextRunAt: "2026-02-18T10:25:00Z", active: true, threadId: "t" };
+  const { threadId: _, ...plain } = timer;
+  const { nextRunAt: __, ...rung } = timer;
+  const earlier = { ...timer, id: "2", agentId: "other", nextRunAt: "2026-02-18T10:05:00Z" };
+  assert.deepEqual(pending([plain, rung, timer, earlier, { ...timer, active: false }]).map(({ id }) => id), ["2", "1"]);
+  assert.deepEqual(pending([timer, earlier], "pomodoro").map(alarmName), ["Session: Tax report"]);
+  const at = Date.parse("2026-02-18T10:25:00Z");
+  assert.deepEqual([25 * 60_000, 1500, 1, -9, 3_600_000].map((ms) => left(at, at - ms)), ["25:00", "0:02", "0:01", "0:00", "1:00:00"]);
 });

@@ -16,7 +16,7 @@ export function touched(event: Activity): string[] {
     case "run":
       // Lists change when a run begins, waits or ends; what is in between is in the run alone.
       if (["text", "thinking", "tool_use", "iteration"].includes(event.kind ?? "")) return [run];
-      return [run, "/runs", "/agents", "/wakes"];
+      return [run, "/runs", "/agents", "/wakes", "/timers"]; // agents set alarms
     case "inbox":
       return ["/inbox", "/agents", "/runs"];
     case "agent":

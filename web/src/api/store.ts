@@ -15,6 +15,7 @@ interface Entry {
   stale: boolean;
   reading: boolean;
   again: boolean; // it went stale while it was being read
+  expected: number; // how often an answer was put here before the server gave it
 }
 
 type Reader = (path: string) => Promise<unknown>;
@@ -33,7 +34,7 @@ export class Store {
     let entry = this.entries.get(path);
     if (!entry) {
       const state = { data: undefined, error: undefined, loading: true };
-      entry = { state, watchers: new Set(), stale: true, reading: false, again: false };
+      entry = { state, watchers: new Set(), stale: true, reading: false, again: false, expected: 0 };
       this.entries.set(path, entry);
     }
     return entry;
@@ -52,9 +53,14 @@ export class Store {
     entry.reading = true;
     entry.stale = false;
     entry.again = false;
+    const { expected } = entry;
     return this.read(path)
       .then(
-        (data) => this.set(entry, { data, error: undefined, loading: false }),
+        (data) => {
+          // Asked for before somebody changed it: older than what is shown. Whoever expects invalidates in the end.
+          if (entry.expected !== expected) entry.stale = true;
+          else this.set(entry, { data, error: undefined, loading: false });
+        },
         (error: unknown) => {
           entry.stale = true;
           this.set(entry, { data: entry.state.data, error, loading: false });
@@ -118,7 +124,9 @@ export class Store {
     const entry = this.entries.get(path);
     if (!entry) return;
     const data = change(entry.state.data as R | undefined);
-    if (data !== undefined) this.set(entry, { data, error: undefined, loading: false });
+    if (data === undefined) return;
+    entry.expected++;
+    this.set(entry, { data, error: undefined, loading: false });
   }
 }
 

@@ -73,6 +73,7 @@ export interface Timer {
   nextLocal?: string;
   lastRunAt?: Time;
   active: boolean;
+  threadId?: string; // of an alarm: the conversation in which it rings
 }
 export interface TimerDraft {
   name?: string;
@@ -149,12 +150,25 @@ export interface Report {
   freshness?: { stale: boolean; why?: string; ageMs: number; newerEvents: number };
 }
 
+/** How long an agent sleeps, and what it keeps in mind from one wake to the next. */
+export interface Mind {
+  sleepUntil?: Time;
+  backoffUntil?: Time;
+  consecutiveFailureCount: number;
+  primaryGoal?: string;
+  activeTaskId?: string;
+  openLoopIds: string[];
+  preferenceByKey: Record<string, string>;
+  slotVersions?: Record<string, number>;
+}
+
 export const wakes = {
   subscriptions: (agent: string) => at`/agents/${agent}/subscriptions`,
   timers: (agent: string) => at`/agents/${agent}/timers`,
   allTimers: "/timers",
   list: (more: { agent?: string; status?: string; reasonId?: string; after?: string; limit?: number } = {}) => "/wakes" + query(more),
   one: (key: string) => at`/wakes/${key}`,
+  mind: (agent: string) => at`/agents/${agent}/state`,
   report: (agent: string) => at`/agents/${agent}/reports/current`,
   reports: (agent: string) => at`/agents/${agent}/reports`,
 };
@@ -171,5 +185,6 @@ export const waking = {
   changeTimer: (agent: string, id: string, draft: TimerDraft) => patch<Timer>(at`/timers/${id}`, draft).finally(stale(agent)),
   removeTimer: (agent: string, id: string) => del(at`/timers/${id}`).finally(stale(agent)),
   occurrences: (rrule: string, more: { start?: string; zone?: string }) => post<{ occurrences: Occurrence[] }>("/timers/preview", { rrule, ...more, count: 5 }),
+  remind: (agent: string, change: Record<string, unknown>) => patch<Mind>(wakes.mind(agent), change).finally(stale(agent)),
   now: (agent: string, words: string, requestId: string) => post<Wake>(at`/agents/${agent}/wake`, { words, requestId }).finally(stale(agent)),
 };

@@ -60,7 +60,7 @@ function useList(handle: TalkHandle, waiting: InboxItem[]) {
     if (element && element.clientHeight > 0 && element.scrollTop < 400 && more) void loadOlder();
   };
   // Who is still at the top when some have come has nothing to scroll that would ask for more.
-  useEffect(older, [first, more]);
+  useEffect(older, [first, more, loadOlder]);
 
   const scrolled = (): void => {
     const element = box.current;
@@ -86,9 +86,10 @@ function useFocusOnWaiting(section: RefObject<HTMLElement | null>, first: string
   }, [section, first]);
 }
 
-export function Chat({ agentId, name, thread, empty, autoFocus, plain }: {
+export function Chat({ agentId, name, thread, empty, autoFocus, plain, bar }: {
   agentId: string; name: string; thread: string; empty: (send: (text: string) => void) => ReactNode; autoFocus?: boolean;
   plain?: boolean; // without a choice of mode
+  bar?: (send: (text: string) => void, busy: boolean) => ReactNode; // above the box to write in
 }) {
   const section = useRef<HTMLElement>(null);
   const handle = useTalk(agentId, thread);
@@ -125,6 +126,7 @@ export function Chat({ agentId, name, thread, empty, autoFocus, plain }: {
         {talk.run?.status === "running" && <div className="chat-column chat-busy" role="status">{name} is awake…</div>}
       </div>
       {fresh && <Button small className="chat-new" icon={<ArrowDown size={15} aria-hidden />} onClick={toEnd}>New</Button>}
+      {bar && <div className="chat-column chat-bar">{bar((text) => { if (handle.send(text)) toEnd(); }, talk.run !== null || waiting.length > 0)}</div>}
       <Composer key={full} handle={handle} place={full} name={name} waiting={waiting.length} autoFocus={autoFocus} plain={plain} onSent={toEnd} />
     </section>
   );

@@ -29,6 +29,7 @@ const PANELS = [
 type Panel = (typeof PANELS)[number]["key"];
 
 const WakesPanel = lately(() => import("./wakes"));
+const Session = lately(() => import("./session"));
 const ReportPanel = lately(() => import("./report"));
 
 function Panels({ agent, panel }: { agent: Agent; panel: Panel }) {
@@ -46,7 +47,7 @@ function Panels({ agent, panel }: { agent: Agent; panel: Panel }) {
 
 /** What one may say first, by the tool that it takes. */
 const STARTERS = [
-  ["set_alarm", "Start a pomodoro."], ["upsert_day_plan_blocks", "Plan my day."], ["search", "What is in this folder?"],
+  ["upsert_day_plan_blocks", "Plan my day."], ["set_alarm", "Start a pomodoro."], ["search", "What is in this folder?"],
   ["list_time_entries", "What did I do last week?"], ["write_memory", "Remember that I prefer mornings."],
 ] as const;
 const starters = ({ tools }: Agent): string[] => ["What can you do?", ...STARTERS.filter(([tool]) => !tools || tools.includes(tool)).map(([, text]) => text)].slice(0, 3);
@@ -82,6 +83,7 @@ function Talk({ agent, thread }: { agent: Agent; thread: string }) {
       </div>
       <div className="agent-main">
         <Chat key={full} agentId={agent.id} name={agent.displayName} thread={thread} autoFocus
+          {...(agent.kind === "pomodoro" ? { bar: (send: (text: string) => void, busy: boolean) => <Suspense fallback={null}><Session agentId={agent.id} busy={busy} send={send} /></Suspense> } : {})}
           empty={
             (send) => (
               <Empty title={`Say something to ${agent.displayName}`}

@@ -1,4 +1,4 @@
-// What an agent has to say for now, and how fresh that is.
+// What an agent has to say for now, and how fresh that is; what it keeps in mind.
 import { FileText } from "lucide-react";
 import { useGet } from "../../api/store";
 import type { Agent } from "../../api/types";
@@ -7,6 +7,7 @@ import { plural } from "../../format";
 import { Badge, Empty, Shown, Time } from "../../ui";
 import { Markdown } from "../../ui/markdown";
 import { taints } from "./memory";
+import { MindSection } from "./mind";
 import "../wakes/wakes.css";
 
 const begun = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
@@ -27,9 +28,12 @@ function Shows({ report }: { report: Report }) {
 export default function ReportPanel({ agent }: { agent: Agent }) {
   const read = useGet<{ report: Report | null }>(wakes.report(agent.id));
   return (
-    <Shown of={read} what="the report" lines={6}>
-      {({ report }) => report ? <Shows report={report} />
-        : <Empty icon={<FileText size={26} />} title="No report yet">When {agent.displayName} has something to say, its newest report stands here.</Empty>}
-    </Shown>
+    <div className="panel">
+      <Shown of={read} what="the report" lines={6}>
+        {({ report }) => report ? <Shows report={report} />
+          : <Empty icon={<FileText size={26} />} title="No report yet">When {agent.displayName} has something to say, its newest report stands here.</Empty>}
+      </Shown>
+      <MindSection key={agent.id} agent={agent} />
+    </div>
   );
 }

@@ -8,6 +8,8 @@ import { sayError } from "../../ui";
 import { moved, NO_TALK, opened, prepend, sent, unsent, withPrompt, type Talk } from "./entries";
 
 const PAGE = 100;
+const PATIENCE_MS = 30_000; // older messages are asked for again after that long
+const AGAIN_MS = 2000;
 
 export interface MessagePage {
   messages: Message[]; // newest first
@@ -68,6 +70,7 @@ export function useTalk(agent: string, thread: string): TalkHandle {
   const [state, setState] = useState<SocketState>("connecting");
   const [before, setBefore] = useState<number | undefined>();
   const [tries, setTries] = useState(0);
+  const [missed, setMissed] = useState(0); // how often older messages did not come, since some did
   const socket = useRef<ThreadSocket | null>(null);
   const mine = useRef(0); // messages sent whose run has not begun
   const asked = useRef<number | undefined>(undefined); // older messages than this one were asked for
@@ -148,14 +151,21 @@ export function useTalk(agent: string, thread: string): TalkHandle {
     if (before === undefined || asked.current === before) return;
     asked.current = before;
     try {
-      const page = await get<MessagePage>(paths.messages(agent, thread, { limit: PAGE, before }));
+      const page = await get<MessagePage>(paths.messages(agent, thread, { limit: PAGE, before }), AbortSignal.timeout(PATIENCE_MS));
+      if (asked.current !== before) return; // the conversation was opened anew
       dispatch({ do: "older", page });
       setBefore(page.before);
+      setMissed(0);
     } catch (failure) {
-      asked.current = undefined;
-      sayError(failure, "Could not load older messages");
+      if (asked.current !== before) return;
+      if (missed === 0) sayError(failure, "Could not load older messages");
+      // Who is at the top has nothing to scroll that would ask again.
+      setTimeout(() => {
+        if (asked.current === before) asked.current = undefined;
+        setMissed((n) => n + 1);
+      }, AGAIN_MS * Math.min(8, missed + 1));
     }
-  }, [agent, thread, before]);
+  }, [agent, thread, before, missed]);
 
   return {
     talk, loading, error, socket: state, more: before !== undefined, loadOlder, send,

@@ -37,7 +37,9 @@ export default function Journal({ params }: { params: Params }) {
     if (transfer) go("/journal", true);
   };
   const path = usePath();
-  const zone = useGet<Day>(journal.day("today")).data?.zone;
+  const day = useGet<Day>(journal.day("today"));
+  const zone = day.data?.zone;
+  const settled = day.data !== undefined || !!day.error; // a view that began with other clocks would have to begin anew, and lose what is typed
   setZone(zone);
   const away = zone !== undefined && !sameClocks(zone, browserZone());
   useKeys(PARTS.map(({ key, label, keys }) => ({ keys, label, group: "Journal", run: () => go(place(key)) })));
@@ -55,7 +57,7 @@ export default function Journal({ params }: { params: Params }) {
         <Button small icon={<ArrowLeftRight size={15} aria-hidden />} onClick={() => setMoving(true)} aria-haspopup="dialog"><span className="button-label">Import or export</span></Button>
       </div>
       {away && <p className="muted small journal-zone" role="note">Days and times of {zone}, where Dormouse runs; this browser is in {browserZone()}.</p>}
-      <Suspense fallback={<Skeleton lines={8} />}><View key={away ? zone : ""} params={params} /></Suspense>
+      {settled ? <Suspense fallback={<Skeleton lines={8} />}><View key={away ? zone : ""} params={params} /></Suspense> : <Skeleton lines={8} />}
       {(moving || transfer) && <Suspense fallback={null}><Transfer begin={transfer} onClose={moved} /></Suspense>}
     </div>
   );

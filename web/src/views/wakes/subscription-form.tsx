@@ -192,6 +192,10 @@ export function SubscriptionForm({ agent, subscription, onClose }: { agent: stri
         )}
         {source === "webhook" && !subscription && <p className="muted small">It gets an address of its own, shown once after you save.</p>}
         {changes && <Ticks label="By whom" options={(Object.keys(AUTHOR) as Author[]).map((value) => ({ value, word: AUTHOR[value] }))} value={authors} onChange={setAuthors} />}
+        <div role="status" className={cx(changes && "looked")}>
+          {problem ? <p className="danger small">{problem}</p> : other ? <p className="danger small">{other}</p>
+            : seen.found ? <Matches found={seen.found} cooldown={cooldown} /> : changes && !seen.error ? <Skeleton lines={2} label="Looking at the last week" /> : null}
+        </div>
         <Switch label="Only at certain hours" checked={!!hours} hint={`What comes at other hours waits until then.${home ? ` By the clocks of ${hours?.zone ?? home}.` : ""}`} onChange={(on) => setHours(on ? { from: "07:00", to: "22:00" } : null)} />
         {hours && (
           <div className="stack-tight">
@@ -205,10 +209,6 @@ export function SubscriptionForm({ agent, subscription, onClose }: { agent: stri
         </Select>
         <TextArea label="What it is told" rows={2} value={prompt} maxLength={4000} placeholder="Look at what changed and log the session." onChange={(event) => setPrompt(event.target.value)} />
         <Input label="Name" value={name} maxLength={80} onChange={(event) => setName(event.target.value)} />
-        <div role="status">
-          {problem ? <p className="danger small">{problem}</p> : other ? <p className="danger small">{other}</p>
-            : seen.found ? <Matches found={seen.found} cooldown={cooldown} /> : changes && !seen.error ? <Skeleton lines={2} label="Looking at the last week" /> : null}
-        </div>
         <button type="submit" hidden />
       </form>
     </Dialog>

@@ -12,6 +12,8 @@ const HOWS: { value: How; label: string }[] = [
   { value: "daily", label: "Every day" }, { value: "weekdays", label: "Monday to Friday" }, { value: "weekly", label: "Every week" }, { value: "monthly", label: "Every month" },
   { value: "once", label: "Once" }, { value: "every", label: "Every few minutes or hours" }, { value: "rule", label: "Another rule (RRULE)" },
 ];
+/** Those that the browser knows; a rule may be kept by the clocks of any of them. */
+const zones = (): string[] => Intl.supportedValuesOf?.("timeZone") ?? [];
 const here = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** Another choice keeps what it can of the one before. */
@@ -148,7 +150,7 @@ export function TimerForm({ agent, timer, onClose }: { agent: string; timer: Tim
         </Select>
         <Select label="Clocks of" value={zone} onChange={(event) => setZone(event.target.value)}>
           <option value="">where Dormouse runs{home ? ` (${home})` : ""}</option>
-          {[...new Set([here(), "UTC", zone].filter(Boolean))].map((one) => <option key={one} value={one}>{one}</option>)}
+          {[...new Set([here(), "UTC", zone, ...zones()].filter(Boolean))].map((one) => <option key={one} value={one}>{one}</option>)}
         </Select>
         <Input label="Name" value={name} maxLength={80} placeholder={inWords(when)} onChange={(event) => setName(event.target.value)} />
         {error && <p className="danger" role="alert">{error}</p>}

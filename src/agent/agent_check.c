@@ -117,10 +117,10 @@ static int check_tools(const char *tools, struct err *err)
 
     if (json_parse(str_from(tools), &list, err) < 0)
         return err_wrap(err, "the tools");
-    if (!json_object_is_type(list, json_type_array) || json_object_array_length(list) > TOOLS_MAX)
+    if (!json_object_is_type(list, json_type_array) || json_length(list) > TOOLS_MAX)
         return err_set(err, ERR_BAD_REQUEST, "the tools must be a list of at most %d names",
                        TOOLS_MAX);
-    for (size_t i = 0; i < json_object_array_length(list); i++) {
+    for (size_t i = 0; i < json_length(list); i++) {
         struct str name = json_str(json_object_array_get_idx(list, i));
 
         if (!name.n)
@@ -148,7 +148,7 @@ static int check_category(struct json_object *list, size_t i, struct err *err)
 
     if (token_check(&token, err) < 0)
         return err_wrap(err, "the categories: entry %zu is no id", i + 1);
-    if (str_is(token.value, "*") && json_object_array_length(list) > 1)
+    if (str_is(token.value, "*") && json_length(list) > 1)
         return err_set(err, ERR_BAD_REQUEST,
                        "the categories: \"*\" means all of them and stands alone");
     for (size_t k = 0; k < i; k++)
@@ -164,12 +164,11 @@ int agent_categories_check(struct str json, struct err *err)
 
     if (json_parse(json, &list, err) < 0)
         return err_wrap(err, "the categories");
-    if (!json_object_is_type(list, json_type_array) ||
-        json_object_array_length(list) > AGENT_CATEGORIES_MAX)
+    if (!json_object_is_type(list, json_type_array) || json_length(list) > AGENT_CATEGORIES_MAX)
         return err_set(err, ERR_BAD_REQUEST,
                        "the categories must be a list of at most %d ids, or [\"*\"]",
                        AGENT_CATEGORIES_MAX);
-    for (size_t i = 0; i < json_object_array_length(list); i++)
+    for (size_t i = 0; i < json_length(list); i++)
         if (check_category(list, i, err) < 0)
             return -1;
     return 0;

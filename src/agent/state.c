@@ -76,7 +76,7 @@ static int check_loops(struct json_object *list, struct err *err)
     if (!json_object_is_type(list, json_type_array))
         return err_set(err, ERR_BAD_REQUEST, "expected a list of ids, found %s",
                        json_type_name(list));
-    n = json_object_array_length(list);
+    n = json_length(list);
     if (n > AGENT_OPEN_LOOPS_MAX)
         return err_set(err, ERR_BAD_REQUEST, "%zu ids; at most %d are allowed", n,
                        AGENT_OPEN_LOOPS_MAX);

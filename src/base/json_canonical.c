@@ -101,7 +101,7 @@ static int add_object(struct canon *c, struct json_object *object)
 static int add_array(struct canon *c, struct json_object *array)
 {
     buf_add_char(c->out, '[');
-    for (size_t i = 0; i < json_object_array_length(array); i++) {
+    for (size_t i = 0; i < json_length(array); i++) {
         if (i > 0)
             buf_add_char(c->out, ',');
         if (add_value(c, json_object_array_get_idx(array, i)) < 0)

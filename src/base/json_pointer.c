@@ -70,7 +70,7 @@ int json_pointer_step(struct json_object **value, struct str token)
         return 0;
     }
     if (json_object_get_type(*value) != json_type_array || array_index(token, &index) < 0 ||
-        index >= json_object_array_length(*value))
+        index >= json_length(*value))
         return -1;
     *value = json_object_array_get_idx(*value, index);
     return 0;

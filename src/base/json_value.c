@@ -47,11 +47,16 @@ struct json_object *json_find(const struct json_object *object, const char *key)
     return value;
 }
 
+size_t json_length(const struct json_object *value)
+{
+    return json_object_is_type(value, json_type_array) ? json_object_array_length(value) : 0;
+}
+
 static bool arrays_equal(const struct json_object *a, const struct json_object *b)
 {
-    size_t n = json_object_array_length(a);
+    size_t n = json_length(a);
 
-    if (n != json_object_array_length(b))
+    if (n != json_length(b))
         return false;
     for (size_t i = 0; i < n; i++)
         if (!json_equal(json_object_array_get_idx(a, i), json_object_array_get_idx(b, i)))
@@ -139,7 +144,7 @@ uint64_t json_hash(const struct json_object *value)
     case json_type_object:
         return hash_object(value);
     case json_type_array:
-        for (size_t i = 0; i < json_object_array_length(value); i++)
+        for (size_t i = 0; i < json_length(value); i++)
             hash = mix(hash + json_hash(json_object_array_get_idx(value, i)));
         return hash;
     case json_type_string:

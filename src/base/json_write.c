@@ -261,7 +261,7 @@ void json_write_value(struct json_writer *w, struct json_object *value)
         break;
     case json_type_array:
         json_write_array_begin(w);
-        for (size_t i = 0; i < json_object_array_length(value); i++)
+        for (size_t i = 0; i < json_length(value); i++)
             json_write_value(w, json_object_array_get_idx(value, i));
         json_write_array_end(w);
         break;

@@ -10,6 +10,7 @@
 
 #include <json-c/json.h>
 
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/redact_int.h"
 
@@ -298,7 +299,7 @@ static struct json_object *copy_json(struct json_object *value, bool secret, uns
         return copy_object(value, depth);
     if (type == json_type_array) {
         result = json_object_new_array();
-        for (size_t i = 0; i < json_object_array_length(value); i++)
+        for (size_t i = 0; i < json_length(value); i++)
             json_object_array_add(
                 result, copy_json(json_object_array_get_idx(value, i), secret, depth + 1));
         return result;

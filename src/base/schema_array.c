@@ -23,7 +23,7 @@ static int old_items_compile(struct schema_compiler *c, struct json_object *valu
 {
     if (json_object_get_type(value) != json_type_array)
         return schema_compile_one(c, "items", &data->rest);
-    if (json_object_array_length(value) > 0 && schema_compile_list(c, "items", &data->prefix) < 0)
+    if (json_length(value) > 0 && schema_compile_list(c, "items", &data->prefix) < 0)
         return -1;
     return schema_compile_one(c, "additionalItems", &data->rest) < 0 ? -1 : 1;
 }
@@ -60,7 +60,7 @@ static bool items_check(struct schema_run *run, const struct schema_use *use,
                         const struct schema_value *v)
 {
     const struct items_data *data = use->data;
-    size_t n = json_object_array_length(v->json);
+    size_t n = json_length(v->json);
     bool valid = true;
 
     for (size_t i = 0; i < n; i++) {
@@ -120,7 +120,7 @@ static bool contains_check(struct schema_run *run, const struct schema_use *use,
                            const struct schema_value *v)
 {
     const struct contains_data *data = use->data;
-    size_t n = json_object_array_length(v->json);
+    size_t n = json_length(v->json);
     int64_t found = 0;
 
     for (size_t i = 0; i < n && !run->aborted; i++) {
@@ -176,7 +176,7 @@ static bool same_items(struct json_object *array, size_t i, size_t j)
 /* Few items pairwise, many by sorted hashes. */
 static bool find_twins(struct json_object *array, size_t *ret_i, size_t *ret_j)
 {
-    size_t n = json_object_array_length(array);
+    size_t n = json_length(array);
     struct hashed *items;
     bool found = false;
 
@@ -228,7 +228,7 @@ static bool check_unevaluated(struct schema_run *run, const struct schema_use *u
 static bool unevaluated_items_check(struct schema_run *run, const struct schema_use *use,
                                     const struct schema_value *v)
 {
-    size_t n = json_object_array_length(v->json);
+    size_t n = json_length(v->json);
     bool valid = true;
 
     for (size_t i = 0; i < n; i++) {

@@ -213,9 +213,9 @@ int schema_compile_list(struct schema_compiler *c, const char *key,
 
     if (!json_object_object_get_ex(c->object, key, &value))
         return 0;
-    if (json_object_get_type(value) != json_type_array || json_object_array_length(value) == 0)
+    if (json_object_get_type(value) != json_type_array || json_length(value) == 0)
         return schema_refuse(c, key, "must be an array of at least one schema");
-    n = json_object_array_length(value);
+    n = json_length(value);
     list = arena_alloc(arena, 1, sizeof(*list) + n * sizeof(void *));
     list->n = n;
     at = schema_path_new(arena, c->at, key, 0);

@@ -13,7 +13,7 @@ static bool all_strings(struct json_object *list)
 {
     if (json_object_get_type(list) != json_type_array)
         return false;
-    for (size_t i = 0; i < json_object_array_length(list); i++)
+    for (size_t i = 0; i < json_length(list); i++)
         if (json_object_get_type(json_object_array_get_idx(list, i)) != json_type_string)
             return false;
     return true;
@@ -43,7 +43,7 @@ static bool check_required(struct schema_run *run, const char *keyword,
 {
     bool valid = true;
 
-    for (size_t i = 0; i < json_object_array_length(names); i++) {
+    for (size_t i = 0; i < json_length(names); i++) {
         struct json_object *name = json_object_array_get_idx(names, i);
 
         if (has_member(instance, name))

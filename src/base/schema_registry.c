@@ -233,7 +233,7 @@ static int add_anchors(struct walk *w, struct schema_resource *resource, struct 
 static int walk_list(struct walk *w, struct schema_resource *resource, struct json_object *list,
                      const struct schema_path *at)
 {
-    for (size_t i = 0; i < json_object_array_length(list); i++)
+    for (size_t i = 0; i < json_length(list); i++)
         if (walk_schema(w, resource, json_object_array_get_idx(list, i),
                         schema_path_new(&w->registry->arena, at, NULL, i)) < 0)
             return -1;

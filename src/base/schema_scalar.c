@@ -48,7 +48,7 @@ static int add_type(struct type_data *data, struct str name)
 static int type_compile(struct schema_compiler *c, struct json_object *value, const void **ret_data)
 {
     bool list = json_object_get_type(value) == json_type_array;
-    size_t n = list ? json_object_array_length(value) : 1;
+    size_t n = list ? json_length(value) : 1;
     struct type_data *data = ARENA_NEW(&c->schema->arena, struct type_data);
 
     for (size_t i = 0; i < n; i++)
@@ -87,7 +87,7 @@ static int enum_compile(struct schema_compiler *c, struct json_object *value, co
 static bool fail_enum(struct schema_run *run, struct json_object *values,
                       const struct schema_path *path)
 {
-    size_t n = json_object_array_length(values);
+    size_t n = json_length(values);
     AUTO_BUF text = BUF_INIT(400);
     char shown[80];
 
@@ -111,7 +111,7 @@ static bool enum_check(struct schema_run *run, const struct schema_use *use,
                        const struct schema_value *v)
 {
     struct json_object *values = (struct json_object *)use->data;
-    size_t n = json_object_array_length(values);
+    size_t n = json_length(values);
 
     run->work += n / 8;
     for (size_t i = 0; i < n; i++)
@@ -214,7 +214,7 @@ static int64_t size_of(struct json_object *value, const char **ret_what)
         return json_object_object_length(value);
     case json_type_array:
         *ret_what = "items";
-        return (int64_t)json_object_array_length(value);
+        return (int64_t)json_length(value);
     default:
         *ret_what = "characters";
         return (int64_t)utf8_count(json_str(value));

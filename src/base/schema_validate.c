@@ -20,7 +20,7 @@ void schema_marks_init(struct schema_marks *marks, struct json_object *instance)
     if (json_object_get_type(instance) == json_type_object)
         marks->n = (size_t)json_object_object_length(instance);
     else if (json_object_get_type(instance) == json_type_array)
-        marks->n = json_object_array_length(instance);
+        marks->n = json_length(instance);
     if (marks->n > 64)
         marks->big = NEW_N(uint64_t, (marks->n + 63) / 64);
 }

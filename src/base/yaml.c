@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/map.h"
 #include "base/utf8.h"
@@ -177,7 +178,7 @@ static size_t count_json(struct json_object *value)
     size_t n = 1;
 
     if (json_object_is_type(value, json_type_array))
-        for (size_t i = 0; i < json_object_array_length(value); i++)
+        for (size_t i = 0; i < json_length(value); i++)
             n += count_json(json_object_array_get_idx(value, i));
     if (json_object_is_type(value, json_type_object)) {
         struct json_object_iter member;

@@ -4,6 +4,7 @@
  */
 #include "bp/expr.h"
 
+#include "base/json.h"
 #include "bp/expr_int.h"
 
 static struct value value_of_node(struct json_object *node)
@@ -37,8 +38,7 @@ static struct value value_in_args(struct json_object *node, const struct step *p
                 !json_object_object_get_ex(node, path->name, &child))
                 return (struct value){ .kind = ABSENT };
         } else {
-            if (!json_object_is_type(node, json_type_array) ||
-                path->index >= json_object_array_length(node))
+            if (!json_object_is_type(node, json_type_array) || path->index >= json_length(node))
                 return (struct value){ .kind = ABSENT };
             child = json_object_array_get_idx(node, path->index);
         }
@@ -120,7 +120,7 @@ static bool contains(const struct value *a, const struct value *b)
         return str_find(a->text, b->text) >= 0;
     if (a->kind != NODE || !json_object_is_type(a->node, json_type_array))
         return false;
-    for (size_t i = 0; i < json_object_array_length(a->node); i++) {
+    for (size_t i = 0; i < json_length(a->node); i++) {
         struct value item = value_of_node(json_object_array_get_idx(a->node, i));
 
         if (same(&item, b))

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "bp/policy_int.h"
 
@@ -170,7 +171,7 @@ static int read_name(struct reader *r, struct json_object *o, const char *what,
 /* o itself, or its items when it is a list: what may stand alone need not be in brackets. */
 static size_t list_length(struct json_object *o)
 {
-    return json_object_is_type(o, json_type_array) ? json_object_array_length(o) : 1;
+    return json_object_is_type(o, json_type_array) ? json_length(o) : 1;
 }
 
 static struct json_object *list_item(struct reader *r, struct json_object *o, size_t i)
@@ -316,7 +317,7 @@ static int read_point(struct reader *r, struct json_object *o, unsigned points,
 
 static int read_points(struct reader *r, struct json_object *o, struct policy_guard *guard)
 {
-    size_t n = json_object_is_type(o, json_type_array) ? json_object_array_length(o) : 0;
+    size_t n = json_object_is_type(o, json_type_array) ? json_length(o) : 0;
     size_t top = down(r, "points"), list = strlen(r->pointer);
 
     if (n == 0 || n > POLICY_POINTS_MAX)
@@ -381,7 +382,7 @@ static int read_guards(struct reader *r, struct json_object *o)
 
     if (!o)
         return 0;
-    n = json_object_is_type(o, json_type_array) ? json_object_array_length(o) : SIZE_MAX;
+    n = json_object_is_type(o, json_type_array) ? json_length(o) : SIZE_MAX;
     if (n > POLICY_GUARDS_MAX)
         return wrong(r, "guards must be a list of at most %d", POLICY_GUARDS_MAX);
     for (size_t i = 0; i < n; i++) {

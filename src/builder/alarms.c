@@ -110,7 +110,7 @@ static int no_category(const struct record *all, size_t n, struct str given, str
 
 static bool list_names(struct json_object *list, struct str name)
 {
-    for (size_t i = 0; list && i < json_object_array_length(list); i++)
+    for (size_t i = 0; i < json_length(list); i++)
         if (str_eq(json_str(json_object_array_get_idx(list, i)), name))
             return true;
     return false;
@@ -133,7 +133,7 @@ int builder_category_ids(struct builder *builder, struct str given, const char *
         builder_categories(builder, arena, &all, &n, err) < 0)
         return -1;
     json_write_array_begin(&w);
-    for (size_t i = 0; i < json_object_array_length(list); i++) {
+    for (size_t i = 0; i < json_length(list); i++) {
         struct json_object *item = json_object_array_get_idx(list, i);
         struct str name = json_str(item);
         const struct record *found = find_category(all, n, name);
@@ -166,7 +166,7 @@ int builder_category_names(struct builder *builder, const char *ids, struct aren
         builder_categories(builder, arena, &all, &n, err) < 0)
         return -1;
     json_write_array_begin(&w);
-    for (size_t i = 0; i < json_object_array_length(list); i++) {
+    for (size_t i = 0; i < json_length(list); i++) {
         struct str id = json_str(json_object_array_get_idx(list, i));
         const struct record *found = find_category(all, n, id);
 
@@ -193,7 +193,7 @@ static bool uses_journal(const struct agent *agent)
     if (!agent->tools || json_parse(str_from(agent->tools), &tools, NULL) < 0 ||
         !json_object_is_type(tools, json_type_array))
         return false;
-    for (size_t i = 0; i < json_object_array_length(tools); i++) {
+    for (size_t i = 0; i < json_length(tools); i++) {
         const struct tool_contract *contract =
             tool_contract_find(json_str(json_object_array_get_idx(tools, i)));
 
@@ -214,7 +214,7 @@ static int advise_absent(struct builder *builder, const struct agent *agent,
         return 0;
     if (builder_categories(builder, arena, &all, &n, err) < 0)
         return -1;
-    for (size_t i = 0; i < json_object_array_length(list); i++) {
+    for (size_t i = 0; i < json_length(list); i++) {
         struct str id = json_str(json_object_array_get_idx(list, i));
 
         if (!str_is(id, "*") && !find_category(all, n, id))
@@ -237,7 +237,7 @@ int builder_advise(struct builder *builder, const struct agent *agent, struct ar
         (json_parse(str_from(agent->allowed_category_ids), &list, err) < 0 ||
          !json_object_is_type(list, json_type_array)))
         return err_wrap(err, "the categories of %s", agent->id);
-    if (list && json_object_array_length(list) > 0)
+    if (json_length(list) > 0)
         return advise_absent(builder, agent, list, arena, warnings, err);
     if (uses_journal(agent))
         builder_warn(

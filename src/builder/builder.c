@@ -109,7 +109,7 @@ static int read_names(const char *what, struct str text, struct json_object **re
     if (json_parse(text, ret_list, err) < 0)
         return err_wrap(err, "%s", what);
     good = json_object_is_type(*ret_list, json_type_array);
-    for (size_t i = 0; good && i < json_object_array_length(*ret_list); i++)
+    for (size_t i = 0; good && i < json_length(*ret_list); i++)
         good = json_object_is_type(json_object_array_get_idx(*ret_list, i), json_type_string);
     return good ? 0 : err_set(err, ERR_BAD_REQUEST, "%s must be a list of names", what);
 }
@@ -122,7 +122,7 @@ static int check_tools(struct builder *builder, struct str tools, struct err *er
         return 0;
     if (read_names("tools", tools, &list, err) < 0)
         return -1;
-    for (size_t i = 0; i < json_object_array_length(list); i++)
+    for (size_t i = 0; i < json_length(list); i++)
         if (check_tool(builder, json_str(json_object_array_get_idx(list, i)), err) < 0)
             return -1;
     return 0;
@@ -251,7 +251,7 @@ static int add_patterns(const struct builder_form *form, struct arena *arena, st
     if (read_names("patterns", form->patterns, &list, err) < 0)
         return -1;
     buf_add_text(&out, agent->instructions ? agent->instructions : "");
-    for (size_t i = 0; i < json_object_array_length(list); i++) {
+    for (size_t i = 0; i < json_length(list); i++) {
         struct str name = json_str(json_object_array_get_idx(list, i));
         const struct pattern *pattern = pattern_find(name);
 

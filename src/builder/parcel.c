@@ -297,7 +297,7 @@ static struct str take_tools(struct builder *builder, struct json_object *tools,
     if (!tools)
         return STR_NONE;
     json_write_array_begin(&w);
-    for (size_t i = 0; i < json_object_array_length(tools); i++) {
+    for (size_t i = 0; i < json_length(tools); i++) {
         struct json_object *item = json_object_array_get_idx(tools, i);
         struct str name = json_str(item);
 

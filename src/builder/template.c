@@ -48,7 +48,7 @@ static const struct json_field fields[] = {
 
 static const char *const *names_of(struct json_object *list)
 {
-    size_t n = json_object_array_length(list);
+    size_t n = json_length(list);
     const char **names = ARENA_NEW_N(&book.arena, const char *, n + 1);
 
     for (size_t i = 0; i < n; i++) {
@@ -67,7 +67,7 @@ static const char *copied(struct str text)
 
 static int read_subscriptions(struct json_object *list, struct template *template, struct err *err)
 {
-    size_t n = json_object_array_length(list);
+    size_t n = json_length(list);
     struct subscription *all = ARENA_NEW_N(&book.arena, struct subscription, n + 1);
 
     for (size_t i = 0; i < n; i++) {
@@ -92,7 +92,7 @@ static int read_timers(struct json_object *list, struct template *template, stru
         JSON_FIELD(__typeof__(given), prompt, "prompt", JSON_STR, .required = true),
         { .name = NULL },
     };
-    size_t n = json_object_array_length(list);
+    size_t n = json_length(list);
     struct template_timer *all = ARENA_NEW_N(&book.arena, struct template_timer, n + 1);
 
     for (size_t i = 0; i < n; i++) {

@@ -103,7 +103,7 @@ static void leave_out(struct json_object *subscriptions)
 {
     static const char *const ours[] = { "id", "agentId", "lastWakeAt", "createdAt", "updatedAt" };
 
-    for (size_t i = 0; i < json_object_array_length(subscriptions); i++)
+    for (size_t i = 0; i < json_length(subscriptions); i++)
         for (size_t k = 0; k < ARRAY_LEN(ours); k++)
             json_object_object_del(json_object_array_get_idx(subscriptions, i), ours[k]);
 }
@@ -217,7 +217,7 @@ static int read_subscriptions(struct builder *builder, struct json_object *list,
                               const struct agent *agent, struct arena *arena,
                               struct builder_warnings *notes, struct err *err)
 {
-    size_t n = list ? json_object_array_length(list) : 0;
+    size_t n = json_length(list);
     AUTO_BUF absent = BUF_INIT(KIB);
     AUTO_BUF nameless = BUF_INIT(KIB);
 
@@ -294,7 +294,7 @@ static int read_timer(struct json_object *from, struct timer *ret_timer, struct 
 static int read_timers(struct builder *builder, struct json_object *list, const struct agent *agent,
                        struct arena *arena, struct builder_warnings *notes, struct err *err)
 {
-    size_t n = list ? json_object_array_length(list) : 0;
+    size_t n = json_length(list);
     AUTO_BUF past = BUF_INIT(KIB);
 
     for (size_t i = 0; i < n; i++) {

@@ -193,7 +193,7 @@ static int read_unit(struct json_object *item, struct arena *arena, struct chang
 {
     struct json_object *part[4];
 
-    if (!json_object_is_type(item, json_type_array) || json_object_array_length(item) != 4)
+    if (!json_object_is_type(item, json_type_array) || json_length(item) != 4)
         return err_set(err, ERR_INTEGRITY_FAILED, "expected [host, counter, type, id]");
     for (size_t i = 0; i < 4; i++) {
         part[i] = json_object_array_get_idx(item, i);
@@ -217,7 +217,7 @@ static int read_units(struct change_row *row, struct arena *arena, struct err *e
         return -1;
     if (!json_object_is_type(doc, json_type_array))
         return err_set(err, ERR_INTEGRITY_FAILED, "expected a list, found %s", json_type_name(doc));
-    row->unit_count = json_object_array_length(doc);
+    row->unit_count = json_length(doc);
     row->unit = ARENA_NEW_N(arena, struct change_unit, row->unit_count + 1);
     for (size_t i = 0; i < row->unit_count; i++)
         if (read_unit(json_object_array_get_idx(doc, i), arena, &row->unit[i], err) < 0)

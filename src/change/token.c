@@ -249,7 +249,7 @@ static int read_token(struct json_object *item, struct arena *arena, struct toke
     struct json_object *part[3];
     struct token token;
 
-    if (!json_object_is_type(item, json_type_array) || json_object_array_length(item) != 3)
+    if (!json_object_is_type(item, json_type_array) || json_length(item) != 3)
         return err_set(err, ERR_BAD_REQUEST, "expected [class, namespace or null, value]");
     for (size_t i = 0; i < 3; i++) {
         part[i] = json_object_array_get_idx(item, i);
@@ -281,7 +281,7 @@ int tokens_parse(struct str json, struct arena *arena, struct token **ret_tokens
     if (!json_object_is_type(doc, json_type_array))
         return err_set(err, ERR_BAD_REQUEST, "tokens: expected an array, found %s",
                        json_type_name(doc));
-    n = json_object_array_length(doc);
+    n = json_length(doc);
     if (n > TOKENS_MAX)
         return err_set(err, ERR_TOO_LARGE, "%zu tokens, at most %d are allowed", n, TOKENS_MAX);
     tokens = ARENA_NEW_N(arena, struct token, n + 1);

@@ -24,11 +24,6 @@ static struct str member(struct json_object *object, const char *key)
     return json_str(json_find(object, key));
 }
 
-static size_t length(struct json_object *list)
-{
-    return list ? json_object_array_length(list) : 0;
-}
-
 static bool is_on(struct json_object *one)
 {
     bool active = true;
@@ -44,7 +39,7 @@ void alarms_tokens(struct json_object *subscription, struct buf *out)
     struct json_object *tokens = json_find(subscription, "tokens");
     struct json_object *names = json_find(subscription, "tokenNames"), *name;
 
-    for (size_t i = 0; i < length(tokens); i++) {
+    for (size_t i = 0; i < json_length(tokens); i++) {
         struct json_object *one = json_object_array_get_idx(tokens, i);
         struct token token = { .class = token_class_of(member(one, "class")),
                                .name_space = member(one, "namespace"),
@@ -65,7 +60,7 @@ static void add_what(struct json_object *one, struct buf *out)
 {
     struct json_object *tokens = json_find(one, "tokens");
 
-    for (size_t i = 0; i < length(tokens); i++)
+    for (size_t i = 0; i < json_length(tokens); i++)
         buf_printf(out, "%s%.*s", i ? " or " : "",
                    STR_ARG(member(json_object_array_get_idx(tokens, i), "value")));
     if (str_is(member(one, "source"), "files"))
@@ -159,7 +154,7 @@ void alarms_print(struct json_object *agent, const char *head, bool quiet)
 {
     struct json_object *waits = json_find(agent, "subscriptions"),
                        *fires = json_find(agent, "timers");
-    size_t n = length(waits), all = n + length(fires);
+    size_t n = json_length(waits), all = n + json_length(fires);
 
     for (size_t i = 0; i < all; i++) {
         AUTO_BUF line = BUF_INIT(8 * KIB);
@@ -181,7 +176,7 @@ void alarms_print_hooks(struct json_object *agent)
 {
     struct json_object *hooks = json_find(agent, "webhooks");
 
-    for (size_t i = 0; i < length(hooks); i++) {
+    for (size_t i = 0; i < json_length(hooks); i++) {
         struct json_object *one = json_object_array_get_idx(hooks, i);
         AUTO_BUF line = BUF_INIT(4 * KIB);
 
@@ -280,7 +275,7 @@ void alarms_print_warnings(struct json_object *answer)
 {
     struct json_object *warnings = json_find(answer, "warnings");
 
-    for (size_t i = 0; warnings && i < json_object_array_length(warnings); i++) {
+    for (size_t i = 0; i < json_length(warnings); i++) {
         fputs("warning: ", stderr);
         term_text(stderr, json_object_get_string(json_object_array_get_idx(warnings, i)));
         putc('\n', stderr);

@@ -220,8 +220,7 @@ static struct str chosen(struct json_object *choices, struct str text)
 {
     int64_t n = 0;
 
-    if (choices && str_to_i64(text, &n) == 0 && n >= 1 &&
-        (size_t)n <= json_object_array_length(choices))
+    if (choices && str_to_i64(text, &n) == 0 && n >= 1 && (size_t)n <= json_length(choices))
         return json_str(json_object_array_get_idx(choices, (size_t)n - 1));
     return text;
 }

@@ -53,7 +53,7 @@ static int agent_path(struct chat *chat, const char *rest, struct buf *path, str
         if (get(chat, "/api/v1/agents", &agents, err) < 0)
             return -1;
         json_get_array(agents, "agents", &list, NULL);
-        if (!list || !json_object_array_length(list))
+        if (!json_length(list))
             return err_set(err, ERR_NOT_FOUND, "nobody has spoken here yet");
         chat_set(&id, member(json_object_array_get_idx(list, 0), "id"));
     }
@@ -73,7 +73,7 @@ static int each(struct chat *chat, const char *path, const char *key,
 
     if (get(chat, path, &body, err) < 0 || json_get_array(body, key, &list, err) < 0)
         return -1;
-    for (size_t i = 0; list && i < json_object_array_length(list); i++)
+    for (size_t i = 0; i < json_length(list); i++)
         fn(json_object_array_get_idx(list, i), arg);
     return 0;
 }

@@ -38,7 +38,7 @@ static struct str state_of(struct json_object *agent)
 static void print_agents(struct json_object *agents)
 {
     static const char *const head[] = { "ID", "NAME", "STATE", "SINCE", "MODEL", "WHY", NULL };
-    size_t n = agents ? json_object_array_length(agents) : 0;
+    size_t n = json_length(agents);
     struct columns columns;
 
     columns_init(&columns, head);
@@ -74,7 +74,7 @@ static int run_list(const struct cli_args *args)
         print_agents(agents);
         return CLI_DONE;
     }
-    for (size_t i = 0; agents && i < json_object_array_length(agents); i++)
+    for (size_t i = 0; i < json_length(agents); i++)
         cli_print_json(json_object_get(json_object_array_get_idx(agents, i)));
     return CLI_DONE;
 }
@@ -142,7 +142,7 @@ static void print_tools(struct json_object *tools)
 {
     AUTO_BUF line = BUF_INIT(LIMIT_JSON_BYTES);
 
-    for (size_t i = 0; tools && i < json_object_array_length(tools); i++)
+    for (size_t i = 0; i < json_length(tools); i++)
         buf_printf(&line, "%s%.*s", i ? ", " : "",
                    STR_ARG(json_str(json_object_array_get_idx(tools, i))));
     print_text("tools", !tools ? STR("all") : line.n ? buf_str(&line) : STR("none"));
@@ -154,10 +154,10 @@ static void print_reach(struct json_object *agent, struct json_object *categorie
     struct json_object *allowed = json_find(agent, "allowedCategoryIds");
     AUTO_BUF line = BUF_INIT(64 * KIB);
 
-    for (size_t i = 0; allowed && i < json_object_array_length(allowed); i++) {
+    for (size_t i = 0; i < json_length(allowed); i++) {
         struct str id = json_str(json_object_array_get_idx(allowed, i)), name = id;
 
-        for (size_t k = 0; categories && k < json_object_array_length(categories); k++) {
+        for (size_t k = 0; k < json_length(categories); k++) {
             struct json_object *one = json_object_array_get_idx(categories, k);
 
             if (str_eq(member(one, "id"), id))
@@ -239,7 +239,7 @@ static void print_links(struct json_object *links)
     struct columns columns;
 
     columns_init(&columns, head);
-    for (size_t i = 0; links && i < json_object_array_length(links); i++) {
+    for (size_t i = 0; i < json_length(links); i++) {
         struct json_object *one = json_object_array_get_idx(links, i);
         struct str by = member(json_find(one, "metadata"), "toolName");
         char ago[AGO_SIZE];

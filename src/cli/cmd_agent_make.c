@@ -145,7 +145,7 @@ static void say_wakes(const struct cli_args *args, struct json_object *agent)
     if (alarms_get(args, agent, &err) < 0)
         return;
     alarms_print(agent, "  it wakes: ", true);
-    if (json_object_array_length(json_find(agent, "timers")))
+    if (json_length(json_find(agent, "timers")))
         keeper_hint(args, "timers fire");
 }
 

@@ -23,6 +23,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/timefmt.h"
 #include "cli/cli_int.h"
@@ -278,8 +279,7 @@ static void report(const struct cli_args *args, const struct backup *backup)
     stat(backup->path, &st);
     if (!cli_json(args)) {
         printf("%s: %zu files, %lld bytes\nrestore with: mkdir -m 700 DIR && tar -xf %s -C DIR\n",
-               backup->path, json_object_array_length(backup->files), (long long)st.st_size,
-               backup->path);
+               backup->path, json_length(backup->files), (long long)st.st_size, backup->path);
         return;
     }
     out = json_object_new_object();

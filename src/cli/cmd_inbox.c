@@ -104,7 +104,7 @@ static void print_item_below(struct json_object *item)
 /* People who read a list of what waits decide from it: each comes with its preview. */
 static void print_pending(struct json_object *items)
 {
-    size_t n = json_object_array_length(items);
+    size_t n = json_length(items);
 
     for (size_t i = 0; i < n; i++) {
         struct json_object *item = json_object_array_get_idx(items, i);
@@ -123,7 +123,7 @@ static void print_pending(struct json_object *items)
 static void print_all(struct json_object *items)
 {
     struct columns columns;
-    size_t n = json_object_array_length(items);
+    size_t n = json_length(items);
 
     columns_init(&columns, head);
     for (size_t i = 0; i < n; i++)
@@ -135,7 +135,7 @@ static void print_all(struct json_object *items)
 static void print_page(const struct cli_args *args, struct json_object *items)
 {
     if (cli_json(args)) {
-        for (size_t i = 0; i < json_object_array_length(items); i++)
+        for (size_t i = 0; i < json_length(items); i++)
             cli_print_json(json_object_get(json_object_array_get_idx(items, i)));
     } else if (cli_has(args, "all")) {
         print_all(items);
@@ -158,8 +158,8 @@ static int list_items(const struct cli_args *args, struct talk *talk, struct err
         if (get_page(talk, cli_has(args, "all") ? "all" : "pending", &after, &page, err) < 0)
             return -1;
         items = json_find(page, "items");
-        n += items ? json_object_array_length(items) : 0;
-        if (items && json_object_array_length(items))
+        n += json_length(items);
+        if (json_length(items))
             print_page(args, items);
     } while (after);
     if (n == 0 && !cli_json(args))
@@ -257,7 +257,7 @@ static void add_grant(struct columns *columns, struct json_object *grant)
 static void print_grants(const struct cli_args *args, struct json_object *grants)
 {
     static const char *const titles[] = { "ID", "SINCE", "AGENT", "FOR", "TOOL", "WHAT", NULL };
-    size_t n = grants ? json_object_array_length(grants) : 0;
+    size_t n = json_length(grants);
     struct columns columns;
 
     if (cli_json(args)) {

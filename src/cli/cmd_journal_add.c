@@ -69,7 +69,7 @@ static int run_quick(const struct cli_args *args)
         jot_line(&jot, "  category  ", jot_member(parsed, "category"));
     say_kept(&jot, jot_member(parsed, "title"));
     labels = json_find(parsed, "labels");
-    for (size_t i = 0; labels && i < json_object_array_length(labels); i++)
+    for (size_t i = 0; i < json_length(labels); i++)
         jot_line(&jot, "  label     ", json_str(json_object_array_get_idx(labels, i)));
     return CLI_DONE;
 }

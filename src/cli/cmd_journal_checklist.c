@@ -17,7 +17,7 @@ static int open_list(struct jot *jot, struct json_object *task, const char *titl
     AUTO_JSON answer = NULL;
     struct json_object *lists = json_find(task, "checklists");
 
-    for (size_t i = 0; lists && i < json_object_array_length(lists); i++) {
+    for (size_t i = 0; i < json_length(lists); i++) {
         struct json_object *list = json_object_array_get_idx(lists, i);
 
         if (title && !str_eq_nocase(jot_member(list, "title"), str_from(title)))

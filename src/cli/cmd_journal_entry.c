@@ -174,7 +174,7 @@ static void print_entries(struct jot *jot, struct json_object *items)
     struct columns columns;
 
     columns_init(&columns, head);
-    for (size_t i = 0; i < json_object_array_length(items); i++) {
+    for (size_t i = 0; i < json_length(items); i++) {
         struct json_object *entry = json_object_array_get_idx(items, i);
         char when[JOT_WHEN_SIZE], much[JOT_WHEN_SIZE];
         struct str what =
@@ -201,11 +201,11 @@ int jot_entries(const struct cli_args *args, const char *kind, const char *empty
         jot_list(&jot, arena_printf(&jot.arena, "entries?order=newest&limit=500&kind=%s", kind),
                  500, &items, &more) < 0)
         return jot_fail(&jot);
-    for (size_t i = 0; cli_json(args) && i < json_object_array_length(items); i++)
+    for (size_t i = 0; cli_json(args) && i < json_length(items); i++)
         cli_print_json(json_object_get(json_object_array_get_idx(items, i)));
     if (cli_json(args))
         return CLI_DONE;
-    if (json_object_array_length(items))
+    if (json_length(items))
         print_entries(&jot, items);
     else
         printf("%s\n", empty);
@@ -331,7 +331,7 @@ static int list_named(const struct cli_args *args, const char *plural)
             0)
         return jot_fail(&jot);
     columns_init(&columns, head);
-    for (size_t i = 0; i < json_object_array_length(items); i++) {
+    for (size_t i = 0; i < json_length(items); i++) {
         struct json_object *item = json_object_array_get_idx(items, i);
 
         if (cli_json(args))
@@ -340,7 +340,7 @@ static int list_named(const struct cli_args *args, const char *plural)
             columns_add(&columns, (struct str[]){ jot_member(item, "id"), jot_member(item, "color"),
                                                   jot_member(item, "name") });
     }
-    if (!cli_json(args) && json_object_array_length(items))
+    if (!cli_json(args) && json_length(items))
         columns_print(&columns, stdout);
     else if (!cli_json(args))
         printf("There are no %s yet. `dormouse journal %s add NAME` makes one.\n", plural,

@@ -130,7 +130,7 @@ static int run_search(const struct cli_args *args)
         return jot_fail(&jot);
     }
     results = json_find(answer, "results");
-    for (; results && shown < json_object_array_length(results); shown++) {
+    for (; results && shown < json_length(results); shown++) {
         struct json_object *result = json_object_array_get_idx(results, shown);
 
         if (cli_json(args)) {

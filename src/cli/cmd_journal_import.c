@@ -103,7 +103,7 @@ static int ask_import(struct importing *in, const char *more, struct str text,
 static void print_problems(const struct importing *in, struct json_object *answer)
 {
     struct json_object *problems = json_find(answer, "problems");
-    size_t n = problems ? json_object_array_length(problems) : 0;
+    size_t n = json_length(problems);
 
     for (size_t i = 0; i < n && i < PROBLEMS_SAID; i++) {
         struct json_object *problem = json_object_array_get_idx(problems, i);
@@ -146,7 +146,7 @@ static int preview_part(struct journal_parts_use *use, struct str text, size_t k
 static void print_records(struct importing *in)
 {
     struct json_object *records = json_find(in->preview, "records");
-    size_t n = records ? json_object_array_length(records) : 0;
+    size_t n = json_length(records);
     struct jot *jot = in->jot;
 
     for (size_t i = 0; i < n; i++) {
@@ -168,7 +168,7 @@ static void print_names(struct importing *in, const char *key, const char *befor
     AUTO_BUF all = BUF_INIT(64 * KIB);
     struct json_object *names = json_find(in->preview, key);
 
-    for (size_t i = 0; names && i < json_object_array_length(names); i++)
+    for (size_t i = 0; i < json_length(names); i++)
         buf_printf(&all, "%s%.*s", i ? ", " : "",
                    STR_ARG(json_str(json_object_array_get_idx(names, i))));
     if (all.n)

@@ -78,7 +78,7 @@ static void print_links(struct jot *jot, struct json_object *items)
     struct columns columns;
 
     columns_init(&columns, head);
-    for (size_t i = 0; i < json_object_array_length(items); i++) {
+    for (size_t i = 0; i < json_length(items); i++) {
         struct json_object *link = json_object_array_get_idx(items, i);
 
         columns_add(&columns, (struct str[]){ str_take(jot_member(link, "id"), width),
@@ -105,11 +105,11 @@ static int run_list(const struct cli_args *args)
         path = arena_printf(&jot.arena, "%s&targetId=%.*s", path, STR_ARG(id));
     if (jot_list(&jot, path, LIST_MAX, &items, &more) < 0)
         return jot_fail(&jot);
-    for (size_t i = 0; cli_json(args) && i < json_object_array_length(items); i++)
+    for (size_t i = 0; cli_json(args) && i < json_length(items); i++)
         cli_print_json(json_object_get(json_object_array_get_idx(items, i)));
     if (cli_json(args))
         return CLI_DONE;
-    if (json_object_array_length(items))
+    if (json_length(items))
         print_links(&jot, items);
     else
         printf("No links. `dormouse journal link add FROM TO` makes one.\n");

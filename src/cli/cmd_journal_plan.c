@@ -13,18 +13,13 @@
 #include "cli/jot.h"
 #include "cli/term.h"
 
-static size_t length(struct json_object *list)
-{
-    return list ? json_object_array_length(list) : 0;
-}
-
 /* ---- showing a day ---- */
 
 static struct json_object *task_in(struct json_object *day, struct str task_id)
 {
     struct json_object *tasks = json_find(day, "tasks");
 
-    for (size_t i = 0; i < length(tasks); i++) {
+    for (size_t i = 0; i < json_length(tasks); i++) {
         struct json_object *task = json_object_array_get_idx(tasks, i);
 
         if (str_eq(jot_member(task, "id"), task_id))
@@ -50,9 +45,9 @@ static void print_spans(struct jot *jot, struct json_object *day, const char *ti
     struct json_object *rows = json_find(day, key);
     size_t width = jot_id_width(rows);
 
-    if (length(rows))
+    if (json_length(rows))
         printf("\n%s\n", title);
-    for (size_t i = 0; i < length(rows); i++) {
+    for (size_t i = 0; i < json_length(rows); i++) {
         struct json_object *row = json_object_array_get_idx(rows, i);
         struct str what = jot_member(task_in(day, jot_member(row, "taskId")), "title");
 
@@ -67,9 +62,9 @@ static void print_spans(struct jot *jot, struct json_object *day, const char *ti
 
 static void print_tasks(struct jot *jot, const char *title, struct json_object *tasks)
 {
-    if (length(tasks))
+    if (json_length(tasks))
         printf("\n%s\n", title);
-    for (size_t i = 0; i < length(tasks); i++) {
+    for (size_t i = 0; i < json_length(tasks); i++) {
         struct json_object *task = json_object_array_get_idx(tasks, i);
 
         printf("  [%s] ", json_find(task, "closedAt") ? "x" : " ");
@@ -83,7 +78,7 @@ static void print_pins(struct jot *jot, struct json_object *day)
     struct json_object *pins = json_find(json_find(day, "plan"), "pinnedTaskIds");
     struct json_object *tasks = json_object_new_array();
 
-    for (size_t i = 0; i < length(pins); i++) {
+    for (size_t i = 0; i < json_length(pins); i++) {
         struct json_object *task = task_in(day, json_str(json_object_array_get_idx(pins, i)));
 
         if (task)
@@ -97,9 +92,10 @@ static void print_day(struct jot *jot, struct json_object *day)
 {
     struct json_object *ratings = json_find(day, "ratings"), *plan = json_find(day, "plan");
     char when[JOT_WHEN_SIZE];
-    bool empty = !length(json_find(day, "blocks")) && !length(json_find(day, "timeEntries")) &&
-                 !length(json_find(day, "dueTasks")) && !length(json_find(day, "entries")) &&
-                 !length(json_find(day, "tasks"));
+    bool empty = !json_length(json_find(day, "blocks")) &&
+                 !json_length(json_find(day, "timeEntries")) &&
+                 !json_length(json_find(day, "dueTasks")) &&
+                 !json_length(json_find(day, "entries")) && !json_length(json_find(day, "tasks"));
 
     printf("%s%.*s%s, %s\n", term_style(stdout, TERM_BOLD), STR_ARG(jot_member(day, "day")),
            term_style(stdout, TERM_PLAIN), jot_when(jot, jot_member(day, "day"), when));
@@ -109,7 +105,7 @@ static void print_day(struct jot *jot, struct json_object *day)
     print_spans(jot, day, "planned", "blocks", "startTime", "endTime", "note");
     print_spans(jot, day, "spent", "timeEntries", "startedAt", "endedAt", "description");
     print_tasks(jot, "due", json_find(day, "dueTasks"));
-    for (size_t i = 0; i < length(ratings); i++) {
+    for (size_t i = 0; i < json_length(ratings); i++) {
         struct json_object *rating = json_object_array_get_idx(ratings, i);
 
         printf("%s  %.*s: %lld of 5\n", i ? "" : "\nrated\n",
@@ -313,7 +309,8 @@ const struct cli_command cli_cmd_journal_rating_add = {
     .operands = "DAY|RECORD DIMENSION VALUE",
     .summary = "Rates a day, task, entry or time from 1 to 5",
     .details = "RECORD is the id of a task, an entry or time, the beginning of one, or words that "
-               "stand in the title of one open task only. Rating the same again changes it:\n\n  dormouse journal rating add today energy 4",
+               "stand in the title of one open task only. Rating the same again changes it:\n\n  "
+               "dormouse journal rating add today energy 4",
     .options = rate_options,
     .operands_min = 3,
     .operands_max = 3,
@@ -347,12 +344,12 @@ static int run_ratings(const struct cli_args *args)
     if (cli_json(args))
         return jot_print(&jot, json_object_get(answer));
     items = json_find(answer, "items");
-    if (!length(items)) {
+    if (!json_length(items)) {
         printf("No ratings. `dormouse journal rating add today energy 4` makes one.\n");
         return CLI_DONE;
     }
     columns_init(&columns, head);
-    for (size_t i = 0; i < length(items); i++) {
+    for (size_t i = 0; i < json_length(items); i++) {
         struct json_object *row = json_object_array_get_idx(items, i);
         static const char *const keys[] = { "count", "mean", "lowest", "highest" };
         struct str cells[5] = { jot_member(row, "dimension") };

@@ -99,7 +99,7 @@ static void print_tasks(struct jot *jot, struct json_object *tasks)
     struct columns columns;
 
     columns_init(&columns, head);
-    for (size_t i = 0; i < json_object_array_length(tasks); i++) {
+    for (size_t i = 0; i < json_length(tasks); i++) {
         struct json_object *task = json_object_array_get_idx(tasks, i);
         char when[JOT_WHEN_SIZE], due[JOT_WHEN_SIZE + 16];
 
@@ -170,11 +170,11 @@ static int run_list(const struct cli_args *args)
         jot_query(&jot, &path, "limit", arena_printf(&jot.arena, "%lld", (long long)limit));
     if (jot_list(&jot, buf_text(&path), (size_t)limit, &items, &more) < 0)
         return jot_fail(&jot);
-    for (size_t i = 0; cli_json(args) && i < json_object_array_length(items); i++)
+    for (size_t i = 0; cli_json(args) && i < json_length(items); i++)
         cli_print_json(json_object_get(json_object_array_get_idx(items, i)));
     if (cli_json(args))
         return CLI_DONE;
-    if (!json_object_array_length(items)) {
+    if (!json_length(items)) {
         printf("No tasks%s. `dormouse journal add \"Fix fence tomorrow 2h\"` makes one.\n",
                filtered ? " that fit" : " yet");
         return CLI_DONE;
@@ -218,12 +218,12 @@ const struct cli_command cli_cmd_journal_task_list = {
 
 static void print_checklists(struct jot *jot, struct json_object *lists)
 {
-    for (size_t i = 0; lists && i < json_object_array_length(lists); i++) {
+    for (size_t i = 0; i < json_length(lists); i++) {
         struct json_object *list = json_object_array_get_idx(lists, i);
         struct json_object *items = json_find(list, "items");
 
         jot_line(jot, "\n", jot_member(list, "title"));
-        for (size_t k = 0; items && k < json_object_array_length(items); k++) {
+        for (size_t k = 0; k < json_length(items); k++) {
             struct json_object *item = json_object_array_get_idx(items, k);
             bool checked = false;
 
@@ -242,7 +242,7 @@ static void print_labels(struct jot *jot, struct json_object *labels)
 {
     AUTO_BUF names = BUF_INIT(8 * KIB);
 
-    for (size_t i = 0; labels && i < json_object_array_length(labels); i++)
+    for (size_t i = 0; i < json_length(labels); i++)
         buf_printf(&names, "%s%.*s", i ? ", " : "",
                    STR_ARG(jot_member(json_object_array_get_idx(labels, i), "name")));
     if (names.n)

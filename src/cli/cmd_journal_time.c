@@ -372,7 +372,7 @@ static void print_entries(struct jot *jot, struct json_object *items)
     char span[JOT_WHEN_SIZE];
 
     columns_init(&columns, head);
-    for (size_t i = 0; i < json_object_array_length(items); i++) {
+    for (size_t i = 0; i < json_length(items); i++) {
         struct json_object *entry = json_object_array_get_idx(items, i);
         char when[JOT_WHEN_SIZE];
         int64_t ms = span_of(jot, entry);
@@ -419,11 +419,11 @@ static int run_list(const struct cli_args *args)
     }
     if (jot_list(&jot, buf_text(&path), LIST_MAX, &items, &more) < 0)
         return jot_fail(&jot);
-    for (size_t i = 0; cli_json(args) && i < json_object_array_length(items); i++)
+    for (size_t i = 0; cli_json(args) && i < json_length(items); i++)
         cli_print_json(json_object_get(json_object_array_get_idx(items, i)));
     if (cli_json(args))
         return CLI_DONE;
-    if (json_object_array_length(items))
+    if (json_length(items))
         print_entries(&jot, items);
     else
         printf("No time was noted. `dormouse journal time start TASK` starts the timer.\n");

@@ -52,7 +52,7 @@ static void add_row(struct columns *columns, struct json_object *on)
 static void print_switches(struct json_object *switches)
 {
     static const char *const head[] = { "STOPPED", "WHICH", "SINCE", "REASON", NULL };
-    size_t n = switches ? json_object_array_length(switches) : 0;
+    size_t n = json_length(switches);
     struct columns columns;
 
     if (n == 0) {

@@ -79,7 +79,7 @@ static void print_files(struct json_object *files)
     struct columns columns;
 
     columns_init(&columns, head);
-    for (size_t i = 0; files && i < json_object_array_length(files); i++) {
+    for (size_t i = 0; i < json_length(files); i++) {
         struct json_object *file = json_object_array_get_idx(files, i);
         char bytes[24], version[24], ago[AGO_SIZE];
         bool writable = false;
@@ -186,7 +186,7 @@ static void print_versions(struct json_object *versions)
     struct columns columns;
 
     columns_init(&columns, head);
-    for (size_t i = 0; versions && i < json_object_array_length(versions); i++) {
+    for (size_t i = 0; i < json_length(versions); i++) {
         struct json_object *one = json_object_array_get_idx(versions, i);
         char bytes[24], version[24], ago[AGO_SIZE];
         bool deleted = false;

@@ -274,7 +274,7 @@ static int check_shown(struct talk *talk, const struct consent_terms *terms, str
     if (talk_ask(talk, "GET", "/api/v1/models", STR_NONE, &answer, err) < 0)
         return -1;
     list = json_find(answer, "models");
-    for (size_t i = 0; list && i < json_object_array_length(list); i++) {
+    for (size_t i = 0; i < json_length(list); i++) {
         struct json_object *model = json_object_array_get_idx(list, i);
 
         if (same_text(model, "id", terms->model_id) && same_terms(model, terms))

@@ -82,7 +82,7 @@ static int run(const struct cli_args *args)
     if (path.full || talk_once(args, "GET", buf_text(&path), STR_NONE, &answer, &err) < 0)
         return cli_fail(args, &err);
     results = json_find(answer, "results");
-    n = results ? json_object_array_length(results) : 0;
+    n = json_length(results);
     for (size_t i = 0; i < n; i++) {
         if (cli_json(args))
             cli_print_json(json_object_get(json_object_array_get_idx(results, i)));

@@ -71,7 +71,7 @@ static int run_list(const struct cli_args *args)
         return cli_fail(args, &err);
     list = json_find(answer, "skills");
     columns_init(&columns, head);
-    for (size_t i = 0; list && i < json_object_array_length(list); i++) {
+    for (size_t i = 0; i < json_length(list); i++) {
         struct json_object *skill = json_object_array_get_idx(list, i);
 
         if (cli_json(args))
@@ -110,7 +110,7 @@ static void print_line(const char *name, struct str text)
 
 static void print_list(const char *name, struct json_object *list)
 {
-    for (size_t i = 0; list && i < json_object_array_length(list); i++)
+    for (size_t i = 0; i < json_length(list); i++)
         print_line(i ? "" : name, json_str(json_object_array_get_idx(list, i)));
 }
 
@@ -185,7 +185,7 @@ static int read_source(const char *path, struct buf *out, struct err *err)
 
 static void print_warnings(struct json_object *warnings)
 {
-    for (size_t i = 0; warnings && i < json_object_array_length(warnings); i++) {
+    for (size_t i = 0; i < json_length(warnings); i++) {
         AUTO_BUF line = BUF_INIT(8 * KIB);
 
         buf_printf(&line, "warning: %.*s\n",

@@ -27,11 +27,6 @@ static struct str member(struct json_object *object, const char *key)
     return json_str(json_find(object, key));
 }
 
-static size_t length(struct json_object *list)
-{
-    return list ? json_object_array_length(list) : 0;
-}
-
 static int ask(const struct cli_args *args, const char *method, const char *path,
                struct json_object *body, struct json_object **ret_answer, struct err *err)
 {
@@ -170,7 +165,7 @@ static const char *source_of(const struct cli_args *args, struct json_object *to
         return "webhook";
     if (cli_value(args, "folder"))
         return "files";
-    for (size_t i = 0; i < length(tokens) && !key.n; i++)
+    for (size_t i = 0; i < json_length(tokens) && !key.n; i++)
         if (str_starts(json_str(json_object_array_get_idx(tokens, i)), STR("k:")))
             key = json_str(json_object_array_get_idx(tokens, i));
     return cli_has(args, "agents") || str_starts(key, STR("k:AGENT")) ? "agent" : "journal";
@@ -240,7 +235,7 @@ static int read_form(const struct cli_args *args, struct json_object *body, stru
                                    json_object_new_string(cli_value(args, texts[i][0])));
     if (cli_value(args, "folder") && read_folder(cli_value(args, "folder"), body, err) < 0)
         return -1;
-    if (!cli_has(args, "folder") && !cli_has(args, "webhook") && !length(tokens))
+    if (!cli_has(args, "folder") && !cli_has(args, "webhook") && !json_length(tokens))
         return err_set(err, ERR_BAD_REQUEST,
                        "what should wake it? give --key TASK (or WORKOUT, NOTE, RATING ...), "
                        "--subtype, --id, --token, --folder DIR or --webhook");
@@ -388,13 +383,13 @@ static int run_list(const struct cli_args *args)
         return cli_fail(args, &err);
     items = json_find(answer, "items");
     columns_init(&columns, head);
-    for (size_t i = 0; i < length(items); i++) {
+    for (size_t i = 0; i < json_length(items); i++) {
         if (cli_json(args))
             cli_print_json(json_object_get(json_object_array_get_idx(items, i)));
         else
             add_row(&columns, json_object_array_get_idx(items, i));
     }
-    if (!cli_json(args) && length(items))
+    if (!cli_json(args) && json_length(items))
         columns_print(&columns, stdout);
     else if (!cli_json(args))
         printf("No agent waits for anything. `dormouse subscribe AGENT --key TASK` lets one.\n");
@@ -456,7 +451,7 @@ static void print_match(struct json_object *match)
     else if (member(match, "notBefore").n)
         buf_printf(&line, " later, when its hours began (%.*s)",
                    STR_ARG(member(match, "notBefore")));
-    for (size_t i = 0; i < length(records); i++) {
+    for (size_t i = 0; i < json_length(records); i++) {
         struct json_object *record = json_object_array_get_idx(records, i);
 
         buf_printf(&line, "%s%.*s \"%.*s\"", i ? ", " : "  ", STR_ARG(member(record, "type")),
@@ -481,7 +476,7 @@ static void add_cut(struct buf *out, struct json_object *items, int64_t all, boo
 {
     int64_t shown = 0;
 
-    for (size_t i = 0; i < length(items); i++)
+    for (size_t i = 0; i < json_length(items); i++)
         shown += str_is(member(json_object_array_get_idx(items, i), "outcome"), "yes") == matched;
     if (shown >= all)
         return;
@@ -537,7 +532,7 @@ static int run_preview(const struct cli_args *args)
         return CLI_DONE;
     }
     items = json_find(answer, "items");
-    for (size_t i = 0; i < length(items); i++)
+    for (size_t i = 0; i < json_length(items); i++)
         print_match(json_object_array_get_idx(items, i));
     print_sum(answer, days);
     return CLI_DONE;

@@ -29,7 +29,7 @@ static struct str member(struct json_object *object, const char *key)
 
 static size_t length(struct json_object *list)
 {
-    return list ? json_object_array_length(list) : 0;
+    return json_length(list);
 }
 
 static void print_line(struct str text)

@@ -339,7 +339,7 @@ static void print_timers(struct json_object *timers)
     struct columns columns;
 
     columns_init(&columns, head);
-    for (size_t i = 0; timers && i < json_object_array_length(timers); i++) {
+    for (size_t i = 0; i < json_length(timers); i++) {
         struct json_object *one = json_object_array_get_idx(timers, i);
         char ago[AGO_SIZE], when[32];
         bool active = true;
@@ -374,9 +374,9 @@ static int run_list(const struct cli_args *args)
         return cli_fail(args, &err);
     timers = json_find(answer, "items");
     if (cli_json(args))
-        for (size_t i = 0; timers && i < json_object_array_length(timers); i++)
+        for (size_t i = 0; i < json_length(timers); i++)
             cli_print_json(json_object_get(json_object_array_get_idx(timers, i)));
-    else if (!timers || !json_object_array_length(timers))
+    else if (!json_length(timers))
         puts("no timers; make one with `dormouse timer add`");
     else
         print_timers(timers);

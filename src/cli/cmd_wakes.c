@@ -160,7 +160,7 @@ static void add_about(struct json_object *wake, struct buf *out)
     int64_t count = 0;
 
     json_get_i64(wake, "recordCount", &count, NULL);
-    if (records && json_object_array_length(records)) {
+    if (json_length(records)) {
         one = json_object_array_get_idx(records, 0);
         buf_printf(
             out, ": %.*s %.*s", STR_ARG(member(one, "type")),
@@ -168,7 +168,7 @@ static void add_about(struct json_object *wake, struct buf *out)
                              ABOUT_BYTES)));
         if (count > 1)
             buf_printf(out, " and %lld more", (long long)(count - 1));
-    } else if (files && json_object_array_length(files)) {
+    } else if (json_length(files)) {
         buf_printf(out, ": %.*s", STR_ARG(member(json_object_array_get_idx(files, 0), "path")));
     } else if (member(details, "words").n) {
         buf_printf(out, ": %.*s", STR_ARG(str_take(member(details, "words"), ABOUT_BYTES)));
@@ -205,7 +205,7 @@ static void print_wakes(struct talk *talk, struct json_object *wakes)
     struct columns columns;
 
     columns_init(&columns, head);
-    for (size_t i = 0; i < json_object_array_length(wakes); i++) {
+    for (size_t i = 0; i < json_length(wakes); i++) {
         struct json_object *one = json_object_array_get_idx(wakes, i);
         AUTO_BUF reason = BUF_INIT(4 * KIB);
         AUTO_BUF why = BUF_INIT(4 * KIB);
@@ -251,7 +251,7 @@ static int read_page(const struct cli_args *args, struct talk *talk, int64_t n,
 /* What met a subscription, or a timer's time, and woke nobody: a line for each reason. */
 static void print_skips(struct json_object *skips)
 {
-    for (size_t i = 0; skips && i < json_object_array_length(skips); i++) {
+    for (size_t i = 0; i < json_length(skips); i++) {
         struct json_object *one = json_object_array_get_idx(skips, i);
         AUTO_BUF line = BUF_INIT(4 * KIB);
         char ago[AGO_SIZE];
@@ -271,13 +271,8 @@ static void print_skips(struct json_object *skips)
 /* As JSON they go out page by page: there may be any number of them. */
 static void print_lines(struct json_object *wakes)
 {
-    for (size_t i = 0; wakes && i < json_object_array_length(wakes); i++)
+    for (size_t i = 0; i < json_length(wakes); i++)
         cli_print_json(json_object_get(json_object_array_get_idx(wakes, i)));
-}
-
-static size_t length(struct json_object *list)
-{
-    return list ? json_object_array_length(list) : 0;
 }
 
 /* How many of them stand in the page. */
@@ -289,11 +284,11 @@ static size_t print_page(const struct cli_args *args, struct talk *talk, struct 
         print_lines(wakes);
         print_lines(skips);
     } else {
-        if (length(wakes))
+        if (json_length(wakes))
             print_wakes(talk, wakes);
         print_skips(skips);
     }
-    return length(wakes) + length(skips);
+    return json_length(wakes) + json_length(skips);
 }
 
 static void print_none(const struct cli_args *args)
@@ -326,7 +321,7 @@ static int show_many(const struct cli_args *args, struct err *err)
         if (read_page(args, talk, n, after, &page, err) < 0)
             return -1;
         shown += print_page(args, talk, page);
-        left -= (int64_t)length(json_find(page, "items"));
+        left -= (int64_t)json_length(json_find(page, "items"));
     } while (*after && left > 0);
     if (!shown && !cli_json(args))
         print_none(args);

@@ -219,7 +219,7 @@ static void show_records(const struct showing *show, const struct config_field *
 {
     char key[256];
 
-    for (size_t i = 0; i < json_object_array_length(list); i++)
+    for (size_t i = 0; i < json_length(list); i++)
         for (const struct config_field *f = field->record; f->path; f++) {
             struct json_object *value =
                 config_tree_find(json_object_array_get_idx(list, i), f->path);
@@ -245,7 +245,7 @@ static void show_field(const struct config *config, const struct showing *show, 
     if (!value && field->initial &&
         config_value_from_text(field, str_from(field->initial), &initial, NULL) == 0)
         value = initial;
-    if (value && field->kind == CONFIG_RECORDS && json_object_array_length(value) > 0)
+    if (value && field->kind == CONFIG_RECORDS && json_length(value) > 0)
         show_records(show, field, value, where);
     else
         show_one(show, field->path, field, value, where);

@@ -237,14 +237,13 @@ int config_edit_append(struct str text, const char *name, const char *key,
     } else {
         yaml_where_key(&yaml, str_from(pointer), &where);
         at = offset_of_line(text, where.line);
-        if (list && json_object_is_type(list, json_type_array) &&
-            json_object_array_length(list) > 0 && block_end(text, at, &place)) {
+        if (list && json_object_is_type(list, json_type_array) && json_length(list) > 0 &&
+            block_end(text, at, &place)) {
             buf_add_str(&result, str_take(text, place.at));
             end_line(&result);
             config_edit_lines(record, (unsigned)place.indent, &result);
             buf_add_str(&result, str_skip(text, place.at));
-        } else if ((list && json_object_array_length(list) > 0) ||
-                   !open_empty(text, at, key, record, &result)) {
+        } else if ((json_length(list) > 0) || !open_empty(text, at, key, record, &result)) {
             return by_hand(record, name, key, err);
         }
     }

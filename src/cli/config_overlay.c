@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "cli/config_int.h"
 
 #define PATH_TEXT_MAX 4096
@@ -154,7 +155,7 @@ static struct json_object *joined(const struct config_list *before, struct json_
 
     for (size_t i = 0; i < before->n; i++)
         json_object_array_add(out, json_object_new_string(before->items[i]));
-    for (size_t i = 0; i < json_object_array_length(more); i++)
+    for (size_t i = 0; i < json_length(more); i++)
         json_object_array_add(out, json_object_get(json_object_array_get_idx(more, i)));
     return out;
 }

@@ -107,7 +107,7 @@ static void look_for_unknown(const struct config_layer *layer, const char *point
         look_in_object(layer, pointer, value, allowed, problems);
     if (!items || !json_object_is_type(value, json_type_array))
         return;
-    for (size_t i = 0; i < json_object_array_length(value); i++) {
+    for (size_t i = 0; i < json_length(value); i++) {
         snprintf(below, sizeof(below), "%s/%zu", pointer, i);
         look_for_unknown(layer, below, json_object_array_get_idx(value, i), items, problems);
     }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "cli/config_int.h"
 
 struct unit {
@@ -192,7 +193,7 @@ static int set_choice(const struct config_field *field, struct json_object *valu
 
 static void set_list(struct json_object *value, struct config_list *list, struct arena *arena)
 {
-    size_t n = json_object_array_length(value);
+    size_t n = json_length(value);
 
     list->items = ARENA_NEW_N(arena, const char *, n + 1);
     list->n = n;
@@ -219,7 +220,7 @@ static int set_records(const struct config_field *field, struct json_object *val
                        struct arena *arena, struct err *err)
 {
     struct config_models *records = at; /* any struct of items and n */
-    size_t n = json_object_array_length(value);
+    size_t n = json_length(value);
     char *items = arena_alloc(arena, n + 1, field->record_size);
 
     for (size_t i = 0; i < n; i++)

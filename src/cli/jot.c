@@ -107,14 +107,14 @@ int jot_list(struct jot *jot, const char *path, size_t max, struct json_object *
         if (jot_ask(jot, "GET", NULL, &page, "%s", buf_text(&address)) < 0)
             return -1;
         items = json_find(page, "items");
-        for (size_t i = 0; items && i < json_object_array_length(items); i++) {
-            if (json_object_array_length(all) == max)
+        for (size_t i = 0; i < json_length(items); i++) {
+            if (json_length(all) == max)
                 *ret_more = true;
             else
                 json_object_array_add(all, json_object_get(json_object_array_get_idx(items, i)));
         }
         next = arena_str(&jot->arena, jot_member(page, "next"));
-    } while (next.n && json_object_array_length(all) < max);
+    } while (next.n && json_length(all) < max);
     *ret_more = *ret_more || next.n > 0;
     *ret_items = TAKE(all);
     return 0;
@@ -125,7 +125,7 @@ int jot_list(struct jot *jot, const char *path, size_t max, struct json_object *
 static int several(struct jot *jot, const char *typed, struct json_object *items)
 {
     AUTO_BUF names = BUF_INIT(1024);
-    size_t n = json_object_array_length(items), width = jot_id_width(items);
+    size_t n = json_length(items), width = jot_id_width(items);
 
     for (size_t i = 0; i < n && i < 5; i++) {
         struct json_object *item = json_object_array_get_idx(items, i);
@@ -153,12 +153,12 @@ int jot_task(struct jot *jot, const char *typed, struct str *ret_id)
     if (jot_ask(jot, "GET", NULL, &answer, "tasks?limit=6&q=%s", jot_part(jot, typed)) < 0)
         return -1;
     items = json_find(answer, "items");
-    if (!items || json_object_array_length(items) == 0)
+    if (!items || json_length(items) == 0)
         return err_set(&jot->err, ERR_NOT_FOUND,
                        "there is no task \"%.80s\": neither an id begins so nor has an open task "
                        "these words; `dormouse journal task list` shows them",
                        typed);
-    if (json_object_array_length(items) > 1)
+    if (json_length(items) > 1)
         return several(jot, typed, items);
     *ret_id = arena_str(&jot->arena, jot_member(json_object_array_get_idx(items, 0), "id"));
     return 0;
@@ -172,7 +172,7 @@ int jot_named(struct jot *jot, const char *plural, const char *typed, struct str
 
     if (jot_list(jot, arena_printf(&jot->arena, "%s?limit=1000", plural), 10000, &items, &more) < 0)
         return -1;
-    for (size_t i = 0; i < json_object_array_length(items); i++) {
+    for (size_t i = 0; i < json_length(items); i++) {
         struct json_object *item = json_object_array_get_idx(items, i);
 
         if (str_is(jot_member(item, "id"), typed) ||

@@ -118,7 +118,7 @@ static size_t shared(struct str a, struct str b)
 
 size_t jot_id_width(struct json_object *items)
 {
-    size_t n = items ? json_object_array_length(items) : 0, width = ID_MIN;
+    size_t n = json_length(items), width = ID_MIN;
     struct str *ids = NEW_N(struct str, n + 1);
 
     for (size_t i = 0; i < n; i++) {

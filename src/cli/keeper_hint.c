@@ -28,7 +28,7 @@ static bool any_timer(struct talk *talk, bool (*is)(struct json_object *timer, i
     if (talk_ask(talk, "GET", "/api/v1/timers", STR_NONE, &answer, &ignored) < 0)
         return false;
     timers = json_find(answer, "items");
-    for (size_t i = 0; timers && i < json_object_array_length(timers); i++)
+    for (size_t i = 0; i < json_length(timers); i++)
         if (is(json_object_array_get_idx(timers, i), since_ms))
             return true;
     return false;

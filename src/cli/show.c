@@ -244,7 +244,7 @@ void show_choices(struct show *show, struct json_object *body, size_t max)
     char mark[32];
 
     json_get_array(body, "choices", &choices, NULL);
-    n = choices ? json_object_array_length(choices) : 0;
+    n = json_length(choices);
     shown = max && n > max + 1 ? max : n;
     for (size_t i = 0; i < shown; i++) {
         snprintf(mark, sizeof(mark), "  %zu  ", i + 1);

@@ -33,8 +33,7 @@ struct marks {
 
 static void read_flags(struct json_object *list, struct marks *marks)
 {
-    size_t n =
-        list && json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+    size_t n = list && json_object_is_type(list, json_type_array) ? json_length(list) : 0;
 
     marks->flags = alloc_resize(NULL, n ? n : 1, sizeof(*marks->flags));
     for (size_t i = 0; i < n; i++) {
@@ -186,8 +185,7 @@ static void show_diff(struct show *show, const struct marks *marks, struct str d
 
 static void show_flags(struct show *show, const struct marks *marks, struct json_object *list)
 {
-    size_t n =
-        list && json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+    size_t n = list && json_object_is_type(list, json_type_array) ? json_length(list) : 0;
 
     for (size_t i = 0; i < n && i < FLAGS_SHOWN; i++) {
         struct json_object *one = json_object_array_get_idx(list, i);
@@ -208,8 +206,7 @@ static void show_flags(struct show *show, const struct marks *marks, struct json
 
 static void show_warnings(struct show *show, struct json_object *list)
 {
-    size_t n =
-        list && json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+    size_t n = list && json_object_is_type(list, json_type_array) ? json_length(list) : 0;
 
     for (size_t i = 0; i < n; i++)
         show_line(show, TERM_YELLOW, "  ! ", json_str(json_object_array_get_idx(list, i)));

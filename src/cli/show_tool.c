@@ -131,7 +131,7 @@ static void show_bash(struct show *show, struct json_object *output)
 static void show_entries(struct show *show, struct json_object *entries, int64_t total)
 {
     AUTO_BUF lines = BUF_INIT(LIMIT_JSON_BYTES);
-    size_t n = json_object_array_length(entries);
+    size_t n = json_length(entries);
 
     for (size_t i = 0; i < n; i++) {
         buf_add_str(&lines, json_str(json_object_array_get_idx(entries, i)));
@@ -199,8 +199,7 @@ static void show_search(struct show *show, struct json_object *output)
 {
     AUTO_BUF lines = BUF_INIT(LIMIT_JSON_BYTES);
     struct json_object *matches = json_find(output, "matches");
-    size_t n =
-        json_object_is_type(matches, json_type_array) ? json_object_array_length(matches) : 0;
+    size_t n = json_object_is_type(matches, json_type_array) ? json_length(matches) : 0;
 
     for (size_t i = 0; i < n; i++)
         add_match(&lines, json_object_array_get_idx(matches, i));
@@ -221,7 +220,7 @@ static void show_memory_list(struct show *show, struct json_object *output)
 {
     AUTO_BUF lines = BUF_INIT(LIMIT_JSON_BYTES);
     struct json_object *files = json_find(output, "files");
-    size_t n = json_object_is_type(files, json_type_array) ? json_object_array_length(files) : 0;
+    size_t n = json_object_is_type(files, json_type_array) ? json_length(files) : 0;
 
     for (size_t i = 0; i < n; i++)
         add_match(&lines, json_object_array_get_idx(files, i));

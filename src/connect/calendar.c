@@ -96,7 +96,7 @@ static void write_attendees(struct json_writer *w, struct json_object *event)
     if (!json_object_is_type(list, json_type_array))
         return;
     json_put_array(w, "attendees");
-    for (size_t i = 0; i < json_object_array_length(list) && i < 100; i++)
+    for (size_t i = 0; i < json_length(list) && i < 100; i++)
         json_write_str(w, json_str(json_find(json_object_array_get_idx(list, i), "email")));
     json_write_array_end(w);
 }
@@ -137,7 +137,7 @@ static void got_events(struct task *task, const struct gate_answer *answer)
     }
     json_write_object_begin(&w);
     json_put_array(&w, "events");
-    for (size_t i = 0; items && i < json_object_array_length(items); i++)
+    for (size_t i = 0; i < json_length(items); i++)
         write_event(&w, json_object_array_get_idx(items, i));
     json_write_array_end(&w);
     json_put_bool(&w, "more", json_str(json_find(json, "nextPageToken")).n > 0);
@@ -234,7 +234,7 @@ static int check_attendees(struct json_object *arguments, struct err *err)
     struct json_object *list = json_find(arguments, "attendees");
     struct str name, address;
 
-    for (size_t i = 0; list && i < json_object_array_length(list); i++)
+    for (size_t i = 0; i < json_length(list); i++)
         if (mime_find_address(json_str(json_object_array_get_idx(list, i)), &name, &address, err) <
             0)
             return err_wrap(err, "attendees");
@@ -289,7 +289,7 @@ static void write_body(struct json_writer *w, struct json_object *arguments,
         write_time(w, "end", &times->end, true);
     if (attendees) {
         json_put_array(w, "attendees");
-        for (size_t i = 0; i < json_object_array_length(attendees); i++) {
+        for (size_t i = 0; i < json_length(attendees); i++) {
             struct str name, address = STR_NONE;
             struct err err = ERR_INIT;
 
@@ -374,7 +374,7 @@ static void show_given(struct buf *out, struct json_object *arguments, const cha
 static void show_guests(struct buf *out, const char *title, struct json_object *list,
                         const char *member)
 {
-    size_t n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+    size_t n = json_object_is_type(list, json_type_array) ? json_length(list) : 0;
 
     for (size_t i = 0; i < n; i++) {
         struct json_object *guest = json_object_array_get_idx(list, i);

@@ -45,7 +45,7 @@ struct json_object *account_scopes(struct str text)
 
         while (n < text.n && text.p[n] != ' ' && text.p[n] != ',')
             n++;
-        if (n && json_object_array_length(list) < 64)
+        if (n && json_length(list) < 64)
             json_object_array_add(list, json_object_new_string_len(text.p, (int)n));
         text = str_skip(text, n < text.n ? n + 1 : n);
     }

@@ -72,7 +72,7 @@ static void end_listing(struct task *task)
 
     json_write_object_begin(&w);
     json_put_array(&w, "emails");
-    for (size_t i = 0; i < json_object_array_length(list->emails); i++)
+    for (size_t i = 0; i < json_length(list->emails); i++)
         if (json_object_array_get_idx(list->emails, i))
             json_write_value(&w, json_object_array_get_idx(list->emails, i));
     json_write_array_end(&w);
@@ -118,8 +118,7 @@ static void put_header(struct json_object *to, const char *key, struct json_obje
     struct json_object *headers = json_find(json_find(message, "payload"), "headers");
     AUTO_BUF text = BUF_INIT(32u << 10);
 
-    for (size_t i = 0;
-         json_object_is_type(headers, json_type_array) && i < json_object_array_length(headers);
+    for (size_t i = 0; json_object_is_type(headers, json_type_array) && i < json_length(headers);
          i++) {
         struct json_object *header = json_object_array_get_idx(headers, i);
 
@@ -135,8 +134,7 @@ static bool has_label(struct json_object *message, const char *label)
 {
     struct json_object *labels = json_find(message, "labelIds");
 
-    for (size_t i = 0;
-         json_object_is_type(labels, json_type_array) && i < json_object_array_length(labels); i++)
+    for (size_t i = 0; json_object_is_type(labels, json_type_array) && i < json_length(labels); i++)
         if (str_is(json_str(json_object_array_get_idx(labels, i)), label))
             return true;
     return false;
@@ -184,7 +182,7 @@ static void got_ids(struct task *task, const struct gate_answer *answer)
         return;
     }
     list->ids = json_object_get(ids);
-    list->n = ids ? json_object_array_length(ids) : 0;
+    list->n = json_length(ids);
     list->more = json_str(json_find(json, "nextPageToken")).n > 0 || list->n > wanted;
     if (list->n > wanted) /* whatever was sent */
         list->n = wanted;
@@ -319,7 +317,7 @@ static size_t addresses(struct json_object *arguments, const char *key,
                         struct str out[MIME_ADDRESSES_MAX + 1])
 {
     struct json_object *list = json_find(arguments, key);
-    size_t n = list ? json_object_array_length(list) : 0;
+    size_t n = json_length(list);
 
     for (size_t i = 0; i < n && i <= MIME_ADDRESSES_MAX; i++)
         out[i] = json_str(json_object_array_get_idx(list, i));
@@ -364,10 +362,10 @@ static int check_mail(void *arg, const struct tool_call *call, struct json_objec
 
 static void add_list(struct buf *out, const char *title, struct json_object *list)
 {
-    for (size_t i = 0; list && i < json_object_array_length(list); i++)
+    for (size_t i = 0; i < json_length(list); i++)
         buf_printf(out, "%s%.*s", i ? ", " : title,
                    STR_ARG(json_str(json_object_array_get_idx(list, i))));
-    if (list && json_object_array_length(list))
+    if (json_length(list))
         buf_add_char(out, '\n');
 }
 

@@ -70,7 +70,7 @@ static void got_page(struct task *task, const struct gate_answer *answer);
 static int next_page(struct task *task, struct err *err)
 {
     struct listing *list = task->data;
-    int64_t left = list->wanted - (int64_t)json_object_array_length(list->channels);
+    int64_t left = list->wanted - (int64_t)json_length(list->channels);
     AUTO_BUF url = BUF_INIT(HTTP_URL_MAX);
     struct gate_request request = { .max_body = 4u << 20 };
 
@@ -120,7 +120,7 @@ static void add_channel(struct task *task, struct json_object *from)
     struct json_object *to;
     bool is_private = false, is_member = false;
 
-    if (!id.n || !name.n || (int64_t)json_object_array_length(list->channels) >= list->wanted)
+    if (!id.n || !name.n || (int64_t)json_length(list->channels) >= list->wanted)
         return;
     json_get_bool(from, "is_private", &is_private, NULL);
     json_get_bool(from, "is_member", &is_member, NULL);
@@ -147,11 +147,11 @@ static void got_page(struct task *task, const struct gate_answer *answer)
         fail(task, &err);
         return;
     }
-    for (size_t i = 0; channels && i < json_object_array_length(channels); i++)
+    for (size_t i = 0; i < json_length(channels); i++)
         add_channel(task, json_object_array_get_idx(channels, i));
     cursor = json_str(json_find(json_find(json, "response_metadata"), "next_cursor"));
     /* A cursor that leads back to its own page would list the same again. */
-    if (!cursor.n || (int64_t)json_object_array_length(list->channels) >= list->wanted ||
+    if (!cursor.n || (int64_t)json_length(list->channels) >= list->wanted ||
         list->pages >= PAGES_MAX || str_eq(cursor, buf_str(&list->cursor))) {
         end_listing(task, cursor.n > 0);
         return;

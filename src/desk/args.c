@@ -46,7 +46,7 @@ int arg_time(const struct desk_op *op, const char *name, int64_t *ret_ms, struct
 size_t arg_list(const struct desk_op *op, const char *name, struct str **ret_list)
 {
     struct json_object *list = json_find(op->args, name);
-    size_t n = list ? json_object_array_length(list) : 0;
+    size_t n = json_length(list);
 
     *ret_list = ARENA_NEW_N(op->arena, struct str, n + 1);
     for (size_t i = 0; i < n; i++)

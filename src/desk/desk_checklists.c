@@ -100,7 +100,7 @@ static int aim_update(struct desk_op *op, struct err *err)
 {
     struct json_object *items = json_find(op->args, "items");
 
-    for (size_t i = 0; i < json_object_array_length(items); i++) {
+    for (size_t i = 0; i < json_length(items); i++) {
         struct json_object *item = json_object_array_get_idx(items, i);
 
         if (json_object_object_length(item) < 2)
@@ -129,7 +129,7 @@ static int change_item(struct desk_op *op, struct json_object *item, struct reco
 static int act_update(struct desk_op *op, struct err *err)
 {
     struct json_object *items = json_find(op->args, "items");
-    size_t n = json_object_array_length(items);
+    size_t n = json_length(items);
     struct record *changed = ARENA_NEW_N(op->arena, struct record, n + 1);
 
     for (size_t i = 0; i < n; i++) {

@@ -64,7 +64,7 @@ static int pins(struct desk_op *op, const struct record *plan, bool own,
     if (record_get(plan, "pinnedTaskIds")->set &&
         json_parse(record_str(plan, "pinnedTaskIds"), &all, err) < 0)
         return -1;
-    for (size_t i = 0; all && i < json_object_array_length(all); i++) {
+    for (size_t i = 0; i < json_length(all); i++) {
         struct json_object *id = json_object_array_get_idx(all, i);
         struct record task;
         int r = journal_get_any(op->journal, RECORD_TASK, json_str(id), op->arena, &task, err);
@@ -199,7 +199,7 @@ static int aim_blocks(struct desk_op *op, const char *name, struct err *err)
 
     if (aim_plan(op, &plan, err) < 0)
         return -1;
-    for (size_t i = 0; blocks && i < json_object_array_length(blocks); i++) {
+    for (size_t i = 0; i < json_length(blocks); i++) {
         struct json_object *block = json_object_array_get_idx(blocks, i);
 
         if (aim_block(op, block, err) < 0 || check_times(op, block, err) < 0)
@@ -225,7 +225,7 @@ static bool is_listed(const struct str *ids, size_t n, struct str id)
 
 static bool is_given(struct json_object *blocks, struct str id)
 {
-    for (size_t i = 0; blocks && i < json_object_array_length(blocks); i++) {
+    for (size_t i = 0; i < json_length(blocks); i++) {
         if (str_eq(json_str(json_find(json_object_array_get_idx(blocks, i), "id")), id))
             return true;
     }
@@ -245,7 +245,7 @@ static int check_overlaps(struct desk_op *op, const char *name, const struct str
                           size_t delete_count, struct err *err)
 {
     struct json_object *given = json_find(op->args, name);
-    size_t n, count = 0, more = given ? json_object_array_length(given) : 0;
+    size_t n, count = 0, more = json_length(given);
     struct record *blocks;
     struct span *spans;
 
@@ -305,7 +305,7 @@ static int put_blocks(struct desk_op *op, const char *name, const struct str *de
     struct json_object *given = json_find(op->args, name);
     AUTO_JSON upserts = json_object_new_array();
 
-    for (size_t i = 0; given && i < json_object_array_length(given); i++) {
+    for (size_t i = 0; i < json_length(given); i++) {
         if (add_block(op, upserts, json_object_array_get_idx(given, i), err) < 0)
             return -1;
     }
@@ -324,7 +324,7 @@ static int aim_upsert(struct desk_op *op, struct err *err)
     size_t n = arg_list(op, "deletes", &deletes);
     struct json_object *upserts = json_find(op->args, "upserts");
 
-    if (n == 0 && (!upserts || json_object_array_length(upserts) == 0))
+    if (n == 0 && (!upserts || json_length(upserts) == 0))
         return err_set(err, ERR_BAD_REQUEST, "/upserts: give blocks to put or to delete");
     if (aim_blocks(op, "upserts", err) < 0)
         return -1;
@@ -434,7 +434,7 @@ static int act_pin(struct desk_op *op, struct err *err)
     if (day_plan_open(op->write, arg_str(op, "planDate"), &plan, err) < 0 ||
         pins(op, &plan, false, &others, err) < 0)
         return -1;
-    kept = json_object_array_length(others);
+    kept = json_length(others);
     ids = ARENA_NEW_N(op->arena, struct str, n + kept + 1);
     for (size_t i = 0; i < n; i++)
         ids[i] = given[i];

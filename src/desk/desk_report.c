@@ -36,7 +36,7 @@ static int aim_report(struct desk_op *op, struct err *err)
 {
     struct json_object *sources = json_find(op->args, "sources");
 
-    for (size_t i = 0; sources && i < json_object_array_length(sources); i++) {
+    for (size_t i = 0; i < json_length(sources); i++) {
         if (check_source(op, json_object_array_get_idx(sources, i), err) < 0)
             return err_wrap(err, "/sources/%zu", i);
     }
@@ -46,7 +46,7 @@ static int aim_report(struct desk_op *op, struct err *err)
 static size_t read_sources(struct desk_op *op, const struct report_source **ret_sources)
 {
     struct json_object *list = json_find(op->args, "sources");
-    size_t n = list ? json_object_array_length(list) : 0;
+    size_t n = json_length(list);
     struct report_source *sources = ARENA_NEW_N(op->arena, struct report_source, n + 1);
 
     for (size_t i = 0; i < n; i++) {

@@ -25,7 +25,7 @@ void scope_of(const struct agent *agent, struct arena *arena, struct journal_sco
         json_parse(str_from(agent->allowed_category_ids), &list, &err) < 0 ||
         !json_object_is_type(list, json_type_array))
         return;
-    n = json_object_array_length(list);
+    n = json_length(list);
     n = n < CATEGORIES_MAX ? n : CATEGORIES_MAX;
     categories = ARENA_NEW_N(arena, struct str, n + 1);
     for (size_t i = 0; i < n; i++) {

@@ -193,7 +193,7 @@ static void add_names(struct desk_op *op, struct str list, const struct desk_cha
 
     if (json_parse(list, &ids, &err) < 0)
         return;
-    for (size_t i = 0; i < json_object_array_length(ids); i++) {
+    for (size_t i = 0; i < json_length(ids); i++) {
         struct str id = json_str(json_object_array_get_idx(ids, i));
         struct record task;
 

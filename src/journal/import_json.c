@@ -86,7 +86,7 @@ static bool take_stamps(struct reader *r)
 static bool take_labels(struct reader *r)
 {
     AUTO_JSON list = take(r, "labelIds");
-    size_t n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+    size_t n = json_object_is_type(list, json_type_array) ? json_length(list) : 0;
 
     if ((list && !json_object_is_type(list, json_type_array)) || n > TASK_LABELS_MAX)
         return refuse(r, arena_printf(r->import->arena, "/labelIds: is no list of at most %d ids",
@@ -227,7 +227,7 @@ static int read_list(struct import *import, enum record_type type, struct json_o
         import_problem(import, 0, "/%s: is no list", record_list_name(type));
         return 0;
     }
-    for (; list && r.at < json_object_array_length(list); r.at++) {
+    for (; list && r.at < json_length(list); r.at++) {
         r.object = json_object_array_get_idx(list, r.at);
         if (read_record(&r) < 0)
             return -1;

@@ -91,8 +91,7 @@ static int undo_step(struct journal *journal, struct str result, struct import_u
 
     if (json_parse(result, &made, err) < 0)
         return -1;
-    n = json_object_is_type(made, json_type_array) ? json_object_array_length(made) & ~(size_t)1
-                                                   : 0;
+    n = json_object_is_type(made, json_type_array) ? json_length(made) & ~(size_t)1 : 0;
     while (n) {
         size_t from = n > 2 * AT_ONCE ? n - 2 * AT_ONCE : 0;
 

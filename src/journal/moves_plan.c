@@ -108,7 +108,7 @@ int day_plan_put_blocks(struct journal_write *write, struct str day, struct json
     if (upserts && !json_object_is_type(upserts, json_type_array))
         return err_set(err, ERR_SCHEMA_VIOLATION, "/upserts: is a list of blocks, not %s",
                        json_type_name(upserts));
-    n = upserts ? json_object_array_length(upserts) : 0;
+    n = json_length(upserts);
     if (n > PLAN_BLOCKS_MAX || delete_count > PLAN_BLOCKS_MAX)
         return err_set(err, ERR_BAD_REQUEST, "at most %d blocks at once", PLAN_BLOCKS_MAX);
     if (day_plan_open(write, day, &plan, err) < 0 ||

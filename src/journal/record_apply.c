@@ -329,7 +329,7 @@ static int apply_ids(const struct member *m)
 
     if (!json_object_is_type(m->json, json_type_array))
         return refuse(m, "a list of ids");
-    n = json_object_array_length(m->json);
+    n = json_length(m->json);
     if (n > (size_t)m->field->max)
         return err_set(m->err, ERR_SCHEMA_VIOLATION, "/%s: has %zu ids; at most %lld are allowed",
                        m->field->name, n, (long long)m->field->max);

@@ -157,7 +157,7 @@ static int check_refs_of_list(struct journal_write *write, const struct record_f
 
     if (json_parse(list, &ids, err) < 0)
         return -1;
-    for (size_t i = 0; i < json_object_array_length(ids); i++) {
+    for (size_t i = 0; i < json_length(ids); i++) {
         if (check_ref(write, field->name, field->ref, json_str(json_object_array_get_idx(ids, i)),
                       err) < 0)
             return -1;

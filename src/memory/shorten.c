@@ -62,7 +62,7 @@ static void collect(struct json_object *value, struct texts *texts, struct arena
              at = lh_entry_next(at))
             collect(lh_entry_v(at), texts, arena);
     } else if (json_object_is_type(value, json_type_array)) {
-        for (size_t i = 0; i < json_object_array_length(value); i++)
+        for (size_t i = 0; i < json_length(value); i++)
             collect(json_object_array_get_idx(value, i), texts, arena);
     }
 }

@@ -91,7 +91,7 @@ static void write_result(struct json_writer *w, const struct model_message *mess
 /* The blocks as they came. False, with nothing written, when the message no longer fits them. */
 static bool opaque_fits(struct json_object *opaque, const struct model_message *message)
 {
-    size_t n = json_object_is_type(opaque, json_type_array) ? json_object_array_length(opaque) : 0;
+    size_t n = json_object_is_type(opaque, json_type_array) ? json_length(opaque) : 0;
     int64_t text = 0, calls = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -111,7 +111,7 @@ static void write_as_it_came(struct json_writer *w, struct json_object *opaque,
 {
     struct str rest = message->text;
 
-    for (size_t i = 0; i < json_object_array_length(opaque); i++) {
+    for (size_t i = 0; i < json_length(opaque); i++) {
         struct json_object *item = json_object_array_get_idx(opaque, i);
         int64_t bytes = model_json_i64(item, "text", 0), call = model_json_i64(item, "call", -1);
 

@@ -214,7 +214,7 @@ static int on_whole(struct model_exchange *x, struct json_object *answer, struct
     if (!json_object_is_type(content, json_type_array))
         return err_set(err, ERR_PROVIDER_FAILED, "the answer has no content");
     note_message(x, answer);
-    for (size_t i = 0; i < json_object_array_length(content); i++)
+    for (size_t i = 0; i < json_length(content); i++)
         if (block_start(x, (int64_t)i, json_object_array_get_idx(content, i)) < 0)
             return err_set(err, ERR_TOO_LARGE, "the answer is too large");
     return 0;

@@ -126,7 +126,7 @@ static void add_value(struct buf *out, struct json_object *value, struct arena *
         break;
     case json_type_array:
         buf_add_char(out, '[');
-        for (size_t i = 0; i < json_object_array_length(value); i++) {
+        for (size_t i = 0; i < json_length(value); i++) {
             if (i)
                 buf_add_char(out, ',');
             add_value(out, json_object_array_get_idx(value, i), arena);
@@ -160,8 +160,7 @@ static void type_of(struct json_object *schema, char *out, size_t size, bool *re
     struct str name = json_str(type);
 
     *ret_nullable = false;
-    for (size_t i = 0;
-         json_object_is_type(type, json_type_array) && i < json_object_array_length(type); i++) {
+    for (size_t i = 0; json_object_is_type(type, json_type_array) && i < json_length(type); i++) {
         struct str one = json_str(json_object_array_get_idx(type, i));
 
         if (str_is(one, "null"))
@@ -180,7 +179,7 @@ static void add_required(struct listing *l, struct json_object *schema, struct a
 {
     struct json_object *required = json_find(schema, "required");
 
-    if (!json_object_is_type(required, json_type_array) || !json_object_array_length(required))
+    if (!json_object_is_type(required, json_type_array) || !json_length(required))
         return;
     separate(l);
     buf_add_text(l->out, "required:");

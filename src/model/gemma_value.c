@@ -324,7 +324,7 @@ static bool wants(struct json_object *property, const char *type)
 
     if (!json_object_is_type(types, json_type_array))
         return str_is(json_str(types), type);
-    for (size_t i = 0; i < json_object_array_length(types); i++) {
+    for (size_t i = 0; i < json_length(types); i++) {
         if (str_is(json_str(json_object_array_get_idx(types, i)), type))
             return true;
     }

@@ -49,7 +49,7 @@ static struct json_object *channels_of(const struct offline_turn *turn)
 static void say_channels(struct offline_turn *turn)
 {
     struct json_object *channels = channels_of(turn);
-    size_t n = channels ? json_object_array_length(channels) : 0;
+    size_t n = json_length(channels);
 
     offline_say(turn, n ? "%zu channel%s:\n" : "I see no Slack channels.", n, n == 1 ? "" : "s");
     for (size_t i = 0; i < n && i < SHOWN_MAX; i++) {
@@ -80,7 +80,7 @@ void offline_slack_list(struct offline_turn *turn)
 
 static struct str channel_id(struct json_object *channels, struct str name)
 {
-    for (size_t i = 0; channels && i < json_object_array_length(channels); i++) {
+    for (size_t i = 0; i < json_length(channels); i++) {
         struct json_object *channel = json_object_array_get_idx(channels, i);
 
         if (str_eq_nocase(json_str(json_find(channel, "name")), name) ||
@@ -142,7 +142,7 @@ static void say_mails(struct offline_turn *turn)
     size_t n;
 
     json_get_array(offline_result_last(turn)->json, "emails", &mails, NULL);
-    n = mails ? json_object_array_length(mails) : 0;
+    n = json_length(mails);
     offline_say(turn, n ? "%zu mail%s:\n" : "There is no such mail.", n, n == 1 ? "" : "s");
     for (size_t i = 0; i < n && i < SHOWN_MAX; i++) {
         struct json_object *mail = json_object_array_get_idx(mails, i);
@@ -178,7 +178,7 @@ static void say_events(struct offline_turn *turn)
     size_t n;
 
     json_get_array(offline_result_last(turn)->json, "events", &events, NULL);
-    n = events ? json_object_array_length(events) : 0;
+    n = json_length(events);
     offline_say(turn, n ? "%zu event%s:\n" : "Nothing is in your calendar then.", n,
                 n == 1 ? "" : "s");
     for (size_t i = 0; i < n && i < SHOWN_MAX; i++) {

@@ -51,7 +51,7 @@ bool offline_alarm_named(const struct offline_turn *turn, const char *name)
 {
     struct json_object *alarms = offline_alarms(turn);
 
-    for (size_t i = 0; alarms && i < json_object_array_length(alarms); i++)
+    for (size_t i = 0; i < json_length(alarms); i++)
         if (str_is(json_str(json_find(json_object_array_get_idx(alarms, i), "name")), name))
             return true;
     return false;
@@ -169,8 +169,7 @@ static size_t sessions_today(const struct offline_turn *turn)
     struct json_object *list = time ? json_find(time->json, "timeEntries") : NULL;
     size_t n = 0;
 
-    for (size_t i = 0;
-         json_object_is_type(list, json_type_array) && i < json_object_array_length(list); i++)
+    for (size_t i = 0; json_object_is_type(list, json_type_array) && i < json_length(list); i++)
         n += str_starts(json_str(json_find(json_object_array_get_idx(list, i), "description")),
                         STR(OFFLINE_SESSION_MARK));
     return n;

@@ -76,7 +76,7 @@ bool offline_requires(const struct model_tool *tool, const char *name)
 
     if (!json_object_is_type(required, json_type_array))
         return false;
-    for (size_t i = 0; i < json_object_array_length(required); i++) {
+    for (size_t i = 0; i < json_length(required); i++) {
         if (str_is(json_str(json_object_array_get_idx(required, i)), name))
             return true;
     }
@@ -89,7 +89,7 @@ static bool wants_type(struct json_object *property, const char *type)
 
     if (!json_object_is_type(types, json_type_array))
         return str_is(json_str(types), type);
-    for (size_t i = 0; i < json_object_array_length(types); i++) {
+    for (size_t i = 0; i < json_length(types); i++) {
         if (str_is(json_str(json_object_array_get_idx(types, i)), type))
             return true;
     }
@@ -122,7 +122,7 @@ static const char *missing(struct json_object *schema, struct json_object *writt
 
     if (!json_object_is_type(required, json_type_array))
         return NULL;
-    for (size_t i = 0; i < json_object_array_length(required); i++) {
+    for (size_t i = 0; i < json_length(required); i++) {
         const char *name = json_object_get_string(json_object_array_get_idx(required, i));
 
         if (name && !json_object_object_get_ex(written, name, NULL))

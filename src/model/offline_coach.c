@@ -104,7 +104,7 @@ static bool is_logged(const struct offline_result *time, struct str id)
 
     if (!json_object_is_type(list, json_type_array))
         return false;
-    for (size_t i = 0; i < json_object_array_length(list); i++)
+    for (size_t i = 0; i < json_length(list); i++)
         if (str_eq(member(json_object_array_get_idx(list, i), "sourceEntryId"), id))
             return true;
     return false;
@@ -115,7 +115,7 @@ static void take_candidates(struct session *session, const struct offline_result
     struct json_object *json = found ? found->json : NULL, *list = json_find(json, "candidates");
     bool ambiguous = true;
 
-    if (!json_object_is_type(list, json_type_array) || !json_object_array_length(list))
+    if (!json_object_is_type(list, json_type_array) || !json_length(list))
         return;
     (void)json_get_bool(json, "ambiguous", &ambiguous, NULL);
     session->candidates = list;
@@ -149,7 +149,7 @@ static void ask_task(struct offline_turn *turn, const struct session *session)
 {
     AUTO_BUF json = BUF_INIT(ARGS_MAX);
     struct json_writer w = JSON_WRITER(&json);
-    size_t n = json_object_array_length(session->candidates);
+    size_t n = json_length(session->candidates);
 
     json_write_object_begin(&w);
     json_put_text(&w, "question",
@@ -205,7 +205,7 @@ static struct str answer(const struct offline_turn *turn, size_t question)
 /* "2. Running", "2", or a title that only one has. Empty: none of these. */
 static struct str chosen(const struct session *session, struct str said)
 {
-    size_t n = json_object_array_length(session->candidates), number = 0, fitting = 0;
+    size_t n = json_length(session->candidates), number = 0, fitting = 0;
     struct str id = STR_NONE;
 
     while (number < said.n && said.p[number] >= '0' && said.p[number] <= '9')
@@ -350,7 +350,7 @@ static void number_calls(const struct offline_turn *turn, struct session *sessio
 
 static struct str title_of(const struct session *session, struct str task)
 {
-    for (size_t i = 0; i < json_object_array_length(session->candidates); i++) {
+    for (size_t i = 0; i < json_length(session->candidates); i++) {
         struct json_object *item = json_object_array_get_idx(session->candidates, i);
 
         if (str_eq(member(item, "taskId"), task))

@@ -19,11 +19,6 @@ static struct json_object *list_of(const struct offline_result *result, const ch
     return json_object_is_type(list, json_type_array) ? list : NULL;
 }
 
-static size_t length(struct json_object *list)
-{
-    return list ? json_object_array_length(list) : 0;
-}
-
 static struct str member(struct json_object *json, const char *name)
 {
     return json_str(json_find(json, name));
@@ -42,7 +37,7 @@ static struct str title_of(const struct offline_turn *turn, struct str task)
     for (size_t k = 0; k < 2; k++) {
         struct json_object *tasks = tasks_of(turn, k);
 
-        for (size_t i = 0; i < length(tasks); i++) {
+        for (size_t i = 0; i < json_length(tasks); i++) {
             struct json_object *one = json_object_array_get_idx(tasks, i);
 
             if (task.n && str_eq(member(one, "id"), task))
@@ -73,7 +68,7 @@ static size_t sum_up(const struct offline_turn *turn, struct json_object *entrie
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < length(entries); i++) {
+    for (size_t i = 0; i < json_length(entries); i++) {
         struct json_object *entry = json_object_array_get_idx(entries, i);
         struct str what = title_of(turn, member(entry, "taskId"));
         size_t at = 0;
@@ -131,7 +126,7 @@ size_t offline_write_done(struct offline_turn *turn, int64_t from, int64_t to, s
     struct json_object *tasks = tasks_of(turn, 0);
     size_t said = 0;
 
-    for (size_t i = 0; i < length(tasks) && said < SHOWN; i++) {
+    for (size_t i = 0; i < json_length(tasks) && said < SHOWN; i++) {
         struct json_object *task = json_object_array_get_idx(tasks, i);
 
         if (!str_is(member(task, "status"), "DONE") || !lies_in(member(task, "closedAt"), from, to))
@@ -147,9 +142,9 @@ static void say_entries(struct offline_turn *turn)
     struct json_object *entries =
         list_of(offline_result_of(turn, "list_entries_in_scope"), "entries");
 
-    if (length(entries))
+    if (json_length(entries))
         offline_say(turn, "Noted:\n");
-    for (size_t i = 0; i < length(entries) && i < SHOWN; i++) {
+    for (size_t i = 0; i < json_length(entries) && i < SHOWN; i++) {
         struct json_object *entry = json_object_array_get_idx(entries, i);
         struct str name = member(entry, "title").n     ? member(entry, "title")
                           : member(entry, "subtype").n ? member(entry, "subtype")
@@ -241,7 +236,7 @@ static struct str found_task(struct offline_turn *turn, struct str words)
     bool ambiguous = true;
 
     (void)json_get_bool(result ? result->json : NULL, "ambiguous", &ambiguous, NULL);
-    if (!length(list))
+    if (!json_length(list))
         offline_say_no_task(turn, result, words);
     else if (ambiguous) {
         offline_say(turn, "\"%.*s\" could be any of these; please say its title:\n",

@@ -79,8 +79,7 @@ static struct str category_named(const struct offline_turn *turn, struct str wor
     const struct offline_result *result = offline_result_of(turn, "list_allowed_categories");
     struct json_object *list = result ? json_find(result->json, "categories") : NULL;
 
-    for (size_t i = 0;
-         json_object_is_type(list, json_type_array) && i < json_object_array_length(list); i++) {
+    for (size_t i = 0; json_object_is_type(list, json_type_array) && i < json_length(list); i++) {
         struct json_object *item = json_object_array_get_idx(list, i);
 
         if (str_eq_nocase(json_str(json_find(item, "name")), words))

@@ -142,7 +142,7 @@ static bool read_listed(struct offline_turn *turn)
     const struct offline_result *list = offline_result_of(turn, "list_memory");
     struct json_object *files = json_find(list ? list->json : NULL, "files");
 
-    for (size_t i = 0; files && i < json_object_array_length(files); i++) {
+    for (size_t i = 0; i < json_length(files); i++) {
         const struct offline_arg args[] = {
             { .names = offline_name_path,
               .text = json_str(json_find(json_object_array_get_idx(files, i), "path")) },

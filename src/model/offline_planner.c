@@ -40,21 +40,17 @@ static struct json_object *list_in(const struct offline_result *result, const ch
     return json_object_is_type(list, json_type_array) ? list : NULL;
 }
 
-static size_t length(struct json_object *list)
-{
-    return list ? json_object_array_length(list) : 0;
-}
-
 /* ---- a task is done ---- */
 
 static size_t open_items(struct json_object *checklists)
 {
     size_t open = 0;
 
-    for (size_t i = 0; i < length(checklists); i++) {
+    for (size_t i = 0; i < json_length(checklists); i++) {
         struct json_object *items = json_find(json_object_array_get_idx(checklists, i), "items");
 
-        for (size_t k = 0; json_object_is_type(items, json_type_array) && k < length(items); k++) {
+        for (size_t k = 0; json_object_is_type(items, json_type_array) && k < json_length(items);
+             k++) {
             bool checked = false;
 
             (void)json_get_bool(json_object_array_get_idx(items, k), "checked", &checked, NULL);
@@ -178,7 +174,7 @@ static int days_ahead(const struct offline_turn *turn)
 
 static void take_spans(struct day *day, struct json_object *list)
 {
-    for (size_t i = 0; i < length(list) && day->taken_count < TAKEN_MAX; i++) {
+    for (size_t i = 0; i < json_length(list) && day->taken_count < TAKEN_MAX; i++) {
         struct json_object *item = json_object_array_get_idx(list, i);
         struct span span;
 
@@ -211,7 +207,7 @@ static bool is_planned(const struct day *day, struct json_object *blocks, struct
     for (size_t i = 0; i < day->count; i++)
         if (str_eq(day->blocks[i].id, task))
             return true;
-    for (size_t i = 0; i < length(blocks); i++)
+    for (size_t i = 0; i < json_length(blocks); i++)
         if (str_eq(member(json_object_array_get_idx(blocks, i), "taskId"), task))
             return true;
     return false;
@@ -249,7 +245,7 @@ static struct json_object *task_of(const struct offline_turn *turn, struct str i
     for (size_t k = 0; k < 2; k++) {
         struct json_object *tasks = tasks_of(turn, k);
 
-        for (size_t i = 0; i < length(tasks); i++)
+        for (size_t i = 0; i < json_length(tasks); i++)
             if (str_eq(member(json_object_array_get_idx(tasks, i), "id"), id))
                 return json_object_array_get_idx(tasks, i);
     }
@@ -263,7 +259,8 @@ static void place_pinned(struct offline_turn *turn, struct day *day, struct json
     struct json_object *pinned =
         json_find(json_find(plan ? plan->json : NULL, "dayPlan"), "pinnedTaskIds");
 
-    for (size_t i = 0; json_object_is_type(pinned, json_type_array) && i < length(pinned); i++) {
+    for (size_t i = 0; json_object_is_type(pinned, json_type_array) && i < json_length(pinned);
+         i++) {
         struct json_object *task = task_of(turn, json_str(json_object_array_get_idx(pinned, i)));
 
         if (task)
@@ -292,7 +289,7 @@ static void lay_out(struct offline_turn *turn, struct day *ret_day)
     for (size_t k = 0; k < 2; k++) {
         struct json_object *tasks = tasks_of(turn, k);
 
-        for (size_t i = 0; i < length(tasks); i++)
+        for (size_t i = 0; i < json_length(tasks); i++)
             if (k == 0 || !waits(json_object_array_get_idx(tasks, i)))
                 place(ret_day, blocks, json_object_array_get_idx(tasks, i));
     }
@@ -343,7 +340,8 @@ static void propose(struct offline_turn *turn, const struct day *day)
 static void write_day(struct offline_turn *turn, const struct day *day, struct buf *out)
 {
     const struct offline_result *done = offline_result_of(turn, "upsert_day_plan_blocks");
-    size_t planned = length(list_in(offline_result_of(turn, "get_or_create_day_plan"), "blocks"));
+    size_t planned =
+        json_length(list_in(offline_result_of(turn, "get_or_create_day_plan"), "blocks"));
 
     if (planned)
         buf_printf(out, "%zu block%s stood in the plan already.\n", planned,

@@ -27,8 +27,7 @@ static struct json_object *open_tasks(const struct offline_turn *turn)
     const struct offline_result *result = offline_result_of(turn, "list_tasks_in_scope");
     struct json_object *tasks = result ? json_find(result->json, "tasks") : NULL;
 
-    return json_object_is_type(tasks, json_type_array) && json_object_array_length(tasks) ? tasks
-                                                                                          : NULL;
+    return json_object_is_type(tasks, json_type_array) && json_length(tasks) ? tasks : NULL;
 }
 
 static struct str title_of(struct json_object *tasks, size_t i)
@@ -44,7 +43,7 @@ static void ask_which(struct offline_turn *turn, struct json_object *tasks)
     json_write_object_begin(&w);
     json_put_text(&w, "question", "Which task is the session for?");
     json_put_array(&w, "choices");
-    for (size_t i = 0; i < json_object_array_length(tasks) && i < CHOICES; i++)
+    for (size_t i = 0; i < json_length(tasks) && i < CHOICES; i++)
         json_write_str(&w, title_of(tasks, i));
     json_write_array_end(&w);
     json_write_object_end(&w);
@@ -55,7 +54,7 @@ static void say_which(struct offline_turn *turn, struct json_object *tasks)
 {
     offline_say(turn, "Which task is it for? Say for example \"start %d minutes on %.*s\".\n",
                 SESSION_MINUTES, STR_ARG(title_of(tasks, 0)));
-    for (size_t i = 0; i < json_object_array_length(tasks) && i < CHOICES; i++)
+    for (size_t i = 0; i < json_length(tasks) && i < CHOICES; i++)
         offline_say(turn, "- %.*s\n", STR_ARG(title_of(tasks, i)));
 }
 
@@ -71,10 +70,10 @@ static struct json_object *answered(const struct offline_turn *turn)
     if (!tasks || !said.n)
         return NULL;
     if (str_to_i64(said, &number) == 0)
-        return number >= 1 && number <= (int64_t)json_object_array_length(tasks)
+        return number >= 1 && number <= (int64_t)json_length(tasks)
                    ? json_object_array_get_idx(tasks, (size_t)number - 1)
                    : NULL;
-    for (size_t i = 0; i < json_object_array_length(tasks); i++) {
+    for (size_t i = 0; i < json_length(tasks); i++) {
         if (str_eq_nocase(title_of(tasks, i), said))
             return json_object_array_get_idx(tasks, i);
         if (said.n >= 3 && offline_contains(title_of(tasks, i), said) && ++fitting)
@@ -307,7 +306,7 @@ void offline_left(struct offline_turn *turn)
     if (offline_failed(turn))
         return;
     running = time ? json_find(time->json, "running") : NULL;
-    for (size_t i = 0; alarms && i < json_object_array_length(alarms); i++)
+    for (size_t i = 0; i < json_length(alarms); i++)
         say_alarm(turn, json_object_array_get_idx(alarms, i));
     if (timefmt_parse(json_str(json_find(running, "startedAt")), &from, NULL) == 0)
         offline_say(turn, "The timer runs since %s.", offline_clock_text(turn, from));
@@ -323,7 +322,7 @@ static struct str newest_session(const struct offline_turn *turn)
     const struct offline_result *result = offline_result_of(turn, "list_time_entries");
     struct json_object *list = result ? json_find(result->json, "timeEntries") : NULL;
 
-    if (!json_object_is_type(list, json_type_array) || !json_object_array_length(list))
+    if (!json_object_is_type(list, json_type_array) || !json_length(list))
         return STR_NONE;
     return json_str(json_find(json_object_array_get_idx(list, 0), "id"));
 }

@@ -65,7 +65,7 @@ static struct str list_text(struct json_object *list, struct arena *arena)
 {
     AUTO_BUF out = BUF_INIT(RESULT_TEXT_MAX);
 
-    for (size_t i = 0; i < json_object_array_length(list) && i < RESULT_LINES; i++) {
+    for (size_t i = 0; i < json_length(list) && i < RESULT_LINES; i++) {
         AUTO_BUF line = BUF_INIT(4096);
 
         item_text(json_object_array_get_idx(list, i), &line);

@@ -22,11 +22,6 @@ static struct json_object *list_in(const struct offline_result *result, const ch
     return json_object_is_type(list, json_type_array) ? list : NULL;
 }
 
-static size_t length(struct json_object *list)
-{
-    return list ? json_object_array_length(list) : 0;
-}
-
 static void look(struct offline_turn *turn)
 {
     char from[TIMEFMT_SIZE], to[TIMEFMT_SIZE], today[OFFLINE_DAY_SIZE];
@@ -56,7 +51,7 @@ static void write_ratings(struct buf *out, struct json_object *list)
     int64_t all = 0;
 
     buf_add_text(out, "## Ratings of the last seven days\n\n");
-    for (size_t i = 0; i < length(list) && i < SHOWN; i++) {
+    for (size_t i = 0; i < json_length(list) && i < SHOWN; i++) {
         struct json_object *one = json_object_array_get_idx(list, i);
         int64_t count = 0;
 
@@ -70,7 +65,7 @@ static void write_ratings(struct buf *out, struct json_object *list)
         if (!high || mean_of(one) > mean_of(high))
             high = one;
     }
-    if (!length(list))
+    if (!json_length(list))
         buf_add_text(out, "There are none: nothing can be said about how it went.\n");
     else if (all < FEW_RATINGS)
         buf_add_text(out, "These are few: take them as a hint.\n");
@@ -82,9 +77,9 @@ static void write_ratings(struct buf *out, struct json_object *list)
 
 static void write_tasks(struct buf *out, struct json_object *list)
 {
-    buf_printf(out, "\n## Open tasks\n\n%zu%s %s open.\n", length(list),
-               length(list) >= 100 ? " or more" : "", length(list) == 1 ? "is" : "are");
-    for (size_t i = 0; i < length(list) && i < SHOWN; i++) {
+    buf_printf(out, "\n## Open tasks\n\n%zu%s %s open.\n", json_length(list),
+               json_length(list) >= 100 ? " or more" : "", json_length(list) == 1 ? "is" : "are");
+    for (size_t i = 0; i < json_length(list) && i < SHOWN; i++) {
         struct json_object *task = json_object_array_get_idx(list, i);
         struct str due = json_str(json_find(task, "due"));
 
@@ -97,7 +92,7 @@ static void write_tasks(struct buf *out, struct json_object *list)
 static void write_review(struct offline_turn *turn, struct buf *out)
 {
     const struct offline_result *plan = offline_result_of(turn, "get_or_create_day_plan");
-    size_t blocks = length(list_in(plan, "blocks"));
+    size_t blocks = json_length(list_in(plan, "blocks"));
 
     if (offline_result_of(turn, "list_time_entries")) {
         buf_add_text(out, "## Time of the last seven days\n\n");

@@ -48,7 +48,7 @@ static void say_task(struct offline_turn *turn, struct json_object *task)
 
 static void say_tasks(struct offline_turn *turn, struct json_object *tasks)
 {
-    size_t n = json_object_array_length(tasks);
+    size_t n = json_length(tasks);
 
     offline_say(turn, "%zu task%s:\n", n, n == 1 ? "" : "s");
     for (size_t i = 0; i < n && i < OFFLINE_SHOWN_LINES; i++)
@@ -81,7 +81,7 @@ void offline_tasks_list(struct offline_turn *turn)
         return;
     last = offline_result_last(turn);
     tasks = json_find(last->json, "tasks");
-    if (json_object_is_type(tasks, json_type_array) && json_object_array_length(tasks)) {
+    if (json_object_is_type(tasks, json_type_array) && json_length(tasks)) {
         say_tasks(turn, tasks);
         return;
     }
@@ -101,7 +101,7 @@ static struct str category_from(const struct offline_result *result)
 
     if (json_object_is_type(result->json, json_type_array))
         list = result->json;
-    if (!json_object_is_type(list, json_type_array) || !json_object_array_length(list))
+    if (!json_object_is_type(list, json_type_array) || !json_length(list))
         return STR_NONE;
     first = json_object_array_get_idx(list, 0);
     for (size_t i = 0; name_category[i]; i++) {
@@ -130,8 +130,8 @@ static struct str category_for(const struct offline_turn *turn, const struct qui
     const struct offline_result *asked = offline_result_of(turn, "list_allowed_categories");
     struct json_object *list = asked ? json_find(asked->json, "categories") : NULL;
 
-    for (size_t i = 0; quick->category.n && json_object_is_type(list, json_type_array) &&
-                       i < json_object_array_length(list);
+    for (size_t i = 0;
+         quick->category.n && json_object_is_type(list, json_type_array) && i < json_length(list);
          i++) {
         struct json_object *item = json_object_array_get_idx(list, i);
 
@@ -223,7 +223,7 @@ static struct json_object *titled(struct json_object *list, struct str words)
     struct json_object *found = NULL;
     size_t n = 0;
 
-    for (size_t i = 0; list && i < json_object_array_length(list); i++) {
+    for (size_t i = 0; i < json_length(list); i++) {
         struct json_object *item = json_object_array_get_idx(list, i);
 
         if (!str_eq_nocase(json_str(json_find(item, "title")), words))
@@ -239,7 +239,7 @@ static struct json_object *titled(struct json_object *list, struct str words)
 static struct json_object *only(const struct offline_result *result, struct json_object *list,
                                 struct str words, size_t *ret_fitting)
 {
-    size_t n = list ? json_object_array_length(list) : 0;
+    size_t n = json_length(list);
     struct json_object *found = NULL;
     bool ambiguous = true;
 

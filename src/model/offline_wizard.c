@@ -16,7 +16,7 @@
 
 struct json_object *wizard_tool(const struct wizard *w, struct str name)
 {
-    for (size_t i = 0; w->tools && i < json_object_array_length(w->tools); i++) {
+    for (size_t i = 0; w->tools && i < json_length(w->tools); i++) {
         struct json_object *tool = json_object_array_get_idx(w->tools, i);
 
         if (str_eq(json_str(json_find(tool, "name")), name))
@@ -77,7 +77,7 @@ static size_t tools_named(const struct wizard *w, struct str phrase, struct str 
     for (size_t i = 0; i < words.n; i++) {
         struct str part = synonym(words.word[i].low);
 
-        for (size_t k = 0; part.n >= 3 && k < json_object_array_length(w->tools); k++) {
+        for (size_t k = 0; part.n >= 3 && k < json_length(w->tools); k++) {
             struct str name = json_str(json_find(json_object_array_get_idx(w->tools, k), "name"));
             bool same = wizard_tool(w, part) ? str_eq(name, part) : offline_contains(name, part);
 
@@ -94,7 +94,7 @@ static void base_tools(const struct wizard *w, struct str *names, size_t *n)
     static const char *const plain[] = { "ask_user", "list_memory", "read_memory", "write_memory" };
     struct json_object *of = json_find(w->form.template, "tools");
 
-    for (size_t i = 0; of && i < json_object_array_length(of); i++)
+    for (size_t i = 0; i < json_length(of); i++)
         list_add(names, n, json_str(json_object_array_get_idx(of, i)));
     for (size_t i = 0; !of && i < ARRAY_LEN(plain); i++)
         list_add(names, n, str_from(plain[i]));
@@ -143,7 +143,7 @@ bool wizard_change_tools(struct wizard *w, struct str phrase, bool add)
 
 static size_t category_count(const struct wizard *w)
 {
-    return w->categories ? json_object_array_length(w->categories) : 0;
+    return json_length(w->categories);
 }
 
 bool wizard_needs_categories(const struct wizard *w)
@@ -219,7 +219,7 @@ bool wizard_take_categories(struct wizard *w, struct str phrase)
 
 struct json_object *wizard_template(const struct wizard *w, struct str text)
 {
-    for (size_t i = 0; i < json_object_array_length(w->templates); i++) {
+    for (size_t i = 0; i < json_length(w->templates); i++) {
         struct json_object *template = json_object_array_get_idx(w->templates, i);
         struct str name = json_str(json_find(template, "name"));
         struct str id = json_str(json_find(template, "id"));
@@ -273,7 +273,7 @@ struct json_object *wizard_suggest(const struct wizard *w)
     int most = 2; /* a word of the description alone is chance */
 
     offline_words_split(w->form.purpose, w->turn->arena, &words);
-    for (size_t i = 0; i < json_object_array_length(w->templates); i++) {
+    for (size_t i = 0; i < json_length(w->templates); i++) {
         struct json_object *template = json_object_array_get_idx(w->templates, i);
         int n = score(template, &words);
 
@@ -322,7 +322,7 @@ static struct str advice_of(const struct wizard *w, struct json_object *warnings
 {
     AUTO_BUF text = BUF_INIT(16 << 10);
 
-    for (size_t i = 0; warnings && i < json_object_array_length(warnings); i++)
+    for (size_t i = 0; i < json_length(warnings); i++)
         buf_printf(&text, "\n⚠️ %.*s\n",
                    STR_ARG(json_str(json_object_array_get_idx(warnings, i))));
     return arena_str(w->turn->arena, buf_str(&text));

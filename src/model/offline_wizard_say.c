@@ -36,7 +36,7 @@ static void ask_purpose(struct wizard *w)
 
 static void say_templates(struct wizard *w)
 {
-    for (size_t i = 0; i < json_object_array_length(w->templates); i++)
+    for (size_t i = 0; i < json_length(w->templates); i++)
         offline_say(w->turn, "%s%.*s", i ? ", " : "",
                     STR_ARG(member(json_object_array_get_idx(w->templates, i), "name")));
 }
@@ -102,7 +102,7 @@ static void ask_tools(struct wizard *w)
     if (!w->lost)
         return;
     offline_say(w->turn, "There are: ");
-    for (size_t i = 0; i < json_object_array_length(w->tools); i++)
+    for (size_t i = 0; i < json_length(w->tools); i++)
         offline_say(w->turn, "%s%.*s", i ? ", " : "",
                     STR_ARG(member(json_object_array_get_idx(w->tools, i), "name")));
     offline_say(w->turn, ".\n");
@@ -110,7 +110,7 @@ static void ask_tools(struct wizard *w)
 
 static void ask_categories(struct wizard *w)
 {
-    size_t n = json_object_array_length(w->categories);
+    size_t n = json_length(w->categories);
 
     if (w->lost)
         offline_say(w->turn, "I know no such category. ");

@@ -59,7 +59,7 @@ static size_t weight(struct json_object *piece)
 
 int openai_details_add(struct openai_state *state, struct json_object *pieces)
 {
-    size_t n = json_object_is_type(pieces, json_type_array) ? json_object_array_length(pieces) : 0;
+    size_t n = json_object_is_type(pieces, json_type_array) ? json_length(pieces) : 0;
 
     for (size_t i = 0; i < n; i++) {
         struct json_object *piece = json_object_array_get_idx(pieces, i), *last = NULL;
@@ -69,7 +69,7 @@ int openai_details_add(struct openai_state *state, struct json_object *pieces)
             continue;
         if (!state->details)
             state->details = json_object_new_array();
-        have = json_object_array_length(state->details);
+        have = json_length(state->details);
         state->detail_bytes += weight(piece);
         if (state->detail_bytes > MODEL_TEXT_MAX || have >= DETAILS_MAX)
             return -1;

@@ -140,7 +140,7 @@ static int add_calls(struct openai_state *state, struct json_object *delta)
 {
     struct json_object *calls = json_find(delta, "tool_calls");
     struct json_object *old = json_find(delta, "function_call");
-    size_t n = json_object_is_type(calls, json_type_array) ? json_object_array_length(calls) : 0;
+    size_t n = json_object_is_type(calls, json_type_array) ? json_length(calls) : 0;
 
     for (size_t i = 0; i < n; i++)
         if (add_call(state, json_object_array_get_idx(calls, i)) < 0)
@@ -169,7 +169,7 @@ static int add_text(struct model_exchange *x, enum model_delta kind, struct str 
 /* content as a list of parts: {"type":"text","text":..}, {"type":"thinking","thinking":[..]}. */
 static int add_parts(struct model_exchange *x, enum model_delta kind, struct json_object *parts)
 {
-    size_t n = json_object_is_type(parts, json_type_array) ? json_object_array_length(parts) : 0;
+    size_t n = json_object_is_type(parts, json_type_array) ? json_length(parts) : 0;
 
     for (size_t i = 0; i < n; i++) {
         struct json_object *part = json_object_array_get_idx(parts, i);

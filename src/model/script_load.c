@@ -77,7 +77,7 @@ static struct script_texts texts_member(struct loading *l, struct json_object *o
 
     if (!value)
         return texts;
-    texts.n = json_object_is_type(value, json_type_array) ? json_object_array_length(value) : 1;
+    texts.n = json_object_is_type(value, json_type_array) ? json_length(value) : 1;
     texts.text = ARENA_NEW_N(arena_of(l), struct str, texts.n);
     for (size_t i = 0; i < texts.n; i++) {
         struct json_object *one = json_object_is_type(value, json_type_array)
@@ -146,7 +146,7 @@ static int read_expect(struct loading *l, struct json_object *object, const char
 
 static void read_calls(struct loading *l, struct json_object *list, struct script_step *step)
 {
-    step->call_count = list ? json_object_array_length(list) : 0;
+    step->call_count = json_length(list);
     step->calls = ARENA_NEW_N(arena_of(l), struct script_call, step->call_count + 1);
     for (size_t i = 0; i < step->call_count; i++) {
         struct json_object *call = json_object_array_get_idx(list, i);
@@ -253,7 +253,7 @@ static int read_steps(struct loading *l)
     script->match = str_is(match, "any")     ? SCRIPT_ANY
                     : str_is(match, "state") ? SCRIPT_STATE
                                              : SCRIPT_ORDER;
-    script->n = json_object_array_length(json_find(l->yaml->root, "steps"));
+    script->n = json_length(json_find(l->yaml->root, "steps"));
     script->steps = ARENA_NEW_N(arena_of(l), struct script_step, script->n);
     for (size_t i = 0; i < script->n; i++) {
         if (read_step(l, i, &script->steps[i]) < 0)

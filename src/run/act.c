@@ -241,7 +241,7 @@ static int link_effects(const struct run_call *call, const struct message *messa
     json_put_str(&w, "runId", call->run->row.run_key);
     json_put_str(&w, "toolName", call->name);
     json_write_object_end(&w);
-    for (size_t i = 0; i < json_object_array_length(ids); i++) {
+    for (size_t i = 0; i < json_length(ids); i++) {
         const struct agent_link link = { .relation = AGENT_LINK_TOOL_EFFECT,
                                          .from_id = message->id,
                                          .to_id = json_str(json_object_array_get_idx(ids, i)),

@@ -15,7 +15,7 @@
 static const char **read_list(struct json_object *doc, const char *key)
 {
     struct json_object *list = json_find(doc, key);
-    size_t n = list ? json_object_array_length(list) : 0;
+    size_t n = json_length(list);
     const char **texts = NEW_N(const char *, n + 1);
 
     for (size_t i = 0; i < n; i++)

@@ -57,7 +57,7 @@ static int get_edits(struct json_object *arguments, struct editing *e, struct er
     }
     if (json_find(arguments, "old") || json_find(arguments, "new"))
         return err_set(err, ERR_BAD_REQUEST, "give either edits or old and new, not both");
-    e->count = json_object_array_length(list);
+    e->count = json_length(list);
     if (e->count < 1 || e->count > EDIT_COUNT_MAX)
         return err_set(err, ERR_BAD_REQUEST, "edits has %zu items; 1 to %d are allowed", e->count,
                        EDIT_COUNT_MAX);

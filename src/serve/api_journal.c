@@ -234,7 +234,7 @@ int api_journal_texts(struct api_journal_work *work, const char *key, size_t max
     *ret_count = 0;
     if (json_get_array(work->body, key, &list, err) < 0)
         return -1;
-    n = list ? json_object_array_length(list) : 0;
+    n = json_length(list);
     if (n > max)
         return err_set(err, ERR_SCHEMA_VIOLATION, "/%s: has %zu items; at most %zu are allowed",
                        key, n, max);

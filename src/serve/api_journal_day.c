@@ -181,7 +181,7 @@ static int put_plan(struct api_journal_work *work, const struct day *day, struct
     if (record_get(&plan, "pinnedTaskIds")->set &&
         json_parse(record_str(&plan, "pinnedTaskIds"), &pins, err) < 0)
         return -1;
-    for (size_t i = 0; pins && i < json_object_array_length(pins); i++)
+    for (size_t i = 0; i < json_length(pins); i++)
         note_task(seen, json_str(json_object_array_get_idx(pins, i)));
     return api_journal_put(work, &plan, err);
 }

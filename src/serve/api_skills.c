@@ -187,7 +187,7 @@ static const struct json_field skill_fields[] = {
 static int check_texts(struct json_object *value, const char *name, struct err *err)
 {
     if (json_object_is_type(value, json_type_array)) {
-        for (size_t i = 0; i < json_object_array_length(value); i++)
+        for (size_t i = 0; i < json_length(value); i++)
             if (!json_object_is_type(json_object_array_get_idx(value, i), json_type_string))
                 return err_set(err, ERR_BAD_REQUEST, "%s: item %zu must be text", name, i + 1);
     } else if (value) {

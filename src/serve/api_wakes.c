@@ -50,11 +50,11 @@ static bool record_at(struct json_object *payload, size_t i, struct str *ret_typ
 {
     struct json_object *records = json_find(payload, "records"), *one;
 
-    if (!records || !json_object_is_type(records, json_type_array) ||
-        i >= json_object_array_length(records) || i >= SHOWN_RECORDS)
+    if (!records || !json_object_is_type(records, json_type_array) || i >= json_length(records) ||
+        i >= SHOWN_RECORDS)
         return false;
     one = json_object_array_get_idx(records, i);
-    if (!one || !json_object_is_type(one, json_type_array) || json_object_array_length(one) != 2)
+    if (!one || !json_object_is_type(one, json_type_array) || json_length(one) != 2)
         return false;
     *ret_type = json_str(json_object_array_get_idx(one, 0));
     *ret_id = json_str(json_object_array_get_idx(one, 1));
@@ -111,7 +111,7 @@ static void put_records(struct json_writer *w, struct json_object *payload, stru
 /* The first files, with their number when there are more. */
 static void put_files(struct json_writer *w, struct json_object *files)
 {
-    size_t n = json_object_is_type(files, json_type_array) ? json_object_array_length(files) : 0;
+    size_t n = json_object_is_type(files, json_type_array) ? json_length(files) : 0;
 
     json_put_array(w, "files");
     for (size_t i = 0; i < n && i < SHOWN_FILES; i++)

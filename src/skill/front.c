@@ -299,7 +299,7 @@ static void read_tool_list(struct reading *r, struct json_object *list)
     struct json_writer w = JSON_WRITER(&out);
 
     json_write_array_begin(&w);
-    for (size_t i = 0; i < json_object_array_length(list); i++) {
+    for (size_t i = 0; i < json_length(list); i++) {
         struct json_object *item = json_object_array_get_idx(list, i);
 
         if (!json_object_is_type(item, json_type_string)) {

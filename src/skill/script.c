@@ -154,7 +154,7 @@ static int script_check(void *arg, const struct tool_call *call, struct json_obj
     uint32_t code;
     size_t at;
 
-    for (size_t i = 0; list && i < json_object_array_length(list); i++) {
+    for (size_t i = 0; i < json_length(list); i++) {
         struct str text = json_str(json_object_array_get_idx(list, i));
 
         if (find_deceit(text, &at, &code))
@@ -193,7 +193,7 @@ static void add_arguments(struct buf *out, struct json_object *arguments)
 {
     struct json_object *list = json_find(arguments, "arguments");
 
-    for (size_t i = 0; list && i < json_object_array_length(list); i++) {
+    for (size_t i = 0; i < json_length(list); i++) {
         buf_add_char(out, ' ');
         add_quoted(out, json_str(json_object_array_get_idx(list, i)));
     }

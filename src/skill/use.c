@@ -90,9 +90,9 @@ bool use_allows(struct str allowed_tools, const char *tool, struct json_object *
             return true;
     if (json_parse(allowed_tools, &list, &err) < 0 || !json_object_is_type(list, json_type_array))
         return false;
-    if (!json_object_array_length(list))
+    if (!json_length(list))
         return true;
-    for (size_t i = 0; i < json_object_array_length(list); i++)
+    for (size_t i = 0; i < json_length(list); i++)
         if (item_allows(json_str(json_object_array_get_idx(list, i)), tool, arguments))
             return true;
     return false;

@@ -52,7 +52,7 @@ static void list_unknown(const struct skills *skills, struct str allowed_tools, 
     if (!skills->config.tools || json_parse(allowed_tools, &list, NULL) < 0 ||
         !json_object_is_type(list, json_type_array))
         return;
-    for (size_t i = 0; i < json_object_array_length(list); i++) {
+    for (size_t i = 0; i < json_length(list); i++) {
         struct str item = json_str(json_object_array_get_idx(list, i));
 
         if (!is_known(skills, item))

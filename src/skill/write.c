@@ -72,10 +72,10 @@ static void add_tools(struct buf *out, struct str tools)
     struct err err = ERR_INIT;
 
     if (!tools.n || json_parse(tools, &list, &err) < 0 ||
-        !json_object_is_type(list, json_type_array) || !json_object_array_length(list))
+        !json_object_is_type(list, json_type_array) || !json_length(list))
         return;
     buf_add_text(out, "allowed-tools:\n");
-    for (size_t i = 0; i < json_object_array_length(list); i++) {
+    for (size_t i = 0; i < json_length(list); i++) {
         buf_add_text(out, "  - ");
         add_scalar(out, json_str(json_object_array_get_idx(list, i)));
         buf_add_char(out, '\n');

@@ -96,7 +96,7 @@ static int check_edit(void *arg, const struct tool_call *call, struct json_objec
                        "give either edits or old, new and all, not both");
     if (!edits)
         return check_replacement(arguments, err);
-    for (size_t i = 0; i < json_object_array_length(edits); i++)
+    for (size_t i = 0; i < json_length(edits); i++)
         if (check_replacement(json_object_array_get_idx(edits, i), err) < 0)
             return -1;
     return 0;
@@ -132,7 +132,7 @@ static int ask_user_start(struct tool_job *job, struct err *err)
     json_write_object_begin(&w);
     json_put_str(&w, "question", buf_str(&text));
     json_put_array(&w, "choices");
-    for (size_t i = 0; choices && i < json_object_array_length(choices); i++)
+    for (size_t i = 0; i < json_length(choices); i++)
         json_write_text(&w,
                         shown_word(json_str(json_object_array_get_idx(choices, i)), 1000, arena));
     json_write_array_end(&w);

@@ -45,7 +45,7 @@ static void read_tools(struct json_object *tools, struct json_object *defs,
     char text[512];
 
     json_object_array_sort(tools, by_name);
-    spec.count = json_object_array_length(tools);
+    spec.count = json_length(tools);
     spec.contracts = ARENA_NEW_N(&spec.arena, struct tool_contract, spec.count);
     spec.entries = ARENA_NEW_N(&spec.arena, struct tool_entry, spec.count);
     for (size_t i = 0; i < spec.count; i++) {

@@ -62,7 +62,7 @@ static int name_index(struct str name, const char *const *names, const char *wha
 
 static const char *const *text_list(struct json_object *list, struct arena *arena)
 {
-    size_t n = json_object_array_length(list);
+    size_t n = json_length(list);
     const char **texts = ARENA_NEW_N(arena, const char *, n + 1);
 
     for (size_t i = 0; i < n; i++)
@@ -154,7 +154,7 @@ static void read_scope(const struct raw *raw, struct arena *arena, struct tool_e
 {
     struct json_object *rule;
 
-    if (!json_object_array_length(raw->scope))
+    if (!json_length(raw->scope))
         return;
     rule = json_object_array_get_idx(raw->scope, 0);
     entry->path_argument = arena_str(arena, json_str(json_find(rule, "argument"))).p;

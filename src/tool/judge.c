@@ -251,7 +251,7 @@ static bool has_tool(const struct agent *agent, const struct tool_contract *cont
     if (json_parse(str_from(agent->tools), &list, &err) < 0 ||
         !json_object_is_type(list, json_type_array))
         return false;
-    for (size_t i = 0; i < json_object_array_length(list); i++)
+    for (size_t i = 0; i < json_length(list); i++)
         if (str_is(json_str(json_object_array_get_idx(list, i)), name))
             return true;
     return false;

@@ -62,7 +62,7 @@ static struct json_object *bound(struct json_object *value, struct bounds *bound
         return bound_text(json_str(value), bounds);
     case json_type_array:
         copy = json_object_new_array();
-        for (size_t i = 0; i < json_object_array_length(value); i++) {
+        for (size_t i = 0; i < json_length(value); i++) {
             bounds->cut |= i >= bounds->items;
             if (i < bounds->items)
                 json_object_array_add(copy, bound(json_object_array_get_idx(value, i), bounds));

@@ -40,7 +40,7 @@ static int parse_clock(const char *what, struct str text, int16_t *ret_min, stru
 
 static int parse_days(struct json_object *list, uint8_t *ret_days, struct err *err)
 {
-    size_t n = list ? json_object_array_length(list) : 0;
+    size_t n = json_length(list);
 
     for (size_t i = 0; i < n; i++) {
         struct str name = json_str(json_object_array_get_idx(list, i));

@@ -91,7 +91,7 @@ static void read_scope(const char *text, struct arena *arena, struct journal_sco
     if (!text || json_parse(str_from(text), &list, &err) < 0 ||
         !json_object_is_type(list, json_type_array))
         return;
-    n = json_object_array_length(list);
+    n = json_length(list);
     ids = ARENA_NEW_N(arena, struct str, n + 1);
     for (size_t i = 0; i < n; i++) {
         ids[i] = arena_str(arena, json_str(json_object_array_get_idx(list, i)));

@@ -104,7 +104,7 @@ static int add_record(struct observing *o, struct json_object *named, struct str
     struct record record;
     int r;
 
-    if (!json_object_is_type(named, json_type_array) || json_object_array_length(named) != 2)
+    if (!json_object_is_type(named, json_type_array) || json_length(named) != 2)
         return 0;
     type_name = json_str(json_object_array_get_idx(named, 0));
     id = json_str(json_object_array_get_idx(named, 1));
@@ -127,8 +127,8 @@ static int add_records(struct observing *o, struct json_object *payload, struct 
 
     if (!o->journal || !records || !json_object_is_type(records, json_type_array))
         return 0;
-    o->out->names_records |= json_object_array_length(records) > 0;
-    for (size_t i = 0; i < json_object_array_length(records); i++) {
+    o->out->names_records |= json_length(records) > 0;
+    for (size_t i = 0; i < json_length(records); i++) {
         if (add_record(o, json_object_array_get_idx(records, i), author, err) < 0)
             return -1;
     }
@@ -159,12 +159,11 @@ static void add_event(struct observing *o, struct json_object *event)
 
 static void add_files(struct observing *o, struct json_object *files)
 {
-    if (!files || !json_object_is_type(files, json_type_array) ||
-        json_object_array_length(files) == 0)
+    if (!files || !json_object_is_type(files, json_type_array) || json_length(files) == 0)
         return;
     o->out->has_words = true;
     buf_printf(&o->text, "\n%.*s\n", STR_ARG(words("files")));
-    for (size_t i = 0; i < json_object_array_length(files); i++) {
+    for (size_t i = 0; i < json_length(files); i++) {
         struct json_object *file = json_object_array_get_idx(files, i);
 
         if (is_full(o)) {
@@ -252,7 +251,7 @@ static void read_scope(const char *allowed, struct arena *arena, struct journal_
     if (!allowed || json_parse(str_from(allowed), &list, NULL) < 0 ||
         !json_object_is_type(list, json_type_array))
         return;
-    n = json_object_array_length(list);
+    n = json_length(list);
     ids = ARENA_NEW_N(arena, struct str, n ? n : 1);
     for (size_t i = 0; i < n; i++) {
         ids[i] = arena_str(arena, json_str(json_object_array_get_idx(list, i)));

@@ -56,7 +56,7 @@ static int read_token(struct json_object *item, struct arena *arena, struct toke
 static int read_tokens(struct subscription *s, struct json_object *list, struct arena *arena,
                        struct err *err)
 {
-    size_t n = json_object_array_length(list);
+    size_t n = json_length(list);
     struct token *tokens;
 
     if (n > SUBSCRIPTION_TOKENS_MAX)
@@ -76,7 +76,7 @@ static int read_authors(struct subscription *s, struct json_object *list, struct
 {
     unsigned authors = 0;
 
-    for (size_t i = 0; i < json_object_array_length(list); i++) {
+    for (size_t i = 0; i < json_length(list); i++) {
         struct str name = json_str(json_object_array_get_idx(list, i));
         unsigned one = name.n ? subscription_authors_of(name) : 0;
 

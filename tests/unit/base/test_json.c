@@ -48,6 +48,10 @@ TEST(json_parse_reads_every_kind_of_value)
     ASSERT(json_object_array_get_idx(a, 6) == NULL);
     ASSERT_STR(json_str(json_object_array_get_idx(a, 7)), "x");
     ASSERT_EQ(json_object_get_type(json_find(doc, "b")), json_type_object);
+    ASSERT_EQ(json_length(a), 8);
+    ASSERT_EQ(json_length(doc), 0);
+    ASSERT_EQ(json_length(json_object_array_get_idx(a, 7)), 0);
+    ASSERT_EQ(json_length(NULL), 0);
 }
 
 TEST(json_parse_of_null_gives_the_null_pointer)

@@ -74,10 +74,11 @@ test("views of the journal and of wakes are there, not only shown", async () => 
 test("wakes, rules and timers made elsewhere appear by themselves, also a wake that led to nothing", async (t) => {
   const page = await visit(t, "/wakes");
   await quiet(page);
-  await daemon.ask("POST", "/agents/planner/pause", {});
-  await daemon.ask("POST", "/agents/planner/wake", { words: "Hello", requestId: "paused" });
-  await page.locator(".wake", { hasText: "you woke it" }).locator(".badge", { hasText: "skipped: paused" }).waitFor();
-  await daemon.ask("POST", "/agents/planner/resume", {});
+  await daemon.ask("POST", "/agents", { displayName: "Resting", id: "resting", mode: "autonomous", allowedCategoryIds: ["*"] });
+  await daemon.ask("POST", "/agents/resting/subscriptions", { name: "sport", source: "journal", tokens: ["k:WORKOUT"] });
+  await daemon.ask("POST", "/agents/resting/pause", {});
+  await put("entries", { kind: "workout", subtype: "run", durationMs: 60_000 });
+  await page.locator(".wake", { hasText: "sport" }).locator(".badge", { hasText: "skipped: paused" }).waitFor();
   const panel = await visit(t, PANEL);
   await panel.getByText("Nothing yet: a task").waitFor();
   await quiet(panel);

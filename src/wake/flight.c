@@ -107,8 +107,27 @@ static bool was_missed(const struct flight *flight, const struct wake_job *job,
     return false;
 }
 
-/* What it did not hear of because it slept, was paused or stopped, or because its run failed: since
- * the last success. */
+/* It had its run: that ended well, still waits for a person, or was stopped by one. */
+static bool was_heard(const struct wake_job *run)
+{
+    return run->status == WAKE_RUNNING || run->status == WAKE_COMPLETED ||
+           (run->status == WAKE_FAILED_TERMINAL && str_is(run->error_code, "cancelled"));
+}
+
+/* A run that began since was told of it. */
+static bool was_told(const struct wake_job *job, const struct wake_job *ended, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct wake_job *run = &ended[i];
+
+        if (was_heard(run) && (run->started_at > job->ended_at ||
+                               (run->started_at == job->ended_at && run->n > job->n)))
+            return true;
+    }
+    return false;
+}
+
+/* What it did not hear of because it slept, was paused or stopped, or because its run failed. */
 static int add_earlier(struct flight *flight, struct err *err)
 {
     struct wake_job *ended;
@@ -118,7 +137,7 @@ static int add_earlier(struct flight *flight, struct err *err)
                           &flight->arena, &ended, &n, err) < 0)
         return -1;
     for (size_t i = n; i-- > 0;) {
-        if (!was_missed(flight, &ended[i], ended, n) ||
+        if (!was_missed(flight, &ended[i], ended, n) || was_told(&ended[i], ended, n) ||
             claim_is_stale(&ended[i], &flight->claim->agent.processed, &flight->arena))
             continue;
         flight->jobs[flight->count++] = ended[i];

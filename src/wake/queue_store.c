@@ -364,10 +364,11 @@ int wake_list_earlier(struct domain *domain, int64_t agent_n, int limit, struct 
         return -1;
     stmt_bind_i64(q, agent_n);
     stmt_bind_i64(q, limit);
-    while ((r = stmt_step(q, err)) == 1 && !str_is(stmt_str(q, "status"), "completed") &&
-           bytes <= EARLIER_BYTES_MAX) {
+    while ((r = stmt_step(q, err)) == 1 && bytes <= EARLIER_BYTES_MAX) {
         wake_read_ended(q, arena, &jobs[n]);
-        bytes += jobs[n++].payload.n;
+        bytes += jobs[n].payload.n;
+        if (jobs[n++].status == WAKE_COMPLETED)
+            break;
     }
     *ret_jobs = jobs;
     *ret_count = n;

@@ -32,17 +32,16 @@ static bool overlaps(const struct record *entry, int64_t started, int64_t ended)
     return record_i64(entry, "startedAt") < ended && (!end->set || end->i > started);
 }
 
-/* Time of the same task that began before this ended. */
-static int check_overlap(struct desk_op *op, struct str task_id, int64_t started, int64_t ended,
-                         struct err *err)
+/* Time among these that covers part of this, of one source when that is given. */
+static int check_overlap(struct desk_op *op, struct record_filter filter, struct str source,
+                         int64_t started, int64_t ended, struct err *err)
 {
-    struct record_filter filter = { .type = RECORD_TIME_ENTRY,
-                                    .parent = task_id,
-                                    .to = ended,
-                                    .newest_first = true,
-                                    .limit = PAGE };
     bool more = true;
 
+    filter.type = RECORD_TIME_ENTRY;
+    filter.to = ended;
+    filter.newest_first = true;
+    filter.limit = PAGE;
     while (more) {
         AUTO_ARENA page = ARENA_INIT;
         struct record *entries;
@@ -51,16 +50,28 @@ static int check_overlap(struct desk_op *op, struct str task_id, int64_t started
         if (record_list(op->journal, &filter, &page, &entries, &n, &more, err) < 0)
             return -1;
         for (size_t i = 0; i < n; i++) {
-            if (overlaps(&entries[i], started, ended))
+            if (overlaps(&entries[i], started, ended) &&
+                (!source.n || str_eq(record_str(&entries[i], "sourceEntryId"), source)))
                 return err_set(err, ERR_CONFLICT,
-                               "time entry \"%.*s\" of this task covers part of that already; "
+                               "time entry \"%.*s\" of this %s covers part of that already; "
                                "list_time_entries shows what is logged",
-                               STR_ARG(entries[i].id));
+                               STR_ARG(entries[i].id), source.n ? "sourceEntryId" : "task");
         }
         if (n > 0)
             filter.after = entries[n - 1].n;
     }
     return 0;
+}
+
+/* The time of a task, or of a workout, is logged once. */
+static int check_logged(struct desk_op *op, int64_t started, int64_t ended, struct err *err)
+{
+    struct str source = arg_str(op, "sourceEntryId"), task_id = arg_str(op, "taskId");
+    struct record_filter of_task = { .parent = task_id }, lately = { .from = started - LONGEST };
+
+    if (task_id.n > 0 && check_overlap(op, of_task, STR_NONE, started, ended, err) < 0)
+        return -1;
+    return source.n > 0 ? check_overlap(op, lately, source, started, ended, err) : 0;
 }
 
 /* Of a task, or in a category. */
@@ -103,7 +114,7 @@ static int check_source(struct desk_op *op, struct str source, int64_t ms, struc
 
 static int aim_log(struct desk_op *op, struct err *err)
 {
-    struct str source = arg_str(op, "sourceEntryId"), task_id = arg_str(op, "taskId"), category;
+    struct str source = arg_str(op, "sourceEntryId"), category;
     int64_t started, ended;
 
     if (aim_owner(op, &category, err) < 0 || arg_time(op, "startedAt", &started, err) < 0 ||
@@ -111,7 +122,7 @@ static int aim_log(struct desk_op *op, struct err *err)
         return -1;
     if (source.n > 0 && check_source(op, source, ended - started, err) < 0)
         return -1;
-    return task_id.n > 0 ? check_overlap(op, task_id, started, ended, err) : 0;
+    return check_logged(op, started, ended, err);
 }
 
 static int act_log(struct desk_op *op, struct err *err)

@@ -336,6 +336,16 @@ DB_TEST(time_is_logged_once_for_the_task_or_a_category)
                             "{'taskId':'squats','startedAt':'2026-02-16T18:00:00+01:00',"
                             "'endedAt':'2026-02-16T19:00:00+01:00','sourceEntryId':'fn1'}"),
                  ERR_OUT_OF_SCOPE);
+    /* What o1 was of has its time, whichever task is named. */
+    ASSERT_FAILS(office_run(&office, "create_retrospective_time_entry", "o8",
+                            "{'taskId':'squats','startedAt':'2026-02-17T15:30:00+01:00',"
+                            "'endedAt':'2026-02-17T16:30:00+01:00','sourceEntryId':'n1'}"),
+                 ERR_CONFLICT);
+    ASSERT_CONTAINS(test_err_text(t), "of this sourceEntryId covers part");
+    ASSERT_FAILS(office_run(&office, "create_retrospective_time_entry", "o9",
+                            "{'categoryId':'gym','startedAt':'2026-02-17T17:00:00+01:00',"
+                            "'endedAt':'2026-02-17T17:30:00+01:00','sourceEntryId':'n1'}"),
+                 ERR_CONFLICT);
     ASSERT_EQ(office_count(&office, RECORD_TIME_ENTRY), 6);
 }
 

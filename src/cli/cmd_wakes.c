@@ -36,8 +36,8 @@ static int64_t now_ms(void)
 
 /* ---- what a run waits for ---- */
 
-/* Of a wake whose run is under way and says nothing: the run knows whether it waits for somebody.
- * Without an answer nothing is added; a list is not refused for that. */
+/* Of a wake whose run is under way: the run knows which item it waits for. Without an answer
+ * nothing is added; a list is not refused for that. */
 static void add_wait(struct talk *talk, struct json_object *wake, struct buf *out)
 {
     AUTO_BUF path = BUF_INIT(4 * KIB);
@@ -188,14 +188,14 @@ static const char *why_text(struct talk *talk, struct json_object *wake, struct 
 {
     char when[AGO_SIZE];
 
-    buf_add_str(out, member(wake, "why"));
+    add_wait(talk, wake, out);
+    if (!out->n)
+        buf_add_str(out, member(wake, "why"));
     if (member(wake, "coalescedInto").n)
         buf_printf(out, ": %.*s", STR_ARG(str_take(member(wake, "coalescedInto"), KEY_CHARS)));
     if (str_is(member(wake, "status"), "queued") && member(wake, "notBefore").n)
         buf_printf(out, "%s%s", out->n ? ": " : "",
                    ago_text(member(wake, "notBefore"), now_ms(), when));
-    if (!out->n)
-        add_wait(talk, wake, out);
     return buf_text(out);
 }
 

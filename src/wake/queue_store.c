@@ -182,7 +182,9 @@ int wake_end_of_sleep(struct domain *domain, int64_t agent_n, const char *agent_
 
 #define QUEUE_SELECT                                                                               \
     COMMON ", w.priority, w.not_before, w.held" NAME_COLUMNS FROM("wake_queue") NAME_FROM
-#define ENDED_SELECT   COMMON ENDED_COLUMNS NAME_COLUMNS FROM("wake_runs") NAME_FROM
+#define ENDED_SELECT                                                                               \
+    COMMON ENDED_COLUMNS NAME_COLUMNS ", r.wait_kind" FROM("wake_runs") NAME_FROM                  \
+        "LEFT JOIN runs r ON r.n = w.run_n AND w.ended_at IS NULL "
 #define EARLIER_SELECT COMMON ENDED_COLUMNS FROM("wake_runs")
 
 static struct str copy(struct arena *arena, struct str text)
@@ -246,16 +248,30 @@ static void read_listed_queued(struct stmt *q, struct arena *arena, struct wake_
 {
     wake_read_queued(q, arena, ret_job);
     read_name(q, arena, ret_job);
-    if (!ret_job->not_before)
+    if (!ret_job->not_before) {
+        if (!ret_job->why.n)
+            ret_job->why = STR("it is taken as soon as there is a place");
         return;
+    }
     ret_job->held = held_of(stmt_str(q, "held"));
     ret_job->why = str_from(wake_held_why(ret_job->held));
+}
+
+static struct str why_running(struct str wait_kind)
+{
+    if (str_is(wait_kind, "inbox"))
+        return STR("its run waits for a person");
+    if (str_is(wait_kind, "rate_limit"))
+        return STR("its run waits for the model, which takes no more for a while");
+    return wait_kind.n ? STR("its run waits for a tool") : STR("its run is under way");
 }
 
 static void read_listed_ended(struct stmt *q, struct arena *arena, struct wake_job *ret_job)
 {
     wake_read_ended(q, arena, ret_job);
     read_name(q, arena, ret_job);
+    if (ret_job->status == WAKE_RUNNING)
+        ret_job->why = why_running(stmt_str(q, "wait_kind"));
 }
 
 typedef void read_fn(struct stmt *q, struct arena *arena, struct wake_job *ret_job);

@@ -663,6 +663,7 @@ DB_TEST(a_run_that_waits_for_a_person_holds_nobody_up)
     wake_stage_settle(s);
     ASSERT_TEXT(wake_stage_status(s, a), "running");
     ASSERT_TEXT(stage_status(s->stage, a), "waiting");
+    ASSERT_STR(wake_stage_get(s, a).why, "its run waits for a person");
     ASSERT_EQ(wake_stage_count(s, "flying"), 0);
     stage_says(s->stage, "Something else.");
     b = wake_stage_change(s, &s->coach, "b", 6, 0);
@@ -684,7 +685,9 @@ DB_TEST(a_run_that_a_person_stops_is_no_failure_of_the_agent)
 
     stage_says(s->stage, "?");
     key = wake_stage_change(s, &s->coach, "a", 5, 0);
+    ASSERT_STR(wake_stage_get(s, key).why, "it is taken as soon as there is a place");
     wake_stage_settle(s);
+    ASSERT_STR(wake_stage_get(s, key).why, "its run is under way");
     ASSERT_OK(run_cancel(s->stage->runner, key, &t->err));
     wake_stage_settle(s);
     ASSERT_TEXT(wake_stage_status(s, key), "failed_terminal");

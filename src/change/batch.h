@@ -94,6 +94,9 @@ struct change_row {
 int change_batches_after(struct domain *domain, struct change_cursor after, int limit,
                          struct arena *arena, struct change_row **ret_rows, size_t *ret_count,
                          struct err *err);
+/* The place of the next one, whatever is in it: to pass over one that can't be read. 1, 0 none. */
+int change_batch_next(struct domain *domain, struct change_cursor after,
+                      struct change_cursor *ret_at, struct err *err);
 /* The newest there is; zero when there is none. */
 int change_batches_end(struct domain *domain, struct change_cursor *ret_cursor, struct err *err);
 /* Those since a time, newest first, at most limit: what would have matched last week. */

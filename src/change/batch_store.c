@@ -337,6 +337,25 @@ int change_batches_before(struct domain *domain, int64_t since_ms, struct change
     return read_rows(q, clamped(limit), arena, ret_rows, ret_count, err);
 }
 
+int change_batch_next(struct domain *domain, struct change_cursor after,
+                      struct change_cursor *ret_at, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("SELECT txid, n FROM change_batches_settled WHERE (txid, n) > (?, ?)"
+                       " ORDER BY txid, n LIMIT 1"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, after.txid);
+    stmt_bind_i64(q, after.n);
+    r = stmt_step(q, err);
+    if (r == 1)
+        *ret_at = (struct change_cursor){ stmt_i64(q, "txid"), stmt_i64(q, "n") };
+    return r;
+}
+
 int change_batches_end(struct domain *domain, struct change_cursor *ret_cursor, struct err *err)
 {
     AUTO(stmt) q = NULL;

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "base/log.h"
 #include "base/utf8.h"
 #include "db/db.h"
 #include "find/find_int.h"
@@ -106,30 +107,57 @@ static int write_cursor(struct find *find, struct change_cursor at, struct err *
                : find_cursor_set(db, "journal.txid", at.txid, err);
 }
 
+/* One that can't be read is passed over: what else was written is found all the same. */
+static int pass_damaged(struct find *find, struct change_cursor *at, const struct err *why,
+                        struct err *err)
+{
+    LOG_WARN("find", "a change can't be read and is not indexed", LOG_ERR(why));
+    if (change_batch_next(journal_domain(find->config.journal), *at, at, err) < 0)
+        return -1;
+    return write_cursor(find, *at, err);
+}
+
+/* The batches after the cursor; when one of them is damaged, those one by one. 1 there may be more.
+ */
+static int read_page(struct find *find, struct change_cursor *at, int limit, size_t *count,
+                     struct err *err)
+{
+    AUTO_ARENA arena = ARENA_INIT;
+    struct err why = ERR_INIT;
+    struct change_row *rows;
+    size_t n;
+
+    if (change_batches_after(journal_domain(find->config.journal), *at, limit, &arena, &rows, &n,
+                             &why) < 0) {
+        if (why.code == ERR_INTEGRITY_FAILED && limit > 1)
+            return read_page(find, at, 1, count, err);
+        if (why.code == ERR_INTEGRITY_FAILED)
+            return pass_damaged(find, at, &why, err) < 0 ? -1 : 1;
+        *err = why;
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (add_batch(find, &rows[i], count, err) < 0)
+            return -1;
+    if (n == 0)
+        return 0;
+    *at = rows[n - 1].at;
+    return write_cursor(find, *at, err) < 0 ? -1 : n == (size_t)limit;
+}
+
 int find_read_journal(struct find *find, int limit, size_t *ret_count, struct err *err)
 {
-    struct domain *domain = journal_domain(find->config.journal);
     struct change_cursor at;
-    size_t n = BATCHES, count = 0;
+    size_t count = 0;
+    int more = 1;
 
     if (read_cursor(find, &at, err) < 0)
         return -1;
-    while (n == BATCHES && count < (size_t)limit) {
-        AUTO_ARENA arena = ARENA_INIT;
-        struct change_row *rows;
-
-        if (change_batches_after(domain, at, BATCHES, &arena, &rows, &n, err) < 0)
-            return -1;
-        for (size_t i = 0; i < n; i++)
-            if (add_batch(find, &rows[i], &count, err) < 0)
-                return -1;
-        if (n == 0)
-            break;
-        at = rows[n - 1].at;
-        if (write_cursor(find, at, err) < 0)
-            return -1;
-    }
-    *ret_count = n == BATCHES && count >= (size_t)limit ? (size_t)limit : 0;
+    while (more == 1 && count < (size_t)limit)
+        more = read_page(find, &at, BATCHES, &count, err);
+    if (more < 0)
+        return -1;
+    *ret_count = more ? (size_t)limit : 0;
     return 0;
 }
 

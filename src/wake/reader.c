@@ -307,7 +307,7 @@ static int pass_damaged(struct reader *reader, struct feed *feed, struct change_
                         const struct err *why, struct arena *arena, struct err *err)
 {
     struct step step = { .from = from, .damaged = why };
-    int r = reader_next(feed->domain, from, &step.damaged_at, err);
+    int r = change_batch_next(feed->domain, from, &step.damaged_at, err);
 
     return r <= 0 ? r : step_in_unit(reader, feed, &step, arena, err);
 }

@@ -49,9 +49,6 @@ int reader_set_part(struct domain *domain, const char *feed, struct change_curso
                     int64_t now_ms, struct err *err);
 int reader_end_part(struct domain *domain, const char *feed, struct change_cursor at,
                     struct err *err);
-/* Where the batch after this stands, whatever is in it: 1, or 0: there is none. */
-int reader_next(struct domain *domain, struct change_cursor after, struct change_cursor *ret_at,
-                struct err *err);
 /* In a shared database: is the newest batch one that can't be read yet? */
 int reader_held_back(struct domain *domain, bool *ret_held, struct err *err);
 /* Inside a unit: what could not be understood, for people. */

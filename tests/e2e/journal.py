@@ -723,4 +723,22 @@ def what_was_deleted_is_restored_whatever_it_is(box):
     expect_in('has the id "nothing"', run("journal", "restore", "nothing", code=1)[1])
 
 
+@test
+def a_change_that_cant_be_read_hides_nothing_else_from_the_search(box):
+    daemon = box.serve()
+    box.run("journal", "task", "add", "Feed the zebra")
+    daemon.stop()
+    db = sqlite3.connect(f"{box.data}/journal.sqlite")
+    row = dict(zip([c[1] for c in db.execute("pragma table_info(change_batches)")],
+                   db.execute("select * from change_batches order by n desc limit 1").fetchone()))
+    row.update(n=row["n"] + 1, local_batch_id="damaged", units="not json")
+    db.execute(f"insert into change_batches ({', '.join(row)}) values ({', '.join('?' * len(row))})", list(row.values()))
+    db.commit()
+    db.close()
+    box.serve()
+    box.run("journal", "task", "add", "Feed the okapi")
+    for animal in ("zebra", "okapi"):
+        expect_in(f"Feed the {animal}", box.run("journal", "search", animal)[0])
+
+
 main()

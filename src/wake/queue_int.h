@@ -32,6 +32,10 @@ bool wake_is_catchup(const struct wake_job *job);
 
 void wake_read_queued(struct stmt *q, struct arena *arena, struct wake_job *ret_job);
 void wake_read_ended(struct stmt *q, struct arena *arena, struct wake_job *ret_job);
+/* Inside a transaction: what was queued later than now was queued before the clock was set back.
+ * Such a wake waits as long as it was to wait, not until then; hours and sleep are times of the
+ * clock and stay. */
+int wake_clock_back(struct domain *domain, int64_t now_ms, struct err *err);
 /* Those of an agent that left the queue since its last success, newest first; at most limit, and
  * as many as have 8 MiB together. */
 int wake_list_earlier(struct domain *domain, int64_t agent_n, int limit, struct arena *arena,

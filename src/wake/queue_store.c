@@ -166,6 +166,24 @@ int wake_end_of_sleep(struct domain *domain, int64_t agent_n, const char *agent_
     return stmt_run(q, err);
 }
 
+int wake_clock_back(struct domain *domain, int64_t now_ms, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("UPDATE wake_queue SET not_before = not_before - (created_at - ?),"
+                       " created_at = ? WHERE not_before > ? AND not_before < ? AND created_at > ?"
+                       " AND held IN ('cooldown', 'rest', 'failures', 'often')"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, now_ms);
+    stmt_bind_i64(q, now_ms);
+    stmt_bind_i64(q, now_ms);
+    stmt_bind_i64(q, WAKE_PARKED);
+    stmt_bind_i64(q, now_ms);
+    return stmt_run(q, err);
+}
+
 /* ---- reading ---- */
 
 #define COMMON                                                                                     \

@@ -131,8 +131,8 @@ static void beat_due(struct loop_timer *timer)
 
 /* ---- coming and going ---- */
 
-static int in_transaction(struct waker *waker, int (*body)(struct waker *waker, struct err *err),
-                          struct err *err)
+int waker_in_transaction(struct waker *waker, int (*body)(struct waker *waker, struct err *err),
+                         struct err *err)
 {
     struct domain *domain = domain_of(waker);
 
@@ -169,7 +169,7 @@ int waker_share(struct waker *waker, struct err *err)
     snprintf(waker->lease_name, sizeof(waker->lease_name), "host:%s",
              change_host_id(waker->config.change));
     uuid_next_text(&waker->uuids, waker->lease_holder);
-    if (in_transaction(waker, take_lease, err) < 0)
+    if (waker_in_transaction(waker, take_lease, err) < 0)
         return -1;
     runner_set_fence(waker->config.runner, waker->fence);
     waker->beat.fire = beat_due;
@@ -181,6 +181,6 @@ void waker_unshare(struct waker *waker)
 {
     struct err err = ERR_INIT;
 
-    if (waker->fence && in_transaction(waker, give_back, &err) < 0)
+    if (waker->fence && waker_in_transaction(waker, give_back, &err) < 0)
         LOG_WARN("wake", "this host's lease could not be given back", LOG_ERR(&err));
 }

@@ -323,6 +323,11 @@ static void fill_defaults(struct waker_config *config)
         config->poll_ms = POLL_DEFAULT;
 }
 
+static int mend_times(struct waker *waker, struct err *err)
+{
+    return wake_clock_back(waker->config.agent_domain, wall(waker), err);
+}
+
 int waker_new(const struct waker_config *config, struct waker **ret_waker, struct err *err)
 {
     AUTO(waker) waker = NEW(struct waker);
@@ -337,6 +342,8 @@ int waker_new(const struct waker_config *config, struct waker **ret_waker, struc
     runner_on_end(config->runner, waker_landed, waker_rested, waker);
     if (waker_share(waker, err) < 0)
         return err_wrap(err, "take this host's lease");
+    if (waker_in_transaction(waker, mend_times, err) < 0)
+        return err_wrap(err, "look at what waits");
     if (open_sources(waker, err) < 0)
         return -1;
     if (waker->fence)

@@ -4,6 +4,7 @@
  */
 #include "agent/link.h"
 #include "db/db.h"
+#include "wake/queue_int.h"
 #include "wake_stage.h"
 
 static int64_t now(struct wake_stage *s)
@@ -806,6 +807,35 @@ DB_TEST(a_wake_waits_for_its_time_and_no_longer_when_the_clock_is_set_back)
     stage_says(s->stage, "Here.");
     loop_fake_advance(s->stage->loop, MINUTES(30));
     ASSERT_TEXT(wake_stage_status(s, key), "completed");
+    wake_stage_free(s);
+}
+
+DB_TEST(what_was_queued_before_the_clock_was_set_back_waits_as_long_as_it_was_to)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    int64_t then = now(s), back = then - 24 * MINUTES(60);
+    struct wake_job pause = { .run_key = STR("pause"),
+                              .agent_n = s->coach.n,
+                              .reason = STR("subscription"),
+                              .priority = 1,
+                              .not_before = then + MINUTES(10),
+                              .held = WAKE_HELD_COOLDOWN,
+                              .created_at = then };
+    struct wake_job hours = pause, before = pause;
+
+    hours.run_key = STR("hours");
+    hours.held = WAKE_HELD_HOURS;
+    before.run_key = STR("before");
+    before.created_at = back - 1;
+    wake_stage_queue(s, &pause);
+    wake_stage_queue(s, &hours);
+    wake_stage_queue(s, &before);
+    ASSERT_OK(loop_unit_begin(s->stage->loop, s->stage->domain, &t->err));
+    ASSERT_OK(wake_clock_back(s->stage->domain, back, &t->err));
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    ASSERT_EQ(wake_stage_get(s, STR("pause")).not_before, back + MINUTES(10));
+    ASSERT_EQ(wake_stage_get(s, STR("hours")).not_before, then + MINUTES(10));
+    ASSERT_EQ(wake_stage_get(s, STR("before")).not_before, then + MINUTES(10));
     wake_stage_free(s);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/json.h"
 #include "base/json_write.h"
 #include "base/limits.h"
 #include "cli/args_int.h"
@@ -32,6 +33,12 @@ void cli_print_json(struct json_object *object)
         BUG("a result of more than %u bytes", LIMIT_JSON_BYTES);
     puts(buf_text(&text));
     json_object_put(object);
+}
+
+void cli_print_lines(struct json_object *list)
+{
+    for (size_t i = 0; i < json_length(list); i++)
+        cli_print_json(json_object_get(json_object_array_get_idx(list, i)));
 }
 
 static void print_error_json(const struct err *err)

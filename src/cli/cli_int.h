@@ -14,6 +14,8 @@ struct json_object;
 
 /* One line on stdout; takes the object. */
 void cli_print_json(struct json_object *object);
+/* Each element of a list as a line of its own. */
+void cli_print_lines(struct json_object *list);
 /* The page of a command or of a group of commands, the overview when n is 0. */
 int cli_help_page(const struct cli_args *args, const char *const *words, int n);
 /* The configuration of this data directory, working directory and environment. */

@@ -74,8 +74,7 @@ static int run_list(const struct cli_args *args)
         print_agents(agents);
         return CLI_DONE;
     }
-    for (size_t i = 0; i < json_length(agents); i++)
-        cli_print_json(json_object_get(json_object_array_get_idx(agents, i)));
+    cli_print_lines(agents);
     return CLI_DONE;
 }
 

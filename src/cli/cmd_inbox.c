@@ -135,8 +135,7 @@ static void print_all(struct json_object *items)
 static void print_page(const struct cli_args *args, struct json_object *items)
 {
     if (cli_json(args)) {
-        for (size_t i = 0; i < json_length(items); i++)
-            cli_print_json(json_object_get(json_object_array_get_idx(items, i)));
+        cli_print_lines(items);
     } else if (cli_has(args, "all")) {
         print_all(items);
     } else {
@@ -261,8 +260,7 @@ static void print_grants(const struct cli_args *args, struct json_object *grants
     struct columns columns;
 
     if (cli_json(args)) {
-        for (size_t i = 0; i < n; i++)
-            cli_print_json(json_object_get(json_object_array_get_idx(grants, i)));
+        cli_print_lines(grants);
         return;
     }
     if (n == 0) {

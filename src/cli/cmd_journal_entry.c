@@ -201,10 +201,10 @@ int jot_entries(const struct cli_args *args, const char *kind, const char *empty
         jot_list(&jot, arena_printf(&jot.arena, "entries?order=newest&limit=500&kind=%s", kind),
                  500, &items, &more) < 0)
         return jot_fail(&jot);
-    for (size_t i = 0; cli_json(args) && i < json_length(items); i++)
-        cli_print_json(json_object_get(json_object_array_get_idx(items, i)));
-    if (cli_json(args))
+    if (cli_json(args)) {
+        cli_print_lines(items);
         return CLI_DONE;
+    }
     if (json_length(items))
         print_entries(&jot, items);
     else

@@ -105,10 +105,10 @@ static int run_list(const struct cli_args *args)
         path = arena_printf(&jot.arena, "%s&targetId=%.*s", path, STR_ARG(id));
     if (jot_list(&jot, path, LIST_MAX, &items, &more) < 0)
         return jot_fail(&jot);
-    for (size_t i = 0; cli_json(args) && i < json_length(items); i++)
-        cli_print_json(json_object_get(json_object_array_get_idx(items, i)));
-    if (cli_json(args))
+    if (cli_json(args)) {
+        cli_print_lines(items);
         return CLI_DONE;
+    }
     if (json_length(items))
         print_links(&jot, items);
     else

@@ -170,10 +170,10 @@ static int run_list(const struct cli_args *args)
         jot_query(&jot, &path, "limit", arena_printf(&jot.arena, "%lld", (long long)limit));
     if (jot_list(&jot, buf_text(&path), (size_t)limit, &items, &more) < 0)
         return jot_fail(&jot);
-    for (size_t i = 0; cli_json(args) && i < json_length(items); i++)
-        cli_print_json(json_object_get(json_object_array_get_idx(items, i)));
-    if (cli_json(args))
+    if (cli_json(args)) {
+        cli_print_lines(items);
         return CLI_DONE;
+    }
     if (!json_length(items)) {
         printf("No tasks%s. `dormouse journal add \"Fix fence tomorrow 2h\"` makes one.\n",
                filtered ? " that fit" : " yet");

@@ -419,10 +419,10 @@ static int run_list(const struct cli_args *args)
     }
     if (jot_list(&jot, buf_text(&path), LIST_MAX, &items, &more) < 0)
         return jot_fail(&jot);
-    for (size_t i = 0; cli_json(args) && i < json_length(items); i++)
-        cli_print_json(json_object_get(json_object_array_get_idx(items, i)));
-    if (cli_json(args))
+    if (cli_json(args)) {
+        cli_print_lines(items);
         return CLI_DONE;
+    }
     if (json_length(items))
         print_entries(&jot, items);
     else

@@ -27,11 +27,6 @@ static struct str member(struct json_object *object, const char *key)
     return json_str(json_find(object, key));
 }
 
-static size_t length(struct json_object *list)
-{
-    return json_length(list);
-}
-
 static void print_line(struct str text)
 {
     AUTO_BUF line = BUF_INIT(LIMIT_JSON_BYTES);
@@ -45,7 +40,7 @@ static void print_line(struct str text)
 
 static void add_rows(struct columns *columns, struct str agent, struct json_object *threads)
 {
-    for (size_t i = 0; i < length(threads); i++) {
+    for (size_t i = 0; i < json_length(threads); i++) {
         struct json_object *thread = json_object_array_get_idx(threads, i);
         int64_t messages = 0, pending = 0;
         char count[24], ago[AGO_SIZE];
@@ -83,8 +78,8 @@ static int list_of(const struct cli_args *args, struct talk *talk, struct str ag
     threads = json_find(answer, "threads");
     if (columns)
         add_rows(columns, agent, threads);
-    for (size_t i = 0; !columns && i < length(threads); i++)
-        cli_print_json(json_object_get(json_object_array_get_idx(threads, i)));
+    else
+        cli_print_lines(threads);
     return 0;
 }
 
@@ -99,7 +94,7 @@ static int list_all(const struct cli_args *args, struct talk *talk, struct colum
     if (talk_ask(talk, "GET", "/api/v1/agents?system=true", STR_NONE, &answer, err) < 0)
         return -1;
     agents = json_find(answer, "agents");
-    for (size_t i = 0; i < length(agents); i++)
+    for (size_t i = 0; i < json_length(agents); i++)
         if (list_of(args, talk, member(json_object_array_get_idx(agents, i), "id"), columns, err) <
             0)
             return -1;
@@ -238,7 +233,7 @@ static int collect(const struct cli_args *args, struct talk *talk, struct json_o
         if (ask(args, talk, "GET", rest, STR_NONE, &answer, err) < 0)
             return -1;
         json_object_array_add(pages, answer);
-        seen += length(json_find(answer, "messages"));
+        seen += json_length(json_find(answer, "messages"));
         before = 0;
         json_get_i64(answer, "before", &before, NULL);
     } while (before && seen < SHOWN_MAX);
@@ -249,10 +244,10 @@ static int collect(const struct cli_args *args, struct talk *talk, struct json_o
 
 static void each_message(struct json_object *pages, bool json)
 {
-    for (size_t i = length(pages); i-- > 0;) {
+    for (size_t i = json_length(pages); i-- > 0;) {
         struct json_object *list = json_find(json_object_array_get_idx(pages, i), "messages");
 
-        for (size_t k = length(list); k-- > 0;) {
+        for (size_t k = json_length(list); k-- > 0;) {
             struct json_object *message = json_object_array_get_idx(list, k);
 
             if (json)

@@ -374,8 +374,7 @@ static int run_list(const struct cli_args *args)
         return cli_fail(args, &err);
     timers = json_find(answer, "items");
     if (cli_json(args))
-        for (size_t i = 0; i < json_length(timers); i++)
-            cli_print_json(json_object_get(json_object_array_get_idx(timers, i)));
+        cli_print_lines(timers);
     else if (!json_length(timers))
         puts("no timers; make one with `dormouse timer add`");
     else

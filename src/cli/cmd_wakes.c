@@ -268,21 +268,14 @@ static void print_skips(struct json_object *skips)
     }
 }
 
-/* As JSON they go out page by page: there may be any number of them. */
-static void print_lines(struct json_object *wakes)
-{
-    for (size_t i = 0; i < json_length(wakes); i++)
-        cli_print_json(json_object_get(json_object_array_get_idx(wakes, i)));
-}
-
-/* How many of them stand in the page. */
+/* How many of them stand in the page. As JSON they go out page by page: there may be any number. */
 static size_t print_page(const struct cli_args *args, struct talk *talk, struct json_object *page)
 {
     struct json_object *wakes = json_find(page, "items"), *skips = json_find(page, "skips");
 
     if (cli_json(args)) {
-        print_lines(wakes);
-        print_lines(skips);
+        cli_print_lines(wakes);
+        cli_print_lines(skips);
     } else {
         if (json_length(wakes))
             print_wakes(talk, wakes);

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { a11y, Daemon, launch, open, shoot } from "./browser.mjs";
+import { a11y, becomes, Daemon, launch, open, shoot } from "./browser.mjs";
 
 const REPORT = '{ calls: [{ name: write_report, arguments: { title: "The week", text: "- **three** workouts", confidence: 0.8 } }] }';
 const script = `match: any
@@ -121,8 +121,7 @@ test("a wake that begins another conversation takes nothing away from who is wri
   await quiet(page);
   const title = await page.getByRole("button", { name: /^Conversations: / }).getAttribute("aria-label");
   await daemon.ask("POST", "/agents/planner/wake", { words: "Look around", requestId: "meanwhile" });
-  const wake = async () => (await daemon.ask("GET", "/wakes?limit=5")).items.find((one) => one.reasonId === "meanwhile");
-  for (const end = Date.now() + 60_000; Date.now() < end && (await wake()).status !== "completed";) await page.waitForTimeout(100);
+  await becomes(async () => (await daemon.ask("GET", "/wakes?limit=5")).items.find((one) => one.reasonId === "meanwhile").status, "completed");
   await quiet(page);
   assert.equal(await box.inputValue(), "Half a sentence");
   assert.equal(await page.getByRole("button", { name: /^Conversations: / }).getAttribute("aria-label"), title);
@@ -226,8 +225,7 @@ test("items move between checklists, by menu and by hand, and come back", async 
   await answered(() => row("Boards").locator(".grip").dragTo(row("Felt")));
   await shown("Roof", "Boards", "Felt");
   assert.ok(await of("Roof").getByRole("checkbox", { name: "Boards" }).isChecked());
-  for (const end = Date.now() + 60_000; Date.now() < end && (await lists()).Roof.join() !== "Boards,Felt";) await page.waitForTimeout(50);
-  assert.deepEqual(await lists(), { Wood: ["Beams", "Screws"], Roof: ["Boards", "Felt"] });
+  await becomes(lists, { Wood: ["Beams", "Screws"], Roof: ["Boards", "Felt"] });
   // Into a list, not on an item: at its end.
   await answered(() => row("Beams").locator(".grip").dragTo(of("Roof").getByLabel("New item in Roof")));
   await shown("Roof", "Boards", "Felt", "Beams");

@@ -2,6 +2,7 @@
 //
 // Every page fails its test when it logs an error, breaks the Content-Security-Policy, or asks another
 // host for anything.
+import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -121,6 +122,12 @@ export class Daemon {
 }
 
 /** The engine alone, without what a window needs: a page costs half of what it does in all of Chromium. */
+/** Waits for a state that nothing tells of: what `read` gives becomes `wanted`, or the test says what it is. */
+export async function becomes(read, wanted) {
+  const text = JSON.stringify(wanted);
+  for (const end = Date.now() + 60_000; Date.now() < end && JSON.stringify(await read()) !== text;) await new Promise((done) => setTimeout(done, 50));
+  assert.deepEqual(await read(), wanted);
+}
 export const launch = (executablePath = "/usr/bin/chromium-headless-shell") =>
   chromium.launch({ executablePath, timeout: READY_MS, args: ["--no-sandbox", "--disable-gpu", "--force-color-profile=srgb"] });
 

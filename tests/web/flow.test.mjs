@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 import path from "node:path";
 import readline from "node:readline";
 import { after, before, test } from "node:test";
-import { a11y, Daemon, launch, open, root, shoot } from "./browser.mjs";
+import { a11y, becomes, Daemon, launch, open, root, shoot } from "./browser.mjs";
 
 const TOKEN = "xoxb-not-a-real-token-1";
 
@@ -122,8 +122,7 @@ test("who begins with nothing finds the way: an agent, a workout, a question, a 
   await looks(page, "first-question");
   await page.keyboard.press("a");
   const logged = async () => (await fresh.ask("GET", "/journal/time-entries")).items.map((one) => (Date.parse(one.endedAt) - Date.parse(one.startedAt)) / 60_000);
-  for (let tries = 0; tries < 600 && (await logged()).length === 0; tries++) await page.waitForTimeout(50);
-  assert.deepEqual(await logged(), [35]);
+  await becomes(logged, [35]);
   assert.deepEqual(faults, []);
 });
 
@@ -159,8 +158,7 @@ test("a session of work counts in every view, survives a reload, and rings", asy
   // Ended before its time: nothing rings, and the clock stands still.
   await bar.getByRole("button", { name: "Stop" }).click();
   await bar.getByText("No session is under way.").waitFor();
-  for (let tries = 0; tries < 600 && (await fresh.ask("GET", "/journal/timer")).entry; tries++) await page.waitForTimeout(50);
-  assert.equal((await fresh.ask("GET", "/journal/timer")).entry, null);
+  await becomes(async () => (await fresh.ask("GET", "/journal/timer")).entry, null);
   assert.deepEqual(faults, []);
 });
 

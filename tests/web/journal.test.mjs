@@ -2,7 +2,7 @@
 // checklists, a day whose blocks move, time, ratings, entries, import; each looked at in light, dark, narrow.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { a11y, Daemon, judgeLooks, launch, open, shoot } from "./browser.mjs";
+import { a11y, becomes, Daemon, judgeLooks, launch, open, shoot } from "./browser.mjs";
 
 let browser;
 let daemon;
@@ -142,7 +142,7 @@ test("a checklist is added to, checked, and put in order with keys", async (t) =
   await page.keyboard.press("Alt+ArrowUp");
   await page.getByText("Paint: now 2 of 4").waitFor({ state: "attached" });
   await page.waitForFunction(() => [...document.querySelectorAll(".item-row .check")].map((box) => box.getAttribute("aria-label")).join() === "Buy posts,Paint,Dig holes,Clean up");
-  await until(page, items, ["*Buy posts", "Paint", "Dig holes", "Clean up"]);
+  await becomes(items, ["*Buy posts", "Paint", "Dig holes", "Clean up"]);
   await page.getByRole("button", { name: "Start the clock" }).click();
   await page.getByRole("group", { name: "The clock runs" }).waitFor();
   assert.equal((await daemon.ask("GET", "/journal/timer")).entry.taskId, made.fence.id);
@@ -173,11 +173,6 @@ const saved = async (page, act, { method = "PUT", path = /\/blocks$/ } = {}) => 
   await act();
   assert.ok((await answer).ok());
 };
-/** Keys that follow each other are said together or apart, as time falls. */
-const until = async (page, read, wanted) => {
-  for (const end = Date.now() + 60_000; Date.now() < end && JSON.stringify(await read()) !== JSON.stringify(wanted);) await page.waitForTimeout(50);
-  assert.deepEqual(await read(), wanted);
-};
 const drag = async (page, x, from, ...to) => {
   await page.mouse.move(x, from);
   await page.mouse.down();
@@ -201,7 +196,7 @@ test("blocks of a day are made, moved and resized, by hand and by keys", async (
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Shift+ArrowDown");
-  await until(page, blocksOf, ["09:30-10:45"]);
+  await becomes(blocksOf, ["09:30-10:45"]);
   // By hand: an hour down is 60 px.
   const box = await block.boundingBox();
   await saved(page, () => drag(page, box.x + 60, box.y + 30, box.y + 60, box.y + 90));
@@ -238,7 +233,7 @@ test("what is due is dragged into the day, pinned, and the day is rated", async 
   await page.locator(".day-task", { hasText: "Leg day" }).dragTo(page.locator(".hours-sheet"), { targetPosition: { x: 220, y: 20 * 60 } });
   await page.locator(".block", { hasText: "Leg day" }).waitFor();
   await page.getByRole("group", { name: "energy" }).getByLabel("4 of 5").check({ force: true });
-  await until(page, async () => (await daemon.ask("GET", `/journal/days/${day(0)}`)).ratings.map((rating) => [rating.dimension, rating.value]), [["energy", 4]]);
+  await becomes(async () => (await daemon.ask("GET", `/journal/days/${day(0)}`)).ratings.map((rating) => [rating.dimension, rating.value]), [["energy", 4]]);
   const planned = await daemon.ask("GET", `/journal/days/${day(0)}`);
   assert.equal(planned.plan.pinnedTaskIds.length, 1);
   assert.equal(planned.blocks.length, 1);
@@ -333,7 +328,7 @@ test("records are linked and taken apart, from both ends; an entry is rated", as
   await page.getByRole("button", { name: "Link", exact: true }).click();
   await page.getByRole("link", { name: /fence/ }).waitFor();
   await page.getByRole("group", { name: "mood" }).getByLabel("5 of 5").check({ force: true });
-  await until(page, async () => (await daemon.ask("GET", `/journal/ratings?targetId=${note.id}`)).items.map((rating) => rating.value), [5]);
+  await becomes(async () => (await daemon.ask("GET", `/journal/ratings?targetId=${note.id}`)).items.map((rating) => rating.value), [5]);
   assert.deepEqual(await a11y(page), []);
   await shoot(page, "journal-entry-links");
   await page.goto(`${daemon.url}/journal/tasks/${made.fence.id}`);

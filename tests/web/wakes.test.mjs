@@ -2,7 +2,7 @@
 // timers with their next times, webhooks, waking now, every wake explained; import with a look first.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { a11y, Daemon, judge, judgeLooks, launch, NARROW, open, shoot } from "./browser.mjs";
+import { a11y, becomes, Daemon, judge, judgeLooks, launch, NARROW, open, shoot } from "./browser.mjs";
 
 let browser;
 let daemon;
@@ -57,8 +57,7 @@ test("a condition that is wrong is marked at its column, a right one shows what 
   assert.deepEqual([made.name, made.cooldownSeconds, made.authors, made.tokens], ["gym tasks", 300, ["human"], [{ class: "semanticKey", value: "TASK" }]]);
   await page.getByRole("switch", { name: "gym tasks" }).uncheck();
   await page.waitForFunction(() => !document.querySelector(".rule-row input").checked);
-  for (let tries = 0; tries < 60 && (await subscriptions())[0].active; tries++) await page.waitForTimeout(50);
-  assert.equal((await subscriptions())[0].active, false);
+  await becomes(async () => (await subscriptions())[0].active, false);
   await page.getByRole("button", { name: "Change gym tasks" }).click();
   await page.getByRole("button", { name: "Remove" }).click();
   await page.getByRole("switch", { name: "gym tasks" }).waitFor({ state: "detached" });
@@ -184,8 +183,7 @@ test("what it reaches and how it lives is set in its settings", async (t) => {
     const agent = await daemon.ask("GET", "/agents/planner");
     return [agent.allowedCategoryIds, agent.mode, agent.sessionTtlSeconds];
   };
-  for (let tries = 0; tries < 60 && (await settled())[2] !== 7200; tries++) await page.waitForTimeout(50);
-  assert.deepEqual(await settled(), [[gym.id], "interactive", 7200]);
+  await becomes(settled, [[gym.id], "interactive", 7200]);
   assert.deepEqual(await a11y(page), []);
   await daemon.ask("PATCH", "/agents/planner", { mode: "hybrid", allowedCategoryIds: ["*"] });
 });

@@ -18,6 +18,7 @@
 #define GUARD "protection_disabled"
 #define DOWN  "machine_stopped"
 #define STAY  "persistence"
+#define TRACE "traces_wiped"
 #define SHELL "reverse_shell"
 #define OWN   "dormouse_own_data"
 #define KEYS  "credentials_read"

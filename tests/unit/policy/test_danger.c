@@ -4,10 +4,8 @@
  */
 #include <stdio.h>
 
-#include "base/alloc.h"
 #include "base/buf.h"
-#include "harness/test.h"
-#include "policy/danger.h"
+#include "danger_rig.h"
 
 struct yes {
     const char *command, *rule;
@@ -29,20 +27,6 @@ static void expect_found(const struct yes *cases, size_t n)
             test_case_passed();
     }
 }
-
-#define ROOT  "recursive_delete_of_root"
-#define DISK  "disk_overwritten"
-#define BOMB  "fork_bomb"
-#define LOAD  "download_piped_to_shell"
-#define CODE  "decoded_text_run"
-#define MODE  "permissions_of_root"
-#define GUARD "protection_disabled"
-#define DOWN  "machine_stopped"
-#define STAY  "persistence"
-#define TRACE "traces_wiped"
-#define SHELL "reverse_shell"
-#define OWN   "dormouse_own_data"
-#define KEYS  "credentials_read"
 
 TEST(what_destroys_is_found)
 {

@@ -308,40 +308,10 @@ DB_TEST(a_pause_that_begins_again_before_it_was_made_up_for_loses_nothing)
     wake_stage_free(s);
 }
 
-DB_TEST(what_a_run_was_told_that_waits_for_a_person_is_not_told_again)
+/* It missed "a" in a pause, is told of it, and its run waits for a person: that run. */
+static struct str catch_up_and_ask(struct wake_stage *s)
 {
-    struct wake_stage *s = wake_stage_new(t);
-    struct wake_job *jobs;
-    size_t n;
-
-    set_paused(s, true);
-    wake_stage_change(s, &s->coach, "a", 5, 0);
-    wake_stage_settle(s);
-    stage_says(s->stage, "!send {\"to\":\"x\"}");
-    set_paused(s, false);
-    ASSERT_CONTAINS(s->stage->last_request, "about a");
-    ASSERT_EQ(wake_stage_count(s, "running"), 1);
-    stage_says(s->stage, "Something else.");
-    wake_stage_change(s, &s->coach, "b", 6, 0);
-    wake_stage_settle(s);
-    ASSERT_EQ(s->stage->model_calls, 2);
-    ASSERT_CONTAINS(s->stage->last_request, "about b");
-    ASSERT(!strstr(s->stage->last_request, "about a"));
-    /* Stopped by a person, it is no more told than what that run was of. */
-    ASSERT_OK(wake_list(s->stage->domain, &(struct wake_filter){ .status = WAKE_RUNNING },
-                        &t->arena, &jobs, &n, &t->err));
-    ASSERT_OK(run_cancel(s->stage->runner, jobs[0].run_key, &t->err));
-    stage_says(s->stage, "And that.");
-    wake_stage_change(s, &s->coach, "c", 7, 0);
-    wake_stage_settle(s);
-    ASSERT_EQ(s->stage->model_calls, 3);
-    ASSERT(!strstr(s->stage->last_request, "about a"));
-    wake_stage_free(s);
-}
-
-DB_TEST(what_a_run_was_told_that_fails_later_is_told_again)
-{
-    struct wake_stage *s = wake_stage_new(t);
+    struct test *t = s->t;
     struct wake_job *jobs;
     size_t n;
 
@@ -353,11 +323,41 @@ DB_TEST(what_a_run_was_told_that_fails_later_is_told_again)
     ASSERT_OK(wake_list(s->stage->domain, &(struct wake_filter){ .status = WAKE_RUNNING },
                         &t->arena, &jobs, &n, &t->err));
     ASSERT_EQ(n, 1);
+    ASSERT_CONTAINS(s->stage->last_request, "about a");
+    return jobs[0].run_key;
+}
+
+DB_TEST(what_a_run_was_told_that_waits_for_a_person_is_not_told_again)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct str run = catch_up_and_ask(s);
+
+    stage_says(s->stage, "Something else.");
+    wake_stage_change(s, &s->coach, "b", 6, 0);
+    wake_stage_settle(s);
+    ASSERT_EQ(s->stage->model_calls, 2);
+    ASSERT_CONTAINS(s->stage->last_request, "about b");
+    ASSERT(!strstr(s->stage->last_request, "about a"));
+    /* Stopped by a person, it is no more told than what that run was of. */
+    ASSERT_OK(run_cancel(s->stage->runner, run, &t->err));
+    stage_says(s->stage, "And that.");
+    wake_stage_change(s, &s->coach, "c", 7, 0);
+    wake_stage_settle(s);
+    ASSERT_EQ(s->stage->model_calls, 3);
+    ASSERT(!strstr(s->stage->last_request, "about a"));
+    wake_stage_free(s);
+}
+
+DB_TEST(what_a_run_was_told_that_fails_later_is_told_again)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct str run = catch_up_and_ask(s);
+
     stage_says(s->stage, "#provider_failed no route");
-    s->stage->info.run_id = jobs[0].run_key;
+    s->stage->info.run_id = run;
     ASSERT_EQ(stage_decide(s->stage, INBOX_REJECTED, NULL), 1);
     wake_stage_settle(s);
-    ASSERT_TEXT(wake_stage_status(s, jobs[0].run_key), "failed_terminal");
+    ASSERT_TEXT(wake_stage_status(s, run), "failed_terminal");
     stage_says(s->stage, "Now it works.");
     wake_stage_wake(s, "coach", "r1", "again");
     wake_stage_settle(s);

@@ -7,11 +7,15 @@
  * as many processes, in turn with ours: each round of ours has one of theirs beside it, and the
  * ratio is the median of the rounds' ratios. They decide nothing and know no agents:
  *
- *   Postgres  SELECT one row FOR UPDATE SKIP LOCKED, read it, move it to wake_runs with an outcome
- *             (DELETE and INSERT in one statement), COMMIT: what it takes to claim a wake and to
- *             leave a durable row that says how it ended. Two round trips.
- *   Postgres  "take_only": DELETE one row FOR UPDATE SKIP LOCKED, COMMIT: nothing is left that says
- *             what became of it, so this is less than any queue with outcomes does.
+ *   Postgres  BEGIN, SELECT one row FOR UPDATE SKIP LOCKED, move it to wake_runs with an outcome
+ *             (DELETE and INSERT in one statement), COMMIT, with plain libpq: prepared statements,
+ *             each of them waited for (wake_plain.c). What it takes to claim a wake and to leave a
+ *             durable row that says how it ended, as most workers do it. The target is about this.
+ *   Postgres  "pipelined": the same statements by our own engine, which sends BEGIN with the SELECT
+ *             and COMMIT with the move: two round trips, as ours has. The rest is what deciding
+ *             costs.
+ *   Postgres  "take_only": DELETE one row FOR UPDATE SKIP LOCKED, COMMIT, by our engine: nothing is
+ *             left that says what became of it, so this is less than any queue with outcomes does.
  *   SQLite    INSERT into wake_runs, DELETE from the queue, COMMIT.
  *
  * SPDX-License-Identifier: MIT
@@ -24,17 +28,17 @@
 
 #include "db/db.h"
 #include "harness/pg_server.h"
+#include "wake_plain.h"
 #include "wake_worker.h"
 
-#define AGENTS   1000
-#define WORKERS  2
-#define ROUNDS   7
-#define SINGLE   1000
-#define BATCHED  20000
-#define BATCH    500
-#define SHARE    0.8
-#define PEER     17900.0 /* jobs per second of graphile-worker on such a machine */
-#define CHECK_MS 25
+#define AGENTS  1000
+#define WORKERS 2
+#define ROUNDS  7
+#define SINGLE  1000
+#define BATCHED 20000
+#define BATCH   500
+#define SHARE   0.8
+#define PEER    17900.0 /* jobs per second of graphile-worker on such a machine */
 
 static double median(double *values, size_t n)
 {
@@ -111,79 +115,66 @@ static void fill(struct domain *domain, int64_t wakes)
     must(domain_commit(domain, &err), &err, "fill");
 }
 
-static int64_t left(struct domain *domain)
+/* A round counts only if nothing is left of it. */
+static void must_be_empty(struct domain *domain)
 {
     AUTO(stmt) q = NULL;
     struct err err = ERR_INIT;
+    int r;
 
     must(db_prepare(domain_db(domain), SQL("SELECT 1 AS n FROM wake_queue LIMIT 1"), &q, &err),
          &err, "left");
-    return stmt_step(q, &err);
+    r = stmt_step(q, &err);
+    must(r, &err, "left");
+    if (r == 0)
+        return;
+    fprintf(stderr, "bench: wakes are left in the queue\n");
+    exit(1);
 }
 
 /* ---- working until nothing is left ---- */
 
 struct bench_worker {
     struct worker worker;
-    struct loop_timer check;
-    struct loop_tick_hook hook;
-    bool checking;
-    double last; /* when something happened that was not a look of ours */
+    struct waker_listener listener;
+    double ended;
 };
 
-static void check(struct loop_timer *timer)
+static void nothing_left(struct waker_listener *listener)
 {
-    struct bench_worker *b = CONTAINER_OF(timer, struct bench_worker, check);
+    struct bench_worker *b = CONTAINER_OF(listener, struct bench_worker, listener);
 
-    b->checking = true;
-    if (left(b->worker.domain) == 0)
-        loop_stop(b->worker.loop);
-    else
-        loop_timer_start(b->worker.loop, timer, CHECK_MS);
+    b->ended = now_s();
+    loop_stop(b->worker.loop);
 }
 
-static void ticked(struct loop_tick_hook *hook)
-{
-    struct bench_worker *b = CONTAINER_OF(hook, struct bench_worker, hook);
-
-    if (!b->checking)
-        b->last = now_s();
-    b->checking = false;
-}
-
-static void begin_checks(struct bench_worker *b, int64_t first_ms)
-{
-    b->check.fire = check;
-    b->hook.after_tick = ticked;
-    loop_add_tick_hook(b->worker.loop, &b->hook);
-    loop_timer_start(b->worker.loop, &b->check, first_ms);
-}
-
-/* Until the queue is empty; returns when it was. */
+/* Until it finds nothing more; returns when that was. */
 static double work(struct bench_worker *b)
 {
     struct err err = ERR_INIT;
 
-    begin_checks(b, CHECK_MS);
+    b->listener.changed = nothing_left;
+    waker_tell(b->worker.waker, &b->listener);
+    waker_look(b->worker.waker);
     must(loop_run(b->worker.loop, &err), &err, "loop");
-    loop_remove_tick_hook(b->worker.loop, &b->hook);
-    return b->last;
+    waker_tell(b->worker.waker, NULL);
+    return b->ended;
 }
 
 /* ---- SQLite ---- */
 
 static double sqlite_round(struct domain *domain, int64_t wakes, int batch)
 {
-    struct bench_worker b = { .last = 0 };
+    struct bench_worker b = { .ended = 0 };
     double from, seconds;
 
     worker_open(&b.worker, &(struct worker_config){ .domain = domain, .one_by_one = batch == 1 });
     worker_warm(&b.worker);
     fill(domain, wakes);
     from = now_s();
-    waker_look(b.worker.waker);
     seconds = work(&b) - from;
     worker_close(&b.worker);
+    must_be_empty(domain);
     return (double)wakes / seconds;
 }
 
@@ -241,7 +232,7 @@ static const char *const hosts[WORKERS] = { "01890a5d-ac96-774b-bcce-b302099a805
                                             "01890a5d-ac96-774b-bcce-b302099a8058" };
 
 /* What a process does in a round; more than 0: a waker that takes so many at a time. */
-enum { BARE = 0, BARE_TAKE_ONLY = -1 };
+enum { PLAIN = 0, PIPELINED = -1, TAKE_ONLY = -2 };
 
 static int step_once(struct domain *domain, struct sql sql, int64_t *ret_n)
 {
@@ -286,7 +277,7 @@ static int take_and_end(struct domain *domain)
     return 1;
 }
 
-static void bare_loop(struct domain *domain, bool take)
+static void pipelined_loop(struct domain *domain, bool take)
 {
     struct err err = ERR_INIT;
     int r;
@@ -298,35 +289,63 @@ static void bare_loop(struct domain *domain, bool take)
     } while (r == 1);
 }
 
-/* Ready, says so, waits for the word, works until nothing is left, says when that was. */
-static _Noreturn void worker_main(const char *url, int i, int batch, int ready, int go)
+static void meet(int ready, int go)
 {
-    struct domain *domain = open_domain(url);
-    struct bench_worker b = { .last = 0 };
-    double ended = 0;
-
-    if (batch > 0) {
-        worker_open(&b.worker, &(struct worker_config){
-                                   .domain = domain, .host = hosts[i], .one_by_one = batch == 1 });
-        worker_warm(&b.worker);
-    }
     say(ready, 0);
     hear(go);
-    if (batch > 0) {
-        waker_look(b.worker.waker);
-        ended = work(&b);
-    } else {
-        bare_loop(domain, batch == BARE_TAKE_ONLY);
-        ended = now_s();
-    }
+}
+
+static double run_waker(struct domain *domain, int i, bool one_by_one, int ready, int go)
+{
+    struct bench_worker b = { .ended = 0 };
+    double ended;
+
+    worker_open(&b.worker, &(struct worker_config){
+                               .domain = domain, .host = hosts[i], .one_by_one = one_by_one });
+    worker_warm(&b.worker);
+    meet(ready, go);
+    ended = work(&b);
+    worker_close(&b.worker);
+    return ended;
+}
+
+static double run_plain(const char *url, int ready, int go)
+{
+    struct plain *plain = plain_open(url);
+    double ended;
+
+    meet(ready, go);
+    plain_loop(plain);
+    ended = now_s();
+    plain_close(plain);
+    return ended;
+}
+
+static double run_pipelined(struct domain *domain, bool take, int ready, int go)
+{
+    meet(ready, go);
+    pipelined_loop(domain, take);
+    return now_s();
+}
+
+/* Ready, says so, waits for the word, works until nothing is left, says when that was. */
+static _Noreturn void worker_main(const char *url, int i, int how, int ready, int go)
+{
+    struct domain *domain = how == PLAIN ? NULL : open_domain(url);
+    double ended;
+
+    if (how > 0)
+        ended = run_waker(domain, i, how == 1, ready, go);
+    else if (how == PLAIN)
+        ended = run_plain(url, ready, go);
+    else
+        ended = run_pipelined(domain, how == TAKE_ONLY, ready, go);
     say(ready, ended);
-    if (batch > 0)
-        worker_close(&b.worker);
     domain_free(domain);
     _exit(0);
 }
 
-static double pg_round(const char *url, struct domain *domain, int64_t wakes, int batch)
+static double pg_round(const char *url, struct domain *domain, int64_t wakes, int how)
 {
     int ready[2], go[2];
     struct err err = ERR_INIT;
@@ -336,7 +355,7 @@ static double pg_round(const char *url, struct domain *domain, int64_t wakes, in
         exit(1);
     for (int i = 0; i < WORKERS; i++)
         if (fork() == 0)
-            worker_main(url, i, batch, ready[1], go[0]);
+            worker_main(url, i, how, ready[1], go[0]);
     for (int i = 0; i < WORKERS; i++)
         hear(ready[0]);
     /* As a server that was left alone has done by now. */
@@ -354,13 +373,44 @@ static double pg_round(const char *url, struct domain *domain, int64_t wakes, in
     while (wait(NULL) > 0)
         ;
     close(ready[0]), close(ready[1]), close(go[0]), close(go[1]);
+    must_be_empty(domain);
     return (double)wakes / (ended - from);
+}
+
+struct pg_figures {
+    double plain[ROUNDS], pipelined[ROUNDS], take[ROUNDS], single[ROUNDS], batched[ROUNDS];
+};
+
+static void print_single(struct pg_figures *f)
+{
+    double of_plain = median_ratio(f->single, f->plain);
+    double of_pipelined = median_ratio(f->single, f->pipelined);
+    double of_take = median_ratio(f->single, f->take);
+
+    printf("{\"bench\":\"wake.queue\",\"engine\":\"postgres\",\"workers\":%d,\"per_commit\":1,"
+           "\"value\":%.0f,\"unit\":\"wakes/s\",\"yardstick\":\"a bare SKIP LOCKED loop that stores"
+           " outcomes\",\"yardstick_value\":%.0f,\"ratio\":%.2f,\"target\":%.1f,\"ok\":%s,"
+           "\"pipelined_value\":%.0f,\"pipelined_ratio\":%.2f,"
+           "\"take_only_value\":%.0f,\"take_only_ratio\":%.2f}\n",
+           WORKERS, median(f->single, ROUNDS), median(f->plain, ROUNDS), of_plain, SHARE,
+           of_plain >= SHARE ? "true" : "false", median(f->pipelined, ROUNDS), of_pipelined,
+           median(f->take, ROUNDS), of_take);
+}
+
+static void print_batched(struct pg_figures *f)
+{
+    double value = median(f->batched, ROUNDS);
+
+    printf("{\"bench\":\"wake.queue\",\"engine\":\"postgres\",\"workers\":%d,\"per_commit\":%d,"
+           "\"value\":%.0f,\"unit\":\"wakes/s\",\"yardstick\":\"graphile-worker, jobs/s\","
+           "\"yardstick_value\":%.0f,\"ratio\":%.2f,\"target\":1,\"ok\":%s}\n",
+           WORKERS, BATCH, value, PEER, value / PEER, value > PEER ? "true" : "false");
 }
 
 static void on_postgres(void)
 {
-    double single[ROUNDS], bare[ROUNDS], take[ROUNDS], batched[ROUNDS], ratio, of_take;
     const char *why = NULL, *socket_dir;
+    struct pg_figures f;
     struct domain *domain;
     char url[128];
 
@@ -374,25 +424,15 @@ static void on_postgres(void)
     domain = open_domain(url);
     add_agents(domain);
     for (int i = 0; i < ROUNDS; i++) {
-        bare[i] = pg_round(url, domain, SINGLE, BARE);
-        take[i] = pg_round(url, domain, SINGLE, BARE_TAKE_ONLY);
-        single[i] = pg_round(url, domain, SINGLE, 1);
-        batched[i] = pg_round(url, domain, BATCHED, BATCH);
+        f.plain[i] = pg_round(url, domain, SINGLE, PLAIN);
+        f.single[i] = pg_round(url, domain, SINGLE, 1);
+        f.pipelined[i] = pg_round(url, domain, SINGLE, PIPELINED);
+        f.take[i] = pg_round(url, domain, SINGLE, TAKE_ONLY);
+        f.batched[i] = pg_round(url, domain, BATCHED, BATCH);
     }
     domain_free(domain);
-    ratio = median_ratio(single, bare);
-    of_take = median_ratio(single, take);
-    printf("{\"bench\":\"wake.queue\",\"engine\":\"postgres\",\"workers\":%d,\"per_commit\":1,"
-           "\"value\":%.0f,\"unit\":\"wakes/s\",\"yardstick\":\"a bare SKIP LOCKED loop that stores"
-           " outcomes\",\"yardstick_value\":%.0f,\"ratio\":%.2f,\"target\":%.1f,\"ok\":%s,"
-           "\"take_only_value\":%.0f,\"take_only_ratio\":%.2f}\n",
-           WORKERS, median(single, ROUNDS), median(bare, ROUNDS), ratio, SHARE,
-           ratio >= SHARE ? "true" : "false", median(take, ROUNDS), of_take);
-    printf("{\"bench\":\"wake.queue\",\"engine\":\"postgres\",\"workers\":%d,\"per_commit\":%d,"
-           "\"value\":%.0f,\"unit\":\"wakes/s\",\"yardstick\":\"graphile-worker, jobs/s\","
-           "\"yardstick_value\":%.0f,\"ratio\":%.2f,\"target\":1,\"ok\":%s}\n",
-           WORKERS, BATCH, median(batched, ROUNDS), PEER, median(batched, ROUNDS) / PEER,
-           median(batched, ROUNDS) > PEER ? "true" : "false");
+    print_single(&f);
+    print_batched(&f);
 }
 
 int main(int argc, char **argv)

@@ -125,20 +125,6 @@ static int pg_open(const struct db_open *how, struct db **ret_db, struct err *er
 
 /* ---- transactions ---- */
 
-/* A tick is never run twice, so it must not fail because of what others did at the same time:
- * read committed, with fencing numbers and row locks where it matters. What is retried gets the
- * strictest isolation; a reader one state, as in SQLite. */
-static const char *const control_texts[] = {
-    [DB_BEGIN] = "BEGIN ISOLATION LEVEL READ COMMITTED",
-    [DB_BEGIN_READ] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-    [DB_BEGIN_SERIALIZABLE] = "BEGIN ISOLATION LEVEL SERIALIZABLE",
-    [DB_COMMIT] = "COMMIT",
-    [DB_ROLLBACK] = "ROLLBACK",
-    [DB_SAVEPOINT] = "SAVEPOINT unit",
-    [DB_RELEASE] = "RELEASE SAVEPOINT unit",
-    [DB_ROLLBACK_TO] = "ROLLBACK TO SAVEPOINT unit",
-};
-
 /* After an error the server skips everything up to the next sync. So what is under way ends with
  * one, its failures are of no interest any more, and only then comes the undoing. */
 static int clear_queue(struct pg *pg, struct err *err)
@@ -152,14 +138,14 @@ static int clear_queue(struct pg *pg, struct err *err)
 
 static int roll_back(struct pg *pg, struct err *err)
 {
-    if (clear_queue(pg, err) < 0 || pg_send_control(pg, control_texts[DB_ROLLBACK], err) < 0)
+    if (clear_queue(pg, err) < 0 || pg_send_control(pg, DB_ROLLBACK, err) < 0)
         return -1;
     return pg_settle(pg, err);
 }
 
 static int begin(struct pg *pg, enum db_control how, struct err *err)
 {
-    if (pg_send_control(pg, control_texts[how], err) < 0)
+    if (pg_send_control(pg, how, err) < 0)
         return -1;
     pg->begun = how;
     pg->fresh = true;
@@ -179,7 +165,7 @@ static int open_savepoint(struct pg *pg, struct err *err)
         pg->within_unit = 0;
         return 0;
     }
-    if (pg_send_control(pg, control_texts[DB_SAVEPOINT], err) < 0)
+    if (pg_send_control(pg, DB_SAVEPOINT, err) < 0)
         return -1;
     if (pg->within_unit >= 0)
         pg->within_unit++;
@@ -196,7 +182,7 @@ static void leave(struct pg *pg)
  * from it. So its writes are waited for. It has not ended when it fails: it is undone then. */
 static int release(struct pg *pg, struct err *err)
 {
-    if (pg->within_unit != 0 && pg_send_control(pg, control_texts[DB_RELEASE], err) < 0)
+    if (pg->within_unit != 0 && pg_send_control(pg, DB_RELEASE, err) < 0)
         return -1;
     if (pg->writes && pg_settle(pg, err) < 0)
         return -1;
@@ -219,8 +205,8 @@ static int undo(struct pg *pg, struct err *err)
     if (pg->within_unit == 0)
         return roll_back(pg, err) < 0 ? -1 : begin(pg, pg->begun, err);
     leave(pg);
-    if (clear_queue(pg, err) < 0 || pg_send_control(pg, control_texts[DB_ROLLBACK_TO], err) < 0 ||
-        pg_send_control(pg, control_texts[DB_RELEASE], err) < 0)
+    if (clear_queue(pg, err) < 0 || pg_send_control(pg, DB_ROLLBACK_TO, err) < 0 ||
+        pg_send_control(pg, DB_RELEASE, err) < 0)
         return -1;
     return pg_settle(pg, err);
 }
@@ -259,7 +245,7 @@ static int pg_control(struct db *db, enum db_control what, struct err *err)
     case DB_COMMIT:
         break;
     }
-    if (pg_send_control(pg, control_texts[what], err) < 0)
+    if (pg_send_control(pg, what, err) < 0)
         return -1;
     return pg_settle(pg, err);
 }

@@ -15,6 +15,47 @@
 #include "base/alloc.h"
 #include "db/pg_int.h"
 
+/* ---- transactions ---- */
+
+/* A tick is never run twice, so it must not fail because of what others did at the same time:
+ * read committed (the session's default), with fencing numbers and row locks where it matters. What
+ * is retried gets the strictest isolation; a reader one state, as in SQLite.
+ *
+ * They begin and end every transaction, so the server parses them once: each is prepared under its
+ * own text. */
+static const char *const control_texts[] = {
+    [DB_BEGIN] = "BEGIN",
+    [DB_BEGIN_READ] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    [DB_BEGIN_SERIALIZABLE] = "BEGIN ISOLATION LEVEL SERIALIZABLE",
+    [DB_COMMIT] = "COMMIT",
+    [DB_ROLLBACK] = "ROLLBACK",
+    [DB_SAVEPOINT] = "SAVEPOINT unit",
+    [DB_RELEASE] = "RELEASE SAVEPOINT unit",
+    [DB_ROLLBACK_TO] = "ROLLBACK TO SAVEPOINT unit",
+};
+
+static int prepare_controls(struct pg *pg, struct err *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(control_texts); i++) {
+        if (!pq.PQsendPrepare(pg->conn, control_texts[i], control_texts[i], 0, NULL))
+            return pg_send_failed(pg, err);
+        pg_note_sent(pg, (struct pg_sent){ .kind = PG_PREPARE, .text = control_texts[i] });
+    }
+    return pg_settle(pg, err);
+}
+
+int pg_send_control(struct pg *pg, enum db_control what, struct err *err)
+{
+    const char *text = control_texts[what];
+
+    if (pg_make_room(pg, 2, err) < 0)
+        return -1;
+    if (!pq.PQsendQueryPrepared(pg->conn, text, 0, NULL, NULL, NULL, 0))
+        return pg_send_failed(pg, err);
+    pg_note_sent(pg, (struct pg_sent){ .kind = PG_CONTROL, .text = text });
+    return 0;
+}
+
 /* ---- connecting ---- */
 
 static void swallow_notice(void *arg, const PGresult *result)
@@ -41,6 +82,7 @@ static int set_session(struct pg *pg, struct err *err)
                " SET bytea_output = 'hex'; SET extra_float_digits = 1; SET TimeZone = 'UTC';"
                " SET lock_timeout = %d; SET synchronous_commit = %s;"
                " SET idle_in_transaction_session_timeout = " PG_IDLE_MS ";"
+               " SET default_transaction_isolation = 'read committed';"
                " SET default_transaction_read_only = %s; SET search_path = \"%s\"",
                pg->busy_ms, pg->sync == DB_SYNC_NORMAL ? "off" : "on",
                pg->db.read_only ? "on" : "off", pg->schema);
@@ -70,7 +112,7 @@ int pg_connect(struct pg *pg, struct err *err)
         pg_disconnect(pg);
         return err_set(err, ERR_INTERNAL, "libpq has no pipeline mode");
     }
-    if (set_session(pg, err) < 0) {
+    if (set_session(pg, err) < 0 || prepare_controls(pg, err) < 0) {
         if (pg->conn)
             pg_disconnect(pg);
         return err_wrap(err, "set up the session");
@@ -162,16 +204,6 @@ int pg_send_failed(struct pg *pg, struct err *err)
                    STR_ARG(str_trim(str_from(pq.PQerrorMessage(pg->conn)))));
 }
 
-int pg_send_control(struct pg *pg, const char *text, struct err *err)
-{
-    if (pg_make_room(pg, 2, err) < 0)
-        return -1;
-    if (!pq.PQsendQueryParams(pg->conn, text, 0, NULL, NULL, NULL, NULL, 0))
-        return pg_send_failed(pg, err);
-    pg_note_sent(pg, (struct pg_sent){ .kind = PG_CONTROL, .text = text });
-    return 0;
-}
-
 int pg_send_sync(struct pg *pg, struct err *err)
 {
     if (!pq.PQpipelineSync(pg->conn))
@@ -227,7 +259,8 @@ static void check_commit(struct pg *pg, const struct pg_sent *sent, PGresult *re
 {
     struct err why = ERR_INIT;
 
-    if (strcmp(sent->text, "COMMIT") == 0 && strcmp(pq.PQcmdStatus(result), "COMMIT") != 0) {
+    if (sent->kind == PG_CONTROL && strcmp(sent->text, "COMMIT") == 0 &&
+        strcmp(pq.PQcmdStatus(result), "COMMIT") != 0) {
         err_set(&why, ERR_STORAGE_FAILED, "the server rolled the transaction back");
         note_failure(pg, sent, DB_REFUSED, &why);
     }

@@ -110,7 +110,7 @@ int pg_make_room(struct pg *pg, size_t n, struct err *err);
 void pg_note_sent(struct pg *pg, struct pg_sent sent);
 /* Sending failed: the connection is lost, or libpq has no memory. */
 int pg_send_failed(struct pg *pg, struct err *err);
-int pg_send_control(struct pg *pg, const char *text, struct err *err);
+int pg_send_control(struct pg *pg, enum db_control what, struct err *err);
 /* The server may forget the prepared statement of this name. */
 void pg_discard_name(struct pg *pg, uint64_t name);
 int pg_send_sync(struct pg *pg, struct err *err);

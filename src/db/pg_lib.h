@@ -45,7 +45,6 @@
     X(PQsendDescribePrepared)                                                                      \
     X(PQsendPrepare)                                                                               \
     X(PQsendQuery)                                                                                 \
-    X(PQsendQueryParams)                                                                           \
     X(PQsendQueryPrepared)                                                                         \
     X(PQserverVersion)                                                                             \
     X(PQsetNoticeReceiver)                                                                         \

@@ -48,14 +48,9 @@ struct claim_end {
 #define CLAIM_BYTES_MAX (8 * MIB) /* of payloads; the one that passes it is the last */
 
 /* Those that are due: what a person waits for first, then by not_before and n; at most CLAIM_MAX,
- * or one. now_ms is also the time as of which states are resolved. With a lease that is not held
- * any more there are none. */
-struct claim_lease {
-    struct str name, holder;
-    int64_t fence;
-};
-int claim_due(struct domain *domain, const struct claim_lease *lease, int64_t now_ms, bool one,
-              struct arena *arena, struct claim **ret_claims, size_t *ret_count, struct err *err);
+ * or one. now_ms is also the time as of which states are resolved. */
+int claim_due(struct domain *domain, int64_t now_ms, bool one, struct arena *arena,
+              struct claim **ret_claims, size_t *ret_count, struct err *err);
 /* What is queued of one agent, due or not, oldest first; at most CLAIM_MAX. *ret_more: there are
  * more (or they are too large to go along). */
 int claim_of_agent(struct domain *domain, int64_t agent_n, struct arena *arena,

@@ -17,7 +17,7 @@
 /* ---- taking ---- */
 
 /* An agent has a state for every host that woke it (mostly that is one): a wake comes with each. */
-#define DUE_SELECT(limit, lock, only)                                                              \
+#define DUE_SELECT(limit, lock)                                                                    \
     "SELECT w.n, w.run_key, w.agent_n, w.reason, w.reason_id, w.thread_id, w.scheduled_at,"        \
     " w.logical_change_key, w.payload, w.priority, w.not_before, w.attempts, w.created_at,"        \
     " a.id AS agent_id, a.lifecycle, a.paused, a.mode, s.sleep_until, "                            \
@@ -26,11 +26,10 @@
     " FROM (SELECT * FROM wake_queue WHERE not_before <= ? ORDER BY not_before, n LIMIT " limit    \
         lock ") AS w"                                                                              \
     " JOIN agents a ON a.n = w.agent_n LEFT JOIN agent_states s ON s.agent_n = a.n"                \
-    " LEFT JOIN wake_runs f ON f.agent_n = a.n AND f.flying = 1" only                              \
-    " ORDER BY w.not_before, w.n"
-#define LOCKED " FOR UPDATE SKIP LOCKED"
-#define LEASED                                                                                     \
-    " WHERE EXISTS (SELECT 1 FROM leases l WHERE l.name = ? AND l.holder = ? AND l.fence = ?)"
+    " LEFT JOIN wake_runs f ON f.agent_n = a.n AND f.flying = 1"
+#define DUE_ONE(lock)  DUE_SELECT("1", lock)
+#define DUE_MANY(lock) DUE_SELECT("500", lock) " ORDER BY w.not_before, w.n"
+#define LOCKED         " FOR UPDATE SKIP LOCKED"
 
 static enum agent_lifecycle lifecycle_of(struct str name)
 {
@@ -115,29 +114,22 @@ static int read_claims(struct stmt *q, struct arena *arena, struct claims *claim
 
 /* Postgres plans a limit that it is told with each run anew, and one that stands in the text once:
  * so the two that occur stand there. */
-static struct sql due_sql(struct domain *domain, bool leased, bool one)
+static struct sql due_sql(struct domain *domain, bool one)
 {
-    if (!domain_is_shared(domain))
-        return one ? SQL(DUE_SELECT("1", "", "")) : SQL(DUE_SELECT("500", "", ""));
-    if (!leased)
-        return one ? SQL(DUE_SELECT("1", LOCKED, "")) : SQL(DUE_SELECT("500", LOCKED, ""));
-    return one ? SQL(DUE_SELECT("1", LOCKED, LEASED)) : SQL(DUE_SELECT("500", LOCKED, LEASED));
+    if (domain_is_shared(domain))
+        return one ? SQL(DUE_ONE(LOCKED)) : SQL(DUE_MANY(LOCKED));
+    return one ? SQL(DUE_ONE("")) : SQL(DUE_MANY(""));
 }
 
-int claim_due(struct domain *domain, const struct claim_lease *lease, int64_t now_ms, bool one,
-              struct arena *arena, struct claim **ret_claims, size_t *ret_count, struct err *err)
+int claim_due(struct domain *domain, int64_t now_ms, bool one, struct arena *arena,
+              struct claim **ret_claims, size_t *ret_count, struct err *err)
 {
     struct claims claims = { 0 };
     AUTO(stmt) q = NULL;
 
-    if (db_prepare(domain_db(domain), due_sql(domain, lease != NULL, one), &q, err) < 0)
+    if (db_prepare(domain_db(domain), due_sql(domain, one), &q, err) < 0)
         return -1;
     stmt_bind_i64(q, now_ms);
-    if (domain_is_shared(domain) && lease) {
-        stmt_bind_str(q, lease->name);
-        stmt_bind_str(q, lease->holder);
-        stmt_bind_i64(q, lease->fence);
-    }
     if (read_claims(q, arena, &claims, err) < 0)
         return -1;
     for (size_t i = 0; i < claims.n; i++) {

@@ -9,6 +9,7 @@
  */
 #include "base/log.h"
 #include "base/map.h"
+#include "wake/lease_int.h"
 #include "wake/waker_int.h"
 
 #define HOUR_MS (INT64_C(3600) * 1000)
@@ -24,6 +25,7 @@ struct round {
     size_t run_count;
     struct map agents; /* that something was decided about in this round */
     bool moved;        /* something left the queue, or its place in it */
+    bool from_memory;  /* it begins runs, or ends wakes by what is known here alone */
 };
 
 static struct domain *domain_of(const struct round *round)
@@ -37,6 +39,7 @@ static void end_with(struct round *round, const struct wake_job *job, enum wake_
     round->ends[round->end_count++] =
         (struct claim_end){ .n = job->n, .status = status, .why = why };
     round->moved = true;
+    round->from_memory |= status == WAKE_SKIPPED_KILLED;
 }
 
 /* When its sleep ends, one wake covers what it has missed. */
@@ -124,6 +127,7 @@ static int decide(struct round *round, const struct claim *claim, struct err *er
     held = hold_back(round, claim, err);
     if (held == 0)
         round->runs[round->run_count++] = claim;
+    round->from_memory |= held == 0;
     return held < 0 ? -1 : 0;
 }
 
@@ -142,16 +146,33 @@ static int count_places(struct round *round, struct err *err)
     return 0;
 }
 
+/* A process that stood still for longer than its lease does not know what the others did since: it
+ * has heard of no emergency stop, and its own runs go on elsewhere. What follows from the rows of
+ * this transaction alone, it may do. 1 it holds the lease. */
+static int may_act(const struct round *round, struct err *err)
+{
+    const struct waker *waker = round->waker;
+
+    if (!waker->fence || !round->from_memory)
+        return 1;
+    return lease_hold(domain_of(round), str_from(waker->lease_name), str_from(waker->lease_holder),
+                      waker->fence, err);
+}
+
+static void leave_all(struct round *round)
+{
+    round->end_count = round->run_count = 0;
+    round->moved = false;
+}
+
 static int take_all(struct round *round, struct err *err)
 {
-    struct waker *waker = round->waker;
-    const struct claim_lease lease = { str_from(waker->lease_name), str_from(waker->lease_holder),
-                                       waker->fence };
     struct claim *claims;
     size_t n;
+    int r;
 
-    if (claim_due(domain_of(round), waker->fence ? &lease : NULL, round->now,
-                  waker->config.one_by_one, &round->arena, &claims, &n, err) < 0)
+    if (claim_due(domain_of(round), round->now, round->waker->config.one_by_one, &round->arena,
+                  &claims, &n, err) < 0)
         return -1;
     round->ends = ARENA_NEW_N(&round->arena, struct claim_end, n + 1);
     round->runs = ARENA_NEW_N(&round->arena, const struct claim *, n + 1);
@@ -159,7 +180,10 @@ static int take_all(struct round *round, struct err *err)
         if (decide(round, &claims[i], err) < 0)
             return -1;
     }
-    if (count_places(round, err) < 0)
+    r = may_act(round, err);
+    if (r == 0)
+        leave_all(round);
+    if (r < 0 || count_places(round, err) < 0)
         return -1;
     return claim_end_all(domain_of(round), round->ends, round->end_count, round->now, err);
 }

@@ -58,7 +58,7 @@ static const char *due(struct test *t, struct rig *rig, int64_t now)
     struct claim *claims;
     size_t n;
 
-    ASSERT_OK(claim_due(rig->domain, NULL, now, false, &t->arena, &claims, &n, &t->err));
+    ASSERT_OK(claim_due(rig->domain, now, false, &t->arena, &claims, &n, &t->err));
     for (size_t i = 0; i < n; i++)
         buf_printf(&keys, "%s%.*s", i ? " " : "", STR_ARG(claims[i].job.run_key));
     return arena_text(&t->arena, buf_text(&keys));
@@ -112,7 +112,7 @@ DB_TEST(an_interactive_agent_is_woken_by_people_and_its_own_alarms)
             job.thread_id =
                 str_from(arena_printf(&t->arena, "coach:run:%.*s", STR_ARG(job.run_key)));
         ASSERT_EQ(wake_enqueue(rig.domain, &job, &t->err), 1);
-        ASSERT_OK(claim_due(rig.domain, NULL, NOW, false, &t->arena, &claims, &n, &t->err));
+        ASSERT_OK(claim_due(rig.domain, NOW, false, &t->arena, &claims, &n, &t->err));
         ASSERT_EQ(n, 1u);
         judged = claim_judge_agent(&claims[0], NULL, 0, NOW);
         ASSERT_EQ(judged.verdict, cases[i].verdict);
@@ -178,7 +178,7 @@ DB_TEST(what_a_person_waits_for_is_first_then_what_was_due_first)
     queue(t, &rig, &rig.planner, "last", 1, NOW);
     queue(t, &rig, &rig.coach, "person-too", 0, 0);
     ASSERT_TEXT(due(t, &rig, NOW), "person person-too at-once at-once-too soon last");
-    ASSERT_OK(claim_due(rig.domain, NULL, NOW, true, &t->arena, &claims, &n, &t->err));
+    ASSERT_OK(claim_due(rig.domain, NOW, true, &t->arena, &claims, &n, &t->err));
     ASSERT_EQ(n, 1u);
     ASSERT_STR(claims[0].job.run_key, "person");
     ASSERT_EQ(claims[0].job.not_before, 0); /* where it stands is nobody's business */
@@ -260,7 +260,7 @@ DB_TEST(one_look_takes_so_many_bytes_and_no_more)
 
         ASSERT_EQ(wake_enqueue(rig.domain, &job, &t->err), 1);
     }
-    ASSERT_OK(claim_due(rig.domain, NULL, NOW, false, &t->arena, &claims, &n, &t->err));
+    ASSERT_OK(claim_due(rig.domain, NOW, false, &t->arena, &claims, &n, &t->err));
     ASSERT(n > 1 && (n - 1) * BYTES <= CLAIM_BYTES_MAX && n * BYTES > CLAIM_BYTES_MAX);
     ASSERT_STR(claims[0].job.run_key, "k00");
     ASSERT_OK(claim_of_agent(rig.domain, rig.coach.n, &t->arena, &jobs, &of_agent, &more, &t->err));
@@ -291,7 +291,7 @@ DB_TEST(one_look_takes_so_many_wakes_and_no_more)
     ASSERT_OK(claim_of_agent(rig.domain, rig.coach.n, &t->arena, &jobs, &n, &more, &t->err));
     ASSERT_EQ(n, (size_t)CLAIM_MAX);
     ASSERT(more);
-    ASSERT_OK(claim_due(rig.domain, NULL, NOW, false, &t->arena, &claims, &n, &t->err));
+    ASSERT_OK(claim_due(rig.domain, NOW, false, &t->arena, &claims, &n, &t->err));
     ASSERT_EQ(n, (size_t)CLAIM_MAX);
     ASSERT_STR(claims[CLAIM_MAX - 1].job.run_key, "k499");
     rig_close(t, &rig);
@@ -375,7 +375,7 @@ DB_TEST(a_wake_that_ended_before_only_leaves_the_queue)
     ASSERT_OK(claim_end_all(rig.domain, &end, 1, NOW, &t->err));
     for (int how = 0; how < 2; how++) {
         queue_known(t, &rig, "a");
-        ASSERT_OK(claim_due(rig.domain, NULL, NOW, false, &t->arena, &claims, &n, &t->err));
+        ASSERT_OK(claim_due(rig.domain, NOW, false, &t->arena, &claims, &n, &t->err));
         ASSERT_EQ(n, 1u);
         end = (struct claim_end){ .n = claims[0].job.n, .status = WAKE_COALESCED, .why = "no" };
         if (how)

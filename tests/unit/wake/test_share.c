@@ -153,21 +153,28 @@ SHARED_TEST(what_a_frozen_host_left_is_finished_by_another_and_its_late_writes_a
     wake_stage_free(b);
 }
 
-SHARED_TEST(a_frozen_host_starts_nothing_either)
+/* b takes over what a has under way; then a goes on, and has renewed nothing yet. */
+static void freeze(struct wake_stage *a, struct wake_stage *b)
 {
-    struct wake_stage *a = wake_stage_new_host(t, FIRST), *b = wake_stage_new_host(t, SECOND);
-    struct agent agent, other;
-    struct str key;
+    struct agent agent;
 
     wake_stage_agent(a, "coach", &agent);
-    wake_stage_agent(a, "other", &other);
     stage_says(a->stage, "?");
     wake_stage_change(a, &agent, "x", 100, 0);
     loop_fake_advance(a->stage->loop, 100);
     stage_says(b->stage, "By b.");
-    loop_fake_advance(b->stage->loop, 3 * LEASE); /* it has taken over */
+    loop_fake_advance(b->stage->loop, 3 * LEASE);
     ASSERT_EQ(b->stage->model_calls, 1u);
-    /* The frozen one looks into the queue before it has renewed anything. */
+}
+
+SHARED_TEST(a_frozen_host_starts_nothing_either)
+{
+    struct wake_stage *a = wake_stage_new_host(t, FIRST), *b = wake_stage_new_host(t, SECOND);
+    struct agent other;
+    struct str key;
+
+    freeze(a, b);
+    wake_stage_agent(a, "other", &other);
     stage_says(a->stage, "By a.");
     key = wake_stage_change(a, &other, "y", 101, 0);
     loop_fake_tick(a->stage->loop);
@@ -175,6 +182,55 @@ SHARED_TEST(a_frozen_host_starts_nothing_either)
     ASSERT_TEXT(wake_stage_status(a, key), "queued");
     loop_fake_advance(a->stage->loop, LEASE);
     ASSERT_TEXT(wake_stage_status(a, key), "completed");
+    b->stage->altered = a->stage->altered = true;
+    wake_stage_free(a);
+    wake_stage_free(b);
+}
+
+SHARED_TEST(a_frozen_host_ends_no_wake_by_a_stop_that_was_lifted_since)
+{
+    struct wake_stage *a = wake_stage_new_host(t, FIRST), *b = wake_stage_new_host(t, SECOND);
+    struct agent other;
+    struct str key;
+
+    wake_stage_agent(a, "other", &other);
+    ASSERT_EQ(run_kill(b->stage->runner, KILL_AGENT, "other", "test", true, &t->err), 1);
+    loop_fake_tick(b->stage->loop);
+    ASSERT_EQ(kill_reload(a->stage->kill, &t->err), 1);
+    freeze(a, b);
+    ASSERT_EQ(run_kill(b->stage->runner, KILL_AGENT, "other", "", false, &t->err), 1);
+    loop_fake_tick(b->stage->loop);
+    stage_says(a->stage, "By a.");
+    key = wake_stage_change(a, &other, "y", 101, 0);
+    loop_fake_tick(a->stage->loop);
+    loop_fake_tick(a->stage->loop);
+    ASSERT_TEXT(wake_stage_status(a, key), "queued");
+    ASSERT_EQ(kill_reload(a->stage->kill, &t->err), 1);
+    loop_fake_advance(a->stage->loop, LEASE);
+    ASSERT_TEXT(wake_stage_status(a, key), "completed");
+    b->stage->altered = a->stage->altered = true;
+    wake_stage_free(a);
+    wake_stage_free(b);
+}
+
+/* That it is paused says its row, and the row is read with the wake. */
+SHARED_TEST(a_frozen_host_may_end_what_the_rows_say)
+{
+    struct wake_stage *a = wake_stage_new_host(t, FIRST), *b = wake_stage_new_host(t, SECOND);
+    struct agent other;
+    struct str key;
+
+    wake_stage_agent(a, "other", &other);
+    freeze(a, b);
+    ASSERT_OK(loop_unit_begin(b->stage->loop, b->stage->domain, &t->err));
+    ASSERT_EQ(agent_set_paused(b->stage->domain, b->stage->change, STR("other"), true, 1, &t->err),
+              1);
+    ASSERT_OK(loop_unit_end(b->stage->loop, true, &t->err));
+    loop_fake_tick(b->stage->loop);
+    key = wake_stage_change(a, &other, "y", 101, 0);
+    loop_fake_tick(a->stage->loop);
+    loop_fake_tick(a->stage->loop);
+    ASSERT_TEXT(wake_stage_status(a, key), "skipped_paused");
     b->stage->altered = a->stage->altered = true;
     wake_stage_free(a);
     wake_stage_free(b);

@@ -22,8 +22,8 @@ struct change;
 struct rand;
 
 /* Reads or makes this host's row, and goes on after the highest counter of what it wrote:
- * integrity_failed when there is no going on (past 2^62). Opens a transaction of its own when none is
- * open. NULL clock or rand: the system's. */
+ * integrity_failed when there is no going on (past 2^62). Opens a transaction of its own when none
+ * is open. NULL clock or rand: the system's. */
 int change_open(struct domain *agent_domain, struct clock *clock, struct rand *rand,
                 struct change **ret_change, struct err *err);
 /* As another host than the one the database belongs to: for a daemon that shares a database with

@@ -60,7 +60,14 @@ enum field_kind {
     FIELD_IDS,  /* a list of those */
 };
 /* What a line must look like besides. */
-enum field_form { FORM_ANY = 0, FORM_COLOR, FORM_LANGUAGE, FORM_MEDIA_TYPE, FORM_TOKEN, FORM_FILE_NAME };
+enum field_form {
+    FORM_ANY = 0,
+    FORM_COLOR,
+    FORM_LANGUAGE,
+    FORM_MEDIA_TYPE,
+    FORM_TOKEN,
+    FORM_FILE_NAME
+};
 
 struct record_field {
     const char *name; /* "categoryId" */

@@ -44,13 +44,14 @@ static void set_preference(struct json_object *state, struct json_object *body, 
                            struct str value)
 {
     struct json_object *all = json_find(body, "preferenceByKey");
+    struct json_object_iter was;
     char name[256];
 
     if (!all) {
         all = json_object_new_object();
         json_object_object_add(body, "preferenceByKey", all);
-        json_object_object_foreach(json_find(state, "preferenceByKey"), there, was)
-            json_object_object_add(all, there, json_object_get(was));
+        json_object_object_foreachC(json_find(state, "preferenceByKey"), was)
+            json_object_object_add(all, was.key, json_object_get(was.val));
     }
     snprintf(name, sizeof(name), "%.*s", STR_ARG(key));
     if (value.n)

@@ -144,18 +144,18 @@ static int do_once(struct api_journal_work *work, const struct api_journal_job *
 static int check_members(struct json_object *body, const char *const *members, struct err *err)
 {
     AUTO_BUF allowed = BUF_INIT(512);
+    struct json_object_iter at;
 
     for (const char *const *name = members; *name; name++)
         buf_printf(&allowed, "%s%s", allowed.n ? ", " : "; allowed are ", *name);
-    json_object_object_foreach(body, key, value)
+    json_object_object_foreachC(body, at)
     {
         const char *const *name = members;
 
-        (void)value;
-        while (*name && strcmp(*name, key) != 0)
+        while (*name && strcmp(*name, at.key) != 0)
             name++;
         if (!*name)
-            return err_set(err, ERR_SCHEMA_VIOLATION, "/%.60s: unknown key%s", key,
+            return err_set(err, ERR_SCHEMA_VIOLATION, "/%.60s: unknown key%s", at.key,
                            buf_text(&allowed));
     }
     return 0;

@@ -220,8 +220,8 @@ DB_TEST(content_that_is_no_text_is_refused)
         "a\x01",
         "a\x7F",
         "\x1B[31m",
-        "\xC2\x9B"
-        "31m",
+        ("\xC2\x9B"
+         "31m"),
         "\xC2\x85",
         "a\x1F",
     };

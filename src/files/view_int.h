@@ -189,6 +189,7 @@ struct view_op {
     /* Out. */
     enum view_result result;
     const char *why;
+    bool strange; /* what is there is no file: for a walk to tell */
     struct view_stat stat;
     struct view_found *displaced;
     struct view_op *next;

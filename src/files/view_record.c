@@ -322,6 +322,7 @@ static void record_written(struct view *view, struct view_tree *tree, struct vie
         view_problem(view, str_from(tree->name), path, op->why, false);
     else
         view_problem_clear(view, str_from(tree->name), path);
+    tree->dirty |= op->strange;
     if (op->displaced)
         record_staged(view, tree, op->displaced, arena);
 }

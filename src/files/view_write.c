@@ -14,10 +14,12 @@
 
 #include "base/file.h"
 #include "base/path.h"
+#include "base/utf8.h"
 #include "files/view_int.h"
 
 #define TRIES       8
 #define BACKUPS_MAX 99
+#define BACKUP_STEM 240 /* bytes of the name that it is of */
 
 /* A folder and a name in it. */
 struct place {
@@ -65,10 +67,11 @@ static void blocked(struct view_op *op, const char *why)
 /* What has no place in the store stays beside the file, as numbered backups of editors do. */
 static int keep_beside(const struct place *from, const struct place *to)
 {
+    struct str stem = utf8_truncate(str_from(to->name), BACKUP_STEM);
     char name[300];
 
     for (int i = 1; i <= BACKUPS_MAX; i++) {
-        snprintf(name, sizeof(name), "%.240s.~%d~", to->name, i);
+        snprintf(name, sizeof(name), "%.*s.~%d~", STR_ARG(stem), i);
         if (renameat2(from->fd, from->name, to->fd, name, RENAME_NOREPLACE) == 0)
             return 0;
         if (errno == EINVAL || errno == ENOSYS) {
@@ -264,8 +267,9 @@ static void remove_file(int tree_fd, struct view_op *op, struct arena *arena)
     if (open_place(tree_fd, NULL, op->path, false, arena, &dest, &err) < 0 ||
         fstatat(dest.fd, dest.name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return;
+    /* It is nobody's file any more, so it stands in no way. */
     if (!S_ISREG(st.st_mode)) {
-        op->why = in_the_way(&st);
+        op->strange = true;
         return;
     }
     if (open_place(tree_fd, VIEW_STAGE "/out", op->path, true, arena, &out, &err) < 0) {

@@ -21,9 +21,10 @@ struct conversation_filter {
     int64_t agent_n;
     int64_t before;   /* the row that a page goes on after; 0: from the newest */
     int limit;        /* 0: 100 */
-    struct str query; /* words of the title or the first message; empty: all */
+    struct str query; /* is in the title or the front of the first message; empty: all */
 };
-/* By the last word, newest first; those that were deleted are not among them. One query. */
+/* By the last word, newest first; those that were deleted are not among them. A query is looked for
+ * as a person would read: in any case, with line ends as blanks. */
 int conversation_list(struct domain *domain, const struct conversation_filter *filter,
                       struct arena *arena, struct conversation **ret_list, size_t *ret_count,
                       struct err *err);
@@ -37,7 +38,7 @@ int conversation_delete(struct domain *domain, int64_t thread_n, int64_t now_ms,
 int conversation_restore(struct domain *domain, int64_t thread_n, struct err *err);
 
 /* The text of a message's content (JSON, see message.h, or the front of it) on one line, at most
- * max bytes; in arena. Empty when it has none. */
+ * max bytes and "…" where more was said; in arena. Empty when it has none. */
 struct str message_line(struct str content, size_t max, struct arena *arena);
 
 #endif

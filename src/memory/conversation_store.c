@@ -5,19 +5,26 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <string.h>
-
+#include "base/path.h"
+#include "base/utf8.h"
 #include "db/db.h"
 #include "memory/conversation.h"
 
-#define FRONT_BYTES   "2000" /* of a message, in SQL */
+#define FRONT_CHARS   2000 /* of a message */
 #define TITLE_BYTES   80
 #define PREVIEW_BYTES 160
+#define PAGE_ROWS     64 /* that are read at a time where words are looked for */
+#define WORDS_BYTES   (16 * FRONT_CHARS)
+
+#define TEXT_OF(x) #x
+#define NUMBER(x)  TEXT_OF(x)
 
 #define FRONT_OF(order, kinds)                                                                     \
-    "(SELECT substr(coalesce(m.content, p.content), 1, " FRONT_BYTES ") FROM agent_messages AS m"  \
-    " LEFT JOIN agent_message_payloads AS p ON p.n = m.content_entry_n"                            \
-    " WHERE m.thread_n = t.n AND m.kind IN (" kinds ") ORDER BY m.n " order " LIMIT 1)"
+    "(SELECT substr(coalesce(m.content, p.content), 1, " NUMBER(                                   \
+        FRONT_CHARS) ") FROM agent_messages AS m"                                                  \
+                     " LEFT JOIN agent_message_payloads AS p ON p.n = m.content_entry_n"           \
+                     " WHERE m.thread_n = t.n AND m.kind IN (" kinds ") ORDER BY m.n " order       \
+                     " LIMIT 1)"
 
 #define FIRST_WORDS FRONT_OF("ASC", "'user', 'observation'") " AS first_words, "
 #define LAST_WORDS  FRONT_OF("DESC", "'user', 'thought'") " AS last_words"
@@ -74,6 +81,12 @@ int conversation_get(struct domain *domain, int64_t thread_n, struct arena *aren
 
 /* ---- lists ---- */
 
+struct list {
+    struct arena *arena;
+    struct conversation *items;
+    size_t n, max;
+};
+
 /* When the one that the page goes on after had its last word. */
 static int updated_at_of(struct db *db, int64_t n, int64_t *ret_at, struct err *err)
 {
@@ -92,71 +105,83 @@ static int updated_at_of(struct db *db, int64_t n, int64_t *ret_at, struct err *
     return r < 0 ? -1 : 0;
 }
 
-/* For LIKE with '\' as the escape. */
-static const char *like_pattern(struct str query, struct arena *arena)
+static int prepare(struct db *db, const struct conversation_filter *filter, int64_t before,
+                   size_t rows, struct stmt **ret_q, struct err *err)
 {
-    char *out = arena_alloc(arena, 1, 2 * query.n + 3);
-    size_t n = 0;
-
-    out[n++] = '%';
-    for (size_t i = 0; i < query.n; i++) {
-        char c = query.p[i];
-
-        if (c == '%' || c == '_' || c == '\\')
-            out[n++] = '\\';
-        out[n++] = c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-    }
-    out[n++] = '%';
-    out[n] = 0;
-    return out;
-}
-
-static int prepare(struct db *db, const struct conversation_filter *filter, struct arena *arena,
-                   struct stmt **ret_q, struct err *err)
-{
-    struct sql all = SQL(CONVERSATION_SELECT
-                         "WHERE t.agent_n = ? AND t.deleted_at IS NULL AND (t.updated_at, t.n) <"
-                         " (?, ?) ORDER BY t.updated_at DESC, t.n DESC LIMIT ?");
-    struct sql some =
-        SQL(CONVERSATION_SELECT
-            "WHERE t.agent_n = ? AND t.deleted_at IS NULL AND (t.updated_at, t.n) <"
-            " (?, ?) AND (lower(t.title) LIKE ? ESCAPE '\\' OR lower(" FRONT_OF(
-                "ASC", "'user', 'observation'") ") LIKE ? ESCAPE '\\')"
-                                                " ORDER BY t.updated_at DESC, t.n DESC LIMIT ?");
-    const char *pattern = filter->query.n ? like_pattern(filter->query, arena) : NULL;
     int64_t at;
 
-    if (updated_at_of(db, filter->before, &at, err) < 0 ||
-        db_prepare(db, pattern ? some : all, ret_q, err) < 0)
+    if (updated_at_of(db, before, &at, err) < 0 ||
+        db_prepare(db,
+                   SQL(CONVERSATION_SELECT
+                       "WHERE t.agent_n = ? AND t.deleted_at IS NULL AND (t.updated_at, t.n) <"
+                       " (?, ?) ORDER BY t.updated_at DESC, t.n DESC LIMIT ?"),
+                   ret_q, err) < 0)
         return -1;
     stmt_bind_i64(*ret_q, filter->agent_n);
     stmt_bind_i64(*ret_q, at);
-    stmt_bind_i64(*ret_q, filter->before > 0 ? filter->before : INT64_MAX);
-    if (pattern) {
-        stmt_bind_text(*ret_q, pattern);
-        stmt_bind_text(*ret_q, pattern);
-    }
+    stmt_bind_i64(*ret_q, before > 0 ? before : INT64_MAX);
+    stmt_bind_i64(*ret_q, (int64_t)rows);
     return 0;
+}
+
+/* Whether a row has the words. They are looked for here and not by the database: a message is kept
+ * as JSON, and the engines don't agree on what capital letters are. */
+static bool has(struct str text, const struct buf *words)
+{
+    AUTO_BUF folded = BUF_INIT(WORDS_BYTES);
+
+    path_fold(text, &folded);
+    return str_find(buf_str(&folded), buf_str(words)) >= 0;
+}
+
+static bool row_has(struct stmt *q, const struct buf *words)
+{
+    AUTO_ARENA arena = ARENA_INIT;
+
+    return has(stmt_str(q, "title"), words) ||
+           has(message_line(stmt_str(q, "first_words"), FRONT_CHARS * UTF8_MAX_BYTES, &arena),
+               words);
+}
+
+/* 1 when there may be another page after *before. */
+static int read_page(struct db *db, const struct conversation_filter *filter,
+                     const struct buf *words, int64_t *before, struct list *list, struct err *err)
+{
+    size_t page = filter->query.n ? PAGE_ROWS : list->max, rows = 0;
+    AUTO(stmt) q = NULL;
+    int r = 0;
+
+    if (prepare(db, filter, *before, page, &q, err) < 0)
+        return -1;
+    for (; list->n < list->max && (r = stmt_step(q, err)) == 1; rows++) {
+        *before = stmt_i64(q, "n");
+        if (!filter->query.n || row_has(q, words))
+            read_row(q, list->arena, &list->items[list->n++]);
+    }
+    if (r < 0)
+        return -1;
+    return list->n < list->max && rows == page;
 }
 
 int conversation_list(struct domain *domain, const struct conversation_filter *filter,
                       struct arena *arena, struct conversation **ret_list, size_t *ret_count,
                       struct err *err)
 {
-    size_t max = filter->limit > 0 ? (size_t)filter->limit : 100, n = 0;
-    struct conversation *list = ARENA_NEW_N(arena, struct conversation, max);
-    AUTO(stmt) q = NULL;
-    int r;
+    struct list list = { .arena = arena, .max = filter->limit > 0 ? (size_t)filter->limit : 100 };
+    AUTO_BUF words = BUF_INIT(WORDS_BYTES);
+    int64_t before = filter->before;
+    int r = 1;
 
-    if (prepare(domain_db(domain), filter, arena, &q, err) < 0)
-        return -1;
-    stmt_bind_i64(q, (int64_t)max);
-    while ((r = stmt_step(q, err)) == 1 && n < max)
-        read_row(q, arena, &list[n++]);
+    list.items = ARENA_NEW_N(arena, struct conversation, list.max);
+    /* What is no text was never said. */
+    if (path_fold(filter->query, &words) < 0)
+        r = 0;
+    while (r == 1)
+        r = read_page(domain_db(domain), filter, &words, &before, &list, err);
     if (r < 0)
         return -1;
-    *ret_list = list;
-    *ret_count = n;
+    *ret_list = list.items;
+    *ret_count = list.n;
     return 0;
 }
 

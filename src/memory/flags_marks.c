@@ -123,6 +123,27 @@ static struct str host_of(struct str text)
     return flag_begins(text, "www.") ? str_skip(text, 4) : text;
 }
 
+/* The host that a browser goes to: all between the user and the port, whatever its letters. */
+static struct str target_host(struct str target)
+{
+    size_t n = scheme(target), end = 0;
+    ptrdiff_t at;
+
+    n = !n && flag_begins(target, "//") ? 2 : n;
+    if (!n)
+        return host_of(target);
+    target = str_skip(target, n);
+    while (end < target.n && !strchr("/?#\\", target.p[end]))
+        end++;
+    target = str_take(target, end);
+    while ((at = str_find_char(target, '@')) >= 0)
+        target = str_skip(target, (size_t)at + 1);
+    at = target.n && target.p[0] != '[' ? str_find_char(target, ':') : -1;
+    if (at >= 0)
+        target = str_take(target, (size_t)at);
+    return flag_begins(target, "www.") ? str_skip(target, 4) : target;
+}
+
 static bool is_letters(struct str text)
 {
     for (size_t i = 0; i < text.n; i++) {
@@ -166,7 +187,7 @@ static bool names_other(struct str word, struct str meant)
 
 bool flag_misleads(struct str label, struct str target)
 {
-    struct str meant = host_of(str_trim(target));
+    struct str meant = target_host(str_trim(target));
 
     while (label.n) {
         size_t n = 0;

@@ -59,9 +59,9 @@ struct str message_line(struct str content, size_t max, struct arena *arena)
     AUTO_JSON value = content.n ? read_text(content) : NULL;
     struct str text = str_trim(json_str(value));
     AUTO_BUF line = BUF_INIT(max + 8);
-    bool space = false;
+    bool space = false, cut = false;
 
-    while (text.n && line.n < max) {
+    while (text.n) {
         struct str from = text;
         uint32_t code;
         size_t n;
@@ -73,14 +73,15 @@ struct str message_line(struct str content, size_t max, struct arena *arena)
         if (utf8_oddity_of(code) == UTF8_BIDI)
             continue; /* it would turn around what stands beside the line */
         n = from.n - text.n;
-        if (line.n + n + space > max)
+        cut = line.n + n + space > max;
+        if (cut)
             break;
         if (space)
             buf_add_char(&line, ' ');
         space = false;
         buf_add_str(&line, str_take(from, n));
     }
-    if (str_trim(text).n)
+    if (cut)
         buf_add_text(&line, "…");
     return arena_str(arena, buf_str(&line));
 }

@@ -237,7 +237,8 @@ static int check_call(struct hand *hand, const char *operation, struct str argum
                       int64_t *ret_limit_ms, struct err *err)
 {
     AUTO_JSON doc = NULL;
-    int64_t seconds = 0;
+    int64_t seconds;
+    int asked;
 
     if (hand->count >= HAND_JOBS_MAX)
         return err_set(err, ERR_RATE_LIMITED, "%u calls are under way already", hand->count);
@@ -247,12 +248,13 @@ static int check_call(struct hand *hand, const char *operation, struct str argum
         return err_set(err, ERR_BAD_REQUEST, "arguments of %s: an object is needed", operation);
     if (strcmp(operation, "bash") != 0)
         return 0;
-    if (json_get_i64(doc, "timeout_s", &seconds, err) < 0)
+    asked = json_get_i64(doc, "timeout_s", &seconds, err);
+    if (asked < 0)
         return -1;
-    *ret_limit_ms = seconds > 0 ? seconds * 1000 : spec_time(&hand->spec);
-    if (seconds < 0 || seconds > HAND_TIME_MAX / 1000)
-        return err_set(err, ERR_BAD_REQUEST, "timeout_s must be from 1 to %d",
-                       HAND_TIME_MAX / 1000);
+    if (asked && (seconds < 1 || seconds > HAND_TIME_MAX / 1000))
+        return err_set(err, ERR_BAD_REQUEST, "timeout_s is %lld; 1 to %d are allowed",
+                       (long long)seconds, HAND_TIME_MAX / 1000);
+    *ret_limit_ms = asked ? seconds * 1000 : spec_time(&hand->spec);
     return 0;
 }
 

@@ -34,7 +34,7 @@ static int read_error(struct json_object *error, struct hand_frame *frame, struc
         return nonsense(err, "an error without code or message");
     memcpy(name, code.p, code.n);
     name[code.n] = '\0';
-    if (err_from_name(name) == ERR_NONE)
+    if (strlen(name) != code.n || err_from_name(name) == ERR_NONE)
         return nonsense(err, "an error with an unknown code");
     frame->failed = true;
     err_set(&frame->err, err_from_name(name), "%.*s", STR_ARG(message));
@@ -120,6 +120,7 @@ static int read_notice(struct json_object *notice, struct hand_frame *frame, str
 int hand_frame_read(struct str json, struct hand_frame *frame, struct err *err)
 {
     struct json_object *part = NULL;
+    int64_t version = 0;
 
     memset(frame, 0, sizeof(*frame));
     if (json_parse(json, &frame->doc, err) < 0)
@@ -129,7 +130,7 @@ int hand_frame_read(struct str json, struct hand_frame *frame, struct err *err)
     if (json_object_object_get_ex(frame->doc, "notice", &part))
         return read_notice(part, frame, err);
     if (json_object_object_get_ex(frame->doc, "hello", &part)) {
-        if (json_object_get_int(part) != 1)
+        if (json_get_i64(frame->doc, "hello", &version, NULL) != 1 || version != 1)
             return nonsense(err, "a greeting of another version");
         frame->said = HAND_SAID_HELLO;
         return 0;

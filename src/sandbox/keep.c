@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 
 void keep_init(struct keep *keep, size_t bytes)
 {
@@ -61,14 +62,20 @@ static bool continues(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* The part of n bytes of the tail, oldest first, that begins with a whole character. */
-static void write_tail(const struct keep *keep, struct buf *out, bool cut)
+/* Bytes at the front of the tail that belong to a character whose beginning was left out. */
+static size_t torn_front(const struct keep *keep, size_t at)
 {
-    size_t at = keep->tail_n < keep->half ? 0 : keep->tail_at, skip = 0;
+    size_t n = 0;
 
-    while (cut && skip < 3 && skip < keep->tail_n &&
-           continues(keep->tail[(at + skip) % keep->half]))
-        skip++;
+    while (n < UTF8_MAX_BYTES - 1 && n < keep->tail_n &&
+           continues(keep->tail[(at + n) % keep->half]))
+        n++;
+    return n;
+}
+
+/* Appends the tail, oldest first, without its first `skip` bytes. */
+static void write_tail(const struct keep *keep, struct buf *out, size_t at, size_t skip)
+{
     for (size_t i = skip; i < keep->tail_n;) {
         size_t from = (at + i) % keep->half, part = keep->half - from;
 
@@ -80,26 +87,35 @@ static void write_tail(const struct keep *keep, struct buf *out, bool cut)
 }
 
 /* Without the beginning of a character whose rest was left out. */
-static struct str whole_head(const struct keep *keep)
+static struct str whole_head(struct str head)
 {
-    struct str head = buf_str(&keep->head);
     size_t back = 0;
 
-    while (back < 3 && back < head.n && continues(head.p[head.n - 1 - back]))
+    while (back < UTF8_MAX_BYTES - 1 && back < head.n && continues(head.p[head.n - 1 - back]))
         back++;
-    if (back < head.n && ((unsigned char)head.p[head.n - 1 - back] & 0xc0) == 0xc0)
-        head.n -= back + 1;
+    if (back < head.n) {
+        unsigned char first = (unsigned char)head.p[head.n - 1 - back];
+        size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+
+        if (first >= 0xc2 && first <= 0xf4 && back + 1 < size)
+            head.n -= back + 1;
+    }
     return head;
 }
 
 void keep_write(const struct keep *keep, struct buf *out)
 {
-    bool cut = keep_cut(keep);
+    size_t at = keep->tail_n < keep->half ? 0 : keep->tail_at, skip = 0;
+    struct str head = buf_str(&keep->head);
 
-    buf_add_str(out, cut ? whole_head(keep) : buf_str(&keep->head));
-    if (cut)
+    if (keep_cut(keep)) {
+        head = whole_head(head);
+        skip = torn_front(keep, at);
+    }
+    buf_add_str(out, head);
+    if (keep_cut(keep))
         buf_printf(out, "\n[... %llu bytes left out ...]\n",
-                   (unsigned long long)(keep->total - keep->head.n - keep->tail_n));
+                   (unsigned long long)(keep->total - head.n - (keep->tail_n - skip)));
     if (keep->tail)
-        write_tail(keep, out, cut);
+        write_tail(keep, out, at, skip);
 }

@@ -32,28 +32,39 @@ static const char *absolute(struct walls *w, const char *path, const char *base)
     return arena_printf(&w->arena, "%s/%s", base, path);
 }
 
+static bool climbs(const char *rest)
+{
+    struct str left = str_from(rest), name;
+
+    while (str_split(&left, '/', &name))
+        if (str_is(name, ".."))
+            return true;
+    return false;
+}
+
 /* For what is not there yet: the longest existing beginning is resolved, the rest is appended as
  * it is. A rest with ".." in it means nothing certain and is refused. */
 static const char *resolve_rest(struct walls *w, char *path)
 {
-    char real[PATH_MAX];
+    char real[PATH_MAX] = "";
     char *slash = strrchr(path, '/');
-    const char *rest = "";
 
     while (slash && slash != path) {
-        rest = path + (slash - path) + 1;
+        bool there;
+
         *slash = '\0';
-        if (realpath(path, real)) {
-            *slash = '/';
-            if (strcmp(rest, "..") == 0 || strncmp(rest, "../", 3) == 0 || strstr(rest, "/../"))
-                return NULL;
-            return arena_printf(&w->arena, "%s/%s", strcmp(real, "/") == 0 ? "" : real, rest);
-        }
+        there = realpath(path, real) != NULL;
         *slash = '/';
+        if (there)
+            break;
         for (slash--; slash > path && *slash != '/'; slash--)
             ;
     }
-    return arena_text(&w->arena, path);
+    if (slash == path || strcmp(real, "/") == 0)
+        real[0] = '\0';
+    if (!slash || climbs(slash))
+        return NULL;
+    return arena_printf(&w->arena, "%s%s", real, slash);
 }
 
 const char *walls_resolve(struct walls *w, const char *path, const char *base)

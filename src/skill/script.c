@@ -37,14 +37,17 @@ struct script {
 static int choose(struct script *script, struct str wanted, struct err *err)
 {
     AUTO_BUF names = BUF_INIT(1000);
+    bool whole = false;
 
     for (size_t i = 0; i < script->count; i++) {
         struct str path = script->entries[i].path;
 
         if (!str_starts(path, STR("scripts/")))
             continue;
-        if (str_eq(path, wanted) || str_eq(str_skip(path, sizeof("scripts/") - 1), wanted))
+        if (str_eq(path, wanted) ||
+            (!whole && str_eq(str_skip(path, sizeof("scripts/") - 1), wanted)))
             script->entry = &script->entries[i];
+        whole |= str_eq(path, wanted);
         buf_printf(&names, "%s%.*s", names.n ? ", " : "", STR_ARG(path));
     }
     if (script->entry)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <sys/inotify.h>
 
+#include "base/utf8.h"
 #include "view_rig.h"
 
 static int renames_fail; /* errno of renameat2(); 0: it works */
@@ -162,4 +163,84 @@ TEST(a_queue_that_ran_over_loses_no_edit, .param = &db_test_sqlite)
     human_does(rig, "printf mine > a.md");
     view_settle(rig);
     ASSERT_TEXT(history(rig, "a.md"), "owner:mine agent:one");
+}
+
+/* ---- what has no place in the store ---- */
+
+#define HUGE_BYTES "11000000"
+
+/* Written over by an agent, a file that is too large to be kept lies beside it. */
+static void put_aside(struct test *t, int number, const char *name)
+{
+    AUTO(rig) rig = view_open(t);
+    const char *aside =
+        arena_printf(&t->arena, "%.*s.~1~", STR_ARG(utf8_truncate(str_from(name), 240)));
+    struct stat st;
+
+    renames_fail = number;
+    agent_writes(rig, name, "one");
+    view_settle(rig);
+    human_does(rig, arena_printf(&t->arena, "head -c " HUGE_BYTES " /dev/zero >'%s'", name));
+    agent_writes(rig, name, "two");
+    view_settle(rig);
+    ASSERT_TEXT(disk(rig, name), "two");
+    ASSERT_EQ(lstat(disk_path(rig, aside), &st), 0);
+    ASSERT_EQ(st.st_size, atoi(HUGE_BYTES));
+    ASSERT_TEXT(history(rig, name), "agent:two agent:one");
+    /* Once more: the first one stays. */
+    human_does(rig, arena_printf(&t->arena, "head -c " HUGE_BYTES " /dev/zero >'%s'", name));
+    agent_writes(rig, name, "three");
+    view_settle(rig);
+    ASSERT_TEXT(disk(rig, name), "three");
+    ASSERT_EQ(lstat(disk_path(rig, aside), &st), 0);
+}
+
+TEST(a_file_too_large_to_keep_is_put_beside_the_new_version, .param = &db_test_sqlite)
+{
+    put_aside(t, 0, "dir/a.md");
+}
+
+TEST(a_file_too_large_to_keep_is_put_aside_without_exchange, .param = &db_test_sqlite)
+{
+    put_aside(t, EINVAL, "dir/a.md");
+}
+
+/* 239 bytes and two-byte letters up to 255: the cut falls into one of them. */
+TEST(what_is_put_aside_has_a_name_that_is_text, .param = &db_test_sqlite)
+{
+    AUTO_BUF name = BUF_INIT(300);
+
+    while (name.n < 239)
+        buf_add_char(&name, 'n');
+    while (name.n < 253)
+        buf_add_text(&name, "\u00e4");
+    put_aside(t, 0, buf_text(&name));
+}
+
+TEST(a_pipe_in_the_way_is_left_where_it_is_and_told, .param = &db_test_sqlite)
+{
+    AUTO(rig) rig = view_open(t);
+    struct file file;
+
+    agent_writes(rig, "a.md", "one");
+    view_settle(rig);
+    human_does(rig, "rm a.md; mkfifo a.md");
+    agent_writes(rig, "a.md", "two");
+    view_settle(rig);
+    ASSERT_CONTAINS(problem(rig), "a.md: a device stands where this file belongs; remove it");
+    ASSERT_TEXT(stored(rig, "a.md"), "two");
+    ASSERT_EQ(rig_put(rig,
+                      &(struct file_write){ .tree = TREE,
+                                            .path = STR("a.md"),
+                                            .remove = true,
+                                            .base = FILE_ANY_VERSION,
+                                            .author = STR("agent") },
+                      &file),
+              1);
+    view_settle(rig);
+    ASSERT_TEXT(problem(rig), "a.md: neither a file nor a folder: it is not remembered");
+    human_does(rig, "test -p a.md && rm a.md");
+    view_settle(rig);
+    ASSERT_TEXT(problem(rig), "");
+    ASSERT_TEXT(stored(rig, "a.md"), "(none)");
 }

@@ -94,6 +94,105 @@ DB_TEST(a_query_is_taken_literally)
     ASSERT_EQ(list(t, &rig, (struct conversation_filter){ .query = STR("\\") }, &all), 0);
 }
 
+/* What was said, not how it is kept: in JSON. */
+DB_TEST(a_query_finds_words_that_were_said_and_no_others)
+{
+    static const struct {
+        const char *query;
+        size_t found;
+    } queries[] = {
+        { "say \"hi\"", 1 },
+        { "two lines", 1 },
+        { "back\\slash", 1 },
+        { "\xc3\x9c"
+          "bung",
+          1 },
+        { "\xc3\xbc"
+          "BUNG",
+          1 },
+        { "gr\xc3\xbc"
+          "ezi",
+          1 },
+        { "GR\xc3\x9c"
+          "EZI",
+          1 },
+        { "text", 0 },
+        { "{", 0 },
+        { "}", 0 },
+        { "\"}", 0 },
+        { ":\"", 0 },
+        { "nlines", 0 },
+        { "\\n", 0 },
+        { "at the very end", 1 },
+        { "beyond", 0 },
+        { "\xff", 0 },
+        { " ", 4 },
+        { "zzz", 0 },
+    };
+    AUTO_RIG rig = fresh(t);
+    struct conversation *all;
+    AUTO_BUF longest = BUF_INIT(10000);
+
+    buf_add_text(&longest, "{\"text\":\"");
+    for (int i = 0; i < 1900; i++)
+        buf_add_char(&longest, 'x');
+    buf_add_text(&longest, " at the very end ");
+    for (int i = 0; i < 3000; i++)
+        buf_add_char(&longest, 'x');
+    buf_add_text(&longest, " beyond\"}");
+    talk(t, &rig, "a:session:1", "{\"text\":\"say \\\"hi\\\"\"}", 10);
+    talk(t, &rig, "a:session:2", "{\"text\":\"two\\nlines back\\\\slash\"}", 11);
+    talk(t, &rig, "a:session:3",
+         "{\"text\":\"\xc3\x9c"
+         "bung: Gr\xc3\xbc"
+         "ezi\"}",
+         12);
+    talk(t, &rig, "a:session:4", buf_text(&longest), 13);
+    talk(t, &rig, "a:session:5", NULL, 14);
+    for (size_t i = 0; i < ARRAY_LEN(queries); i++) {
+        struct conversation_filter filter = { .query = str_from(queries[i].query) };
+        size_t n = list(t, &rig, filter, &all);
+
+        if (n != queries[i].found)
+            FAIL("\"%s\" is found %zu times, not %zu", queries[i].query, n, queries[i].found);
+    }
+}
+
+DB_TEST(what_a_query_finds_comes_in_pages_too)
+{
+    AUTO_RIG rig = fresh(t);
+    struct conversation *all;
+    struct conversation_filter filter = { .query = STR("plum"), .limit = 2 };
+
+    /* The ones that are found lie far apart. */
+    for (int i = 0; i < 150; i++)
+        talk(t, &rig, arena_printf(&t->arena, "a:session:%d", i),
+             i % 50 == 0 ? "{\"text\":\"Plums\"}" : "{\"text\":\"pears\"}", 10 + i);
+    ASSERT_EQ(list(t, &rig, filter, &all), 2);
+    ASSERT_STR(all[0].thread.id, "a:session:100");
+    ASSERT_STR(all[1].thread.id, "a:session:50");
+    filter.before = all[1].thread.n;
+    ASSERT_EQ(list(t, &rig, filter, &all), 1);
+    ASSERT_STR(all[0].thread.id, "a:session:0");
+    filter.before = all[0].thread.n;
+    ASSERT_EQ(list(t, &rig, filter, &all), 0);
+}
+
+DB_TEST(a_list_has_as_many_as_are_asked_for_and_a_hundred_unasked)
+{
+    AUTO_RIG rig = fresh(t);
+    struct conversation *all;
+
+    for (int i = 0; i < 101; i++)
+        talk(t, &rig, arena_printf(&t->arena, "a:session:%d", i), NULL, 10);
+    ASSERT_EQ(list(t, &rig, (struct conversation_filter){ .limit = 0 }, &all), 100);
+    ASSERT_EQ(list(t, &rig, (struct conversation_filter){ .limit = 101 }, &all), 101);
+    ASSERT_EQ(list(t, &rig, (struct conversation_filter){ .limit = 102 }, &all), 101);
+    /* At the same time, the newer row is first. */
+    ASSERT_STR(all[0].thread.id, "a:session:100");
+    ASSERT_STR(all[100].thread.id, "a:session:0");
+}
+
 DB_TEST(what_was_put_away_comes_back_when_asked_or_spoken_in)
 {
     AUTO_RIG rig = fresh(t);
@@ -130,6 +229,16 @@ TEST(a_line_is_what_was_said_without_breaks)
         { "{\"text\":\"a\\u202eb\\u2066c\\u200fd\"}", "abcd" },
         { "{\"text\":\"\\u202e\\u202e\"}", "" },
         { "{\"text\":\"a\\u2028b\\u0085c\"}", "a b c" },
+        { "{\"text\":\"  \\n \"}", "" },
+        { "{\"text\":null}", "" },
+        { "{\"text\":\"cut \\ud83d\\ude00", "cut \xf0\x9f\x98\x80" },
+        { "{\"text\":\"cut \\ud83d\\ude0", "cut" },
+        { "{\"text\":\"cut \\uDBFF", "cut" },
+        { "{\"text\":\"cut \\\\", "cut \\" },
+        { "{\"text\":\"cut \xf0\x9f\x98", "cut" },
+        { "{\"text\":\"whole\",\"more\":\"x", "whole" },
+        { "{\"other\":\"cut", "" },
+        { "{\"text\":7", "" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
@@ -138,6 +247,13 @@ TEST(a_line_is_what_was_said_without_breaks)
 
 TEST(a_line_that_is_too_long_ends_at_a_character)
 {
+    ASSERT_STR(message_line(STR("{\"text\":\"abc\"}"), 3, &t->arena), "abc");
+    ASSERT_STR(message_line(STR("{\"text\":\"abcd\"}"), 3, &t->arena), "abc…");
+    ASSERT_STR(message_line(STR("{\"text\":\"ab c\"}"), 3, &t->arena), "ab…");
+    ASSERT_STR(message_line(STR("{\"text\":\"abc \\n\"}"), 3, &t->arena), "abc");
+    ASSERT_STR(message_line(STR("{\"text\":\"abc\\u202e\"}"), 3, &t->arena), "abc");
+    ASSERT_STR(message_line(STR("{\"text\":\"abc\\u0085\"}"), 3, &t->arena), "abc");
+    ASSERT_STR(message_line(STR("{\"text\":\"a\"}"), 0, &t->arena), "…");
     ASSERT_STR(message_line(STR("{\"text\":\"ab\xc3\xa4xyz\"}"), 4, &t->arena), "ab\xc3\xa4…");
     ASSERT_STR(message_line(STR("{\"text\":\"ab\xc3\xa4xyz\"}"), 3, &t->arena), "ab…");
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "rig.h"
 
 TEST(a_command_runs_and_says_how_it_ended)
@@ -251,9 +252,29 @@ TEST(arguments_that_make_no_sense_are_refused)
                  ERR_BAD_REQUEST);
     ASSERT_FAILS(hand_call(rig.hand, "bash", STR("{\"a\":"), on_done, NULL, NULL, &t->err),
                  ERR_BAD_REQUEST);
-    ASSERT_FAILS(hand_call(rig.hand, "bash", STR("{\"command\":\"x\",\"timeout_s\":601}"), on_done,
-                           NULL, NULL, &t->err),
-                 ERR_BAD_REQUEST);
+    rig_end(&rig);
+}
+
+TEST(a_command_may_ask_for_one_to_six_hundred_seconds)
+{
+    static const char *const refused[] = {
+        "601", "-1", "0", "9223372036854775807", "-9223372036854775808", "\"5\"", "1.5"
+    };
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig_call(&rig, "bash", "{\"command\":\"true\",\"timeout_s\":600}");
+    ASSERT_EQ(rig.err.code, ERR_NONE);
+    rig_call(&rig, "bash", "{\"command\":\"true\",\"timeout_s\":1}");
+    ASSERT_EQ(rig.err.code, ERR_NONE);
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+        const char *arguments =
+            arena_printf(&t->arena, "{\"command\":\"true\",\"timeout_s\":%s}", refused[i]);
+
+        ASSERT(hand_call(rig.hand, "bash", str_from(arguments), on_done, NULL, NULL, &t->err) < 0);
+        ASSERT_CONTAINS(err_message(&t->err, 0), "timeout_s");
+        err_reset(&t->err);
+    }
     rig_end(&rig);
 }
 

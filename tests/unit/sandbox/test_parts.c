@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "harness/test.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/frame.h"
@@ -85,17 +86,46 @@ TEST(what_does_not_fit_keeps_both_ends_and_says_how_much_is_missing)
         ASSERT_TEXT(kept(t, 8, 52, step), "abcd\n[... 44 bytes left out ...]\nwxyz");
 }
 
-TEST(the_cut_does_not_split_a_character)
+/* What is left of twenty times the character when n bytes are kept. */
+static const char *kept_of(struct test *t, const char *character, size_t n)
 {
     AUTO_BUF out = BUF_INIT(256);
     struct keep keep;
 
-    keep_init(&keep, 8);
+    keep_init(&keep, n);
     for (int i = 0; i < 20; i++)
-        keep_add(&keep, "\xe2\x82\xac", 3);
+        keep_add(&keep, character, strlen(character));
     keep_write(&keep, &out);
     keep_release(&keep);
-    ASSERT_TEXT(buf_text(&out), "\xe2\x82\xac\n[... 52 bytes left out ...]\n\xe2\x82\xac");
+    return arena_text(&t->arena, buf_text(&out));
+}
+
+TEST(the_cut_splits_no_character_and_counts_what_it_takes_with_it)
+{
+#define EURO "\xe2\x82\xac"
+#define FACE "\xf0\x9f\x98\x80"
+    static const struct {
+        const char *character;
+        size_t n;
+        const char *kept;
+    } cuts[] = {
+        { EURO, 4, "\n[... 60 bytes left out ...]\n" },
+        { EURO, 6, EURO "\n[... 54 bytes left out ...]\n" EURO },
+        { EURO, 8, EURO "\n[... 54 bytes left out ...]\n" EURO },
+        { EURO, 10, EURO "\n[... 54 bytes left out ...]\n" EURO },
+        { EURO, 12, EURO EURO "\n[... 48 bytes left out ...]\n" EURO EURO },
+        { FACE, 6, "\n[... 80 bytes left out ...]\n" },
+        { FACE, 8, FACE "\n[... 72 bytes left out ...]\n" FACE },
+        { FACE, 14, FACE "\n[... 72 bytes left out ...]\n" FACE },
+        { "x", 0, "\n[... 20 bytes left out ...]\n" },
+        { "x", 1, "\n[... 20 bytes left out ...]\n" },
+        { "x", 2, "x\n[... 18 bytes left out ...]\nx" },
+        /* No UTF-8 at all: nothing to be careful with. */
+        { "\xff", 4, "\xff\xff\n[... 16 bytes left out ...]\n\xff\xff" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cuts); i++)
+        ASSERT_TEXT(kept_of(t, cuts[i].character, cuts[i].n), cuts[i].kept);
 }
 
 /* ---- control groups, in a directory that looks like their file system ---- */

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "harness/test.h"
 #include "sandbox/walls.h"
 
@@ -115,6 +116,81 @@ TEST(specifications_that_can_not_be_are_refused)
 
         ASSERT_FAILS(walls_build(&specs[i].spec, &how, &w, &t->err), specs[i].code);
         err_reset(&t->err);
+    }
+}
+
+/* ".." behind what is not there may mean anything once it is. */
+TEST(no_place_climbs_out_of_what_is_not_there)
+{
+    static const char *const places[] = {
+        "absent/..",           "absent/../x",         "absent/x/..", "absent/x/../..",
+        "absent/../",          "~/absent/..",         "/absent/..",  "/absent/../etc",
+        "/absent/../../etc/x", "/absent/x/../../etc",
+    };
+    const char *home = real_dir(t, "home");
+
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        const char *const list[] = { places[i], NULL };
+        AUTO_WALLS writing = { .cwd = NULL };
+        AUTO_WALLS reading = { .cwd = NULL };
+
+        if (walls_build(&(struct sandbox_spec){ .cwd = home, .home = home, .allow_write = list },
+                        &how, &writing, &t->err) == 0)
+            FAIL("%s may be written", places[i]);
+        ASSERT_CONTAINS(err_message(&t->err, 0), places[i]);
+        err_reset(&t->err);
+        if (walls_build(&(struct sandbox_spec){ .cwd = home, .home = home, .deny_read = list },
+                        &how, &reading, &t->err) == 0)
+            FAIL("%s is denied", places[i]);
+        ASSERT_CONTAINS(err_message(&t->err, 0), places[i]);
+        err_reset(&t->err);
+    }
+}
+
+TEST(names_that_only_look_like_climbing_are_names)
+{
+    static const char *const places[] = { "absent/..x", "absent/x..", "/absent/...", "x/../absent",
+                                          "." };
+    const char *home = real_dir(t, "home");
+
+    real_dir(t, "home/x");
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        const char *const list[] = { places[i], NULL };
+        AUTO_WALLS w = { .cwd = NULL };
+
+        ASSERT_OK(
+            walls_build(&(struct sandbox_spec){ .cwd = home, .home = home, .allow_write = list },
+                        &how, &w, &t->err));
+        ASSERT_EQ(w.allow_write.n, strcmp(places[i], ".") == 0);
+    }
+}
+
+TEST(so_many_places_and_no_more_are_named)
+{
+    static const struct {
+        bool deny;
+        size_t n;
+        bool fits;
+    } counts[] = {
+        { false, WALLS_PATHS_MAX, true },
+        { false, WALLS_PATHS_MAX + 1, false },
+        { true, WALLS_PATHS_MAX / 2, true },
+        { true, WALLS_PATHS_MAX / 2 + 1, false },
+    };
+    const char *home = real_dir(t, "home");
+
+    for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+        const char *list[WALLS_PATHS_MAX + 2] = { NULL };
+        struct sandbox_spec spec = { .cwd = home, .home = home };
+        AUTO_WALLS w = { .cwd = NULL };
+
+        for (size_t k = 0; k < counts[i].n; k++)
+            list[k] = "/absent";
+        *(counts[i].deny ? &spec.deny_read : &spec.allow_write) = list;
+        if (counts[i].fits)
+            ASSERT_OK(walls_build(&spec, &how, &w, &t->err));
+        else
+            ASSERT_FAILS(walls_build(&spec, &how, &w, &t->err), ERR_TOO_LARGE);
     }
 }
 

@@ -21,15 +21,22 @@ static void open_rooms(struct rig *rig)
                                                   .change = rig->change,
                                                   .files = rig->files,
                                                   .tools = rig->tools,
-                                                  .shared_root = rig->root },
+                                                  .shared_root = rig->root,
+                                                  .trusted_keys = rig->keys },
                          &rig->skills, &t->err));
 }
 
 struct rig *rig_open(struct test *t)
 {
+    return rig_open_trusting(t, NULL);
+}
+
+struct rig *rig_open_trusting(struct test *t, const char *const *keys)
+{
     struct rig *rig = NEW(struct rig);
 
     rig->t = t;
+    rig->keys = keys;
     rig->domain = db_test_open(t, migrations_agent, migrations_agent_count);
     ASSERT_OK(change_open(rig->domain, NULL, NULL, &rig->change, &t->err));
     clock_fake_init(&rig->clock, NOW);
@@ -131,4 +138,33 @@ void rig_share(struct rig *rig, const char *name, const char *text)
 void rig_later(struct rig *rig)
 {
     loop_fake_advance(rig->loop, 1500);
+}
+
+struct skill *rig_list(struct rig *rig, size_t *ret_count)
+{
+    struct test *t = rig->t;
+    struct skill *skills;
+
+    ASSERT_OK(skills_list(rig->skills, &rig->agent, &t->arena, &skills, ret_count, &t->err));
+    return skills;
+}
+
+size_t rig_own_count(struct rig *rig)
+{
+    size_t n, own = 0;
+    struct skill *skills = rig_list(rig, &n);
+
+    for (size_t i = 0; i < n; i++)
+        own += !skills[i].shared;
+    return own;
+}
+
+const char *rig_content(struct rig *rig, const char *path)
+{
+    struct test *t = rig->t;
+    struct file file;
+    int r = file_get(rig->files, STR("agents/coach"), str_from(path), &t->arena, &file, &t->err);
+
+    ASSERT_OK(r);
+    return r == 1 ? arena_str(&t->arena, file.content).p : NULL;
 }

@@ -22,9 +22,12 @@ struct rig {
     struct skills *skills;
     struct agent agent;
     const char *root; /* of shared skills */
+    const char *const *keys;
 };
 
 struct rig *rig_open(struct test *t);
+/* With keys whose signatures count; NULL ends them. */
+struct rig *rig_open_trusting(struct test *t, const char *const *keys);
 void rig_free(struct rig *rig);
 AUTO_DEFINE(rig)
 
@@ -34,6 +37,11 @@ int rig_put(struct rig *rig, const char *path, const char *content, const char *
 int rig_delete(struct rig *rig, const char *path);
 struct skill rig_get(struct rig *rig, const char *id);
 bool rig_has(struct rig *rig, const char *id);
+struct skill *rig_list(struct rig *rig, size_t *ret_count);
+/* Those that are not shared. */
+size_t rig_own_count(struct rig *rig);
+/* Of a file of the agent; NULL: there is none. */
+const char *rig_content(struct rig *rig, const char *path);
 /* A skill of the shared folder. */
 void rig_share(struct rig *rig, const char *name, const char *text);
 /* Lets a second pass, so that the folder is looked at again. */

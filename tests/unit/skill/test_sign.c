@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <openssl/evp.h>
 
-#include "harness/test.h"
-#include "skill/skill_int.h"
+#include "rig.h"
 
 struct signer {
     EVP_PKEY *key;
@@ -72,4 +71,83 @@ TEST(a_signature_of_a_trusted_key_names_it)
     ASSERT_STR(sign_check(entries, 2, keys, &t->arena), "unverified");
     EVP_PKEY_free(signer.key);
     EVP_PKEY_free(other.key);
+}
+
+/* Whoever writes a file of the skill, with whatever tool: who vouches for it is looked at anew. */
+DB_TEST(a_signature_holds_as_long_as_no_file_of_the_skill_is_another)
+{
+    struct signer signer = signer_new();
+    const char *const keys[] = { signer.public_text, NULL };
+    AUTO(rig) rig = rig_open_trusting(t, keys);
+    const char *signature;
+    struct skill skill;
+
+    ASSERT_OK(rig_add(rig, "tea", "[]", &skill));
+    ASSERT_OK(rig_put(rig, "skills/tea/references/x.md", "x", "owner"));
+    skill = rig_get(rig, "tea");
+    ASSERT_STR(skill.signature, "");
+    signature = sign(t, &signer, arena_str(&t->arena, skill.content_hash).p).p;
+    ASSERT_OK(rig_put(rig, "skills/tea/SIGNATURE", signature, "owner"));
+    ASSERT_STR(rig_get(rig, "tea").signature, signer.public_text);
+    /* The signature is no part of what is signed. */
+    ASSERT(str_eq(rig_get(rig, "tea").content_hash, skill.content_hash));
+    ASSERT_OK(rig_put(rig, "skills/tea/references/x.md", "another", "owner"));
+    ASSERT_STR(rig_get(rig, "tea").signature, "unverified");
+    ASSERT_OK(rig_put(rig, "skills/tea/references/x.md", "x", "owner"));
+    ASSERT_STR(rig_get(rig, "tea").signature, signer.public_text);
+    ASSERT_OK(rig_put(rig, "skills/tea/scripts/more.sh", "true", "agent:coach"));
+    ASSERT_STR(rig_get(rig, "tea").signature, "unverified");
+    ASSERT_OK(rig_delete(rig, "skills/tea/scripts/more.sh"));
+    ASSERT_STR(rig_get(rig, "tea").signature, signer.public_text);
+    ASSERT_OK(rig_put(rig, "skills/tea/SKILL.md", rig_text(rig, "tea", "", "Else."), "owner"));
+    ASSERT_STR(rig_get(rig, "tea").signature, "unverified");
+    ASSERT_OK(rig_put(rig, "skills/tea/SIGNATURE", "nonsense", "owner"));
+    ASSERT_STR(rig_get(rig, "tea").signature, "unverified");
+    ASSERT_OK(rig_delete(rig, "skills/tea/SIGNATURE"));
+    ASSERT_STR(rig_get(rig, "tea").signature, "");
+    EVP_PKEY_free(signer.key);
+}
+
+TEST(what_is_no_signature_or_no_key_vouches_for_nothing)
+{
+    struct signer signer = signer_new();
+    struct archive_entry entries[] = { { .path = STR("SKILL.md"), .content = STR("x") },
+                                       { .path = STR("SIGNATURE") } };
+    const char *key = signer.public_text;
+    char hash[65];
+    struct str good;
+
+    skills_hash(entries, 1, hash);
+    good = sign(t, &signer, hash);
+    {
+        const struct {
+            struct str signature;
+            const char *key;
+            bool counts;
+        } cases[] = {
+            { good, key, true },
+            { str_take(good, 128), key, true },
+            { str_take(good, 127), key, false },
+            { str_take(good, 126), key, false },
+            { str_from(arena_printf(&t->arena, " \r\n%.*s\n", STR_ARG(good))), key, true },
+            { str_from(arena_printf(&t->arena, "%.128s00", good.p)), key, false },
+            { str_from(
+                  arena_printf(&t->arena, "%c%.127s", good.p[0] == '0' ? '1' : '0', good.p + 1)),
+              key, false },
+            { STR(""), key, false },
+            { good, "", false },
+            { good, "00", false },
+            { good, arena_printf(&t->arena, "%.62s", key), false },
+            { good, arena_printf(&t->arena, "%s00", key), false },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+            const char *const keys[] = { cases[i].key, NULL };
+
+            entries[1].content = cases[i].signature;
+            if (str_is(sign_check(entries, 2, keys, &t->arena), cases[i].key) != cases[i].counts)
+                FAIL("case %zu %s", i, cases[i].counts ? "does not count" : "counts");
+        }
+    }
+    EVP_PKEY_free(signer.key);
 }

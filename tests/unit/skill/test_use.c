@@ -346,6 +346,22 @@ DB_TEST(scripts_that_can_not_be_shown_or_found_are_refused)
     ASSERT_EQ(verdict.code, ERR_NOT_FOUND);
 }
 
+DB_TEST(a_script_is_named_by_its_whole_path_before_a_part_of_another)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct skill skill;
+
+    ASSERT_OK(rig_add(rig, "tea", "[]", &skill));
+    ASSERT_OK(rig_put(rig, "skills/tea/scripts/a.sh", "echo plain", "owner"));
+    ASSERT_OK(rig_put(rig, "skills/tea/scripts/scripts/a.sh", "echo nested", "owner"));
+    preview(rig, "{\"skill\":\"tea\",\"script\":\"scripts/a.sh\"}");
+    ASSERT_CONTAINS(shown.text.p, "echo plain");
+    preview(rig, "{\"skill\":\"tea\",\"script\":\"a.sh\"}");
+    ASSERT_CONTAINS(shown.text.p, "echo plain");
+    preview(rig, "{\"skill\":\"tea\",\"script\":\"scripts/scripts/a.sh\"}");
+    ASSERT_CONTAINS(shown.text.p, "echo nested");
+}
+
 /* What a person looks at before they say yes is what is run. */
 DB_TEST(a_script_that_shows_another_text_than_is_run_is_refused)
 {

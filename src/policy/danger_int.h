@@ -1,6 +1,8 @@
 /* Reading a command as a shell would, for the classifier of dangerous ones.
  *
- *   danger_word.c    one word: quotes, escapes, expansions, braces, fields
+ *   danger_word.c    one word: quotes, escapes, fields
+ *   danger_expand.c  what $ and ` stand for in it
+ *   danger_brace.c   what braces in it stand for
  *   danger_cut.c     parts of a known value
  *   danger_parse.c   lists, pipelines, compound commands
  *   danger_simple.c  simple commands: words, assignments, redirections, here-documents
@@ -12,7 +14,8 @@
  *   danger_written.c programs that the command wrote
  *   danger_code.c    code of other languages
  *   danger_print.c   what echo and printf print
- *   danger_rules.c   the table of rules
+ *   danger_name.c    the names of commands
+ *   danger_rules.c   the rules; their tables are danger_rules_*.c
  *   danger_files.c   the table of places
  *   danger_path.c    what a path means
  *

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "policy/danger_rules_int.h"
 
-#define SHELLS "sh bash dash zsh ksh mksh ash fish csh tcsh rbash"
+#define SHELLS "sh bash dash zsh ksh mksh ash fish csh tcsh rbash yash osh"
 
 bool danger_is_shell(struct str name)
 {

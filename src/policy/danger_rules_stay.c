@@ -54,6 +54,12 @@ static bool kill_user(struct danger_scan *scan, const struct danger_command *com
            danger_has_word(command, "dormouse init systemd dormouse-hand");
 }
 
+static bool unmount_all(struct danger_scan *scan, const struct danger_command *command)
+{
+    (void)scan;
+    return danger_has_flag(command, "a", "all") || danger_has_word(command, "/ /usr /home /boot");
+}
+
 /* ---- staying ---- */
 
 static bool crontab(struct danger_scan *scan, const struct danger_command *command)
@@ -71,6 +77,27 @@ static bool unit(struct danger_scan *scan, const struct danger_command *command)
 {
     (void)scan;
     return danger_has_word(command, "enable edit link reenable set-environment import-environment");
+}
+
+/* systemd-run --on-calendar=daily, --on-active 10 */
+static bool timed(struct danger_scan *scan, const struct danger_command *command)
+{
+    (void)scan;
+    for (size_t i = 1; i < command->n; i++)
+        if (str_starts(command->words[i].text, STR("--on-")) ||
+            str_starts(command->words[i].text, STR("--timer-property")))
+            return true;
+    return false;
+}
+
+/* ---- passwords ---- */
+
+static bool tells(struct danger_scan *scan, const struct danger_command *command)
+{
+    (void)scan;
+    return danger_has_word(command, "lookup search show --export-secret-keys "
+                                    "--export-secret-subkeys find-generic-password "
+                                    "find-internet-password dump-keychain");
 }
 
 /* ---- traces ---- */
@@ -151,14 +178,19 @@ static const struct danger_rule rules[] = {
     { "kill", kill_all, DOWN },
     { "pkill killall skill", kill_user, DOWN },
     { "killall5", danger_always, DOWN },
+    { "umount", unmount_all, DOWN },
 #undef DOWN
 #define STAY "persistence", "It would leave something behind that runs or lets in by itself later."
     { "crontab", crontab, STAY },
     { "at batch", danger_always, STAY },
     { "systemctl", unit, STAY },
+    { "systemd-run", timed, STAY },
     { "visudo vipw ssh-copy-id useradd adduser usermod userdel chpasswd passwd gpasswd",
       danger_always, STAY },
 #undef STAY
+#define KEYS "credentials_read", "It would read keys or passwords."
+    { "secret-tool pass gpg gpg2 security", tells, KEYS },
+#undef KEYS
 #define TRACES "traces_wiped", "It would remove the traces of what was done."
     { "history", history, TRACES },
     { "journalctl", journal, TRACES },

@@ -26,9 +26,14 @@ static const struct pattern {
     { { "fork while fork", "", "" }, BOMB },
     { { "os.fork()", "while", "" }, BOMB },
 #undef BOMB
-    { { "urlopen", "exec(", "" },
-      "download_piped_to_shell",
-      "What a server sends would be run as it comes." },
+#define LOAD "download_piped_to_shell", "What a server sends would be run as it comes."
+    { { "urlopen", "exec(", "" }, LOAD },
+    { { "requests.", "exec(", "" }, LOAD },
+    { { "http", "eval(", "" }, LOAD },
+    { { "http", "eval)", "" }, LOAD },
+    { { "http", "eval get", "" }, LOAD },
+    { { "http", "eval URI", "" }, LOAD },
+#undef LOAD
     { { "rmtree", "Path.home())", "" }, "recursive_delete_of_root", "It would delete a home." },
 };
 
@@ -68,22 +73,16 @@ static bool read_string(struct str code, struct str *ret)
 
 static bool is_vital(struct danger_scan *scan, struct str path)
 {
-    char *copy;
-
-    if (path.n == 0)
-        return false;
-    copy = arena_copy(scan->arena, path.p, path.n);
-    if (copy[0] == '~')
-        copy[0] = MARK_HOME;
-    return danger_path_vital(danger_path(scan, str_of(copy, path.n)));
+    return path.n > 0 && danger_path_vital(danger_path(scan, danger_home(scan, path)));
 }
 
 /* rmtree("/"), rmSync('/', ...), rm_rf(File.expand_path("~")) */
 static bool find_deletion(struct danger_scan *scan, struct str code)
 {
-    static const char *const names[] = { "rmtree",    "rmSync",         "rmdirSync", "rm_rf",
-                                         "rm_r(",     "remove_dir_all", "rimraf",    "removeSync",
-                                         "removeAll", "remove_tree" };
+    static const char *const names[] = { "rmtree",      "rmSync",          "rmdirSync",
+                                         "rm_rf",       "rm_r(",           "remove_dir_all",
+                                         "rimraf",      "removeSync",      "removeAll",
+                                         "remove_tree", "delete-directory" };
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         struct str rest = code;
@@ -164,12 +163,98 @@ static void run_backticks(struct danger_scan *scan, struct str code)
     }
 }
 
+/* qx(...), %x{...} */
+static void run_quoted(struct danger_scan *scan, struct str code)
+{
+    static const char opens[] = "([{</|!", closes[] = ")]}>/|!";
+
+    for (size_t i = 0; i + 2 < code.n && !scan->hit; i++) {
+        const char *open = code.p[i + 2] ? strchr(opens, code.p[i + 2]) : NULL;
+        struct str rest = str_skip(code, i + 3);
+        ptrdiff_t end = open ? str_find_char(rest, closes[open - opens]) : -1;
+
+        if (end > 0 && strchr("q%", code.p[i]) && code.p[i + 1] == 'x')
+            danger_run_text_by(scan, "sh", str_take(rest, (size_t)end),
+                               (struct danger_stream){ 0 });
+    }
+}
+
+/* ---- files in strings ---- */
+
+/* The name of what is called with the string behind it: "os.remove" of "x; os.remove(". */
+static struct str called(struct str before)
+{
+    size_t n;
+
+    while (before.n && strchr("([ ", before.p[before.n - 1]))
+        before.n--;
+    for (n = before.n; n > 0 && !strchr("([{;, \n=", before.p[n - 1]);)
+        n--;
+    return str_skip(before, n);
+}
+
+/* Is the string between these two opened to be written, or removed? */
+static bool is_written(struct str before, struct str after)
+{
+    static const char *const ahead[] = { "unlink",   "remove", "rename",      "write",
+                                         "Write",    "append", "symlink",     "copy",
+                                         "truncate", ">",      "put_contents" };
+    static const char *const behind[] = { ").write", ").unlink", ").touch", ").append" };
+    struct str name = called(before);
+
+    for (size_t i = 0; i < ARRAY_LEN(ahead); i++)
+        if (str_find(name, str_from(ahead[i])) >= 0)
+            return true;
+    for (size_t i = 0; i < ARRAY_LEN(behind); i++)
+        if (str_starts(after, str_from(behind[i])))
+            return true;
+    while (after.n && strchr(", '\"", after.p[0]))
+        after = str_skip(after, 1);
+    return after.n > 1 && strchr("wax>", after.p[0]) && strchr("'\"+b", after.p[1]);
+}
+
+static void judge_strings(struct danger_scan *scan, struct str code)
+{
+    for (size_t i = 0; i < code.n && !scan->hit; i++) {
+        size_t from = i > 20 ? i - 20 : 0;
+        struct str path, before = str_of(code.p + from, i - from);
+        unsigned how = DANGER_READS;
+
+        if (!is_quote(code.p[i]))
+            continue;
+        if (!read_string(str_skip(code, i), &path))
+            return;
+        i += path.n + 1;
+        if (str_starts(path, STR(">")) || is_written(before, str_skip(code, i + 1)))
+            how = DANGER_WRITES;
+        while (path.n && strchr("<>+ ", path.p[0]))
+            path = str_skip(path, 1);
+        if (path.n && strchr("/~", path.p[0]))
+            danger_judge_place(scan, danger_home(scan, path), how);
+    }
+}
+
+/* ---- all of it ---- */
+
+bool danger_code_runs(struct str code)
+{
+    static const char *const names[] = { "system",   "exec",  "popen",   "subprocess",  "spawn",
+                                         "getline",  "cmd",   "Command", "run-program", "execute",
+                                         "passthru", "shell", "PROGRAM", "| \"" };
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (has(code, names[i]))
+            return true;
+    return false;
+}
+
 void danger_run_code(struct danger_scan *scan, struct str code)
 {
     if (find_pattern(scan, code) || find_deletion(scan, code))
         return;
-    if (has(code, "system") || has(code, "exec") || has(code, "popen") || has(code, "subprocess") ||
-        has(code, "spawn") || has(code, "getline") || has(code, "| \""))
+    judge_strings(scan, code);
+    run_quoted(scan, code);
+    if (danger_code_runs(code))
         run_strings(scan, code);
     else
         run_backticks(scan, code);

@@ -1,4 +1,4 @@
-/* The table of places: files that a command must not read, or not write.
+/* Which of a command's words it reads or writes as files.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,96 +7,7 @@
 #include "base/alloc.h"
 #include "policy/danger_int.h"
 
-enum { READS = 1, WRITES = 2, TREE = 4 /* read as a whole, or all of what is in it */ };
-
-static const struct place {
-    const char *path;
-    unsigned when;
-    const char *rule, *about;
-} places[] = {
-#define OWN "dormouse_own_data", "It would read or change Dormouse's own data."
-    { "~/.local/share/dormouse", READS | WRITES, OWN },
-    { "~/.config/systemd/user/dormouse.service", WRITES, OWN },
-#undef OWN
-#define KEYS "credentials_read", "It would read keys or passwords."
-    { "/etc/shadow", READS | WRITES, KEYS },
-    { "/etc/gshadow", READS | WRITES, KEYS },
-    { "~/.ssh/id_*", READS | WRITES, KEYS },
-    { "~/.aws/credentials", READS, KEYS },
-    { "~/.netrc", READS, KEYS },
-    { "~/.gnupg/private-keys-v1.d", READS, KEYS },
-    { "~/.git-credentials", READS, KEYS },
-    { "~/.pgpass", READS, KEYS },
-    { "~/.local/share/keyrings", READS, KEYS },
-    { "~/.password-store", READS, KEYS },
-    { "~/.ssh", READS | TREE, KEYS },
-    { "~/.aws", READS | TREE, KEYS },
-    { "~/.gnupg", READS | TREE, KEYS },
-#undef KEYS
-#define STAY "persistence", "It would leave something behind that runs or lets in by itself later."
-    { "~/.ssh/authorized_keys", WRITES, STAY },
-    { "~/.ssh/rc", WRITES, STAY },
-    { "~/.config/autostart", WRITES, STAY },
-    { "~/.config/systemd", WRITES, STAY },
-    { "/etc/sudoers", WRITES, STAY },
-    { "/etc/sudoers.d", WRITES, STAY },
-    { "/etc/passwd", WRITES, STAY },
-    { "/etc/group", WRITES, STAY },
-    { "/etc/ld.so.preload", WRITES, STAY },
-    { "/etc/pam.d", WRITES, STAY },
-    { "/etc/crontab", WRITES, STAY },
-    { "/etc/cron.d", WRITES, STAY },
-    { "/etc/cron.daily", WRITES, STAY },
-    { "/etc/cron.hourly", WRITES, STAY },
-    { "/etc/cron.weekly", WRITES, STAY },
-    { "/etc/cron.monthly", WRITES, STAY },
-    { "/etc/anacrontab", WRITES, STAY },
-    { "/etc/ssh", WRITES, STAY },
-    { "/etc/profile", WRITES, STAY },
-    { "/etc/profile.d", WRITES, STAY },
-    { "/etc/rc.local", WRITES, STAY },
-    { "/etc/init.d", WRITES, STAY },
-    { "/etc/systemd", WRITES, STAY },
-    { "/lib/systemd", WRITES, STAY },
-    { "/usr/lib/systemd", WRITES, STAY },
-    { "/var/spool/cron", WRITES, STAY },
-#undef STAY
-#define TRACES "traces_wiped", "It would remove the traces of what was done."
-    { "~/.bash_history", WRITES, TRACES },
-    { "~/.zsh_history", WRITES, TRACES },
-    { "/var/log", WRITES, TRACES },
-    { "/var/run/utmp", WRITES, TRACES },
-#undef TRACES
-#define GUARD "protection_disabled", "It would turn off what protects this machine."
-    { "/proc/sys", WRITES, GUARD },
-    { "/proc/sysrq-trigger", WRITES, GUARD },
-    { "/sys", WRITES, GUARD },
-    { "/proc/1/root", READS | WRITES, GUARD },
-    { "/proc/1/environ", READS | WRITES, GUARD },
-    { "/boot", WRITES, GUARD },
-#undef GUARD
-};
-
-static void judge_place(struct danger_scan *scan, struct str text, unsigned how)
-{
-    struct str path;
-
-    if (text.n == 0 || scan->hit)
-        return;
-    path = danger_path(scan, text);
-    if (how & WRITES && danger_path_device(path)) {
-        danger_report(scan, "disk_overwritten",
-                      "It would overwrite a disk or the machine's memory.");
-        return;
-    }
-    for (size_t i = 0; i < ARRAY_LEN(places); i++)
-        if (places[i].when & how &&
-            (places[i].when & TREE ? danger_path_is(path, places[i].path)
-                                   : danger_path_in(path, places[i].path))) {
-            danger_report(scan, places[i].rule, places[i].about);
-            return;
-        }
-}
+enum { READS = DANGER_READS, WRITES = DANGER_WRITES };
 
 static bool edits_in_place(const struct danger_command *command, struct str name)
 {
@@ -124,21 +35,46 @@ static struct use use_of(const struct danger_command *command, struct str name)
         .last = danger_is(name, "cp mv install rsync scp ln") && !danger_into_directory(command),
         .reads = !danger_is(name, "ls stat test [ echo printf chmod chown ssh ssh-add ssh-keygen "
                                   "git cd mkdir find rm touch file basename dirname realpath "
-                                  "readlink sftp"),
+                                  "readlink sftp kubectl helm npm docker podman"),
         .keys = danger_is(name, "ssh scp sftp ansible ansible-playbook"),
         .pattern =
             danger_is(name, "grep egrep fgrep rg ag") && !danger_has_flag(command, "ef", NULL),
     };
 }
 
+/* Letters of options whose value is written, also at the end of a bundle. */
+static const char *written_letters(struct str name)
+{
+    static const struct {
+        const char *names, *letters;
+    } known[] = {
+        { "curl", "oDc" },     { "wget", "OoaP" }, { "cp mv install ln", "t" },
+        { "tar bsdtar", "C" }, { "unzip", "d" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
+        if (danger_is(name, known[i].names))
+            return known[i].letters;
+    return "";
+}
+
 /* Does the option's value name a file or directory that is written? */
 static bool writes_value(struct str option, struct str name)
 {
-    return danger_is(option, "-o -O -out --output --output-document --target-directory --directory "
-                             "--directory-prefix -P") ||
-           (str_is(option, "-t") && danger_is(name, "cp mv install ln")) ||
-           (str_is(option, "-C") && str_is(name, "tar")) ||
-           (str_is(option, "-d") && str_is(name, "unzip"));
+    static const char *const parts[] = { "output",  "dump-header", "cookie-jar", "trace",
+                                         "save",    "append",      "directory",  "target",
+                                         "libcurl", "stderr",      "fprint",     "fls" };
+
+    if (!danger_is_option(option))
+        return false;
+    if (danger_is(option, "-o -O -out -P -fprint -fprintf -fprint0 -fls"))
+        return true;
+    if (option.p[1] != '-')
+        return strchr(written_letters(name), option.p[option.n - 1]) != NULL;
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        if (str_find(option, str_from(parts[i])) > 0)
+            return true;
+    return false;
 }
 
 /* "--file=PATH", "-d@PATH", "-fPATH" */
@@ -152,26 +88,57 @@ static void judge_option(struct danger_scan *scan, struct str word, const struct
     if (word.n > 1 && word.p[1] == '-' && is > 0) {
         struct str value = str_skip(word, (size_t)is + 1);
 
-        judge_place(scan, value.n > 0 && value.p[0] == '@' ? str_skip(value, 1) : value,
-                    writes_value(str_take(word, (size_t)is), use->name) ? WRITES : READS);
+        danger_judge_place(scan, value.n > 0 && value.p[0] == '@' ? str_skip(value, 1) : value,
+                           writes_value(str_take(word, (size_t)is), use->name) ? WRITES : READS);
         return;
     }
     while (at < word.n && word.p[at] != '/' && word.p[at] != MARK_HOME)
         at++;
     if (word.n > 2 && word.p[1] != '-' && at < word.n)
-        judge_place(scan, str_skip(word, at),
-                    writes_value(str_take(word, 2), use->name) ? WRITES : READS);
+        danger_judge_place(scan, str_skip(word, at),
+                           writes_value(str_take(word, 2), use->name) ||
+                                   writes_value(str_take(word, at), use->name)
+                               ? WRITES
+                               : READS);
 }
 
-/* The path in "@file", "name=@file", "file:///path". */
+/* The path in "@file", "name=@file", "name=<file", "name@/file", "file:///path". */
 static struct str path_in(struct str word)
 {
-    ptrdiff_t file =
-        word.p[0] == '@' || str_find_char(word, '=') > 0 ? str_find_char(word, '@') : -1;
+    for (size_t i = 0; i + 1 < word.n; i++)
+        if ((word.p[i] == '@' || word.p[i] == '<') &&
+            (i == 0 || word.p[i - 1] == '=' || strchr("/\x0e", word.p[i + 1])))
+            return str_skip(word, i + 1);
+    return str_starts(word, STR("file://")) ? str_skip(word, 7) : word;
+}
 
-    if (str_starts(word, STR("file://")))
-        return str_skip(word, 7);
-    return file >= 0 ? str_skip(word, (size_t)file + 1) : word;
+/* curl -K FILE: each line is an option. */
+static void judge_config(struct danger_scan *scan, const struct danger_command *command,
+                         const struct use *use)
+{
+    struct danger_stream config = { 0 };
+    struct str line;
+
+    for (size_t i = 1; i + 1 < command->n; i++)
+        if (danger_is(command->words[i].text, "-K --config"))
+            config = str_is(command->words[i + 1].text, "-")
+                         ? command->in
+                         : danger_read_file(scan, command->words[i + 1].text);
+    while (config.text.p && str_split(&config.text, '\n', &line)) {
+        size_t n = 0, from;
+
+        line = str_trim(line);
+        while (n < line.n && !strchr(" =:\t", line.p[n]))
+            n++;
+        for (from = n; from < line.n && strchr(" =:\t\"'", line.p[from]);)
+            from++;
+        while (line.n > from && strchr("\"'", line.p[line.n - 1]))
+            line.n--;
+        judge_option(scan,
+                     str_from(arena_printf(scan->arena, "--%.*s=%.*s", STR_ARG(str_take(line, n)),
+                                           STR_ARG(danger_home(scan, str_skip(line, from))))),
+                     use);
+    }
 }
 
 /* Moving or removing a directory takes what is in it along. */
@@ -204,15 +171,14 @@ static void judge_word(struct danger_scan *scan, const struct danger_command *co
     } else {
         word = path_in(word);
     }
-    judge_place(scan, word, how);
+    danger_judge_place(scan, word, how);
     if (how != WRITES || use->all)
         judge_above(scan, command, danger_path(scan, word), use);
     if (str_find(word, STR(".local/share/dormouse")) >= 0 && !scan->hit && use->reads)
         danger_report(scan, "dormouse_own_data", "It would read or change Dormouse's own data.");
 }
 
-/* Which of a command's words it reads or writes as files. Those that only look at names (ls, stat,
- * chmod of one's own key, ssh -i) do neither. */
+/* Commands that only look at names (ls, stat, chmod of one's own key, ssh -i) do neither. */
 void danger_judge_files(struct danger_scan *scan, const struct danger_command *command,
                         struct str name)
 {
@@ -230,6 +196,8 @@ void danger_judge_files(struct danger_scan *scan, const struct danger_command *c
         else
             judge_word(scan, command, i, &use);
     }
+    if (str_is(name, "curl"))
+        judge_config(scan, command, &use);
 }
 
 void danger_judge_redirections(struct danger_scan *scan, const struct danger_command *command)
@@ -240,10 +208,10 @@ void danger_judge_redirections(struct danger_scan *scan, const struct danger_com
 
         if (redir->kind == REDIR_TEXT)
             continue;
-        judge_place(scan, redir->word.text,
-                    redir->kind == REDIR_READ    ? READS
-                    : redir->kind == REDIR_WRITE ? WRITES
-                                                 : READS | WRITES);
+        danger_judge_place(scan, redir->word.text,
+                           redir->kind == REDIR_READ    ? READS
+                           : redir->kind == REDIR_WRITE ? WRITES
+                                                        : READS | WRITES);
         if ((str_starts(redir->word.text, STR("/dev/tcp/")) ||
              str_starts(redir->word.text, STR("/dev/udp/"))) &&
             danger_is_shell(name) && !scan->hit)

@@ -1,19 +1,29 @@
 /* Reading a command as a shell would, for the classifier of dangerous ones.
  *
- *   danger_word.c    one word: quotes, escapes, expansions, braces, fields
+ *   danger_word.c    one word: quotes, escapes, fields
+ *   danger_expand.c  what $ and ` stand for in it
+ *   danger_brace.c   what braces in it stand for
  *   danger_cut.c     parts of a known value
  *   danger_parse.c   lists, pipelines, compound commands
  *   danger_simple.c  simple commands: words, assignments, redirections, here-documents
  *   danger_known.c   what the command itself made known: variables, arguments, functions, files
- *   danger_run.c     one simple command: what it is, what it changes, what it prints
+ *   danger_run.c     one simple command: what it is, what it changes
+ *   danger_output.c  what it writes and prints
  *   danger_wrap.c    commands that run another: env, sudo, xargs, find -exec
- *   danger_option.c  options that are followed by a command
+ *   danger_launch.c  the same for programs that start one behind a word of theirs
+ *   danger_list.c    the paths that ls and find print
+ *   danger_option.c  options, settings and variables whose value is run
  *   danger_script.c  shells and interpreters: where their script comes from
  *   danger_written.c programs that the command wrote
  *   danger_code.c    code of other languages
+ *   danger_sed.c     programs of sed
+ *   danger_escape.c  the shell's way out of ed, vi, psql and the like
+ *   danger_make.c    makefiles
  *   danger_print.c   what echo and printf print
- *   danger_rules.c   the table of rules
- *   danger_files.c   the table of places
+ *   danger_name.c    the names of commands
+ *   danger_rules.c   the rules; their tables are danger_rules_*.c
+ *   danger_files.c   which words are files that it reads or writes
+ *   danger_place.c   the table of places
  *   danger_path.c    what a path means
  *
  * Nothing is run. Variables that the command set itself are known, the usual ones of the
@@ -44,6 +54,7 @@
 #define DANGER_WORDS_MAX  4096
 #define DANGER_BYTES_MAX  (1 << 20) /* of the command */
 #define DANGER_BUDGET     (4 << 20) /* bytes looked at in all, nested ones again */
+#define DANGER_ATTEMPT    4096      /* of these, what one more reading of the same words costs */
 #define DANGER_REDIRS_MAX 32
 #define DANGER_VARS_MAX   256
 #define DANGER_FILES_MAX  64
@@ -171,6 +182,8 @@ struct str danger_plain(struct danger_scan *scan, struct str text);
 /* ---- what is known ---- */
 
 void danger_set_var(struct danger_scan *scan, struct str name, struct str value, unsigned facts);
+/* What other programs do with a variable of that name and value. */
+void danger_judge_var(struct danger_scan *scan, struct str name, struct str value);
 /* As if the command had never set it. */
 void danger_unset_var(struct danger_scan *scan, struct str name);
 /* NULL when the command did not set it. */
@@ -221,20 +234,52 @@ struct danger_stream danger_run_simple(struct danger_reader *reader, struct dang
 
 /* Judges it; what it prints. */
 struct danger_stream danger_run_command(struct danger_scan *scan, struct danger_command *command);
+/* What it prints, when it runs no other command. */
+struct danger_stream danger_output_of(struct danger_scan *scan,
+                                      const struct danger_command *command, struct str name);
+/* Copies and links of files that it makes. */
+void danger_note_copies(struct danger_scan *scan, const struct danger_command *command,
+                        struct str name);
 /* Notes what the redirections of a command do with what it prints. */
 void danger_note_output(struct danger_scan *scan, const struct danger_command *command,
                         struct danger_stream out);
 /* A shell, an interpreter, eval and the like; true when it was one. */
 bool danger_run_script(struct danger_scan *scan, const struct danger_command *command,
                        struct str name);
+/* Is it a shell or a language whose -c or -e is known? */
+bool danger_is_interpreter(struct str name);
 /* When it calls a program by its path that the command wrote before: what that does. */
 void danger_run_written(struct danger_scan *scan, const struct danger_command *command);
 /* tar --to-command=, ssh -o ProxyCommand=, git -c core.pager= and the like. */
 void danger_run_options(struct danger_scan *scan, const struct danger_command *command,
                         struct str name);
+/* Does the name of an option, a setting or a variable say that its value is run? */
+bool danger_names_command(struct str name);
+/* Runs the value of such a name. */
+void danger_run_value(struct danger_scan *scan, struct str name, struct str value);
+/* sed's programs, the lines of ed, vi, psql and the like, makefiles. */
+void danger_run_sed(struct danger_scan *scan, const struct danger_command *command);
+void danger_run_escapes(struct danger_scan *scan, const struct danger_command *command,
+                        struct str name);
+void danger_run_make(struct danger_scan *scan, const struct danger_command *command);
+/* uv run, tmux new, bwrap and the like. */
+void danger_run_launched(struct danger_scan *scan, const struct danger_command *command,
+                         struct str name);
+/* The words from there on as a command of their own. */
+void danger_run_words(struct danger_scan *scan, const struct danger_command *command, size_t from);
 /* sudo, env, xargs ...; true when it was one. */
 bool danger_run_wrapped(struct danger_scan *scan, const struct danger_command *command,
                         struct str name, struct danger_stream *ret_out);
+/* What xargs reads, and the bytes between one item and the next. */
+struct danger_items {
+    struct danger_stream from;
+    const char *between;
+};
+/* The command once for each item, which stands where the mark does. */
+void danger_run_for_each(struct danger_scan *scan, const struct danger_command *inner,
+                         struct danger_items items, struct str mark);
+/* What ls prints; p NULL: not known. */
+struct str danger_listed(struct danger_scan *scan, const struct danger_command *command);
 /* find: what -exec runs, and the paths it prints when nothing narrows it. */
 struct danger_stream danger_run_find(struct danger_scan *scan,
                                      const struct danger_command *command);
@@ -244,6 +289,8 @@ struct str danger_find_vital(struct danger_scan *scan, const struct danger_comma
 /* Does a test keep find from everything below its paths? */
 bool danger_find_narrowed(const struct danger_command *command);
 void danger_run_code(struct danger_scan *scan, struct str code);
+/* Does it call something that runs commands? */
+bool danger_code_runs(struct str code);
 /* The words from there on, with blanks between them. */
 struct str danger_joined(struct danger_scan *scan, const struct danger_command *command,
                          size_t from);
@@ -266,6 +313,11 @@ const struct danger_word *danger_operand(const struct danger_command *command, s
 /* ---- rules ---- */
 
 void danger_judge(struct danger_scan *scan, const struct danger_command *command);
+enum { DANGER_READS = 1, DANGER_WRITES = 2 };
+/* A finding when the path is of a place that must not be read or written. */
+void danger_judge_place(struct danger_scan *scan, struct str path, unsigned how);
+/* The text of another language, in which "~" is the home directory. */
+struct str danger_home(struct danger_scan *scan, struct str path);
 /* The files that its words name, and those it is redirected to. */
 void danger_judge_files(struct danger_scan *scan, const struct danger_command *command,
                         struct str name);
@@ -287,6 +339,8 @@ bool danger_path_device(struct str path);
 bool danger_path_in(struct str path, const char *dir);
 /* path is that very directory. */
 bool danger_path_is(struct str path, const char *dir);
+/* Is there an unquoted *, ? or [ in it? */
+bool danger_has_glob(struct str text);
 /* fnmatch over marks; the pattern is literal text but for its own '*'. */
 bool danger_glob_is(struct str word, struct str name);
 

@@ -10,10 +10,9 @@
 
 /* ---- variables ---- */
 
-/* Variables that other programs run as a command. */
-#define RUN_BY_OTHERS                                                                              \
-    "BROWSER EDITOR GIT_EDITOR GIT_EXTERNAL_DIFF GIT_PAGER GIT_SSH_COMMAND LESSOPEN MANPAGER "     \
-    "PAGER PROMPT_COMMAND VISUAL"
+/* Variables that name code which other programs load, and those whose value is expanded. */
+#define LOADED   "BASH_ENV ENV LD_AUDIT LD_PRELOAD PERL5OPT PYTHONSTARTUP NODE_OPTIONS RUBYOPT"
+#define EXPANDED "PS0 PS1 PS2 PS4"
 
 /* Variables that only bash sets. */
 #define SET_BY_BASH "BASH BASHPID EUID FUNCNAME HOSTNAME RANDOM SECONDS UID"
@@ -26,20 +25,46 @@ const struct danger_var *danger_find_var(const struct danger_scan *scan, struct 
     return NULL;
 }
 
+/* As other programs know it: in capitals. */
+static bool is_exported(struct str name)
+{
+    for (size_t i = 0; i < name.n; i++)
+        if (name.p[i] >= 'a' && name.p[i] <= 'z')
+            return false;
+    return true;
+}
+
+/* The files that the value names, as the command wrote them: "--require /tmp/x.js". */
+static void judge_loaded(struct danger_scan *scan, struct str value)
+{
+    struct str word;
+
+    while (!scan->hit && str_split(&value, ' ', &word)) {
+        struct danger_stream code = danger_read_file(scan, word);
+
+        danger_judge_source(scan, code.facts);
+        if (code.text.p)
+            danger_run_text_by(scan, "sh", code.text, (struct danger_stream){ 0 });
+    }
+}
+
+void danger_judge_var(struct danger_scan *scan, struct str name, struct str value)
+{
+    if (is_exported(name) && danger_names_command(name))
+        danger_run_value(scan, name, value);
+    if (danger_is(name, LOADED))
+        judge_loaded(scan, value);
+    if (danger_is(name, EXPANDED))
+        danger_expand_text(scan, value);
+}
+
 void danger_set_var(struct danger_scan *scan, struct str name, struct str value, unsigned facts)
 {
     struct danger_var *var = (struct danger_var *)danger_find_var(scan, name);
 
     if (str_is(name, "IFS"))
         scan->ifs = value;
-    if (danger_is(name, RUN_BY_OTHERS))
-        danger_run_text_by(scan, "sh", value, (struct danger_stream){ 0 });
-    if (danger_is(name, "BASH_ENV ENV")) { /* read by every shell that is started */
-        struct danger_stream script = danger_read_file(scan, value);
-
-        danger_judge_source(scan, script.facts);
-        danger_run_text_by(scan, "sh", script.text, (struct danger_stream){ 0 });
-    }
+    danger_judge_var(scan, name, value);
     if (!var && scan->vars_n == DANGER_VARS_MAX)
         danger_obscure(scan);
     else if (!var)

@@ -84,32 +84,76 @@ static void run_function(struct danger_reader *r, struct str name)
     r->scan->args = args;
 }
 
+/* What a for goes through. */
+struct loop {
+    struct str name;
+    struct danger_word *words;
+    size_t n;
+};
+
 /* "for NAME in WORDS": the variable holds all of them, so that each is looked at. Without "in" they
  * are the arguments. */
-static void read_for(struct danger_reader *r)
+static struct loop read_for(struct danger_reader *r)
 {
-    struct danger_word *words = NULL, all;
-    struct str name;
-    size_t n = 0;
+    struct loop loop = { .n = 0 };
+    struct danger_word all;
 
     danger_skip_blanks(r);
     if (danger_peek(r, 0) == '(' && danger_peek(r, 1) == '(' && danger_read_arithmetic(r))
-        return;
-    name = raw_word(r);
-    r->at += name.n;
+        return loop;
+    loop.name = raw_word(r);
+    r->at += loop.name.n;
     danger_skip_blanks(r);
     if (!str_is(raw_word(r), "in")) {
         all = danger_expand_text(r->scan, STR("$*"));
-        danger_set_var(r->scan, name, all.text, all.facts);
-        return;
+        danger_set_var(r->scan, loop.name, all.text, all.facts);
+        return loop;
     }
     r->at += 2;
     for (danger_skip_blanks(r);
          danger_peek(r, 0) >= 0 && !strchr("\n;&|()<>", danger_peek(r, 0)) && !r->scan->hit;
          danger_skip_blanks(r))
-        danger_read_word(r, &words, &n);
-    all = danger_all_of(r->scan, words, n);
-    danger_set_var(r->scan, name, all.text, all.facts);
+        danger_read_word(r, &loop.words, &loop.n);
+    all = danger_all_of(r->scan, loop.words, loop.n);
+    danger_set_var(r->scan, loop.name, all.text, all.facts);
+    return loop;
+}
+
+/* Does the body choose among the names it is given? */
+static bool chooses(struct str body)
+{
+    static const char *const words[] = { "if ", "[ ", "[[", "case ", "test ", "continue", "break" };
+
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (str_find(body, str_from(words[i])) >= 0)
+            return true;
+    return false;
+}
+
+/* The body, which began at `from`, once more for each word that is the system, a home or all that
+ * is there: what happens to that one alone counts, whatever stands beside it. */
+static void run_for_vital(struct danger_reader *r, const struct loop *loop, size_t from)
+{
+    struct str body = str_of(r->s.p + from, r->at - from);
+    size_t end = r->at, body_end = r->body_end;
+
+    for (size_t i = 0; i < loop->n && !r->scan->hit; i++) {
+        struct str path = danger_path(r->scan, loop->words[i].text);
+
+        if (!danger_path_vital(path) || (path.n == 0 && chooses(body)))
+            continue;
+        if (body.n + DANGER_ATTEMPT > r->scan->budget) {
+            danger_obscure(r->scan);
+            return;
+        }
+        r->scan->budget -= body.n + DANGER_ATTEMPT;
+        danger_set_var(r->scan, loop->name, loop->words[i].text, loop->words[i].facts);
+        r->at = from;
+        r->body_end = 0;
+        danger_run_list(r, "done", nothing);
+        r->at = end;
+        r->body_end = body_end;
+    }
 }
 
 static void read_case(struct danger_reader *r)
@@ -184,12 +228,13 @@ static struct danger_stream run_compound(struct danger_reader *r, struct str wor
     } pairs[] = { { "{", "}" },      { "if", "fi" },       { "while", "done" }, { "until", "done" },
                   { "for", "done" }, { "select", "done" }, { "case", "esac" } };
     struct danger_stream out = nothing;
+    struct loop loop = { .n = 0 };
     const char *closer = "}";
     size_t from;
 
     r->at += word.n;
     if (str_is(word, "for") || str_is(word, "select"))
-        read_for(r);
+        loop = read_for(r);
     if (str_is(word, "case"))
         read_case(r);
     for (size_t i = 0; i < ARRAY_LEN(pairs); i++)
@@ -197,6 +242,7 @@ static struct danger_stream run_compound(struct danger_reader *r, struct str wor
             closer = pairs[i].closer;
     from = r->at;
     out = danger_run_list(r, closer, in);
+    run_for_vital(r, &loop, from);
     return run_trailing(r, from, closer, out);
 }
 

@@ -12,7 +12,7 @@
 #define PARTS_MAX 64
 #define UP_MAX    4 /* more than this many ".." at the front are as good as "/" */
 
-static bool has_glob(struct str part)
+bool danger_has_glob(struct str part)
 {
     for (size_t i = 0; i < part.n; i++)
         if (part.p[i] == MARK_STAR || part.p[i] == MARK_ANY || part.p[i] == MARK_SET)
@@ -185,7 +185,7 @@ bool danger_path_vital(struct str path)
             return true;
     rest = str_skip(path, 1);
     if (str_find_char(rest, '/') < 0)
-        return has_glob(rest);
+        return danger_has_glob(rest);
     if (str_starts(path, STR("/home/")) || str_starts(path, STR("/Users/")))
         return str_find_char(str_skip(rest, (size_t)str_find_char(rest, '/') + 1), '/') < 0;
     return false;
@@ -203,7 +203,7 @@ bool danger_path_device(struct str path)
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (str_starts(path, str_from(names[i])))
             return true;
-    return has_glob(path) && str_find_char(path, '/') < 0;
+    return danger_has_glob(path) && str_find_char(path, '/') < 0;
 }
 
 /* One part of a path against one of a place; the place's may end with '*'. */
@@ -286,7 +286,7 @@ bool danger_glob_is(struct str word, struct str name)
 {
     char pattern[64], text[64];
 
-    if (!has_glob(word) || word.n >= sizeof(pattern) || name.n >= sizeof(text))
+    if (!danger_has_glob(word) || word.n >= sizeof(pattern) || name.n >= sizeof(text))
         return false;
     for (size_t i = 0; i < word.n; i++)
         pattern[i] = word.p[i] == MARK_STAR  ? '*'

@@ -93,6 +93,18 @@ struct str danger_joined(struct danger_scan *scan, const struct danger_command *
     return arena_str(scan->arena, buf_str(&all));
 }
 
+void danger_run_words(struct danger_scan *scan, const struct danger_command *command, size_t from)
+{
+    struct danger_command inner = { .words = command->words + from, .n = command->n - from };
+
+    if (DANGER_ATTEMPT > scan->budget) { /* each may try each of the others again */
+        danger_obscure(scan);
+        return;
+    }
+    scan->budget -= DANGER_ATTEMPT;
+    danger_run_command(scan, &inner);
+}
+
 void danger_judge_source(struct danger_scan *scan, unsigned facts)
 {
     if (facts & FACT_DOWNLOAD)
@@ -130,6 +142,8 @@ static void read_variables(struct danger_scan *scan, const struct danger_command
 
     if (end >= 0)
         text = str_take(text, (size_t)end);
+    if (text.n == 1 && text.p[0] == MARK_STAR)
+        text = STR_NONE; /* one name after another, and a loop may pick among them */
     for (size_t i = 1; i < command->n; i++)
         if (!danger_is_option(command->words[i].text))
             danger_set_var(scan, command->words[i].text, text.p ? text : str_of(unknown, 1),
@@ -201,124 +215,6 @@ static void change_state(struct danger_scan *scan, const struct danger_command *
         danger_set_var(scan, command->words[2].text, danger_printed(scan, command, name, 3), 0);
 }
 
-/* ---- files ---- */
-
-static void note_download(struct danger_scan *scan, const struct danger_command *command)
-{
-    static const struct danger_stream download = { .facts = FACT_DOWNLOAD };
-
-    for (size_t i = 1; i < command->n; i++) {
-        struct str word = command->words[i].text;
-        ptrdiff_t is = str_find_char(word, '=');
-
-        bool bundle = word.n > 2 && word.p[0] == '-' && word.p[1] != '-' &&
-                      (word.p[word.n - 1] == 'o' || word.p[word.n - 1] == 'O');
-
-        if ((bundle || danger_is(word, "-o -O --output --output-document")) && i + 1 < command->n &&
-            !danger_is_option(command->words[i + 1].text))
-            danger_add_file(scan, command->words[i + 1].text, download);
-        else if (is > 0 && danger_is(str_take(word, (size_t)is), "--output --output-document"))
-            danger_add_file(scan, str_skip(word, (size_t)is + 1), download);
-        else if (word.n > 2 && word.p[0] == '-' && (word.p[1] == 'o' || word.p[1] == 'O'))
-            danger_add_file(scan, str_skip(word, 2), download);
-        else if (str_find(word, STR("://")) > 0)
-            danger_add_file(scan, word, download);
-    }
-}
-
-/* Copies of files that the command wrote, links, and what tee writes. */
-static void note_copies(struct danger_scan *scan, const struct danger_command *command,
-                        struct str name)
-{
-    const struct danger_word *from = danger_operand(command, 0), *to = danger_operand(command, 1);
-
-    if (!from)
-        return;
-    if (str_is(name, "tee"))
-        danger_add_file(scan, from->text, command->in);
-    else if (to && danger_is(name, "mv cp install"))
-        danger_add_file(scan, to->text, danger_read_file(scan, from->text));
-    else if (to && str_is(name, "ln") && danger_has_flag(command, "s", "symbolic"))
-        danger_add_link(scan, danger_path(scan, to->text), danger_path(scan, from->text));
-}
-
-void danger_note_output(struct danger_scan *scan, const struct danger_command *command,
-                        struct danger_stream out)
-{
-    for (size_t i = 0; i < command->redirs_n; i++) {
-        const struct danger_redir *redir = &command->redirs[i];
-
-        if (redir->kind != REDIR_WRITE)
-            continue;
-        danger_add_file(scan, redir->word.text, out);
-        if (redir->word.sink.p)
-            danger_run_text(scan, redir->word.sink, out);
-    }
-    for (size_t i = 1; i < command->n; i++)
-        if (command->words[i].sink.p)
-            danger_run_text(scan, command->words[i].sink, command->in);
-}
-
-/* ---- what it prints ---- */
-
-static bool decodes(const struct danger_command *command, struct str name)
-{
-    if (danger_is(name, "base64 base32 basenc"))
-        return danger_has_flag(command, "dD", "decode");
-    if (str_is(name, "xxd"))
-        return danger_has_flag(command, "r", "revert");
-    if (str_is(name, "openssl"))
-        return danger_has_flag(command, "d", NULL);
-    return danger_is(name, "uudecode rev") || (str_is(name, "tr") && command->in.text.p);
-}
-
-/* cat: its files, one after another. */
-static void concatenate(struct danger_scan *scan, const struct danger_command *command,
-                        struct danger_stream *out)
-{
-    const struct danger_word *file = danger_operand(command, 0);
-
-    out->text = STR("");
-    if (!file)
-        out->text = command->in.text;
-    for (size_t i = 0; (file = danger_operand(command, i)) != NULL; i++)
-        danger_join(scan, out,
-                    danger_is(file->text, "- /dev/stdin") ? command->in
-                    : file->script.p ? (struct danger_stream){ file->facts, file->script }
-                                     : danger_read_file(scan, file->text));
-}
-
-static struct danger_stream output_of(struct danger_scan *scan,
-                                      const struct danger_command *command, struct str name)
-{
-    struct danger_stream out = { .facts = command->in.facts };
-
-    for (size_t i = 1; i < command->n; i++)
-        out.facts |= command->words[i].facts;
-    if (danger_is(name, "curl wget fetch aria2c lynx w3m GET http https xh")) {
-        note_download(scan, command);
-        out.facts |= FACT_DOWNLOAD;
-    }
-    if (danger_is(name, "nc ncat netcat telnet socat") ||
-        (str_is(name, "openssl") && danger_operand(command, 0) &&
-         str_is(danger_operand(command, 0)->text, "s_client"))) {
-        if (command->in.facts & FACT_SHELL)
-            danger_report(scan, "reverse_shell", "A shell would be handed to the network.");
-        out.facts |= FACT_NETWORK;
-    }
-    if (decodes(command, name))
-        out.facts |= FACT_DECODED;
-    else if (danger_is(name, "echo printf"))
-        out.text = danger_printed(scan, command, name, 1);
-    else if (str_is(name, "pwd"))
-        out.text = scan->cwd.n ? scan->cwd : STR(".");
-    else if (str_is(name, "tee"))
-        out.text = command->in.text;
-    else if (str_is(name, "cat"))
-        concatenate(scan, command, &out);
-    return out;
-}
-
 /* ---- all of it ---- */
 
 static bool is_socket(struct str path)
@@ -388,6 +284,10 @@ static struct danger_stream run_named(struct danger_scan *scan, struct danger_co
         return call_function(scan, command, function);
     danger_run_written(scan, command);
     danger_run_options(scan, command, name);
+    danger_run_escapes(scan, command, name);
+    danger_run_launched(scan, command, name);
+    if (danger_is(name, "make gmake"))
+        danger_run_make(scan, command);
     danger_judge_source(scan, command->words[0].facts);
     if (danger_is_shell(name) && !danger_operand(command, 0) && !command->in.text.p)
         out.facts = FACT_SHELL; /* that takes commands from who knows where */
@@ -396,8 +296,8 @@ static struct danger_stream run_named(struct danger_scan *scan, struct danger_co
     if (str_is(name, "find"))
         return danger_run_find(scan, command);
     change_state(scan, command, name);
-    note_copies(scan, command, name);
-    return output_of(scan, command, name);
+    danger_note_copies(scan, command, name);
+    return danger_output_of(scan, command, name);
 }
 
 struct danger_stream danger_run_command(struct danger_scan *scan, struct danger_command *command)

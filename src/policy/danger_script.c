@@ -16,7 +16,7 @@ static const struct family {
     const char *with_value; /* other options that take the next word */
     const char *module;     /* an option behind which there is no script */
 } families[] = {
-    { "sh bash dash zsh ksh mksh ash fish csh tcsh rbash", "c", "--command",
+    { "sh bash dash zsh ksh mksh ash fish csh tcsh rbash yash osh", "c", "--command",
       "-o +o -O +O --rcfile --init-file", "" },
     { "python python2 python3 pypy pypy3", "c", "", "-W -X", "-m" },
     { "perl", "eE", "", "-I -M -m", "" },
@@ -26,6 +26,8 @@ static const struct family {
     { "php", "r", "--run", "-d -c", "" },
     { "lua luajit", "e", "", "-l", "" },
     { "Rscript julia osascript", "eE", "--eval", "-l", "" },
+    { "gnuplot octave R sage", "e", "--eval", "-f", "" },
+    { "emacs emacsclient", "", "--eval -eval --execute", "-l --load", "" },
     { "deno", "", "eval", "", "run" },
 };
 
@@ -35,6 +37,11 @@ static const struct family *family_of(struct str name)
         if (danger_is(name, families[i].names))
             return &families[i];
     return NULL;
+}
+
+bool danger_is_interpreter(struct str name)
+{
+    return family_of(name) != NULL;
 }
 
 /* How a script is called. */
@@ -184,6 +191,26 @@ static void run_shell(struct danger_scan *scan, const struct danger_command *com
     }
 }
 
+/* Code that runs commands may be given them: as arguments, as values of -v, to read. */
+static void run_given(struct danger_scan *scan, const struct danger_command *command, size_t from,
+                      struct str code)
+{
+    if (!danger_code_runs(code))
+        return;
+    for (size_t i = from; i < command->n && !scan->hit; i++) {
+        struct str word = danger_plain(scan, command->words[i].text);
+        ptrdiff_t is = str_find_char(word, '=');
+
+        if (str_eq(word, code))
+            continue;
+        danger_run_text_by(scan, "sh", word, nothing);
+        if (is > 0 && str_find_char(str_take(word, (size_t)is), ' ') < 0)
+            danger_run_text_by(scan, "sh", str_skip(word, (size_t)is + 1), nothing);
+    }
+    if (command->in.text.p)
+        danger_run_text_by(scan, "sh", command->in.text, nothing);
+}
+
 static void run_interpreter(struct danger_scan *scan, const struct danger_command *command,
                             const struct call *call)
 {
@@ -195,6 +222,7 @@ static void run_interpreter(struct danger_scan *scan, const struct danger_comman
     if (call->code.text.p) {
         danger_judge_source(scan, call->code.facts);
         danger_run_code(scan, danger_plain(scan, call->code.text));
+        run_given(scan, command, call->rest, danger_plain(scan, call->code.text));
         return;
     }
     script = script_of(scan, command, call->file ? &command->words[call->file] : NULL);
@@ -247,24 +275,20 @@ static void run_alias(struct danger_scan *scan, const struct danger_command *com
     }
 }
 
-/* awk's program; sed's, in which a line like "1e COMMAND" is run. */
-static void run_filter(struct danger_scan *scan, const struct danger_command *command,
-                       struct str name)
+/* awk: every word may be the program. */
+static void run_awk(struct danger_scan *scan, const struct danger_command *command)
 {
-    for (size_t i = 1; i < command->n; i++) {
+    for (size_t i = 1; i < command->n && !scan->hit; i++) {
         struct str text = danger_plain(scan, command->words[i].text);
-        size_t at = 0;
 
-        if (danger_is_option(text))
+        if (danger_is(command->words[i - 1].text, "-f --file"))
+            text = is_stdin(text) ? command->in.text : danger_read_file(scan, text).text;
+        else if (text.n > 2 && str_starts(text, STR("-f")))
+            text = danger_read_file(scan, str_skip(text, 2)).text;
+        else if (danger_is_option(text))
             continue;
-        if (!str_is(name, "sed")) {
-            danger_run_code(scan, text);
-            continue;
-        }
-        while (at < text.n && strchr("0123456789,$ ", text.p[at]))
-            at++;
-        if (at + 1 < text.n && text.p[at] == 'e' && text.p[at + 1] == ' ')
-            danger_run_text_by(scan, "sh", str_skip(text, at + 1), nothing);
+        danger_run_code(scan, text);
+        run_given(scan, command, 1, text);
     }
 }
 
@@ -277,7 +301,7 @@ static bool run_words(struct danger_scan *scan, const struct danger_command *com
         run_eval(scan, command);
     else if (danger_is(name, ". source"))
         run_file(scan, command, text ? (size_t)(text - command->words) : 0);
-    else if (danger_is(name, "su runuser script"))
+    else if (danger_is(name, "su runuser script sg"))
         return run_option(scan, command) || !str_is(name, "runuser");
     else if (str_is(name, "trap") && text)
         danger_run_text(scan, danger_plain(scan, text->text), nothing);
@@ -294,8 +318,10 @@ bool danger_run_script(struct danger_scan *scan, const struct danger_command *co
     const struct family *family = family_of(name);
     struct call call;
 
-    if (danger_is(name, "awk gawk mawk nawk sed"))
-        run_filter(scan, command, name);
+    if (danger_is(name, "awk gawk mawk nawk"))
+        run_awk(scan, command);
+    if (danger_is(name, "sed gsed ssed"))
+        danger_run_sed(scan, command);
     if (!family)
         return run_words(scan, command, name);
     call = read_call(command, family);

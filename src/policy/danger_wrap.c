@@ -127,13 +127,7 @@ static struct str value_of_option(const struct danger_command *command, size_t e
 
 /* ---- xargs ---- */
 
-/* What xargs reads, and the bytes between one item and the next. */
-struct items {
-    struct danger_stream from;
-    const char *between;
-};
-
-static bool next_item(struct items *items, struct str *ret)
+static bool next_item(struct danger_items *items, struct str *ret)
 {
     struct str *rest = &items->from.text;
     size_t n = 0;
@@ -163,9 +157,8 @@ static struct str replaced(struct danger_scan *scan, struct str text, struct str
     return arena_str(scan->arena, buf_str(&out));
 }
 
-/* xargs -I{}: the command once for each item. */
-static void run_for_each(struct danger_scan *scan, const struct danger_command *inner,
-                         struct items items, struct str mark)
+void danger_run_for_each(struct danger_scan *scan, const struct danger_command *inner,
+                         struct danger_items items, struct str mark)
 {
     struct str item;
 
@@ -182,7 +175,8 @@ static void run_for_each(struct danger_scan *scan, const struct danger_command *
     }
 }
 
-static void append_items(struct danger_scan *scan, struct danger_command *inner, struct items items)
+static void append_items(struct danger_scan *scan, struct danger_command *inner,
+                         struct danger_items items)
 {
     struct danger_word *words = ARENA_NEW_N(scan->arena, struct danger_word, inner->n + ITEMS_MAX);
     size_t most = inner->n + ITEMS_MAX;
@@ -210,11 +204,11 @@ static void append_unknown(struct danger_scan *scan, struct danger_command *inne
     words[inner->n++] = (struct danger_word){ .text = str_of(unknown, 1), .facts = facts };
 }
 
-static struct items items_of(struct danger_scan *scan, const struct danger_command *outer,
-                             size_t at)
+static struct danger_items items_of(struct danger_scan *scan, const struct danger_command *outer,
+                                    size_t at)
 {
     static const char zero[] = { MARK_UNKNOWN, '\n', '\0' };
-    struct items items = { outer->in, " \t\r\n" };
+    struct danger_items items = { outer->in, " \t\r\n" };
     struct danger_command own = { .words = outer->words, .n = at };
     struct str file = value_of_option(outer, at, "-a", "--arg-file");
 
@@ -235,12 +229,12 @@ static struct danger_stream run_xargs(struct danger_scan *scan, const struct dan
                                       struct danger_command *inner, size_t at)
 {
     struct str mark = value_of_option(outer, at, "-I", "--replace");
-    struct items items = items_of(scan, outer, at);
+    struct danger_items items = items_of(scan, outer, at);
 
     mark = mark.p ? danger_plain(scan, mark) : STR("{}");
     inner->in = (struct danger_stream){ 0 };
     if (items.from.text.p) {
-        run_for_each(scan, inner, items, mark);
+        danger_run_for_each(scan, inner, items, mark);
         append_items(scan, inner, items);
     } else {
         append_unknown(scan, inner, items.from.facts, mark);
@@ -288,6 +282,13 @@ bool danger_run_wrapped(struct danger_scan *scan, const struct danger_command *c
         to = value_of_option(command, at, "-D", "--chdir");
     if (to.p)
         scan->cwd = danger_path(scan, to);
+    for (size_t i = 1; i < at && danger_is(name, "env sudo doas"); i++)
+        if (is_assignment(command->words[i].text)) {
+            struct str word = command->words[i].text, variable;
+
+            str_split(&word, '=', &variable);
+            danger_judge_var(scan, variable, danger_plain(scan, word));
+        }
     inner.words += at;
     inner.n -= at;
     inner.redirs_n = 0;
@@ -295,65 +296,4 @@ bool danger_run_wrapped(struct danger_scan *scan, const struct danger_command *c
                                                  : danger_run_command(scan, &inner);
     scan->cwd = cwd;
     return true;
-}
-
-/* ---- find ---- */
-
-bool danger_find_narrowed(const struct danger_command *command)
-{
-    for (size_t i = 1; i < command->n; i++) {
-        struct str test = command->words[i].text;
-        struct str value = i + 1 < command->n ? command->words[i + 1].text : STR_NONE;
-        bool every = value.n > 0;
-
-        if (danger_is(command->words[i - 1].text, "! -not"))
-            continue;
-        if (danger_is(test, "-newer -mtime -mmin -atime -size -empty -user -perm -inum -regex "
-                            "-iregex"))
-            return true;
-        for (size_t k = 0; k < value.n; k++)
-            every = every && (value.p[k] == '*' || value.p[k] == MARK_STAR);
-        if (!every && danger_is(test, "-name -iname -path -ipath -wholename"))
-            return true;
-    }
-    return false;
-}
-
-struct str danger_find_vital(struct danger_scan *scan, const struct danger_command *command)
-{
-    bool any = false;
-
-    for (size_t i = 1; i < command->n; i++) {
-        struct str word = command->words[i].text;
-
-        if (danger_is(word, "-L -H -P") || str_starts(word, STR("-O")))
-            continue;
-        if (word.n == 0 || word.p[0] == '-' || word.p[0] == '!' || word.p[0] == '(')
-            break;
-        any = true;
-        if ((scan->cwd.n || !str_is(word, ".")) && danger_path_vital(danger_path(scan, word)))
-            return word;
-    }
-    return !any && scan->cwd.n && danger_path_vital(scan->cwd) ? scan->cwd : STR_NONE;
-}
-
-struct danger_stream danger_run_find(struct danger_scan *scan, const struct danger_command *command)
-{
-    struct danger_stream out = { 0 };
-
-    if (!danger_find_narrowed(command))
-        out.text = danger_find_vital(scan, command);
-    for (size_t i = 1; i < command->n; i++) {
-        struct danger_command inner = { .words = command->words + i + 1 };
-
-        if (!danger_is(command->words[i].text, "-exec -execdir -ok -okdir"))
-            continue;
-        while (i + 1 + inner.n < command->n && !danger_is(inner.words[inner.n].text, "; +"))
-            inner.n++;
-        if (inner.n && out.text.p)
-            run_for_each(scan, &inner, (struct items){ out, " \n" }, STR("{}"));
-        else if (inner.n)
-            danger_run_command(scan, &inner);
-    }
-    return out;
 }

@@ -42,7 +42,9 @@ void danger_run_written(struct danger_scan *scan, const struct danger_command *c
     struct str path = command->words[0].text, outer = scan->script;
     struct danger_stream program;
 
-    if (str_find_char(path, '/') < 0 || str_eq(danger_base(path), scan->script))
+    bool found = str_find_char(path, '/') >= 0 || danger_find_var(scan, STR("PATH"));
+
+    if (!found || str_eq(danger_base(path), scan->script))
         return;
     program = danger_read_file(scan, path);
     danger_judge_source(scan, program.facts);

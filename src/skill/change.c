@@ -375,14 +375,15 @@ int skills_import(struct skills *skills, const struct agent *agent,
         return -1;
     text = skill_find_text(own, count);
     skills->source = "import";
-    /* SKILL.md last: with it the row is made, of all that is there. */
+    /* Somebody else's words, whoever brought them in: they taint the conversation that reads them.
+     * SKILL.md last: with it the row is made, of all that is there. */
     for (size_t i = 0; i < count && r == 0; i++)
         if (&own[i] != text && !str_is(own[i].path, "skill.md"))
-            r = put(skills, agent, skill.name, own[i].path, own[i].content, STR_NONE, STR("owner"),
-                    STR("the skill was imported"), arena, err);
+            r = put(skills, agent, skill.name, own[i].path, own[i].content, STR("import"),
+                    STR("owner"), STR("the skill was imported"), arena, err);
     if (r == 0)
-        r = put(skills, agent, skill.name, STR("SKILL.md"), text->content, STR_NONE, STR("owner"),
-                STR("the skill was imported"), arena, err);
+        r = put(skills, agent, skill.name, STR("SKILL.md"), text->content, STR("import"),
+                STR("owner"), STR("the skill was imported"), arena, err);
     skills->source = NULL;
     return r < 0 ? -1 : read_back(skills, agent, skill.name, arena, ret_skill, err);
 }

@@ -168,3 +168,13 @@ const char *rig_content(struct rig *rig, const char *path)
     ASSERT_OK(r);
     return r == 1 ? arena_str(&t->arena, file.content).p : NULL;
 }
+
+const char *rig_taint(struct rig *rig, const char *path)
+{
+    struct test *t = rig->t;
+    struct file file;
+
+    ASSERT_EQ(file_get(rig->files, STR("agents/coach"), str_from(path), &t->arena, &file, &t->err),
+              1);
+    return file.taint.p ? file.taint.p : "";
+}

@@ -42,6 +42,7 @@ struct skill *rig_list(struct rig *rig, size_t *ret_count);
 size_t rig_own_count(struct rig *rig);
 /* Of a file of the agent; NULL: there is none. */
 const char *rig_content(struct rig *rig, const char *path);
+const char *rig_taint(struct rig *rig, const char *path);
 /* A skill of the shared folder. */
 void rig_share(struct rig *rig, const char *name, const char *text);
 /* Lets a second pass, so that the folder is looked at again. */

@@ -30,6 +30,25 @@ DB_TEST(an_import_brings_every_file_also_out_of_a_wrapping_directory)
     ASSERT_FAILS(import(rig, entries, 3, &skill), ERR_CONFLICT);
 }
 
+/* Whoever brings them in, they are somebody else's words. */
+DB_TEST(every_file_of_an_imported_skill_is_untrusted_text)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct archive_entry entries[] = {
+        { .path = STR("tea/SKILL.md"), .content = str_from(rig_text(rig, "tea", "", "Boil.")) },
+        { .path = STR("tea/references/a.md"), .content = STR("A") },
+        { .path = STR("tea/scripts/run.sh"), .content = STR("#!/bin/sh\n"), .executable = true },
+    };
+    struct skill skill, own;
+
+    ASSERT_OK(import(rig, entries, 3, &skill));
+    ASSERT_TEXT(rig_taint(rig, "skills/tea/SKILL.md"), "import");
+    ASSERT_TEXT(rig_taint(rig, "skills/tea/references/a.md"), "import");
+    ASSERT_TEXT(rig_taint(rig, "skills/tea/scripts/run.sh"), "import");
+    ASSERT_OK(rig_add(rig, "own", "[]", &own));
+    ASSERT_TEXT(rig_taint(rig, "skills/own/SKILL.md"), "");
+}
+
 DB_TEST(an_import_without_a_directory_takes_the_name_of_the_skill)
 {
     AUTO(rig) rig = rig_open(t);

@@ -123,16 +123,6 @@ DB_TEST(renaming_moves_every_file_and_keeps_the_id)
     ASSERT_EQ(rig_own_count(rig), 1);
 }
 
-static const char *taint_of(struct rig *rig, const char *path)
-{
-    struct test *t = rig->t;
-    struct file file;
-
-    ASSERT_EQ(file_get(rig->files, STR("agents/coach"), str_from(path), &t->arena, &file, &t->err),
-              1);
-    return file.taint.p ? file.taint.p : "";
-}
-
 /* Somebody else's words are no more to be trusted under another name. */
 DB_TEST(a_change_forgets_nothing_that_is_known_about_untrusted_text)
 {
@@ -154,16 +144,16 @@ DB_TEST(a_change_forgets_nothing_that_is_known_about_untrusted_text)
     ASSERT_OK(rig_put(rig, "skills/one/b.md", "B", "owner"));
     ASSERT_OK(UNIT(rig, skills_change(rig->skills, &rig->agent, STR("one"), &other, STR("owner"),
                                       &t->arena, &changed, &t->err)));
-    ASSERT_TEXT(taint_of(rig, "skills/one/SKILL.md"), "web");
+    ASSERT_TEXT(rig_taint(rig, "skills/one/SKILL.md"), "web");
     ASSERT_OK(UNIT(rig, skills_change(rig->skills, &rig->agent, STR("one"), &named, STR("owner"),
                                       &t->arena, &changed, &t->err)));
-    ASSERT_TEXT(taint_of(rig, "skills/two/SKILL.md"), "web");
-    ASSERT_TEXT(taint_of(rig, "skills/two/references/a.md"), "file,web");
-    ASSERT_TEXT(taint_of(rig, "skills/two/b.md"), "");
+    ASSERT_TEXT(rig_taint(rig, "skills/two/SKILL.md"), "web");
+    ASSERT_TEXT(rig_taint(rig, "skills/two/references/a.md"), "file,web");
+    ASSERT_TEXT(rig_taint(rig, "skills/two/b.md"), "");
     ASSERT_OK(
         UNIT(rig, skills_remove(rig->skills, &rig->agent, STR("two"), STR("owner"), &t->err)));
     ASSERT_OK(UNIT(rig, skills_restore(rig->skills, &rig->agent, STR("two"), STR("owner"),
                                        &t->arena, &changed, &t->err)));
-    ASSERT_TEXT(taint_of(rig, "skills/two/SKILL.md"), "web");
-    ASSERT_TEXT(taint_of(rig, "skills/two/references/a.md"), "file,web");
+    ASSERT_TEXT(rig_taint(rig, "skills/two/SKILL.md"), "web");
+    ASSERT_TEXT(rig_taint(rig, "skills/two/references/a.md"), "file,web");
 }

@@ -208,6 +208,35 @@ def files_of_entries_come_back_as_they_were(box):
 
 
 @test
+def parts_of_a_recording_are_given_so_that_it_can_be_sought(box):
+    daemon = box.serve()
+    audio = daemon.ask("POST", "/journal/entries", {"kind": "audio", "title": "memo"}, status=201)
+    content = bytes(range(256)) * 40
+    made = json.loads(raw(daemon, "POST", f"/journal/attachments?entryId={audio['id']}&fileName=memo.ogg",
+                          content, Content_Type="audio/ogg")[2])
+    path = f"/journal/attachments/{made['id']}/content"
+    _, headers, _ = raw(daemon, "GET", path)
+    expect_eq((headers["Accept-Ranges"], headers["ETag"]), ("bytes", f'"{made["sha256"]}"'))
+    for asked, part, said in [("bytes=0-99", content[:100], "bytes 0-99/10240"),
+                              ("bytes=10000-", content[10000:], "bytes 10000-10239/10240"),
+                              ("bytes=-10", content[-10:], "bytes 10230-10239/10240")]:
+        status, headers, body = raw(daemon, "GET", path, Range=asked)
+        expect_eq((status, headers["Content-Range"], headers["Content-Type"], body),
+                  (206, said, "audio/ogg", part))
+    status, headers, body = raw(daemon, "GET", path, Range="bytes=10240-")
+    expect_eq((status, headers["Content-Range"]), (416, "bytes */10240"))
+    expect_in("10240 bytes", json.loads(body)["error"]["message"])
+    for asked in ["bytes=5-4", "bytes=0-1,4-5", "lines=1-2"]:
+        expect_eq(raw(daemon, "GET", path, Range=asked)[::2], (200, content))
+    status, _, body = raw(daemon, "GET", path, Range="bytes=0-9", If_Range=f'"{made["sha256"]}"')
+    expect_eq((status, body), (206, content[:10]))
+    status, _, body = raw(daemon, "GET", path, Range="bytes=0-9", If_Range='"of before"')
+    expect_eq((status, body), (200, content))
+    expect_eq(raw(daemon, "HEAD", path, Range="bytes=0-9")[0], 200)
+    daemon.stop()
+
+
+@test
 def the_journal_is_found_by_its_words(box):
     daemon = box.serve()
     ask = daemon.ask

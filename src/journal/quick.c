@@ -50,7 +50,7 @@ static struct str core_of(struct quick_parse *p, struct str raw)
 }
 
 /* Words after the last that there is room for are one. */
-static void split_line(struct quick_parse *p, struct str line)
+void quick_split(struct quick_parse *p, struct str line)
 {
     bool quoted = false;
     size_t at = 0;
@@ -273,6 +273,11 @@ static int clock_of_text(struct str at)
     return (int)(hour * 60 + minute);
 }
 
+int64_t quick_minutes_of(struct str at)
+{
+    return days_of_text(at) * 24 * 60 + clock_of_text(at);
+}
+
 int quick_parse(struct str text, struct str today, struct arena *arena, struct quick *ret_quick,
                 struct err *err)
 {
@@ -291,7 +296,7 @@ int quick_parse(struct str text, struct str today, struct arena *arena, struct q
     p->now = today.n < 16 ? -1 : clock_of_text(today);
     if (text.n > 0)
         str_split(&rest, '\n', &first);
-    split_line(p, first);
+    quick_split(p, first);
     if (check_dates(p, err) < 0)
         return -1;
     quick_find_phrases(p);

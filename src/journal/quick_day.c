@@ -110,6 +110,11 @@ static int weekday_named(struct str text, bool loose)
     return i < 0 && loose ? quick_index(text, shorts, ARRAY_LEN(shorts)) : i;
 }
 
+int quick_weekday(struct str text)
+{
+    return weekday_named(text, true);
+}
+
 /* "2026-12-24" */
 static bool iso_day(struct str text, int64_t *ret_day)
 {

@@ -28,6 +28,14 @@ int64_t quick_number(struct str text);
 /* Also "a" and words up to twelve. */
 int64_t quick_count(struct str text);
 
+/* The words of a line. */
+struct quick_parse;
+void quick_split(struct quick_parse *p, struct str line);
+/* Of "2026-02-18T09:30": minutes since 1970 as clocks there count. */
+int64_t quick_minutes_of(struct str at);
+
+/* Monday is 0, short names too; -1: none. */
+int quick_weekday(struct str text);
 /* How many of the words say a day (0: none): "tomorrow", "on friday", "in 3 days". loose: also what
  * is a day only where one is expected ("fri", "24.12"). */
 size_t quick_day(struct quick_words words, int64_t today, bool loose, int64_t *ret_day);

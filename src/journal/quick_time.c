@@ -2,6 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <stdio.h>
+
 #include "base/alloc.h"
 #include "journal/quick_int.h"
 
@@ -38,15 +40,41 @@ static bool is_plainly_a_time(struct str text)
     return text.n == 5 || str_ends(text, STR("am")) || str_ends(text, STR("pm"));
 }
 
+/* "4 pm", "4:30 p.m."; -1: none. */
+static int minutes_apart(struct str text, struct str half)
+{
+    char joined[8];
+
+    if (text.n > 5 || (!str_is(half, "am") && !str_is(half, "pm") && !str_is(half, "a.m") &&
+                       !str_is(half, "p.m")))
+        return -1;
+    return minutes_of(str_of(joined, (size_t)snprintf(joined, sizeof(joined), "%.*s%cm",
+                                                      STR_ARG(text), half.p[0])));
+}
+
+/* "at 9" beside a day; whether "at 5" is early or late nobody knows. */
+static int bare_hour(struct str text)
+{
+    int64_t hour = text.n <= 2 ? quick_number(text) : -1;
+
+    return hour >= 7 && hour <= 23 ? (int)hour * 60 : -1;
+}
+
 size_t quick_clock(struct quick_words words, bool bare, int *ret_minutes)
 {
     size_t at = str_is(quick_word(words, 0), "at") ? 1 : 0;
     struct str text = quick_word(words, at);
-    int minutes;
+    int minutes = minutes_apart(text, quick_word(words, at + 1));
 
+    if (minutes >= 0) {
+        *ret_minutes = minutes;
+        return at + 2;
+    }
     if (at == 0 && !bare && !is_plainly_a_time(text))
         return 0;
     minutes = at == 1 && str_is(text, "noon") ? 12 * 60 : minutes_of(text);
+    if (minutes < 0 && at == 1 && bare)
+        minutes = bare_hour(text);
     if (minutes < 0)
         return 0;
     *ret_minutes = minutes;

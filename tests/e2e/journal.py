@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The journal over REST and at the terminal, against the daemon."""
+import datetime
 import hashlib
 import http.client
 import json
@@ -618,6 +619,45 @@ def yesterday_is_a_day(box):
         expect_in("is no moment", run("journal", "note", "add", "x", "--at", words, code=1)[1])
     run("journal", "plan", "pin", "yesterday", "fence")
     expect_in("pinned\n  [ ] Fence", run("journal", "plan", "yesterday")[0])
+
+
+@test
+def days_that_have_been_are_not_taken_for_those_to_come(box):
+    run = box.run
+    def add(*words, code=0):
+        return json.loads(run("journal", *words, "--json", code=code)[0])
+    now = datetime.datetime.now().astimezone()
+    def local(text):
+        return datetime.datetime.fromisoformat(text).astimezone(now.tzinfo)
+    back = now - datetime.timedelta(days=3)
+    friday = back.strftime("%A")
+    # 9am is of the day that is given, as 9:00 is.
+    for clock in ("9:00", "9am", "9 am", "at 9:00"):
+        entry = add("time", "log", "--from", clock, "--for", "1h", "--day", "yesterday")
+        expect_eq(local(entry["startedAt"]).date(), (now - datetime.timedelta(days=1)).date())
+    entry = add("time", "log", "--from", "9:00", "--for", "1h", "--day", friday)
+    expect_eq(local(entry["startedAt"]).date(), back.date())
+    expect_eq(local(add("note", "add", "x", "--at", f"{friday} 9:30")["at"]).date(), back.date())
+    expect_eq(local(add("note", "add", "x", "--at", "9:30 yesterday")["at"]).hour, 9)
+    expect_eq(len(run("journal", "time", "list", "--from", friday, "--to", friday, "--json")[0].splitlines()), 1)
+    rating = add("rating", "add", friday, "mood", "4")
+    expect_eq(rating["targetId"], "dayplan-" + back.date().isoformat())
+    # What is planned lies ahead.
+    block = add("plan", "block", friday, "9am", "24:00")["blocks"][0]
+    expect_eq(local(block["startTime"]).date(), (back + datetime.timedelta(days=7)).date())
+    expect_eq(local(block["endTime"]).hour, 0)
+    expect_eq(add("task", "add", "x", "--due", friday[:3])["due"], (back + datetime.timedelta(days=7)).date().isoformat())
+    # Over midnight; what would take more than half a day is a mistake.
+    entry = add("time", "log", "--from", "23:00", "--to", "1:00", "--day", friday)
+    expect_eq(local(entry["endedAt"]) - local(entry["startedAt"]), datetime.timedelta(hours=2))
+    expect_in("--to: lies before --from", run("journal", "time", "log", "--from", "10:00", "--to", "9:00", code=1)[1])
+    # Mending begins with the day that it was.
+    entry = add("time", "set", entry["id"], "--to", "23:45")
+    expect_eq((local(entry["endedAt"]).date(), local(entry["endedAt"]).minute), (back.date(), 45))
+    entry = add("time", "set", entry["id"], "--to", "0:30")
+    expect_eq(local(entry["endedAt"]).date(), (back + datetime.timedelta(days=1)).date())
+    run("journal", "time", "start")
+    expect_in("has not come yet", run("journal", "time", "stop", "--at", "tomorrow 9:00", code=1)[1])
 
 
 @test

@@ -199,6 +199,71 @@ TEST(so_much_later_than_now_is_a_day_and_a_time)
         ASSERT_TEXT(parsed(t, cases[i].text, cases[i].now), cases[i].expected);
 }
 
+static const char *when(struct test *t, const char *text, bool behind)
+{
+    struct quick_when at;
+    char day[TIMEFMT_SIZE] = "";
+
+    if (!quick_when(str_from(text), STR(TODAY "T09:30"), behind, &t->arena, &at))
+        return "none";
+    if (at.has_day)
+        timefmt_rfc3339(at.day * 86400 * 1000, day);
+    return at.has_clock
+               ? arena_printf(&t->arena, "%.10s %02d:%02d", day, at.minutes / 60, at.minutes % 60)
+               : arena_printf(&t->arena, "%.10s", day);
+}
+
+TEST(what_has_been_lies_behind_and_what_is_to_come_ahead)
+{
+    static const struct {
+        const char *text, *ahead, *behind;
+    } cases[] = {
+        { "today", "2026-02-18", "2026-02-18" },
+        { "yesterday", "2026-02-17", "2026-02-17" },
+        { "Yesterday at 9:30", "2026-02-17 09:30", "2026-02-17 09:30" },
+        { "17:00 yesterday", "2026-02-17 17:00", "2026-02-17 17:00" },
+        { "tomorrow 8:00", "2026-02-19 08:00", "2026-02-19 08:00" },
+        { "friday", "2026-02-20", "2026-02-13" },
+        { "on fri 16:00", "2026-02-20 16:00", "2026-02-13 16:00" },
+        { "wednesday", "2026-02-25", "2026-02-18" },
+        { "last wednesday", "none", "2026-02-11" },
+        { "last fri 9am", "none", "2026-02-13 09:00" },
+        { "next friday", "2026-02-27", "2026-02-27" },
+        { "in 3 days", "2026-02-21", "2026-02-21" },
+        { "3 days ago", "2026-02-15", "2026-02-15" },
+        { "a week ago", "2026-02-11", "2026-02-11" },
+        { "2 months ago", "none", "none" },
+        { "2 hours ago", "2026-02-18 07:30", "2026-02-18 07:30" },
+        { "90m ago", "2026-02-18 08:00", "2026-02-18 08:00" },
+        { "10 hours ago", "2026-02-17 23:30", "2026-02-17 23:30" },
+        { "in 2 hours", "2026-02-18 11:30", "2026-02-18 11:30" },
+        { "12.10.", "2026-10-12", "2025-10-12" },
+        { "12.10", "2026-10-12", "2025-10-12" },
+        { "24 Dec 9:00", "2026-12-24 09:00", "2025-12-24 09:00" },
+        { "18 Feb", "2026-02-18", "2026-02-18" },
+        { "24 Dec 2027", "2027-12-24", "2027-12-24" },
+        { "2026-12-24 16:00", "2026-12-24 16:00", "2026-12-24 16:00" },
+        { "9am", " 09:00", " 09:00" },
+        { "9:30", " 09:30", " 09:30" },
+        { "at noon", " 12:00", " 12:00" },
+        { "", "none", "none" },
+        { "yesterdays", "none", "none" },
+        { "yesterday 25:00", "none", "none" },
+        { "yesterday afternoon", "none", "none" },
+        { "friday friday", "none", "none" },
+        { "9:00 10:00", "none", "none" },
+        { "last week", "none", "none" },
+        { "ago", "none", "none" },
+        { "2 ago", "none", "none" },
+        { "3/4/2026", "none", "none" },
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        ASSERT_TEXT(when(t, cases[i].text, false), cases[i].ahead);
+        ASSERT_TEXT(when(t, cases[i].text, true), cases[i].behind);
+    }
+}
+
 TEST(a_date_that_may_be_two_days_is_refused)
 {
     static const char *const doubtful[] = { "3/4/2026",     "03/04/26",    "13/4/2026",  "4-3-2026",

@@ -42,6 +42,8 @@ size_t quick_day(struct quick_words words, int64_t today, bool loose, int64_t *r
 /* How many say a time of day: "at 16:00", "4pm"; bare: also what is one only beside a day ("9:30").
  */
 size_t quick_clock(struct quick_words words, bool bare, int *ret_minutes);
+/* "14:00-15:30", "3pm-4pm": when, and for how many minutes. */
+size_t quick_clocks(struct quick_words words, int *ret_minutes, int *ret_long);
 /* How many say how much later than now: "in 2 hours". */
 size_t quick_later(struct quick_words words, int64_t *ret_minutes);
 /* A date whose day and month are read differently in different places: "3/4/2026". */

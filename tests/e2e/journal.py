@@ -209,6 +209,42 @@ def files_of_entries_come_back_as_they_were(box):
 
 
 @test
+def of_two_who_change_a_record_the_second_is_told(box):
+    daemon = box.serve()
+    ask = daemon.ask
+    made = {"tasks": {"title": "a"}, "categories": {"name": "a"}, "labels": {"name": "b"}, "checklists": {"title": "a"},
+            "entries": {"kind": "note", "body": "a"}, "day-plans": {"planDate": "2026-02-18"},
+            "time-entries": {"startedAt": "2026-02-18T09:00:00Z", "endedAt": "2026-02-18T10:00:00Z"}}
+    changes = {"tasks": {"title": "b"}, "categories": {"name": "c"}, "labels": {"name": "d"}, "checklists": {"title": "b"},
+               "entries": {"body": "b"}, "day-plans": {"note": "b"}, "time-entries": {"description": "b"}}
+    def send(method, path, body, tag):
+        status, headers, text = raw(daemon, method, path, body and json.dumps(body), Content_Type="application/json", If_Match=tag)
+        return status, headers["ETag"], json.loads(text) if text else None
+    for name, fields in made.items():
+        path = f"/journal/{name}/" + ask("POST", f"/journal/{name}", fields, status=201)["id"]
+        _, headers, text = raw(daemon, "GET", path)
+        seen = headers["ETag"]
+        expect_eq(seen, f'"{json.loads(text)["version"]}"')
+        listed = [r["version"] for r in ask("GET", f"/journal/{name}")["items"] if path.endswith(r["id"])]
+        expect_eq(listed, [seen.strip('"')])
+        # Ada and Bob saw the same; Ada is first.
+        status, tag, answer = send("PATCH", path, changes[name], seen)
+        expect_eq((status, tag), (200, f'"{answer["version"]}"'))
+        expect(tag != seen, name)
+        status, _, answer = send("PATCH", path, made[name], seen)
+        expect_eq((status, answer["error"]["code"]), (412, "version_conflict"))
+        expect_in(tag, answer["error"]["message"])
+        expect_eq(send("DELETE", path, None, seen)[0], 412)
+        expect_eq(raw(daemon, "GET", path)[1]["ETag"], tag)
+        expect_eq(send("PATCH", path, changes[name], f'"x", {tag}')[0], 200)
+        expect_eq(send("PATCH", path, changes[name], "*")[0], 200)
+        for other in ('W/' + tag, tag.strip('"'), "", '"', ","):
+            expect_eq(send("PATCH", path, changes[name], other)[0], 412)
+        expect_eq(send("DELETE", path, None, tag)[0], 204)
+    daemon.stop()
+
+
+@test
 def parts_of_a_recording_are_given_so_that_it_can_be_sought(box):
     daemon = box.serve()
     audio = daemon.ask("POST", "/journal/entries", {"kind": "audio", "title": "memo"}, status=201)

@@ -373,7 +373,7 @@ static int read_until(struct jot *jot, const char *typed, char ret_text[TIMEFMT_
         return 0;
     }
     err_reset(&jot->err);
-    if (jot_moment(jot, typed, STR_NONE, ret_text) == 0)
+    if (jot_moment(jot, typed, STR_NONE, JOT_AHEAD, ret_text) == 0)
         return 0;
     err_reset(&jot->err);
     return err_set(&jot->err, ERR_BAD_REQUEST,

@@ -122,7 +122,7 @@ static int read_day(struct jot *jot, size_t i, struct str *ret_day)
 {
     const char *typed = cli_operand(jot->args, i);
 
-    return jot_day(jot, typed ? typed : jot->today, false, ret_day);
+    return jot_day(jot, typed ? typed : jot->today, JOT_AHEAD, ret_day);
 }
 
 static int say_day(struct jot *jot, struct json_object *answer)
@@ -174,8 +174,8 @@ static int run_block(const struct cli_args *args)
     json_object_object_add(body, "upserts", list);
     json_object_array_add(list, block);
     if (jot_open(&jot, args) < 0 || read_day(&jot, 0, &day) < 0 ||
-        jot_moment(&jot, cli_operand(args, 1), day, begin) < 0 ||
-        jot_moment(&jot, cli_operand(args, 2), day, end) < 0 ||
+        jot_moment(&jot, cli_operand(args, 1), day, JOT_AHEAD, begin) < 0 ||
+        jot_moment(&jot, cli_operand(args, 2), day, JOT_AHEAD, end) < 0 ||
         jot_take(&jot, block_members, block) < 0)
         return jot_fail(&jot);
     jot_says(&jot, "startTime", "FROM");
@@ -258,7 +258,7 @@ static int read_target(struct jot *jot, const char *typed, struct json_object *b
     const char *type;
     struct str id;
 
-    if (jot_day(jot, typed, false, &id) == 0) {
+    if (jot_day(jot, typed, JOT_BEHIND, &id) == 0) {
         jot_add(body, "targetType", STR("dayPlan"));
         jot_add(body, "targetId", str_from(arena_printf(&jot->arena, "dayplan-%.*s", STR_ARG(id))));
         return 0;
@@ -335,7 +335,7 @@ static int run_ratings(const struct cli_args *args)
 
         if (!cli_value(args, days[i]))
             continue;
-        if (jot_day(&jot, cli_value(args, days[i]), false, &day) < 0)
+        if (jot_day(&jot, cli_value(args, days[i]), JOT_BEHIND, &day) < 0)
             return jot_fail(&jot);
         jot_query(&jot, &path, days[i], arena_printf(&jot.arena, "%.*s", STR_ARG(day)));
     }

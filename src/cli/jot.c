@@ -227,108 +227,6 @@ int jot_each(const struct cli_args *args, const char *method, const char *plural
     return CLI_DONE;
 }
 
-/* ---- days and moments ---- */
-
-/* "yesterday 9:30" with the day that it was. Only here: nothing is to be done yesterday. */
-static const char *with_yesterday(struct jot *jot, const char *typed)
-{
-    static const char word[] = "yesterday";
-    struct str text = str_from(typed);
-    char day[TIMEFMT_SIZE];
-    int64_t today;
-
-    if (!str_eq_nocase(str_take(text, strlen(word)), str_from(word)) ||
-        (text.n > strlen(word) && typed[strlen(word)] != ' ') ||
-        timefmt_parse(str_from(arena_printf(&jot->arena, "%sT12:00:00Z", jot->today)), &today,
-                      NULL) < 0)
-        return typed;
-    timefmt_rfc3339(today - INT64_C(24) * 3600 * 1000, day);
-    return arena_printf(&jot->arena, "%.10s%s", day, typed + strlen(word));
-}
-
-/* What quick add understands is understood here too. */
-int jot_day(struct jot *jot, const char *typed, bool clock, struct str *ret_day)
-{
-    const char *text = arena_printf(&jot->arena, "x %.200s", with_yesterday(jot, typed));
-    struct quick quick;
-    struct err ignored = ERR_INIT;
-    struct str due;
-    char now[TIMEFMT_SIZE];
-
-    if (record_day_valid(str_from(typed), clock)) {
-        *ret_day = str_from(typed);
-        return 0;
-    }
-    jot_local(jot, jot->now_ms, now);
-    if (quick_parse(str_from(text), str_of(now, clock ? 16 : 10), &jot->arena, &quick, &ignored) ==
-            0 &&
-        str_is(quick.title, "x")) {
-        due = arena_str(&jot->arena, str_from(quick.due));
-        if (due.n == 10 || (clock && due.n)) {
-            *ret_day = due;
-            return 0;
-        }
-    }
-    return err_set(&jot->err, ERR_BAD_REQUEST,
-                   "\"%.60s\" is not a day; write 2026-02-18, today, tomorrow, friday%s", typed,
-                   clock ? ", tomorrow 16:00" : "");
-}
-
-/* Local clocks show this at the moment; the first of two, the next valid one of none. */
-static int64_t moment_of(struct jot *jot, struct str day, int64_t seconds)
-{
-    int64_t year = 0, month = 0, of_month = 0, local, utc;
-
-    str_to_i64(str_of(day.p, 4), &year);
-    str_to_i64(str_of(day.p + 5, 2), &month);
-    str_to_i64(str_of(day.p + 8, 2), &of_month);
-    local = timefmt_days(year, (unsigned)month, (unsigned)of_month) * 86400 + seconds;
-    for (int tries = 0; tries < 24 * 60; tries++, local += 60)
-        if (zone_moment(jot->zone, local, &utc) > 0)
-            return utc * 1000;
-    return local * 1000;
-}
-
-static bool read_clock(struct str text, int64_t *ret_seconds)
-{
-    struct str rest = text, hour, minute;
-    int64_t h, m;
-
-    if (text.n < 4 || text.n > 5 || !str_split(&rest, ':', &hour) || !rest.p)
-        return false;
-    minute = rest;
-    if (minute.n != 2 || str_to_i64(hour, &h) < 0 || str_to_i64(minute, &m) < 0 || h < 0 ||
-        h > 23 || m < 0 || m > 59)
-        return false;
-    *ret_seconds = h * 3600 + m * 60;
-    return true;
-}
-
-int jot_moment(struct jot *jot, const char *typed, struct str day, char ret_text[TIMEFMT_SIZE])
-{
-    struct err ignored = ERR_INIT;
-    int64_t at, seconds;
-    struct str when;
-
-    if (strcmp(typed, "now") == 0) {
-        at = jot->now_ms;
-    } else if (read_clock(str_from(typed), &seconds)) {
-        at = moment_of(jot, day.n ? day : str_from(jot->today), seconds);
-    } else if (timefmt_parse(str_from(typed), &at, &ignored) < 0) {
-        if (jot_day(jot, typed, true, &when) < 0 || when.n < 16 ||
-            !read_clock(str_skip(when, 11), &seconds)) {
-            err_reset(&jot->err);
-            return err_set(&jot->err, ERR_BAD_REQUEST,
-                           "\"%.60s\" is no moment; write 09:30, now, 2026-02-18T09:30 or "
-                           "\"yesterday 9:30\"",
-                           typed);
-        }
-        at = moment_of(jot, when, seconds);
-    }
-    timefmt_rfc3339(at, ret_text);
-    return 0;
-}
-
 int jot_minutes(struct jot *jot, const char *typed, int64_t *ret_minutes)
 {
     const char *text = arena_printf(&jot->arena, "x %.60s", typed);
@@ -409,10 +307,11 @@ static int take_one(struct jot *jot, const struct jot_option *row, const char *v
         return 0;
     case JOT_DAY:
     case JOT_CLOCK:
-        r = jot_day(jot, value, row->kind == JOT_CLOCK, &text);
+        r = row->kind == JOT_CLOCK ? jot_due(jot, value, &text)
+                                   : jot_day(jot, value, JOT_AHEAD, &text);
         break;
     case JOT_MOMENT:
-        r = jot_moment(jot, value, STR_NONE, moment);
+        r = jot_moment(jot, value, STR_NONE, JOT_BEHIND, moment);
         text = str_from(moment);
         break;
     case JOT_CATEGORY:

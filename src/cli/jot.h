@@ -76,10 +76,16 @@ int jot_record(struct jot *jot, const char *typed, const char **ret_type, struct
 int jot_named(struct jot *jot, const char *plural, const char *typed, struct str *ret_id);
 /* The name of a category; its id when there is none of this id any more. */
 struct str jot_category_name(struct jot *jot, struct str id);
-/* "today", "tomorrow", "fri", "2026-02-18", "in 3 days", with clock "tomorrow 16:00" too. */
-int jot_day(struct jot *jot, const char *typed, bool clock, struct str *ret_day);
-/* "09:30" (of that day), "2026-02-18T09:30", an RFC 3339 time, "now". */
-int jot_moment(struct jot *jot, const char *typed, struct str day, char ret_text[TIMEFMT_SIZE]);
+/* Which friday is meant: the next one, or the last one, since it has been? */
+enum jot_sense { JOT_AHEAD, JOT_BEHIND };
+/* "today", "tomorrow", "fri", "2026-02-18", "in 3 days". */
+int jot_day(struct jot *jot, const char *typed, enum jot_sense sense, struct str *ret_day);
+/* The same, and "tomorrow 16:00". */
+int jot_due(struct jot *jot, const char *typed, struct str *ret_due);
+/* "09:30", "9am" (of that day, else today), "2026-02-18T09:30", an RFC 3339 time, "now". "24:00" is
+ * when the day ends. */
+int jot_moment(struct jot *jot, const char *typed, struct str day, enum jot_sense sense,
+               char ret_text[TIMEFMT_SIZE]);
 /* "90", "90m", "1h30", "1:30": minutes. */
 int jot_minutes(struct jot *jot, const char *typed, int64_t *ret_minutes);
 /* All operands from the i-th on, with spaces. */

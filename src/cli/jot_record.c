@@ -39,7 +39,7 @@ int jot_record(struct jot *jot, const char *typed, const char **ret_type, struct
             return -1;
         err_reset(&jot->err);
     }
-    if (jot_day(jot, typed, false, &day) == 0) {
+    if (jot_day(jot, typed, JOT_AHEAD, &day) == 0) {
         *ret_type = "dayPlan";
         *ret_id = str_from(arena_printf(&jot->arena, "dayplan-%.*s", STR_ARG(day)));
         return 0;

@@ -2,9 +2,9 @@
  * it was exported), VJOURNAL a note.
  *
  * Times with a TZID are read in that zone; a name that the system does not know is looked up in the
- * file's own VTIMEZONE (X-LIC-LOCATION) and by its ending ("/.../Europe/Berlin"). Times without a
- * zone are local. Of what repeats only the first is taken, and what was moved or changed of it
- * (RECURRENCE-ID) for itself.
+ * file's own VTIMEZONE (X-LIC-LOCATION, else its rules) and by its ending ("/.../Europe/Berlin").
+ * Times without a zone are local. Of what repeats only the first is taken, and what was moved or
+ * changed of it (RECURRENCE-ID) for itself.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,7 +14,7 @@
 
 #include "base/map.h"
 #include "base/timefmt.h"
-#include "journal/ics.h"
+#include "journal/ics_zone.h"
 #include "journal/import_int.h"
 
 #define DEPTH_MAX 16
@@ -26,6 +26,7 @@ struct reader {
     struct ics_line line;
     struct map zones;   /* by TZID: struct zone, or `unknown` */
     struct map aliases; /* TZID to the name that VTIMEZONE gives */
+    struct map rules;   /* TZID to the struct ics_zone that VTIMEZONE describes */
     struct err *err;
 };
 
@@ -82,6 +83,7 @@ static void free_zones(struct reader *r)
     }
     map_release(&r->zones);
     map_release(&r->aliases);
+    map_release(&r->rules);
 }
 
 /* ---- times ---- */
@@ -126,10 +128,28 @@ static int64_t moment_of(const struct zone *zone, int64_t local_s)
     return local_s * 1000;
 }
 
+/* Of a zone that is named. */
+static bool read_moment(struct reader *r, struct str id, struct when *when)
+{
+    const struct zone *zone = zone_of(r, id);
+    const struct ics_zone *rules = zone ? NULL : map_find(&r->rules, id);
+
+    if (zone) {
+        when->at_ms = moment_of(zone, when->local_s);
+        return true;
+    }
+    if (rules && ics_zone_moment(rules, when->local_s, &when->at_ms)) {
+        when->at_ms *= 1000;
+        return true;
+    }
+    import_problem(r->import, r->line.number, "the time zone \"%.*s\" is not known",
+                   STR_ARG(str_take(id, 60)));
+    return false;
+}
+
 static bool read_when(struct reader *r, struct when *ret_when)
 {
     struct str id = ics_param(&r->line, "TZID"), text = str_trim(r->line.value);
-    const struct zone *zone = r->import->zone;
     bool utc;
 
     if (!read_digits(text, ret_when, &utc)) {
@@ -139,15 +159,10 @@ static bool read_when(struct reader *r, struct when *ret_when)
                        STR_ARG(str_take(text, 40)));
         return false;
     }
-    if (id.n && !utc && !ret_when->date) {
-        zone = zone_of(r, id);
-        if (!zone) {
-            import_problem(r->import, r->line.number, "the time zone \"%.*s\" is not known",
-                           STR_ARG(str_take(id, 60)));
-            return false;
-        }
-    }
-    ret_when->at_ms = utc ? ret_when->local_s * 1000 : moment_of(zone, ret_when->local_s);
+    if (id.n && !utc && !ret_when->date)
+        return read_moment(r, id, ret_when);
+    ret_when->at_ms =
+        utc ? ret_when->local_s * 1000 : moment_of(r->import->zone, ret_when->local_s);
     return true;
 }
 
@@ -357,10 +372,12 @@ static void skip_component(struct reader *r)
 
 static void read_timezone(struct reader *r)
 {
+    struct ics_zone *rules = ARENA_NEW(r->import->arena, struct ics_zone);
     struct str id = STR_NONE, location = STR_NONE;
     size_t depth = 1;
 
     while (depth && next_line(r) > 0) {
+        ics_zone_read(rules, &r->line);
         if (is_line(r, "BEGIN", NULL))
             depth++;
         else if (is_line(r, "END", NULL))
@@ -370,7 +387,10 @@ static void read_timezone(struct reader *r)
         else if (is_line(r, "X-LIC-LOCATION", NULL))
             location = str_trim(r->line.value);
     }
-    if (id.n && location.n && map_count(&r->aliases) < ZONES_MAX)
+    if (!id.n || map_count(&r->rules) >= ZONES_MAX)
+        return;
+    map_put(&r->rules, id, rules);
+    if (location.n)
         map_put(&r->aliases, id, arena_printf(r->import->arena, "%.*s", STR_ARG(location)));
 }
 
@@ -477,6 +497,7 @@ int import_ics(struct import *import, struct str text, struct err *err)
                         .lines = { .rest = text, .arena = import->arena },
                         .zones = MAP_INIT,
                         .aliases = MAP_INIT,
+                        .rules = MAP_INIT,
                         .err = err };
     int result = read_calendar(&r);
 

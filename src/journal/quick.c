@@ -49,19 +49,37 @@ static struct str core_of(struct quick_parse *p, struct str raw)
     return str_of(lower, raw.n);
 }
 
+/* @"Home and garden" is one word; 0: it begins none. */
+static size_t quoted_name(struct str text)
+{
+    size_t end;
+
+    if (text.n < 4 || (text.p[0] != '@' && text.p[0] != '#') || text.p[1] != '"')
+        return 0;
+    for (end = 2; end < text.n && text.p[end] != '"'; end++)
+        ;
+    if (end == text.n)
+        return 0;
+    while (end < text.n && !is_blank(text.p[end]))
+        end++;
+    return end;
+}
+
 /* Words after the last that there is room for are one. */
-static void split_line(struct quick_parse *p, struct str line)
+void quick_split(struct quick_parse *p, struct str line)
 {
     bool quoted = false;
     size_t at = 0;
 
     while (at < line.n && p->n < QUICK_WORDS_MAX) {
         struct quick_word *word = &p->words[p->n];
-        size_t start;
+        size_t start, named;
 
         while (at < line.n && is_blank(line.p[at]))
             at++;
         start = at;
+        named = quoted ? 0 : quoted_name(str_skip(line, at));
+        at += named;
         if (p->n == QUICK_WORDS_MAX - 1)
             at = line.n;
         while (at < line.n && !is_blank(line.p[at]))
@@ -72,7 +90,7 @@ static void split_line(struct quick_parse *p, struct str line)
         word->end = at;
         word->raw = str_of(line.p + start, at - start);
         word->literal = quoted || word->raw.p[0] == '\\' || word->raw.p[0] == '"';
-        for (size_t i = 0; i < word->raw.n; i++)
+        for (size_t i = 0; !named && i < word->raw.n; i++)
             quoted ^= word->raw.p[i] == '"';
         word->core = core_of(p, word->raw);
         p->n++;
@@ -147,12 +165,14 @@ static void take(struct quick_parse *p, const struct quick_found *found, enum qu
 
 static void take_due(struct quick_parse *p)
 {
+    /* A time without a day is the next such. */
+    bool passed = p->clock.some && p->now > p->clock.value;
     char day[TIMEFMT_SIZE];
     char *clock;
 
     if (!p->day.some && !p->clock.some)
         return;
-    timefmt_rfc3339((p->day.some ? p->day.value : p->today) * 24 * 3600 * 1000, day);
+    timefmt_rfc3339((p->day.some ? p->day.value : p->today + passed) * 24 * 3600 * 1000, day);
     day[10] = '\0';
     snprintf(p->quick->due, QUICK_DUE_SIZE, "%s", day);
     if (p->day.some)
@@ -174,8 +194,9 @@ static void take_all(struct quick_parse *p)
     take_due(p);
     if (p->estimate.some) {
         quick->estimate_min = p->estimate.value;
-        take(p, &p->estimate, QUICK_ESTIMATE,
-             str_from(arena_printf(p->arena, "%lld", (long long)quick->estimate_min)));
+        if (!p->clock.some || p->clock.word != p->estimate.word) /* "14:00-15:30" is one piece */
+            take(p, &p->estimate, QUICK_ESTIMATE,
+                 str_from(arena_printf(p->arena, "%lld", (long long)quick->estimate_min)));
     }
     if (p->priority.some) {
         quick->priority = (int)p->priority.value;
@@ -273,6 +294,11 @@ static int clock_of_text(struct str at)
     return (int)(hour * 60 + minute);
 }
 
+int64_t quick_minutes_of(struct str at)
+{
+    return days_of_text(at) * 24 * 60 + clock_of_text(at);
+}
+
 int quick_parse(struct str text, struct str today, struct arena *arena, struct quick *ret_quick,
                 struct err *err)
 {
@@ -291,7 +317,7 @@ int quick_parse(struct str text, struct str today, struct arena *arena, struct q
     p->now = today.n < 16 ? -1 : clock_of_text(today);
     if (text.n > 0)
         str_split(&rest, '\n', &first);
-    split_line(p, first);
+    quick_split(p, first);
     if (check_dates(p, err) < 0)
         return -1;
     quick_find_phrases(p);

@@ -57,6 +57,18 @@ struct quick {
  * or a priority beyond !3. Texts are in arena or point into text. */
 int quick_parse(struct str text, struct str today, struct arena *arena, struct quick *ret_quick,
                 struct err *err);
+
+#define QUICK_WHEN_MAX 200 /* bytes */
+struct quick_when {
+    bool has_day, has_clock;
+    int64_t day; /* days since 1970 */
+    int minutes; /* of the day */
+};
+/* A day ("fri", "24.12.", "yesterday", "3 days ago"), a time of day ("9am") or both, and nothing
+ * else. now: "2026-02-18T09:30". behind: what is meant has been; a weekday is the last one, today
+ * too, and a date without a year the last one. */
+bool quick_when(struct str text, struct str now, bool behind, struct arena *arena,
+                struct quick_when *ret_when);
 /* One object: title, due, estimateMinutes, priority, category, labels, items, notes (those there
  * are) and spans [{kind,start,end,value}], counted in UTF-16 units as browsers count. */
 void quick_write(struct json_writer *w, const struct quick *quick);

@@ -110,11 +110,22 @@ static int weekday_named(struct str text, bool loose)
     return i < 0 && loose ? quick_index(text, shorts, ARRAY_LEN(shorts)) : i;
 }
 
-/* "2026-12-24" */
+int quick_weekday(struct str text)
+{
+    return weekday_named(text, true);
+}
+
+/* "2026-12-24", "2026/12/24" */
 static bool iso_day(struct str text, int64_t *ret_day)
 {
+    char dashed[10];
     struct date date;
 
+    if (text.n == 10 && text.p[4] == '/' && text.p[7] == '/') {
+        memcpy(dashed, text.p, sizeof(dashed));
+        dashed[4] = dashed[7] = '-';
+        text = str_of(dashed, sizeof(dashed));
+    }
     if (!record_day_valid(text, false))
         return false;
     date = (struct date){ quick_number(str_of(text.p, 4)),
@@ -191,12 +202,13 @@ static unsigned month_named(struct str text)
     return (unsigned)(i + 1);
 }
 
-/* "24 Dec", "December 24th", "24 Dec 2026" */
+/* "24 Dec", "December 24th", "24 Dec 2026", "24th of December" */
 static size_t month_phrase(struct quick_words words, int64_t today, int64_t *ret_day)
 {
-    struct str first = quick_word(words, 0), second = quick_word(words, 1),
-               third = quick_word(words, 2);
-    bool month_first = month_named(first) > 0;
+    size_t of = str_is(quick_word(words, 1), "of");
+    struct str first = quick_word(words, 0), second = quick_word(words, 1 + of),
+               third = quick_word(words, 2 + of);
+    bool month_first = month_named(first) > 0 && !of;
     struct date date = { .month = month_named(month_first ? first : second),
                          .day = day_number(month_first ? second : first) };
 
@@ -207,9 +219,57 @@ static size_t month_phrase(struct quick_words words, int64_t today, int64_t *ret
         if (!date_valid(date))
             return 0;
         *ret_day = days_of(date);
-        return 3;
+        return 3 + of;
     }
-    return next_date(date, today, ret_day) ? 2 : 0;
+    return next_date(date, today, ret_day) ? 2 + of : 0;
+}
+
+/* "the 15th": the next one */
+static size_t day_of_month(struct quick_words words, int64_t today, int64_t *ret_day)
+{
+    struct date date = date_of(today);
+    struct str text = quick_word(words, 1);
+    unsigned day = day_number(text);
+
+    if (!str_is(quick_word(words, 0), "the") || day == 0 || text.p[text.n - 1] <= '9')
+        return 0;
+    for (int i = 0; i < 3; i++) { /* every second month has 31 days, nearly */
+        date = date_of(months_later(today - date_of(today).day + 1, i));
+        date.day = day;
+        if (!date_valid(date) || days_of(date) < today)
+            continue;
+        *ret_day = days_of(date);
+        return 2;
+    }
+    return 0;
+}
+
+/* "end of month", "end of the month" */
+static size_t end_phrase(struct quick_words words, int64_t today, int64_t *ret_day)
+{
+    size_t the = str_is(quick_word(words, 2), "the");
+    struct date date = date_of(today);
+
+    if (!str_is(quick_word(words, 0), "end") || !str_is(quick_word(words, 1), "of") ||
+        !str_is(quick_word(words, 2 + the), "month"))
+        return 0;
+    date.day = timefmt_month_days(date.year, date.month);
+    *ret_day = days_of(date);
+    return 3 + the;
+}
+
+/* "this friday", "this weekend" */
+static size_t this_phrase(struct quick_words words, int64_t today, int64_t *ret_day)
+{
+    bool weekend = str_is(quick_word(words, 1), "weekend");
+    int weekday = weekend ? 5 : weekday_named(quick_word(words, 1), true);
+
+    if (!str_is(quick_word(words, 0), "this") || weekday < 0)
+        return 0;
+    *ret_day = today + (weekday - weekday_of(today) + 7) % 7;
+    if (weekend && weekday_of(today) == 6)
+        *ret_day = today;
+    return 2;
 }
 
 /* "next week", "next friday", "next month" */
@@ -282,14 +342,14 @@ bool quick_is_date(struct str text)
 
 static size_t bare_day(struct quick_words words, int64_t today, bool loose, int64_t *ret_day)
 {
+    static size_t (*const phrases[])(struct quick_words words, int64_t today,
+                                     int64_t * ret_day) = { next_phrase, this_phrase, in_phrase,
+                                                            month_phrase, end_phrase };
     int weekday = weekday_named(quick_word(words, 0), loose);
-    size_t n = next_phrase(words, today, ret_day);
+    size_t n = 0;
 
-    if (n == 0)
-        n = in_phrase(words, today, ret_day);
-    if (n > 0)
-        return n;
-    n = month_phrase(words, today, ret_day);
+    for (size_t i = 0; n == 0 && i < ARRAY_LEN(phrases); i++)
+        n = phrases[i](words, today, ret_day);
     if (n > 0)
         return n;
     if (str_is(quick_word(words, 0), "day") && str_is(quick_word(words, 1), "after") &&
@@ -301,7 +361,7 @@ static size_t bare_day(struct quick_words words, int64_t today, bool loose, int6
         *ret_day = today;
         return 1;
     }
-    if (str_is(quick_word(words, 0), "tomorrow")) {
+    if (str_is(quick_word(words, 0), "tomorrow") || str_is(quick_word(words, 0), "tmrw")) {
         *ret_day = today + 1;
         return 1;
     }
@@ -318,9 +378,12 @@ size_t quick_day(struct quick_words words, int64_t today, bool loose, int64_t *r
 {
     static const char *const before[] = { "on", "by", "until", "due" };
     size_t n = bare_day(words, today, loose, ret_day);
+    struct quick_words after = { words.at + 1, words.n - 1 };
 
     if (n > 0 || words.n < 2 || quick_index(quick_word(words, 0), before, ARRAY_LEN(before)) < 0)
         return n;
-    n = bare_day((struct quick_words){ words.at + 1, words.n - 1 }, today, true, ret_day);
+    n = bare_day(after, today, true, ret_day);
+    if (n == 0)
+        n = day_of_month(after, today, ret_day);
     return n > 0 ? n + 1 : 0;
 }

@@ -28,12 +28,22 @@ int64_t quick_number(struct str text);
 /* Also "a" and words up to twelve. */
 int64_t quick_count(struct str text);
 
+/* The words of a line. */
+struct quick_parse;
+void quick_split(struct quick_parse *p, struct str line);
+/* Of "2026-02-18T09:30": minutes since 1970 as clocks there count. */
+int64_t quick_minutes_of(struct str at);
+
+/* Monday is 0, short names too; -1: none. */
+int quick_weekday(struct str text);
 /* How many of the words say a day (0: none): "tomorrow", "on friday", "in 3 days". loose: also what
  * is a day only where one is expected ("fri", "24.12"). */
 size_t quick_day(struct quick_words words, int64_t today, bool loose, int64_t *ret_day);
 /* How many say a time of day: "at 16:00", "4pm"; bare: also what is one only beside a day ("9:30").
  */
 size_t quick_clock(struct quick_words words, bool bare, int *ret_minutes);
+/* "14:00-15:30", "3pm-4pm": when, and for how many minutes. */
+size_t quick_clocks(struct quick_words words, int *ret_minutes, int *ret_long);
 /* How many say how much later than now: "in 2 hours". */
 size_t quick_later(struct quick_words words, int64_t *ret_minutes);
 /* A date whose day and month are read differently in different places: "3/4/2026". */

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "base/alloc.h"
 #include "base/utf8.h"
 #include "journal/quick_int.h"
 
@@ -62,23 +63,55 @@ static size_t find_due(struct quick_parse *p, size_t i)
     return n;
 }
 
+/* Short names are days before a time: "fri 14:00". */
 static size_t find_day(struct quick_parse *p, size_t i)
 {
+    bool timed = i + 1 < p->n && quick_weekday(p->words[i].core) >= 0;
+    int clock, minutes;
     int64_t day;
-    size_t n = quick_day(from(p, i), p->today, false, &day);
+    size_t n;
 
+    timed = timed && (quick_clock(from(p, i + 1), true, &clock) > 0 ||
+                      quick_clocks(from(p, i + 1), &clock, &minutes) > 0);
+    n = quick_day(from(p, i), p->today, timed, &day);
     if (n > 0)
         set(&p->day, i, n, day, false);
     return n;
 }
 
-static size_t find_clock(struct quick_parse *p, size_t i, bool after_day)
+/* "tomorrow morning" */
+static size_t part_of_day(struct quick_words words, int *ret_minutes)
+{
+    static const char *const names[] = { "morning", "afternoon", "evening", "night" };
+    static const int begins[] = { 9 * 60, 15 * 60, 19 * 60, 21 * 60 };
+    int i = quick_index(quick_word(words, 0), names, ARRAY_LEN(names));
+
+    if (i < 0)
+        return 0;
+    *ret_minutes = begins[i];
+    return 1;
+}
+
+static bool is_day_after(struct quick_parse *p, size_t i)
 {
     int64_t day;
-    int clock;
-    bool beside = after_day || quick_day(from(p, i + 1), p->today, false, &day) > 0;
-    size_t n = quick_clock(from(p, i), beside, &clock);
 
+    if (i < p->n && str_is(p->words[i].core, "at"))
+        i++;
+    return i + 1 < p->n && quick_day(from(p, i + 1), p->today, false, &day) > 0;
+}
+
+static size_t find_clock(struct quick_parse *p, size_t i, bool after_day)
+{
+    int clock, minutes;
+    size_t n = quick_clocks(from(p, i), &clock, &minutes);
+
+    if (n > 0)
+        set(&p->estimate, i, n, minutes, false);
+    if (n == 0)
+        n = quick_clock(from(p, i), after_day || is_day_after(p, i), &clock);
+    if (n == 0 && after_day)
+        n = part_of_day(from(p, i), &clock);
     if (n > 0)
         set(&p->clock, i, n, clock, false);
     return n;
@@ -144,12 +177,16 @@ static size_t find_priority(struct quick_parse *p, size_t i)
     return 1;
 }
 
-/* The name after a sign; what is only digits ("#12") is none. */
+/* The name after a sign, in quotes when it has several words; what is only digits ("#12") is none.
+ */
 static struct str name_after(const struct quick_word *word)
 {
     struct str name = str_of(word->raw.p + 1, word->core.n > 0 ? word->core.n - 1 : 0);
     bool other = false;
 
+    if (name.n > 2 && name.p[0] == '"' && name.p[name.n - 1] == '"')
+        return utf8_count(name) - 2 > NAME_MAX_ ? STR("")
+                                                : str_trim(str_of(name.p + 1, name.n - 2));
     for (size_t i = 0; i < name.n; i++)
         other |= name.p[i] < '0' || name.p[i] > '9';
     if (!other || utf8_count(name) > NAME_MAX_ || name.p[0] == '#' || name.p[0] == '@')
@@ -202,7 +239,7 @@ static size_t find_name(struct quick_parse *p, size_t i)
     if (!known_label(quick, name))
         quick->labels[quick->label_count++] = name;
     word->taken = true;
-    quick_add_span(quick, QUICK_LABEL, word->start, word->start + 1 + name.n, name);
+    quick_add_span(quick, QUICK_LABEL, word->start, word->start + word->core.n, name);
     return 1;
 }
 

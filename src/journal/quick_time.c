@@ -2,6 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <stdio.h>
+
 #include "base/alloc.h"
 #include "journal/quick_int.h"
 
@@ -38,19 +40,61 @@ static bool is_plainly_a_time(struct str text)
     return text.n == 5 || str_ends(text, STR("am")) || str_ends(text, STR("pm"));
 }
 
+/* "4 pm", "4:30 p.m."; -1: none. */
+static int minutes_apart(struct str text, struct str half)
+{
+    char joined[8];
+
+    if (text.n > 5 || (!str_is(half, "am") && !str_is(half, "pm") && !str_is(half, "a.m") &&
+                       !str_is(half, "p.m")))
+        return -1;
+    return minutes_of(str_of(
+        joined, (size_t)snprintf(joined, sizeof(joined), "%.*s%cm", STR_ARG(text), half.p[0])));
+}
+
+/* "at 9" beside a day; whether "at 5" is early or late nobody knows. */
+static int bare_hour(struct str text)
+{
+    int64_t hour = text.n <= 2 ? quick_number(text) : -1;
+
+    return hour >= 7 && hour <= 23 ? (int)hour * 60 : -1;
+}
+
 size_t quick_clock(struct quick_words words, bool bare, int *ret_minutes)
 {
     size_t at = str_is(quick_word(words, 0), "at") ? 1 : 0;
     struct str text = quick_word(words, at);
-    int minutes;
+    int minutes = minutes_apart(text, quick_word(words, at + 1));
 
+    if (minutes >= 0) {
+        *ret_minutes = minutes;
+        return at + 2;
+    }
     if (at == 0 && !bare && !is_plainly_a_time(text))
         return 0;
     minutes = at == 1 && str_is(text, "noon") ? 12 * 60 : minutes_of(text);
+    if (minutes < 0 && at == 1 && bare)
+        minutes = bare_hour(text);
     if (minutes < 0)
         return 0;
     *ret_minutes = minutes;
     return at + 1;
+}
+
+size_t quick_clocks(struct quick_words words, int *ret_minutes, int *ret_long)
+{
+    struct str rest = quick_word(words, 0), first;
+    int begin, end;
+
+    if (!str_split(&rest, '-', &first) || !rest.p)
+        return 0;
+    begin = minutes_of(first);
+    end = minutes_of(rest);
+    if (begin < 0 || end <= begin)
+        return 0;
+    *ret_minutes = begin;
+    *ret_long = end - begin;
+    return 1;
 }
 
 /* ---- durations ---- */
@@ -78,7 +122,8 @@ static int64_t hundredths(struct str *rest)
     if (n == 0)
         return -1;
     value *= 100;
-    if (n + 1 < rest->n && rest->p[n] == '.' && rest->p[n + 1] >= '0' && rest->p[n + 1] <= '9') {
+    if (n + 1 < rest->n && (rest->p[n] == '.' || rest->p[n] == ',') && rest->p[n + 1] >= '0' &&
+        rest->p[n + 1] <= '9') {
         for (n++; n < rest->n && rest->p[n] >= '0' && rest->p[n] <= '9' && after < 2; after++)
             value += (rest->p[n++] - '0') * (after == 0 ? 10 : 1);
     }
@@ -109,25 +154,51 @@ static int64_t joined(struct str text)
     return (first * unit_of(unit) + second) / 100;
 }
 
-static size_t bare_duration(struct quick_words words, int64_t *ret_minutes)
+/* "2h", "2 hours", but not "2 m" of cable. *ret_unit: minutes in what it was given in. */
+static size_t one_duration(struct quick_words words, int64_t *ret_minutes, int64_t *ret_unit)
 {
-    struct str first = quick_word(words, 0), rest;
-    int64_t value = joined(first);
+    struct str rest = quick_word(words, 0);
+    int64_t value = joined(rest);
     size_t n = 1;
 
-    if (value == 0) { /* "2 hours", but not "2 m" of cable */
-        rest = first;
+    if (value > 0) {
+        *ret_unit = str_find_char(rest, 'h') >= 0 ? 60 : 1;
+    } else {
         value = hundredths(&rest);
-        if (value < 0 || rest.n > 0 || quick_word(words, 1).n < 2 ||
-            unit_of(quick_word(words, 1)) == 0)
+        *ret_unit = unit_of(quick_word(words, 1));
+        if (value < 0 || rest.n > 0 || quick_word(words, 1).n < 2 || *ret_unit == 0)
             return 0;
-        value = value * unit_of(quick_word(words, 1)) / 100;
+        value = value * *ret_unit / 100;
         n = 2;
     }
     if (value < 1 || value > MINUTES_MAX)
         return 0;
     *ret_minutes = value;
     return n;
+}
+
+/* "1h 30m" and "1 hour and 30 minutes" are one. */
+static size_t bare_duration(struct quick_words words, int64_t *ret_minutes)
+{
+    int64_t unit, more;
+    size_t n, then, second;
+
+    if (str_is(quick_word(words, 0), "half") && str_is(quick_word(words, 1), "an") &&
+        str_is(quick_word(words, 2), "hour")) {
+        *ret_minutes = 30;
+        return 3;
+    }
+    n = one_duration(words, ret_minutes, &unit);
+    if (n == 0 || unit != 60)
+        return n;
+    then = n + str_is(quick_word(words, n), "and");
+    if (then >= words.n)
+        return n;
+    second = one_duration((struct quick_words){ words.at + then, words.n - then }, &more, &unit);
+    if (second == 0 || unit != 1 || more > 59)
+        return n;
+    *ret_minutes += more;
+    return then + second;
 }
 
 size_t quick_later(struct quick_words words, int64_t *ret_minutes)
@@ -154,6 +225,10 @@ size_t quick_duration(struct quick_words words, int64_t *ret_minutes)
 
     if (n > 0 || words.n < 2 || !str_is(quick_word(words, 0), "for"))
         return n;
+    if (str_is(quick_word(words, 1), "an") && str_is(quick_word(words, 2), "hour")) {
+        *ret_minutes = 60;
+        return 3;
+    }
     n = bare_duration((struct quick_words){ words.at + 1, words.n - 1 }, ret_minutes);
     return n > 0 ? n + 1 : 0;
 }

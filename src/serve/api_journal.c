@@ -40,6 +40,51 @@ static enum record_type type_of(struct serve_request *request)
     return RECORD_NONE;
 }
 
+/* ---- versions ---- */
+
+/* The same on every device: what was written, wherever. */
+static const char *version_of(struct api_journal_work *work, const struct record *record)
+{
+    char hash[SHA256_TEXT_SIZE];
+
+    sha256_text(record->vector_clock, hash);
+    return arena_printf(work->arena, "%.16s", hash);
+}
+
+void api_journal_put_members(struct api_journal_work *work, const struct record *record)
+{
+    record_write_members(work->w, record);
+    json_put_text(work->w, "version", version_of(work, record));
+}
+
+static void put_tag(struct api_journal_work *work)
+{
+    if (work->version)
+        serve_reply_header(work->request, "ETag",
+                           arena_printf(work->arena, "\"%s\"", work->version));
+}
+
+/* If-Match: who changes what others change too says which version was seen. */
+static int check_version(struct api_journal_work *work, const struct record *record,
+                         struct err *err)
+{
+    struct str rest = serve_request_header(work->request, "if-match"), tag;
+    struct str version = str_from(arena_printf(work->arena, "\"%s\"", version_of(work, record)));
+
+    if (!rest.p)
+        return 0;
+    while (rest.p && str_split(&rest, ',', &tag)) {
+        tag = str_trim(tag);
+        if (str_is(tag, "*") || str_eq(tag, version))
+            return 0;
+    }
+    work->stale = true;
+    return err_set(
+        err, ERR_VERSION_CONFLICT,
+        "%s \"%.*s\" was changed meanwhile: its version is %.*s; read it and decide anew",
+        record_type_name(record->type), STR_ARG(record->id), STR_ARG(version));
+}
+
 /* ---- one write ---- */
 
 static void add_part(struct sha256 *hash, struct str text)
@@ -178,10 +223,12 @@ void api_journal_do(struct serve_request *request, const struct api_journal_job 
         return;
     work.body = body;
     if ((job->members && check_members(body, job->members, &err) < 0) ||
-        do_once(&work, job, &json, &text, &err) < 0)
-        serve_reply_error(request, &err);
-    else
-        api_journal_answer(request, job->status, text);
+        do_once(&work, job, &json, &text, &err) < 0) {
+        serve_reply_error_status(request, work.stale ? 412 : err_http_status(err.code), &err);
+        return;
+    }
+    put_tag(&work);
+    api_journal_answer(request, job->status, text);
 }
 
 void api_journal_look(struct serve_request *request,
@@ -200,10 +247,12 @@ void api_journal_look(struct serve_request *request,
         return;
     if (!look.journal)
         err_set(&err, ERR_NOT_FOUND, "there is no journal here");
-    if (err.code || work(&look, &err) < 0)
+    if (err.code || work(&look, &err) < 0) {
         serve_reply_error(request, &err);
-    else
-        api_reply(request, 200, &json, &w);
+        return;
+    }
+    put_tag(&look);
+    api_reply(request, 200, &json, &w);
 }
 
 /* ---- reading requests ---- */
@@ -300,7 +349,7 @@ int api_journal_put_list(struct api_journal_work *work, const char *key,
     }
     for (size_t i = 0; i < count; i++) {
         json_write_object_begin(work->w);
-        record_write_members(work->w, &records[i]);
+        api_journal_put_members(work, &records[i]);
         if (tasks) {
             json_put_array(work->w, "labelIds");
             for (size_t k = 0; k < label_counts[i]; k++)
@@ -441,6 +490,7 @@ static int create_record(struct api_journal_work *work, struct err *err)
         return -1;
     if (labelled && task_set_labels(work->write, record.id, labels, n, true, err) < 0)
         return -1;
+    work->version = version_of(work, &record);
     return api_journal_put(work, &record, err);
 }
 
@@ -459,6 +509,7 @@ static int get_record(struct api_journal_work *work, struct err *err)
     if (record.deleted_at && !str_is(serve_request_query(work->request, "deleted"), "true"))
         return err_set(err, ERR_NOT_FOUND, "%s \"%.*s\" was deleted; POST .../restore undoes it",
                        record_type_name(record.type), STR_ARG(record.id));
+    work->version = version_of(work, &record);
     return record.type == RECORD_TASK ? api_journal_put_task(work, &record, err)
                                       : api_journal_put(work, &record, err);
 }
@@ -477,6 +528,7 @@ static int change_record(struct api_journal_work *work, struct err *err)
 
     if (api_journal_record(work, work->type, serve_request_param(work->request, "id"), false,
                            &before, err) < 0 ||
+        check_version(work, &before, err) < 0 ||
         api_journal_take_labels(work, &labels, &n, &labelled, err) < 0 ||
         journal_change(work->write, work->type, before.id, work->body, &record, err) < 0)
         return -1;
@@ -484,6 +536,7 @@ static int change_record(struct api_journal_work *work, struct err *err)
         return -1;
     if (labelled && task_set_labels(work->write, record.id, labels, n, true, err) < 0)
         return -1;
+    work->version = version_of(work, &record);
     return api_journal_put(work, &record, err);
 }
 
@@ -497,7 +550,8 @@ static int remove_record(struct api_journal_work *work, struct err *err)
     struct record record;
 
     if (api_journal_record(work, work->type, serve_request_param(work->request, "id"), true,
-                           &record, err) < 0)
+                           &record, err) < 0 ||
+        check_version(work, &record, err) < 0)
         return -1;
     return journal_remove(work->write, work->type, record.id, err);
 }

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "serve/api_journal_int.h"
+#include "serve/range.h"
 
 static int add_attachment(struct api_journal_work *work, struct err *err)
 {
@@ -63,7 +64,7 @@ void api_attachments_content(struct serve_request *request)
     }
     serve_reply_header(request, "Content-Disposition", "attachment");
     serve_reply_header(request, "Content-Security-Policy", "sandbox; default-src 'none'");
-    serve_reply_text(request, 200,
-                     arena_printf(work.arena, "%.*s", STR_ARG(record_str(&record, "contentType"))),
-                     bytes);
+    serve_reply_file(
+        request, arena_printf(work.arena, "%.*s", STR_ARG(record_str(&record, "contentType"))),
+        arena_printf(work.arena, "%.*s", STR_ARG(record_str(&record, "sha256"))), bytes);
 }

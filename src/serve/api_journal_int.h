@@ -44,6 +44,8 @@ struct api_journal_work {
     enum record_type type;    /* of the route; RECORD_NONE: of none */
     struct json_object *body; /* an object; NULL when the job takes bytes */
     struct json_writer *w;    /* the answer */
+    const char *version;      /* of the record that is answered; NULL: of none */
+    bool stale;               /* it is no more what If-Match says */
 };
 struct api_journal_job {
     int status; /* 204: nothing is answered */
@@ -76,6 +78,8 @@ int api_journal_span(struct api_journal_work *work, int64_t *ret_from, int64_t *
 
 /* ---- writing answers ---- */
 
+/* Of an open object: what a record says, and its version. */
+void api_journal_put_members(struct api_journal_work *work, const struct record *record);
 /* One record; tasks with their labelIds. */
 int api_journal_put(struct api_journal_work *work, const struct record *record, struct err *err);
 int api_journal_put_list(struct api_journal_work *work, const char *key,

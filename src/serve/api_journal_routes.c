@@ -46,6 +46,7 @@
             .run = api_journal_change,                                                             \
             .body_max = JOURNAL_BODY,                                                              \
             .once = true,                                                                          \
+            .header = "If-Match",                                                                  \
             .takes = schema "Change",                                                              \
             .gives = (schema),                                                                     \
             .summary = "Changes what is given of one of the " plural "; null takes a value away.", \
@@ -55,6 +56,7 @@
             .pattern = BASE plural "/{id}",                                                        \
             .run = api_journal_remove,                                                             \
             .once = true,                                                                          \
+            .header = "If-Match",                                                                  \
             .status = 204,                                                                         \
             .summary = "Deletes one of the " plural ", with what hangs on it.",                    \
         },                                                                                         \
@@ -239,7 +241,9 @@ const struct serve_route api_journal_table[] = {
       .pattern = BASE "attachments/{id}/content",
       .run = api_attachments_content,
       .answer = SERVE_FILE,
-      .summary = "What an attachment holds." },
+      .also = 206,
+      .header = "Range",
+      .summary = "What an attachment holds, or the range of its bytes that is asked for." },
     LIST("entry-links", "EntryLink", "targetId", PAGED),
     CREATE("entry-links", "EntryLink"),
     ONE("entry-links", "EntryLink"),
@@ -365,6 +369,10 @@ static void write_more(struct json_writer *w, enum record_type type, enum shape 
     for (size_t i = 0; shape == SHAPE_FULL && i < ARRAY_LEN(stamps); i++) {
         json_put_raw(w, stamps[i], str_from(stamp));
     }
+    if (shape == SHAPE_FULL)
+        json_put_raw(w, "version",
+                     STR("{\"type\":\"string\",\"description\":\"Another one whenever it was"
+                         " changed: for If-Match.\"}"));
     if (type == RECORD_CHECKLIST && shape == SHAPE_FULL) {
         json_write_key(w, "items");
         json_write_raw(w,

@@ -127,7 +127,7 @@ static int put_checklists(struct api_journal_work *work, struct str task_id, str
         if (children(work, RECORD_CHECKLIST_ITEM, lists[i].id, &items, &item_count, err) < 0)
             return -1;
         json_write_object_begin(work->w);
-        record_write_members(work->w, &lists[i]);
+        api_journal_put_members(work, &lists[i]);
         if (api_journal_put_list(work, "items", items, item_count, err) < 0)
             return -1;
         json_write_object_end(work->w);
@@ -157,7 +157,7 @@ int api_journal_put_task(struct api_journal_work *work, const struct record *tas
     size_t n;
 
     json_write_object_begin(work->w);
-    record_write_members(work->w, task);
+    api_journal_put_members(work, task);
     if (put_labels(work, task, err) < 0 || put_checklists(work, task->id, err) < 0 ||
         task_time_of(work->journal, task, 1, now, work->arena, &spent, err) < 0 ||
         children(work, RECORD_ENTRY_LINK, task->id, &links, &n, err) < 0)

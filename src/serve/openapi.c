@@ -66,6 +66,7 @@ static void write_success(struct json_writer *w, const struct serve_route *route
     json_put_text(w, "description",
                   status == 101   ? "The connection speaks WebSocket from here on."
                   : status == 201 ? "Made."
+                  : status == 206 ? "A part of it."
                   : status == 204 ? "Done; there is nothing to tell."
                   : status == 303 ? "Done; go on there."
                                   : "Done.");
@@ -142,7 +143,7 @@ static void write_parameters(struct json_writer *w, const struct serve_route *ro
 {
     const char *open = strchr(route->pattern, '{');
 
-    if (!open && !route->query && !route->once)
+    if (!open && !route->query && !route->once && !route->header)
         return;
     json_put_array(w, "parameters");
     for (; open; open = strchr(open + 1, '{'))
@@ -151,6 +152,8 @@ static void write_parameters(struct json_writer *w, const struct serve_route *ro
         write_parameter(w, str_from(*name), "query");
     if (route->once)
         write_parameter(w, STR("Idempotency-Key"), "header");
+    if (route->header)
+        write_parameter(w, str_from(route->header), "header");
     json_write_array_end(w);
 }
 

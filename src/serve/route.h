@@ -44,6 +44,7 @@ struct serve_route {
     size_t body_max;          /* bytes; 0: no body is accepted */
     const char *summary;      /* one sentence, for the OpenAPI document */
     const char *const *query; /* names of its query parameters, ends with NULL; NULL: none */
+    const char *header;       /* the name of one that it reads beside Idempotency-Key; NULL: none */
     /* Names of the schemas of body and answer in serve_routes.schemas; NULL: not described. */
     const char *takes, *gives;
     bool bytes;   /* the body is (takes: or is) a file, of any type */

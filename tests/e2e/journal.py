@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The journal over REST and at the terminal, against the daemon."""
+import datetime
 import hashlib
 import http.client
 import json
@@ -204,6 +205,71 @@ def files_of_entries_come_back_as_they_were(box):
               (200, "audio/ogg", "attachment"))
     expect_eq(body, content)
     refused(daemon, "POST", "/journal/attachments?entryId=none&fileName=x", None, 404)
+    daemon.stop()
+
+
+@test
+def of_two_who_change_a_record_the_second_is_told(box):
+    daemon = box.serve()
+    ask = daemon.ask
+    made = {"tasks": {"title": "a"}, "categories": {"name": "a"}, "labels": {"name": "b"}, "checklists": {"title": "a"},
+            "entries": {"kind": "note", "body": "a"}, "day-plans": {"planDate": "2026-02-18"},
+            "time-entries": {"startedAt": "2026-02-18T09:00:00Z", "endedAt": "2026-02-18T10:00:00Z"}}
+    changes = {"tasks": {"title": "b"}, "categories": {"name": "c"}, "labels": {"name": "d"}, "checklists": {"title": "b"},
+               "entries": {"body": "b"}, "day-plans": {"note": "b"}, "time-entries": {"description": "b"}}
+    def send(method, path, body, tag):
+        status, headers, text = raw(daemon, method, path, body and json.dumps(body), Content_Type="application/json", If_Match=tag)
+        return status, headers["ETag"], json.loads(text) if text else None
+    for name, fields in made.items():
+        path = f"/journal/{name}/" + ask("POST", f"/journal/{name}", fields, status=201)["id"]
+        _, headers, text = raw(daemon, "GET", path)
+        seen = headers["ETag"]
+        expect_eq(seen, f'"{json.loads(text)["version"]}"')
+        listed = [r["version"] for r in ask("GET", f"/journal/{name}")["items"] if path.endswith(r["id"])]
+        expect_eq(listed, [seen.strip('"')])
+        # Ada and Bob saw the same; Ada is first.
+        status, tag, answer = send("PATCH", path, changes[name], seen)
+        expect_eq((status, tag), (200, f'"{answer["version"]}"'))
+        expect(tag != seen, name)
+        status, _, answer = send("PATCH", path, made[name], seen)
+        expect_eq((status, answer["error"]["code"]), (412, "version_conflict"))
+        expect_in(tag, answer["error"]["message"])
+        expect_eq(send("DELETE", path, None, seen)[0], 412)
+        expect_eq(raw(daemon, "GET", path)[1]["ETag"], tag)
+        expect_eq(send("PATCH", path, changes[name], f'"x", {tag}')[0], 200)
+        expect_eq(send("PATCH", path, changes[name], "*")[0], 200)
+        for other in ('W/' + tag, tag.strip('"'), "", '"', ","):
+            expect_eq(send("PATCH", path, changes[name], other)[0], 412)
+        expect_eq(send("DELETE", path, None, tag)[0], 204)
+    daemon.stop()
+
+
+@test
+def parts_of_a_recording_are_given_so_that_it_can_be_sought(box):
+    daemon = box.serve()
+    audio = daemon.ask("POST", "/journal/entries", {"kind": "audio", "title": "memo"}, status=201)
+    content = bytes(range(256)) * 40
+    made = json.loads(raw(daemon, "POST", f"/journal/attachments?entryId={audio['id']}&fileName=memo.ogg",
+                          content, Content_Type="audio/ogg")[2])
+    path = f"/journal/attachments/{made['id']}/content"
+    _, headers, _ = raw(daemon, "GET", path)
+    expect_eq((headers["Accept-Ranges"], headers["ETag"]), ("bytes", f'"{made["sha256"]}"'))
+    for asked, part, said in [("bytes=0-99", content[:100], "bytes 0-99/10240"),
+                              ("bytes=10000-", content[10000:], "bytes 10000-10239/10240"),
+                              ("bytes=-10", content[-10:], "bytes 10230-10239/10240")]:
+        status, headers, body = raw(daemon, "GET", path, Range=asked)
+        expect_eq((status, headers["Content-Range"], headers["Content-Type"], body),
+                  (206, said, "audio/ogg", part))
+    status, headers, body = raw(daemon, "GET", path, Range="bytes=10240-")
+    expect_eq((status, headers["Content-Range"]), (416, "bytes */10240"))
+    expect_in("10240 bytes", json.loads(body)["error"]["message"])
+    for asked in ["bytes=5-4", "bytes=0-1,4-5", "lines=1-2"]:
+        expect_eq(raw(daemon, "GET", path, Range=asked)[::2], (200, content))
+    status, _, body = raw(daemon, "GET", path, Range="bytes=0-9", If_Range=f'"{made["sha256"]}"')
+    expect_eq((status, body), (206, content[:10]))
+    status, _, body = raw(daemon, "GET", path, Range="bytes=0-9", If_Range='"of before"')
+    expect_eq((status, body), (200, content))
+    expect_eq(raw(daemon, "HEAD", path, Range="bytes=0-9")[0], 200)
     daemon.stop()
 
 
@@ -589,6 +655,45 @@ def yesterday_is_a_day(box):
         expect_in("is no moment", run("journal", "note", "add", "x", "--at", words, code=1)[1])
     run("journal", "plan", "pin", "yesterday", "fence")
     expect_in("pinned\n  [ ] Fence", run("journal", "plan", "yesterday")[0])
+
+
+@test
+def days_that_have_been_are_not_taken_for_those_to_come(box):
+    run = box.run
+    def add(*words, code=0):
+        return json.loads(run("journal", *words, "--json", code=code)[0])
+    now = datetime.datetime.now().astimezone()
+    def local(text):
+        return datetime.datetime.fromisoformat(text).astimezone(now.tzinfo)
+    back = now - datetime.timedelta(days=3)
+    friday = back.strftime("%A")
+    # 9am is of the day that is given, as 9:00 is.
+    for clock in ("9:00", "9am", "9 am", "at 9:00"):
+        entry = add("time", "log", "--from", clock, "--for", "1h", "--day", "yesterday")
+        expect_eq(local(entry["startedAt"]).date(), (now - datetime.timedelta(days=1)).date())
+    entry = add("time", "log", "--from", "9:00", "--for", "1h", "--day", friday)
+    expect_eq(local(entry["startedAt"]).date(), back.date())
+    expect_eq(local(add("note", "add", "x", "--at", f"{friday} 9:30")["at"]).date(), back.date())
+    expect_eq(local(add("note", "add", "x", "--at", "9:30 yesterday")["at"]).hour, 9)
+    expect_eq(len(run("journal", "time", "list", "--from", friday, "--to", friday, "--json")[0].splitlines()), 1)
+    rating = add("rating", "add", friday, "mood", "4")
+    expect_eq(rating["targetId"], "dayplan-" + back.date().isoformat())
+    # What is planned lies ahead.
+    block = add("plan", "block", friday, "9am", "24:00")["blocks"][0]
+    expect_eq(local(block["startTime"]).date(), (back + datetime.timedelta(days=7)).date())
+    expect_eq(local(block["endTime"]).hour, 0)
+    expect_eq(add("task", "add", "x", "--due", friday[:3])["due"], (back + datetime.timedelta(days=7)).date().isoformat())
+    # Over midnight; what would take more than half a day is a mistake.
+    entry = add("time", "log", "--from", "23:00", "--to", "1:00", "--day", friday)
+    expect_eq(local(entry["endedAt"]) - local(entry["startedAt"]), datetime.timedelta(hours=2))
+    expect_in("--to: lies before --from", run("journal", "time", "log", "--from", "10:00", "--to", "9:00", code=1)[1])
+    # Mending begins with the day that it was.
+    entry = add("time", "set", entry["id"], "--to", "23:45")
+    expect_eq((local(entry["endedAt"]).date(), local(entry["endedAt"]).minute), (back.date(), 45))
+    entry = add("time", "set", entry["id"], "--to", "0:30")
+    expect_eq(local(entry["endedAt"]).date(), (back + datetime.timedelta(days=1)).date())
+    run("journal", "time", "start")
+    expect_in("has not come yet", run("journal", "time", "stop", "--at", "tomorrow 9:00", code=1)[1])
 
 
 @test

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "serve/address.h"
+#include "serve/range.h"
 #include "serve/route.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
@@ -42,9 +43,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     struct target target;
     struct route_match match;
     struct address address;
+    struct range range;
 
     if (n > 8192)
         return 0;
+    if (range_parse(raw, 1000, &range) > 0 && (!range.n || range.from + range.n > 1000))
+        abort();
     (void)address_parse(raw, &address, &err);
     if (target_parse(&arena, raw, &target, &err) < 0)
         return 0;

@@ -35,7 +35,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     struct str text = str_of((const char *)bytes, n);
     struct json_writer w = JSON_WRITER(&out);
     struct quick q;
+    struct quick_when when;
 
+    for (int behind = 0; behind < 2; behind++)
+        if (quick_when(text, STR("2026-02-18T09:30"), behind, &arena, &when))
+            BUG_IF(when.has_clock && (when.minutes < 0 || when.minutes >= 24 * 60));
     if (quick_parse(text, STR("2026-02-18"), &arena, &q, NULL) < 0)
         return 0;
     check(&q, text);

@@ -131,6 +131,30 @@ test("a task is changed where it stands, and nothing in its notes runs", async (
   assert.deepEqual(await a11y(page), []);
 });
 
+test("notes that somebody else changed meanwhile are shown before they are written over", async (t) => {
+  const { id } = await put("tasks", { title: "Shared", notes: "first" });
+  const notes = async () => (await daemon.ask("GET", `/journal/tasks/${id}`)).notes;
+  const page = await visit(t, `/journal/tasks/${id}`);
+  await page.getByRole("button", { name: "Edit", exact: false }).first().click();
+  await page.getByLabel("Notes, in Markdown").fill("mine");
+  let first = true;
+  await page.route(`**/journal/tasks/${id}`, async (route) => {
+    if (first && route.request().method() === "PATCH") {
+      first = false;
+      await daemon.ask("PATCH", `/journal/tasks/${id}`, { notes: "theirs" });
+    }
+    await route.continue();
+  });
+  await page.keyboard.press("Control+Enter");
+  await page.getByText("These notes were changed meanwhile").waitFor();
+  await page.locator(".task-notes", { hasText: "theirs" }).waitFor();
+  assert.equal(await notes(), "theirs");
+  assert.equal(await page.getByLabel("Notes, in Markdown").inputValue(), "mine");
+  await page.keyboard.press("Control+Enter");
+  await page.locator(".task-notes", { hasText: "mine" }).waitFor();
+  assert.equal(await notes(), "mine");
+});
+
 test("a checklist is added to, checked, and put in order with keys", async (t) => {
   const page = await visit(t, `/journal/tasks/${made.fence.id}`);
   const items = async () => (await daemon.ask("GET", `/journal/tasks/${made.fence.id}`)).checklists[0].items.map((item) => (item.checked ? `*${item.title}` : item.title));

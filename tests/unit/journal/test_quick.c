@@ -67,7 +67,23 @@ TEST(words_become_a_task)
         { "Call mum on the day after", "Call mum on the day after" },
         { "Call mum 24 Dec", "Call mum|2026-12-24" },
         { "Call mum Dec 24th, early", "Call mum early|2026-12-24" },
-        { "Call mum on 1st of May", "Call mum on 1st of May" },
+        { "Call mum on 1st of May", "Call mum|2026-05-01" },
+        { "Call mum 1st of May 2027 9am", "Call mum|2027-05-01T09:00" },
+        { "Best of May", "Best of May" },
+        { "Pay rent on the 1st", "Pay rent|2026-03-01" },
+        { "Pay rent by the 18th", "Pay rent|2026-02-18" },
+        { "Pay rent on the 31st", "Pay rent|2026-03-31" },
+        { "Pay rent on the 2", "Pay rent on the 2" },
+        { "Read the 5th chapter", "Read the 5th chapter" },
+        { "Pay rent end of month", "Pay rent|2026-02-28" },
+        { "Pay rent by the end", "Pay rent by the end" },
+        { "Pay rent by end of the month", "Pay rent|2026-02-28" },
+        { "Call mum this friday", "Call mum|2026-02-20" },
+        { "Call mum this wed", "Call mum|2026-02-18" },
+        { "Call mum this weekend", "Call mum|2026-02-21" },
+        { "Do this thing", "Do this thing" },
+        { "Call mum tmrw", "Call mum|2026-02-19" },
+        { "Pay rent 2026/12/24", "Pay rent|2026-12-24" },
         { "Call mum on 1 February", "Call mum|2027-02-01" },
         { "Call mum 3 sept 2027", "Call mum|2027-09-03" },
         { "Call mum June 31", "Call mum June 31" },
@@ -120,7 +136,32 @@ TEST(words_become_a_task)
         { "Meet \\16:30", "Meet 16:30" },
         { "Meet Ada at home", "Meet Ada at home" },
         { "Meet Ada tomorrow, at 16:00, #work", "Meet Ada|2026-02-19T16:00||||work" },
+        { "Meet Ada 4 pm tomorrow", "Meet Ada|2026-02-19T16:00" },
+        { "Meet Ada at 4:30 p.m.", "Meet Ada|2026-02-18T16:30" },
+        { "Meet Ada tomorrow at 9", "Meet Ada|2026-02-19T09:00" },
+        { "Meet Ada at 9 tomorrow", "Meet Ada|2026-02-19T09:00" },
+        { "Meet Ada tomorrow at 5", "Meet Ada at 5|2026-02-19" }, /* early or late? */
+        { "Meet Ada at 9", "Meet Ada at 9" },
+        { "Call mum tomorrow morning", "Call mum|2026-02-19T09:00" },
+        { "Call mum friday evening", "Call mum|2026-02-20T19:00" },
+        { "Morning run", "Morning run" },
+        { "Buy evening dress tomorrow", "Buy evening dress|2026-02-19" },
+        { "Meet Ada friday 14:00-15:30", "Meet Ada|2026-02-20T14:00|90" },
+        { "Meet Ada 3pm-4pm tomorrow", "Meet Ada|2026-02-19T15:00|60" },
+        { "Meet Ada 15:00-14:00", "Meet Ada 15:00-14:00" },
+        { "Meet Ada fri 14:00-15:30", "Meet Ada|2026-02-20T14:00|90" },
+        { "Meet Ada fri 9:30", "Meet Ada|2026-02-20T09:30" },
+        { "Read 10-20", "Read 10-20" },
         /* durations */
+        { "Read 1h 30m", "Read||90" },
+        { "Read 2 hours 15 minutes tomorrow", "Read|2026-02-19|135" },
+        { "Read for 1 hour and 5 min", "Read||65" },
+        { "Read 1h 2h", "Read 1h||120" },
+        { "Read 1h and sleep", "Read and sleep||60" },
+        { "Read 1h 90m", "Read 1h||90" },
+        { "Read 1,5h", "Read||90" },
+        { "Read half an hour", "Read||30" },
+        { "Read for an hour", "Read||60" },
         { "Read 90m", "Read||90" },
         { "Read 1h30", "Read||90" },
         { "Read 1h30m", "Read||90" },
@@ -150,6 +191,9 @@ TEST(words_become_a_task)
         { "Fix !medium, !LOW", "Fix !medium|||P3" },
         { "Fix !P1 it!", "Fix it!|||P1" },
         { "Fix #grün", "Fix|||||grün" },
+        { "Fix @\"Home & Garden\" #\"by hand\", today", "Fix|2026-02-18|||Home & Garden|by hand" },
+        { "Fix @\"Home", "Fix||||\"Home" },
+        { "Say \"@\"a b\"\" x", "Say \"@\"a b\"\" x" },
         /* escapes and quotes */
         { "Write \\#not a label", "Write #not a label" },
         { "Watch \\tomorrow never dies", "Watch tomorrow never dies" },
@@ -190,6 +234,11 @@ TEST(so_much_later_than_now_is_a_day_and_a_time)
         { "Call mum in 1440 minutes", "2026-12-31T00:00", "Call mum|2027-01-01T00:00" },
         { "Call mum in 999999 hours", "2026-02-18T09:30", "Call mum in 999999 hours" },
         { "Call mum tomorrow", "2026-02-18T23:59", "Call mum|2026-02-19" },
+        { "Call mum in half an hour", "2026-02-18T09:30", "Call mum|2026-02-18T10:00" },
+        { "Call mum in 1h 15m", "2026-02-18T09:30", "Call mum|2026-02-18T10:45" },
+        { "Call mum at 9:30", "2026-02-18T09:30", "Call mum|2026-02-18T09:30" },
+        { "Call mum at 9:29", "2026-02-18T09:30", "Call mum|2026-02-19T09:29" },
+        { "Call mum today 8:00", "2026-02-18T09:30", "Call mum|2026-02-18T08:00" },
         { "Call mum", "2026-02-18T24:00",
           "error: \"2026-02-18T24:00\" is not a day; write "
           "YYYY-MM-DD" },
@@ -197,6 +246,71 @@ TEST(so_much_later_than_now_is_a_day_and_a_time)
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         ASSERT_TEXT(parsed(t, cases[i].text, cases[i].now), cases[i].expected);
+}
+
+static const char *when(struct test *t, const char *text, bool behind)
+{
+    struct quick_when at;
+    char day[TIMEFMT_SIZE] = "";
+
+    if (!quick_when(str_from(text), STR(TODAY "T09:30"), behind, &t->arena, &at))
+        return "none";
+    if (at.has_day)
+        timefmt_rfc3339(at.day * 86400 * 1000, day);
+    return at.has_clock
+               ? arena_printf(&t->arena, "%.10s %02d:%02d", day, at.minutes / 60, at.minutes % 60)
+               : arena_printf(&t->arena, "%.10s", day);
+}
+
+TEST(what_has_been_lies_behind_and_what_is_to_come_ahead)
+{
+    static const struct {
+        const char *text, *ahead, *behind;
+    } cases[] = {
+        { "today", "2026-02-18", "2026-02-18" },
+        { "yesterday", "2026-02-17", "2026-02-17" },
+        { "Yesterday at 9:30", "2026-02-17 09:30", "2026-02-17 09:30" },
+        { "17:00 yesterday", "2026-02-17 17:00", "2026-02-17 17:00" },
+        { "tomorrow 8:00", "2026-02-19 08:00", "2026-02-19 08:00" },
+        { "friday", "2026-02-20", "2026-02-13" },
+        { "on fri 16:00", "2026-02-20 16:00", "2026-02-13 16:00" },
+        { "wednesday", "2026-02-25", "2026-02-18" },
+        { "last wednesday", "none", "2026-02-11" },
+        { "last fri 9am", "none", "2026-02-13 09:00" },
+        { "next friday", "2026-02-27", "2026-02-27" },
+        { "in 3 days", "2026-02-21", "2026-02-21" },
+        { "3 days ago", "2026-02-15", "2026-02-15" },
+        { "a week ago", "2026-02-11", "2026-02-11" },
+        { "2 months ago", "none", "none" },
+        { "2 hours ago", "2026-02-18 07:30", "2026-02-18 07:30" },
+        { "90m ago", "2026-02-18 08:00", "2026-02-18 08:00" },
+        { "10 hours ago", "2026-02-17 23:30", "2026-02-17 23:30" },
+        { "in 2 hours", "2026-02-18 11:30", "2026-02-18 11:30" },
+        { "12.10.", "2026-10-12", "2025-10-12" },
+        { "12.10", "2026-10-12", "2025-10-12" },
+        { "24 Dec 9:00", "2026-12-24 09:00", "2025-12-24 09:00" },
+        { "18 Feb", "2026-02-18", "2026-02-18" },
+        { "24 Dec 2027", "2027-12-24", "2027-12-24" },
+        { "2026-12-24 16:00", "2026-12-24 16:00", "2026-12-24 16:00" },
+        { "9am", " 09:00", " 09:00" },
+        { "9:30", " 09:30", " 09:30" },
+        { "at noon", " 12:00", " 12:00" },
+        { "", "none", "none" },
+        { "yesterdays", "none", "none" },
+        { "yesterday 25:00", "none", "none" },
+        { "yesterday afternoon", "none", "none" },
+        { "friday friday", "none", "none" },
+        { "9:00 10:00", "none", "none" },
+        { "last week", "none", "none" },
+        { "ago", "none", "none" },
+        { "2 ago", "none", "none" },
+        { "3/4/2026", "none", "none" },
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        ASSERT_TEXT(when(t, cases[i].text, false), cases[i].ahead);
+        ASSERT_TEXT(when(t, cases[i].text, true), cases[i].behind);
+    }
 }
 
 TEST(a_date_that_may_be_two_days_is_refused)

@@ -29,6 +29,7 @@ const fallback: Record<number, string> = {
   403: "this is not allowed",
   404: "this does not exist (any more)",
   409: "this has changed in the meantime",
+  412: "this has changed in the meantime",
   413: "this is too large",
   429: "too many requests; wait a moment",
   503: "the server can't do this now",
@@ -75,11 +76,11 @@ export async function ask(method: string, path: string, init: RequestInit = {}):
   return response;
 }
 
-async function json<R>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<R> {
+async function json<R>(method: string, path: string, body?: unknown, signal?: AbortSignal, more: Record<string, string> = {}): Promise<R> {
   const init: RequestInit = { signal: signal ?? null };
   if (body !== undefined) {
     init.body = JSON.stringify(body);
-    init.headers = { "Content-Type": "application/json" };
+    init.headers = { "Content-Type": "application/json", ...more };
   }
   const response = await ask(method, path, init);
   return (response.status === 204 ? undefined : await response.json()) as R;
@@ -88,7 +89,9 @@ async function json<R>(method: string, path: string, body?: unknown, signal?: Ab
 export const get = <R>(path: string, signal?: AbortSignal): Promise<R> => json<R>("GET", path, undefined, signal);
 export const post = <R>(path: string, body: unknown = {}): Promise<R> => json<R>("POST", path, body);
 export const put = <R>(path: string, body: unknown): Promise<R> => json<R>("PUT", path, body);
-export const patch = <R>(path: string, body: unknown): Promise<R> => json<R>("PATCH", path, body);
+/** version: refused when it is another one by now. */
+export const patch = <R>(path: string, body: unknown, version?: string): Promise<R> =>
+  json<R>("PATCH", path, body, undefined, version ? { "If-Match": `"${version}"` } : {});
 export const del = <R = void>(path: string): Promise<R> => json<R>("DELETE", path);
 export async function upload<R>(path: string, bytes: Blob, type = "application/gzip"): Promise<R> {
   const response = await ask("POST", path, { body: bytes, headers: { "Content-Type": type } });

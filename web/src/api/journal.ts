@@ -9,6 +9,7 @@ export interface Rec {
   id: string;
   createdAt?: Time;
   updatedAt?: Time;
+  version?: string; // another one whenever it was changed
 }
 export type Status = "OPEN" | "GROOMED" | "IN_PROGRESS" | "BLOCKED" | "ON_HOLD" | "DONE" | "REJECTED";
 export type Priority = "P0" | "P1" | "P2" | "P3";
@@ -202,7 +203,7 @@ async function bring(format: string, text: string, how: { preview?: boolean; ski
 
 export const write = {
   create: <R extends Rec>(type: string, fields: object) => then(once<R>(journal.list(type), fields)),
-  change: <R extends Rec>(type: string, id: string, fields: object) => then(patch<R>(journal.one(type, id), fields)),
+  change: <R extends Rec>(type: string, id: string, fields: object, version?: string) => then(patch<R>(journal.one(type, id), fields, version)),
   remove: (type: string, id: string) => then(del(journal.one(type, id))),
   restore: <R extends Rec>(type: string, id: string) => then(post<R>(journal.one(type, id) + "/restore")),
   /** Many changes, one reading. */

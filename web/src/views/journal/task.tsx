@@ -84,16 +84,20 @@ function Labels({ task, sets }: { task: TaskWhole; sets: Sets }) {
 }
 
 function Notes({ task, editing, onEdit }: { task: TaskWhole; editing: boolean; onEdit: (on: boolean) => void }) {
-  const [draft, setDraft] = useState(task.notes ?? "");
+  const now = task.notes ?? "";
+  const [draft, setDraft] = useState(now);
+  const [begun, setBegun] = useState(now);
   useEffect(() => {
-    if (editing) setDraft(task.notes ?? "");
+    if (!editing) return;
+    setDraft(now);
+    setBegun(now);
   }, [editing]);
-  const save = (): void => {
-    onEdit(false);
-    if (draft !== (task.notes ?? "")) void change(task, { notes: draft || null });
+  /** What others wrote meanwhile is not lost: it is shown first, and the draft stays. */
+  const save = async (): Promise<void> => {
+    if (draft === now || (await attempt("Not saved", () => write.change("tasks", task.id, { notes: draft || null }, task.version)))) onEdit(false);
   };
   const key = (event: KeyboardEvent): void => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save();
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void save();
     else if (event.key === "Escape") {
       event.stopPropagation();
       onEdit(false);
@@ -105,7 +109,13 @@ function Notes({ task, editing, onEdit }: { task: TaskWhole; editing: boolean; o
       {editing ? (
         <>
           <TextArea label="Notes, in Markdown" hideLabel rows={8} value={draft} autoFocus onChange={(event) => setDraft(event.target.value)} onKeyDown={key} />
-          <div className="row row-end"><Button small onClick={() => onEdit(false)}>Discard</Button><Button small tone="primary" onClick={save} keys="Ctrl Enter">Save</Button></div>
+          {now !== begun && now !== draft && (
+            <div role="status" className="stack-tight">
+              <p className="small">These notes were changed meanwhile; saving puts yours in their place. They are now:</p>
+              <div className="task-notes">{now ? <Markdown text={now} /> : <p className="muted small">Nothing.</p>}</div>
+            </div>
+          )}
+          <div className="row row-end"><Button small onClick={() => onEdit(false)}>Discard</Button><Button small tone="primary" onClick={() => void save()} keys="Ctrl Enter">Save</Button></div>
         </>
       ) : task.notes ? <div className="task-notes"><Markdown text={task.notes} /></div> : <p className="muted small">Nothing written yet.</p>}
     </section>

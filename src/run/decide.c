@@ -259,17 +259,30 @@ static int decide_alone(struct runner *runner, struct str id, const struct inbox
     return r;
 }
 
-/* A yes that could not be followed now is not taken: what waits keeps waiting. */
-static int refuse_killed(struct run *run, const struct run_call *call,
-                         const struct inbox_decision *decision, struct err *err)
+/* As the agent is now: it may have been paused, or resumed, since the run was loaded. */
+static int check_agent(struct run *run, const struct run_call *call, struct err *err)
 {
     const struct tool_contract *contract = call->verdict.contract;
+    const struct kill_switches *kill = run->runner->config.kill;
     const struct kill_switch *on =
-        kill_is_on(run->runner->config.kill, run->agent.id, contract ? contract->tool_class : NULL);
+        kill_is_on(kill, run->agent.id, contract ? contract->tool_class : NULL);
+    AUTO_ARENA arena = ARENA_INIT;
+    struct agent agent;
 
-    if (is_end(decision->state) || !on)
+    if (on)
+        return kill_refuse(on, err);
+    if (agent_get_n(run->runner->config.agent_domain, run->agent.n, &arena, &agent, err) < 0)
+        return -1;
+    run->agent.paused = agent.paused;
+    return run_may_begin(&agent, kill, err);
+}
+
+/* A yes that could not be followed now is not taken: what waits keeps waiting. */
+static int refuse_held(struct run *run, const struct run_call *call,
+                       const struct inbox_decision *decision, struct err *err)
+{
+    if (is_end(decision->state) || check_agent(run, call, err) == 0)
         return 0;
-    kill_refuse(on, err);
     return err_wrap(err, "it keeps waiting");
 }
 
@@ -298,7 +311,7 @@ static int decide_in_run(struct run *run, const struct inbox_item *item,
     int r;
 
     if (run_follow_kill(run, err) < 0 || find_call(run, item, &call, err) < 0 ||
-        refuse_killed(run, call, decision, err) < 0)
+        refuse_held(run, call, decision, err) < 0)
         return -1;
     if (decision->state != INBOX_EDITED)
         return decide_in_unit(run, item, decision, err);

@@ -108,6 +108,10 @@ struct inbox_decision {
 int inbox_decide(struct domain *domain, struct change *change, struct str id,
                  const struct inbox_decision *decision, int64_t now_ms, struct inbox_item *ret_item,
                  struct arena *arena, struct err *err);
+/* Inside a unit: other processes on the database hear that something was decided which a run of
+ * theirs waits for. */
+#define INBOX_CHANNEL "dormouse_inbox"
+int inbox_tell_decided(struct domain *domain, struct err *err);
 /* When the next pending item expires; 0: none does. */
 int inbox_next_expiry(struct domain *domain, int64_t *ret_at, struct err *err);
 /* Inside a unit: pending items whose time has passed; the caller decides each as expired. */

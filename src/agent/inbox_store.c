@@ -400,3 +400,15 @@ int inbox_decide(struct domain *domain, struct change *change, struct str id,
         *ret_item = item;
     return r;
 }
+
+int inbox_tell_decided(struct domain *domain, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (!domain_is_shared(domain))
+        return 0;
+    if (db_prepare(domain_db(domain), SQL("SELECT pg_notify('" INBOX_CHANNEL "', '') AS told"), &q,
+                   err) < 0)
+        return -1;
+    return stmt_step(q, err) < 0 ? -1 : 0;
+}

@@ -248,6 +248,19 @@ static int read_page(const struct cli_args *args, struct talk *talk, int64_t n,
     return 0;
 }
 
+/* Who was not woken, and by what. A change that can't be judged is nobody's. */
+static void add_skipped(struct json_object *skip, struct buf *out)
+{
+    bool removed = false;
+
+    json_get_bool(skip, "removed", &removed, NULL);
+    if (!member(skip, "agentId").n)
+        buf_printf(out, "Nobody was woken by the change %.*s", STR_ARG(member(skip, "reasonId")));
+    else
+        buf_printf(out, "%.*s was not woken by %.*s%s", STR_ARG(member(skip, "agentId")),
+                   STR_ARG(name_of(skip)), removed ? " (removed)" : "");
+}
+
 /* What met a subscription, or a timer's time, and woke nobody: a line for each reason. */
 static void print_skips(struct json_object *skips)
 {
@@ -255,14 +268,12 @@ static void print_skips(struct json_object *skips)
         struct json_object *one = json_object_array_get_idx(skips, i);
         AUTO_BUF line = BUF_INIT(4 * KIB);
         char ago[AGO_SIZE];
-        bool removed = false;
         int64_t count = 0;
 
         json_get_i64(one, "count", &count, NULL);
-        json_get_bool(one, "removed", &removed, NULL);
-        buf_printf(&line, "%s%.*s was not woken by %.*s%s, %lld time%s, last %s: %.*s\n",
-                   i ? "" : "\n", STR_ARG(member(one, "agentId")), STR_ARG(name_of(one)),
-                   removed ? " (removed)" : "", (long long)count, count == 1 ? "" : "s",
+        buf_add_text(&line, i ? "" : "\n");
+        add_skipped(one, &line);
+        buf_printf(&line, ", %lld time%s, last %s: %.*s\n", (long long)count, count == 1 ? "" : "s",
                    ago_text(member(one, "lastAt"), now_ms(), ago), STR_ARG(member(one, "why")));
         term_text(stdout, buf_text(&line));
     }

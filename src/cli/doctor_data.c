@@ -235,7 +235,7 @@ static void check_wakes(struct doctor *doctor, struct domain *domain)
                idle ? "; they fire while the daemon runs" : "");
     check_due(doctor, &health, now);
     if (health.dead_letters)
-        doctor_add(doctor, DOCTOR_WARN, "changes", NULL,
+        doctor_add(doctor, DOCTOR_WARN, "changes", "dormouse wakes",
                    "%lld could not be read and woke nobody; the last: %s",
                    (long long)health.dead_letters, health.dead_why);
 }

@@ -175,8 +175,8 @@ static int apply_unknown(struct run_call *call, const struct inbox_item *item, s
 }
 
 /* The call that waits for it, as the log says; what the item itself says must be the same. */
-static int find_call(const struct run *run, const struct inbox_item *item,
-                     struct run_call **ret_call, struct err *err)
+int run_decision_call(const struct run *run, const struct inbox_item *item,
+                      struct run_call **ret_call, struct err *err)
 {
     struct run_call *call;
 
@@ -190,11 +190,11 @@ static int find_call(const struct run *run, const struct inbox_item *item,
                    STR_ARG(item->id));
 }
 
-static int apply(struct run *run, const struct inbox_item *item, struct err *err)
+int run_decision_apply(struct run *run, const struct inbox_item *item, struct err *err)
 {
     struct run_call *call;
 
-    if (find_call(run, item, &call, err) < 0)
+    if (run_decision_call(run, item, &call, err) < 0)
         return -1;
     switch (item->kind) {
     case INBOX_QUESTION:
@@ -219,7 +219,7 @@ static void put_back(struct run_call *call, const struct run_call *before)
 }
 
 /* Judged before anything is stored: a mistake in them is the person's to mend. */
-static int prepare_edit(struct run_call *call, struct str arguments, struct err *err)
+int run_decision_edit(struct run_call *call, struct str arguments, struct err *err)
 {
     AUTO_JSON value = NULL;
     struct run_call before = *call;
@@ -259,18 +259,39 @@ static int decide_alone(struct runner *runner, struct str id, const struct inbox
     return r;
 }
 
-/* A yes that could not be followed now is not taken: what waits keeps waiting. */
-static int refuse_killed(struct run *run, const struct run_call *call,
-                         const struct inbox_decision *decision, struct err *err)
+/* As the agent is now: it may have been paused, or resumed, since the run was loaded. */
+static int check_agent(struct run *run, const struct run_call *call, struct err *err)
 {
     const struct tool_contract *contract = call->verdict.contract;
+    const struct kill_switches *kill = run->runner->config.kill;
     const struct kill_switch *on =
-        kill_is_on(run->runner->config.kill, run->agent.id, contract ? contract->tool_class : NULL);
+        kill_is_on(kill, run->agent.id, contract ? contract->tool_class : NULL);
+    AUTO_ARENA arena = ARENA_INIT;
+    struct agent agent;
 
-    if (is_end(decision->state) || !on)
+    if (on)
+        return kill_refuse(on, err);
+    if (agent_get_n(run->runner->config.agent_domain, run->agent.n, &arena, &agent, err) < 0)
+        return -1;
+    run->agent.paused = agent.paused;
+    return run_may_begin(&agent, kill, err);
+}
+
+/* A yes that could not be followed now is not taken: what waits keeps waiting. */
+static int refuse_held(struct run *run, const struct run_call *call,
+                       const struct inbox_decision *decision, struct err *err)
+{
+    if (is_end(decision->state) || check_agent(run, call, err) == 0)
         return 0;
-    kill_refuse(on, err);
     return err_wrap(err, "it keeps waiting");
+}
+
+int run_decision_check(struct run_call *call, const struct inbox_decision *decision,
+                       struct err *err)
+{
+    if (refuse_held(call->run, call, decision, err) < 0)
+        return -1;
+    return decision->state == INBOX_EDITED ? run_decision_edit(call, decision->answer, err) : 0;
 }
 
 static int decide_in_unit(struct run *run, const struct inbox_item *item,
@@ -283,7 +304,7 @@ static int decide_in_unit(struct run *run, const struct inbox_item *item,
         return -1;
     r = inbox_decide(run->runner->config.agent_domain, run->runner->config.change, item->id,
                      decision, run->unit.now, &decided, &run->scratch, err);
-    if (r > 0 && apply(run, &decided, err) < 0)
+    if (r > 0 && run_decision_apply(run, &decided, err) < 0)
         r = -1;
     if (run_unit_end(run, r > 0, err) < 0)
         return -1;
@@ -297,21 +318,19 @@ static int decide_in_run(struct run *run, const struct inbox_item *item,
     struct run_call before;
     int r;
 
-    if (run_follow_kill(run, err) < 0 || find_call(run, item, &call, err) < 0 ||
-        refuse_killed(run, call, decision, err) < 0)
+    if (run_follow_kill(run, err) < 0 || run_decision_call(run, item, &call, err) < 0)
         return -1;
-    if (decision->state != INBOX_EDITED)
-        return decide_in_unit(run, item, decision, err);
     before = *call;
-    if (prepare_edit(call, decision->answer, err) < 0)
+    if (run_decision_check(call, decision, err) < 0)
         return -1;
     r = decide_in_unit(run, item, decision, err);
-    if (r <= 0 && call->live)
+    if (r <= 0 && call->live && decision->state == INBOX_EDITED)
         put_back(call, &before);
     return r;
 }
 
-/* Nobody will go on with it. One that is under way on another host will hear of the item there. */
+/* Nobody will go on with it; else, where the run could not be opened because of a conflict, it is
+ * under way on another host. */
 static bool is_over(struct runner *runner, struct str run_id, enum err_code why,
                     struct arena *arena)
 {
@@ -333,10 +352,14 @@ static int decide_now(struct runner *runner, const struct inbox_item *item,
     if (!item->run_n || item->state != INBOX_PENDING)
         return decide_alone(runner, item->id, decision, err);
     if (run_open(runner, item->run_id, &run, err) < 0) {
-        if (!is_end(decision->state) || !is_over(runner, item->run_id, err->code, arena))
+        bool over = is_over(runner, item->run_id, err->code, arena);
+        bool elsewhere = !over && runner->fence && err->code == ERR_CONFLICT;
+
+        if (!elsewhere && (!over || !is_end(decision->state)))
             return -1;
         err_reset(err);
-        return decide_alone(runner, item->id, decision, err);
+        return elsewhere ? run_decide_elsewhere(runner, item, decision, err)
+                         : decide_alone(runner, item->id, decision, err);
     }
     r = decide_in_run(run, item, decision, err);
     if (r < 0 && err->code == ERR_INTEGRITY_FAILED)
@@ -358,9 +381,10 @@ int run_decide(struct runner *runner, struct str item_id, const struct inbox_dec
     r = decide_now(runner, &item, decision, &arena, err);
     if (r >= 0 || err->code != ERR_LEASE_LOST)
         return r;
-    /* The same moment on another host: what it decided there may be just this. */
-    if (inbox_get(domain, item_id, &arena, &item, NULL) < 0 || item.state == INBOX_PENDING)
+    /* The same moment on another host: what was decided there may be just this, or the run waits
+     * now and can be had. */
+    if (inbox_get(domain, item_id, &arena, &item, NULL) < 0)
         return -1;
     err_reset(err);
-    return decide_alone(runner, item_id, decision, err);
+    return decide_now(runner, &item, decision, &arena, err);
 }

@@ -155,6 +155,7 @@ static void follow_run(struct run *run, const struct run_event_row *row)
 /* What a row says about its call. */
 static void follow_call(struct run_call *call, const struct run_event_row *row)
 {
+    run_call_follow_wait(call, &row->event);
     switch (row->event.type) {
     case RUN_EV_GATE:
         call->inbox_n = row->ref;
@@ -507,6 +508,7 @@ static void go_on(struct run *run, const struct run_past *past)
         run_give_back(run);
     } else if (!waits) {
         run_continue(run);
+        run_hear_decided(run);
     }
 }
 
@@ -530,6 +532,29 @@ static int load(struct runner *runner, struct str run_key, struct run **ret_run,
     run_past_release(&past);
     *ret_run = run;
     return 0;
+}
+
+int run_peek(struct runner *runner, struct str run_key, struct run **ret_run, struct err *err)
+{
+    struct domain *domain = runner->config.agent_domain;
+    struct run *run = run_new(runner);
+    struct run_past past = { 0 };
+    int64_t host, fence;
+    bool ended;
+    int r = -1;
+
+    if (run_record_get(domain, run_key, &run->arena, &run->row, err) == 0 &&
+        run_lock(domain, run->row.n, &host, &fence, &ended, err) >= 0 &&
+        read_record(run, run_key, err) == 0 && check_life(run, err) == 0)
+        r = run->row.status == RUN_WAITING
+                ? err_set(err, ERR_LEASE_LOST, "the run has begun to wait in this moment")
+                : read_log(run, &past, err);
+    run_past_release(&past);
+    if (r < 0)
+        run_free(run);
+    else
+        *ret_run = run;
+    return r;
 }
 
 int run_open(struct runner *runner, struct str run_key, struct run **ret_run, struct err *err)

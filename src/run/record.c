@@ -375,6 +375,8 @@ void run_record_selected(void *ctx, const struct bp_event *event, const struct b
     }
     if (r < 0 || append(run, event, &making, &run->unit.err) < 0)
         run->unit.failed = true;
+    if (event->key)
+        run_call_follow_wait(call_of(run, event), event);
     if (event->type == RUN_EV_SETTLED)
         run_call_release(call_of(run, event));
     buf_release(&making.data);

@@ -141,6 +141,8 @@ int run_kill(struct runner *runner, enum kill_scope scope, const char *value, co
 /* Another process on the database may have set or lifted one: what is on is read again, and runs
  * under way hear of it. */
 void run_kill_elsewhere(struct runner *runner);
+/* Another process on the database may have stored decisions about runs that are under way here. */
+void run_decided_elsewhere(struct runner *runner);
 
 int run_get(struct runner *runner, struct str run_id, struct arena *arena,
             struct run_info *ret_info, struct err *err);

@@ -54,6 +54,7 @@ struct run_call {
     bool unknown;            /* nobody knows whether it acted */
     bool holds_hand;
     bool asked;            /* the tool itself waits for a person */
+    bool waits;            /* for an answer to the item inbox_n */
     enum err_code no_code; /* why it was denied */
     struct str no_message;
     struct tool_job *job;
@@ -338,7 +339,33 @@ int run_withdraw_acting(struct run *run, struct err *err);
 int run_stop(struct run *run, struct err *err);
 void run_watch_time(struct run *run);
 
+/* ---- decide.c ---- */
+/* The call that waits for the item; conflict when none does. */
+int run_decision_call(const struct run *run, const struct inbox_item *item,
+                      struct run_call **ret_call, struct err *err);
+/* Can it be followed now? The call has the arguments of an edit afterwards. */
+int run_decision_check(struct run_call *call, const struct inbox_decision *decision,
+                       struct err *err);
+/* The arguments that a person wrote, judged; on failure the call is as before. */
+int run_decision_edit(struct run_call *call, struct str arguments, struct err *err);
+/* Inside a unit: what a decided item means for its call. */
+int run_decision_apply(struct run *run, const struct inbox_item *item, struct err *err);
+
+/* ---- elsewhere.c ---- */
+/* What an event says of whether its call waits for a person. */
+void run_call_follow_wait(struct run_call *call, const struct bp_event *event);
+/* As run_decide(), of a run that is under way on another host. lease_lost: it is no longer. */
+int run_decide_elsewhere(struct runner *runner, const struct inbox_item *item,
+                         const struct inbox_decision *decision, struct err *err);
+/* Inside a unit: decisions that other hosts have stored. */
+int run_follow_decided(struct run *run, struct err *err);
+/* The same, in a unit of its own when there are any. */
+void run_hear_decided(struct run *run);
+
 /* ---- load.c ---- */
+/* Inside a unit: a copy to look at, for run_free(), of a run that is under way on another host.
+ * That writes nothing until the unit ends. lease_lost: it is no longer under way. */
+int run_peek(struct runner *runner, struct str run_key, struct run **ret_run, struct err *err);
 int run_call_read(struct run_call *call, int64_t action_n, struct err *err);
 /* In memory, from its log when needed, and going on; conflict when it has ended. One that can never
  * go on (resume_conflict, integrity_failed) is ended. */

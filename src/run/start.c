@@ -68,11 +68,21 @@ static int check_name(const char *what, struct str name, struct err *err)
     return 0;
 }
 
+/* A bar stands between the parts of a run's key: with one in a name, a turn of one conversation
+ * could be taken for that of another. */
+static int check_session(struct str session, struct err *err)
+{
+    if (session.n && memchr(session.p, '|', session.n))
+        return err_set(err, ERR_BAD_REQUEST, "the session \"%.*s\" has a |, which is not allowed",
+                       STR_ARG(str_take(session, 80)));
+    return check_name("the session", session, err);
+}
+
 static int check_request(struct runner *runner, const struct run_request *request, struct err *err)
 {
     char model[NAME_BYTES + 1];
 
-    if (check_name("the session", request->session_id, err) < 0 ||
+    if (check_session(request->session_id, err) < 0 ||
         check_name("the thread", request->thread_id, err) < 0 ||
         check_name("the turn", request->turn_id, err) < 0 ||
         check_name("the run's key", request->run_key, err) < 0 ||

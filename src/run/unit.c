@@ -246,8 +246,18 @@ static int save_thread(struct run *run, struct err *err)
     return 0;
 }
 
+/* What waits has heard of every decision that was taken elsewhere (elsewhere.c). */
+static int hear_before_waiting(struct run *run, struct err *err)
+{
+    if (!run->runner->fence || run->ended || has_effect(run))
+        return 0;
+    return run_follow_decided(run, err);
+}
+
 static int save(struct run *run, struct err *err)
 {
+    if (hear_before_waiting(run, err) < 0)
+        return -1;
     if (begins_to_wait(run) && run_tell_wait(run, err) < 0)
         return -1;
     if (run->unit.out->ended && run_tell_end(run, err) < 0)
@@ -265,7 +275,7 @@ static int save(struct run *run, struct err *err)
 int run_unit_end(struct run *run, bool keep, struct err *err)
 {
     struct run_outbox *out = run->unit.out;
-    bool moved = run->unit.rows > 0 || run->thread.last_message_n != run->unit.last_message_n;
+    bool moved;
     int r = 0;
 
     keep = keep && !run->unit.failed;
@@ -273,6 +283,7 @@ int run_unit_end(struct run *run, bool keep, struct err *err)
         keep = false;
         r = -1;
     }
+    moved = run->unit.rows > 0 || run->thread.last_message_n != run->unit.last_message_n;
     run->unit.open = false;
     run->unit.out = NULL;
     arena_reset(&run->scratch);

@@ -246,10 +246,10 @@ static int read_status(struct str text, enum wake_status *ret_status, struct err
 static int read_reason(struct str text, struct str *ret_reason, struct err *err)
 {
     static const char *const all[] = {
-        "subscription", "timer",  "userInitiated", "manual", "recoveryCatchup",
-        "author",       "own",    "predicate",     "scope",  "failed",
-        "rate_limited", "missed", "cap",           "gap",    "destroyed",
-        "damaged",      "other"
+        "subscription", "timer",  "userInitiated", "manual",    "recoveryCatchup",
+        "author",       "own",    "predicate",     "scope",     "failed",
+        "rate_limited", "missed", "cap",           "gap",       "destroyed",
+        "damaged",      "other",  "change",        "unreadable"
     };
     AUTO_BUF list = BUF_INIT(512);
 
@@ -277,7 +277,8 @@ static int read_agent(struct serve_request *request, int64_t *ret_agent_n, struc
     return 0;
 }
 
-/* Changes that met a subscription, and firings of timers, that woke nobody. */
+/* Changes that met a subscription or could not be judged, and firings of timers, that woke
+ * nobody. */
 static void write_skips(struct serve_request *request, struct json_writer *w,
                         const struct skip *skips, size_t n)
 {
@@ -289,7 +290,7 @@ static void write_skips(struct serve_request *request, struct json_writer *w,
     for (size_t i = 0; i < n; i++) {
         json_write_object_begin(w);
         json_put_some_text(w, "skip", skips[i].kind);
-        json_put_some_text(w, "reason", skips[i].of == SKIP_OF_TIMER ? "timer" : "subscription");
+        json_put_some_text(w, "reason", skip_of_name(skips[i].of));
         json_put_some_text(w, "status", wake_status_name(WAKE_SKIPPED_NOOP));
         json_put_some_text(w, "why", skips[i].why);
         json_put_i64(w, "count", skips[i].count);
@@ -384,7 +385,7 @@ static int read_skips(struct domain *domain, struct page *page, struct arena *ar
         const struct skip *one = &page->skips[i];
 
         if (!page->reason.n || str_is(page->reason, one->kind) ||
-            str_is(page->reason, one->of == SKIP_OF_TIMER ? "timer" : "subscription"))
+            str_is(page->reason, skip_of_name(one->of)))
             page->skips[kept++] = *one;
     }
     page->skip_count = kept;

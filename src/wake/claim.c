@@ -102,23 +102,36 @@ static struct vclock counters_of(struct json_object *payload, struct arena *aren
 /* Changes of the journal alone: its batches are read in the order in which each host's counters
  * grow, so a counter that was seen says that all before it were. The counters of the two domains
  * are one sequence, and their batches are read side by side: that does not hold across them. */
-struct vclock claim_counters(const struct wake_job *job, struct arena *arena)
+static struct vclock read_counters(const struct wake_job *job, bool *ret_apart, struct arena *arena)
 {
     AUTO_JSON payload = NULL;
 
+    *ret_apart = false;
     if (!job->payload.n || json_parse(job->payload, &payload, NULL) < 0 ||
         !str_is(json_str(json_find(payload, "domain")), "journal"))
         return (struct vclock){ 0 };
+    *ret_apart = str_is(json_str(json_find(payload, "held")), wake_held_name(WAKE_HELD_HOURS));
     return counters_of(payload, arena);
 }
 
+struct vclock claim_counters(const struct wake_job *job, struct arena *arena)
+{
+    bool apart;
+
+    return read_counters(job, &apart, arena);
+}
+
+/* What waited for its hours was left out while later ones were told: of it they say nothing. */
 bool claim_is_stale(const struct wake_job *job, const struct vclock *processed, struct arena *arena)
 {
     struct vclock counters;
+    bool apart;
 
     if (processed->n == 0)
         return false;
-    counters = claim_counters(job, arena);
+    counters = read_counters(job, &apart, arena);
+    if (apart)
+        return false;
     for (size_t i = 0; i < counters.n; i++)
         if (counters.at[i].counter > vclock_of(processed, counters.at[i].host))
             return false;

@@ -52,8 +52,10 @@ struct claim_end {
 int claim_due(struct domain *domain, int64_t now_ms, bool one, struct arena *arena,
               struct claim **ret_claims, size_t *ret_count, struct err *err);
 /* What is queued of one agent, due or not, oldest first; at most CLAIM_MAX. *ret_more: there are
- * more (or they are too large to go along). */
-int claim_of_agent(struct domain *domain, int64_t agent_n, struct arena *arena,
+ * more (or they are too large to go along). Without those whose hours have not begun at a time,
+ * unless another of them is of the same change; CLAIM_ANY_HOURS: with them. */
+#define CLAIM_ANY_HOURS INT64_MAX
+int claim_of_agent(struct domain *domain, int64_t agent_n, int64_t at_ms, struct arena *arena,
                    struct wake_job **ret_jobs, size_t *ret_count, bool *ret_more, struct err *err);
 /* When the next one is due that is not due yet; 0: none. */
 int claim_next(struct domain *domain, int64_t now_ms, int64_t *ret_at, struct err *err);

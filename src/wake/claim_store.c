@@ -142,13 +142,19 @@ int claim_due(struct domain *domain, int64_t now_ms, bool one, struct arena *are
     return 0;
 }
 
+/* What is parked was due. */
+#define GOES(of) "(" of ".held <> 'hours' OR " of ".not_before <= ? OR " of ".not_before >= ?)"
 #define AGENT_SELECT                                                                               \
     "SELECT w.n, w.run_key, w.agent_n, a.id AS agent_id, w.reason, w.reason_id, w.thread_id,"      \
     " w.scheduled_at, w.logical_change_key, w.payload, w.priority, w.not_before, w.attempts,"      \
     " w.created_at FROM wake_queue w JOIN agents a ON a.n = w.agent_n"                             \
-    " WHERE w.agent_n = ? ORDER BY w.n LIMIT ?"
+    " WHERE w.agent_n = ? AND (" GOES(                                                             \
+        "w") " OR w.logical_change_key IN (SELECT"                                                 \
+             " o.logical_change_key FROM wake_queue o WHERE o.agent_n = ? AND " GOES(              \
+                 "o") "))"                                                                         \
+                      " ORDER BY w.n LIMIT ?"
 
-int claim_of_agent(struct domain *domain, int64_t agent_n, struct arena *arena,
+int claim_of_agent(struct domain *domain, int64_t agent_n, int64_t at_ms, struct arena *arena,
                    struct wake_job **ret_jobs, size_t *ret_count, bool *ret_more, struct err *err)
 {
     struct wake_job *jobs = ARENA_NEW_N(arena, struct wake_job, CLAIM_MAX);
@@ -161,7 +167,11 @@ int claim_of_agent(struct domain *domain, int64_t agent_n, struct arena *arena,
                                             : SQL(AGENT_SELECT),
                    &q, err) < 0)
         return -1;
-    stmt_bind_i64(q, agent_n);
+    for (int i = 0; i < 2; i++) {
+        stmt_bind_i64(q, agent_n);
+        stmt_bind_i64(q, at_ms);
+        stmt_bind_i64(q, WAKE_PARKED);
+    }
     stmt_bind_i64(q, CLAIM_MAX + 1);
     while ((r = stmt_step(q, err)) == 1 && n < CLAIM_MAX && bytes <= CLAIM_BYTES_MAX) {
         wake_read_queued(q, arena, &jobs[n]);

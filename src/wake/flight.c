@@ -69,14 +69,17 @@ static void lead_where_somebody_reads(struct flight *flight)
 }
 
 /* Whatever is queued, also what was to wait: the agent is awake now, and what counts as seen must
- * have no gaps. Of more than can go along, the oldest do, and the first of them leads. */
+ * have no gaps. What waits for its hours stays, unless a person wakes the agent or the run is told
+ * of that change anyway; it is judged apart. Of more than can go along, the oldest do, and the
+ * first of them leads. */
 static int fold_queue(struct flight *flight, struct err *err)
 {
+    int64_t at = claim_by_person(&flight->claim->job) ? CLAIM_ANY_HOURS : flight->now;
     struct wake_job *queued;
     bool more;
     size_t n;
 
-    if (claim_of_agent(domain_of(flight), flight->claim->agent.n, &flight->arena, &queued, &n,
+    if (claim_of_agent(domain_of(flight), flight->claim->agent.n, at, &flight->arena, &queued, &n,
                        &more, err) < 0)
         return -1;
     flight->jobs = ARENA_NEW_N(&flight->arena, struct wake_job, CLAIM_MAX + WAKER_EARLIER_MAX + 1);

@@ -1,10 +1,10 @@
 /* Hearing of what other processes on the database queue or change.
  *
- * Whoever stores a wake, a batch, an event of a run or a kill switch tells the others in the same
- * transaction; a connection that does nothing else hears it and is watched by the loop. While there
- * is none (it is made again, with a growing pause, when it ends) all of it is looked at by a timer,
- * as it is from a loop for tests. After every pause everything is looked at once: what was told
- * meanwhile was missed.
+ * Whoever stores a wake, a batch, an event of a run, a kill switch or a decision about a run that
+ * is under way elsewhere tells the others in the same transaction; a connection that does nothing
+ * else hears it and is watched by the loop. While there is none (it is made again, with a growing
+ * pause, when it ends) all of it is looked at by a timer, as it is from a loop for tests. After
+ * every pause everything is looked at once: what was told meanwhile was missed.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,9 +19,15 @@
 #define PAUSE_MIN_MS 250
 #define PAUSE_MAX_MS 30000
 
-enum { TOLD_WAKE = 1 << 0, TOLD_BATCH = 1 << 1, TOLD_EVENTS = 1 << 2, TOLD_KILL = 1 << 3 };
+enum {
+    TOLD_WAKE = 1 << 0,
+    TOLD_BATCH = 1 << 1,
+    TOLD_EVENTS = 1 << 2,
+    TOLD_KILL = 1 << 3,
+    TOLD_INBOX = 1 << 4
+};
 static const char *const channels[] = { WAKE_CHANNEL, CHANGE_BATCHES_CHANNEL, RUN_EVENTS_CHANNEL,
-                                        KILL_CHANNEL };
+                                        KILL_CHANNEL, INBOX_CHANNEL };
 
 static struct loop *loop_of(const struct ear *ear)
 {
@@ -41,6 +47,7 @@ static void tell_events(struct ear *ear)
 static void look_at_all(struct ear *ear)
 {
     run_kill_elsewhere(ear->waker->config.runner);
+    run_decided_elsewhere(ear->waker->config.runner);
     waker_look(ear->waker);
     tell_events(ear);
 }
@@ -142,6 +149,8 @@ static void on_ready(uv_poll_t *handle, int status, int events)
         begin_to_hear(ear);
     if (told & TOLD_KILL)
         run_kill_elsewhere(ear->waker->config.runner);
+    if (told & TOLD_INBOX)
+        run_decided_elsewhere(ear->waker->config.runner);
     if (told & TOLD_BATCH)
         waker_look(ear->waker);
     else if (told & TOLD_WAKE)

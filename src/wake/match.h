@@ -39,8 +39,9 @@ int64_t match_when(const struct subscription *subscription, int64_t now_ms,
 
 #define MATCH_RECORDS_MAX 50  /* named in a payload; of the rest only their number is */
 #define MATCH_UNITS_MAX   200 /* ... likewise, and the highest counter of each host */
+/* What waits for its hours says so: others that came later are told before. */
 void match_payload(const struct match_batch *batch, const struct subscription *subscription,
-                   const struct match *match, struct buf *out);
+                   const struct match *match, enum wake_held held, struct buf *out);
 /* The member affectedTokens: tokens of the batch as text, keys first, at most MATCH_RECORDS_MAX. Of
  * a batch that also changed what the agent must not see: keys, and ids of what it may. */
 void match_write_tokens(struct json_writer *w, const struct change_row *row,

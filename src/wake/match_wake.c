@@ -130,7 +130,7 @@ void match_write_tokens(struct json_writer *w, const struct change_row *row,
 }
 
 void match_payload(const struct match_batch *batch, const struct subscription *s,
-                   const struct match *match, struct buf *out)
+                   const struct match *match, enum wake_held held, struct buf *out)
 {
     struct json_writer w = JSON_WRITER(out);
 
@@ -145,6 +145,8 @@ void match_payload(const struct match_batch *batch, const struct subscription *s
     write_records(&w, match);
     write_units(&w, batch, match);
     write_counters(&w, batch);
+    if (held == WAKE_HELD_HOURS)
+        json_put_text(&w, "held", wake_held_name(held));
     json_write_object_end(&w);
 }
 
@@ -176,10 +178,12 @@ int match_wake(struct domain *domain, const struct match_batch *batch, const str
     AUTO_BUF agent_id = BUF_INIT(256);
     struct wake_job job = { .logical_change_key = batch->row->logical_change_key };
     char key[SHA256_TEXT_SIZE];
+    enum wake_held held;
 
     buf_add_str(&agent_id, s->agent_id);
     wake_key_subscription(buf_text(&agent_id), s->id, batch->row->logical_change_key, key);
-    match_payload(batch, s, match, &payload);
+    match_when(s, now_ms, &held);
+    match_payload(batch, s, match, held, &payload);
     if (payload.full)
         return err_set(err, ERR_TOO_LARGE, "what changed takes more than %u bytes to name",
                        WAKE_PAYLOAD_MAX);

@@ -1,5 +1,5 @@
-/* Rows of skips. Those of timers are written one by one with the firings (timer_store.c), and added
- * up here.
+/* Rows of skips. Those of timers are written one by one with the firings (timer_store.c), those of
+ * batches by the reader as dead letters; they are added up here.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -31,14 +31,28 @@ int skip_add(struct domain *domain, int64_t subscription_n, enum match_outcome o
 
 /* ---- listing ---- */
 
-static void say_subscription(struct str kind, struct skip *skip)
+const char *skip_of_name(enum skip_of of)
+{
+    static const char *const names[] = { [SKIP_OF_NONE] = "",
+                                         [SKIP_OF_SUBSCRIPTION] = "subscription",
+                                         [SKIP_OF_TIMER] = "timer",
+                                         [SKIP_OF_BATCH] = "change" };
+
+    return names[of];
+}
+
+/* detail: what was wrong with it the last time. */
+static void say_subscription(struct str kind, struct str detail, struct arena *arena,
+                             struct skip *skip)
 {
     enum match_outcome outcome = MATCH_AUTHOR;
 
     while (outcome < MATCH_TOKENS && !str_is(kind, match_outcome_name(outcome)))
         outcome++;
     skip->kind = match_outcome_name(outcome);
-    skip->why = match_outcome_why(outcome);
+    skip->why = detail.n
+                    ? arena_printf(arena, "%s: %.*s", match_outcome_why(outcome), STR_ARG(detail))
+                    : match_outcome_why(outcome);
 }
 
 static void say_timer(struct str kind, struct skip *skip)
@@ -103,7 +117,7 @@ static int read_skips(struct domain *domain, struct sql sql, enum skip_of of, bo
         if (of == SKIP_OF_TIMER)
             say_timer(stmt_str(q, "kind"), skip);
         else
-            say_subscription(stmt_str(q, "kind"), skip);
+            say_subscription(stmt_str(q, "kind"), stmt_str(q, "detail"), arena, skip);
     }
     return r;
 }
@@ -117,7 +131,9 @@ static int read_both(struct domain *domain, bool removed, struct skips *skips, s
     if (read_skips(
             domain,
             SQL("SELECT s.id, s.name, a.id AS agent_id, k.outcome AS kind, k.count AS many,"
-                " k.first_at, k.last_at FROM subscription_skips k"
+                " k.first_at, k.last_at, CASE WHEN k.outcome = 'failed' THEN (SELECT"
+                " d.error_message FROM dead_letters d WHERE d.source = 'agent_subscriptions' AND"
+                " d.ref = s.id ORDER BY d.n DESC LIMIT 1) END AS detail FROM subscription_skips k"
                 " JOIN agent_subscriptions s ON s.n = k.subscription_n"
                 " JOIN agents a ON a.n = s.agent_n" WHICH("s") " ORDER BY s.n, k.outcome LIMIT ?"),
             SKIP_OF_SUBSCRIPTION, removed, skips, err) < 0)
@@ -133,6 +149,38 @@ static int read_both(struct domain *domain, bool removed, struct skips *skips, s
                       SKIP_OF_TIMER, removed, skips, err);
 }
 
+/* One for each code, with the sentence of the newest. */
+static int read_batches(struct domain *domain, struct skips *skips, struct err *err)
+{
+    struct arena *arena = skips->arena;
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (skips->agent_n || skips->of_id.n)
+        return 0;
+    if (db_prepare(domain_db(domain),
+                   SQL("SELECT d.ref, d.error_message, k.many, k.first_at, k.last_at FROM (SELECT"
+                       " max(n) AS newest, count(*) AS many, min(created_at) AS first_at,"
+                       " max(created_at) AS last_at FROM dead_letters"
+                       " WHERE source <> 'agent_subscriptions' GROUP BY error_code) k"
+                       " JOIN dead_letters d ON d.n = k.newest ORDER BY k.newest DESC LIMIT ?"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, (int64_t)(skips->limit - skips->n));
+    while ((r = stmt_step(q, err)) == 1)
+        skips->at[skips->n++] = (struct skip){
+            .of = SKIP_OF_BATCH,
+            .of_id = arena_str(arena, stmt_str(q, "ref")),
+            .kind = "unreadable",
+            .why = arena_printf(arena, "it could not be judged for anybody; the last: %.*s",
+                                STR_ARG(stmt_str(q, "error_message"))),
+            .count = stmt_i64(q, "many"),
+            .first_at = stmt_i64(q, "first_at"),
+            .last_at = stmt_i64(q, "last_at"),
+        };
+    return r;
+}
+
 int skip_list(struct domain *domain, int64_t agent_n, struct str of_id, int limit,
               struct arena *arena, struct skip **ret_list, size_t *ret_count, struct err *err)
 {
@@ -142,7 +190,8 @@ int skip_list(struct domain *domain, int64_t agent_n, struct str of_id, int limi
                            .limit = limit < 1 || limit > SKIPS_MAX ? SKIPS_MAX : (size_t)limit };
 
     skips.at = ARENA_NEW_N(arena, struct skip, skips.limit);
-    if (read_both(domain, false, &skips, err) < 0 || read_both(domain, true, &skips, err) < 0)
+    if (read_batches(domain, &skips, err) < 0 || read_both(domain, false, &skips, err) < 0 ||
+        read_both(domain, true, &skips, err) < 0)
         return -1;
     *ret_list = skips.at;
     *ret_count = skips.n;

@@ -9,17 +9,20 @@
  */
 #include "wake/spoken_int.h"
 
+#include "base/json.h"
 #include "base/json_put.h"
 #include "base/utf8.h"
 #include "db/db.h"
 #include "run/run.h"
 
-#define WORDS_SHOWN (16 * KIB)
+#define WORDS_SHOWN  (16 * KIB)
+#define WORDS_LISTED (1 * KIB)
 
 #define SPOKEN_SELECT                                                                              \
     "SELECT r.n, r.run_key, r.agent_n, a.id AS agent_id, t.id AS thread_id, r.wake_reason,"        \
     " r.status, r.stop_reason, r.error_code, r.error_message, r.rerun_of_n, r.created_at,"         \
-    " r.ended_at FROM runs r JOIN agents a ON a.n = r.agent_n JOIN threads t ON t.n = r.thread_n " \
+    " r.ended_at, m.content FROM runs r JOIN agents a ON a.n = r.agent_n"                          \
+    " JOIN threads t ON t.n = r.thread_n LEFT JOIN agent_messages m ON m.n = r.prompt_n "          \
     "WHERE r.wake_key IS NULL "
 
 /* ---- reading ---- */
@@ -32,10 +35,23 @@ static enum wake_status status_of(struct str status)
                                                                    : WAKE_RUNNING;
 }
 
+/* "a person spoke to it in the session s", where it is a conversation with a name. */
+static const char *began_of(struct stmt *q, struct arena *arena)
+{
+    struct str agent = stmt_str(q, "agent_id"), thread = stmt_str(q, "thread_id");
+    const char *own = arena_printf(arena, "%.*s:session:", STR_ARG(agent));
+
+    if (!stmt_is_null(q, "rerun_of_n"))
+        return "a person had an earlier run done again";
+    if (!str_starts(thread, str_from(own)))
+        return "a person spoke to it";
+    return arena_printf(arena, "a person spoke to it in the session %.*s",
+                        STR_ARG(str_skip(thread, strlen(own))));
+}
+
 static struct str why_of(struct stmt *q, enum wake_status status, struct arena *arena)
 {
-    const char *began = stmt_is_null(q, "rerun_of_n") ? "a person spoke to it"
-                                                      : "a person had an earlier run done again";
+    const char *began = began_of(q, arena);
 
     if (status == WAKE_RUNNING)
         return str_from(began);
@@ -45,6 +61,36 @@ static struct str why_of(struct stmt *q, enum wake_status status, struct arena *
         return STR("a person stopped its run");
     return str_from(arena_printf(arena, "%s; its run failed: %.*s", began,
                                  STR_ARG(stmt_str(q, "error_message"))));
+}
+
+static struct str words_of(struct str prompt, size_t most, struct arena *arena)
+{
+    AUTO_BUF out = BUF_INIT(WAKE_PAYLOAD_MAX);
+    struct json_writer w = JSON_WRITER(&out);
+
+    json_write_object_begin(&w);
+    json_put_str(&w, "words", utf8_truncate(prompt, most));
+    json_write_object_end(&w);
+    return arena_str(arena, buf_str(&out));
+}
+
+/* Of a run that has just begun, or began with many words, its row does not lead there at once. */
+static void read_words(struct domain *domain, struct wake_job *job, struct arena *arena)
+{
+    struct err ignored = ERR_INIT;
+    struct run_info info;
+
+    if (!job->payload.n && run_info_get(domain, job->run_key, arena, &info, &ignored) == 0)
+        job->payload = words_of(info.prompt, WORDS_LISTED, arena);
+}
+
+static struct str listed_words(struct str content, struct arena *arena)
+{
+    AUTO_JSON message = NULL;
+
+    if (!content.n || json_parse(content, &message, NULL) < 0)
+        return STR_NONE;
+    return words_of(json_str(json_find(message, "text")), WORDS_LISTED, arena);
 }
 
 static void read_row(struct stmt *q, struct arena *arena, struct wake_job *ret_job)
@@ -63,6 +109,7 @@ static void read_row(struct stmt *q, struct arena *arena, struct wake_job *ret_j
         .reason = arena_str(arena, stmt_str(q, "wake_reason")),
         .status = status,
         .why = why_of(q, status, arena),
+        .payload = listed_words(stmt_str(q, "content"), arena),
         .attempts = 1,
         .created_at = stmt_i64(q, "created_at"),
         .started_at = stmt_i64(q, "created_at"),
@@ -150,6 +197,8 @@ int spoken_list(struct domain *domain, const struct wake_filter *filter, int lim
     stmt_bind_i64(q, limit);
     while ((r = stmt_step(q, err)) == 1)
         read_row(q, arena, &ret_jobs[n++]);
+    for (size_t i = 0; r == 0 && i < n; i++)
+        read_words(domain, &ret_jobs[i], arena);
     *ret_count = n;
     return r;
 }
@@ -173,17 +222,6 @@ int wake_last_run_at(struct domain *domain, int64_t agent_n, int64_t *ret_at, st
 
 /* ---- one ---- */
 
-static struct str words_of(struct str prompt, struct arena *arena)
-{
-    AUTO_BUF out = BUF_INIT(WAKE_PAYLOAD_MAX);
-    struct json_writer w = JSON_WRITER(&out);
-
-    json_write_object_begin(&w);
-    json_put_str(&w, "words", utf8_truncate(prompt, WORDS_SHOWN));
-    json_write_object_end(&w);
-    return arena_str(arena, buf_str(&out));
-}
-
 int spoken_get(struct domain *domain, struct str run_key, struct arena *arena,
                struct wake_job *ret_job, struct err *err)
 {
@@ -200,6 +238,6 @@ int spoken_get(struct domain *domain, struct str run_key, struct arena *arena,
     read_row(q, arena, ret_job);
     if (run_info_get(domain, run_key, arena, &info, err) < 0)
         return -1;
-    ret_job->payload = words_of(info.prompt, arena);
+    ret_job->payload = words_of(info.prompt, WORDS_SHOWN, arena);
     return 1;
 }

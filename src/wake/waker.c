@@ -249,7 +249,7 @@ int waker_forget_agent(struct waker *waker, int64_t agent_n, struct err *err)
 
     do {
         arena_reset(&arena);
-        if (claim_of_agent(domain, agent_n, &arena, &jobs, &n, &more, err) < 0)
+        if (claim_of_agent(domain, agent_n, CLAIM_ANY_HOURS, &arena, &jobs, &n, &more, err) < 0)
             return -1;
         ends = ARENA_NEW_N(&arena, struct claim_end, n + 1);
         for (size_t i = 0; i < n; i++)

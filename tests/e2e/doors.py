@@ -154,7 +154,7 @@ def doctor_knows_of_wakes_and_timers(box):
     db = sqlite3.connect(os.path.join(box.data, "agent.sqlite"))
     with db:
         db.execute("INSERT INTO wake_queue (run_key, agent_n, reason, thread_id, created_at)"
-                   " VALUES ('k', 1, 'manual', 'planner:run:k', 1000)")
+                   " VALUES ('key7', 1, 'manual', 'planner:run:key7', 1000)")
         db.execute("INSERT INTO dead_letters (source, ref, error_code, error_message, created_at)"
                    " VALUES ('journal', '7', 'integrity_failed', 'units: no JSON', 1000)")
     db.close()
@@ -163,6 +163,11 @@ def doctor_knows_of_wakes_and_timers(box):
     expect_in("one has been due since", late["message"])
     changes, = lines("changes")
     expect_eq(changes["message"], "1 could not be read and woke nobody; the last: units: no JSON")
+    expect_eq(changes["fix"], "dormouse wakes")
+    expect_in("Nobody was woken by the change 7, 1 time, last ", box.run("wakes")[0])
+    skip = box.json("wakes", "--reason", "unreadable")
+    expect_eq((skip["reason"], skip["skip"], skip["count"]), ("change", "unreadable", 1))
+    expect_eq(skip["why"], "it could not be judged for anybody; the last: units: no JSON")
 
 
 main()

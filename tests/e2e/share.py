@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Two daemons on one Postgres: each has a data directory of its own, they share agents, runs and the wake queue."""
 import contextlib
+import json
 import os
 import signal
 
@@ -156,6 +157,33 @@ def a_stop_at_one_daemon_stops_the_runs_of_the_other(box):
     expect_eq(refused["error"]["code"], "kill_switch_active")
     second.ask("DELETE", "/kill?scope=all")
     eventually(lambda: first.ask("GET", "/kill")["switches"] == [], "it is lifted there, too")
+
+
+@test
+def a_person_decides_at_any_daemon_while_the_run_is_under_way(box):
+    other, _ = pair(box)
+    box.script("""  - expect: { results: 0 }
+    reply: { calls: [{ name: bash, arguments: { command: "echo one >> out.txt; read -r x < gate" } },
+                     { name: bash, arguments: { command: "echo two >> out.txt" } }] }
+  - expect: { results: 2 }
+    reply: { text: "Both are done." }
+""")
+    other.script(says("Never asked."))
+    first, second = box.serve(), other.serve()
+    os.mkfifo(box.path("work/gate"))
+    stream = first.start("write", cwd=box.work)
+    eventually(lambda: len(second.ask("GET", "/inbox")["items"]) == 2, "it asks for both")
+    one, two = sorted(second.ask("GET", "/inbox")["items"], key=lambda item: "two" in json.dumps(item))
+    first.decide(one["id"])
+    eventually(lambda: os.path.exists(box.path("work/out.txt")), "the first command has begun")
+    expect_eq(second.ask("GET", f"/runs/{stream.key}")["status"], "running")
+    expect_eq(second.decide(two["id"])["applied"], True)
+    expect_eq(second.decide(two["id"])["applied"], False)
+    with open(box.path("work/gate"), "w") as gate:
+        gate.write("go\n")
+    stream.until("done")
+    with open(box.path("work/out.txt")) as file:
+        expect_eq(file.read().split(), ["one", "two"])
 
 
 @test

@@ -370,12 +370,13 @@ def every_run_is_explained_and_by_name(box):
     box.run("run", "Hello there", "--agent", "listener", "--session", "s")
     said, = [one for one in woke() if one["reason"] == "userInitiated"]
     expect_eq((said["status"], said["threadId"], said["why"]),
-              ("completed", "listener:session:s", "a person spoke to it; its run is done"))
+              ("completed", "listener:session:s", "a person spoke to it in the session s; its run is done"))
+    expect_eq(said["details"], {"words": "Hello there"})
     expect_eq(daemon.ask("GET", f"/wakes/{said['runKey'][:8]}")["details"], {"words": "Hello there"})
     expect_eq(daemon.ask("GET", f"/runs/{said['runId']}")["runId"], said["runKey"])
     out, _ = box.run("wakes")
     expect_in("subscription A task is new: task Fix fence", out)
-    expect_in("userInitiated", out)
+    expect_in("userInitiated: Hello there", out)
     expect_eq(daemon.ask("GET", "/agents/listener/state")["lastWakeAt"] >= said["createdAt"], True)
     box.run("subscribe", "listener", "--key", "TASK", "--name", "Slowly", "--cooldown", "1h")
     for title in ("Paint door", "Oil hinge"):

@@ -591,6 +591,65 @@ DB_TEST(what_waits_for_a_person_outlives_a_kill_and_takes_no_yes_meanwhile)
     }
 }
 
+static void set_paused(struct stage *stage, bool paused)
+{
+    struct test *t = stage->t;
+
+    ASSERT_OK(loop_unit_begin(stage->loop, stage->domain, &t->err));
+    ASSERT_EQ(agent_set_paused(stage->domain, stage->change, STR("planner"), paused, 1, &t->err),
+              1);
+    ASSERT_OK(loop_unit_end(stage->loop, true, &t->err));
+    stage_settle(stage);
+}
+
+DB_TEST(a_paused_agent_takes_no_yes_and_what_it_asked_keeps_waiting)
+{
+    static const struct {
+        const char *call, *answer;
+        enum inbox_state yes;
+        size_t done;
+    } cases[] = { { "!send {}", NULL, INBOX_APPROVED, 1 },
+                  { "!send {}", "{}", INBOX_EDITED, 1 },
+                  { "!query {}", "\"a\"", INBOX_ANSWERED, 0 } };
+
+    for (size_t i = 0; i < 2 * ARRAY_LEN(cases); i++) {
+        struct stage *stage = stage_new(t);
+        struct str id;
+
+        stage_says(stage, cases[i / 2].call);
+        stage_says(stage, "ok");
+        id = stage_run(stage, "do");
+        set_paused(stage, true);
+        if (i % 2)
+            stage_crash(stage); /* read anew with the pause */
+        ASSERT_EQ(stage_decide(stage, cases[i / 2].yes, cases[i / 2].answer), -1);
+        ASSERT_EQ(t->err.code, ERR_AGENT_PAUSED);
+        err_reset(&t->err);
+        ASSERT_EQ(pending(stage), 1);
+        set_paused(stage, false);
+        ASSERT_EQ(stage_decide(stage, cases[i / 2].yes, cases[i / 2].answer), 1);
+        ASSERT_TEXT(stage_status(stage, id), "done");
+        ASSERT(!strstr(stage_last(stage, "tool_result"), "agent_paused"));
+        ASSERT_EQ(stage->done_count, cases[i / 2].done);
+        stage_free(stage);
+    }
+}
+
+DB_TEST(a_no_is_taken_while_the_agent_is_paused)
+{
+    struct stage *stage = stage_new(t);
+    struct str id;
+
+    stage_says(stage, "!send {}");
+    stage_says(stage, "ok");
+    id = stage_run(stage, "send");
+    set_paused(stage, true);
+    ASSERT_EQ(stage_decide(stage, INBOX_REJECTED, NULL), 1);
+    ASSERT_TEXT(stage_status(stage, id), "done");
+    ASSERT_EQ(stage->done_count, 0);
+    stage_free(stage);
+}
+
 DB_TEST(question_takes_no_answer_during_a_kill)
 {
     struct stage *stage = stage_new(t);

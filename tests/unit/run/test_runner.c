@@ -5,6 +5,23 @@
 #include "run/run_int.h"
 #include "stage.h"
 
+DB_TEST(a_session_that_could_be_taken_for_another_is_refused)
+{
+    struct stage *stage = stage_new(t);
+    struct run_request request = { .prompt = STR("x"),
+                                   .session_id = STR("a|b"),
+                                   .turn_id = STR("c") };
+    struct run_info info;
+
+    ASSERT_FAILS(run_start(stage->runner, &request, &t->arena, &info, &t->err), ERR_BAD_REQUEST);
+    stage_says(stage, "Once.");
+    request.session_id = STR("a");
+    request.turn_id = STR("b|c"); /* the last part may have one */
+    ASSERT_OK(run_start(stage->runner, &request, &t->arena, &info, &t->err));
+    stage_settle(stage);
+    stage_free(stage);
+}
+
 DB_TEST(run_says_what_the_model_says)
 {
     struct stage *stage = stage_new(t);

@@ -263,11 +263,12 @@ DB_TEST(one_look_takes_so_many_bytes_and_no_more)
     ASSERT_OK(claim_due(rig.domain, NOW, false, &t->arena, &claims, &n, &t->err));
     ASSERT(n > 1 && (n - 1) * BYTES <= CLAIM_BYTES_MAX && n * BYTES > CLAIM_BYTES_MAX);
     ASSERT_STR(claims[0].job.run_key, "k00");
-    ASSERT_OK(claim_of_agent(rig.domain, rig.coach.n, &t->arena, &jobs, &of_agent, &more, &t->err));
+    ASSERT_OK(
+        claim_of_agent(rig.domain, rig.coach.n, 0, &t->arena, &jobs, &of_agent, &more, &t->err));
     ASSERT_EQ(of_agent, n);
     ASSERT(more);
     ASSERT_OK(
-        claim_of_agent(rig.domain, rig.planner.n, &t->arena, &jobs, &of_agent, &more, &t->err));
+        claim_of_agent(rig.domain, rig.planner.n, 0, &t->arena, &jobs, &of_agent, &more, &t->err));
     ASSERT_EQ(of_agent, 0u);
     ASSERT(!more);
     rig_close(t, &rig);
@@ -284,11 +285,11 @@ DB_TEST(one_look_takes_so_many_wakes_and_no_more)
     rig_open(t, &rig);
     for (int i = 0; i < CLAIM_MAX; i++)
         queue(t, &rig, &rig.coach, arena_printf(&t->arena, "k%03d", i), 1, 0);
-    ASSERT_OK(claim_of_agent(rig.domain, rig.coach.n, &t->arena, &jobs, &n, &more, &t->err));
+    ASSERT_OK(claim_of_agent(rig.domain, rig.coach.n, 0, &t->arena, &jobs, &n, &more, &t->err));
     ASSERT_EQ(n, (size_t)CLAIM_MAX);
     ASSERT(!more);
     queue(t, &rig, &rig.coach, "one-more", 1, 0);
-    ASSERT_OK(claim_of_agent(rig.domain, rig.coach.n, &t->arena, &jobs, &n, &more, &t->err));
+    ASSERT_OK(claim_of_agent(rig.domain, rig.coach.n, 0, &t->arena, &jobs, &n, &more, &t->err));
     ASSERT_EQ(n, (size_t)CLAIM_MAX);
     ASSERT(more);
     ASSERT_OK(claim_due(rig.domain, NOW, false, &t->arena, &claims, &n, &t->err));

@@ -218,7 +218,7 @@ DB_TEST(a_payload_names_what_changed_and_no_more_than_the_agent_may_see)
     batch.journal = a.journal;
     batch.row = newest(&a, a.records);
     ASSERT_OK(match_judge(&batch, &s, &agent, &t->arena, &match, &t->err));
-    match_payload(&batch, &s, &match, &text);
+    match_payload(&batch, &s, &match, WAKE_HELD_HOURS, &text);
     ASSERT_OK(json_parse(buf_str(&text), &json, &t->err));
     ASSERT_EQ(json_object_array_length(json_find(json, "records")), 50);
     ASSERT_EQ(json_object_get_int64(json_find(json, "recordCount")), 60);
@@ -228,6 +228,7 @@ DB_TEST(a_payload_names_what_changed_and_no_more_than_the_agent_may_see)
     ASSERT_STR(json_str(json_find(json, "prompt")), "Look.");
     ASSERT_STR(json_str(json_find(json, "domain")), "journal");
     ASSERT_STR(json_str(json_find(json, "author")), "human");
+    ASSERT_STR(json_str(json_find(json, "held")), "hours");
     ASSERT_EQ(json_object_object_length(json_find(json, "counters")), 1);
     ASSERT(!strstr(buf_text(&text), "s3cret"));
     ASSERT(!strstr(buf_text(&text), "t-001")); /* not even its name */

@@ -501,9 +501,12 @@ DB_TEST(a_batch_without_provenance_wakes_nobody_and_holds_nobody_up)
     };
     AUTO_ALERT a;
     AUTO(reader) reader = NULL;
+    const struct subscription *coach;
+    struct skip *skips;
+    size_t n;
 
     alert_open(&a, t);
-    alert_subscribe(&a, alert_agent(&a, "coach", "[\"*\"]"), (struct subscription){ 0 });
+    coach = alert_subscribe(&a, alert_agent(&a, "coach", "[\"*\"]"), (struct subscription){ 0 });
     reader = start_reader(&a, NULL);
     loop_fake_advance(a.loop, 5000);
     alert_write(&a, NULL, RECORD_TASK, "t-1", "{\"title\":\"first\"}");
@@ -518,4 +521,15 @@ DB_TEST(a_batch_without_provenance_wakes_nobody_and_holds_nobody_up)
     ASSERT_EQ(reader_counts(reader).dead, ARRAY_LEN(harm));
     ASSERT_EQ(dead_letters(&a, "missing_change_provenance"), 7);
     ASSERT_EQ(dead_letters(&a, "integrity_failed"), 4);
+
+    /* the list of what woke nobody says so, the newest problem first */
+    ASSERT_OK(skip_list(a.agents, 0, STR_NONE, 0, &t->arena, &skips, &n, &t->err));
+    ASSERT_EQ(n, 2);
+    ASSERT_EQ(skips[0].of, SKIP_OF_BATCH);
+    ASSERT_TEXT(skips[0].kind, "unreadable");
+    ASSERT_CONTAINS(skips[0].why, "author: not human, agent or sync");
+    ASSERT_EQ(skips[0].count, 4);
+    ASSERT_EQ(skips[1].count, 7);
+    ASSERT_OK(skip_list(a.agents, coach->agent_n, STR_NONE, 0, &t->arena, &skips, &n, &t->err));
+    ASSERT_EQ(n, 0); /* of one agent: what is known to be its own */
 }

@@ -319,11 +319,11 @@ SHARED_TEST(an_answer_given_elsewhere_takes_the_waiting_run_along)
 }
 
 /* A run of the first that waits for a person and does something else meanwhile. */
-static struct str busy_run(struct wake_stage *a, struct agent *agent)
+static struct str busy_run_of(struct wake_stage *a, const char *name, struct agent *agent)
 {
     struct str key;
 
-    wake_stage_agent(a, "coach", agent);
+    wake_stage_agent(a, name, agent);
     a->stage->hold_tools = true;
     stage_says(a->stage, "!send {\"to\":\"x\"}\n!note {}");
     key = wake_stage_change(a, agent, "x", 100, 0);
@@ -332,28 +332,88 @@ static struct str busy_run(struct wake_stage *a, struct agent *agent)
     return key;
 }
 
-/* What was stored here alone would never be heard of by the host that is at the run. */
-SHARED_TEST(a_no_given_elsewhere_while_the_run_is_under_way_is_refused_and_not_lost)
+static struct str busy_run(struct wake_stage *a, struct agent *agent)
+{
+    return busy_run_of(a, "coach", agent);
+}
+
+/* The host that is at the run is told, and follows. */
+SHARED_TEST(a_decision_given_elsewhere_while_the_run_is_under_way_is_followed_by_its_host)
+{
+    static const struct {
+        enum inbox_state state;
+        const char *answer, *sent;
+    } cases[] = { { INBOX_APPROVED, NULL, "x" },
+                  { INBOX_EDITED, "{\"to\":\"y\"}", "y" },
+                  { INBOX_REJECTED, NULL, NULL } };
+    struct wake_stage *a = wake_stage_new_host(t, FIRST), *b = wake_stage_new_host(t, SECOND);
+    size_t done = 0;
+
+    for (size_t i = 0; i < 2 * ARRAY_LEN(cases); i++) {
+        bool late = i % 2; /* it comes to wait before it hears of it */
+        const char *sent = cases[i / 2].sent;
+        struct agent agent;
+        struct str key = busy_run_of(a, arena_printf(&t->arena, "coach%zu", i), &agent);
+
+        stage_says(a->stage, "As you like.");
+        ASSERT_EQ(stage_decide(b->stage, cases[i / 2].state, cases[i / 2].answer), 1);
+        if (late)
+            stage_finish(a->stage); /* the note */
+        else
+            together(a, b, 3000);
+        a->stage->hold_tools = false;
+        while (stage_act(a->stage))
+            ;
+        together(a, b, 3000);
+        ASSERT_TEXT(wake_stage_status(b, key), "completed");
+        done += sent ? 2 : 1;
+        ASSERT_EQ(a->stage->done_count, done);
+        for (size_t k = done - (sent ? 2 : 1); k < done; k++)
+            if (strcmp(a->stage->effects[k].tool, "send") == 0)
+                ASSERT_CONTAINS(a->stage->effects[k].arguments, sent);
+    }
+    ASSERT_EQ(b->stage->done_count, 0u);
+    a->stage->altered = b->stage->altered = true;
+    wake_stage_free(a);
+    wake_stage_free(b);
+}
+
+SHARED_TEST(arguments_that_are_refused_are_refused_wherever_they_are_given)
 {
     struct wake_stage *a = wake_stage_new_host(t, FIRST), *b = wake_stage_new_host(t, SECOND);
     struct agent agent;
     struct str key = busy_run(a, &agent);
 
-    ASSERT_EQ(stage_decide(b->stage, INBOX_REJECTED, NULL), -1);
-    ASSERT_EQ(t->err.code, ERR_CONFLICT);
-    ASSERT_CONTAINS(test_err_text(t), "another host");
+    ASSERT_EQ(stage_decide(b->stage, INBOX_EDITED, "[]"), -1);
+    ASSERT_EQ(t->err.code, ERR_BAD_REQUEST);
     err_reset(&t->err);
     stage_says(a->stage, "As you like.");
-    ASSERT_EQ(stage_decide(a->stage, INBOX_REJECTED, NULL), 1);
+    ASSERT_EQ(stage_decide(b->stage, INBOX_REJECTED, NULL), 1);
     stage_finish(a->stage);
-    together(a, b, 1000);
+    together(a, b, 3000);
     ASSERT_TEXT(wake_stage_status(b, key), "completed");
     a->stage->altered = b->stage->altered = true;
     wake_stage_free(a);
     wake_stage_free(b);
 }
 
-SHARED_TEST(what_expires_while_the_run_is_under_way_is_left_to_its_host)
+SHARED_TEST(a_decision_whose_host_dies_before_it_hears_of_it_is_followed_by_the_next)
+{
+    struct wake_stage *a = wake_stage_new_host(t, FIRST), *b = wake_stage_new_host(t, SECOND);
+    struct agent agent;
+    struct str key = busy_run(a, &agent);
+
+    ASSERT_EQ(stage_decide(b->stage, INBOX_APPROVED, NULL), 1);
+    stage_says(b->stage, "Sent.");
+    loop_fake_advance(b->stage->loop, 2 * LEASE); /* the first one stands still */
+    ASSERT_TEXT(wake_stage_status(b, key), "completed");
+    ASSERT_EQ(b->stage->done_count, 2u); /* the note again, which has a key, and what was sent */
+    a->stage->altered = b->stage->altered = true;
+    wake_stage_free(a);
+    wake_stage_free(b);
+}
+
+SHARED_TEST(what_expires_while_the_run_is_under_way_expires_on_either_host)
 {
     struct wake_stage *a = wake_stage_new_host(t, FIRST), *b = wake_stage_new_host(t, SECOND);
     struct agent agent;
@@ -362,14 +422,14 @@ SHARED_TEST(what_expires_while_the_run_is_under_way_is_left_to_its_host)
 
     stage_alter(a->stage, "UPDATE inbox SET expires_at = created_at + 1000");
     stage_crash(b->stage); /* it sees when the item is due */
+    stage_says(a->stage, "Nobody said anything.");
     together(a, b, 9000);
     ASSERT_OK(inbox_count_pending(b->stage->domain, &pending, &t->err));
-    ASSERT_EQ(pending, 1);
-    stage_says(a->stage, "Nobody said anything.");
-    ASSERT_EQ(stage_decide(a->stage, INBOX_EXPIRED, NULL), 1);
+    ASSERT_EQ(pending, 0);
     stage_finish(a->stage);
     together(a, b, 1000);
     ASSERT_TEXT(wake_stage_status(a, key), "completed");
+    ASSERT_EQ(a->stage->done_count, 1u);
     a->stage->altered = b->stage->altered = true;
     wake_stage_free(a);
     wake_stage_free(b);

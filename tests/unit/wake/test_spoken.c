@@ -50,7 +50,8 @@ DB_TEST(a_person_who_speaks_to_an_agent_is_among_what_woke_it)
     ASSERT_STR(jobs[0].agent_id, "coach");
     ASSERT_STR(jobs[0].thread_id, "coach:session:s");
     ASSERT_TEXT(wake_status_name(jobs[0].status), "completed");
-    ASSERT_STR(jobs[0].why, "a person spoke to it; its run is done");
+    ASSERT_STR(jobs[0].why, "a person spoke to it in the session s; its run is done");
+    ASSERT_STR(jobs[0].payload, "{\"words\":\"What is next?\"}");
     ASSERT(jobs[0].started_at > 0 && jobs[0].ended_at >= jobs[0].started_at);
     ASSERT_OK(wake_last_run_at(s->stage->domain, s->coach.n, &last, &t->err));
     ASSERT_EQ(last, jobs[0].created_at);
@@ -76,7 +77,8 @@ DB_TEST(what_was_said_says_how_it_went)
     key = speak(s, "b", "t1", "Two");
     ASSERT_EQ(list(s, (struct wake_filter){ .status = WAKE_RUNNING }, &jobs), 1u);
     ASSERT_STR(jobs[0].run_key, arena_text(&t->arena, key.p));
-    ASSERT_STR(jobs[0].why, "a person spoke to it");
+    ASSERT_STR(jobs[0].why, "a person spoke to it in the session b");
+    ASSERT_STR(jobs[0].payload, "{\"words\":\"Two\"}"); /* at once */
     ASSERT_EQ(jobs[0].ended_at, 0);
     ASSERT_OK(run_cancel(s->stage->runner, key, &t->err));
     stage_settle(s->stage);
@@ -84,7 +86,8 @@ DB_TEST(what_was_said_says_how_it_went)
     ASSERT_STR(jobs[0].why, "a person stopped its run");
     ASSERT_STR(jobs[0].error_code, "cancelled");
     ASSERT_STR(jobs[1].error_code, "provider_failed");
-    ASSERT_CONTAINS(arena_text(&t->arena, jobs[1].why.p), "a person spoke to it; its run failed: ");
+    ASSERT_CONTAINS(arena_text(&t->arena, jobs[1].why.p),
+                    "a person spoke to it in the session a; its run failed: ");
     ASSERT_EQ(list(s, (struct wake_filter){ .status = WAKE_COMPLETED }, &jobs), 0u);
     /* It never waits, is never skipped, and no subscription's. */
     ASSERT_EQ(list(s, (struct wake_filter){ .status = WAKE_QUEUED }, &jobs), 0u);

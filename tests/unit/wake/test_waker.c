@@ -810,6 +810,65 @@ DB_TEST(a_wake_waits_for_its_time_and_no_longer_when_the_clock_is_set_back)
     wake_stage_free(s);
 }
 
+/* ---- active hours ---- */
+
+/* As a subscription queues it outside of its hours, which begin in an hour. */
+static struct str queue_for_hours(struct wake_stage *s, const char *change, int64_t counter)
+{
+    struct test *t = s->t;
+    struct wake_job job = { .agent_n = s->coach.n,
+                            .reason = STR("subscription"),
+                            .reason_id = STR("by day"),
+                            .logical_change_key = str_from(change),
+                            .priority = 1,
+                            .not_before = now(s) + MINUTES(60),
+                            .held = WAKE_HELD_HOURS,
+                            .created_at = now(s) };
+
+    job.run_key = str_from(arena_printf(&t->arena, "by day, %s", change));
+    job.payload =
+        str_from(arena_printf(&t->arena,
+                              "{\"domain\":\"journal\",\"prompt\":\"of the day %s\","
+                              "\"counters\":{\"%s\":%lld},\"held\":\"hours\"}",
+                              change, change_host_id(s->stage->change), (long long)counter));
+    wake_stage_queue(s, &job);
+    return job.run_key;
+}
+
+DB_TEST(what_waits_for_its_hours_stays_when_the_agent_wakes_for_something_else)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct str day = queue_for_hours(s, "a", 5), other = queue_for_hours(s, "b", 9), night;
+
+    stage_says(s->stage, "In the night.");
+    night = wake_stage_change(s, &s->coach, "b", 9, 0);
+    wake_stage_settle(s);
+    ASSERT_TEXT(wake_stage_status(s, night), "completed");
+    ASSERT(!strstr(s->stage->last_request, "of the day a"));
+    ASSERT_TEXT(wake_stage_status(s, day), "queued");
+    ASSERT_TEXT(wake_stage_status(s, other), "coalesced"); /* it was told of that change anyway */
+    loop_fake_advance(s->stage->loop, MINUTES(59));
+    ASSERT_TEXT(wake_stage_status(s, day), "queued");
+    stage_says(s->stage, "By day.");
+    loop_fake_advance(s->stage->loop, MINUTES(2));
+    ASSERT_TEXT(wake_stage_status(s, day), "completed"); /* although a later one was seen */
+    ASSERT_CONTAINS(s->stage->last_request, "of the day a");
+    wake_stage_free(s);
+}
+
+DB_TEST(a_person_who_wakes_the_agent_wakes_it_with_what_waits_for_its_hours)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct str day = queue_for_hours(s, "a", 5);
+
+    stage_says(s->stage, "Here.");
+    wake_stage_wake(s, s->coach.id, "r", "have a look");
+    wake_stage_settle(s);
+    ASSERT_TEXT(wake_stage_status(s, day), "coalesced");
+    ASSERT_CONTAINS(s->stage->last_request, "of the day a");
+    wake_stage_free(s);
+}
+
 DB_TEST(what_was_queued_before_the_clock_was_set_back_waits_as_long_as_it_was_to)
 {
     struct wake_stage *s = wake_stage_new(t);

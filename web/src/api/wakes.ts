@@ -120,13 +120,13 @@ export interface Wake {
   details?: Record<string, unknown>;
 }
 
-/** Changes that met a subscription, or firings of a timer, that woke nobody. */
+/** Changes that met a subscription or could not be judged, or firings of a timer, that woke nobody. */
 export interface Skip {
   skip: string;
-  reason: "subscription" | "timer";
+  reason: "subscription" | "timer" | "change";
   why: string;
   count: number;
-  agentId: string;
+  agentId?: string; // absent with change
   reasonId: string;
   name?: string;
   firstAt?: Time;

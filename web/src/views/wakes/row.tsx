@@ -90,13 +90,14 @@ export function WakeRow({ wake, agent, names }: { wake: Wake; agent?: string | u
   );
 }
 
+const SKIPPED: Record<Skip["reason"], string> = { timer: "by the clock", subscription: "something changes", change: "a change" };
 /** What met a subscription, or a timer's time, and woke nobody: a line for each reason. */
 export function Skips({ skips, agents }: { skips: Skip[]; agents?: Map<string, string> }) {
   return (
     <ul className="skips small">
       {skips.map((one) => (
         <li key={`${one.reasonId} ${one.skip}`}>
-          <span>{agents && <strong>{agents.get(one.agentId) ?? one.agentId} </strong>}{one.name || (one.reason === "timer" ? "by the clock" : "something changes")}: {one.why}</span>
+          <span>{agents && one.agentId && <strong>{agents.get(one.agentId) ?? one.agentId} </strong>}{one.name || SKIPPED[one.reason]}: {one.why}</span>
           <span className="muted number skip-count">{plural(one.count, "time")}{one.lastAt && <>, last <Time at={one.lastAt} /></>}</span>
         </li>
       ))}

@@ -89,6 +89,19 @@ static bool has(struct str text, const char *part)
     return str_find(text, str_from(part)) >= 0;
 }
 
+/* Every answer has words, without JSON, and every call. */
+static void is_said_in_words(struct office *office, const struct known *k)
+{
+    struct test *t = office->t;
+    AUTO_JSON output = NULL;
+    AUTO_BUF words = BUF_INIT(64u << 10);
+
+    ASSERT_OK(json_parse(office->result.output, &output, &t->err));
+    if (!desk_say_answer(str_from(k->tool), output, &words) || words.n == 0 ||
+        strpbrk(buf_text(&words), "{}\"") || strstr(buf_text(&words), " id "))
+        FAIL("%s is said as: %s", k->tool, buf_text(&words));
+}
+
 /* ---- every tool ---- */
 
 TEST(every_contract_of_the_journal_is_done_here_and_nothing_else)
@@ -130,6 +143,7 @@ DB_TEST(every_tool_works_and_shows_nothing_of_other_categories)
                 FAIL("%s: %s", k->tool, test_err_text(t));
             if (has(office.result.output, "secret") || has(office.result.output, "finance"))
                 FAIL("%s shows %.*s", k->tool, STR_ARG(office.result.output));
+            is_said_in_words(&office, k);
             ASSERT(!office.result.changed_entity_ids.n && !office.result.changed_tokens.n);
         }
 }
@@ -223,6 +237,7 @@ static void try_twice(struct test *t, const struct known *k)
     batches = office_batches(&office);
     if (office_run(&office, k->tool, "op1", k->works) < 0)
         FAIL("%s: %s", k->tool, test_err_text(t));
+    is_said_in_words(&office, k);
     first = office.result.output;
     ids = office.result.changed_entity_ids;
     if (has(first, "secret") || has(first, "finance"))

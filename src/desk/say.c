@@ -295,6 +295,7 @@ static void say_titled(const struct saying *saying, struct json_object *record)
     if (json_get_bool(record, "checked", &checked, NULL) > 0)
         buf_add_text(saying->out, checked ? "[x] " : "[ ] ");
     add_words(saying->out, member(record, "title"));
+    add_part(saying->out, ", ", member(record, "category"));
     add_part(saying->out, ", ", member(record, "status"));
     add_part(saying->out, ", ", member(record, "priority"));
     add_part(saying->out, ", due ", member(record, "due"));
@@ -371,7 +372,7 @@ static void say_flag(struct saying *saying, const char *name, bool yes)
 {
     const char *words = yes_words(name);
 
-    if (words && (!yes || !words[0]))
+    if (words && (!yes || !words[0] || (strcmp(name, "ambiguous") == 0 && saying->lines == 0)))
         return;
     if (words)
         buf_add_text(saying->out, words);

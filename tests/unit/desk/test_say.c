@@ -75,7 +75,7 @@ TEST(each_form_of_an_answer_has_its_words)
           "\"ambiguous\":true}",
           "Legs, OPEN\nArms, OPEN\nnot clear which is meant\n" },
         { "resolve_task_reference", "{\"candidates\":[],\"ambiguous\":true,\"outOfReach\":true}",
-          "no candidates\nnot clear which is meant\nthere is one, in none of its categories\n" },
+          "no candidates\nthere is one, in none of its categories\n" },
         { "read_task",
           "{\"task\":{\"id\":\"a\",\"title\":\"Legs\",\"status\":\"OPEN\"},\"labels\":[],"
           "\"checklists\":[{\"id\":\"l\",\"title\":\"Gear\",\"items\":[{\"id\":\"i\",\"title\":"

@@ -8,6 +8,7 @@
 #include "base/json_write.h"
 #include "base/limits.h"
 #include "cli/show_int.h"
+#include "desk/desk.h"
 
 #define HEAD_LINES 12
 #define BASH_HEAD  4
@@ -86,7 +87,7 @@ static void add_input(struct buf *out, struct str tool, struct json_object *inpu
             return;
         }
     }
-    if (input &&
+    if (!desk_say_asked(tool, input, out) && input &&
         !(json_object_is_type(input, json_type_object) && json_object_object_length(input) == 0))
         add_json(out, input);
 }
@@ -281,7 +282,9 @@ void show_tool_result(struct show *show, struct json_object *event)
 {
     struct json_object *error = json_find(event, "error"), *output = json_find(event, "output");
 
-    if (output)
+    if (output && show_member(event, "words").n)
+        show_lines(show, TERM_DIM, show_member(event, "words"), HEAD_LINES, 0);
+    else if (output)
         show_output(show, show_member(event, "toolName"), output);
     if (error)
         show_line(show, TERM_RED, "  ", show_member(error, "message"));

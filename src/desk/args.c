@@ -107,18 +107,62 @@ void out_time(struct desk_op *op, const char *name, int64_t ms)
     out_str(op, name, str_from(text));
 }
 
+/* Time, blocks and lists have no title of their own: who reads them wants the task's. */
+static void name_task(struct desk_op *op, const struct record *record)
+{
+    if (record_field_index(record->type, STR("taskId")) >= 0)
+        out_titled(op, record_str(record, "taskId"));
+}
+
 void out_record(struct desk_op *op, const char *name, const struct record *record)
 {
     json_write_key(op->out, name);
     record_write(op->out, record);
+    name_task(op, record);
 }
 
 void out_records(struct desk_op *op, const char *name, const struct record *records, size_t n)
 {
     json_put_array(op->out, name);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         record_write(op->out, &records[i]);
+        name_task(op, &records[i]);
+    }
     json_write_array_end(op->out);
+}
+
+void out_titled(struct desk_op *op, struct str task_id)
+{
+    if (task_id.n == 0 || op->titled_count == ARRAY_LEN(op->titled))
+        return;
+    for (size_t i = 0; i < op->titled_count; i++) {
+        if (str_eq(op->titled[i], task_id))
+            return;
+    }
+    op->titled[op->titled_count++] = arena_str(op->arena, task_id);
+}
+
+int out_titles(struct desk_op *op, struct err *err)
+{
+    bool some = false;
+
+    for (size_t i = 0; i < op->titled_count; i++) {
+        struct record task;
+        int r = journal_get_any(op->journal, RECORD_TASK, op->titled[i], op->arena, &task, err);
+
+        r = r == 1 ? scope_has(op, &task, err) : r;
+        if (r < 0)
+            return -1;
+        if (r == 0)
+            continue;
+        if (!some)
+            json_put_object(op->out, "taskTitles");
+        some = true;
+        out_str(op, op->titled[i].p, record_str(&task, "title"));
+    }
+    if (some)
+        json_write_object_end(op->out);
+    return 0;
 }
 
 int out_now(struct desk_op *op, const char *name, enum record_type type, struct str id,

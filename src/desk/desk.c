@@ -23,7 +23,8 @@ static int read_start(struct tool_job *job, struct err *err)
             tool_job_arena(job));
     op.out = &w;
     json_write_object_begin(&w);
-    if ((op.tool->aim && op.tool->aim(&op, err) < 0) || op.tool->read(&op, err) < 0)
+    if ((op.tool->aim && op.tool->aim(&op, err) < 0) || op.tool->read(&op, err) < 0 ||
+        out_titles(&op, err) < 0)
         return -1;
     json_write_object_end(&w);
     if (json_write_end(&w) < 0)
@@ -50,7 +51,7 @@ static bool is_of(const struct tool_contract *contract, const char *tool_class)
     return strcmp(contract->tool_class, tool_class) == 0;
 }
 
-static bool is_of_the_desk(const struct tool_contract *contract)
+bool desk_owns(const struct tool_contract *contract)
 {
     return is_of(contract, "journal") || is_of(contract, "reports") || is_of(contract, "alarms") ||
            is_of(contract, "slots");
@@ -92,7 +93,7 @@ static int guard_judge(struct tool_guard *guard, const struct tool_call *call,
         return err_set(err, ERR_CAPABILITY_DENIED,
                        "%s needs the capability %s, which agents of kind \"%s\" do not have",
                        contract->name, missing, call->agent->kind);
-    tool = is_of_the_desk(contract) ? find_tool(desk, contract->name) : NULL;
+    tool = desk_owns(contract) ? find_tool(desk, contract->name) : NULL;
     return tool ? judge_scope(desk, tool, call, arguments, err) : 0;
 }
 
@@ -106,7 +107,7 @@ static bool guard_offers(struct tool_guard *guard, const struct tool_contract *c
 
     if (desk_missing(agent, contract))
         return false;
-    if (!is_of_the_desk(contract))
+    if (!desk_owns(contract))
         return true;
     if (is_of(contract, "alarms") || is_of(contract, "slots"))
         return (desk->alarms || is_of(contract, "slots")) &&

@@ -60,6 +60,14 @@ void desk_set_alarms(struct desk *desk, const struct desk_alarms *alarms, void *
  * so is offered none of the journal's tools. Adds nothing when that is not so. */
 void desk_tell(const struct agent *agent, struct buf *out);
 
+/* ---- words ---- */
+
+/* What one of these tools answered, as a person reads it: a line for each record, with local times
+ * and without ids. False: it is no answer of theirs. */
+bool desk_say_answer(struct str tool, struct json_object *output, struct buf *out);
+/* The same of what one was asked, on one line; ids alone are nothing to say. */
+bool desk_say_asked(struct str tool, struct json_object *input, struct buf *out);
+
 /* ---- capability profiles ---- */
 
 /* What an agent of this kind may do: capabilities as contracts name them, ending with NULL; NULL:

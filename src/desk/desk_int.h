@@ -17,6 +17,7 @@
 #include "journal/moves.h"
 
 #define DESK_OUTPUT_MAX (4u << 20)
+#define DESK_TITLES_MAX 200
 
 struct desk_tool;
 
@@ -34,6 +35,9 @@ struct desk_op {
     size_t aim_count, aim_room;
     struct journal_write *write; /* of act(): the unit */
     struct json_writer *out;     /* of act() and read(): inside the object that is answered */
+    /* Tasks that the answer names by id alone. */
+    struct str titled[DESK_TITLES_MAX];
+    size_t titled_count;
 };
 
 typedef int desk_fn(struct desk_op *op, struct err *err);
@@ -126,6 +130,9 @@ int changes_before(struct desk_op *op, struct desk_changes *changes, struct err 
 int changes_show(struct desk_op *op, const struct desk_changes *changes, struct buf *out,
                  struct err *err);
 
+/* Tools of the journal, reports, alarms and slots. */
+bool desk_owns(const struct tool_contract *contract);
+
 /* ---- arguments and answers (args.c) ---- */
 
 struct str arg_str(const struct desk_op *op, const char *name);
@@ -145,6 +152,11 @@ void out_bool(struct desk_op *op, const char *name, bool value);
 void out_time(struct desk_op *op, const char *name, int64_t ms);
 void out_record(struct desk_op *op, const char *name, const struct record *record);
 void out_records(struct desk_op *op, const char *name, const struct record *records, size_t n);
+/* The answer names this task by id alone: its title goes along, where the agent reaches it. Records
+ * with a taskId do so by themselves. */
+void out_titled(struct desk_op *op, struct str task_id);
+/* "taskTitles":{"ID":"Leg day"}, when there are some: the last member of an answer. */
+int out_titles(struct desk_op *op, struct err *err);
 /* The record as it is now, in the unit or outside. */
 int out_now(struct desk_op *op, const char *name, enum record_type type, struct str id,
             struct err *err);

@@ -94,6 +94,8 @@ static int write_plan(struct desk_op *op, const struct record *plan, struct err 
         out_str(op, "note", record_str(plan, "note"));
     json_put_value(op->out, "pinnedTaskIds", pinned);
     json_write_object_end(op->out);
+    for (size_t i = 0; i < json_length(pinned); i++)
+        out_titled(op, json_str(json_object_array_get_idx(pinned, i)));
     return 0;
 }
 

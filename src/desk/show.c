@@ -318,6 +318,42 @@ static bool same_value(const struct record_value *a, const struct record_value *
     return a->set == b->set && (!a->set || (a->i == b->i && a->f == b->f && str_eq(a->s, b->s)));
 }
 
+static void add_timed(struct desk_op *op, const struct record *entry,
+                      const struct desk_changes *changes, struct buf *out)
+{
+    add_moment(op, record_i64(entry, "startedAt"), true, out);
+    buf_add_text(out, " ");
+    add_name(op, RECORD_TASK, record_str(entry, "taskId"), changes, out);
+}
+
+/* What is rated: a title, or what it is and of when. */
+static void add_target(struct desk_op *op, const struct record *rating,
+                       const struct desk_changes *changes, struct buf *out)
+{
+    enum record_type type = record_type_of(record_str(rating, "targetType"));
+    struct record target;
+
+    if (!find_record(op, type, record_str(rating, "targetId"), changes, &target)) {
+        buf_printf(out, "a %s", noun(type));
+        return;
+    }
+    if (type == RECORD_TIME_ENTRY) {
+        buf_add_text(out, "time ");
+        add_timed(op, &target, changes, out);
+    } else if (type == RECORD_DAY_PLAN) {
+        buf_printf(out, "the day %.*s", STR_ARG(record_str(&target, "planDate")));
+    } else if (type == RECORD_ENTRY) {
+        struct str title = record_str(&target, "title");
+
+        buf_printf(out, "%.*s ", STR_ARG(record_str(&target, "kind")));
+        add_quoted(title.n ? title : record_str(&target, "subtype"), out);
+        buf_add_text(out, " of ");
+        add_moment(op, record_i64(&target, "at"), true, out);
+    } else {
+        add_name(op, type, target.id, changes, out);
+    }
+}
+
 /* What a task, block or time is called on a line: its title, its span or what it is of. */
 static void add_subject(struct desk_op *op, const struct record *record,
                         const struct desk_changes *changes, struct buf *out)
@@ -332,14 +368,10 @@ static void add_subject(struct desk_op *op, const struct record *record,
     } else if (record->type == RECORD_DAY_PLAN) {
         buf_add_str(out, record_str(record, "planDate"));
     } else if (record->type == RECORD_TIME_ENTRY) {
-        add_moment(op, record_i64(record, "startedAt"), true, out);
-        buf_add_text(out, " ");
-        add_name(op, RECORD_TASK, record_str(record, "taskId"), changes, out);
+        add_timed(op, record, changes, out);
     } else if (record->type == RECORD_RATING) {
         buf_printf(out, "%.*s of ", STR_ARG(record_str(record, "dimension")));
-        if (!add_name(op, record_type_of(record_str(record, "targetType")),
-                      record_str(record, "targetId"), changes, out))
-            buf_printf(out, "a %s", noun(record_type_of(record_str(record, "targetType"))));
+        add_target(op, record, changes, out);
     } else {
         add_quoted(record_str(record, "title"), out);
     }

@@ -77,6 +77,17 @@ static void remind_in(struct offline_turn *turn, int64_t minutes, struct str not
     }
 }
 
+/* "call bob today" is "call bob"; false: it is for another day. */
+static bool is_for_today(const struct offline_turn *turn, struct str *note)
+{
+    struct str rest = *note;
+    int days = -1;
+
+    if (offline_take_day(turn, &rest, &days) && days == 0)
+        *note = rest;
+    return !offline_names_day(turn, *note);
+}
+
 /* "call bob in 20 minutes", "call bob at 15:30": the note, and how long; false: neither. */
 static bool split_reminder(const struct offline_turn *turn, struct str text, struct str *ret_note,
                            int64_t *ret_minutes)
@@ -97,7 +108,7 @@ static bool split_reminder(const struct offline_turn *turn, struct str text, str
             continue;
         *ret_minutes = minutes;
         *ret_note = str_trim(str_take(text, at));
-        return true;
+        return clock < 0 || is_for_today(turn, ret_note);
     }
     return false;
 }
@@ -162,22 +173,57 @@ static struct json_object *running_session(const struct offline_turn *turn)
                : NULL;
 }
 
-/* Sessions of today, the one that runs among them. */
-static size_t sessions_today(const struct offline_turn *turn)
+/* Sessions in the list of this turn, the one that runs among them, and their time. */
+static size_t sessions_listed(const struct offline_turn *turn, int64_t *ret_ms)
 {
     const struct offline_result *time = offline_result_of(turn, "list_time_entries");
     struct json_object *list = time ? json_find(time->json, "timeEntries") : NULL;
     size_t n = 0;
 
-    for (size_t i = 0; json_object_is_type(list, json_type_array) && i < json_length(list); i++)
-        n += str_starts(json_str(json_find(json_object_array_get_idx(list, i), "description")),
-                        STR(OFFLINE_SESSION_MARK));
+    *ret_ms = 0;
+    for (size_t i = 0; json_object_is_type(list, json_type_array) && i < json_length(list); i++) {
+        struct json_object *entry = json_object_array_get_idx(list, i);
+
+        if (!str_starts(json_str(json_find(entry, "description")), STR(OFFLINE_SESSION_MARK)))
+            continue;
+        n++;
+        *ret_ms += offline_spent_ms(turn, entry);
+    }
     return n;
+}
+
+/* a: when; nothing: today */
+void offline_sessions(struct offline_turn *turn)
+{
+    const struct model_tool *tool = offline_tool(turn, "list_time_entries");
+    char from[TIMEFMT_SIZE], to[TIMEFMT_SIZE];
+    struct offline_span span;
+    int64_t ms = 0;
+    size_t n;
+
+    if (!offline_span_of(turn, turn->match.cap[0], &span)) {
+        offline_unknown(turn);
+    } else if (!tool) {
+        offline_lacks(turn, "count sessions", "list_time_entries");
+    } else if (turn->round == 0) {
+        timefmt_rfc3339(span.from, from);
+        timefmt_rfc3339(span.to, to);
+        offline_call_json(
+            turn, tool,
+            str_from(arena_printf(turn->arena, "{\"from\":\"%s\",\"to\":\"%s\",\"limit\":200}",
+                                  from, to)));
+    } else if (!offline_failed(turn)) {
+        n = sessions_listed(turn, &ms);
+        offline_say(turn, n ? "%zu session%s, %s in all.%s" : "No session yet.", n,
+                    n == 1 ? "" : "s", offline_length_text(turn, ms / 60000),
+                    running_session(turn) ? " One of them runs." : "");
+    }
 }
 
 static int64_t break_minutes(const struct offline_turn *turn)
 {
-    size_t n = sessions_today(turn);
+    int64_t ms;
+    size_t n = sessions_listed(turn, &ms);
 
     return n > 0 && n % UNTIL_LONG == 0 ? OFFLINE_BREAK_LONG : OFFLINE_BREAK_SHORT;
 }

@@ -15,6 +15,7 @@
 #include "base/timefmt.h"
 #include "base/utf8.h"
 #include "model/offline_wake_int.h"
+#include "model/offline_when_int.h"
 
 #define ARGS_MAX     (32u << 10)
 #define CHOICES_MAX  9
@@ -64,6 +65,16 @@ static const char *name_of(const struct session *session, struct arena *arena)
     struct str name = session->title.n ? session->title : session->kind;
 
     return name.n ? arena_copy(arena, name.p, name.n) : "workout";
+}
+
+/* For questions: they wait in the inbox beside others, about workouts of the same name. */
+static const char *called(struct offline_turn *turn, const struct session *session)
+{
+    const char *name = name_of(session, turn->arena);
+
+    if (session->at <= 0)
+        return arena_printf(turn->arena, "\"%s\"", name);
+    return arena_printf(turn->arena, "\"%s\" (%s)", name, offline_day_text(turn, session->at));
 }
 
 /* ---- round 0 ---- */
@@ -145,6 +156,19 @@ static void take_results(struct offline_turn *turn, struct session *sessions, si
 
 /* ---- asking ---- */
 
+/* "2. Running (Sport), due 2026-02-18": two tasks may have one title. */
+static const char *choice(struct offline_turn *turn, size_t number, struct json_object *task)
+{
+    struct str category = utf8_truncate(member(task, "category"), 60), due = member(task, "due"),
+               status = member(task, "status");
+    bool open = !status.n || str_is(status, "OPEN");
+
+    return arena_printf(turn->arena, "%zu. %.*s%s%.*s%s%s%.*s%s%.*s", number,
+                        STR_ARG(utf8_truncate(member(task, "title"), 100)), category.n ? " (" : "",
+                        STR_ARG(category), category.n ? ")" : "", due.n ? ", due " : "",
+                        STR_ARG(due), open ? "" : ", ", STR_ARG(open ? STR_NONE : status));
+}
+
 static void ask_task(struct offline_turn *turn, const struct session *session)
 {
     AUTO_BUF json = BUF_INIT(ARGS_MAX);
@@ -153,15 +177,11 @@ static void ask_task(struct offline_turn *turn, const struct session *session)
 
     json_write_object_begin(&w);
     json_put_text(&w, "question",
-                  arena_printf(turn->arena, "Which task does the workout \"%s\" belong to?",
-                               name_of(session, turn->arena)));
+                  arena_printf(turn->arena, "Which task does the workout %s belong to?",
+                               called(turn, session)));
     json_put_array(&w, "choices");
-    for (size_t i = 0; i < n && i < CHOICES_MAX; i++) {
-        struct str title = member(json_object_array_get_idx(session->candidates, i), "title");
-
-        json_write_text(
-            &w, arena_printf(turn->arena, "%zu. %.*s", i + 1, STR_ARG(utf8_truncate(title, 180))));
-    }
+    for (size_t i = 0; i < n && i < CHOICES_MAX; i++)
+        json_write_text(&w, choice(turn, i + 1, json_object_array_get_idx(session->candidates, i)));
     json_write_text(&w, "None of these");
     json_write_array_end(&w);
     json_write_object_end(&w);
@@ -176,9 +196,9 @@ static void ask_length(struct offline_turn *turn, const struct session *session)
     json_write_object_begin(&w);
     json_put_text(&w, "question",
                   arena_printf(turn->arena,
-                               "How long did the workout \"%s\" take? Say it as "
+                               "How long did the workout %s take? Say it as "
                                "\"45 minutes\" or \"1h30m\".",
-                               name_of(session, turn->arena)));
+                               called(turn, session)));
     json_write_object_end(&w);
     offline_call_json(turn, offline_tool(turn, "ask_user"), buf_str(&json));
 }
@@ -370,9 +390,9 @@ static void ask_clash(struct offline_turn *turn, const struct session *session)
     json_write_object_begin(&w);
     json_put_text(&w, "question",
                   arena_printf(turn->arena,
-                               "The workout \"%s\" overlaps time that is logged already on "
+                               "The workout %s overlaps time that is logged already on "
                                "\"%.*s\": nothing was logged. %s",
-                               name_of(session, turn->arena),
+                               called(turn, session),
                                STR_ARG(title_of(session, task_of(turn, session))),
                                other ? "Shall I log it for its category, without the task?"
                                      : "If it should count, correct the time that is there."));

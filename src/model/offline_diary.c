@@ -52,7 +52,7 @@ struct sum {
     int64_t ms;
 };
 
-static int64_t ms_of(const struct offline_turn *turn, struct json_object *entry)
+int64_t offline_spent_ms(const struct offline_turn *turn, struct json_object *entry)
 {
     int64_t from, to;
 
@@ -81,7 +81,7 @@ static size_t sum_up(const struct offline_turn *turn, struct json_object *entrie
         if (at == n && n < SUMS_MAX)
             sums[n++] = (struct sum){ .what = what };
         if (at < n)
-            sums[at].ms += ms_of(turn, entry);
+            sums[at].ms += offline_spent_ms(turn, entry);
         for (; at > 0 && at < n && sums[at].ms > sums[at - 1].ms; at--) {
             struct sum more = sums[at];
 

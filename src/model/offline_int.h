@@ -222,12 +222,13 @@ offline_action offline_run, offline_run_fixed, offline_run_direct, offline_proje
     offline_count_lines;
 offline_action offline_tasks_list, offline_task_create, offline_task_finish, offline_task_due,
     offline_task_priority, offline_time_log, offline_time_log_minutes, offline_time_log_span,
-    offline_timer_start, offline_timer_stop, offline_checklist_add;
+    offline_workout, offline_did, offline_timer_start, offline_timer_stop, offline_checklist_add;
 offline_action offline_slack_list, offline_slack_send, offline_mail_list, offline_calendar_list;
 offline_action offline_remember, offline_recall, offline_recall_all, offline_forget;
 
 offline_action offline_plan_day, offline_review, offline_conclude;
-offline_action offline_session_start, offline_stop, offline_rate, offline_left, offline_break;
+offline_action offline_session_start, offline_stop, offline_rate, offline_left, offline_break,
+    offline_sessions;
 offline_action offline_remind, offline_remind_then, offline_task_move;
 offline_action offline_diary, offline_how_long;
 
@@ -240,6 +241,8 @@ struct str offline_task_title(const struct offline_turn *turn, struct str words)
 /* What resolve_task_reference did not find, or found where the agent does not reach. */
 void offline_say_no_task(struct offline_turn *turn, const struct offline_result *result,
                          struct str words);
+/* Is there a day in it, as quick add reads it? */
+bool offline_names_day(const struct offline_turn *turn, struct str text);
 /* "the task X", "my X": X. */
 struct str offline_task_words(struct str words);
 /* "90 minutes", "2 hours", "1h30m", "1.5h", "an hour", "half an hour": minutes, or 0. */

@@ -7,7 +7,10 @@
 
 #define FOLDER "folder|directory|dir|place|project|repo|repository|workspace"
 #define THE    "[this|the|that|my|our] [current|working|whole]"
-#define SHOW   "show|list|display|print|give|tell|see|view [me] [all] [of]"
+#define SESSIONS                                                                                   \
+    "pomodoro|pomodoros|pomodori|sessions [did|have|were|are] [i|we|there] "                       \
+    "[do|did|done|make|made|finish|finished|complete|completed|had] [so] [far]"
+#define SHOW "show|list|display|print|give|tell|see|view [me] [all] [of]"
 
 const struct offline_intent offline_intents[] = {
     /* talk */
@@ -114,7 +117,8 @@ const struct offline_intent offline_intents[] = {
     { "set the priority of {a} to <b>", offline_task_priority, NULL },
     { "done|finished with [the|my] [task] {a}", offline_conclude, NULL },
     { "i am done|finished with [the|my] [task] {a}", offline_conclude, NULL },
-    { "i finished|completed|did [the|my] [task] {a}", offline_conclude, NULL },
+    { "i did [the|my] [task] {a}", offline_did, NULL },
+    { "i finished|completed [the|my] [task] {a}", offline_conclude, NULL },
     { "finish|finished|complete|completed|close [the|my] {a}", offline_conclude, NULL },
     { "[the|my] [task] {a} is done|finished|complete|completed", offline_conclude, NULL },
     { "log|book|record|track {b} from <c> to|until|till {d}", offline_time_log_span, NULL },
@@ -123,7 +127,18 @@ const struct offline_intent offline_intents[] = {
       NULL },
     { "log|book|record|track {a} on|for|to|against|of|at|in {b}", offline_time_log, NULL },
     { "log|book|record|track <a> {b}", offline_time_log, NULL },
-    { "i worked|spent|did {a} on|for|of|at|in [the|my] {b}", offline_time_log, NULL },
+    { "i ran|jogged {a}", offline_workout, "running" },
+    { "i swam {a}", offline_workout, "swimming" },
+    { "i cycled|biked {a}", offline_workout, "cycling" },
+    { "i walked {a}", offline_workout, "walking" },
+    { "i hiked {a}", offline_workout, "hiking" },
+    { "i rowed {a}", offline_workout, "rowing" },
+    { "i climbed {a}", offline_workout, "climbing" },
+    { "i lifted [weights] {a}", offline_workout, "strength" },
+    { "i trained|exercised {a}", offline_workout, "training" },
+    { "i worked out {a}", offline_workout, "workout" },
+    { "i went <b> {a}", offline_workout, NULL },
+    { "i worked|spent {a} on|for|of|at|in [the|my] {b}", offline_time_log, NULL },
     { "what did|have i do|done|did|work|worked|working|train|trained [on] [in|on|over|during] "
       "[the] [past] {a}",
       offline_diary, NULL },
@@ -132,6 +147,8 @@ const struct offline_intent offline_intents[] = {
     { "how was [my] {a}", offline_diary, NULL },
     { "how long|much [time] did|have i work|spend|spent|worked on|with|for|at|in {a}",
       offline_how_long, NULL },
+    { "how many " SESSIONS, offline_sessions, NULL },
+    { "how many " SESSIONS " {a}", offline_sessions, NULL },
     { "how much [time] is [there] left", offline_left, NULL },
     { "how long [is] [there] [left]", offline_left, NULL },
     { "how much longer", offline_left, NULL },

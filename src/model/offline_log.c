@@ -2,6 +2,7 @@
  *
  *   log 45 minutes of gym yesterday
  *   log the tax report from 16:00 to 18:00
+ *   I ran 30 minutes yesterday
  *
  * A length without a time ends now; on a day that is over it ends at six in the evening, which the
  * person sees before it is logged and can change.
@@ -71,10 +72,12 @@ struct spent {
     struct str words; /* what it was spent on */
     int days;         /* 0 today, -1 yesterday */
     int64_t from, to;
+    bool anywhere; /* where no task is called so, it counts for the only category there is */
 };
 
-/* The category that is called so, in the list of round 0; empty: there is none. */
-static struct str category_named(const struct offline_turn *turn, struct str words)
+/* The category that is called so, in the list of round 0; only: or the only one there is. Empty:
+ * there is none. */
+static struct str category_named(const struct offline_turn *turn, struct str words, bool only)
 {
     const struct offline_result *result = offline_result_of(turn, "list_allowed_categories");
     struct json_object *list = result ? json_find(result->json, "categories") : NULL;
@@ -82,7 +85,8 @@ static struct str category_named(const struct offline_turn *turn, struct str wor
     for (size_t i = 0; json_object_is_type(list, json_type_array) && i < json_length(list); i++) {
         struct json_object *item = json_object_array_get_idx(list, i);
 
-        if (str_eq_nocase(json_str(json_find(item, "name")), words))
+        if (str_eq_nocase(json_str(json_find(item, "name")), words) ||
+            (only && json_length(list) == 1))
             return json_str(json_find(item, "id"));
     }
     return STR_NONE;
@@ -100,6 +104,13 @@ static bool is_a_task(const struct offline_turn *turn)
     return !ambiguous;
 }
 
+static bool any_task(const struct offline_turn *turn)
+{
+    const struct offline_result *result = offline_result_of(turn, "resolve_task_reference");
+
+    return result && json_length(json_find(result->json, "candidates")) > 0;
+}
+
 static void say_logged(struct offline_turn *turn, const struct spent *spent)
 {
     char day[OFFLINE_DAY_SIZE];
@@ -115,10 +126,12 @@ static void say_logged(struct offline_turn *turn, const struct spent *spent)
 static void log_spent(struct offline_turn *turn, const struct spent *spent)
 {
     const struct model_tool *categories = offline_tool(turn, "list_allowed_categories");
-    struct str category = is_a_task(turn) ? STR_NONE : category_named(turn, spent->words);
+    struct str category = STR_NONE;
     char start[TIMEFMT_SIZE], end[TIMEFMT_SIZE];
     struct offline_arg args[4];
 
+    if (!is_a_task(turn))
+        category = category_named(turn, spent->words, spent->anywhere && !any_task(turn));
     timefmt_rfc3339(spent->from, start);
     timefmt_rfc3339(spent->to, end);
     args[1] = (struct offline_arg){ .names = name_start, .text = str_from(start) };
@@ -137,12 +150,39 @@ static void log_spent(struct offline_turn *turn, const struct spent *spent)
         offline_call(turn, categories, NULL, 0);
 }
 
-/* a: how long, b: what, perhaps with a day */
+/* So long, until now, or until the evening of a day that is over. */
+static void log_length(struct offline_turn *turn, struct spent *spent, int64_t minutes)
+{
+    spent->words = offline_task_words(spent->words);
+    spent->to = spent->days ? offline_moment(turn, spent->days, EVENING) : turn->now_ms;
+    spent->from = spent->to - minutes * 60000;
+    log_spent(turn, spent);
+}
+
+/* "yoga for 30 minutes yesterday" is 30 minutes of yoga. */
+static int64_t other_way_round(struct offline_turn *turn, struct spent *spent)
+{
+    struct str length = turn->match.cap[1];
+    int days = 0;
+    int64_t minutes;
+
+    (void)offline_take_day(turn, &length, &days);
+    minutes = offline_minutes(length);
+    if (minutes > 0)
+        *spent = (struct spent){ .words = turn->match.cap[0], .days = days };
+    return minutes;
+}
+
+/* a: how long, b: what, perhaps with a day; or what and how long */
 void offline_time_log(struct offline_turn *turn)
 {
     int64_t minutes = offline_minutes(turn->match.cap[0]);
     struct spent spent = { .words = turn->match.cap[1] };
 
+    if (minutes > 0)
+        (void)offline_take_day(turn, &spent.words, &spent.days);
+    else
+        minutes = other_way_round(turn, &spent);
     if (minutes <= 0 || minutes > DAY_MIN) {
         offline_say(turn,
                     "I did not understand how long \"%.*s\" is. Say for example \"log 90 "
@@ -150,11 +190,37 @@ void offline_time_log(struct offline_turn *turn)
                     STR_ARG(turn->match.cap[0]));
         return;
     }
-    (void)offline_take_day(turn, &spent.words, &spent.days);
-    spent.words = offline_task_words(spent.words);
-    spent.to = spent.days ? offline_moment(turn, spent.days, EVENING) : turn->now_ms;
-    spent.from = spent.to - minutes * 60000;
-    log_spent(turn, &spent);
+    log_length(turn, &spent, minutes);
+}
+
+/* Is it a length, perhaps with a day? */
+static bool is_length(const struct offline_turn *turn, struct str text)
+{
+    int days;
+
+    (void)offline_take_day(turn, &text, &days);
+    return offline_minutes(text) > 0;
+}
+
+/* a: "30 minutes of yoga", "yoga for 30 minutes"; without a length it is a task that is done */
+void offline_did(struct offline_turn *turn)
+{
+    static const char *const marks[] = { " of ", " on ", " for ", " at ", " in " };
+    struct str text = turn->match.cap[0];
+
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
+        ptrdiff_t at = str_find(text, str_from(marks[i]));
+        struct str before = str_take(text, at < 0 ? 0 : (size_t)at);
+        struct str after = str_skip(text, before.n + strlen(marks[i]));
+
+        if (at < 0 || (!is_length(turn, before) && !is_length(turn, after)))
+            continue;
+        turn->match.cap[0] = before;
+        turn->match.cap[1] = after;
+        offline_time_log(turn);
+        return;
+    }
+    offline_conclude(turn);
 }
 
 /* a: how many minutes, as in "a 45 minute run"; b as above */
@@ -185,4 +251,49 @@ void offline_time_log_span(struct offline_turn *turn)
     spent.from = offline_moment(turn, spent.days, from);
     spent.to = offline_moment(turn, spent.days + (to <= from), to);
     log_spent(turn, &spent);
+}
+
+/* ---- workouts ---- */
+
+static struct str without(struct str text, const char *first)
+{
+    struct str word = str_from(first);
+
+    return str_eq_nocase(str_take(text, word.n), word) ? str_trim(str_skip(text, word.n)) : text;
+}
+
+/* "30 minutes", "for 30 minutes today", "yesterday for 30 minutes", "5 km in 30 minutes": how
+ * long, and when; 0: it does not say how long. */
+static int64_t length_in(const struct offline_turn *turn, struct str text, int *ret_days)
+{
+    static const char *const marks[] = { " for ", " in " };
+    int64_t minutes;
+
+    *ret_days = 0;
+    (void)offline_take_day(turn, &text, ret_days);
+    minutes = offline_minutes(without(without(text, "about "), "for "));
+    for (size_t i = 0; i < ARRAY_LEN(marks) && minutes <= 0; i++) {
+        ptrdiff_t at = str_find(text, str_from(marks[i]));
+        struct str before = str_take(text, at < 0 ? 0 : (size_t)at);
+
+        if (at < 0)
+            continue;
+        minutes = offline_minutes(without(str_skip(text, (size_t)at + strlen(marks[i])), "about "));
+        (void)offline_take_day(turn, &before, ret_days);
+    }
+    return minutes;
+}
+
+/* A workout that is told: "I ran 30 minutes". a: how long, perhaps with a day; b or the row: what,
+ * as tasks are called. */
+void offline_workout(struct offline_turn *turn)
+{
+    struct spent spent = { .anywhere = true };
+    int64_t minutes = length_in(turn, turn->match.cap[0], &spent.days);
+
+    spent.words = turn->arg ? str_from(turn->arg) : turn->match.cap[1];
+    if (minutes <= 0 || minutes > DAY_MIN || !offline_tool(turn, "create_retrospective_time_entry"))
+        offline_unknown(turn);
+    else
+        log_length(turn, &spent, minutes);
 }

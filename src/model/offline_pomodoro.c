@@ -334,7 +334,7 @@ static void keep_rating(struct offline_turn *turn, struct str id, int64_t value)
 
     json_write_object_begin(&w);
     json_put_text(&w, "targetType", "timeEntry");
-    json_put_str(&w, "targetId", str_take(id, 80));
+    json_put_str(&w, "targetId", id);
     json_put_text(&w, "dimension", "focus");
     json_put_i64(&w, "value", value);
     json_write_object_end(&w);

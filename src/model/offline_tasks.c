@@ -5,11 +5,14 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <stdio.h>
+
 #include "base/json.h"
 #include "base/utf8.h"
 #include "journal/quick.h"
-#include "model/offline_int.h"
+#include "model/offline_when_int.h"
 
+#define DAY_CHARS   10 /* of 2026-11-20 */
 #define TITLE_SHOWN 200
 
 static const char *const name_status[] = { "status", "state", NULL };
@@ -112,6 +115,25 @@ static struct str category_from(const struct offline_result *result)
                                                         : json_str(json_find(first, "id"));
 }
 
+/* Quick add leaves "at 9" in the title, which may be a place; beside a day it is a time. */
+static void take_clock(struct quick *quick)
+{
+    for (size_t at = quick->title.n; at-- > 1;) {
+        struct str tail = str_skip(quick->title, at);
+        int clock;
+
+        if (quick->title.p[at - 1] != ' ' || !str_eq_nocase(str_take(tail, 3), STR("at ")))
+            continue;
+        clock = offline_clock(str_skip(tail, 3));
+        if (clock < 0)
+            return;
+        quick->title = str_trim(str_take(quick->title, at));
+        snprintf(quick->due + DAY_CHARS, sizeof(quick->due) - DAY_CHARS, "T%02d:%02d", clock / 60,
+                 clock % 60);
+        return;
+    }
+}
+
 /* "buy milk tomorrow 2h !1 #home", as quick add reads it; what stood in quotes is all title. */
 static void read_quick(struct offline_turn *turn, struct quick *ret_quick)
 {
@@ -121,6 +143,17 @@ static void read_quick(struct offline_turn *turn, struct quick *ret_quick)
     if (turn->match.quoted[0] ||
         quick_parse(turn->match.cap[0], str_from(today), turn->arena, ret_quick, NULL) < 0)
         *ret_quick = (struct quick){ .title = turn->match.cap[0], .priority = -1 };
+    else if (strlen(ret_quick->due) == DAY_CHARS)
+        take_clock(ret_quick);
+}
+
+bool offline_names_day(const struct offline_turn *turn, struct str text)
+{
+    char today[OFFLINE_DAY_SIZE];
+    struct quick quick;
+
+    offline_day(turn, 0, today);
+    return quick_parse(text, str_from(today), turn->arena, &quick, NULL) == 0 && quick.due[0];
 }
 
 /* The category that was named; the first there is where one is needed. */

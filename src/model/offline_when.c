@@ -51,6 +51,17 @@ const char *offline_clock_text(struct offline_turn *turn, int64_t ms)
     return arena_text(turn->arena, buf_text(&text));
 }
 
+const char *offline_day_text(struct offline_turn *turn, int64_t ms)
+{
+    time_t at = (time_t)(ms / 1000);
+    struct tm local;
+    char text[32];
+
+    localtime_r(&at, &local);
+    strftime(text, sizeof(text), "%a %e %b, %H:%M", &local);
+    return arena_text(turn->arena, text);
+}
+
 const char *offline_length_text(struct offline_turn *turn, int64_t minutes)
 {
     if (minutes < 60)

@@ -12,6 +12,7 @@ int64_t offline_moment(const struct offline_turn *turn, int days, int minutes);
 /* "10:25", on clocks here. */
 void offline_add_clock(struct buf *out, int64_t ms);
 const char *offline_clock_text(struct offline_turn *turn, int64_t ms);
+const char *offline_day_text(struct offline_turn *turn, int64_t ms); /* "Sun 15 Nov, 10:25" */
 const char *offline_length_text(struct offline_turn *turn, int64_t minutes); /* "1 h 05 min" */
 
 /* Takes a day that is past or today off the end of the text ("gym yesterday", "3 days ago", "on
@@ -28,6 +29,8 @@ struct offline_span {
 bool offline_span_of(const struct offline_turn *turn, struct str words,
                      struct offline_span *ret_span);
 
+/* How long a time entry took; one that runs: until now. */
+int64_t offline_spent_ms(const struct offline_turn *turn, struct json_object *entry);
 /* What was done in a stretch of time, of the diary: asked for in one round, written in a later one.
  * offline_write_done() says how many tasks it wrote. */
 void offline_look_back(struct offline_turn *turn, int64_t from_ms, int64_t to_ms);

@@ -7,7 +7,10 @@
 #include "base/json.h"
 #include "base/json_put.h"
 #include "base/timefmt.h"
+#include "desk/desk.h"
 #include "run/run_int.h"
+
+#define WORDS_BYTES (64u << 10)
 
 const char *run_public_type(const struct bp_event *event, const struct inbox_item *item)
 {
@@ -82,6 +85,15 @@ static void write_call(struct json_writer *w, const struct message *message,
     write_input(w, json_str(json_find(content, "arguments")));
 }
 
+/* As a person reads it, where the tool has words for that. */
+static void write_words(struct json_writer *w, struct str tool, struct json_object *output)
+{
+    AUTO_BUF words = BUF_INIT(WORDS_BYTES);
+
+    if (desk_say_answer(tool, output, &words))
+        json_put_str(w, "words", str_trim(buf_str(&words)));
+}
+
 static void write_result(struct json_writer *w, const struct message *message,
                          struct json_object *content)
 {
@@ -93,6 +105,7 @@ static void write_result(struct json_writer *w, const struct message *message,
     json_put_text(w, "status", str_is(message->status, "success") ? "completed" : "failed");
     if (output) {
         json_put_value(w, "output", output);
+        write_words(w, message->tool_name, output);
     }
     if (error) {
         json_put_value(w, "error", error);

@@ -20,6 +20,7 @@
 #include "base/utf8.h"
 #include "bp/engine.h"
 #include "bp/explain.h"
+#include "desk/desk.h"
 #include "memory/message.h"
 #include "run/content.h"
 #include "run/log_int.h"
@@ -196,6 +197,23 @@ static void add_error(struct buf *out, struct json_object *error)
     add_short(out, json_str(json_find(error, "message")));
 }
 
+/* As a person reads it, where the tool has words for that. */
+static void add_answer(struct buf *out, struct str tool, struct json_object *output)
+{
+    AUTO_BUF words = BUF_INIT(LIMIT_JSON_BYTES);
+    AUTO_BUF line = BUF_INIT(LIMIT_JSON_BYTES);
+    struct str text;
+
+    if (!desk_say_answer(tool, output, &words)) {
+        add_value(out, output);
+        return;
+    }
+    text = str_trim(buf_str(&words));
+    for (size_t i = 0; i < text.n; i++)
+        buf_add(&line, text.p[i] == '\n' ? "; " : &text.p[i], text.p[i] == '\n' ? 2 : 1);
+    add_short(out, buf_str(&line));
+}
+
 static void tell_message(struct buf *out, const struct told *told)
 {
     const struct message *message = told->message;
@@ -208,7 +226,7 @@ static void tell_message(struct buf *out, const struct told *told)
     else if (json_find(told->content, "error"))
         add_error(out, json_find(told->content, "error"));
     else if (json_find(told->content, "output"))
-        add_value(out, json_find(told->content, "output"));
+        add_answer(out, message->tool_name, json_find(told->content, "output"));
     else
         add_value(out, json_find(told->content, musing ? "thinking" : "text"));
 }

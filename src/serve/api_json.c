@@ -2,7 +2,9 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "base/json.h"
 #include "base/utf8.h"
+#include "desk/desk.h"
 #include "journal/record.h"
 #include "serve/api_int.h"
 
@@ -269,6 +271,17 @@ void api_write_thread(struct json_writer *w, const struct conversation *conversa
     json_write_object_end(w);
 }
 
+/* A result as a person reads it, where its tool has words for that. */
+static void put_words(struct json_writer *w, const struct message *message)
+{
+    AUTO_JSON content = NULL;
+    AUTO_BUF words = BUF_INIT(64u << 10);
+
+    if (json_parse(message->content, &content, NULL) == 0 &&
+        desk_say_answer(message->tool_name, json_find(content, "output"), &words))
+        json_put_str(w, "words", str_trim(buf_str(&words)));
+}
+
 void api_write_message(struct json_writer *w, const struct message *message)
 {
     json_write_object_begin(w);
@@ -277,6 +290,8 @@ void api_write_message(struct json_writer *w, const struct message *message)
     json_put_some_text(w, "kind", message_kind_name(message->kind));
     json_put_some_time(w, "createdAt", message->created_at);
     api_put_json(w, "content", message->content);
+    if (message->kind == MESSAGE_TOOL_RESULT)
+        put_words(w, message);
     json_put_i64(w, "tokens", message->tokens_approx);
     json_put_some_str(w, "actionType", message->action_type);
     json_put_some_str(w, "toolName", message->tool_name);

@@ -18,7 +18,7 @@ struct raw {
     struct str name, version, description, keyed, risk, policy, tool_class, approval, taint;
     struct str inbox_kind;
     struct str input_ref, output_ref;
-    struct json_object *capabilities, *wake_reasons, *hosts, *scope, *input, *output;
+    struct json_object *capabilities, *wake_reasons, *hosts, *scope, *effects, *input, *output;
     bool mutating, parallel_safe;
     int64_t timeout_s;
 };
@@ -35,6 +35,7 @@ static const struct json_field fields[] = {
     JSON_FIELD(struct raw, output_ref, "outputSchemaRef", JSON_STR),
     JSON_FIELD(struct raw, keyed, "idempotencyStrategy", JSON_STR, .required = true),
     JSON_FIELD(struct raw, scope, "scopeRules", JSON_ARRAY, .required = true),
+    JSON_FIELD(struct raw, effects, "sideEffects", JSON_ANY, .required = true),
     JSON_FIELD(struct raw, risk, "riskLevel", JSON_STR, .required = true),
     JSON_FIELD(struct raw, policy, "dataMinimizationPolicyRef", JSON_STR, .required = true),
     JSON_FIELD(struct raw, tool_class, "toolClass", JSON_STR, .required = true),
@@ -170,6 +171,8 @@ static void read_texts(const struct raw *raw, struct arena *arena, struct tool_c
     c->capabilities = text_list(raw->capabilities, arena);
     c->wake_reasons = text_list(raw->wake_reasons, arena);
     c->egress_hosts = text_list(raw->hosts, arena);
+    c->entity_types = text_list(json_find(raw->effects, "entityTypes"), arena);
+    c->tokens = text_list(json_find(raw->effects, "notificationTokens"), arena);
     c->output_taint = raw->taint.n ? arena_str(arena, raw->taint).p : NULL;
     c->mutating = raw->mutating;
     c->parallel_safe = raw->parallel_safe;

@@ -193,6 +193,16 @@ TEST(calls_are_one_line_each)
         "• broken  \"{not json\"\n");
 }
 
+TEST(tools_of_the_journal_are_shown_in_words)
+{
+    ASSERT_TEXT(SHOWN("{\"type\":\"tool_use\",\"toolName\":\"start_task_timer\",\"input\":"
+                      "{\"taskId\":\"01a1\",\"description\":\"Session\"}}",
+                      "{\"type\":\"tool_result\",\"toolName\":\"start_task_timer\",\"output\":"
+                      "{\"timeEntry\":{}},\"words\":\"Leg day, since 16:00\"}"),
+                "• start_task_timer  description Session\n"
+                "  Leg day, since 16:00\n");
+}
+
 TEST(a_commands_output_comes_with_how_it_ended)
 {
     ASSERT_TEXT(SHOWN("{\"type\":\"tool_result\",\"toolName\":\"bash\",\"output\":{\"exit_code\":2,"

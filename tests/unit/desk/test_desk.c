@@ -3,6 +3,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <json-c/json.h>
+
 #include "desk_rig.h"
 
 static const struct known {
@@ -87,6 +89,19 @@ static bool has(struct str text, const char *part)
     return str_find(text, str_from(part)) >= 0;
 }
 
+/* Every answer has words, without JSON, and every call. */
+static void is_said_in_words(struct office *office, const struct known *k)
+{
+    struct test *t = office->t;
+    AUTO_JSON output = NULL;
+    AUTO_BUF words = BUF_INIT(64u << 10);
+
+    ASSERT_OK(json_parse(office->result.output, &output, &t->err));
+    if (!desk_say_answer(str_from(k->tool), output, &words) || words.n == 0 ||
+        strpbrk(buf_text(&words), "{}\"") || strstr(buf_text(&words), " id "))
+        FAIL("%s is said as: %s", k->tool, buf_text(&words));
+}
+
 /* ---- every tool ---- */
 
 TEST(every_contract_of_the_journal_is_done_here_and_nothing_else)
@@ -128,8 +143,85 @@ DB_TEST(every_tool_works_and_shows_nothing_of_other_categories)
                 FAIL("%s: %s", k->tool, test_err_text(t));
             if (has(office.result.output, "secret") || has(office.result.output, "finance"))
                 FAIL("%s shows %.*s", k->tool, STR_ARG(office.result.output));
+            is_said_in_words(&office, k);
             ASSERT(!office.result.changed_entity_ids.n && !office.result.changed_tokens.n);
         }
+}
+
+/* ---- what contracts say ---- */
+
+static bool is_listed(struct str text, const char *const *list)
+{
+    for (; *list; list++) {
+        if (str_is(text, *list))
+            return true;
+    }
+    return false;
+}
+
+/* Subscriptions are made from what a contract declares: what it leaves out wakes by surprise. */
+static void changes_what_it_declares(const char *tool, const struct change_row *row)
+{
+    const struct tool_contract *contract = tool_contract_find(str_from(tool));
+
+    for (size_t i = 0; i < row->token_count; i++) {
+        if (row->tokens[i].class == TOKEN_SEMANTIC_KEY &&
+            !is_listed(row->tokens[i].value, contract->tokens))
+            FAIL("%s tells %.*s, which its contract does not", tool, STR_ARG(row->tokens[i].value));
+    }
+    for (size_t i = 0; i < row->unit_count; i++) {
+        if (!is_listed(row->unit[i].payload_type, contract->entity_types))
+            FAIL("%s changes a %.*s, which its contract does not say", tool,
+                 STR_ARG(row->unit[i].payload_type));
+    }
+}
+
+/* "taskId", "itemIds", "id" and what stands in lists of ids. */
+static bool names_a_record(const char *name)
+{
+    size_t n = strlen(name);
+
+    return strcmp(name, "id") == 0 || strcmp(name, "deletes") == 0 ||
+           (n > 2 && strcmp(name + n - 2, "Id") == 0) ||
+           (n > 3 && strcmp(name + n - 3, "Ids") == 0);
+}
+
+static void takes_whole_ids(const char *tool, struct json_object *schema)
+{
+    struct json_object *members = json_find(schema, "properties");
+    struct json_object_iter it;
+
+    if (!members)
+        return;
+    json_object_object_foreachC(members, it)
+    {
+        struct json_object *items = json_find(it.val, "items");
+        int64_t most = 0;
+
+        if (items)
+            takes_whole_ids(tool, items);
+        if (!names_a_record(it.key))
+            continue;
+        (void)json_get_i64(items ? items : it.val, "maxLength", &most, NULL);
+        if (most != RECORD_ID_MAX)
+            FAIL("%s takes %lld characters of %s; a record's id has up to %d", tool,
+                 (long long)most, it.key, RECORD_ID_MAX);
+    }
+}
+
+TEST(every_id_that_a_record_may_have_is_taken_by_the_tools)
+{
+    size_t n;
+    const struct tool_contract *contracts = tool_contracts(&n);
+
+    for (size_t i = 0; i < n; i++) {
+        AUTO_JSON schema = NULL;
+
+        if (strcmp(contracts[i].tool_class, "journal") != 0)
+            continue;
+        ASSERT_OK(json_parse(str_from(contracts[i].input_schema), &schema, &t->err));
+        takes_whole_ids(contracts[i].name, schema);
+    }
 }
 
 /* Each on a journal of its own, so that none depends on what another did. */
@@ -145,6 +237,7 @@ static void try_twice(struct test *t, const struct known *k)
     batches = office_batches(&office);
     if (office_run(&office, k->tool, "op1", k->works) < 0)
         FAIL("%s: %s", k->tool, test_err_text(t));
+    is_said_in_words(&office, k);
     first = office.result.output;
     ids = office.result.changed_entity_ids;
     if (has(first, "secret") || has(first, "finance"))
@@ -157,6 +250,7 @@ static void try_twice(struct test *t, const struct known *k)
     ASSERT_EQ(rows[n - 1].author, CHANGE_BY_AGENT);
     ASSERT_STR(rows[n - 1].author_id, "coach");
     ASSERT_STR(rows[n - 1].operation_id, "op1");
+    changes_what_it_declares(k->tool, &rows[n - 1]);
     loop_fake_advance(office.rig.loop, HOURS(1));
     if (office_run(&office, k->tool, "op1", k->works) < 0)
         FAIL("%s again: %s", k->tool, test_err_text(t));

@@ -264,6 +264,12 @@ DB_TEST(a_person_reads_what_will_change)
         { "create_or_update_rating",
           "{'targetType':'task','targetId':'legs','dimension':'energy','value':5}", "Rate",
           "Change rating energy of \"Leg day\" (Gym): value 4 → 5\n" },
+        { "create_or_update_rating",
+          "{'targetType':'timeEntry','targetId':'t1','dimension':'energy','value':5}", "Rate",
+          "New rating energy of time 16 Feb 16:00 \"Leg day\" (Gym): value 5\n" },
+        { "create_or_update_rating",
+          "{'targetType':'entry','targetId':'n1','dimension':'energy','value':5}", "Rate",
+          "New rating energy of workout \"Gym\" of 17 Feb 17:00 (Gym): value 5\n" },
     };
     AUTO_OFFICE office;
     size_t batches;

@@ -112,6 +112,21 @@ TEST(coach_asks_which_of_two_tasks_and_writes_nothing_before)
     rig_end(&rig);
 }
 
+TEST(coach_tells_tasks_of_one_title_apart)
+{
+    struct rig rig;
+
+    look_up(&rig, t, HEAD RUN END,
+            "{\"candidates\":[{\"taskId\":\"t-1\",\"title\":\"Run\",\"category\":\"Sport\","
+            "\"status\":\"OPEN\",\"due\":\"2026-11-20\"},{\"taskId\":\"t-2\",\"title\":\"Run\","
+            "\"category\":\"Work\",\"status\":\"BLOCKED\"}],\"ambiguous\":true}");
+    ASSERT_CONTAINS(rig_think(&rig),
+                    "[\"1. Run (Sport), due 2026-11-20\",\"2. Run (Work), BLOCKED\",");
+    rig_result(&rig, 0, "{\"answer\":\"2. Run (Work), BLOCKED\"}");
+    ASSERT_CONTAINS(rig_think(&rig), "{\"taskId\":\"t-2\"");
+    rig_end(&rig);
+}
+
 TEST(coach_leaves_it_when_nobody_answers)
 {
     struct rig rig;
@@ -132,7 +147,8 @@ TEST(coach_asks_how_long_and_understands_hours)
             HEAD "- entry w-1, by human: {\"id\":\"w-1\",\"kind\":\"workout\",\"subtype\":\"run\","
                  "\"at\":\"2026-11-15T10:00:00Z\"}\n" END,
             ONE_TASK);
-    ASSERT_CONTAINS(rig_think(&rig), "How long did the workout");
+    ASSERT_CONTAINS(rig_think(&rig),
+                    "How long did the workout \\\"run\\\" (Sun 15 Nov, 10:00) take");
     rig_result(&rig, 0, "{\"answer\":\"1h30m\"}");
     ASSERT_CONTAINS(rig_think(&rig), "\"endedAt\":\"2026-11-15T11:30:00.000Z\"");
     rig_end(&rig);
@@ -193,7 +209,8 @@ TEST(coach_asks_what_to_do_with_a_workout_whose_time_is_taken)
         ASSERT_CONTAINS(rig_think(&rig), "create_retrospective_time_entry {\"taskId\":\"t-1\"");
         rig_failure(&rig, 0, TAKEN);
         said = rig_think(&rig);
-        ASSERT_CONTAINS(said, "ask_user {\"question\":\"The workout \\\"run\\\" overlaps time that "
+        ASSERT_CONTAINS(said, "ask_user {\"question\":\"The workout \\\"run\\\" (Sun 15 Nov, "
+                              "10:00) overlaps time that "
                               "is logged already on \\\"Running\\\": nothing was logged.");
         ASSERT_CONTAINS(said, "[\"Log it for the category\",\"Leave it\"]");
         rig_result(&rig, 0, answers[i]);

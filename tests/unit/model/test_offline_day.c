@@ -172,6 +172,19 @@ TEST(time_of_another_day_or_from_one_hour_to_another_is_logged_for_the_task)
           "2026-11-14T18:00" },
         { "i worked on the tax report from 4pm until 6pm yesterday", "tax report",
           "2026-11-14T16:00", "2026-11-14T18:00" },
+        { "I did yoga for 30 minutes yesterday", "yoga", "2026-11-14T17:30", "2026-11-14T18:00" },
+        { "I did 30 minutes of yoga", "yoga", "2026-11-15T11:30", "2026-11-15T12:00" },
+        { "log the tax report for 2 hours", "tax report", "2026-11-15T10:00", "2026-11-15T12:00" },
+        { "I ran 30 minutes", "running", "2026-11-15T11:30", "2026-11-15T12:00" },
+        { "I ran for half an hour this morning", "running", "2026-11-15T11:30",
+          "2026-11-15T12:00" },
+        { "I jogged 5 km in 30 minutes yesterday", "running", "2026-11-14T17:30",
+          "2026-11-14T18:00" },
+        { "I swam yesterday for about 45 minutes", "swimming", "2026-11-14T17:15",
+          "2026-11-14T18:00" },
+        { "I worked out for 1h", "workout", "2026-11-15T11:00", "2026-11-15T12:00" },
+        { "I went bouldering for 2 hours on friday", "bouldering", "2026-11-13T16:00",
+          "2026-11-13T18:00" },
         { "track gym from 23:00 to 1:00 2 days ago", "gym", "2026-11-13T23:00",
           "2026-11-14T01:00" },
     };
@@ -217,6 +230,62 @@ TEST(time_without_a_task_goes_to_the_category_of_that_name)
     ASSERT_CONTAINS(rig_think(&rig), "I found no task \"chess\"");
     ASSERT_EQ(rig.turn.call_count, 0);
     rig_end(&rig);
+}
+
+TEST(a_workout_that_is_told_counts_for_the_only_category_where_no_task_is_called_so)
+{
+    static const struct {
+        const char *found, *categories, *says;
+    } cases[] = {
+        { NONE, "{\"categories\":[{\"id\":\"c-1\",\"name\":\"Sport\"}]}",
+          "create_retrospective_time_entry {\"categoryId\":\"c-1\"" },
+        { NONE,
+          "{\"categories\":[{\"id\":\"c-1\",\"name\":\"Sport\"},{\"id\":\"c-2\",\"name\":"
+          "\"Work\"}]}",
+          "I found no task \"running\"" },
+        { "{\"candidates\":[{\"taskId\":\"a\",\"title\":\"Running shoes\"},{\"taskId\":\"b\","
+          "\"title\":\"Running club\"}],\"ambiguous\":true}",
+          "{\"categories\":[{\"id\":\"c-1\",\"name\":\"Sport\"}]}", "could be any of these" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct rig rig;
+
+        begin(&rig, t, "I ran 30 minutes");
+        rig_think(&rig);
+        rig_result(&rig, 0, cases[i].found);
+        rig_result(&rig, 1, cases[i].categories);
+        ASSERT_CONTAINS(rig_think(&rig), cases[i].says);
+        rig_end(&rig);
+    }
+    ASSERT_CONTAINS(ask(t, "I ran the tests"), "I did not understand that");
+    ASSERT_CONTAINS(ask(t, "I went to bed"), "I did not understand that");
+}
+
+TEST(sessions_are_counted)
+{
+    static const char *const said[] = { "how many pomodoros today?",
+                                        "How many sessions did I do today?",
+                                        "how many pomodoros have I done so far",
+                                        "how many pomodoros" };
+
+    for (size_t i = 0; i < ARRAY_LEN(said); i++) {
+        struct rig rig;
+
+        begin(&rig, t, said[i]);
+        ASSERT_TEXT(rig_think(&rig), "list_time_entries {\"from\":\"2026-11-15T00:00:00.000Z\","
+                                     "\"to\":\"2026-11-16T00:00:00.000Z\",\"limit\":200}");
+        rig_result(&rig, 0,
+                   "{\"timeEntries\":[{\"startedAt\":\"2026-11-15T10:00:00Z\",\"endedAt\":"
+                   "\"2026-11-15T10:25:00Z\",\"description\":\"Session of 25 minutes\"},"
+                   "{\"startedAt\":\"2026-11-15T09:00:00Z\",\"endedAt\":\"2026-11-15T10:00:00Z\","
+                   "\"description\":\"gym\"},{\"startedAt\":\"2026-11-15T08:00:00Z\",\"endedAt\":"
+                   "\"2026-11-15T08:50:00Z\",\"description\":\"Session of 50 minutes\"}]}");
+        ASSERT_CONTAINS(rig_think(&rig), "2 sessions, 1 h 15 min in all.");
+        rig_end(&rig);
+    }
+    ASSERT_CONTAINS(ask(t, "how many pomodoros last week"), "\"from\":\"2026-11-02T");
+    ASSERT_CONTAINS(ask(t, "how many pomodoros does a cook need"), "I did not understand that");
 }
 
 TEST(lengths_and_hours_that_are_none_are_said_so)
@@ -502,6 +571,18 @@ TEST(reminders_with_a_time_ring_and_others_become_tasks)
           "create_task {\"title\":\"put milk in the fridge\"}" },
         { "remind me to buy milk tomorrow",
           "create_task {\"title\":\"buy milk\",\"due\":\"2026-11-16\"}" },
+        { "remind me tomorrow at 9 to call Ada",
+          "create_task {\"title\":\"call Ada\",\"due\":\"2026-11-16T09:00\"}" },
+        { "remind me to call Ada tomorrow at 3pm",
+          "create_task {\"title\":\"call Ada\",\"due\":\"2026-11-16T15:00\"}" },
+        { "remind me to call Ada at 15:30 tomorrow",
+          "create_task {\"title\":\"call Ada\",\"due\":\"2026-11-16T15:30\"}" },
+        { "remind me on friday at 9:15 to call Ada",
+          "create_task {\"title\":\"call Ada\",\"due\":\"2026-11-20T09:15\"}" },
+        { "remind me to call Ada today at 15:30",
+          "set_alarm {\"name\":\"at-1530\",\"minutes\":210,\"note\":\"call Ada\"}" },
+        { "remind me to look at room 9 tomorrow",
+          "create_task {\"title\":\"look at room 9\",\"due\":\"2026-11-16\"}" },
         { "add a task to \"read 2h tomorrow\"", "create_task {\"title\":\"read 2h tomorrow\"}" },
     };
 

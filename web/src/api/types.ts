@@ -101,6 +101,7 @@ export interface Message {
   kind: "observation" | "user" | "thought" | "action" | "toolResult" | "summary" | "system";
   createdAt: Time;
   content?: Record<string, unknown>;
+  words?: string;
   tokens?: number;
   actionType?: string;
   toolName?: string;
@@ -182,6 +183,7 @@ export type RunEvent = EventBase &
         toolName: string;
         status: "completed" | "failed";
         output?: unknown;
+        words?: string;
         error?: Failure;
       }
     | ({ type: "memory_edit_request" } & MemoryEdit)

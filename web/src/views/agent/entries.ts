@@ -17,6 +17,7 @@ export type Entry = Base &
         input: unknown;
         status: "open" | "completed" | "failed";
         output?: unknown;
+        words?: string; // the output as a person reads it
         error?: Failure;
         ms?: number;
       }
@@ -45,6 +46,7 @@ export function argumentsOf(raw: unknown): unknown {
 interface Result {
   status: "completed" | "failed";
   output?: unknown;
+  words?: string | undefined;
   error?: Failure | undefined;
 }
 /** null: no such call is open. */
@@ -55,6 +57,7 @@ function settle(entries: Entry[], callId: string, at: string, result: Result): E
     if (entry.kind !== "tool" || entry.callId !== callId || entry.status !== "open") continue;
     const ms = Math.max(0, Date.parse(at) - Date.parse(entry.at));
     const next: Entry = { ...entry, status: result.status, output: result.output, ms };
+    if (result.words) next.words = result.words;
     if (result.error) next.error = result.error;
     return [...entries.slice(0, i), next, ...entries.slice(i + 1)];
   }
@@ -99,6 +102,7 @@ export function fromMessages(messages: readonly Message[], ends: readonly RunEnd
         const settled = settle(entries, message.toolCallId ?? "", at, {
           status: message.status === "success" ? "completed" : "failed",
           output: content["output"],
+          words: message.words,
           error: message.error ?? (content["error"] as Failure | undefined),
         });
         if (settled) entries.splice(0, entries.length, ...settled);
@@ -210,7 +214,7 @@ export function moved(before: Talk, event: RunEvent): Talk {
       return {
         ...talk,
         run: { id: event.runId, status: "running" },
-        entries: settle(entries, event.toolCallId, event.at, { status: event.status, output: event.output, error: event.error }) ?? entries,
+        entries: settle(entries, event.toolCallId, event.at, { status: event.status, output: event.output, words: event.words, error: event.error }) ?? entries,
       };
     case "approval_gate":
     case "memory_edit_request":

@@ -54,7 +54,7 @@ function ToolEntry({ entry, waiting }: { entry: Tool; waiting: boolean }) {
           <h4>Asked</h4>
           <Json value={entry.input} />
           {entry.error && <><h4>Refused or failed</h4><p className="danger">{entry.error.message} <span className="muted small">({words(entry.error.code)})</span></p></>}
-          {entry.output !== undefined && <><h4>Answer</h4><Json value={entry.output} /></>}
+          {entry.output !== undefined && <><h4>Answer</h4><Json value={entry.words ?? entry.output} /></>}
         </div>
       )}
     </div>

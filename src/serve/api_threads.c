@@ -149,7 +149,7 @@ static void reply_list(struct serve_request *request, int64_t agent_n)
     AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
     struct json_writer w = JSON_WRITER(&json);
     struct conversation_filter filter = {
-        .agent_n = agent_n, .query = str_take(serve_request_query(request, "query"), 200)
+        .agent_n = agent_n, .query = utf8_truncate(serve_request_query(request, "query"), 200)
     };
     struct conversation *list;
     struct err err = ERR_INIT;

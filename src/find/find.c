@@ -39,21 +39,31 @@ enum find_kind find_kind_of(struct str name)
 
 /* ---- catching up ---- */
 
-int find_catch_up(struct find *find, struct err *err)
+/* 1 when a source may have more. */
+static int read_slices(struct find *find, struct err *err)
 {
     size_t messages = 0, files = 0, records = 0;
+
+    find->forgot = false;
+    if (find_read_messages(find, FIND_SLICE, &messages, err) < 0 ||
+        find_read_files(find, FIND_SLICE, &files, err) < 0 ||
+        (find->config.journal && find_read_journal(find, FIND_SLICE, &records, err) < 0))
+        return -1;
+    return messages == FIND_SLICE || files == FIND_SLICE || records >= FIND_SLICE;
+}
+
+int find_catch_up(struct find *find, struct err *err)
+{
     int r;
 
     if (loop_unit_begin(find->config.loop, find->config.index_domain, err) < 0)
         return -1;
-    r = find_read_messages(find, FIND_SLICE, &messages, err);
-    if (r >= 0)
-        r = find_read_files(find, FIND_SLICE, &files, err);
-    if (r >= 0 && find->config.journal)
-        r = find_read_journal(find, FIND_SLICE, &records, err);
-    if (loop_unit_end(find->config.loop, r >= 0, r >= 0 ? err : NULL) < 0 || r < 0)
+    r = read_slices(find, err);
+    if (r >= 0 && find->forgot)
+        r = read_slices(find, err);
+    if (loop_unit_end(find->config.loop, r >= 0, r >= 0 ? err : NULL) < 0)
         return -1;
-    return messages == FIND_SLICE || files == FIND_SLICE || records >= FIND_SLICE;
+    return r;
 }
 
 static void arm(struct find *find, int64_t delay_ms)

@@ -11,6 +11,7 @@ struct find {
     struct find_config config;
     struct loop_timer timer;
     bool armed;
+    bool forgot; /* what was read in this unit before is gone as well */
 };
 
 #define FIND_BODY_BYTES (64 * 1024) /* of a document; what comes after it is not found */
@@ -27,7 +28,7 @@ int find_cursor_set(struct db *db, const char *source, int64_t position, struct 
 int find_drop(struct db *db, const char *ref, struct err *err);
 /* Nothing when it is there. */
 int find_add(struct db *db, const struct find_document *document, struct err *err);
-int find_forget_all(struct db *db, struct err *err);
+int find_forget_all(struct find *find, struct err *err);
 
 /* ---- find_store.c: inside a unit of the index domain; documents read, of at most limit ---- */
 int find_read_messages(struct find *find, int limit, size_t *ret_count, struct err *err);

@@ -97,10 +97,10 @@ int find_add(struct db *db, const struct find_document *document, struct err *er
 
 /* ---- beginning again ---- */
 
-/* The agent domain is younger than the index (a backup was put back): what was read of it may be
- * gone. */
-int find_forget_all(struct db *db, struct err *err)
+/* A domain is younger than the index (a backup was put back): what was read of it may be gone. */
+int find_forget_all(struct find *find, struct err *err)
 {
+    struct db *db = domain_db(find->config.index_domain);
     AUTO(stmt) text = NULL;
     AUTO(stmt) documents = NULL;
     AUTO(stmt) cursors = NULL;
@@ -109,6 +109,7 @@ int find_forget_all(struct db *db, struct err *err)
         db_prepare(db, SQL("DELETE FROM find_documents"), &documents, err) < 0 ||
         db_prepare(db, SQL("DELETE FROM find_cursors"), &cursors, err) < 0)
         return -1;
+    find->forgot = true;
     return stmt_run(text, err) < 0 || stmt_run(documents, err) < 0 || stmt_run(cursors, err) < 0
                ? -1
                : 0;
@@ -116,15 +117,15 @@ int find_forget_all(struct db *db, struct err *err)
 
 /* Where reading goes on and where it ends; what lies behind the newest row is not of this domain.
  */
-static int span(struct db *to, const char *source, int64_t newest, int64_t *ret_position,
+static int span(struct find *find, const char *source, int64_t newest, int64_t *ret_position,
                 struct err *err)
 {
-    if (find_cursor_get(to, source, ret_position, err) < 0)
+    if (find_cursor_get(domain_db(find->config.index_domain), source, ret_position, err) < 0)
         return -1;
     if (*ret_position <= newest)
         return 0;
     *ret_position = 0;
-    return find_forget_all(to, err);
+    return find_forget_all(find, err);
 }
 
 static int64_t overlapped(int64_t position)
@@ -189,7 +190,7 @@ int find_read_messages(struct find *find, int limit, size_t *ret_count, struct e
 
     *ret_count = 0;
     if (newest_in(from, SQL("SELECT max(n) AS n FROM agent_messages"), &newest, err) < 0 ||
-        span(to, "messages", newest, &position, err) < 0)
+        span(find, "messages", newest, &position, err) < 0)
         return -1;
     if (newest <= position)
         return 0;
@@ -262,7 +263,7 @@ int find_read_files(struct find *find, int limit, size_t *ret_count, struct err 
 
     *ret_count = 0;
     if (newest_in(from, SQL("SELECT max(n) AS n FROM file_events"), &newest, err) < 0 ||
-        span(to, "files", newest, &position, err) < 0)
+        span(find, "files", newest, &position, err) < 0)
         return -1;
     if (newest <= position)
         return 0;

@@ -95,7 +95,7 @@ static int read_cursor(struct find *find, struct change_cursor *ret_at, struct e
     if (ret_at->txid < end.txid || (ret_at->txid == end.txid && ret_at->n <= end.n))
         return 0;
     *ret_at = (struct change_cursor){ 0, 0 };
-    return find_forget_all(db, err);
+    return find_forget_all(find, err);
 }
 
 static int write_cursor(struct find *find, struct change_cursor at, struct err *err)

@@ -20,20 +20,6 @@ static int64_t day_begin(struct api *api)
     return (int64_t)mktime(&tm) * 1000;
 }
 
-static int query_flag(struct serve_request *request, const char *name, bool *ret_flag)
-{
-    struct str text = serve_request_query(request, name);
-    struct err err = ERR_INIT;
-
-    *ret_flag = str_is(text, "true");
-    if (!text.p || *ret_flag || str_is(text, "false"))
-        return 0;
-    err_set(&err, ERR_BAD_REQUEST, "%s must be true or false, not \"%.*s\"", name,
-            STR_ARG(str_take(text, 80)));
-    serve_reply_error(request, &err);
-    return -1;
-}
-
 void api_agents_list(struct serve_request *request)
 {
     AUTO_BUF json = BUF_INIT(2 * LIMIT_JSON_BYTES);
@@ -43,10 +29,11 @@ void api_agents_list(struct serve_request *request)
     struct err err = ERR_INIT;
     size_t n;
 
-    if (api_check_query(request) < 0 || query_flag(request, "system", &filter.system) < 0 ||
-        query_flag(request, "destroyed", &filter.destroyed) < 0)
+    if (api_check_query(request) < 0)
         return;
-    if (agent_status_list(api_of(request)->config.agent_domain, &filter,
+    if (api_read_flag(request, "system", &filter.system, &err) < 0 ||
+        api_read_flag(request, "destroyed", &filter.destroyed, &err) < 0 ||
+        agent_status_list(api_of(request)->config.agent_domain, &filter,
                           serve_request_arena(request), &list, &n, &err) < 0) {
         serve_reply_error(request, &err);
         return;

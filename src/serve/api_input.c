@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "serve/api_int.h"
 
@@ -112,6 +113,46 @@ int api_query_i64(struct serve_request *request, const char *name, int64_t min, 
             (long long)min, (long long)max, STR_ARG(str_take(text, 80)));
     serve_reply_error(request, &err);
     return -1;
+}
+
+int api_read_flag(struct serve_request *request, const char *name, bool *ret_flag, struct err *err)
+{
+    struct str text = serve_request_query(request, name);
+
+    if (text.p && !str_is(text, "true") && !str_is(text, "false"))
+        return err_set(err, ERR_BAD_REQUEST, "%s must be true or false, not \"%.*s\"", name,
+                       STR_ARG(str_take(text, 80)));
+    *ret_flag = str_is(text, "true");
+    return 0;
+}
+
+/* ---- once ---- */
+
+static void add_part(struct sha256 *hash, struct str text)
+{
+    sha256_add(hash, STR("\n"));
+    sha256_add(hash, text.p ? text : STR(""));
+}
+
+void api_hash_request(struct serve_request *request, char ret_hash[SHA256_TEXT_SIZE])
+{
+    const struct serve_route *route = serve_request_route(request);
+    struct arena *arena = serve_request_arena(request);
+    uint8_t digest[SHA256_BYTES];
+    struct sha256 hash;
+
+    sha256_init(&hash);
+    sha256_add(&hash, str_from(route->pattern));
+    for (const char *open = strchr(route->pattern, '{'); open; open = strchr(open + 1, '{')) {
+        const char *name = arena_copy(arena, open + 1, strcspn(open + 1, ".}"));
+
+        add_part(&hash, serve_request_param(request, name));
+    }
+    for (const char *const *name = route->query; name && *name; name++)
+        add_part(&hash, serve_request_query(request, *name));
+    add_part(&hash, serve_request_body(request));
+    sha256_finish(&hash, digest);
+    hex_encode(digest, sizeof(digest), ret_hash);
 }
 
 /* ---- names ---- */

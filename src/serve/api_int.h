@@ -6,6 +6,7 @@
 #define DORMOUSE_SERVE_API_INT_H
 
 #include "agent/agent.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/json_put.h"
 #include "base/limits.h"
@@ -52,6 +53,10 @@ int api_check_query(struct serve_request *request);
 /* An integer of the query; *value stays what it was when it is absent. */
 int api_query_i64(struct serve_request *request, const char *name, int64_t min, int64_t max,
                   int64_t *value);
+/* true or false; absent is false. */
+int api_read_flag(struct serve_request *request, const char *name, bool *ret_flag, struct err *err);
+/* What makes it another request than one before: route, parameters, query and body. */
+void api_hash_request(struct serve_request *request, char ret_hash[SHA256_TEXT_SIZE]);
 /* The run of {key}, the item or agent of {id}: by a unique beginning of at least 4 characters. */
 int api_run(struct serve_request *request, struct run_info *ret_info);
 int api_item(struct serve_request *request, struct inbox_item *ret_item);

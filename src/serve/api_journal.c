@@ -87,35 +87,6 @@ static int check_version(struct api_journal_work *work, const struct record *rec
 
 /* ---- one write ---- */
 
-static void add_part(struct sha256 *hash, struct str text)
-{
-    sha256_add(hash, STR("\n"));
-    sha256_add(hash, text.p ? text : STR(""));
-}
-
-/* What makes it another request than one before. */
-static void hash_request(struct serve_request *request, char ret_hash[SHA256_TEXT_SIZE])
-{
-    const struct serve_route *route = serve_request_route(request);
-    struct arena *arena = serve_request_arena(request);
-    uint8_t digest[SHA256_BYTES];
-    struct sha256 hash;
-
-    sha256_init(&hash);
-    sha256_add(&hash, str_from(route->pattern));
-    for (const char *open = strchr(route->pattern, '{'); open; open = strchr(open + 1, '{')) {
-        const char *name = arena_copy(arena, open + 1, strcspn(open + 1, ".}"));
-
-        add_part(&hash, serve_request_param(request, name));
-    }
-    for (const char *const *name = route->query; name && *name; name++)
-        add_part(&hash, serve_request_query(request, *name));
-    sha256_add(&hash, STR("\n"));
-    sha256_add(&hash, serve_request_body(request));
-    sha256_finish(&hash, digest);
-    hex_encode(digest, sizeof(digest), ret_hash);
-}
-
 /* Whoever has the token is the person. */
 static int read_author(struct serve_request *request, struct journal_author *ret_author,
                        struct err *err)
@@ -130,7 +101,7 @@ static int read_author(struct serve_request *request, struct journal_author *ret
     if (!key.n || key.n > KEY_MAX)
         return err_set(err, ERR_BAD_REQUEST, "Idempotency-Key must have 1 to %d characters",
                        KEY_MAX);
-    hash_request(request, hash);
+    api_hash_request(request, hash);
     ret_author->operation_id = str_from(arena_printf(arena, "http:%.*s", STR_ARG(key)));
     ret_author->operation = str_from(serve_request_route(request)->pattern);
     ret_author->arguments_hash = arena_str(arena, str_from(hash));
@@ -502,11 +473,13 @@ void api_journal_create(struct serve_request *request)
 static int get_record(struct api_journal_work *work, struct err *err)
 {
     struct record record;
+    bool deleted;
 
-    if (api_journal_record(work, work->type, serve_request_param(work->request, "id"), true,
+    if (api_read_flag(work->request, "deleted", &deleted, err) < 0 ||
+        api_journal_record(work, work->type, serve_request_param(work->request, "id"), true,
                            &record, err) < 0)
         return -1;
-    if (record.deleted_at && !str_is(serve_request_query(work->request, "deleted"), "true"))
+    if (record.deleted_at && !deleted)
         return err_set(err, ERR_NOT_FOUND, "%s \"%.*s\" was deleted; POST .../restore undoes it",
                        record_type_name(record.type), STR_ARG(record.id));
     work->version = version_of(work, &record);

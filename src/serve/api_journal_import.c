@@ -18,11 +18,6 @@
 /* Labels and items of a record are units of their own, of which one write has a limit. */
 #define UNITS_MAX 9000
 
-static bool flag(struct serve_request *request, const char *name)
-{
-    return str_is(serve_request_query(request, name), "true");
-}
-
 static int read_number(struct serve_request *request, const char *name, int64_t min, int64_t max,
                        int64_t *value, struct err *err)
 {
@@ -205,10 +200,12 @@ static int do_import(struct api_journal_work *work, struct err *err)
     struct import_look *look = ARENA_NEW(work->arena, struct import_look);
     struct import import;
     int64_t first = 0, limit = STEP_MAX;
-    bool preview = flag(work->request, "preview");
+    bool preview, skip_bad;
     size_t offset;
 
-    if (read_number(work->request, "offset", 0, IMPORT_RECORDS_MAX, &first, err) < 0 ||
+    if (api_read_flag(work->request, "preview", &preview, err) < 0 ||
+        api_read_flag(work->request, "skipBad", &skip_bad, err) < 0 ||
+        read_number(work->request, "offset", 0, IMPORT_RECORDS_MAX, &first, err) < 0 ||
         read_number(work->request, "limit", 1, STEP_MAX, &limit, err) < 0 ||
         read_file(work, &import, err) < 0)
         return -1;
@@ -216,7 +213,7 @@ static int do_import(struct api_journal_work *work, struct err *err)
         !import_id_valid(serve_request_query(work->request, "import")))
         return err_set(err, ERR_BAD_REQUEST, "import must be an id of at most 40 characters");
     offset = (size_t)first;
-    if (!preview && import.problem_count && !flag(work->request, "skipBad"))
+    if (!preview && import.problem_count && !skip_bad)
         return refuse_problems(&import, err);
     if (preview && import_look(work->journal, &import, work->arena, look, err) < 0)
         return -1;
@@ -296,18 +293,20 @@ void api_journal_export(struct serve_request *request)
     struct str format = serve_request_query(request, "format");
     bool ics = str_is(format, "ics");
     struct err err = ERR_INIT;
+    bool attachments;
     int r;
 
     if (api_check_query(request) < 0)
         return;
-    if (!api_journal(request))
+    r = api_read_flag(request, "attachments", &attachments, &err);
+    if (r == 0 && !api_journal(request))
         r = err_set(&err, ERR_NOT_FOUND, "there is no journal here");
-    else if (!ics && format.n && !str_is(format, "json"))
+    else if (r == 0 && !ics && format.n && !str_is(format, "json"))
         r = err_set(&err, ERR_BAD_REQUEST, "format must be json or ics, not \"%.*s\"",
                     STR_ARG(str_take(format, 40)));
-    else
+    else if (r == 0)
         r = ics ? export_ics(api_journal(request), &out, &err)
-                : export_json(api_journal(request), flag(request, "attachments"), &out, &err);
+                : export_json(api_journal(request), attachments, &out, &err);
     if (r < 0) {
         serve_reply_error(request, &err);
         return;

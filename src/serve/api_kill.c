@@ -77,19 +77,24 @@ static int check_class(struct str name, struct err *err)
                    STR_ARG(str_take(name, 80)), buf_text(&known));
 }
 
-/* A switch that stops nothing would be a false comfort. */
-static int check_value(struct api *api, enum kill_scope scope, struct str *value,
+/* A switch that stops nothing would be a false comfort. One can be lifted whatever has become of
+ * what it stopped, and by the beginning of an id as it was turned on. */
+static int check_value(struct api *api, enum kill_scope scope, bool on, struct str *value,
                        struct arena *arena, struct err *err)
 {
     struct agent agent;
 
-    if (scope == KILL_TOOLS)
+    if (scope == KILL_TOOLS && on)
         return check_class(*value, err);
     if (scope != KILL_AGENT)
         return 0;
-    if (api_find_agent(api, *value, arena, &agent, err) < 0)
+    if (api_find_agent(api, *value, arena, &agent, err) == 0) {
+        *value = str_from(agent.id);
+        return 0;
+    }
+    if (on || err->code != ERR_NOT_FOUND)
         return -1;
-    *value = str_from(agent.id);
+    err_reset(err);
     return 0;
 }
 
@@ -119,8 +124,8 @@ static void turn(struct serve_request *request, const struct kill_body *body, bo
     bool changed;
     int r = read_scope(arena, body->scope, &scope, &err);
 
-    if (r == 0 && on)
-        r = check_value(api, scope, &value, arena, &err);
+    if (r == 0)
+        r = check_value(api, scope, on, &value, arena, &err);
     if (r == 0)
         r = run_kill(api->config.runner, scope, arena_copy(arena, value.p, value.n),
                      arena_copy(arena, body->reason.p, body->reason.n), on, &err);

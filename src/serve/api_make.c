@@ -4,7 +4,6 @@
  */
 #include <json-c/json.h>
 
-#include "base/hash.h"
 #include "base/utf8.h"
 #include "serve/api_int.h"
 
@@ -179,7 +178,7 @@ static int read_once(struct serve_request *request, struct builder_once *ret_onc
         serve_reply_error(request, &err);
         return -1;
     }
-    sha256_text(serve_request_body(request), hash);
+    api_hash_request(request, hash);
     ret_once->id = str_from(arena_printf(arena, "request:%.*s", STR_ARG(key)));
     ret_once->hash = str_from(hash);
     return 0;

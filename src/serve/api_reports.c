@@ -177,10 +177,11 @@ static int list_sessions(struct serve_request *request, const struct agent *agen
                          struct json_writer *w, struct err *err)
 {
     struct session *sessions;
+    bool open;
     size_t n;
 
-    if (session_list(api_of(request)->config.agent_domain, agent->n,
-                     str_is(serve_request_query(request, "open"), "true"), 200,
+    if (api_read_flag(request, "open", &open, err) < 0 ||
+        session_list(api_of(request)->config.agent_domain, agent->n, open, 200,
                      serve_request_arena(request), &sessions, &n, err) < 0)
         return -1;
     json_write_object_begin(w);

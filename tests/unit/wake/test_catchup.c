@@ -70,6 +70,17 @@ DB_TEST(a_run_that_met_an_outage_is_tried_again_and_told_the_same)
     wake_stage_free(s);
 }
 
+DB_TEST(an_account_without_money_is_not_asked_again_by_itself)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct str key = fail_with(s, "a", 5, "#budget_exceeded no money left");
+
+    ASSERT_TEXT(wake_stage_status(s, key), "failed_terminal");
+    ASSERT_STR(wake_stage_get(s, key).error_code, "budget_exceeded");
+    ASSERT_EQ(wake_stage_count(s, "queued"), 0);
+    wake_stage_free(s);
+}
+
 DB_TEST(what_fails_again_and_again_is_given_up_and_says_so)
 {
     struct wake_stage *s = wake_stage_new(t);

@@ -418,7 +418,13 @@ def what_came_in_a_pause_or_under_a_stop_is_made_up_for(box):
         made_up += 1
         eventually(lambda: len([wake for wake in daemon.ask("GET", "/wakes?agent=gym&reasonId=resume")["items"]
                                 if wake.get("runId")]) == made_up, "it is made up for")
-    expect_in("end of its pause or stop", box.run("wakes")[0])
+    expect_in("end of its pause, stop or dormancy", box.run("wakes")[0])
+    daemon.ask("PATCH", "/agents/gym", {"lifecycle": "dormant"})
+    box.run("journal", "workout", "add", "running", "--for", "35m", "--category", "Sport")
+    eventually(lambda: daemon.ask("GET", "/wakes?status=skipped_sleeping")["items"], "it does not wake")
+    daemon.ask("PATCH", "/agents/gym", {"lifecycle": "active"})
+    eventually(lambda: len([wake for wake in daemon.ask("GET", "/wakes?agent=gym&reasonId=resume")["items"]
+                            if wake.get("runId")]) == made_up + 1, "that is made up for, too")
 
 
 @test

@@ -148,7 +148,7 @@ static double round_us(struct bench *b, int group, bool judge, struct arena *are
         AUTO(predicate) predicate = NULL;
 
         must(predicate_parse(list[i].predicate, &predicate, &err), &err, "predicate");
-        predicate_matches(predicate, &task);
+        predicate_matches(predicate, &task, STR_NONE);
     }
     us = (double)(clock_mono_ns(clock_system()) - begin) / 1e3;
     domain_rollback(b->domain);

@@ -373,6 +373,18 @@ static int change_life(struct builder *builder, struct str id, struct str lifecy
                                err);
 }
 
+static bool wakes_by_itself(const struct agent *agent)
+{
+    return agent->lifecycle == AGENT_ACTIVE && strcmp(agent->mode, "interactive") != 0;
+}
+
+/* Does it hear again of what it did not before? */
+static bool begins_again(const struct agent *before, const struct agent *after)
+{
+    return (before->paused && !after->paused) ||
+           (!wakes_by_itself(before) && wakes_by_itself(after));
+}
+
 int builder_change(struct builder *builder, struct str id, const struct builder_form *form,
                    struct arena *arena, struct agent *ret_agent, struct err *err)
 {
@@ -387,10 +399,10 @@ int builder_change(struct builder *builder, struct str id, const struct builder_
                      builder_now(builder), err) < 0 ||
         change_life(builder, id, form->lifecycle, err) < 0)
         return -1;
-    if (is.paused && form->given & AGENT_PAUSED && !form->paused && builder->waker &&
-        waker_resumed(builder->waker, is.n, err) < 0)
+    if (agent_get(config->agent_domain, id, arena, ret_agent, err) < 0)
         return -1;
-    return agent_get(config->agent_domain, id, arena, ret_agent, err);
+    return builder->waker && begins_again(&is, ret_agent) ? waker_resumed(builder->waker, is.n, err)
+                                                          : 0;
 }
 
 /* Its tools stay those of its kind: whom everything is asked needs all that there are. */

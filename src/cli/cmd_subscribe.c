@@ -57,11 +57,13 @@ const struct cli_command cli_cmd_subscribe = {
     .name = "subscribe",
     .operands = "AGENT",
     .summary = "Lets an agent wake when something changes",
-    .details =
-        "  dormouse subscribe coach --key WORKOUT --where 'entry.subtype == \"run\"'\n"
-        "  dormouse subscribe filer --folder ~/Downloads --glob '*.pdf'\n\n"
-        "Categories in --where, and in --subtype categoryId=NAME, are given by name or id.\n\n"
-        "What agents write themselves wakes nobody, unless --authors says so.",
+    .details = "  dormouse subscribe coach --key WORKOUT --where 'entry.subtype == \"run\"'\n"
+               "  dormouse subscribe filer --folder ~/Downloads --glob '*.pdf'\n"
+               "  dormouse subscribe planner --key TASK --where 'task.labelIds in [\"urgent\"]'\n\n"
+               "Categories and labels in --where, and categories in --subtype categoryId=NAME, are "
+               "given by "
+               "name or id.\n\n"
+               "What agents write themselves wakes nobody, unless --authors says so.",
     .options = subscribe_options,
     .operands_min = 1,
     .operands_max = 1,

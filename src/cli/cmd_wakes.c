@@ -143,7 +143,7 @@ static void add_cause(struct json_object *wake, struct buf *out)
     if (str_is(of, "sleep"))
         buf_add_text(out, " end of its sleep");
     else if (str_is(of, "resume"))
-        buf_add_text(out, " end of its pause or stop");
+        buf_add_text(out, " end of its pause, stop or dormancy");
     else if (again)
         buf_printf(out, " tries again: %.*s %.*s", STR_ARG(member(again, "reason")),
                    STR_ARG(member(again, "name").n ? member(again, "name")

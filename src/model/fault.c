@@ -143,7 +143,7 @@ static enum err_code code_for(const struct fault *fault, int64_t retry_after_ms)
     if (named(fault, context_names) || says(fault, context_phrases) || status == 413)
         return ERR_CONTEXT_TOO_LONG;
     if (named(fault, money_names) || status == 402)
-        return ERR_PROVIDER_FAILED;
+        return ERR_BUDGET_EXCEEDED; /* it does not pass by itself */
     if (named(fault, key_names) || status == 401 || status == 403)
         return ERR_SECRET_UNAVAILABLE;
     if (status == 429 || status == 529 || named(fault, busy_names) ||
@@ -193,6 +193,8 @@ static void add_advice(struct buf *out, const struct model_spec *spec, enum err_
     else if (code == ERR_MODEL_NOT_ALLOWED)
         buf_printf(out, "; check `model: %s` of model %s in config.yaml",
                    spec->model ? spec->model : "", spec->id);
+    else if (code == ERR_BUDGET_EXCEEDED)
+        buf_printf(out, "; the account of model %s has no money left", spec->id);
     else if (status >= 300 && status < 400)
         buf_printf(out, "; redirects are not followed: set base_url to the final address");
     else if (status == 404)

@@ -6,8 +6,8 @@
  * of the agent's pause after failures. Not so when the failed run began something that changes
  * something: that would be done twice.
  *
- * What an agent missed while it was paused, or while a kill switch was on, is made up for when that
- * ends. (The wake at the end of a sleep is queued by what is missed: take.c.)
+ * What an agent missed while it was paused or dormant, or while a kill switch was on, is made up for
+ * when that ends. (The wake at the end of a sleep is queued by what is missed: take.c.)
  *
  * SPDX-License-Identifier: MIT
  */
@@ -121,7 +121,7 @@ int catchup_failed(struct domain *domain, const struct run_end *end, int64_t fai
                      err);
 }
 
-/* ---- after a pause or a stop ---- */
+/* ---- after a pause, a stop or dormancy ---- */
 
 static int queue_missed(struct domain *domain, const struct kill_switches *kill, struct str run_key,
                         int64_t now_ms, struct arena *arena, struct err *err)

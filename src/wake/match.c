@@ -77,6 +77,42 @@ static int load_records(struct match_batch *batch, struct err *err)
     return 0;
 }
 
+static struct str list_ids(const struct record *labels, size_t n, struct arena *arena)
+{
+    AUTO_BUF out = BUF_INIT(64 * KIB);
+
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&out, "%s\"%.*s\"", i ? "," : "[", STR_ARG(labels[i].id));
+    if (n)
+        buf_add_char(&out, ']');
+    return arena_str(arena, buf_str(&out));
+}
+
+/* Once for all subscriptions of the batch that ask for them. */
+static int load_labels(struct match_batch *batch, struct err *err)
+{
+    struct record *tasks = ARENA_NEW_N(batch->arena, struct record, batch->count + 1);
+    struct record **labels;
+    size_t *counts, n = 0;
+
+    if (batch->label_ids)
+        return 0;
+    for (size_t i = 0; i < batch->count; i++)
+        if (batch->records[i].type == RECORD_TASK)
+            tasks[n++] = batch->records[i];
+    if (task_labels_of(batch->journal, tasks, n, batch->arena, &labels, &counts, err) < 0)
+        return -1;
+    batch->label_ids = ARENA_NEW_N(batch->arena, struct str, batch->count + 1);
+    for (size_t i = 0, k = 0; i < batch->count; i++) {
+        batch->label_ids[i] = STR_NONE;
+        if (batch->records[i].type != RECORD_TASK)
+            continue;
+        batch->label_ids[i] = list_ids(labels[k], counts[k], batch->arena);
+        k++;
+    }
+    return 0;
+}
+
 /* ---- scope ---- */
 
 /* What a list of categories allows; a list that can't be read allows nothing. */
@@ -125,7 +161,8 @@ static int pick_records(struct match_batch *batch, const struct predicate *predi
     for (size_t i = 0; i < batch->count; i++) {
         int r;
 
-        if (!predicate_matches(predicate, &batch->records[i]))
+        if (!predicate_matches(predicate, &batch->records[i],
+                               batch->label_ids ? batch->label_ids[i] : STR_NONE))
             continue;
         r = in_scope(batch, i, scope, err);
         if (r < 0)
@@ -149,6 +186,7 @@ static int judge_records(struct match_batch *batch, const struct subscription *s
         return err_wrap(err, "subscription %.*s", STR_ARG(s->id));
     read_scope(agent->allowed_category_ids, arena, &scope);
     if (load_records(batch, err) < 0 ||
+        (predicate_asks_labels(predicate) && load_labels(batch, err) < 0) ||
         pick_records(batch, predicate, &scope, arena, match, err) < 0)
         return -1;
     if (match->record_count)

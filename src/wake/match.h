@@ -18,6 +18,7 @@ struct match_batch {
     bool loaded;
     struct record *records; /* as they are now; deleted ones too */
     struct str *categories; /* of each; NULL: not looked up yet */
+    struct str *label_ids;  /* likewise: of tasks a JSON list of ids */
     size_t count;
 };
 /* The record that a unit changed: of a task's label the task. RECORD_NONE: none. */

@@ -37,6 +37,20 @@ static int compare_days(struct str value, struct str literal)
     return str_cmp(clock, str_skip(literal, 10));
 }
 
+/* Ids need no escapes in JSON, so that one stands in a list as it is, in quotes. */
+static bool list_has(struct str list, struct str id)
+{
+    if (!record_id_valid(id))
+        return false;
+    for (size_t i = 0; i + id.n + 2 <= list.n; i++) {
+        if (list.p[i] == '"' && list.p[i + 1 + id.n] == '"' &&
+            str_eq(str_of(list.p + i + 1, id.n), id))
+            return true;
+    }
+    return false;
+}
+
+/* Of lists: 0 when the literal is in it. */
 static int compare(enum predicate_by by, const struct record_value *value,
                    const struct predicate_value *literal)
 {
@@ -47,6 +61,8 @@ static int compare(enum predicate_by by, const struct record_value *value,
         return value->f < literal->f ? -1 : value->f > literal->f;
     case PREDICATE_BY_DAY:
         return compare_days(value->s, literal->s);
+    case PREDICATE_BY_LIST:
+        return !list_has(value->s, literal->s);
     case PREDICATE_BY_TEXT:
     default:
         return str_cmp(value->s, literal->s);
@@ -64,15 +80,18 @@ static bool any_equal(const struct predicate *p, const struct predicate_node *no
 }
 
 static bool holds(const struct predicate *p, const struct predicate_node *node,
-                  const struct record *record)
+                  const struct record *record, struct str label_ids)
 {
     struct record_value value;
     int order;
 
     if (record->type != (enum record_type)node->type)
         return false;
-    value = node->field < RECORD_FIELDS_MAX ? record->v[node->field]
-                                            : common_value(record, node->field);
+    if (node->field == PREDICATE_LABEL_IDS)
+        value = (struct record_value){ .set = label_ids.n > 0, .s = label_ids };
+    else
+        value = node->field < RECORD_FIELDS_MAX ? record->v[node->field]
+                                                : common_value(record, node->field);
     if (node->op == PREDICATE_IS_NULL || node->op == PREDICATE_IS_SET)
         return value.set == (node->op == PREDICATE_IS_SET);
     if (!value.set)
@@ -90,7 +109,17 @@ static bool holds(const struct predicate *p, const struct predicate_node *node,
                                       : order >= 0;
 }
 
-bool predicate_matches(const struct predicate *predicate, const struct record *record)
+bool predicate_asks_labels(const struct predicate *predicate)
+{
+    for (unsigned i = 0; i < predicate->node_count; i++)
+        if (predicate->nodes[i].op > PREDICATE_NOT &&
+            predicate->nodes[i].field == PREDICATE_LABEL_IDS)
+            return true;
+    return false;
+}
+
+bool predicate_matches(const struct predicate *predicate, const struct record *record,
+                       struct str label_ids)
 {
     bool verdict = true;
 
@@ -103,7 +132,7 @@ bool predicate_matches(const struct predicate *predicate, const struct record *r
         } else if (node->op == PREDICATE_NOT) {
             verdict = !verdict;
         } else {
-            verdict = holds(predicate, node, record);
+            verdict = holds(predicate, node, record, label_ids);
         }
     }
     return verdict;

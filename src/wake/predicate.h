@@ -13,7 +13,8 @@
  * texts and ids begin with something. A priority is its number or its name: task.priority <= 1 and
  * task.priority <= "P1" are the same. A day in a predicate is all of that day: a task that is due
  * on "2026-12-01T09:30" is due == "2026-12-01"; compared with a time, a day without one counts as
- * its first minute. Every record also has id, createdAt, updatedAt and deletedAt.
+ * its first minute. Every record also has id, createdAt, updatedAt and deletedAt, a task labelIds.
+ * Of a list, `in` asks whether it holds one of these: task.labelIds in ["urgent", "home"].
  *
  * SPDX-License-Identifier: MIT
  */
@@ -50,6 +51,10 @@ int predicate_bind(struct str typed, const struct predicate_names *names, struct
                    struct err *err);
 /* What was typed, of what is stored. */
 void predicate_typed(struct str stored, struct buf *out);
-bool predicate_matches(const struct predicate *predicate, const struct record *record);
+/* Does it ask for task.labelIds? */
+bool predicate_asks_labels(const struct predicate *predicate);
+/* label_ids: of a task, as a JSON list of ids; empty: it has none. */
+bool predicate_matches(const struct predicate *predicate, const struct record *record,
+                       struct str label_ids);
 
 #endif

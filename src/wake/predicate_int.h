@@ -29,7 +29,13 @@ enum predicate_op {
 };
 
 /* Which part of a value a comparison looks at. */
-enum predicate_by { PREDICATE_BY_TEXT = 0, PREDICATE_BY_INT, PREDICATE_BY_REAL, PREDICATE_BY_DAY };
+enum predicate_by {
+    PREDICATE_BY_TEXT = 0,
+    PREDICATE_BY_INT,
+    PREDICATE_BY_REAL,
+    PREDICATE_BY_DAY,
+    PREDICATE_BY_LIST
+};
 
 struct predicate_value {
     int64_t i;
@@ -56,6 +62,7 @@ enum predicate_common {
     PREDICATE_CREATED_AT,
     PREDICATE_UPDATED_AT,
     PREDICATE_DELETED_AT,
+    PREDICATE_LABEL_IDS, /* of tasks alone */
 };
 
 /* ---- predicate_type.c ---- */

@@ -181,7 +181,8 @@ static enum record_type named_type(const struct predicate_field *field, enum pre
 {
     enum record_type type = field->index == PREDICATE_ID ? field->type : field->field->ref;
 
-    if (field->field->kind != FIELD_ID || op == PREDICATE_PREFIX)
+    if ((field->field->kind != FIELD_ID && field->field->kind != FIELD_IDS) ||
+        op == PREDICATE_PREFIX)
         return RECORD_NONE;
     return type == RECORD_CATEGORY || type == RECORD_LABEL ? type : RECORD_NONE;
 }
@@ -324,7 +325,7 @@ static const struct sign *read_sign(struct parser *p)
     return NULL;
 }
 
-/* "task.dates == null": a list may be asked for, and nothing else about it. */
+/* "dayPlan.pinnedTaskIds == null": whether there is a list at all. */
 static bool asks_for_null(struct parser *p, const struct sign *sign)
 {
     skip_space(p);

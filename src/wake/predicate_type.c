@@ -22,9 +22,14 @@ static const struct record_field common[] = {
     { .name = "deletedAt", .kind = FIELD_TIME, .nullable = true },
 };
 
+/* Kept beside the task, in rows of their own. */
+static const struct record_field labels = {
+    .name = "labelIds", .kind = FIELD_IDS, .ref = RECORD_LABEL, .nullable = true
+};
+
 /* ---- names ---- */
 
-#define NAMES_MAX (RECORD_FIELDS_MAX + ARRAY_LEN(common))
+#define NAMES_MAX (RECORD_FIELDS_MAX + ARRAY_LEN(common) + 1)
 
 static int unknown(const char *what, struct str name, const char *const *names, size_t n,
                    struct err *err)
@@ -62,9 +67,12 @@ int predicate_find_field(enum record_type type, struct str name, struct predicat
     char what[64];
     size_t count;
     const struct record_field *fields = record_fields(type, &count);
+    size_t all = count + ARRAY_LEN(common) + (type == RECORD_TASK);
 
-    for (size_t i = 0; i < count + ARRAY_LEN(common); i++) {
-        const struct record_field *field = i < count ? &fields[i] : &common[i - count];
+    for (size_t i = 0; i < all; i++) {
+        const struct record_field *field = i < count                       ? &fields[i]
+                                           : i - count < ARRAY_LEN(common) ? &common[i - count]
+                                                                           : &labels;
 
         names[i] = field->name;
         if (!str_is(name, field->name))
@@ -77,7 +85,7 @@ int predicate_find_field(enum record_type type, struct str name, struct predicat
         return 0;
     }
     snprintf(what, sizeof(what), "%s has no field", record_type_name(type));
-    return unknown(what, name, names, count + ARRAY_LEN(common), err);
+    return unknown(what, name, names, all, err);
 }
 
 /* ---- sentences ---- */
@@ -134,7 +142,8 @@ static void describe(const struct record_field *field, struct buf *out)
         return;
     case FIELD_IDS:
     default:
-        buf_add_text(out, "a list");
+        buf_printf(out, "a list of ids of %s",
+                   field->ref ? record_type_name(field->ref) : "records");
     }
 }
 
@@ -175,9 +184,9 @@ int predicate_check_op(const struct predicate_field *f, enum predicate_op op, co
     bool text = kind == FIELD_LINE || kind == FIELD_TEXT || kind == FIELD_ID;
     bool ordered = kind == FIELD_INT || kind == FIELD_REAL || kind == FIELD_TIME ||
                    kind == FIELD_DAY || f->field->ordinal;
-    bool fine = op == PREDICATE_EQ || op == PREDICATE_NE || op == PREDICATE_IN ? kind != FIELD_IDS
-                : op == PREDICATE_PREFIX                                       ? text
-                                                                               : ordered;
+    bool fine = op == PREDICATE_EQ || op == PREDICATE_NE ? kind != FIELD_IDS
+                : op == PREDICATE_PREFIX                 ? text
+                                                         : op == PREDICATE_IN || ordered;
     AUTO_BUF is = BUF_INIT(400);
 
     if (fine)
@@ -186,7 +195,7 @@ int predicate_check_op(const struct predicate_field *f, enum predicate_op op, co
     return err_set(err, ERR_BAD_REQUEST, "%s.%s is %s: \"%s\" does not compare it; %s do",
                    record_type_name(f->type), f->field->name, buf_text(&is), sign,
                    text                ? "==, !=, in and prefix"
-                   : kind == FIELD_IDS ? "== null and != null"
+                   : kind == FIELD_IDS ? "in, == null and != null"
                    : ordered           ? "==, !=, <, <=, >, >= and in"
                                        : "==, != and in");
 }
@@ -202,6 +211,8 @@ enum predicate_by predicate_by(const struct record_field *field)
         return PREDICATE_BY_REAL;
     case FIELD_DAY:
         return PREDICATE_BY_DAY;
+    case FIELD_IDS:
+        return PREDICATE_BY_LIST;
     case FIELD_WORD:
         return field->ordinal ? PREDICATE_BY_INT : PREDICATE_BY_TEXT;
     default:
@@ -305,7 +316,7 @@ static int read_text(const struct predicate_field *f, struct json_object *litera
         return read_time(f, text, shown, &ret_value->i, err);
     if (f->field->kind == FIELD_DAY && !record_day_valid(text, f->field->clock))
         return refuse(f, shown, "is not", err);
-    if (f->field->kind == FIELD_ID && !text.n)
+    if ((f->field->kind == FIELD_ID || f->field->kind == FIELD_IDS) && !text.n)
         return refuse(f, shown, "is empty; == null asks for none", err);
     ret_value->s = arena_str(arena, text);
     return 0;

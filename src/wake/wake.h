@@ -80,8 +80,9 @@ int waker_folder_check(struct waker *waker, struct str folder, struct err *err);
 /* How alarms of agents are kept; for desk_set_alarms(), with the waker. */
 extern const struct desk_alarms waker_alarms;
 
-/* Inside a unit of the agent domain: an agent was resumed, or (0) a kill switch was lifted: what
- * was missed is made up for by one wake of each agent. */
+/* Inside a unit of the agent domain: an agent was resumed, made active or no longer waits for a
+ * person alone, or (0) a kill switch was lifted: what was missed is made up for by one wake of each
+ * agent. */
 int waker_resumed(struct waker *waker, int64_t agent_n, struct err *err);
 /* Inside a unit of the agent domain: an agent is destroyed: nothing wakes it any more. */
 int waker_forget_agent(struct waker *waker, int64_t agent_n, struct err *err);

@@ -192,6 +192,26 @@ def a_subscription_is_shown_with_all_that_was_given(box):
 
 
 @test
+def a_label_is_named_and_wakes_when_a_task_gets_it(box):
+    daemon = box.serve()
+    ask = daemon.ask
+    ask("PATCH", "/agents/planner", {"allowedCategoryIds": ["*"]})
+    label = ask("POST", "/journal/labels", {"name": "Urgent"}, status=201)
+    where = 'task.labelIds in ["urgent"] and task.status != "DONE"'
+    box.run("subscribe", "planner", "--key", "TASK", "--where", where, "--name", "urgent things")
+    text = box.run("subscribe", "planner", "--key", "TASK", "--where", 'task.labelIds in ["later"]', code=1)[1]
+    expect_in('column 19: there is no label "later"; there are Urgent', text)
+    ask("PATCH", f"/journal/labels/{label['id']}", {"name": "Now"})
+    box.run("journal", "task", "add", "Water plants", "--label", "Home")
+    task = ask("POST", "/journal/tasks", {"title": "Fix roof"}, status=201)
+    eventually(lambda: [one["count"] for one in ask("GET", "/wakes").get("skips", [])] == [2], "neither has it")
+    box.run("journal", "task", "set", task["id"], "--label", "Now")
+    wake = eventually(lambda: ask("GET", "/wakes")["items"], "a task that gets the label wakes")[0]
+    expect_eq((wake["name"], wake["records"][0]["title"]), ("urgent things", "Fix roof"))
+    expect_eq(ask("GET", "/subscriptions")["items"][0]["predicate"], where)
+
+
+@test
 def what_could_never_wake_is_refused_at_the_terminal(box):
     daemon = box.serve()
     os.symlink(box.dir, box.path("link"))
@@ -439,7 +459,13 @@ def what_came_in_a_pause_or_under_a_stop_is_made_up_for(box):
         made_up += 1
         eventually(lambda: len([wake for wake in daemon.ask("GET", "/wakes?agent=gym&reasonId=resume")["items"]
                                 if wake.get("runId")]) == made_up, "it is made up for")
-    expect_in("end of its pause or stop", box.run("wakes")[0])
+    expect_in("end of its pause, stop or dormancy", box.run("wakes")[0])
+    daemon.ask("PATCH", "/agents/gym", {"lifecycle": "dormant"})
+    box.run("journal", "workout", "add", "running", "--for", "35m", "--category", "Sport")
+    eventually(lambda: daemon.ask("GET", "/wakes?status=skipped_sleeping")["items"], "it does not wake")
+    daemon.ask("PATCH", "/agents/gym", {"lifecycle": "active"})
+    eventually(lambda: len([wake for wake in daemon.ask("GET", "/wakes?agent=gym&reasonId=resume")["items"]
+                            if wake.get("runId")]) == made_up + 1, "that is made up for, too")
 
 
 @test

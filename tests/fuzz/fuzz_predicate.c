@@ -24,8 +24,8 @@ static void ask(struct str text, const struct predicate *predicate, const struct
         bool holds;
 
         fill(&record, text);
-        holds = predicate_matches(predicate, &record);
-        BUG_IF(not &&predicate_matches(not, &record) == holds);
+        holds = predicate_matches(predicate, &record, STR_NONE);
+        BUG_IF(not &&predicate_matches(not, &record, STR_NONE) == holds);
     }
 }
 

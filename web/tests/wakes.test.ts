@@ -61,7 +61,7 @@ test("a wake says why, and what became of it", () => {
   assert.equal(cause(wake({ reason: "timer", reasonId: "t" }), names), "by the clock: mornings");
   assert.equal(cause(wake({ reason: "recoveryCatchup", details: { missed: { count: 9 } } })), "caught up on 9 missed times");
   assert.equal(cause(wake({ reason: "recoveryCatchup", reasonId: "retry", details: { again: { name: "mornings" } } })), "tries again what failed: mornings");
-  assert.equal(cause(wake({ reason: "recoveryCatchup", reasonId: "resume" })), "goes on after a pause or stop");
+  assert.equal(cause(wake({ reason: "recoveryCatchup", reasonId: "resume" })), "goes on after a pause, stop or dormancy");
   assert.equal(cause(wake({ reason: "manual", details: { words: "hello" } })), "you woke it: hello");
   assert.equal(explained(wake({ why: "the agent is paused" })), "The agent is paused.");
   assert.match(explained(wake({ status: "queued", why: "it has just woken", notBefore: new Date(Date.now() + 30_000).toISOString() })), /^It has just woken; it wakes now\.$/);

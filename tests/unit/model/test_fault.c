@@ -90,9 +90,9 @@ static const struct refusal refusals[] = {
     { "openai", 429,
       "{\"error\":{\"message\":\"You exceeded your current quota\",\"type\":"
       "\"insufficient_quota\",\"code\":\"insufficient_quota\"}}",
-      ERR_PROVIDER_FAILED, "exceeded your current quota" },
+      ERR_BUDGET_EXCEEDED, "exceeded your current quota" },
     { "openrouter", 402, "{\"error\":{\"code\":402,\"message\":\"Insufficient credits\"}}",
-      ERR_PROVIDER_FAILED, "Insufficient credits" },
+      ERR_BUDGET_EXCEEDED, "Insufficient credits; the account of model m has no money left" },
     { "openai", 422, "{\"error\":{\"message\":\"bad tool\"}}", ERR_BAD_REQUEST, "bad tool" },
     { "azure", 400,
       "{\"error\":{\"message\":\"The response was filtered\",\"code\":\"content_filter\","

@@ -22,7 +22,7 @@ static const struct {
 } statuses[] = {
     { 400, "", "{\"error\":{\"message\":\"no\"}}", 1, ERR_BAD_REQUEST, -1 },
     { 401, "", "{}", 1, ERR_SECRET_UNAVAILABLE, -1 },
-    { 402, "", "{}", 1, ERR_PROVIDER_FAILED, -1 },
+    { 402, "", "{}", 1, ERR_BUDGET_EXCEEDED, -1 },
     { 403, "", "{}", 1, ERR_SECRET_UNAVAILABLE, -1 },
     { 404, "", "{\"error\":{\"message\":\"no such model\"}}", 1, ERR_MODEL_NOT_ALLOWED, -1 },
     { 404, "", "{\"error\":{\"message\":\"no such path\"}}", 1, ERR_PROVIDER_FAILED, -1 },
@@ -37,7 +37,7 @@ static const struct {
     { 429, "Retry-After: 77\r\n", "{}", 1, ERR_RATE_LIMITED, 77000 },
     { 429, "Retry-After: 99999999\r\n", "{}", 1, ERR_RATE_LIMITED, 86400000 },
     { 429, "Retry-After: soon\r\n", "{}", 3, ERR_RATE_LIMITED, -1 },
-    { 429, "", "{\"error\":{\"code\":\"insufficient_quota\"}}", 3, ERR_PROVIDER_FAILED, -1 },
+    { 429, "", "{\"error\":{\"code\":\"insufficient_quota\"}}", 3, ERR_BUDGET_EXCEEDED, -1 },
     { 500, "", "{}", 3, ERR_PROVIDER_FAILED, -1 },
     { 502, "", "<html>", 3, ERR_PROVIDER_FAILED, -1 },
     { 503, "", "{}", 3, ERR_PROVIDER_FAILED, -1 },

@@ -70,6 +70,17 @@ DB_TEST(a_run_that_met_an_outage_is_tried_again_and_told_the_same)
     wake_stage_free(s);
 }
 
+DB_TEST(an_account_without_money_is_not_asked_again_by_itself)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct str key = fail_with(s, "a", 5, "#budget_exceeded no money left");
+
+    ASSERT_TEXT(wake_stage_status(s, key), "failed_terminal");
+    ASSERT_STR(wake_stage_get(s, key).error_code, "budget_exceeded");
+    ASSERT_EQ(wake_stage_count(s, "queued"), 0);
+    wake_stage_free(s);
+}
+
 DB_TEST(what_fails_again_and_again_is_given_up_and_says_so)
 {
     struct wake_stage *s = wake_stage_new(t);
@@ -269,7 +280,7 @@ DB_TEST(what_came_in_a_pause_is_heard_of_once_when_the_agent_is_resumed)
     stage_says(s->stage, "Back.");
     set_paused(s, false);
     ASSERT_EQ(s->stage->model_calls, 1);
-    ASSERT_CONTAINS(s->stage->last_request, "You were paused or stopped until now");
+    ASSERT_CONTAINS(s->stage->last_request, "You were paused, stopped or dormant until now");
     ASSERT_CONTAINS(s->stage->last_request, "about a");
     ASSERT_CONTAINS(s->stage->last_request, "about b");
     ASSERT_OK(wake_list(s->stage->domain, &(struct wake_filter){ .status = WAKE_COMPLETED },
@@ -281,6 +292,58 @@ DB_TEST(what_came_in_a_pause_is_heard_of_once_when_the_agent_is_resumed)
     set_paused(s, false);
     ASSERT_EQ(s->stage->model_calls, 1);
     ASSERT_EQ(wake_stage_count(s, "queued"), 0);
+    wake_stage_free(s);
+}
+
+static void set_life(struct wake_stage *s, enum agent_lifecycle to)
+{
+    struct test *t = s->t;
+
+    ASSERT_OK(loop_unit_begin(s->stage->loop, s->stage->domain, &t->err));
+    ASSERT_EQ(agent_set_lifecycle(s->stage->domain, s->stage->change, STR("coach"), to, 1, &t->err),
+              1);
+    if (to == AGENT_ACTIVE)
+        ASSERT_OK(waker_resumed(s->waker, s->coach.n, &t->err));
+    ASSERT_OK(loop_unit_end(s->stage->loop, true, &t->err));
+    wake_stage_settle(s);
+}
+
+DB_TEST(what_came_while_an_agent_was_dormant_is_heard_of_once_when_it_is_active_again)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    struct str a;
+
+    set_life(s, AGENT_DORMANT);
+    a = wake_stage_change(s, &s->coach, "a", 5, 0);
+    wake_stage_change(s, &s->coach, "b", 6, 0);
+    wake_stage_settle(s);
+    ASSERT_TEXT(wake_stage_status(s, a), "skipped_sleeping");
+    stage_says(s->stage, "Back.");
+    set_life(s, AGENT_ACTIVE);
+    ASSERT_EQ(s->stage->model_calls, 1);
+    ASSERT_CONTAINS(s->stage->last_request, "about a");
+    ASSERT_CONTAINS(s->stage->last_request, "about b");
+    set_life(s, AGENT_DORMANT);
+    set_life(s, AGENT_ACTIVE);
+    ASSERT_EQ(s->stage->model_calls, 1); /* nothing was missed */
+    wake_stage_free(s);
+}
+
+DB_TEST(an_agent_that_is_made_active_in_its_sleep_sleeps_on)
+{
+    struct wake_stage *s = wake_stage_new(t);
+    int64_t until = clock_wall_ms(loop_clock(s->stage->loop)) + MINUTES(60);
+
+    set_life(s, AGENT_DORMANT);
+    wake_stage_change(s, &s->coach, "a", 5, 0);
+    wake_stage_settle(s);
+    wake_stage_sleep(s, &s->coach, until);
+    set_life(s, AGENT_ACTIVE);
+    ASSERT_EQ(s->stage->model_calls, 0);
+    stage_says(s->stage, "Back.");
+    loop_fake_advance(s->stage->loop, MINUTES(61));
+    ASSERT_EQ(s->stage->model_calls, 1);
+    ASSERT_CONTAINS(s->stage->last_request, "about a");
     wake_stage_free(s);
 }
 

@@ -11,7 +11,7 @@ static bool holds(struct test *t, const char *text, const struct record *record)
 
     if (predicate_parse(str_from(text), &predicate, &t->err) < 0)
         FAIL("%s: %s", text, test_err_text(t));
-    return predicate_matches(predicate, record);
+    return predicate_matches(predicate, record, STR_NONE);
 }
 
 /* ---- what it says ---- */
@@ -194,8 +194,15 @@ static const struct {
     { "rating.targetId == 7", "is the id of a record" },
     { "task.categoryId in [\"a\", null]", "column 26: null is compared with == and != alone" },
     { "task.estimateMinutes < null", "column 24: null is compared" },
-    { "dayPlan.pinnedTaskIds == \"x\"", "column 23: dayPlan.pinnedTaskIds is a list: \"==\" does "
-                                        "not compare it; == null and != null do" },
+    { "dayPlan.pinnedTaskIds == \"x\"",
+      "column 23: dayPlan.pinnedTaskIds is a list of ids of task: \"==\" does "
+      "not compare it; in, == null and != null do" },
+    { "task.labelIds prefix \"x\"", "column 15: task.labelIds is a list of ids of label" },
+    { "task.labelIds in [\"\"]",
+      "column 19: task.labelIds is a list of ids of label, \"\" is empty" },
+    { "task.labelIds in [7]", "7 is a number" },
+    { "task.labels in [\"x\"]", "column 6: task has no field \"labels\"" },
+    { "entry.labelIds in [\"x\"]", "column 7: entry has no field \"labelIds\"" },
     { "task.prioriti == 1", "column 6: task has no field \"prioriti\"; did you mean priority?" },
     { "task.zebra == 1", "task has no field \"zebra\"; there are title, notes, status" },
     { "tsk.title == \"x\"", "column 1: there are no records \"tsk\"; did you mean task?" },
@@ -248,6 +255,37 @@ TEST(what_makes_no_sense_is_refused_with_its_column)
         ASSERT_CONTAINS(test_err_text(t), refused[i].why);
         ASSERT(str_starts(str_from(test_err_text(t)), STR("column ")));
         ASSERT(!predicate);
+    }
+}
+
+TEST(a_list_is_asked_whether_it_holds_one_of_the_values)
+{
+    static const struct {
+        const char *predicate, *labels;
+        bool holds;
+    } cases[] = {
+        { "task.labelIds in [\"a\"]", "[\"a\"]", true },
+        { "task.labelIds in [\"x\", \"b\"]", "[\"a\",\"b\"]", true },
+        { "task.labelIds in [\"home\"@\"b\"]", "[\"a\",\"b\"]", true },
+        { "task.labelIds in [\"b\"@\"home\"]", "[\"a\",\"b\"]", false },
+        { "task.labelIds in [\"b\"] and task.labelIds in [\"c\"]", "[\"a\",\"b\"]", false },
+        { "task.labelIds in [\"ab\"]", "[\"abc\",\"a\",\"b\"]", false },
+        { "task.labelIds in [\"a\\\",\\\"b\"]", "[\"a\",\"b\"]", false }, /* no id */
+        { "task.labelIds in [\"a\"]", "", false },
+        { "not task.labelIds in [\"a\"]", "", true },
+        { "task.labelIds == null", "", true },
+        { "task.labelIds == null", "[\"a\"]", false },
+        { "task.labelIds != null", "[\"a\"]", true },
+    };
+    const struct record task = { .type = RECORD_TASK, .id = STR("t") };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO(predicate) predicate = NULL;
+
+        ASSERT_OK(predicate_parse(str_from(cases[i].predicate), &predicate, &t->err));
+        ASSERT(predicate_asks_labels(predicate));
+        if (predicate_matches(predicate, &task, str_from(cases[i].labels)) != cases[i].holds)
+            FAIL("%s of %s", cases[i].predicate, cases[i].labels);
     }
 }
 

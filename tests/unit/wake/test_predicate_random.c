@@ -212,7 +212,7 @@ TEST(random_predicates_hold_when_a_naive_reading_says_so, .timeout_s = 120)
         write_tree(&rand.rand, tree, 0, &text);
         if (predicate_parse(buf_str(&text), &predicate, &t->err) < 0)
             FAIL("%s: %s", buf_text(&text), test_err_text(t));
-        if (predicate_matches(predicate, &record) != expected)
+        if (predicate_matches(predicate, &record, STR_NONE) != expected)
             FAIL("round %d: %s should be %s", i, buf_text(&text), expected ? "true" : "false");
         yes += expected;
         arena_reset(&t->arena);
@@ -247,7 +247,7 @@ TEST(damaged_predicates_never_break_anything, .timeout_s = 120)
             ASSERT_EQ(t->err.code, ERR_BAD_REQUEST);
             continue;
         }
-        predicate_matches(predicate, &task);
+        predicate_matches(predicate, &task, STR_NONE);
         read++;
     }
     ASSERT(read > 0);

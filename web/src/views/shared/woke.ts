@@ -52,7 +52,7 @@ export function wokeBy(text: string): Woke | null {
 }
 
 const WORDS: Record<string, string> = {
-  subscription: "Something changed", timer: "By the clock", alarm: "An alarm it had set", recoveryCatchup: "Caught up on what was missed", sleep: "Slept until now", retry: "Tried again what failed", resume: "Went on after a pause or stop", manual: "You woke it", userInitiated: "You spoke to it",
+  subscription: "Something changed", timer: "By the clock", alarm: "An alarm it had set", recoveryCatchup: "Caught up on what was missed", sleep: "Slept until now", retry: "Tried again what failed", resume: "Went on after a pause, stop or dormancy", manual: "You woke it", userInitiated: "You spoke to it",
 };
 /** "A workout is logged: run", "You woke it: write a report"; null: it is no wake. Also of a text that was cut. */
 export function wakeTitle(text: string | undefined, names?: WakeNames): string | null {

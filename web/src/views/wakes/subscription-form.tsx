@@ -38,7 +38,7 @@ function Condition({ value, error, onChange }: { value: string; error: string; o
     <div className="stack-tight">
       <TextArea label="Only where" rows={2} className="mono" value={value} maxLength={4096} spellCheck={false} error={error || null}
         placeholder={'task.status == "DONE" and task.priority <= 1'}
-        hint={'Fields of what changed: == != < <= > >=, in ["a", "b"], prefix, and, or, not.'} onChange={(event) => onChange(event.target.value)} />
+        hint={'Fields of what changed: == != < <= > >=, in ["a", "b"], prefix, and, or, not. Labels: task.labelIds in ["urgent"].'} onChange={(event) => onChange(event.target.value)} />
       {column > 0 && !value.includes("\n") && <pre className="caret mono" aria-hidden>{`${value}\n${" ".repeat(column - 1)}^`}</pre>}
     </div>
   );

@@ -76,7 +76,7 @@ export function cause(wake: Wake, names?: WakeNames): string {
   const name = wake.name || (wake.reasonId && (names?.subscriptions.get(wake.reasonId) || names?.timers.get(wake.reasonId))) || "";
   switch (wake.reason) {
     case "timer": return details["alarm"] ? `an alarm it had set${name ? `: ${name}` : ""}` : `by the clock${name ? `: ${name}` : ""}`;
-    case "recoveryCatchup": return again ? `tries again what failed${again.name ? `: ${again.name}` : ""}` : `${missed?.count ? `caught up on ${plural(missed.count, "missed time")}` : wake.reasonId === "resume" ? "goes on after a pause or stop" : "caught up on what it missed"}${name ? `: ${name}` : ""}`;
+    case "recoveryCatchup": return again ? `tries again what failed${again.name ? `: ${again.name}` : ""}` : `${missed?.count ? `caught up on ${plural(missed.count, "missed time")}` : wake.reasonId === "resume" ? "goes on after a pause, stop or dormancy" : "caught up on what it missed"}${name ? `: ${name}` : ""}`;
     case "manual": return `you woke it${said}`;
     case "userInitiated": return `you spoke to it${said}`;
     case "subscription": return [name, what(wake)].filter(Boolean).join(": ") || "something changed";

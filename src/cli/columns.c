@@ -66,18 +66,22 @@ static void print_cell(const char *cell, size_t width, bool last, FILE *out)
         fprintf(out, "%*s", (int)(width - used + GAP), "");
 }
 
+void columns_print_row(const struct columns *columns, size_t row, FILE *out)
+{
+    if (row == 0)
+        fputs(term_style(out, TERM_BOLD), out);
+    for (size_t i = 0; i < columns->count; i++)
+        print_cell(columns->cells[row * columns->count + i], columns->width[i],
+                   i + 1 == columns->count, out);
+    if (row == 0)
+        fputs(term_style(out, TERM_PLAIN), out);
+    fputc('\n', out);
+}
+
 void columns_print(const struct columns *columns, FILE *out)
 {
-    for (size_t row = 0; row < columns->n; row++) {
-        if (row == 0)
-            fputs(term_style(out, TERM_BOLD), out);
-        for (size_t i = 0; i < columns->count; i++)
-            print_cell(columns->cells[row * columns->count + i], columns->width[i],
-                       i + 1 == columns->count, out);
-        if (row == 0)
-            fputs(term_style(out, TERM_PLAIN), out);
-        fputc('\n', out);
-    }
+    for (size_t row = 0; row < columns->n; row++)
+        columns_print_row(columns, row, out);
 }
 
 void columns_release(struct columns *columns)

@@ -26,6 +26,8 @@ void columns_init(struct columns *columns, const char *const *head);
 void columns_add(struct columns *columns, const struct str *cells);
 /* The titles are bold on a terminal; the last column has any length. */
 void columns_print(const struct columns *columns, FILE *out);
+/* One of them, for who has something to say in between; 0: the titles. */
+void columns_print_row(const struct columns *columns, size_t row, FILE *out);
 void columns_release(struct columns *columns);
 
 #define AGO_SIZE 24

@@ -154,6 +154,8 @@ TEST(a_question_is_shown_whole_with_its_choices)
         asked(t, "{\"question\":\"Paint it?\\nWhich \\u001b[1m?\",\"choices\":[\"red\",7]}", 0),
         "  Paint it?\n  Which \\x1b[1m?\n  1  red\n  2  \n");
     ASSERT_TEXT(asked(t, "{\"question\":\"Why?\",\"choices\":[]}", 0), "  Why?\n");
+    ASSERT_TEXT(asked(t, "{\"question\":\"Which?\",\"choices\":[\"1. Run\",\"3. Row\"]}", 0),
+                "  Which?\n  1  Run\n  2  3. Row\n");
     ASSERT_TEXT(asked(t, "{}", 0), "");
     buf_add_text(&json, "{\"question\":\"");
     for (int i = 0; i < 1000; i++)

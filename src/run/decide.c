@@ -260,16 +260,24 @@ static int decide_alone(struct runner *runner, struct str id, const struct inbox
 }
 
 /* A yes that could not be followed now is not taken: what waits keeps waiting. */
-static int refuse_killed(struct run *run, const struct run_call *call,
-                         const struct inbox_decision *decision, struct err *err)
+static int refuse_stopped(struct run *run, const struct run_call *call,
+                          const struct inbox_decision *decision, struct err *err)
 {
     const struct tool_contract *contract = call->verdict.contract;
+    struct kill_switches *kill = run->runner->config.kill;
     const struct kill_switch *on =
-        kill_is_on(run->runner->config.kill, run->agent.id, contract ? contract->tool_class : NULL);
+        kill ? kill_is_on(kill, run->agent.id, contract ? contract->tool_class : NULL) : NULL;
+    struct agent agent;
 
-    if (is_end(decision->state) || !on)
+    if (is_end(decision->state))
         return 0;
-    kill_refuse(on, err);
+    /* As it is now: a run that is loaded may not have heard of it. */
+    if (agent_get_n(run->runner->config.agent_domain, run->agent.n, &run->scratch, &agent, err) < 0)
+        return -1;
+    if (on)
+        kill_refuse(on, err);
+    else if (run_may_begin(&agent, kill, err) == 0)
+        return 0;
     return err_wrap(err, "it keeps waiting");
 }
 
@@ -298,7 +306,7 @@ static int decide_in_run(struct run *run, const struct inbox_item *item,
     int r;
 
     if (run_follow_kill(run, err) < 0 || find_call(run, item, &call, err) < 0 ||
-        refuse_killed(run, call, decision, err) < 0)
+        refuse_stopped(run, call, decision, err) < 0)
         return -1;
     if (decision->state != INBOX_EDITED)
         return decide_in_unit(run, item, decision, err);

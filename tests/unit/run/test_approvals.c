@@ -433,6 +433,7 @@ DB_TEST(answer_of_a_person_is_the_result_of_the_question)
     stage_says(stage, "The blue one.");
     stage_run(stage, "which");
     ASSERT_TEXT(stage_story(stage), "init tool_use waiting");
+    ASSERT_CONTAINS(stage_last(stage, "waiting"), "\"title\":\"Which?\"");
     ASSERT_EQ(runner_loaded(stage->runner), 0);
     stage_crash(stage);
     ASSERT_EQ(stage_decide(stage, INBOX_ANSWERED, "\"blue\""), 1);
@@ -589,6 +590,35 @@ DB_TEST(what_waits_for_a_person_outlives_a_kill_and_takes_no_yes_meanwhile)
         ASSERT_EQ(stage->done_count, 1);
         stage_free(stage);
     }
+}
+
+static void pause_agent(struct stage *stage, bool paused)
+{
+    struct test *t = stage->t;
+
+    ASSERT_OK(loop_unit_begin(stage->loop, stage->domain, &t->err));
+    ASSERT_EQ(agent_set_paused(stage->domain, stage->change, STR("planner"), paused, 1, &t->err),
+              1);
+    ASSERT_OK(loop_unit_end(stage->loop, true, &t->err));
+    stage_settle(stage);
+}
+
+DB_TEST(what_waits_keeps_waiting_while_its_agent_is_paused)
+{
+    struct stage *stage = stage_new(t);
+
+    stage_says(stage, "!query {}");
+    stage_says(stage, "ok");
+    stage_run(stage, "which");
+    pause_agent(stage, true);
+    ASSERT_EQ(stage_decide(stage, INBOX_ANSWERED, "\"a\""), -1);
+    ASSERT_EQ(t->err.code, ERR_AGENT_PAUSED);
+    ASSERT_CONTAINS(test_err_text(t), "it keeps waiting");
+    err_reset(&t->err);
+    pause_agent(stage, false);
+    ASSERT_EQ(stage_decide(stage, INBOX_ANSWERED, "\"a\""), 1);
+    ASSERT_CONTAINS(stage_last(stage, "tool_result"), "\"answer\":\"a\"");
+    stage_free(stage);
 }
 
 DB_TEST(question_takes_no_answer_during_a_kill)

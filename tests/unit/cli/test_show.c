@@ -205,6 +205,13 @@ TEST(tools_of_the_journal_are_shown_in_words)
                 "  Leg day, since 16:00\n");
 }
 
+TEST(an_answer_is_shown_as_it_was_said)
+{
+    ASSERT_TEXT(SHOWN("{\"type\":\"tool_result\",\"toolName\":\"ask_user\",\"output\":"
+                      "{\"answer\":\"the blue one\"}}"),
+                "  the blue one\n");
+}
+
 TEST(a_commands_output_comes_with_how_it_ended)
 {
     ASSERT_TEXT(SHOWN("{\"type\":\"tool_result\",\"toolName\":\"bash\",\"output\":{\"exit_code\":2,"

@@ -104,20 +104,20 @@ static void print_item_below(struct json_object *item)
 /* People who read a list of what waits decide from it: each comes with its preview. */
 static void print_pending(struct json_object *items)
 {
+    struct columns columns;
     size_t n = json_length(items);
 
+    columns_init(&columns, head);
+    for (size_t i = 0; i < n; i++)
+        add_row(&columns, json_object_array_get_idx(items, i));
+    columns_print_row(&columns, 0, stdout);
     for (size_t i = 0; i < n; i++) {
-        struct json_object *item = json_object_array_get_idx(items, i);
-        struct columns columns;
-
         if (i > 0)
             putchar('\n');
-        columns_init(&columns, head);
-        add_row(&columns, item);
-        columns_print(&columns, stdout);
-        columns_release(&columns);
-        print_item_below(item);
+        columns_print_row(&columns, i + 1, stdout);
+        print_item_below(json_object_array_get_idx(items, i));
     }
+    columns_release(&columns);
 }
 
 static void print_all(struct json_object *items)

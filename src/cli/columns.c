@@ -85,27 +85,35 @@ static void print_last(const char *cell, int at, int width, FILE *out)
     term_text(out, buf_text(&text));
 }
 
-void columns_print_within(const struct columns *columns, int width, FILE *out)
+static void print_row(const struct columns *columns, size_t row, int width, FILE *out)
 {
+    const char **cells = &columns->cells[row * columns->count];
     size_t last = columns->count - 1;
     int at = 0;
 
-    for (size_t i = 0; i < last; i++)
+    if (row == 0)
+        fputs(term_style(out, TERM_BOLD), out);
+    for (size_t i = 0; i < last; i++) {
+        print_cell(cells[i], columns->width[i], out);
         at += (int)columns->width[i] + GAP;
-    for (size_t row = 0; row < columns->n; row++) {
-        const char **cells = &columns->cells[row * columns->count];
-
-        if (row == 0)
-            fputs(term_style(out, TERM_BOLD), out);
-        for (size_t i = 0; i < last; i++)
-            print_cell(cells[i], columns->width[i], out);
-        if (row > 0) {
-            print_last(cells[last], at, width, out);
-            continue;
-        }
-        term_text(out, cells[last]);
-        fprintf(out, "%s\n", term_style(out, TERM_PLAIN));
     }
+    if (row > 0) {
+        print_last(cells[last], at, width, out);
+        return;
+    }
+    term_text(out, cells[last]);
+    fprintf(out, "%s\n", term_style(out, TERM_PLAIN));
+}
+
+void columns_print_row(const struct columns *columns, size_t row, FILE *out)
+{
+    print_row(columns, row, term_width(out), out);
+}
+
+void columns_print_within(const struct columns *columns, int width, FILE *out)
+{
+    for (size_t row = 0; row < columns->n; row++)
+        print_row(columns, row, width, out);
 }
 
 void columns_print(const struct columns *columns, FILE *out)

@@ -30,6 +30,8 @@ void columns_add(struct columns *columns, const struct str *cells);
 void columns_print(const struct columns *columns, FILE *out);
 /* For a width; 0: lines may have any length. */
 void columns_print_within(const struct columns *columns, int width, FILE *out);
+/* One of them, for who has something to say in between; 0: the titles. */
+void columns_print_row(const struct columns *columns, size_t row, FILE *out);
 void columns_release(struct columns *columns);
 
 #define AGO_SIZE 24

@@ -247,8 +247,14 @@ void show_choices(struct show *show, struct json_object *body, size_t max)
     n = json_length(choices);
     shown = max && n > max + 1 ? max : n;
     for (size_t i = 0; i < shown; i++) {
+        struct str choice = json_str(json_object_array_get_idx(choices, i));
+
+        /* "2. Running" has its number already. */
+        snprintf(mark, sizeof(mark), "%zu. ", i + 1);
+        if (str_starts(choice, str_from(mark)))
+            choice = str_skip(choice, strlen(mark));
         snprintf(mark, sizeof(mark), "  %zu  ", i + 1);
-        show_whole_line(show, mark, json_str(json_object_array_get_idx(choices, i)));
+        show_whole_line(show, mark, choice);
     }
     if (shown < n)
         show_more(show, n - shown);

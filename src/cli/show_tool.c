@@ -253,12 +253,21 @@ static void show_any(struct show *show, struct json_object *output)
     show_lines(show, TERM_DIM, buf_str(&text), HEAD_LINES, 0);
 }
 
+/* What a person answered. */
+static void show_said(struct show *show, struct json_object *output)
+{
+    struct json_object *answer = json_find(output, "answer");
+
+    show_any(show, answer ? answer : output);
+}
+
 static void show_output(struct show *show, struct str tool, struct json_object *output)
 {
     static const struct {
         const char *tool;
         void (*show)(struct show *show, struct json_object *output);
     } table[] = {
+        { "ask_user", show_said },
         { "bash", show_bash },
         { "read_file", show_read },
         { "write_file", show_change },

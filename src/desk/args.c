@@ -107,18 +107,21 @@ void out_time(struct desk_op *op, const char *name, int64_t ms)
     out_str(op, name, str_from(text));
 }
 
-/* Time, blocks and lists have no title of their own: who reads them wants the task's. */
-static void name_task(struct desk_op *op, const struct record *record)
+/* Time, blocks and lists have no title of their own: who reads them wants the task's. Two tasks of
+ * one title are told apart by their categories. */
+static void name_parents(struct desk_op *op, const struct record *record)
 {
     if (record_field_index(record->type, STR("taskId")) >= 0)
         out_titled(op, record_str(record, "taskId"));
+    if (record->type == RECORD_TASK)
+        out_named(op, record_str(record, "categoryId"));
 }
 
 void out_record(struct desk_op *op, const char *name, const struct record *record)
 {
     json_write_key(op->out, name);
     record_write(op->out, record);
-    name_task(op, record);
+    name_parents(op, record);
 }
 
 void out_records(struct desk_op *op, const char *name, const struct record *records, size_t n)
@@ -126,43 +129,69 @@ void out_records(struct desk_op *op, const char *name, const struct record *reco
     json_put_array(op->out, name);
     for (size_t i = 0; i < n; i++) {
         record_write(op->out, &records[i]);
-        name_task(op, &records[i]);
+        name_parents(op, &records[i]);
     }
     json_write_array_end(op->out);
 }
 
-void out_titled(struct desk_op *op, struct str task_id)
+static void note_id(struct desk_op *op, struct desk_ids *ids, struct str id)
 {
-    if (task_id.n == 0 || op->titled_count == ARRAY_LEN(op->titled))
+    if (id.n == 0 || ids->n == ARRAY_LEN(ids->at))
         return;
-    for (size_t i = 0; i < op->titled_count; i++) {
-        if (str_eq(op->titled[i], task_id))
+    for (size_t i = 0; i < ids->n; i++) {
+        if (str_eq(ids->at[i], id))
             return;
     }
-    op->titled[op->titled_count++] = arena_str(op->arena, task_id);
+    ids->at[ids->n++] = arena_str(op->arena, id);
 }
 
-int out_titles(struct desk_op *op, struct err *err)
+void out_titled(struct desk_op *op, struct str task_id)
+{
+    note_id(op, &op->tasks, task_id);
+}
+
+void out_named(struct desk_op *op, struct str category_id)
+{
+    note_id(op, &op->categories, category_id);
+}
+
+/* 1 within, 0 outside. */
+static int is_reached(struct desk_op *op, const struct record *record, struct err *err)
+{
+    return record->type == RECORD_CATEGORY ? journal_in_scope(&op->scope, record->id)
+                                           : scope_has(op, record, err);
+}
+
+/* "taskTitles":{"ID":"Leg day"}, of those that the agent reaches. */
+static int write_names(struct desk_op *op, const char *name, enum record_type type,
+                       const char *field, const struct desk_ids *ids, struct err *err)
 {
     bool some = false;
 
-    for (size_t i = 0; i < op->titled_count; i++) {
-        struct record task;
-        int r = journal_get_any(op->journal, RECORD_TASK, op->titled[i], op->arena, &task, err);
+    for (size_t i = 0; i < ids->n; i++) {
+        struct record record;
+        int r = journal_get_any(op->journal, type, ids->at[i], op->arena, &record, err);
 
-        r = r == 1 ? scope_has(op, &task, err) : r;
+        r = r == 1 ? is_reached(op, &record, err) : r;
         if (r < 0)
             return -1;
         if (r == 0)
             continue;
         if (!some)
-            json_put_object(op->out, "taskTitles");
+            json_put_object(op->out, name);
         some = true;
-        out_str(op, op->titled[i].p, record_str(&task, "title"));
+        out_str(op, ids->at[i].p, record_str(&record, field));
     }
     if (some)
         json_write_object_end(op->out);
     return 0;
+}
+
+int out_names(struct desk_op *op, struct err *err)
+{
+    if (write_names(op, "taskTitles", RECORD_TASK, "title", &op->tasks, err) < 0)
+        return -1;
+    return write_names(op, "categoryNames", RECORD_CATEGORY, "name", &op->categories, err);
 }
 
 int out_now(struct desk_op *op, const char *name, enum record_type type, struct str id,

@@ -24,7 +24,7 @@ static int read_start(struct tool_job *job, struct err *err)
     op.out = &w;
     json_write_object_begin(&w);
     if ((op.tool->aim && op.tool->aim(&op, err) < 0) || op.tool->read(&op, err) < 0 ||
-        out_titles(&op, err) < 0)
+        out_names(&op, err) < 0)
         return -1;
     json_write_object_end(&w);
     if (json_write_end(&w) < 0)

@@ -17,9 +17,14 @@
 #include "journal/moves.h"
 
 #define DESK_OUTPUT_MAX (4u << 20)
-#define DESK_TITLES_MAX 200
+#define DESK_NAMES_MAX  200
 
 struct desk_tool;
+
+struct desk_ids {
+    struct str at[DESK_NAMES_MAX];
+    size_t n;
+};
 
 struct desk_op {
     struct desk *desk;
@@ -33,11 +38,9 @@ struct desk_op {
     /* What aim() found, in the order it looked. An approval is bound to their versions. */
     struct record *aims;
     size_t aim_count, aim_room;
-    struct journal_write *write; /* of act(): the unit */
-    struct json_writer *out;     /* of act() and read(): inside the object that is answered */
-    /* Tasks that the answer names by id alone. */
-    struct str titled[DESK_TITLES_MAX];
-    size_t titled_count;
+    struct journal_write *write;       /* of act(): the unit */
+    struct json_writer *out;           /* of act() and read(): inside the object that is answered */
+    struct desk_ids tasks, categories; /* that the answer names by id alone */
 };
 
 typedef int desk_fn(struct desk_op *op, struct err *err);
@@ -152,11 +155,13 @@ void out_bool(struct desk_op *op, const char *name, bool value);
 void out_time(struct desk_op *op, const char *name, int64_t ms);
 void out_record(struct desk_op *op, const char *name, const struct record *record);
 void out_records(struct desk_op *op, const char *name, const struct record *records, size_t n);
-/* The answer names this task by id alone: its title goes along, where the agent reaches it. Records
- * with a taskId do so by themselves. */
+/* The answer names this task, or category, by id alone: its title or name goes along, where the
+ * agent reaches it. Records with a taskId, and tasks, do so by themselves. */
 void out_titled(struct desk_op *op, struct str task_id);
-/* "taskTitles":{"ID":"Leg day"}, when there are some: the last member of an answer. */
-int out_titles(struct desk_op *op, struct err *err);
+void out_named(struct desk_op *op, struct str category_id);
+/* "taskTitles":{"ID":"Leg day"} and "categoryNames", when there are some: the last members of an
+ * answer. */
+int out_names(struct desk_op *op, struct err *err);
 /* The record as it is now, in the unit or outside. */
 int out_now(struct desk_op *op, const char *name, enum record_type type, struct str id,
             struct err *err);

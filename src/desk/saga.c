@@ -222,7 +222,7 @@ static int perform(struct desk_op *op, bool preview, struct str version, struct 
     json_write_object_begin(&w);
     json_put_object(&w, "output");
     if (op->tool->aim(op, err) < 0 || op->tool->act(op, err) < 0 || scope_changes(op, err) < 0 ||
-        out_titles(op, err) < 0)
+        out_names(op, err) < 0)
         return -1;
     if (preview)
         out_bool(op, "preview", true);

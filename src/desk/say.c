@@ -4,7 +4,7 @@
  * Answers are JSON of a few forms: records, lists of them, and some numbers and yeses beside. What
  * a record is follows from its members, so a tool that is added needs nothing here unless it
  * answers something new; and what is not known is said by its name. Ids are for tools: titles stand
- * for them, where the answer has them (taskTitles).
+ * for them, where the answer has them (taskTitles, categoryNames).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,7 +21,7 @@
 #define WORDS_MAX 200 /* bytes of a text */
 
 struct saying {
-    struct json_object *titles;
+    struct json_object *titles, *categories;
     struct buf *out;
     size_t lines;
 };
@@ -122,8 +122,9 @@ static void add_name(struct buf *out, const char *name)
 /* What tools need and people do not. */
 static bool is_id(const char *name)
 {
-    static const char *const others[] = { "id",         "next",      "after",
-                                          "taskTitles", "createdAt", "updatedAt" };
+    static const char *const others[] = { "id",         "next",          "after",
+                                          "taskTitles", "categoryNames", "createdAt",
+                                          "updatedAt" };
 
     for (size_t i = 0; i < ARRAY_LEN(others); i++) {
         if (strcmp(name, others[i]) == 0)
@@ -295,7 +296,8 @@ static void say_titled(const struct saying *saying, struct json_object *record)
     if (json_get_bool(record, "checked", &checked, NULL) > 0)
         buf_add_text(saying->out, checked ? "[x] " : "[ ] ");
     add_words(saying->out, member(record, "title"));
-    add_part(saying->out, ", ", member(record, "category"));
+    if (member(record, "categoryId").n)
+        add_part(saying->out, ", ", member(saying->categories, member(record, "categoryId").p));
     add_part(saying->out, ", ", member(record, "status"));
     add_part(saying->out, ", ", member(record, "priority"));
     add_part(saying->out, ", due ", member(record, "due"));
@@ -372,6 +374,8 @@ static void say_flag(struct saying *saying, const char *name, bool yes)
 {
     const char *words = yes_words(name);
 
+    if (!yes && strcmp(name, "changed") == 0)
+        buf_add_text(saying->out, "it was so already\n");
     if (words && (!yes || !words[0] || (strcmp(name, "ambiguous") == 0 && saying->lines == 0)))
         return;
     if (words)
@@ -438,7 +442,9 @@ static bool is_ours(struct str tool)
 
 bool desk_say_answer(struct str tool, struct json_object *output, struct buf *out)
 {
-    struct saying saying = { .titles = json_find(output, "taskTitles"), .out = out };
+    struct saying saying = { .titles = json_find(output, "taskTitles"),
+                             .categories = json_find(output, "categoryNames"),
+                             .out = out };
     struct json_object_iter it;
 
     if (!is_ours(tool) || !json_object_is_type(output, json_type_object))

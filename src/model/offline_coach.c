@@ -14,6 +14,7 @@
 #include "base/json_put.h"
 #include "base/timefmt.h"
 #include "base/utf8.h"
+#include "model/offline_choice_int.h"
 #include "model/offline_wake_int.h"
 #include "model/offline_when_int.h"
 
@@ -28,9 +29,9 @@
 struct session {
     const struct offline_change *workout;
     struct str title, kind;
-    int64_t at, length_ms; /* 0: nobody said */
-    int64_t noted;         /* when it was written so; 0: unknown */
-    struct json_object *candidates;
+    int64_t at, length_ms;                  /* 0: nobody said */
+    int64_t noted;                          /* when it was written so; 0: unknown */
+    struct json_object *found, *candidates; /* what was answered, and the tasks in it */
     bool logged;
     bool sure, any;  /* one task fits; some do */
     size_t question; /* of round 1, from 0, where there are some */
@@ -129,6 +130,7 @@ static void take_candidates(struct session *session, const struct offline_result
     if (!json_object_is_type(list, json_type_array) || !json_length(list))
         return;
     (void)json_get_bool(json, "ambiguous", &ambiguous, NULL);
+    session->found = json;
     session->candidates = list;
     session->any = true;
     session->sure = !ambiguous;
@@ -156,19 +158,6 @@ static void take_results(struct offline_turn *turn, struct session *sessions, si
 
 /* ---- asking ---- */
 
-/* "2. Running (Sport), due 2026-02-18": two tasks may have one title. */
-static const char *choice(struct offline_turn *turn, size_t number, struct json_object *task)
-{
-    struct str category = utf8_truncate(member(task, "category"), 60), due = member(task, "due"),
-               status = member(task, "status");
-    bool open = !status.n || str_is(status, "OPEN");
-
-    return arena_printf(turn->arena, "%zu. %.*s%s%.*s%s%s%.*s%s%.*s", number,
-                        STR_ARG(utf8_truncate(member(task, "title"), 100)), category.n ? " (" : "",
-                        STR_ARG(category), category.n ? ")" : "", due.n ? ", due " : "",
-                        STR_ARG(due), open ? "" : ", ", STR_ARG(open ? STR_NONE : status));
-}
-
 static void ask_task(struct offline_turn *turn, const struct session *session)
 {
     AUTO_BUF json = BUF_INIT(ARGS_MAX);
@@ -181,7 +170,9 @@ static void ask_task(struct offline_turn *turn, const struct session *session)
                                called(turn, session)));
     json_put_array(&w, "choices");
     for (size_t i = 0; i < n && i < CHOICES_MAX; i++)
-        json_write_text(&w, choice(turn, i + 1, json_object_array_get_idx(session->candidates, i)));
+        json_write_text(&w,
+                        arena_printf(turn->arena, "%zu. %s", i + 1,
+                                     offline_choice(turn, session->found, session->candidates, i)));
     json_write_text(&w, "None of these");
     json_write_array_end(&w);
     json_write_object_end(&w);
@@ -222,29 +213,10 @@ static struct str answer(const struct offline_turn *turn, size_t question)
     return result && !result->failed ? str_trim(member(result->json, "answer")) : STR_NONE;
 }
 
-/* "2. Running", "2", or a title that only one has. Empty: none of these. */
-static struct str chosen(const struct session *session, struct str said)
+/* Empty: none of these. */
+static struct str chosen(struct offline_turn *turn, const struct session *session, struct str said)
 {
-    size_t n = json_length(session->candidates), number = 0, fitting = 0;
-    struct str id = STR_NONE;
-
-    while (number < said.n && said.p[number] >= '0' && said.p[number] <= '9')
-        number++;
-    if (number == 1 && (said.n == 1 || said.p[1] == '.')) {
-        number = (size_t)(said.p[0] - '0');
-        return number >= 1 && number <= n
-                   ? member(json_object_array_get_idx(session->candidates, number - 1), "taskId")
-                   : STR_NONE;
-    }
-    for (size_t i = 0; i < n; i++) {
-        struct json_object *item = json_object_array_get_idx(session->candidates, i);
-
-        if (!str_eq_nocase(member(item, "title"), said))
-            continue;
-        id = member(item, "taskId");
-        fitting++;
-    }
-    return fitting == 1 ? id : STR_NONE;
+    return member(offline_chosen(turn, session->found, session->candidates, said), "taskId");
 }
 
 /* ---- logging ---- */
@@ -307,9 +279,9 @@ static int64_t length_of(const struct offline_turn *turn, const struct session *
                : offline_minutes(answer(turn, session->question + (which ? 1 : 0))) * 60000;
 }
 
-static struct str task_of(const struct offline_turn *turn, const struct session *session)
+static struct str task_of(struct offline_turn *turn, const struct session *session)
 {
-    return session->any && !session->sure ? chosen(session, answer(turn, session->question))
+    return session->any && !session->sure ? chosen(turn, session, answer(turn, session->question))
                                           : first_task(session);
 }
 
@@ -342,7 +314,7 @@ static void log_answered(struct offline_turn *turn, const struct session *sessio
 /* ---- time that is taken ---- */
 
 /* Its call was turned down because the task has time there already. */
-static bool clashes(const struct offline_turn *turn, const struct session *session)
+static bool clashes(struct offline_turn *turn, const struct session *session)
 {
     const struct offline_result *result =
         session->log == NEVER ? NULL : offline_result_nth(turn, LOG, session->log);
@@ -351,7 +323,7 @@ static bool clashes(const struct offline_turn *turn, const struct session *sessi
 }
 
 /* Which call was whose: those without a question came first. */
-static void number_calls(const struct offline_turn *turn, struct session *sessions, size_t n)
+static void number_calls(struct offline_turn *turn, struct session *sessions, size_t n)
 {
     size_t log = 0, question = 0;
 

@@ -16,6 +16,7 @@
  *   offline_files.c, offline_edit.c, offline_tidy.c, offline_shell.c, offline_tasks.c,
  *   offline_memory.c, offline_accounts.c, offline_skills.c   the actions
  *   offline_wizard.c   the guided conversation that makes agents
+ *   offline_choice.c   which of several tasks
  *   offline_when.c     days and times; offline_log.c, offline_diary.c   time that was spent
  *   offline_wake.c     what woke an agent; offline_coach.c, offline_planner.c,
  *   offline_strategist.c, offline_pomodoro.c, offline_alarm.c   what the first agents do
@@ -237,7 +238,7 @@ offline_action offline_diary, offline_how_long;
 bool offline_with_task(struct offline_turn *turn, struct str words, const char *name,
                        struct offline_arg *args, size_t n);
 /* The title of the task that words were resolved to; the words where nothing was. */
-struct str offline_task_title(const struct offline_turn *turn, struct str words);
+struct str offline_task_title(struct offline_turn *turn, struct str words);
 /* What resolve_task_reference did not find, or found where the agent does not reach. */
 void offline_say_no_task(struct offline_turn *turn, const struct offline_result *result,
                          struct str words);

@@ -12,6 +12,7 @@
 #include "base/timefmt.h"
 #include "base/utf8.h"
 #include "model/offline_alarm_int.h"
+#include "model/offline_choice_int.h"
 
 #define SESSION_MINUTES 25
 #define SESSION_MOST    480
@@ -22,10 +23,16 @@ static const char *const name_note[] = { "description", "note", "text", "comment
 
 /* ---- which task ---- */
 
-static struct json_object *open_tasks(const struct offline_turn *turn)
+static struct json_object *listed(const struct offline_turn *turn)
 {
     const struct offline_result *result = offline_result_of(turn, "list_tasks_in_scope");
-    struct json_object *tasks = result ? json_find(result->json, "tasks") : NULL;
+
+    return result ? result->json : NULL;
+}
+
+static struct json_object *open_tasks(const struct offline_turn *turn)
+{
+    struct json_object *tasks = json_find(listed(turn), "tasks");
 
     return json_object_is_type(tasks, json_type_array) && json_length(tasks) ? tasks : NULL;
 }
@@ -44,7 +51,7 @@ static void ask_which(struct offline_turn *turn, struct json_object *tasks)
     json_put_text(&w, "question", "Which task is the session for?");
     json_put_array(&w, "choices");
     for (size_t i = 0; i < json_length(tasks) && i < CHOICES; i++)
-        json_write_str(&w, title_of(tasks, i));
+        json_write_text(&w, offline_choice(turn, listed(turn), tasks, i));
     json_write_array_end(&w);
     json_write_object_end(&w);
     offline_call_json(turn, offline_tool(turn, "ask_user"), buf_str(&json));
@@ -55,28 +62,24 @@ static void say_which(struct offline_turn *turn, struct json_object *tasks)
     offline_say(turn, "Which task is it for? Say for example \"start %d minutes on %.*s\".\n",
                 SESSION_MINUTES, STR_ARG(title_of(tasks, 0)));
     for (size_t i = 0; i < json_length(tasks) && i < CHOICES; i++)
-        offline_say(turn, "- %.*s\n", STR_ARG(title_of(tasks, i)));
+        offline_say(turn, "- %s\n", offline_choice(turn, listed(turn), tasks, i));
 }
 
-/* The task that was answered: by its number in the list, or a title that begins so. */
-static struct json_object *answered(const struct offline_turn *turn)
+/* The task that was answered, also by a part of a title that only one has. */
+static struct json_object *answered(struct offline_turn *turn)
 {
     const struct offline_result *result = offline_result_of(turn, "ask_user");
     struct str said = result ? str_trim(json_str(json_find(result->json, "answer"))) : STR_NONE;
-    struct json_object *tasks = open_tasks(turn), *found = NULL;
-    int64_t number;
+    struct json_object *tasks = open_tasks(turn), *found;
     size_t fitting = 0;
 
     if (!tasks || !said.n)
         return NULL;
-    if (str_to_i64(said, &number) == 0)
-        return number >= 1 && number <= (int64_t)json_length(tasks)
-                   ? json_object_array_get_idx(tasks, (size_t)number - 1)
-                   : NULL;
+    found = offline_chosen(turn, listed(turn), tasks, said);
+    if (found || said.n < 3)
+        return found;
     for (size_t i = 0; i < json_length(tasks); i++) {
-        if (str_eq_nocase(title_of(tasks, i), said))
-            return json_object_array_get_idx(tasks, i);
-        if (said.n >= 3 && offline_contains(title_of(tasks, i), said) && ++fitting)
+        if (offline_contains(title_of(tasks, i), said) && ++fitting)
             found = json_object_array_get_idx(tasks, i);
     }
     return fitting == 1 ? found : NULL;

@@ -8,10 +8,14 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "base/json_put.h"
 #include "base/utf8.h"
 #include "journal/quick.h"
+#include "model/offline_choice_int.h"
 #include "model/offline_when_int.h"
 
+#define ASK_BYTES   (32u << 10)
+#define CHOICES_MAX 9
 #define DAY_CHARS   10 /* of 2026-11-20 */
 #define TITLE_SHOWN 200
 
@@ -293,21 +297,25 @@ static struct json_object *only(const struct offline_result *result, struct json
     return *ret_fitting == 1 ? found : NULL;
 }
 
-/* The one task that words name. NULL: *ret_fitting could be meant. */
-static struct json_object *meant(const struct offline_result *result, struct str words,
-                                 size_t *ret_fitting)
+/* The one task that words name, or that was answered. NULL: *ret_fitting could be meant. */
+static struct json_object *meant(struct offline_turn *turn, const struct offline_result *result,
+                                 struct str words, size_t *ret_fitting)
 {
+    const struct offline_result *asked = offline_result_of(turn, "ask_user");
     struct json_object *list = candidates(result), *found = titled(list, words);
 
+    if (!found && asked && !asked->failed)
+        found = offline_chosen(turn, result->json, list,
+                               str_trim(json_str(json_find(asked->json, "answer"))));
     *ret_fitting = 1;
     return found ? found : only(result, list, words, ret_fitting);
 }
 
-struct str offline_task_title(const struct offline_turn *turn, struct str words)
+struct str offline_task_title(struct offline_turn *turn, struct str words)
 {
     const struct offline_result *result = offline_result_of(turn, "resolve_task_reference");
     size_t fitting;
-    struct json_object *found = result ? meant(result, words, &fitting) : NULL;
+    struct json_object *found = result ? meant(turn, result, words, &fitting) : NULL;
     struct str title = json_str(json_find(found, "title"));
 
     return title.n ? utf8_truncate(title, TITLE_SHOWN) : words;
@@ -327,12 +335,36 @@ void offline_say_no_task(struct offline_turn *turn, const struct offline_result 
                 STR_ARG(words));
 }
 
+/* Where titles do not tell them apart: false when that is not so, or nobody can be asked. */
+static bool ask_which(struct offline_turn *turn, const struct offline_result *result,
+                      struct str words)
+{
+    const struct model_tool *tool = offline_tool(turn, "ask_user");
+    struct json_object *list = candidates(result);
+    AUTO_BUF json = BUF_INIT(ASK_BYTES);
+    struct json_writer w = JSON_WRITER(&json);
+
+    if (!tool || !offline_shares_title(list) || offline_result_of(turn, "ask_user"))
+        return false;
+    json_write_object_begin(&w);
+    json_put_text(&w, "question",
+                  arena_printf(turn->arena, "Which task is \"%.*s\"?",
+                               STR_ARG(utf8_truncate(words, TITLE_SHOWN))));
+    json_put_array(&w, "choices");
+    for (size_t i = 0; i < json_length(list) && i < CHOICES_MAX; i++)
+        json_write_text(&w, offline_choice(turn, result->json, list, i));
+    json_write_array_end(&w);
+    json_write_object_end(&w);
+    offline_call_json(turn, tool, buf_str(&json));
+    return true;
+}
+
 /* Its id; else asks and is empty. */
 static struct str pick(struct offline_turn *turn, const struct offline_result *result,
                        struct str words)
 {
     size_t fitting;
-    struct json_object *found = meant(result, words, &fitting);
+    struct json_object *found = meant(turn, result, words, &fitting);
 
     if (found)
         return item_id(found);
@@ -340,8 +372,11 @@ static struct str pick(struct offline_turn *turn, const struct offline_result *r
         offline_say_no_task(turn, result, words);
         return STR_NONE;
     }
-    offline_say(turn, "\"%.*s\" could be any of these; please say its title:\n", STR_ARG(words));
-    offline_report_lines(turn, result);
+    if (!ask_which(turn, result, words)) {
+        offline_say(turn, "\"%.*s\" could be any of these; please say its title:\n",
+                    STR_ARG(words));
+        offline_report_lines(turn, result);
+    }
     return STR_NONE;
 }
 

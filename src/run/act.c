@@ -9,8 +9,11 @@
 #include "base/json.h"
 #include "base/json_put.h"
 #include "base/log.h"
+#include "base/utf8.h"
 #include "run/run_int.h"
 #include "sandbox/hand.h"
+
+#define TITLE_BYTES 200 /* of a question */
 
 void run_call_release(struct run_call *call)
 {
@@ -291,9 +294,25 @@ int run_call_result(struct run_call *call, const struct tool_result *result, str
     return run_offer(run, RUN_EV_ACTED, call->key, why.code ? RUN_FAILED : 0, &said, err);
 }
 
+/* What is asked, on one line: an agent may ask more than one thing. */
+static struct str question_title(struct str question, struct arena *arena)
+{
+    AUTO_JSON body = NULL;
+    struct str text, line = STR_NONE;
+
+    if (json_parse(question, &body, NULL) < 0)
+        return STR("A question");
+    text = str_trim(json_str(json_find(body, "question")));
+    if (text.n)
+        str_split(&text, '\n', &line);
+    line = utf8_truncate(line, TITLE_BYTES);
+    return line.n ? arena_str(arena, line) : STR("A question");
+}
+
 static int record_question(struct run_call *call, const struct tool_result *result, struct err *err)
 {
-    struct inbox_item item = { .title = STR("A question"), .body = result->question };
+    struct inbox_item item = { .title = question_title(result->question, &call->arena),
+                               .body = result->question };
     struct run_said said = { 0 };
 
     if (run_item_add(call->run, call, INBOX_QUESTION, &item, err) < 0)

@@ -154,6 +154,8 @@ TEST(a_question_is_shown_whole_with_its_choices)
         asked(t, "{\"question\":\"Paint it?\\nWhich \\u001b[1m?\",\"choices\":[\"red\",7]}", 0),
         "  Paint it?\n  Which \\x1b[1m?\n  1  red\n  2  \n");
     ASSERT_TEXT(asked(t, "{\"question\":\"Why?\",\"choices\":[]}", 0), "  Why?\n");
+    ASSERT_TEXT(asked(t, "{\"question\":\"Which?\",\"choices\":[\"1. Run\",\"3. Row\"]}", 0),
+                "  Which?\n  1  Run\n  2  3. Row\n");
     ASSERT_TEXT(asked(t, "{}", 0), "");
     buf_add_text(&json, "{\"question\":\"");
     for (int i = 0; i < 1000; i++)
@@ -201,6 +203,13 @@ TEST(tools_of_the_journal_are_shown_in_words)
                       "{\"timeEntry\":{}},\"words\":\"Leg day, since 16:00\"}"),
                 "• start_task_timer  description Session\n"
                 "  Leg day, since 16:00\n");
+}
+
+TEST(an_answer_is_shown_as_it_was_said)
+{
+    ASSERT_TEXT(SHOWN("{\"type\":\"tool_result\",\"toolName\":\"ask_user\",\"output\":"
+                      "{\"answer\":\"the blue one\"}}"),
+                "  the blue one\n");
 }
 
 TEST(a_commands_output_comes_with_how_it_ended)

@@ -95,7 +95,7 @@ TEST(each_form_of_an_answer_has_its_words)
         { "set_alarm", "{\"name\":\"tea\",\"set\":false,\"cleared\":true}",
           "name: tea\ncleared\n" },
         { "write_report", "{\"reportId\":\"x\",\"changed\":true}", "changed\n" },
-        { "write_report", "{\"reportId\":\"x\",\"changed\":false}", "done\n" },
+        { "write_report", "{\"reportId\":\"x\",\"changed\":false}", "it was so already\n" },
         /* Of another shape than promised. */
         { "list_tasks_in_scope", "{\"tasks\":[7,null,{\"title\":3}]}",
           "tasks: 7; null; title 3\n" },

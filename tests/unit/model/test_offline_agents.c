@@ -117,9 +117,10 @@ TEST(coach_tells_tasks_of_one_title_apart)
     struct rig rig;
 
     look_up(&rig, t, HEAD RUN END,
-            "{\"candidates\":[{\"taskId\":\"t-1\",\"title\":\"Run\",\"category\":\"Sport\","
+            "{\"candidates\":[{\"taskId\":\"t-1\",\"title\":\"Run\",\"categoryId\":\"s\","
             "\"status\":\"OPEN\",\"due\":\"2026-11-20\"},{\"taskId\":\"t-2\",\"title\":\"Run\","
-            "\"category\":\"Work\",\"status\":\"BLOCKED\"}],\"ambiguous\":true}");
+            "\"categoryId\":\"w\",\"status\":\"BLOCKED\"}],\"ambiguous\":true,\"categoryNames\":{"
+            "\"s\":\"Sport\",\"w\":\"Work\"}}");
     ASSERT_CONTAINS(rig_think(&rig),
                     "[\"1. Run (Sport), due 2026-11-20\",\"2. Run (Work), BLOCKED\",");
     rig_result(&rig, 0, "{\"answer\":\"2. Run (Work), BLOCKED\"}");

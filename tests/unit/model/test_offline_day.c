@@ -262,6 +262,50 @@ TEST(a_workout_that_is_told_counts_for_the_only_category_where_no_task_is_called
     ASSERT_CONTAINS(ask(t, "I went to bed"), "I did not understand that");
 }
 
+#define TWO_RUNS                                                                                   \
+    "\"title\":\"Running\",\"categoryId\":\"s\"},{\"%s\":\"t-2\",\"title\":\"Running\","           \
+    "\"categoryId\":\"h\"}],\"ambiguous\":true,\"categoryNames\":{\"s\":\"Sport\",\"h\":\"Home\"}" \
+    "}"
+
+TEST(which_of_two_tasks_of_one_title_is_asked)
+{
+    static const char *const answers[] = { "Running (Home)", "2", "running (home)" };
+
+    for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
+        struct rig rig;
+
+        begin(&rig, t, "start 25 minutes on running");
+        rig_think(&rig);
+        rig_result(
+            &rig, 0,
+            arena_printf(&t->arena, "{\"candidates\":[{\"taskId\":\"t-1\"," TWO_RUNS, "taskId"));
+        rig_result(&rig, 1, "{\"alarms\":[]}");
+        ASSERT_TEXT(rig_think(&rig), "ask_user {\"question\":\"Which task is \\\"running\\\"?\","
+                                     "\"choices\":[\"Running (Sport)\",\"Running (Home)\"]}");
+        rig_result(&rig, 0, arena_printf(&t->arena, "{\"answer\":\"%s\"}", answers[i]));
+        ASSERT_CONTAINS(rig_think(&rig), "start_task_timer {\"taskId\":\"t-2\"");
+        rig_result(&rig, 0, "{\"timeEntry\":{}}");
+        ASSERT_CONTAINS(rig_think(&rig), "set_alarm {\"name\":\"session\",\"minutes\":25");
+        rig_result(&rig, 0, "{\"set\":true}");
+        ASSERT_CONTAINS(rig_think(&rig), "The timer for \"Running\" runs");
+        rig_end(&rig);
+    }
+}
+
+TEST(a_session_begins_for_the_task_that_was_chosen_of_two_with_one_title)
+{
+    struct rig rig;
+
+    begin(&rig, t, "start a pomodoro");
+    rig_think(&rig);
+    rig_result(&rig, 0, arena_printf(&t->arena, "{\"tasks\":[{\"id\":\"t-1\"," TWO_RUNS, "id"));
+    rig_result(&rig, 1, "{\"alarms\":[]}");
+    ASSERT_CONTAINS(rig_think(&rig), "\"choices\":[\"Running (Sport)\",\"Running (Home)\"]");
+    rig_result(&rig, 0, "{\"answer\":\"Running (Home)\"}");
+    ASSERT_CONTAINS(rig_think(&rig), "start_task_timer {\"taskId\":\"t-2\"");
+    rig_end(&rig);
+}
+
 TEST(sessions_are_counted)
 {
     static const char *const said[] = { "how many pomodoros today?",

@@ -433,6 +433,7 @@ DB_TEST(answer_of_a_person_is_the_result_of_the_question)
     stage_says(stage, "The blue one.");
     stage_run(stage, "which");
     ASSERT_TEXT(stage_story(stage), "init tool_use waiting");
+    ASSERT_CONTAINS(stage_last(stage, "waiting"), "\"title\":\"Which?\"");
     ASSERT_EQ(runner_loaded(stage->runner), 0);
     stage_crash(stage);
     ASSERT_EQ(stage_decide(stage, INBOX_ANSWERED, "\"blue\""), 1);

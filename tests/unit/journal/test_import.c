@@ -295,6 +295,31 @@ TEST(markdown_lists_become_tasks_items_and_notes)
     ASSERT_EQ(import.records[1].line, 5);
 }
 
+TEST(no_box_of_a_markdown_list_is_lost)
+{
+    struct import import = read_as(t, IMPORT_MARKDOWN,
+                                   "---\ntags: daily\n- [ ] no task\n---\n"
+                                   "Work\n====\n"
+                                   "- [/] Begun\n- [>] Put off\n- [!] Important\n- [?] Asked\n"
+                                   "  - [/] half done\n"
+                                   "- [1] a source\n"
+                                   "\nHome life\n---------\n"
+                                   "- [ ] High \xe2\x8f\xab \xf0\x9f\x93\x85 2026-05-02\n"
+                                   "- [x] Was \xe2\x9c\x85 2026-05-01 \xe2\x9e\x95 2026-04-01\n"
+                                   "- item\n---\n- [ ] after a rule\n"
+                                   "---\n- [ ] after another\n");
+
+    ASSERT_EQ(import.problem_count, 0);
+    ASSERT_TEXT(told(t, &import), "Begun|||IN_PROGRESS|Work|0||\n"
+                                  "Put off||||Work|0||\n"
+                                  "Important||||Work|0||\n"
+                                  "Asked||||Work|0||half done\n"
+                                  "High|2026-05-02|P1||Home life|0||\n"
+                                  "Was|||DONE|Home life|0||\n"
+                                  "after a rule||||Home life|0||\n"
+                                  "after another||||Home life|0||\n");
+}
+
 /* ---- iCalendar ---- */
 
 #define CALENDAR(body) "BEGIN:VCALENDAR\r\nVERSION:2.0\r\n" body "END:VCALENDAR\r\n"

@@ -221,14 +221,23 @@ static int unknown_option(struct parser *p, const char *name, size_t len)
                    typed, page ? " " : "", page ? page : "");
 }
 
-static bool is_choice(const char *choices, const char *value)
+static char folded(char c)
+{
+    return c == '-' || c == ' ' ? '_' : c >= 'a' && c <= 'z' ? (char)(c & ~0x20) : c;
+}
+
+static bool is_choice(const struct cli_option *option, const char *value)
 {
     size_t len = strlen(value);
 
-    for (const char *at = choices; *at;) {
-        size_t n = strcspn(at, " ");
+    for (const char *at = option->choices; *at;) {
+        size_t n = strcspn(at, " "), same = 0;
 
-        if (n == len && memcmp(at, value, n) == 0)
+        while (
+            same < n && same < len &&
+            (at[same] == value[same] || (option->folds && folded(at[same]) == folded(value[same]))))
+            same++;
+        if (n == len && same == n)
             return true;
         at += n + strspn(at + n, " ");
     }
@@ -239,7 +248,7 @@ static int keep_option(struct parser *p, const struct cli_option *option, const 
 {
     struct cli_args *args = p->args;
 
-    if (option->choices && value && !is_choice(option->choices, value))
+    if (option->choices && value && !is_choice(option, value))
         return err_set(p->err, ERR_BAD_REQUEST, "--%s takes one of: %s; not `%.64s`", option->name,
                        option->choices, value);
     for (size_t i = 0; option->value && !option->repeats && i < args->typed_count; i++)

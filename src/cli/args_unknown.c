@@ -136,6 +136,22 @@ int cli_unknown_option(const struct cli_args *args, const char *typed, struct ar
 
 /* ---- values ---- */
 
+static char folded(char c)
+{
+    return c == '-' || c == ' ' ? '_' : c >= 'a' && c <= 'z' ? (char)(c & ~0x20) : c;
+}
+
+static bool is_choice(const struct cli_option *option, const char *choice, const char *value)
+{
+    size_t at = 0;
+
+    if (!option->folds)
+        return strcmp(choice, value) == 0;
+    while (choice[at] && folded(choice[at]) == folded(value[at]))
+        at++;
+    return !choice[at] && !value[at];
+}
+
 int cli_check_choice(const struct cli_option *option, const char *value, struct arena *arena,
                      struct err *err)
 {
@@ -146,7 +162,7 @@ int cli_check_choice(const struct cli_option *option, const char *value, struct 
         size_t n = strcspn(at, " ");
 
         add_name(&names, arena_copy(arena, at, n));
-        if (strcmp(names.all[names.n - 1], value) == 0)
+        if (is_choice(option, names.all[names.n - 1], value))
             return 0;
         at += n + strspn(at + n, " ");
     }

@@ -356,7 +356,8 @@ const struct cli_command cli_cmd_journal_import = {
     .details =
         "A file that can't be read whole is refused, unless --skip-bad is given; then the exit "
         "code is 1 when something was left out. The same file imported again makes nothing "
-        "twice, and goes on where it was interrupted. CSV needs a line of column names: "
+        "twice, and goes on where it was interrupted. Files of Todoist and Toggl are read as they "
+        "are; other CSV needs a line of column names: "
         "title, due, priority, status, category, labels, estimate, notes. JSON is what "
         "`dormouse journal export` wrote. - is standard input.",
     .options = import_options,

@@ -28,11 +28,14 @@ static struct json_object *task_in(struct json_object *day, struct str task_id)
     return NULL;
 }
 
-static const char *clock_in(struct jot *jot, struct json_object *object, const char *key)
+static const char *clock_in(struct jot *jot, struct json_object *day, struct json_object *object,
+                            const char *key)
 {
     char local[TIMEFMT_SIZE];
     int64_t at;
 
+    if (str_eq(jot_member(object, key), jot_member(day, "to")))
+        return "24:00";
     if (timefmt_parse(jot_member(object, key), &at, NULL) < 0)
         return "  ...";
     jot_local(jot, at, local);
@@ -51,7 +54,7 @@ static void print_spans(struct jot *jot, struct json_object *day, const char *ti
         struct json_object *row = json_object_array_get_idx(rows, i);
         struct str what = jot_member(task_in(day, jot_member(row, "taskId")), "title");
 
-        printf("  %s-%s  ", clock_in(jot, row, from), clock_in(jot, row, to));
+        printf("  %s-%s  ", clock_in(jot, day, row, from), clock_in(jot, day, row, to));
         term_text(stdout, arena_printf(&jot->arena, "%.*s%s%.*s", STR_ARG(what),
                                        what.n && jot_member(row, text).n ? ": " : "",
                                        STR_ARG(jot_member(row, text))));

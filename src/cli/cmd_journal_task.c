@@ -25,7 +25,8 @@
         { .name = "status",                                                                        \
           .value = "STATUS",                                                                       \
           .help = "how it stands",                                                                 \
-          .choices = "OPEN GROOMED IN_PROGRESS BLOCKED ON_HOLD DONE REJECTED" },                   \
+          .choices = "OPEN GROOMED IN_PROGRESS BLOCKED ON_HOLD DONE REJECTED",                     \
+          .folds = true },                                                                         \
         { .name = "category", .value = "CATEGORY", .help = "its name or id; none" },               \
         { .name = "label",                                                                         \
           .value = "LABEL",                                                                        \
@@ -40,7 +41,7 @@
 static const struct jot_option task_members[] = {
     { "due", "due", JOT_CLOCK },
     { "priority", "priority", JOT_PRIORITY },
-    { "status", "status", JOT_TEXT },
+    { "status", "status", JOT_STATUS },
     { "category", "categoryId", JOT_CATEGORY },
     { "label", "labels", JOT_LABELS },
     { "estimate", "estimateMinutes", JOT_MINUTES },
@@ -116,14 +117,14 @@ static void print_tasks(struct jot *jot, struct json_object *tasks)
 
 static int list_path(struct jot *jot, struct buf *path)
 {
-    static const char *const plain[][2] = { { "status", "status" },
-                                            { "query", "q" },
-                                            { "order", "order" } };
+    static const char *const plain[][2] = { { "query", "q" }, { "order", "order" } };
     static const char *const days[][2] = { { "from", "dueFrom" }, { "to", "dueTo" } };
     const struct cli_args *args = jot->args;
     struct str id;
 
     buf_add_text(path, "tasks");
+    if (cli_value(args, "status"))
+        jot_query(jot, path, "status", jot_status(jot, cli_value(args, "status")));
     for (size_t i = 0; i < ARRAY_LEN(plain); i++)
         jot_query(jot, path, plain[i][1], cli_value(args, plain[i][0]));
     for (size_t i = 0; i < ARRAY_LEN(days); i++) {
@@ -189,7 +190,8 @@ static const struct cli_option list_options[] = {
     { .name = "status",
       .value = "STATUS",
       .help = "only these",
-      .choices = "OPEN GROOMED IN_PROGRESS BLOCKED ON_HOLD DONE REJECTED" },
+      .choices = "OPEN GROOMED IN_PROGRESS BLOCKED ON_HOLD DONE REJECTED",
+      .folds = true },
     { .name = "closed", .help = "those that are done or rejected" },
     { .name = "all", .help = "open and closed ones" },
     { .name = "category", .value = "CATEGORY", .help = "of one category" },

@@ -138,10 +138,29 @@ static int several(struct jot *jot, const char *typed, struct json_object *items
                    buf_text(&names), n > 5 ? " and more" : "");
 }
 
+/* The only one, or the only one that is called just so; NULL: there are several. */
+static struct json_object *meant(struct json_object *items, const char *typed)
+{
+    struct json_object *found = NULL;
+
+    if (json_length(items) == 1)
+        return json_object_array_get_idx(items, 0);
+    for (size_t i = 0; i < json_length(items); i++) {
+        struct json_object *item = json_object_array_get_idx(items, i);
+
+        if (!str_eq_nocase(jot_member(item, "title"), str_from(typed)))
+            continue;
+        if (found)
+            return NULL;
+        found = item;
+    }
+    return found;
+}
+
 int jot_task(struct jot *jot, const char *typed, struct str *ret_id)
 {
     AUTO_JSON answer = NULL;
-    struct json_object *items;
+    struct json_object *items, *task;
 
     if (jot_ask(jot, "GET", NULL, &answer, "tasks/%s?deleted=true", jot_part(jot, typed)) == 0) {
         *ret_id = arena_str(&jot->arena, jot_member(answer, "id"));
@@ -150,7 +169,7 @@ int jot_task(struct jot *jot, const char *typed, struct str *ret_id)
     if (jot->err.code != ERR_NOT_FOUND)
         return -1;
     err_reset(&jot->err);
-    if (jot_ask(jot, "GET", NULL, &answer, "tasks?limit=6&q=%s", jot_part(jot, typed)) < 0)
+    if (jot_ask(jot, "GET", NULL, &answer, "tasks?limit=100&q=%s", jot_part(jot, typed)) < 0)
         return -1;
     items = json_find(answer, "items");
     if (!items || json_length(items) == 0)
@@ -158,9 +177,10 @@ int jot_task(struct jot *jot, const char *typed, struct str *ret_id)
                        "there is no task \"%.80s\": neither an id begins so nor has an open task "
                        "these words; `dormouse journal task list` shows them",
                        typed);
-    if (json_length(items) > 1)
+    task = meant(items, typed);
+    if (!task)
         return several(jot, typed, items);
-    *ret_id = arena_str(&jot->arena, jot_member(json_object_array_get_idx(items, 0), "id"));
+    *ret_id = arena_str(&jot->arena, jot_member(task, "id"));
     return 0;
 }
 
@@ -289,6 +309,15 @@ static int read_priority(struct jot *jot, const char *typed, struct str *ret_pri
     return 0;
 }
 
+const char *jot_status(struct jot *jot, const char *typed)
+{
+    char *text = arena_copy(&jot->arena, typed, strlen(typed));
+
+    for (char *c = text; *c; c++)
+        *c = *c == '-' || *c == ' ' ? '_' : *c >= 'a' && *c <= 'z' ? (char)(*c & ~0x20) : *c;
+    return text;
+}
+
 static int take_one(struct jot *jot, const struct jot_option *row, const char *value,
                     struct json_object *body)
 {
@@ -322,6 +351,9 @@ static int take_one(struct jot *jot, const struct jot_option *row, const char *v
         break;
     case JOT_PRIORITY:
         r = read_priority(jot, value, &text);
+        break;
+    case JOT_STATUS:
+        text = str_from(jot_status(jot, value));
         break;
     case JOT_TEXT:
         break;

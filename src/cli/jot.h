@@ -68,7 +68,7 @@ int jot_list(struct jot *jot, const char *path, size_t max, struct json_object *
 
 /* ---- reading ---- */
 
-/* A task by its id, the beginning of it, or words that only one open task has. */
+/* A task by its id, the beginning of it, its title, or words that only one open task has. */
 int jot_task(struct jot *jot, const char *typed, struct str *ret_id);
 /* Whatever has this id or the beginning of it, a day, else a task; type as links call it. */
 int jot_record(struct jot *jot, const char *typed, const char **ret_type, struct str *ret_id);
@@ -88,6 +88,8 @@ int jot_moment(struct jot *jot, const char *typed, struct str day, enum jot_sens
                char ret_text[TIMEFMT_SIZE]);
 /* "90", "90m", "1h30", "1:30": minutes. */
 int jot_minutes(struct jot *jot, const char *typed, int64_t *ret_minutes);
+/* "in progress" as IN_PROGRESS. */
+const char *jot_status(struct jot *jot, const char *typed);
 /* All operands from the i-th on, with spaces. */
 struct str jot_words(struct jot *jot, size_t i);
 
@@ -100,6 +102,7 @@ enum jot_kind {
     JOT_CATEGORY,
     JOT_TASK,
     JOT_PRIORITY, /* "P1", "1", "high" */
+    JOT_STATUS,   /* "in progress" */
     JOT_LABELS
 };
 struct jot_option {
@@ -121,7 +124,8 @@ int jot_entries(const struct cli_args *args, const char *kind, const char *empty
 
 /* How commands say what a TASK is. */
 #define JOT_TASK_WORDS                                                                             \
-    "TASK is an id, the beginning of one, or words that stand in the title of one open task only."
+    "TASK is an id, the beginning of one, the title of an open task, or words that stand in the "  \
+    "title of one only."
 
 struct str jot_member(struct json_object *object, const char *key);
 /* A line of its own, with control characters made visible. */

@@ -239,6 +239,16 @@ bool import_minutes(struct str text, int64_t *ret_minutes)
     return true;
 }
 
+int64_t import_moment(const struct zone *zone, int64_t local_s)
+{
+    int64_t utc;
+
+    for (int i = 0; zone && i <= 24 * 60; i++)
+        if (zone_moment(zone, local_s + i * 60, &utc) > 0)
+            return utc * 1000;
+    return local_s * 1000;
+}
+
 /* ---- records ---- */
 
 void import_label(struct import *import, struct import_record *record, struct str label)

@@ -7,9 +7,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/alloc.h"
-#include "journal/import_int.h"
-
-#define COLUMNS_MAX 64
+#include "journal/import_csv_int.h"
 
 enum column {
     COL_NONE = 0,
@@ -41,34 +39,24 @@ static const struct {
     { "note", COL_NOTES },        { "description", COL_NOTES },
 };
 
-struct reader {
-    struct import *import;
-    struct str rest;
-    char separator;
-    size_t line; /* that is being read */
-    struct str cells[COLUMNS_MAX];
-    size_t count, first_line; /* of the row */
-    bool broken;              /* the row can't be read */
-};
-
 /* ---- rows ---- */
 
-static bool at_end(const struct reader *r)
+static bool at_end(const struct csv *r)
 {
     return r->rest.n == 0;
 }
 
-static bool line_ends(const struct reader *r)
+static bool line_ends(const struct csv *r)
 {
     return at_end(r) || r->rest.p[0] == '\n' || r->rest.p[0] == '\r';
 }
 
-static void skip(struct reader *r, size_t n)
+static void skip(struct csv *r, size_t n)
 {
     r->rest = str_skip(r->rest, n);
 }
 
-static void take_line_end(struct reader *r)
+static void take_line_end(struct csv *r)
 {
     if (at_end(r))
         return;
@@ -76,7 +64,7 @@ static void take_line_end(struct reader *r)
     r->line++;
 }
 
-static struct str take_quoted(struct reader *r)
+static struct str take_quoted(struct csv *r)
 {
     AUTO_BUF out = BUF_INIT(IMPORT_BYTES_MAX);
     size_t began = r->line;
@@ -100,7 +88,7 @@ static struct str take_quoted(struct reader *r)
     return STR("");
 }
 
-static struct str take_cell(struct reader *r)
+static struct str take_cell(struct csv *r)
 {
     struct str cell;
     size_t n = 0;
@@ -125,8 +113,7 @@ static struct str take_cell(struct reader *r)
     return cell;
 }
 
-/* One row into cells; false at the end of the text. */
-static bool take_row(struct reader *r)
+bool csv_row(struct csv *r)
 {
     if (at_end(r))
         return false;
@@ -136,7 +123,7 @@ static bool take_row(struct reader *r)
     for (;;) {
         struct str cell = take_cell(r);
 
-        if (r->count < COLUMNS_MAX)
+        if (r->count < CSV_COLUMNS_MAX)
             r->cells[r->count++] = cell;
         if (line_ends(r))
             break;
@@ -173,13 +160,10 @@ static enum column column_of(struct str name)
     return COL_NONE;
 }
 
-static int read_head(struct reader *r, enum column columns[COLUMNS_MAX], struct err *err)
+static int read_head(struct csv *r, enum column columns[CSV_COLUMNS_MAX], struct err *err)
 {
     bool title = false;
 
-    if (!take_row(r) || r->broken)
-        return err_set(err, ERR_BAD_REQUEST,
-                       "line 1: the names of the columns are missing; there must be `title`");
     for (size_t i = 0; i < r->count; i++) {
         columns[i] = column_of(r->cells[i]);
         for (size_t k = 0; k < i; k++)
@@ -265,7 +249,7 @@ static const char *allowed(enum column column)
                                     : "an estimate is minutes, or 45m, 2h, 1h30";
 }
 
-static int read_row(struct reader *r, const enum column columns[COLUMNS_MAX], size_t column_count,
+static int read_row(struct csv *r, const enum column columns[CSV_COLUMNS_MAX], size_t column_count,
                     struct err *err)
 {
     struct import_record record = { .line = r->first_line };
@@ -293,16 +277,23 @@ static int read_row(struct reader *r, const enum column columns[COLUMNS_MAX], si
 
 int import_csv(struct import *import, struct str text, struct err *err)
 {
-    struct reader r = {
+    struct csv r = {
         .import = import, .rest = text, .separator = guess_separator(text), .line = 1
     };
-    enum column columns[COLUMNS_MAX] = { COL_NONE };
+    enum column columns[CSV_COLUMNS_MAX] = { COL_NONE };
     size_t count;
+    int known;
 
+    if (!csv_row(&r) || r.broken)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "line 1: the names of the columns are missing; there must be `title`");
+    known = import_csv_known(&r, err);
+    if (known != 0)
+        return known < 0 ? -1 : 0;
     if (read_head(&r, columns, err) < 0)
         return -1;
     count = r.count;
-    while (take_row(&r))
+    while (csv_row(&r))
         if (read_row(&r, columns, count, err) < 0)
             return -1;
     return 0;

@@ -117,17 +117,6 @@ static bool read_digits(struct str text, struct when *ret_when, bool *ret_utc)
     return true;
 }
 
-/* The moment at which clocks show this; of a time that they skip the next that there is. */
-static int64_t moment_of(const struct zone *zone, int64_t local_s)
-{
-    int64_t utc;
-
-    for (int i = 0; zone && i <= 24 * 60; i++)
-        if (zone_moment(zone, local_s + i * 60, &utc) > 0)
-            return utc * 1000;
-    return local_s * 1000;
-}
-
 /* Of a zone that is named. */
 static bool read_moment(struct reader *r, struct str id, struct when *when)
 {
@@ -135,7 +124,7 @@ static bool read_moment(struct reader *r, struct str id, struct when *when)
     const struct ics_zone *rules = zone ? NULL : map_find(&r->rules, id);
 
     if (zone) {
-        when->at_ms = moment_of(zone, when->local_s);
+        when->at_ms = import_moment(zone, when->local_s);
         return true;
     }
     if (rules && ics_zone_moment(rules, when->local_s, &when->at_ms)) {
@@ -162,7 +151,7 @@ static bool read_when(struct reader *r, struct when *ret_when)
     if (id.n && !utc && !ret_when->date)
         return read_moment(r, id, ret_when);
     ret_when->at_ms =
-        utc ? ret_when->local_s * 1000 : moment_of(r->import->zone, ret_when->local_s);
+        utc ? ret_when->local_s * 1000 : import_moment(r->import->zone, ret_when->local_s);
     return true;
 }
 

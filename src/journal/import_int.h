@@ -34,6 +34,9 @@ bool import_due(struct import *import, struct str text, struct str *ret_due);
 bool import_priority(struct str text, struct str *ret_priority);
 bool import_status(struct str text, struct str *ret_status);
 bool import_minutes(struct str text, int64_t *ret_minutes);
+/* When clocks there show this (zone NULL: those of UTC); of a time that they skip the next that
+ * there is. */
+int64_t import_moment(const struct zone *zone, int64_t local_s);
 /* A line without its end; false after the last. */
 bool import_line(struct str *rest, struct str *ret_line);
 

@@ -6,13 +6,14 @@
  *       whatever else is said about it
  *
  * A heading is the category of the tasks below it. Tasks that are indented under another are items
- * of its checklist; indented text is its notes. Lines that are no tasks, and code, are left out.
+ * of its checklist; indented text is its notes. Boxes with other signs ("[/]" begun, "[>]" put off,
+ * "[!]") are tasks too. Lines that are no tasks, code and what stands before the text between "---"
+ * are left out.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "base/alloc.h"
 #include "journal/import_int.h"
-
-#define CALENDAR "\xf0\x9f\x93\x85" /* what some programs put before a due day */
 
 struct reader {
     struct import *import;
@@ -21,6 +22,25 @@ struct reader {
     struct str category;
     size_t indent;    /* of the task */
     struct str fence; /* of the code that is left out; empty: none */
+    struct str above; /* the line before, where it may be a heading; empty: it may not */
+    bool front;       /* before the text */
+};
+
+/* Signs that some programs write: what follows one is a day, or nothing. */
+enum sign { SIGN_NONE = 0, SIGN_DUE, SIGN_PAST, SIGN_PRIORITY };
+static const struct {
+    const char *text;
+    enum sign sign;
+    const char *priority;
+} signs[] = {
+    { "\xf0\x9f\x93\x85", SIGN_DUE, NULL },      /* a calendar */
+    { "\xe2\x9c\x85", SIGN_PAST, NULL },         /* done on */
+    { "\xe2\x9e\x95", SIGN_PAST, NULL },         /* written on */
+    { "\xf0\x9f\x94\xba", SIGN_PRIORITY, "P0" }, /* highest */
+    { "\xe2\x8f\xab", SIGN_PRIORITY, "P1" },     /* high */
+    { "\xf0\x9f\x94\xbc", SIGN_PRIORITY, "P2" }, /* medium */
+    { "\xf0\x9f\x94\xbd", SIGN_PRIORITY, "P3" }, /* low */
+    { "\xe2\x8f\xac", SIGN_PRIORITY, "P3" },     /* lowest */
 };
 
 static int end_task(struct reader *r, struct err *err)
@@ -66,7 +86,7 @@ static bool is_task(struct str line, char *ret_mark, struct str *ret_text)
         return false;
     *ret_mark = line.p[1];
     *ret_text = str_trim(str_skip(line, 3));
-    return *ret_mark == ' ' || *ret_mark == 'x' || *ret_mark == 'X' || *ret_mark == '-';
+    return *ret_mark == 'x' || *ret_mark == 'X' || str_find_char(STR(" -/>!?*<+"), *ret_mark) >= 0;
 }
 
 static bool is_heading(struct str line, struct str *ret_text)
@@ -110,26 +130,50 @@ static bool take_due(struct reader *r, struct import_record *task, struct str wo
     return word.n && import_due(r->import, word, &task->due);
 }
 
+static enum sign sign_of(struct import_record *task, struct str word)
+{
+    for (size_t i = 0; i < ARRAY_LEN(signs); i++) {
+        if (!str_is(word, signs[i].text))
+            continue;
+        if (signs[i].priority)
+            task->priority = str_from(signs[i].priority);
+        return signs[i].sign;
+    }
+    return SIGN_NONE;
+}
+
 static void read_words(struct reader *r, struct import_record *task, struct str rest)
 {
     AUTO_BUF title = BUF_INIT(IMPORT_BYTES_MAX);
-    bool calendar = false;
-    struct str word;
+    enum sign before = SIGN_NONE;
+    struct str word, ignored;
 
     while (rest.p && str_split(&rest, ' ', &word)) {
+        enum sign sign = sign_of(task, word);
+
         if (!word.n)
             continue;
-        if (str_is(word, CALENDAR)) {
-            calendar = true;
+        if (sign) {
+            before = sign;
             continue;
         }
         if (word.p[0] == '#' && word.n > 1 && word.p[1] != '#')
             import_label(r->import, task, arena_str(r->import->arena, str_skip(word, 1)));
-        else if (!take_due(r, task, word, calendar))
+        else if (!(before == SIGN_PAST && import_due(r->import, word, &ignored)) &&
+                 !take_due(r, task, word, before == SIGN_DUE))
             buf_printf(&title, "%s%.*s", title.n ? " " : "", STR_ARG(word));
-        calendar = false;
+        before = SIGN_NONE;
     }
     task->title = arena_str(r->import->arena, str_trim(buf_str(&title)));
+}
+
+/* Empty: open. */
+static struct str status_of(char mark)
+{
+    return mark == 'x' || mark == 'X' ? STR("DONE")
+           : mark == '-'              ? STR("REJECTED")
+           : mark == '/'              ? STR("IN_PROGRESS")
+                                      : STR_NONE;
 }
 
 static int read_task(struct reader *r, size_t line, size_t indent, char mark, struct str text,
@@ -146,24 +190,47 @@ static int read_task(struct reader *r, size_t line, size_t indent, char mark, st
         return -1;
     r->indent = indent;
     r->task = (struct import_record){ .line = line, .category = r->category };
-    if (mark != ' ')
-        r->task.status = checked ? STR("DONE") : STR("REJECTED");
+    r->task.status = status_of(mark);
     read_words(r, &r->task, text);
     return 0;
 }
 
+/* "=====" or "-----" under a line of text. */
+static bool is_underline(struct str text)
+{
+    text = str_trim(text);
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] != text.p[0])
+            return false;
+    return text.n && (text.p[0] == '=' || text.p[0] == '-');
+}
+
+static bool in_front(struct reader *r, size_t line, struct str text)
+{
+    bool mark = str_is(str_trim(text), "---");
+
+    if (line == 1 && mark)
+        r->front = true;
+    else if (r->front && mark)
+        r->front = false;
+    else
+        return r->front;
+    return true;
+}
+
 static int read_line(struct reader *r, size_t line, struct str text, struct err *err)
 {
-    struct str rest, body;
+    struct str rest, body, above = r->above;
     size_t indent = indent_of(text, &rest);
     char mark;
 
-    if (in_code(r, rest))
+    r->above = STR_NONE;
+    if (in_front(r, line, text) || in_code(r, rest))
         return 0;
     if (is_task(rest, &mark, &body))
         return read_task(r, line, indent, mark, body, err);
-    if (indent < 4 && is_heading(rest, &body)) {
-        r->category = body;
+    if (indent < 4 && (is_heading(rest, &body) || (above.n && is_underline(rest)))) {
+        r->category = above.n && is_underline(rest) ? above : body;
         return end_task(r, err);
     }
     if (!str_trim(rest).n)
@@ -172,6 +239,8 @@ static int read_line(struct reader *r, size_t line, struct str text, struct err 
         buf_printf(&r->notes, "%.*s\n", STR_ARG(str_trim(rest)));
         return 0;
     }
+    if (indent < 4 && !str_starts(rest, STR("- ")) && !str_starts(rest, STR("* ")))
+        r->above = str_trim(rest);
     return end_task(r, err);
 }
 

@@ -122,7 +122,8 @@ int64_t record_i64(const struct record *record, const char *field);
 void record_write(struct json_writer *w, const struct record *record);
 /* The members alone, for who adds more. */
 void record_write_members(struct json_writer *w, const struct record *record);
-/* Does it say anything at all? A note without a text and a measurement without a value do not. For
+/* Does it say anything at all? A note without a text, a measurement without a value and a link of
+ * something to itself do not. For
  * doors by which people write; what is stored already may be so. */
 int record_check_sense(const struct record *record, struct err *err);
 /* Sets the fields that object gives; what a stored record has fixed may only be given again as it

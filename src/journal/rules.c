@@ -98,6 +98,11 @@ int record_check_sense(const struct record *record, struct err *err)
 {
     struct str kind;
 
+    if (record->type == RECORD_ENTRY_LINK &&
+        str_eq(record_str(record, "fromId"), record_str(record, "toId")) &&
+        str_eq(record_str(record, "fromType"), record_str(record, "toType")))
+        return err_set(err, ERR_SCHEMA_VIOLATION,
+                       "/toId: is the same as fromId; nothing is linked to itself");
     if (record->type != RECORD_ENTRY)
         return 0;
     kind = record_str(record, "kind");

@@ -697,6 +697,25 @@ def days_that_have_been_are_not_taken_for_those_to_come(box):
 
 
 @test
+def a_task_is_found_by_its_title_and_a_status_by_its_words(box):
+    run = box.run
+    for title in ("Pay", "Pay rent", "Pay the bill"):
+        run("journal", "task", "add", title)
+    run("journal", "task", "set", "pay", "--status", "in progress")
+    expect_in("IN_PROGRESS", run("journal", "task", "show", "Pay")[0])
+    expect_in("may be: ", run("journal", "task", "show", "pa", code=1)[1])
+    for status in ("in_progress", "In-Progress", "IN_PROGRESS"):
+        expect_eq(len(run("journal", "task", "list", "--status", status, "--json")[0].splitlines()), 1)
+    expect_in("takes one of", run("journal", "task", "list", "--status", "inprogress", code=2)[1])
+    run("journal", "task", "add", "pay")
+    expect_in("may be: ", run("journal", "task", "done", "pay", code=1)[1])
+    # Nothing is linked to itself.
+    expect_in("TO: is the same as FROM", run("journal", "link", "add", "pay rent", "pay rent", code=1)[1])
+    # A block that ends with the day.
+    expect_in("22:00-24:00  late", run("journal", "plan", "block", "today", "22:00", "24:00", "--note", "late")[0])
+
+
+@test
 def recordings_are_kept_at_the_terminal(box):
     run = box.run
     expect_in("No recordings", run("journal", "audio", "list")[0])

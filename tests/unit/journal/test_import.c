@@ -263,6 +263,61 @@ TEST(todotxt_says_where_a_day_is_wrong_or_nothing_is_said)
     ASSERT_CONTAINS(problems(t, &import), "5: the task has no title");
 }
 
+TEST(a_file_of_todoist_becomes_tasks)
+{
+    struct import import = read_as(
+        t, IMPORT_CSV,
+        "\xef\xbb\xbfTYPE,CONTENT,DESCRIPTION,PRIORITY,INDENT,AUTHOR,RESPONSIBLE,DATE,DATE_LANG,"
+        "TIMEZONE,DURATION,DURATION_UNIT,DEADLINE,DEADLINE_LANG\n"
+        "meta,view_style=list,,,,,,,,,,,,\n"
+        "task,Loose @shop,two words,1,1,Ann (1),,2026-11-20,en,Europe/Berlin,,,,\n"
+        "task,Child @a,,4,2,Ann (1),,,en,,,,,\n"
+        "note,a comment,,,,Ann (1),,,,,,,,\n"
+        ",,,,,,,,,,,,,\n"
+        "section,Home,,,,,,,,,,,,\n"
+        "task,Mail ann@example.org,,2,1,,,20 Nov 2026 14:00,en,,30,minute,,\n"
+        "task,Rent,,4,1,,,every month,en,,None,None,,\n"
+        "task,\"Odd\nlines\",,9,x,,,,en,,,,2026-12-01,en\n"
+        "task,,,4,1,,,,,,,,,\n");
+
+    ASSERT_TEXT(told(t, &import), "Loose|2026-11-20|P0|||0|shop,a|Child\n"
+                                  "Mail ann@example.org|2026-11-20T14:00|P1||Home|30||\n"
+                                  "Rent||P3||Home|0||\n"
+                                  "Odd|2026-12-01|||Home|0||\n");
+    ASSERT_STR(import.records[0].notes, "two words\na comment");
+    ASSERT_STR(import.records[2].notes, "Date: every month");
+    ASSERT_TEXT(problems(t, &import), "12: the task has no title\n");
+}
+
+TEST(a_file_of_toggl_becomes_time)
+{
+    struct import import =
+        read_as(t, IMPORT_CSV,
+                "User,Client,Project,Task,Description,Start date,Start time,End date,End time,"
+                "Duration,Tags\n"
+                "Ann,,Garden,,Weeding,2026-07-10,09:00:00,2026-07-10,10:30:00,01:30:00,\"a, b\"\n"
+                "Ann,,Work,Plan,,2026-01-10,11:30:00 PM,2026-01-11,12:30:00 AM,01:00:00,\n"
+                "Ann,,,,x,2026-01-10,10:00:00,2026-01-10,09:00:00,,\n"
+                "Ann,,,,x,01/02/2026,10:00:00,01/02/2026,11:00:00,,\n"
+                "Ann,,,,x,2026-01-10,1:0:0,2026-01-10,:,,\n"
+                "Ann,,,,x,tomorrow,10:00,tomorrow,11:00,,\n"
+                ",,,,,,,,,,\n");
+
+    ASSERT_EQ(import.count, 2);
+    ASSERT_STR(import.records[0].kind, "timeEntry");
+    ASSERT_STR(import.records[0].category, "Garden");
+    ASSERT_STR(import.records[0].notes, "Weeding #a #b");
+    ASSERT_EQ(import.records[0].begin, INT64_C(1783666800000)); /* 07:00 UTC */
+    ASSERT_EQ(import.records[0].end - import.records[0].begin, 90 * 60000);
+    ASSERT_STR(import.records[1].notes, "Plan");
+    ASSERT_EQ(import.records[1].end - import.records[1].begin, 60 * 60000);
+    ASSERT_TEXT(problems(t, &import),
+                "4: the time ends before it begins\n"
+                "5: when it began and ended is written 2026-02-18 and 09:30:00\n"
+                "6: when it began and ended is written 2026-02-18 and 09:30:00\n"
+                "7: when it began and ended is written 2026-02-18 and 09:30:00\n");
+}
+
 /* ---- Markdown ---- */
 
 TEST(markdown_lists_become_tasks_items_and_notes)
@@ -293,6 +348,31 @@ TEST(markdown_lists_become_tasks_items_and_notes)
                                   "Issue is ##odd||||Garden|0|12|\n");
     ASSERT_STR(import.records[1].notes, "more about it");
     ASSERT_EQ(import.records[1].line, 5);
+}
+
+TEST(no_box_of_a_markdown_list_is_lost)
+{
+    struct import import = read_as(t, IMPORT_MARKDOWN,
+                                   "---\ntags: daily\n- [ ] no task\n---\n"
+                                   "Work\n====\n"
+                                   "- [/] Begun\n- [>] Put off\n- [!] Important\n- [?] Asked\n"
+                                   "  - [/] half done\n"
+                                   "- [1] a source\n"
+                                   "\nHome life\n---------\n"
+                                   "- [ ] High \xe2\x8f\xab \xf0\x9f\x93\x85 2026-05-02\n"
+                                   "- [x] Was \xe2\x9c\x85 2026-05-01 \xe2\x9e\x95 2026-04-01\n"
+                                   "- item\n---\n- [ ] after a rule\n"
+                                   "---\n- [ ] after another\n");
+
+    ASSERT_EQ(import.problem_count, 0);
+    ASSERT_TEXT(told(t, &import), "Begun|||IN_PROGRESS|Work|0||\n"
+                                  "Put off||||Work|0||\n"
+                                  "Important||||Work|0||\n"
+                                  "Asked||||Work|0||half done\n"
+                                  "High|2026-05-02|P1||Home life|0||\n"
+                                  "Was|||DONE|Home life|0||\n"
+                                  "after a rule||||Home life|0||\n"
+                                  "after another||||Home life|0||\n");
 }
 
 /* ---- iCalendar ---- */

@@ -34,6 +34,7 @@ struct desk_op {
     size_t aim_count, aim_room;
     struct journal_write *write; /* of act(): the unit */
     struct json_writer *out;     /* of act() and read(): inside the object that is answered */
+    struct str taint;            /* of read(): what the answer has besides the contract's */
 };
 
 typedef int desk_fn(struct desk_op *op, struct err *err);

@@ -27,7 +27,11 @@ struct walk {
     size_t cut_at;   /* a secret ahead that was noted, such as a URL's password … */
     size_t cut_end;  /* … to here; 0: none */
     bool sure;       /* only what is a secret by its own form */
+    bool opaque;     /* only what says nothing, see redact_shown() */
 };
+
+/* What is looked for. */
+enum which { ALL, SURE, OPAQUE };
 
 static struct str walk_rest(const struct walk *walk)
 {
@@ -42,7 +46,8 @@ static void copy(struct walk *walk, size_t n)
 
 static bool apply(struct walk *walk, struct redact_hit hit)
 {
-    if (hit.cut == 0)
+    if (hit.cut == 0 || (walk->opaque && !redact_is_opaque(str_take(
+                                             str_skip(walk->text, walk->at + hit.keep), hit.cut))))
         return false;
     copy(walk, hit.keep);
     buf_add_text(walk->out, REDACT_MARK);
@@ -143,10 +148,15 @@ static bool cut_url(struct walk *walk)
     return walk->at < end && apply(walk, (struct redact_hit){ 0, end - walk->at });
 }
 
-static void walk_patterns(struct str text, bool sure, struct buf *out)
+static void walk_patterns(struct str text, enum which which, struct buf *out)
 {
     struct walk walk = {
-        .text = text, .out = out, .boundary = true, .line_start = true, .sure = sure
+        .text = text,
+        .out = out,
+        .boundary = true,
+        .line_start = true,
+        .sure = which == SURE,
+        .opaque = which == OPAQUE,
     };
 
     while (walk.at < text.n && !out->full) {
@@ -172,22 +182,22 @@ static void walk_patterns(struct str text, bool sure, struct buf *out)
 
 /* Patterns come before registered values, so that a password which merely begins with one goes as
  * a whole, and after them, because a value taken out of a word may lay another one bare. */
-static void redact_both(struct str text, struct buf *out)
+static void redact_both(struct str text, enum which which, struct buf *out)
 {
     AUTO_BUF first = BUF_INIT(4 * text.n + sizeof(REDACT_MARK));
     AUTO_BUF second = BUF_INIT(4 * first.max);
 
-    walk_patterns(text, false, &first);
+    walk_patterns(text, which, &first);
     redact_registered(buf_str(&first), &second);
-    walk_patterns(buf_str(&second), false, out);
+    walk_patterns(buf_str(&second), which, out);
 }
 
-static void redact_once(struct str text, struct buf *out)
+static void redact_once(struct str text, enum which which, struct buf *out)
 {
     if (text.n && redact_has_registered())
-        redact_both(text, out);
+        redact_both(text, which, out);
     else
-        walk_patterns(text, false, out);
+        walk_patterns(text, which, out);
 }
 
 bool redact_finds(struct str text)
@@ -195,7 +205,7 @@ bool redact_finds(struct str text)
     AUTO_BUF patterns = BUF_INIT(4 * text.n + sizeof(REDACT_MARK));
     AUTO_BUF registered = BUF_INIT(4 * text.n + sizeof(REDACT_MARK));
 
-    walk_patterns(text, true, &patterns);
+    walk_patterns(text, SURE, &patterns);
     if (!str_eq(buf_str(&patterns), text))
         return true;
     if (!text.n || !redact_has_registered())
@@ -206,12 +216,12 @@ bool redact_finds(struct str text)
 
 /* A mark may end what a quote had held open, and so bring the next secret to light. So a text that
  * was changed is looked at again, until nothing changes. */
-int redact(struct str text, struct buf *out)
+static int redact_which(struct str text, enum which which, struct buf *out)
 {
     AUTO_BUF before = BUF_INIT(out->max);
     size_t start = out->n;
 
-    redact_once(text, out);
+    redact_once(text, which, out);
     for (int pass = 1; pass < PASSES_MAX && !out->full; pass++) {
         struct str now = str_skip(buf_str(out), start);
 
@@ -220,9 +230,19 @@ int redact(struct str text, struct buf *out)
         buf_clear(&before);
         buf_add_str(&before, now);
         out->n = start;
-        redact_once(buf_str(&before), out);
+        redact_once(buf_str(&before), which, out);
     }
     return out->full ? -1 : 0;
+}
+
+int redact(struct str text, struct buf *out)
+{
+    return redact_which(text, ALL, out);
+}
+
+int redact_shown(struct str text, struct buf *out)
+{
+    return redact_which(text, OPAQUE, out);
 }
 
 static struct json_object *copy_string(struct json_object *value)

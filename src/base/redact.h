@@ -30,6 +30,11 @@ struct json_object;
  * front. */
 int redact(struct str text, struct buf *out);
 
+/* The same for a text that a person decides about: what is taken out are registered values and
+ * pieces of letters and digits that mean nothing. What could be read or run stays, whatever name it
+ * stands under. */
+int redact_shown(struct str text, struct buf *out);
+
 /* Whether text surely holds a secret: a registered one, a token of a known form or a private key.
  * What redact() takes out on suspicion, because of the name it stands under, does not count. */
 bool redact_finds(struct str text);

@@ -58,6 +58,9 @@ bool redact_is_tool(struct str word);
  * and the like. */
 bool redact_names_value(struct str key, struct str name, struct str value_key);
 
+/* Whether it says nothing to a person or a shell. */
+bool redact_is_opaque(struct str piece);
+
 /* A longer value is not looked at for being harmless. */
 #define REDACT_PLAIN_MAX 256
 /* What begins with a mark was redacted before; what follows was kept then and is kept now. */

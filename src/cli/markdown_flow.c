@@ -10,28 +10,9 @@
 
 #include "base/utf8.h"
 #include "cli/markdown_int.h"
+#include "cli/term.h"
 
-#define TAB           4
-#define ZERO_NON_JOIN 0x200Cu /* needed to write Persian */
-#define ZERO_JOIN     0x200Du /* ... and families of emoji */
-#define EMOJI_STYLE   0xFE0Fu
-
-static bool may_be_sent(uint32_t code)
-{
-    switch (utf8_oddity_of(code)) {
-    case UTF8_PLAIN:
-    case UTF8_ODD_SPACE:
-        return true;
-    case UTF8_HIDDEN:
-        return code == ZERO_NON_JOIN || code == ZERO_JOIN || code == EMOJI_STYLE || code == 0xADu;
-    case UTF8_INVALID:
-    case UTF8_CONTROL:
-    case UTF8_BIDI:
-    case UTF8_PRIVATE:
-        break;
-    }
-    return false;
-}
+#define TAB 4
 
 /* What stands for code on the screen; returns its columns. */
 static int show_code(uint32_t code, struct buf *out)
@@ -39,7 +20,7 @@ static int show_code(uint32_t code, struct buf *out)
     char text[16];
     int n, columns;
 
-    if (may_be_sent(code)) {
+    if (term_may_show(code)) {
         columns = wcwidth((wchar_t)code);
         if (out)
             buf_add_utf8(out, code);

@@ -17,6 +17,10 @@
 #define BETWEEN_MS 80
 #define NARROWEST  20 /* what is narrower gets long lines */
 
+#define ZERO_NON_JOIN 0x200Cu /* needed to write Persian */
+#define ZERO_JOIN     0x200Du /* ... and families of emoji */
+#define EMOJI_STYLE   0xFE0Fu
+
 bool term_colours(FILE *stream)
 {
     const char *off = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -51,26 +55,35 @@ int term_width(FILE *stream)
     return size.ws_col >= NARROWEST ? size.ws_col : 0;
 }
 
-/* Also C1 controls, which are two bytes in UTF-8: some terminals obey them. */
-static size_t control_at(const char *text)
+bool term_may_show(uint32_t code)
 {
-    unsigned char c = (unsigned char)text[0], next = c ? (unsigned char)text[1] : 0;
-
-    if (c == '\n' || c == '\t')
-        return 0;
-    if (c < 0x20 || c == 0x7f)
-        return 1;
-    return c == 0xc2 && next >= 0x80 && next < 0xa0 ? 2 : 0;
+    switch (utf8_oddity_of(code)) {
+    case UTF8_PLAIN:
+    case UTF8_ODD_SPACE:
+        return true;
+    case UTF8_HIDDEN:
+        return code == ZERO_NON_JOIN || code == ZERO_JOIN || code == EMOJI_STYLE || code == 0xADu;
+    case UTF8_INVALID:
+    case UTF8_CONTROL:
+    case UTF8_BIDI:
+    case UTF8_PRIVATE:
+        break;
+    }
+    return false;
 }
 
 void term_text(FILE *stream, const char *text)
 {
-    for (size_t n; *text; text += n ? n : 1) {
-        n = control_at(text);
-        if (n)
-            fprintf(stream, "\\x%02x", (unsigned char)text[n - 1]);
+    struct str rest = str_from(text);
+
+    while (rest.n) {
+        struct str before = rest;
+        uint32_t code;
+
+        if (utf8_decode(&rest, &code) < 0 || code == '\n' || code == '\t' || term_may_show(code))
+            fwrite(before.p, 1, before.n - rest.n, stream);
         else
-            fputc(*text, stream);
+            fprintf(stream, code < 0x100 ? "\\x%02x" : "\\u{%x}", (unsigned)code);
     }
 }
 

@@ -30,8 +30,11 @@ const char *term_style(FILE *stream, enum term_style style);
 
 /* Columns of the terminal behind stream; 0: it is none, lines may have any length. */
 int term_width(FILE *stream);
+/* Whether a character shows as what it is: it neither steers the terminal nor turns text around nor
+ * hides. */
+bool term_may_show(uint32_t code);
 /* Prints text that may come from anywhere (a file in somebody's directory, a server's answer):
- * control characters other than newline and tab appear as \x1b, so none reaches the terminal. */
+ * characters that may not be shown, other than newline and tab, appear as \x1b or \u{202e}. */
 void term_text(FILE *stream, const char *text);
 /* Appends text broken at spaces to fit width columns (0: unbroken); every line after the first is
  * indented. at: the column where it begins. Ends with a newline. */

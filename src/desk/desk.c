@@ -31,6 +31,7 @@ static int read_start(struct tool_job *job, struct err *err)
         return err_set(err, ERR_TOO_LARGE, "the answer is longer than %u bytes; ask for less",
                        DESK_OUTPUT_MAX);
     result.output = buf_str(&text);
+    result.taint = op.taint;
     tool_job_finish(job, &result);
     return 0;
 }

@@ -34,8 +34,9 @@ AUTO_DEFINE(desk)
 #define ALARM_ROUNDS_MAX 8 /* rings in a row without a word of a person */
 
 struct desk_alarm {
-    struct str name; /* "session": there is one of it */
-    struct str note; /* what the agent wants to know when it rings */
+    struct str name;  /* "session": there is one of it */
+    struct str note;  /* what the agent wants to know when it rings */
+    struct str taint; /* of the conversation when it was written; empty: none */
     int64_t set_at, rings_at;
 };
 /* Timers are kept by a room above, which says how. All but list() inside a unit of the agent

@@ -41,6 +41,7 @@ struct desk_op {
     struct journal_write *write;       /* of act(): the unit */
     struct json_writer *out;           /* of act() and read(): inside the object that is answered */
     struct desk_ids tasks, categories; /* that the answer names by id alone */
+    struct str taint;                  /* of read(): what the answer has besides the contract's */
 };
 
 typedef int desk_fn(struct desk_op *op, struct err *err);

@@ -163,6 +163,7 @@ int list_memory_start(struct tool_job *job, struct err *err)
     struct str directory = json_str(json_find(tool_job_arguments(job), "directory"));
     AUTO_BUF out = BUF_INIT(LIST_MAX);
     struct json_writer w = JSON_WRITER(&out);
+    struct str taint = STR_NONE;
     struct file *files;
     size_t count;
 
@@ -180,10 +181,11 @@ int list_memory_start(struct tool_job *job, struct err *err)
             json_put_bool(&w, "read_only", true);
         }
         json_write_object_end(&w);
+        taint = memory_taint_join(taint, files[i].taint, tool_job_arena(job));
     }
     json_write_array_end(&w);
     json_write_object_end(&w);
-    return finish_with(job, &w, STR_NONE, err);
+    return finish_with(job, &w, taint, err); /* a name is somebody's text, too */
 }
 
 /* ---- write ---- */

@@ -1,7 +1,9 @@
 /* What a person sees before deciding: a title, and the text of what would be done.
  *
  * All of it may have come from a model or a file, so it is made safe to look at, and secrets are
- * taken out: it is stored with the inbox item.
+ * taken out: it is stored with the inbox item. But what is seen is what would be done: nothing is
+ * taken out that could be run, a command is shown to its end, and no empty room pushes a part of it
+ * out of sight.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,14 +11,18 @@
 #include "base/redact.h"
 #include "tool/tool_int.h"
 
-#define TITLE_MAX 300
+#define TITLE_MAX   300
+#define COMMAND_MAX (512u << 10) /* all of the longest command, and where it would run */
+#define LINES_SEEN  4            /* empty ones in a row */
+#define BLANKS_SEEN 100
+#define WHY_MAX     1000 /* on one line: more could pose as ours */
 
 static struct str made_safe(struct tool_job *job, struct str text, size_t max)
 {
     AUTO_BUF clean = BUF_INIT(TOOL_ARGUMENTS_MAX);
     AUTO_BUF shown = BUF_INIT(16 * max + 256);
 
-    redact(text, &clean);
+    redact_shown(text, &clean);
     shown_text(buf_str(&clean), max, &shown);
     return arena_str(&job->arena, buf_str(&shown));
 }
@@ -26,7 +32,8 @@ void preview_make(struct tool_job *job, const struct tool_preview *preview)
     job->preview = *preview;
     job->preview.title = made_safe(job, preview->title, TITLE_MAX);
     job->preview.kind = arena_str(&job->arena, preview->kind);
-    job->preview.text = made_safe(job, preview->text, TOOL_PREVIEW_MAX);
+    job->preview.text = made_safe(
+        job, preview->text, str_is(preview->kind, "command") ? COMMAND_MAX : TOOL_PREVIEW_MAX);
     job->preview.details = arena_str(&job->arena, preview->details);
 }
 
@@ -62,6 +69,29 @@ static struct str current_directory(struct tool_job *job)
     return str_from(cwd ? cwd : "/");
 }
 
+/* The command with its empty room counted instead of shown: what stands behind a thousand blanks or
+ * lines is not seen by somebody who believes to have seen the end. */
+static void add_command(struct buf *out, struct str command)
+{
+    while (command.n) {
+        size_t n = 0, lines = 0;
+
+        while (n < command.n && strchr(" \t\r\n", command.p[n]) && command.p[n])
+            lines += command.p[n++] == '\n';
+        if (lines > LINES_SEEN)
+            buf_printf(out, "\n[%zu empty lines]\n", lines - 1);
+        else if (n > BLANKS_SEEN)
+            buf_printf(out, " [%zu blanks] ", n);
+        else
+            buf_add(out, command.p, n);
+        command = str_skip(command, n);
+        for (n = 0; n < command.n && !(command.p[n] && strchr(" \t\r\n", command.p[n]));)
+            n++;
+        buf_add(out, command.p, n);
+        command = str_skip(command, n);
+    }
+}
+
 static void add_list(struct buf *out, const char *what, const char *const *list, const char *none)
 {
     buf_printf(out, "%s ", what);
@@ -93,11 +123,11 @@ int preview_command(struct tool_job *job, struct err *err)
     AUTO_BUF version = BUF_INIT(8192);
 
     (void)err;
-    buf_add_str(&text, command);
+    add_command(&text, command);
     buf_printf(&text, "\n\nin %.*s, ", STR_ARG(cwd));
     add_place(&text, &job->call.sandbox);
     if (why.n)
-        buf_printf(&text, "the agent says: %.*s\n", STR_ARG(why));
+        buf_printf(&text, "the agent says: %s\n", shown_word(why, WHY_MAX, &job->arena));
     preview.text = buf_str(&text);
     buf_printf(&version, "cwd:%.*s", STR_ARG(cwd));
     tool_job_shown(job, &preview, buf_str(&version));

@@ -64,7 +64,11 @@ static int write_kept(const struct kept *kept, struct buf *out, struct err *err)
 static struct desk_alarm shown(const struct alarm_ring *ring)
 {
     return (struct desk_alarm){
-        .name = ring->name, .note = ring->note, .set_at = ring->set_at, .rings_at = ring->rings_at
+        .name = ring->name,
+        .note = ring->note,
+        .taint = ring->taint,
+        .set_at = ring->set_at,
+        .rings_at = ring->rings_at,
     };
 }
 

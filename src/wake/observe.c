@@ -63,6 +63,16 @@ static bool is_full(const struct observing *o)
 
 /* ---- records ---- */
 
+static void add_taint(struct observing *o, struct str taint)
+{
+    if (!taint.n || !first_time(o, "taint", taint))
+        return;
+    o->out->taint =
+        o->out->taint.n
+            ? str_from(arena_printf(o->arena, "%.*s,%.*s", STR_ARG(o->out->taint), STR_ARG(taint)))
+            : arena_str(o->arena, taint);
+}
+
 static int may_see(struct observing *o, const struct record *record, struct err *err)
 {
     struct str category;
@@ -128,6 +138,9 @@ static int add_records(struct observing *o, struct json_object *payload, struct 
     if (!o->journal || !records || !json_object_is_type(records, json_type_array))
         return 0;
     o->out->names_records |= json_length(records) > 0;
+    /* What an agent wrote may hold what it had read. */
+    if (author.n && !str_is(author, "human"))
+        add_taint(o, STR("journal"));
     for (size_t i = 0; i < json_length(records); i++) {
         if (add_record(o, json_object_array_get_idx(records, i), author, err) < 0)
             return -1;
@@ -173,16 +186,6 @@ static void add_files(struct observing *o, struct json_object *files)
         buf_printf(&o->text, "- %.*s: %.*s\n", STR_ARG(json_str(json_find(file, "change"))),
                    STR_ARG(json_str(json_find(file, "path"))));
     }
-}
-
-static void add_taint(struct observing *o, struct str taint)
-{
-    if (!taint.n || !first_time(o, "taint", taint))
-        return;
-    o->out->taint =
-        o->out->taint.n
-            ? str_from(arena_printf(o->arena, "%.*s,%.*s", STR_ARG(o->out->taint), STR_ARG(taint)))
-            : arena_str(o->arena, taint);
 }
 
 static void add_missed(struct observing *o, struct json_object *missed)

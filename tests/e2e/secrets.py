@@ -3,6 +3,7 @@
 import os
 import pty
 import re
+import resource
 import select
 import signal
 import stat
@@ -177,6 +178,20 @@ def a_backup_has_no_secrets_in_it(box):
     expect("secrets" not in names, names)
     with open(box.path("b.tar"), "rb") as file:
         expect(CANARY.encode() not in file.read(), "the value is in the backup")
+
+
+@test
+def a_crash_leaves_no_picture_of_the_memory(box):
+    """A core file would lie in the working directory, which agents read."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
+    try:
+        daemon = box.serve()
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, (soft, hard))
+    now, _ = resource.prlimit(daemon.pid, resource.RLIMIT_CORE)
+    daemon.stop()
+    expect(now in (0, 1), f"a core of {now} bytes may be written")
 
 
 @test

@@ -116,6 +116,14 @@ TEST(controls_are_shown_and_everything_else_passes)
         { "\xc2\x80\xc2\x9f", "\\x80\\x9f" },       /* the ends of C1 */
         { "\xc2\xa0\xc3\xa9", "\xc2\xa0\xc3\xa9" }, /* a space and a letter beyond them */
         { "\xc2", "\xc2" },                         /* cut off */
+        { "a\xe2\x80\xae"
+          "b",
+          "a\\u{202e}b" }, /* turned around */
+        { "a\xe2\x80\x8b"
+          "b",
+          "a\\u{200b}b" },                                          /* a space without width */
+        { "\xf3\xa0\x81\x81", "\\u{e0041}" },                       /* a letter as a tag */
+        { "\xe2\x9d\xa4\xef\xb8\x8f", "\xe2\x9d\xa4\xef\xb8\x8f" }, /* an emoji's selector */
         { "\xe2\x82\xac \xf0\x9f\x90\xad", "\xe2\x82\xac \xf0\x9f\x90\xad" },
     };
 

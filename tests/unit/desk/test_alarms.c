@@ -53,7 +53,9 @@ static int list(void *arg, int64_t agent_n, struct arena *arena, struct desk_ala
         return err_set(err, keeper->fails, "no");
     *ret_alarms = ARENA_NEW_N(arena, struct desk_alarm, keeper->n + 1);
     for (size_t i = 0; i < keeper->n; i++)
-        (*ret_alarms)[i] = (struct desk_alarm){ .name = STR("break"), .rings_at = 1 };
+        (*ret_alarms)[i] = (struct desk_alarm){ .name = STR("break"),
+                                                .taint = i ? STR("web") : STR_NONE,
+                                                .rings_at = 1 };
     *ret_count = keeper->n;
     return 0;
 }
@@ -122,6 +124,20 @@ DB_TEST(alarms_that_have_not_rung_are_listed)
     ASSERT_OK(office_run(&office, "list_alarms", "", "{}"));
     ASSERT_TEXT(office_out(&office, "/alarms/1/name"), "\"break\"");
     ASSERT_TEXT(office_out(&office, "/alarms/0/ringsAt"), "\"1970-01-01T00:00:00.001Z\"");
+}
+
+DB_TEST(a_list_of_alarms_is_no_more_to_be_trusted_than_their_notes)
+{
+    AUTO_OFFICE office;
+    struct keeper keeper;
+
+    open_with(&office, t, &keeper);
+    keeper.n = 1;
+    ASSERT_OK(office_run(&office, "list_alarms", "", "{}"));
+    ASSERT_EQ(office.result.taint.n, 0u);
+    keeper.n = 2;
+    ASSERT_OK(office_run(&office, "list_alarms", "", "{}"));
+    ASSERT_STR(office.result.taint, "web");
 }
 
 TEST(what_is_no_alarm_is_refused_with_the_place)

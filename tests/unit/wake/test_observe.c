@@ -186,6 +186,27 @@ DB_TEST(what_comes_from_outside_is_marked_and_taints)
     wake_stage_free(s);
 }
 
+DB_TEST(what_an_agent_wrote_taints_and_what_the_person_wrote_does_not)
+{
+    static const struct {
+        const char *author, *taint;
+    } cases[] = { { "human", "" }, { "agent:coach", "journal" }, { "sync", "journal" } };
+    struct wake_stage *s = wake_stage_new(t);
+    struct str id = write_record(s, RECORD_TASK, "{\"title\":\"Fix the fence\"}");
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct wake_job job =
+            about(t, "subscription",
+                  arena_printf(&t->arena, "{\"author\":\"%s\",\"records\":[[\"task\",\"%s\"]]}",
+                               cases[i].author, id.p));
+        struct observed seen = tell(s, "[\"*\"]", &job, 1, 0);
+
+        ASSERT_CONTAINS(TEXT_OF(seen), "Fix the fence");
+        ASSERT_STR(seen.taint, cases[i].taint);
+    }
+    wake_stage_free(s);
+}
+
 DB_TEST(what_is_told_is_bounded)
 {
     struct wake_stage *s = wake_stage_new(t);

@@ -267,3 +267,17 @@ enum utf8_oddity utf8_find_odd(struct str s, unsigned which, size_t *ret_at, uin
     }
     return UTF8_PLAIN;
 }
+
+int utf8_one_line(struct str s, struct buf *buf)
+{
+    while (s.n) {
+        uint32_t code;
+        enum utf8_oddity odd;
+
+        if (utf8_decode(&s, &code) < 0)
+            code = UTF8_REPLACEMENT;
+        odd = utf8_oddity_of(code);
+        buf_add_utf8(buf, odd == UTF8_CONTROL || odd == UTF8_BIDI ? ' ' : code);
+    }
+    return buf->full ? -1 : 0;
+}

@@ -49,5 +49,9 @@ const char *utf8_oddity_name(enum utf8_oddity oddity);
 /* The first odd place in s whose bit (1u << oddity) is in `which`: its oddity, with the byte
  * offset and code point; UTF8_PLAIN when there is none. ret_at and ret_code may be NULL. */
 enum utf8_oddity utf8_find_odd(struct str s, unsigned which, size_t *ret_at, uint32_t *ret_code);
+/* Appends s as one line for a person: control characters and what turns text around become blanks,
+ * what is no UTF-8 becomes U+FFFD. For words from elsewhere that stand in words of ours. -1 when
+ * buf is full. */
+int utf8_one_line(struct str s, struct buf *buf);
 
 #endif

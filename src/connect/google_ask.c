@@ -75,11 +75,10 @@ void google_task_ask(struct task *task, const struct gate_request *request, task
 static const char *detail(struct json_object *json, char out[300])
 {
     struct str text = json_str(json_find(json_find(json, "error"), "message"));
+    AUTO_BUF line = BUF_INIT(1000);
 
-    text = utf8_truncate(text, 280);
-    for (size_t i = 0; i < text.n; i++)
-        if ((unsigned char)text.p[i] < 0x20)
-            text = str_take(text, i);
+    utf8_one_line(utf8_truncate(text, 280), &line);
+    text = utf8_truncate(str_trim(buf_str(&line)), 280);
     snprintf(out, 300, "%s%.*s", text.n ? ": " : "", STR_ARG(text));
     return out;
 }

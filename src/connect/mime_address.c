@@ -57,19 +57,11 @@ static bool is_address(struct str s)
     return at > 0 && is_local(str_take(s, (size_t)at)) && is_domain(str_skip(s, (size_t)at + 1));
 }
 
-static void show_on_one_line(struct str text, struct buf *out)
-{
-    utf8_sanitise(utf8_truncate(text, 80), out);
-    for (size_t i = 0; i < out->n; i++)
-        if ((unsigned char)out->p[i] < 0x20)
-            out->p[i] = ' ';
-}
-
 static int refuse(struct str text, struct err *err)
 {
     AUTO_BUF shown = BUF_INIT(400);
 
-    show_on_one_line(text, &shown);
+    utf8_one_line(utf8_truncate(text, 80), &shown);
     return err_set(err, ERR_BAD_REQUEST,
                    "\"%s\" is no mail address; write ada@example.org or Ada Lovelace "
                    "<ada@example.org>",

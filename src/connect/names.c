@@ -38,6 +38,7 @@ const char *names_find(const struct names *names, struct str id)
 
 void names_set(struct names *names, struct str id, struct str name)
 {
+    AUTO_BUF line = BUF_INIT(1000);
     size_t at;
 
     if (!id.n || id.n >= sizeof(names->items[0].id) || !name.n)
@@ -50,7 +51,8 @@ void names_set(struct names *names, struct str id, struct str name)
         if (names->n < NAMES_MAX)
             names->n++;
     }
-    name = utf8_truncate(name, sizeof(names->items[0].name) - 1);
+    utf8_one_line(utf8_truncate(name, sizeof(names->items[0].name) - 1), &line);
+    name = utf8_truncate(buf_str(&line), sizeof(names->items[0].name) - 1);
     snprintf(names->items[at].id, sizeof(names->items[0].id), "%.*s", STR_ARG(id));
     snprintf(names->items[at].name, sizeof(names->items[0].name), "%.*s", STR_ARG(name));
 }

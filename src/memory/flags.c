@@ -80,6 +80,20 @@ bool flag_begins(struct str text, const char *what)
     return true;
 }
 
+size_t flag_scheme(struct str text)
+{
+    return flag_begins(text, "http://") ? 7 : flag_begins(text, "https://") ? 8 : 0;
+}
+
+size_t flag_unspaced(struct str text)
+{
+    struct str rest = text;
+
+    while (rest.n && !flag_space(rest))
+        rest = str_skip(rest, 1);
+    return text.n - rest.n;
+}
+
 static int by_place(const void *a, const void *b)
 {
     const struct memory_flag *x = a, *y = b;

@@ -53,8 +53,10 @@ static const char *const sources[] = { "curl",
                                        "socat",
                                        "telnet",
                                        NULL };
-static const char *const wrappers[] = { "sudo", "env",  "exec",  "nohup",
-                                        "time", "doas", "xargs", NULL };
+static const char *const wrappers[] = { "sudo",   "env",     "exec",    "nohup",  "time",
+                                        "doas",   "xargs",   "nice",    "ionice", "stdbuf",
+                                        "setsid", "command", "busybox", NULL };
+static const char *const takers[] = { "timeout", "chroot", NULL }; /* of a word of their own */
 
 static bool is_command_char(char c)
 {
@@ -104,6 +106,7 @@ static struct str take_word(struct str *rest)
 static size_t interpreter_after(struct str text)
 {
     struct str rest = str_take(text, PIPE_BACK), word;
+    bool value = false; /* "-u root": one word may follow */
 
     if (rest.n && rest.p[0] == '&')
         rest = str_skip(rest, 1);
@@ -115,9 +118,13 @@ static size_t interpreter_after(struct str text)
             return 0;
         if (is_in(command_name(word), interpreters))
             return (size_t)(rest.p - text.p);
-        if (!is_in(command_name(word), wrappers) && word.p[0] != '-' &&
-            str_find_char(word, '=') < 0)
-            return 0;
+        if (word.p[0] == '-' || is_in(command_name(word), takers)) {
+            value = true;
+        } else if (!is_in(command_name(word), wrappers) && str_find_char(word, '=') < 0) {
+            if (!value)
+                return 0;
+            value = false;
+        }
     }
     return 0;
 }

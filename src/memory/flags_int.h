@@ -33,11 +33,12 @@ bool flag_in_url(const struct flag_search *search, size_t at);
 
 /* flags_words.c: phrases, word by word. */
 void flag_words(struct flag_search *search);
-/* flags_marks.c: addresses, links, role marks, markup. */
+/* flags_marks.c: addresses, role marks, markup. */
 void flag_urls(struct flag_search *search);
 void flag_emails(struct flag_search *search);
-void flag_links(struct flag_search *search);
 void flag_literals(struct flag_search *search);
+/* flags_links.c: links that mislead or run something. */
+void flag_links(struct flag_search *search);
 /* Does a link say one host and lead to another? */
 bool flag_misleads(struct str label, struct str target);
 extern const struct flag_rule flag_link_rule;
@@ -64,6 +65,10 @@ static inline bool flag_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
+static inline bool flag_is_domain(char c)
+{
+    return flag_is_alpha(c) || flag_is_digit(c) || c == '.' || c == '-';
+}
 static inline char flag_lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
@@ -74,6 +79,10 @@ static inline bool flag_is_space(char c)
 }
 /* Bytes of the white space that text begins with (also U+00A0, U+2003 ...); 0: none. */
 size_t flag_space(struct str text);
+/* Bytes of "http://" or "https://" here; 0: neither. */
+size_t flag_scheme(struct str text);
+/* How far text goes without white space. */
+size_t flag_unspaced(struct str text);
 /* Does text begin with this, whatever the case of its letters? */
 bool flag_begins(struct str text, const char *what);
 

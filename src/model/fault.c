@@ -162,21 +162,10 @@ static enum err_code code_for(const struct fault *fault, int64_t retry_after_ms)
 static void add_message(struct buf *out, struct str message)
 {
     AUTO_BUF clean = BUF_INIT(64 * 1024), plain = BUF_INIT(MODEL_ERROR_BODY_MAX);
-    AUTO_BUF shown = BUF_INIT(64 * 1024);
-    struct str rest;
 
-    utf8_sanitise(utf8_truncate(message, 4 * MESSAGE_MAX), &plain);
+    utf8_one_line(utf8_truncate(message, 4 * MESSAGE_MAX), &plain);
     redact(buf_str(&plain), &clean);
-    for (rest = buf_str(&clean); rest.n;) {
-        enum utf8_oddity odd;
-        uint32_t code;
-
-        if (utf8_decode(&rest, &code) < 0)
-            continue;
-        odd = utf8_oddity_of(code);
-        buf_add_utf8(&shown, odd == UTF8_CONTROL || odd == UTF8_BIDI ? ' ' : code);
-    }
-    buf_add_str(out, utf8_truncate(str_trim(buf_str(&shown)), MESSAGE_MAX));
+    buf_add_str(out, utf8_truncate(str_trim(buf_str(&clean)), MESSAGE_MAX));
 }
 
 static void add_advice(struct buf *out, const struct model_spec *spec, enum err_code code,

@@ -9,7 +9,8 @@
  * is read and thrown away, so that it does not die of it.
  *
  * The directory in which the shell ended comes through a pipe that an EXIT trap writes to. A
- * command that replaces the trap or the shell keeps the old directory.
+ * command that replaces the trap or the shell keeps the old directory. When it is gone by the next
+ * command, that one begins in the nearest directory above.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -94,6 +95,26 @@ static int make_pipes(struct command *c, int *theirs, struct err *err)
         fcntl(ends[0], F_SETFL, O_NONBLOCK);
     }
     return 0;
+}
+
+static bool can_enter(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode) && access(path, X_OK) == 0;
+}
+
+/* Where the last command ended may be gone. A shell that could begin nowhere could not be told to
+ * go elsewhere either: it begins in the nearest directory above. */
+static void leave_lost(struct op_ctx *ctx)
+{
+    char *cwd = arena_text(ctx->arena, ctx->state->cwd), *slash;
+
+    if (can_enter(cwd))
+        return;
+    while (!can_enter(cwd) && (slash = strrchr(cwd, '/')) != NULL && slash != cwd)
+        *slash = '\0';
+    op_state_set_cwd(ctx, can_enter(cwd) ? cwd : "/");
 }
 
 static int start(struct command *c, struct str text, struct err *err)
@@ -222,13 +243,11 @@ static void run(struct command *c)
 /* A directory that we may go to, said by the trap in one line. */
 static void keep_cwd(struct command *c)
 {
-    struct stat st;
-
     c->cwd[c->cwd_n] = '\0';
     if (c->cwd_n < 2 || c->cwd[0] != '/' || c->cwd[c->cwd_n - 1] != '\n')
         return;
     c->cwd[c->cwd_n - 1] = '\0';
-    if (stat(c->cwd, &st) == 0 && S_ISDIR(st.st_mode) && access(c->cwd, X_OK) == 0)
+    if (can_enter(c->cwd))
         op_state_set_cwd(c->ctx, c->cwd);
 }
 
@@ -305,6 +324,7 @@ int op_bash(struct op_ctx *ctx, struct json_object *arguments, struct json_write
         return -1;
     keep_init(&c.kept[OUT], KEEP_BYTES);
     keep_init(&c.kept[ERR], KEEP_BYTES);
+    leave_lost(ctx);
     if (start(&c, text, err) < 0)
         return -1;
     run(&c);

@@ -13,9 +13,24 @@ struct expansion {
 
 static int expand(struct expansion *e, struct str text, struct err *err);
 
-/* Past one character of a pattern: an escape is two bytes. */
+/* Behind the set that begins at `at`, or behind its '[' when it has no end. A ']' in front is a
+ * member. */
+static size_t set_end(struct str text, size_t at)
+{
+    size_t i = at + 1;
+
+    i += i < text.n && (text.p[i] == '!' || text.p[i] == '^');
+    for (i++; i < text.n; i++)
+        if (text.p[i] == ']')
+            return i + 1;
+    return at + 1;
+}
+
+/* Past one character of a pattern: an escape is two bytes, a set is one. */
 static size_t step(struct str text, size_t at)
 {
+    if (text.p[at] == '[')
+        return set_end(text, at);
     return text.p[at] == '\\' && at + 1 < text.n ? at + 2 : at + 1;
 }
 

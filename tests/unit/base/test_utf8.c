@@ -202,3 +202,35 @@ TEST(utf8_find_odd_looks_only_for_what_is_asked)
     ASSERT_EQ(at, s.n - 1);
     ASSERT_EQ(utf8_find_odd(s, 1u << UTF8_PRIVATE, NULL, NULL), UTF8_PLAIN);
 }
+
+TEST(one_line_for_a_person_steers_nothing)
+{
+    static const struct {
+        const char *text, *line;
+    } cases[] = {
+        { "", "" },
+        { "plain \u00e4 \u4f60 \U0001F600", "plain \u00e4 \u4f60 \U0001F600" },
+        { "a\nb\tc\rd", "a b c d" },
+        { "a\033[2Jb\x7F", "a [2Jb " },
+        { "a\xC2\x9B"
+          "2Jb",
+          "a 2Jb" },
+        { "a\u2028b\u202Ec\u2066d\u200Fe", "a b c d e" },
+        { "a\xFF\xC3", "a\uFFFD\uFFFD" },
+        { "a\u200Bb", "a\u200Bb" }, /* unseen, and steers nothing */
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_BUF out = BUF_INIT(100);
+
+        ASSERT_EQ(utf8_one_line(str_from(cases[i].text), &out), 0);
+        ASSERT_TEXT(buf_text(&out), cases[i].line);
+    }
+    {
+        AUTO_BUF small = BUF_INIT(3);
+
+        ASSERT_EQ(utf8_one_line(STR("abc"), &small), 0);
+        ASSERT_EQ(utf8_one_line(STR("d"), &small), -1);
+        ASSERT_TEXT(buf_text(&small), "abc");
+    }
+}

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "base/utf8.h"
 #include "connect/connect_int.h"
 #include "harness/test.h"
 
@@ -78,6 +79,39 @@ TEST(refusals_are_sentences)
     }
     ASSERT_OK(read_answer(t, 200, "{\"ok\":true,\"ts\":\"1\"}", &unsure));
     ASSERT(!unsure);
+}
+
+/* A person decides by the name: nothing in it may look like another line or another name. */
+TEST(the_name_of_a_channel_is_one_line_that_reads_as_it_is)
+{
+    static const struct {
+        const char *given, *shown;
+    } cases[] = {
+        { "general", "general" },
+        { "a\nb\r\tc", "a b  c" },
+        { "a\033[2Kb", "a [2Kb" },
+        { "a\xE2\x80\xAE"
+          "b",
+          "a b" },
+        { "\xFF"
+          "a",
+          "\xEF\xBF\xBD"
+          "a" },
+        { "\xE4\xBD\xA0", "\xE4\xBD\xA0" },
+    };
+    struct names *names = names_new();
+    AUTO_BUF longest = BUF_INIT(400);
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        names_set(names, STR("C1"), str_from(cases[i].given));
+        ASSERT_TEXT(names_find(names, STR("C1")), cases[i].shown);
+    }
+    for (int i = 0; i < 100; i++)
+        buf_add_text(&longest, "\xFF\xC3\xA4");
+    names_set(names, STR("C1"), buf_str(&longest));
+    ASSERT(utf8_valid(str_from(names_find(names, STR("C1")))));
+    ASSERT(strlen(names_find(names, STR("C1"))) <= 127);
+    names_free(names);
 }
 
 TEST(names_of_channels_are_remembered_and_the_oldest_forgotten)

@@ -141,3 +141,24 @@ TEST(the_glob_of_a_search_has_alternatives_and_negation)
     ASSERT_FAILS(search_glob_parse(buf_str(&long_glob), &t->arena, &parsed, &t->err),
                  ERR_BAD_REQUEST);
 }
+
+/* As rg has it. */
+TEST(braces_and_commas_inside_a_set_are_themselves)
+{
+    static const struct {
+        const char *glob, *path;
+        bool takes;
+    } globs[] = {
+        { "a[{]b", "a{b", true },       { "a[{]b", "axb", false },
+        { "a[{,]b", "a,b", true },      { "{a[,]b,axb}", "a,b", true },
+        { "{a[,]b,axb}", "axb", true }, { "{a[,]b,axb}", "a", false },
+        { "{a[}]b,zz}", "a}b", true },  { "{a[}]b,zz}", "zz", true },
+        { "a[!{]b", "axb", true },      { "a[!{]b", "a{b", false },
+        { "{[]}]x,y}", "}x", true },    { "{[]}]x,y}", "y", true },
+        { "\\[{a,b}", "[b", true },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(globs); i++)
+        if (glob_takes(t, globs[i].glob, globs[i].path) != globs[i].takes)
+            FAIL("%s %s %s", globs[i].glob, globs[i].takes ? "refuses" : "takes", globs[i].path);
+}

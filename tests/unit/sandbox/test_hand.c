@@ -169,25 +169,63 @@ TEST(freeing_a_hand_answers_what_is_under_way)
     rig_end(&rig);
 }
 
-TEST(a_killed_hand_is_replaced_and_the_next_one_knows_where_it_was)
+/* With a command under way, which fails. */
+static void kill_hand(struct rig *rig)
 {
-    struct rig rig;
-    struct waiting wait = { 0 };
+    struct waiting wait = { .loop = rig->loop };
+    struct test *t = rig->t;
     uint64_t stamp;
     int pid;
 
-    rig_init(&rig, t);
-    rig_bash(&rig, "mkdir sub; cd sub");
-    wait.loop = rig.loop;
-    ASSERT_OK(hand_call(rig.hand, "bash", STR("{\"command\":\"sleep 60\"}"), on_done, &wait, NULL,
+    ASSERT_OK(hand_call(rig->hand, "bash", STR("{\"command\":\"sleep 60\"}"), on_done, &wait, NULL,
                         &t->err));
-    pid = hand_pid(rig.hand, &stamp);
+    pid = hand_pid(rig->hand, &stamp);
     ASSERT(pid > 0 && stamp != 0);
     ASSERT_EQ(kill(pid, SIGKILL), 0);
-    rig_run_until(&rig, &wait.done);
+    rig_run_until(rig, &wait.done);
     ASSERT_EQ(wait.err.code, ERR_INTERNAL);
+    ASSERT(hand_pid(rig->hand, &stamp) != pid);
+}
+
+TEST(a_killed_hand_is_replaced_and_the_next_one_knows_where_it_was)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig_bash(&rig, "mkdir sub; cd sub");
+    kill_hand(&rig);
     ASSERT_CONTAINS(rig_bash(&rig, "pwd"), "/home/project/sub\n");
-    ASSERT(hand_pid(rig.hand, &stamp) != pid);
+    rig_end(&rig);
+}
+
+/* Whoever removed it: a shell that can begin nowhere could not even be told to go elsewhere. */
+TEST(a_directory_that_went_away_is_left_for_the_nearest_that_is_there)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig_bash(&rig, "mkdir -p a/b/c && cd a/b/c");
+    ASSERT_EQ(rig_exit(&rig), 0);
+    rig_bash(&rig, "rm -rf ../../b");
+    ASSERT_TEXT(rig_bash(&rig, "pwd"), arena_printf(&t->arena, "%s/a\n", rig.project));
+    ASSERT_EQ(rig.err.code, ERR_NONE);
+    rig_bash(&rig, "cd ..; mkdir d; cd d");
+    rig_bash(&rig, "chmod 0 .; echo still here");
+    ASSERT_EQ(rig.err.code, ERR_NONE);
+    rig_end(&rig);
+}
+
+/* The next hand hears of it as text, which such a name can't be. */
+TEST(a_directory_whose_name_is_no_text_is_no_trap)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig_bash(&rig, "mkdir $'x\\xff' && cd $'x\\xff'");
+    ASSERT_EQ(rig_exit(&rig), 0);
+    ASSERT_TEXT(rig_bash(&rig, "pwd"), arena_printf(&t->arena, "%s/x\xEF\xBF\xBD\n", rig.project));
+    kill_hand(&rig);
+    ASSERT_TEXT(rig_bash(&rig, "pwd"), arena_printf(&t->arena, "%s\n", rig.project));
     rig_end(&rig);
 }
 

@@ -167,3 +167,16 @@ TEST(a_call_may_ask_for_more_or_less_time)
     ASSERT_TEXT(rig_text(&rig, "stdout"), "done\n");
     rig_end(&rig);
 }
+
+/* However fast it writes, its time is looked at. */
+TEST(a_command_that_never_stops_writing_is_ended_in_time)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig.spec.time_limit_ms = 300;
+    rig_call(&rig, "bash", "{\"command\":\"cat /dev/zero\"}");
+    ASSERT_EQ(rig.err.code, ERR_NONE);
+    ASSERT_CONTAINS(rig.text, "\"timed_out\":true");
+    rig_end(&rig);
+}

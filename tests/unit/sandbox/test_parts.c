@@ -1,4 +1,4 @@
-/* Frames, head and tail, control groups.
+/* Frames, head and tail, the executable, control groups.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,7 +11,9 @@
 #include "harness/test.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/frame.h"
+#include "sandbox/hand_int.h"
 #include "sandbox/keep.h"
+#include "sandbox/sandbox.h"
 
 /* ---- frames ---- */
 
@@ -126,6 +128,38 @@ TEST(the_cut_splits_no_character_and_counts_what_it_takes_with_it)
 
     for (size_t i = 0; i < ARRAY_LEN(cuts); i++)
         ASSERT_TEXT(kept_of(t, cuts[i].character, cuts[i].n), cuts[i].kept);
+}
+
+/* ---- the hand's executable ---- */
+
+TEST(a_hand_that_somebody_else_may_have_written_is_not_run)
+{
+    static const struct {
+        mode_t mode;
+        bool trusted;
+    } modes[] = {
+        { 0755, true },  { 0700, true },  { 0555, true },  { 0775, false },
+        { 0757, false }, { 0777, false }, { 0644, false },
+    };
+    const char *path = test_path(t, "hand");
+
+    hand_set_path(path);
+    ASSERT(!sandbox_program());
+    test_write_file(path, "x", 1);
+    for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
+        ASSERT_EQ(chmod(path, modes[i].mode), 0);
+        if ((sandbox_program() != NULL) != modes[i].trusted)
+            FAIL("mode %o is %s", modes[i].mode, modes[i].trusted ? "refused" : "taken");
+    }
+    ASSERT_EQ(chmod(path, 0755), 0);
+    ASSERT_TEXT(sandbox_program(), path);
+    if (geteuid() == 0) {
+        ASSERT_EQ(chown(path, 12345, 0), 0);
+        ASSERT(!sandbox_program());
+    }
+    ASSERT_EQ(unlink(path), 0);
+    ASSERT_EQ(mkdir(path, 0755), 0);
+    ASSERT(!sandbox_program());
 }
 
 /* ---- control groups, in a directory that looks like their file system ---- */

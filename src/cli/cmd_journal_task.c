@@ -314,11 +314,8 @@ static int run_set(const struct cli_args *args)
     jot_says(&jot, "name", "--label");
     if (cli_value(args, "title"))
         json_object_object_add(body, "title", json_object_new_string(cli_value(args, "title")));
-    if (!json_object_object_length(body)) {
-        err_set(&jot.err, ERR_BAD_REQUEST, "nothing to change: give --title, --due, --status ...");
-        cli_fail(args, &jot.err);
-        return CLI_USAGE;
-    }
+    if (!json_object_object_length(body))
+        return jot_idle(&jot, "--title, --due, --status ...");
     if (jot_task(&jot, cli_operand(args, 0), &id) < 0 ||
         jot_ask(&jot, "PATCH", body, &answer, "tasks/%.*s", STR_ARG(id)) < 0)
         return jot_fail(&jot);

@@ -270,6 +270,21 @@ const char *cli_value_at(const struct cli_args *args, const char *option, size_t
     return NULL;
 }
 
+int cli_number(const struct cli_args *args, const char *option, int64_t min, int64_t max,
+               int64_t *value, struct err *err)
+{
+    const char *typed = cli_value(args, option);
+    int64_t number;
+
+    if (!typed)
+        return 0;
+    if (str_to_i64(str_from(typed), &number) < 0 || number < min || number > max)
+        return err_set(err, ERR_BAD_REQUEST, "--%s takes a number from %lld to %lld, not \"%.40s\"",
+                       option, (long long)min, (long long)max, typed);
+    *value = number;
+    return 1;
+}
+
 const char *cli_operand(const struct cli_args *args, size_t i)
 {
     return i < args->operand_count ? args->operands[i] : NULL;

@@ -111,6 +111,11 @@ static int wrong_usage(const struct cli_args *args, bool json, const struct err 
     return CLI_USAGE;
 }
 
+int cli_misused(const struct cli_args *args, const struct err *err)
+{
+    return wrong_usage(args, cli_json(args), err);
+}
+
 static int run_command(struct cli_args *args)
 {
     struct err err = ERR_INIT;

@@ -127,8 +127,7 @@ static int run_measure(const struct cli_args *args)
           json_object_is_type(value, json_type_int))) {
         err_set(&jot.err, ERR_BAD_REQUEST, "VALUE must be a number, not \"%.40s\"",
                 cli_operand(args, 1));
-        cli_fail(args, &jot.err);
-        return CLI_USAGE;
+        return cli_misused(args, &jot.err);
     }
     jot_says(&jot, "subtype", "KIND");
     jot_says(&jot, "value", "VALUE");
@@ -368,6 +367,8 @@ static int set_named(const struct cli_args *args, const char *plural)
         json_object_object_add(
             body, "archived",
             json_object_new_boolean(strcmp(cli_value(args, "archived"), "yes") == 0));
+    if (!json_object_object_length(body))
+        return jot_idle(&jot, "--name, --color ...");
     if (jot_named(&jot, plural, cli_operand(args, 0), &id) < 0 ||
         jot_ask(&jot, "PATCH", body, &answer, "%s/%.*s", plural, STR_ARG(id)) < 0)
         return jot_fail(&jot);

@@ -113,18 +113,20 @@ static int run_search(const struct cli_args *args)
     AUTO_JOT jot;
     struct json_object *results;
     struct str words;
+    int64_t limit = 20;
     size_t shown = 0;
 
     if (jot_open(&jot, args) < 0)
         return jot_fail(&jot);
+    if (cli_number(args, "limit", 1, 100, &limit, &jot.err) < 0)
+        return cli_misused(args, &jot.err);
     words = jot_words(&jot, 0);
     if (!str_trim(words).n) {
         err_set(&jot.err, ERR_BAD_REQUEST, "WORD is empty: what is to be looked for?");
         return jot_fail(&jot);
     }
-    buf_add_text(&path, "/api/v1/search?scope=journal");
+    buf_printf(&path, "/api/v1/search?scope=journal&limit=%lld", (long long)limit);
     jot_query(&jot, &path, "q", arena_printf(&jot.arena, "%.*s", STR_ARG(words)));
-    jot_query(&jot, &path, "limit", cli_value(args, "limit"));
     if (talk_ask(jot.talk, "GET", buf_text(&path), STR_NONE, &answer, &jot.err) < 0) {
         jot_refused(&jot);
         return jot_fail(&jot);

@@ -286,8 +286,7 @@ static int run_rate(const struct cli_args *args)
     if (str_to_i64(str_from(cli_operand(args, 2)), &value) < 0) {
         err_set(&jot.err, ERR_BAD_REQUEST, "VALUE must be a number from 1 to 5, not \"%.40s\"",
                 cli_operand(args, 2));
-        cli_fail(args, &jot.err);
-        return CLI_USAGE;
+        return cli_misused(args, &jot.err);
     }
     jot_says(&jot, "dimension", "DIMENSION");
     jot_says(&jot, "targetType", "DAY|RECORD");

@@ -161,11 +161,8 @@ static int run_list(const struct cli_args *args)
 
     if (jot_open(&jot, args) < 0 || list_path(&jot, &path) < 0)
         return jot_fail(&jot);
-    if (cli_value(args, "limit") && (str_to_i64(str_from(cli_value(args, "limit")), &limit) < 0 ||
-                                     limit < 1 || limit > LIST_MAX)) {
-        err_set(&jot.err, ERR_BAD_REQUEST, "--limit must be a number from 1 to %d", LIST_MAX);
-        return jot_fail(&jot);
-    }
+    if (cli_number(args, "limit", 1, LIST_MAX, &limit, &jot.err) < 0)
+        return cli_misused(args, &jot.err);
     filtered = strchr(buf_text(&path), '?') != NULL;
     if (limit < 500)
         jot_query(&jot, &path, "limit", arena_printf(&jot.arena, "%lld", (long long)limit));
@@ -319,11 +316,8 @@ static int run_set(const struct cli_args *args)
     jot_says(&jot, "name", "--label");
     if (cli_value(args, "title"))
         json_object_object_add(body, "title", json_object_new_string(cli_value(args, "title")));
-    if (!json_object_object_length(body)) {
-        err_set(&jot.err, ERR_BAD_REQUEST, "nothing to change: give --title, --due, --status ...");
-        cli_fail(args, &jot.err);
-        return CLI_USAGE;
-    }
+    if (!json_object_object_length(body))
+        return jot_idle(&jot, "--title, --due, --status ...");
     if (jot_task(&jot, cli_operand(args, 0), &id) < 0 ||
         jot_ask(&jot, "PATCH", body, &answer, "tasks/%.*s", STR_ARG(id)) < 0)
         return jot_fail(&jot);

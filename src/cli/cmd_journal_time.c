@@ -360,12 +360,8 @@ static int run_set(const struct cli_args *args)
     if (jot_open(&jot, args) < 0 || take_moments(&jot, body) < 0 ||
         jot_take(&jot, set_members, body) < 0)
         return jot_fail(&jot);
-    if (!json_object_object_length(body)) {
-        err_set(&jot.err, ERR_BAD_REQUEST,
-                "nothing to change: give --from, --to, --task, --category or --description");
-        cli_fail(args, &jot.err);
-        return CLI_USAGE;
-    }
+    if (!json_object_object_length(body))
+        return jot_idle(&jot, "--from, --to, --task, --category or --description");
     if (jot_ask(&jot, "PATCH", body, &answer, "time-entries/%s",
                 jot_part(&jot, cli_operand(args, 0))) < 0)
         return jot_fail(&jot);

@@ -108,10 +108,8 @@ static int run_kill(const struct cli_args *args)
 
     if (n == 0 && cli_has(args, "reason"))
         n = err_set(&err, ERR_BAD_REQUEST, "--reason goes with --all, --agent or --tools");
-    if (n < 0) {
-        cli_fail(args, &err);
-        return CLI_USAGE;
-    }
+    if (n < 0)
+        return cli_misused(args, &err);
     if ((n == 0 ? talk_once(args, "GET", "/api/v1/kill", STR_NONE, &answer, &err)
                 : turn_on(args, &target, &answer, &err)) < 0)
         return cli_fail(args, &err);
@@ -154,10 +152,8 @@ static int run_unkill(const struct cli_args *args)
         err_set(&err, ERR_BAD_REQUEST,
                 "say what: --all, --agent AGENT or --tools CLASS; `dormouse kill` lists what is "
                 "stopped");
-    if (n <= 0) {
-        cli_fail(args, &err);
-        return CLI_USAGE;
-    }
+    if (n <= 0)
+        return cli_misused(args, &err);
     buf_printf(&path, "/api/v1/kill?scope=%s", target.scope);
     if (target.value) {
         buf_add_text(&path, "&value=");

@@ -143,13 +143,13 @@ static int run_cat(const struct cli_args *args)
     struct err err = ERR_INIT;
     char query[64] = "";
     struct str content;
+    int64_t version;
+    int given = cli_number(args, "at", 1, INT64_MAX, &version, &err);
 
-    if (cli_value(args, "at")) {
-        AUTO_BUF copy = BUF_INIT(48);
-
-        decide_add_segment(&copy, cli_value(args, "at"));
-        snprintf(query, sizeof(query), "?version=%s", buf_text(&copy));
-    }
+    if (given < 0)
+        return cli_misused(args, &err);
+    if (given)
+        snprintf(query, sizeof(query), "?version=%lld", (long long)version);
     if (ask(args, "GET", "memory", query, STR_NONE, &answer, &err) < 0)
         return cli_fail(args, &err);
     content = member(answer, "content");

@@ -57,19 +57,6 @@ static int read_prompt(const char *typed, struct buf *out, struct err *err)
     return 0;
 }
 
-static int number(const struct cli_args *args, const char *option, int64_t *ret_value,
-                  struct err *err)
-{
-    const char *text = cli_value(args, option);
-
-    if (!text)
-        return 0;
-    if (str_to_i64(str_from(text), ret_value) < 0 || *ret_value < 1 || *ret_value > 100000)
-        return err_set(err, ERR_BAD_REQUEST, "--%s takes a number from 1 to 100000, not %s", option,
-                       text);
-    return 1;
-}
-
 static int find_cwd(const struct cli_args *args, char cwd[PATH_MAX], struct err *err)
 {
     const char *typed = cli_value(args, "cwd") ? cli_value(args, "cwd") : ".";
@@ -107,7 +94,7 @@ static int write_request(const struct cli_args *args, const char *typed, struct 
     struct json_writer w = JSON_WRITER(out);
     char cwd[PATH_MAX];
     int64_t iterations;
-    int r = number(args, "max-iterations", &iterations, err);
+    int r = cli_number(args, "max-iterations", 1, 100000, &iterations, err);
 
     if (r < 0 || find_cwd(args, cwd, err) < 0 || read_prompt(typed, &prompt, err) < 0)
         return -1;
@@ -162,10 +149,8 @@ static int run_prompt(const struct cli_args *args, const char *prompt)
     AUTO_BUF body = BUF_INIT(LIMIT_HTTP_BODY_BYTES);
     struct err err = ERR_INIT;
 
-    if (write_request(args, prompt, &body, &err) < 0) {
-        cli_fail(args, &err);
-        return CLI_USAGE;
-    }
+    if (write_request(args, prompt, &body, &err) < 0)
+        return cli_misused(args, &err);
     return run_with(args, "/run", buf_str(&body), cli_has(args, "sandbox"));
 }
 

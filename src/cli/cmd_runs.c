@@ -20,17 +20,6 @@
 
 /* ---- runs ---- */
 
-static int limit_of(const struct cli_args *args, int64_t *ret_limit, struct err *err)
-{
-    const char *typed = cli_value(args, "limit");
-
-    *ret_limit = 20;
-    if (typed &&
-        (str_to_i64(str_from(typed), ret_limit) < 0 || *ret_limit < 1 || *ret_limit > 1000))
-        return err_set(err, ERR_BAD_REQUEST, "--limit takes a number from 1 to 1000");
-    return 0;
-}
-
 static void add_text(struct json_object *object, const char *key, struct str text)
 {
     if (text.n)
@@ -100,14 +89,12 @@ static void say_none(const struct cli_args *args)
         puts("There are no runs yet. `dormouse run \"what is in this folder?\"` makes one.");
 }
 
-static int list_runs(const struct cli_args *args, struct log_reader *reader, struct err *err)
+static int list_runs(const struct cli_args *args, struct log_reader *reader, int64_t limit,
+                     struct err *err)
 {
     struct run_info *runs;
-    int64_t limit;
     size_t n;
 
-    if (limit_of(args, &limit, err) < 0)
-        return -1;
     if (run_info_list(reader->domain, str_from(cli_value(args, "agent")), 0, (int)limit,
                       &reader->arena, &runs, &n, err) < 0)
         return -1;
@@ -126,14 +113,17 @@ static int run_runs(const struct cli_args *args)
 {
     AUTO_LOG_READER reader = { .config = NULL };
     struct err err = ERR_INIT;
+    int64_t limit = 20;
 
+    if (cli_number(args, "limit", 1, 1000, &limit, &err) < 0)
+        return cli_misused(args, &err);
     if (log_reader_open(args, &reader, &err) < 0) {
         if (err.code != ERR_NOT_FOUND)
             return cli_fail(args, &err);
         say_none(args);
         return CLI_DONE;
     }
-    if (list_runs(args, &reader, &err) < 0)
+    if (list_runs(args, &reader, limit, &err) < 0)
         return cli_fail(args, &err);
     return CLI_DONE;
 }

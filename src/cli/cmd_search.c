@@ -50,7 +50,7 @@ static void print_result(struct json_object *result)
         putchar('\n');
 }
 
-static void make_path(const struct cli_args *args, struct buf *out)
+static void make_path(const struct cli_args *args, int64_t limit, struct buf *out)
 {
     buf_add_text(out, "/api/v1/search?q=");
     for (size_t i = 0; i < cli_operand_count(args); i++) {
@@ -62,10 +62,7 @@ static void make_path(const struct cli_args *args, struct buf *out)
         buf_add_text(out, "&agent=");
         decide_add_segment(out, cli_value(args, "agent"));
     }
-    if (cli_value(args, "limit")) {
-        buf_add_text(out, "&limit=");
-        decide_add_segment(out, cli_value(args, "limit"));
-    }
+    buf_printf(out, "&limit=%lld", (long long)limit);
 }
 
 static int run(const struct cli_args *args)
@@ -74,9 +71,12 @@ static int run(const struct cli_args *args)
     AUTO_JSON answer = NULL;
     struct json_object *results;
     struct err err = ERR_INIT;
+    int64_t limit = 20;
     size_t n;
 
-    make_path(args, &path);
+    if (cli_number(args, "limit", 1, 100, &limit, &err) < 0)
+        return cli_misused(args, &err);
+    make_path(args, limit, &path);
     if (path.full)
         err_set(&err, ERR_BAD_REQUEST, "that is too much to look for");
     if (path.full || talk_once(args, "GET", buf_text(&path), STR_NONE, &answer, &err) < 0)

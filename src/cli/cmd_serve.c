@@ -434,10 +434,8 @@ static int run_serve(const struct cli_args *args)
     struct err err = ERR_INIT;
 
     keep_memory_small();
-    if (check_listen(args, &err) < 0) {
-        cli_fail(args, &err);
-        return CLI_USAGE;
-    }
+    if (check_listen(args, &err) < 0)
+        return cli_misused(args, &err);
     if (start(&daemon, &err) < 0)
         return cli_fail(args, &err);
     tell(&daemon);

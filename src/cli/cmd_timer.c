@@ -108,29 +108,21 @@ static void print_occurrences_json(const struct timer_occurrence *list, size_t n
     puts(buf_text(&json));
 }
 
-static int read_count(const struct cli_args *args, int64_t *ret_count, struct err *err)
-{
-    const char *typed = cli_value(args, "count");
-
-    *ret_count = NEXT_COUNT;
-    if (typed && str_to_i64(str_from(typed), ret_count) < 0)
-        return err_set(err, ERR_BAD_REQUEST, "--count: \"%.20s\" is no number", typed);
-    return 0;
-}
-
 static int run_next(const struct cli_args *args)
 {
     AUTO(zone) zone = NULL;
     AUTO_ARENA arena = ARENA_INIT;
     struct timer_preview what = { .rrule = str_from(cli_operand(args, 0)),
                                   .start = str_from(cli_value(args, "start")),
-                                  .from = str_from(cli_value(args, "from")) };
+                                  .from = str_from(cli_value(args, "from")),
+                                  .count = NEXT_COUNT };
     struct timer_occurrence *list;
     struct err err = ERR_INIT;
     size_t n;
 
-    if (read_count(args, &what.count, &err) < 0 ||
-        timer_zone_open(str_from(cli_value(args, "zone")), &zone, &err) < 0 ||
+    if (cli_number(args, "count", 1, TIMER_PREVIEW_MAX, &what.count, &err) < 0)
+        return cli_misused(args, &err);
+    if (timer_zone_open(str_from(cli_value(args, "zone")), &zone, &err) < 0 ||
         timer_preview(&what, zone, now_ms(), &arena, &list, &n, &err) < 0) {
         name_option(false, &err);
         return cli_fail(args, &err);

@@ -62,10 +62,8 @@ static int run_verify(const struct cli_args *args)
     struct err err = ERR_INIT;
     int verdict;
 
-    if (parse_bound(args, &how.states_max, &err) < 0) {
-        cli_fail(args, &err);
-        return CLI_USAGE;
-    }
+    if (parse_bound(args, &how.states_max, &err) < 0)
+        return cli_misused(args, &err);
     verdict = bp_verify_all(&how, stdout, &err);
     if (verdict < 0)
         return cli_fail(args, &err);

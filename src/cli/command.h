@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 
@@ -56,6 +57,10 @@ bool cli_has(const struct cli_args *args, const char *option);
 const char *cli_value(const struct cli_args *args, const char *option);
 /* The i-th value of an option that repeats, NULL past the last. */
 const char *cli_value_at(const struct cli_args *args, const char *option, size_t i);
+/* 1: *value is the number that was typed; 0: none was, and it stays as it is. Else bad_request,
+ * which is a wrong use: cli_misused(). */
+int cli_number(const struct cli_args *args, const char *option, int64_t min, int64_t max,
+               int64_t *value, struct err *err);
 /* NULL past the last. */
 const char *cli_operand(const struct cli_args *args, size_t i);
 size_t cli_operand_count(const struct cli_args *args);
@@ -63,6 +68,9 @@ size_t cli_operand_count(const struct cli_args *args);
 /* Prints err for people on stderr, or as {"error":{"code","message"}} on stdout with --json.
  * Returns the exit code that fits: denied for policy codes, failed otherwise. */
 int cli_fail(const struct cli_args *args, const struct err *err);
+
+/* The same for what can't be meant by what was typed: CLI_USAGE, with where to read more. */
+int cli_misused(const struct cli_args *args, const struct err *err);
 
 int cli_main(int argc, char **argv);
 

@@ -50,6 +50,12 @@ int jot_fail(struct jot *jot)
     return cli_fail(jot->args, &jot->err);
 }
 
+int jot_idle(struct jot *jot, const char *options)
+{
+    err_set(&jot->err, ERR_BAD_REQUEST, "nothing to change: give %s", options);
+    return cli_misused(jot->args, &jot->err);
+}
+
 /* ---- asking ---- */
 
 const char *jot_part(struct jot *jot, const char *text)

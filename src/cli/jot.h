@@ -41,6 +41,8 @@ void jot_release(struct jot *jot);
 int jot_open(struct jot *jot, const struct cli_args *args);
 /* What a command returns then. */
 int jot_fail(struct jot *jot);
+/* The same when nothing that could be changed was given; options: what could be. */
+int jot_idle(struct jot *jot, const char *options);
 
 /* What a member is called in errors from now on; options of jot_take() say it themselves. */
 void jot_says(struct jot *jot, const char *member, const char *word);

@@ -12,6 +12,7 @@
 #include "cli/jot.h"
 
 #define RESTORE "POST .../restore"
+#define ARCHIVE "{\"archived\": true}"
 
 void jot_says(struct jot *jot, const char *member, const char *word)
 {
@@ -125,7 +126,11 @@ static void say(const struct jot *jot, struct buf *out, struct str text)
 
         while (n < text.n && is_letter(text.p[n]))
             n++;
-        if (in_quotes || n == 0) {
+        if (!in_quotes && str_starts(text, STR(ARCHIVE))) {
+            n = strlen(ARCHIVE);
+            buf_printf(out, "`dormouse journal category set \"%.*s\" --archived yes`",
+                       STR_ARG(quoted(whole)));
+        } else if (in_quotes || n == 0) {
             n = n ? n : 1;
             in_quotes ^= text.p[0] == '"';
             buf_add_str(out, str_take(text, n));

@@ -677,7 +677,7 @@ def conversations_are_listed_shown_named_removed_and_found_at_the_terminal(box):
     expect("planner:session:one" not in box.run("threads", "list")[0], "it was removed")
     expect_in("restored Stripes", box.run("threads", "restore", "planner:session:one")[0])
     expect_in("zebra", box.run("search", "zebra", "--agent", "planner", "--limit", "1")[0])
-    expect_eq(box.error("search", "x", "--limit", "0")["code"], "bad_request")
+    expect_eq(box.error("search", "x", "--limit", "0", code=2)["code"], "bad_request")
     # Nothing of what others wrote reaches the terminal as a command to it.
     daemon.start("\x1b[2Jclear", session="esc", cwd=box.work).end()
     expect("\x1b" not in box.run("threads", "show", "planner:session:esc")[0], "an escape came through")

@@ -42,11 +42,12 @@ def next_needs_no_data(box):
 @test
 def bad_words_are_refused(box):
     for words, part in ((["FREQ=SECONDLY"], "FREQ:"), (["FREQ=DAILY", "--zone", "Mars/Base"], "Mars/Base"),
-                        (["FREQ=DAILY", "--from", "soon"], "from:"), (["FREQ=DAILY", "--count", "0"], "count:"),
-                        (["FREQ=DAILY", "--count", "x"], "--count"), (["FREQ=DAILY", "--start", "noon"], "start:"),
+                        (["FREQ=DAILY", "--from", "soon"], "from:"), (["FREQ=DAILY", "--start", "noon"], "start:"),
                         (["FREQ=DAILY;COUNT=2;UNTIL=20300101"], "COUNT:"),
                         (["FREQ=DAILY;UNTIL=20300101T000000Z"], "UNTIL:"), (["A" * 600], "longer than")):
         expect_in(part, box.run("timer", "next", *words, code=1)[1])
+    for count in ("0", "1001", "x"):
+        expect_in("--count takes a number", box.run("timer", "next", "FREQ=DAILY", "--count", count, code=2)[1])
     expect_in('"bad_request"', box.run("timer", "next", "FREQ=X", "--json", code=1)[0])
 
 

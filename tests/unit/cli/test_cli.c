@@ -6,62 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/json.h"
 #include "cli/args_int.h"
 #include "cli/config.h"
 #include "cli/domains.h"
-#include "harness/test.h"
+#include "ran.h"
 #include "sandbox/hand_int.h"
-
-struct ran {
-    int code;
-    const char *out, *err;
-};
-
-/* Runs `dormouse WORDS...` with DORMOUSE_DATA in the test's directory. */
-static struct ran run(struct test *t, const char *const *words)
-{
-    char *argv[32] = { arena_text(&t->arena, "dormouse") };
-    int argc = 1, old_out, old_err;
-    struct ran ran;
-
-    for (; words[argc - 1]; argc++)
-        argv[argc] = arena_text(&t->arena, words[argc - 1]);
-    setenv("DORMOUSE_DATA", test_path(t, "data"), 1);
-    fflush(stdout);
-    old_out = dup(STDOUT_FILENO);
-    old_err = dup(STDERR_FILENO);
-    if (!freopen(test_path(t, "out"), "w", stdout) || !freopen(test_path(t, "err"), "w", stderr))
-        _exit(1);
-    ran.code = cli_main(argc, argv);
-    fflush(stdout);
-    fflush(stderr);
-    dup2(old_out, STDOUT_FILENO);
-    dup2(old_err, STDERR_FILENO);
-    close(old_out);
-    close(old_err);
-    ran.out = test_read_file(t, test_path(t, "out")).p;
-    ran.err = test_read_file(t, test_path(t, "err")).p;
-    return ran;
-}
-#define RUN(...) run(t, (const char *const[]){ __VA_ARGS__, NULL })
-
-/* The member of a JSON answer, in the test's arena. */
-static const char *member(struct test *t, const char *text, const char *pointer)
-{
-    AUTO_JSON root = NULL;
-    struct json_object *value = NULL;
-
-    ASSERT_OK(json_parse(str_from(text), &root, &t->err));
-    ASSERT_OK(json_pointer_find(root, str_from(pointer), &value, &t->err));
-    return arena_text(&t->arena, json_object_get_string(value));
-}
-
-static void write_config(struct test *t, const char *text)
-{
-    mkdir(test_path(t, "data"), 0700);
-    test_write_file(test_path(t, "data/config.yaml"), text, strlen(text));
-}
 
 /* A data directory with the three databases, as a daemon leaves it. */
 static void make_data(struct test *t)

@@ -76,6 +76,26 @@ void home_go_on(struct home *home)
     uv_async_send(&home->go_on);
 }
 
+/* A prompt that begins with the name of a tool is a call of it, "TOOL ARGUMENTS"; what the tool
+ * said is repeated. */
+static int acts(void *call_arg, const struct model_request *request, const struct model_sink *sink,
+                void *arg, struct err *err)
+{
+    const struct model_message *last = &request->messages[request->message_count - 1];
+    struct str arguments = last->text, name;
+    struct model_call call = { .id = STR("c1") };
+    struct model_reply reply = { .text = last->text, .stop = MODEL_STOP_END };
+
+    (void)call_arg, (void)err;
+    if (last->role == MODEL_USER && str_split(&arguments, ' ', &name)) {
+        call.name = name;
+        call.arguments = arguments;
+        reply = (struct model_reply){ .calls = &call, .call_count = 1, .stop = MODEL_STOP_CALLS };
+    }
+    sink->on_done(arg, &reply, NULL, -1);
+    return 0;
+}
+
 static void terms(const struct model_spec *spec, struct arena *arena,
                   struct consent_terms *ret_terms)
 {
@@ -136,6 +156,7 @@ static void open_rooms(struct test *t, struct home *home)
     const struct model_spec specs[] = {
         { .id = "m", .provider = "call", .call = says_hello },
         { .id = "pauses", .provider = "call", .call = pauses, .call_arg = home },
+        { .id = "acts", .provider = "call", .call = acts },
         { .id = "far",
           .provider = "openai",
           .base_url = "https://far.example/v1",

@@ -12,7 +12,8 @@
 struct home;
 
 /* Model "m", the default, says "Hello."; "pauses" says "Good mor" and the rest when it is told to
- * go on; "far" is one that text may not be sent to before a person agreed. */
+ * go on; "acts" calls the tool that the prompt names, "TOOL ARGUMENTS", and repeats what it said;
+ * "far" is one that text may not be sent to before a person agreed. */
 struct home *home_start(struct test *t);
 void home_end(struct home *home);
 void home_go_on(struct home *home);

@@ -6,6 +6,7 @@
 
 #include "agent/agent_int.h"
 #include "agent/state_int.h"
+#include "base/nearest.h"
 #include "db/db.h"
 
 #define AGENT_SELECT                                                                               \
@@ -63,8 +64,28 @@ static int find(struct domain *domain, struct str id, struct arena *arena, struc
     return r;
 }
 
-static int not_found(struct str id, struct err *err)
+#define MEANT_MAX 200 /* agents that are looked at for one that was meant */
+
+static int not_found(struct domain *domain, struct str id, struct err *err)
 {
+    AUTO(stmt) q = NULL;
+    AUTO_ARENA arena = ARENA_INIT;
+    const char *names[MEANT_MAX], *near;
+    size_t n = 0;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("SELECT id FROM agents WHERE lifecycle <> 'destroyed' ORDER BY n LIMIT 200"),
+                   &q, err) < 0)
+        return -1;
+    for (int r; n < MEANT_MAX && (r = stmt_step(q, err)) != 0;) {
+        if (r < 0)
+            return -1;
+        names[n++] = text_of(q, "id", &arena);
+    }
+    near = id.n <= 64 ? nearest_name(arena_copy(&arena, id.p ? id.p : "", id.n), names, n) : NULL;
+    if (near)
+        return err_set(err, ERR_NOT_FOUND, "there is no agent \"%.*s\"; did you mean \"%s\"?",
+                       STR_ARG(id), near);
     return err_set(err, ERR_NOT_FOUND,
                    "there is no agent \"%.*s\"; `dormouse agent list` shows those there are",
                    STR_ARG(id));
@@ -78,7 +99,7 @@ int agent_get(struct domain *domain, struct str id, struct arena *arena, struct 
     if (agent_id_check(id, err) < 0)
         return -1;
     r = find(domain, id, arena, ret_agent, err);
-    return r == 0 ? not_found(id, err) : r < 0 ? -1 : 0;
+    return r == 0 ? not_found(domain, id, err) : r < 0 ? -1 : 0;
 }
 
 int agent_get_n(struct domain *domain, int64_t n, struct arena *arena, struct agent *ret_agent,

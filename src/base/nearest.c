@@ -1,10 +1,17 @@
-/* "Did you mean": the nearest name by edits, where two letters that changed places are one edit.
+/* "Did you mean": the nearest name by edits, where two letters that changed places are one edit and
+ * capitals are none.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "base/nearest.h"
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <string.h>
+#include <strings.h>
+
+#include "base/buf.h"
+#include "base/utf8.h"
 
 /* Longer words are not typing mistakes of our short names. */
 #define WORD_MAX 64
@@ -12,6 +19,11 @@
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;
+}
+
+static bool same(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
 /* Optimal string alignment with three rows. Both texts are at most WORD_MAX long. */
@@ -26,8 +38,9 @@ static size_t edits(const char *a, size_t a_len, const char *b, size_t b_len)
 
         row[0] = i;
         for (size_t j = 1; j <= b_len; j++) {
-            row[j] = least(least(above[j], row[j - 1]) + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+            row[j] =
+                least(least(above[j], row[j - 1]) + 1, above[j - 1] + !same(a[i - 1], b[j - 1]));
+            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
                 row[j] = least(row[j], above2[j - 2] + 1);
         }
     }
@@ -48,7 +61,7 @@ const char *nearest_name(const char *typed, const char *const *names, size_t n)
             continue;
         distance = edits(typed, typed_len, names[i], len);
         /* A third of the letters may be wrong; the start of a long name counts as meant. */
-        if (typed_len >= 3 && strncmp(typed, names[i], typed_len) == 0)
+        if (typed_len >= 3 && strncasecmp(typed, names[i], typed_len) == 0)
             distance = 1;
         if (distance <= 1 + least(typed_len, len) / 4 && distance < least(typed_len, len) &&
             distance < best) {
@@ -57,4 +70,24 @@ const char *nearest_name(const char *typed, const char *const *names, size_t n)
         }
     }
     return found;
+}
+
+int nearest_refuse(const char *what, struct str typed, const char *const *names, size_t n,
+                   struct err *err)
+{
+    struct str shown = utf8_truncate(typed, WORD_MAX);
+    AUTO_BUF list = BUF_INIT(800);
+    char word[WORD_MAX + 1] = "";
+    const char *near;
+
+    if (shown.n)
+        memcpy(word, shown.p, shown.n);
+    near = shown.n == typed.n ? nearest_name(word, names, n) : NULL;
+    if (near)
+        return err_set(err, ERR_BAD_REQUEST, "there is no %s \"%.*s\"; did you mean \"%s\"?", what,
+                       STR_ARG(shown), near);
+    for (size_t i = 0; i < n && !list.full; i++)
+        buf_printf(&list, "%s%s", i ? ", " : "", names[i]);
+    return err_set(err, ERR_BAD_REQUEST, "there is no %s \"%.*s\"; there are: %s%s", what,
+                   STR_ARG(shown), buf_text(&list), list.full ? ", ..." : "");
 }

@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "base/json_write.h"
+#include "base/nearest.h"
 #include "base/utf8.h"
 #include "builder/builder_int.h"
 #include "builder/template.h"
@@ -68,14 +69,15 @@ static int check_model(struct builder *builder, struct str model, struct err *er
 {
     size_t n;
     const struct model_spec *all = model_specs(builder->config.models, &n);
-    AUTO_BUF names = BUF_INIT(1024);
+    AUTO_ARENA arena = ARENA_INIT;
+    const char **names;
 
     if (!model.n || builder_has_model(builder, model))
         return 0;
+    names = ARENA_NEW_N(&arena, const char *, n + 1);
     for (size_t i = 0; i < n; i++)
-        buf_printf(&names, "%s%s", names.n ? ", " : "", all[i].id);
-    return err_set(err, ERR_BAD_REQUEST, "there is no model \"%.*s\"; there are: %s%s",
-                   STR_ARG(str_take(model, 80)), buf_text(&names), names.full ? ", ..." : "");
+        names[i] = all[i].id;
+    return nearest_refuse("model", model, names, n, err);
 }
 
 bool builder_has_tool(struct builder *builder, struct str name)
@@ -89,15 +91,17 @@ static int check_tool(struct builder *builder, struct str name, struct err *err)
 {
     size_t n;
     const struct tool_contract *const *all = tool_bed_contracts(builder->config.tools, &n);
-    AUTO_BUF names = BUF_INIT(4096);
+    AUTO_ARENA arena = ARENA_INIT;
+    const char **names;
+    size_t count = 0;
 
     if (builder_has_tool(builder, name))
         return 0;
+    names = ARENA_NEW_N(&arena, const char *, n + 1);
     for (size_t i = 0; i < n; i++)
         if (!tool_is_for_system(all[i]))
-            buf_printf(&names, "%s%s", names.n ? ", " : "", all[i]->name);
-    return err_set(err, ERR_BAD_REQUEST, "there is no tool \"%.*s\"; there are: %s",
-                   STR_ARG(str_take(name, 80)), buf_text(&names));
+            names[count++] = all[i]->name;
+    return nearest_refuse("tool", name, names, count, err);
 }
 
 /* A JSON list of texts. */

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/embed.h"
 #include "base/json.h"
+#include "base/nearest.h"
 #include "base/yaml.h"
 
 extern const struct embed_file builder_template_files[];
@@ -221,16 +222,17 @@ const struct template *template_find(struct str id)
 int template_get(struct str id, const struct template **ret_template, struct err *err)
 {
     const struct template *found = template_find(id);
-    AUTO_BUF names = BUF_INIT(1024);
+    AUTO_ARENA arena = ARENA_INIT;
+    const char **names;
 
     if (found) {
         *ret_template = found;
         return 0;
     }
+    names = ARENA_NEW_N(&arena, const char *, book.count + 1);
     for (size_t i = 0; i < book.count; i++)
-        buf_printf(&names, "%s%s", i ? ", " : "", book.templates[i].id);
-    return err_set(err, ERR_BAD_REQUEST, "there is no template \"%.*s\"; there are: %s",
-                   STR_ARG(str_take(id, 80)), buf_text(&names));
+        names[i] = book.templates[i].id;
+    return nearest_refuse("template", id, names, book.count, err);
 }
 
 const struct pattern *patterns(size_t *ret_count)

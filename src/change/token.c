@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/limits.h"
+#include "base/nearest.h"
 #include "base/utf8.h"
 
 /* TOKENS_MAX of the longest tokens, every sign of them escaped, fit. */
@@ -59,12 +60,11 @@ static bool is_semantic_key(struct str value)
 
 static int refuse_semantic_key(struct str value, struct err *err)
 {
-    AUTO_BUF all = BUF_INIT(1 * KIB);
+    size_t n = 0;
 
-    for (size_t i = 0; token_semantic_keys[i]; i++)
-        buf_printf(&all, "%s%s", i ? ", " : "", token_semantic_keys[i]);
-    return err_set(err, ERR_BAD_REQUEST, "token: there is no semantic key \"%.*s\"; there are %s",
-                   STR_ARG(utf8_truncate(value, 60)), buf_text(&all));
+    while (token_semantic_keys[n])
+        n++;
+    return nearest_refuse("semantic key", value, token_semantic_keys, n, err);
 }
 
 static bool namespace_is_plain(struct str name)

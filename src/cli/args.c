@@ -2,7 +2,7 @@
  *
  * Options and operands may be mixed; `--` ends the options. Global options may stand before the
  * command. Nothing may be abbreviated: scripts that rely on it break when an option is added. A
- * mistake is answered with the nearest name that exists.
+ * mistake is answered with the nearest name that exists (args_unknown.c).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,10 +11,8 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "base/nearest.h"
 #include "cli/args_int.h"
 
-#define NAMES_MAX  256
 #define NAME_BYTES 256
 
 const struct cli_option cli_global_options[] = {
@@ -93,62 +91,6 @@ const struct cli_command *cli_find_command(const struct cli_command *const *comm
     return found;
 }
 
-/* The words that may follow group, each once. */
-static size_t next_words(struct parser *p, const char *group, const char **names)
-{
-    size_t n = 0, len = strlen(group);
-
-    for (size_t i = 0; p->commands[i] && n < NAMES_MAX; i++) {
-        const char *rest = p->commands[i]->name + len + 1;
-        bool known = false;
-
-        if (!is_begun_by(p->commands[i]->name, group, len))
-            continue;
-        rest = arena_copy(&p->args->arena, rest, strcspn(rest, " "));
-        for (size_t k = 0; k < n && !known; k++)
-            known = strcmp(names[k], rest) == 0;
-        if (!known)
-            names[n++] = rest;
-    }
-    return n;
-}
-
-static int unknown_subcommand(struct parser *p, const char *group, const char *typed)
-{
-    const char *names[NAMES_MAX], *near;
-    size_t n = next_words(p, group, names);
-    AUTO_BUF allowed = BUF_INIT(1024);
-
-    for (size_t i = 0; i < n; i++)
-        buf_printf(&allowed, "%s%s", i ? ", " : "", names[i]);
-    if (!typed)
-        return err_set(p->err, ERR_BAD_REQUEST, "`%s` needs one of: %s", group, buf_text(&allowed));
-    near = nearest_name(typed, names, n);
-    if (near)
-        return err_set(p->err, ERR_BAD_REQUEST, "no command `%s %.64s`; did you mean `%s %s`?",
-                       group, typed, group, near);
-    return err_set(p->err, ERR_BAD_REQUEST, "no command `%s %.64s`; there is: %s", group, typed,
-                   buf_text(&allowed));
-}
-
-static int unknown_command(struct parser *p, const char *typed)
-{
-    const char *names[NAMES_MAX], *near;
-    size_t n = 0;
-
-    for (size_t i = 0; p->commands[i] && n < NAMES_MAX; i++) {
-        size_t len = strcspn(p->commands[i]->name, " ");
-
-        names[n++] = arena_copy(&p->args->arena, p->commands[i]->name, len);
-    }
-    near = nearest_name(typed, names, n);
-    if (near)
-        return err_set(p->err, ERR_BAD_REQUEST, "no command `%.64s`; did you mean `%s`?", typed,
-                       near);
-    return err_set(p->err, ERR_BAD_REQUEST, "no command `%.64s`; `dormouse help` lists them all",
-                   typed);
-}
-
 /* The words of a command may have options between them. */
 static int take_command(struct parser *p)
 {
@@ -163,7 +105,8 @@ static int take_command(struct parser *p)
         args->group = name;
         return 0;
     }
-    return args->group ? unknown_subcommand(p, args->group, word) : unknown_command(p, word);
+    return cli_unknown_command(p->commands, args->group ? args->group : "", word, &args->arena,
+                               p->err);
 }
 
 /* A command may be a group too (`subscribe AGENT`, `subscribe list`): the first operand decides,
@@ -200,48 +143,12 @@ static const struct cli_option *find_option(const struct cli_args *args, const c
     return option ? option : find_in(cli_global_options, name, len);
 }
 
-static int unknown_option(struct parser *p, const char *name, size_t len)
-{
-    const struct cli_command *command = p->args->command;
-    const char *typed = arena_copy(&p->args->arena, name, len), *names[NAMES_MAX], *near, *page;
-    size_t n = 0;
-
-    for (const struct cli_option *o = command ? command->options : NULL; o && o->name; o++)
-        if (n < NAMES_MAX)
-            names[n++] = o->name;
-    for (const struct cli_option *o = cli_global_options; o->name; o++)
-        if (n < NAMES_MAX)
-            names[n++] = o->name;
-    near = nearest_name(typed, names, n);
-    if (near)
-        return err_set(p->err, ERR_BAD_REQUEST, "no option --%.64s; did you mean --%s?", typed,
-                       near);
-    page = command ? command->name : p->args->group;
-    return err_set(p->err, ERR_BAD_REQUEST, "no option --%.64s; `dormouse help%s%s` lists them",
-                   typed, page ? " " : "", page ? page : "");
-}
-
-static bool is_choice(const char *choices, const char *value)
-{
-    size_t len = strlen(value);
-
-    for (const char *at = choices; *at;) {
-        size_t n = strcspn(at, " ");
-
-        if (n == len && memcmp(at, value, n) == 0)
-            return true;
-        at += n + strspn(at + n, " ");
-    }
-    return false;
-}
-
 static int keep_option(struct parser *p, const struct cli_option *option, const char *value)
 {
     struct cli_args *args = p->args;
 
-    if (option->choices && value && !is_choice(option->choices, value))
-        return err_set(p->err, ERR_BAD_REQUEST, "--%s takes one of: %s; not `%.64s`", option->name,
-                       option->choices, value);
+    if (option->choices && value && cli_check_choice(option, value, &args->arena, p->err) < 0)
+        return -1;
     for (size_t i = 0; option->value && !option->repeats && i < args->typed_count; i++)
         if (args->typed[i].option == option)
             return err_set(p->err, ERR_BAD_REQUEST, "--%s may be given only once", option->name);
@@ -257,7 +164,8 @@ static int take_option(struct parser *p)
     const struct cli_option *option = find_option(p->args, name, len);
 
     if (!option)
-        return unknown_option(p, name, len);
+        return cli_unknown_option(p->args, arena_copy(&p->args->arena, name, len), &p->args->arena,
+                                  p->err);
     if (!option->value && value)
         return err_set(p->err, ERR_BAD_REQUEST, "--%s takes no value", option->name);
     if (option->value && !value) {
@@ -279,7 +187,9 @@ static int check_operands(struct parser *p)
     if (cli_has(p->args, "help"))
         return 0;
     if (!command)
-        return p->args->group ? unknown_subcommand(p, p->args->group, NULL) : 0;
+        return p->args->group
+                   ? cli_unknown_command(p->commands, p->args->group, NULL, &p->args->arena, p->err)
+                   : 0;
     if (n < (size_t)command->operands_min)
         return err_set(p->err, ERR_BAD_REQUEST, "`%s` needs %s", command->name, command->operands);
     if (command->operands_max >= 0 && n > (size_t)command->operands_max)

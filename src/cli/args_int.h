@@ -41,4 +41,19 @@ const struct cli_command *cli_find_command(const struct cli_command *const *comm
 /* Do longer commands begin with name? */
 bool cli_is_group(const struct cli_command *const *commands, const char *name);
 
+/* ---- what is not known (args_unknown.c); errors are bad_request ---- */
+
+/* The word behind group ("": the first) that typed may have meant, NULL when none is near. */
+const char *cli_meant_word(const struct cli_command *const *commands, const char *group,
+                           const char *typed, struct arena *arena);
+/* -1. typed may be NULL where a word behind a group is missing. */
+int cli_unknown_command(const struct cli_command *const *commands, const char *group,
+                        const char *typed, struct arena *arena, struct err *err);
+/* -1. typed is without its dashes. */
+int cli_unknown_option(const struct cli_args *args, const char *typed, struct arena *arena,
+                       struct err *err);
+/* Is value one of the option's choices? */
+int cli_check_choice(const struct cli_option *option, const char *value, struct arena *arena,
+                     struct err *err);
+
 #endif

@@ -53,13 +53,27 @@ static void print_error_json(const struct err *err)
     cli_print_json(outer);
 }
 
-static void print_error(const struct err *err)
+/* `subscribe lst`: what was taken for an operand may be a word of the command. */
+static void print_meant(const struct cli_args *args)
+{
+    AUTO_ARENA arena = ARENA_INIT;
+    const char *group = args->command ? args->command->name : "", *meant;
+
+    if (!*group || !args->operand_count || !cli_is_group(cli_commands, group))
+        return;
+    meant = cli_meant_word(cli_commands, group, args->operands[0], &arena);
+    if (meant)
+        fprintf(stderr, "did you mean `dormouse %s %s`?\n", group, meant);
+}
+
+static void print_error(const struct cli_args *args, const struct err *err)
 {
     char message[ERR_TEXT_MAX + 64];
 
     fprintf(stderr, "%sdormouse:%s ", term_style(stderr, TERM_RED), term_style(stderr, TERM_PLAIN));
     term_text(stderr, err_format(err, message, sizeof(message)));
     fputc('\n', stderr);
+    print_meant(args);
 }
 
 int cli_fail(const struct cli_args *args, const struct err *err)
@@ -67,7 +81,7 @@ int cli_fail(const struct cli_args *args, const struct err *err)
     if (cli_json(args))
         print_error_json(err);
     else
-        print_error(err);
+        print_error(args, err);
     if (err->code == ERR_SECRET_UNAVAILABLE)
         return CLI_FAILED;
     return err_http_status(err->code) == 403 ? CLI_DENIED : CLI_FAILED;
@@ -90,7 +104,7 @@ static int wrong_usage(const struct cli_args *args, bool json, const struct err 
         print_error_json(err);
         return CLI_USAGE;
     }
-    print_error(err);
+    print_error(args, err);
     if (!strstr(err_message(err, 0), "`dormouse help")) /* it says so itself */
         fprintf(stderr, "see `dormouse help%s%s`\n", page ? " " : "", page ? page : "");
     return CLI_USAGE;

@@ -24,11 +24,22 @@ static int print_page(const struct cli_args *args, const struct buf *page)
     return CLI_DONE;
 }
 
-static int unknown(const struct cli_args *args, const char *word)
+/* What is known of the words is the group. */
+static int unknown(const struct cli_args *args, const char *const *words, int n)
 {
+    AUTO_ARENA arena = ARENA_INIT;
     struct err err = ERR_INIT;
+    const char *group = "", *word = words[0];
 
-    err_set(&err, ERR_BAD_REQUEST, "no command `%.64s`; `dormouse help` lists them all", word);
+    for (int i = 1; i < n; i++) {
+        const char *longer = arena_printf(&arena, "%s%s%s", group, *group ? " " : "", word);
+
+        if (!cli_is_group(cli_commands, longer))
+            break;
+        group = longer;
+        word = words[i];
+    }
+    cli_unknown_command(cli_commands, group, word, &arena, &err);
     cli_fail(args, &err);
     return CLI_USAGE;
 }
@@ -52,7 +63,7 @@ int cli_help_page(const struct cli_args *args, const char *const *words, int n)
     else if (cli_is_group(cli_commands, buf_text(&name)))
         help_group(&page, cli_commands, buf_text(&name));
     else
-        return unknown(args, words[n - 1]);
+        return unknown(args, words, n);
     return print_page(args, &page);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "base/nearest.h"
 #include "base/utf8.h"
 #include "wake/predicate.h"
 #include "wake/subscription_int.h"
@@ -65,15 +66,12 @@ static enum wake_source key_source(struct str key)
 /* One of the list, or a sentence that says what there is: "there is no namespace "x"; ...". */
 static int check_word(const char *what, struct str value, const char *const *words, struct err *err)
 {
-    AUTO_BUF all = BUF_INIT(1 * KIB);
+    size_t n = 0;
 
-    for (size_t i = 0; words[i]; i++) {
-        if (str_is(value, words[i]))
+    for (; words[n]; n++)
+        if (str_is(value, words[n]))
             return 0;
-        buf_printf(&all, "%s%s", i ? ", " : "", words[i]);
-    }
-    return err_set(err, ERR_BAD_REQUEST, "there is no %s \"%.*s\"; there are %s", what,
-                   STR_ARG(utf8_truncate(value, 60)), buf_text(&all));
+    return nearest_refuse(what, value, words, n, err);
 }
 
 static int check_subtype(const struct subscription *s, const struct token *token, struct err *err)

@@ -56,6 +56,11 @@ def wrong_usage_ends_with_two(box):
     expect_in("a command is missing", box.error(code=2)["message"])
     expect_in("no command `nope`", box.error("help", "nope", code=2)["message"])
     expect_in("see `dormouse help config`", box.run("config", "shwo", code=2)[1])
+    expect_in("did you mean `config show`?", box.error("help", "config", "shwo", code=2)["message"])
+    expect_in("did you mean `timer`?", box.error("help", "timers", code=2)["message"])
+    expect_in("did you mean `dormouse subscribe list`?", box.run("subscribe", "lst", code=1)[1])
+    expect_in("`dormouse timer add [RRULE]`",
+              box.error("timer", "add", "--rule", "FREQ=DAILY", code=2)["message"])
     expect_in("needs FILE", box.error("backup", code=2)["message"])
     expect_in("--data needs a directory", box.error("doctor", "--data", "", code=2)["message"])
     expect_in("see `dormouse help serve`", box.run("serve", "extra", code=2)[1])

@@ -176,9 +176,9 @@ def what_could_never_wake_is_refused_at_the_terminal(box):
     os.symlink(box.dir, box.path("link"))
     open(box.path("file"), "w", encoding="utf-8").close()
     for code, words, part in (
-            (1, ("--key", "TASKS"), 'there is no semantic key "TASKS"; there are TASK'),
+            (1, ("--key", "TASKS"), 'there is no semantic key "TASKS"; did you mean "TASK"?'),
             (1, ("--token", "TASK"), "expected k:KEY, id:ID or sub:NAMESPACE:VALUE"),
-            (1, ("--subtype", "colour=red"), 'no namespace "colour"; there are taskStatus'),
+            (1, ("--subtype", "colour=red"), 'no namespace "colour"; there are: taskStatus'),
             (1, ("--id", "nosuch"), 'no record with the id "nosuch"'),
             (1, ("--key", "TASK", "--folder", box.dir), "--key is for changes of records"),
             (4, ("--folder", box.data), "which is not watched"),

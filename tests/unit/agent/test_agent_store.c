@@ -130,6 +130,16 @@ DB_TEST(an_agent_that_is_not_there_is_said_so)
                  ERR_BAD_REQUEST);
 }
 
+DB_TEST(an_agent_whose_id_is_mistyped_is_named)
+{
+    AUTO_RIG rig = rig_open(t);
+    struct agent in = { .id = "coach", .kind = "k", .display_name = "Coach" }, agent;
+
+    ASSERT_OK(agent_add(rig.domain, rig.change, &in, NOW, &t->err));
+    ASSERT_FAILS(agent_get(rig.domain, STR("caoch"), &t->arena, &agent, &t->err), ERR_NOT_FOUND);
+    ASSERT_CONTAINS(err_message(&t->err, 0), "\"caoch\"; did you mean \"coach\"?");
+}
+
 static bool note_id(void *arg, const struct agent *agent)
 {
     struct buf *ids = arg;

@@ -39,7 +39,7 @@ TEST(faults_of_a_form_are_named, .param = &db_test_sqlite)
         { { .given = AGENT_NAME | AGENT_TOOLS, NAMED, .tools = STR("[null]") },
           "tools must be a list of names" },
         { { .given = AGENT_NAME | AGENT_TOOLS, NAMED, .tools = STR("[\"Bash\"]") },
-          "there is no tool \"Bash\"; there are: " },
+          "there is no tool \"Bash\"; did you mean \"bash\"?" },
         { { .given = AGENT_NAME | AGENT_TOOLS, NAMED, .tools = STR("[\"propose_agent\"]") },
           "there is no tool \"propose_agent\"" },
         { { .given = AGENT_NAME | BUILDER_PATTERNS, NAMED, .patterns = STR("[]") }, NULL },

@@ -92,12 +92,20 @@ TEST(a_token_that_breaks_a_rule_is_refused)
         &(struct token){ TOKEN_SUBTYPE, str_from(wide + 1), str_from(longest + 1) }, &t->err));
 }
 
-TEST(a_wrong_semantic_key_is_answered_with_those_that_there_are)
+TEST(a_wrong_semantic_key_is_answered_with_the_one_that_was_meant)
 {
-    struct token token = key("TASKS");
+    struct token token = key("TAKS");
 
     ASSERT_FAILS(token_check(&token, &t->err), ERR_BAD_REQUEST);
-    ASSERT_CONTAINS(test_err_text(t), "\"TASKS\"");
+    ASSERT_CONTAINS(test_err_text(t), "\"TAKS\"; did you mean \"TASK\"?");
+}
+
+TEST(a_strange_semantic_key_is_answered_with_those_that_there_are)
+{
+    struct token token = key("BANANA");
+
+    ASSERT_FAILS(token_check(&token, &t->err), ERR_BAD_REQUEST);
+    ASSERT_CONTAINS(test_err_text(t), "\"BANANA\"");
     ASSERT_CONTAINS(test_err_text(t), "TASK, CHECKLIST, TIME_ENTRY");
     ASSERT_CONTAINS(test_err_text(t), "WEBHOOK");
 }

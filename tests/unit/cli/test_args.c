@@ -171,6 +171,29 @@ TEST(a_mistyped_option_is_answered_with_the_nearest)
     ASSERT_WRONG("no option --force", "--force", "copy", "a", "b");
 }
 
+TEST(an_operand_typed_as_an_option_is_named)
+{
+    struct cli_args args;
+
+    ASSERT_WRONG("no option --from; it is given without one: `dormouse copy FROM TO`", "copy",
+                 "--from", "a");
+    ASSERT_WRONG("no option --wrod; it is given without one: `dormouse any [WORD...]`", "any",
+                 "--wrod=x");
+    ASSERT_WRONG("no option --by; it is given", "tree", "grow", "--by", "2");
+    ASSERT_WRONG("no option --from; `dormouse help any` lists them", "any", "--from");
+}
+
+TEST(a_word_near_one_of_the_choices_is_answered_with_it)
+{
+    struct cli_args args;
+
+    ASSERT_WRONG("--shape takes one of: round square; not `rond`; did you mean `round`?", "copy",
+                 "--shape=rond", "a", "b");
+    ASSERT_WRONG("not `SQUARE`; did you mean `square`?", "copy", "--shape", "SQUARE", "a", "b");
+    ASSERT_WRONG("--shape takes one of: round square; not `triangle`", "copy", "--shape",
+                 "triangle", "a", "b");
+}
+
 TEST(values_are_missing_superfluous_or_not_allowed)
 {
     struct cli_args args;
@@ -257,6 +280,7 @@ TEST(the_nearest_name_is_near)
     ASSERT_TEXT(nearest_name("sevre", names, 4), "serve");
     ASSERT_TEXT(nearest_name("schem", names, 4), "schema");
     ASSERT_TEXT(nearest_name("doc", names, 4), "doctor");
+    ASSERT_TEXT(nearest_name("SCHMEA", names, 4), "schema");
     ASSERT(nearest_name("x", names, 4) == NULL);
     ASSERT(nearest_name("", names, 4) == NULL);
     ASSERT(nearest_name("banana", names, 4) == NULL);

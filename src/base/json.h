@@ -50,6 +50,8 @@ const char *json_type_name(const struct json_object *value);
 struct str json_str(const struct json_object *value);
 /* The member, or NULL when absent, null, or when object is none. */
 struct json_object *json_find(const struct json_object *object, const char *key);
+/* Text of a member; STR_NONE when there is none. */
+struct str json_member(const struct json_object *object, const char *key);
 /* Elements of an array; of anything else, NULL too, none: json-c aborts there. */
 size_t json_length(const struct json_object *value);
 /* Same value by JSON Schema's rules: order of members is irrelevant, 1 equals 1.0. */

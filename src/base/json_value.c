@@ -47,6 +47,11 @@ struct json_object *json_find(const struct json_object *object, const char *key)
     return value;
 }
 
+struct str json_member(const struct json_object *object, const char *key)
+{
+    return json_str(json_find(object, key));
+}
+
 size_t json_length(const struct json_object *value)
 {
     return json_object_is_type(value, json_type_array) ? json_object_array_length(value) : 0;

@@ -19,11 +19,6 @@
 #include "cli/talk.h"
 #include "cli/term.h"
 
-static struct str member(struct json_object *object, const char *key)
-{
-    return json_str(json_find(object, key));
-}
-
 static bool is_on(struct json_object *one)
 {
     bool active = true;
@@ -34,51 +29,86 @@ static bool is_on(struct json_object *one)
 
 /* ---- one ---- */
 
-void alarms_tokens(struct json_object *subscription, struct buf *out)
+/* Tokens: "TASK or workoutType=running"; categories by their names. */
+static void add_tokens(struct json_object *subscription, struct buf *out)
 {
     struct json_object *tokens = json_find(subscription, "tokens");
     struct json_object *names = json_find(subscription, "tokenNames"), *name;
 
     for (size_t i = 0; i < json_length(tokens); i++) {
         struct json_object *one = json_object_array_get_idx(tokens, i);
-        struct token token = { .class = token_class_of(member(one, "class")),
-                               .name_space = member(one, "namespace"),
-                               .value = member(one, "value") };
+        struct token token = { .class = token_class_of(json_member(one, "class")),
+                               .name_space = json_member(one, "namespace"),
+                               .value = json_member(one, "value") };
 
         name = token.value.n ? json_find(names, token.value.p) : NULL;
         if (name)
             token.value = json_str(name);
         buf_add_text(out, i ? " or " : "");
-        if (token.class == TOKEN_SUBTYPE || token.class == TOKEN_ENTITY_ID)
+        if (token.class == TOKEN_SUBTYPE) /* as --subtype takes it */
+            buf_printf(out, "%.*s=%.*s", STR_ARG(token.name_space), STR_ARG(token.value));
+        else if (token.class == TOKEN_ENTITY_ID)
             token_text(&token, out);
         else
             buf_add_str(out, token.value);
     }
 }
 
-static void add_what(struct json_object *one, struct buf *out)
+void alarms_what(struct json_object *one, struct buf *out)
 {
-    struct json_object *tokens = json_find(one, "tokens");
-
-    for (size_t i = 0; i < json_length(tokens); i++)
-        buf_printf(out, "%s%.*s", i ? " or " : "",
-                   STR_ARG(member(json_object_array_get_idx(tokens, i), "value")));
-    if (str_is(member(one, "source"), "files"))
-        buf_printf(out, "files in %.*s%s%.*s", STR_ARG(member(one, "folder")),
-                   member(one, "glob").n ? " like " : "", STR_ARG(member(one, "glob")));
-    if (str_is(member(one, "source"), "webhook"))
+    add_tokens(one, out);
+    if (str_is(json_member(one, "source"), "files"))
+        buf_printf(out, "files in %.*s%s%.*s", STR_ARG(json_member(one, "folder")),
+                   json_member(one, "glob").n ? " like " : "", STR_ARG(json_member(one, "glob")));
+    if (str_is(json_member(one, "source"), "webhook"))
         buf_add_text(out, "its webhook is called");
-    if (member(one, "predicate").n)
-        buf_printf(out, " where %.*s", STR_ARG(member(one, "predicate")));
+    if (json_member(one, "predicate").n)
+        buf_printf(out, " where %.*s", STR_ARG(json_member(one, "predicate")));
+}
+
+/* "mo, tu": a list of texts. */
+static void add_texts(struct json_object *list, struct buf *out)
+{
+    for (size_t i = 0; i < json_length(list); i++)
+        buf_printf(out, "%s%.*s", i ? ", " : "",
+                   STR_ARG(json_str(json_object_array_get_idx(list, i))));
+}
+
+static bool is_record(struct json_object *one)
+{
+    return str_is(json_member(one, "source"), "journal") ||
+           str_is(json_member(one, "source"), "agent");
+}
+
+void alarms_limits(struct json_object *one, const char *before, struct buf *out)
+{
+    struct json_object *authors = json_find(one, "authors"), *hours = json_find(one, "activeHours");
+    int64_t seconds = 0;
+    char span[SPAN_SIZE];
+
+    if (is_record(one) && json_length(authors)) {
+        buf_printf(out, "%sby ", before);
+        add_texts(authors, out);
+    }
+    if (hours) {
+        buf_add_text(out, before);
+        add_texts(json_find(hours, "days"), out);
+        buf_printf(out, "%s%.*s-%.*s", json_length(json_find(hours, "days")) ? " " : "",
+                   STR_ARG(json_member(hours, "from")), STR_ARG(json_member(hours, "to")));
+        if (json_member(hours, "zone").n)
+            buf_printf(out, " %.*s", STR_ARG(json_member(hours, "zone")));
+    }
+    if (json_get_i64(one, "cooldownSeconds", &seconds, NULL) == 1 && seconds)
+        buf_printf(out, "%sonce in %s", before, span_text(seconds, span));
 }
 
 void alarms_subscription(struct json_object *one, struct buf *out)
 {
-    struct str name = member(one, "name");
+    struct str name = json_member(one, "name");
 
     if (name.n)
         buf_printf(out, "%.*s (", STR_ARG(name));
-    add_what(one, out);
+    alarms_what(one, out);
     if (name.n)
         buf_add_text(out, ")");
     if (!is_on(one))
@@ -88,24 +118,24 @@ void alarms_subscription(struct json_object *one, struct buf *out)
 static void add_when(struct json_object *one, struct buf *out)
 {
     int64_t seconds = 0;
+    char span[SPAN_SIZE];
 
-    if (member(one, "rrule").n)
-        buf_add_str(out, member(one, "rrule"));
-    else if (json_get_i64(one, "intervalSeconds", &seconds, NULL) == 1 && seconds % 60 == 0)
-        buf_printf(out, "every %lld min", (long long)(seconds / 60));
-    else if (seconds)
-        buf_printf(out, "every %lld s", (long long)seconds);
+    if (json_member(one, "rrule").n)
+        buf_add_str(out, json_member(one, "rrule"));
+    else if (json_get_i64(one, "intervalSeconds", &seconds, NULL) == 1)
+        buf_printf(out, "every %s", span_text(seconds, span));
     else
-        buf_printf(out, "once at %.*s", STR_ARG(str_take(member(one, "start"), 16)));
+        buf_printf(out, "once at %.*s", STR_ARG(str_take(json_member(one, "start"), 16)));
 }
 
 void alarms_timer(struct json_object *one, int64_t now_ms, struct buf *out)
 {
-    struct str next = member(one, "nextRunAt"), local = str_take(member(one, "nextLocal"), 16);
+    struct str next = json_member(one, "nextRunAt"),
+               local = str_take(json_member(one, "nextLocal"), 16);
     char ago[AGO_SIZE];
 
-    if (member(one, "name").n)
-        buf_add_str(out, member(one, "name"));
+    if (json_member(one, "name").n)
+        buf_add_str(out, json_member(one, "name"));
     else
         add_when(one, out);
     if (!is_on(one))
@@ -168,7 +198,7 @@ void alarms_print(struct json_object *agent, const char *head, bool quiet)
     }
     if (!all && !quiet)
         print_line(head, true, "when you talk to it");
-    if (all && str_is(member(agent, "lifecycle"), "dormant"))
+    if (all && str_is(json_member(agent, "lifecycle"), "dormant"))
         print_line(head, false, "(not now: it is dormant)");
 }
 
@@ -180,10 +210,10 @@ void alarms_print_hooks(struct json_object *agent)
         struct json_object *one = json_object_array_get_idx(hooks, i);
         AUTO_BUF line = BUF_INIT(4 * KIB);
 
-        buf_printf(
-            &line, "  webhook %.*s: POST %.*s (shown once)",
-            STR_ARG(member(one, "name").n ? member(one, "name") : member(one, "subscriptionId")),
-            STR_ARG(member(one, "url")));
+        buf_printf(&line, "  webhook %.*s: POST %.*s (shown once)",
+                   STR_ARG(json_member(one, "name").n ? json_member(one, "name")
+                                                      : json_member(one, "subscriptionId")),
+                   STR_ARG(json_member(one, "url")));
         print_line("", true, buf_text(&line));
     }
 }
@@ -205,7 +235,7 @@ static int turn(const struct cli_args *args, const char *where, bool on)
         cli_print_json(json_object_get(one));
         return CLI_DONE;
     }
-    buf_printf(&line, "%.*s wakes: ", STR_ARG(member(one, "agentId")));
+    buf_printf(&line, "%.*s wakes: ", STR_ARG(json_member(one, "agentId")));
     if (strcmp(where, "timers") == 0)
         alarms_timer(one, clock_wall_ms(clock_system()), &line);
     else

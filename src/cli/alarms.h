@@ -17,8 +17,10 @@ struct json_object;
 
 /* Asks for both and adds them to agent as "subscriptions" and "timers". */
 int alarms_get(const struct cli_args *args, struct json_object *agent, struct err *err);
-/* Tokens of a subscription: "TASK or sub:workoutType:running"; categories by their names. */
-void alarms_tokens(struct json_object *subscription, struct buf *out);
+/* What a subscription waits for: "TASK or workoutType=running where ...", "files in DIR". */
+void alarms_what(struct json_object *subscription, struct buf *out);
+/* What narrows it down, each behind before: whose changes, when, how often. */
+void alarms_limits(struct json_object *subscription, const char *before, struct buf *out);
 /* One of them as a line: "A workout is logged (WORKOUT)", "Every day at 07:00 (in 5 h)". */
 void alarms_subscription(struct json_object *subscription, struct buf *out);
 void alarms_timer(struct json_object *timer, int64_t now_ms, struct buf *out);

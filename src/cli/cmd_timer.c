@@ -301,33 +301,17 @@ const struct cli_command cli_cmd_timer_add = {
 
 /* ---- list ---- */
 
-/* In the greatest unit that it is a whole number of: "every 2 h". */
-static void every_text(int64_t seconds, char text[32])
-{
-    static const struct {
-        const char *name;
-        int64_t seconds;
-    } units[] = { { "days", 86400 }, { "h", 3600 }, { "min", 60 }, { "s", 1 } };
-    size_t i = 0;
-
-    while (seconds % units[i].seconds)
-        i++;
-    if (seconds == 86400)
-        snprintf(text, 32, "every day");
-    else
-        snprintf(text, 32, "every %lld %s", (long long)(seconds / units[i].seconds), units[i].name);
-}
-
-static struct str when_of(struct json_object *timer, char text[32])
+static struct str when_of(struct json_object *timer, char text[48])
 {
     int64_t seconds = 0;
+    char span[SPAN_SIZE];
 
     if (member(timer, "rrule").n)
         return member(timer, "rrule");
     if (json_get_i64(timer, "intervalSeconds", &seconds, NULL) == 1)
-        every_text(seconds, text);
+        snprintf(text, 48, "every %s", span_text(seconds, span));
     else
-        snprintf(text, 32, "at %.*s", STR_ARG(str_take(member(timer, "start"), 19)));
+        snprintf(text, 48, "at %.*s", STR_ARG(str_take(member(timer, "start"), 19)));
     return str_from(text);
 }
 
@@ -341,7 +325,7 @@ static void print_timers(struct json_object *timers)
     columns_init(&columns, head);
     for (size_t i = 0; i < json_length(timers); i++) {
         struct json_object *one = json_object_array_get_idx(timers, i);
-        char ago[AGO_SIZE], when[32];
+        char ago[AGO_SIZE], when[48];
         bool active = true;
 
         json_get_bool(one, "active", &active, NULL);

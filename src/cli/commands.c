@@ -41,6 +41,7 @@ const struct cli_command *const cli_commands[] = {
     &cli_cmd_threads_restore,
     &cli_cmd_subscribe,
     &cli_cmd_subscribe_list,
+    &cli_cmd_subscribe_show,
     &cli_cmd_subscribe_enable,
     &cli_cmd_subscribe_disable,
     &cli_cmd_subscribe_rm,

@@ -144,6 +144,7 @@ extern const struct cli_command cli_cmd_subscribe_list;
 extern const struct cli_command cli_cmd_subscribe_enable;
 extern const struct cli_command cli_cmd_subscribe_disable;
 extern const struct cli_command cli_cmd_subscribe_rm;
+extern const struct cli_command cli_cmd_subscribe_show;
 extern const struct cli_command cli_cmd_subscribe_preview;
 
 #endif

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/utf8.h"
 
 #define BAR_WIDTH  30
 #define QUIET_MS   400 /* quicker work shows no bar */
@@ -81,7 +82,7 @@ void term_wrap(struct buf *out, struct str text, int indent, int at, int width)
     while (str_split(&rest, ' ', &word)) {
         if (word.n == 0)
             continue;
-        if (!first && width && at + 1 + (int)word.n > width) {
+        if (!first && width && at + 1 + (int)utf8_count(word) > width) {
             buf_printf(out, "\n%*s", indent, "");
             at = indent;
         } else if (!first) {
@@ -89,7 +90,7 @@ void term_wrap(struct buf *out, struct str text, int indent, int at, int width)
             at++;
         }
         buf_add_str(out, word);
-        at += (int)word.n;
+        at += (int)utf8_count(word);
         first = false;
     }
     buf_add_char(out, '\n');

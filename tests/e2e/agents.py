@@ -333,7 +333,7 @@ def a_copy_has_what_wakes_the_first_switched_off(box):
     expect_eq([one["active"] for one in waits + fires], [False, False])
     expect_eq([one["active"] for one in daemon.ask("GET", "/agents/clerk/timers")["items"]], [True])
     shown = box.run("agent", "show", copy["id"])[0]
-    expect_in("A task is done (DONE where task.status == \"DONE\"), switched off", shown)
+    expect_in("A task is done (taskStatus=DONE where task.status == \"DONE\"), switched off", shown)
     expect_in("Every day at 07:00, switched off", shown)
     expect_in("journal       nothing of it", shown)
     expect_in("Every day at 07:00 (next in ", box.run("timer", "enable", fires[0]["id"])[0])

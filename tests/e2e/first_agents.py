@@ -248,7 +248,7 @@ def planner(box, env=None):
     home = daemon.ask("POST", "/journal/categories", {"id": "home", "name": "Home"}, status=201)
     out, _ = box.run("agent", "create", "Day Planner", "--template", "planner", "--categories", "Home")
     first, second = out.splitlines()[1:]
-    expect_eq(first, '  it wakes: A task is done (DONE where task.status == "DONE")')
+    expect_eq(first, '  it wakes: A task is done (taskStatus=DONE where task.status == "DONE")')
     expect_in("            Every day at 07:00 (next ", second)
     expect_eq(daemon.ask("GET", "/agents/day-planner")["allowedCategoryIds"], [home["id"]])
     return daemon

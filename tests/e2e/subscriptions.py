@@ -164,10 +164,31 @@ def a_category_is_named_and_meant_for_good(box):
     ask("POST", "/subscriptions/preview", frame, status=400)
     expect_eq(ask("POST", "/subscriptions/preview", {**frame, "subscriptionId": made["id"]})["matched"], 1)
     box.run("subscribe", "planner", "--subtype", "categoryId=sport", "--name", "by token")
-    expect_in("sub:categoryId:Sport", box.run("subscribe", "list")[0])
+    expect_in("categoryId=Sport", box.run("subscribe", "list")[0])
     found = ask("POST", "/subscriptions/preview", {"agentId": "planner", "source": "journal", "tokens": ["k:TASK"]})
     expect_eq(found["items"][0]["affectedTokens"], tokens)
     daemon.stop()
+
+
+@test
+def a_subscription_is_shown_with_all_that_was_given(box):
+    made = box.json("subscribe", "planner", "--key", "TASK", "--where", 'task.title == "x"',
+                    "--hours", "mo,tu 7:00-22:00 Europe/Berlin", "--cooldown", "2h",
+                    "--authors", "human,agent", "--name", "Tasks", "--prompt", "Look.")
+    limits = "by human, agent; mo, tu 07:00-22:00 Europe/Berlin; once in 2 h"
+    expect_in(f'TASK where task.title == "x"; {limits}\n', box.run("subscribe", "list")[0])
+    page, _ = box.run("subscribe", "show", made["id"])
+    for line in (f"id          {made['id']}", "name        Tasks", "is          on",
+                 'wakes for   TASK where task.title == "x"', f"only        {limits}",
+                 "tells it    Look.", "last woke   never yet"):
+        expect_in(line + "\n", page)
+    expect_eq(box.json("subscribe", "show", made["id"][:23]), {k: v for k, v in made.items() if k != "warnings"})
+    expect_in("there is no subscription", box.error("subscribe", "show", "ffffffff")["message"])
+    hook = box.json("subscribe", "planner", "--webhook")
+    page, _ = box.run("subscribe", "show", hook["id"])
+    expect_in("wakes for   its webhook is called\n", page)
+    expect_in("calls       0 received, 0 refused\n", page)
+    expect(hook["token"] not in page, page)
 
 
 @test

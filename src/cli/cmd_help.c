@@ -8,6 +8,7 @@
 #include "cli/args_int.h"
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
+#include "cli/complete.h"
 #include "cli/help_int.h"
 
 static int print_page(const struct cli_args *args, const struct buf *page)
@@ -76,7 +77,9 @@ static int run_help(const struct cli_args *args)
     else if (cli_has(args, "markdown"))
         help_markdown(&page, cli_commands);
     else if (cli_value(args, "completion"))
-        help_completion_bash(&page, cli_commands);
+        buf_add_text(&page, complete_script(cli_value(args, "completion")));
+    else if (cli_has(args, "complete"))
+        complete_line(&page, cli_commands, args->operands, args->operand_count);
     else
         return cli_help_page(args, args->operands, (int)args->operand_count);
     return print_page(args, &page);
@@ -87,8 +90,9 @@ static const struct cli_option options[] = {
     { .name = "markdown", .help = "print the reference as Markdown" },
     { .name = "completion",
       .value = "SHELL",
-      .help = "print a completion script for bash",
-      .choices = "bash" },
+      .help = "print a completion script for bash, zsh or fish",
+      .choices = "bash zsh fish" },
+    { .name = "complete", .help = "print what may end the words behind --, for such scripts" },
     { .name = NULL },
 };
 
@@ -97,8 +101,10 @@ const struct cli_command cli_cmd_help = {
     .operands = "[COMMAND]",
     .summary = "Says what a command does and takes",
     .details = "To try completion in the current shell:\n\n"
-               "  source <(dormouse help --completion bash)",
+               "  source <(dormouse help --completion bash)   # or zsh\n"
+               "  dormouse help --completion fish | source\n\n"
+               "Ids are those of the daemon that runs; none is started for them.",
     .options = options,
-    .operands_max = 3,
+    .operands_max = -1,
     .run = run_help,
 };

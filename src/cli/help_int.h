@@ -28,8 +28,6 @@ void help_group(struct buf *out, const struct cli_command *const *commands, cons
 void help_man(struct buf *out, const struct cli_command *const *commands);
 /* docs/commands.md */
 void help_markdown(struct buf *out, const struct cli_command *const *commands);
-/* A bash completion script that needs nothing but bash. */
-void help_completion_bash(struct buf *out, const struct cli_command *const *commands);
 
 /* A paragraph, the first line of a block to be shown as it is, or a further line of one. */
 enum help_kind { HELP_TEXT = 0, HELP_CODE, HELP_CODE_MORE };

@@ -169,7 +169,7 @@ def the_man_page_has_no_warnings(box):
         expect_in(part, text)
 
 
-# ---- bash completion ----
+# ---- completion ----
 
 
 def complete(box, line):
@@ -181,7 +181,7 @@ def complete(box, line):
         ["bash", "--norc", "-c",
          f"source {script}; COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; "
          "_dormouse; printf '%s\\n' \"${COMPREPLY[@]}\""],
-        cwd=box.work, env=box.env, capture_output=True, text=True, timeout=WAIT_S,
+        cwd=box.work, env=dict(box.env, PATH=os.path.dirname(BINARY) + ":" + os.environ["PATH"]), capture_output=True, text=True, timeout=WAIT_S,
     )
     expect_eq(done.stderr, "")
     return sorted(done.stdout.split())
@@ -206,10 +206,27 @@ def bash_completes_commands_options_and_files(box):
     expect_eq(complete(box, "dormouse help config sh"), ["show"])
     expect_eq(complete(box, "dormouse help serve "), [])
     expect_eq(complete(box, "dormouse config --json sh"), ["show"])
-    expect_eq(complete(box, "dormouse help --completion "), ["bash"])
+    expect_eq(complete(box, "dormouse help --completion "), ["bash", "fish", "zsh"])
     expect_eq(complete(box, "dormouse help --completion = b"), ["bash"])
     expect_eq(complete(box, "dormouse backup s"), ["schema.json", "sub"])
     expect_eq(complete(box, "dormouse serve "), [])
+
+
+@test
+def ids_are_completed_when_a_daemon_runs_and_none_is_started_for_them(box):
+    if not shutil.which("bash"):
+        raise Skip("bash is not installed")
+    expect_eq(complete(box, "dormouse agent show "), [])
+    expect(not os.path.exists(box.data), "completing made a data directory")
+    made = box.json("subscribe", "planner", "--key", "TASK", "--name", "Tasks")
+    box.run("journal", "category", "add", "Deep work")
+    expect_eq(complete(box, "dormouse agent show "), ["planner"])
+    expect_eq(complete(box, "dormouse run --agent = pl"), ["planner"])
+    expect_eq(complete(box, "dormouse subscribe show "), [made["id"]])
+    expect_eq(complete(box, "dormouse journal task add x --category De"), ["Deep\\", "work"])
+    expect_in("weekly-review", complete(box, "dormouse skill show --agent planner week"))
+    answer, _ = box.run("help", "--complete", "--", "dormouse", "subscribe", "rm", "")
+    expect_eq(answer, f"{made['id']}\tTasks\n")
 
 
 # ---- the data directory ----

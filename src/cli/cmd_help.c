@@ -5,6 +5,8 @@
 #include <json-c/json.h>
 #include <stdio.h>
 
+#include "base/alloc.h"
+#include "base/nearest.h"
 #include "cli/args_int.h"
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
@@ -25,12 +27,24 @@ static int print_page(const struct cli_args *args, const struct buf *page)
     return CLI_DONE;
 }
 
+static const char *meant_topic(const char *word)
+{
+    const char *names[32];
+    size_t n = 0;
+
+    while (n < ARRAY_LEN(names) && help_topics[n].name) {
+        names[n] = help_topics[n].name;
+        n++;
+    }
+    return nearest_name(word, names, n);
+}
+
 /* What is known of the words is the group. */
 static int unknown(const struct cli_args *args, const char *const *words, int n)
 {
     AUTO_ARENA arena = ARENA_INIT;
     struct err err = ERR_INIT;
-    const char *group = "", *word = words[0];
+    const char *group = "", *word = words[0], *topic;
 
     for (int i = 1; i < n; i++) {
         const char *longer = arena_printf(&arena, "%s%s%s", group, *group ? " " : "", word);
@@ -40,7 +54,12 @@ static int unknown(const struct cli_args *args, const char *const *words, int n)
         group = longer;
         word = words[i];
     }
-    cli_unknown_command(cli_commands, group, word, &arena, &err);
+    topic = *group || cli_meant_word(cli_commands, "", word, &arena) ? NULL : meant_topic(word);
+    if (topic)
+        err_set(&err, ERR_BAD_REQUEST, "no command and no topic `%.64s`; did you mean `%s`?", word,
+                topic);
+    else
+        cli_unknown_command(cli_commands, group, word, &arena, &err);
     cli_fail(args, &err);
     return CLI_USAGE;
 }
@@ -63,6 +82,8 @@ int cli_help_page(const struct cli_args *args, const char *const *words, int n)
         help_command(&page, command);
     else if (cli_is_group(cli_commands, buf_text(&name)))
         help_group(&page, cli_commands, buf_text(&name));
+    else if (help_topic_find(buf_text(&name)))
+        help_topic(&page, help_topic_find(buf_text(&name)));
     else
         return unknown(args, words, n);
     return print_page(args, &page);
@@ -98,9 +119,10 @@ static const struct cli_option options[] = {
 
 const struct cli_command cli_cmd_help = {
     .name = "help",
-    .operands = "[COMMAND]",
-    .summary = "Says what a command does and takes",
-    .details = "To try completion in the current shell:\n\n"
+    .operands = "[COMMAND|TOPIC]",
+    .summary = "Says what a command does and takes, or tells of a topic",
+    .details = "Topics are ids, times, rules, predicates, exit-codes, environment and files.\n\n"
+               "To try completion in the current shell:\n\n"
                "  source <(dormouse help --completion bash)   # or zsh\n"
                "  dormouse help --completion fish | source\n\n"
                "Ids are those of the daemon that runs; none is started for them.",

@@ -13,6 +13,7 @@
 
 #include "base/utf8.h"
 #include "cli/args_int.h"
+#include "cli/help_int.h"
 
 #define SAYS_BYTES 80
 
@@ -152,6 +153,12 @@ static void add_words(struct complete *line)
     }
 }
 
+static void add_topics(struct complete *line)
+{
+    for (const struct help_topic *topic = help_topics; topic->name; topic++)
+        complete_add(line, "", str_from(topic->name), str_from(topic->summary));
+}
+
 static void add_values(struct complete *line, const char *before, const struct cli_option *option)
 {
     struct str rest = str_from(option->choices), one;
@@ -183,6 +190,8 @@ static void answer(struct complete *line)
     } else {
         if (!line->operands)
             add_words(line);
+        if (line->help && !*line->path && !line->operands)
+            add_topics(line);
         if (line->command && !line->help)
             complete_values(line, "", operand_name(line));
     }

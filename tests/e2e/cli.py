@@ -33,7 +33,7 @@ def version_names_the_libraries(box):
 @test
 def help_exists_for_every_command(box):
     overview, _ = box.run("help")
-    names = re.findall(r"^  ([a-z]+(?: [a-z]+)?)(?:  |\n)", overview.split("options of")[0], re.M)
+    names = re.findall(r"^  ([a-z]+(?: [a-z]+)?)(?:  |\n)", overview.split("topics:")[0], re.M)
     expect(len(names) >= 7, overview)
     for i, name in enumerate(names):
         page, _ = box.run("help", *name.split())
@@ -46,6 +46,25 @@ def help_exists_for_every_command(box):
     expect_in("config check", group)
     expect_eq(box.run("help", "config")[0], group)
     expect_in("usage:", box.json("help", "serve")["text"])
+
+
+@test
+def help_tells_of_topics(box):
+    listed = box.run("help")[0].split("topics:\n")[1].split("\n\n")[0]
+    names = re.findall(r"^  ([a-z-]+)  ", listed, re.M)
+    expect({"ids", "times", "rules", "predicates", "exit-codes", "environment", "files"} == set(names), listed)
+    about, _ = box.run("help", "help")
+    for name in names:
+        expect(box.run("help", name)[0].startswith(f"{name}: "), name)
+        expect_in(name, about)
+    expect_in("  3                     waiting for a person", box.run("help", "exit-codes")[0])
+    expect_in("did you mean `predicates`?", box.error("help", "predicate", code=2)["message"])
+    # What the topics show is taken.
+    for rule in re.findall(r"timer next '([^']*)'", box.run("help", "rules")[0]):
+        box.run("timer", "next", rule)
+    box.run("journal", "category", "add", "gym")
+    for where in re.findall(r"^    ((?:task|entry)\..*)$", box.run("help", "predicates")[0], re.M):
+        box.run("subscribe", "planner", "--key", "TASK", "--key", "WORKOUT", "--where", where)
 
 
 @test

@@ -96,7 +96,7 @@ TEST(every_place_of_a_line_has_its_words)
         { "dormouse tree show ", "" },
         { "dormouse tree --da", "--data" },
         { "dormouse tree show --data ", ":dir" },
-        { "dormouse help t", "tree" },
+        { "dormouse help t", "tree times" },
         { "dormouse help tree ", "show leaf" },
         { "dormouse help tree leaf a", "add" },
         { "dormouse help dig ", "" },

@@ -39,8 +39,8 @@ void cli_args_release(struct cli_args *args)
 
 /* ---- commands ---- */
 
-static const struct cli_option *find_in(const struct cli_option *options, const char *name,
-                                        size_t len)
+const struct cli_option *cli_find_option(const struct cli_option *options, const char *name,
+                                         size_t len)
 {
     for (; options && options->name; options++)
         if (strlen(options->name) == len && memcmp(options->name, name, len) == 0)
@@ -119,8 +119,8 @@ static bool take_longer_command(struct parser *p, const char *word)
     if (args->operand_count || !cli_is_group(p->commands, args->command->name))
         return false;
     for (size_t i = 0; i < args->typed_count; i++)
-        if (find_in(args->command->options, args->typed[i].option->name,
-                    strlen(args->typed[i].option->name)))
+        if (cli_find_option(args->command->options, args->typed[i].option->name,
+                            strlen(args->typed[i].option->name)))
             return false;
     longer =
         find_named(p->commands, arena_printf(&args->arena, "%s %s", args->command->name, word));
@@ -139,8 +139,8 @@ static const struct cli_option *find_option(const struct cli_args *args, const c
     const struct cli_option *option = NULL;
 
     if (args->command)
-        option = find_in(args->command->options, name, len);
-    return option ? option : find_in(cli_global_options, name, len);
+        option = cli_find_option(args->command->options, name, len);
+    return option ? option : cli_find_option(cli_global_options, name, len);
 }
 
 static int keep_option(struct parser *p, const struct cli_option *option, const char *value)
@@ -205,7 +205,7 @@ static int take_word(struct parser *p, bool options_ended)
 
     if (!options_ended && strcmp(word, "-h") == 0) {
         p->at++;
-        return keep_option(p, find_in(cli_global_options, "help", 4), NULL);
+        return keep_option(p, cli_find_option(cli_global_options, "help", 4), NULL);
     }
     if (!options_ended && word[0] == '-' && word[1] == '-')
         return take_option(p);

@@ -38,6 +38,10 @@ int cli_parse(struct cli_args *args, const struct cli_command *const *commands, 
 const struct cli_command *cli_find_command(const struct cli_command *const *commands, int n,
                                            const char *const *words, int *ret_used);
 
+/* The one of this name; NULL when there is none. options may be NULL. */
+const struct cli_option *cli_find_option(const struct cli_option *options, const char *name,
+                                         size_t len);
+
 /* Do longer commands begin with name? */
 bool cli_is_group(const struct cli_command *const *commands, const char *name);
 

@@ -5,9 +5,12 @@
 #include <json-c/json.h>
 #include <stdio.h>
 
+#include "base/alloc.h"
+#include "base/nearest.h"
 #include "cli/args_int.h"
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
+#include "cli/complete.h"
 #include "cli/help_int.h"
 
 static int print_page(const struct cli_args *args, const struct buf *page)
@@ -24,12 +27,24 @@ static int print_page(const struct cli_args *args, const struct buf *page)
     return CLI_DONE;
 }
 
+static const char *meant_topic(const char *word)
+{
+    const char *names[32];
+    size_t n = 0;
+
+    while (n < ARRAY_LEN(names) && help_topics[n].name) {
+        names[n] = help_topics[n].name;
+        n++;
+    }
+    return nearest_name(word, names, n);
+}
+
 /* What is known of the words is the group. */
 static int unknown(const struct cli_args *args, const char *const *words, int n)
 {
     AUTO_ARENA arena = ARENA_INIT;
     struct err err = ERR_INIT;
-    const char *group = "", *word = words[0];
+    const char *group = "", *word = words[0], *topic;
 
     for (int i = 1; i < n; i++) {
         const char *longer = arena_printf(&arena, "%s%s%s", group, *group ? " " : "", word);
@@ -39,7 +54,12 @@ static int unknown(const struct cli_args *args, const char *const *words, int n)
         group = longer;
         word = words[i];
     }
-    cli_unknown_command(cli_commands, group, word, &arena, &err);
+    topic = *group || cli_meant_word(cli_commands, "", word, &arena) ? NULL : meant_topic(word);
+    if (topic)
+        err_set(&err, ERR_BAD_REQUEST, "no command and no topic `%.64s`; did you mean `%s`?", word,
+                topic);
+    else
+        cli_unknown_command(cli_commands, group, word, &arena, &err);
     cli_fail(args, &err);
     return CLI_USAGE;
 }
@@ -62,6 +82,8 @@ int cli_help_page(const struct cli_args *args, const char *const *words, int n)
         help_command(&page, command);
     else if (cli_is_group(cli_commands, buf_text(&name)))
         help_group(&page, cli_commands, buf_text(&name));
+    else if (help_topic_find(buf_text(&name)))
+        help_topic(&page, help_topic_find(buf_text(&name)));
     else
         return unknown(args, words, n);
     return print_page(args, &page);
@@ -76,7 +98,9 @@ static int run_help(const struct cli_args *args)
     else if (cli_has(args, "markdown"))
         help_markdown(&page, cli_commands);
     else if (cli_value(args, "completion"))
-        help_completion_bash(&page, cli_commands);
+        buf_add_text(&page, complete_script(cli_value(args, "completion")));
+    else if (cli_has(args, "complete"))
+        complete_line(&page, cli_commands, args->operands, args->operand_count);
     else
         return cli_help_page(args, args->operands, (int)args->operand_count);
     return print_page(args, &page);
@@ -87,18 +111,22 @@ static const struct cli_option options[] = {
     { .name = "markdown", .help = "print the reference as Markdown" },
     { .name = "completion",
       .value = "SHELL",
-      .help = "print a completion script for bash",
-      .choices = "bash" },
+      .help = "print a completion script for bash, zsh or fish",
+      .choices = "bash zsh fish" },
+    { .name = "complete", .help = "print what may end the words behind --, for such scripts" },
     { .name = NULL },
 };
 
 const struct cli_command cli_cmd_help = {
     .name = "help",
-    .operands = "[COMMAND]",
-    .summary = "Says what a command does and takes",
-    .details = "To try completion in the current shell:\n\n"
-               "  source <(dormouse help --completion bash)",
+    .operands = "[COMMAND|TOPIC]",
+    .summary = "Says what a command does and takes, or tells of a topic",
+    .details = "Topics are ids, times, rules, predicates, exit-codes, environment and files.\n\n"
+               "To try completion in the current shell:\n\n"
+               "  source <(dormouse help --completion bash)   # or zsh\n"
+               "  dormouse help --completion fish | source\n\n"
+               "Ids are those of the daemon that runs; none is started for them.",
     .options = options,
-    .operands_max = 3,
+    .operands_max = -1,
     .run = run_help,
 };

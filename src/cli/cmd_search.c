@@ -12,6 +12,7 @@
 #include "cli/columns.h"
 #include "cli/commands_int.h"
 #include "cli/decide.h"
+#include "cli/said.h"
 #include "cli/talk.h"
 #include "cli/term.h"
 
@@ -67,6 +68,7 @@ static void make_path(const struct cli_args *args, int64_t limit, struct buf *ou
 
 static int run(const struct cli_args *args)
 {
+    static const struct said_word words[] = { { "limit", "--limit" }, { NULL, NULL } };
     AUTO_BUF path = BUF_INIT(16 * KIB);
     AUTO_JSON answer = NULL;
     struct json_object *results;
@@ -79,8 +81,10 @@ static int run(const struct cli_args *args)
     make_path(args, limit, &path);
     if (path.full)
         err_set(&err, ERR_BAD_REQUEST, "that is too much to look for");
-    if (path.full || talk_once(args, "GET", buf_text(&path), STR_NONE, &answer, &err) < 0)
+    if (path.full || talk_once(args, "GET", buf_text(&path), STR_NONE, &answer, &err) < 0) {
+        said_by(words, &err);
         return cli_fail(args, &err);
+    }
     results = json_find(answer, "results");
     n = json_length(results);
     for (size_t i = 0; i < n; i++) {

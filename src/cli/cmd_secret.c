@@ -8,6 +8,7 @@
 #include <json-c/json.h>
 #include <stdio.h>
 
+#include "base/json.h"
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
 #include "cli/hidden.h"
@@ -73,12 +74,6 @@ const struct cli_command cli_cmd_secret_set = {
 
 /* ---- list ---- */
 
-static void print_name(void *arg, const char *name)
-{
-    (void)arg;
-    puts(name);
-}
-
 static void add_name(void *arg, const char *name)
 {
     json_object_array_add(arg, json_object_new_string(name));
@@ -87,19 +82,22 @@ static void add_name(void *arg, const char *name)
 static int run_list(const struct cli_args *args)
 {
     AUTO(secrets) secrets = secrets_new(cli_data_dir(args));
-    struct json_object *out, *names;
+    AUTO_JSON names = json_object_new_array();
+    struct json_object *out;
     struct err err = ERR_INIT;
 
-    if (!cli_json(args))
-        return secrets_list(secrets, print_name, NULL, &err) < 0 ? cli_fail(args, &err) : CLI_DONE;
-    names = json_object_new_array();
-    if (secrets_list(secrets, add_name, names, &err) < 0) {
-        json_object_put(names);
+    if (secrets_list(secrets, add_name, names, &err) < 0)
         return cli_fail(args, &err);
+    if (cli_json(args)) {
+        out = json_object_new_object();
+        json_object_object_add(out, "names", json_object_get(names));
+        cli_print_json(out);
+        return CLI_DONE;
     }
-    out = json_object_new_object();
-    json_object_object_add(out, "names", names);
-    cli_print_json(out);
+    for (size_t i = 0; i < json_length(names); i++)
+        puts(json_object_get_string(json_object_array_get_idx(names, i)));
+    if (!json_length(names))
+        puts("No secrets. `dormouse secret set NAME` keeps one.");
     return CLI_DONE;
 }
 

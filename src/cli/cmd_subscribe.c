@@ -225,7 +225,7 @@ static int run_show(const struct cli_args *args)
 const struct cli_command cli_cmd_subscribe_show = {
     .name = "subscribe show",
     .operands = "ID",
-    .summary = "Shows a subscription: what wakes for it, whose changes, when, and what it says",
+    .summary = "Shows a subscription whole: what it waits for, whose changes, when and how often",
     .details = "The beginning of its id is enough; `dormouse subscribe list` shows them.",
     .operands_min = 1,
     .operands_max = 1,

@@ -17,6 +17,7 @@
 #include "cli/commands_int.h"
 #include "cli/decide.h"
 #include "cli/keeper.h"
+#include "cli/said.h"
 #include "cli/talk.h"
 #include "cli/term.h"
 #include "cli/whose.h"
@@ -34,41 +35,29 @@ static int64_t now_ms(void)
     return clock_wall_ms(clock_system());
 }
 
-/* What the interface calls it, in front of an error, becomes what was typed. */
+/* at: the start was given as --at. */
 static void name_option(bool at, struct err *err)
 {
-    const struct {
-        const char *member, *option;
-    } all[] = {
-        { "rrule: ", "the rule: " },
-        { "start: ", at ? "--at: " : "--start: " },
-        { "start and zone: ", "--start and --zone: " },
-        { "zone: ", "--zone: " },
-        { "from: ", "--from: " },
-        { "count: ", "--count: " },
-        { "missedCap: ", "--cap: " },
-        { "name: ", "--name: " },
-        { "prompt: ", "--prompt: " },
+    static const struct said_word words[] = {
+        { "rrule", "the rule" },  { "start and zone", "--start and --zone" },
+        { "start", "--start" },   { "zone", "--zone" },
+        { "from", "--from" },     { "count", "--count" },
+        { "missedCap", "--cap" }, { "name", "--name" },
+        { "prompt", "--prompt" }, { NULL, NULL },
     };
+    static const struct said_word once[] = { { "start and zone", "--at and --zone" },
+                                             { "start", "--at" },
+                                             { NULL, NULL } };
     char text[ERR_TEXT_MAX];
-    struct str why;
 
-    err_format(err, text, sizeof(text));
-    why = str_from(*text == '/' ? text + 1 : text);
-    if (str_starts(why, STR("intervalSeconds: is from"))) {
+    if (strstr(err_format(err, text, sizeof(text)), "intervalSeconds: is from")) {
         err_reset(err);
         err_set(err, ERR_BAD_REQUEST, "--every: is from 1m to 3660d");
         return;
     }
-    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-        enum err_code code = err->code;
-
-        if (!str_starts(why, str_from(all[i].member)))
-            continue;
-        err_reset(err);
-        err_set(err, code, "%s%s", all[i].option, why.p + strlen(all[i].member));
-        return;
-    }
+    if (at)
+        said_by(once, err);
+    said_by(words, err);
 }
 
 /* ---- next ---- */

@@ -11,42 +11,6 @@
 #define WIDTH   80
 #define TERM_AT 2
 
-const struct help_term help_exit_codes[] = {
-    { "0", "done" },
-    { "1", "failed" },
-    { "2", "wrong usage" },
-    { "3", "waiting for a person; the inbox item was printed" },
-    { "4", "denied by policy" },
-    { NULL, NULL },
-};
-
-const struct help_term help_environment[] = {
-    { "DORMOUSE_DATA", "the data directory when --data is not given" },
-    { "XDG_DATA_HOME", "its dormouse folder is the data directory when neither is given; "
-                       "~/.local/share stands in for it" },
-    { "DORMOUSE_SECTION_KEY", "overrides a configuration key: DORMOUSE_SERVER_LISTEN stands for "
-                              "server.listen" },
-    { "STATE_STORE_BACKEND, DATABASE_URL", "the backend `postgres` with a URL means store.url" },
-    { "DORMOUSE_MASTER_KEY_FILE",
-      "the key of DATA/secrets, instead of DATA/secrets.key; chooses that "
-      "file over the desktop's Secret Service" },
-    { "NO_COLOR", "no colours, also on a terminal" },
-    { NULL, NULL },
-};
-
-const struct help_term help_files[] = {
-    { "DATA/config.yaml", "configuration" },
-    { "./.dormouse/config.yaml", "configuration of a working directory, which may only tighten" },
-    { "DATA/journal.sqlite", "what the human wrote" },
-    { "DATA/agent.sqlite", "what agents made" },
-    { "DATA/index.sqlite", "what can be rebuilt" },
-    { "DATA/token", "the bearer token of the HTTP interface" },
-    { "DATA/secrets", "secrets, sealed; where there is no Secret Service" },
-    { "DATA/secrets.key", "the key of DATA/secrets, made at first use" },
-    { "DATA/lock", "held by the running daemon" },
-    { NULL, NULL },
-};
-
 void help_paragraphs(const char *details,
                      void (*fn)(struct buf *out, struct str text, enum help_kind kind),
                      struct buf *out)
@@ -169,6 +133,21 @@ void help_overview(struct buf *out, const struct cli_command *const *commands)
     buf_add_text(out, "Dormouse, a local-first agent runtime.\n\n"
                       "usage: dormouse COMMAND [--data DIR] [--json]\n\ncommands:\n");
     add_commands(out, commands, NULL);
+    buf_add_text(out, "\ntopics:\n");
+    for (const struct help_topic *topic = help_topics; topic->name; topic++)
+        add_term(out, topic->name, topic->summary, 18);
     add_options(out, "options of every command:", cli_global_options);
-    buf_add_text(out, "\n`dormouse help COMMAND` says more; begin with `dormouse serve`.\n");
+    buf_add_text(out, "\n`dormouse help COMMAND` and `help TOPIC` say more; begin with "
+                      "`dormouse serve`.\n");
+}
+
+void help_topic(struct buf *out, const struct help_topic *topic)
+{
+    buf_printf(out, "%s: %s\n", topic->name, topic->summary);
+    if (topic->details)
+        help_paragraphs(topic->details, add_paragraph, out);
+    if (topic->terms)
+        buf_add_char(out, '\n');
+    for (const struct help_term *term = topic->terms; term && term->term; term++)
+        add_term(out, term->term, term->text, 24);
 }

@@ -18,18 +18,27 @@ extern const struct help_term help_exit_codes[]; /* end with term NULL */
 extern const struct help_term help_environment[];
 extern const struct help_term help_files[];
 
+/* What several commands have in common. */
+struct help_topic {
+    const char *name, *summary;    /* a word; a phrase without a full stop */
+    const char *details;           /* as those of a command; NULL: none */
+    const struct help_term *terms; /* NULL: none */
+};
+extern const struct help_topic help_topics[]; /* end with name NULL */
+const struct help_topic *help_topic_find(const char *name);
+
 /* The list of all commands. */
 void help_overview(struct buf *out, const struct cli_command *const *commands);
 /* One command's page. */
 void help_command(struct buf *out, const struct cli_command *command);
+/* One topic's page. */
+void help_topic(struct buf *out, const struct help_topic *topic);
 /* The commands whose first word is group. */
 void help_group(struct buf *out, const struct cli_command *const *commands, const char *group);
 /* roff with the man macros. */
 void help_man(struct buf *out, const struct cli_command *const *commands);
 /* docs/commands.md */
 void help_markdown(struct buf *out, const struct cli_command *const *commands);
-/* A bash completion script that needs nothing but bash. */
-void help_completion_bash(struct buf *out, const struct cli_command *const *commands);
 
 /* A paragraph, the first line of a block to be shown as it is, or a further line of one. */
 enum help_kind { HELP_TEXT = 0, HELP_CODE, HELP_CODE_MORE };

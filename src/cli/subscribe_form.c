@@ -14,6 +14,7 @@
 #include "base/json_write.h"
 #include "base/limits.h"
 #include "change/token.h"
+#include "cli/said.h"
 #include "cli/talk.h"
 
 /* The innermost reason: what a token looks like inside is nobody's concern, unless it was typed. */
@@ -242,11 +243,26 @@ int subscribe_form(const struct cli_args *args, struct json_object *body, struct
 int subscribe_send(const struct cli_args *args, const char *path, struct json_object *body,
                    struct json_object **ret_answer, struct err *err)
 {
+    static const struct said_word words[] = {
+        { "authors", "--authors" },
+        { "activeHours", "--hours" },
+        { "predicate", "--where" },
+        { "folder", "--folder" },
+        { "glob", "--glob" },
+        { "name", "--name" },
+        { "prompt", "--prompt" },
+        { "days", "--days" },
+        { "cooldownSeconds", "--cooldown" },
+        { NULL, NULL },
+    };
     AUTO_BUF text = BUF_INIT(MIB);
     struct json_writer w = JSON_WRITER(&text);
 
     json_write_value(&w, body);
     if (json_write_end(&w) < 0)
         return err_set(err, ERR_TOO_LARGE, "that is more than a subscription can hold");
-    return talk_once(args, "POST", path, buf_str(&text), ret_answer, err);
+    if (talk_once(args, "POST", path, buf_str(&text), ret_answer, err) == 0)
+        return 0;
+    said_by(words, err);
+    return -1;
 }

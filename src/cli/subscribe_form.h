@@ -12,7 +12,7 @@ struct json_object;
 
 /* Adds the members of a subscription to body, from the options below. */
 int subscribe_form(const struct cli_args *args, struct json_object *body, struct err *err);
-/* POSTs it. */
+/* POSTs it; errors name the options. */
 int subscribe_send(const struct cli_args *args, const char *path, struct json_object *body,
                    struct json_object **ret_answer, struct err *err);
 

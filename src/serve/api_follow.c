@@ -16,39 +16,10 @@
  */
 #include <stdlib.h>
 
-#include "base/log.h"
 #include "base/map.h"
-#include "serve/api_int.h"
+#include "serve/api_follow_int.h"
 
-#define HOLD_MS    500                            /* for a client to say where it was */
-#define PAGE_BYTES (LIMIT_CLIENT_QUEUE_BYTES / 2) /* of the log, unsent */
-#define LOOK_MS    20                             /* for what else other processes record */
-#define STALL_MS   10000                          /* for a client to take what is queued */
-#define LIVE_BIG   (LIMIT_CLIENT_QUEUE_BYTES / 4) /* an event that would not fit a busy queue */
-
-enum follow_state {
-    FOLLOW_NEW = 0, /* the head of the answer is not sent yet */
-    FOLLOW_HELD,
-    FOLLOW_LOG,
-    FOLLOW_LIVE,
-    FOLLOW_OVER,
-};
-
-struct api_follower {
-    struct api *api;
-    struct api_follower *next, **link;
-    struct serve_client *client; /* NULL: gone */
-    char *thread_id, *run_id;    /* run_id NULL: all runs of the thread */
-    char *agent_id;
-    uint64_t thread_hash;
-    int64_t start, last;        /* every event in (start, last] was sent */
-    int64_t seen_from, seen_to; /* while a resume fills in what came before: sent already */
-    struct run_heard heard[2];  /* parts of text and thinking that were sent, or left out */
-    enum follow_state state;
-    bool held, queued;
-    struct loop_effect effect;
-    struct loop_timer hold;
-};
+#define HOLD_MS 500 /* for a client to say where it was */
 
 /* ---- life ---- */
 
@@ -79,7 +50,7 @@ struct api_follower *api_follower_new(struct api *api, const struct api_follow *
     return follower;
 }
 
-static void destroy(struct api_follower *follower)
+void api_follower_destroy(struct api_follower *follower)
 {
     free(follower->thread_id);
     free(follower->run_id);
@@ -95,7 +66,7 @@ static void follower_free(struct api_follower *follower)
     follower->client = NULL;
     loop_timer_stop(follower->api->config.loop, &follower->hold);
     if (!follower->queued)
-        destroy(follower); /* else the effect does */
+        api_follower_destroy(follower); /* else the effect does */
 }
 
 static void client_gone(void *data)
@@ -124,204 +95,6 @@ void api_follower_tell(struct api_follower *follower, const char *type, struct s
 {
     if (follower->client)
         serve_client_send(follower->client, 0, type, json);
-}
-
-static bool is_done(const struct run_public *event)
-{
-    return !event->partial && strcmp(event->type, "done") == 0;
-}
-
-static void end(struct api_follower *follower)
-{
-    follower->state = FOLLOW_OVER;
-    serve_client_end(follower->client);
-}
-
-/* A recorded event. */
-static int send(struct api_follower *follower, const struct run_public *event,
-                struct serve_event *shared)
-{
-    if (serve_client_send_event(follower->client, shared) < 0)
-        return -1;
-    follower->last = event->seq;
-    if (follower->run_id && is_done(event))
-        end(follower);
-    return 0;
-}
-
-/* ---- the log ---- */
-
-struct page {
-    struct api_follower *follower;
-    bool full, broken;
-};
-
-static bool send_logged(void *arg, const struct run_public *event)
-{
-    struct page *page = arg;
-    struct api_follower *follower = page->follower;
-    struct serve_event shared = { .id = (uint64_t)event->seq,
-                                  .event = event->type,
-                                  .data = event->json };
-    size_t backlog = serve_client_backlog(follower->client);
-
-    if (event->seq > follower->seen_from && event->seq <= follower->seen_to) {
-        follower->last = event->seq;
-        return true;
-    }
-    if (backlog > 0 && backlog + event->json.n > PAGE_BYTES) {
-        page->full = true;
-        return false;
-    }
-    page->broken = send(follower, event, &shared) < 0;
-    serve_event_release(&shared);
-    return !page->broken && follower->state == FOLLOW_LOG;
-}
-
-/* A run that has ended says nothing more. */
-static bool run_is_over(struct api_follower *follower)
-{
-    AUTO_ARENA arena = ARENA_INIT;
-    struct run_info info;
-    struct err err = ERR_INIT;
-
-    return follower->run_id && (run_get(follower->api->config.runner, str_from(follower->run_id),
-                                        &arena, &info, &err) < 0 ||
-                                info.ended_at > 0);
-}
-
-/* A part that would take too much of the queue is left out: the whole comes when it is complete. */
-static void send_part(void *arg, const struct run_public *event)
-{
-    struct api_follower *follower = arg;
-    struct serve_event shared = { .event = event->type, .data = event->json };
-
-    if (event->seq <= follower->last)
-        return;
-    follower->heard[event->musing] = (struct run_heard){ event->seq, event->until };
-    if (event->json.n <= PAGE_BYTES / 2)
-        serve_client_send_event(follower->client, &shared);
-    serve_event_release(&shared);
-}
-
-/* A client that is behind hears more when it has taken what is queued. */
-static bool has_room(const struct api_follower *follower)
-{
-    return serve_client_backlog(follower->client) <= PAGE_BYTES / 2;
-}
-
-static void catch_up(struct api_follower *follower)
-{
-    if (has_room(follower))
-        run_partials(follower->api->config.runner, str_from(follower->thread_id),
-                     str_from(follower->run_id), follower->heard, send_part, follower);
-}
-
-static bool note_one(void *arg, const struct run_public *event)
-{
-    (void)event;
-    *(bool *)arg = true;
-    return false;
-}
-
-static bool lacks_events(struct api_follower *follower)
-{
-    struct err err = ERR_INIT;
-    bool lacks = false;
-
-    return run_events_after(follower->api->config.runner, str_from(follower->thread_id),
-                            str_from(follower->run_id), follower->last, note_one, &lacks,
-                            &err) >= 0 &&
-           lacks;
-}
-
-static void read_later(struct api_follower *follower);
-
-static void go_live(struct api_follower *follower)
-{
-    if (follower->seen_to > follower->last)
-        follower->last = follower->seen_to;
-    follower->seen_from = follower->seen_to = 0;
-    follower->state = FOLLOW_LIVE;
-    if (!run_is_over(follower))
-        catch_up(follower);
-    else if (lacks_events(follower)) /* another process has ended it since the page was read */
-        read_later(follower);
-    else
-        end(follower);
-}
-
-static void stalled(struct loop_timer *timer)
-{
-    struct api_follower *follower = CONTAINER_OF(timer, struct api_follower, hold);
-
-    serve_client_overflow(follower->client);
-}
-
-/* It has a queue full of what it did not take; the log keeps the rest, but not for ever the client.
- */
-static void wait_for_client(struct api_follower *follower)
-{
-    follower->hold.fire = stalled;
-    loop_timer_start(follower->api->config.loop, &follower->hold, STALL_MS);
-}
-
-static void send_page(struct api_follower *follower)
-{
-    struct page page = { .follower = follower };
-    struct err err = ERR_INIT;
-    int r = run_events_after(follower->api->config.runner, str_from(follower->thread_id),
-                             str_from(follower->run_id), follower->last, send_logged, &page, &err);
-
-    /* A thread begins with its first run. */
-    if (r < 0 && err.code != ERR_NOT_FOUND) {
-        LOG_WARN("serve", "a client's events could not be read",
-                 LOG_TEXT("thread", follower->thread_id), LOG_ERR(&err));
-        end(follower);
-    } else if (follower->state == FOLLOW_LOG && page.full) {
-        wait_for_client(follower);
-    } else if (follower->state == FOLLOW_LOG && !page.broken) {
-        go_live(follower);
-    }
-}
-
-static void on_clean(struct loop_effect *effect)
-{
-    struct api_follower *follower = CONTAINER_OF(effect, struct api_follower, effect);
-
-    follower->queued = false;
-    if (!follower->client)
-        destroy(follower);
-    else if (follower->state != FOLLOW_LOG)
-        return;
-    /* An effect before this one has begun to write: not for anybody's eyes yet. */
-    else if (domain_in_transaction(follower->api->config.agent_domain))
-        read_later(follower);
-    else
-        send_page(follower);
-}
-
-static void on_dropped(struct loop_effect *effect, const struct err *why)
-{
-    struct api_follower *follower = CONTAINER_OF(effect, struct api_follower, effect);
-
-    (void)why;
-    follower->queued = false;
-    if (!follower->client)
-        destroy(follower);
-}
-
-static void read_later(struct api_follower *follower)
-{
-    struct loop *loop = follower->api->config.loop;
-
-    follower->state = FOLLOW_LOG;
-    if (follower->queued)
-        return;
-    follower->queued = true;
-    follower->effect = (struct loop_effect){ .run = on_clean, .drop = on_dropped };
-    loop_after_commit(loop, &follower->effect);
-    loop_wake(loop);
 }
 
 /* ---- promises ---- */
@@ -382,7 +155,7 @@ static void joined(struct serve_feed *feed, struct serve_client *client, uint64_
     if (after > 0 && after <= INT64_MAX)
         follower->start = follower->last = (int64_t)after;
     if (!follower->held) {
-        read_later(follower);
+        api_follower_read(follower);
         return;
     }
     follower->state = FOLLOW_HELD;
@@ -398,7 +171,7 @@ static void drained(struct serve_feed *feed, struct serve_client *client, void *
     if (follower->state != FOLLOW_LOG)
         return;
     loop_timer_stop(follower->api->config.loop, &follower->hold);
-    read_later(follower);
+    api_follower_read(follower);
 }
 
 static void message(struct serve_feed *feed, struct serve_client *client, struct str text,
@@ -444,7 +217,7 @@ void api_follower_go(struct api_follower *follower)
 {
     loop_timer_stop(follower->api->config.loop, &follower->hold);
     if (follower->state == FOLLOW_HELD)
-        read_later(follower);
+        api_follower_read(follower);
 }
 
 static int check_resume(struct api_follower *follower, int64_t after, struct err *err)
@@ -478,132 +251,15 @@ int api_follower_resume(struct api_follower *follower, int64_t after, struct err
     follower->seen_from = follower->start;
     follower->seen_to = follower->last;
     follower->start = follower->last = after;
-    read_later(follower);
+    api_follower_read(follower);
     return 0;
-}
-
-/* ---- live ---- */
-
-static bool follows(const struct api_follower *follower, const struct run_public *event)
-{
-    return follower->state == FOLLOW_LIVE && event->seq > follower->last &&
-           str_is(event->thread_id, follower->thread_id) &&
-           (!follower->run_id || str_is(event->run_id, follower->run_id));
-}
-
-static void send_live_part(struct api_follower *follower, const struct run_public *event,
-                           struct serve_event *shared)
-{
-    struct run_heard *heard = &follower->heard[event->musing];
-
-    if (event->offset > (heard->seq == event->seq ? heard->until : 0)) {
-        catch_up(follower); /* something before it was left out */
-    } else if (has_room(follower)) {
-        *heard = (struct run_heard){ event->seq, event->until };
-        serve_client_send_event(follower->client, shared);
-    }
-}
-
-static void send_live(struct api_follower *follower, const struct run_public *event,
-                      struct serve_event *shared)
-{
-    if (event->partial)
-        send_live_part(follower, event, shared);
-    else if (event->json.n <= LIVE_BIG || serve_client_backlog(follower->client) == 0)
-        send(follower, event, shared);
-    else /* it comes from the log, when the client has taken what is queued */
-        read_later(follower);
-}
-
-void api_followers_publish(struct api *api, const struct run_public *event)
-{
-    struct serve_event shared = { .id = event->partial ? 0 : (uint64_t)event->seq,
-                                  .event = event->type,
-                                  .data = event->json };
-    uint64_t hash = api->followers ? map_hash(event->thread_id) : 0;
-    struct api_follower *next;
-
-    for (struct api_follower *follower = api->followers; follower; follower = next) {
-        next = follower->next;
-        if (follower->thread_hash == hash && follows(follower, event))
-            send_live(follower, event, &shared);
-    }
-    serve_event_release(&shared);
-}
-
-/* ---- what other processes recorded ---- */
-
-/* At the end of a tick, when all that can be read is committed. */
-struct api_look {
-    struct loop_effect effect;
-    struct api *api; /* NULL: gone */
-};
-
-static void look_soon(struct api *api);
-
-static void on_look(struct loop_effect *effect)
-{
-    struct api_look *look = (struct api_look *)effect;
-    struct api *api = look->api;
-
-    free(look);
-    if (!api)
-        return;
-    api->looking = NULL;
-    if (domain_in_transaction(api->config.agent_domain)) {
-        look_soon(api);
-        return;
-    }
-    for (struct api_follower *at = api->followers; at; at = at->next) {
-        if (at->state == FOLLOW_LIVE && lacks_events(at))
-            read_later(at);
-    }
-}
-
-static void on_no_look(struct loop_effect *effect, const struct err *why)
-{
-    (void)why;
-    on_look(effect); /* reading once too often does no harm */
-}
-
-static void look_soon(struct api *api)
-{
-    if (api->looking)
-        return;
-    api->looking = NEW(struct api_look);
-    api->looking->effect = (struct loop_effect){ .run = on_look, .drop = on_no_look };
-    api->looking->api = api;
-    loop_after_commit(api->config.loop, &api->looking->effect);
-    loop_wake(api->config.loop);
-}
-
-static void look_due(struct loop_timer *timer)
-{
-    look_soon(CONTAINER_OF(timer, struct api, look));
-}
-
-/* Events come in flocks, and every follower is a question to the database: the more there are, the
- * longer they wait for those of other processes. */
-void api_followers_look(struct api *api)
-{
-    int64_t delay = LOOK_MS;
-
-    if (!api->followers || api->look.heap_index)
-        return;
-    for (const struct api_follower *at = api->followers; at; at = at->next)
-        delay++;
-    api->look.fire = look_due;
-    loop_timer_start(api->config.loop, &api->look, delay);
 }
 
 void api_followers_free(struct api *api)
 {
     struct api_follower *next;
 
-    loop_timer_stop(api->config.loop, &api->look);
-    if (api->looking)
-        api->looking->api = NULL;
-
+    api_followers_look_end(api);
     for (struct api_follower *follower = api->followers; follower; follower = next) {
         next = follower->next;
         if (follower->client)

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "base/nearest.h"
 #include "serve/api_int.h"
 #include "wake/wake.h"
 
@@ -61,20 +62,25 @@ static int read_scope(struct arena *arena, struct str text, enum kill_scope *ret
     return 0;
 }
 
+#define CLASSES_MAX 64 /* that are named */
+
 static int check_class(struct str name, struct err *err)
 {
-    AUTO_BUF known = BUF_INIT(1024);
-    size_t n;
+    const char *known[CLASSES_MAX];
+    size_t n, count = 0;
     const struct tool_contract *contracts = tool_contracts(&n);
 
     for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+
         if (str_is(name, contracts[i].tool_class))
             return 0;
-        if (str_find(buf_str(&known), str_from(contracts[i].tool_class)) < 0)
-            buf_printf(&known, "%s%s", known.n ? ", " : "", contracts[i].tool_class);
+        while (k < count && strcmp(known[k], contracts[i].tool_class) != 0)
+            k++;
+        if (k == count && count < CLASSES_MAX)
+            known[count++] = contracts[i].tool_class;
     }
-    return err_set(err, ERR_BAD_REQUEST, "there is no class of tools \"%.*s\"; there are: %s",
-                   STR_ARG(str_take(name, 80)), buf_text(&known));
+    return nearest_refuse("class of tools", name, known, count, err);
 }
 
 /* A switch that stops nothing would be a false comfort. One can be lifted whatever has become of

@@ -4,16 +4,8 @@
  */
 #include <json-c/json.h>
 
-#include "base/base64.h"
 #include "base/utf8.h"
-#include "files/archive.h"
-#include "serve/api_int.h"
-#include "skill/skill.h"
-
-static struct skills *skills_of(struct serve_request *request)
-{
-    return api_of(request)->config.skills;
-}
+#include "serve/api_skills_int.h"
 
 /* ---- what is told of a skill ---- */
 
@@ -64,12 +56,12 @@ static int write_whole(struct serve_request *request, struct json_writer *w,
                        struct err *err)
 {
     struct arena *arena = serve_request_arena(request);
-    int r = skills_get(skills_of(request), agent, id, arena, &ret_whole->skill, err);
+    int r = skills_get(api_of(request)->config.skills, agent, id, arena, &ret_whole->skill, err);
 
     if (r <= 0)
         return r;
-    r = skills_files(skills_of(request), agent, id, arena, &ret_whole->entries, &ret_whole->count,
-                     err);
+    r = skills_files(api_of(request)->config.skills, agent, id, arena, &ret_whole->entries,
+                     &ret_whole->count, err);
     if (r <= 0)
         return r;
     write_skill(w, &ret_whole->skill, arena, ret_whole->entries, ret_whole->count);
@@ -89,7 +81,7 @@ void api_skills_list(struct serve_request *request)
 
     if (api_check_query(request) < 0 || api_agent(request, &agent) < 0)
         return;
-    if (skills_list(skills_of(request), &agent, arena, &list, &n, &err) < 0) {
+    if (skills_list(api_of(request)->config.skills, &agent, arena, &list, &n, &err) < 0) {
         serve_reply_error(request, &err);
         return;
     }
@@ -106,14 +98,13 @@ void api_skills_list(struct serve_request *request)
     api_reply(request, 200, &json, &w);
 }
 
-static int refuse_absent(struct serve_request *request, const struct agent *agent, struct str id)
+void api_skills_absent(struct serve_request *request, const struct agent *agent, struct str id)
 {
     struct err err = ERR_INIT;
 
     err_set(&err, ERR_NOT_FOUND, "the agent %s has no skill \"%.*s\"", agent->id,
             STR_ARG(utf8_truncate(id, 200)));
     serve_reply_error(request, &err);
-    return -1;
 }
 
 static void write_warnings(struct serve_request *request, struct json_writer *w,
@@ -121,7 +112,7 @@ static void write_warnings(struct serve_request *request, struct json_writer *w,
                            size_t count)
 {
     struct str warnings[SKILL_WARNINGS_MAX];
-    size_t n = skills_warnings(skills_of(request), skill, entries, count,
+    size_t n = skills_warnings(api_of(request)->config.skills, skill, entries, count,
                                serve_request_arena(request), warnings);
 
     json_put_array(w, "warnings");
@@ -130,8 +121,8 @@ static void write_warnings(struct serve_request *request, struct json_writer *w,
     json_write_array_end(w);
 }
 
-static void reply_skill(struct serve_request *request, int status, const struct agent *agent,
-                        struct str id)
+void api_skills_reply(struct serve_request *request, int status, const struct agent *agent,
+                      struct str id)
 {
     AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
     struct json_writer w = JSON_WRITER(&json);
@@ -147,7 +138,7 @@ static void reply_skill(struct serve_request *request, int status, const struct 
         return;
     }
     if (r == 0) {
-        refuse_absent(request, agent, id);
+        api_skills_absent(request, agent, id);
         return;
     }
     if (status == 201)
@@ -161,7 +152,7 @@ void api_skills_get(struct serve_request *request)
     struct agent agent;
 
     if (api_check_query(request) == 0 && api_agent(request, &agent) == 0)
-        reply_skill(request, 200, &agent, serve_request_param(request, "skillId"));
+        api_skills_reply(request, 200, &agent, serve_request_param(request, "skillId"));
 }
 
 /* ---- making and changing ---- */
@@ -241,8 +232,7 @@ static bool changes_text(const struct skill *skill)
            skill->compatibility.p || skill->metadata.p || skill->allowed_tools.p;
 }
 
-/* One unit around a change. */
-static int in_unit(struct api *api, int r, struct err *err)
+int api_skills_unit_end(struct api *api, int r, struct err *err)
 {
     if (loop_unit_end(api->config.loop, r >= 0, r >= 0 ? err : NULL) < 0)
         return -1;
@@ -267,13 +257,13 @@ void api_skills_add(struct serve_request *request)
     if (r == 0)
         r = loop_unit_begin(api->config.loop, api->config.agent_domain, &err);
     if (r == 0)
-        r = in_unit(api,
-                    skills_add(api->config.skills, &agent, &skill, API_OWNER, arena, &made, &err),
-                    &err);
+        r = api_skills_unit_end(
+            api, skills_add(api->config.skills, &agent, &skill, API_OWNER, arena, &made, &err),
+            &err);
     if (r < 0)
         serve_reply_error(request, &err);
     else
-        reply_skill(request, 201, &agent, made.name);
+        api_skills_reply(request, 201, &agent, made.name);
 }
 
 static int change(struct api *api, const struct agent *agent, struct str id,
@@ -291,7 +281,7 @@ static int change(struct api *api, const struct agent *agent, struct str id,
     if (r == 0 && enabled)
         r = skills_enable(api->config.skills, agent, id, json_object_get_boolean(enabled), arena,
                           ret_skill, err);
-    return in_unit(api, r, err);
+    return api_skills_unit_end(api, r, err);
 }
 
 void api_skills_change(struct serve_request *request)
@@ -312,7 +302,7 @@ void api_skills_change(struct serve_request *request)
         change(api, &agent, id, &skill, read.enabled, arena, &changed, &err) < 0)
         serve_reply_error(request, &err);
     else
-        reply_skill(request, 200, &agent, changed.name);
+        api_skills_reply(request, 200, &agent, changed.name);
 }
 
 void api_skills_remove(struct serve_request *request)
@@ -326,10 +316,11 @@ void api_skills_remove(struct serve_request *request)
         return;
     r = loop_unit_begin(api->config.loop, api->config.agent_domain, &err);
     if (r == 0)
-        r = in_unit(api,
-                    skills_remove(api->config.skills, &agent,
-                                  serve_request_param(request, "skillId"), API_OWNER, &err),
-                    &err);
+        r = api_skills_unit_end(api,
+                                skills_remove(api->config.skills, &agent,
+                                              serve_request_param(request, "skillId"), API_OWNER,
+                                              &err),
+                                &err);
     if (r < 0) {
         serve_reply_error(request, &err);
     } else if (api_reply_begin(request) == 0) {
@@ -350,159 +341,13 @@ void api_skills_restore(struct serve_request *request)
         return;
     r = loop_unit_begin(api->config.loop, api->config.agent_domain, &err);
     if (r == 0)
-        r = in_unit(api,
-                    skills_restore(api->config.skills, &agent,
-                                   serve_request_param(request, "skillId"), API_OWNER,
-                                   serve_request_arena(request), &back, &err),
-                    &err);
+        r = api_skills_unit_end(api,
+                                skills_restore(api->config.skills, &agent,
+                                               serve_request_param(request, "skillId"), API_OWNER,
+                                               serve_request_arena(request), &back, &err),
+                                &err);
     if (r < 0)
         serve_reply_error(request, &err);
     else
-        reply_skill(request, 200, &agent, back.name);
-}
-
-/* ---- archives ---- */
-
-void api_skills_import(struct serve_request *request)
-{
-    struct api *api = api_of(request);
-    struct arena *arena = serve_request_arena(request);
-    struct archive_entry *entries;
-    struct skill made = { .name = STR_NONE };
-    struct agent agent;
-    struct err err = ERR_INIT;
-    size_t count;
-    int r;
-
-    if (api_check_query(request) < 0 || api_agent(request, &agent) < 0)
-        return;
-    r = archive_read(serve_request_body(request), NULL, arena, &entries, &count, &err);
-    if (r == 0)
-        r = loop_unit_begin(api->config.loop, api->config.agent_domain, &err);
-    if (r == 0)
-        r = in_unit(api,
-                    skills_import(api->config.skills, &agent, entries, count, arena, &made, &err),
-                    &err);
-    if (r < 0)
-        serve_reply_error(request, &err);
-    else
-        reply_skill(request, 201, &agent, made.name);
-}
-
-struct validate_body {
-    struct str content;
-};
-
-static const struct json_field validate_fields[] = {
-    JSON_FIELD(struct validate_body, content, "content", JSON_STR, .required = true),
-    { .name = NULL },
-};
-
-/* A JSON body holds the text of a SKILL.md; anything else is an archive. */
-static int read_to_validate(struct serve_request *request, struct json_object **ret_body,
-                            struct archive_entry **ret_entries, size_t *ret_count)
-{
-    struct arena *arena = serve_request_arena(request);
-    struct str bytes = serve_request_body(request);
-    struct validate_body read = { .content = STR_NONE };
-    struct err err = ERR_INIT;
-
-    if (!str_trim(bytes).n || str_trim(bytes).p[0] == '{') {
-        if (api_body(request, validate_fields, &read, ret_body) < 0)
-            return -1;
-        *ret_entries = ARENA_NEW(arena, struct archive_entry);
-        **ret_entries = (struct archive_entry){ .path = STR("SKILL.md"), .content = read.content };
-        *ret_count = 1;
-        return 0;
-    }
-    if (archive_read(bytes, NULL, arena, ret_entries, ret_count, &err) == 0)
-        return 0;
-    serve_reply_error(request, &err);
-    return -1;
-}
-
-void api_skills_validate(struct serve_request *request)
-{
-    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
-    struct json_writer w = JSON_WRITER(&json);
-    AUTO_JSON body = NULL;
-    struct archive_entry *entries;
-    struct skill_problem *problems;
-    struct str name = STR_NONE;
-    size_t count, n;
-
-    if (api_check_query(request) < 0 || read_to_validate(request, &body, &entries, &count) < 0)
-        return;
-    n = skill_validate_archive(entries, count, serve_request_arena(request), &problems, &name);
-    json_write_object_begin(&w);
-    json_put_bool(&w, "valid", n == 0);
-    json_put_array(&w, "problems");
-    for (size_t i = 0; i < n; i++)
-        json_write_str(&w, problems[i].text);
-    json_write_array_end(&w);
-    json_put_some_str(&w, "name", name);
-    json_write_object_end(&w);
-    api_reply(request, 200, &json, &w);
-}
-
-/* ---- files ---- */
-
-static const struct archive_entry *find_file(const struct archive_entry *entries, size_t count,
-                                             struct str path)
-{
-    for (size_t i = 0; i < count; i++)
-        if (str_eq(entries[i].path, path))
-            return &entries[i];
-    return NULL;
-}
-
-/* What is no text comes as base64. */
-static void write_content(struct json_writer *w, const struct archive_entry *entry)
-{
-    bool text = utf8_valid(entry->content);
-    AUTO_BUF base64 = BUF_INIT(2 * entry->content.n + 64);
-
-    if (!text)
-        base64_encode(entry->content, &base64);
-    json_write_object_begin(w);
-    json_put_some_str(w, "path", entry->path);
-    json_put_str(w, "content", text ? entry->content : buf_str(&base64));
-    json_put_some_text(w, "encoding", text ? "utf-8" : "base64");
-    json_put_some_text(w, "content_type", text ? "text/plain" : "application/octet-stream");
-    json_put_i64(w, "size_bytes", (int64_t)entry->content.n);
-    json_write_object_end(w);
-}
-
-void api_skills_file(struct serve_request *request)
-{
-    AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
-    struct json_writer w = JSON_WRITER(&json);
-    struct arena *arena = serve_request_arena(request);
-    struct str id = serve_request_param(request, "skillId");
-    struct str path = serve_request_param(request, "path");
-    const struct archive_entry *entry = NULL;
-    struct archive_entry *entries;
-    struct agent agent;
-    struct err err = ERR_INIT;
-    size_t count;
-    int r;
-
-    if (api_check_query(request) < 0 || api_agent(request, &agent) < 0)
-        return;
-    r = skills_files(skills_of(request), &agent, id, arena, &entries, &count, &err);
-    if (r == 0) {
-        refuse_absent(request, &agent, id);
-        return;
-    }
-    if (r > 0)
-        entry = find_file(entries, count, path);
-    if (!entry) {
-        if (r > 0)
-            err_set(&err, ERR_NOT_FOUND, "the skill has no file \"%.*s\"",
-                    STR_ARG(utf8_truncate(path, 200)));
-        serve_reply_error(request, &err);
-        return;
-    }
-    write_content(&w, entry);
-    api_reply(request, 200, &json, &w);
+        api_skills_reply(request, 200, &agent, back.name);
 }

@@ -166,6 +166,13 @@ void request_completed(void *cls, struct MHD_Connection *mhd, void **slot,
 /* Back to the spare ones. */
 void request_free(struct serve_request *request);
 
+/* request_head.c */
+/* An iterator of libmicrohttpd; cls is the struct head. */
+enum MHD_Result request_take_header(void *cls, enum MHD_ValueKind kind, const char *name,
+                                    size_t name_n, const char *value, size_t value_n);
+/* Sets a reply when the request is refused. *ret_length: of the body, as its head says. */
+void request_judge(struct serve_request *request, const struct head *head, uint64_t *ret_length);
+
 /* reply.c */
 /* Takes over response. */
 void reply_set(struct serve_request *request, int status, struct MHD_Response *response);

@@ -33,7 +33,7 @@ def version_names_the_libraries(box):
 @test
 def help_exists_for_every_command(box):
     overview, _ = box.run("help")
-    names = re.findall(r"^  ([a-z]+(?: [a-z]+)?)(?:  |\n)", overview.split("options of")[0], re.M)
+    names = re.findall(r"^  ([a-z]+(?: [a-z]+)?)(?:  |\n)", overview.split("topics:")[0], re.M)
     expect(len(names) >= 7, overview)
     for i, name in enumerate(names):
         page, _ = box.run("help", *name.split())
@@ -46,6 +46,25 @@ def help_exists_for_every_command(box):
     expect_in("config check", group)
     expect_eq(box.run("help", "config")[0], group)
     expect_in("usage:", box.json("help", "serve")["text"])
+
+
+@test
+def help_tells_of_topics(box):
+    listed = box.run("help")[0].split("topics:\n")[1].split("\n\n")[0]
+    names = re.findall(r"^  ([a-z-]+)  ", listed, re.M)
+    expect({"ids", "times", "rules", "predicates", "exit-codes", "environment", "files"} == set(names), listed)
+    about, _ = box.run("help", "help")
+    for name in names:
+        expect(box.run("help", name)[0].startswith(f"{name}: "), name)
+        expect_in(name, about)
+    expect_in("  3                     waiting for a person", box.run("help", "exit-codes")[0])
+    expect_in("did you mean `predicates`?", box.error("help", "predicate", code=2)["message"])
+    # What the topics show is taken.
+    for rule in re.findall(r"timer next '([^']*)'", box.run("help", "rules")[0]):
+        box.run("timer", "next", rule)
+    box.run("journal", "category", "add", "gym")
+    for where in re.findall(r"^    ((?:task|entry)\..*)$", box.run("help", "predicates")[0], re.M):
+        box.run("subscribe", "planner", "--key", "TASK", "--key", "WORKOUT", "--where", where)
 
 
 @test
@@ -169,7 +188,7 @@ def the_man_page_has_no_warnings(box):
         expect_in(part, text)
 
 
-# ---- bash completion ----
+# ---- completion ----
 
 
 def complete(box, line):
@@ -181,7 +200,7 @@ def complete(box, line):
         ["bash", "--norc", "-c",
          f"source {script}; COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; "
          "_dormouse; printf '%s\\n' \"${COMPREPLY[@]}\""],
-        cwd=box.work, env=box.env, capture_output=True, text=True, timeout=WAIT_S,
+        cwd=box.work, env=dict(box.env, PATH=os.path.dirname(BINARY) + ":" + os.environ["PATH"]), capture_output=True, text=True, timeout=WAIT_S,
     )
     expect_eq(done.stderr, "")
     return sorted(done.stdout.split())
@@ -206,10 +225,27 @@ def bash_completes_commands_options_and_files(box):
     expect_eq(complete(box, "dormouse help config sh"), ["show"])
     expect_eq(complete(box, "dormouse help serve "), [])
     expect_eq(complete(box, "dormouse config --json sh"), ["show"])
-    expect_eq(complete(box, "dormouse help --completion "), ["bash"])
+    expect_eq(complete(box, "dormouse help --completion "), ["bash", "fish", "zsh"])
     expect_eq(complete(box, "dormouse help --completion = b"), ["bash"])
     expect_eq(complete(box, "dormouse backup s"), ["schema.json", "sub"])
     expect_eq(complete(box, "dormouse serve "), [])
+
+
+@test
+def ids_are_completed_when_a_daemon_runs_and_none_is_started_for_them(box):
+    if not shutil.which("bash"):
+        raise Skip("bash is not installed")
+    expect_eq(complete(box, "dormouse agent show "), [])
+    expect(not os.path.exists(box.data), "completing made a data directory")
+    made = box.json("subscribe", "planner", "--key", "TASK", "--name", "Tasks")
+    box.run("journal", "category", "add", "Deep work")
+    expect_eq(complete(box, "dormouse agent show "), ["planner"])
+    expect_eq(complete(box, "dormouse run --agent = pl"), ["planner"])
+    expect_eq(complete(box, "dormouse subscribe show "), [made["id"]])
+    expect_eq(complete(box, "dormouse journal task add x --category De"), ["Deep\\", "work"])
+    expect_in("weekly-review", complete(box, "dormouse skill show --agent planner week"))
+    answer, _ = box.run("help", "--complete", "--", "dormouse", "subscribe", "rm", "")
+    expect_eq(answer, f"{made['id']}\tTasks\n")
 
 
 # ---- the data directory ----

@@ -217,6 +217,8 @@ def what_could_never_wake_is_refused_at_the_terminal(box):
     os.symlink(box.dir, box.path("link"))
     open(box.path("file"), "w", encoding="utf-8").close()
     for code, words, part in (
+            (1, ("--key", "TASK", "--authors", "humn"), '--authors: "humn" is none of human'),
+            (1, ("--key", "TASK", "--where", "x"), "--where: column 1"),
             (1, ("--key", "TASKS"), 'there is no semantic key "TASKS"; did you mean "TASK"?'),
             (1, ("--token", "TASK"), "expected k:KEY, id:ID or sub:NAMESPACE:VALUE"),
             (1, ("--subtype", "colour=red"), 'no namespace "colour"; there are: taskStatus'),

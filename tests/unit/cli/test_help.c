@@ -101,15 +101,3 @@ TEST(the_command_reference_is_true)
     if (!str_eq(test_read_file(t, path), buf_str(&page)))
         FAIL("docs/commands.md is old; make it with: dormouse help --markdown > docs/commands.md");
 }
-
-TEST(completion_knows_groups_choices_and_files)
-{
-    AUTO_BUF page = BUF_INIT(HELP_BYTES_MAX);
-
-    help_completion_bash(&page, table);
-    ASSERT_CONTAINS(buf_text(&page), "commands=\" dig tree\"\n");
-    ASSERT_CONTAINS(buf_text(&page), "\"tree\") subs=\"show grow\" ;;\n");
-    ASSERT_CONTAINS(buf_text(&page), "\"dig --shape\") kind=words; words=\"round square\" ;;\n");
-    ASSERT_CONTAINS(buf_text(&page), "\"dig --file\") kind=file ;;\n");
-    ASSERT_CONTAINS(buf_text(&page), "\"dig --deep\") kind=none ;;\n");
-}

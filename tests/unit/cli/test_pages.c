@@ -267,40 +267,6 @@ TEST(markdown_says_all_about_each_command)
         ASSERT_CONTAINS(text, arena_printf(&t->arena, "\n- `%s`: %s\n", term->term, term->text));
 }
 
-TEST(completion_names_each_option_and_each_second_word)
-{
-    AUTO_BUF page = BUF_INIT(HELP_BYTES_MAX);
-    const char *text;
-
-    help_completion_bash(&page, cli_commands);
-    text = buf_text(&page);
-    for (size_t i = 0; cli_commands[i]; i++) {
-        const char *space = strchr(cli_commands[i]->name, ' ');
-
-        ASSERT_CONTAINS(text, space ? space + 1 : cli_commands[i]->name);
-        for (const struct cli_option *o = cli_commands[i]->options; o && o->name; o++)
-            ASSERT_CONTAINS(text, arena_printf(&t->arena, "--%s", o->name));
-    }
-    for (const struct cli_option *o = cli_global_options; o->name; o++)
-        ASSERT_CONTAINS(text, arena_printf(&t->arena, "--%s", o->name));
-    ASSERT_CONTAINS(text, "complete ");
-}
-
-TEST(bash_reads_the_completion_without_complaint)
-{
-    AUTO_BUF page = BUF_INIT(HELP_BYTES_MAX);
-    const char *path = test_path(t, "completion");
-
-    if (system("bash -c true 2>/dev/null") != 0)
-        SKIP("bash is not installed");
-    help_completion_bash(&page, cli_commands);
-    test_write_file(path, buf_text(&page), page.n);
-    ASSERT_EQ(system(arena_printf(&t->arena, "bash -n %s", path)), 0);
-    ASSERT_EQ(system(arena_printf(
-                  &t->arena, "bash --norc -uc 'source %s; complete -p dormouse' >/dev/null", path)),
-              0);
-}
-
 static void note_kind(struct buf *out, struct str text, enum help_kind kind)
 {
     buf_printf(out, "%c(%.*s)", "tcm"[kind], STR_ARG(text));

@@ -1,14 +1,22 @@
-// The page when things go wrong: a server that is away, text that is not saved yet, two tabs.
+// The page when things go wrong: a server that is away, text that is not saved yet, two tabs, words without
+// end, a window of 360 px.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { becomes, Daemon, launch, open } from "./browser.mjs";
+import { becomes, Daemon, judge, launch, NARROW, open } from "./browser.mjs";
 
+const LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft".repeat(2);
+const WRITE = `{ calls: [{ name: write_memory, arguments: { path: "knowledge/${"long".repeat(20)}.md", operation: write, content: "${LONG}", reason: "${LONG}" } }] }`;
+const script = `match: any
+steps:
+  - { expect: { user: "remember", results: 0 }, times: 9, reply: ${WRITE} }
+  - { times: 99, reply: { text: "${LONG}\\n\\n| ${LONG} | b |\\n|---|---|\\n| 1 | 2 |" } }
+`;
 let browser;
 let daemon;
 let zone;
 let task;
 before(async () => {
-  daemon = await new Daemon(process.env.SERVER).start();
+  daemon = await new Daemon(process.env.SERVER, { script }).start();
   browser = await launch();
   zone = (await daemon.ask("GET", "/journal/days/today")).zone;
   task = await put("tasks", { title: "Fix the fence", notes: "The third post." });
@@ -180,4 +188,89 @@ test("a memory file that was changed in another tab is not written over unseen",
   await page.getByText(/^Could not save/).waitFor();
   assert.equal(await dialog.getByLabel("Content").inputValue(), "mine\n");
   assert.equal((await daemon.ask("GET", "/agents/planner/memory/knowledge/two.md")).content, "theirs\n");
+});
+
+test("a word without end widens no view", async (t) => {
+  const category = await put("categories", { name: LONG.slice(0, 90) });
+  const long = await put("tasks", { title: LONG, notes: LONG, categoryId: category.id, labels: [LONG.slice(0, 60)], due: "2020-01-01", priority: "P0" });
+  const list = await put("checklists", { taskId: long.id, title: LONG });
+  await put("checklist-items", { checklistId: list.id, title: LONG });
+  await put("entries", { kind: "note", title: LONG, body: LONG, categoryId: category.id });
+  await put("time-entries", { taskId: long.id, description: LONG, startedAt: new Date(Date.now() - 3_600_000).toISOString(), endedAt: new Date().toISOString() });
+  await daemon.ask("POST", "/agents", { displayName: LONG.slice(0, 80), id: "endless", description: LONG });
+  await daemon.ask("POST", "/agents/planner/subscriptions", { name: LONG.slice(0, 80), source: "journal", tokens: ["k:RATING"], prompt: LONG });
+  const { runId } = await daemon.run(`remember ${LONG}`, "waiting");
+  await daemon.run(LONG);
+  const page = await visit(t, "/");
+  const found = [];
+  for (const where of ["/", "/inbox", "/agents", "/agents/endless", "/agents/planner?panel=wakes", "/runs", ...(runId ? [`/runs/${runId}`] : []), "/wakes", "/journal?show=all", `/journal/tasks/${long.id}`,
+    "/journal/day", "/journal/time", "/journal/entries", "/journal/categories", `/journal/search?q=${encodeURIComponent(LONG.slice(0, 40))}`]) {
+    await page.goto(daemon.url + where);
+    await page.locator("main h1").first().waitFor({ state: "attached" });
+    for (const size of [{ width: 1280, height: 860 }, NARROW]) {
+      await page.setViewportSize(size);
+      await page.waitForFunction(() => !document.querySelector(".skeleton"));
+      // No page that must be moved to be read, no part of it that hides under another's edge.
+      found.push(...await page.evaluate(([at, wide]) => {
+        const out = document.documentElement.scrollWidth > innerWidth ? [`${at} ${wide}: ${document.documentElement.scrollWidth - innerWidth} px too wide`] : [];
+        for (const box of document.querySelectorAll(".chat-scroll, .tab-panel")) if (box.scrollWidth > box.clientWidth + 1) out.push(`${at} ${wide}: ${box.className} scrolls`);
+        return out;
+      }, [where, size.width]));
+    }
+  }
+  assert.deepEqual(found, []);
+});
+
+test("on a narrow window the part one is in is seen, filters fold, and titles are read whole", async (t) => {
+  const page = await visit(t, "/journal/search", NARROW);
+  const within = (selector) => page.locator(selector).evaluate((link) => { const { left, right } = link.getBoundingClientRect(); return left >= 0 && right <= innerWidth; });
+  assert.ok(await within(".journal-here"));
+  await page.goto(`${daemon.url}/settings/about`);
+  await page.locator(".settings-here").waitFor();
+  assert.ok(await within(".settings-here"));
+  await page.goto(`${daemon.url}/journal`);
+  await page.locator(".task-row").first().waitFor();
+  assert.equal(await page.getByLabel("Category").isVisible(), false);
+  await page.getByRole("button", { name: "More filters" }).click();
+  await page.getByLabel("Due", { exact: true }).selectOption("today");
+  await page.getByRole("button", { name: "Fewer filters (1)" }).waitFor();
+  const whole = "Ask the neighbour whether the fence between the gardens may be taller than before";
+  const one = await put("tasks", { title: whole });
+  await page.goto(`${daemon.url}/journal/tasks/${one.id}`);
+  const title = page.getByRole("textbox", { name: "Title" });
+  await title.waitFor();
+  assert.ok(await title.evaluate((box) => box.scrollHeight <= box.clientHeight && box.scrollWidth <= box.clientWidth), "a title is cut");
+  assert.deepEqual(await judge(page, "journal-title-narrow"), []);
+});
+
+test("on a narrow window the letters of a chart are not scaled down, and the focus is never under the bars", async (t) => {
+  const today = (await daemon.ask("GET", "/journal/days/today")).day;
+  await put("ratings", { targetType: "dayPlan", targetId: `dayplan-${today}`, dimension: "energy", value: 4 });
+  const page = await visit(t, "/journal/ratings", NARROW);
+  await page.locator(".chart svg text").first().waitFor();
+  await page.waitForFunction(() => document.querySelector(".chart svg").getScreenCTM().a > 0.95);
+  for (let i = 0; i < 12; i++) await put("tasks", { title: `Number ${i}` });
+  await page.goto(`${daemon.url}/journal?q=Number`);
+  await page.locator(".task-row").nth(11).waitFor();
+  await page.locator(".task-row .check").first().focus();
+  for (let i = 0; i < 22; i++) {
+    await page.keyboard.press("Tab");
+    assert.ok(await page.evaluate(() => {
+      const { top, bottom } = document.activeElement.getBoundingClientRect();
+      return !document.activeElement.closest("main") || (top >= document.querySelector(".header").getBoundingClientRect().bottom && bottom <= document.querySelector(".nav").getBoundingClientRect().top);
+    }), `step ${i}: ${await page.evaluate(() => document.activeElement.outerHTML.slice(0, 120))}`);
+  }
+});
+
+test("ratings that fill more than one page are all in the chart", async (t) => {
+  const { day } = await daemon.ask("GET", "/journal/days/today");
+  const rating = (dimension) => ({ id: dimension, targetType: "dayPlan", targetId: `dayplan-${day}`, dimension, value: 3 });
+  const page = await visit(t, "/journal");
+  await page.route("**/journal/ratings?*", (route) => {
+    const second = new URL(route.request().url()).searchParams.get("after") === "more";
+    return route.fulfill({ json: second ? { items: [rating("mood")] } : { items: [rating("energy")], next: "more" } });
+  });
+  await page.getByRole("link", { name: "Ratings" }).click();
+  await page.locator(".legend li").nth(1).waitFor();
+  assert.deepEqual(await page.locator(".legend-name").allTextContents(), ["energy", "mood"]);
 });

@@ -2,6 +2,7 @@
 export * from "./basic";
 export * from "./code";
 export * from "./diff";
+export * from "./here";
 export * from "./kept";
 export * from "./layer";
 export * from "./tabs";

@@ -122,6 +122,26 @@ test("a title and a note of the day that could not be saved stay, and nothing is
   await page.getByText("Not saved yet").waitFor({ state: "detached" });
 });
 
+test("Esc and the arrow lead back within the page, never out of it", async (t) => {
+  const page = await visit(t, "/");
+  const inside = async (where) => {
+    await page.waitForFunction((path) => location.pathname === path, where);
+    assert.equal(new URL(page.url()).host, new URL(daemon.url).host);
+  };
+  await page.goto(`${daemon.url}/journal/tasks/${task.id}`); // as from a link: nothing of this page is before it
+  await page.getByRole("button", { name: "Back to the tasks" }).click();
+  await inside("/journal");
+  await page.locator(".task-row").first().waitFor();
+  await page.locator("body").press("Escape");
+  await inside("/");
+  await page.locator("body").press("Escape"); // there is nothing above
+  await inside("/");
+  await page.getByRole("link", { name: "Runs", exact: true }).click();
+  await inside("/runs");
+  await page.locator("body").press("Escape");
+  await inside("/");
+});
+
 test("a form that could not look ahead while the server was away does so when it is back", async (t) => {
   const page = await visit(t, "/agents/planner?panel=wakes");
   await page.getByRole("region", { name: "By the clock" }).getByRole("button", { name: "Add" }).waitFor();

@@ -4,7 +4,7 @@ import { ArrowLeft, Ellipsis, X } from "lucide-react";
 import { journal, write, type Page, type Priority, type Status, type Task, type TaskWhole, type TimeEntry } from "../../api/journal";
 import { store, useGet } from "../../api/store";
 import { useKeys } from "../../keys";
-import { go, type Params } from "../../router";
+import { back, go, type Params } from "../../router";
 import { attempt, Button, Dialog, IconButton, Input, Menu, say, Select, Shown, Switch, TextArea, Time, useKept } from "../../ui";
 import { Markdown } from "../../ui/markdown";
 import { Checklists } from "./checklists";
@@ -200,7 +200,7 @@ function Whole({ task }: { task: TaskWhole }) {
   return (
     <article className="task" aria-label={task.title}>
       <div className="task-head">
-        <IconButton label="Back to the tasks" onClick={() => (history.length > 1 ? history.back() : go("/journal"))}><ArrowLeft size={18} /></IconButton>
+        <IconButton label="Back to the tasks" onClick={() => back("/journal")}><ArrowLeft size={18} /></IconButton>
         <input type="checkbox" className="check check-large" checked={closed} aria-label="Done" onChange={() => void setDone(task, !closed)} />
         <h2 className="grow"><InPlace label="Title" value={task.title} required className="task-name" onSave={(title) => change(task, { title })} /></h2>
         <Menu label="More for this task" icon={<Ellipsis size={18} />} items={[

@@ -35,6 +35,7 @@ after(async () => {
 async function visit(t, path, options) {
   const { page, faults, context } = await open(browser, daemon, { at: path, zone, ...options });
   t.after(async () => {
+    await page.unrouteAll({ behavior: "ignoreErrors" }); // a held answer may still be under way
     await context.close();
     assert.deepEqual(faults, []);
   });

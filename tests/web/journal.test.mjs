@@ -35,6 +35,7 @@ after(async () => {
 async function visit(t, path, options) {
   const { page, faults, context } = await open(browser, daemon, { at: path, zone, ...options });
   t.after(async () => {
+    await page.unrouteAll({ behavior: "ignoreErrors" }); // a held answer may still be under way
     await context.close();
     assert.deepEqual(faults, []);
   });
@@ -146,8 +147,8 @@ test("notes that somebody else changed meanwhile are shown before they are writt
     await route.continue();
   });
   await page.keyboard.press("Control+Enter");
-  await page.getByText("These notes were changed meanwhile").waitFor();
-  await page.locator(".task-notes", { hasText: "theirs" }).waitFor();
+  await page.getByText("changed elsewhere since you began").waitFor();
+  await page.locator(".notes-now", { hasText: "theirs" }).waitFor({ state: "attached" });
   assert.equal(await notes(), "theirs");
   assert.equal(await page.getByLabel("Notes, in Markdown").inputValue(), "mine");
   await page.keyboard.press("Control+Enter");

@@ -150,8 +150,11 @@ test("what waits says until when, what woke nobody is counted with its reason, a
   const add = (fields) => daemon.ask("POST", "/agents/planner/subscriptions", { source: "journal", tokens: [{ class: "semanticKey", value: "NOTE" }], ...fields });
   const patient = await add({ name: "patient", cooldownSeconds: 3600 });
   const others = await add({ name: "only others", authors: ["agent"] });
-  for (const title of ["Snow", "Rain"]) await daemon.ask("POST", "/journal/entries", { kind: "note", title });
   const page = await visit(t, PANEL);
+  for (const title of ["Snow", "Rain"]) {
+    await daemon.ask("POST", "/journal/entries", { kind: "note", title });
+    await page.locator(".wake", { hasText: `patient: ${title}` }).waitFor(); // else both may be one change
+  }
   const held = page.locator(".wake", { hasText: "patient: Rain" });
   await held.getByText(/Its subscription lets time pass between two wakes; it wakes (at|tomorrow) \d\d:\d\d/).waitFor();
   const skipped = page.getByRole("region", { name: "What did not wake it" });
@@ -211,16 +214,24 @@ test("a list is looked at before it is imported, line by line", async (t) => {
   const page = await visit(t, "/journal");
   await page.getByRole("button", { name: "Import or export" }).click();
   const dialog = page.getByRole("dialog", { name: "Import or export" });
-  await dialog.getByLabel("Or paste it").fill("# Garden\n- [ ] Prune the roses\n- [x] Buy soil\n");
+  await dialog.getByLabel("Or paste it").fill("# Garden\n- [ ] Prune the roses #outside\n- [x] Buy soil\n");
   assert.equal(await dialog.getByLabel("It is").inputValue(), "markdown");
   await dialog.getByRole("button", { name: "Look at it first" }).click();
-  await dialog.getByText(/This makes/).waitFor();
+  await dialog.getByText("This makes 2 tasks").waitFor();
+  assert.match(await dialog.getByRole("status").textContent(), /A new category: Garden/);
+  assert.match(await dialog.getByRole("status").textContent(), /A new label: #outside/);
+  assert.match(await dialog.getByRole("list", { name: "What is in it" }).textContent(), /Prune the roses.*Buy soil/);
   await shoot(page, "journal-import-light");
   assert.deepEqual(await a11y(page), []);
   assert.equal((await daemon.ask("GET", "/journal/tasks?q=roses")).items.length, 0);
   await dialog.getByRole("button", { name: "Import", exact: true }).click();
   await page.getByText(/^Imported/).waitFor();
   assert.equal((await daemon.ask("GET", "/journal/tasks?q=roses")).items.length, 1);
+  await page.getByRole("button", { name: "Import or export" }).click();
+  await dialog.getByLabel("Or paste it").fill("# Garden\n- [ ] Prune the roses #outside\n- [x] Buy soil\n- [ ] Rake\n");
+  await dialog.getByRole("button", { name: "Look at it first" }).click();
+  await dialog.getByText("2 of its records are there already").waitFor();
+  await page.keyboard.press("Escape");
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox", { name: "Search or go to" }).fill("roses");
   await page.getByRole("option", { name: /Prune the roses/ }).click();

@@ -3,7 +3,7 @@
 import { Component, Suspense, useEffect, useRef, useState, type ComponentType, type ReactNode } from "react";
 import { lately } from "./ui/lately";
 import { useKeys } from "./keys";
-import { go, match, usePath, type Params } from "./router";
+import { back, go, match, usePath, type Params } from "./router";
 import { useConnection, OfflineBanner } from "./shell/connection";
 import { Header } from "./shell/header";
 import { KeysList } from "./shell/keys-list";
@@ -113,7 +113,7 @@ export function App() {
     { keys: "/", label: "Search", run: () => setSearch(true) },
     { keys: "Ctrl k", label: "Search and go anywhere", run: () => setSearch((on) => !on), always: true },
     { keys: "?", label: "This list of keys", run: () => setHelp(true) },
-    { keys: "Escape", label: "Back", run: () => history.back() },
+    { keys: "Escape", label: "Back", run: () => back() },
   ]);
   const found = routes.map((route) => ({ route, params: match(route.pattern, path) })).find(({ params }) => params);
   useEffect(() => {

@@ -14,9 +14,15 @@ const subscribe = (watcher: () => void): (() => void) => {
 /** Views with something unsaved may refuse; they ask the person themselves. */
 export function go(to: string, replace = false): void {
   if (to === location.pathname + location.search + location.hash) return;
-  history[replace ? "replaceState" : "pushState"](null, "", to);
+  history[replace ? "replaceState" : "pushState"](replace ? history.state : { within: true }, "", to);
   tell();
   if (!replace) window.scrollTo(0, 0);
+}
+
+/** To what was shown before; never out of the page, where the browser's own way back leads. */
+export function back(up = location.pathname.replace(/\/[^/]*\/?$/, "") || "/"): void {
+  if ((history.state as { within?: boolean } | null)?.within) history.back();
+  else go(up, true);
 }
 
 export const usePath = (): string => useSyncExternalStore(subscribe, () => location.pathname);

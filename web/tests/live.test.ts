@@ -53,6 +53,29 @@ test("what was asked for ahead is not asked for again by who watches it", async 
   store.ahead("/a");
   assert.deepEqual([asked, told, store.peek("/a").data], [["/a"], 1, 1]);
 });
+test("what was expected and did not come to be is not shown as if it had", async () => {
+  const { store, open } = library();
+  store.watch("/a", () => undefined);
+  open[0]?.give("open");
+  await settle();
+  store.put("/a", () => "done");
+  assert.equal(store.peek("/a").data, "done");
+  store.invalidate("/a"); // as every change does in the end, well or not
+  open[1]?.fail(new ApiError(0, "offline", "the server does not answer"));
+  await settle();
+  assert.equal(store.peek("/a").data, "open");
+});
+test("a reading from before that fails takes no expectation away", async () => {
+  const { store, open } = library();
+  store.watch("/a", () => undefined);
+  open[0]?.give("open");
+  await settle();
+  store.invalidate("/a");
+  store.put("/a", () => "done");
+  open[1]?.fail(new ApiError(0, "offline", "the server does not answer"));
+  await settle();
+  assert.equal(store.peek("/a").data, "done");
+});
 test("a request that did not reach the server is tried again, one that was refused is not", async () => {
   const { store, asked, open, waits } = library();
   store.watch("/a", () => undefined);

@@ -159,6 +159,8 @@ export interface Imported {
   problemCount: number; // of which only the first are listed
   total: number; // records in the file
   records?: { line: number; type: string; title: string; due?: string; category?: string }[]; // the first, of a preview
+  newCategories?: string[]; // of a preview: names that nothing has yet
+  newLabels?: string[];
   next?: number;
 }
 

@@ -11,6 +11,7 @@ export interface Loaded<R> {
 }
 interface Entry {
   state: Loaded<unknown>;
+  told: unknown; // what the server said last
   watchers: Set<() => void>;
   stale: boolean;
   reading: boolean;
@@ -34,7 +35,7 @@ export class Store {
     let entry = this.entries.get(path);
     if (!entry) {
       const state = { data: undefined, error: undefined, loading: true };
-      entry = { state, watchers: new Set(), stale: true, reading: false, again: false, expected: 0 };
+      entry = { state, told: undefined, watchers: new Set(), stale: true, reading: false, again: false, expected: 0 };
       this.entries.set(path, entry);
     }
     return entry;
@@ -59,11 +60,16 @@ export class Store {
         (data) => {
           // Asked for before somebody changed it: older than what is shown. Whoever expects invalidates in the end.
           if (entry.expected !== expected) entry.stale = true;
-          else this.set(entry, { data, error: undefined, loading: false });
+          else {
+            entry.told = data;
+            this.set(entry, { data, error: undefined, loading: false });
+          }
         },
         (error: unknown) => {
           entry.stale = true;
-          this.set(entry, { data: entry.state.data, error, loading: false });
+          // What was only expected may not have come to be: what the server said last is shown, not a wish.
+          const data = entry.expected === expected ? (entry.told ?? entry.state.data) : entry.state.data;
+          this.set(entry, { data, error, loading: false });
           if (error instanceof ApiError && error.offline) this.later(AGAIN_MS, () => this.tryAgain(path, entry));
         },
       )

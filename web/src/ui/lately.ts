@@ -17,5 +17,26 @@ export async function patiently<R>(load: () => Promise<R>, wait: (ms: number) =>
   }
 }
 
+// A style that did not come is not asked for again by the loader: its part would come without it.
+const broken = new Set<HTMLLinkElement>();
+if (typeof document !== "undefined") {
+  document.addEventListener("error", ({ target }) => {
+    if (target instanceof HTMLLinkElement && target.rel === "stylesheet") broken.add(target);
+  }, true);
+}
+const again = (link: HTMLLinkElement): Promise<void> => new Promise((resolve, reject) => {
+  const next = link.cloneNode() as HTMLLinkElement;
+  next.onload = () => resolve();
+  next.onerror = () => reject(new Error(`${next.href} did not come`));
+  broken.delete(link);
+  link.replaceWith(next);
+});
+
+async function dressed<R>(load: () => Promise<R>): Promise<R> {
+  const part = await load();
+  await Promise.all([...broken].map(again));
+  return part;
+}
+
 export const lately = <P>(load: () => Promise<{ default: ComponentType<P> }>): LazyExoticComponent<ComponentType<P>> =>
-  lazy(() => patiently(load));
+  lazy(() => patiently(() => dressed(load)));

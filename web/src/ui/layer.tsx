@@ -2,7 +2,7 @@
 // focus is meanwhile, and what rests, is in layers.ts.
 import {
   useCallback, useEffect, useId, useLayoutEffect, useRef, useState,
-  type KeyboardEvent, type ReactNode, type RefObject,
+  type FormEvent, type KeyboardEvent, type ReactNode, type RefObject,
 } from "react";
 import { createPortal } from "react-dom";
 import { X } from "lucide-react";
@@ -24,6 +24,35 @@ function useLayer(box: RefObject<HTMLElement>, kind: { modal: boolean; over: boo
   }, [box, modal, over, on]);
 }
 
+const TYPED = "textarea, input:not([type=radio], [type=checkbox], [type=file], [type=search], [role=combobox])";
+/** Asks once before what was typed is lost; asked again, it goes back to writing. */
+function useGuard(on: boolean, onClose: () => void) {
+  const typed = useRef(new Set<Element>()); // in these; what has been saved is gone from the layer
+  const writing = useRef<HTMLElement | null>(null);
+  const [asking, setAsking] = useState(false);
+  return {
+    asking,
+    touch: (event: FormEvent): void => {
+      if (on && (event.target as Element).matches(TYPED)) typed.current.add(event.target as Element);
+    },
+    leave: (): void => {
+      if (![...typed.current].some((one) => one.isConnected)) return onClose();
+      if (asking) writing.current?.focus();
+      else writing.current = document.activeElement as HTMLElement | null;
+      setAsking(!asking);
+    },
+  };
+}
+function Unsaved({ onDiscard, onBack }: { onDiscard: () => void; onBack: () => void }) {
+  return (
+    <div className="dialog-foot" role="alert">
+      <span className="grow">What you typed is not saved.</span>
+      <button type="button" className="button button-danger" onClick={onDiscard}>Throw it away</button>
+      <button type="button" className="button button-primary" autoFocus onClick={onBack}>Go on writing</button>
+    </div>
+  );
+}
+
 interface LayerProps {
   title: string;
   onClose: () => void;
@@ -33,21 +62,23 @@ interface LayerProps {
   hideTitle?: boolean;
   className?: string;
   over?: boolean; // of the shell: over every layer of a view
+  guarded?: boolean; // what was typed in it is not thrown away by Esc or a click beside
 }
-function Layer({ title, onClose, children, footer, wide, hideTitle, className, over = false, side }: LayerProps & { side?: boolean }) {
+function Layer({ title, onClose, children, footer, wide, hideTitle, className, over = false, guarded = false, side }: LayerProps & { side?: boolean }) {
   const box = useRef<HTMLDivElement>(null);
   const id = useId();
-  useLayer(box, { modal: true, over }, onClose);
+  const guard = useGuard(guarded, onClose);
+  useLayer(box, { modal: true, over }, guard.leave);
   return createPortal(
-    <div className={cx("backdrop", over && "backdrop-over")} onMouseDown={(event) => event.target === event.currentTarget && onClose()}>
-      <div ref={box} role="dialog" aria-modal="true" aria-labelledby={id} tabIndex={-1} data-quiet-focus
+    <div className={cx("backdrop", over && "backdrop-over")} onMouseDown={(event) => event.target === event.currentTarget && guard.leave()}>
+      <div ref={box} role="dialog" aria-modal="true" aria-labelledby={id} tabIndex={-1} data-quiet-focus onInput={guard.touch}
         className={cx(side ? "sheet" : "dialog", wide && "dialog-wide", className)}>
         <div className={hideTitle ? "visually-hidden" : "dialog-head"}>
           <h2 id={id}>{title}</h2>
-          {!hideTitle && <IconButton label="Close" onClick={onClose}><X size={18} /></IconButton>}
+          {!hideTitle && <IconButton label="Close" onClick={guard.leave}><X size={18} /></IconButton>}
         </div>
         <div className="dialog-body" data-body>{children}</div>
-        {footer && <div className="dialog-foot">{footer}</div>}
+        {guard.asking ? <Unsaved onDiscard={onClose} onBack={guard.leave} /> : footer && <div className="dialog-foot">{footer}</div>}
       </div>
     </div>,
     document.body,

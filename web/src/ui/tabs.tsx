@@ -1,6 +1,7 @@
 // Tabs with arrow keys; the panel is whatever the caller shows.
-import { useId, useRef, type KeyboardEvent, type ReactNode } from "react";
+import { useId, type KeyboardEvent, type ReactNode } from "react";
 import { cx } from "./cx";
+import { useHere } from "./here";
 
 export interface Tab<K extends string> {
   key: K;
@@ -11,7 +12,7 @@ export function Tabs<K extends string>({ label, tabs, value, onChange, children,
   label: string; tabs: readonly Tab<K>[]; value: K; onChange: (key: K) => void; children: ReactNode; className?: string;
 }) {
   const id = useId();
-  const list = useRef<HTMLDivElement>(null);
+  const list = useHere<HTMLDivElement>(value);
   const key = (event: KeyboardEvent): void => {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     const to = event.key === "Home" ? 0 : event.key === "End" ? tabs.length - 1 : -1;

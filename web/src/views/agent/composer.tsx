@@ -4,25 +4,17 @@ import { ArrowUp, Square } from "lucide-react";
 import type { Mode } from "../../api/types";
 import { plural } from "../../format";
 import { useKeys } from "../../keys";
-import { IconButton, sayError } from "../../ui";
+import { IconButton, sayError, useKept } from "../../ui";
 import type { TalkHandle } from "./use-talk";
 
 const TALLEST = 240;
 
-/** What was typed and not sent, kept in the tab. */
-function useDraft(place: string): [string, (text: string) => void] {
-  const [text, setText] = useState(() => sessionStorage.getItem(place) ?? "");
-  return [text, (next) => {
-    setText(next);
-    if (next) sessionStorage.setItem(place, next);
-    else sessionStorage.removeItem(place);
-  }];
-}
-
 export function Composer({ handle, place, name, waiting, autoFocus, plain, onSent }: {
   handle: TalkHandle; place: string; name: string; waiting: number; autoFocus?: boolean | undefined; plain?: boolean | undefined; onSent: () => void;
 }) {
-  const [text, setText] = useDraft(`draft ${place}`);
+  const [typed, setTyped] = useKept<string>(`draft ${place}`);
+  const text = typed ?? "";
+  const setText = (next: string): void => setTyped(next || null);
   const [mode, setMode] = useState<Mode>("structured");
   const box = useRef<HTMLTextAreaElement>(null);
   const run = handle.talk.run;

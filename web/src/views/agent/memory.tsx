@@ -57,23 +57,24 @@ function History({ agent, path, current, onRestored }: { agent: string; path: st
 
 function Editor({ agent, file, text, onDone }: { agent: string; file: MemoryFile; text: MemoryText; onDone: () => void }) {
   const [content, setContent] = useState(text.content);
+  const [from] = useState(text); // what is edited: a newer version is not taken for it
   const [reason, setReason] = useState("");
   const [busy, setBusy] = useState(false);
   const save = async (): Promise<void> => {
     setBusy(true);
     const done = await attempt("Could not save", () =>
-      act.writeMemory(agent, file.path, { content, base_version: text.version, ...(reason.trim() ? { reason: reason.trim() } : {}) }));
+      act.writeMemory(agent, file.path, { content, base_version: from.version, ...(reason.trim() ? { reason: reason.trim() } : {}) }));
     setBusy(false);
     if (!done) return;
     refresh(agent);
     onDone();
-    say(`${file.path} was saved.`, () => act.restoreMemory(agent, file.path, text.version).then(() => refresh(agent)));
+    say(`${file.path} was saved.`, () => act.restoreMemory(agent, file.path, from.version).then(() => refresh(agent)));
   };
   return (
     <form className="panel" onSubmit={(event) => { event.preventDefault(); void save(); }}>
       <TextArea label="Content" className="mono" rows={14} value={content} onChange={(event) => setContent(event.target.value)} data-autofocus />
       <Input label="Why (optional)" value={reason} onChange={(event) => setReason(event.target.value)} maxLength={500} />
-      <div className="row row-end"><Button onClick={onDone}>Cancel</Button><Button tone="primary" type="submit" busy={busy} disabled={content === text.content}>Save</Button></div>
+      <div className="row row-end"><Button onClick={onDone}>Cancel</Button><Button tone="primary" type="submit" busy={busy} disabled={content === from.content}>Save</Button></div>
     </form>
   );
 }
@@ -92,7 +93,7 @@ function FileDialog({ agent, file, onClose }: { agent: string; file: MemoryFile;
     ? [{ key: "text", label: "Text" }, { key: "edit", label: "Edit" }, { key: "history", label: "History" }]
     : [{ key: "text", label: "Text" }];
   return (
-    <Dialog title={file.path} wide onClose={onClose}>
+    <Dialog title={file.path} wide guarded onClose={onClose}>
       <Shown of={text} what={file.path}>
         {(data) => (
           <Tabs label="File" tabs={tabs} value={part} onChange={setPart}>
@@ -130,7 +131,7 @@ function NewFile({ agent, onClose }: { agent: string; onClose: () => void }) {
     onClose();
   };
   return (
-    <Dialog title="Something it should know" wide onClose={onClose}
+    <Dialog title="Something it should know" wide guarded onClose={onClose}
       footer={<><Button onClick={onClose}>Cancel</Button><Button tone="primary" busy={busy} disabled={!name.trim() || !content} onClick={() => void save()}>Save</Button></>}>
       <div className="panel">
         <Input label="File name" hint="In knowledge/, such as preferences.md" value={name} onChange={(event) => setName(event.target.value)} data-autofocus />

@@ -18,7 +18,7 @@ function Held({ agent, mind }: { agent: Agent; mind: Mind }) {
       {mind.backoffUntil && <p className="warn small">It failed {plural(mind.consecutiveFailureCount, "time")} in a row: only you wake it before <Time at={mind.backoffUntil} />.</p>}
       <dl className="mind">
         <dt>Goal <span className="muted small">{set("primaryGoal")}</span></dt>
-        <dd><InPlace label="Goal" value={mind.primaryGoal ?? ""} placeholder="none" onSave={(text) => void change({ primaryGoal: text || null })} /></dd>
+        <dd><InPlace label="Goal" value={mind.primaryGoal ?? ""} placeholder="none" onSave={(text) => change({ primaryGoal: text || null })} /></dd>
         <dt>Task at hand <span className="muted small">{set("activeTaskId")}</span></dt>
         <dd>{mind.activeTaskId ? <span className="row row-between"><TaskLink id={mind.activeTaskId} /><Button small tone="quiet" onClick={() => void change({ activeTaskId: null })}>Let go</Button></span> : <span className="muted">none</span>}</dd>
         <dt>Open loops <span className="muted small">{set("openLoopIds")}</span></dt>

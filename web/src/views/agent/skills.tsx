@@ -37,7 +37,7 @@ function SkillForm({ agent, skill, onClose }: { agent: string; skill: Skill | nu
     setBusy(false);
   };
   return (
-    <Dialog title={skill ? `Change ${skill.name}` : "Teach a skill"} wide onClose={onClose}
+    <Dialog title={skill ? `Change ${skill.name}` : "Teach a skill"} wide guarded onClose={onClose}
       footer={<><Button onClick={onClose}>Cancel</Button><Button tone="primary" busy={busy} disabled={!name || !draft.description.trim() || !draft.instructions.trim()} onClick={() => void save()}>Save</Button></>}>
       <form className="panel" onSubmit={(event) => { event.preventDefault(); void save(); }}>
         <Input label="Name" value={draft.name} maxLength={100} data-autofocus hint={name && name !== draft.name ? <>It will be called <code>{name}</code>.</> : "Lower case letters, digits and hyphens."} onChange={(event) => change({ name: event.target.value })} />

@@ -42,7 +42,7 @@ export function EditBlock({ day, span, draft, onClose }: { day: Day; span: Span;
     onClose();
   };
   return (
-    <Dialog title={draft.id ? "Block" : "New block"} onClose={onClose}
+    <Dialog title={draft.id ? "Block" : "New block"} guarded onClose={onClose}
       footer={<>{draft.id && <Button tone="danger" onClick={() => void remove()}>Delete</Button>}<span className="grow" /><Button onClick={onClose}>Close</Button><Button tone="primary" busy={busy} disabled={!!wrong} onClick={() => void save()}>Save</Button></>}>
       <form className="stack" onSubmit={(event) => { event.preventDefault(); if (!wrong) void save(); }}>
         <div className="pair">

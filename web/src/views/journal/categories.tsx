@@ -13,7 +13,7 @@ function Row({ type, one }: { type: "categories" | "labels"; one: Category | Lab
   return (
     <li className="set-row">
       <input type="color" className="color" aria-label={`Colour of ${one.name}`} value={color} onChange={(event) => setColor(event.target.value)} onBlur={() => color !== (one.color ?? "#8c8174") && void change({ color })} />
-      <InPlace label={`Name of ${one.name}`} value={one.name} required maxLength={100} className="grow" onSave={(name) => void change({ name })} />
+      <InPlace label={`Name of ${one.name}`} value={one.name} required maxLength={100} className="grow" onSave={(name) => change({ name })} />
       {archived && <Badge>put away</Badge>}
       {type === "categories" && <IconButton label={archived ? `Use ${one.name} again` : `Put ${one.name} away`} onClick={() => void change({ archived: !archived })}>{archived ? <ArchiveRestore size={16} /> : <Archive size={16} />}</IconButton>}
       <IconButton label={`Delete ${one.name}`} onClick={() => void removeRecord(type, one.id, one.name)}><Trash2 size={16} /></IconButton>

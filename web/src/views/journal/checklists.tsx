@@ -81,7 +81,7 @@ function Item({ item, index, list, others, task, onMove, onTake, onSay }: {
       <span className="grip" draggable aria-hidden onDragStart={(event) => event.dataTransfer.setData(DRAGGED, `${index} ${list.id} ${item.id}`)}><GripVertical size={14} /></span>
       <input type="checkbox" className="check" checked={item.checked} aria-label={item.title} aria-keyshortcuts="Alt+ArrowUp Alt+ArrowDown" onChange={(event) => check(event.target.checked)} />
       <InPlace label={`Item: ${item.title}`} value={item.title} required className={cx("grow", item.checked && "item-checked")}
-        onSave={(title) => void attempt("Not changed", () => write.change("checklist-items", item.id, { title }))} />
+        onSave={(title) => attempt("Not changed", () => write.change("checklist-items", item.id, { title }))} />
       <Menu label={`More for ${item.title}`} icon={<Ellipsis size={16} />} items={[
         { label: "Up", disabled: index === 0, run: () => step(-1) },
         { label: "Down", disabled: index === list.items.length - 1, run: () => step(1) },
@@ -114,7 +114,7 @@ function One({ list, others, task, onSay }: { list: Checklist; others: Checklist
         take(held, list.items.length);
       }}>
       <div className="row row-between">
-        <InPlace label="Name of the checklist" value={list.title} required className="checklist-title grow" onSave={(title) => void attempt("Not changed", () => write.change("checklists", list.id, { title }))} />
+        <InPlace label="Name of the checklist" value={list.title} required className="checklist-title grow" onSave={(title) => attempt("Not changed", () => write.change("checklists", list.id, { title }))} />
         <span className="muted small number">{done} of {list.items.length}</span>
         <Menu label={`More for ${list.title}`} icon={<Ellipsis size={16} />} items={[
           { label: "Delete the checklist", danger: true, run: () => void removeRecord("checklists", list.id, list.title) },

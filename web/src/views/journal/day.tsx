@@ -6,7 +6,7 @@ import { journal, write, type Block, type Day, type Page, type Task } from "../.
 import { store, useGet } from "../../api/store";
 import { useKeys } from "../../keys";
 import { go, Link, type Params } from "../../router";
-import { attempt, Button, Empty, IconButton, Shown, TextArea } from "../../ui";
+import { attempt, Button, Empty, IconButton, Shown, TextArea, useKept } from "../../ui";
 import { EditBlock, type Draft } from "./block-edit";
 import { Column } from "./column";
 import { slot, type Span } from "./day-model";
@@ -47,14 +47,24 @@ function TaskRow({ task, pinned, onPin, onPlan }: { task: Task; pinned: boolean;
 }
 
 function Note({ day }: { day: Day }) {
-  const [draft, setDraft] = useState<string | null>(null);
-  const save = (): void => {
+  const now = day.plan?.note ?? "";
+  const [draft, setDraft] = useKept<string>(`day ${day.day}`);
+  const [failed, setFailed] = useState(false);
+  useEffect(() => {
+    if (draft?.trim() === now) setDraft(null); // it is there
+  }, [now]);
+  const save = async (): Promise<void> => {
     const note = draft?.trim() ?? "";
-    if (draft !== null && note !== (day.plan?.note ?? ""))
-      void attempt("Not saved", () => (day.plan?.id ? write.change("day-plans", day.plan.id, { note: note || null }) : write.create("day-plans", { planDate: day.day, note })));
-    setDraft(null);
+    if (draft === null || note === now) return setDraft(null);
+    setFailed(!(await attempt("Not saved", () => (day.plan?.id ? write.change("day-plans", day.plan.id, { note: note || null }) : write.create("day-plans", { planDate: day.day, note })))));
   };
-  return <TextArea label="Note of the day" rows={3} value={draft ?? day.plan?.note ?? ""} onChange={(event) => setDraft(event.target.value)} onBlur={save} />;
+  return (
+    <div className="stack-tight">
+      <TextArea label="Note of the day" rows={3} value={draft ?? now} onChange={(event) => setDraft(event.target.value)} onBlur={() => void save()}
+        error={failed && draft !== null ? "Not saved yet; it stays here." : null} />
+      {failed && draft !== null && <div><Button small onClick={() => void save()}>Save it now</Button></div>}
+    </div>
+  );
 }
 
 function Aside({ day, onPlan, onTime }: { day: Day; onPlan: (task: Task) => void; onTime: () => void }) {

@@ -1,5 +1,5 @@
 // Notes, workouts, measurements and recordings, the newest first.
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { NotebookPen, Paperclip, Plus, X } from "lucide-react";
 import { url } from "../../api/client";
 import { journal, write, type Attachment, type Entry, type EntryKind, type Page } from "../../api/journal";
@@ -59,6 +59,7 @@ function Edit({ entry, kind: first, onClose }: { entry: Entry | null; kind: Entr
   const [unit, setUnit] = useState(entry?.unit ?? "");
   const [category, setCategory] = useState(entry?.categoryId ?? "");
   const [sound, setSound] = useState<globalThis.File | null>(null);
+  const made = useRef<Entry>(); // when only its recording failed: it is not made twice
   const [busy, setBusy] = useState(false);
   const ratings = useGet<Page<Rating>>(entry ? journal.list("ratings", { targetId: entry.id }) : null);
   const minutes = lasted.trim() ? minutesOf(lasted) : null;
@@ -74,8 +75,8 @@ function Edit({ entry, kind: first, onClose }: { entry: Entry | null; kind: Entr
     };
     const ok = await attempt("Not saved", async () => {
       if (entry) return void await write.change("entries", entry.id, fields);
-      const made = await write.create<Entry>("entries", kind === "audio" && !fields.title ? { ...fields, title: sound?.name ?? null } : fields);
-      if (sound && kind === "audio") await write.attach(made.id, sound);
+      made.current ??= await write.create<Entry>("entries", kind === "audio" && !fields.title ? { ...fields, title: sound?.name ?? null } : fields);
+      if (sound && kind === "audio") await write.attach(made.current.id, sound);
     });
     setBusy(false);
     if (ok) onClose();
@@ -84,7 +85,7 @@ function Edit({ entry, kind: first, onClose }: { entry: Entry | null; kind: Entr
     if (entry && (await removeRecord("entries", entry.id, entryName(entry)))) onClose();
   };
   return (
-    <Dialog title={entry ? KIND[kind] : "New entry"} onClose={onClose}
+    <Dialog title={entry ? KIND[kind] : "New entry"} guarded onClose={onClose}
       footer={<>{entry && <Button tone="danger" onClick={() => void remove()}>Delete</Button>}<span className="grow" /><Button onClick={onClose}>Close</Button><Button tone="primary" busy={busy} disabled={nothing || wrongLength || wrongNumber} onClick={() => void save()}>Save</Button></>}>
       <form className="stack" onSubmit={(event) => { event.preventDefault(); if (!nothing) void save(); }}>
         {!entry && <Choice label="What" value={kind} options={MADE.map((one) => ({ value: one, label: KIND[one] }))} onChange={setKind} />}

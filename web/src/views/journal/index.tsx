@@ -6,7 +6,7 @@ import { lately } from "../../ui/lately";
 import { ArrowLeftRight } from "lucide-react";
 import { useKeys } from "../../keys";
 import { go, Link, usePath, type Params } from "../../router";
-import { Button, cx, Empty, Skeleton } from "../../ui";
+import { Button, cx, Empty, Skeleton, useHere } from "../../ui";
 import { TaskView } from "./task";
 import { Tasks } from "./tasks";
 import { browserZone, sameClocks, setZone } from "./words";
@@ -37,6 +37,7 @@ export default function Journal({ params }: { params: Params }) {
     if (transfer) go("/journal", true);
   };
   const path = usePath();
+  const bar = useHere<HTMLElement>(name);
   const day = useGet<Day>(journal.day("today"));
   const zone = day.data?.zone;
   const settled = day.data !== undefined || !!day.error; // a view that began with other clocks would have to begin anew, and lose what is typed
@@ -49,7 +50,7 @@ export default function Journal({ params }: { params: Params }) {
     <div className="page journal">
       <div className="journal-head">
         <h1>Journal</h1>
-        <nav aria-label="Journal" className="journal-nav">
+        <nav ref={bar} aria-label="Journal" className="journal-nav">
           {PARTS.map(({ key, label }) => (
             <Link key={key} to={place(key)} className={cx("journal-link", key === here.key && "journal-here")} aria-current={path === place(key) ? "page" : key === here.key ? "true" : undefined}>{label}</Link>
           ))}

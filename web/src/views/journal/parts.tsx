@@ -95,25 +95,29 @@ export const TaskLink = ({ id, children }: { id: string; children?: ReactNode })
 
 // ---- text that is changed where it stands ----
 
-/** A line that looks like text until it is touched. Saved when it is left or with Enter; Esc takes it back. */
+/** A line that looks like text until it is touched, in as many rows as it needs. Saved when it is left or with
+    Enter; Esc takes it back; what could not be saved stays. */
 export function InPlace({ label, value, placeholder, className, maxLength = 500, required, check, onSave }: {
   label: string; value: string; placeholder?: string; className?: string; maxLength?: number; required?: boolean;
-  check?: (text: string) => string | null; onSave: (text: string) => void;
+  check?: (text: string) => string | null; onSave: (text: string) => Promise<boolean>;
 }) {
   const [draft, setDraft] = useState<string | null>(null);
   const text = draft ?? value;
   const problem = draft === null ? null : required && !text.trim() ? "can't be empty" : (check?.(text.trim()) ?? null);
-  const save = (): void => {
+  const save = async (): Promise<void> => {
     if (draft === null) return;
-    if (!problem && draft.trim() !== value) onSave(draft.trim());
-    setDraft(null);
+    const ok = !!problem || draft.trim() === value || (await onSave(draft.trim()));
+    if (ok) setDraft((now) => (now === draft ? null : now));
   };
   return (
-    <span className={cx("in-place", className)}>
-      <input className="in-place-input" aria-label={label} value={text} placeholder={placeholder} maxLength={maxLength} aria-invalid={!!problem || undefined} title={problem ?? undefined}
-        onChange={(event) => setDraft(event.target.value)} onBlur={save}
+    <span className={cx("in-place", className)} data-text={text || placeholder}>
+      <textarea className="in-place-input" rows={1} aria-label={label} value={text} placeholder={placeholder} maxLength={maxLength} aria-invalid={!!problem || undefined} title={problem ?? undefined}
+        onChange={(event) => setDraft(event.target.value.replace(/\s*\n\s*/g, " "))} onBlur={() => void save()}
         onKeyDown={(event) => {
-          if (event.key === "Enter" && !event.nativeEvent.isComposing) event.currentTarget.blur();
+          if (event.key === "Enter" && !event.nativeEvent.isComposing) {
+            event.preventDefault();
+            event.currentTarget.blur();
+          }
           else if (event.key === "Escape") {
             event.stopPropagation();
             event.preventDefault();

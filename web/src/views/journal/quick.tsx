@@ -4,6 +4,7 @@ import { Plus } from "lucide-react";
 import { sentence } from "../../api/client";
 import { write, type Quick } from "../../api/journal";
 import { go } from "../../router";
+import { useConnection } from "../../shell/connection";
 import { Button, cx, say } from "../../ui";
 import { pieces, understood } from "./quick-model";
 
@@ -16,6 +17,7 @@ interface Understood {
 }
 function usePreview(text: string): Understood {
   const [seen, setSeen] = useState<Understood>({ text: "", quick: null, error: "" });
+  const there = useConnection();
   useEffect(() => {
     if (!text.trim()) return setSeen({ text: "", quick: null, error: "" });
     const abort = new AbortController();
@@ -29,7 +31,7 @@ function usePreview(text: string): Understood {
       clearTimeout(timer);
       abort.abort();
     };
-  }, [text]);
+  }, [text, there]);
   return seen;
 }
 

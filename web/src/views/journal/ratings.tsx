@@ -1,15 +1,17 @@
 // Ratings over time: a line for each dimension, the same as a table.
-import { useMemo, useState } from "react";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { Star } from "lucide-react";
-import { journal, type Page, type Rating, type RatingSummary } from "../../api/journal";
+import { journal, type Rating, type RatingSummary } from "../../api/journal";
 import { useGet } from "../../api/store";
 import { words } from "../../format";
 import { go, setQuery, useQuery } from "../../router";
 import { Button, Choice, Empty, Shown } from "../../ui";
+import { usePages } from "./pages";
 import { lines, ticks, type Line } from "./chart-model";
 import { addDays, daysBetween, dayWord, today } from "./words";
 
-const WIDE = 720;
+const WIDE = 720; // until it is measured
+const TICK = 110;
 const HIGH = 220;
 const LEFT = 28;
 const BELOW = 24;
@@ -25,17 +27,30 @@ function Mark({ x, y, kind }: { x: number; y: number; kind: number }) {
   }
 }
 
+/** As wide as there is room: a drawing that is scaled down has letters that nobody can read. */
+function useWidth() {
+  const box = useRef<SVGSVGElement>(null);
+  const [wide, setWide] = useState(WIDE);
+  useLayoutEffect(() => {
+    const watch = new ResizeObserver(([entry]) => setWide(Math.round(entry?.contentRect.width || WIDE)));
+    if (box.current) watch.observe(box.current);
+    return () => watch.disconnect();
+  }, []);
+  return { box, wide };
+}
+
 function Chart({ all, from, to }: { all: Line[]; from: string; to: string }) {
+  const { box, wide } = useWidth();
   const days = Math.max(1, daysBetween(from, to));
-  const x = (day: string): number => LEFT + 8 + (daysBetween(from, day) / days) * (WIDE - LEFT - 16);
+  const x = (day: string): number => LEFT + 8 + (daysBetween(from, day) / days) * (wide - LEFT - 16);
   const y = (value: number): number => 8 + ((5 - value) / 4) * (HIGH - BELOW - 16);
   return (
     <figure className="chart stack-tight">
-      <svg viewBox={`0 0 ${WIDE} ${HIGH}`} role="img" aria-label={`Ratings from ${dayWord(from)} to ${dayWord(to)}; the table below has the numbers`}>
+      <svg ref={box} viewBox={`0 0 ${wide} ${HIGH}`} role="img" aria-label={`Ratings from ${dayWord(from)} to ${dayWord(to)}; the table below has the numbers`}>
         {[1, 2, 3, 4, 5].map((value) => (
-          <g key={value}><line className="chart-grid" x1={LEFT} x2={WIDE} y1={y(value)} y2={y(value)} /><text className="chart-text" x={LEFT - 10} y={y(value) + 4} textAnchor="end">{value}</text></g>
+          <g key={value}><line className="chart-grid" x1={LEFT} x2={wide} y1={y(value)} y2={y(value)} /><text className="chart-text" x={LEFT - 10} y={y(value) + 4} textAnchor="end">{value}</text></g>
         ))}
-        {ticks(from, to, 6).map((day, i, list) => (
+        {ticks(from, to, Math.max(2, Math.floor(wide / TICK))).map((day, i, list) => (
           <text key={day} className="chart-text" x={x(day)} y={HIGH - 4} textAnchor={i === list.length - 1 ? "end" : day === from ? "start" : "middle"}>{dayWord(day)}</text>
         ))}
         {all.map((line, i) => (
@@ -76,10 +91,13 @@ export default function Ratings() {
   const span = SPANS.find((one) => one.value === asked)?.value ?? "14";
   const to = today();
   const from = addDays(to, 1 - Number(span));
-  const read = useGet<Page<Rating>>(journal.list("ratings", { from, to, limit: 1000 }));
+  const read = usePages<Rating>((after) => journal.list("ratings", { from, to, after, limit: 1000 }));
+  useEffect(() => {
+    if (read.more && !read.loading) read.next(); // a year may have more than one page
+  }, [read.more, read.loading, read.items.length]);
   const summary = useGet<{ items: RatingSummary[] }>(journal.summary(from, to));
   const [table, setTable] = useState(false);
-  const all = useMemo(() => lines(read.data?.items ?? [], from, to), [read.data, from, to]);
+  const all = useMemo(() => lines(read.items, from, to), [read.items, from, to]);
   return (
     <section aria-labelledby="ratings" className="stack journal-wide">
       <div className="row row-between">

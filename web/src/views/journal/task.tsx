@@ -1,11 +1,11 @@
 // One task: every field is changed where it stands.
-import { useEffect, useState, type KeyboardEvent } from "react";
+import { useState, type KeyboardEvent } from "react";
 import { ArrowLeft, Ellipsis, X } from "lucide-react";
 import { journal, write, type Page, type Priority, type Status, type Task, type TaskWhole, type TimeEntry } from "../../api/journal";
 import { store, useGet } from "../../api/store";
 import { useKeys } from "../../keys";
-import { go, type Params } from "../../router";
-import { attempt, Button, Dialog, IconButton, Input, Menu, say, Select, Shown, Switch, TextArea, Time } from "../../ui";
+import { back, go, type Params } from "../../router";
+import { attempt, Button, Dialog, IconButton, Input, Menu, say, Select, Shown, Switch, TextArea, Time, useKept } from "../../ui";
 import { Markdown } from "../../ui/markdown";
 import { Checklists } from "./checklists";
 import { Links } from "./links";
@@ -15,9 +15,9 @@ import { EditTime, entryMs } from "./time-edit";
 import { dayOf, dayWord, clock, isClosed, length, minutesOf, PRIORITIES, PRIORITY, STATUS, STATUSES } from "./words";
 
 /** Shown at once, then said to the server. */
-async function change(task: TaskWhole, fields: Partial<Record<keyof Task, unknown>>): Promise<void> {
+function change(task: TaskWhole, fields: Partial<Record<keyof Task, unknown>>): Promise<boolean> {
   store.put<TaskWhole>(journal.task(task.id), (old) => old && ({ ...old, ...fields } as TaskWhole));
-  await attempt("Not saved", () => write.change("tasks", task.id, fields));
+  return attempt("Not saved", () => write.change("tasks", task.id, fields));
 }
 
 function Facts({ task, sets }: { task: TaskWhole; sets: Sets }) {
@@ -83,39 +83,44 @@ function Labels({ task, sets }: { task: TaskWhole; sets: Sets }) {
   );
 }
 
-function Notes({ task, editing, onEdit }: { task: TaskWhole; editing: boolean; onEdit: (on: boolean) => void }) {
+/** What is written stays until it is saved or thrown away, also when saving fails or another view is opened. */
+function Notes({ task }: { task: TaskWhole }) {
   const now = task.notes ?? "";
-  const [draft, setDraft] = useState(now);
-  const [begun, setBegun] = useState(now);
-  useEffect(() => {
-    if (!editing) return;
-    setDraft(now);
-    setBegun(now);
-  }, [editing]);
-  /** What others wrote meanwhile is not lost: it is shown first, and the draft stays. */
+  const [draft, setDraft] = useKept<{ text: string; from: string }>(`notes ${task.id}`);
+  const [busy, setBusy] = useState(false);
+  const edit = (): void => setDraft({ text: now, from: now });
+  useKeys([{ keys: "e", label: "Edit the notes", group: "Task", run: edit }]);
   const save = async (): Promise<void> => {
-    if (draft === now || (await attempt("Not saved", () => write.change("tasks", task.id, { notes: draft || null }, task.version)))) onEdit(false);
+    if (!draft || busy) return;
+    setBusy(true);
+    const ok = draft.text === now || (await attempt("Not saved", () => write.change("tasks", task.id, { notes: draft.text || null }, task.version)));
+    setBusy(false);
+    if (ok) setDraft(null);
+  };
+  const discard = (): void => {
+    setDraft(null);
+    if (draft && draft.text !== now) say("What you wrote is thrown away.", () => setDraft(draft));
   };
   const key = (event: KeyboardEvent): void => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void save();
     else if (event.key === "Escape") {
       event.stopPropagation();
-      onEdit(false);
+      discard();
     }
   };
   return (
     <section className="stack-tight" aria-labelledby="notes">
-      <div className="row row-between"><h3 id="notes">Notes</h3>{!editing && <Button small tone="quiet" keys="e" onClick={() => onEdit(true)}>{task.notes ? "Edit" : "Write"}</Button>}</div>
-      {editing ? (
+      <div className="row row-between"><h3 id="notes">Notes</h3>{!draft && <Button small tone="quiet" keys="e" onClick={edit}>{task.notes ? "Edit" : "Write"}</Button>}</div>
+      {draft ? (
         <>
-          <TextArea label="Notes, in Markdown" hideLabel rows={8} value={draft} autoFocus onChange={(event) => setDraft(event.target.value)} onKeyDown={key} />
-          {now !== begun && now !== draft && (
-            <div role="status" className="stack-tight">
-              <p className="small">These notes were changed meanwhile; saving puts yours in their place. They are now:</p>
-              <div className="task-notes">{now ? <Markdown text={now} /> : <p className="muted small">Nothing.</p>}</div>
+          <TextArea label="Notes, in Markdown" hideLabel rows={8} value={draft.text} autoFocus readOnly={busy} onChange={(event) => setDraft({ ...draft, text: event.target.value })} onKeyDown={key} />
+          {draft.from !== now && (
+            <div className="small" role="status">
+              <p className="warn">The notes were changed elsewhere since you began. Saving puts yours in their place.</p>
+              <details><summary>What they say now</summary><pre className="notes-now">{now || "nothing"}</pre></details>
             </div>
           )}
-          <div className="row row-end"><Button small onClick={() => onEdit(false)}>Discard</Button><Button small tone="primary" onClick={() => void save()} keys="Ctrl Enter">Save</Button></div>
+          <div className="row row-end"><Button small onClick={discard}>Discard</Button><Button small tone="primary" busy={busy} onClick={() => void save()} keys="Ctrl Enter">Save</Button></div>
         </>
       ) : task.notes ? <div className="task-notes"><Markdown text={task.notes} /></div> : <p className="muted small">Nothing written yet.</p>}
     </section>
@@ -183,7 +188,6 @@ function FollowUp({ task, onClose }: { task: TaskWhole; onClose: () => void }) {
 
 function Whole({ task }: { task: TaskWhole }) {
   const sets = useSets();
-  const [editing, setEditing] = useState(false);
   const [following, setFollowing] = useState(false);
   const closed = isClosed(task.status);
   const remove = async (): Promise<void> => {
@@ -191,15 +195,14 @@ function Whole({ task }: { task: TaskWhole }) {
   };
   useKeys([
     { keys: "x", label: "Done, or open again", group: "Task", run: () => void setDone(task, !closed) },
-    { keys: "e", label: "Edit the notes", group: "Task", run: () => setEditing(true) },
     { keys: "f", label: "Follow-up", group: "Task", run: () => setFollowing(true) },
   ]);
   return (
     <article className="task" aria-label={task.title}>
       <div className="task-head">
-        <IconButton label="Back to the tasks" onClick={() => (history.length > 1 ? history.back() : go("/journal"))}><ArrowLeft size={18} /></IconButton>
+        <IconButton label="Back to the tasks" onClick={() => back("/journal")}><ArrowLeft size={18} /></IconButton>
         <input type="checkbox" className="check check-large" checked={closed} aria-label="Done" onChange={() => void setDone(task, !closed)} />
-        <h2 className="grow"><InPlace label="Title" value={task.title} required className="task-name" onSave={(title) => void change(task, { title })} /></h2>
+        <h2 className="grow"><InPlace label="Title" value={task.title} required className="task-name" onSave={(title) => change(task, { title })} /></h2>
         <Menu label="More for this task" icon={<Ellipsis size={18} />} items={[
           { label: "Follow-up", run: () => setFollowing(true) },
           { label: "Delete", danger: true, run: () => void remove() },
@@ -208,7 +211,7 @@ function Whole({ task }: { task: TaskWhole }) {
       <div className="task-columns">
         <div className="stack task-main">
           <Labels task={task} sets={sets} />
-          <Notes task={task} editing={editing} onEdit={setEditing} />
+          <Notes task={task} />
           <Checklists task={task} />
         </div>
         <div className="stack task-side">

@@ -84,6 +84,8 @@ function List({ pages, tasks, sets, at, finish, move }: ListProps) {
 
 function FilterBar({ filters, sets, onChange }: { filters: Filters; sets: Sets; onChange: (change: Partial<Filters>) => void }) {
   const [typed, setTyped] = useState(filters.text);
+  const chosen = [filters.status, filters.category, filters.label, filters.due].filter(Boolean).length;
+  const [more, setMore] = useState(chosen > 0); // matters where there is little room
   useEffect(() => setTyped(filters.text), [filters.text]);
   useEffect(() => {
     if (typed === filters.text) return;
@@ -94,8 +96,9 @@ function FilterBar({ filters, sets, onChange }: { filters: Filters; sets: Sets; 
     <div className="filters" role="group" aria-label="Which tasks">
       <Choice label="Open or closed" hideLabel value={filters.show} onChange={(show) => onChange({ show, status: "" })}
         options={[{ value: "open", label: "Open" }, { value: "closed", label: "Closed" }, { value: "all", label: "All" }]} />
+      <Button small className="filter-fold" aria-expanded={more} aria-controls="filter-more" onClick={() => setMore(!more)}>{more ? "Fewer filters" : "More filters"}{chosen > 0 && ` (${chosen})`}</Button>
       <div className="filter-text"><Search size={15} aria-hidden /><input className="input" type="search" aria-label="Words in the title" placeholder="Words" value={typed} onChange={(event) => setTyped(event.target.value)} /></div>
-      <div className="filter-more">
+      <div id="filter-more" className={cx("filter-more", more && "filter-open")}>
       <Select label="Status" hideLabel value={filters.status} onChange={(event) => onChange({ status: event.target.value as Filters["status"] })}>
         <option value="">Any status</option>
         {STATUSES.map((status) => <option key={status} value={status}>{STATUS[status].word}</option>)}

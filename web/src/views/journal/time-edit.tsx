@@ -30,7 +30,7 @@ export function EditTime({ entry, taskId, day, onClose }: { entry: TimeEntry | n
     if (entry && (await removeRecord("time-entries", entry.id, "the logged time"))) onClose();
   };
   return (
-    <Dialog title={entry ? "Logged time" : "Add time"} onClose={onClose}
+    <Dialog title={entry ? "Logged time" : "Add time"} guarded onClose={onClose}
       footer={<>{entry && <Button tone="danger" onClick={() => void remove()}>Delete</Button>}<span className="grow" /><Button onClick={onClose}>Close</Button><Button tone="primary" busy={busy} disabled={!!wrong} onClick={() => void save()}>Save</Button></>}>
       <form className="stack" onSubmit={(event) => { event.preventDefault(); if (!wrong) void save(); }}>
         <div className="pair">

@@ -31,6 +31,19 @@ const NAMES: Record<string, [string, string]> = { tasks: ["task", "tasks"], even
 export const counted = (counts: Record<string, number>): string =>
   Object.entries(counts).filter(([, n]) => n > 0).map(([name, n]) => (name === "there" ? `${n} known already` : plural(n, ...(NAMES[name] ?? [name, name])))).join(", ") || "nothing";
 
+const NAMED = 20;
+const listed = (names: string[]): string => names.slice(0, NAMED).join(", ") + (names.length > NAMED ? ` and ${names.length - NAMED} more` : "");
+/** What an import would make, by name where it makes something besides the records themselves. */
+function Made({ seen: { counts: { there = 0, ...made }, newCategories = [], newLabels = [] } }: { seen: Imported }) {
+  return (
+    <>
+      <p>This makes <strong>{counted(made)}</strong>{there > 0 && `; ${there} of its records ${there === 1 ? "is" : "are"} there already`}.</p>
+      {newCategories.length > 0 && <p className="small">{newCategories.length === 1 ? "A new category" : "New categories"}: <strong>{listed(newCategories)}</strong></p>}
+      {newLabels.length > 0 && <p className="small">{newLabels.length === 1 ? "A new label" : "New labels"}: <strong>{listed(newLabels.map((name) => `#${name}`))}</strong></p>}
+    </>
+  );
+}
+
 /** How far an import has come. */
 interface Taken {
   next: number;
@@ -105,10 +118,10 @@ function Import({ onClose }: { onClose: () => void }) {
       </Select>
       <div role="status" className="stack-tight">
         {error && <p className="danger">{error}</p>}
-        {seen && !busy && !begun && <p>This makes <strong>{counted(seen.counts)}</strong>.</p>}
+        {seen && !busy && !begun && <Made seen={seen} />}
         {!busy && begun && <p>Stopped after {done.next} of {seen?.total ?? 0}: {counted(done.counts)} so far. What is there stays; going on makes nothing twice.</p>}
         {seen?.records && seen.records.length > 0 && !busy && !begun && (
-          <ul className="problems small" tabIndex={0} aria-label="What will be made">{seen.records.map((record, i) => <li key={i}>{record.title || record.type} <span className="muted">{[record.due, record.category].filter(Boolean).join(" · ")}</span></li>)}</ul>
+          <ul className="problems small" tabIndex={0} aria-label="What is in it">{seen.records.map((record, i) => <li key={i}>{record.title || record.type} <span className="muted">{[record.due, record.category].filter(Boolean).join(" · ")}</span></li>)}</ul>
         )}
         {seen && seen.problems.length > 0 && (
           <>

@@ -1,7 +1,7 @@
 // Settings: what is connected, what was allowed, and how the page looks. Each part has its own address.
 import type { ComponentType } from "react";
 import { Link, type Params } from "../../router";
-import { cx } from "../../ui";
+import { cx, useHere } from "../../ui";
 import { About } from "./about";
 import { Appearance } from "./appearance";
 import { Google } from "./google";
@@ -23,10 +23,11 @@ const PARTS: { key: string; label: string; View: ComponentType }[] = [
 
 export default function Settings({ params }: { params: Params }) {
   const here = PARTS.find(({ key }) => key === params["part"]) ?? PARTS[0];
+  const bar = useHere<HTMLElement>(here?.key ?? "");
   if (!here) return null;
   return (
     <div className="page settings">
-      <nav aria-label="Settings" className="settings-nav">
+      <nav ref={bar} aria-label="Settings" className="settings-nav">
         <h1>Settings</h1>
         {PARTS.map(({ key, label }) => (
           <Link key={key} to={`/settings/${key}`} className={cx("settings-link", key === here.key && "settings-here")} aria-current={key === here.key ? "page" : undefined}>{label}</Link>

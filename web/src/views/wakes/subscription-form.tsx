@@ -6,6 +6,7 @@ import { journal, type Day } from "../../api/journal";
 import { useGet } from "../../api/store";
 import { waking, type Author, type Made, type Matches as Found, type Source, type Subscription, type SubscriptionDraft, type Token } from "../../api/wakes";
 import { plural } from "../../format";
+import { useConnection } from "../../shell/connection";
 import { attempt, Badge, Button, CopyButton, cx, Dialog, Input, say, Select, Skeleton, Switch, TextArea, Time } from "../../ui";
 import { AUTHOR, columnOf, inWords, KEYS, paced, SOURCE, tokenWord } from "./words";
 
@@ -51,6 +52,7 @@ interface Looked {
 function useMatches(agent: string, draft: SubscriptionDraft, on: boolean, id: string | undefined): Looked {
   const [seen, setSeen] = useState<Looked>({ found: null, error: "" });
   const text = JSON.stringify(draft);
+  const there = useConnection(); // looked at again when the server is back
   useEffect(() => {
     if (!on) return setSeen({ found: null, error: "" });
     let late = false;
@@ -64,7 +66,7 @@ function useMatches(agent: string, draft: SubscriptionDraft, on: boolean, id: st
       late = true;
       clearTimeout(timer);
     };
-  }, [agent, text, on, id]);
+  }, [agent, text, on, id, there]);
   return seen;
 }
 
@@ -175,7 +177,7 @@ export function SubscriptionForm({ agent, subscription, onClose }: { agent: stri
   };
   if (made) return <Secret made={made} onClose={onClose} />;
   return (
-    <Dialog title={subscription ? "Wakes up when" : "Wake up when…"} wide onClose={onClose}
+    <Dialog title={subscription ? "Wakes up when" : "Wake up when…"} wide guarded onClose={onClose}
       footer={<>{subscription && <Button tone="danger" onClick={() => void remove()}>Remove</Button>}<span className="grow" /><Button onClick={onClose}>Close</Button><Button tone="primary" busy={busy} disabled={!!problem || columnOf(seen.error) > 0} onClick={() => void save()}>Save</Button></>}>
       <form className="stack" onSubmit={(event) => { event.preventDefault(); if (!problem) void save(); }}>
         <Select label="It wakes when" value={source} disabled={!!subscription} data-autofocus onChange={(event) => { setSource(event.target.value as Source); setTokens([{ class: "semanticKey", value: event.target.value === "agent" ? "AGENT_REPORT" : "TASK" }]); }}>

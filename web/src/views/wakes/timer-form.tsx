@@ -4,6 +4,7 @@ import { sentence } from "../../api/client";
 import { journal, type Day } from "../../api/journal";
 import { useGet } from "../../api/store";
 import { waking, type Missed, type Occurrence, type Timer } from "../../api/wakes";
+import { useConnection } from "../../shell/connection";
 import { attempt, Button, cx, Dialog, Input, say, Select, TextArea } from "../../ui";
 import { DAYS, dayName, draft, inWords, rule, whenOf, wrong, type How, type WeekDay, type When } from "./rrule";
 
@@ -36,6 +37,7 @@ function useNext(when: When, zone: string): { list: Occurrence[]; error: string 
   const [next, setNext] = useState<{ list: Occurrence[]; error: string }>({ list: [], error: "" });
   const text = wrong(when) ? null : rule(when);
   const start = when.how === "rule" ? when.start : "";
+  const there = useConnection(); // asked again when the server is back
   useEffect(() => {
     if (text === null) return setNext({ list: [], error: "" });
     let late = false;
@@ -49,7 +51,7 @@ function useNext(when: When, zone: string): { list: Occurrence[]; error: string 
       late = true;
       clearTimeout(timer);
     };
-  }, [text, start, zone]);
+  }, [text, start, zone, there]);
   return next;
 }
 const shown = (one: Occurrence): string => {
@@ -126,7 +128,7 @@ export function TimerForm({ agent, timer, onClose }: { agent: string; timer: Tim
     say("The timer is removed.", () => waking.addTimer(agent, { name: was, kind, rrule, start, zone: place, intervalSeconds, missed: policy, prompt: words, active }));
   };
   return (
-    <Dialog title={timer ? "Timer" : "New timer"} onClose={onClose}
+    <Dialog title={timer ? "Timer" : "New timer"} guarded onClose={onClose}
       footer={<>{timer && <Button tone="danger" onClick={() => void remove()}>Remove</Button>}<span className="grow" /><Button onClick={onClose}>Close</Button><Button tone="primary" busy={busy} disabled={!!problem || !!next.error} onClick={() => void save()}>Save</Button></>}>
       <form className="stack" onSubmit={(event) => { event.preventDefault(); if (!problem && !next.error) void save(); }}>
         <Select label="It wakes" value={when.how} data-autofocus onChange={(event) => setWhen(turned(when, event.target.value as How))}>

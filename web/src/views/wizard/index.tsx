@@ -45,7 +45,7 @@ function ByHand({ from, onClose }: { from: Template | null; onClose: () => void 
     setBusy(false);
   };
   return (
-    <Dialog title={from ? `An agent like ${from.name}` : "A new agent"} wide onClose={onClose}
+    <Dialog title={from ? `An agent like ${from.name}` : "A new agent"} wide guarded onClose={onClose}
       footer={<><Button onClick={onClose}>Cancel</Button><Button tone="primary" busy={busy} disabled={!draft.displayName.trim()} onClick={() => void make()}>Make it</Button></>}>
       <form className="panel" onSubmit={(event) => { event.preventDefault(); void make(); }}>
         <Input label="Name" value={draft.displayName} maxLength={100} data-autofocus onChange={(event) => setDraft({ ...draft, displayName: event.target.value })} />

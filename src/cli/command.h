@@ -25,7 +25,7 @@ struct cli_option {
     const char *value;   /* "ADDRESS" when it takes one, else NULL; completion knows FILE and DIR */
     const char *help;    /* a phrase without a full stop */
     const char *choices; /* "bash": the only values allowed, separated by spaces; NULL: any */
-    bool folds; /* choices in letters of either case, with '-' or ' ' for '_' */
+    bool folds;          /* choices in letters of either case, with '-' or ' ' for '_' */
     bool repeats;
 };
 

@@ -60,7 +60,7 @@ struct tool_contract {
     int64_t timeout_ms;
     const char *const *egress_hosts;
     const char *const *entity_types, *const *tokens; /* sideEffects; end with NULL */
-    const char *output_taint;   /* NULL: what it returns is trusted */
+    const char *output_taint;                        /* NULL: what it returns is trusted */
     enum inbox_kind inbox_kind; /* of the item that asks a person: tool, unless it says otherwise */
 };
 

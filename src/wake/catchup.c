@@ -6,8 +6,8 @@
  * of the agent's pause after failures. Not so when the failed run began something that changes
  * something: that would be done twice.
  *
- * What an agent missed while it was paused or dormant, or while a kill switch was on, is made up for
- * when that ends. (The wake at the end of a sleep is queued by what is missed: take.c.)
+ * What an agent missed while it was paused or dormant, or while a kill switch was on, is made up
+ * for when that ends. (The wake at the end of a sleep is queued by what is missed: take.c.)
  *
  * SPDX-License-Identifier: MIT
  */

@@ -161,8 +161,8 @@ TEST(what_a_server_says_can_not_steer_a_terminal)
         "a\x07z",
         "a\x7Fz",
         "a\nz\r\t",
-        "a\xC2\x9B"
-        "2Jz",
+        ("a\xC2\x9B"
+         "2Jz"),
         "a\u202Ez",
         "a\u2066z",
         "{\"error\":\"a\\u001b[2Jz\"}",

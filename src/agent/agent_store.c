@@ -438,7 +438,7 @@ int agent_change_in(struct domain *domain, struct change *change, const struct a
                     unsigned fields, struct change_batch *batch, int64_t now_ms, struct err *err)
 {
     AUTO_ARENA arena = ARENA_INIT;
-    struct agent is;
+    struct agent is = { 0 };
 
     if (agent_get(domain, str_from(to->id), &arena, &is, err) < 0)
         return -1;

@@ -20,7 +20,7 @@
 /* Titles come from anywhere: nothing in them reaches the terminal as a command. */
 static bool is_plain(struct str text)
 {
-    for (size_t i = 0; i < text.n; i++)
+    for (size_t i = 0; text.p && i < text.n; i++)
         if (iscntrl((unsigned char)text.p[i]))
             return false;
     return true;
@@ -30,10 +30,11 @@ void complete_add(struct complete *line, const char *before, struct str word, st
 {
     struct str typed = str_from(line->cur + strlen(before));
 
+    says = utf8_truncate(says, SAYS_BYTES);
     if (!word.n || !str_starts(word, typed) || !is_plain(word))
         return;
     buf_printf(line->out, "%s%.*s", before, STR_ARG(word));
-    for (size_t i = 0; i < utf8_truncate(says, SAYS_BYTES).n; i++) {
+    for (size_t i = 0; says.p && i < says.n; i++) {
         if (i == 0)
             buf_add_char(line->out, '\t');
         buf_add_char(line->out, is_plain(str_of(says.p + i, 1)) ? says.p[i] : ' ');

@@ -103,6 +103,8 @@ static bool environment(struct danger_scan *scan, struct str name, struct str *r
     static const char data[] = { MARK_HOME, '/', '.', 'l', 'o', 'c', 'a', 'l', '/', 's', 'h', 'a',
                                  'r',       'e', '/', 'd', 'o', 'r', 'm', 'o', 'u', 's', 'e' };
 
+    if (scan->plain && danger_is(name, SET_BY_BASH))
+        return false;
     if (str_is(name, "HOME"))
         *ret = str_of(home, 1);
     else if (str_is(name, "DORMOUSE_DATA"))
@@ -111,8 +113,6 @@ static bool environment(struct danger_scan *scan, struct str name, struct str *r
         *ret = str_of(data, sizeof(data) - 9);
     else if (str_is(name, "PWD"))
         *ret = scan->cwd.n ? scan->cwd : STR(".");
-    else if (scan->plain && danger_is(name, SET_BY_BASH))
-        return false;
     else if (danger_is(name, "SHELL BASH"))
         *ret = STR("/bin/bash");
     else if (str_is(name, "FUNCNAME"))

@@ -188,11 +188,11 @@ static bool frees(struct danger_scan *scan, struct str option, struct str value)
         return mounts(scan, value);
     if (danger_is(option, "--pid --userns --ipc --cgroupns"))
         return str_is(value, "host");
-    if (str_is(option, "--cap-add"))
+    if (danger_is(option, "--cap-add"))
         return danger_is(value, "ALL all SYS_ADMIN SYS_PTRACE SYS_MODULE SYS_RAWIO CAP_SYS_ADMIN");
-    if (str_is(option, "--device"))
+    if (danger_is(option, "--device"))
         return danger_path_device(danger_path(scan, value));
-    return str_is(option, "--security-opt") && str_find(value, STR("unconfined")) >= 0;
+    return danger_is(option, "--security-opt") && str_find(value, STR("unconfined")) >= 0;
 }
 
 static bool container_open(struct danger_scan *scan, const struct danger_command *command)
@@ -200,15 +200,14 @@ static bool container_open(struct danger_scan *scan, const struct danger_command
     for (size_t i = 1; i < command->n; i++) {
         struct str word = command->words[i].text;
         struct str next = i + 1 < command->n ? command->words[i + 1].text : STR_NONE;
-        ptrdiff_t is = str_find_char(word, '=');
+        ptrdiff_t is = str_starts(word, STR("--")) ? str_find_char(word, '=') : -1;
 
         if (danger_is(word, "--privileged --privileged=true"))
             return true;
         if (word.n > 2 && str_starts(word, STR("-v")) && mounts(scan, str_skip(word, 2)))
             return true;
-        if (is > 0 && str_starts(word, STR("--"))
-                ? frees(scan, str_take(word, (size_t)is), str_skip(word, (size_t)is + 1))
-                : next.p && frees(scan, word, next))
+        if (is > 0 ? frees(scan, str_take(word, (size_t)is), str_skip(word, (size_t)is + 1))
+                   : next.p && frees(scan, word, next))
             return true;
     }
     return false;

@@ -164,7 +164,7 @@ void danger_run_sed(struct danger_scan *scan, const struct danger_command *comma
         struct str word = danger_plain(scan, command->words[i].text);
         struct str next =
             i + 1 < command->n ? danger_plain(scan, command->words[i + 1].text) : STR_NONE;
-        struct str text = STR_NONE;
+        struct str text;
 
         if (str_starts(word, STR("--expression=")))
             text = str_skip(word, 13);

@@ -119,10 +119,10 @@ int api_read_flag(struct serve_request *request, const char *name, bool *ret_fla
 {
     struct str text = serve_request_query(request, name);
 
-    if (text.p && !str_is(text, "true") && !str_is(text, "false"))
+    *ret_flag = text.p && str_is(text, "true");
+    if (text.p && !*ret_flag && !str_is(text, "false"))
         return err_set(err, ERR_BAD_REQUEST, "%s must be true or false, not \"%.*s\"", name,
                        STR_ARG(str_take(text, 80)));
-    *ret_flag = str_is(text, "true");
     return 0;
 }
 

@@ -40,7 +40,7 @@ static int compare_days(struct str value, struct str literal)
 /* Ids need no escapes in JSON, so that one stands in a list as it is, in quotes. */
 static bool list_has(struct str list, struct str id)
 {
-    if (!record_id_valid(id))
+    if (!list.p || !record_id_valid(id))
         return false;
     for (size_t i = 0; i + id.n + 2 <= list.n; i++) {
         if (list.p[i] == '"' && list.p[i + 1 + id.n] == '"' &&

@@ -77,16 +77,15 @@ static int read_locked(struct run *run, struct str run_key, struct err *err)
 {
     struct domain *domain = run->runner->config.agent_domain;
     struct run_record row;
-    int64_t host, fence;
-    bool ended;
+    struct run_owner owner;
 
     if (run->runner->fence && (run_record_get(domain, run_key, &run->scratch, &row, err) < 0 ||
-                               run_lock(domain, row.n, &host, &fence, &ended, err) < 0))
+                               run_lock(domain, row.n, &owner, err) < 0))
         return -1;
     if (run_read_plain(run, run_key, err) < 0)
         return -1;
     run->unit.last_message_n = run->thread.last_message_n;
-    return run_check_own(run, err);
+    return run_take(run, err);
 }
 
 static int end_now(struct runner *runner, struct str run_key, const struct err *why,

@@ -539,13 +539,12 @@ int run_peek(struct runner *runner, struct str run_key, struct run **ret_run, st
     struct domain *domain = runner->config.agent_domain;
     struct run *run = run_new(runner);
     struct run_past past = { 0 };
-    int64_t host, fence;
-    bool ended;
+    struct run_owner owner;
     int r = -1;
 
     if (run_record_get(domain, run_key, &run->arena, &run->row, err) == 0 &&
-        run_lock(domain, run->row.n, &host, &fence, &ended, err) >= 0 &&
-        read_record(run, run_key, err) == 0 && check_life(run, err) == 0)
+        run_lock(domain, run->row.n, &owner, err) >= 0 && read_record(run, run_key, err) == 0 &&
+        check_life(run, err) == 0)
         r = run->row.status == RUN_WAITING
                 ? err_set(err, ERR_LEASE_LOST, "the run has begun to wait in this moment")
                 : read_log(run, &past, err);

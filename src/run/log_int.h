@@ -96,8 +96,11 @@ int run_waits_due(struct domain *domain, int64_t host_n, int64_t now_ms, int64_t
                   size_t max, size_t *ret_count, struct err *err);
 
 /* Who has it, read under a lock that lasts as long as the transaction: 1 found, 0 absent. */
-int run_lock(struct domain *domain, int64_t n, int64_t *ret_host_n, int64_t *ret_fence,
-             bool *ret_ended, struct err *err);
+struct run_owner {
+    int64_t host_n, fence;
+    bool waits, ended;
+};
+int run_lock(struct domain *domain, int64_t n, struct run_owner *ret_owner, struct err *err);
 /* It is this host's from now on. */
 int run_own(struct domain *domain, int64_t n, int64_t host_n, int64_t fence, struct err *err);
 /* All open ones of a host become another's; how many. */
@@ -122,6 +125,7 @@ struct run_event_row {
 /* n of row is not used. ret_n may be NULL, and then Postgres does not have to be waited for. */
 int run_event_append(struct domain *domain, const struct run_event_row *row, int64_t *ret_n,
                      struct err *err);
+int run_event_count(struct domain *domain, int64_t run_n, int64_t *ret_count, struct err *err);
 /* All of a run in order, until fn returns false. The row is valid during the call; fn may write. */
 int run_events_of_run(struct domain *domain, int64_t run_n,
                       bool (*fn)(void *arg, const struct run_event_row *row), void *arg,

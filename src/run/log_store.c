@@ -102,6 +102,20 @@ static int each_event(struct stmt *q, bool (*fn)(void *arg, const struct run_eve
     return r;
 }
 
+int run_event_count(struct domain *domain, int64_t run_n, int64_t *ret_count, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("SELECT count(*) AS count FROM run_events WHERE run_n = ?"), &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, run_n);
+    if (stmt_step(q, err) != 1)
+        return -1;
+    *ret_count = stmt_i64(q, "count");
+    return 0;
+}
+
 int run_events_of_run(struct domain *domain, int64_t run_n,
                       bool (*fn)(void *arg, const struct run_event_row *row), void *arg,
                       struct err *err)

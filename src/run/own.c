@@ -23,25 +23,52 @@ static int lost(const struct run *run, struct err *err)
                    run->row.run_key.p);
 }
 
-int run_check_own(struct run *run, struct err *err)
+int run_take(struct run *run, struct err *err)
 {
     struct runner *runner = run->runner;
-    int64_t host = runner_host(runner), is_host, is_fence;
-    bool ended;
-    int r;
+    int64_t host = runner_host(runner);
 
-    if (!runner->fence || !run->row.n)
+    if (!runner->fence)
         return 0;
-    r = run_lock(runner->config.agent_domain, run->row.n, &is_host, &is_fence, &ended, err);
-    if (r < 0)
-        return -1;
-    if (r == 0 || ended || is_host != run->row.host_n || is_fence != run->row.fence)
+    if (run->row.ended_at)
         return lost(run, err);
-    if (is_host == host && is_fence == runner->fence)
+    if (run->row.host_n == host && run->row.fence == runner->fence)
         return 0;
     run->row.host_n = host;
     run->row.fence = runner->fence;
     return run_own(runner->config.agent_domain, run->row.n, host, runner->fence, err);
+}
+
+/* It was read before its row was locked: the host that had it may have written since, or have gone
+ * on with it. */
+static int check_read(struct run *run, const struct run_owner *owner, struct err *err)
+{
+    struct runner *runner = run->runner;
+    int64_t rows;
+
+    if (run_event_count(runner->config.agent_domain, run->row.n, &rows, err) < 0)
+        return -1;
+    if (rows != run->rows || (owner->host_n != runner_host(runner) && !owner->waits))
+        return lost(run, err);
+    return 0;
+}
+
+int run_check_own(struct run *run, struct err *err)
+{
+    struct runner *runner = run->runner;
+    struct run_owner is;
+    int r;
+
+    if (!runner->fence || !run->row.n)
+        return 0;
+    r = run_lock(runner->config.agent_domain, run->row.n, &is, err);
+    if (r < 0)
+        return -1;
+    if (r == 0 || is.ended || is.host_n != run->row.host_n || is.fence != run->row.fence)
+        return lost(run, err);
+    if (is.host_n == runner_host(runner) && is.fence == runner->fence)
+        return 0;
+    return check_read(run, &is, err) < 0 ? -1 : run_take(run, err);
 }
 
 int run_check_alive(struct run *run, struct err *err)

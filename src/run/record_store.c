@@ -348,26 +348,26 @@ int run_waits_due(struct domain *domain, int64_t host_n, int64_t now_ms, int64_t
 
 /* ---- whose it is ---- */
 
-int run_lock(struct domain *domain, int64_t n, int64_t *ret_host_n, int64_t *ret_fence,
-             bool *ret_ended, struct err *err)
+int run_lock(struct domain *domain, int64_t n, struct run_owner *ret_owner, struct err *err)
 {
     AUTO(stmt) q = NULL;
     int r;
 
     if (db_prepare(domain_db(domain),
                    domain_is_shared(domain)
-                       ? SQL("SELECT host_n, fence, ended_at FROM runs WHERE n = ?"
+                       ? SQL("SELECT host_n, fence, status, ended_at FROM runs WHERE n = ?"
                              " FOR NO KEY UPDATE")
-                       : SQL("SELECT host_n, fence, ended_at FROM runs WHERE n = ?"),
+                       : SQL("SELECT host_n, fence, status, ended_at FROM runs WHERE n = ?"),
                    &q, err) < 0)
         return -1;
     stmt_bind_i64(q, n);
     r = stmt_step(q, err);
     if (r <= 0)
         return r;
-    *ret_host_n = stmt_i64(q, "host_n");
-    *ret_fence = stmt_i64(q, "fence");
-    *ret_ended = !stmt_is_null(q, "ended_at");
+    *ret_owner = (struct run_owner){ .host_n = stmt_i64(q, "host_n"),
+                                     .fence = stmt_i64(q, "fence"),
+                                     .waits = str_is(stmt_str(q, "status"), "waiting"),
+                                     .ended = !stmt_is_null(q, "ended_at") };
     return 1;
 }
 

@@ -211,6 +211,8 @@ int64_t runner_host(const struct runner *runner);
 /* Inside a unit: lease_lost when the run is another's by now, or another has ended it. One of
  * another host that waits, and nobody executes, becomes ours. */
 int run_check_own(struct run *run, struct err *err);
+/* The same for one that was read after its row was locked, whatever it does. */
+int run_take(struct run *run, struct err *err);
 /* Inside a unit: agent_destroyed when its agent was, elsewhere; else that waits for the commit. */
 int run_check_alive(struct run *run, struct err *err);
 

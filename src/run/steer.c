@@ -93,14 +93,25 @@ int run_stop(struct run *run, struct err *err)
     return 0;
 }
 
+/* Not: it is under way on another host. */
+static bool has_ended(struct runner *runner, struct str run_id)
+{
+    AUTO_ARENA arena = ARENA_INIT;
+    struct run_record row;
+
+    return run_record_get(runner->config.agent_domain, run_id, &arena, &row, NULL) == 0 &&
+           row.ended_at;
+}
+
 int run_cancel(struct runner *runner, struct str run_id, struct err *err)
 {
     struct run *run;
     int r = run_open(runner, run_id, &run, err);
 
     /* It had ended, or has ended just now because it could not go on. */
-    if (r < 0 && (err->code == ERR_CONFLICT || err->code == ERR_RESUME_CONFLICT ||
-                  err->code == ERR_INTEGRITY_FAILED || err->code == ERR_AGENT_DESTROYED)) {
+    if (r < 0 && ((err->code == ERR_CONFLICT && has_ended(runner, run_id)) ||
+                  err->code == ERR_RESUME_CONFLICT || err->code == ERR_INTEGRITY_FAILED ||
+                  err->code == ERR_AGENT_DESTROYED)) {
         err_reset(err);
         return 0;
     }

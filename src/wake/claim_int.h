@@ -57,6 +57,10 @@ int claim_due(struct domain *domain, int64_t now_ms, bool one, struct arena *are
 #define CLAIM_ANY_HOURS INT64_MAX
 int claim_of_agent(struct domain *domain, int64_t agent_n, int64_t at_ms, struct arena *arena,
                    struct wake_job **ret_jobs, size_t *ret_count, bool *ret_more, struct err *err);
+/* What is queued of it before the row n and not held for its hours: number and payload alone, also
+ * of those that another process looks at just now. */
+int claim_before(struct domain *domain, int64_t agent_n, int64_t n, struct arena *arena,
+                 struct wake_job **ret_jobs, size_t *ret_count, struct err *err);
 /* When the next one is due that is not due yet; 0: none. */
 int claim_next(struct domain *domain, int64_t now_ms, int64_t *ret_at, struct err *err);
 

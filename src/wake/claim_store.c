@@ -185,6 +185,31 @@ int claim_of_agent(struct domain *domain, int64_t agent_n, int64_t at_ms, struct
     return 0;
 }
 
+int claim_before(struct domain *domain, int64_t agent_n, int64_t n, struct arena *arena,
+                 struct wake_job **ret_jobs, size_t *ret_count, struct err *err)
+{
+    struct wake_job *jobs = NULL;
+    AUTO(stmt) q = NULL;
+    size_t count = 0, cap = 0;
+    int r;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("SELECT n, payload FROM wake_queue WHERE agent_n = ? AND n < ?"
+                       " AND held <> 'hours' ORDER BY n"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, agent_n);
+    stmt_bind_i64(q, n);
+    while ((r = stmt_step(q, err)) == 1) {
+        ARENA_ROOM(arena, jobs, count, cap);
+        jobs[count++] = (struct wake_job){ .n = stmt_i64(q, "n"),
+                                           .payload = arena_str(arena, stmt_str(q, "payload")) };
+    }
+    *ret_jobs = jobs;
+    *ret_count = count;
+    return r;
+}
+
 int claim_next(struct domain *domain, int64_t now_ms, int64_t *ret_at, struct err *err)
 {
     AUTO(stmt) q = NULL;

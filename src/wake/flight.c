@@ -169,13 +169,61 @@ static int write_payload(struct flight *flight, struct err *err)
     return 0;
 }
 
+static bool takes(const struct flight *flight, int64_t n)
+{
+    for (size_t i = 0; i < flight->count - flight->earlier; i++)
+        if (flight->jobs[i].n == n)
+            return true;
+    return false;
+}
+
+static void was_not_seen(struct vclock *seen, const struct vclock *counters)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < seen->n; i++) {
+        int64_t left = vclock_of(counters, seen->at[i].host);
+
+        if (left && seen->at[i].counter >= left)
+            seen->at[i].counter = left - 1;
+        if (seen->at[i].counter > 0)
+            seen->at[kept++] = seen->at[i];
+    }
+    seen->n = kept;
+}
+
+/* An older wake that another process looks at just now can't go along. It is not to be taken for
+ * seen because of what came after it. */
+static int leave_unseen(struct flight *flight, struct err *err)
+{
+    struct wake_job *before;
+    int64_t newest = 0;
+    size_t n;
+
+    if (!flight->waker->fence)
+        return 0;
+    for (size_t i = 0; i < flight->count - flight->earlier; i++)
+        newest = flight->jobs[i].n > newest ? flight->jobs[i].n : newest;
+    if (claim_before(domain_of(flight), flight->claim->agent.n, newest, &flight->arena, &before, &n,
+                     err) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        struct vclock counters = claim_counters(&before[i], &flight->arena);
+
+        if (!takes(flight, before[i].n))
+            was_not_seen(&flight->seen.seen, &counters);
+    }
+    return 0;
+}
+
 static int tell(struct flight *flight, struct err *err)
 {
     struct agent agent;
 
     if (agent_get_n(domain_of(flight), flight->claim->agent.n, &flight->arena, &agent, err) < 0 ||
         observe(flight->waker->config.journal, agent.allowed_category_ids, flight->jobs,
-                flight->count, flight->earlier, &flight->arena, &flight->seen, err) < 0)
+                flight->count, flight->earlier, &flight->arena, &flight->seen, err) < 0 ||
+        leave_unseen(flight, err) < 0)
         return -1;
     return write_payload(flight, err);
 }

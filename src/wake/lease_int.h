@@ -22,9 +22,9 @@ int lease_take(struct domain *domain, struct str name, struct str holder, int64_
 /* Inside a unit: 1 it lasts until then; 0 it is another's, or another number's. */
 int lease_renew(struct domain *domain, struct str name, struct str holder, int64_t fence,
                 int64_t until, struct err *err);
-/* Inside a unit, and until its end: 1 it is ours. */
+/* Inside a unit, and until its end: 1 it is ours, and has not run out. */
 int lease_hold(struct domain *domain, struct str name, struct str holder, int64_t fence,
-               struct err *err);
+               int64_t now_ms, struct err *err);
 /* Inside a unit: 1 nobody has it any more (its number grew); 0 it was renewed meanwhile. */
 int lease_break(struct domain *domain, struct str name, int64_t now_ms, struct err *err);
 /* Given back. */

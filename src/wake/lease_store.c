@@ -78,21 +78,22 @@ int lease_release(struct domain *domain, struct str name, struct str holder, int
 }
 
 int lease_hold(struct domain *domain, struct str name, struct str holder, int64_t fence,
-               struct err *err)
+               int64_t now_ms, struct err *err)
 {
     AUTO(stmt) q = NULL;
 
     if (db_prepare(domain_db(domain),
                    domain_is_shared(domain)
                        ? SQL("SELECT fence FROM leases WHERE name = ? AND holder = ? AND fence = ?"
-                             " FOR SHARE")
+                             " AND expires_at > ? FOR SHARE")
                        : SQL("SELECT fence FROM leases WHERE name = ? AND holder = ? AND"
-                             " fence = ?"),
+                             " fence = ? AND expires_at > ?"),
                    &q, err) < 0)
         return -1;
     stmt_bind_str(q, name);
     stmt_bind_str(q, holder);
     stmt_bind_i64(q, fence);
+    stmt_bind_i64(q, now_ms);
     return stmt_step(q, err);
 }
 

@@ -34,7 +34,7 @@ static struct str holder_of(const struct waker *waker)
 }
 
 /* A fake loop has a time of its own, and all who share its database go by it. */
-static int now_of(struct waker *waker, int64_t *ret_now, struct err *err)
+static int now_of(const struct waker *waker, int64_t *ret_now, struct err *err)
 {
     if (loop_uv(waker->config.loop))
         return lease_now(domain_of(waker), ret_now, err);
@@ -127,6 +127,17 @@ static void beat_due(struct loop_timer *timer)
     if (r != 0)
         waker_look(waker);
     loop_timer_start(loop, timer, waker->config.lease_ms / 3);
+}
+
+int waker_holds_lease(const struct waker *waker, struct err *err)
+{
+    int64_t now;
+
+    if (!waker->fence)
+        return 1;
+    if (now_of(waker, &now, err) < 0)
+        return -1;
+    return lease_hold(domain_of(waker), name_of(waker), holder_of(waker), waker->fence, now, err);
 }
 
 /* ---- coming and going ---- */

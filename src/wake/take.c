@@ -9,7 +9,6 @@
  */
 #include "base/log.h"
 #include "base/map.h"
-#include "wake/lease_int.h"
 #include "wake/waker_int.h"
 
 #define HOUR_MS (INT64_C(3600) * 1000)
@@ -26,6 +25,7 @@ struct round {
     struct map agents; /* that something was decided about in this round */
     bool moved;        /* something left the queue, or its place in it */
     bool from_memory;  /* it begins runs, or ends wakes by what is known here alone */
+    bool left;         /* all of it, without a lease */
 };
 
 static struct domain *domain_of(const struct round *round)
@@ -151,18 +151,15 @@ static int count_places(struct round *round, struct err *err)
  * this transaction alone, it may do. 1 it holds the lease. */
 static int may_act(const struct round *round, struct err *err)
 {
-    const struct waker *waker = round->waker;
-
-    if (!waker->fence || !round->from_memory)
-        return 1;
-    return lease_hold(domain_of(round), str_from(waker->lease_name), str_from(waker->lease_holder),
-                      waker->fence, err);
+    return round->from_memory ? waker_holds_lease(round->waker, err) : 1;
 }
 
+/* The beat renews it, or finds that it is lost. */
 static void leave_all(struct round *round)
 {
     round->end_count = round->run_count = 0;
     round->moved = false;
+    round->left = true;
 }
 
 static int take_all(struct round *round, struct err *err)
@@ -272,7 +269,7 @@ void waker_take(struct waker *waker)
         r = fly_all(&round, &err);
     if (r < 0 && err.code != ERR_LEASE_LOST)
         LOG_WARN("wake", "wakes could not be taken, they stay", LOG_ERR(&err));
-    if (r < 0)
+    if (r < 0 || round.left)
         loop_timer_start(waker->config.loop, &waker->look, WAKER_AGAIN_MS);
     else if (r > 0 || round.moved)
         loop_timer_start(waker->config.loop, &waker->look, 0); /* there may be more */

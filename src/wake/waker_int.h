@@ -82,6 +82,8 @@ void waker_unhear(struct waker *waker);
 /* ---- share.c ---- */
 /* The host's lease, where others write to the database too. Opens a transaction of its own. */
 int waker_share(struct waker *waker, struct err *err);
+/* Inside a unit, and until its end: 1 this host's lease lasts; always where nobody else writes. */
+int waker_holds_lease(const struct waker *waker, struct err *err);
 /* In a transaction of its own, or in that which there is: for what is written before the first
  * tick. */
 int waker_in_transaction(struct waker *waker, int (*body)(struct waker *waker, struct err *err),

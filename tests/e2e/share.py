@@ -4,8 +4,9 @@ import contextlib
 import json
 import os
 import signal
+import threading
 
-from harness import Box, Postgres, eventually, expect_eq, main, test
+from harness import Box, Postgres, eventually, expect_eq, expect_in, main, test
 
 LEASE_S = 15
 
@@ -184,6 +185,50 @@ def a_person_decides_at_any_daemon_while_the_run_is_under_way(box):
     stream.until("done")
     with open(box.path("work/out.txt")) as file:
         expect_eq(file.read().split(), ["one", "two"])
+
+
+@test
+def two_people_decide_at_two_daemons_in_the_same_moment(box):
+    other, _ = pair(box)
+    for each in (box, other):
+        each.script("""  - expect: { results: 0 }
+    reply: { calls: [{ name: bash, arguments: { command: "echo one >> out.txt; sleep 0.2" } },
+                     { name: bash, arguments: { command: "echo two >> out.txt" } }] }
+  - expect: { results: 2 }
+    reply: { text: "Both are done." }
+""")
+    first, second = box.serve(), other.serve()
+    for _ in range(8):
+        run = first.start("write", cwd=box.work).key
+        eventually(lambda: len(second.ask("GET", "/inbox")["items"]) == 2, "it asks for both")
+        one, two = sorted(second.ask("GET", "/inbox")["items"], key=lambda item: "two" in json.dumps(item))
+        applied = []
+        people = [threading.Thread(target=lambda at=at, item=item: applied.append(at.decide(item["id"])["applied"]))
+                  for at, item in ((first, one), (second, two))]
+        for person in people:
+            person.start()
+        for person in people:
+            person.join()
+        expect_eq(applied, [True, True])
+        eventually(lambda: first.ask("GET", f"/runs/{run}")["status"] == "done", "it goes on")
+        with open(box.path("work/out.txt")) as file:
+            expect_eq(sorted(file.read().split()), ["one", "two"])
+        os.remove(box.path("work/out.txt"))
+        box.run("replay", run, "--check")
+
+
+@test
+def a_run_is_cancelled_where_it_is_under_way_and_elsewhere_that_is_said(box):
+    other, _ = pair(box)
+    box.script(says("Done.", delay_ms=60000))
+    other.script(says("Never asked."))
+    first, second = box.serve(), other.serve()
+    run = first.start("think").key
+    eventually(lambda: status(second, run) == "running", "it thinks")
+    expect_in("under way on another host", second.ask("POST", f"/runs/{run}/cancel", {}, status=409)["error"]["message"])
+    first.ask("POST", f"/runs/{run}/cancel", {})
+    eventually(lambda: second.ask("GET", f"/runs/{run}")["status"] == "cancelled", "it is stopped")
+    second.ask("POST", f"/runs/{run}/cancel", {})
 
 
 @test

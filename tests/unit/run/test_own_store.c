@@ -40,26 +40,25 @@ static void end(struct test *t, struct domain *domain, int64_t n)
 /* "host/fence", with "+" when it has ended. */
 static const char *owner(struct test *t, struct domain *domain, int64_t n)
 {
-    int64_t host = 0, fence = 0;
-    bool ended = false;
+    struct run_owner is = { 0 };
 
-    ASSERT_EQ(run_lock(domain, n, &host, &fence, &ended, &t->err), 1);
-    return arena_printf(&t->arena, "%lld/%lld%s", (long long)host, (long long)fence,
-                        ended ? "+" : "");
+    ASSERT_EQ(run_lock(domain, n, &is, &t->err), 1);
+    return arena_printf(&t->arena, "%lld/%lld%s", (long long)is.host_n, (long long)is.fence,
+                        is.ended ? "+" : "");
 }
 
 DB_TEST(a_run_is_its_hosts_until_another_takes_it)
 {
     AUTO(domain) domain = open_log(t);
-    int64_t n = insert(t, domain, "a", 7, 0), host, fence;
-    bool ended;
+    int64_t n = insert(t, domain, "a", 7, 0);
+    struct run_owner is;
 
     ASSERT_TEXT(owner(t, domain, n), "7/1");
     ASSERT_OK(run_own(domain, n, 8, 5, &t->err));
     ASSERT_TEXT(owner(t, domain, n), "8/5");
     end(t, domain, n);
     ASSERT_TEXT(owner(t, domain, n), "8/5+");
-    ASSERT_EQ(run_lock(domain, n + 1, &host, &fence, &ended, &t->err), 0);
+    ASSERT_EQ(run_lock(domain, n + 1, &is, &t->err), 0);
 }
 
 DB_TEST(a_host_that_is_gone_leaves_what_is_open_and_nothing_else)

@@ -4,6 +4,7 @@
  */
 #include "agent/session.h"
 #include "db/db.h"
+#include "wake/claim_int.h"
 #include "wake/lease_int.h"
 #include "wake_stage.h"
 
@@ -36,14 +37,15 @@ DB_TEST(a_lease_changes_hands_with_a_greater_number)
     ASSERT_OK(loop_unit_begin(s->stage->loop, domain, &t->err));
     ASSERT_OK(lease_take(domain, STR("x"), STR("a"), 1000, &one, &t->err));
     ASSERT_EQ(lease_renew(domain, STR("x"), STR("a"), one, 2000, &t->err), 1);
-    ASSERT_EQ(lease_hold(domain, STR("x"), STR("a"), one, &t->err), 1);
+    ASSERT_EQ(lease_hold(domain, STR("x"), STR("a"), one, 1999, &t->err), 1);
+    ASSERT_EQ(lease_hold(domain, STR("x"), STR("a"), one, 2000, &t->err), 0); /* it ran out */
     ASSERT_EQ(lease_renew(domain, STR("x"), STR("b"), one, 2000, &t->err), 0);
     ASSERT_EQ(lease_renew(domain, STR("x"), STR("a"), one + 1, 2000, &t->err), 0);
     /* Nobody breaks one that lasts. */
     ASSERT_EQ(lease_break(domain, STR("x"), 1999, &t->err), 0);
-    ASSERT_EQ(lease_hold(domain, STR("x"), STR("a"), one, &t->err), 1);
+    ASSERT_EQ(lease_hold(domain, STR("x"), STR("a"), one, 1999, &t->err), 1);
     ASSERT_EQ(lease_break(domain, STR("x"), 2000, &t->err), 1);
-    ASSERT_EQ(lease_hold(domain, STR("x"), STR("a"), one, &t->err), 0);
+    ASSERT_EQ(lease_hold(domain, STR("x"), STR("a"), one, 1999, &t->err), 0);
     ASSERT_EQ(lease_renew(domain, STR("x"), STR("a"), one, 3000, &t->err), 0);
     ASSERT_OK(lease_take(domain, STR("x"), STR("a"), 3000, &two, &t->err));
     ASSERT(two > one + 1);
@@ -106,6 +108,39 @@ SHARED_TEST(one_flight_of_an_agent_whoever_flies_it)
     together(a, b, 5000);
     ASSERT_TEXT(wake_stage_status(a, one), "completed");
     ASSERT_TEXT(wake_stage_status(a, two), "completed");
+    a->stage->altered = b->stage->altered = true;
+    wake_stage_free(a);
+    wake_stage_free(b);
+}
+
+/* What b looks at, a can't take along; what comes after it is not to hide it. */
+SHARED_TEST(a_wake_that_another_host_looks_at_is_not_taken_for_seen)
+{
+    struct wake_stage *a = wake_stage_new_host(t, FIRST), *b = wake_stage_new_host(t, SECOND);
+    struct agent agent;
+    struct claim *claims;
+    struct str older, newer;
+    int64_t soon = clock_wall_ms(loop_clock(a->stage->loop)) + 1000;
+    size_t n;
+
+    wake_stage_agent(a, "coach", &agent);
+    older = wake_stage_change(a, &agent, "older", 100, soon);
+    newer = wake_stage_change(a, &agent, "newer", 101, soon);
+    loop_fake_advance(a->stage->loop, 100);
+    ASSERT_OK(loop_unit_begin(b->stage->loop, b->stage->domain, &t->err));
+    ASSERT_OK(claim_due(b->stage->domain, soon, true, &t->arena, &claims, &n, &t->err));
+    ASSERT_EQ(n, 1u);
+    ASSERT(str_eq(claims[0].job.run_key, older));
+    stage_says(a->stage, "Done.");
+    loop_fake_advance(a->stage->loop, 1000);
+    ASSERT_TEXT(wake_stage_status(a, newer), "completed");
+    ASSERT_TEXT(wake_stage_status(a, older), "queued");
+    loop_unit_end(b->stage->loop, false, NULL);
+    loop_fake_tick(b->stage->loop);
+    stage_says(a->stage, "Done too.");
+    loop_fake_advance(a->stage->loop, MINUTES(10));
+    ASSERT_TEXT(wake_stage_status(a, older), "completed");
+    ASSERT_CONTAINS(a->stage->last_request, "about older");
     a->stage->altered = b->stage->altered = true;
     wake_stage_free(a);
     wake_stage_free(b);

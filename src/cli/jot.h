@@ -90,6 +90,12 @@ int jot_moment(struct jot *jot, const char *typed, struct str day, enum jot_sens
                char ret_text[TIMEFMT_SIZE]);
 /* "90", "90m", "1h30", "1:30": minutes. */
 int jot_minutes(struct jot *jot, const char *typed, int64_t *ret_minutes);
+/* When time was spent, of --from, --to, --for and --day: startedAt and endedAt of body. Options
+ * that contradict each other are refused. */
+int jot_spent(struct jot *jot, struct json_object *body);
+/* What --from and --to change of an entry; times that name no day are of --day, else of the day on
+ * which it began. */
+int jot_spent_anew(struct jot *jot, struct json_object *entry, struct json_object *body);
 /* "in progress" as IN_PROGRESS. */
 const char *jot_status(struct jot *jot, const char *typed);
 /* All operands from the i-th on, with spaces. */

@@ -107,13 +107,6 @@ const struct cli_command cli_cmd_journal_time_start = {
     .run = run_start,
 };
 
-static int64_t moment_ms(struct str text)
-{
-    int64_t at = 0;
-
-    return timefmt_parse(text, &at, NULL) < 0 ? 0 : at;
-}
-
 /* It was forgotten: the entry that runs ends when it should have. */
 static int stop_at(struct jot *jot, const char *typed, struct json_object **ret_answer)
 {
@@ -124,13 +117,12 @@ static int stop_at(struct jot *jot, const char *typed, struct json_object **ret_
 
     jot_says(jot, "endedAt", "--at");
     jot_says(jot, "startedAt", "the timer began");
-    if (jot_moment(jot, typed, STR_NONE, JOT_BEHIND, at) < 0 ||
-        jot_ask(jot, "GET", NULL, &running, "timer") < 0)
+    if (jot_moment(jot, typed, STR_NONE, JOT_BEHIND, at) < 0)
+        return err_wrap(&jot->err, "--at");
+    if (jot_ask(jot, "GET", NULL, &running, "timer") < 0)
         return -1;
     if (!json_find(running, "entry"))
         return err_set(&jot->err, ERR_NOT_FOUND, "no timer runs");
-    if (moment_ms(str_from(at)) > jot->now_ms)
-        return err_set(&jot->err, ERR_BAD_REQUEST, "--at: \"%.60s\" has not come yet", typed);
     jot_add(body, "endedAt", str_from(at));
     if (jot_ask(jot, "PATCH", body, &entry, "time-entries/%.*s",
                 STR_ARG(jot_member(json_find(running, "entry"), "id"))) < 0)
@@ -370,8 +362,10 @@ static int run_list(const struct cli_args *args)
 
         if (!cli_value(args, days[i]))
             continue;
-        if (jot_day(&jot, cli_value(args, days[i]), JOT_BEHIND, &day) < 0)
+        if (jot_day(&jot, cli_value(args, days[i]), JOT_SOUGHT, &day) < 0) {
+            err_wrap(&jot.err, "--%s", days[i]);
             return jot_fail(&jot);
+        }
         jot_query(&jot, &path, days[i], arena_printf(&jot.arena, "%.*s", STR_ARG(day)));
     }
     if (cli_value(args, "task")) {

@@ -78,8 +78,11 @@ int jot_record(struct jot *jot, const char *typed, const char **ret_type, struct
 int jot_named(struct jot *jot, const char *plural, const char *typed, struct str *ret_id);
 /* The name of a category; its id when there is none of this id any more. */
 struct str jot_category_name(struct jot *jot, struct str id);
-/* Which friday is meant: the next one, or the last one, since it has been? */
-enum jot_sense { JOT_AHEAD, JOT_BEHIND };
+/* Which friday is meant: the next one, or the last one? What was done or noted has been: one to
+ * come is refused. What is looked for (JOT_SOUGHT) may be to come. */
+enum jot_sense { JOT_AHEAD, JOT_BEHIND, JOT_SOUGHT };
+/* Refuses what has not come yet. */
+int jot_has_been(struct jot *jot, const char *typed, int64_t at_ms);
 /* "today", "tomorrow", "fri", "2026-02-18", "in 3 days". */
 int jot_day(struct jot *jot, const char *typed, enum jot_sense sense, struct str *ret_day);
 /* The same, and "tomorrow 16:00". */

@@ -38,7 +38,7 @@ static int read_moment(struct jot *jot, const char *option, struct str day, int6
 {
     char text[TIMEFMT_SIZE];
 
-    if (jot_moment(jot, cli_value(jot->args, option), day, JOT_BEHIND, text) < 0)
+    if (jot_moment(jot, cli_value(jot->args, option), day, JOT_SOUGHT, text) < 0)
         return err_wrap(&jot->err, "--%s", option);
     return timefmt_parse(str_from(text), ret_at, &jot->err);
 }
@@ -82,6 +82,13 @@ static int read_end(struct jot *jot, struct spent *spent, struct str day)
     return 0;
 }
 
+static int check_been(struct jot *jot, const char *option, int64_t at)
+{
+    const char *typed = cli_value(jot->args, option);
+
+    return typed && jot_has_been(jot, typed, at) < 0 ? err_wrap(&jot->err, "--%s", option) : 0;
+}
+
 static void add_moment(struct json_object *body, const char *member, int64_t at)
 {
     char text[TIMEFMT_SIZE];
@@ -104,7 +111,8 @@ static int read_log(struct jot *jot, int64_t minutes, struct spent *spent)
                        "--day and --for do not say when it was: give --from 9:00 or --to 10:30, "
                        "too");
     if ((from && read_begin(jot, spent, day) < 0) ||
-        (to && read_end(jot, spent, from ? day_of(jot, spent->begin) : day) < 0))
+        (to && read_end(jot, spent, from ? day_of(jot, spent->begin) : day) < 0) ||
+        check_been(jot, "from", spent->begin) < 0 || check_been(jot, "to", spent->end) < 0)
         return -1;
     if (from && to && minutes && spent->end - spent->begin != MINUTES(minutes))
         return err_set(&jot->err, ERR_BAD_REQUEST,
@@ -114,6 +122,9 @@ static int read_log(struct jot *jot, int64_t minutes, struct spent *spent)
         spent->end = spent->begin + MINUTES(minutes);
     else if (!from)
         spent->begin = spent->end - MINUTES(minutes);
+    if (spent->end > jot->now_ms)
+        return err_set(&jot->err, ERR_BAD_REQUEST, "--for: less has passed since --from \"%.60s\"",
+                       cli_value(jot->args, "from"));
     return 0;
 }
 
@@ -149,7 +160,8 @@ int jot_spent_anew(struct jot *jot, struct json_object *entry, struct json_objec
                        "--day is the day of --from and --to: give one of them");
     day = spent.day.n ? spent.day : day_of(jot, spent.begin);
     if ((from && read_begin(jot, &spent, day) < 0) ||
-        (to && read_end(jot, &spent, from ? day_of(jot, spent.begin) : day) < 0))
+        (to && read_end(jot, &spent, from ? day_of(jot, spent.begin) : day) < 0) ||
+        check_been(jot, "from", spent.begin) < 0 || check_been(jot, "to", spent.end) < 0)
         return -1;
     jot_says(jot, "startedAt", "--from");
     jot_says(jot, "endedAt", "--to");

@@ -743,6 +743,36 @@ def options_of_time_that_contradict_each_other_are_refused(box):
 
 
 @test
+def what_has_not_come_yet_is_neither_logged_nor_noted_nor_rated(box):
+    run = box.run
+    run("journal", "time", "start")
+    ahead = (datetime.datetime.now() + datetime.timedelta(days=2)).date().isoformat()
+    for words, option in (
+            (("time", "stop", "--at", "tomorrow 9:00"), "--at: "),
+            (("time", "log", "--from", "tomorrow 9:00", "--to", "10:00"), "--from: "),
+            (("time", "log", "--from", "yesterday 9:00", "--to", "tomorrow 10:00"), "--to: "),
+            (("time", "log", "--from", "yesterday 9:00", "--for", "100h"), "--for: less has passed since --from"),
+            (("time", "log", "--day", "tomorrow", "--from", "9:00", "--to", "10:00"), "--day: "),
+            (("time", "log", "--to", ahead + "T10:00", "--for", "1h"), "--to: "),
+            (("note", "add", "x", "--at", "tomorrow 22:00"), "--at: "),
+            (("workout", "add", "run", "--at", "in 2 hours"), "--at: "),
+            (("rating", "add", "tomorrow", "mood", "4"), ""),
+            (("rating", "add", ahead, "mood", "4"), "")):
+        said = run("journal", *words, code=1)[1]
+        expect_in(option, said)
+        expect("has not come yet" in said or "less has passed" in said, said)
+    run("journal", "time", "stop")
+    entry = json.loads(run("journal", "time", "log", "--from", "yesterday 9:00", "--for", "1h", "--json")[0])["id"]
+    for option in ("--from", "--to"):
+        expect_in(f"{option}: ", run("journal", "time", "set", entry, option, "tomorrow 9:00", code=1)[1])
+    # What is looked for may be to come.
+    run("journal", "time", "list", "--to", "tomorrow")
+    run("journal", "rating", "list", "--to", ahead)
+    for words in (("time", "list"), ("rating", "list"), ("task", "list")):
+        expect_in('--to: "soon" is not a day', run("journal", *words, "--to", "soon", code=1)[1])
+
+
+@test
 def a_task_is_found_by_its_title_and_a_status_by_its_words(box):
     run = box.run
     for title in ("Pay", "Pay rent", "Pay the bill"):

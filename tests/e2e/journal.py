@@ -773,6 +773,20 @@ def what_has_not_come_yet_is_neither_logged_nor_noted_nor_rated(box):
 
 
 @test
+def a_length_is_typed_as_help_says(box):
+    run = box.run
+    for typed in ("90", "90m", "1h30", "1:30", "01:30", "1.5h"):
+        run("journal", "time", "log", "--from", "yesterday 9:00", "--to", "10:30", "--for", typed)
+        expect_eq(json.loads(run("journal", "task", "add", "x", "--estimate", typed, "--json")[0])["estimateMinutes"], 90)
+    for typed in ("1:60", "0:00", "1:3", ":30", "1:", "-1:30", "1:-3", "1:30:00", "9999:00"):
+        expect_in("is not how long", run("journal", "task", "add", "x", f"--estimate={typed}", code=1)[1])
+    # Where both are taken, it is a time of day.
+    run("agent", "create", "eve")
+    if datetime.datetime.now().hour > 0:
+        expect_in("past", run("agent", "sleep", "eve", "0:05", code=1)[1])
+
+
+@test
 def a_task_is_found_by_its_title_and_a_status_by_its_words(box):
     run = box.run
     for title in ("Pay", "Pay rent", "Pay the bill"):

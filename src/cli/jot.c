@@ -361,7 +361,7 @@ static int take_one(struct jot *jot, const struct jot_option *row, const char *v
                                    : jot_day(jot, value, JOT_AHEAD, &text);
         break;
     case JOT_MOMENT:
-        r = jot_moment(jot, value, STR_NONE, JOT_BEHIND, moment);
+        r = jot_when_it_was(jot, value, moment);
         text = str_from(moment);
         break;
     case JOT_CATEGORY:

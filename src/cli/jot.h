@@ -91,6 +91,8 @@ int jot_due(struct jot *jot, const char *typed, struct str *ret_due);
  * when the day ends. */
 int jot_moment(struct jot *jot, const char *typed, struct str day, enum jot_sense sense,
                char ret_text[TIMEFMT_SIZE]);
+/* The same of something that has been, or a day ("yesterday"): noon of it, now when it is today. */
+int jot_when_it_was(struct jot *jot, const char *typed, char ret_text[TIMEFMT_SIZE]);
 /* "90", "90m", "1h30", "1:30": minutes. */
 int jot_minutes(struct jot *jot, const char *typed, int64_t *ret_minutes);
 /* When time was spent, of --from, --to, --for and --day: startedAt and endedAt of body. Options

@@ -116,18 +116,37 @@ static bool read_moment(struct jot *jot, const char *typed, struct str day, enum
     return true;
 }
 
+int jot_when_it_was(struct jot *jot, const char *typed, char ret_text[TIMEFMT_SIZE])
+{
+    struct quick_when when;
+    struct str day;
+    int64_t at;
+
+    if (!read_when(jot, typed, JOT_BEHIND, &when) || when.has_clock)
+        return jot_moment(jot, typed, STR_NONE, JOT_BEHIND, ret_text);
+    if (jot_day(jot, typed, JOT_BEHIND, &day) < 0)
+        return -1;
+    at = str_is(day, jot->today) ? jot->now_ms : moment_of(jot, day, 12 * 60);
+    timefmt_rfc3339(at, ret_text);
+    return 0;
+}
+
 int jot_moment(struct jot *jot, const char *typed, struct str day, enum jot_sense sense,
                char ret_text[TIMEFMT_SIZE])
 {
     struct err ignored = ERR_INIT;
     int64_t at = jot->now_ms;
+    struct quick_when when;
 
     if (strcmp(typed, "now") != 0 && timefmt_parse(str_from(typed), &at, &ignored) < 0 &&
         !read_moment(jot, typed, day, sense, &at))
-        return err_set(&jot->err, ERR_BAD_REQUEST,
-                       "\"%.60s\" is no moment; write 09:30, 9am, now, 2026-02-18T09:30 or "
-                       "\"yesterday 9:30\"",
-                       typed);
+        return read_when(jot, typed, sense, &when)
+                   ? err_set(&jot->err, ERR_BAD_REQUEST,
+                             "\"%.60s\" is a day; give the time, too: \"%.60s 9:30\"", typed, typed)
+                   : err_set(&jot->err, ERR_BAD_REQUEST,
+                             "\"%.60s\" is no moment; write 09:30, 9am, now, 2026-02-18T09:30 or "
+                             "\"yesterday 9:30\"",
+                             typed);
     timefmt_rfc3339(at, ret_text);
     return sense == JOT_BEHIND ? jot_has_been(jot, typed, at) : 0;
 }

@@ -787,6 +787,26 @@ def a_length_is_typed_as_help_says(box):
 
 
 @test
+def words_for_days_that_have_been_are_understood_wherever_one_is_taken(box):
+    run = box.run
+    now = datetime.datetime.now().astimezone()
+    def noted(at):
+        entry = json.loads(run("journal", "note", "add", "x", "--at", at, "--json")[0])
+        return datetime.datetime.fromisoformat(entry["at"]).astimezone(now.tzinfo)
+    back = now - datetime.timedelta(days=3)
+    friday = back.strftime("%A")
+    for at in ("3 days ago", friday, f"last {friday}", back.strftime("%-d.%-m."), back.date().isoformat()):
+        expect_eq((noted(at).date(), noted(at).hour), (back.date(), 12))
+    expect_eq((noted("3 days ago 9:00").date(), noted("9:00 3 days ago").hour), (back.date(), 9))
+    expect(noted("today") >= now.replace(microsecond=0), "today, when nothing else is said, is now")
+    expect_eq(json.loads(run("journal", "plan", f"last {friday}", "--json")[0])["day"], back.date().isoformat())
+    run("journal", "time", "log", "--from", "3 days ago 9:00", "--to", "10:00")
+    expect_in("1 h in all", run("journal", "time", "list", "--from", f"last {friday}", "--to", "3 days ago")[0])
+    expect_in('--from: "yesterday" is a day; give the time, too: "yesterday 9:30"',
+              run("journal", "time", "log", "--from", "yesterday", "--for", "1h", code=1)[1])
+
+
+@test
 def a_task_is_found_by_its_title_and_a_status_by_its_words(box):
     run = box.run
     for title in ("Pay", "Pay rent", "Pay the bill"):

@@ -368,13 +368,13 @@ static int read_until(struct jot *jot, const char *typed, char ret_text[TIMEFMT_
 {
     int64_t minutes;
 
+    if (jot_moment(jot, typed, STR_NONE, JOT_AHEAD, ret_text) == 0) /* 22:00 is no length here */
+        return 0;
+    err_reset(&jot->err);
     if (jot_minutes(jot, typed, &minutes) == 0) {
         timefmt_rfc3339(jot->now_ms + minutes * 60000, ret_text);
         return 0;
     }
-    err_reset(&jot->err);
-    if (jot_moment(jot, typed, STR_NONE, JOT_AHEAD, ret_text) == 0)
-        return 0;
     err_reset(&jot->err);
     return err_set(&jot->err, ERR_BAD_REQUEST,
                    "\"%.60s\" is neither how long nor a moment; write 2h, 22:00, "

@@ -85,7 +85,9 @@ static const struct cli_option add_options[] = {
     { .name = "title",
       .value = "TEXT",
       .help = "a line that names it; the file's name unless given" },
-    { .name = "at", .value = "TIME", .help = "when it was: 9:00, \"yesterday 18:00\"" },
+    { .name = "at",
+      .value = "TIME",
+      .help = "when it was: 9:00, \"yesterday 18:00\", friday (noon)" },
     { .name = "category", .value = "CATEGORY", .help = "its name or id" },
     { .name = NULL },
 };

@@ -27,7 +27,9 @@ static const struct jot_option entry_members[] = {
 
 #define ENTRY_OPTIONS                                                                              \
     { .name = "title", .value = "TEXT", .help = "a line that names it" },                          \
-        { .name = "at", .value = "TIME", .help = "when it was: 9:00, \"yesterday 18:00\"" },       \
+        { .name = "at",                                                                            \
+          .value = "TIME",                                                                         \
+          .help = "when it was: 9:00, \"yesterday 18:00\", friday (noon)" },                       \
     {                                                                                              \
         .name = "category", .value = "CATEGORY", .help = "its name or id"                          \
     }

@@ -261,7 +261,9 @@ static int read_target(struct jot *jot, const char *typed, struct json_object *b
     const char *type;
     struct str id;
 
-    if (jot_day(jot, typed, JOT_BEHIND, &id) == 0) {
+    if (jot_day(jot, typed, JOT_SOUGHT, &id) == 0) {
+        if (jot_day(jot, typed, JOT_BEHIND, &id) < 0)
+            return -1;
         jot_add(body, "targetType", STR("dayPlan"));
         jot_add(body, "targetId", str_from(arena_printf(&jot->arena, "dayplan-%.*s", STR_ARG(id))));
         return 0;
@@ -337,8 +339,10 @@ static int run_ratings(const struct cli_args *args)
 
         if (!cli_value(args, days[i]))
             continue;
-        if (jot_day(&jot, cli_value(args, days[i]), JOT_BEHIND, &day) < 0)
+        if (jot_day(&jot, cli_value(args, days[i]), JOT_SOUGHT, &day) < 0) {
+            err_wrap(&jot.err, "--%s", days[i]);
             return jot_fail(&jot);
+        }
         jot_query(&jot, &path, days[i], arena_printf(&jot.arena, "%.*s", STR_ARG(day)));
     }
     if (jot_ask(&jot, "GET", NULL, &answer, "%s", buf_text(&path)) < 0)

@@ -133,7 +133,7 @@ static int list_path(struct jot *jot, struct buf *path)
         if (!cli_value(args, days[i][0]))
             continue;
         if (jot_day(jot, cli_value(args, days[i][0]), JOT_AHEAD, &day) < 0)
-            return -1;
+            return err_wrap(&jot->err, "--%s", days[i][0]);
         jot_query(jot, path, days[i][1], arena_printf(&jot->arena, "%.*s", STR_ARG(day)));
     }
     if (cli_value(args, "category")) {

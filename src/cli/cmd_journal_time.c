@@ -107,13 +107,6 @@ const struct cli_command cli_cmd_journal_time_start = {
     .run = run_start,
 };
 
-static int64_t moment_ms(struct str text)
-{
-    int64_t at = 0;
-
-    return timefmt_parse(text, &at, NULL) < 0 ? 0 : at;
-}
-
 /* It was forgotten: the entry that runs ends when it should have. */
 static int stop_at(struct jot *jot, const char *typed, struct json_object **ret_answer)
 {
@@ -124,13 +117,12 @@ static int stop_at(struct jot *jot, const char *typed, struct json_object **ret_
 
     jot_says(jot, "endedAt", "--at");
     jot_says(jot, "startedAt", "the timer began");
-    if (jot_moment(jot, typed, STR_NONE, JOT_BEHIND, at) < 0 ||
-        jot_ask(jot, "GET", NULL, &running, "timer") < 0)
+    if (jot_moment(jot, typed, STR_NONE, JOT_BEHIND, at) < 0)
+        return err_wrap(&jot->err, "--at");
+    if (jot_ask(jot, "GET", NULL, &running, "timer") < 0)
         return -1;
     if (!json_find(running, "entry"))
         return err_set(&jot->err, ERR_NOT_FOUND, "no timer runs");
-    if (moment_ms(str_from(at)) > jot->now_ms)
-        return err_set(&jot->err, ERR_BAD_REQUEST, "--at: \"%.60s\" has not come yet", typed);
     jot_add(body, "endedAt", str_from(at));
     if (jot_ask(jot, "PATCH", body, &entry, "time-entries/%.*s",
                 STR_ARG(jot_member(json_find(running, "entry"), "id"))) < 0)
@@ -185,84 +177,6 @@ const struct cli_command cli_cmd_journal_time_status = {
 
 /* ---- afterwards ---- */
 
-static void say_moments(struct jot *jot)
-{
-    jot_says(jot, "startedAt", "--from");
-    jot_says(jot, "endedAt", "--to");
-}
-
-/* The day that bare times are of: --day, else one that is known, else today. */
-static int read_base(struct jot *jot, struct str *day)
-{
-    const char *typed = cli_value(jot->args, "day");
-
-    return typed ? jot_day(jot, typed, JOT_BEHIND, day) : 0;
-}
-
-static int read_moment(struct jot *jot, const char *typed, struct str day, int64_t *ret_at)
-{
-    char text[TIMEFMT_SIZE];
-
-    if (jot_moment(jot, typed, day, JOT_BEHIND, text) < 0)
-        return -1;
-    *ret_at = moment_ms(str_from(text));
-    return 0;
-}
-
-/* 23:00 to 1:00 goes on after midnight; 10:00 to 9:00 is a mistake, and refused as it is. */
-static int read_end(struct jot *jot, const char *to, struct str day, int64_t begin,
-                    int64_t *ret_end)
-{
-    char next[TIMEFMT_SIZE];
-    int64_t later;
-
-    if (read_moment(jot, to, day, ret_end) < 0)
-        return -1;
-    later = moment_ms(str_from(arena_printf(&jot->arena, "%.*sT12:00:00Z", STR_ARG(day))));
-    timefmt_rfc3339(later + DAYS(1), next);
-    if (*ret_end < begin && read_moment(jot, to, str_of(next, 10), &later) == 0 && later > begin &&
-        later - begin <= HOURS(12))
-        *ret_end = later;
-    return 0;
-}
-
-static void add_moment(struct json_object *body, const char *member, int64_t at)
-{
-    char text[TIMEFMT_SIZE];
-
-    timefmt_rfc3339(at, text);
-    jot_add(body, member, str_from(text));
-}
-
-/* --from and --to, or one of them and --for. */
-static int read_span(struct jot *jot, struct json_object *body)
-{
-    const struct cli_args *args = jot->args;
-    const char *from = cli_value(args, "from"), *to = cli_value(args, "to");
-    struct str day = str_from(jot->today);
-    int64_t minutes = 0, begin, end;
-
-    if (read_base(jot, &day) < 0 ||
-        (cli_value(args, "for") && jot_minutes(jot, cli_value(args, "for"), &minutes) < 0))
-        return -1;
-    if (!minutes && !(from && to))
-        return err_set(&jot->err, ERR_BAD_REQUEST,
-                       "when was it? give --for 45m, or --from 9:00 --to 10:30");
-    if (read_moment(jot, from ? from : to ? to : "now", day, &begin) < 0)
-        return -1;
-    end = begin;
-    if (from && to && read_end(jot, to, day, begin, &end) < 0)
-        return -1;
-    if (from && !to)
-        end = begin + MINUTES(minutes);
-    else if (!from)
-        begin = end - MINUTES(minutes);
-    say_moments(jot);
-    add_moment(body, "startedAt", begin);
-    add_moment(body, "endedAt", end);
-    return 0;
-}
-
 static const struct jot_option log_members[] = {
     { "category", "categoryId", JOT_CATEGORY },
     { "description", "description", JOT_TEXT },
@@ -278,7 +192,7 @@ static int run_log(const struct cli_args *args)
 
     if (jot_open(&jot, args) < 0 ||
         (cli_operand_count(args) && jot_task(&jot, cli_operand(args, 0), &id) < 0) ||
-        read_span(&jot, body) < 0 || jot_take(&jot, log_members, body) < 0)
+        jot_spent(&jot, body) < 0 || jot_take(&jot, log_members, body) < 0)
         return jot_fail(&jot);
     jot_add(body, "taskId", id);
     if (jot_ask(&jot, "POST", body, &answer, "time-entries") < 0)
@@ -290,9 +204,11 @@ static const struct cli_option log_options[] = {
     { .name = "from", .value = "TIME", .help = "when it began: 9:00, \"yesterday 9:00\"" },
     { .name = "to",
       .value = "TIME",
-      .help = "when it ended: 10:30; 1:00 after 23:00 is the next day's" },
-    { .name = "for", .value = "LONG", .help = "how long it took: 45m, 2h" },
-    { .name = "day", .value = "DAY", .help = "of the times; today unless given" },
+      .help = "when it ended, on the day of --from: 10:30; 1:00 after 23:00 is the next day's" },
+    { .name = "for",
+      .value = "LONG",
+      .help = "how long it took, up to now unless --from or --to is given: 45m, 2h" },
+    { .name = "day", .value = "DAY", .help = "of times that name none; today unless given" },
     { .name = "category", .value = "CATEGORY", .help = "when it is for no task" },
     { .name = "description", .value = "TEXT", .help = "what was done" },
     { .name = NULL },
@@ -316,39 +232,18 @@ static const struct jot_option set_members[] = {
     { NULL, NULL, 0 },
 };
 
-/* Bare times are of the day on which it began. */
-static int look_begin(struct jot *jot, struct str *ret_day, int64_t *ret_begin)
+/* When it was, if that is to change. */
+static int take_moments(struct jot *jot, struct json_object *body)
 {
     AUTO_JSON entry = NULL;
-    char local[TIMEFMT_SIZE];
 
+    if (!cli_value(jot->args, "from") && !cli_value(jot->args, "to") &&
+        !cli_value(jot->args, "day"))
+        return 0;
     if (jot_ask(jot, "GET", NULL, &entry, "time-entries/%s",
                 jot_part(jot, cli_operand(jot->args, 0))) < 0)
         return -1;
-    *ret_begin = moment_ms(jot_member(entry, "startedAt"));
-    jot_local(jot, *ret_begin, local);
-    *ret_day = str_from(arena_printf(&jot->arena, "%.10s", local));
-    return 0;
-}
-
-static int take_moments(struct jot *jot, struct json_object *body)
-{
-    const char *from = cli_value(jot->args, "from"), *to = cli_value(jot->args, "to");
-    struct str day;
-    int64_t begin, end;
-
-    say_moments(jot);
-    if (!from && !to)
-        return 0;
-    if (look_begin(jot, &day, &begin) < 0 || read_base(jot, &day) < 0 ||
-        (from && read_moment(jot, from, day, &begin) < 0) ||
-        (to && read_end(jot, to, day, begin, &end) < 0))
-        return -1;
-    if (from)
-        add_moment(body, "startedAt", begin);
-    if (to)
-        add_moment(body, "endedAt", end);
-    return 0;
+    return jot_spent_anew(jot, entry, body);
 }
 
 static int run_set(const struct cli_args *args)
@@ -370,10 +265,10 @@ static int run_set(const struct cli_args *args)
 
 static const struct cli_option set_options[] = {
     { .name = "from", .value = "TIME", .help = "when it began: 9:00, \"yesterday 9:00\"" },
-    { .name = "to", .value = "TIME", .help = "when it ended" },
+    { .name = "to", .value = "TIME", .help = "when it ended, on the day on which it began" },
     { .name = "day",
       .value = "DAY",
-      .help = "of the times; the one on which it began unless given" },
+      .help = "of times that name none; the one on which it began unless given" },
     { .name = "task", .value = "TASK", .help = "what it was for; none" },
     { .name = "category", .value = "CATEGORY", .help = "when it is for no task; none" },
     { .name = "description", .value = "TEXT", .help = "what was done; none" },
@@ -467,8 +362,10 @@ static int run_list(const struct cli_args *args)
 
         if (!cli_value(args, days[i]))
             continue;
-        if (jot_day(&jot, cli_value(args, days[i]), JOT_BEHIND, &day) < 0)
+        if (jot_day(&jot, cli_value(args, days[i]), JOT_SOUGHT, &day) < 0) {
+            err_wrap(&jot.err, "--%s", days[i]);
             return jot_fail(&jot);
+        }
         jot_query(&jot, &path, days[i], arena_printf(&jot.arena, "%.*s", STR_ARG(day)));
     }
     if (cli_value(args, "task")) {

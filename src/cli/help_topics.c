@@ -51,8 +51,10 @@ static const char ids[] =
     "  dormouse journal task done fence";
 
 static const char times[] =
-    "Days, in the journal: 2026-02-18, today, tomorrow, fri, \"in 3 days\". Times of a day: 09:30, "
-    "now, 2026-02-18T09:30. How long: 90, 90m, 1h30, 1:30.\n\n"
+    "Days, in the journal: 2026-02-18, today, tomorrow, fri, \"in 3 days\", yesterday, \"last "
+    "friday\", \"3 days ago\". Times of a day: 09:30, 9am, now, 2026-02-18T09:30, \"yesterday "
+    "9:30\". "
+    "How long: 90, 90m, 1h30, 1:30.\n\n"
     "Of timers and subscriptions: 45s, 90m, 2h, 1d. `agent sleep` takes 2h, 22:00 or \"tomorrow "
     "8:00\".\n\n"
     "Hours of a subscription: days, a span and a zone; only the span is needed:\n\n"

@@ -253,13 +253,28 @@ int jot_each(const struct cli_args *args, const char *method, const char *plural
     return CLI_DONE;
 }
 
+/* "1:30" */
+static bool read_clock_length(struct str text, int64_t *ret_minutes)
+{
+    struct str hours;
+    int64_t h, m;
+
+    if (!str_split(&text, ':', &hours) || !text.p || hours.n == 0 || hours.n > 3 || text.n != 2 ||
+        str_find_char(hours, '-') >= 0 || str_find_char(text, '-') >= 0 ||
+        str_to_i64(hours, &h) < 0 || str_to_i64(text, &m) < 0 || m > 59 || h + m == 0)
+        return false;
+    *ret_minutes = h * 60 + m;
+    return true;
+}
+
 int jot_minutes(struct jot *jot, const char *typed, int64_t *ret_minutes)
 {
     const char *text = arena_printf(&jot->arena, "x %.60s", typed);
     struct err ignored = ERR_INIT;
     struct quick quick;
 
-    if (str_to_i64(str_from(typed), ret_minutes) == 0 && *ret_minutes > 0)
+    if ((str_to_i64(str_from(typed), ret_minutes) == 0 && *ret_minutes > 0) ||
+        read_clock_length(str_from(typed), ret_minutes))
         return 0;
     if (quick_parse(str_from(text), str_from(jot->today), &jot->arena, &quick, &ignored) == 0 &&
         str_is(quick.title, "x") && quick.estimate_min > 0) {
@@ -267,7 +282,7 @@ int jot_minutes(struct jot *jot, const char *typed, int64_t *ret_minutes)
         return 0;
     }
     return err_set(&jot->err, ERR_BAD_REQUEST,
-                   "\"%.60s\" is not how long; write minutes, or 45m, 2h, 1h30", typed);
+                   "\"%.60s\" is not how long; write minutes, or 45m, 2h, 1h30, 1:30", typed);
 }
 
 struct str jot_words(struct jot *jot, size_t i)
@@ -346,7 +361,7 @@ static int take_one(struct jot *jot, const struct jot_option *row, const char *v
                                    : jot_day(jot, value, JOT_AHEAD, &text);
         break;
     case JOT_MOMENT:
-        r = jot_moment(jot, value, STR_NONE, JOT_BEHIND, moment);
+        r = jot_when_it_was(jot, value, moment);
         text = str_from(moment);
         break;
     case JOT_CATEGORY:

@@ -78,8 +78,11 @@ int jot_record(struct jot *jot, const char *typed, const char **ret_type, struct
 int jot_named(struct jot *jot, const char *plural, const char *typed, struct str *ret_id);
 /* The name of a category; its id when there is none of this id any more. */
 struct str jot_category_name(struct jot *jot, struct str id);
-/* Which friday is meant: the next one, or the last one, since it has been? */
-enum jot_sense { JOT_AHEAD, JOT_BEHIND };
+/* Which friday is meant: the next one, or the last one? What was done or noted has been: one to
+ * come is refused. What is looked for (JOT_SOUGHT) may be to come. */
+enum jot_sense { JOT_AHEAD, JOT_BEHIND, JOT_SOUGHT };
+/* Refuses what has not come yet. */
+int jot_has_been(struct jot *jot, const char *typed, int64_t at_ms);
 /* "today", "tomorrow", "fri", "2026-02-18", "in 3 days". */
 int jot_day(struct jot *jot, const char *typed, enum jot_sense sense, struct str *ret_day);
 /* The same, and "tomorrow 16:00". */
@@ -88,8 +91,16 @@ int jot_due(struct jot *jot, const char *typed, struct str *ret_due);
  * when the day ends. */
 int jot_moment(struct jot *jot, const char *typed, struct str day, enum jot_sense sense,
                char ret_text[TIMEFMT_SIZE]);
+/* The same of something that has been, or a day ("yesterday"): noon of it, now when it is today. */
+int jot_when_it_was(struct jot *jot, const char *typed, char ret_text[TIMEFMT_SIZE]);
 /* "90", "90m", "1h30", "1:30": minutes. */
 int jot_minutes(struct jot *jot, const char *typed, int64_t *ret_minutes);
+/* When time was spent, of --from, --to, --for and --day: startedAt and endedAt of body. Options
+ * that contradict each other are refused. */
+int jot_spent(struct jot *jot, struct json_object *body);
+/* What --from and --to change of an entry; times that name no day are of --day, else of the day on
+ * which it began. */
+int jot_spent_anew(struct jot *jot, struct json_object *entry, struct json_object *body);
 /* "in progress" as IN_PROGRESS. */
 const char *jot_status(struct jot *jot, const char *typed);
 /* All operands from the i-th on, with spaces. */

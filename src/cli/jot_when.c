@@ -16,7 +16,7 @@ static bool read_when(struct jot *jot, const char *typed, enum jot_sense sense,
     char now[TIMEFMT_SIZE];
 
     jot_local(jot, jot->now_ms, now);
-    return quick_when(str_from(typed), str_of(now, 16), sense == JOT_BEHIND, &jot->arena, ret_when);
+    return quick_when(str_from(typed), str_of(now, 16), sense != JOT_AHEAD, &jot->arena, ret_when);
 }
 
 static struct str day_text(struct jot *jot, int64_t day)
@@ -27,6 +27,28 @@ static struct str day_text(struct jot *jot, int64_t day)
     return str_from(arena_printf(&jot->arena, "%.10s", text));
 }
 
+/* Local clocks show this at the moment; the first of two, the next valid one of none. */
+static int64_t moment_of(struct jot *jot, struct str day, int64_t minutes)
+{
+    int64_t year = 0, month = 0, of_month = 0, local, utc;
+
+    str_to_i64(str_of(day.p, 4), &year);
+    str_to_i64(str_of(day.p + 5, 2), &month);
+    str_to_i64(str_of(day.p + 8, 2), &of_month);
+    local = timefmt_days(year, (unsigned)month, (unsigned)of_month) * DAY_S + minutes * 60;
+    for (int tries = 0; tries < 24 * 60; tries++, local += 60)
+        if (zone_moment(jot->zone, local, &utc) > 0)
+            return utc * 1000;
+    return local * 1000;
+}
+
+int jot_has_been(struct jot *jot, const char *typed, int64_t at_ms)
+{
+    if (at_ms <= jot->now_ms)
+        return 0;
+    return err_set(&jot->err, ERR_BAD_REQUEST, "\"%.60s\" has not come yet", typed);
+}
+
 int jot_day(struct jot *jot, const char *typed, enum jot_sense sense, struct str *ret_day)
 {
     struct quick_when when;
@@ -34,9 +56,9 @@ int jot_day(struct jot *jot, const char *typed, enum jot_sense sense, struct str
     if (!read_when(jot, typed, sense, &when) || !when.has_day || when.has_clock)
         return err_set(&jot->err, ERR_BAD_REQUEST,
                        "\"%.60s\" is not a day; write 2026-02-18, today, %s, friday", typed,
-                       sense == JOT_BEHIND ? "yesterday" : "tomorrow");
+                       sense == JOT_AHEAD ? "tomorrow" : "yesterday");
     *ret_day = day_text(jot, when.day);
-    return 0;
+    return sense == JOT_BEHIND ? jot_has_been(jot, typed, moment_of(jot, *ret_day, 0)) : 0;
 }
 
 int jot_due(struct jot *jot, const char *typed, struct str *ret_due)
@@ -57,21 +79,6 @@ int jot_due(struct jot *jot, const char *typed, struct str *ret_due)
         *ret_due = str_from(arena_printf(&jot->arena, "%.*sT%02d:%02d", STR_ARG(*ret_due),
                                          when.minutes / 60, when.minutes % 60));
     return 0;
-}
-
-/* Local clocks show this at the moment; the first of two, the next valid one of none. */
-static int64_t moment_of(struct jot *jot, struct str day, int64_t minutes)
-{
-    int64_t year = 0, month = 0, of_month = 0, local, utc;
-
-    str_to_i64(str_of(day.p, 4), &year);
-    str_to_i64(str_of(day.p + 5, 2), &month);
-    str_to_i64(str_of(day.p + 8, 2), &of_month);
-    local = timefmt_days(year, (unsigned)month, (unsigned)of_month) * DAY_S + minutes * 60;
-    for (int tries = 0; tries < 24 * 60; tries++, local += 60)
-        if (zone_moment(jot->zone, local, &utc) > 0)
-            return utc * 1000;
-    return local * 1000;
 }
 
 /* "2026-02-18T09:30" */
@@ -109,18 +116,37 @@ static bool read_moment(struct jot *jot, const char *typed, struct str day, enum
     return true;
 }
 
+int jot_when_it_was(struct jot *jot, const char *typed, char ret_text[TIMEFMT_SIZE])
+{
+    struct quick_when when;
+    struct str day;
+    int64_t at;
+
+    if (!read_when(jot, typed, JOT_BEHIND, &when) || when.has_clock)
+        return jot_moment(jot, typed, STR_NONE, JOT_BEHIND, ret_text);
+    if (jot_day(jot, typed, JOT_BEHIND, &day) < 0)
+        return -1;
+    at = str_is(day, jot->today) ? jot->now_ms : moment_of(jot, day, 12 * 60);
+    timefmt_rfc3339(at, ret_text);
+    return 0;
+}
+
 int jot_moment(struct jot *jot, const char *typed, struct str day, enum jot_sense sense,
                char ret_text[TIMEFMT_SIZE])
 {
     struct err ignored = ERR_INIT;
     int64_t at = jot->now_ms;
+    struct quick_when when;
 
     if (strcmp(typed, "now") != 0 && timefmt_parse(str_from(typed), &at, &ignored) < 0 &&
         !read_moment(jot, typed, day, sense, &at))
-        return err_set(&jot->err, ERR_BAD_REQUEST,
-                       "\"%.60s\" is no moment; write 09:30, 9am, now, 2026-02-18T09:30 or "
-                       "\"yesterday 9:30\"",
-                       typed);
+        return read_when(jot, typed, sense, &when)
+                   ? err_set(&jot->err, ERR_BAD_REQUEST,
+                             "\"%.60s\" is a day; give the time, too: \"%.60s 9:30\"", typed, typed)
+                   : err_set(&jot->err, ERR_BAD_REQUEST,
+                             "\"%.60s\" is no moment; write 09:30, 9am, now, 2026-02-18T09:30 or "
+                             "\"yesterday 9:30\"",
+                             typed);
     timefmt_rfc3339(at, ret_text);
-    return 0;
+    return sense == JOT_BEHIND ? jot_has_been(jot, typed, at) : 0;
 }

@@ -101,7 +101,7 @@ static bool is_no_day(struct quick_parse *p, size_t i)
 {
     int64_t day;
 
-    return quick_is_date(p->words[i].core) &&
+    return (quick_is_date(p->words[i].core) || quick_is_date(p->words[i].raw)) &&
            quick_day((struct quick_words){ &p->words[i], 1 }, p->today, true, &day) == 0;
 }
 

@@ -244,11 +244,13 @@ static size_t day_of_month(struct quick_words words, int64_t today, int64_t *ret
     return 0;
 }
 
-/* "end of month", "end of the month" */
+/* "end of month", "end of the month", "end of next month" */
 static size_t end_phrase(struct quick_words words, int64_t today, int64_t *ret_day)
 {
-    size_t the = str_is(quick_word(words, 2), "the");
-    struct date date = date_of(today);
+    static const char *const which[] = { "the", "this", "next" };
+    int i = quick_index(quick_word(words, 2), which, ARRAY_LEN(which));
+    size_t the = i >= 0;
+    struct date date = date_of(i == 2 ? months_later(today, 1) : today);
 
     if (!str_is(quick_word(words, 0), "end") || !str_is(quick_word(words, 1), "of") ||
         !str_is(quick_word(words, 2 + the), "month"))
@@ -335,9 +337,19 @@ static bool is_dated(struct str text, char sign, bool year_first)
            (year_first ? part[0].n == 4 && rest.n <= 2 : part[0].n <= 2 && rest.n == 4);
 }
 
+/* "31.2.", but neither "31.2" nor "99.2." */
+static bool is_dotted(struct str text)
+{
+    struct str rest = text, day, month;
+
+    return str_split(&rest, '.', &day) && rest.p && str_split(&rest, '.', &month) && rest.p &&
+           rest.n == 0 && day_number(day) > 0 && quick_number(month) >= 1 &&
+           quick_number(month) <= 12 && quick_number(day) > 0;
+}
+
 bool quick_is_date(struct str text)
 {
-    return is_dated(text, '-', true) || is_dated(text, '.', false);
+    return is_dated(text, '-', true) || is_dated(text, '.', false) || is_dotted(text);
 }
 
 static size_t bare_day(struct quick_words words, int64_t today, bool loose, int64_t *ret_day)

@@ -42,13 +42,14 @@ size_t quick_day(struct quick_words words, int64_t today, bool loose, int64_t *r
 /* How many say a time of day: "at 16:00", "4pm"; bare: also what is one only beside a day ("9:30").
  */
 size_t quick_clock(struct quick_words words, bool bare, int *ret_minutes);
-/* "14:00-15:30", "3pm-4pm": when, and for how many minutes. */
+/* "14:00-15:30", "from 3pm to 4pm": when, and for how many minutes; not above 0: it ends before. */
 size_t quick_clocks(struct quick_words words, int *ret_minutes, int *ret_long);
 /* How many say how much later than now: "in 2 hours". */
 size_t quick_later(struct quick_words words, int64_t *ret_minutes);
 /* A date whose day and month are read differently in different places: "3/4/2026". */
 bool quick_is_doubtful(struct str text);
-/* Written as a date is (2026-13-45, 31.2.2026); whether there is such a day quick_day() says. */
+/* Written as a date is (2026-13-45, 31.2.2026, 31.2.); whether there is such a day quick_day()
+ * says. */
 bool quick_is_date(struct str text);
 /* How many say how long something takes: "2h", "for 90 minutes". */
 size_t quick_duration(struct quick_words words, int64_t *ret_minutes);

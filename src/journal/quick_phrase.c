@@ -106,6 +106,8 @@ static size_t find_clock(struct quick_parse *p, size_t i, bool after_day)
     int clock, minutes;
     size_t n = quick_clocks(from(p, i), &clock, &minutes);
 
+    if (n > 0 && minutes <= 0) /* 15:00-14:00 stays as it is */
+        return n;
     if (n > 0)
         set(&p->estimate, i, n, minutes, false);
     if (n == 0)
@@ -131,15 +133,34 @@ static size_t find_later(struct quick_parse *p, size_t i)
     return n;
 }
 
-/* "every monday": what repeats is no day. */
-static size_t find_every(struct quick_parse *p, size_t i)
+/* How many words are a day, a time of day or both, or how long. */
+static size_t when_or_long(struct quick_words words, int64_t today)
 {
-    struct str word = p->words[i].core;
-    int64_t day;
+    int64_t day, minutes;
+    int clock;
+    size_t n = quick_day(words, today, true, &day);
 
-    if (!str_is(word, "every") && !str_is(word, "each"))
+    n += quick_clock((struct quick_words){ words.at + n, words.n - n }, true, &clock);
+    return n > 0 ? n : quick_duration(words, &minutes);
+}
+
+/* "every 2 hours", "last friday", "since 16:00", "from monday to friday": what repeats, has been or
+ * only begins there is no day on which it is due. All of it stays in the title. */
+static size_t find_other_day(struct quick_parse *p, size_t i)
+{
+    static const char *const words[] = { "every", "each",   "last",  "past",    "previous",
+                                         "since", "before", "after", "between", "from" };
+    static const char *const on[] = { "to", "until", "till", "and", "through" };
+    size_t n = 1, more;
+
+    if (quick_index(p->words[i].core, words, ARRAY_LEN(words)) < 0)
         return 0;
-    return 1 + quick_day(from(p, i + 1), p->today, true, &day);
+    more = when_or_long(from(p, i + n), p->today);
+    n += more;
+    if (more == 0 || n >= p->n - i || quick_index(p->words[i + n].core, on, ARRAY_LEN(on)) < 0)
+        return n;
+    more = when_or_long(from(p, i + n + 1), p->today);
+    return more > 0 ? n + 1 + more : n;
 }
 
 static size_t find_estimate(struct quick_parse *p, size_t i)
@@ -248,7 +269,8 @@ static size_t find_phrase(struct quick_parse *p, size_t i, bool after_day, bool 
 {
     static size_t (*const others[])(struct quick_parse * p,
                                     size_t i) = { find_estimate, find_priority, find_name };
-    size_t n = find_every(p, i);
+    int clock, minutes;
+    size_t n = quick_clocks(from(p, i), &clock, &minutes) > 0 ? 0 : find_other_day(p, i);
 
     if (n == 0)
         n = find_later(p, i);

@@ -72,7 +72,7 @@ size_t quick_clock(struct quick_words words, bool bare, int *ret_minutes)
     }
     if (at == 0 && !bare && !is_plainly_a_time(text))
         return 0;
-    minutes = at == 1 && str_is(text, "noon") ? 12 * 60 : minutes_of(text);
+    minutes = str_is(text, "noon") ? 12 * 60 : minutes_of(text);
     if (minutes < 0 && at == 1 && bare)
         minutes = bare_hour(text);
     if (minutes < 0)
@@ -81,20 +81,45 @@ size_t quick_clock(struct quick_words words, bool bare, int *ret_minutes)
     return at + 1;
 }
 
-size_t quick_clocks(struct quick_words words, int *ret_minutes, int *ret_long)
+/* "14:00-15:30" */
+static size_t joined_clocks(struct quick_words words, int *ret_begin, int *ret_end)
 {
     struct str rest = quick_word(words, 0), first;
-    int begin, end;
 
     if (!str_split(&rest, '-', &first) || !rest.p)
         return 0;
-    begin = minutes_of(first);
-    end = minutes_of(rest);
-    if (begin < 0 || end <= begin)
+    *ret_begin = minutes_of(first);
+    *ret_end = minutes_of(rest);
+    return *ret_begin >= 0 && *ret_end >= 0 ? 1 : 0;
+}
+
+/* "from 14:00 to 15:30", "3 pm - 4 pm" */
+static size_t clocks_apart(struct quick_words words, int *ret_begin, int *ret_end)
+{
+    static const char *const to[] = { "to", "until", "till", "-" };
+    size_t at = str_is(quick_word(words, 0), "from") ? 1 : 0, n, more;
+
+    if (words.n < at + 3)
         return 0;
+    n = quick_clock((struct quick_words){ words.at + at, words.n - at }, true, ret_begin);
+    at += n;
+    if (n == 0 || at + 1 >= words.n || quick_index(quick_word(words, at), to, ARRAY_LEN(to)) < 0)
+        return 0;
+    at++;
+    more = quick_clock((struct quick_words){ words.at + at, words.n - at }, true, ret_end);
+    return more > 0 ? at + more : 0;
+}
+
+size_t quick_clocks(struct quick_words words, int *ret_minutes, int *ret_long)
+{
+    int begin = 0, end = 0;
+    size_t n = joined_clocks(words, &begin, &end);
+
+    if (n == 0)
+        n = clocks_apart(words, &begin, &end);
     *ret_minutes = begin;
     *ret_long = end - begin;
-    return 1;
+    return n;
 }
 
 /* ---- durations ---- */

@@ -39,15 +39,18 @@ static size_t day_behind(struct quick_words words, int64_t today, int64_t *ret_d
     return n > 0 ? n + last : 0;
 }
 
-/* "3 days ago", "2 hours ago", "a week ago": as "in 3 days", backwards. */
+/* "3 days ago", "90m ago", "a week ago": as "in 3 days", backwards. What begins there; 0: nothing.
+ */
 static size_t ago(struct quick_words words, int64_t now, struct quick_when *when)
 {
     struct quick_word in[4] = { { .core = STR("in"), .raw = STR("in") } };
-    struct quick_words ahead = { in, words.n + 1 };
     int64_t today = now / MINUTES_OF_DAY, at;
+    struct quick_words ahead;
 
-    if (words.n < 2 || words.n > 3 || !str_is(quick_word(words, words.n - 1), "ago"))
+    words.n = str_is(quick_word(words, 1), "ago") ? 2 : str_is(quick_word(words, 2), "ago") ? 3 : 0;
+    if (words.n == 0)
         return 0;
+    ahead = (struct quick_words){ in, words.n + 1 };
     memcpy(in + 1, words.at, words.n * sizeof(*in));
     if (quick_day(ahead, today, true, &at) == words.n) {
         if (str_starts(quick_word(words, 1), STR("month"))) /* not all are of the same length */
@@ -78,16 +81,31 @@ static size_t later(struct quick_words words, int64_t now, struct quick_when *wh
     return n;
 }
 
+/* A day that has been says so itself, also where days are those to come. */
+static size_t read_day(struct quick_words words, int64_t now, bool behind, int64_t *ret_day)
+{
+    static const char *const been[] = { "yesterday", "last" };
+    int64_t today = now / MINUTES_OF_DAY;
+    struct quick_when when;
+    size_t n = ago(words, now, &when);
+
+    if (n > 0) {
+        *ret_day = when.day;
+        return when.has_clock ? 0 : n;
+    }
+    return behind || quick_index(quick_word(words, 0), been, ARRAY_LEN(been)) >= 0
+               ? day_behind(words, today, ret_day)
+               : quick_day(words, today, true, ret_day);
+}
+
 /* Either first; each once. */
-static bool read_both(struct quick_words words, int64_t today, bool behind, struct quick_when *when)
+static bool read_both(struct quick_words words, int64_t now, bool behind, struct quick_when *when)
 {
     while (words.n > 0) {
         size_t n = 0;
 
         if (!when->has_day) {
-            n = behind || str_is(quick_word(words, 0), "yesterday")
-                    ? day_behind(words, today, &when->day)
-                    : quick_day(words, today, true, &when->day);
+            n = read_day(words, now, behind, &when->day);
             when->has_day = n > 0;
         }
         if (n == 0 && !when->has_clock) {
@@ -121,5 +139,5 @@ bool quick_when(struct str text, struct str now, bool behind, struct arena *aren
         (later(words, minutes, ret_when) == words.n || ago(words, minutes, ret_when) == words.n))
         return true;
     *ret_when = (struct quick_when){ .has_day = false };
-    return read_both(words, minutes / MINUTES_OF_DAY, behind, ret_when);
+    return read_both(words, minutes, behind, ret_when);
 }

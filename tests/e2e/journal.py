@@ -398,7 +398,7 @@ def what_is_exported_comes_back_the_same(box):
     run("journal", "workout", "add", "run", "by, the river", "--for", "30m")
     run("journal", "measure", "add", "weight", "71.5", "kg")
     run("journal", "plan", "block", "today", "9:00", "10:00", "--task", "gate", "--note", "early")
-    run("journal", "time", "log", "gate", "--from", "8:00", "--to", "8:30")
+    run("journal", "time", "log", "gate", "--from", "yesterday 8:00", "--to", "8:30")
     first, again = run("journal", "export")[0], run("journal", "export")[0]
     expect_eq(first, again)
     names = list(json.loads(first))
@@ -426,7 +426,7 @@ def an_exported_journal_is_read_again_byte_for_byte(box):
     run = box.run
     run("journal", "import", box.write("b.md", MARKDOWN))
     run("journal", "add", "Fix fence tomorrow 2h #home !high\n- wood")
-    run("journal", "time", "log", "fence", "--from", "8:00", "--to", "8:30")
+    run("journal", "time", "log", "fence", "--from", "yesterday 8:00", "--to", "8:30")
     run("journal", "plan", "block", "today", "9:00", "10:00", "--task", "fence")
     run("journal", "plan", "pin", "today", "fence")
     run("journal", "rating", "add", "today", "energy", "4")
@@ -597,7 +597,7 @@ def a_day_is_kept_at_the_terminal(box):
     expect_in("09:00-10:30  Write", run("journal", "plan")[0])
     expect_in("before the block", run("journal", "plan", "block", "today", "10:00", "11:00",
                                   code=1)[1])
-    run("journal", "time", "log", "write", "--from", "8:00", "--for", "1h30")
+    run("journal", "time", "log", "write", "--from", "yesterday 8:00", "--for", "1h30")
     expect_in("1 h 30 min in all", run("journal", "time", "list")[0])
     run("journal", "time", "start", "write")
     expect_in("Write", run("journal", "time", "status")[0])
@@ -686,7 +686,7 @@ def days_that_have_been_are_not_taken_for_those_to_come(box):
     # Over midnight; what would take more than half a day is a mistake.
     entry = add("time", "log", "--from", "23:00", "--to", "1:00", "--day", friday)
     expect_eq(local(entry["endedAt"]) - local(entry["startedAt"]), datetime.timedelta(hours=2))
-    expect_in("--to: lies before --from", run("journal", "time", "log", "--from", "10:00", "--to", "9:00", code=1)[1])
+    expect_in("--to: lies before --from", run("journal", "time", "log", "--from", "yesterday 10:00", "--to", "9:00", code=1)[1])
     # Mending begins with the day that it was.
     entry = add("time", "set", entry["id"], "--to", "23:45")
     expect_eq((local(entry["endedAt"]).date(), local(entry["endedAt"]).minute), (back.date(), 45))
@@ -694,6 +694,116 @@ def days_that_have_been_are_not_taken_for_those_to_come(box):
     expect_eq(local(entry["endedAt"]).date(), (back + datetime.timedelta(days=1)).date())
     run("journal", "time", "start")
     expect_in("has not come yet", run("journal", "time", "stop", "--at", "tomorrow 9:00", code=1)[1])
+
+
+@test
+def an_end_without_a_day_is_of_the_day_of_the_beginning(box):
+    run = box.run
+    def took(*words):
+        entry = json.loads(run("journal", "time", *words, "--json")[0])
+        begin, end = (datetime.datetime.fromisoformat(entry[key]) for key in ("startedAt", "endedAt"))
+        return (end - begin).total_seconds() / 60, entry["id"]
+    friday = (datetime.datetime.now() - datetime.timedelta(days=3)).strftime("%A")
+    for command in (("log",), ("set", took("log", "--from", "yesterday 7:00", "--for", "1h")[1])):
+        for begin, end, minutes in (("yesterday 9:00", "10:00", 60), (f"{friday} 22:00", "2:00", 240),
+                                    (f"{friday} 22:00", "23:30", 90), ("yesterday 9:00", "24:00", 900),
+                                    ("yesterday 9:00", "yesterday 9:30", 30)):
+            expect_eq((begin, end, took(*command, "--from", begin, "--to", end)[0]), (begin, end, minutes))
+        for begin, end in (("yesterday 9:00", "8:00"), (f"{friday} 12:00", "0:30")):
+            expect_eq(run("journal", "time", *command, "--from", begin, "--to", end, code=1)[1].splitlines()[0],
+                      "dormouse: --to: lies before --from")
+
+
+@test
+def options_of_time_that_contradict_each_other_are_refused(box):
+    run = box.run
+    def log(*words, code=0):
+        return run("journal", "time", "log", *words, code=code)[1]
+    day = (datetime.datetime.now() - datetime.timedelta(days=5)).date().isoformat()
+    for words, said in (
+            (("--day", "yesterday", "--for", "1h"), "--day and --for do not say when it was"),
+            (("--from", "yesterday 9:00", "--to", "10:00", "--for", "2h"), "--for contradicts --from and --to"),
+            (("--day", day, "--from", "yesterday 9:00", "--for", "1h"), "--day and --from contradict each other"),
+            (("--day", day, "--to", "yesterday 9:00", "--for", "1h"), "--day and --to contradict each other"),
+            (("--day", "fryday", "--from", "9:00", "--for", "1h"), '--day: "fryday" is not a day'),
+            (("--from", "soon", "--for", "1h"), '--from: "soon" is no moment'),
+            (("--from", "yesterday 9:00", "--to", "soon"), '--to: "soon" is no moment'),
+            (("--from", "yesterday 9:00", "--for", "ever"), '--for: "ever" is not how long')):
+        expect_in(said, log(*words, code=1))
+    expect_in("No time was noted", run("journal", "time", "list")[0])
+    # What says the same twice is no contradiction.
+    log("--from", "yesterday 9:00", "--to", "10:00", "--for", "1h")
+    log("--day", "yesterday", "--from", "yesterday 9:00", "--for", "1h")
+    log("--day", "yesterday", "--from", "23:00", "--to", "today 0:00")
+    log("--day", day, "--to", "24:00", "--for", "1h")
+    log("--day", "today", "--for", "1h")
+    entry = json.loads(run("journal", "time", "list", "--json")[0].splitlines()[0])["id"]
+    expect_in("--day is the day of --from and --to",
+              run("journal", "time", "set", entry, "--day", "yesterday", "--description", "x", code=1)[1])
+
+
+@test
+def what_has_not_come_yet_is_neither_logged_nor_noted_nor_rated(box):
+    run = box.run
+    run("journal", "time", "start")
+    ahead = (datetime.datetime.now() + datetime.timedelta(days=2)).date().isoformat()
+    for words, option in (
+            (("time", "stop", "--at", "tomorrow 9:00"), "--at: "),
+            (("time", "log", "--from", "tomorrow 9:00", "--to", "10:00"), "--from: "),
+            (("time", "log", "--from", "yesterday 9:00", "--to", "tomorrow 10:00"), "--to: "),
+            (("time", "log", "--from", "yesterday 9:00", "--for", "100h"), "--for: less has passed since --from"),
+            (("time", "log", "--day", "tomorrow", "--from", "9:00", "--to", "10:00"), "--day: "),
+            (("time", "log", "--to", ahead + "T10:00", "--for", "1h"), "--to: "),
+            (("note", "add", "x", "--at", "tomorrow 22:00"), "--at: "),
+            (("workout", "add", "run", "--at", "in 2 hours"), "--at: "),
+            (("rating", "add", "tomorrow", "mood", "4"), ""),
+            (("rating", "add", ahead, "mood", "4"), "")):
+        said = run("journal", *words, code=1)[1]
+        expect_in(option, said)
+        expect("has not come yet" in said or "less has passed" in said, said)
+    run("journal", "time", "stop")
+    entry = json.loads(run("journal", "time", "log", "--from", "yesterday 9:00", "--for", "1h", "--json")[0])["id"]
+    for option in ("--from", "--to"):
+        expect_in(f"{option}: ", run("journal", "time", "set", entry, option, "tomorrow 9:00", code=1)[1])
+    # What is looked for may be to come.
+    run("journal", "time", "list", "--to", "tomorrow")
+    run("journal", "rating", "list", "--to", ahead)
+    for words in (("time", "list"), ("rating", "list"), ("task", "list")):
+        expect_in('--to: "soon" is not a day', run("journal", *words, "--to", "soon", code=1)[1])
+
+
+@test
+def a_length_is_typed_as_help_says(box):
+    run = box.run
+    for typed in ("90", "90m", "1h30", "1:30", "01:30", "1.5h"):
+        run("journal", "time", "log", "--from", "yesterday 9:00", "--to", "10:30", "--for", typed)
+        expect_eq(json.loads(run("journal", "task", "add", "x", "--estimate", typed, "--json")[0])["estimateMinutes"], 90)
+    for typed in ("1:60", "0:00", "1:3", ":30", "1:", "-1:30", "1:-3", "1:30:00", "9999:00"):
+        expect_in("is not how long", run("journal", "task", "add", "x", f"--estimate={typed}", code=1)[1])
+    # Where both are taken, it is a time of day.
+    run("agent", "create", "eve")
+    if datetime.datetime.now().hour > 0:
+        expect_in("past", run("agent", "sleep", "eve", "0:05", code=1)[1])
+
+
+@test
+def words_for_days_that_have_been_are_understood_wherever_one_is_taken(box):
+    run = box.run
+    now = datetime.datetime.now().astimezone()
+    def noted(at):
+        entry = json.loads(run("journal", "note", "add", "x", "--at", at, "--json")[0])
+        return datetime.datetime.fromisoformat(entry["at"]).astimezone(now.tzinfo)
+    back = now - datetime.timedelta(days=3)
+    friday = back.strftime("%A")
+    for at in ("3 days ago", friday, f"last {friday}", back.strftime("%-d.%-m."), back.date().isoformat()):
+        expect_eq((noted(at).date(), noted(at).hour), (back.date(), 12))
+    expect_eq((noted("3 days ago 9:00").date(), noted("9:00 3 days ago").hour), (back.date(), 9))
+    expect(noted("today") >= now.replace(microsecond=0), "today, when nothing else is said, is now")
+    expect_eq(json.loads(run("journal", "plan", f"last {friday}", "--json")[0])["day"], back.date().isoformat())
+    run("journal", "time", "log", "--from", "3 days ago 9:00", "--to", "10:00")
+    expect_in("1 h in all", run("journal", "time", "list", "--from", f"last {friday}", "--to", "3 days ago")[0])
+    expect_in('--from: "yesterday" is a day; give the time, too: "yesterday 9:30"',
+              run("journal", "time", "log", "--from", "yesterday", "--for", "1h", code=1)[1])
 
 
 @test
@@ -769,7 +879,7 @@ def errors_at_the_terminal_name_what_was_typed(box):
             (("category", "add", "x", "--color", "red"), '--color: "red" is not a color'),
             (("measure", "add", "weight", "5", "k" * 30), "UNIT: has 30 characters"),
             (("rating", "add", "today", "mood", "9"), "VALUE: 9 is not"),
-            (("time", "log", "--from", "10:00", "--to", "9:00"), "--to: lies before --from"),
+            (("time", "log", "--from", "yesterday 10:00", "--to", "9:00"), "--to: lies before --from"),
             (("search", ""), "WORD is empty"),
             (("add", ""), "dormouse: the text does not say")):
         expect_in(said, run("journal", *words, code=1)[1])

@@ -358,7 +358,7 @@ const struct cli_command cli_cmd_journal_import = {
         "code is 1 when something was left out. The same file imported again makes nothing "
         "twice, and goes on where it was interrupted. Files of Todoist and Toggl are read as they "
         "are; other CSV needs a line of column names: "
-        "title, due, priority, status, category, labels, estimate, notes. JSON is what "
+        "title, due, priority, status, completed, category, labels, estimate, notes. JSON is what "
         "`dormouse journal export` wrote. - is standard input.",
     .options = import_options,
     .operands_min = 1,

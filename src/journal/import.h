@@ -41,6 +41,7 @@ struct import_record {
     struct str id;
     struct str title, notes, status, priority, due, category;
     int64_t estimate_min; /* 0: none */
+    int64_t closed;       /* when a task was done, ms; 0: not said */
     struct str *labels;   /* at most IMPORT_LABELS_MAX */
     size_t label_count;
     struct import_item *items;

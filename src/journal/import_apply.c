@@ -116,7 +116,7 @@ static int make_task(struct journal_write *write, const struct import_record *fr
     if (from->estimate_min)
         json_object_object_add(fields, "estimateMinutes",
                                json_object_new_int64(from->estimate_min));
-    if (journal_create(write, RECORD_TASK, from->id, fields, NULL, err) < 0)
+    if (create_closed_task(write, from->id, fields, from->closed, err) < 0)
         return -1;
     if (from->label_count &&
         task_set_labels(write, from->id, from->labels, from->label_count, true, err) < 0)

@@ -33,6 +33,8 @@ void import_add_item(struct import *import, struct import_record *record, struct
 bool import_due(struct import *import, struct str text, struct str *ret_due);
 bool import_priority(struct str text, struct str *ret_priority);
 bool import_status(struct str text, struct str *ret_status);
+/* When something was done; of a day without a time its beginning. */
+bool import_closed(struct import *import, struct str text, int64_t *ret_closed);
 bool import_minutes(struct str text, int64_t *ret_minutes);
 /* When clocks there show this (zone NULL: those of UTC); of a time that they skip the next that
  * there is. */

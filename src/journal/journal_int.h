@@ -120,6 +120,9 @@ int record_check_required(const struct record *record, struct err *err);
  */
 int create_loosely(struct journal_write *write, enum record_type type, struct str id,
                    struct json_object *fields, struct record *ret_record, struct err *err);
+/* A task that was done or rejected then, when fields say that it is; closed_at 0: now. */
+int create_closed_task(struct journal_write *write, struct str id, struct json_object *fields,
+                       int64_t closed_at, struct err *err);
 int change_loosely(struct journal_write *write, enum record_type type, struct str id,
                    struct json_object *fields, struct record *ret_record, struct err *err);
 /* A record that is there and not deleted, else not_found. */

@@ -93,6 +93,7 @@ static void put_record(struct json_writer *w, const struct import_record *record
     if (record->item_count)
         json_put_i64(w, "items", (int64_t)record->item_count);
     json_put_some_time(w, "at", record->begin);
+    json_put_some_time(w, "closedAt", record->closed);
     json_write_object_end(w);
 }
 

@@ -521,6 +521,54 @@ TEST(a_todo_is_done_however_a_calendar_says_it)
     }
 }
 
+TEST(when_something_was_done_is_read_in_every_format)
+{
+    static const struct {
+        enum import_format format;
+        const char *text, *closed; /* in UTC; the reader lives in Berlin */
+    } rows[] = {
+        { IMPORT_ICS,
+          CALENDAR("BEGIN:VTODO\r\nSUMMARY:x\r\nCOMPLETED:20200101T100000Z\r\nEND:VTODO\r\n"),
+          "2020-01-01T10:00:00" },
+        { IMPORT_ICS,
+          CALENDAR("BEGIN:VTODO\r\nSUMMARY:x\r\nSTATUS:COMPLETED\r\n"
+                   "COMPLETED;TZID=America/New_York:20200101T100000\r\nEND:VTODO\r\n"),
+          "2020-01-01T15:00:00" },
+        { IMPORT_TODOTXT, "x 2025-11-01 2025-10-01 Call mum\n", "2025-10-31T23:00:00" },
+        { IMPORT_TODOTXT, "x (A) 2025-11-01 2025-10-01 Call mum\n", "2025-10-31T23:00:00" },
+        { IMPORT_TODOTXT, "x Call mum\n", "1970-01-01T00:00:00" },
+        { IMPORT_MARKDOWN, "- [x] Was \xe2\x9c\x85 2025-07-01\n", "2025-06-30T22:00:00" },
+        { IMPORT_MARKDOWN, "- [-] Not \xe2\x9d\x8c 2025-07-01\n", "2025-06-30T22:00:00" },
+        { IMPORT_CSV, "title,completed\nx,2025-07-01 16:00\n", "2025-07-01T14:00:00" },
+        { IMPORT_CSV, "title,Completed at\nx,2025-07-01T16:00:30Z\n", "2025-07-01T16:00:30" },
+        { IMPORT_CSV, "completion date,title,status\n1.7.2025,x,rejected\n",
+          "2025-06-30T22:00:00" },
+        { IMPORT_CSV, "title,done\nx,yes\n", "1970-01-01T00:00:00" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct import import = read_as(t, rows[i].format, rows[i].text);
+        char at[TIMEFMT_SIZE];
+
+        ASSERT_TEXT(problems(t, &import), "");
+        ASSERT_EQ(import.count, 1u);
+        ASSERT(import.records[0].status.n > 0);
+        timefmt_rfc3339(import.records[0].closed, at);
+        ASSERT_STR(str_take(str_from(at), 19), rows[i].closed);
+    }
+}
+
+TEST(a_day_of_being_done_that_is_none_is_a_problem)
+{
+    struct import csv = read_as(t, IMPORT_CSV, "title,completed\nx,someday\n");
+    struct import ics = read_as(
+        t, IMPORT_ICS,
+        CALENDAR("BEGIN:VTODO\r\nSUMMARY:x\r\nCOMPLETED:someday\r\nEND:VTODO\r\n"));
+
+    ASSERT_CONTAINS(problems(t, &csv), "2: \"someday\": what is done says yes, or when");
+    ASSERT_CONTAINS(problems(t, &ics), "\"someday\" is no date");
+}
+
 /* Better before anything is made than in the middle of the file. */
 TEST(an_event_that_can_not_be_stored_is_a_problem_of_its_line)
 {
@@ -681,6 +729,23 @@ DB_TEST(importing_twice_makes_nothing_twice)
     ASSERT_EQ(again.there, 2); /* what was deleted stays so */
 }
 
+DB_TEST(a_task_was_done_when_the_file_says)
+{
+    struct import import =
+        read_as(t, IMPORT_TODOTXT, "x 2020-01-02 Call mum\nx Just now\n(A) Open\n");
+    struct record task;
+    AUTO_RIG rig;
+
+    rig_open(&rig, t);
+    apply(&rig, &import);
+    task = rig_get(&rig, RECORD_TASK, import.records[0].id);
+    ASSERT_EQ(record_i64(&task, "closedAt"), INT64_C(1577919600000)); /* its midnight in Berlin */
+    task = rig_get(&rig, RECORD_TASK, import.records[1].id);
+    ASSERT_EQ(record_i64(&task, "closedAt"), NOW);
+    task = rig_get(&rig, RECORD_TASK, import.records[2].id);
+    ASSERT(!record_get(&task, "closedAt")->set);
+}
+
 static const char *exported(struct rig *rig, bool ics)
 {
     AUTO_BUF out = BUF_INIT(1 << 22);
@@ -716,6 +781,11 @@ DB_TEST(what_is_exported_comes_back_the_same)
         rig_add_as(&rig, RECORD_TASK, "t1",
                    "{'title':'Fix \\\\ fence','notes':'a\\nb, c; d','due':'2026-03-01T16:00',"
                    "'priority':'P0','status':'BLOCKED','estimateMinutes':90,'categoryId':'home'}");
+    rig_add_as(&rig, RECORD_TASK, "t2", "{'title':'Done'}");
+    clock_set_wall(&rig.clock, NOW - DAYS(30));
+    ASSERT_EQ(rig_set(&rig, RECORD_TASK, STR("t2"), "{'status':'DONE'}"), 1);
+    clock_set_wall(&rig.clock, NOW);
+    ASSERT_EQ(rig_set(&rig, RECORD_TASK, STR("t2"), "{'title':'Done long ago'}"), 1);
     rig_add_as(&rig, RECORD_DAY_PLAN, "", "{'planDate':'2026-02-18'}");
     rig_add_as(&rig, RECORD_DAY_PLAN_BLOCK, "b1",
                "{'planId':'dayplan-2026-02-18','taskId':'t1','startTime':'2026-02-18T08:00:00Z',"
@@ -735,7 +805,7 @@ DB_TEST(what_is_exported_comes_back_the_same)
 
     import = read_as(t, IMPORT_ICS, before);
     ASSERT_EQ(import.problem_count, 0);
-    ASSERT_EQ(import.count, 5);
+    ASSERT_EQ(import.count, 6);
     start_empty(t);
     rig_open(&rig, t);
     ASSERT(!rig_there(&rig, RECORD_TASK, task));

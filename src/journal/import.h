@@ -47,6 +47,7 @@ struct import_record {
     struct import_item *items;
     size_t item_count, item_room;
     struct str list_title; /* of its checklist */
+    size_t parent;         /* of a task that is part of another: its number, from 1; 0: of none */
     bool is_event;
     int64_t begin, end;  /* of an event, ms; end 0: a moment */
     struct str plan_day; /* of an event that is a block of a day's plan */

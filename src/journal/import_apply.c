@@ -99,8 +99,28 @@ static int make_items(struct journal_write *write, const struct import_record *f
     return 0;
 }
 
-static int make_task(struct journal_write *write, const struct import_record *from,
-                     struct import_result *result, struct err *err)
+/* To the task that it is part of, when that is there. */
+static int link_to_parent(struct journal_write *write, const struct import_record *from,
+                          const struct import_record *parent, struct err *err)
+{
+    AUTO_JSON fields = json_object_new_object();
+    struct record task;
+    int r = journal_get(journal_of(write), RECORD_TASK, parent->id, journal_arena(write), &task,
+                        err);
+
+    if (r <= 0)
+        return r;
+    add_str(fields, "relation", STR("related"));
+    add_str(fields, "fromType", STR("task"));
+    add_str(fields, "fromId", from->id);
+    add_str(fields, "toType", STR("task"));
+    add_str(fields, "toId", parent->id);
+    return journal_create(write, RECORD_ENTRY_LINK, STR_NONE, fields, NULL, err);
+}
+
+static int make_task(struct journal_write *write, const struct import *import,
+                     const struct import_record *from, struct import_result *result,
+                     struct err *err)
 {
     AUTO_JSON fields = json_object_new_object();
     struct str category;
@@ -122,7 +142,9 @@ static int make_task(struct journal_write *write, const struct import_record *fr
         task_set_labels(write, from->id, from->labels, from->label_count, true, err) < 0)
         return -1;
     result->tasks++;
-    return make_items(write, from, err);
+    if (make_items(write, from, err) < 0)
+        return -1;
+    return from->parent ? link_to_parent(write, from, &import->records[from->parent - 1], err) : 0;
 }
 
 /* ---- events ---- */
@@ -241,7 +263,7 @@ int import_apply(struct journal_write *write, const struct import *import, size_
             r = import_restore(write, import, record, result, err);
         else if (r == 0)
             r = record->is_event ? make_event(write, record, result, err)
-                                 : make_task(write, record, result, err);
+                                 : make_task(write, import, record, result, err);
         else if (r > 0)
             result->there++;
         if (r < 0)

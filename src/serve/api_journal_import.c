@@ -127,7 +127,7 @@ static size_t step_of(const struct import *import, size_t offset, size_t limit)
     while (n < limit && offset + n < import->count) {
         const struct import_record *record = &import->records[offset + n];
 
-        units += 3 + 2 * record->label_count + record->item_count;
+        units += 4 + 2 * record->label_count + record->item_count;
         if (n && units > UNITS_MAX)
             break;
         n++;

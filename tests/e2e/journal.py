@@ -344,6 +344,19 @@ def files_of_other_programs_are_imported_once(box):
 
 
 @test
+def a_part_of_a_task_of_todoist_keeps_what_it_says(box):
+    path = box.write("t.csv", "TYPE,CONTENT,DESCRIPTION,PRIORITY,INDENT,DATE,DURATION,DURATION_UNIT\n"
+                     "task,Parent,,4,1,,,\ntask,Child @lbl,more of it,1,2,2026-12-24,45,minute\ntask,bare,,4,2,,,\n")
+    expect_in("Made 2 tasks", box.run("journal", "import", path)[0])
+    parent, child = (json.loads(box.run("journal", "task", "show", name, "--json")[0]) for name in ("Parent", "Child"))
+    expect_eq([item["title"] for item in parent["checklists"][0]["items"]], ["bare"])
+    expect_eq((child["notes"], child["due"], child["estimateMinutes"], child["priority"], len(child["labelIds"])),
+              ("more of it", "2026-12-24", 45, "P0", 1))
+    links = json.loads(box.run("journal", "export")[0])["entryLinks"]
+    expect_eq([(link["fromId"], link["toId"]) for link in links], [(child["id"], parent["id"])])
+
+
+@test
 def a_preview_names_what_would_be_made_along(box):
     run = box.run
     run("journal", "category", "add", "home")

@@ -8,6 +8,7 @@
 #include "journal/export.h"
 #include "journal/ics.h"
 #include "journal/import.h"
+#include "journal/list.h"
 #include "rig.h"
 
 static struct import read_as(struct test *t, enum import_format format, const char *text)
@@ -280,13 +281,43 @@ TEST(a_file_of_todoist_becomes_tasks)
         "task,\"Odd\nlines\",,9,x,,,,en,,,,2026-12-01,en\n"
         "task,,,4,1,,,,,,,,,\n");
 
-    ASSERT_TEXT(told(t, &import), "Loose|2026-11-20|P0|||0|shop,a|Child\n"
+    ASSERT_TEXT(told(t, &import), "Loose|2026-11-20|P0|||0|shop|\n"
+                                  "Child||P3|||0|a|\n"
                                   "Mail ann@example.org|2026-11-20T14:00|P1||Home|30||\n"
                                   "Rent||P3||Home|0||\n"
                                   "Odd|2026-12-01|||Home|0||\n");
-    ASSERT_STR(import.records[0].notes, "two words\na comment");
-    ASSERT_STR(import.records[2].notes, "Date: every month");
+    ASSERT_STR(import.records[0].notes, "two words");
+    ASSERT_STR(import.records[1].notes, "a comment");
+    ASSERT_EQ(import.records[1].parent, 1u);
+    ASSERT_STR(import.records[3].notes, "Date: every month");
     ASSERT_TEXT(problems(t, &import), "12: the task has no title\n");
+}
+
+#define TODOIST "TYPE,CONTENT,DESCRIPTION,PRIORITY,INDENT,DATE,DURATION,DURATION_UNIT,DEADLINE\n"
+
+TEST(nothing_of_a_part_of_a_task_of_todoist_is_lost)
+{
+    struct import import = read_as(t, IMPORT_CSV,
+                                   TODOIST "task,Move,,4,1,2026-12-01,,,2026-12-31\n"
+                                           "task,plain,,4,2,,None,None,\n"
+                                           "task,plainer,,4,3,,,,\n"
+                                           "task,deep @box,,4,3,,,,\n"
+                                           "task,Child @lbl,said,1,2,2026-12-24,45,minute,\n"
+                                           "task,under child,,4,3,,,,\n"
+                                           "task,Long,,4,2,,2,day,\n"
+                                           "task,Last,,4,1,,,,\n");
+
+    ASSERT_TEXT(problems(t, &import), "");
+    ASSERT_TEXT(told(t, &import), "Move|2026-12-01|P3|||0||plain,plainer\n"
+                                  "deep||P3|||0|box|\n"
+                                  "Child|2026-12-24|P0|||45|lbl|under child\n"
+                                  "Long||P3|||0||\n"
+                                  "Last||P3|||0||\n");
+    ASSERT_STR(import.records[0].notes, "Deadline: 2026-12-31");
+    ASSERT_STR(import.records[2].notes, "said");
+    ASSERT_STR(import.records[3].notes, "Duration: 2 day");
+    for (size_t i = 0; i < import.count; i++)
+        ASSERT_EQ(import.records[i].parent, i > 0 && i < 4 ? 1u : 0u);
 }
 
 TEST(a_file_of_toggl_becomes_time)
@@ -744,6 +775,27 @@ DB_TEST(a_task_was_done_when_the_file_says)
     ASSERT_EQ(record_i64(&task, "closedAt"), NOW);
     task = rig_get(&rig, RECORD_TASK, import.records[2].id);
     ASSERT(!record_get(&task, "closedAt")->set);
+}
+
+DB_TEST(a_part_of_a_task_that_says_more_than_its_title_is_linked_to_it)
+{
+    struct import import = read_as(t, IMPORT_CSV,
+                                   TODOIST "task,Move,,4,1,,,,\n"
+                                           "task,Move,,4,1,,,,\n"
+                                           "task,Child,said,4,2,,,,\n");
+    struct record_filter filter = { .type = RECORD_ENTRY_LINK, .limit = 10 };
+    struct record *links;
+    size_t n;
+    bool more;
+    AUTO_RIG rig;
+
+    rig_open(&rig, t);
+    ASSERT_EQ(apply(&rig, &import).tasks, 3u);
+    ASSERT_EQ(apply(&rig, &import).there, 3u);
+    ASSERT_OK(record_list(rig.journal, &filter, &t->arena, &links, &n, &more, &t->err));
+    ASSERT_EQ(n, 1u);
+    ASSERT(str_eq(record_str(&links[0], "fromId"), import.records[2].id));
+    ASSERT(str_eq(record_str(&links[0], "toId"), import.records[1].id));
 }
 
 static const char *exported(struct rig *rig, bool ics)

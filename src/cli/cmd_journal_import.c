@@ -28,7 +28,7 @@
 #define FILE_BYTES    (512u * MIB) /* as long as an export may be */
 
 struct sums {
-    int64_t tasks, events, categories, others, there;
+    int64_t tasks, events, categories, others, there, deleted;
 };
 
 /* One pass over the parts of a file. */
@@ -39,7 +39,7 @@ struct importing {
     struct json_object *preview; /* of the first part */
     size_t parts, made_parts;
     char id[UUID_TEXT_SIZE]; /* by which it is taken back */
-    int64_t problems, total, there, left_out;
+    int64_t problems, total, there, deleted, left_out;
     struct sums sums;
 };
 
@@ -137,6 +137,7 @@ static int preview_part(struct journal_parts_use *use, struct str text, size_t k
     in->left_out += number(answer, "leftOut");
     /* Of what comes in parts nobody knows before the first is made. */
     in->there = in->parts ? 0 : number(json_find(answer, "counts"), "there");
+    in->deleted = in->parts ? 0 : number(json_find(answer, "counts"), "deleted");
     if (in->parts++ == 0)
         in->preview = json_object_get(answer);
     json_object_put(answer);
@@ -175,6 +176,13 @@ static void print_names(struct importing *in, const char *key, const char *befor
         jot_line(in->jot, before, buf_str(&all));
 }
 
+static void print_deleted(int64_t n)
+{
+    if (n)
+        printf("; %lld %s deleted here (`dormouse journal restore ID` brings one back)",
+               (long long)n, n == 1 ? "was" : "were");
+}
+
 static int say_preview(struct importing *in)
 {
     if (cli_json(in->jot->args)) {
@@ -185,9 +193,10 @@ static int say_preview(struct importing *in)
         print_records(in);
         print_names(in, "newCategories", "new categories: ");
         print_names(in, "newLabels", "new labels: ");
-        printf("%lld would be made", (long long)(in->total - in->there));
+        printf("%lld would be made", (long long)(in->total - in->there - in->deleted));
         if (in->there)
             printf("; %lld %s there already", (long long)in->there, in->there == 1 ? "is" : "are");
+        print_deleted(in->deleted);
         if (in->problems)
             printf("; %lld can't be read", (long long)in->problems);
         putchar('\n');
@@ -206,6 +215,7 @@ static void add_sums(struct sums *sums, struct json_object *answer)
     sums->categories += number(made, "categories");
     sums->others += number(made, "others");
     sums->there += number(made, "there");
+    sums->deleted += number(made, "deleted");
 }
 
 static int make_part(struct journal_parts_use *use, struct str text, size_t known, struct err *err)
@@ -250,6 +260,7 @@ static void print_sums(const struct importing *in)
     if (sums->there)
         printf("; %lld %s there already", (long long)sums->there,
                sums->there == 1 ? "was" : "were");
+    print_deleted(sums->deleted);
     if (in->problems)
         printf("; %lld line%s left out", (long long)in->problems,
                in->problems == 1 ? " was" : "s were");
@@ -272,6 +283,8 @@ static void print_sums_json(const struct importing *in)
     if (sums->others)
         json_object_object_add(out, "others", json_object_new_int64(sums->others));
     json_object_object_add(out, "there", json_object_new_int64(sums->there));
+    if (sums->deleted)
+        json_object_object_add(out, "deleted", json_object_new_int64(sums->deleted));
     json_object_object_add(out, "problems", json_object_new_int64(in->problems));
     json_object_object_add(out, "importId", json_object_new_string(in->id));
     if (in->left_out)
@@ -392,8 +405,8 @@ const struct cli_command cli_cmd_journal_import_undo = {
     .summary = "Deletes what an import made",
     .details =
         "Within 48 hours; the import said the ID. What was there before stays, and so do "
-        "categories that something else uses by now. `dormouse journal restore` brings single "
-        "records back; importing the file again does not.",
+        "categories that something else uses by now. Importing the file again within those hours "
+        "makes it again; `dormouse journal restore` brings single records back.",
     .operands_min = 1,
     .operands_max = 1,
     .run = run_undo,

@@ -80,7 +80,8 @@ int import_read(enum import_format format, struct str text, const struct zone *z
 
 struct import_result {
     size_t tasks, events, categories, others;
-    size_t there; /* were made by an earlier import */
+    size_t there;   /* were made by an earlier import */
+    size_t deleted; /* were too, and then deleted by somebody: they stay so */
 };
 #define IMPORT_NAMES_MAX 200
 struct import_names {
@@ -112,7 +113,7 @@ struct str import_made(const struct journal_write *write, struct arena *arena);
 struct import_undone {
     size_t removed, kept; /* kept: categories that something else uses by now */
 };
-/* Deletes what the import made. not_found when it is not known (any more). */
+/* Deletes what the import made; importing the file again makes it again. not_found when it is not known (any more). */
 int import_undo(struct journal *journal, struct str id, struct arena *arena,
                 struct import_undone *ret_undone, struct err *err);
 

@@ -25,14 +25,14 @@ static void add_time(struct json_object *object, const char *key, int64_t at)
     add_str(object, key, str_from(text));
 }
 
-/* Is this id taken, also by something that was deleted? */
-static int is_there(struct journal_write *write, enum record_type type, struct str id,
-                    struct err *err)
+static int state_of(struct journal_write *write, enum record_type type, struct str id,
+                    struct import_states *states, struct err *err)
 {
     AUTO_ARENA arena = ARENA_INIT;
     struct record record;
+    int r = record_load(journal_of(write), type, id, &arena, &record, err);
 
-    return record_load(journal_of(write), type, id, &arena, &record, err);
+    return r > 0 ? import_state_of(journal_of(write), states, &record, err) : r;
 }
 
 /* The category of this name; made when there is none. */
@@ -254,18 +254,19 @@ int import_apply(struct journal_write *write, const struct import *import, size_
 {
     size_t end =
         from < import->count && count < import->count - from ? from + count : import->count;
+    struct import_states states = { .asked = 0 };
 
+    write->revives = true;
     for (size_t i = from; i < end; i++) {
         const struct import_record *record = &import->records[i];
-        int r = record->whole ? 0 : is_there(write, import_type(record), record->id, err);
+        int r = record->whole ? import_restore(write, import, record, &states, result, err)
+                              : state_of(write, import_type(record), record->id, &states, err);
 
-        if (record->whole)
-            r = import_restore(write, import, record, result, err);
-        else if (r == 0)
+        if (r > 0)
+            import_count_state(result, r);
+        else if (r == 0 && !record->whole)
             r = record->is_event ? make_event(write, record, result, err)
                                  : make_task(write, import, record, result, err);
-        else if (r > 0)
-            result->there++;
         if (r < 0)
             return record->whole ? err_wrap(err, "%s %.*s", record_type_name(record->whole->type),
                                             STR_ARG(record->id))

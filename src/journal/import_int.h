@@ -42,10 +42,21 @@ int64_t import_moment(const struct zone *zone, int64_t local_s);
 /* A line without its end; false after the last. */
 bool import_line(struct str *rest, struct str *ret_line);
 
+/* What is here of a record that a file has. Of what an undone import made nothing is. */
+enum import_state { IMPORT_ABSENT = 0, IMPORT_THERE, IMPORT_DELETED };
+struct import_states {
+    int64_t asked; /* the last moment of deletion that was asked about */
+    bool undone;
+};
+int import_state_of(struct journal *journal, struct import_states *states,
+                    const struct record *record, struct err *err);
+void import_count_state(struct import_result *result, int state);
+
 /* ---- a journal that was exported (import_restore.c) ---- */
 
-/* Makes the record as it was, unless it is there. */
+/* Makes the record as it was, unless it is there or was deleted: then its state. */
 int import_restore(struct journal_write *write, const struct import *import,
-                   const struct import_record *from, struct import_result *result, struct err *err);
+                   const struct import_record *from, struct import_states *states,
+                   struct import_result *result, struct err *err);
 
 #endif

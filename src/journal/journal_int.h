@@ -31,6 +31,7 @@ struct journal_write {
     struct journal_author author;
     struct change_batch batch;
     int64_t now;
+    bool revives; /* a new record may take the place of a deleted one that has its id */
 };
 
 /* Of a name as people type it, before it is looked at. */
@@ -99,6 +100,8 @@ int operation_add(const struct journal_write *write, struct str result, struct e
 /* What the operations answered whose ids begin so, newest first. */
 int operation_results(struct journal *journal, struct str prefix, struct arena *arena,
                       struct str *ret_results, size_t max, size_t *ret_count, struct err *err);
+/* 1 when a person's operation of this kind was done at that moment, 0 not, or forgotten. */
+int operation_at(struct journal *journal, const char *kind, int64_t at, struct err *err);
 
 /* ---- writing (write.c) ---- */
 

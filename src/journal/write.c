@@ -253,7 +253,7 @@ static int check_free(struct journal_write *write, struct record *record, struct
     if (!old.deleted_at)
         return err_set(err, ERR_CONFLICT, "there is %s \"%.*s\" already",
                        record_type_a(record->type), STR_ARG(record->id));
-    if (record_derived_id(record, write->arena).n == 0)
+    if (!write->revives && record_derived_id(record, write->arena).n == 0)
         return err_set(err, ERR_CONFLICT, "%s \"%.*s\" was deleted; restore it, or take another id",
                        record_type_name(record->type), STR_ARG(record->id));
     record->n = old.n;

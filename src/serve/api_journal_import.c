@@ -114,6 +114,8 @@ static void put_counts(struct json_writer *w, const struct import_result *result
     if (result->others)
         json_put_i64(w, "others", (int64_t)result->others);
     json_put_i64(w, "there", (int64_t)result->there);
+    if (result->deleted)
+        json_put_i64(w, "deleted", (int64_t)result->deleted);
     json_write_object_end(w);
 }
 

@@ -385,6 +385,11 @@ def an_import_is_taken_back(box):
     expect_in("Deleted 4", run("journal", "import", "undo", undo)[0])
     expect_eq(run("journal", "export")[0], before)
     expect_in("Deleted 0", run("journal", "import", "undo", undo)[0])
+    expect_in("2 would be made\n", run("journal", "import", path, "--preview")[0])
+    expect_in("Made 2 tasks\n", run("journal", "import", path)[0])
+    run("journal", "task", "rm", "Paint")
+    expect_in("Made 0 tasks; 1 was there already; 1 was deleted here", run("journal", "import", path)[0])
+    expect_in("0 would be made; 1 is there already; 1 was deleted here", run("journal", "import", path, "--preview")[0])
     expect_in("remembered for 48 hours", run("journal", "import", "undo", "nothing", code=1)[1])
 
 

@@ -757,7 +757,9 @@ DB_TEST(importing_twice_makes_nothing_twice)
     ASSERT(record_get(&task, "closedAt")->set);
     ASSERT_OK(rig_remove(&rig, RECORD_TASK, import.records[0].id));
     again = apply(&rig, &import);
-    ASSERT_EQ(again.there, 2); /* what was deleted stays so */
+    ASSERT_EQ(again.there, 1);
+    ASSERT_EQ(again.deleted, 1); /* what was deleted stays so */
+    ASSERT(!rig_there(&rig, RECORD_TASK, import.records[0].id));
 }
 
 DB_TEST(a_task_was_done_when_the_file_says)
@@ -917,4 +919,87 @@ DB_TEST(an_import_is_taken_back_but_for_what_others_use)
     ASSERT_OK(import_undo(rig.journal, STR("one"), &t->arena, &undone, &t->err));
     ASSERT_EQ(undone.removed, 0u);
     ASSERT_FAILS(import_undo(rig.journal, STR("on"), &t->arena, &undone, &t->err), ERR_NOT_FOUND);
+}
+
+/* All that is there, without what says when. */
+static const char *exported_tasks(struct rig *rig)
+{
+    AUTO_JSON all = rig_json(rig->t, exported(rig, false));
+    AUTO_BUF out = BUF_INIT(1 << 20);
+    struct json_object *tasks = json_find(all, "tasks");
+
+    for (size_t i = 0; i < json_length(tasks); i++) {
+        struct json_object *task = json_object_array_get_idx(tasks, i);
+
+        buf_printf(&out, "%s %zu|", json_object_get_string(json_find(task, "title")),
+                   json_length(json_find(task, "labelIds")));
+    }
+    buf_printf(&out, "%zu items, %zu labels, %zu categories, %zu blocks",
+               json_length(json_find(all, "checklistItems")), json_length(json_find(all, "labels")),
+               json_length(json_find(all, "categories")),
+               json_length(json_find(all, "dayPlanBlocks")));
+    return arena_text(&rig->t->arena, buf_text(&out));
+}
+
+DB_TEST(what_was_taken_back_is_made_again_but_not_what_somebody_deleted)
+{
+    struct import import = read_as(
+        t, IMPORT_MARKDOWN, "# Home\n- [ ] a #x\n  - [x] i1\n  - [ ] i2\n- [x] b #x #y\n- [ ] c\n");
+    struct import_undone undone;
+    struct import_look look;
+    struct import_result again;
+    const char *before;
+    AUTO_RIG rig;
+
+    rig_open(&rig, t);
+    apply_as(&rig, &import, "one");
+    ASSERT_OK(rig_remove(&rig, RECORD_TASK, import.records[2].id));
+    before = exported_tasks(&rig);
+    ASSERT_TEXT(before, "a 1|b 2|2 items, 2 labels, 1 categories, 0 blocks");
+    for (int round = 0; round < 2; round++) {
+        clock_advance(&rig.clock, SECONDS(1));
+        ASSERT_OK(import_undo(rig.journal, round ? STR("two") : STR("one"), &t->arena, &undone,
+                              &t->err));
+        ASSERT_TEXT(exported_tasks(&rig), "0 items, 0 labels, 0 categories, 0 blocks");
+        ASSERT_OK(import_look(rig.journal, &import, &t->arena, &look, &t->err));
+        ASSERT_EQ(look.counts.tasks, 2u);
+        ASSERT_EQ(look.counts.deleted, 1u);
+        ASSERT_EQ(look.counts.there, 0u);
+        clock_advance(&rig.clock, SECONDS(1));
+        apply_as(&rig, &import, round ? "three" : "two");
+        ASSERT_TEXT(exported_tasks(&rig), before);
+    }
+    again = apply(&rig, &import);
+    ASSERT_EQ(again.there, 2u);
+    ASSERT_EQ(again.deleted, 1u);
+}
+
+DB_TEST(a_journal_whose_import_was_taken_back_comes_back)
+{
+    AUTO_RIG rig = { .t = NULL };
+    struct import import;
+    struct import_undone undone;
+    const char *before;
+
+    if (db_test_is_postgres(t))
+        return; /* what is written into the file is the same there */
+    rig_open(&rig, t);
+    import = read_as(t, IMPORT_MARKDOWN, "# Home\n- [ ] a #x\n  - [x] i1\n- [x] b #x #y\n");
+    apply(&rig, &import);
+    rig_add_as(&rig, RECORD_DAY_PLAN, "", "{'planDate':'2026-02-18'}");
+    rig_add_as(&rig, RECORD_DAY_PLAN_BLOCK, "b1",
+               "{'planId':'dayplan-2026-02-18','startTime':'2026-02-18T08:00:00Z',"
+               "'endTime':'2026-02-18T09:00:00Z','note':'early'}");
+    before = exported(&rig, false);
+    rig_close(&rig);
+
+    import = read_as(t, IMPORT_JSON, before);
+    start_empty(t);
+    rig_open(&rig, t);
+    apply_as(&rig, &import, "one");
+    clock_advance(&rig.clock, SECONDS(1));
+    ASSERT_OK(import_undo(rig.journal, STR("one"), &t->arena, &undone, &t->err));
+    ASSERT_TEXT(exported_tasks(&rig), "0 items, 0 labels, 0 categories, 0 blocks");
+    apply_as(&rig, &import, "two");
+    ASSERT_TEXT(exported(&rig, false), before);
 }

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/limits.h"
 #include "base/rand.h"
 #include "base/uuid.h"
@@ -25,6 +26,7 @@
 #define STEP          1000 /* records made in one request, and more of a long file: */
 #define REQUESTS      20   /* each request reads the file again */
 #define PROBLEMS_SAID 20
+#define ID_SIZE       9 /* short enough to be typed */
 #define FILE_BYTES    (512u * MIB) /* as long as an export may be */
 
 struct sums {
@@ -38,7 +40,8 @@ struct importing {
     const char *format;
     struct json_object *preview; /* of the first part */
     size_t parts, made_parts;
-    char id[UUID_TEXT_SIZE]; /* by which it is taken back */
+    char id[ID_SIZE];  /* of the file: by this it is taken back, however often it was begun */
+    char run[ID_SIZE]; /* of this time */
     int64_t problems, total, there, deleted, left_out;
     struct sums sums;
 };
@@ -232,8 +235,8 @@ static int make_part(struct journal_parts_use *use, struct str text, size_t know
     while (r == 0 && offset >= 0) {
         AUTO_JSON answer = NULL;
         const char *more =
-            arena_printf(&in->jot->arena, "&offset=%lld&limit=%lld%s&import=%s.%zu",
-                         (long long)offset, (long long)step, skip, in->id, in->made_parts);
+            arena_printf(&in->jot->arena, "&offset=%lld&limit=%lld%s&import=%s.%s.%zu",
+                         (long long)offset, (long long)step, skip, in->id, in->run, in->made_parts);
 
         r = ask_import(in, more, text, &answer);
         if (r < 0)
@@ -246,6 +249,11 @@ static int make_part(struct journal_parts_use *use, struct str text, size_t know
     term_progress_end(&progress);
     in->made_parts++;
     return r;
+}
+
+static void print_undo(FILE *to, const struct importing *in)
+{
+    fprintf(to, "`dormouse journal import undo %s` takes it back, within 48 hours\n", in->id);
 }
 
 static void print_sums(const struct importing *in)
@@ -266,7 +274,7 @@ static void print_sums(const struct importing *in)
                in->problems == 1 ? " was" : "s were");
     putchar('\n');
     if (sums->tasks + others + sums->categories)
-        printf("`dormouse journal import undo %s` takes it back, within 48 hours\n", in->id);
+        print_undo(stdout, in);
     if (in->left_out)
         fprintf(stderr, "%lld attachment%s left out: the export was made without what they hold\n",
                 (long long)in->left_out, in->left_out == 1 ? " was" : "s were");
@@ -302,15 +310,17 @@ static int each_part(struct importing *in, struct str text,
     return journal_parts(text, IMPORT_BYTES_MAX, &in->use, &in->jot->err);
 }
 
-/* Short enough to be typed. */
-static void new_id(char ret_id[UUID_TEXT_SIZE])
+/* The id of a file follows from what it says. */
+static void choose_ids(struct importing *in, struct str text)
 {
     struct uuid_source source;
-    char text[UUID_TEXT_SIZE];
+    char hash[SHA256_TEXT_SIZE], uuid[UUID_TEXT_SIZE];
 
+    sha256_text(text, hash);
+    snprintf(in->id, ID_SIZE, "%s", hash);
     uuid_source_init(&source, clock_system(), rand_system());
-    uuid_next_text(&source, text);
-    snprintf(ret_id, UUID_TEXT_SIZE, "%s", text + UUID_TEXT_SIZE - 1 - 8);
+    uuid_next_text(&source, uuid);
+    snprintf(in->run, ID_SIZE, "%s", uuid + UUID_TEXT_SIZE - ID_SIZE);
 }
 
 static int import_file(struct importing *in, struct str text)
@@ -328,7 +338,9 @@ static int import_file(struct importing *in, struct str text)
                 in->problems == 1 ? "it" : "them");
         return jot_fail(jot);
     }
-    new_id(in->id);
+    choose_ids(in, text);
+    if (in->total > STEP && !cli_json(jot->args)) /* it may be interrupted */
+        print_undo(stderr, in);
     if (each_part(in, text, make_part) < 0)
         return jot_fail(jot);
     if (cli_json(jot->args))
@@ -404,7 +416,8 @@ const struct cli_command cli_cmd_journal_import_undo = {
     .operands = "ID",
     .summary = "Deletes what an import made",
     .details =
-        "Within 48 hours; the import said the ID. What was there before stays, and so do "
+        "Within 48 hours; the import said the ID. An import that was begun several times is taken "
+        "back as a whole. What was there before stays, and so do "
         "categories that something else uses by now. Importing the file again within those hours "
         "makes it again; `dormouse journal restore` brings single records back.",
     .operands_min = 1,

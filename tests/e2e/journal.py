@@ -558,6 +558,22 @@ def an_import_that_is_killed_is_finished_by_importing_again(box):
     expect_eq(json.loads(box.run("journal", "import", path, "--json")[0])["there"], total)
 
 
+@test
+def an_import_that_was_begun_twice_is_taken_back_as_a_whole(box):
+    text = "title,labels,category\n" + "".join(f"Task {i},l{i % 3},Cat {i % 2}\n" for i in range(3000))
+    path, begun = box.write("long.csv", text), hashlib.sha256(text.encode()).hexdigest()[:8]
+    daemon = box.serve()  # what a client that was stopped has asked for
+    raw(daemon, "POST", f"/journal/import?format=csv&offset=0&limit=1000&import={begun}.first.0", text.encode())
+    daemon.stop()
+    out, told = box.run("journal", "import", path)
+    expect_in("Made 2000 tasks; 1000 were there already", out)
+    for said in (out, told):  # also before it begins
+        expect_in(f"`dormouse journal import undo {begun}` takes it back", said)
+    expect_in("Deleted 3005\n", box.run("journal", "import", "undo", begun)[0])
+    expect_in("No tasks yet", box.run("journal", "task", "list")[0])
+    expect_in("Made 3000 tasks\n", box.run("journal", "import", path)[0])
+
+
 # ---- at the terminal ----
 
 

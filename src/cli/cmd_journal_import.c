@@ -30,7 +30,7 @@
 #define FILE_BYTES    (512u * MIB) /* as long as an export may be */
 
 struct sums {
-    int64_t tasks, events, categories, others, there, deleted;
+    int64_t tasks, events, time_entries, entries, categories, others, there, deleted;
 };
 
 /* One pass over the parts of a file. */
@@ -157,7 +157,7 @@ static void print_records(struct importing *in)
         struct json_object *record = json_object_array_get_idx(records, i);
         char when[JOT_WHEN_SIZE];
 
-        printf("%-6.*s ", STR_ARG(jot_member(record, "type")));
+        printf("%-9.*s ", STR_ARG(jot_member(record, "type")));
         term_text(stdout, arena_printf(&jot->arena, "%.*s", STR_ARG(jot_member(record, "title"))));
         if (jot_member(record, "due").n)
             printf("  due %s", jot_when(jot, jot_member(record, "due"), when));
@@ -215,6 +215,8 @@ static void add_sums(struct sums *sums, struct json_object *answer)
 
     sums->tasks += number(made, "tasks");
     sums->events += number(made, "events");
+    sums->time_entries += number(made, "timeEntries");
+    sums->entries += number(made, "entries");
     sums->categories += number(made, "categories");
     sums->others += number(made, "others");
     sums->there += number(made, "there");
@@ -256,15 +258,42 @@ static void print_undo(FILE *to, const struct importing *in)
     fprintf(to, "`dormouse journal import undo %s` takes it back, within 48 hours\n", in->id);
 }
 
+/* "2 tasks, 1 event and 3 entries". Categories are records of an exported journal; of other files
+ * they come along. */
+static void print_made(const struct importing *in)
+{
+    const struct sums *sums = &in->sums;
+    const struct {
+        int64_t n;
+        const char *one, *many;
+    } all[] = {
+        { sums->tasks, "task", "tasks" },
+        { sums->events, "event", "events" },
+        { sums->time_entries, "time entry", "time entries" },
+        { sums->entries, "entry", "entries" },
+        { strcmp(in->format, "json") == 0 ? sums->categories : 0, "category", "categories" },
+        { sums->others, "other record", "other records" },
+    };
+    size_t left = 0, said = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        left += all[i].n > 0;
+    printf("Made%s", left ? "" : " 0 tasks");
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        if (!all[i].n)
+            continue;
+        printf("%s%lld %s", !said++ ? " " : left > 1 ? ", " : " and ", (long long)all[i].n,
+               all[i].n == 1 ? all[i].one : all[i].many);
+        left--;
+    }
+}
+
 static void print_sums(const struct importing *in)
 {
     const struct sums *sums = &in->sums;
-    int64_t others = sums->events + sums->others;
+    int64_t others = sums->events + sums->time_entries + sums->entries + sums->others;
 
-    printf("Made %lld task%s", (long long)sums->tasks, sums->tasks == 1 ? "" : "s");
-    if (others)
-        printf(" and %lld %s%s", (long long)others, sums->others ? "other record" : "event",
-               others == 1 ? "" : "s");
+    print_made(in);
     if (sums->there)
         printf("; %lld %s there already", (long long)sums->there,
                sums->there == 1 ? "was" : "were");
@@ -287,6 +316,10 @@ static void print_sums_json(const struct importing *in)
 
     json_object_object_add(out, "tasks", json_object_new_int64(sums->tasks));
     json_object_object_add(out, "events", json_object_new_int64(sums->events));
+    if (sums->time_entries)
+        json_object_object_add(out, "timeEntries", json_object_new_int64(sums->time_entries));
+    if (sums->entries)
+        json_object_object_add(out, "entries", json_object_new_int64(sums->entries));
     json_object_object_add(out, "categories", json_object_new_int64(sums->categories));
     if (sums->others)
         json_object_object_add(out, "others", json_object_new_int64(sums->others));

@@ -79,7 +79,10 @@ int import_read(enum import_format format, struct str text, const struct zone *z
                 struct arena *arena, struct import *ret_import, struct err *err);
 
 struct import_result {
-    size_t tasks, events, categories, others;
+    size_t tasks, categories;
+    size_t events;                /* of a calendar */
+    size_t time_entries, entries; /* time that was spent; notes, workouts and measurements */
+    size_t others;
     size_t there;   /* were made by an earlier import */
     size_t deleted; /* were too, and then deleted by somebody: they stay so */
 };

@@ -228,6 +228,20 @@ int import_check_event(const struct import_record *from, struct err *err)
     return record_apply(&record, fields, &arena, err);
 }
 
+void import_count_event(struct import_result *result, const struct import_record *from)
+{
+    enum record_type type = import_type(from);
+
+    if (type == RECORD_TIME_ENTRY)
+        result->time_entries++;
+    else if (type == RECORD_DAY_PLAN_BLOCK)
+        result->others++;
+    else if (from->kind.n)
+        result->entries++;
+    else
+        result->events++;
+}
+
 static int make_event(struct journal_write *write, const struct import_record *from,
                       struct import_result *result, struct err *err)
 {
@@ -245,7 +259,7 @@ static int make_event(struct journal_write *write, const struct import_record *f
             return -1;
         add_str(fields, "planId", plan.id);
     }
-    result->events++;
+    import_count_event(result, from);
     return journal_create(write, type, from->id, fields, NULL, err);
 }
 

@@ -50,6 +50,7 @@ struct import_states {
 };
 int import_state_of(struct journal *journal, struct import_states *states,
                     const struct record *record, struct err *err);
+void import_count_event(struct import_result *result, const struct import_record *from);
 void import_count_state(struct import_result *result, int state);
 
 /* ---- a journal that was exported (import_restore.c) ---- */

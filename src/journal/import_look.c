@@ -58,7 +58,8 @@ static void count(struct import_result *result, const struct import_record *reco
     bool category = record->whole && record->whole->type == RECORD_CATEGORY;
 
     result->tasks += !record->is_event;
-    result->events += record->is_event && !record->whole;
+    if (record->is_event && !record->whole)
+        import_count_event(result, record);
     result->categories += category;
     result->others += record->whole && record->is_event && !category;
 }

@@ -76,10 +76,11 @@ static void put_record(struct json_writer *w, const struct import_record *record
 {
     json_write_object_begin(w);
     json_put_i64(w, "line", (int64_t)record->line);
-    json_put_some_text(w, "type",
-                       record->whole      ? record_type_name(record->whole->type)
-                       : record->is_event ? "event"
-                                          : "task");
+    json_put_some_str(w, "type",
+                      record->whole       ? str_from(record_type_name(record->whole->type))
+                      : !record->is_event ? STR("task")
+                      : record->kind.n    ? record->kind
+                                          : STR("event"));
     json_put_some_str(w, "id", record->id);
     json_put_some_str(w, "title", record->title);
     json_put_some_str(w, "status", record->status);
@@ -110,6 +111,10 @@ static void put_counts(struct json_writer *w, const struct import_result *result
     json_put_object(w, "counts");
     json_put_i64(w, "tasks", (int64_t)result->tasks);
     json_put_i64(w, "events", (int64_t)result->events);
+    if (result->time_entries)
+        json_put_i64(w, "timeEntries", (int64_t)result->time_entries);
+    if (result->entries)
+        json_put_i64(w, "entries", (int64_t)result->entries);
     json_put_i64(w, "categories", (int64_t)result->categories);
     if (result->others)
         json_put_i64(w, "others", (int64_t)result->others);

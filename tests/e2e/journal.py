@@ -357,6 +357,28 @@ def a_part_of_a_task_of_todoist_keeps_what_it_says(box):
 
 
 @test
+def an_import_calls_things_what_they_are(box):
+    run = box.run
+    time = box.write("t.csv", "Description,Start date,Start time,End date,End time\n"
+                     "dug,2026-11-10,09:00:00,2026-11-10,10:00:00\nsat,2026-11-10,11:00:00,2026-11-10,12:00:00\n")
+    expect_in("timeEntry dug", run("journal", "import", time, "--preview")[0])
+    expect_in("Made 2 time entries\n", run("journal", "import", time)[0])
+    calendar = box.write("c.ics", "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:tea\r\nDTSTART:20261110T090000Z\r\n"
+                         "END:VEVENT\r\nBEGIN:VJOURNAL\r\nSUMMARY:said\r\nDTSTART:20261110T090000Z\r\nEND:VJOURNAL\r\n"
+                         "BEGIN:VTODO\r\nSUMMARY:wash\r\nEND:VTODO\r\nEND:VCALENDAR\r\n")
+    said = run("journal", "import", calendar, "--preview")[0]
+    for line in ("event     tea", "note      said", "task      wash"):
+        expect_in(line, said)
+    expect_in("Made 1 task, 1 event and 1 entry\n", run("journal", "import", calendar)[0])
+    run("journal", "import", box.write("b.md", MARKDOWN))
+    kept, other = box.path("kept.json"), box.path("other")
+    run("journal", "export", kept)
+    made = run("--data", other, "journal", "import", kept)[0].splitlines()[0]
+    there = run("--data", other, "journal", "import", kept)[0]
+    expect_in(f"; {sum(map(int, re.findall(r'[0-9]+', made)))} were there already", there)
+
+
+@test
 def a_preview_names_what_would_be_made_along(box):
     run = box.run
     run("journal", "category", "add", "home")

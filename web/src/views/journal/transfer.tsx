@@ -27,7 +27,7 @@ export function formatOf(name: string, text: string): Format {
   const [first = ""] = text.trimStart().split("\n", 1);
   return first.split(/[,;\t]/).length > 1 && /title|summary|task|name/i.test(first) ? "csv" : "todotxt";
 }
-const NAMES: Record<string, [string, string]> = { tasks: ["task", "tasks"], events: ["entry", "entries"], categories: ["category", "categories"], others: ["other record", "other records"] };
+const NAMES: Record<string, [string, string]> = { tasks: ["task", "tasks"], events: ["event", "events"], timeEntries: ["time entry", "time entries"], entries: ["entry", "entries"], categories: ["category", "categories"], others: ["other record", "other records"] };
 export const counted = (counts: Record<string, number>): string =>
   Object.entries(counts).filter(([, n]) => n > 0).map(([name, n]) => (name === "there" ? `${n} known already` : name === "deleted" ? `${n} deleted here` : plural(n, ...(NAMES[name] ?? [name, name])))).join(", ") || "nothing";
 

@@ -26,7 +26,7 @@
 #define STEP          1000 /* records made in one request, and more of a long file: */
 #define REQUESTS      20   /* each request reads the file again */
 #define PROBLEMS_SAID 20
-#define ID_SIZE       9 /* short enough to be typed */
+#define ID_SIZE       9            /* short enough to be typed */
 #define FILE_BYTES    (512u * MIB) /* as long as an export may be */
 
 struct sums {
@@ -282,8 +282,11 @@ static void print_made(const struct importing *in)
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
         if (!all[i].n)
             continue;
-        printf("%s%lld %s", !said++ ? " " : left > 1 ? ", " : " and ", (long long)all[i].n,
-               all[i].n == 1 ? all[i].one : all[i].many);
+        printf("%s%lld %s",
+               !said++    ? " "
+               : left > 1 ? ", "
+                          : " and ",
+               (long long)all[i].n, all[i].n == 1 ? all[i].one : all[i].many);
         left--;
     }
 }

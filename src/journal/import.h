@@ -116,7 +116,8 @@ struct str import_made(const struct journal_write *write, struct arena *arena);
 struct import_undone {
     size_t removed, kept; /* kept: categories that something else uses by now */
 };
-/* Deletes what the import made; importing the file again makes it again. not_found when it is not known (any more). */
+/* Deletes what the import made; importing the file again makes it again. not_found when it is not
+ * known (any more). */
 int import_undo(struct journal *journal, struct str id, struct arena *arena,
                 struct import_undone *ret_undone, struct err *err);
 

@@ -105,8 +105,8 @@ static int link_to_parent(struct journal_write *write, const struct import_recor
 {
     AUTO_JSON fields = json_object_new_object();
     struct record task;
-    int r = journal_get(journal_of(write), RECORD_TASK, parent->id, journal_arena(write), &task,
-                        err);
+    int r =
+        journal_get(journal_of(write), RECORD_TASK, parent->id, journal_arena(write), &task, err);
 
     if (r <= 0)
         return r;

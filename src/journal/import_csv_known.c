@@ -2,7 +2,8 @@
  *
  * Todoist has a line for each task, section and comment. What is indented and has only a title
  * becomes an item of the task above it; one that says more is a task that is linked to it. 1 is the
- * first priority there. A date that says when something repeats goes into the notes. Toggl (and whoever has the same columns) has a line for each time entry.
+ * first priority there. A date that says when something repeats goes into the notes. Toggl (and
+ * whoever has the same columns) has a line for each time entry.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -87,7 +88,8 @@ static int end_task(struct todoist *r, struct err *err)
     r->count = 0;
     for (size_t i = 1; i < n; i++)
         if (!is_task(r, i) && r->parts[i].task.title.n)
-            import_add_item(import, &r->parts[r->parts[i].owner].task, r->parts[i].task.title, false);
+            import_add_item(import, &r->parts[r->parts[i].owner].task, r->parts[i].task.title,
+                            false);
     for (size_t i = 0; i < n; i++) {
         struct part *part = &r->parts[i];
         size_t before = import->count;

@@ -593,8 +593,7 @@ TEST(a_day_of_being_done_that_is_none_is_a_problem)
 {
     struct import csv = read_as(t, IMPORT_CSV, "title,completed\nx,someday\n");
     struct import ics = read_as(
-        t, IMPORT_ICS,
-        CALENDAR("BEGIN:VTODO\r\nSUMMARY:x\r\nCOMPLETED:someday\r\nEND:VTODO\r\n"));
+        t, IMPORT_ICS, CALENDAR("BEGIN:VTODO\r\nSUMMARY:x\r\nCOMPLETED:someday\r\nEND:VTODO\r\n"));
 
     ASSERT_CONTAINS(problems(t, &csv), "2: \"someday\": what is done says yes, or when");
     ASSERT_CONTAINS(problems(t, &ics), "\"someday\" is no date");
@@ -958,8 +957,8 @@ DB_TEST(what_was_taken_back_is_made_again_but_not_what_somebody_deleted)
     ASSERT_TEXT(before, "a 1|b 2|2 items, 2 labels, 1 categories, 0 blocks");
     for (int round = 0; round < 2; round++) {
         clock_advance(&rig.clock, SECONDS(1));
-        ASSERT_OK(import_undo(rig.journal, round ? STR("two") : STR("one"), &t->arena, &undone,
-                              &t->err));
+        ASSERT_OK(
+            import_undo(rig.journal, round ? STR("two") : STR("one"), &t->arena, &undone, &t->err));
         ASSERT_TEXT(exported_tasks(&rig), "0 items, 0 labels, 0 categories, 0 blocks");
         ASSERT_OK(import_look(rig.journal, &import, &t->arena, &look, &t->err));
         ASSERT_EQ(look.counts.tasks, 2u);

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/limits.h"
 #include "base/rand.h"
 #include "base/uuid.h"
@@ -25,10 +26,11 @@
 #define STEP          1000 /* records made in one request, and more of a long file: */
 #define REQUESTS      20   /* each request reads the file again */
 #define PROBLEMS_SAID 20
+#define ID_SIZE       9            /* short enough to be typed */
 #define FILE_BYTES    (512u * MIB) /* as long as an export may be */
 
 struct sums {
-    int64_t tasks, events, categories, others, there;
+    int64_t tasks, events, time_entries, entries, categories, others, there, deleted;
 };
 
 /* One pass over the parts of a file. */
@@ -38,8 +40,9 @@ struct importing {
     const char *format;
     struct json_object *preview; /* of the first part */
     size_t parts, made_parts;
-    char id[UUID_TEXT_SIZE]; /* by which it is taken back */
-    int64_t problems, total, there, left_out;
+    char id[ID_SIZE];  /* of the file: by this it is taken back, however often it was begun */
+    char run[ID_SIZE]; /* of this time */
+    int64_t problems, total, there, deleted, left_out;
     struct sums sums;
 };
 
@@ -137,6 +140,7 @@ static int preview_part(struct journal_parts_use *use, struct str text, size_t k
     in->left_out += number(answer, "leftOut");
     /* Of what comes in parts nobody knows before the first is made. */
     in->there = in->parts ? 0 : number(json_find(answer, "counts"), "there");
+    in->deleted = in->parts ? 0 : number(json_find(answer, "counts"), "deleted");
     if (in->parts++ == 0)
         in->preview = json_object_get(answer);
     json_object_put(answer);
@@ -153,7 +157,7 @@ static void print_records(struct importing *in)
         struct json_object *record = json_object_array_get_idx(records, i);
         char when[JOT_WHEN_SIZE];
 
-        printf("%-6.*s ", STR_ARG(jot_member(record, "type")));
+        printf("%-9.*s ", STR_ARG(jot_member(record, "type")));
         term_text(stdout, arena_printf(&jot->arena, "%.*s", STR_ARG(jot_member(record, "title"))));
         if (jot_member(record, "due").n)
             printf("  due %s", jot_when(jot, jot_member(record, "due"), when));
@@ -175,6 +179,13 @@ static void print_names(struct importing *in, const char *key, const char *befor
         jot_line(in->jot, before, buf_str(&all));
 }
 
+static void print_deleted(int64_t n)
+{
+    if (n)
+        printf("; %lld %s deleted here (`dormouse journal restore ID` brings one back)",
+               (long long)n, n == 1 ? "was" : "were");
+}
+
 static int say_preview(struct importing *in)
 {
     if (cli_json(in->jot->args)) {
@@ -185,9 +196,10 @@ static int say_preview(struct importing *in)
         print_records(in);
         print_names(in, "newCategories", "new categories: ");
         print_names(in, "newLabels", "new labels: ");
-        printf("%lld would be made", (long long)(in->total - in->there));
+        printf("%lld would be made", (long long)(in->total - in->there - in->deleted));
         if (in->there)
             printf("; %lld %s there already", (long long)in->there, in->there == 1 ? "is" : "are");
+        print_deleted(in->deleted);
         if (in->problems)
             printf("; %lld can't be read", (long long)in->problems);
         putchar('\n');
@@ -203,9 +215,12 @@ static void add_sums(struct sums *sums, struct json_object *answer)
 
     sums->tasks += number(made, "tasks");
     sums->events += number(made, "events");
+    sums->time_entries += number(made, "timeEntries");
+    sums->entries += number(made, "entries");
     sums->categories += number(made, "categories");
     sums->others += number(made, "others");
     sums->there += number(made, "there");
+    sums->deleted += number(made, "deleted");
 }
 
 static int make_part(struct journal_parts_use *use, struct str text, size_t known, struct err *err)
@@ -222,8 +237,8 @@ static int make_part(struct journal_parts_use *use, struct str text, size_t know
     while (r == 0 && offset >= 0) {
         AUTO_JSON answer = NULL;
         const char *more =
-            arena_printf(&in->jot->arena, "&offset=%lld&limit=%lld%s&import=%s.%zu",
-                         (long long)offset, (long long)step, skip, in->id, in->made_parts);
+            arena_printf(&in->jot->arena, "&offset=%lld&limit=%lld%s&import=%s.%s.%zu",
+                         (long long)offset, (long long)step, skip, in->id, in->run, in->made_parts);
 
         r = ask_import(in, more, text, &answer);
         if (r < 0)
@@ -238,24 +253,60 @@ static int make_part(struct journal_parts_use *use, struct str text, size_t know
     return r;
 }
 
+static void print_undo(FILE *to, const struct importing *in)
+{
+    fprintf(to, "`dormouse journal import undo %s` takes it back, within 48 hours\n", in->id);
+}
+
+/* "2 tasks, 1 event and 3 entries". Categories are records of an exported journal; of other files
+ * they come along. */
+static void print_made(const struct importing *in)
+{
+    const struct sums *sums = &in->sums;
+    const struct {
+        int64_t n;
+        const char *one, *many;
+    } all[] = {
+        { sums->tasks, "task", "tasks" },
+        { sums->events, "event", "events" },
+        { sums->time_entries, "time entry", "time entries" },
+        { sums->entries, "entry", "entries" },
+        { strcmp(in->format, "json") == 0 ? sums->categories : 0, "category", "categories" },
+        { sums->others, "other record", "other records" },
+    };
+    size_t left = 0, said = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        left += all[i].n > 0;
+    printf("Made%s", left ? "" : " 0 tasks");
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        if (!all[i].n)
+            continue;
+        printf("%s%lld %s",
+               !said++    ? " "
+               : left > 1 ? ", "
+                          : " and ",
+               (long long)all[i].n, all[i].n == 1 ? all[i].one : all[i].many);
+        left--;
+    }
+}
+
 static void print_sums(const struct importing *in)
 {
     const struct sums *sums = &in->sums;
-    int64_t others = sums->events + sums->others;
+    int64_t others = sums->events + sums->time_entries + sums->entries + sums->others;
 
-    printf("Made %lld task%s", (long long)sums->tasks, sums->tasks == 1 ? "" : "s");
-    if (others)
-        printf(" and %lld %s%s", (long long)others, sums->others ? "other record" : "event",
-               others == 1 ? "" : "s");
+    print_made(in);
     if (sums->there)
         printf("; %lld %s there already", (long long)sums->there,
                sums->there == 1 ? "was" : "were");
+    print_deleted(sums->deleted);
     if (in->problems)
         printf("; %lld line%s left out", (long long)in->problems,
                in->problems == 1 ? " was" : "s were");
     putchar('\n');
     if (sums->tasks + others + sums->categories)
-        printf("`dormouse journal import undo %s` takes it back, within 48 hours\n", in->id);
+        print_undo(stdout, in);
     if (in->left_out)
         fprintf(stderr, "%lld attachment%s left out: the export was made without what they hold\n",
                 (long long)in->left_out, in->left_out == 1 ? " was" : "s were");
@@ -268,10 +319,16 @@ static void print_sums_json(const struct importing *in)
 
     json_object_object_add(out, "tasks", json_object_new_int64(sums->tasks));
     json_object_object_add(out, "events", json_object_new_int64(sums->events));
+    if (sums->time_entries)
+        json_object_object_add(out, "timeEntries", json_object_new_int64(sums->time_entries));
+    if (sums->entries)
+        json_object_object_add(out, "entries", json_object_new_int64(sums->entries));
     json_object_object_add(out, "categories", json_object_new_int64(sums->categories));
     if (sums->others)
         json_object_object_add(out, "others", json_object_new_int64(sums->others));
     json_object_object_add(out, "there", json_object_new_int64(sums->there));
+    if (sums->deleted)
+        json_object_object_add(out, "deleted", json_object_new_int64(sums->deleted));
     json_object_object_add(out, "problems", json_object_new_int64(in->problems));
     json_object_object_add(out, "importId", json_object_new_string(in->id));
     if (in->left_out)
@@ -289,15 +346,17 @@ static int each_part(struct importing *in, struct str text,
     return journal_parts(text, IMPORT_BYTES_MAX, &in->use, &in->jot->err);
 }
 
-/* Short enough to be typed. */
-static void new_id(char ret_id[UUID_TEXT_SIZE])
+/* The id of a file follows from what it says. */
+static void choose_ids(struct importing *in, struct str text)
 {
     struct uuid_source source;
-    char text[UUID_TEXT_SIZE];
+    char hash[SHA256_TEXT_SIZE], uuid[UUID_TEXT_SIZE];
 
+    sha256_text(text, hash);
+    snprintf(in->id, ID_SIZE, "%s", hash);
     uuid_source_init(&source, clock_system(), rand_system());
-    uuid_next_text(&source, text);
-    snprintf(ret_id, UUID_TEXT_SIZE, "%s", text + UUID_TEXT_SIZE - 1 - 8);
+    uuid_next_text(&source, uuid);
+    snprintf(in->run, ID_SIZE, "%s", uuid + UUID_TEXT_SIZE - ID_SIZE);
 }
 
 static int import_file(struct importing *in, struct str text)
@@ -315,7 +374,9 @@ static int import_file(struct importing *in, struct str text)
                 in->problems == 1 ? "it" : "them");
         return jot_fail(jot);
     }
-    new_id(in->id);
+    choose_ids(in, text);
+    if (in->total > STEP && !cli_json(jot->args)) /* it may be interrupted */
+        print_undo(stderr, in);
     if (each_part(in, text, make_part) < 0)
         return jot_fail(jot);
     if (cli_json(jot->args))
@@ -358,7 +419,7 @@ const struct cli_command cli_cmd_journal_import = {
         "code is 1 when something was left out. The same file imported again makes nothing "
         "twice, and goes on where it was interrupted. Files of Todoist and Toggl are read as they "
         "are; other CSV needs a line of column names: "
-        "title, due, priority, status, category, labels, estimate, notes. JSON is what "
+        "title, due, priority, status, completed, category, labels, estimate, notes. JSON is what "
         "`dormouse journal export` wrote. - is standard input.",
     .options = import_options,
     .operands_min = 1,
@@ -391,9 +452,10 @@ const struct cli_command cli_cmd_journal_import_undo = {
     .operands = "ID",
     .summary = "Deletes what an import made",
     .details =
-        "Within 48 hours; the import said the ID. What was there before stays, and so do "
-        "categories that something else uses by now. `dormouse journal restore` brings single "
-        "records back; importing the file again does not.",
+        "Within 48 hours; the import said the ID. An import that was begun several times is taken "
+        "back as a whole. What was there before stays, and so do "
+        "categories that something else uses by now. Importing the file again within those hours "
+        "makes it again; `dormouse journal restore` brings single records back.",
     .operands_min = 1,
     .operands_max = 1,
     .run = run_undo,

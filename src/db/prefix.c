@@ -9,13 +9,29 @@
 #define SHOWN_BYTES 80
 #define ID_BYTES    20
 
+/* How much of the ids tells them from each other; they are in order. */
+static size_t bytes_to_tell(const struct str *ids, size_t count)
+{
+    size_t most = ID_BYTES;
+
+    for (size_t i = 1; i < count; i++) {
+        size_t same = 0;
+
+        while (same < ids[i - 1].n && same < ids[i].n && ids[i - 1].p[same] == ids[i].p[same])
+            same++;
+        most = same + 1 > most ? same + 1 : most;
+    }
+    return most;
+}
+
 static int refuse_several(struct str prefix, const struct str *ids, size_t count,
                           const struct prefix_words *words, struct err *err)
 {
-    AUTO_BUF names = BUF_INIT(512);
+    AUTO_BUF names = BUF_INIT(1024);
+    size_t shown = count < PREFIX_ROWS ? count : PREFIX_ROWS - 1, bytes = bytes_to_tell(ids, shown);
 
-    for (size_t i = 0; i < count && i < PREFIX_ROWS - 1; i++)
-        buf_printf(&names, "%s%.*s", i ? ", " : "", STR_ARG(str_take(ids[i], ID_BYTES)));
+    for (size_t i = 0; i < shown; i++)
+        buf_printf(&names, "%s%.*s", i ? ", " : "", STR_ARG(str_take(ids[i], bytes)));
     if (count == PREFIX_ROWS)
         buf_add_text(&names, " and more");
     return err_set(err, ERR_BAD_REQUEST, "\"%.*s\" begins several %s: %s",

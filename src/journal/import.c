@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/timefmt.h"
 #include "base/utf8.h"
 #include "journal/import_int.h"
 
@@ -247,6 +248,25 @@ int64_t import_moment(const struct zone *zone, int64_t local_s)
         if (zone_moment(zone, local_s + i * 60, &utc) > 0)
             return utc * 1000;
     return local_s * 1000;
+}
+
+bool import_closed(struct import *import, struct str text, int64_t *ret_closed)
+{
+    struct str day = STR_NONE;
+    int64_t at = 0;
+
+    text = str_trim(text);
+    if (timefmt_parse(text, &at, NULL) < 0) {
+        if (!import_due(import, text, &day) || !day.n)
+            return text.n == 0;
+        timefmt_parse(str_from(arena_printf(import->arena, "%.*s%sZ", STR_ARG(day),
+                                            day.n == 10 ? "T00:00:00" : ":00")),
+                      &at, NULL);
+        at = import_moment(import->zone, at / 1000);
+    }
+    if (at > 0)
+        *ret_closed = at;
+    return at > 0;
 }
 
 /* ---- records ---- */

@@ -41,11 +41,13 @@ struct import_record {
     struct str id;
     struct str title, notes, status, priority, due, category;
     int64_t estimate_min; /* 0: none */
+    int64_t closed;       /* when a task was done, ms; 0: not said */
     struct str *labels;   /* at most IMPORT_LABELS_MAX */
     size_t label_count;
     struct import_item *items;
     size_t item_count, item_room;
     struct str list_title; /* of its checklist */
+    size_t parent;         /* of a task that is part of another: its number, from 1; 0: of none */
     bool is_event;
     int64_t begin, end;  /* of an event, ms; end 0: a moment */
     struct str plan_day; /* of an event that is a block of a day's plan */
@@ -77,8 +79,12 @@ int import_read(enum import_format format, struct str text, const struct zone *z
                 struct arena *arena, struct import *ret_import, struct err *err);
 
 struct import_result {
-    size_t tasks, events, categories, others;
-    size_t there; /* were made by an earlier import */
+    size_t tasks, categories;
+    size_t events;                /* of a calendar */
+    size_t time_entries, entries; /* time that was spent; notes, workouts and measurements */
+    size_t others;
+    size_t there;   /* were made by an earlier import */
+    size_t deleted; /* were too, and then deleted by somebody: they stay so */
 };
 #define IMPORT_NAMES_MAX 200
 struct import_names {
@@ -110,7 +116,8 @@ struct str import_made(const struct journal_write *write, struct arena *arena);
 struct import_undone {
     size_t removed, kept; /* kept: categories that something else uses by now */
 };
-/* Deletes what the import made. not_found when it is not known (any more). */
+/* Deletes what the import made; importing the file again makes it again. not_found when it is not
+ * known (any more). */
 int import_undo(struct journal *journal, struct str id, struct arena *arena,
                 struct import_undone *ret_undone, struct err *err);
 

@@ -25,14 +25,14 @@ static void add_time(struct json_object *object, const char *key, int64_t at)
     add_str(object, key, str_from(text));
 }
 
-/* Is this id taken, also by something that was deleted? */
-static int is_there(struct journal_write *write, enum record_type type, struct str id,
-                    struct err *err)
+static int state_of(struct journal_write *write, enum record_type type, struct str id,
+                    struct import_states *states, struct err *err)
 {
     AUTO_ARENA arena = ARENA_INIT;
     struct record record;
+    int r = record_load(journal_of(write), type, id, &arena, &record, err);
 
-    return record_load(journal_of(write), type, id, &arena, &record, err);
+    return r > 0 ? import_state_of(journal_of(write), states, &record, err) : r;
 }
 
 /* The category of this name; made when there is none. */
@@ -99,8 +99,28 @@ static int make_items(struct journal_write *write, const struct import_record *f
     return 0;
 }
 
-static int make_task(struct journal_write *write, const struct import_record *from,
-                     struct import_result *result, struct err *err)
+/* To the task that it is part of, when that is there. */
+static int link_to_parent(struct journal_write *write, const struct import_record *from,
+                          const struct import_record *parent, struct err *err)
+{
+    AUTO_JSON fields = json_object_new_object();
+    struct record task;
+    int r =
+        journal_get(journal_of(write), RECORD_TASK, parent->id, journal_arena(write), &task, err);
+
+    if (r <= 0)
+        return r;
+    add_str(fields, "relation", STR("related"));
+    add_str(fields, "fromType", STR("task"));
+    add_str(fields, "fromId", from->id);
+    add_str(fields, "toType", STR("task"));
+    add_str(fields, "toId", parent->id);
+    return journal_create(write, RECORD_ENTRY_LINK, STR_NONE, fields, NULL, err);
+}
+
+static int make_task(struct journal_write *write, const struct import *import,
+                     const struct import_record *from, struct import_result *result,
+                     struct err *err)
 {
     AUTO_JSON fields = json_object_new_object();
     struct str category;
@@ -116,13 +136,15 @@ static int make_task(struct journal_write *write, const struct import_record *fr
     if (from->estimate_min)
         json_object_object_add(fields, "estimateMinutes",
                                json_object_new_int64(from->estimate_min));
-    if (journal_create(write, RECORD_TASK, from->id, fields, NULL, err) < 0)
+    if (create_closed_task(write, from->id, fields, from->closed, err) < 0)
         return -1;
     if (from->label_count &&
         task_set_labels(write, from->id, from->labels, from->label_count, true, err) < 0)
         return -1;
     result->tasks++;
-    return make_items(write, from, err);
+    if (make_items(write, from, err) < 0)
+        return -1;
+    return from->parent ? link_to_parent(write, from, &import->records[from->parent - 1], err) : 0;
 }
 
 /* ---- events ---- */
@@ -206,6 +228,20 @@ int import_check_event(const struct import_record *from, struct err *err)
     return record_apply(&record, fields, &arena, err);
 }
 
+void import_count_event(struct import_result *result, const struct import_record *from)
+{
+    enum record_type type = import_type(from);
+
+    if (type == RECORD_TIME_ENTRY)
+        result->time_entries++;
+    else if (type == RECORD_DAY_PLAN_BLOCK)
+        result->others++;
+    else if (from->kind.n)
+        result->entries++;
+    else
+        result->events++;
+}
+
 static int make_event(struct journal_write *write, const struct import_record *from,
                       struct import_result *result, struct err *err)
 {
@@ -223,7 +259,7 @@ static int make_event(struct journal_write *write, const struct import_record *f
             return -1;
         add_str(fields, "planId", plan.id);
     }
-    result->events++;
+    import_count_event(result, from);
     return journal_create(write, type, from->id, fields, NULL, err);
 }
 
@@ -232,18 +268,19 @@ int import_apply(struct journal_write *write, const struct import *import, size_
 {
     size_t end =
         from < import->count && count < import->count - from ? from + count : import->count;
+    struct import_states states = { .asked = 0 };
 
+    write->revives = true;
     for (size_t i = from; i < end; i++) {
         const struct import_record *record = &import->records[i];
-        int r = record->whole ? 0 : is_there(write, import_type(record), record->id, err);
+        int r = record->whole ? import_restore(write, import, record, &states, result, err)
+                              : state_of(write, import_type(record), record->id, &states, err);
 
-        if (record->whole)
-            r = import_restore(write, import, record, result, err);
-        else if (r == 0)
+        if (r > 0)
+            import_count_state(result, r);
+        else if (r == 0 && !record->whole)
             r = record->is_event ? make_event(write, record, result, err)
-                                 : make_task(write, record, result, err);
-        else if (r > 0)
-            result->there++;
+                                 : make_task(write, import, record, result, err);
         if (r < 0)
             return record->whole ? err_wrap(err, "%s %.*s", record_type_name(record->whole->type),
                                             STR_ARG(record->id))

@@ -15,6 +15,7 @@ enum column {
     COL_DUE,
     COL_PRIORITY,
     COL_STATUS,
+    COL_DONE, /* whether, or when */
     COL_CATEGORY,
     COL_LABELS,
     COL_ESTIMATE,
@@ -30,7 +31,10 @@ static const struct {
     { "due", COL_DUE },           { "due date", COL_DUE },
     { "deadline", COL_DUE },      { "priority", COL_PRIORITY },
     { "status", COL_STATUS },     { "state", COL_STATUS },
-    { "done", COL_STATUS },       { "completed", COL_STATUS },
+    { "done", COL_DONE },         { "completed", COL_DONE },
+    { "completed at", COL_DONE }, { "completed on", COL_DONE },
+    { "completed_at", COL_DONE }, { "completion date", COL_DONE },
+    { "closedat", COL_DONE },     { "date completed", COL_DONE },
     { "category", COL_CATEGORY }, { "project", COL_CATEGORY },
     { "list", COL_CATEGORY },     { "labels", COL_LABELS },
     { "label", COL_LABELS },      { "tags", COL_LABELS },
@@ -176,7 +180,7 @@ static int read_head(struct csv *r, enum column columns[CSV_COLUMNS_MAX], struct
     if (!title)
         return err_set(err, ERR_BAD_REQUEST,
                        "line 1: no column is called `title`; known are title, due, priority, "
-                       "status, category, labels, estimate, notes");
+                       "status, completed, category, labels, estimate, notes");
     return 0;
 }
 
@@ -210,6 +214,21 @@ static struct str one_line(struct import *import, struct str text)
     return str_of(copy, text.n);
 }
 
+/* A status that has a column of its own counts more. */
+static bool take_done(struct import *import, struct import_record *record, struct str cell)
+{
+    struct str status = STR_NONE;
+
+    if (!import_status(cell, &status)) {
+        if (!import_closed(import, cell, &record->closed))
+            return false;
+        status = STR("DONE");
+    }
+    if (!record->status.n)
+        record->status = status;
+    return true;
+}
+
 static bool take_value(struct import *import, struct import_record *record, enum column column,
                        struct str cell)
 {
@@ -223,6 +242,8 @@ static bool take_value(struct import *import, struct import_record *record, enum
         return import_priority(cell, &record->priority);
     case COL_STATUS:
         return import_status(cell, &record->status);
+    case COL_DONE:
+        return take_done(import, record, cell);
     case COL_CATEGORY:
         record->category = str_trim(cell);
         return true;
@@ -244,6 +265,7 @@ static const char *allowed(enum column column)
 {
     return column == COL_DUE        ? "a due day is written 2026-02-18 or 2026-02-18 16:00"
            : column == COL_PRIORITY ? "a priority is P0 to P3, A to D, or high, medium, low"
+           : column == COL_DONE     ? "what is done says yes, or when: 2026-02-18 16:00"
            : column == COL_STATUS   ? "a status is open, in progress, blocked, on hold, done or "
                                       "rejected"
                                     : "an estimate is minutes, or 45m, 2h, 1h30";

@@ -1,8 +1,9 @@
 /* CSV as Todoist and Toggl write it.
  *
- * Todoist has a line for each task, section and comment; what is indented becomes an item of the
- * task above it. 1 is the first priority there. A date that says when something repeats goes into
- * the notes. Toggl (and whoever has the same columns) has a line for each time entry.
+ * Todoist has a line for each task, section and comment. What is indented and has only a title
+ * becomes an item of the task above it; one that says more is a task that is linked to it. 1 is the
+ * first priority there. A date that says when something repeats goes into the notes. Toggl (and
+ * whoever has the same columns) has a line for each time entry.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -54,19 +55,76 @@ static void add_note(struct import *import, struct import_record *task, struct s
 
 /* ---- Todoist ---- */
 
+/* A task of the file, or one that is indented under it. */
+struct part {
+    struct import_record task;
+    int64_t indent;
+    size_t above;  /* that it is indented under */
+    size_t owner;  /* the first that is a task on the way up */
+    size_t number; /* among all that were added, from 1; 0: it was not */
+};
 struct todoist {
     struct csv *csv;
     const struct head *head;
-    struct import_record task; /* not yet added; line 0: none */
+    struct part *parts; /* a task and what is indented under it: not yet added */
+    size_t count, room;
     struct str section;
 };
 
+static bool is_task(const struct todoist *r, size_t i)
+{
+    const struct import_record *task = &r->parts[i].task;
+
+    return i == 0 || task->notes.n || task->due.n || task->label_count || task->estimate_min ||
+           (task->priority.n && !str_is(task->priority, "P3"));
+}
+
+/* What has a title and nothing more is an item of the task above it, the rest a task. */
 static int end_task(struct todoist *r, struct err *err)
 {
-    int result = r->task.line ? import_add(r->csv->import, &r->task, STR_NONE, err) : 0;
+    struct import *import = r->csv->import;
+    size_t n = r->count;
 
-    r->task = (struct import_record){ .line = 0 };
-    return result;
+    r->count = 0;
+    for (size_t i = 1; i < n; i++)
+        if (!is_task(r, i) && r->parts[i].task.title.n)
+            import_add_item(import, &r->parts[r->parts[i].owner].task, r->parts[i].task.title,
+                            false);
+    for (size_t i = 0; i < n; i++) {
+        struct part *part = &r->parts[i];
+        size_t before = import->count;
+
+        if (!is_task(r, i))
+            continue;
+        part->task.parent = i ? r->parts[r->parts[i].owner].number : 0;
+        if (import_add(import, &part->task, STR_NONE, err) < 0)
+            return -1;
+        part->number = import->count > before ? import->count : 0;
+    }
+    return 0;
+}
+
+static struct import_record *add_part(struct todoist *r, int64_t indent)
+{
+    size_t above = r->count ? r->count - 1 : 0;
+
+    if (r->count == r->room) {
+        size_t room = r->room * 2 + 16;
+        struct part *more = ARENA_NEW_N(r->csv->import->arena, struct part, room);
+
+        if (r->count)
+            memcpy(more, r->parts, r->count * sizeof(*more));
+        r->parts = more;
+        r->room = room;
+    }
+    while (above && r->parts[above].indent >= indent)
+        above = r->parts[above].above;
+    r->parts[r->count] =
+        (struct part){ .task = { .line = r->csv->first_line, .category = r->section },
+                       .indent = indent,
+                       .above = above,
+                       .owner = r->count && !is_task(r, above) ? r->parts[above].owner : above };
+    return &r->parts[r->count++].task;
 }
 
 /* Words that begin with '@' are labels. */
@@ -88,56 +146,72 @@ static struct str read_content(struct todoist *r, struct import_record *task, st
     return arena_str(arena, buf_str(&title));
 }
 
-static void read_date(struct todoist *r, struct str text)
+static void add_named(struct import *import, struct import_record *task, const char *name,
+                      struct str text)
 {
-    struct import *import = r->csv->import;
+    if (text.n)
+        add_note(import, task,
+                 str_from(arena_printf(import->arena, "%s: %.*s", name, STR_ARG(text))));
+}
+
+static void read_date(struct import *import, struct import_record *task, struct str text)
+{
     struct quick_when when;
     char day[TIMEFMT_SIZE];
 
-    if (import_due(import, text, &r->task.due))
+    if (import_due(import, text, &task->due))
         return;
     if (!read_when(import, text, &when)) {
-        add_note(import, &r->task,
-                 str_from(arena_printf(import->arena, "Date: %.*s", STR_ARG(text))));
+        add_named(import, task, "Date", text);
         return;
     }
     timefmt_rfc3339(when.day * 86400 * 1000, day);
-    r->task.due = str_from(when.has_clock ? arena_printf(import->arena, "%.10sT%02d:%02d", day,
-                                                         when.minutes / 60, when.minutes % 60)
-                                          : arena_printf(import->arena, "%.10s", day));
+    task->due = str_from(when.has_clock ? arena_printf(import->arena, "%.10sT%02d:%02d", day,
+                                                       when.minutes / 60, when.minutes % 60)
+                                        : arena_printf(import->arena, "%.10s", day));
 }
 
-static void read_rest(struct todoist *r)
+/* "None" is what Todoist writes for nothing. */
+static struct str given(struct todoist *r, const char *name)
+{
+    struct str text = cell(r->csv, r->head, name);
+
+    return str_eq_nocase(text, STR("None")) ? STR("") : text;
+}
+
+static void read_rest(struct todoist *r, struct import_record *task)
 {
     static const char *const priorities[] = { "P0", "P1", "P2", "P3" };
-    const struct head *head = r->head;
-    struct str unit = cell(r->csv, head, "duration_unit");
+    struct import *import = r->csv->import;
+    struct str date = given(r, "date"), deadline = given(r, "deadline"),
+               length = given(r, "duration"), unit = given(r, "duration_unit");
     int64_t number;
 
-    add_note(r->csv->import, &r->task, cell(r->csv, head, "description"));
-    read_date(r, cell(r->csv, head, cell(r->csv, head, "date").n ? "date" : "deadline"));
-    if (str_to_i64(cell(r->csv, head, "priority"), &number) == 0 && number >= 1 && number <= 4)
-        r->task.priority = str_from(priorities[number - 1]);
-    if (str_eq_nocase(unit, STR("minute")))
-        import_minutes(cell(r->csv, head, "duration"), &r->task.estimate_min);
+    add_note(import, task, cell(r->csv, r->head, "description"));
+    read_date(import, task, date.n ? date : deadline);
+    if (date.n)
+        add_named(import, task, "Deadline", deadline);
+    if (str_to_i64(cell(r->csv, r->head, "priority"), &number) == 0 && number >= 1 && number <= 4)
+        task->priority = str_from(priorities[number - 1]);
+    if (!str_eq_nocase(unit, STR("minute")) || !import_minutes(length, &task->estimate_min))
+        add_named(import, task, "Duration",
+                  length.n ? str_from(arena_printf(import->arena, "%.*s %.*s", STR_ARG(length),
+                                                   STR_ARG(unit)))
+                           : length);
 }
 
 static int read_task(struct todoist *r, struct err *err)
 {
-    struct str content = cell(r->csv, r->head, "content");
+    struct import_record *task;
     int64_t indent = 1;
 
-    if (str_to_i64(cell(r->csv, r->head, "indent"), &indent) == 0 && indent > 1 && r->task.line) {
-        content = read_content(r, &r->task, content);
-        if (content.n)
-            import_add_item(r->csv->import, &r->task, content, false);
-        return 0;
-    }
-    if (end_task(r, err) < 0)
+    if (str_to_i64(cell(r->csv, r->head, "indent"), &indent) < 0 || indent < 1)
+        indent = 1;
+    if (indent == 1 && end_task(r, err) < 0)
         return -1;
-    r->task = (struct import_record){ .line = r->csv->first_line, .category = r->section };
-    r->task.title = read_content(r, &r->task, content);
-    read_rest(r);
+    task = add_part(r, indent);
+    task->title = read_content(r, task, cell(r->csv, r->head, "content"));
+    read_rest(r, task);
     return 0;
 }
 
@@ -155,8 +229,8 @@ static int read_todoist(struct csv *csv, const struct head *head, struct err *er
                 return -1;
             r.section = cell(csv, head, "content");
         } else if (str_eq_nocase(type, STR("note"))) {
-            if (r.task.line)
-                add_note(csv->import, &r.task, cell(csv, head, "content"));
+            if (r.count)
+                add_note(csv->import, &r.parts[r.count - 1].task, cell(csv, head, "content"));
         } else if (str_eq_nocase(type, STR("task")) && read_task(&r, err) < 0) {
             return -1;
         }

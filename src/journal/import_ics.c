@@ -239,6 +239,9 @@ static void read_time_of(struct reader *r, struct component *c, struct str name)
         c->date_only = when.date;
     } else if (str_eq_nocase(name, STR("DTEND"))) {
         c->record.end = when.at_ms;
+    } else if (str_eq_nocase(name, STR("COMPLETED"))) {
+        c->record.closed = when.at_ms > 0 ? when.at_ms : 0;
+        c->completed = true;
     } else {
         c->stamp = when.at_ms;
     }
@@ -286,6 +289,7 @@ static bool is_time(const struct component *c, struct str name)
 {
     return str_eq_nocase(name, STR("DUE")) || str_eq_nocase(name, STR("DTSTART")) ||
            str_eq_nocase(name, STR("DTEND")) ||
+           (c->kind == VTODO && str_eq_nocase(name, STR("COMPLETED"))) ||
            (c->kind == VJOURNAL && str_eq_nocase(name, STR("DTSTAMP")));
 }
 
@@ -298,8 +302,7 @@ static void read_property(struct reader *r, struct component *c)
         read_time_of(r, c, name);
     } else if (str_eq_nocase(name, STR("DESCRIPTION"))) {
         read_description(r, c);
-    } else if (str_eq_nocase(name, STR("COMPLETED")) ||
-               (str_eq_nocase(name, STR("PERCENT-COMPLETE")) && str_is(value, "100"))) {
+    } else if (str_eq_nocase(name, STR("PERCENT-COMPLETE")) && str_is(value, "100")) {
         c->completed = true; /* for programs that say it only so */
     } else if (str_eq_nocase(name, STR("STATUS")) && !record->is_event) {
         if (!record->status.n && !import_status(value, &record->status))

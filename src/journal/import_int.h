@@ -33,6 +33,8 @@ void import_add_item(struct import *import, struct import_record *record, struct
 bool import_due(struct import *import, struct str text, struct str *ret_due);
 bool import_priority(struct str text, struct str *ret_priority);
 bool import_status(struct str text, struct str *ret_status);
+/* When something was done; of a day without a time its beginning. */
+bool import_closed(struct import *import, struct str text, int64_t *ret_closed);
 bool import_minutes(struct str text, int64_t *ret_minutes);
 /* When clocks there show this (zone NULL: those of UTC); of a time that they skip the next that
  * there is. */
@@ -40,10 +42,22 @@ int64_t import_moment(const struct zone *zone, int64_t local_s);
 /* A line without its end; false after the last. */
 bool import_line(struct str *rest, struct str *ret_line);
 
+/* What is here of a record that a file has. Of what an undone import made nothing is. */
+enum import_state { IMPORT_ABSENT = 0, IMPORT_THERE, IMPORT_DELETED };
+struct import_states {
+    int64_t asked; /* the last moment of deletion that was asked about */
+    bool undone;
+};
+int import_state_of(struct journal *journal, struct import_states *states,
+                    const struct record *record, struct err *err);
+void import_count_event(struct import_result *result, const struct import_record *from);
+void import_count_state(struct import_result *result, int state);
+
 /* ---- a journal that was exported (import_restore.c) ---- */
 
-/* Makes the record as it was, unless it is there. */
+/* Makes the record as it was, unless it is there or was deleted: then its state. */
 int import_restore(struct journal_write *write, const struct import *import,
-                   const struct import_record *from, struct import_result *result, struct err *err);
+                   const struct import_record *from, struct import_states *states,
+                   struct import_result *result, struct err *err);
 
 #endif

@@ -13,6 +13,7 @@ struct looking {
     struct import_look *look;
     struct arena *arena;
     struct map seen[2];
+    struct import_states states;
     struct err *err;
 };
 
@@ -57,7 +58,8 @@ static void count(struct import_result *result, const struct import_record *reco
     bool category = record->whole && record->whole->type == RECORD_CATEGORY;
 
     result->tasks += !record->is_event;
-    result->events += record->is_event && !record->whole;
+    if (record->is_event && !record->whole)
+        import_count_event(result, record);
     result->categories += category;
     result->others += record->whole && record->is_event && !category;
 }
@@ -67,15 +69,16 @@ static bool is_it(const struct record *record, struct record_ref ref)
     return record->type == ref.type && str_eq(record->id, ref.id);
 }
 
-static bool is_among(const struct record *records, size_t n, struct record_ref ref)
+static const struct record *find_among(const struct record *records, size_t n,
+                                       struct record_ref ref)
 {
     for (size_t i = 0; i < n; i++)
         if (is_it(&records[i], ref))
-            return true;
-    return false;
+            return &records[i];
+    return NULL;
 }
 
-/* Those that are there, deleted or not, are not made. */
+/* Those that are there, or that somebody deleted, are not made. */
 static int count_some(struct looking *l, const struct import_record *records, size_t n)
 {
     AUTO_ARENA arena = ARENA_INIT;
@@ -89,15 +92,15 @@ static int count_some(struct looking *l, const struct import_record *records, si
         return -1;
     for (size_t i = 0; i < n; i++) {
         /* found stands in the order of refs */
-        bool there = at < found_count && is_it(&found[at], refs[i]);
+        const struct record *old = at < found_count && is_it(&found[at], refs[i])
+                                       ? &found[at++]
+                                       : find_among(found, at, refs[i]);
+        int state = old ? import_state_of(l->journal, &l->states, old, l->err) : IMPORT_ABSENT;
 
-        if (there)
-            at++;
-        else
-            there = is_among(found, at, refs[i]);
-        if (there)
-            l->look->counts.there++;
-        else
+        if (state < 0)
+            return -1;
+        import_count_state(&l->look->counts, state);
+        if (state == IMPORT_ABSENT)
             count(&l->look->counts, &records[i]);
     }
     return 0;

@@ -27,14 +27,15 @@ struct reader {
 };
 
 /* Signs that some programs write: what follows one is a day, or nothing. */
-enum sign { SIGN_NONE = 0, SIGN_DUE, SIGN_PAST, SIGN_PRIORITY };
+enum sign { SIGN_NONE = 0, SIGN_DUE, SIGN_CLOSED, SIGN_PAST, SIGN_PRIORITY };
 static const struct {
     const char *text;
     enum sign sign;
     const char *priority;
 } signs[] = {
     { "\xf0\x9f\x93\x85", SIGN_DUE, NULL },      /* a calendar */
-    { "\xe2\x9c\x85", SIGN_PAST, NULL },         /* done on */
+    { "\xe2\x9c\x85", SIGN_CLOSED, NULL },       /* done on */
+    { "\xe2\x9d\x8c", SIGN_CLOSED, NULL },       /* given up on */
     { "\xe2\x9e\x95", SIGN_PAST, NULL },         /* written on */
     { "\xf0\x9f\x94\xba", SIGN_PRIORITY, "P0" }, /* highest */
     { "\xe2\x8f\xab", SIGN_PRIORITY, "P1" },     /* high */
@@ -160,6 +161,7 @@ static void read_words(struct reader *r, struct import_record *task, struct str 
         if (word.p[0] == '#' && word.n > 1 && word.p[1] != '#')
             import_label(r->import, task, arena_str(r->import->arena, str_skip(word, 1)));
         else if (!(before == SIGN_PAST && import_due(r->import, word, &ignored)) &&
+                 !(before == SIGN_CLOSED && import_closed(r->import, word, &task->closed)) &&
                  !take_due(r, task, word, before == SIGN_DUE))
             buf_printf(&title, "%s%.*s", title.n ? " " : "", STR_ARG(word));
         before = SIGN_NONE;

@@ -19,7 +19,7 @@ static int find_named(struct journal_write *write, const struct import *import,
     int r = record_load(write->journal, type, id, write->arena, &record, err);
 
     *ret_id = id;
-    if (r != 0)
+    if (r < 0 || (r > 0 && !record.deleted_at))
         return r < 0 ? -1 : 0;
     for (size_t i = 0; i < import->count; i++) {
         const struct record *whole = import->records[i].whole;
@@ -59,13 +59,20 @@ static int give_labels(struct journal_write *write, const struct import *import,
     return task_set_labels(write, from->id, ids, from->label_count, false, err);
 }
 
-/* Is it there: itself, deleted or not, or one of its name? */
-static int is_there(struct journal_write *write, const struct record *record, struct err *err)
+/* Its state here: that of itself, or of one that has its name. It takes the place of one that an
+ * undone import made. */
+static int state_of(struct journal_write *write, struct record *record,
+                    struct import_states *states, struct err *err)
 {
     struct record old;
     int r = record_load(write->journal, record->type, record->id, write->arena, &old, err);
 
-    if (r == 0 && (record->type == RECORD_CATEGORY || record->type == RECORD_LABEL))
+    if (r > 0) {
+        record->n = old.n;
+        record->vector_clock = old.vector_clock;
+        r = import_state_of(write->journal, states, &old, err);
+    }
+    if (r == IMPORT_ABSENT && (record->type == RECORD_CATEGORY || record->type == RECORD_LABEL))
         r = record_by_name(write->journal, record->type, record_str(record, "name"), write->arena,
                            &old, err);
     return r;
@@ -79,15 +86,14 @@ static void count(struct import_result *result, enum record_type type)
 }
 
 int import_restore(struct journal_write *write, const struct import *import,
-                   const struct import_record *from, struct import_result *result, struct err *err)
+                   const struct import_record *from, struct import_states *states,
+                   struct import_result *result, struct err *err)
 {
     struct record record = *from->whole;
-    int r = is_there(write, &record, err);
+    int r = state_of(write, &record, states, err);
 
-    if (r != 0) {
-        result->there += r > 0;
-        return r < 0 ? -1 : 0;
-    }
+    if (r != 0)
+        return r;
     if (mend_category(write, import, &record, err) < 0 ||
         record_check_parent(write, &record, err) < 0 || record_complete(write, &record, err) < 0 ||
         record_put_as_it_is(write, &record, NULL, err) < 0)

@@ -78,6 +78,15 @@ static void take_words(struct import *import, struct import_record *record, stru
     }
 }
 
+/* The day on which it was done. */
+static void take_closed(struct import *import, struct import_record *record, struct str *rest)
+{
+    struct str before = *rest;
+
+    if (take_word(rest, is_day))
+        import_closed(import, str_take(before, 10), &record->closed);
+}
+
 static int read_line(struct import *import, size_t line, struct str text, struct err *err)
 {
     struct import_record record = { .line = line };
@@ -87,11 +96,13 @@ static int read_line(struct import *import, size_t line, struct str text, struct
 
     if (take_word(&rest, is_done)) {
         record.status = STR("DONE");
-        take_word(&rest, is_day);
+        take_closed(import, &record, &rest);
     }
     if (is_priority(str_take(rest, 3)) && (rest.n == 3 || rest.p[3] == ' ')) {
         record.priority = priority_of(rest.p[1]);
         rest = str_trim(str_skip(rest, 3));
+        if (record.status.n && !record.closed)
+            take_closed(import, &record, &rest);
     }
     take_word(&rest, is_day);
     take_words(import, &record, rest, &title);

@@ -1,7 +1,9 @@
 /* Taking an import back.
  *
  * Every step of an import that has an id is an operation whose answer lists what it made: pairs of
- * type and id. Undoing deletes those, the last first; operations are remembered for 48 hours.
+ * type and id. Undoing deletes those, the last first; operations are remembered for 48 hours. Each
+ * write of an undo is an operation too: what was deleted at its moment was not deleted by somebody
+ * who did not want it, and an import may make it again.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,6 +16,7 @@
 #define AT_ONCE    500 /* deletions in one write: what hangs on them goes along */
 #define ID_MAX     40
 #define MADE_BYTES (4 * 1024 * 1024)
+#define UNDO       "import_undo"
 
 bool import_id_valid(struct str id)
 {
@@ -38,6 +41,28 @@ struct str import_made(const struct journal_write *write, struct arena *arena)
     }
     json_write_array_end(&w);
     return json_write_end(&w) < 0 ? STR("[]") : arena_str(arena, buf_str(&out));
+}
+
+int import_state_of(struct journal *journal, struct import_states *states,
+                    const struct record *record, struct err *err)
+{
+    int r;
+
+    if (!record->deleted_at)
+        return IMPORT_THERE;
+    if (states->asked != record->deleted_at) {
+        r = operation_at(journal, UNDO, record->deleted_at, err);
+        if (r < 0)
+            return -1;
+        *states = (struct import_states){ .asked = record->deleted_at, .undone = r > 0 };
+    }
+    return states->undone ? IMPORT_ABSENT : IMPORT_DELETED;
+}
+
+void import_count_state(struct import_result *result, int state)
+{
+    result->there += state == IMPORT_THERE;
+    result->deleted += state == IMPORT_DELETED;
 }
 
 /* One of them: deleted, or kept because others use it. */
@@ -69,10 +94,14 @@ static int remove_some(struct journal *journal, struct json_object *made, size_t
                        struct import_undone *undone, struct err *err)
 {
     AUTO_ARENA arena = ARENA_INIT;
-    struct journal_author author = { .kind = CHANGE_BY_HUMAN };
+    struct journal_author author = { .kind = CHANGE_BY_HUMAN, .operation = STR(UNDO) };
     struct journal_write *write;
+    char id[UUID_TEXT_SIZE];
+    struct str done;
 
-    if (journal_begin(journal, &author, &arena, &write, NULL, err) < 0)
+    change_new_id(journal->change, id);
+    author.operation_id = str_from(arena_printf(&arena, UNDO ":%s", id));
+    if (journal_begin(journal, &author, &arena, &write, &done, err) <= 0)
         return -1;
     for (size_t i = end; i >= from + 2; i -= 2) {
         if (remove_one(write, made, i - 2, undone, err) == 0)

@@ -31,6 +31,7 @@ struct journal_write {
     struct journal_author author;
     struct change_batch batch;
     int64_t now;
+    bool revives; /* a new record may take the place of a deleted one that has its id */
 };
 
 /* Of a name as people type it, before it is looked at. */
@@ -99,6 +100,8 @@ int operation_add(const struct journal_write *write, struct str result, struct e
 /* What the operations answered whose ids begin so, newest first. */
 int operation_results(struct journal *journal, struct str prefix, struct arena *arena,
                       struct str *ret_results, size_t max, size_t *ret_count, struct err *err);
+/* 1 when a person's operation of this kind was done at that moment, 0 not, or forgotten. */
+int operation_at(struct journal *journal, const char *kind, int64_t at, struct err *err);
 
 /* ---- writing (write.c) ---- */
 
@@ -120,6 +123,9 @@ int record_check_required(const struct record *record, struct err *err);
  */
 int create_loosely(struct journal_write *write, enum record_type type, struct str id,
                    struct json_object *fields, struct record *ret_record, struct err *err);
+/* A task that was done or rejected then, when fields say that it is; closed_at 0: now. */
+int create_closed_task(struct journal_write *write, struct str id, struct json_object *fields,
+                       int64_t closed_at, struct err *err);
 int change_loosely(struct journal_write *write, enum record_type type, struct str id,
                    struct json_object *fields, struct record *ret_record, struct err *err);
 /* A record that is there and not deleted, else not_found. */

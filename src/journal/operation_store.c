@@ -61,6 +61,21 @@ int operation_results(struct journal *journal, struct str prefix, struct arena *
     return r;
 }
 
+int operation_at(struct journal *journal, const char *kind, int64_t at, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(journal->domain),
+                   SQL("SELECT 1 AS found FROM journal_operations WHERE author = ?"
+                       " AND created_at = ? AND kind = ? LIMIT 1"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_text(q, change_author_name(CHANGE_BY_HUMAN));
+    stmt_bind_i64(q, at);
+    stmt_bind_text(q, kind);
+    return stmt_step(q, err);
+}
+
 static int forget(struct journal *journal, const char *author, int64_t before, struct err *err)
 {
     AUTO(stmt) q = NULL;

@@ -253,7 +253,7 @@ static int check_free(struct journal_write *write, struct record *record, struct
     if (!old.deleted_at)
         return err_set(err, ERR_CONFLICT, "there is %s \"%.*s\" already",
                        record_type_a(record->type), STR_ARG(record->id));
-    if (record_derived_id(record, write->arena).n == 0)
+    if (!write->revives && record_derived_id(record, write->arena).n == 0)
         return err_set(err, ERR_CONFLICT, "%s \"%.*s\" was deleted; restore it, or take another id",
                        record_type_name(record->type), STR_ARG(record->id));
     record->n = old.n;
@@ -261,25 +261,43 @@ static int check_free(struct journal_write *write, struct record *record, struct
     return 0;
 }
 
+/* The record has its type, and what nobody may give but the journal. */
+static int create(struct journal_write *write, struct record *record, struct str id,
+                  struct json_object *fields, struct err *err)
+{
+    record->created_at = write->now;
+    record_set_initial(record, write->now);
+    if (record_apply(record, fields, write->arena, err) < 0 ||
+        record_check_required(record, err) < 0)
+        return -1;
+    if (choose_id(write, record, id, err) < 0 || record_complete(write, record, err) < 0 ||
+        record_check_refs(write, record, NULL, err) < 0 || check_free(write, record, err) < 0)
+        return -1;
+    return record_put(write, record, NULL, err);
+}
+
 int create_loosely(struct journal_write *write, enum record_type type, struct str id,
                    struct json_object *fields, struct record *ret_record, struct err *err)
 {
-    struct record record = { .type = type, .created_at = write->now };
+    struct record record = { .type = type };
 
     if (type == RECORD_ATTACHMENT)
         return err_set(err, ERR_BAD_REQUEST, "an attachment is made with its content");
-    record_set_initial(&record, write->now);
-    if (record_apply(&record, fields, write->arena, err) < 0 ||
-        record_check_required(&record, err) < 0)
-        return -1;
-    if (choose_id(write, &record, id, err) < 0 || record_complete(write, &record, err) < 0 ||
-        record_check_refs(write, &record, NULL, err) < 0 || check_free(write, &record, err) < 0)
-        return -1;
-    if (record_put(write, &record, NULL, err) < 0)
+    if (create(write, &record, id, fields, err) < 0)
         return -1;
     if (ret_record)
         *ret_record = record;
     return 0;
+}
+
+int create_closed_task(struct journal_write *write, struct str id, struct json_object *fields,
+                       int64_t closed_at, struct err *err)
+{
+    struct record task = { .type = RECORD_TASK };
+
+    if (closed_at)
+        *record_field_of(&task, "closedAt") = (struct record_value){ .set = true, .i = closed_at };
+    return create(write, &task, id, fields, err);
 }
 
 int journal_create(struct journal_write *write, enum record_type type, struct str id,

@@ -76,10 +76,11 @@ static void put_record(struct json_writer *w, const struct import_record *record
 {
     json_write_object_begin(w);
     json_put_i64(w, "line", (int64_t)record->line);
-    json_put_some_text(w, "type",
-                       record->whole      ? record_type_name(record->whole->type)
-                       : record->is_event ? "event"
-                                          : "task");
+    json_put_some_str(w, "type",
+                      record->whole       ? str_from(record_type_name(record->whole->type))
+                      : !record->is_event ? STR("task")
+                      : record->kind.n    ? record->kind
+                                          : STR("event"));
     json_put_some_str(w, "id", record->id);
     json_put_some_str(w, "title", record->title);
     json_put_some_str(w, "status", record->status);
@@ -93,6 +94,7 @@ static void put_record(struct json_writer *w, const struct import_record *record
     if (record->item_count)
         json_put_i64(w, "items", (int64_t)record->item_count);
     json_put_some_time(w, "at", record->begin);
+    json_put_some_time(w, "closedAt", record->closed);
     json_write_object_end(w);
 }
 
@@ -109,10 +111,16 @@ static void put_counts(struct json_writer *w, const struct import_result *result
     json_put_object(w, "counts");
     json_put_i64(w, "tasks", (int64_t)result->tasks);
     json_put_i64(w, "events", (int64_t)result->events);
+    if (result->time_entries)
+        json_put_i64(w, "timeEntries", (int64_t)result->time_entries);
+    if (result->entries)
+        json_put_i64(w, "entries", (int64_t)result->entries);
     json_put_i64(w, "categories", (int64_t)result->categories);
     if (result->others)
         json_put_i64(w, "others", (int64_t)result->others);
     json_put_i64(w, "there", (int64_t)result->there);
+    if (result->deleted)
+        json_put_i64(w, "deleted", (int64_t)result->deleted);
     json_write_object_end(w);
 }
 
@@ -126,7 +134,7 @@ static size_t step_of(const struct import *import, size_t offset, size_t limit)
     while (n < limit && offset + n < import->count) {
         const struct import_record *record = &import->records[offset + n];
 
-        units += 3 + 2 * record->label_count + record->item_count;
+        units += 4 + 2 * record->label_count + record->item_count;
         if (n && units > UNITS_MAX)
             break;
         n++;

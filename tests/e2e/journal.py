@@ -337,9 +337,45 @@ def files_of_other_programs_are_imported_once(box):
     expect_eq((fence["due"], fence["priority"], fence["estimateMinutes"], len(fence["labelIds"])),
               ("2026-03-01", "P1", 120, 2))
     expect_eq((tasks["Paint"]["due"], tasks["Call mum"]["status"]), ("2026-03-18", "DONE"))
+    expect_in(tasks["Call mum"]["closedAt"][:10], ("2026-02-17", "2026-02-18"))  # of its midnight here
     gate = json.loads(box.run("journal", "task", "show", "gate", "--json")[0])
     expect_eq([(i["title"], i["checked"]) for i in gate["checklists"][0]["items"]],
               [("buy hinge", True), ("mount it", False)])
+
+
+@test
+def a_part_of_a_task_of_todoist_keeps_what_it_says(box):
+    path = box.write("t.csv", "TYPE,CONTENT,DESCRIPTION,PRIORITY,INDENT,DATE,DURATION,DURATION_UNIT\n"
+                     "task,Parent,,4,1,,,\ntask,Child @lbl,more of it,1,2,2026-12-24,45,minute\ntask,bare,,4,2,,,\n")
+    expect_in("Made 2 tasks", box.run("journal", "import", path)[0])
+    parent, child = (json.loads(box.run("journal", "task", "show", name, "--json")[0]) for name in ("Parent", "Child"))
+    expect_eq([item["title"] for item in parent["checklists"][0]["items"]], ["bare"])
+    expect_eq((child["notes"], child["due"], child["estimateMinutes"], child["priority"], len(child["labelIds"])),
+              ("more of it", "2026-12-24", 45, "P0", 1))
+    links = json.loads(box.run("journal", "export")[0])["entryLinks"]
+    expect_eq([(link["fromId"], link["toId"]) for link in links], [(child["id"], parent["id"])])
+
+
+@test
+def an_import_calls_things_what_they_are(box):
+    run = box.run
+    time = box.write("t.csv", "Description,Start date,Start time,End date,End time\n"
+                     "dug,2026-11-10,09:00:00,2026-11-10,10:00:00\nsat,2026-11-10,11:00:00,2026-11-10,12:00:00\n")
+    expect_in("timeEntry dug", run("journal", "import", time, "--preview")[0])
+    expect_in("Made 2 time entries\n", run("journal", "import", time)[0])
+    calendar = box.write("c.ics", "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:tea\r\nDTSTART:20261110T090000Z\r\n"
+                         "END:VEVENT\r\nBEGIN:VJOURNAL\r\nSUMMARY:said\r\nDTSTART:20261110T090000Z\r\nEND:VJOURNAL\r\n"
+                         "BEGIN:VTODO\r\nSUMMARY:wash\r\nEND:VTODO\r\nEND:VCALENDAR\r\n")
+    said = run("journal", "import", calendar, "--preview")[0]
+    for line in ("event     tea", "note      said", "task      wash"):
+        expect_in(line, said)
+    expect_in("Made 1 task, 1 event and 1 entry\n", run("journal", "import", calendar)[0])
+    run("journal", "import", box.write("b.md", MARKDOWN))
+    kept, other = box.path("kept.json"), box.path("other")
+    run("journal", "export", kept)
+    made = run("--data", other, "journal", "import", kept)[0].splitlines()[0]
+    there = run("--data", other, "journal", "import", kept)[0]
+    expect_in(f"; {sum(map(int, re.findall(r'[0-9]+', made)))} were there already", there)
 
 
 @test
@@ -371,6 +407,11 @@ def an_import_is_taken_back(box):
     expect_in("Deleted 4", run("journal", "import", "undo", undo)[0])
     expect_eq(run("journal", "export")[0], before)
     expect_in("Deleted 0", run("journal", "import", "undo", undo)[0])
+    expect_in("2 would be made\n", run("journal", "import", path, "--preview")[0])
+    expect_in("Made 2 tasks\n", run("journal", "import", path)[0])
+    run("journal", "task", "rm", "Paint")
+    expect_in("Made 0 tasks; 1 was there already; 1 was deleted here", run("journal", "import", path)[0])
+    expect_in("0 would be made; 1 is there already; 1 was deleted here", run("journal", "import", path, "--preview")[0])
     expect_in("remembered for 48 hours", run("journal", "import", "undo", "nothing", code=1)[1])
 
 
@@ -537,6 +578,22 @@ def an_import_that_is_killed_is_finished_by_importing_again(box):
     expect_eq((said["tasks"], said["there"]), (total - seen[-1], seen[-1]))
     expect_eq(stored(box), total)
     expect_eq(json.loads(box.run("journal", "import", path, "--json")[0])["there"], total)
+
+
+@test
+def an_import_that_was_begun_twice_is_taken_back_as_a_whole(box):
+    text = "title,labels,category\n" + "".join(f"Task {i},l{i % 3},Cat {i % 2}\n" for i in range(3000))
+    path, begun = box.write("long.csv", text), hashlib.sha256(text.encode()).hexdigest()[:8]
+    daemon = box.serve()  # what a client that was stopped has asked for
+    raw(daemon, "POST", f"/journal/import?format=csv&offset=0&limit=1000&import={begun}.first.0", text.encode())
+    daemon.stop()
+    out, told = box.run("journal", "import", path)
+    expect_in("Made 2000 tasks; 1000 were there already", out)
+    for said in (out, told):  # also before it begins
+        expect_in(f"`dormouse journal import undo {begun}` takes it back", said)
+    expect_in("Deleted 3005\n", box.run("journal", "import", "undo", begun)[0])
+    expect_in("No tasks yet", box.run("journal", "task", "list")[0])
+    expect_in("Made 3000 tasks\n", box.run("journal", "import", path)[0])
 
 
 # ---- at the terminal ----

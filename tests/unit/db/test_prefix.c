@@ -66,7 +66,9 @@ DB_TEST(what_finds_none_or_several_is_refused_with_what_there_is)
         { "abcd", "\"abcd\" begins several things: abcd1, abcd2", ERR_BAD_REQUEST },
         { "many", "\"many\" begins several things: many1, many2, many3, many4 and more",
           ERR_BAD_REQUEST },
-        { "a-very", "\"a-very\" begins several things: a-very-long-name-of-, a-very-long-name-of-",
+        { "a-very",
+          "\"a-very\" begins several things: a-very-long-name-of-a-thing-1, "
+          "a-very-long-name-of-a-thing-2",
           ERR_BAD_REQUEST },
         { "abcd3", "there is no thing \"abcd3\"; `ls` shows them", ERR_NOT_FOUND },
         { "%%%%", "there is no thing \"%%%%\"; `ls` shows them", ERR_NOT_FOUND },

@@ -8,6 +8,7 @@
 #include "journal/export.h"
 #include "journal/ics.h"
 #include "journal/import.h"
+#include "journal/list.h"
 #include "rig.h"
 
 static struct import read_as(struct test *t, enum import_format format, const char *text)
@@ -280,13 +281,43 @@ TEST(a_file_of_todoist_becomes_tasks)
         "task,\"Odd\nlines\",,9,x,,,,en,,,,2026-12-01,en\n"
         "task,,,4,1,,,,,,,,,\n");
 
-    ASSERT_TEXT(told(t, &import), "Loose|2026-11-20|P0|||0|shop,a|Child\n"
+    ASSERT_TEXT(told(t, &import), "Loose|2026-11-20|P0|||0|shop|\n"
+                                  "Child||P3|||0|a|\n"
                                   "Mail ann@example.org|2026-11-20T14:00|P1||Home|30||\n"
                                   "Rent||P3||Home|0||\n"
                                   "Odd|2026-12-01|||Home|0||\n");
-    ASSERT_STR(import.records[0].notes, "two words\na comment");
-    ASSERT_STR(import.records[2].notes, "Date: every month");
+    ASSERT_STR(import.records[0].notes, "two words");
+    ASSERT_STR(import.records[1].notes, "a comment");
+    ASSERT_EQ(import.records[1].parent, 1u);
+    ASSERT_STR(import.records[3].notes, "Date: every month");
     ASSERT_TEXT(problems(t, &import), "12: the task has no title\n");
+}
+
+#define TODOIST "TYPE,CONTENT,DESCRIPTION,PRIORITY,INDENT,DATE,DURATION,DURATION_UNIT,DEADLINE\n"
+
+TEST(nothing_of_a_part_of_a_task_of_todoist_is_lost)
+{
+    struct import import = read_as(t, IMPORT_CSV,
+                                   TODOIST "task,Move,,4,1,2026-12-01,,,2026-12-31\n"
+                                           "task,plain,,4,2,,None,None,\n"
+                                           "task,plainer,,4,3,,,,\n"
+                                           "task,deep @box,,4,3,,,,\n"
+                                           "task,Child @lbl,said,1,2,2026-12-24,45,minute,\n"
+                                           "task,under child,,4,3,,,,\n"
+                                           "task,Long,,4,2,,2,day,\n"
+                                           "task,Last,,4,1,,,,\n");
+
+    ASSERT_TEXT(problems(t, &import), "");
+    ASSERT_TEXT(told(t, &import), "Move|2026-12-01|P3|||0||plain,plainer\n"
+                                  "deep||P3|||0|box|\n"
+                                  "Child|2026-12-24|P0|||45|lbl|under child\n"
+                                  "Long||P3|||0||\n"
+                                  "Last||P3|||0||\n");
+    ASSERT_STR(import.records[0].notes, "Deadline: 2026-12-31");
+    ASSERT_STR(import.records[2].notes, "said");
+    ASSERT_STR(import.records[3].notes, "Duration: 2 day");
+    for (size_t i = 0; i < import.count; i++)
+        ASSERT_EQ(import.records[i].parent, i > 0 && i < 4 ? 1u : 0u);
 }
 
 TEST(a_file_of_toggl_becomes_time)
@@ -521,6 +552,53 @@ TEST(a_todo_is_done_however_a_calendar_says_it)
     }
 }
 
+TEST(when_something_was_done_is_read_in_every_format)
+{
+    static const struct {
+        enum import_format format;
+        const char *text, *closed; /* in UTC; the reader lives in Berlin */
+    } rows[] = {
+        { IMPORT_ICS,
+          CALENDAR("BEGIN:VTODO\r\nSUMMARY:x\r\nCOMPLETED:20200101T100000Z\r\nEND:VTODO\r\n"),
+          "2020-01-01T10:00:00" },
+        { IMPORT_ICS,
+          CALENDAR("BEGIN:VTODO\r\nSUMMARY:x\r\nSTATUS:COMPLETED\r\n"
+                   "COMPLETED;TZID=America/New_York:20200101T100000\r\nEND:VTODO\r\n"),
+          "2020-01-01T15:00:00" },
+        { IMPORT_TODOTXT, "x 2025-11-01 2025-10-01 Call mum\n", "2025-10-31T23:00:00" },
+        { IMPORT_TODOTXT, "x (A) 2025-11-01 2025-10-01 Call mum\n", "2025-10-31T23:00:00" },
+        { IMPORT_TODOTXT, "x Call mum\n", "1970-01-01T00:00:00" },
+        { IMPORT_MARKDOWN, "- [x] Was \xe2\x9c\x85 2025-07-01\n", "2025-06-30T22:00:00" },
+        { IMPORT_MARKDOWN, "- [-] Not \xe2\x9d\x8c 2025-07-01\n", "2025-06-30T22:00:00" },
+        { IMPORT_CSV, "title,completed\nx,2025-07-01 16:00\n", "2025-07-01T14:00:00" },
+        { IMPORT_CSV, "title,Completed at\nx,2025-07-01T16:00:30Z\n", "2025-07-01T16:00:30" },
+        { IMPORT_CSV, "completion date,title,status\n1.7.2025,x,rejected\n",
+          "2025-06-30T22:00:00" },
+        { IMPORT_CSV, "title,done\nx,yes\n", "1970-01-01T00:00:00" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct import import = read_as(t, rows[i].format, rows[i].text);
+        char at[TIMEFMT_SIZE];
+
+        ASSERT_TEXT(problems(t, &import), "");
+        ASSERT_EQ(import.count, 1u);
+        ASSERT(import.records[0].status.n > 0);
+        timefmt_rfc3339(import.records[0].closed, at);
+        ASSERT_STR(str_take(str_from(at), 19), rows[i].closed);
+    }
+}
+
+TEST(a_day_of_being_done_that_is_none_is_a_problem)
+{
+    struct import csv = read_as(t, IMPORT_CSV, "title,completed\nx,someday\n");
+    struct import ics = read_as(
+        t, IMPORT_ICS, CALENDAR("BEGIN:VTODO\r\nSUMMARY:x\r\nCOMPLETED:someday\r\nEND:VTODO\r\n"));
+
+    ASSERT_CONTAINS(problems(t, &csv), "2: \"someday\": what is done says yes, or when");
+    ASSERT_CONTAINS(problems(t, &ics), "\"someday\" is no date");
+}
+
 /* Better before anything is made than in the middle of the file. */
 TEST(an_event_that_can_not_be_stored_is_a_problem_of_its_line)
 {
@@ -678,7 +756,47 @@ DB_TEST(importing_twice_makes_nothing_twice)
     ASSERT(record_get(&task, "closedAt")->set);
     ASSERT_OK(rig_remove(&rig, RECORD_TASK, import.records[0].id));
     again = apply(&rig, &import);
-    ASSERT_EQ(again.there, 2); /* what was deleted stays so */
+    ASSERT_EQ(again.there, 1);
+    ASSERT_EQ(again.deleted, 1); /* what was deleted stays so */
+    ASSERT(!rig_there(&rig, RECORD_TASK, import.records[0].id));
+}
+
+DB_TEST(a_task_was_done_when_the_file_says)
+{
+    struct import import =
+        read_as(t, IMPORT_TODOTXT, "x 2020-01-02 Call mum\nx Just now\n(A) Open\n");
+    struct record task;
+    AUTO_RIG rig;
+
+    rig_open(&rig, t);
+    apply(&rig, &import);
+    task = rig_get(&rig, RECORD_TASK, import.records[0].id);
+    ASSERT_EQ(record_i64(&task, "closedAt"), INT64_C(1577919600000)); /* its midnight in Berlin */
+    task = rig_get(&rig, RECORD_TASK, import.records[1].id);
+    ASSERT_EQ(record_i64(&task, "closedAt"), NOW);
+    task = rig_get(&rig, RECORD_TASK, import.records[2].id);
+    ASSERT(!record_get(&task, "closedAt")->set);
+}
+
+DB_TEST(a_part_of_a_task_that_says_more_than_its_title_is_linked_to_it)
+{
+    struct import import = read_as(t, IMPORT_CSV,
+                                   TODOIST "task,Move,,4,1,,,,\n"
+                                           "task,Move,,4,1,,,,\n"
+                                           "task,Child,said,4,2,,,,\n");
+    struct record_filter filter = { .type = RECORD_ENTRY_LINK, .limit = 10 };
+    struct record *links;
+    size_t n;
+    bool more;
+    AUTO_RIG rig;
+
+    rig_open(&rig, t);
+    ASSERT_EQ(apply(&rig, &import).tasks, 3u);
+    ASSERT_EQ(apply(&rig, &import).there, 3u);
+    ASSERT_OK(record_list(rig.journal, &filter, &t->arena, &links, &n, &more, &t->err));
+    ASSERT_EQ(n, 1u);
+    ASSERT(str_eq(record_str(&links[0], "fromId"), import.records[2].id));
+    ASSERT(str_eq(record_str(&links[0], "toId"), import.records[1].id));
 }
 
 static const char *exported(struct rig *rig, bool ics)
@@ -716,6 +834,11 @@ DB_TEST(what_is_exported_comes_back_the_same)
         rig_add_as(&rig, RECORD_TASK, "t1",
                    "{'title':'Fix \\\\ fence','notes':'a\\nb, c; d','due':'2026-03-01T16:00',"
                    "'priority':'P0','status':'BLOCKED','estimateMinutes':90,'categoryId':'home'}");
+    rig_add_as(&rig, RECORD_TASK, "t2", "{'title':'Done'}");
+    clock_set_wall(&rig.clock, NOW - DAYS(30));
+    ASSERT_EQ(rig_set(&rig, RECORD_TASK, STR("t2"), "{'status':'DONE'}"), 1);
+    clock_set_wall(&rig.clock, NOW);
+    ASSERT_EQ(rig_set(&rig, RECORD_TASK, STR("t2"), "{'title':'Done long ago'}"), 1);
     rig_add_as(&rig, RECORD_DAY_PLAN, "", "{'planDate':'2026-02-18'}");
     rig_add_as(&rig, RECORD_DAY_PLAN_BLOCK, "b1",
                "{'planId':'dayplan-2026-02-18','taskId':'t1','startTime':'2026-02-18T08:00:00Z',"
@@ -735,7 +858,7 @@ DB_TEST(what_is_exported_comes_back_the_same)
 
     import = read_as(t, IMPORT_ICS, before);
     ASSERT_EQ(import.problem_count, 0);
-    ASSERT_EQ(import.count, 5);
+    ASSERT_EQ(import.count, 6);
     start_empty(t);
     rig_open(&rig, t);
     ASSERT(!rig_there(&rig, RECORD_TASK, task));
@@ -795,4 +918,87 @@ DB_TEST(an_import_is_taken_back_but_for_what_others_use)
     ASSERT_OK(import_undo(rig.journal, STR("one"), &t->arena, &undone, &t->err));
     ASSERT_EQ(undone.removed, 0u);
     ASSERT_FAILS(import_undo(rig.journal, STR("on"), &t->arena, &undone, &t->err), ERR_NOT_FOUND);
+}
+
+/* All that is there, without what says when. */
+static const char *exported_tasks(struct rig *rig)
+{
+    AUTO_JSON all = rig_json(rig->t, exported(rig, false));
+    AUTO_BUF out = BUF_INIT(1 << 20);
+    struct json_object *tasks = json_find(all, "tasks");
+
+    for (size_t i = 0; i < json_length(tasks); i++) {
+        struct json_object *task = json_object_array_get_idx(tasks, i);
+
+        buf_printf(&out, "%s %zu|", json_object_get_string(json_find(task, "title")),
+                   json_length(json_find(task, "labelIds")));
+    }
+    buf_printf(&out, "%zu items, %zu labels, %zu categories, %zu blocks",
+               json_length(json_find(all, "checklistItems")), json_length(json_find(all, "labels")),
+               json_length(json_find(all, "categories")),
+               json_length(json_find(all, "dayPlanBlocks")));
+    return arena_text(&rig->t->arena, buf_text(&out));
+}
+
+DB_TEST(what_was_taken_back_is_made_again_but_not_what_somebody_deleted)
+{
+    struct import import = read_as(
+        t, IMPORT_MARKDOWN, "# Home\n- [ ] a #x\n  - [x] i1\n  - [ ] i2\n- [x] b #x #y\n- [ ] c\n");
+    struct import_undone undone;
+    struct import_look look;
+    struct import_result again;
+    const char *before;
+    AUTO_RIG rig;
+
+    rig_open(&rig, t);
+    apply_as(&rig, &import, "one");
+    ASSERT_OK(rig_remove(&rig, RECORD_TASK, import.records[2].id));
+    before = exported_tasks(&rig);
+    ASSERT_TEXT(before, "a 1|b 2|2 items, 2 labels, 1 categories, 0 blocks");
+    for (int round = 0; round < 2; round++) {
+        clock_advance(&rig.clock, SECONDS(1));
+        ASSERT_OK(
+            import_undo(rig.journal, round ? STR("two") : STR("one"), &t->arena, &undone, &t->err));
+        ASSERT_TEXT(exported_tasks(&rig), "0 items, 0 labels, 0 categories, 0 blocks");
+        ASSERT_OK(import_look(rig.journal, &import, &t->arena, &look, &t->err));
+        ASSERT_EQ(look.counts.tasks, 2u);
+        ASSERT_EQ(look.counts.deleted, 1u);
+        ASSERT_EQ(look.counts.there, 0u);
+        clock_advance(&rig.clock, SECONDS(1));
+        apply_as(&rig, &import, round ? "three" : "two");
+        ASSERT_TEXT(exported_tasks(&rig), before);
+    }
+    again = apply(&rig, &import);
+    ASSERT_EQ(again.there, 2u);
+    ASSERT_EQ(again.deleted, 1u);
+}
+
+DB_TEST(a_journal_whose_import_was_taken_back_comes_back)
+{
+    AUTO_RIG rig = { .t = NULL };
+    struct import import;
+    struct import_undone undone;
+    const char *before;
+
+    if (db_test_is_postgres(t))
+        return; /* what is written into the file is the same there */
+    rig_open(&rig, t);
+    import = read_as(t, IMPORT_MARKDOWN, "# Home\n- [ ] a #x\n  - [x] i1\n- [x] b #x #y\n");
+    apply(&rig, &import);
+    rig_add_as(&rig, RECORD_DAY_PLAN, "", "{'planDate':'2026-02-18'}");
+    rig_add_as(&rig, RECORD_DAY_PLAN_BLOCK, "b1",
+               "{'planId':'dayplan-2026-02-18','startTime':'2026-02-18T08:00:00Z',"
+               "'endTime':'2026-02-18T09:00:00Z','note':'early'}");
+    before = exported(&rig, false);
+    rig_close(&rig);
+
+    import = read_as(t, IMPORT_JSON, before);
+    start_empty(t);
+    rig_open(&rig, t);
+    apply_as(&rig, &import, "one");
+    clock_advance(&rig.clock, SECONDS(1));
+    ASSERT_OK(import_undo(rig.journal, STR("one"), &t->arena, &undone, &t->err));
+    ASSERT_TEXT(exported_tasks(&rig), "0 items, 0 labels, 0 categories, 0 blocks");
+    apply_as(&rig, &import, "two");
+    ASSERT_TEXT(exported(&rig, false), before);
 }

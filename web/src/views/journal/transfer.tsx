@@ -27,17 +27,17 @@ export function formatOf(name: string, text: string): Format {
   const [first = ""] = text.trimStart().split("\n", 1);
   return first.split(/[,;\t]/).length > 1 && /title|summary|task|name/i.test(first) ? "csv" : "todotxt";
 }
-const NAMES: Record<string, [string, string]> = { tasks: ["task", "tasks"], events: ["entry", "entries"], categories: ["category", "categories"], others: ["other record", "other records"] };
+const NAMES: Record<string, [string, string]> = { tasks: ["task", "tasks"], events: ["event", "events"], timeEntries: ["time entry", "time entries"], entries: ["entry", "entries"], categories: ["category", "categories"], others: ["other record", "other records"] };
 export const counted = (counts: Record<string, number>): string =>
-  Object.entries(counts).filter(([, n]) => n > 0).map(([name, n]) => (name === "there" ? `${n} known already` : plural(n, ...(NAMES[name] ?? [name, name])))).join(", ") || "nothing";
+  Object.entries(counts).filter(([, n]) => n > 0).map(([name, n]) => (name === "there" ? `${n} known already` : name === "deleted" ? `${n} deleted here` : plural(n, ...(NAMES[name] ?? [name, name])))).join(", ") || "nothing";
 
 const NAMED = 20;
 const listed = (names: string[]): string => names.slice(0, NAMED).join(", ") + (names.length > NAMED ? ` and ${names.length - NAMED} more` : "");
 /** What an import would make, by name where it makes something besides the records themselves. */
-function Made({ seen: { counts: { there = 0, ...made }, newCategories = [], newLabels = [] } }: { seen: Imported }) {
+function Made({ seen: { counts: { there = 0, deleted = 0, ...made }, newCategories = [], newLabels = [] } }: { seen: Imported }) {
   return (
     <>
-      <p>This makes <strong>{counted(made)}</strong>{there > 0 && `; ${there} of its records ${there === 1 ? "is" : "are"} there already`}.</p>
+      <p>This makes <strong>{counted(made)}</strong>{there > 0 && `; ${there} of its records ${there === 1 ? "is" : "are"} there already`}{deleted > 0 && `; ${deleted} ${deleted === 1 ? "was" : "were"} deleted here`}.</p>
       {newCategories.length > 0 && <p className="small">{newCategories.length === 1 ? "A new category" : "New categories"}: <strong>{listed(newCategories)}</strong></p>}
       {newLabels.length > 0 && <p className="small">{newLabels.length === 1 ? "A new label" : "New labels"}: <strong>{listed(newLabels.map((name) => `#${name}`))}</strong></p>}
     </>

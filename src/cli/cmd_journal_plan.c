@@ -367,8 +367,8 @@ static int run_ratings(const struct cli_args *args)
 }
 
 static const struct cli_option ratings_options[] = {
-    { .name = "from", .value = "DAY", .help = "rated on this day or later" },
-    { .name = "to", .value = "DAY", .help = "rated on this day or before" },
+    { .name = "from", .value = "DAY", .help = "of this day or later" },
+    { .name = "to", .value = "DAY", .help = "of this day or before" },
     { .name = NULL },
 };
 

@@ -270,7 +270,9 @@ int create_loosely(struct journal_write *write, enum record_type type, struct st
         return err_set(err, ERR_BAD_REQUEST, "an attachment is made with its content");
     record_set_initial(&record, write->now);
     if (record_apply(&record, fields, write->arena, err) < 0 ||
-        record_check_required(&record, err) < 0)
+        record_check_required(&record, err) < 0 ||
+        (type == RECORD_RATING && !json_find(fields, "ratedAt") &&
+         rating_set_moment(write, &record, err) < 0))
         return -1;
     if (choose_id(write, &record, id, err) < 0 || record_complete(write, &record, err) < 0 ||
         record_check_refs(write, &record, NULL, err) < 0 || check_free(write, &record, err) < 0)
@@ -320,7 +322,8 @@ int change_loosely(struct journal_write *write, enum record_type type, struct st
     same = same_fields(&record, &before);
     if (!same && (record_complete(write, &record, err) < 0 ||
                   record_check_refs(write, &record, &before, err) < 0 ||
-                  record_put(write, &record, &before, err) < 0))
+                  record_put(write, &record, &before, err) < 0 ||
+                  ratings_follow(write, &before, &record, err) < 0))
         return -1;
     if (ret_record)
         *ret_record = record;

@@ -70,7 +70,8 @@ int jot_list(struct jot *jot, const char *path, size_t max, struct json_object *
 
 /* ---- reading ---- */
 
-/* A task by its id, the beginning of it, its title, or words that only one open task has. */
+/* A task by its id, the beginning of it, its title, or words that only one open task has; where no
+ * open one has them, only one closed task. */
 int jot_task(struct jot *jot, const char *typed, struct str *ret_id);
 /* Whatever has this id or the beginning of it, a day, else a task; type as links call it. */
 int jot_record(struct jot *jot, const char *typed, const char **ret_type, struct str *ret_id);
@@ -127,7 +128,7 @@ int jot_entries(const struct cli_args *args, const char *kind, const char *empty
 /* How commands say what a TASK is. */
 #define JOT_TASK_WORDS                                                                             \
     "TASK is an id, the beginning of one, the title of an open task, or words that stand in the "  \
-    "title of one only."
+    "title of one only; closed tasks are looked at when no open one fits."
 
 struct str jot_member(struct json_object *object, const char *key);
 /* A line of its own, with control characters made visible. */

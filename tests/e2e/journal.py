@@ -4,7 +4,9 @@ import datetime
 import hashlib
 import http.client
 import json
+import os
 import re
+import shlex
 import sqlite3
 import threading
 
@@ -721,6 +723,36 @@ def a_task_is_found_by_its_title_and_a_status_by_its_words(box):
 
 
 @test
+def a_closed_task_is_found_by_its_title_when_no_open_one_has_it(box):
+    run = box.run
+    run("journal", "task", "add", "Call mum")
+    run("journal", "task", "done", "mum")
+    run("journal", "task", "set", "call mum", "--status", "open")
+    expect_in("OPEN", run("journal", "task", "show", "mum")[0])
+    run("journal", "task", "done", "mum")
+    run("journal", "task", "add", "Call mum about the boat")
+    expect_in("about the boat", run("journal", "task", "show", "mum")[0])
+    run("journal", "task", "done", "boat")
+    expect_in("\"mum\" may be, of closed tasks: Call mum about the boat (", run("journal", "task", "show", "mum", code=1)[1])
+    expect_in("DONE", run("journal", "task", "show", "Call mum")[0])
+
+
+@test
+def what_the_document_types_works_in_its_order(box):
+    """The section "At the terminal" of docs/journal.md, line by line."""
+    with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "journal.md"), encoding="utf-8") as file:
+        section = file.read().split("## At the terminal")[1].split("## ")[0]
+    lines = [shlex.split(line)[1:] for line in section.splitlines() if line.startswith("    dormouse ")]
+    expect(len(lines) > 5, lines)
+    with open(box.path("memo.ogg"), "wb") as file:
+        file.write(b"OggS")
+    for words in lines:
+        said = box.run(*[box.path(word) if word == "memo.ogg" else word for word in words])[0]
+        if words[:3] == ["journal", "task", "list"]:
+            expect_in("Fix fence", said)
+
+
+@test
 def recordings_are_kept_at_the_terminal(box):
     run = box.run
     expect_in("No recordings", run("journal", "audio", "list")[0])
@@ -834,6 +866,11 @@ def records_are_linked_and_rated_at_the_terminal(box):
     expect_in("TO: there is no day plan", run("journal", "link", "add", "fence", "2026-01-02", code=1)[1])
     rated = json.loads(run("journal", "rating", "add", note, "joy", "5", "--json")[0])
     expect_eq((rated["targetType"], rated["targetId"]), ("entry", note))
+    run("journal", "rating", "add", "2026-08-01", "energy", "1")
+    august = ("journal", "rating", "list", "--from", "2026-08-01", "--to", "2026-08-01")
+    expect_eq([json.loads(line)["dimension"] for line in run(*august, "--json")[0].splitlines()], ["energy"])
+    expect_eq([json.loads(line)["dimension"] for line in run("journal", "rating", "list", "--from", "today", "--json")[0].splitlines()],
+              ["joy"])
     home = json.loads(run("journal", "category", "add", "Home", "--json")[0])["id"]
     expect_in('DAY|RECORD: "category" is not', run("journal", "rating", "add", home, "joy", "5", code=1)[1])
 

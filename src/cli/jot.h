@@ -133,7 +133,7 @@ int jot_entries(const struct cli_args *args, const char *kind, const char *empty
 struct str jot_member(struct json_object *object, const char *key);
 /* A line of its own, with control characters made visible. */
 void jot_line(struct jot *jot, const char *before, struct str text);
-/* "today", "tomorrow 16:00", "Fri 20 Feb", "3 days ago". */
+/* "today", "tomorrow 16:00", "Fri 20 Feb", "3 days ago"; of another year "Wed 12 May 2027". */
 const char *jot_when(struct jot *jot, struct str due, char ret_text[JOT_WHEN_SIZE]);
 /* A moment in local time: "09:30" of today, "Wed 18 Feb 09:30". */
 const char *jot_clock(struct jot *jot, struct str rfc3339, char ret_text[JOT_WHEN_SIZE]);

@@ -723,6 +723,15 @@ def a_task_is_found_by_its_title_and_a_status_by_its_words(box):
 
 
 @test
+def a_day_of_another_year_is_shown_with_it(box):
+    year = datetime.date.today().year + 1
+    box.run("journal", "task", "add", "Renew the passport", "--due", f"{year}-05-12")
+    weekday = datetime.date(year, 5, 12).strftime("%a")
+    for command in (("list",), ("show", "passport")):
+        expect_in(f"{weekday} 12 May {year}", box.run("journal", "task", *command)[0])
+
+
+@test
 def a_closed_task_is_found_by_its_title_when_no_open_one_has_it(box):
     run = box.run
     run("journal", "task", "add", "Call mum")

@@ -365,7 +365,7 @@ TEST(looking_back_sums_up_time_and_names_what_was_done)
     rig_result(&rig, 2, "{\"tasks\":[{\"id\":\"t-1\",\"title\":\"Tax report\"}]}");
     rig_result(&rig, 3, "{\"entries\":[{\"kind\":\"workout\",\"subtype\":\"running\"}]}");
     said = rig_think(&rig);
-    ASSERT_CONTAINS(said, "2026-11-02 to 2026-11-08: 1 h 50 min logged:\n- Gym, 1 h 05 min\n"
+    ASSERT_CONTAINS(said, "2026-11-02 to 2026-11-08: 1 h 50 min logged:\n- Gym, 1 h 5 min\n"
                           "- Tax report, 45 minutes\n- reading, 0 minutes\nDone:\n- Gym\nNoted:\n"
                           "- workout: running\n");
     rig_end(&rig);

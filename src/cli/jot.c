@@ -140,11 +140,10 @@ static int several(struct jot *jot, const char *typed, struct json_object *items
                    STR_ARG(str_take(jot_member(item, "title"), 60)),
                    STR_ARG(str_take(jot_member(item, "id"), width)));
     }
-    return err_set(&jot->err, ERR_BAD_REQUEST, "\"%.80s\" may be%s: %s%s; take an id", typed,
-                   jot_member(json_object_array_get_idx(items, 0), "closedAt").n
-                       ? ", of closed tasks"
-                       : "",
-                   buf_text(&names), n > 5 ? " and more" : "");
+    return err_set(
+        &jot->err, ERR_BAD_REQUEST, "\"%.80s\" may be%s: %s%s; take an id", typed,
+        jot_member(json_object_array_get_idx(items, 0), "closedAt").n ? ", of closed tasks" : "",
+        buf_text(&names), n > 5 ? " and more" : "");
 }
 
 /* The only one, or the only one that is called just so; NULL: there are several. */
@@ -173,8 +172,8 @@ static int tasks_by_words(struct jot *jot, const char *typed, struct json_object
     bool more;
 
     for (size_t i = 0; i < ARRAY_LEN(which); i++) {
-        const char *path = arena_printf(&jot->arena, "tasks?limit=100&q=%s%s",
-                                        jot_part(jot, typed), which[i]);
+        const char *path =
+            arena_printf(&jot->arena, "tasks?limit=100&q=%s%s", jot_part(jot, typed), which[i]);
 
         json_object_put(*ret_items);
         *ret_items = NULL;

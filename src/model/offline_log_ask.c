@@ -131,8 +131,8 @@ enum offline_untasked offline_untasked(struct offline_turn *turn, struct str wor
         offline_say(turn, "Then I logged nothing.");
         return UNTASKED_WAIT;
     }
-    *ret_for = (struct offline_arg){ .names = name_category,
-                                     .text = json_str(json_find(chosen, "id")) };
+    *ret_for =
+        (struct offline_arg){ .names = name_category, .text = json_str(json_find(chosen, "id")) };
     if (!task)
         return UNTASKED_LOG;
     offline_call(turn, offline_tool(turn, "create_task"),

@@ -381,10 +381,9 @@ DB_TEST(ratings_that_came_forward_count_for_what_they_rate)
     const char *url = db_test_is_postgres(t)
                           ? db_test_url(t)
                           : arena_printf(&t->arena, "sqlite:%s/rated.sqlite", test_dir(t));
-    const struct domain_config config = { .name = "journal",
-                                          .url = url,
-                                          .migrations = migrations_journal,
-                                          .migration_count = 2 };
+    const struct domain_config config = {
+        .name = "journal", .url = url, .migrations = migrations_journal, .migration_count = 2
+    };
     struct domain_config newest = config;
     AUTO(domain) domain = NULL;
     AUTO(stmt) q = NULL;

@@ -534,13 +534,13 @@ DB_TEST(a_rating_counts_for_the_moment_of_what_it_rates_and_moves_along)
     rig_add_as(&rig, RECORD_ENTRY, "run", "{'kind':'workout','at':'2026-02-10T08:00:00Z'}");
     rig_add_as(&rig, RECORD_TASK, "open", "{'title':'Fence'}");
     rig_add_as(&rig, RECORD_TIME_ENTRY, "time",
-            "{'startedAt':'2026-02-11T08:00:00Z','endedAt':'2026-02-11T09:00:00Z'}");
+               "{'startedAt':'2026-02-11T08:00:00Z','endedAt':'2026-02-11T09:00:00Z'}");
     was = rated_at(&rig, "{'targetType':'entry','targetId':'run','dimension':'joy','value':3}");
     ASSERT_EQ(rated_at(&rig, "{'targetType':'timeEntry','targetId':'time','dimension':'joy',"
                              "'value':3}"),
               was + day);
-    ASSERT_EQ(
-        rated_at(&rig, "{'targetType':'task','targetId':'open','dimension':'joy','value':3}"), NOW);
+    ASSERT_EQ(rated_at(&rig, "{'targetType':'task','targetId':'open','dimension':'joy','value':3}"),
+              NOW);
     given = rated_at(&rig, "{'targetType':'entry','targetId':'run','dimension':'mood','value':3,"
                            "'ratedAt':'2026-02-12T08:00:00Z'}");
     ASSERT_EQ(given, was + 2 * day);

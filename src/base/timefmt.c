@@ -166,3 +166,16 @@ int timefmt_parse(struct str text, int64_t *ret_wall_ms, struct err *err)
     *ret_wall_ms = wall_ms;
     return 0;
 }
+
+const char *timefmt_length(int64_t minutes, char ret_text[TIMEFMT_LENGTH_SIZE])
+{
+    long long hours = (long long)(minutes / 60), rest = (long long)(minutes % 60);
+
+    if (hours == 0)
+        snprintf(ret_text, TIMEFMT_LENGTH_SIZE, "%lld min", rest);
+    else if (rest == 0)
+        snprintf(ret_text, TIMEFMT_LENGTH_SIZE, "%lld h", hours);
+    else
+        snprintf(ret_text, TIMEFMT_LENGTH_SIZE, "%lld h %lld min", hours, rest);
+    return ret_text;
+}

@@ -22,6 +22,10 @@ void timefmt_rfc3339(int64_t wall_ms, char ret_text[TIMEFMT_SIZE]);
  * MIN..MAX in UTC is refused. */
 int timefmt_parse(struct str text, int64_t *ret_wall_ms, struct err *err);
 
+/* How long something takes, as people read it: "35 min", "2 h", "1 h 5 min". */
+#define TIMEFMT_LENGTH_SIZE 40
+const char *timefmt_length(int64_t minutes, char ret_text[TIMEFMT_LENGTH_SIZE]);
+
 /* Days since 1970-01-01 of a day of the proleptic Gregorian calendar; month 1..12. */
 int64_t timefmt_days(int64_t year, unsigned month, unsigned day);
 /* Days in a month, 0 for a month outside 1..12. */

@@ -347,9 +347,11 @@ static int run_ratings(const struct cli_args *args)
     }
     if (jot_ask(&jot, "GET", NULL, &answer, "%s", buf_text(&path)) < 0)
         return jot_fail(&jot);
-    if (cli_json(args))
-        return jot_print(&jot, json_object_get(answer));
     items = json_find(answer, "items");
+    if (cli_json(args)) {
+        cli_print_lines(items);
+        return CLI_DONE;
+    }
     if (!json_length(items)) {
         printf("No ratings. `dormouse journal rating add today energy 4` makes one.\n");
         return CLI_DONE;
@@ -371,8 +373,8 @@ static int run_ratings(const struct cli_args *args)
 }
 
 static const struct cli_option ratings_options[] = {
-    { .name = "from", .value = "DAY", .help = "rated on this day or later" },
-    { .name = "to", .value = "DAY", .help = "rated on this day or before" },
+    { .name = "from", .value = "DAY", .help = "of this day or later" },
+    { .name = "to", .value = "DAY", .help = "of this day or before" },
     { .name = NULL },
 };
 

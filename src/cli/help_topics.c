@@ -47,7 +47,7 @@ static const char ids[] =
     "begins so; four characters at least. Agents and models have ids that were chosen, such as "
     "`planner`; they are typed whole.\n\n"
     "A TASK of the journal is an id, the beginning of one, or words that stand in the title of one "
-    "open task only:\n\n"
+    "open task only, or of one closed task when no open one has them:\n\n"
     "  dormouse journal task done fence";
 
 static const char times[] =

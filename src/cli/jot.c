@@ -140,8 +140,10 @@ static int several(struct jot *jot, const char *typed, struct json_object *items
                    STR_ARG(str_take(jot_member(item, "title"), 60)),
                    STR_ARG(str_take(jot_member(item, "id"), width)));
     }
-    return err_set(&jot->err, ERR_BAD_REQUEST, "\"%.80s\" may be: %s%s; take an id", typed,
-                   buf_text(&names), n > 5 ? " and more" : "");
+    return err_set(
+        &jot->err, ERR_BAD_REQUEST, "\"%.80s\" may be%s: %s%s; take an id", typed,
+        jot_member(json_object_array_get_idx(items, 0), "closedAt").n ? ", of closed tasks" : "",
+        buf_text(&names), n > 5 ? " and more" : "");
 }
 
 /* The only one, or the only one that is called just so; NULL: there are several. */
@@ -163,10 +165,31 @@ static struct json_object *meant(struct json_object *items, const char *typed)
     return found;
 }
 
+/* Open ones, or where there are none closed ones, the last that was changed first. */
+static int tasks_by_words(struct jot *jot, const char *typed, struct json_object **ret_items)
+{
+    static const char *const which[] = { "", "&closed=true&order=updated" };
+    bool more;
+
+    for (size_t i = 0; i < ARRAY_LEN(which); i++) {
+        const char *path =
+            arena_printf(&jot->arena, "tasks?limit=100&q=%s%s", jot_part(jot, typed), which[i]);
+
+        json_object_put(*ret_items);
+        *ret_items = NULL;
+        if (jot_list(jot, path, 100, ret_items, &more) < 0)
+            return -1;
+        if (json_length(*ret_items) > 0)
+            return 0;
+    }
+    return 0;
+}
+
 int jot_task(struct jot *jot, const char *typed, struct str *ret_id)
 {
     AUTO_JSON answer = NULL;
-    struct json_object *items, *task;
+    AUTO_JSON items = NULL;
+    struct json_object *task;
 
     if (jot_ask(jot, "GET", NULL, &answer, "tasks/%s?deleted=true", jot_part(jot, typed)) == 0) {
         *ret_id = arena_str(&jot->arena, jot_member(answer, "id"));
@@ -175,13 +198,12 @@ int jot_task(struct jot *jot, const char *typed, struct str *ret_id)
     if (jot->err.code != ERR_NOT_FOUND)
         return -1;
     err_reset(&jot->err);
-    if (jot_ask(jot, "GET", NULL, &answer, "tasks?limit=100&q=%s", jot_part(jot, typed)) < 0)
+    if (tasks_by_words(jot, typed, &items) < 0)
         return -1;
-    items = json_find(answer, "items");
-    if (!items || json_length(items) == 0)
+    if (json_length(items) == 0)
         return err_set(&jot->err, ERR_NOT_FOUND,
-                       "there is no task \"%.80s\": neither an id begins so nor has an open task "
-                       "these words; `dormouse journal task list` shows them",
+                       "there is no task \"%.80s\": neither an id begins so nor has a title "
+                       "these words; `dormouse journal task list --all` shows them",
                        typed);
     task = meant(items, typed);
     if (!task)

@@ -70,7 +70,8 @@ int jot_list(struct jot *jot, const char *path, size_t max, struct json_object *
 
 /* ---- reading ---- */
 
-/* A task by its id, the beginning of it, its title, or words that only one open task has. */
+/* A task by its id, the beginning of it, its title, or words that only one open task has; where no
+ * open one has them, only one closed task. */
 int jot_task(struct jot *jot, const char *typed, struct str *ret_id);
 /* Whatever has this id or the beginning of it, a day, else a task; type as links call it. */
 int jot_record(struct jot *jot, const char *typed, const char **ret_type, struct str *ret_id);
@@ -138,12 +139,12 @@ int jot_entries(const struct cli_args *args, const char *kind, const char *empty
 /* How commands say what a TASK is. */
 #define JOT_TASK_WORDS                                                                             \
     "TASK is an id, the beginning of one, the title of an open task, or words that stand in the "  \
-    "title of one only."
+    "title of one only; closed tasks are looked at when no open one fits."
 
 struct str jot_member(struct json_object *object, const char *key);
 /* A line of its own, with control characters made visible. */
 void jot_line(struct jot *jot, const char *before, struct str text);
-/* "today", "tomorrow 16:00", "Fri 20 Feb", "3 days ago". */
+/* "today", "tomorrow 16:00", "Fri 20 Feb", "3 days ago"; of another year "Wed 12 May 2027". */
 const char *jot_when(struct jot *jot, struct str due, char ret_text[JOT_WHEN_SIZE]);
 /* A moment in local time: "09:30" of today, "Wed 18 Feb 09:30". */
 const char *jot_clock(struct jot *jot, struct str rfc3339, char ret_text[JOT_WHEN_SIZE]);

@@ -51,8 +51,8 @@ int jot_record(struct jot *jot, const char *typed, const char **ret_type, struct
         err_reset(&jot->err);
         return err_set(
             &jot->err, ERR_NOT_FOUND,
-            "\"%.80s\" is neither an id, nor a day, nor in the title of an open task; lists "
-            "show the ids",
+            "\"%.80s\" is neither an id, nor a day, nor in the title of a task; lists show "
+            "the ids",
             typed);
     }
     *ret_type = "task";

@@ -32,12 +32,14 @@ static int64_t days_of(struct str day)
     return timefmt_days(year, (unsigned)month, (unsigned)of_month);
 }
 
-static void day_words(struct str day, int64_t away, char *out, size_t size)
+/* Of another year with that year. */
+static void day_words(struct str day, struct str today, char *out, size_t size)
 {
     static const char *const weekdays[] = { "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun" };
     static const char *const months[] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                           "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" };
-    int64_t days = days_of(day), month = 1, of_month = 1;
+    int64_t days = days_of(day), away = days - days_of(today), month = 1, of_month = 1;
+    struct str year = str_take(day, 4);
 
     str_to_i64(str_of(day.p + 5, 2), &month);
     str_to_i64(str_of(day.p + 8, 2), &of_month);
@@ -49,11 +51,10 @@ static void day_words(struct str day, int64_t away, char *out, size_t size)
         snprintf(out, size, "yesterday");
     else if (away < -1 && away > -15)
         snprintf(out, size, "%lld days ago", (long long)-away);
-    else if (away > -300 && away < 300)
-        snprintf(out, size, "%s %lld %s", weekdays[(days + 3) % 7], (long long)of_month,
-                 months[month - 1]);
     else
-        snprintf(out, size, "%.*s", STR_ARG(str_take(day, 10)));
+        snprintf(out, size, "%s %lld %s%s%.*s", weekdays[((days + 3) % 7 + 7) % 7],
+                 (long long)of_month, months[month - 1], str_starts(today, year) ? "" : " ",
+                 str_starts(today, year) ? 0 : 4, year.p);
 }
 
 const char *jot_when(struct jot *jot, struct str due, char ret_text[JOT_WHEN_SIZE])
@@ -63,7 +64,7 @@ const char *jot_when(struct jot *jot, struct str due, char ret_text[JOT_WHEN_SIZ
     ret_text[0] = '\0';
     if (due.n < 10)
         return ret_text;
-    day_words(due, days_of(due) - days_of(str_from(jot->today)), ret_text, JOT_WHEN_SIZE);
+    day_words(due, str_from(jot->today), ret_text, JOT_WHEN_SIZE);
     n = strlen(ret_text);
     if (due.n > 11)
         snprintf(ret_text + n, JOT_WHEN_SIZE - n, " %.*s", STR_ARG(str_skip(due, 11)));
@@ -88,16 +89,8 @@ const char *jot_clock(struct jot *jot, struct str rfc3339, char ret_text[JOT_WHE
 
 const char *jot_span(int64_t ms, char ret_text[JOT_WHEN_SIZE])
 {
-    int64_t minutes = (ms + 30000) / 60000;
-
-    if (minutes < 60)
-        snprintf(ret_text, JOT_WHEN_SIZE, "%lld min", (long long)minutes);
-    else if (minutes % 60 == 0)
-        snprintf(ret_text, JOT_WHEN_SIZE, "%lld h", (long long)(minutes / 60));
-    else
-        snprintf(ret_text, JOT_WHEN_SIZE, "%lld h %lld min", (long long)(minutes / 60),
-                 (long long)(minutes % 60));
-    return ret_text;
+    _Static_assert(JOT_WHEN_SIZE >= TIMEFMT_LENGTH_SIZE, "a length fits where a time does");
+    return timefmt_length((ms + 30000) / 60000, ret_text);
 }
 
 /* ---- ids ---- */

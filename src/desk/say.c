@@ -51,7 +51,7 @@ static void add_moment(struct buf *out, int64_t ms, bool day)
     char text[32];
 
     localtime_r(&at, &local);
-    strftime(text, sizeof(text), day ? "%a %d %b %H:%M" : "%H:%M", &local);
+    strftime(text, sizeof(text), day ? "%a %d %b %Y %H:%M" : "%H:%M", &local);
     buf_add_text(out, text);
 }
 
@@ -67,12 +67,12 @@ static bool same_day(int64_t a, int64_t b)
 
 static void add_length(struct buf *out, int64_t minutes)
 {
-    if (minutes >= 60)
-        buf_printf(out, "%lld h ", (long long)(minutes / 60));
-    buf_printf(out, "%lld min", (long long)(minutes % 60));
+    char text[TIMEFMT_LENGTH_SIZE];
+
+    buf_add_text(out, timefmt_length(minutes, text));
 }
 
-/* "Mon 16 Nov 09:00–11:00, 2 h 0 min", or since when it runs. False: these are no times. */
+/* "Mon 16 Nov 2026 09:00–11:00, 2 h", or since when it runs. False: these are no times. */
 static bool add_span(struct buf *out, struct str from_text, struct str to_text)
 {
     int64_t from, to;

@@ -9,6 +9,7 @@
 #include <json-c/json.h>
 
 #include "base/clock.h"
+#include "base/timefmt.h"
 #include "desk/desk_int.h"
 
 #define LINES_MAX 60
@@ -89,19 +90,22 @@ int changes_before(struct desk_op *op, struct desk_changes *changes, struct err 
 
 /* ---- words ---- */
 
-/* "17 Feb 16:00", local. */
+/* "17 Feb 16:00", local; of another year "17 Feb 2027 16:00". */
 static void add_moment(struct desk_op *op, int64_t at, bool day, struct buf *out)
 {
     static const char *const months[] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                           "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" };
-    char text[JOURNAL_CLOCK_SIZE];
+    char text[JOURNAL_CLOCK_SIZE], now[JOURNAL_CLOCK_SIZE];
     int64_t month = 1, of_month = 1;
 
     journal_clock_at(op->journal, at, text);
+    journal_clock_at(op->journal, op->now, now);
     str_to_i64(str_of(text + 5, 2), &month);
     str_to_i64(str_of(text + 8, 2), &of_month);
     if (day)
         buf_printf(out, "%lld %s ", (long long)of_month, months[(month - 1) % 12]);
+    if (day && strncmp(text, now, 4) != 0)
+        buf_printf(out, "%.4s ", text);
     buf_printf(out, "%.5s", text + 11);
 }
 
@@ -165,8 +169,9 @@ static void add_category(struct desk_op *op, struct str id, struct buf *out)
 
 static void add_duration(int64_t ms, struct buf *out)
 {
-    buf_printf(out, "%lld h %02lld min", (long long)(ms / HOURS(1)),
-               (long long)(ms % HOURS(1) / MINUTES(1)));
+    char text[TIMEFMT_LENGTH_SIZE];
+
+    buf_add_text(out, timefmt_length(ms / MINUTES(1), text));
 }
 
 /* " of "Leg day"": the task of a checklist, the list of an item. */

@@ -153,6 +153,18 @@ int plan_check_in_day(struct journal_write *write, const struct record *block, s
 int plan_check_block(struct journal_write *write, const struct record *block, struct err *err);
 int plan_check_overlaps(struct journal_write *write, struct str plan_id, struct err *err);
 
+/* ---- what ratings count for (rating.c) ---- */
+
+/* The moment of what it rates, where that has one. */
+int rating_set_moment(struct journal_write *write, struct record *rating, struct err *err);
+/* A day's rating that says another day is set to the middle of its own. */
+int rating_keep_in_day(struct journal_write *write, struct record *rating, struct err *err);
+/* Ratings that had the moment of a record take its new one. */
+int ratings_follow(struct journal_write *write, const struct record *before,
+                   const struct record *record, struct err *err);
+/* "2026-02-18" of the plan "dayplan-2026-02-18"; empty: it is none (moves_plan.c). */
+struct str plan_day(struct str plan_id);
+
 /* ---- tokens (tokens.c) ---- */
 
 /* The unit of this write and what it is about. */

@@ -139,17 +139,23 @@ int day_plan_pin(struct journal_write *write, struct str day, const struct str *
 
 /* ---- ratings ---- */
 
+struct str plan_day(struct str plan_id)
+{
+    struct str day = str_skip(plan_id, strlen(PLAN_PREFIX));
+
+    return str_starts(plan_id, STR(PLAN_PREFIX)) && record_day_valid(day, false) ? day : STR_NONE;
+}
+
 /* A day can be rated that nobody planned. */
 static int open_rated_plan(struct journal_write *write, const struct record *rating,
                            struct err *err)
 {
-    struct str id = record_str(rating, "targetId");
+    struct str day = plan_day(record_str(rating, "targetId"));
     struct record plan;
 
-    if (!str_is(record_str(rating, "targetType"), "dayPlan") || !str_starts(id, STR(PLAN_PREFIX)) ||
-        !record_day_valid(str_skip(id, strlen(PLAN_PREFIX)), false))
+    if (!str_is(record_str(rating, "targetType"), "dayPlan") || day.n == 0)
         return 0;
-    return day_plan_open(write, str_skip(id, strlen(PLAN_PREFIX)), &plan, err);
+    return day_plan_open(write, day, &plan, err);
 }
 
 int rate(struct journal_write *write, struct json_object *fields, struct record *ret_rating,

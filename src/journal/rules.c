@@ -133,6 +133,8 @@ int record_complete(struct journal_write *write, struct record *record, struct e
         if (record_i64(record, "endTime") <= record_i64(record, "startTime"))
             return err_set(err, ERR_SCHEMA_VIOLATION, "/endTime: does not lie after startTime");
         return 0;
+    case RECORD_RATING:
+        return rating_keep_in_day(write, record, err);
     default:
         return 0;
     }

@@ -268,7 +268,9 @@ static int create(struct journal_write *write, struct record *record, struct str
     record->created_at = write->now;
     record_set_initial(record, write->now);
     if (record_apply(record, fields, write->arena, err) < 0 ||
-        record_check_required(record, err) < 0)
+        record_check_required(record, err) < 0 ||
+        (record->type == RECORD_RATING && !json_find(fields, "ratedAt") &&
+         rating_set_moment(write, record, err) < 0))
         return -1;
     if (choose_id(write, record, id, err) < 0 || record_complete(write, record, err) < 0 ||
         record_check_refs(write, record, NULL, err) < 0 || check_free(write, record, err) < 0)
@@ -338,7 +340,8 @@ int change_loosely(struct journal_write *write, enum record_type type, struct st
     same = same_fields(&record, &before);
     if (!same && (record_complete(write, &record, err) < 0 ||
                   record_check_refs(write, &record, &before, err) < 0 ||
-                  record_put(write, &record, &before, err) < 0))
+                  record_put(write, &record, &before, err) < 0 ||
+                  ratings_follow(write, &before, &record, err) < 0))
         return -1;
     if (ret_record)
         *ret_record = record;

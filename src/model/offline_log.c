@@ -13,10 +13,12 @@
 
 #include "base/json.h"
 #include "base/timefmt.h"
+#include "model/offline_log_int.h"
 #include "model/offline_when_int.h"
 
 #define EVENING (18 * 60)
 #define DAY_MIN (24 * 60)
+#define LOG     "create_retrospective_time_entry"
 
 static const char *const name_start[] = { "startedAt", "start", "startTime", "dateFrom", NULL };
 static const char *const name_end[] = { "endedAt", "end", "endTime", "dateTo", NULL };
@@ -123,28 +125,38 @@ static void say_logged(struct offline_turn *turn, const struct spent *spent)
                 spent->days ? " on " : "", spent->days ? day : "");
 }
 
+/* Where no task is surely meant, and nothing was logged yet. */
+static enum offline_untasked without_task(struct offline_turn *turn, const struct spent *spent,
+                                          struct offline_arg *ret_for)
+{
+    struct str category;
+
+    if (turn->round == 0 || is_a_task(turn) || offline_result_of(turn, LOG))
+        return UNTASKED_NOT;
+    category = category_named(turn, spent->words, spent->anywhere && !any_task(turn));
+    if (!category.n)
+        return offline_untasked(turn, spent->words, ret_for);
+    *ret_for = (struct offline_arg){ .names = name_category, .text = category };
+    return UNTASKED_LOG;
+}
+
 static void log_spent(struct offline_turn *turn, const struct spent *spent)
 {
     const struct model_tool *categories = offline_tool(turn, "list_allowed_categories");
-    struct str category = STR_NONE;
     char start[TIMEFMT_SIZE], end[TIMEFMT_SIZE];
     struct offline_arg args[4];
+    enum offline_untasked untasked = without_task(turn, spent, &args[0]);
 
-    if (!is_a_task(turn))
-        category = category_named(turn, spent->words, spent->anywhere && !any_task(turn));
     timefmt_rfc3339(spent->from, start);
     timefmt_rfc3339(spent->to, end);
     args[1] = (struct offline_arg){ .names = name_start, .text = str_from(start) };
     args[2] = (struct offline_arg){ .names = name_end, .text = str_from(end) };
     args[3] = (struct offline_arg){ .names = name_note, .text = spent->words, .optional = true };
-    if (turn->round == 1 && category.n) {
-        args[0] = (struct offline_arg){ .names = name_category, .text = category };
-        offline_call(turn, offline_tool(turn, "create_retrospective_time_entry"), args,
-                     ARRAY_LEN(args));
+    if (untasked == UNTASKED_LOG)
+        offline_call(turn, offline_tool(turn, LOG), args, ARRAY_LEN(args));
+    if (untasked != UNTASKED_NOT)
         return;
-    }
-    if (offline_with_task(turn, spent->words, "create_retrospective_time_entry", args,
-                          ARRAY_LEN(args)))
+    if (offline_with_task(turn, spent->words, LOG, args, ARRAY_LEN(args)))
         say_logged(turn, spent);
     else if (turn->round == 0 && turn->call_count && categories)
         offline_call(turn, categories, NULL, 0);

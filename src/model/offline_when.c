@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/timefmt.h"
 #include "model/offline_when_int.h"
 
 /* ---- words ---- */
@@ -58,7 +59,9 @@ const char *offline_day_text(struct offline_turn *turn, int64_t ms)
     char text[32];
 
     localtime_r(&at, &local);
-    strftime(text, sizeof(text), "%a %e %b, %H:%M", &local);
+    strftime(text, sizeof(text),
+             local.tm_year == local_now(turn).tm_year ? "%a %e %b, %H:%M" : "%a %e %b %Y, %H:%M",
+             &local);
     return arena_text(turn->arena, text);
 }
 
@@ -67,10 +70,7 @@ const char *offline_length_text(struct offline_turn *turn, int64_t minutes)
     if (minutes < 60)
         return arena_printf(turn->arena, "%lld minute%s", (long long)minutes,
                             minutes == 1 ? "" : "s");
-    if (minutes % 60 == 0)
-        return arena_printf(turn->arena, "%lld h", (long long)(minutes / 60));
-    return arena_printf(turn->arena, "%lld h %02lld min", (long long)(minutes / 60),
-                        (long long)(minutes % 60));
+    return timefmt_length(minutes, ARENA_NEW_N(turn->arena, char, TIMEFMT_LENGTH_SIZE));
 }
 
 /* text ends with these words (or is them); what stands before is left. */

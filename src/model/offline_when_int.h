@@ -13,7 +13,8 @@ int64_t offline_moment(const struct offline_turn *turn, int days, int minutes);
 void offline_add_clock(struct buf *out, int64_t ms);
 const char *offline_clock_text(struct offline_turn *turn, int64_t ms);
 const char *offline_day_text(struct offline_turn *turn, int64_t ms); /* "Sun 15 Nov, 10:25" */
-const char *offline_length_text(struct offline_turn *turn, int64_t minutes); /* "1 h 05 min" */
+const char *offline_length_text(struct offline_turn *turn,
+                                int64_t minutes); /* "25 minutes", "1 h 5 min" */
 
 /* Takes a day that is past or today off the end of the text ("gym yesterday", "3 days ago", "on
  * monday"): true, and 0 or how many days back, negative. */

@@ -64,25 +64,27 @@ static void put_tag(struct api_journal_work *work)
                            arena_printf(work->arena, "\"%s\"", work->version));
 }
 
-/* If-Match: who changes what others change too says which version was seen. */
+/* If-Match: who changes what others change too says which version was seen, with or without the
+ * quotes of a tag: `version` in a record has none. */
 static int check_version(struct api_journal_work *work, const struct record *record,
                          struct err *err)
 {
     struct str rest = serve_request_header(work->request, "if-match"), tag;
-    struct str version = str_from(arena_printf(work->arena, "\"%s\"", version_of(work, record)));
+    struct str quoted = str_from(arena_printf(work->arena, "\"%s\"", version_of(work, record)));
+    struct str version = str_of(quoted.p + 1, quoted.n - 2);
 
     if (!rest.p)
         return 0;
     while (rest.p && str_split(&rest, ',', &tag)) {
         tag = str_trim(tag);
-        if (str_is(tag, "*") || str_eq(tag, version))
+        if (str_is(tag, "*") || str_eq(tag, quoted) || str_eq(tag, version))
             return 0;
     }
     work->stale = true;
     return err_set(
         err, ERR_VERSION_CONFLICT,
         "%s \"%.*s\" was changed meanwhile: its version is %.*s; read it and decide anew",
-        record_type_name(record->type), STR_ARG(record->id), STR_ARG(version));
+        record_type_name(record->type), STR_ARG(record->id), STR_ARG(quoted));
 }
 
 /* ---- one write ---- */

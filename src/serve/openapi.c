@@ -92,8 +92,12 @@ static bool may_refuse(const struct serve_route *route, int status)
         return named || route->query || changes;
     case 409:
         return changes && (named || route->takes);
+    case 412:
+        return route->header && strcmp(route->header, "If-Match") == 0;
     case 413: /* where no body is taken: any */
         return true;
+    case 416:
+        return route->also == 206;
     default:
         return false;
     }
@@ -109,7 +113,7 @@ static void write_refusal(struct json_writer *w, const struct serve_route *route
 
 static void write_responses(struct json_writer *w, const struct serve_route *route)
 {
-    static const int refusals[] = { 400, 401, 403, 404, 409, 413 };
+    static const int refusals[] = { 400, 401, 403, 404, 409, 412, 413, 416 };
     bool upgrade = route->answer == SERVE_WEBSOCKET;
 
     json_put_object(w, "responses");

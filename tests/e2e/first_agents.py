@@ -124,7 +124,7 @@ def a_workout_that_was_corrected_meanwhile_is_logged_as_it_is_now(box):
     old = asked(daemon, "create_retrospective_time_entry")
     daemon.ask("PATCH", f"/journal/entries/{workout['id']}", {"durationMs": 3000000})
     fresh = eventually(lambda: [i for i in daemon.ask("GET", "/inbox")["items"] if i["id"] != old["id"]], "asked again")[0]
-    expect_in("Log 0 h 50 min", fresh["preview"])
+    expect_in("Log 50 min", fresh["preview"])
     # The old question is not asked anew with what is no longer so.
     daemon.decide(old["id"])
     eventually(lambda: wakes(box)[-1]["status"] in ENDED, "the first wake has ended")

@@ -4,7 +4,9 @@ import datetime
 import hashlib
 import http.client
 import json
+import os
 import re
+import shlex
 import sqlite3
 import threading
 
@@ -88,6 +90,10 @@ def the_document_describes_every_record(box):
         expect({"get", "post"} <= set(document["paths"][f"/api/v1/journal/{name}"]), name)
         one = document["paths"][f"/api/v1/journal/{name}/{{id}}"]
         expect({"get", "patch", "delete"} <= set(one), name)
+        expect("412" in one["patch"]["responses"] and "412" in one["delete"]["responses"], name)
+        expect("412" not in one["get"]["responses"], name)
+    content = document["paths"]["/api/v1/journal/attachments/{id}/content"]["get"]["responses"]
+    expect({"200", "206", "416"} <= set(content), content)
     task = daemon.ask("POST", "/journal/tasks", {"title": "x", "due": "2026-03-01"}, status=201)
     expect(set(task) <= set(schemas["Task"]["properties"]), task)
     expect(set(schemas["Task"]["required"]) <= set(task), task)
@@ -238,7 +244,8 @@ def of_two_who_change_a_record_the_second_is_told(box):
         expect_eq(raw(daemon, "GET", path)[1]["ETag"], tag)
         expect_eq(send("PATCH", path, changes[name], f'"x", {tag}')[0], 200)
         expect_eq(send("PATCH", path, changes[name], "*")[0], 200)
-        for other in ('W/' + tag, tag.strip('"'), "", '"', ","):
+        expect_eq(send("PATCH", path, changes[name], tag.strip('"'))[0], 200)
+        for other in ('W/' + tag, tag[:-2] + '"', "", '"', ","):
             expect_eq(send("PATCH", path, changes[name], other)[0], 412)
         expect_eq(send("DELETE", path, None, tag)[0], 204)
     daemon.stop()
@@ -883,6 +890,45 @@ def a_task_is_found_by_its_title_and_a_status_by_its_words(box):
 
 
 @test
+def a_day_of_another_year_is_shown_with_it(box):
+    year = datetime.date.today().year + 1
+    box.run("journal", "task", "add", "Renew the passport", "--due", f"{year}-05-12")
+    weekday = datetime.date(year, 5, 12).strftime("%a")
+    for command in (("list",), ("show", "passport")):
+        expect_in(f"{weekday} 12 May {year}", box.run("journal", "task", *command)[0])
+
+
+@test
+def a_closed_task_is_found_by_its_title_when_no_open_one_has_it(box):
+    run = box.run
+    run("journal", "task", "add", "Call mum")
+    run("journal", "task", "done", "mum")
+    run("journal", "task", "set", "call mum", "--status", "open")
+    expect_in("OPEN", run("journal", "task", "show", "mum")[0])
+    run("journal", "task", "done", "mum")
+    run("journal", "task", "add", "Call mum about the boat")
+    expect_in("about the boat", run("journal", "task", "show", "mum")[0])
+    run("journal", "task", "done", "boat")
+    expect_in("\"mum\" may be, of closed tasks: Call mum about the boat (", run("journal", "task", "show", "mum", code=1)[1])
+    expect_in("DONE", run("journal", "task", "show", "Call mum")[0])
+
+
+@test
+def what_the_document_types_works_in_its_order(box):
+    """The section "At the terminal" of docs/journal.md, line by line."""
+    with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "journal.md"), encoding="utf-8") as file:
+        section = file.read().split("## At the terminal")[1].split("## ")[0]
+    lines = [shlex.split(line)[1:] for line in section.splitlines() if line.startswith("    dormouse ")]
+    expect(len(lines) > 5, lines)
+    with open(box.path("memo.ogg"), "wb") as file:
+        file.write(b"OggS")
+    for words in lines:
+        said = box.run(*[box.path(word) if word == "memo.ogg" else word for word in words])[0]
+        if words[:3] == ["journal", "task", "list"]:
+            expect_in("Fix fence", said)
+
+
+@test
 def recordings_are_kept_at_the_terminal(box):
     run = box.run
     expect_in("No recordings", run("journal", "audio", "list")[0])
@@ -996,6 +1042,11 @@ def records_are_linked_and_rated_at_the_terminal(box):
     expect_in("TO: there is no day plan", run("journal", "link", "add", "fence", "2026-01-02", code=1)[1])
     rated = json.loads(run("journal", "rating", "add", note, "joy", "5", "--json")[0])
     expect_eq((rated["targetType"], rated["targetId"]), ("entry", note))
+    run("journal", "rating", "add", "2026-08-01", "energy", "1")
+    august = ("journal", "rating", "list", "--from", "2026-08-01", "--to", "2026-08-01")
+    expect_eq([json.loads(line)["dimension"] for line in run(*august, "--json")[0].splitlines()], ["energy"])
+    expect_eq([json.loads(line)["dimension"] for line in run("journal", "rating", "list", "--from", "today", "--json")[0].splitlines()],
+              ["joy"])
     home = json.loads(run("journal", "category", "add", "Home", "--json")[0])["id"]
     expect_in('DAY|RECORD: "category" is not', run("journal", "rating", "add", home, "joy", "5", code=1)[1])
 

@@ -8,6 +8,17 @@
 #include "base/rand.h"
 #include "harness/test.h"
 
+TEST(a_length_is_said_in_the_units_that_it_has)
+{
+    char text[TIMEFMT_LENGTH_SIZE];
+
+    ASSERT_TEXT(timefmt_length(0, text), "0 min");
+    ASSERT_TEXT(timefmt_length(35, text), "35 min");
+    ASSERT_TEXT(timefmt_length(60, text), "1 h");
+    ASSERT_TEXT(timefmt_length(65, text), "1 h 5 min");
+    ASSERT_TEXT(timefmt_length(1500, text), "25 h");
+}
+
 TEST(timefmt_writes_utc_with_milliseconds)
 {
     static const struct {

@@ -375,6 +375,46 @@ DB_TEST(data_of_every_released_version_comes_forward)
                 bring_forward(t, &released[i], version);
 }
 
+/* A rating of the first of August that was typed in February, and one of an entry. */
+DB_TEST(ratings_that_came_forward_count_for_what_they_rate)
+{
+    const char *url = db_test_is_postgres(t)
+                          ? db_test_url(t)
+                          : arena_printf(&t->arena, "sqlite:%s/rated.sqlite", test_dir(t));
+    const struct domain_config config = {
+        .name = "journal", .url = url, .migrations = migrations_journal, .migration_count = 2
+    };
+    struct domain_config newest = config;
+    AUTO(domain) domain = NULL;
+    AUTO(stmt) q = NULL;
+    static const char rows[] =
+        "INSERT INTO entries (id, kind, at, created_at, updated_at, vector_clock, host_n, counter)"
+        " VALUES ('run', 'workout', 5000, 7000, 7000, '{}', 1, 92);"
+        "INSERT INTO ratings (id, target_type, target_id, dimension, value, rated_at, created_at,"
+        " updated_at, vector_clock, host_n, counter) VALUES"
+        " ('1', 'entry', 'run', 'joy', 3, 7000, 7000, 7000, '{}', 1, 93),"
+        " ('2', 'entry', 'run', 'mood', 3, 6000, 7000, 7000, '{}', 1, 94),"
+        " ('3', 'dayPlan', 'dayplan-2025-08-01', 'joy', 3, 7000, 7000, 7000, '{}', 1, 95),"
+        " ('4', 'task', 'gone', 'joy', 3, 7000, 7000, 7000, '{}', 1, 96)";
+    static const int64_t wanted[] = { 5000, 6000, INT64_C(1754044200000), 7000 };
+
+    load_fixture(t, "journal", url, 2);
+    ASSERT_OK(domain_open(&config, &domain, &t->err));
+    ASSERT_OK(domain_begin(domain, &t->err));
+    ASSERT_OK(domain_db(domain)->ops->script(domain_db(domain), rows, &t->err));
+    ASSERT_OK(domain_commit(domain, &t->err));
+    domain_free(domain);
+    domain = NULL;
+    newest.migration_count = migrations_journal_count;
+    ASSERT_OK(domain_open(&newest, &domain, &t->err));
+    ASSERT_OK(db_prepare(domain_db(domain), SQL("SELECT rated_at FROM ratings ORDER BY id"), &q,
+                         &t->err));
+    for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
+        ASSERT_EQ(stmt_step(q, &t->err), 1);
+        ASSERT_EQ(stmt_i64(q, "rated_at"), wanted[i]);
+    }
+}
+
 /* Lists of open runs go by ended_at from then on: what had ended without it must not be among them.
  */
 DB_TEST(runs_that_had_ended_are_not_open_after_they_came_forward)

@@ -229,11 +229,15 @@ DB_TEST(a_person_reads_what_will_change)
         const char *tool, *arguments, *title, *text;
     } cases[] = {
         { "create_retrospective_time_entry", LOG, "Log time",
-          "Log 2 h 00 min on \"Leg day\" (Gym): 17 Feb 16:00–18:00, \"heavy\"\n" },
+          "Log 2 h on \"Leg day\" (Gym): 17 Feb 16:00–18:00, \"heavy\"\n" },
         { "create_retrospective_time_entry",
           "{'categoryId':'gym','startedAt':'2026-02-16T23:30:00+01:00',"
           "'endedAt':'2026-02-17T00:15:00+01:00'}",
-          "Log time", "Log 0 h 45 min (Gym): 16 Feb 23:30–17 Feb 00:15\n" },
+          "Log time", "Log 45 min (Gym): 16 Feb 23:30–17 Feb 00:15\n" },
+        { "create_retrospective_time_entry",
+          "{'categoryId':'gym','startedAt':'2025-02-16T12:00:00+01:00',"
+          "'endedAt':'2025-02-16T13:00:00+01:00'}",
+          "Log time", "Log 1 h (Gym): 16 Feb 2025 12:00–13:00\n" },
         { "create_task", "{'title':'Lunges','due':'2026-02-20','estimateMinutes':90}",
           "Create a task", "New task \"Lunges\" (Gym): estimate 1 h 30 min; due 2026-02-20\n" },
         { "update_task_fields", "{'taskId':'legs','status':'DONE','due':null,'title':'Legs'}",

@@ -41,7 +41,7 @@ DB_TEST(time_is_said_with_the_task_and_how_long_it_took)
                          "'endedAt':'2026-02-17T17:05:00+01:00','description':'squats'}"));
     ASSERT_TEXT(office_out(&office, "/taskTitles/legs"), "\"Leg day\"");
     ASSERT_TEXT(words(t, "create_retrospective_time_entry", office.result.output.p),
-                "Leg day, Tue 17 Feb 16:00–17:05, 1 h 5 min: squats\n");
+                "Leg day, Tue 17 Feb 2026 16:00–17:05, 1 h 5 min: squats\n");
 }
 
 TEST(the_title_of_a_task_elsewhere_is_not_told_with_a_block)

@@ -530,9 +530,9 @@ DB_TEST(ratings_are_given_read_and_summed_up)
     ASSERT_TEXT(office_out(&office, "/summaries"),
                 "[{\"dimension\":\"energy\",\"count\":2,\"mean\":3,\"lowest\":2,\"highest\":4}]");
     ASSERT_TEXT(office_out(&office, "/days"),
-                "[{\"day\":\"2026-02-18\",\"dimension\":\"energy\",\"count\":1,\"mean\":2},"
-                "{\"day\":\"2026-02-17\",\"dimension\":\"energy\",\"count\":1,\"mean\":4}]");
-    give(&office, "get_ratings_summary", "", "{'to':'2026-02-18T00:00:00Z'}");
+                "[{\"day\":\"2026-02-17\",\"dimension\":\"energy\",\"count\":1,\"mean\":4},"
+                "{\"day\":\"2026-02-16\",\"dimension\":\"energy\",\"count\":1,\"mean\":2}]");
+    give(&office, "get_ratings_summary", "", "{'to':'2026-02-17T00:00:00Z'}");
     ASSERT_TEXT(office_out(&office, "/summaries/0/count"), "1");
 }
 

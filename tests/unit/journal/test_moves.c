@@ -487,6 +487,71 @@ DB_TEST(a_rating_is_made_once_and_changed_after)
     ASSERT(sums[0].mean == 2);
 }
 
+static int64_t rated_at(struct rig *rig, const char *fields)
+{
+    struct test *t = rig->t;
+    AUTO_JSON json = rig_json(t, fields);
+    struct record rating;
+
+    ASSERT_OK(rate(rig_begin(rig), json, &rating, &t->err));
+    rig_end(rig);
+    return record_i64(&rating, "ratedAt");
+}
+
+DB_TEST(a_rating_counts_for_the_day_that_it_rates)
+{
+    AUTO_RIG rig;
+    struct rating_summary *sums;
+    int64_t from, to, at;
+    size_t n;
+
+    rig_open(&rig, t);
+    ASSERT_OK(journal_day_span(rig.journal, STR("2025-08-01"), &from, &to, &t->err));
+    at = rated_at(&rig, "{'targetType':'dayPlan','targetId':'dayplan-2025-08-01',"
+                        "'dimension':'energy','value':1}");
+    ASSERT(at >= from && at < to);
+    at = rated_at(&rig, "{'targetType':'dayPlan','targetId':'dayplan-2025-08-01',"
+                        "'dimension':'energy','value':2,'ratedAt':'2026-02-18T09:00:00Z'}");
+    ASSERT(at >= from && at < to);
+    ASSERT_OK(rating_summaries(rig.journal, NULL, from, to, &t->arena, &sums, &n, &t->err));
+    ASSERT_EQ(n, 1);
+    ASSERT_EQ(sums[0].count, 1);
+    ASSERT_OK(rating_summaries(rig.journal, NULL, to, 0, &t->arena, &sums, &n, &t->err));
+    ASSERT_EQ(n, 0);
+}
+
+DB_TEST(a_rating_counts_for_the_moment_of_what_it_rates_and_moves_along)
+{
+    AUTO_RIG rig;
+    struct record_filter filter = { .type = RECORD_RATING, .target_id = STR("run") };
+    struct record *ratings;
+    const int64_t day = INT64_C(24) * 3600 * 1000;
+    int64_t was, given;
+    size_t n;
+    bool more;
+
+    rig_open(&rig, t);
+    rig_add_as(&rig, RECORD_ENTRY, "run", "{'kind':'workout','at':'2026-02-10T08:00:00Z'}");
+    rig_add_as(&rig, RECORD_TASK, "open", "{'title':'Fence'}");
+    rig_add_as(&rig, RECORD_TIME_ENTRY, "time",
+               "{'startedAt':'2026-02-11T08:00:00Z','endedAt':'2026-02-11T09:00:00Z'}");
+    was = rated_at(&rig, "{'targetType':'entry','targetId':'run','dimension':'joy','value':3}");
+    ASSERT_EQ(rated_at(&rig, "{'targetType':'timeEntry','targetId':'time','dimension':'joy',"
+                             "'value':3}"),
+              was + day);
+    ASSERT_EQ(rated_at(&rig, "{'targetType':'task','targetId':'open','dimension':'joy','value':3}"),
+              NOW);
+    given = rated_at(&rig, "{'targetType':'entry','targetId':'run','dimension':'mood','value':3,"
+                           "'ratedAt':'2026-02-12T08:00:00Z'}");
+    ASSERT_EQ(given, was + 2 * day);
+
+    ASSERT_EQ(rig_set(&rig, RECORD_ENTRY, STR("run"), "{'at':'2026-02-13T08:00:00Z'}"), 1);
+    ASSERT_OK(record_list(rig.journal, &filter, &t->arena, &ratings, &n, &more, &t->err));
+    ASSERT_EQ(n, 2);
+    ASSERT_EQ(record_i64(&ratings[0], "ratedAt"), given);
+    ASSERT_EQ(record_i64(&ratings[1], "ratedAt"), was + 3 * day);
+}
+
 DB_TEST(a_file_comes_with_its_size_and_hash_and_goes_with_its_entry)
 {
     AUTO_RIG rig;

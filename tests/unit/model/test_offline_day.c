@@ -29,7 +29,8 @@ static const struct model_tool tools[] = {
     TOOL("conclude_task_with_rollover"),
     TOOL("create_or_update_rating"),
     TOOL("create_retrospective_time_entry"),
-    TAKES("create_task", "\"title\":{},\"due\":{},\"estimateMinutes\":{},\"priority\":{}"),
+    TAKES("create_task", "\"title\":{},\"due\":{},\"estimateMinutes\":{},\"priority\":{},"
+                         "\"categoryId\":{}"),
     TOOL("list_alarms"),
     TOOL("list_allowed_categories"),
     TOOL("list_entries_in_scope"),
@@ -42,6 +43,7 @@ static const struct model_tool tools[] = {
 };
 
 #define TAX  "{\"candidates\":[{\"taskId\":\"t-1\",\"title\":\"Tax report\"}],\"ambiguous\":false}"
+#define LOGS "create_retrospective_time_entry "
 #define NONE "{\"candidates\":[],\"ambiguous\":true}"
 #define TASKS                                                                                      \
     "{\"tasks\":[{\"id\":\"t-1\",\"title\":\"Tax report\"},{\"id\":\"t-2\",\"title\":\"Gym\"}]}"
@@ -227,9 +229,50 @@ TEST(time_without_a_task_goes_to_the_category_of_that_name)
     rig_think(&rig);
     rig_result(&rig, 0, NONE);
     rig_result(&rig, 1, "{\"categories\":[{\"id\":\"c-1\",\"name\":\"Sport\"}]}");
-    ASSERT_CONTAINS(rig_think(&rig), "I found no task \"chess\"");
-    ASSERT_EQ(rig.turn.call_count, 0);
+    ASSERT_CONTAINS(rig_think(&rig), "ask_user {\"question\":\"I found no task \\\"chess\\\".");
     rig_end(&rig);
+}
+
+TEST(where_no_task_is_called_so_the_person_says_where_the_time_counts)
+{
+    static const struct {
+        const char *answer, *then;
+    } cases[] = {
+        { "Log it in Sport, without a task", LOGS "{\"categoryId\":\"c-1\"" },
+        { "1", LOGS "{\"categoryId\":\"c-1\"" },
+        { "3", LOGS "{\"categoryId\":\"c-2\"" },
+        { "make the task \\\"yoga\\\" in Work, and log it there",
+          "create_task {\"title\":\"yoga\",\"categoryId\":\"c-2\"}" },
+        { "Leave it", "Then I logged nothing." },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct rig rig;
+        const char *said;
+
+        begin(&rig, t, "I did yoga for half an hour");
+        rig_think(&rig);
+        rig_result(&rig, 0, NONE);
+        rig_result(&rig, 1,
+                   "{\"categories\":[{\"id\":\"c-1\",\"name\":\"Sport\"},{\"id\":\"c-2\",\"name\":"
+                   "\"Work\"}]}");
+        said = rig_think(&rig);
+        ASSERT_CONTAINS(said, "\"Log it in Sport, without a task\"");
+        ASSERT_CONTAINS(said, "\"Leave it\"");
+        rig_result(&rig, 0, arena_printf(&t->arena, "{\"answer\":\"%s\"}", cases[i].answer));
+        said = rig_think(&rig);
+        ASSERT_CONTAINS(said, cases[i].then);
+        if (strncmp(cases[i].then, "create_task", 11) == 0) {
+            rig_result(&rig, 0, "{\"task\":{\"id\":\"t-9\",\"title\":\"yoga\"}}");
+            said = rig_think(&rig);
+            ASSERT_CONTAINS(said, LOGS "{\"taskId\":\"t-9\"");
+        }
+        if (rig.turn.call_count == 1) {
+            rig_result(&rig, 0, "{\"timeEntry\":{}}");
+            ASSERT_CONTAINS(rig_think(&rig), "I logged 30 minutes on \"yoga\"");
+        }
+        rig_end(&rig);
+    }
 }
 
 TEST(a_workout_that_is_told_counts_for_the_only_category_where_no_task_is_called_so)
@@ -242,7 +285,7 @@ TEST(a_workout_that_is_told_counts_for_the_only_category_where_no_task_is_called
         { NONE,
           "{\"categories\":[{\"id\":\"c-1\",\"name\":\"Sport\"},{\"id\":\"c-2\",\"name\":"
           "\"Work\"}]}",
-          "I found no task \"running\"" },
+          "ask_user {\"question\":\"I found no task \\\"running\\\"." },
         { "{\"candidates\":[{\"taskId\":\"a\",\"title\":\"Running shoes\"},{\"taskId\":\"b\","
           "\"title\":\"Running club\"}],\"ambiguous\":true}",
           "{\"categories\":[{\"id\":\"c-1\",\"name\":\"Sport\"}]}", "could be any of these" },
@@ -365,7 +408,7 @@ TEST(looking_back_sums_up_time_and_names_what_was_done)
     rig_result(&rig, 2, "{\"tasks\":[{\"id\":\"t-1\",\"title\":\"Tax report\"}]}");
     rig_result(&rig, 3, "{\"entries\":[{\"kind\":\"workout\",\"subtype\":\"running\"}]}");
     said = rig_think(&rig);
-    ASSERT_CONTAINS(said, "2026-11-02 to 2026-11-08: 1 h 50 min logged:\n- Gym, 1 h 05 min\n"
+    ASSERT_CONTAINS(said, "2026-11-02 to 2026-11-08: 1 h 50 min logged:\n- Gym, 1 h 5 min\n"
                           "- Tax report, 45 minutes\n- reading, 0 minutes\nDone:\n- Gym\nNoted:\n"
                           "- workout: running\n");
     rig_end(&rig);

@@ -137,7 +137,7 @@ static int change(struct chat *chat, struct json_object *item, struct str id, st
     return r;
 }
 
-/* 1 decided, 2 asked again, -1. */
+/* letter: '\0' for whatever is no choice. 1 decided, 2 asked again, -1. */
 static int act_on(struct chat *chat, struct json_object *item, enum asking asking, char letter,
                   struct err *err)
 {
@@ -207,7 +207,7 @@ static int ask_approval(struct chat *chat, struct json_object *item, struct err 
         text = str_trim(text);
         if (!text.n)
             continue;
-        r = act_on(chat, item, asking, (char)(text.p[0] | 0x20), err);
+        r = act_on(chat, item, asking, decide_letter(text), err);
         if (r != 2)
             return r;
     }

@@ -411,8 +411,11 @@ static int run_sleep(const struct cli_args *args)
     buf_add_text(&path, "/api/v1/agents/");
     decide_add_segment(&path, cli_operand(args, 0));
     buf_add_text(&path, "/state");
-    if (jot_open(&jot, args) < 0 || write_sleep(&jot, &body) < 0 ||
-        talk_ask(jot.talk, "PATCH", buf_text(&path), buf_str(&body), &state, &jot.err) < 0)
+    if (jot_open(&jot, args) < 0)
+        return jot_fail(&jot);
+    if (write_sleep(&jot, &body) < 0)
+        return cli_misused(args, &jot.err);
+    if (talk_ask(jot.talk, "PATCH", buf_text(&path), buf_str(&body), &state, &jot.err) < 0)
         return jot_fail(&jot);
     if (cli_json(args))
         cli_print_json(json_object_get(state));

@@ -114,17 +114,22 @@ static void print_slots(struct json_object *state)
     columns_release(&columns);
 }
 
-static int change(const struct cli_args *args, struct talk *talk, const char *path,
+static int read_slots(const struct cli_args *args, struct json_object *state,
+                      struct json_object *body, struct err *err)
+{
+    for (size_t i = 1; i < cli_operand_count(args); i++)
+        if (read_slot(state, body, cli_operand(args, i), err) < 0)
+            return -1;
+    return 0;
+}
+
+static int change(struct talk *talk, const char *path, struct json_object *body,
                   struct json_object **state, struct err *err)
 {
-    AUTO_JSON body = json_object_new_object();
     AUTO_JSON after = NULL;
     AUTO_BUF text = BUF_INIT(MIB);
     struct json_writer w = JSON_WRITER(&text);
 
-    for (size_t i = 1; i < cli_operand_count(args); i++)
-        if (read_slot(*state, body, cli_operand(args, i), err) < 0)
-            return -1;
     json_write_value(&w, body);
     if (json_write_end(&w) < 0)
         return err_set(err, ERR_TOO_LARGE, "that is more than slots can hold");
@@ -140,14 +145,18 @@ static int run_slots(const struct cli_args *args)
     AUTO_BUF path = BUF_INIT(4 * KIB);
     AUTO(talk) talk = NULL;
     AUTO_JSON state = NULL;
+    AUTO_JSON body = json_object_new_object();
     struct err err = ERR_INIT;
 
     buf_add_text(&path, "/api/v1/agents/");
     decide_add_segment(&path, cli_operand(args, 0));
     buf_add_text(&path, "/state");
     if (talk_open(args, &talk, &err) < 0 ||
-        talk_ask(talk, "GET", buf_text(&path), STR_NONE, &state, &err) < 0 ||
-        (cli_operand_count(args) > 1 && change(args, talk, buf_text(&path), &state, &err) < 0))
+        talk_ask(talk, "GET", buf_text(&path), STR_NONE, &state, &err) < 0)
+        return cli_fail(args, &err);
+    if (read_slots(args, state, body, &err) < 0)
+        return cli_misused(args, &err);
+    if (cli_operand_count(args) > 1 && change(talk, buf_text(&path), body, &state, &err) < 0)
         return cli_fail(args, &err);
     if (cli_json(args))
         cli_print_json(json_object_get(state));

@@ -98,9 +98,9 @@ static int run_preview(const struct cli_args *args)
     struct json_object *items;
     int64_t days = 7;
 
-    if (cli_value(args, "days") && str_to_i64(str_from(cli_value(args, "days")), &days) < 0)
-        err_set(&err, ERR_BAD_REQUEST, "--days must be a number from 1 to 90");
-    if (err.code || subscribe_form(args, body, &err) < 0)
+    if (cli_number(args, "days", 1, 90, &days, &err) < 0)
+        return cli_misused(args, &err);
+    if (subscribe_form(args, body, &err) < 0)
         return cli_fail(args, &err);
     json_object_object_add(body, "agentId", json_object_new_string(cli_operand(args, 0)));
     json_object_object_add(body, "days", json_object_new_int64(days));

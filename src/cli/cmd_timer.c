@@ -23,7 +23,8 @@
 #include "cli/whose.h"
 #include "wake/timer.h"
 
-#define NEXT_COUNT 5
+#define NEXT_COUNT  5
+#define EVERY_MAX_S (3660LL * 86400)
 
 static struct str member(struct json_object *object, const char *key)
 {
@@ -48,13 +49,7 @@ static void name_option(bool at, struct err *err)
     static const struct said_word once[] = { { "start and zone", "--at and --zone" },
                                              { "start", "--at" },
                                              { NULL, NULL } };
-    char text[ERR_TEXT_MAX];
 
-    if (strstr(err_format(err, text, sizeof(text)), "intervalSeconds: is from")) {
-        err_reset(err);
-        err_set(err, ERR_BAD_REQUEST, "--every: is from 1m to 3660d");
-        return;
-    }
     if (at)
         said_by(once, err);
     said_by(words, err);
@@ -168,9 +163,11 @@ static int read_duration(const char *typed, int64_t *ret_s, struct err *err)
             text = str_take(text, text.n - 1);
             break;
         }
-    if (str_to_i64(text, &n) < 0 || n < 1 || n > INT32_MAX / scale)
+    if (str_to_i64(text, &n) < 0 || n < 1)
         return err_set(err, ERR_BAD_REQUEST, "--every: \"%.20s\" is no time such as 90m, 2h or 1d",
                        typed);
+    if (n > EVERY_MAX_S / scale || n * scale < 60)
+        return err_set(err, ERR_BAD_REQUEST, "--every: is from 1m to 3660d");
     *ret_s = n * scale;
     return 0;
 }
@@ -190,8 +187,8 @@ static int put_numbers(struct json_writer *w, const struct cli_args *args, struc
                        "--cap says how many firings --missed all catches up on; give --missed all "
                        "too");
     if (cap) {
-        if (str_to_i64(str_from(cap), &n) < 0 || n < 1)
-            return err_set(err, ERR_BAD_REQUEST, "--cap: \"%.20s\" is no number from 1 on", cap);
+        if (cli_number(args, "cap", 1, TIMER_CAP_MAX, &n, err) < 0)
+            return -1;
         json_put_i64(w, "missedCap", n);
     }
     return 0;
@@ -200,8 +197,14 @@ static int put_numbers(struct json_writer *w, const struct cli_args *args, struc
 static int write_form(const struct cli_args *args, struct buf *body, struct err *err)
 {
     struct json_writer w = JSON_WRITER(body);
+    const char *more = cli_operand(args, 1);
     int given = (cli_operand_count(args) > 0) + cli_has(args, "at") + cli_has(args, "every");
 
+    if (more)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "a timer has one rule, and \"%.60s\" stands where it belongs, before "
+                       "\"%.60s\"; whose it is says --agent",
+                       cli_operand(args, 0), more);
     if (given != 1)
         return err_set(err, ERR_BAD_REQUEST,
                        "a timer needs one of these: a rule such as FREQ=DAILY;BYHOUR=7, --at TIME, "
@@ -228,7 +231,9 @@ static int run_add(const struct cli_args *args)
     struct err err = ERR_INIT;
     char ago[AGO_SIZE];
 
-    if (write_form(args, &body, &err) < 0 || talk_open(args, &talk, &err) < 0)
+    if (write_form(args, &body, &err) < 0)
+        return cli_misused(args, &err);
+    if (talk_open(args, &talk, &err) < 0)
         return cli_fail(args, &err);
     buf_add_text(&path, "/api/v1/agents/");
     if (whose_add(args, talk, "timer", &path, &err) < 0)
@@ -276,7 +281,7 @@ const struct cli_command cli_cmd_timer_add = {
         "After the machine was off, --missed once fires one time for all that was missed, skip "
         "not at all, all each of the last ones up to --cap.",
     .options = add_options,
-    .operands_max = 1,
+    .operands_max = 2, /* the second is one too many, and write_form() says why */
     .run = run_add,
 };
 

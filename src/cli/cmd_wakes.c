@@ -21,6 +21,7 @@
 #define ITEM_CHARS    8
 #define ABOUT_BYTES   60
 #define PAGE          500 /* asked for at once */
+#define LIMIT_MAX     1000000
 #define WAKE_LINE_MAX (64 * KIB)
 #define AFTER_SIZE    64
 
@@ -305,17 +306,12 @@ static void print_none(const struct cli_args *args)
              "when somebody speaks to them.");
 }
 
-static int show_many(const struct cli_args *args, struct err *err)
+static int show_many(const struct cli_args *args, int64_t left, struct err *err)
 {
-    const char *typed = cli_value(args, "limit");
-    int64_t left = cli_has(args, "all") ? INT64_MAX : 50;
     char after[AFTER_SIZE] = "";
     AUTO(talk) talk = NULL;
     size_t shown = 0;
 
-    if (typed && (str_to_i64(str_from(typed), &left) < 0 || left < 1))
-        return err_set(err, ERR_BAD_REQUEST, "--limit takes a number from 1 on, not \"%.40s\"",
-                       typed);
     if (talk_open(args, &talk, err) < 0)
         return -1;
     do {
@@ -335,9 +331,13 @@ static int show_many(const struct cli_args *args, struct err *err)
 
 static int run_wakes(const struct cli_args *args)
 {
+    int64_t limit = cli_has(args, "all") ? INT64_MAX : 50;
     struct err err = ERR_INIT;
-    int r = cli_operand_count(args) ? show_one(args, &err) : show_many(args, &err);
+    int r;
 
+    if (cli_number(args, "limit", 1, LIMIT_MAX, &limit, &err) < 0)
+        return cli_misused(args, &err);
+    r = cli_operand_count(args) ? show_one(args, &err) : show_many(args, limit, &err);
     return r < 0 ? cli_fail(args, &err) : CLI_DONE;
 }
 

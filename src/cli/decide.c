@@ -18,6 +18,19 @@
 #include "base/json_put.h"
 #include "base/limits.h"
 
+/* ---- what was typed ---- */
+
+char decide_letter(struct str line)
+{
+    static const char *const words[] = { "yes", "no", "edit", "run", "always" };
+
+    line = str_trim(line);
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (str_eq_nocase(line, str_from(words[i])) || str_eq_nocase(line, str_of(words[i], 1)))
+            return words[i][0];
+    return '\0';
+}
+
 /* ---- sending ---- */
 
 void decide_add_segment(struct buf *out, const char *text)

@@ -21,6 +21,10 @@ struct decide {
 int decide_send(struct talk *talk, const char *id, const struct decide *decide,
                 struct json_object **ret_answer, struct err *err);
 
+/* 'y', 'n', 'e', 'r' or 'a' when the line is just that or its word (yes, no, edit, run, always), in
+ * any case; else '\0': a sentence that begins like one decides nothing. */
+char decide_letter(struct str line);
+
 /* Appends text as one segment of a path or one value of a query: nothing in it can end either. */
 void decide_add_segment(struct buf *out, const char *text);
 

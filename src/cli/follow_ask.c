@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/json.h"
@@ -180,25 +181,28 @@ static void help(const struct follow *f)
     say("Ctrl-C  cancel the run; Ctrl-D  leave it waiting");
 }
 
+/* Only a no may be followed by words: "always ask me first" is no yes. */
 static void take_verb(struct follow *f, char *line)
 {
     char *rest = strchr(line, ' ');
 
     if (rest)
         *rest++ = '\0';
-    if (!f->stream.keep && f->items->gate &&
-        (strcmp(line, "e") == 0 || strcmp(line, "edit") == 0)) {
+    if (!rest && !f->stream.keep && f->items->gate &&
+        (strcasecmp(line, "e") == 0 || strcasecmp(line, "edit") == 0)) {
         edit(f);
         return;
     }
     for (size_t i = 0; i < ARRAY_LEN(gate_verbs); i++) {
         const struct verb *verb = &gate_verbs[i];
         struct decide decide = verb->decide;
+        bool no = strcmp(decide.decision, "reject") == 0;
 
-        if (strcmp(line, verb->word) != 0 && strcmp(line, verb->letter) != 0)
+        if (strcasecmp(line, verb->word) != 0 && strcasecmp(line, verb->letter) != 0)
             continue;
-        if (strcmp(decide.decision, "reject") == 0 && rest && *rest)
-            decide.reason = rest;
+        if (rest && !no)
+            break;
+        decide.reason = rest;
         send_decision(f, &decide);
         return;
     }

@@ -22,6 +22,14 @@ bool danger_obscure(struct danger_scan *scan)
                          "The command is nested or grown beyond what can be followed.");
 }
 
+bool danger_charge(struct danger_scan *scan, size_t cost)
+{
+    if (cost > scan->budget)
+        return !danger_obscure(scan);
+    scan->budget -= cost;
+    return true;
+}
+
 /* Characters that make people see another command than is run. The joiners that scripts and emoji
  * need, and the selectors of emoji, are let be. */
 static bool is_hidden(uint32_t code)
@@ -77,7 +85,10 @@ bool danger_find(struct str command, struct danger *ret_danger)
     danger_run_text(scan, command, (struct danger_stream){ 0 });
     if (!scan->hit && scan->sh_seen) { /* sh is bash on some machines and dash on others, which read
                                           some texts apart */
+        size_t left = scan->budget;
+
         scan = scan_new(&arena, command, ret_danger);
+        scan->budget = left;
         scan->sh_plain = true;
         danger_run_text(scan, command, (struct danger_stream){ 0 });
     }

@@ -171,9 +171,12 @@ static void run_quoted(struct danger_scan *scan, struct str code)
     for (size_t i = 0; i + 2 < code.n && !scan->hit; i++) {
         const char *open = code.p[i + 2] ? strchr(opens, code.p[i + 2]) : NULL;
         struct str rest = str_skip(code, i + 3);
-        ptrdiff_t end = open ? str_find_char(rest, closes[open - opens]) : -1;
+        ptrdiff_t end;
 
-        if (end > 0 && strchr("q%", code.p[i]) && code.p[i + 1] == 'x')
+        if (!open || !strchr("q%", code.p[i]) || code.p[i + 1] != 'x')
+            continue;
+        end = str_find_char(rest, closes[open - opens]);
+        if (danger_charge(scan, DANGER_COMMAND) && end > 0)
             danger_run_text_by(scan, "sh", str_take(rest, (size_t)end),
                                (struct danger_stream){ 0 });
     }

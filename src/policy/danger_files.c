@@ -145,11 +145,10 @@ static void judge_config(struct danger_scan *scan, const struct danger_command *
 static void judge_above(struct danger_scan *scan, const struct danger_command *command,
                         struct str path, const struct use *use)
 {
-    bool moves = str_is(use->name, "mv") ||
-                 (danger_is(use->name, "rm srm") && danger_has_flag(command, "rR", "recursive"));
-
-    if (moves && !scan->hit &&
-        (danger_path_is(path, "~/.local") || danger_path_is(path, "~/.local/share")))
+    if (!scan->hit &&
+        (danger_path_is(path, "~/.local") || danger_path_is(path, "~/.local/share")) &&
+        (str_is(use->name, "mv") ||
+         (danger_is(use->name, "rm srm") && danger_has_flag(command, "rR", "recursive"))))
         danger_report(scan, "dormouse_own_data", "It would read or change Dormouse's own data.");
 }
 

@@ -54,7 +54,10 @@
 #define DANGER_WORDS_MAX  4096
 #define DANGER_BYTES_MAX  (1 << 20) /* of the command */
 #define DANGER_BUDGET     (4 << 20) /* bytes looked at in all, nested ones again */
-#define DANGER_ATTEMPT    4096      /* of these, what one more reading of the same words costs */
+#define DANGER_ATTEMPT    4096      /* of these, what one more reading of the same words costs, */
+#define DANGER_COMMAND    512       /* a simple command, which every rule is asked about, */
+#define DANGER_WORD       128       /* and each of its words */
+#define DANGER_COPIED     8         /* bytes that are only copied, for one of these */
 #define DANGER_REDIRS_MAX 32
 #define DANGER_VARS_MAX   256
 #define DANGER_FILES_MAX  64
@@ -163,6 +166,8 @@ static inline int danger_peek(const struct danger_reader *reader, size_t ahead)
 /* The first finding counts. Returns true. */
 bool danger_report(struct danger_scan *scan, const char *rule, const char *about);
 bool danger_obscure(struct danger_scan *scan);
+/* Takes that much from the budget; false when there is not as much left, which is obscure. */
+bool danger_charge(struct danger_scan *scan, size_t cost);
 
 /* ---- words ---- */
 

@@ -191,7 +191,8 @@ void danger_join(struct danger_scan *scan, struct danger_stream *all, struct dan
     all->facts |= one.facts;
     if (all->text.p && all->text.n == 0)
         all->text = one.text;
-    else if (all->text.p && one.text.p && all->text.n + one.text.n < DANGER_FIELD_MAX)
+    else if (all->text.p && one.text.p && all->text.n + one.text.n < DANGER_FIELD_MAX &&
+             danger_charge(scan, (all->text.n + one.text.n) / DANGER_COPIED))
         all->text =
             str_from(arena_printf(scan->arena, "%.*s%.*s", STR_ARG(all->text), STR_ARG(one.text)));
     else

@@ -142,11 +142,8 @@ static void run_for_vital(struct danger_reader *r, const struct loop *loop, size
 
         if (!danger_path_vital(path) || (path.n == 0 && chooses(body)))
             continue;
-        if (body.n + DANGER_ATTEMPT > r->scan->budget) {
-            danger_obscure(r->scan);
+        if (!danger_charge(r->scan, body.n + DANGER_ATTEMPT))
             return;
-        }
-        r->scan->budget -= body.n + DANGER_ATTEMPT;
         danger_set_var(r->scan, loop->name, loop->words[i].text, loop->words[i].facts);
         r->at = from;
         r->body_end = 0;
@@ -184,7 +181,7 @@ static void read_test(struct danger_reader *r)
         else if (danger_peek(r, 0) == '(' ||
                  (strchr("&|)<>", danger_peek(r, 0)) && danger_peek(r, 1) != '('))
             r->at++;
-        else
+        else if (danger_charge(r->scan, DANGER_WORD))
             danger_read_word(r, &words, &n);
     }
 }
@@ -206,10 +203,7 @@ static struct danger_stream run_trailing(struct danger_reader *r, size_t from, c
     if (command.in.facts || command.in.text.p) {
         end = r->at;
         body_end = r->body_end;
-        if (end - from > r->scan->budget)
-            danger_obscure(r->scan);
-        else
-            r->scan->budget -= end - from;
+        danger_charge(r->scan, end - from);
         r->at = from;
         r->body_end = 0;
         out = danger_run_list(r, closer, command.in);
@@ -381,13 +375,8 @@ struct danger_stream danger_run_text(struct danger_scan *scan, struct str text,
 {
     struct danger_reader reader = { .scan = scan, .s = text };
 
-    if (scan->hit)
+    if (scan->hit || !danger_charge(scan, text.n))
         return nothing;
-    if (text.n > scan->budget) {
-        danger_obscure(scan);
-        return nothing;
-    }
-    scan->budget -= text.n;
     return danger_run_list(&reader, NULL, in);
 }
 

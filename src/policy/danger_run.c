@@ -97,12 +97,8 @@ void danger_run_words(struct danger_scan *scan, const struct danger_command *com
 {
     struct danger_command inner = { .words = command->words + from, .n = command->n - from };
 
-    if (DANGER_ATTEMPT > scan->budget) { /* each may try each of the others again */
-        danger_obscure(scan);
-        return;
-    }
-    scan->budget -= DANGER_ATTEMPT;
-    danger_run_command(scan, &inner);
+    if (danger_charge(scan, DANGER_ATTEMPT)) /* each may try each of the others again */
+        danger_run_command(scan, &inner);
 }
 
 void danger_judge_source(struct danger_scan *scan, unsigned facts)
@@ -304,7 +300,7 @@ struct danger_stream danger_run_command(struct danger_scan *scan, struct danger_
 {
     struct danger_stream out = nothing;
 
-    if (scan->hit)
+    if (scan->hit || !danger_charge(scan, DANGER_COMMAND + command->n * DANGER_WORD))
         return nothing;
     if (++scan->depth > DANGER_DEPTH_MAX)
         danger_obscure(scan);

@@ -22,11 +22,8 @@ void danger_add_mark(struct danger_build *b, char mark)
 void danger_add_value(struct danger_build *b, struct str value, bool quoted)
 {
     /* Values that are made of values grow quickly. */
-    if (value.n > b->scan->budget) {
-        danger_obscure(b->scan);
+    if (!danger_charge(b->scan, value.n))
         return;
-    }
-    b->scan->budget -= value.n;
     for (size_t i = 0; i < value.n; i++) {
         char c = value.p[i];
 

@@ -336,6 +336,26 @@ def arguments_that_do_not_fit_are_asked_for_again(box):
 
 
 @test
+def a_sentence_decides_nothing_and_the_choices_are_explained(box):
+    box.script(APPEND)
+    for said in ("are you sure? that looks wrong", "you should not", "really?", "run it elsewhere",
+                 "always ask me first", "now what?", "not sure", "explain this"):
+        out, _ = box.run("chat", stdin=f"same\n{said}\n", code=3)
+        expect("do this once" in out and out.count(CHOICES) == 2, f"{said!r}: {out}")
+    expect(words_of(box, "out.txt") == [], "it was run")
+    expect(box.run("inbox", "--grants", "--json")[0] == "", "a grant was left")
+    waiting = [json.loads(line)["state"] for line in box.run("inbox", "--json")[0].splitlines()]
+    expect(waiting == ["pending"] * 8, f"not all of them wait: {waiting}")
+
+
+@test
+def a_choice_may_be_spelled_out(box):
+    box.script(APPEND)
+    out, _ = box.run("chat", stdin="same\n YES \n")
+    expect(words_of(box, "out.txt") == ["same"] and "finished" in out, out)
+
+
+@test
 def a_yes_for_the_run_is_asked_once(box):
     box.script(APPEND)
     out, _ = box.run("chat", stdin="twice\nr\ntwice\nr\n")

@@ -100,8 +100,9 @@ def a_person_lets_an_agent_sleep_and_sees_its_state(box):
     expect("sleepUntil" not in daemon.ask("GET", "/agents/listener/state"), "it sleeps")
     caught, = ended(box, 2)[:1]  # what it missed it hears of now, and not in two hours
     expect_eq((caught["reason"], caught["reasonId"], caught["status"]), ("recoveryCatchup", "sleep", "completed"))
-    for words, part in (("x y z", "neither how long nor a moment"), ("2020-01-01T00:00:00Z", "lies in the past")):
-        expect_in(part, box.run("agent", "sleep", "listener", words, code=1)[1])
+    for words, part, code in (("x y z", "neither how long nor a moment", 2),
+                              ("2020-01-01T00:00:00Z", "lies in the past", 1)):
+        expect_in(part, box.run("agent", "sleep", "listener", words, code=code)[1])
     daemon.stop()
 
 

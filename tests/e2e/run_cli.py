@@ -346,6 +346,22 @@ def the_person_may_say_no_and_why(box):
 
 
 @test
+def a_sentence_at_the_terminal_is_no_yes(box):
+    terminal = Terminal(box, "run", bash("echo hello > made.txt"))
+    at = terminal.wait("Allow it?")
+    for said in ("always ask me first", "a bad idea", "run it elsewhere", "yes but not here", "edit it"):
+        terminal.type(f"{said}\n")
+        at = terminal.wait("cancel the run", at)
+        at = terminal.wait("Allow it?", at)
+    terminal.type("No, not here\n")
+    terminal.wait("cancel the run", at)
+    terminal.type("NO not here\n")
+    expect_in("not here", terminal.end(0))
+    expect(not os.path.exists(f"{box.work}/made.txt"), "it acted anyway")
+    expect_eq(box.run("inbox", "--grants", "--json")[0], "")
+
+
+@test
 def the_person_may_edit(box):
     editor = box.write("editor", 'sed -i s/hello/edited/ "$1"\n')
     terminal = Terminal(box, "run", bash("echo hello > made.txt"),

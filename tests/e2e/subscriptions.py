@@ -267,7 +267,7 @@ def a_person_sets_slots_at_the_terminal(box):
                ["preferenceByKey", "2", '{"tone":"short"}']])
     expect_eq(daemon.ask("GET", "/agents/planner/state")["slotVersions"]["primaryGoal"], 2)
     for words, part in (("colour=red", "there is no slot"), ("primaryGoal", "KEY=VALUE")):
-        expect_in(part, box.run("agent", "slots", "planner", words, code=1)[1])
+        expect_in(part, box.run("agent", "slots", "planner", words, code=2)[1])
     daemon.stop()
 
 
@@ -488,7 +488,9 @@ def wakes_are_listed_to_the_last(box):
     expect_eq(daemon.ask("GET", f"/wakes?limit=3&after={page['after']}")["items"][0]["n"], 4)
     for after in ("4", "x", "0-0", "-1-2", "3-", "3-x"):
         daemon.ask("GET", f"/wakes?after={after}", status=400)
-    expect_in("--limit takes", box.run("wakes", "--limit", "0", code=1)[1])
+    for typed in ("0", "abc"):
+        expect_in("--limit takes", box.run("wakes", "--limit", typed, code=2)[1])
+        expect_in("--days takes", box.run("subscribe", "preview", "planner", "--days", typed, code=2)[1])
     daemon.stop()
 
 

@@ -109,18 +109,22 @@ def what_is_no_timer_is_refused_by_name(box):
         expect_in(part, answer["error"]["message"])
     daemon.ask("POST", "/agents/nobody/timers", {"rrule": "FREQ=DAILY"}, status=404)
     expect_eq(daemon.ask("GET", "/timers")["items"], [])
-    expect_in("one of these", box.run("timer", "add", code=1)[1])
-    expect_in("one of these", box.run("timer", "add", "FREQ=DAILY", "--every", "2h", code=1)[1])
-    expect_in("--every", box.run("timer", "add", "--every", "often", code=1)[1])
+    expect_in("one of these", box.run("timer", "add", code=2)[1])
+    expect_in("one of these", box.run("timer", "add", "FREQ=DAILY", "--every", "2h", code=2)[1])
+    expect_in("--every", box.run("timer", "add", "--every", "often", code=2)[1])
     expect_in("there is no timer", box.run("timer", "rm", "nothere", code=1)[1])
     # At the terminal by what was typed.
     for words, part in ((("FREQ=X",), "the rule: FREQ"), (("FREQ=DAILY", "--zone", "X/Y"), "--zone: "),
                         (("--at", "soon"), "--at: "), (("FREQ=DAILY", "--start", "soon"), "--start: "),
-                        (("--every", "5s"), "--every: is from 1m to 3660d"),
-                        (("FREQ=DAILY", "--missed", "all", "--cap", "101"), "--cap: "),
-                        (("FREQ=DAILY", "--missed", "all", "--cap", "0"), "--cap: "),
-                        (("FREQ=DAILY", "--cap", "5"), "--missed all")):
+                        (("FREQ=DALY",), "the rule: FREQ")):
         expect_in(part, box.run("timer", "add", *words, code=1)[1])
+    for words, part in ((("--every", "5s"), "--every: is from 1m to 3660d"),
+                        (("--every", "3661d"), "--every: is from 1m to 3660d"),
+                        (("FREQ=DAILY", "--missed", "all", "--cap", "101"), "--cap takes a number from 1 to 100"),
+                        (("FREQ=DAILY", "--missed", "all", "--cap", "0"), "--cap takes"),
+                        (("FREQ=DAILY", "--cap", "5"), "--missed all"),
+                        (("planner", "FREQ=DAILY"), "whose it is says --agent")):
+        expect_in(part, box.run("timer", "add", *words, code=2)[1])
     expect_eq(daemon.ask("GET", "/timers")["items"], [])
     daemon.stop()
 

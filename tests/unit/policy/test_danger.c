@@ -630,6 +630,60 @@ TEST(values_made_of_values_do_not_explode)
     danger_find(buf_str(&text), &danger);
 }
 
+static void add_times(struct buf *text, const char *part, int times)
+{
+    for (int i = 0; i < times; i++)
+        buf_add_text(text, part);
+}
+
+/* Each command is looked at by every rule, however short it is. */
+TEST(more_commands_than_can_be_looked_at_are_obscure)
+{
+    static const struct {
+        const char *head, *part, *middle, *again;
+        int parts, times;
+    } cases[] = {
+        { "cat > a <<E\n", "rm a; ", "\nE\n", "sh a;", 5000, 60 },
+        { "f() { ", "rm a;", "};", "f;", 1000, 400 },
+        { "", "rm a;", "", "", 10000, 0 },
+        { "", "sh -c 'rm a';", "", "", 4000, 0 },
+        { "", "echo $(rm a);", "", "", 5000, 0 },
+        { "", "[[ a == b && c ]];", "", "", 10000, 0 },
+        { "ruby -e '", "%x(", "'", "", 10000, 0 },
+        { "for i in ", "/ ", "; do echo a; echo b; done", "", 3000, 0 },
+        { "", "", "", "rm a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a;", 0, 2000 },
+    };
+    AUTO_BUF text = BUF_INIT(1 << 20);
+    struct danger danger;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        buf_clear(&text);
+        buf_add_text(&text, cases[i].head);
+        add_times(&text, cases[i].part, cases[i].parts);
+        buf_add_text(&text, cases[i].middle);
+        add_times(&text, cases[i].again, cases[i].times);
+        if (!danger_find(buf_str(&text), &danger))
+            FAIL("case %zu is followed to its end", i);
+        ASSERT_TEXT(danger.rule, "obscure");
+    }
+}
+
+TEST(a_long_script_is_followed_to_its_end)
+{
+    AUTO_BUF text = BUF_INIT(1 << 20);
+    struct danger danger;
+
+    buf_add_text(&text, "cat > build.sh <<'E'\n");
+    for (int i = 0; i < 200; i++)
+        buf_printf(&text, "mkdir -p b/%d && cp s/%d.c b/%d/ && cc -O2 -c b/%d/%d.c -o b/%d.o\n", i,
+                   i, i, i, i, i);
+    buf_add_text(&text, "E\nsh build.sh\n");
+    ASSERT(!danger_find(buf_str(&text), &danger));
+    buf_add_text(&text, "rm -rf ~\n");
+    ASSERT(danger_find(buf_str(&text), &danger));
+    ASSERT_TEXT(danger.rule, "recursive_delete_of_root");
+}
+
 TEST(a_large_document_in_a_here_document_passes)
 {
     AUTO_BUF text = BUF_INIT(1 << 20);

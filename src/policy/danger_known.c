@@ -48,6 +48,14 @@ static void judge_loaded(struct danger_scan *scan, struct str value)
     }
 }
 
+/* A shell's history that goes nowhere. */
+static bool forgets(struct str name, struct str value)
+{
+    if (str_is(name, "HISTFILE"))
+        return value.n == 0 || str_is(value, "/dev/null");
+    return danger_is(name, "HISTSIZE HISTFILESIZE") && str_is(value, "0");
+}
+
 void danger_judge_var(struct danger_scan *scan, struct str name, struct str value)
 {
     if (is_exported(name) && danger_names_command(name))
@@ -56,6 +64,8 @@ void danger_judge_var(struct danger_scan *scan, struct str name, struct str valu
         judge_loaded(scan, value);
     if (danger_is(name, EXPANDED))
         danger_expand_text(scan, value);
+    if (forgets(name, value))
+        danger_report(scan, "traces_wiped", "It would remove the traces of what was done.");
 }
 
 void danger_set_var(struct danger_scan *scan, struct str name, struct str value, unsigned facts)

@@ -29,6 +29,7 @@ static const struct place {
     { "~/.aws/credentials", READS, KEYS },
     { "~/.netrc", READS, KEYS },
     { "~/.gnupg/private-keys-v1.d", READS, KEYS },
+    { "~/.gnupg/secring.gpg", READS, KEYS },
     { "~/.git-credentials", READS, KEYS },
     { "~/.pgpass", READS, KEYS },
     { "~/.local/share/keyrings", READS, KEYS },

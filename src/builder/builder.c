@@ -405,25 +405,50 @@ int builder_change(struct builder *builder, struct str id, const struct builder_
                                                           : 0;
 }
 
+static bool is_other(void *arg, const struct agent *agent)
+{
+    int64_t *n = arg;
+
+    if (agent->n != *n)
+        *n = 0;
+    return *n != 0;
+}
+
+/* 1 where nobody else is or was there, else 0: what is in use is not changed behind a person's
+ * back, whatever the first agent is called now. */
+static int is_fresh(struct builder *builder, const struct agent *first, struct err *err)
+{
+    int64_t n = first->n;
+
+    if (agent_each(builder->config.agent_domain, is_other, &n, err) < 0)
+        return -1;
+    return n != 0;
+}
+
 /* Its tools stay those of its kind: whom everything is asked needs all that there are. */
 int builder_ensure_first(struct builder *builder, const char *display_name, struct arena *arena,
                          struct agent *ret_agent, struct err *err)
 {
     const struct builder_config *config = &builder->config;
     const struct builder_form form = { .given = BUILDER_TEMPLATE, .template = STR("planner") };
+    const struct template *from;
     struct agent to = { .id = NULL };
     int r = agent_ensure_default(config->agent_domain, config->change, display_name,
                                  builder_now(builder), arena, ret_agent, err);
 
     if (r <= 0)
         return r;
-    if (begin_with_template(&form, arena, &to, err) < 0)
+    if (template_get(form.template, &from, err) < 0 ||
+        begin_with_template(&form, arena, &to, err) < 0)
         return -1;
     to.id = ret_agent->id;
     to.allowed_category_ids = "[\"*\"]";
     if (agent_change(config->agent_domain, config->change, &to,
                      AGENT_DESCRIPTION | AGENT_INSTRUCTIONS | AGENT_CATEGORIES,
                      builder_now(builder), err) < 0)
+        return -1;
+    r = is_fresh(builder, ret_agent, err);
+    if (r < 0 || (r && builder_add_alarms(builder, from, ret_agent, arena, err) < 0))
         return -1;
     return agent_get(config->agent_domain, str_from(to.id), arena, ret_agent, err);
 }

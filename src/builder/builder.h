@@ -139,8 +139,9 @@ int builder_import(struct builder *builder, struct str bytes, struct str id, str
 /* ---- those that are always there ---- */
 
 /* Inside a unit: the agent that greets, made when absent with description and instructions of the
- * template "planner". It reaches all of the journal, because it is whom everything is asked;
- * nothing wakes it until a person says so. One that is there stays as it is. */
+ * template "planner". It reaches all of the journal, because it is whom everything is asked. On
+ * fresh data it also gets the template's subscriptions and timers; where other agents are or were,
+ * a person says what wakes it. One that is there stays as it is. */
 int builder_ensure_first(struct builder *builder, const char *display_name, struct arena *arena,
                          struct agent *ret_agent, struct err *err);
 

@@ -146,7 +146,7 @@ def doctor_knows_of_wakes_and_timers(box):
         checks = box.json("doctor", env={"DORMOUSE_SERVER_LISTEN": "127.0.0.1:0"})["checks"]
         return [line for line in checks if line["name"] == name]
 
-    daemon = box.serve()
+    daemon = box.serve().bare()
     box.run("timer", "add", "--every", "2h")
     expect_eq([line["message"] for line in lines("wakes")], ["0 queued, 0 under way, 0 waiting for you"])
     expect_eq([line["message"] for line in lines("timers")], ["1, the next in 2 h"])

@@ -244,7 +244,7 @@ def morning():
 
 
 def planner(box, env=None):
-    daemon = box.serve(env=env)
+    daemon = box.serve(env=env).bare()
     home = daemon.ask("POST", "/journal/categories", {"id": "home", "name": "Home"}, status=201)
     out, _ = box.run("agent", "create", "Day Planner", "--template", "planner", "--categories", "Home")
     first, second = out.splitlines()[1:]
@@ -273,6 +273,28 @@ def the_planner_carries_what_is_open_in_a_finished_task(box):
     box.run("journal", "task", "done", plain["id"])
     ended(box, 2)
     expect_eq(daemon.ask("GET", "/inbox")["items"], [])
+    daemon.stop()
+
+
+@test
+def the_planner_of_the_first_start_wakes_as_its_template_says(box):
+    daemon = box.serve()
+    expect_eq([t["name"] for t in daemon.ask("GET", "/agents/planner/timers")["items"]], ["Every day at 07:00"])
+    shown, _ = box.run("agent", "show", "planner")
+    expect_in("wakes         A task is done (", shown)
+    expect_in("              Every day at 07:00 (next ", shown)
+    task = daemon.ask("POST", "/journal/tasks", {"title": "Fix the fence"}, status=201)
+    steps = daemon.ask("POST", "/journal/checklists", {"taskId": task["id"], "title": "Steps"}, status=201)
+    daemon.ask("POST", f"/journal/checklists/{steps['id']}/items", {"titles": ["paint"]}, status=201)
+    box.run("journal", "task", "done", task["id"])
+    item = asked(daemon, "create_follow_up_task")
+    expect_eq(item["agentId"], "planner")
+    daemon.decide(item["id"])
+    expect_eq(ended(box, 1)[0]["status"], "completed")
+    # What a person takes away stays away.
+    daemon.bare().stop()
+    daemon = box.serve()
+    expect_eq((daemon.ask("GET", "/timers")["items"], daemon.ask("GET", "/subscriptions")["items"]), ([], []))
     daemon.stop()
 
 

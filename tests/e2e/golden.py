@@ -40,7 +40,7 @@ class Scene:
         self.box, self.scenario = box, scenario
         steps = yaml.safe_dump(scenario.get("model", [{"reply": {"text": "unused"}}]), sort_keys=False)
         box.script(steps)
-        self.daemon = box.serve()
+        self.daemon = box.serve().bare()
         self.count = 0
 
     def ask(self, *what, **how):

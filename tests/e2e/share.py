@@ -75,7 +75,7 @@ def destroyed_by_one_daemon_nothing_is_written_by_the_other(box):
     reply: { delay_ms: 4000, text: "I saw nothing." }
 """)
     other.script(says("Not asked."))
-    first, second = box.serve(), other.serve()
+    first, second = box.serve().bare(), other.serve()
     first.ask("POST", "/agents", {"displayName": "Victim", "template": "planner",
                                   "allowedCategoryIds": ["*"]}, 201)
     stream = first.start("vanish", agent="victim")

@@ -26,7 +26,7 @@ def call(daemon, path, body, **headers):
 
 @test
 def a_subscription_is_made_changed_previewed_and_removed(box):
-    daemon = box.serve()
+    daemon = box.serve().bare()
     ask = daemon.ask
     ask("PATCH", "/agents/planner", {"allowedCategoryIds": ["*"]})
     ask("POST", "/journal/tasks", {"title": "Important", "priority": "P0"}, status=201)
@@ -143,7 +143,7 @@ def a_flood_is_counted_while_the_daemon_runs(box):
 
 @test
 def a_category_is_named_and_meant_for_good(box):
-    daemon = box.serve()
+    daemon = box.serve().bare()
     ask = daemon.ask
     ask("PATCH", "/agents/planner", {"allowedCategoryIds": ["*"]})
     gym = ask("POST", "/journal/categories", {"name": "Gym"}, status=201)
@@ -193,7 +193,7 @@ def a_subscription_is_shown_with_all_that_was_given(box):
 
 @test
 def a_label_is_named_and_wakes_when_a_task_gets_it(box):
-    daemon = box.serve()
+    daemon = box.serve().bare()
     ask = daemon.ask
     ask("PATCH", "/agents/planner", {"allowedCategoryIds": ["*"]})
     label = ask("POST", "/journal/labels", {"name": "Urgent"}, status=201)
@@ -213,7 +213,7 @@ def a_label_is_named_and_wakes_when_a_task_gets_it(box):
 
 @test
 def what_could_never_wake_is_refused_at_the_terminal(box):
-    daemon = box.serve()
+    daemon = box.serve().bare()
     os.symlink(box.dir, box.path("link"))
     open(box.path("file"), "w", encoding="utf-8").close()
     for code, words, part in (
@@ -319,6 +319,7 @@ def what_woke_nobody_is_counted_and_said_after_a_restart_too(box):
 @test
 def agents_are_subscribed_at_the_terminal(box):
     run = box.run
+    box.serve().bare().stop()
     expect_in("No agent waits", run("subscribe", "list")[0])
     expect_in("what should wake it?", run("subscribe", "planner", code=1)[1])
     made = json.loads(run("subscribe", "planner", "--key", "TASK", "--where", "task.priority <= 1",

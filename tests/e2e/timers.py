@@ -53,7 +53,7 @@ def bad_words_are_refused(box):
 
 @test
 def a_timer_is_made_listed_changed_and_removed(box):
-    daemon = box.serve()
+    daemon = box.serve().bare()
     made = daemon.ask("POST", "/agents/planner/timers",
                       {"rrule": "FREQ=DAILY;BYHOUR=7", "zone": "Europe/Berlin", "name": "Morning",
                        "prompt": "Plan my day."}, status=201)
@@ -87,7 +87,7 @@ def a_timer_is_made_listed_changed_and_removed(box):
 
 @test
 def what_is_no_timer_is_refused_by_name(box):
-    daemon = box.serve()
+    daemon = box.serve().bare()
     for body, part in (({}, "rrule"), ({"rrule": "FREQ=X"}, "FREQ"), ({"rrule": "FREQ=DAILY", "zone": "X/Y"}, "zone"),
                        ({"start": "2001-01-01T00:00"}, "past"), ({"intervalSeconds": 5}, "intervalSeconds"),
                        ({"rrule": "FREQ=DAILY", "intervalSeconds": 600}, "intervalSeconds"),

@@ -48,7 +48,7 @@ let held;
 before(async () => {
   held = await startHeld();
   const config = `  - { id: held, provider: openai, base_url: "${held.url}", model: held }\n`; // goes on with the models
-  daemon = await new Daemon(process.env.SERVER, { script, config }).start();
+  daemon = await (await new Daemon(process.env.SERVER, { script, config }).start()).bare();
   browser = await launch();
 });
 after(async () => {

@@ -21,7 +21,7 @@ let home; // the journal's zone
 
 before(async () => {
   folder = mkdtempSync(path.join(os.tmpdir(), "dormouse-drop-"));
-  daemon = await new Daemon(process.env.SERVER, { script }).start();
+  daemon = await (await new Daemon(process.env.SERVER, { script }).start()).bare();
   browser = await launch();
   await daemon.ask("PATCH", "/agents/planner", { allowedCategoryIds: ["*"], mode: "hybrid" });
   home = (await daemon.ask("GET", "/journal/days/today")).zone;

@@ -83,6 +83,13 @@ export class Daemon {
     return text ? JSON.parse(text) : null;
   }
 
+  /** Removes what wakes agents from the first start: for tests that count what they make. */
+  async bare() {
+    for (const kind of ["timers", "subscriptions"])
+      for (const { id } of (await this.ask("GET", `/${kind}`)).items) await this.ask("DELETE", `/${kind}/${id}`);
+    return this;
+  }
+
   /** Starts a run and reads its events until one of this type; the rest goes on by itself. */
   async run(prompt, until = "done") {
     const token = readFileSync(path.join(this.data, "token"), "utf8").trim();

@@ -41,7 +41,7 @@ const memory = {
 let browser;
 let daemon;
 before(async () => {
-  daemon = await new Daemon(process.env.SERVER, { script }).start();
+  daemon = await (await new Daemon(process.env.SERVER, { script }).start()).bare();
   browser = await launch();
 });
 after(async () => {

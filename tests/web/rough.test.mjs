@@ -16,7 +16,7 @@ let daemon;
 let zone;
 let task;
 before(async () => {
-  daemon = await new Daemon(process.env.SERVER, { script }).start();
+  daemon = await (await new Daemon(process.env.SERVER, { script }).start()).bare();
   browser = await launch();
   zone = (await daemon.ask("GET", "/journal/days/today")).zone;
   task = await put("tasks", { title: "Fix the fence", notes: "The third post." });

@@ -9,7 +9,7 @@ let daemon;
 let gym;
 const script = "match: any\nsteps:\n  - times: 50\n    reply: { text: \"Noted.\" }\n";
 before(async () => {
-  daemon = await new Daemon(process.env.SERVER, { script }).start();
+  daemon = await (await new Daemon(process.env.SERVER, { script }).start()).bare();
   browser = await launch();
   gym = await daemon.ask("POST", "/journal/categories", { name: "Gym" });
   await daemon.ask("PATCH", "/agents/planner", { allowedCategoryIds: ["*"] });

@@ -168,7 +168,7 @@ DB_TEST(an_agent_that_can_not_be_made_leaves_nothing_behind)
     ASSERT_EQ(timers_of(rig, 0, &timers), 0);
 }
 
-DB_TEST(the_agent_that_greets_reaches_all_and_is_woken_by_nothing)
+DB_TEST(the_agent_that_greets_reaches_all_and_wakes_like_its_template)
 {
     AUTO(rig) rig = rig_open(t);
     struct subscription *waits;
@@ -179,6 +179,44 @@ DB_TEST(the_agent_that_greets_reaches_all_and_is_woken_by_nothing)
     ASSERT_OK(
         rig_end(rig, builder_ensure_first(rig->builder, "Planner", &t->arena, &first, &t->err)));
     ASSERT_TEXT(first.allowed_category_ids, "[\"*\"]");
+    ASSERT_EQ(subscriptions_of(rig, first.n, &waits), 1);
+    ASSERT_STR(waits[0].name, "A task is done");
+    ASSERT_EQ(timers_of(rig, first.n, &timers), 1);
+    ASSERT_STR(timers[0].rrule, "FREQ=DAILY;BYHOUR=7");
+}
+
+DB_TEST(what_a_person_removed_of_the_first_agent_does_not_come_back)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct subscription *waits;
+    struct timer *timers;
+    struct agent first;
+
+    rig_begin(rig);
+    ASSERT_OK(
+        rig_end(rig, builder_ensure_first(rig->builder, "Planner", &t->arena, &first, &t->err)));
+    ASSERT_EQ(timers_of(rig, first.n, &timers), 1);
+    rig_begin(rig);
+    ASSERT_OK(rig_end(rig, timer_remove(rig->domain, rig->change, timers[0].id, 1, &t->err)));
+    rig_begin(rig);
+    ASSERT_OK(
+        rig_end(rig, builder_ensure_first(rig->builder, "Planner", &t->arena, &first, &t->err)));
+    ASSERT_EQ(timers_of(rig, first.n, &timers), 0);
+    ASSERT_EQ(subscriptions_of(rig, first.n, &waits), 1);
+}
+
+DB_TEST(a_first_agent_beside_others_is_woken_by_nothing)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct agent other = { .id = "old", .kind = "planner", .display_name = "Old" }, first;
+    struct subscription *waits;
+    struct timer *timers;
+
+    rig_begin(rig);
+    ASSERT_OK(rig_end(rig, agent_add(rig->domain, rig->change, &other, 1, &t->err)));
+    rig_begin(rig);
+    ASSERT_OK(
+        rig_end(rig, builder_ensure_first(rig->builder, "Planner", &t->arena, &first, &t->err)));
     ASSERT_EQ(subscriptions_of(rig, first.n, &waits), 0);
     ASSERT_EQ(timers_of(rig, first.n, &timers), 0);
 }

@@ -21,7 +21,8 @@
 #define REPORT_MAX    (16u << 10)
 #define BLOCKS_MAX    6
 #define TAKEN_MAX     200
-#define DAY_BEGINS    9 /* o'clock */
+#define LEFT_MAX      120 /* as many tasks as are asked for */
+#define DAY_BEGINS    9   /* o'clock */
 #define DAY_ENDS      18
 #define STEP_MS       (INT64_C(15) * 60000)
 #define PAUSE_MS      (INT64_C(15) * 60000)
@@ -163,7 +164,9 @@ struct day {
         struct str id, title, category;
         struct span when;
     } blocks[BLOCKS_MAX];
-    size_t count, left_out;
+    size_t count;
+    struct str left[LEFT_MAX]; /* ids of those that did not fit */
+    size_t left_out;
 };
 
 /* Which day is planned, from today. */
@@ -202,10 +205,14 @@ static int64_t free_from(const struct day *day, int64_t ms)
     return at + ms <= day->to ? at : 0;
 }
 
-static bool is_planned(const struct day *day, struct json_object *blocks, struct str task)
+/* A task may stand among the pinned ones, those that are due, and the open ones: it counts once. */
+static bool is_seen(const struct day *day, struct json_object *blocks, struct str task)
 {
     for (size_t i = 0; i < day->count; i++)
         if (str_eq(day->blocks[i].id, task))
+            return true;
+    for (size_t i = 0; i < day->left_out; i++)
+        if (str_eq(day->left[i], task))
             return true;
     for (size_t i = 0; i < json_length(blocks); i++)
         if (str_eq(member(json_object_array_get_idx(blocks, i), "taskId"), task))
@@ -218,13 +225,14 @@ static void place(struct day *day, struct json_object *blocks, struct json_objec
     struct str id = member(task, "id");
     int64_t minutes = 0, at;
 
-    if (!id.n || is_planned(day, blocks, id))
+    if (!id.n || is_seen(day, blocks, id))
         return;
     (void)json_get_i64(task, "estimateMinutes", &minutes, NULL);
     minutes = minutes <= 0 ? MINUTES_PLAIN : minutes < MINUTES_MOST ? minutes : MINUTES_MOST;
     at = day->count < BLOCKS_MAX ? free_from(day, minutes * 60000) : 0;
     if (!at || day->taken_count == TAKEN_MAX) {
-        day->left_out++;
+        if (day->left_out < LEFT_MAX)
+            day->left[day->left_out++] = id;
         return;
     }
     day->taken[day->taken_count++] = (struct span){ at, at + minutes * 60000 };

@@ -376,6 +376,24 @@ TEST(planner_fills_the_day_around_what_stands_there)
     rig_end(&rig);
 }
 
+TEST(planner_counts_a_task_that_does_not_fit_once)
+{
+    struct rig rig;
+
+    /* So far east that the working day is over. */
+    setenv("TZ", "XXX-8", 1);
+    tzset();
+    wake(&rig, t, planner, ARRAY_LEN(planner), TIMER);
+    rig_think(&rig);
+    rig_result(&rig, 0, "{\"dayPlan\":{\"pinnedTaskIds\":[\"t-2\"]},\"blocks\":[]}");
+    rig_result(&rig, 1, "{\"tasks\":[{\"id\":\"t-1\",\"title\":\"Tax\"}]}");
+    rig_result(&rig, 2,
+               "{\"tasks\":[{\"id\":\"t-1\",\"title\":\"Tax\"},{\"id\":\"t-2\",\"title\":"
+               "\"Call\"},{\"id\":\"t-3\",\"title\":\"Ask\"}]}");
+    ASSERT_CONTAINS(rig_think(&rig), "3 tasks did not fit before 18:00.");
+    rig_end(&rig);
+}
+
 TEST(a_planner_that_a_person_wakes_with_words_does_what_they_say)
 {
     struct rig rig;

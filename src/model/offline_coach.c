@@ -2,7 +2,8 @@
  *
  *   round 0   which task fits its title, or else its kind; what time is logged already
  *   round 1   asks which task is meant, or how long it took; logs what needs no question
- *   round 2   logs with the answers
+ *   round 2   logs with the answers; asks once more which task, where the answer fits none
+ *   round 3   logs with that answer
  *   last      asks what to do about a workout whose time is taken already, and does it
  *
  * Logging asks the person by itself. What has its time already is left alone: being woken twice for
@@ -10,6 +11,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <stdio.h>
+
 #include "base/json.h"
 #include "base/json_put.h"
 #include "base/timefmt.h"
@@ -24,6 +27,7 @@
 #define NEVER        SIZE_MAX
 #define LOG          "create_retrospective_time_entry"
 #define FOR_CATEGORY "Log it for the category"
+#define NONE         "None of these"
 
 /* A workout as it stands in the wake, and what is known about it in this round. */
 struct session {
@@ -35,8 +39,9 @@ struct session {
     bool logged;
     bool sure, any;  /* one task fits; some do */
     size_t question; /* of round 1, from 0, where there are some */
+    size_t again;    /* the question of round 2, counted on; NEVER: its answer was clear */
     size_t log;      /* which call logs it, from 0; NEVER: none does */
-    size_t clash;    /* the question about time that is taken, counted on from those of round 1 */
+    size_t clash;    /* the question about time that is taken, counted on */
 };
 
 static struct str member(struct json_object *json, const char *name)
@@ -136,6 +141,50 @@ static void take_candidates(struct session *session, const struct offline_result
     session->sure = !ambiguous;
 }
 
+static struct str answer(const struct offline_turn *turn, size_t question)
+{
+    const struct offline_result *result = offline_result_nth(turn, "ask_user", question);
+
+    return result && !result->failed ? str_trim(member(result->json, "answer")) : STR_NONE;
+}
+
+/* Which task is asked about. */
+static bool asks_which(const struct session *session)
+{
+    return session->any && !session->sure;
+}
+
+/* "None of these", in words or by its number. */
+static bool is_none(const struct session *session, struct str said)
+{
+    size_t n = json_length(session->candidates);
+    char number[24];
+
+    snprintf(number, sizeof(number), "%zu", (n < CHOICES_MAX ? n : CHOICES_MAX) + 1);
+    return str_is(said, number) || str_eq_nocase(said, STR(NONE)) ||
+           str_eq_nocase(said, STR("none")) || str_eq_nocase(said, STR("no"));
+}
+
+/* Empty: none of these. */
+static struct str chosen(struct offline_turn *turn, const struct session *session, struct str said)
+{
+    return is_none(session, said)
+               ? STR_NONE
+               : member(offline_chosen(turn, session->found, session->candidates, said), "taskId");
+}
+
+/* What was said is one of the choices. */
+static bool fits(struct offline_turn *turn, const struct session *session, struct str said)
+{
+    return is_none(session, said) || chosen(turn, session, said).n > 0;
+}
+
+/* The newest word about which task is meant. */
+static struct str said_task(const struct offline_turn *turn, const struct session *session)
+{
+    return answer(turn, session->again == NEVER ? session->question : session->again);
+}
+
 /* The title's tasks count before the kind's. */
 static void take_results(struct offline_turn *turn, struct session *sessions, size_t n)
 {
@@ -152,7 +201,13 @@ static void take_results(struct offline_turn *turn, struct session *sessions, si
         s->logged = is_logged(time, s->workout->id);
         s->question = question;
         if (!s->logged)
-            question += (size_t)(s->any && !s->sure) + (size_t)!s->length_ms;
+            question += (size_t)asks_which(s) + (size_t)!s->length_ms;
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct session *s = &sessions[i];
+        struct str said = s->logged || !asks_which(s) ? STR_NONE : answer(turn, s->question);
+
+        s->again = said.n && !fits(turn, s, said) ? question++ : NEVER;
     }
 }
 
@@ -163,17 +218,22 @@ static void ask_task(struct offline_turn *turn, const struct session *session)
     AUTO_BUF json = BUF_INIT(ARGS_MAX);
     struct json_writer w = JSON_WRITER(&json);
     size_t n = json_length(session->candidates);
+    const char *slip =
+        session->again == NEVER
+            ? ""
+            : arena_printf(turn->arena, "\"%.*s\" is none of the tasks. ",
+                           STR_ARG(utf8_truncate(answer(turn, session->question), 80)));
 
     json_write_object_begin(&w);
     json_put_text(&w, "question",
-                  arena_printf(turn->arena, "Which task does the workout %s belong to?",
+                  arena_printf(turn->arena, "%sWhich task does the workout %s belong to?", slip,
                                called(turn, session)));
     json_put_array(&w, "choices");
     for (size_t i = 0; i < n && i < CHOICES_MAX; i++)
         json_write_text(&w,
                         arena_printf(turn->arena, "%zu. %s", i + 1,
                                      offline_choice(turn, session->found, session->candidates, i)));
-    json_write_text(&w, "None of these");
+    json_write_text(&w, NONE);
     json_write_array_end(&w);
     json_write_object_end(&w);
     offline_call_json(turn, offline_tool(turn, "ask_user"), buf_str(&json));
@@ -197,26 +257,13 @@ static void ask_length(struct offline_turn *turn, const struct session *session)
 /* False: nothing has to be asked. */
 static bool ask(struct offline_turn *turn, const struct session *session)
 {
-    bool task = session->any && !session->sure, length = !session->length_ms;
+    bool task = asks_which(session), length = !session->length_ms;
 
     if (task)
         ask_task(turn, session);
     if (length)
         ask_length(turn, session);
     return task || length;
-}
-
-static struct str answer(const struct offline_turn *turn, size_t question)
-{
-    const struct offline_result *result = offline_result_nth(turn, "ask_user", question);
-
-    return result && !result->failed ? str_trim(member(result->json, "answer")) : STR_NONE;
-}
-
-/* Empty: none of these. */
-static struct str chosen(struct offline_turn *turn, const struct session *session, struct str said)
-{
-    return member(offline_chosen(turn, session->found, session->candidates, said), "taskId");
 }
 
 /* ---- logging ---- */
@@ -267,47 +314,60 @@ static void ask_or_log(struct offline_turn *turn, const struct session *sessions
 /* Something had to be asked about it. */
 static bool is_asked(const struct session *session)
 {
-    return (session->any && !session->sure) || !session->length_ms;
+    return asks_which(session) || !session->length_ms;
 }
 
 static int64_t length_of(const struct offline_turn *turn, const struct session *session)
 {
-    bool which = session->any && !session->sure;
+    size_t question = session->question + (asks_which(session) ? 1 : 0);
 
-    return session->length_ms
-               ? session->length_ms
-               : offline_minutes(answer(turn, session->question + (which ? 1 : 0))) * 60000;
+    return session->length_ms ? session->length_ms
+                              : offline_minutes(answer(turn, question)) * 60000;
 }
 
 static struct str task_of(struct offline_turn *turn, const struct session *session)
 {
-    return session->any && !session->sure ? chosen(turn, session, answer(turn, session->question))
-                                          : first_task(session);
+    return asks_which(session) ? chosen(turn, session, said_task(turn, session))
+                               : first_task(session);
 }
 
 /* What was asked about it has an answer that one can log with. */
-static bool is_clear(const struct offline_turn *turn, const struct session *session)
+static bool is_clear(struct offline_turn *turn, const struct session *session)
 {
     int64_t length = length_of(turn, session);
 
     return length > 0 && length <= LONGEST_MS &&
-           (!session->any || session->sure || answer(turn, session->question).n);
+           (!asks_which(session) || fits(turn, session, said_task(turn, session)));
 }
 
+static void say_unclear(struct offline_turn *turn, const struct session *session)
+{
+    if (asks_which(session) && !said_task(turn, session).n)
+        offline_say(turn, "Nobody said which task is meant, so I logged nothing.\n");
+    else if (asks_which(session) && !fits(turn, session, said_task(turn, session)))
+        offline_say(turn,
+                    "I did not understand which task \"%s\" belongs to, so I logged "
+                    "nothing.\n",
+                    name_of(session, turn->arena));
+    else
+        offline_say(turn, "I did not understand how long \"%s\" took, so I logged nothing.\n",
+                    name_of(session, turn->arena));
+}
+
+/* In round 2, and in round 3 those that were asked about again. */
 static void log_answered(struct offline_turn *turn, const struct session *sessions, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const struct session *s = &sessions[i];
 
-        if (s->logged || !is_asked(s))
+        if (s->logged || !is_asked(s) || (turn->round == 3 && s->again == NEVER))
             continue;
-        if (is_clear(turn, s))
+        if (turn->round == 2 && s->again != NEVER)
+            ask_task(turn, s);
+        else if (is_clear(turn, s))
             log_time(turn, s, task_of(turn, s), length_of(turn, s));
-        else if (s->any && !s->sure && !answer(turn, s->question).n)
-            offline_say(turn, "Nobody said which task is meant, so I logged nothing.\n");
         else
-            offline_say(turn, "I did not understand how long \"%s\" took, so I logged nothing.\n",
-                        name_of(s, turn->arena));
+            say_unclear(turn, s);
     }
 }
 
@@ -322,20 +382,23 @@ static bool clashes(struct offline_turn *turn, const struct session *session)
     return result && result->failed && result->code == ERR_CONFLICT && task_of(turn, session).n > 0;
 }
 
-/* Which call was whose: those without a question came first. */
+/* Which call was whose: those without a question came first, those asked about twice last. */
 static void number_calls(struct offline_turn *turn, struct session *sessions, size_t n)
 {
     size_t log = 0, question = 0;
 
     for (size_t i = 0; i < n; i++) {
-        sessions[i].log = sessions[i].logged || is_asked(&sessions[i]) ? NEVER : log++;
-        question += sessions[i].logged ? 0
-                                       : (size_t)(sessions[i].any && !sessions[i].sure) +
-                                             (size_t)!sessions[i].length_ms;
+        struct session *s = &sessions[i];
+
+        s->log = s->logged || is_asked(s) ? NEVER : log++;
+        if (!s->logged)
+            question += (size_t)asks_which(s) + (size_t)!s->length_ms + (s->again != NEVER);
     }
-    for (size_t i = 0; i < n; i++)
-        if (!sessions[i].logged && is_asked(&sessions[i]) && is_clear(turn, &sessions[i]))
-            sessions[i].log = log++;
+    for (int again = 0; again < 2; again++)
+        for (size_t i = 0; i < n; i++)
+            if (!sessions[i].logged && is_asked(&sessions[i]) && is_clear(turn, &sessions[i]) &&
+                (sessions[i].again != NEVER) == again)
+                sessions[i].log = log++;
     for (size_t i = 0; i < n; i++)
         sessions[i].clash = clashes(turn, &sessions[i]) ? question++ : NEVER;
 }
@@ -395,11 +458,13 @@ static void settle(struct offline_turn *turn, const struct session *sessions, si
 
         if (s->clash == NEVER)
             continue;
-        if (!offline_result_nth(turn, "ask_user", s->clash))
-            ask_clash(turn, s);
-        else if (!offline_result_nth(turn, LOG, logs) && agreed(answer(turn, s->clash)) &&
-                 turn->round < OFFLINE_ROUNDS_MAX)
+        if (!offline_result_nth(turn, "ask_user", s->clash)) {
+            if (turn->round < OFFLINE_ROUNDS_MAX)
+                ask_clash(turn, s);
+        } else if (!offline_result_nth(turn, LOG, logs) && agreed(answer(turn, s->clash)) &&
+                   turn->round < OFFLINE_ROUNDS_MAX) {
             log_time(turn, s, STR_NONE, length_of(turn, s));
+        }
     }
 }
 
@@ -466,7 +531,7 @@ void offline_log_workouts(struct offline_turn *turn, const struct offline_wake *
     take_results(turn, sessions, n);
     if (turn->round == 1 && !any_failed(turn))
         ask_or_log(turn, sessions, n);
-    else if (turn->round == 2 && offline_result_nth(turn, "ask_user", 0))
+    else if ((turn->round == 2 || turn->round == 3) && offline_result_nth(turn, "ask_user", 0))
         log_answered(turn, sessions, n);
     number_calls(turn, sessions, n);
     if (!turn->call_count)

@@ -4,6 +4,7 @@
  */
 #include "base/json.h"
 #include "base/json_put.h"
+#include "base/utf8.h"
 #include "run/run_int.h"
 
 #define ANSWER_BYTES (1 * MIB)
@@ -37,6 +38,40 @@ static int check_answer(struct str answer, struct err *err)
     return 0;
 }
 
+/* bad_request, with those there are. */
+static int no_choice(struct json_object *choices, struct str said, struct err *err)
+{
+    AUTO_BUF list = BUF_INIT(2048);
+
+    for (size_t i = 0; i < json_length(choices); i++)
+        buf_printf(&list, "%s%zu is \"%.*s\"", i ? ", " : "", i + 1,
+                   STR_ARG(utf8_truncate(json_str(json_object_array_get_idx(choices, i)), 80)));
+    return err_set(err, ERR_BAD_REQUEST, "there is no choice %.*s: %s%s",
+                   STR_ARG(utf8_truncate(said, 20)), buf_text(&list), list.full ? ", ..." : "");
+}
+
+/* A number stands for a choice: one that no choice has is a slip. Words may be any. */
+static int check_choice(struct str question, struct str answer, struct err *err)
+{
+    AUTO_JSON body = NULL;
+    AUTO_JSON given = NULL;
+    struct json_object *choices;
+    struct str said;
+    int64_t n = 0;
+
+    if (json_parse(question, &body, NULL) < 0 || json_parse(answer, &given, NULL) < 0)
+        return 0;
+    choices = json_find(body, "choices");
+    said = json_object_is_type(given, json_type_string) ? str_trim(json_str(given)) : answer;
+    if (!json_object_is_type(choices, json_type_array) || !json_length(choices) ||
+        str_to_i64(said, &n) < 0 || (n >= 1 && (size_t)n <= json_length(choices)))
+        return 0;
+    for (size_t i = 0; i < json_length(choices); i++)
+        if (str_eq(json_str(json_object_array_get_idx(choices, i)), said))
+            return 0;
+    return no_choice(choices, said, err);
+}
+
 static int check_verb(const struct inbox_item *item, const struct inbox_decision *decision,
                       struct err *err)
 {
@@ -60,7 +95,9 @@ static int check_verb(const struct inbox_item *item, const struct inbox_decision
         return refuse_verb(item, "approve, reject, edit", err);
     case INBOX_QUESTION:
         if (state == INBOX_ANSWERED)
-            return check_answer(decision->answer, err);
+            return check_answer(decision->answer, err) < 0
+                       ? -1
+                       : check_choice(item->body, decision->answer, err);
         return refuse_verb(item, "answer, reject", err);
     case INBOX_UNKNOWN_EFFECT:
         if (state == INBOX_APPROVED || state == INBOX_ANSWERED)

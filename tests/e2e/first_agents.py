@@ -243,6 +243,28 @@ def morning():
     return f"Etc/GMT{ahead if ahead <= 12 else ahead - 24:+d}"
 
 
+@test
+def an_answer_that_is_a_slip_is_no_none_of_these(box):
+    daemon = coach(box)
+    for title in ("Running shoes", "Running club"):
+        box.run("journal", "task", "add", title, "--category", "Sport")
+    box.run("journal", "task", "rm", next(t["id"] for t in records(daemon, "tasks") if t["title"] == "Running"))
+    box.run("journal", "workout", "add", "running", "--for", "35m", "--category", "Sport")
+    item = asked(daemon, "ask_user")
+    _, said = box.run("answer", item["id"], "7", code=1)
+    expect_in('there is no choice 7: 1 is "1. Running', said)
+    expect_in('3 is "None of these"', said)
+    box.run("answer", item["id"], "Runing shoes")
+    again = eventually(lambda: [i for i in daemon.ask("GET", "/inbox")["items"] if i["id"] != item["id"]], "asked again")[0]
+    expect_in('"Runing shoes" is none of the tasks.', again["body"]["question"])
+    expect_eq(records(daemon, "time-entries"), [])
+    box.run("answer", again["id"], "Running shoes")
+    log = eventually(lambda: [i for i in daemon.ask("GET", "/inbox")["items"] if i["toolName"] == "create_retrospective_time_entry"],
+                     "asked about the time")[0]
+    expect_in("Running shoes", log["preview"])
+    daemon.stop()
+
+
 def planner(box, env=None):
     daemon = box.serve(env=env).bare()
     home = daemon.ask("POST", "/journal/categories", {"id": "home", "name": "Home"}, status=201)

@@ -112,6 +112,58 @@ TEST(coach_asks_which_of_two_tasks_and_writes_nothing_before)
     rig_end(&rig);
 }
 
+#define SHOES_AND_CLUB                                                                             \
+    "{\"candidates\":[{\"taskId\":\"t-1\",\"title\":\"Running shoes\"},{\"taskId\":\"t-2\","       \
+    "\"title\":\"Running club\"}],\"ambiguous\":true}"
+
+TEST(coach_asks_once_more_when_the_answer_fits_no_task)
+{
+    struct rig rig;
+    const char *said;
+
+    look_up(&rig, t, HEAD RUN END, SHOES_AND_CLUB);
+    rig_think(&rig);
+    rig_result(&rig, 0, "{\"answer\":\"Runing shoes\"}");
+    said = rig_think(&rig);
+    ASSERT_CONTAINS(said, "\\\"Runing shoes\\\" is none of the tasks. Which task does");
+    ASSERT(strstr(said, "create_retrospective") == NULL);
+    rig_result(&rig, 0, "{\"answer\":\"running shoes\"}");
+    ASSERT_CONTAINS(rig_think(&rig), "create_retrospective_time_entry {\"taskId\":\"t-1\"");
+    rig_result(&rig, 0, "{\"timeEntry\":{\"id\":\"e-1\"}}");
+    ASSERT_CONTAINS(rig_think(&rig), "I logged the time of 1 workout.");
+    rig_end(&rig);
+}
+
+TEST(coach_logs_nothing_when_the_second_answer_fits_no_task_either)
+{
+    struct rig rig;
+
+    look_up(&rig, t, HEAD RUN END, SHOES_AND_CLUB);
+    rig_think(&rig);
+    rig_result(&rig, 0, "{\"answer\":\"Runing shoes\"}");
+    rig_think(&rig);
+    rig_result(&rig, 0, "{\"answer\":\"7\"}");
+    ASSERT_CONTAINS(rig_think(&rig), "I did not understand which task \"run\" belongs to, so I "
+                                     "logged nothing.");
+    rig_end(&rig);
+}
+
+TEST(coach_takes_none_of_these_by_its_words_and_by_its_number)
+{
+    static const char *const none[] = { "None of these", "none", "3" };
+
+    for (size_t i = 0; i < ARRAY_LEN(none); i++) {
+        struct rig rig;
+
+        look_up(&rig, t, HEAD RUN END, SHOES_AND_CLUB);
+        rig_think(&rig);
+        rig_result(&rig, 0, arena_printf(&t->arena, "{\"answer\":\"%s\"}", none[i]));
+        ASSERT_CONTAINS(rig_think(&rig),
+                        "create_retrospective_time_entry {\"categoryId\":\"sport\"");
+        rig_end(&rig);
+    }
+}
+
 TEST(coach_tells_tasks_of_one_title_apart)
 {
     struct rig rig;

@@ -113,6 +113,21 @@ static bool split_reminder(const struct offline_turn *turn, struct str text, str
     return false;
 }
 
+/* Who asks to be reminded waits for something to ring. */
+static void remind_by_task(struct offline_turn *turn)
+{
+    const struct offline_result *made;
+
+    offline_task_create(turn);
+    made = offline_result_of(turn, "create_task");
+    if (turn->call_count || !made || made->failed)
+        return;
+    offline_say(turn, " It stands in your tasks and will not ring");
+    if (offline_tool(turn, "set_alarm"))
+        offline_say(turn, ": I ring only at a time within %d hours", MINUTES_MOST / 60);
+    offline_say(turn, ".");
+}
+
 /* a: what, with a time of today at its end or without; b: how long until then, where it stood
  * before. What has no time is a task. */
 void offline_remind(struct offline_turn *turn)
@@ -128,7 +143,7 @@ void offline_remind(struct offline_turn *turn)
     else if (length.p || split_reminder(turn, note, &note, &minutes))
         remind_in(turn, minutes, note);
     else
-        offline_task_create(turn);
+        remind_by_task(turn);
 }
 
 /* a: what; b: when, of today or of another day, on which a task is due. */
@@ -141,7 +156,7 @@ void offline_remind_then(struct offline_turn *turn)
     turn->match.cap[0] =
         str_from(arena_printf(turn->arena, "%.*s %.*s", STR_ARG(what), STR_ARG(when)));
     turn->match.cap[1] = STR_NONE;
-    (today ? offline_remind : offline_task_create)(turn);
+    (today ? offline_remind : remind_by_task)(turn);
 }
 
 /* ---- ringing ---- */

@@ -639,6 +639,24 @@ TEST(reminders_with_a_time_ring_and_others_become_tasks)
     ASSERT_CONTAINS(ask(t, "remind me in 9 hours to sleep"), "I can ring within 8 hours");
 }
 
+TEST(a_reminder_that_becomes_a_task_says_that_it_will_not_ring)
+{
+    static const char *const said[] = { "remind me tomorrow at 9 to call Ada",
+                                        "remind me to call Ada" };
+
+    for (size_t i = 0; i < ARRAY_LEN(said); i++) {
+        struct rig rig;
+
+        rig_begin(&rig, t, tools, ARRAY_LEN(tools));
+        rig_user(&rig, said[i]);
+        ASSERT_CONTAINS(rig_think(&rig), "create_task");
+        rig_result(&rig, 0, "{\"taskId\":\"t1\"}");
+        ASSERT_CONTAINS(rig_think(&rig), " It stands in your tasks and will not ring: I ring only "
+                                         "at a time within 8 hours.");
+        rig_end(&rig);
+    }
+}
+
 TEST(what_people_say_is_done_is_concluded)
 {
     static const char *const said[] = { "done with the tax report", "I'm done with tax report",

@@ -277,7 +277,8 @@ TEST(offline_creates_a_task_in_a_category_that_it_may_use)
     rig_result(&rig, 0, "{\"categories\":[{\"id\":\"cat-1\",\"name\":\"Work\"}]}");
     ASSERT_TEXT(rig_think(&rig), "create_task {\"title\":\"call Ada\",\"categoryId\":\"cat-1\"}");
     rig_result(&rig, 0, "{\"taskId\":\"t1\"}");
-    ASSERT_TEXT(rig_think(&rig), "I created the task \"call Ada\".");
+    ASSERT_TEXT(rig_think(&rig),
+                "I created the task \"call Ada\". It stands in your tasks and will not ring.");
     rig_end(&rig);
 }
 

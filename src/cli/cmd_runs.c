@@ -7,12 +7,14 @@
 #include <json-c/json.h>
 #include <stdio.h>
 
+#include "base/limits.h"
 #include "base/timefmt.h"
 #include "base/utf8.h"
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
 #include "cli/log_reader.h"
 #include "cli/term.h"
+#include "cli/woke.h"
 #include "run/run.h"
 #include "run/trace.h"
 
@@ -67,7 +69,8 @@ static void print_json(const struct run_info *run)
 
 static void print_line(const struct run_info *run)
 {
-    struct str prompt = utf8_truncate(run->prompt, PROMPT_BYTES);
+    AUTO_BUF title = BUF_INIT(LIMIT_JSON_BYTES);
+    struct str whole = woke_title(run->prompt, &title), prompt = utf8_truncate(whole, PROMPT_BYTES);
     AUTO_BUF line = BUF_INIT(1024);
     char at[TIMEFMT_SIZE];
 
@@ -77,7 +80,7 @@ static void print_line(const struct run_info *run)
                at, STR_ARG(run->status), STR_ARG(run->mode), STR_ARG(run->agent_id));
     for (size_t i = 0; i < prompt.n; i++)
         buf_add(&line, prompt.p[i] == '\n' || prompt.p[i] == '\t' ? " " : &prompt.p[i], 1);
-    if (prompt.n < run->prompt.n)
+    if (prompt.n < whole.n)
         buf_add_text(&line, "…");
     term_text(stdout, buf_text(&line));
     putchar('\n');

@@ -18,6 +18,7 @@
 #include "cli/decide.h"
 #include "cli/talk.h"
 #include "cli/term.h"
+#include "cli/woke.h"
 
 #define PAGE      500   /* messages asked for at once */
 #define SHOWN_MAX 10000 /* messages of one `show` */
@@ -43,6 +44,7 @@ static void add_rows(struct columns *columns, struct str agent, struct json_obje
     for (size_t i = 0; i < json_length(threads); i++) {
         struct json_object *thread = json_object_array_get_idx(threads, i);
         int64_t messages = 0, pending = 0;
+        AUTO_BUF title = BUF_INIT(LIMIT_JSON_BYTES);
         char count[24], ago[AGO_SIZE];
 
         json_get_i64(thread, "messages", &messages, NULL);
@@ -52,7 +54,7 @@ static void add_rows(struct columns *columns, struct str agent, struct json_obje
                                              str_from(ago_text(member(thread, "updatedAt"),
                                                                clock_wall_ms(clock_system()), ago)),
                                              pending ? STR("waits for you") : STR(""),
-                                             member(thread, "title") });
+                                             woke_title(member(thread, "title"), &title) });
     }
 }
 
@@ -260,6 +262,7 @@ static void each_message(struct json_object *pages, bool json)
 
 static int run_show(const struct cli_args *args)
 {
+    AUTO_BUF title = BUF_INIT(LIMIT_JSON_BYTES);
     AUTO_JSON pages = json_object_new_array();
     AUTO_JSON thread = NULL;
     AUTO(talk) talk = NULL;
@@ -271,7 +274,7 @@ static int run_show(const struct cli_args *args)
         return cli_fail(args, &err);
     if (!cli_json(args)) {
         printf("%s", term_style(stdout, TERM_BOLD));
-        print_line(member(thread, "title"));
+        print_line(woke_title(member(thread, "title"), &title));
         printf("%s%s", term_style(stdout, TERM_PLAIN),
                member(thread, "deletedAt").n
                    ? "(removed; `dormouse threads restore` brings it back)\n"

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/json_put.h"
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "cli/cli_int.h"
 #include "cli/columns.h"
 #include "cli/commands_int.h"
@@ -148,8 +149,8 @@ static void add_cause(struct json_object *wake, struct buf *out)
         buf_printf(out, " tries again: %.*s %.*s", STR_ARG(member(again, "reason")),
                    STR_ARG(member(again, "name").n ? member(again, "name")
                                                    : str_take(member(again, "wake"), KEY_CHARS)));
-    else if (name_of(wake).n)
-        buf_printf(out, " %.*s", STR_ARG(name_of(wake)));
+    else if (name_of(wake).n && !str_is(member(wake, "reason"), "manual"))
+        buf_printf(out, " %.*s", STR_ARG(name_of(wake))); /* a person's wake has an id of its own */
 }
 
 /* ... and what changed: "task Fix fence", "task Fix fence and 2 more", a file, words. */
@@ -164,14 +165,14 @@ static void add_about(struct json_object *wake, struct buf *out)
         one = json_object_array_get_idx(records, 0);
         buf_printf(
             out, ": %.*s %.*s", STR_ARG(member(one, "type")),
-            STR_ARG(str_take(member(one, "title").n ? member(one, "title") : member(one, "id"),
-                             ABOUT_BYTES)));
+            STR_ARG(utf8_truncate(member(one, "title").n ? member(one, "title") : member(one, "id"),
+                                  ABOUT_BYTES)));
         if (count > 1)
             buf_printf(out, " and %lld more", (long long)(count - 1));
     } else if (json_length(files)) {
         buf_printf(out, ": %.*s", STR_ARG(member(json_object_array_get_idx(files, 0), "path")));
     } else if (member(details, "words").n) {
-        buf_printf(out, ": %.*s", STR_ARG(str_take(member(details, "words"), ABOUT_BYTES)));
+        buf_printf(out, ": %.*s", STR_ARG(utf8_truncate(member(details, "words"), ABOUT_BYTES)));
     }
 }
 
@@ -205,6 +206,7 @@ static void print_wakes(struct talk *talk, struct json_object *wakes)
     struct columns columns;
 
     columns_init(&columns, head);
+    columns.shrinks = 3;
     for (size_t i = 0; i < json_length(wakes); i++) {
         struct json_object *one = json_object_array_get_idx(wakes, i);
         AUTO_BUF reason = BUF_INIT(4 * KIB);

@@ -18,6 +18,7 @@
 #define GAP        2
 #define ROOM_MIN   24 /* for the last column beside the others; with less it goes below */
 #define BELOW_AT   4
+#define SHRUNK_MIN 16 /* of a column that gives way */
 
 void columns_init(struct columns *columns, const char *const *head)
 {
@@ -62,10 +63,40 @@ void columns_add(struct columns *columns, const struct str *cells)
     columns->n++;
 }
 
+/* So many characters at most, the last of them "…" when there were more. */
 static void print_cell(const char *cell, size_t width, FILE *out)
 {
-    term_text(out, cell);
-    fprintf(out, "%*s", (int)(width - utf8_count(str_from(cell)) + GAP), "");
+    AUTO_BUF text = BUF_INIT(CELL_BYTES * 2);
+    struct str rest = str_from(cell);
+    size_t n = utf8_count(rest);
+    uint32_t code;
+
+    if (n > width) {
+        for (size_t i = 0; i + 1 < width && utf8_decode(&rest, &code) == 0; i++)
+            ;
+        buf_printf(&text, "%.*s…", (int)(rest.p - cell), cell);
+        n = width;
+    } else {
+        buf_add_str(&text, rest);
+    }
+    term_text(out, buf_text(&text));
+    fprintf(out, "%*s", (int)(width - n + GAP), "");
+}
+
+/* How wide a column is on lines of this width: one may give way to the others. */
+static size_t width_of(const struct columns *columns, size_t i, int width)
+{
+    size_t all = 0, wide = columns->width[i];
+
+    if (!width || !columns->shrinks || i != columns->shrinks)
+        return wide;
+    for (size_t k = 0; k + 1 < columns->count; k++)
+        all += columns->width[k] + GAP;
+    all += utf8_count(str_from(columns->cells[columns->count - 1])); /* the last title */
+    if (all <= (size_t)width)
+        return wide;
+    all -= (size_t)width;
+    return wide > all + SHRUNK_MIN ? wide - all : wide < SHRUNK_MIN ? wide : SHRUNK_MIN;
 }
 
 /* At column at. What does not fit there is broken, or stands on lines of its own. */
@@ -94,8 +125,10 @@ static void print_row(const struct columns *columns, size_t row, int width, FILE
     if (row == 0)
         fputs(term_style(out, TERM_BOLD), out);
     for (size_t i = 0; i < last; i++) {
-        print_cell(cells[i], columns->width[i], out);
-        at += (int)columns->width[i] + GAP;
+        size_t wide = width_of(columns, i, width);
+
+        print_cell(cells[i], wide, out);
+        at += (int)wide + GAP;
     }
     if (row > 0) {
         print_last(cells[last], at, width, out);

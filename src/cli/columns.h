@@ -17,6 +17,8 @@ struct columns {
     struct arena arena;
     size_t count, n, cap;
     size_t width[COLUMNS_MAX];
+    size_t shrinks; /* which column, from 0, is cut where lines are too short for all but the last;
+                       0: none is, for the first names the row */
     const char **cells;
 };
 

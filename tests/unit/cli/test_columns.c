@@ -4,9 +4,11 @@
  */
 #include <stdio.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/timefmt.h"
 #include "cli/columns.h"
+#include "cli/woke.h"
 #include "harness/test.h"
 
 static const char *printed_within(struct test *t, const struct columns *columns, int width)
@@ -66,6 +68,41 @@ TEST(a_cell_that_is_too_long_says_so)
     ASSERT_EQ(columns.width[0], 161);
     ASSERT_EQ(columns.width[1], 2001);
     columns_release(&columns);
+}
+
+TEST(a_column_that_may_gives_way_where_lines_are_short)
+{
+    struct columns columns;
+
+    columns_init(&columns, (const char *const[]){ "ID", "REASON", "STATUS", "WHY", NULL });
+    columns.shrinks = 1;
+    columns_add(&columns, (struct str[]){ STR("1"), STR("manual: plan the däy and the rest of it"),
+                                          STR("done"), STR("its run is done") });
+    ASSERT_TEXT(printed_within(t, &columns, 39), "ID  REASON                  STATUS  WHY\n"
+                                                 "1   manual: plan the däy …  done    \n"
+                                                 "    its run is done\n");
+    ASSERT_CONTAINS(printed(t, &columns), "and the rest of it  done    its run is done\n");
+    columns_release(&columns);
+}
+
+TEST(a_wake_reads_as_what_woke_it)
+{
+    static const struct {
+        const char *text, *title;
+    } cases[] = {
+        { "[wake: manual 01a1e5d2-5f3b]\nA person woke you.\n\nPlan it.\n\nDo what.",
+          "manual: Plan it." },
+        { "[wake: manual 01a1e5d2-5f3b]\nA person woke you.\n\nDo what.", "manual" },
+        { "[wake: timer 01a1e5d2-5f3b] The time has come. Nobo", "timer: The time has come. Nobo" },
+        { "[wake: timer 01a1e5", "timer" },
+        { "wake me", "wake me" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_BUF out = BUF_INIT(4096);
+
+        ASSERT_STR(woke_title(str_from(cases[i].text), &out), cases[i].title);
+    }
 }
 
 TEST(the_last_column_is_broken_where_lines_end)

@@ -241,11 +241,11 @@ def ids_are_completed_when_a_daemon_runs_and_none_is_started_for_them(box):
     box.run("journal", "category", "add", "Deep work")
     expect_eq(complete(box, "dormouse agent show "), ["planner"])
     expect_eq(complete(box, "dormouse run --agent = pl"), ["planner"])
-    expect_eq(complete(box, "dormouse subscribe show "), [made["id"]])
+    expect_in(made["id"], complete(box, "dormouse subscribe show "))
     expect_eq(complete(box, "dormouse journal task add x --category De"), ["Deep\\", "work"])
     expect_in("weekly-review", complete(box, "dormouse skill show --agent planner week"))
     answer, _ = box.run("help", "--complete", "--", "dormouse", "subscribe", "rm", "")
-    expect_eq(answer, f"{made['id']}\tTasks\n")
+    expect_in(f"{made['id']}\tTasks\n", answer)
 
 
 # ---- the data directory ----

@@ -240,7 +240,9 @@ TEST(timers_are_made_listed_switched_and_removed)
     const char *id;
 
     start_daemon(t);
-    LINES({ "timer list", CLI_DONE, "" },
+    id = member(t, run_line(t, "timer list --json").out, "/id"); /* that of the first Planner */
+    LINES({ arena_printf(&t->arena, "timer rm %s", id), CLI_DONE, "" },
+          { "timer list", CLI_DONE, "" },
           { "timer add FREQ=DAILY;BYHOUR=7 --zone Europe/Berlin --prompt 'Plan my day.'", CLI_DONE,
             "" },
           { "timer list", CLI_DONE, "Europe/Berlin" },

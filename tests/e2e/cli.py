@@ -241,11 +241,14 @@ def ids_are_completed_when_a_daemon_runs_and_none_is_started_for_them(box):
     box.run("journal", "category", "add", "Deep work")
     expect_eq(complete(box, "dormouse agent show "), ["planner"])
     expect_eq(complete(box, "dormouse run --agent = pl"), ["planner"])
-    expect_in(made["id"], complete(box, "dormouse subscribe show "))
+    ids = [json.loads(line)["id"] for line in box.run("subscribe", "list", "--json")[0].splitlines()]
+    expect_in(made["id"], ids)
+    expect_eq(sorted(complete(box, "dormouse subscribe show ")), sorted(ids))
     expect_eq(complete(box, "dormouse journal task add x --category De"), ["Deep\\", "work"])
     expect_in("weekly-review", complete(box, "dormouse skill show --agent planner week"))
     answer, _ = box.run("help", "--complete", "--", "dormouse", "subscribe", "rm", "")
     expect_in(f"{made['id']}\tTasks\n", answer)
+    expect_eq(len(answer.splitlines()), len(ids))
 
 
 # ---- the data directory ----

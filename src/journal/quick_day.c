@@ -227,14 +227,14 @@ static size_t month_phrase(struct quick_words words, int64_t today, int64_t *ret
 /* "the 15th": the next one */
 static size_t day_of_month(struct quick_words words, int64_t today, int64_t *ret_day)
 {
-    struct date date = date_of(today);
     struct str text = quick_word(words, 1);
     unsigned day = day_number(text);
 
     if (!str_is(quick_word(words, 0), "the") || day == 0 || text.p[text.n - 1] <= '9')
         return 0;
     for (int i = 0; i < 3; i++) { /* every second month has 31 days, nearly */
-        date = date_of(months_later(today - date_of(today).day + 1, i));
+        struct date date = date_of(months_later(today - date_of(today).day + 1, i));
+
         date.day = day;
         if (!date_valid(date) || days_of(date) < today)
             continue;

@@ -150,8 +150,10 @@ test("notes that somebody else changed meanwhile are shown before they are writt
   await page.getByText("changed elsewhere since you began").waitFor();
   await page.locator(".notes-now", { hasText: "theirs" }).waitFor({ state: "attached" });
   assert.equal(await notes(), "theirs");
-  assert.equal(await page.getByLabel("Notes, in Markdown").inputValue(), "mine");
-  await page.keyboard.press("Control+Enter");
+  const writing = page.getByLabel("Notes, in Markdown").and(page.locator(":not([readonly])"));
+  await writing.waitFor(); // the change may be heard of before the refusal
+  assert.equal(await writing.inputValue(), "mine");
+  await writing.press("Control+Enter");
   await page.locator(".task-notes", { hasText: "mine" }).waitFor();
   assert.equal(await notes(), "mine");
 });

@@ -7,6 +7,8 @@
 #include "base/utf8.h"
 #include "run/run_int.h"
 
+#define DECIDE_TRIES 8 /* while other hosts move the run */
+
 #define ANSWER_BYTES (1 * MIB)
 
 static int refuse_verb(const struct inbox_item *item, const char *allowed, struct err *err)
@@ -416,12 +418,13 @@ int run_decide(struct runner *runner, struct str item_id, const struct inbox_dec
     if (inbox_get(domain, item_id, &arena, &item, err) < 0 || check_verb(&item, decision, err) < 0)
         return -1;
     r = decide_now(runner, &item, decision, &arena, err);
-    if (r >= 0 || err->code != ERR_LEASE_LOST)
-        return r;
     /* The same moment on another host: what was decided there may be just this, or the run waits
-     * now and can be had. */
-    if (inbox_get(domain, item_id, &arena, &item, NULL) < 0)
-        return -1;
-    err_reset(err);
-    return decide_now(runner, &item, decision, &arena, err);
+     * now and can be had, or goes on by now. */
+    for (int tries = 1; r < 0 && err->code == ERR_LEASE_LOST && tries < DECIDE_TRIES; tries++) {
+        if (inbox_get(domain, item_id, &arena, &item, NULL) < 0)
+            return -1;
+        err_reset(err);
+        r = decide_now(runner, &item, decision, &arena, err);
+    }
+    return r;
 }
